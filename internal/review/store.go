@@ -1,0 +1,154 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// Store keeps reviews. All times are the store's own clock's, UTC, whole
+// microseconds. Its errors are *errs.Error where a caller can do something
+// about them (Unavailable while the database is away), ErrLeaseLost where the
+// interface says so, and unexpected otherwise.
+type Store interface {
+	Reviews
+	Queue
+}
+
+// Reviews is what the service needs. Every call is about one organization and
+// sees nothing of any other.
+type Reviews interface {
+	// CreateReview stores a queued review, durably, and returns what was
+	// accepted. With an idempotency key that the organization used before, and
+	// that is not expired, nothing is stored: the same request gets the answer
+	// of the first one, another request fails with Aborted
+	// (IDEMPOTENCY_CONFLICT). It fails with Unavailable (QUEUE_FULL) when the
+	// organization has maxQueued queued reviews.
+	CreateReview(ctx context.Context, n NewReview, maxQueued int) (Accepted, error)
+	// GetReview reads a review with its findings and skips; NotFound
+	// (REVIEW_NOT_FOUND).
+	GetReview(ctx context.Context, org, id string) (Review, error)
+	// GetReviewState reads a review without findings and skips; NotFound.
+	GetReviewState(ctx context.Context, org, id string) (Review, error)
+	// ListReviews returns reviews newest first (by creation, then by
+	// descending id), without findings and skips, at most f.Limit of them.
+	ListReviews(ctx context.Context, org string, f Filter) ([]Review, error)
+	// CancelReview makes a queued or running review canceled and returns it;
+	// NotFound, or FailedPrecondition (REVIEW_FINISHED) in a final state.
+	CancelReview(ctx context.Context, org, id string) (Review, error)
+	// Load says how long reviews of a repository have taken and how many
+	// wait, for an estimate.
+	Load(ctx context.Context, org, repo string) (Load, error)
+}
+
+// NewReview is a review to be created.
+type NewReview struct {
+	ID           string
+	Organization string
+	Repo         string
+	PRNumber     int32
+	Ruleset      string
+	EstimatedMS  int32
+	Idempotency  *Idempotency // nil without an idempotency key
+}
+
+// Idempotency makes a retried creation safe.
+type Idempotency struct {
+	Key         string // 1 to 255 visible ASCII characters
+	RequestHash string // equal for equal requests
+	TTL         time.Duration
+}
+
+// Accepted is the answer to a creation.
+type Accepted struct {
+	ReviewID    string
+	EstimatedMS int32
+	Replayed    bool // an earlier answer, given again
+}
+
+// Filter selects reviews. Zero fields select all.
+type Filter struct {
+	Repo     string
+	PRNumber int32
+	Status   Status
+	Limit    int    // at least 1
+	After    Cursor // only reviews that come after this place in the list
+}
+
+// Cursor is a place in the list of reviews, newest first. The zero Cursor is
+// before the first.
+type Cursor struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// Load is what an estimate is made of.
+type Load struct {
+	Queued  int           // reviews of all organizations that wait
+	Average time.Duration // moving average of the time from claim to completion; 0 when nothing was measured
+	Overall time.Duration // the same over all repositories of all organizations
+}
+
+// ErrLeaseLost says that a claim is not valid any more: its lease ran out and
+// the review was claimed again, or it was canceled. Whoever holds the claim
+// must stop; nothing was written.
+var ErrLeaseLost = errors.New("review: lease lost")
+
+// Queue is what the dispatcher needs. A claim is valid while its lease runs
+// and nobody else has claimed the review since; the attempt number in it is
+// the fence.
+type Queue interface {
+	// Claim takes the next waiting review, of any organization, and makes it
+	// in_progress; nil when none waits. It is fair: of the organizations with
+	// waiting reviews the one with the fewest running goes first, then the one
+	// that was served least recently, then the oldest review.
+	Claim(ctx context.Context, worker string, lease time.Duration) (*Claim, error)
+	// Extend prolongs the lease to the given time from now and stores the
+	// progress; ErrLeaseLost.
+	Extend(ctx context.Context, c Claim, lease time.Duration, p Progress) error
+	// Finish makes the review complete, with everything in the outcome, in one
+	// transaction; ErrLeaseLost.
+	Finish(ctx context.Context, c Claim, o Outcome) error
+	// Fail makes the review failed; ErrLeaseLost.
+	Fail(ctx context.Context, c Claim, f Failure) error
+	// Retry puts the review back to queued after a passing fault, not to be
+	// claimed before delay has passed, and counts the failure; ErrLeaseLost.
+	Retry(ctx context.Context, c Claim, delay time.Duration) error
+	// Release puts the review back to queued, counting nothing; ErrLeaseLost.
+	Release(ctx context.Context, c Claim) error
+	// ReapExpired puts reviews whose lease ran out back to queued and counts
+	// the loss; those lost maxLost times fail with worker_lost. It returns the
+	// identifiers of all that it changed.
+	ReapExpired(ctx context.Context, maxLost int) ([]string, error)
+}
+
+// Claim is a worker's hold on a review.
+type Claim struct {
+	ReviewID     string
+	Organization string
+	Repo         string
+	PRNumber     int32
+	Ruleset      string
+	Attempt      int // from 1; the fence
+	Failures     int // passing faults before this attempt
+	Lost         int // lost leases before this attempt
+}
+
+// Outcome is what a scan found.
+type Outcome struct {
+	HeadSHA     string
+	BaseSHA     string
+	RulesDigest string
+	Findings    []Finding // ordered, at most MaxFindings
+	Skipped     []Skip    // ordered, at most MaxFindings
+	Summary     Summary   // counts all findings
+	Truncated   bool
+	FilesTotal  int
+	// RulesFile is what the base's rules file holds; nil when that is not
+	// known because the file is invalid, and then what was known stays.
+	RulesFile []rule.Rule
+	// RulesFileKnown says whether RulesFile is what the base has.
+	RulesFileKnown bool
+}
