@@ -146,9 +146,9 @@ type Outcome struct {
 	Summary     Summary   // counts all findings
 	Truncated   bool
 	FilesTotal  int
-	// RulesFile is what the base's rules file holds; nil when that is not
-	// known because the file is invalid, and then what was known stays.
+	// RulesFile is what the base's rules file holds, none when there is no such
+	// file. It counts only when RulesFileKnown: an invalid file leaves what was
+	// known before.
 	RulesFile []rule.Rule
-	// RulesFileKnown says whether RulesFile is what the base has.
 	RulesFileKnown bool
 }
