@@ -149,6 +149,6 @@ type Outcome struct {
 	// RulesFile is what the base's rules file holds, none when there is no such
 	// file. It counts only when RulesFileKnown: an invalid file leaves what was
 	// known before.
-	RulesFile []rule.Rule
+	RulesFile      []rule.Rule
 	RulesFileKnown bool
 }

@@ -1,0 +1,44 @@
+package repo_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/prwarden/prwarden/internal/repo"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 100)
+	for _, name := range []string{"a/b", "acme/api", "A-1_.x/..y", "-/-", long + "/" + long, "a/.github"} {
+		assert.NoError(t, repo.Check(name), name)
+	}
+	for _, name := range []string{
+		"", "a", "/", "a/", "/b", "a/b/c", "a//b", "./b", "a/..", "../b", "a/.", "a b/c", "a/b\n", "é/b",
+		"a%2Fb", "a/b?c", "a\\b", long + "a/b", "a/" + long + "a", "a/b\x00",
+	} {
+		assert.ErrorContains(t, repo.Check(name), "owner", "%q", name)
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	for _, seed := range []string{"a/b", "a/../b", "", "/", "a/b/c", "..//.", "ACME/x.y_z-1"} {
+		f.Add(seed)
+	}
+	form := regexp.MustCompile(`\A[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}\z`)
+	f.Fuzz(func(t *testing.T, name string) {
+		owner, base, ok := repo.Split(name)
+		dots := func(s string) bool { return s == "." || s == ".." }
+		parts := strings.SplitN(name, "/", 2)
+		want := form.MatchString(name) && !dots(parts[0]) && !dots(parts[1])
+		if ok != want {
+			t.Fatalf("Split(%q) ok = %v, want %v", name, ok, want)
+		}
+		if ok && owner+"/"+base != name {
+			t.Fatalf("Split(%q) = %q, %q", name, owner, base)
+		}
+	})
+}

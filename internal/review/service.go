@@ -1,0 +1,172 @@
+package review
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/repo"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// Page sizes of List.
+const (
+	DefaultPageSize = 50
+	MaxPageSize     = 200
+)
+
+// maxIdempotencyKey is the length, in characters, of an Idempotency-Key.
+const maxIdempotencyKey = 255
+
+// Policy says what organizations may scan.
+type Policy interface {
+	// Allowed reports whether the organization may scan the repository.
+	Allowed(org, repo string) bool
+}
+
+// Service creates, reads, cancels and watches reviews.
+type Service struct {
+	store   Reviews
+	policy  Policy
+	hub     *Hub
+	workers int
+}
+
+// NewService returns a service over a store. Changes of state are published on
+// hub; workers is how many scans run at once, for estimates.
+func NewService(store Reviews, policy Policy, hub *Hub, workers int) *Service {
+	return &Service{store: store, policy: policy, hub: hub, workers: max(workers, 1)}
+}
+
+// CreateInput is a request to scan a pull request.
+type CreateInput struct {
+	Repo           string
+	PRNumber       int32
+	Ruleset        string // "" for the repository's
+	IdempotencyKey string // "" for none
+}
+
+// Create stores a queued review, durably, and answers it. The errors are those
+// of ReviewService.CreateReview in the API.
+func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accepted, error) {
+	if err := s.checkCreate(org, in); err != nil {
+		return Accepted{}, err
+	}
+	load, err := s.store.Load(ctx, org, in.Repo)
+	if err != nil {
+		return Accepted{}, err
+	}
+	n := NewReview{
+		ID:           NewID(),
+		Organization: org,
+		Repo:         in.Repo,
+		PRNumber:     in.PRNumber,
+		Ruleset:      in.Ruleset,
+		EstimatedMS:  estimate(load, s.workers),
+	}
+	if n.Ruleset == "" {
+		n.Ruleset = in.Repo
+	}
+	if in.IdempotencyKey != "" {
+		n.Idempotency = &Idempotency{Key: in.IdempotencyKey, RequestHash: requestHash(in), TTL: IdempotencyTTL}
+	}
+	accepted, err := s.store.CreateReview(ctx, n, MaxQueued)
+	if err != nil {
+		return Accepted{}, err
+	}
+	if !accepted.Replayed {
+		s.hub.Enqueued()
+	}
+	return accepted, nil
+}
+
+func (s *Service) checkCreate(org string, in CreateInput) error {
+	var bad []errs.FieldViolation
+	add := func(field, format string, args ...any) {
+		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
+	}
+	repoErr := repo.Check(in.Repo)
+	if repoErr != nil {
+		add("repo", "%s", repoErr)
+	}
+	if in.PRNumber < 1 {
+		add("pr_number", "must be a pull request number from 1 to 2147483647, not %d", in.PRNumber)
+	}
+	switch in.Ruleset {
+	case "", rule.RulesetDefault, rule.RulesetCustom, in.Repo:
+	default:
+		own := "this repository's `<owner>/<repository>`"
+		if repoErr == nil {
+			own = "`" + in.Repo + "`"
+		}
+		add("ruleset", "unknown ruleset %s; allowed are `default`, `custom` and %s", strconv.Quote(in.Ruleset), own)
+	}
+	if err := checkIdempotencyKey(in.IdempotencyKey); err != "" {
+		add("Idempotency-Key", "%s", err)
+	}
+	if len(bad) > 0 {
+		return errs.InvalidFields(bad...)
+	}
+	if !s.policy.Allowed(org, in.Repo) {
+		return repo.NotAllowed(org, in.Repo)
+	}
+	return nil
+}
+
+func checkIdempotencyKey(key string) string {
+	if len(key) > maxIdempotencyKey {
+		return fmt.Sprintf("must have at most %d characters, not %d", maxIdempotencyKey, len(key))
+	}
+	for i := range len(key) {
+		if key[i] < '!' || key[i] > '~' {
+			return "must consist of visible ASCII characters"
+		}
+	}
+	return ""
+}
+
+// requestHash is equal for requests that mean the same. A field that is not
+// given differs from one that names the default, as the bodies do.
+func requestHash(in CreateInput) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{in.Repo, strconv.Itoa(int(in.PRNumber)), in.Ruleset}, "\x00")))
+	return hex.EncodeToString(sum[:])
+}
+
+// Get reads a review with its findings; NotFound.
+func (s *Service) Get(ctx context.Context, org, id string) (Review, error) {
+	return s.store.GetReview(ctx, org, id)
+}
+
+// Cancel stops a queued or running review and returns it in its new state.
+func (s *Service) Cancel(ctx context.Context, org, id string) (Review, error) {
+	r, err := s.store.CancelReview(ctx, org, id)
+	if err != nil {
+		return Review{}, err
+	}
+	s.hub.Changed(id)
+	return r, nil
+}
+
+// defaultScan is the expected time of a scan when none was measured yet:
+// a small pull request fetched for the first time over the network.
+const defaultScan = 5 * time.Second
+
+// estimate is the expected time, in milliseconds, until a review that is
+// created now is complete: the queue at the rate that all scans had, and its
+// own scan.
+func estimate(l Load, workers int) int32 {
+	overall, own := l.Overall, l.Average
+	if overall <= 0 {
+		overall = defaultScan
+	}
+	if own <= 0 {
+		own = overall
+	}
+	total := time.Duration(l.Queued)*overall/time.Duration(workers) + own
+	return int32(min(max(total.Milliseconds(), 1), 1<<31-1))
+}

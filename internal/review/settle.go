@@ -1,0 +1,150 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// heartbeat keeps a claim while it is worked on.
+type heartbeat struct {
+	progress func(Progress)
+	stop     func() // waits for the loop; may be called twice
+}
+
+// heartbeat prolongs the lease until it is stopped, and cancels the scan with
+// ErrLeaseLost as soon as the claim is not valid any more, or may not be.
+func (d *Dispatcher) heartbeat(c Claim, cancel context.CancelCauseFunc, log *slog.Logger) heartbeat {
+	var (
+		mu   sync.Mutex
+		last Progress
+	)
+	listener, unlisten := d.hub.listen(c.ReviewID, true)
+	beating, stop := context.WithCancel(context.Background())
+
+	extend := func() error {
+		mu.Lock()
+		p := last
+		mu.Unlock()
+		ctx, cancel := context.WithTimeout(beating, min(d.o.Heartbeat, storeTimeout))
+		defer cancel()
+		return d.queue.Extend(ctx, c, d.o.Lease, p)
+	}
+	var loop sync.WaitGroup
+	loop.Go(func() {
+		defer unlisten()
+		extended := time.Now()
+		tick := time.NewTicker(d.o.Heartbeat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-beating.Done():
+				return
+			case <-listener.wake: // canceled, perhaps: the store knows
+			case <-tick.C:
+			}
+			asked := time.Now()
+			err := extend()
+			switch {
+			case err == nil:
+				extended = asked
+			case beating.Err() != nil:
+				return
+			case errors.Is(err, ErrLeaseLost), time.Since(extended) >= d.o.Lease:
+				cancel(ErrLeaseLost)
+				return
+			default:
+				log.Warn("heartbeat failed", "error", err)
+			}
+		}
+	})
+	return heartbeat{
+		progress: func(p Progress) {
+			mu.Lock()
+			last = p
+			mu.Unlock()
+			d.hub.progressed(c.ReviewID, c.Attempt, p)
+		},
+		stop: func() {
+			stop()
+			loop.Wait()
+		},
+	}
+}
+
+// settle stores how a scan ended and returns the state that this led to, with
+// the failure code if there is one. It tries again while the store is away and
+// the claim is still held: a finished scan is not thrown away lightly.
+func (d *Dispatcher) settle(c Claim, o Outcome, err error, scanning context.Context, log *slog.Logger) (Status, string) {
+	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
+		log.Warn("scan given up: the lease is lost or the review was canceled")
+		return InProgress, "lease_lost"
+	}
+	end := d.decide(c, o, err, log)
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		err := end.store(ctx)
+		cancel()
+		switch {
+		case err == nil:
+			return end.status, end.code
+		case errors.Is(err, ErrLeaseLost):
+			log.Warn("scan thrown away: the lease is lost or the review was canceled")
+			return InProgress, "lease_lost"
+		case errs.KindOf(err) != errs.Unavailable && errs.KindOf(err) != errs.DeadlineExceeded:
+			log.Error("storing how the scan ended failed", "status", end.status, "error", err)
+			if end.code == codeInternal {
+				return InProgress, codeInternal // the lease will run out
+			}
+			end = d.failed(c, Failure{Code: codeInternal, Message: "The result of the scan could not be stored."})
+			continue
+		}
+		log.Warn("storing how the scan ended failed, trying again", "status", end.status, "error", err)
+		select {
+		case <-time.After(d.o.Poll):
+		case <-scanning.Done():
+			if errors.Is(context.Cause(scanning), ErrLeaseLost) || d.stopping.Err() != nil {
+				return InProgress, "store_unavailable" // the lease will run out
+			}
+		}
+	}
+}
+
+// codeInternal is the failure code of a review that hit a fault of prwarden.
+const codeInternal = "internal"
+
+// ending is a state and the store's call that leads to it.
+type ending struct {
+	status Status
+	code   string
+	store  func(context.Context) error
+}
+
+func (d *Dispatcher) failed(c Claim, f Failure) ending {
+	return ending{Failed, f.Code, func(ctx context.Context) error { return d.queue.Fail(ctx, c, f) }}
+}
+
+// decide says how a scan ended: done, for good or for now without success, or
+// interrupted by a stop.
+func (d *Dispatcher) decide(c Claim, o Outcome, err error, log *slog.Logger) ending {
+	if err == nil {
+		return ending{Complete, "", func(ctx context.Context) error { return d.queue.Finish(ctx, c, o) }}
+	}
+	if d.stopping.Err() != nil {
+		return ending{Queued, "handed_back", func(ctx context.Context) error { return d.queue.Release(ctx, c) }}
+	}
+	var scanErr *ScanError
+	if !errors.As(err, &scanErr) {
+		scanErr = &ScanError{Failure: Failure{Code: codeInternal, Message: "The scan hit an unexpected fault; the server's log has the details."}, Err: err}
+	}
+	log.Warn("scan failed", "code", scanErr.Code, "lasting", scanErr.Lasting, "failures", c.Failures+1, "error", err)
+	if scanErr.Lasting || c.Failures+1 >= MaxFailures {
+		return d.failed(c, scanErr.Failure)
+	}
+	delay := d.o.Backoff(c.Failures + 1)
+	return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Retry(ctx, c, delay) }}
+}

@@ -1,0 +1,68 @@
+package review
+
+import (
+	"context"
+	"time"
+)
+
+// Watching reads the state at least every watchPoll, because another process
+// may change it, and says something at least every keepAlive, because proxies
+// close silent streams.
+const (
+	watchPoll = time.Second
+	keepAlive = 15 * time.Second
+)
+
+// Update is one message to somebody who watches a review.
+type Update struct {
+	Review    Review // without findings and skips
+	KeepAlive bool   // nothing changed
+}
+
+// Watch sends the review's state at once, after every change of state and on
+// progress, and an unchanged one as a keep-alive. It returns nil after a final
+// state was sent, and otherwise the error of ctx, of send, or of the store.
+func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) error) error {
+	l, stop := s.hub.listen(id, false)
+	defer stop()
+
+	current, err := s.store.GetReviewState(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	if err := send(Update{Review: current}); err != nil {
+		return err
+	}
+	poll := time.NewTicker(watchPoll)
+	defer poll.Stop()
+	alive := time.NewTimer(keepAlive)
+	defer alive.Stop()
+	for !current.Status.Final() {
+		quiet := false
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.wake:
+		case <-poll.C:
+		case <-alive.C:
+			quiet = true
+		}
+		next, err := s.store.GetReviewState(ctx, org, id)
+		if err != nil {
+			return err
+		}
+		if attempt, p := s.hub.latest(l); attempt == next.Attempt && p.FilesDone > next.Progress.FilesDone {
+			next.Progress = p
+		}
+		changed := next.Status != current.Status || next.Attempt != current.Attempt || next.Progress != current.Progress
+		if !changed && !quiet {
+			continue
+		}
+		if err := send(Update{Review: next, KeepAlive: !changed}); err != nil {
+			return err
+		}
+		current = next
+		alive.Reset(keepAlive)
+	}
+	return nil
+}
