@@ -443,38 +443,38 @@ var File_prwarden_v1_key_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\n" +
-	"\x15prwarden/v1/key.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\"\xfc\x01\n" +
+	"\x15prwarden/v1/key.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\"\x84\x02\n" +
 	"\x03Key\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
-	"\x06scopes\x18\x03 \x03(\tR\x06scopes\x129\n" +
+	"\x06scopes\x18\x03 \x03(\tR\x06scopes\x12A\n" +
 	"\n" +
-	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
+	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12<\n" +
 	"\flast_used_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"lastUsedAt\"\xde\x01\n" +
+	"lastUsedAt\"\xa0\x02\n" +
 	"\x10CreateKeyRequest\x12 \n" +
 	"\x04name\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18dR\x04name\x12m\n" +
 	"\x06scopes\x18\x02 \x03(\tBU\xe0A\x02\xbaHO\x92\x01L\b\x01\x10\x05\x18\x01\"DrBR\freviews:readR\rreviews:writeR\n" +
 	"rules:readR\vrules:writeR\n" +
 	"keys:adminR\x06scopes\x129\n" +
 	"\n" +
-	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xe2\x01\n" +
+	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt:@\x92A=2;{\"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"]}\"\xac\x03\n" +
 	"\x11CreateKeyResponse\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x16\n" +
-	"\x06scopes\x18\x04 \x03(\tR\x06scopes\x129\n" +
+	"\x06scopes\x18\x04 \x03(\tR\x06scopes\x12A\n" +
 	"\n" +
-	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
-	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\x11\n" +
-	"\x0fListKeysRequest\"8\n" +
+	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt:\xbf\x01\x92A\xbb\x012\xb8\x01{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"token\": \"prw_EXAMPLEexampleEXAMPLEexample01CHECKS\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\"}\"\x11\n" +
+	"\x0fListKeysRequest\"\xf9\x01\n" +
 	"\x10ListKeysResponse\x12$\n" +
-	"\x04keys\x18\x01 \x03(\v2\x10.prwarden.v1.KeyR\x04keys\".\n" +
-	"\x10DeleteKeyRequest\x12\x1a\n" +
-	"\x06key_id\x18\x01 \x01(\tB\x03\xe0A\x02R\x05keyId\"\x13\n" +
+	"\x04keys\x18\x01 \x03(\v2\x10.prwarden.v1.KeyR\x04keys:\xbe\x01\x92A\xba\x012\xb7\x01{\"keys\": [{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"last_used_at\": \"2026-11-20T09:41:00Z\"}]}\"I\n" +
+	"\x10DeleteKeyRequest\x125\n" +
+	"\x06key_id\x18\x01 \x01(\tB\x1e\x92A\x18J\x16\"key_01k9w3t5zq8h4m2x\"\xe0A\x02R\x05keyId\"\x13\n" +
 	"\x11DeleteKeyResponse2\x99\x03\n" +
 	"\n" +
 	"KeyService\x12\xa5\x01\n" +

@@ -1369,21 +1369,21 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xc1\x06\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xc1\r\n" +
 	"\x06Review\x12\x1b\n" +
-	"\treview_id\x18\x01 \x01(\tR\breviewId\x127\n" +
-	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusH\x00R\x06status\x88\x01\x01\x12\x1b\n" +
+	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
+	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
 	"\tpr_number\x18\x03 \x01(\x05R\bprNumber\x12\x12\n" +
 	"\x04repo\x18\x04 \x01(\tR\x04repo\x12=\n" +
 	"\fcompleted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x120\n" +
-	"\bfindings\x18\x06 \x03(\v2\x14.prwarden.v1.FindingR\bfindings\x126\n" +
-	"\asummary\x18\a \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\asummary\x12\x18\n" +
+	"\bfindings\x18\x06 \x03(\v2\x14.prwarden.v1.FindingR\bfindings\x12>\n" +
+	"\asummary\x18\a \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\asummary\x12\x18\n" +
 	"\aruleset\x18\b \x01(\tR\aruleset\x12\x1e\n" +
 	"\bhead_sha\x18\t \x01(\tH\x01R\aheadSha\x88\x01\x01\x12\x1e\n" +
 	"\bbase_sha\x18\n" +
-	" \x01(\tH\x02R\abaseSha\x88\x01\x01\x129\n" +
+	" \x01(\tH\x02R\abaseSha\x88\x01\x01\x12A\n" +
 	"\n" +
-	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
+	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
 	"started_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12.\n" +
 	"\x05error\x18\r \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12+\n" +
@@ -1398,17 +1398,17 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05B\t\n" +
+	"\bcanceled\x10\x05:\xe5\x06\x92A\xe1\x062\xde\x06{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
 	"\r_rules_digest\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xd1\x02\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xd9\x02\n" +
 	"\aFinding\x12\x17\n" +
-	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12<\n" +
-	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelH\x00R\bseverity\x88\x01\x01\x12\x12\n" +
+	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12D\n" +
+	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x00R\bseverity\x88\x01\x01\x12\x12\n" +
 	"\x04file\x18\x03 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x04 \x01(\x05R\x04line\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessage\x12\x19\n" +
@@ -1420,12 +1420,12 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"file_bytes\x18\n" +
 	" \x01(\fH\x01R\tfileBytes\x88\x01\x01B\v\n" +
 	"\t_severityB\r\n" +
-	"\v_file_bytes\"\xca\x02\n" +
+	"\v_file_bytes\"\xd2\x02\n" +
 	"\x04Skip\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x17\n" +
 	"\x04line\x18\x02 \x01(\x05H\x00R\x04line\x88\x01\x01\x12\x1c\n" +
-	"\arule_id\x18\x03 \x01(\tH\x01R\x06ruleId\x88\x01\x01\x125\n" +
-	"\x06reason\x18\x04 \x01(\x0e2\x18.prwarden.v1.Skip.ReasonH\x02R\x06reason\x88\x01\x01\x12\"\n" +
+	"\arule_id\x18\x03 \x01(\tH\x01R\x06ruleId\x88\x01\x01\x12=\n" +
+	"\x06reason\x18\x04 \x01(\x0e2\x18.prwarden.v1.Skip.ReasonB\x06\xbaH\x03\xc8\x01\x01H\x02R\x06reason\x88\x01\x01\x12\"\n" +
 	"\n" +
 	"file_bytes\x18\x05 \x01(\fH\x03R\tfileBytes\x88\x01\x01\"m\n" +
 	"\x06Reason\x12\x0f\n" +
@@ -1440,22 +1440,22 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"\b_rule_idB\t\n" +
 	"\a_reasonB\r\n" +
-	"\v_file_bytes\"\xc5\x01\n" +
+	"\v_file_bytes\"\xf2\x01\n" +
 	"\x13CreateReviewRequest\x12N\n" +
 	"\x04repo\x18\x01 \x01(\tB:\xe0A\x02\xbaH4r2\x18\xc9\x012-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$R\x04repo\x12'\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\n" +
 	"\xe0A\x02\xbaH\x04\x1a\x02(\x01R\bprNumber\x12)\n" +
 	"\aruleset\x18\x03 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xc9\x01H\x00R\aruleset\x88\x01\x01B\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc9\x01H\x00R\aruleset\x88\x01\x01:+\x92A(2&{\"repo\": \"acme/shop\", \"pr_number\": 42}B\n" +
 	"\n" +
-	"\b_ruleset\"\x9a\x01\n" +
+	"\b_ruleset\"\x80\x02\n" +
 	"\x14CreateReviewResponse\x12\x1b\n" +
-	"\treview_id\x18\x01 \x01(\tR\breviewId\x127\n" +
-	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusH\x00R\x06status\x88\x01\x01\x12!\n" +
-	"\festimated_ms\x18\x03 \x01(\x05R\vestimatedMsB\t\n" +
-	"\a_status\"4\n" +
-	"\x10GetReviewRequest\x12 \n" +
-	"\treview_id\x18\x01 \x01(\tB\x03\xe0A\x02R\breviewId\"@\n" +
+	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
+	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12!\n" +
+	"\festimated_ms\x18\x03 \x01(\x05R\vestimatedMs:\\\x92AY2W{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"queued\", \"estimated_ms\": 4200}B\t\n" +
+	"\a_status\"W\n" +
+	"\x10GetReviewRequest\x12C\n" +
+	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\"@\n" +
 	"\x11GetReviewResponse\x12+\n" +
 	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xf1\x02\n" +
 	"\x12ListReviewsRequest\x12P\n" +
@@ -1473,39 +1473,39 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\a_statusB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"r\n" +
+	"\v_page_token\"\xf2\x04\n" +
 	"\x13ListReviewsResponse\x123\n" +
 	"\areviews\x18\x01 \x03(\v2\x19.prwarden.v1.ListedReviewR\areviews\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcf\x04\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xfd\x03\x92A\xf9\x032\xf6\x03{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false}], \"next_page_token\": \"\"}\"\xe7\x04\n" +
 	"\fListedReview\x12\x1b\n" +
-	"\treview_id\x18\x01 \x01(\tR\breviewId\x127\n" +
-	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusH\x00R\x06status\x88\x01\x01\x12\x1b\n" +
+	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
+	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
 	"\tpr_number\x18\x03 \x01(\x05R\bprNumber\x12\x12\n" +
 	"\x04repo\x18\x04 \x01(\tR\x04repo\x12=\n" +
-	"\fcompleted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x126\n" +
-	"\asummary\x18\x06 \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\asummary\x12\x18\n" +
+	"\fcompleted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x12>\n" +
+	"\asummary\x18\x06 \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\asummary\x12\x18\n" +
 	"\aruleset\x18\a \x01(\tR\aruleset\x12\x1e\n" +
 	"\bhead_sha\x18\b \x01(\tH\x01R\aheadSha\x88\x01\x01\x12\x1e\n" +
-	"\bbase_sha\x18\t \x01(\tH\x02R\abaseSha\x88\x01\x01\x129\n" +
+	"\bbase_sha\x18\t \x01(\tH\x02R\abaseSha\x88\x01\x01\x12A\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
 	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12.\n" +
 	"\x05error\x18\f \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12\x1c\n" +
 	"\ttruncated\x18\r \x01(\bR\ttruncatedB\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
-	"\t_base_sha\"7\n" +
-	"\x13CancelReviewRequest\x12 \n" +
-	"\treview_id\x18\x01 \x01(\tB\x03\xe0A\x02R\breviewId\"C\n" +
+	"\t_base_sha\"Z\n" +
+	"\x13CancelReviewRequest\x12C\n" +
+	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\"C\n" +
 	"\x14CancelReviewResponse\x12+\n" +
-	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"6\n" +
-	"\x12WatchReviewRequest\x12 \n" +
-	"\treview_id\x18\x01 \x01(\tB\x03\xe0A\x02R\breviewId\"\xd2\x02\n" +
+	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"Y\n" +
+	"\x12WatchReviewRequest\x12C\n" +
+	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\"\xe2\x03\n" +
 	"\x13WatchReviewResponse\x12\x1b\n" +
-	"\treview_id\x18\x01 \x01(\tR\breviewId\x127\n" +
-	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusH\x00R\x06status\x88\x01\x01\x12\x1d\n" +
+	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
+	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1d\n" +
 	"\n" +
 	"files_done\x18\x03 \x01(\x05R\tfilesDone\x12$\n" +
 	"\vfiles_total\x18\x04 \x01(\x05H\x01R\n" +
@@ -1513,17 +1513,23 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\asummary\x18\x05 \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\asummary\x12.\n" +
 	"\x05error\x18\x06 \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12\x1d\n" +
 	"\n" +
-	"keep_alive\x18\a \x01(\bR\tkeepAliveB\t\n" +
+	"keep_alive\x18\a \x01(\bR\tkeepAlive:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
-	"\f_files_total2\xa7\x05\n" +
-	"\rReviewService\x12\xb5\x01\n" +
-	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"`\x92AGJE\n" +
+	"\f_files_total2\xe5\a\n" +
+	"\rReviewService\x12\x98\x03\n" +
+	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xc2\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
 	"\x15The review is queued.\x12%\n" +
-	"#\x1a!.prwarden.v1.CreateReviewResponse\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
+	"#\x1a!.prwarden.v1.CreateReviewResponseJY\n" +
+	"\x03409\x12R\n" +
+	"PThe idempotency key was used with another request (reason IDEMPOTENCY_CONFLICT).r\x83\x01\n" +
+	"\x80\x01\n" +
+	"\x0fIdempotency-Key\x12kMakes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.\x18\x01\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
 	"\tGetReview\x12\x1d.prwarden.v1.GetReviewRequest\x1a\x1e.prwarden.v1.GetReviewResponse\"'\x82\xd3\xe4\x93\x02!b\x06review\x12\x17/v1/reviews/{review_id}\x12e\n" +
-	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12\x86\x01\n" +
-	"\fCancelReview\x12 .prwarden.v1.CancelReviewRequest\x1a!.prwarden.v1.CancelReviewResponse\"1\x82\xd3\xe4\x93\x02+:\x01*b\x06review\"\x1e/v1/reviews/{review_id}:cancel\x12y\n" +
+	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12\xe1\x01\n" +
+	"\fCancelReview\x12 .prwarden.v1.CancelReviewRequest\x1a!.prwarden.v1.CancelReviewResponse\"\x8b\x01\x92AWJU\n" +
+	"\x03409\x12N\n" +
+	"LThe review is complete, failed or canceled already (reason REVIEW_FINISHED).\x82\xd3\xe4\x93\x02+:\x01*b\x06review\"\x1e/v1/reviews/{review_id}:cancel\x12y\n" +
 	"\vWatchReview\x12\x1f.prwarden.v1.WatchReviewRequest\x1a .prwarden.v1.WatchReviewResponse\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}:watch0\x01BN\n" +
 	"\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3"
 

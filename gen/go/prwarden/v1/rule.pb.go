@@ -1127,33 +1127,35 @@ var File_prwarden_v1_rule_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
-	"\x16prwarden/v1/rule.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xba\x01\n" +
+	"\x16prwarden/v1/rule.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xc2\x01\n" +
 	"\aRuleset\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"rule_count\x18\x03 \x01(\x05R\truleCount\x125\n" +
-	"\x05scope\x18\x04 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x00R\x05scope\x88\x01\x01\"+\n" +
+	"rule_count\x18\x03 \x01(\x05R\truleCount\x12=\n" +
+	"\x05scope\x18\x04 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeB\x06\xbaH\x03\xc8\x01\x01H\x00R\x05scope\x88\x01\x01\"+\n" +
 	"\x05Scope\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xae\x06\n" +
-	"\x04Rule\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\x124\n" +
-	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12\x1d\n" +
-	"\apattern\x18\x03 \x01(\tB\x03\xe0A\x02R\apattern\x12\x1d\n" +
-	"\amessage\x18\x04 \x01(\tB\x03\xe0A\x02R\amessage\x12A\n" +
+	"\x06_scope\"\xdc\n" +
+	"\n" +
+	"\x04Rule\x12L\n" +
+	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
+	"\apattern\x18\x03 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12&\n" +
+	"\amessage\x18\x04 \x01(\tB\f\x92A\x06x\xe8\a\x80\x01\x01\xe0A\x02R\amessage\x12A\n" +
 	"\bseverity\x18\x05 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x03\xe0A\x02H\x01R\bseverity\x88\x01\x01\x125\n" +
-	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12\x17\n" +
-	"\x04repo\x18\a \x01(\tH\x03R\x04repo\x88\x01\x01\x12-\n" +
+	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12O\n" +
+	"\x04repo\x18\a \x01(\tB6\x92A3x\xc9\x01\x8a\x01-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$H\x03R\x04repo\x88\x01\x01\x12-\n" +
 	"\x05paths\x18\b \x01(\v2\x17.prwarden.v1.Rule.PathsR\x05paths\x12\x1c\n" +
 	"\tmultiline\x18\t \x01(\bR\tmultiline\x12\x16\n" +
 	"\x06redact\x18\n" +
 	" \x01(\bR\x06redact\x12-\n" +
-	"\x05cases\x18\v \x01(\v2\x17.prwarden.v1.Rule.CasesR\x05cases\x12(\n" +
+	"\x05cases\x18\v \x01(\v2\x17.prwarden.v1.Rule.CasesR\x05cases\x12;\n" +
 	"\n" +
-	"references\x18\f \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\n" +
+	"references\x18\f \x03(\tB\x1b\x92A\x10x\xf4\x03\x8a\x01\n" +
+	"^https?://\xbaH\x05\x92\x01\x02\x10\n" +
 	"R\n" +
 	"references\x12>\n" +
 	"\n" +
@@ -1168,32 +1170,32 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\"\"\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
-	"\x05regex\x10\x01B\a\n" +
+	"\x05regex\x10\x01:\x95\x03\x92A\x91\x032\x8e\x03{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\"}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
 	"\x05_repo\"\x15\n" +
-	"\x13ListRulesetsRequest\"H\n" +
+	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets\"+\n" +
-	"\x10ListRulesRequest\x12\x17\n" +
-	"\x04name\x18\x01 \x01(\tB\x03\xe0A\x02R\x04name\"<\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 120, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"9\n" +
+	"\x10ListRulesRequest\x12%\n" +
+	"\x04name\x18\x01 \x01(\tB\x11\x92A\vJ\t\"default\"\xe0A\x02R\x04name\"\xe1\x03\n" +
 	"\x11ListRulesResponse\x12'\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleR\x05rules\"%\n" +
-	"\x0eGetRuleRequest\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\"8\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleR\x05rules:\xa2\x03\x92A\x9e\x032\x9b\x03{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\"}]}\"<\n" +
+	"\x0eGetRuleRequest\x12*\n" +
+	"\x02id\x18\x01 \x01(\tB\x1a\x92A\x14J\x12\"security/no-eval\"\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
 	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"E\n" +
 	"\x11CreateRuleRequest\x120\n" +
 	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x04rule\";\n" +
 	"\x12CreateRuleResponse\x12%\n" +
-	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"\xa7\x01\n" +
+	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"\xac\x02\n" +
 	"\x0fTestRuleRequest\x12/\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12\x1d\n" +
-	"\apattern\x18\x02 \x01(\tB\x03\xe0A\x02R\apattern\x12\x1c\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12&\n" +
+	"\apattern\x18\x02 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
-	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04textB\a\n" +
-	"\x05_type\"\xd4\x01\n" +
+	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
+	"\x05_type\"\xb5\x02\n" +
 	"\x10TestRuleResponse\x125\n" +
 	"\x04hits\x18\x01 \x03(\v2!.prwarden.v1.TestRuleResponse.HitR\x04hits\x12\x1c\n" +
 	"\ttruncated\x18\x02 \x01(\bR\ttruncated\x1ak\n" +
@@ -1202,19 +1204,21 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x06column\x18\x02 \x01(\x05R\x06column\x12\x19\n" +
 	"\bend_line\x18\x03 \x01(\x05R\aendLine\x12\x1d\n" +
 	"\n" +
-	"end_column\x18\x04 \x01(\x05R\tendColumn\"(\n" +
-	"\x11DeleteRuleRequest\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\"\x14\n" +
-	"\x12DeleteRuleResponse2\xe9\x05\n" +
+	"end_column\x18\x04 \x01(\x05R\tendColumn:_\x92A\\2Z{\"hits\": [{\"line\": 3, \"column\": 15, \"end_line\": 3, \"end_column\": 27}], \"truncated\": false}\"?\n" +
+	"\x11DeleteRuleRequest\x12*\n" +
+	"\x02id\x18\x01 \x01(\tB\x1a\x92A\x14J\x12\"security/no-eval\"\xe0A\x02R\x02id\"\x14\n" +
+	"\x12DeleteRuleResponse2\xd4\x06\n" +
 	"\vRuleService\x12p\n" +
 	"\tListRules\x12\x1d.prwarden.v1.ListRulesRequest\x1a\x1e.prwarden.v1.ListRulesResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/rulesets/{name=**}/rules\x12e\n" +
 	"\aGetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\"\x1f\x82\xd3\xe4\x93\x02\x19b\x04rule\x12\x11/v1/rules/{id=**}\x12f\n" +
-	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12\xa6\x01\n" +
+	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12\x91\x02\n" +
 	"\n" +
-	"CreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"W\x92A7J5\n" +
+	"CreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"\xc1\x01\x92A\xa0\x01J5\n" +
 	"\x03201\x12.\n" +
 	"\x15The rule was created.\x12\x15\n" +
-	"\x13\x1a\x11.prwarden.v1.Rule\x82\xd3\xe4\x93\x02\x17:\x04ruleb\x04rule\"\t/v1/rules\x12b\n" +
+	"\x13\x1a\x11.prwarden.v1.RuleJg\n" +
+	"\x03409\x12`\n" +
+	"^The id is taken (reason RULE_EXISTS), or the organization has 5,000 rules (reason RULE_QUOTA).\x82\xd3\xe4\x93\x02\x17:\x04ruleb\x04rule\"\t/v1/rules\x12b\n" +
 	"\bTestRule\x12\x1c.prwarden.v1.TestRuleRequest\x1a\x1d.prwarden.v1.TestRuleResponse\"\x19\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v1/rules:test\x12\x8b\x01\n" +
 	"\n" +
 	"DeleteRule\x12\x1e.prwarden.v1.DeleteRuleRequest\x1a\x1f.prwarden.v1.DeleteRuleResponse\"<\x92A J\x1e\n" +
