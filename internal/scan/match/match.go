@@ -2,7 +2,9 @@
 // patterns, path globs and bytes, and nothing of git, reviews or severities.
 //
 // Rules are compiled once into a Matcher, which is immutable and safe for
-// concurrent use; Cache keeps matchers by the digest of their rules.
+// concurrent use; a Session matches one scan's files with it and holds the
+// time that each rule may still spend. What a hit is, is defined by Reference,
+// a slow and plain implementation that the engine is tested against.
 package match
 
 // Rule is what the engine needs of a rule. Hits refer to a rule by its index
@@ -10,8 +12,8 @@ package match
 type Rule struct {
 	Pattern   string   // RE2, Go syntax, valid by CheckPattern
 	Multiline bool     // match on the whole file instead of line by line
-	Include   []string // doublestar globs; all files when empty
-	Exclude   []string
+	Include   []string // doublestar globs, valid by CheckGlob; all files when empty
+	Exclude   []string // doublestar globs, valid by CheckGlob
 }
 
 // Hit is one match. Lines and columns count from 1, columns in bytes.
@@ -22,3 +24,13 @@ type Hit struct {
 	EndLine   int // line of the last byte
 	EndColumn int // after the last byte
 }
+
+// LineRange is a run of lines, First to Last, counted from 1, both included.
+type LineRange struct{ First, Last int }
+
+// Span is a run of bytes, Start included, End not.
+type Span struct{ Start, End int }
+
+// MaxLine is the length of a line, in bytes without its ending, over which it
+// is not looked at.
+const MaxLine = 16 << 10

@@ -1,0 +1,222 @@
+package rule
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// Bounds of a rules file.
+const (
+	MaxFileSize     = 64 << 10 // bytes
+	MaxFileRules    = 500
+	MaxFileExcludes = 500 // globs under `exclude`
+	maxMistakes     = 50  // that are looked for
+)
+
+// FilePath is where a repository has its rules file.
+const FilePath = ".prwarden/rules.yml"
+
+// File is a repository's rules file, valid in itself.
+type File struct {
+	Disable []Disabled // in order
+	Exclude []string   // globs of paths that no rule looks at
+	Rules   []Rule     // in order, with OriginRulesFile and ScopeRepo, without Repo
+	lines   []int      // of the ids of Rules
+}
+
+// Disabled is a default rule that is off in the repository.
+type Disabled struct {
+	ID   string
+	Line int
+}
+
+// FileError says what is wrong with a rules file.
+type FileError struct {
+	Mistakes []Mistake // at least one, in the order in which they were found
+}
+
+// Mistake is one thing that is wrong, at a line from 1.
+type Mistake struct {
+	Line    int
+	Message string // a phrase
+}
+
+// Line is the line of the first mistake.
+func (e *FileError) Line() int { return e.Mistakes[0].Line }
+
+// Error names the first three mistakes, each with its line.
+func (e *FileError) Error() string {
+	const shown = 3
+	var parts []string
+	for _, m := range e.Mistakes[:min(shown, len(e.Mistakes))] {
+		parts = append(parts, fmt.Sprintf("line %d: %s", m.Line, m.Message))
+	}
+	text := strings.Join(parts, "; ")
+	if n := len(e.Mistakes) - shown; n > 0 {
+		text += fmt.Sprintf("; and %d more", n)
+	}
+	return text
+}
+
+// ParseFile reads a rules file. It is one YAML document of at most MaxFileSize
+// bytes without anchors and aliases:
+//
+//	version: 1                 # required
+//	disable: [category/name]   # default rules that are off
+//	exclude: ["vendor/**"]     # paths that no rule looks at, at most MaxFileExcludes
+//	rules: […]                 # at most MaxFileRules, each with its own id
+//
+// Unknown keys are mistakes. So is everything that Validate refuses, and a rule
+// that fails its own cases. The error is a *FileError.
+func ParseFile(data []byte) (*File, error) {
+	var d decoder
+	if len(data) > MaxFileSize {
+		d.fail(1, "the file has %d bytes or more; at most %d are allowed", len(data), MaxFileSize)
+		return nil, d.err()
+	}
+	root := d.document(data)
+	if root == nil {
+		return nil, d.err()
+	}
+	file := &File{}
+	versioned := false
+	d.mapping(root, "the file", map[string]func(*yaml.Node){
+		"version": func(n *yaml.Node) {
+			versioned = true
+			if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Value != "1" {
+				d.fail(n.Line, "version: must be 1, the only version so far")
+			}
+		},
+		"disable": func(n *yaml.Node) { file.Disable = d.disable(n) },
+		"exclude": func(n *yaml.Node) { file.Exclude = d.exclude(n) },
+		"rules":   func(n *yaml.Node) { file.Rules, file.lines = d.fileRules(n) },
+	})
+	if !versioned {
+		d.fail(root.Line, "version: is required; the first line should be `version: 1`")
+	}
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// RuleLine is the line, from 1, of the rule with index i.
+func (f *File) RuleLine(i int) int { return f.lines[i] }
+
+// CheckClashes returns a *FileError that names each rule of the file whose full
+// id some other rule has, or nil. taken says which ruleset has a full id.
+func (f *File) CheckClashes(taken func(fullID string) (Origin, bool)) error {
+	var d decoder
+	for i, r := range f.Rules {
+		if origin, ok := taken(r.FullID()); ok {
+			d.fail(f.lines[i], "id: %s is the id of a rule of %s; choose another", r.ID, origin)
+		}
+	}
+	return d.err()
+}
+
+// String names the ruleset for messages.
+func (o Origin) String() string {
+	switch o {
+	case OriginDefault:
+		return "the default ruleset"
+	case OriginCustom:
+		return "the organization"
+	case OriginRepository:
+		return "the repository (created over the API)"
+	case OriginRulesFile:
+		return "the rules file"
+	}
+	return "no ruleset"
+}
+
+// ParseDefaults reads a file of the default ruleset: a rules file with the key
+// `rules` only. Rules are decoded but not validated, which is a test's work:
+// the default ruleset is read at every start.
+func ParseDefaults(data []byte) ([]Rule, error) {
+	var d decoder
+	root := d.document(data)
+	if root == nil {
+		return nil, d.err()
+	}
+	var rules []Rule
+	d.mapping(root, "the file", map[string]func(*yaml.Node){
+		"rules": func(n *yaml.Node) {
+			for _, item := range d.list(n, "rules") {
+				r, _ := d.rule(item)
+				r.Origin, r.Scope = OriginDefault, ScopeOrg
+				rules = append(rules, r)
+			}
+		},
+	})
+	return rules, d.err()
+}
+
+func (d *decoder) disable(n *yaml.Node) []Disabled {
+	var list []Disabled
+	for i, item := range d.list(n, "disable") {
+		id, ok := d.text(item, fmt.Sprintf("disable[%d]", i))
+		if !ok {
+			continue
+		}
+		if err := CheckID(id); err != nil {
+			d.fail(item.Line, "disable[%d]: %v", i, err)
+			continue
+		}
+		list = append(list, Disabled{ID: id, Line: item.Line})
+	}
+	return list
+}
+
+func (d *decoder) exclude(n *yaml.Node) []string {
+	items := d.list(n, "exclude")
+	if len(items) > MaxFileExcludes {
+		d.fail(items[MaxFileExcludes].Line, "exclude: has %d globs; at most %d are allowed", len(items), MaxFileExcludes)
+		return nil
+	}
+	var globs []string
+	for i, item := range items {
+		glob, ok := d.text(item, fmt.Sprintf("exclude[%d]", i))
+		if !ok {
+			continue
+		}
+		if err := match.CheckGlob(glob); err != nil {
+			d.fail(item.Line, "exclude[%d]: %v", i, err)
+		}
+		globs = append(globs, glob)
+	}
+	return globs
+}
+
+// fileRules reads and validates the rules of a rules file.
+func (d *decoder) fileRules(n *yaml.Node) (rules []Rule, lines []int) {
+	items := d.list(n, "rules")
+	if len(items) > MaxFileRules {
+		d.fail(items[MaxFileRules].Line, "rules: has %d rules; at most %d are allowed", len(items), MaxFileRules)
+		return nil, nil
+	}
+	known := map[string]int{} // line by full id
+	for i, item := range items {
+		r, at := d.rule(item)
+		r.Origin, r.Scope = OriginRulesFile, ScopeRepo
+		line := at.line("id")
+		if !at.broken {
+			for _, v := range violations(r) {
+				d.fail(at.line(v.Field), "rules[%d].%s: %s", i, v.Field, v.Description)
+			}
+			if first, ok := known[r.FullID()]; ok {
+				d.fail(line, "rules[%d].id: %s is the id of the rule at line %d already", i, r.ID, first)
+			}
+			known[r.FullID()] = line
+		}
+		rules, lines = append(rules, r), append(lines, line)
+		if len(d.mistakes) >= maxMistakes {
+			break
+		}
+	}
+	return rules, lines
+}

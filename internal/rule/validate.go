@@ -1,0 +1,253 @@
+package rule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/repo"
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// Bounds of a rule's fields, beside those of match.
+const (
+	MaxMessage    = 1000     // characters
+	MaxGlobs      = 100      // in each list of Paths
+	MaxCases      = 50       // in each list of Cases
+	MaxCase       = 16 << 10 // bytes
+	MaxReferences = 10
+	MaxReference  = 500 // characters
+)
+
+// Budget is the time that one rule may spend matching: in a scan over all
+// files, and on its own cases.
+const Budget = 2 * time.Second
+
+// Validate returns nil or an *errs.Error of kind InvalidArgument that has
+// everything that is wrong with r, by field. An empty Scope is ScopeOrg. The
+// rule's cases are run, within Budget.
+func Validate(r Rule) error {
+	v := violations(r)
+	switch r.Scope {
+	case "", ScopeOrg:
+		if r.Repo != "" {
+			v.add("repo", "is allowed with scope %q only", ScopeRepo)
+		}
+	case ScopeRepo:
+		if r.Repo == "" {
+			v.add("repo", "is required with scope %q: `owner/name`", ScopeRepo)
+		} else if err := repo.Check(r.Repo); err != nil {
+			v.add("repo", "%v", err)
+		}
+	default:
+		v.add("scope", "%q is not a scope; use %q or %q", r.Scope, ScopeOrg, ScopeRepo)
+	}
+	if len(v) > 0 {
+		return errs.InvalidFields(v...)
+	}
+	return nil
+}
+
+// SeverityList is the severity words, most severe first, for messages.
+func SeverityList() string {
+	words := make([]string, 0, len(severityWords))
+	for _, s := range Severities() {
+		words = append(words, s.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// TypeList is the types of rules, for messages.
+func TypeList() string { return TypeRegex }
+
+type violationList []errs.FieldViolation
+
+func (v *violationList) add(field, format string, args ...any) {
+	*v = append(*v, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
+}
+
+// violations returns what is wrong with r, scope and repository aside.
+func violations(r Rule) violationList {
+	var v violationList
+	if err := CheckID(r.ID); err != nil {
+		v.add("id", "%v", err)
+	}
+	switch r.Type {
+	case TypeRegex:
+	case "":
+		v.add("type", "is required; known types: %s", TypeList())
+	default:
+		v.add("type", "%q is not a type of rule; known types: %s", r.Type, TypeList())
+	}
+	compiles := false
+	if r.Pattern == "" {
+		v.add("pattern", "is required")
+	} else if err := match.CheckPattern(r.Pattern); err != nil {
+		v.add("pattern", "%v", err)
+	} else {
+		compiles = true
+	}
+	checkMessage(&v, r.Message)
+	if r.Severity.String() == "" {
+		v.add("severity", "is required; one of %s", SeverityList())
+	}
+	checkGlobs(&v, "paths.include", r.Paths.Include)
+	checkGlobs(&v, "paths.exclude", r.Paths.Exclude)
+	checkReferences(&v, r.References)
+	if checkCases(&v, r.Cases) && compiles {
+		runCases(&v, r)
+	}
+	return v
+}
+
+func checkMessage(v *violationList, message string) {
+	switch n := utf8.RuneCountInString(message); {
+	case strings.TrimSpace(message) == "":
+		v.add("message", "is required: say what to do instead")
+	case n > MaxMessage:
+		v.add("message", "has %d characters; at most %d are allowed", n, MaxMessage)
+	case !isText(message):
+		v.add("message", "must be UTF-8 without NUL")
+	}
+}
+
+func checkGlobs(v *violationList, field string, globs []string) {
+	if len(globs) > MaxGlobs {
+		v.add(field, "has %d globs; at most %d are allowed", len(globs), MaxGlobs)
+		return
+	}
+	for i, g := range globs {
+		if err := match.CheckGlob(g); err != nil {
+			v.add(fmt.Sprintf("%s[%d]", field, i), "%v", err)
+		}
+	}
+}
+
+func checkReferences(v *violationList, refs []string) {
+	if len(refs) > MaxReferences {
+		v.add("references", "has %d URLs; at most %d are allowed", len(refs), MaxReferences)
+		return
+	}
+	for i, ref := range refs {
+		field := fmt.Sprintf("references[%d]", i)
+		u, err := url.Parse(ref)
+		switch n := utf8.RuneCountInString(ref); {
+		case n > MaxReference:
+			v.add(field, "has %d characters; at most %d are allowed", n, MaxReference)
+		case !isText(ref), err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+			v.add(field, "must be an absolute http or https URL")
+		}
+	}
+}
+
+// checkCases says whether the cases are such that they can be run.
+func checkCases(v *violationList, cases Cases) bool {
+	before := len(*v)
+	for _, list := range []struct {
+		field string
+		texts []string
+	}{{"cases.match", cases.Match}, {"cases.no_match", cases.NoMatch}} {
+		if len(list.texts) > MaxCases {
+			v.add(list.field, "has %d texts; at most %d are allowed", len(list.texts), MaxCases)
+			continue
+		}
+		for i, text := range list.texts {
+			field := fmt.Sprintf("%s[%d]", list.field, i)
+			if len(text) > MaxCase {
+				v.add(field, "has %d bytes; at most %d are allowed", len(text), MaxCase)
+			} else if !isText(text) {
+				v.add(field, "must be UTF-8 without NUL")
+			}
+		}
+	}
+	return len(*v) == before
+}
+
+// runCases matches the rule on its own cases, each as a file of which every
+// line was added. Paths are not looked at.
+func runCases(v *violationList, r Rule) {
+	t, err := newTrial(r.Pattern, r.Multiline)
+	if err != nil {
+		v.add("pattern", "%v", err)
+		return
+	}
+	for i, text := range r.Cases.Match {
+		switch hits, err := t.hits(context.Background(), text); {
+		case err != nil:
+			v.add("pattern", "%v", err)
+			return
+		case len(hits) == 0:
+			v.add(fmt.Sprintf("cases.match[%d]", i), "the rule does not match this text, and it should")
+		}
+	}
+	for i, text := range r.Cases.NoMatch {
+		switch hits, err := t.hits(context.Background(), text); {
+		case err != nil:
+			v.add("pattern", "%v", err)
+			return
+		case len(hits) > 0:
+			v.add(fmt.Sprintf("cases.no_match[%d]", i), "the rule matches this text, on line %d, and it should not", hits[0].Line)
+		}
+	}
+}
+
+// Try matches a pattern on a text as a review would if the text were a file of
+// which every line was added, and returns at most limit hits and whether there
+// were more. It fails with an *errs.Error of kind InvalidArgument for a pattern
+// that a rule can't have or that takes more than Budget, and when ctx ends.
+func Try(ctx context.Context, pattern string, multiline bool, text string, limit int) (hits []match.Hit, truncated bool, err error) {
+	if pattern == "" {
+		return nil, false, errs.Invalid("pattern", "is required")
+	}
+	if err := match.CheckPattern(pattern); err != nil {
+		return nil, false, errs.Invalid("pattern", "%v", err)
+	}
+	t, err := newTrial(pattern, multiline)
+	if err != nil {
+		return nil, false, errs.Invalid("pattern", "%v", err)
+	}
+	hits, err = t.hits(ctx, text)
+	switch {
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case err != nil:
+		return nil, false, errs.Invalid("pattern", "%v", err)
+	}
+	if len(hits) > limit {
+		return hits[:limit], true, nil
+	}
+	return hits, false, nil
+}
+
+// trial is one rule, tried on texts within Budget.
+type trial struct{ file *match.File }
+
+func newTrial(pattern string, multiline bool) (trial, error) {
+	m, err := match.Compile([]match.Rule{{Pattern: pattern, Multiline: multiline}})
+	if err != nil {
+		return trial{}, err
+	}
+	return trial{m.NewSession(Budget, nil).File("")}, nil
+}
+
+var errTooSlow = errors.New("takes more than 2 seconds on the given text; make it simpler")
+
+func (t trial) hits(ctx context.Context, text string) ([]match.Hit, error) {
+	lines := match.SplitLines([]byte(text))
+	result, err := t.file.Match(ctx, lines, []match.LineRange{{First: 1, Last: lines.Count()}})
+	if err != nil {
+		return nil, err
+	}
+	if len(result.Stopped) > 0 {
+		return nil, errTooSlow
+	}
+	return result.Hits, nil
+}
+
+// isText says whether s can be stored and sent as text everywhere.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

@@ -1,0 +1,171 @@
+package match
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+const (
+	// MaxGlob is the length of a glob, in characters.
+	MaxGlob = 255
+	// maxGlobChoices bounds the combinations of `{a,b}` choices in a glob:
+	// doublestar tries them one after the other.
+	maxGlobChoices = 100
+	// maxGlobPath is the length of a path, in bytes, over which globs are not
+	// tried: no system can check such a file out, and the time that a glob
+	// takes grows with the square of the path.
+	maxGlobPath = 4096
+)
+
+// CheckGlob says what is wrong with a doublestar glob, or nothing.
+func CheckGlob(glob string) error {
+	switch n := utf8.RuneCountInString(glob); {
+	case n == 0:
+		return fmt.Errorf("must not be empty")
+	case n > MaxGlob:
+		return fmt.Errorf("has %d characters; at most %d are allowed", n, MaxGlob)
+	case !utf8.ValidString(glob) || strings.ContainsRune(glob, 0):
+		return fmt.Errorf("must be UTF-8 without NUL")
+	case strings.HasPrefix(glob, "/"), strings.HasPrefix(glob, "./"):
+		return fmt.Errorf("matches nothing: paths start at the root of the repository, without %q", glob[:strings.Index(glob, "/")+1])
+	case strings.HasSuffix(glob, "/"):
+		return fmt.Errorf("matches nothing: write %q for everything in a folder", glob+"**")
+	case !doublestar.ValidatePattern(glob):
+		return fmt.Errorf("is not a valid glob: each [ needs its ], each { its }, and \\ something after it")
+	case globChoices(glob) > maxGlobChoices:
+		return fmt.Errorf("has more than %d combinations of {…} choices; write several globs", maxGlobChoices)
+	}
+	return nil
+}
+
+// globChoices counts the combinations of choices in a valid glob: the product
+// over groups of their number of choices. Nested groups are counted as if they
+// were not nested, which is never too few. It stops over maxGlobChoices.
+func globChoices(glob string) int {
+	product := 1
+	var open []int // choices so far of the groups that are open
+	for i := 0; i < len(glob) && product <= maxGlobChoices; i++ {
+		switch glob[i] {
+		case '\\':
+			i++
+		case '{':
+			open = append(open, 1)
+		case ',':
+			if len(open) > 0 {
+				open[len(open)-1]++
+			}
+		case '}':
+			if len(open) > 0 {
+				product *= open[len(open)-1]
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	return product
+}
+
+// glob is one glob, ready to match.
+type glob struct {
+	pattern string
+	suffix  string // of `**/*suffix`, else ""
+}
+
+func newGlob(pattern string) glob {
+	suffix, found := strings.CutPrefix(pattern, "**/*")
+	if !found || strings.ContainsAny(suffix, `*?[]{}\/`) {
+		suffix = ""
+	}
+	return glob{pattern: pattern, suffix: suffix}
+}
+
+func (g glob) match(path string) bool {
+	if g.suffix != "" {
+		return strings.HasSuffix(path, g.suffix)
+	}
+	return doublestar.MatchUnvalidated(g.pattern, path)
+}
+
+// Globs is a list of globs, ready to match.
+type Globs []glob
+
+// NewGlobs prepares globs that are valid by CheckGlob.
+func NewGlobs(patterns []string) Globs {
+	globs := make(Globs, len(patterns))
+	for i, p := range patterns {
+		globs[i] = newGlob(p)
+	}
+	return globs
+}
+
+// Match says whether any of the globs matches path. A path over 4,096 bytes is
+// matched by none.
+func (gs Globs) Match(path string) bool {
+	if len(path) > maxGlobPath {
+		return false
+	}
+	for _, g := range gs {
+		if g.match(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// selector decides which rules look at a path. Globs that rules share are
+// matched once a path.
+type selector struct {
+	globs   Globs
+	include [][]int32 // by rule: indexes into globs
+	exclude [][]int32
+}
+
+func newSelector(rules []Rule) selector {
+	s := selector{include: make([][]int32, len(rules)), exclude: make([][]int32, len(rules))}
+	known := map[string]int32{}
+	index := func(patterns []string) []int32 {
+		var list []int32
+		for _, p := range patterns {
+			i, ok := known[p]
+			if !ok {
+				i = int32(len(s.globs)) //nolint:gosec // rules times 200 at most
+				known[p] = i
+				s.globs = append(s.globs, newGlob(p))
+			}
+			list = append(list, i)
+		}
+		return list
+	}
+	for i, r := range rules {
+		s.include[i], s.exclude[i] = index(r.Include), index(r.Exclude)
+	}
+	return s
+}
+
+// active says for each rule whether it looks at path. Every rule looks at a
+// path over 4,096 bytes: a path must not hide a file.
+func (s selector) active(path string) []bool {
+	active := make([]bool, len(s.include))
+	decided := make([]int8, len(s.globs)) // 0 not yet, 1 yes, -1 no
+	anyOf := func(list []int32) bool {
+		for _, i := range list {
+			if decided[i] == 0 {
+				decided[i] = -1
+				if s.globs[i].match(path) {
+					decided[i] = 1
+				}
+			}
+			if decided[i] == 1 {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range active {
+		active[i] = len(path) > maxGlobPath ||
+			(len(s.include[i]) == 0 || anyOf(s.include[i])) && !anyOf(s.exclude[i])
+	}
+	return active
+}

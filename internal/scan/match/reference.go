@@ -1,0 +1,94 @@
+package match
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Reference defines what hits are: it finds the same as File.Match, in the
+// plainest way and without regard to time. It is there to test the engine
+// against. Patterns and globs must be valid.
+func Reference(rules []Rule, path string, content []byte, added []LineRange) []Hit {
+	// Lines with their endings; and the ones to look at.
+	lines := bytes.SplitAfter(content, []byte{'\n'})
+	if len(lines[len(lines)-1]) == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	wanted := map[int]bool{}
+	text := func(n int) []byte {
+		line, ended := bytes.CutSuffix(lines[n-1], []byte("\n"))
+		if ended {
+			line = bytes.TrimSuffix(line, []byte("\r"))
+		}
+		return line
+	}
+	for _, r := range added {
+		for n := max(r.First, 1); n <= min(r.Last, len(lines)); n++ {
+			wanted[n] = len(text(n)) <= MaxLine
+		}
+	}
+
+	var hits []Hit
+	for i, rule := range rules {
+		if !looksAt(rule, path) {
+			continue
+		}
+		re := regexp.MustCompile(rule.Pattern)
+		if rule.Multiline {
+			hits = append(hits, referenceFile(i, re, content, wanted)...)
+			continue
+		}
+		for n := range lines {
+			if !wanted[n+1] {
+				continue
+			}
+			if loc := re.FindIndex(text(n + 1)); loc != nil {
+				hits = append(hits, Hit{Rule: i, Line: n + 1, Column: loc[0] + 1, EndLine: n + 1, EndColumn: loc[1] + 1})
+			}
+		}
+	}
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
+	})
+	return hits
+}
+
+func referenceFile(rule int, re *regexp.Regexp, content []byte, wanted map[int]bool) []Hit {
+	place := func(offset int) (line, column int) {
+		before := content[:offset]
+		return bytes.Count(before, []byte{'\n'}) + 1, offset - bytes.LastIndexByte(before, '\n')
+	}
+	var hits []Hit
+	reported := map[int]bool{}
+	for _, loc := range re.FindAllIndex(content, -1) {
+		h := Hit{Rule: rule}
+		h.Line, h.Column = place(loc[0])
+		h.EndLine, h.EndColumn = place(loc[1] - 1)
+		h.EndColumn++
+		for n := h.Line; n <= h.EndLine && !reported[h.Line]; n++ {
+			if wanted[n] {
+				reported[h.Line] = true
+				hits = append(hits, h)
+			}
+		}
+	}
+	return hits
+}
+
+func looksAt(rule Rule, path string) bool {
+	if len(path) > maxGlobPath {
+		return true
+	}
+	included := len(rule.Include) == 0
+	for _, g := range rule.Include {
+		included = included || doublestar.MatchUnvalidated(g, path)
+	}
+	for _, g := range rule.Exclude {
+		included = included && !doublestar.MatchUnvalidated(g, path)
+	}
+	return included
+}
