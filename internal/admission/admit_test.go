@@ -1,0 +1,165 @@
+package admission_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+func TestClientAddress(t *testing.T) {
+	t.Parallel()
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
+	tests := map[string]struct {
+		peer string
+		xff  []string
+		want string
+	}{
+		"peer":                              {"192.0.2.1:5000", nil, "192.0.2.1"},
+		"untrusted peer is not believed":    {"192.0.2.1:5000", []string{"198.51.100.9"}, "192.0.2.1"},
+		"trusted peer is":                   {"10.1.1.1:5000", []string{"198.51.100.9"}, "198.51.100.9"},
+		"rightmost untrusted, not leftmost": {"10.1.1.1:5000", []string{"203.0.113.7, 198.51.100.9, 10.2.2.2"}, "198.51.100.9"},
+		"several headers are one list":      {"10.1.1.1:5000", []string{"203.0.113.7", "198.51.100.9"}, "198.51.100.9"},
+		"all trusted: the first of them":    {"10.1.1.1:5000", []string{"10.3.3.3, 10.2.2.2"}, "10.3.3.3"},
+		"rubbish ends the chain":            {"10.1.1.1:5000", []string{"198.51.100.9, unknown, 10.2.2.2"}, "10.2.2.2"},
+		"trusted peer without header":       {"10.1.1.1:5000", nil, "10.1.1.1"},
+		"with ports":                        {"10.1.1.1:5000", []string{"198.51.100.9:1234"}, "198.51.100.9"},
+		"IPv6 by /64":                       {"[2001:db8:1:2:3:4:5:6]:5000", nil, "2001:db8:1:2::"},
+		"IPv6 with zone":                    {"[fe80::1%eth0]:5000", nil, "fe80::"},
+		"IPv6 forwarded in brackets":        {"[fd00::1]:5000", []string{"[2001:db8::9]:443"}, "2001:db8::"},
+		"IPv4 in IPv6":                      {"[::ffff:192.0.2.1]:5000", nil, "192.0.2.1"},
+		"IPv4 in IPv6 is trusted as IPv4":   {"[::ffff:10.0.0.1]:5000", []string{"::ffff:192.0.2.7"}, "192.0.2.7"},
+		"no address":                        {"@", []string{"198.51.100.9"}, "invalid IP"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, admission.ClientAddress(tc.peer, tc.xff, proxies).String())
+		})
+	}
+}
+
+func FuzzClientAddress(f *testing.F) {
+	f.Add("10.1.1.1:5000", "198.51.100.9, 10.2.2.2")
+	f.Add("[::1]:1", "[[::1]]")
+	f.Fuzz(func(t *testing.T, peer, xff string) {
+		a := admission.ClientAddress(peer, []string{xff}, []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")})
+		if a.Is6() {
+			p, err := a.Prefix(64)
+			require.NoError(t, err)
+			assert.Equal(t, p.Addr(), a)
+		}
+	})
+}
+
+func TestAdmit(t *testing.T) {
+	t.Parallel()
+	peer := "192.0.2.1:1"
+
+	t.Run("a key counts against itself, by its own limit", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 0)
+		key, auth := b.issue(t, admission.NewKey{RateLimit: 2})
+		_, other := b.issue(t, admission.NewKey{})
+		cred := admission.Credentials{Authorization: auth, PeerAddr: peer}
+		for i := range 2 {
+			c, d, err := a.Admit(t.Context(), cred, admission.KeyRequired)
+			require.NoError(t, err)
+			assert.Equal(t, key.ID, c.KeyID)
+			assert.Equal(t, admission.Decision{Limit: 2, Remaining: 1 - i, Reset: b.clock.Now().Add(time.Minute), OK: true}, d)
+		}
+		c, d, err := a.Admit(t.Context(), cred, admission.KeyRequired)
+		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
+		var e *errs.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, time.Minute, e.RetryAfter)
+		assert.Equal(t, key.ID, c.KeyID, "the log wants to know who")
+		assert.False(t, d.OK)
+		_, d, err = a.Admit(t.Context(), admission.Credentials{Authorization: other, PeerAddr: peer}, admission.KeyRequired)
+		require.NoError(t, err)
+		assert.Equal(t, 60, d.Limit)
+		assert.Equal(t, 59, d.Remaining)
+	})
+
+	t.Run("no key counts against the address, and then 429 goes before 401", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 3)
+		for i := range 3 {
+			c, d, err := a.Admit(t.Context(), admission.Credentials{PeerAddr: peer}, admission.KeyRequired)
+			assert.Equal(t, errs.ReasonKeyMissing, errs.ReasonOf(err))
+			assert.Empty(t, c)
+			assert.Equal(t, 2-i, d.Remaining)
+		}
+		_, d, err := a.Admit(t.Context(), admission.Credentials{PeerAddr: peer}, admission.KeyRequired)
+		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
+		assert.Equal(t, 3, d.Limit)
+		_, auth := b.issue(t, admission.NewKey{})
+		_, _, err = a.Admit(t.Context(), admission.Credentials{Authorization: auth, PeerAddr: peer}, admission.KeyRequired)
+		assert.NoError(t, err, "a valid key from the same address is not affected")
+	})
+
+	t.Run("open calls need no key and are counted", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 1)
+		key, auth := b.issue(t, admission.NewKey{})
+		c, d, err := a.Admit(t.Context(), admission.Credentials{PeerAddr: peer}, admission.Open)
+		require.NoError(t, err)
+		assert.Empty(t, c)
+		assert.Zero(t, d.Remaining)
+		_, _, err = a.Admit(t.Context(), admission.Credentials{PeerAddr: peer, Authorization: []string{"Bearer nonsense"}}, admission.Open)
+		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
+		c, _, err = a.Admit(t.Context(), admission.Credentials{PeerAddr: peer, Authorization: auth}, admission.Open)
+		require.NoError(t, err)
+		assert.Equal(t, key.ID, c.KeyID)
+	})
+
+	t.Run("a request is counted while the keys are away", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 5)
+		b.store.setDown(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))
+		cred := admission.Credentials{Authorization: []string{"Bearer " + admission.NewToken()}, PeerAddr: peer}
+		_, d, err := a.Admit(t.Context(), cred, admission.KeyRequired)
+		assert.Equal(t, errs.Unavailable, errs.KindOf(err))
+		assert.Equal(t, 4, d.Remaining)
+	})
+
+	t.Run("nothing passes uncounted", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, auth := b.issue(t, admission.NewKey{})
+		a := admission.NewAdmitter(b.keys, brokenLimiter{}, nil, 0)
+		_, _, err := a.Admit(t.Context(), admission.Credentials{Authorization: auth}, admission.Open)
+		assert.ErrorIs(t, err, errBroken)
+	})
+}
+
+var errBroken = errors.New("broken")
+
+type brokenLimiter struct{}
+
+func (brokenLimiter) Take(context.Context, string, int) (admission.Decision, error) {
+	return admission.Decision{}, errBroken
+}
+
+func TestRequire(t *testing.T) {
+	t.Parallel()
+	c := admission.Caller{Scopes: []admission.Scope{admission.RulesRead}}
+	require.NoError(t, c.Require(admission.RulesRead))
+	err := c.Require(admission.RulesWrite)
+	var e *errs.Error
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, errs.PermissionDenied, e.Kind)
+	assert.Equal(t, map[string]string{"scope": "rules:write"}, e.Metadata)
+	assert.Contains(t, e.Message, "rules:read")
+}
