@@ -1,0 +1,215 @@
+package rule
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/repo"
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// Limits of rules over the API.
+const (
+	MaxCustomRules = 5_000 // rules that an organization may create
+	MaxTestHits    = 1_000 // hits that TestRule returns
+)
+
+// Policy says which repositories an organization may use.
+type Policy interface {
+	// Allowed reports whether the organization may use the repository.
+	Allowed(org, repo string) bool
+}
+
+// Service reads, creates, tries and deletes rules, and puts together those
+// that apply to a repository.
+type Service struct {
+	store    Store
+	policy   Policy
+	defaults []Rule
+	byID     map[string]Rule // the defaults, by full id
+}
+
+// NewService returns a service over a store and the default ruleset.
+func NewService(store Store, policy Policy, defaults []Rule) *Service {
+	byID := make(map[string]Rule, len(defaults))
+	for _, r := range defaults {
+		byID[r.FullID()] = r
+	}
+	return &Service{store: store, policy: policy, defaults: defaults, byID: byID}
+}
+
+// ListRulesets returns `default`, `custom`, and the ruleset of each repository
+// that has rules of its own, by name.
+func (s *Service) ListRulesets(ctx context.Context, org string) ([]Ruleset, error) {
+	custom, byRepo, err := s.store.CountRules(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	sets := []Ruleset{
+		newRuleset(RulesetDefault, len(s.defaults), ScopeOrg),
+		newRuleset(RulesetCustom, custom, ScopeOrg),
+	}
+	for name, n := range byRepo {
+		if n > 0 {
+			sets = append(sets, newRuleset(name, n, ScopeRepo))
+		}
+	}
+	slices.SortFunc(sets[2:], func(a, b Ruleset) int { return cmp.Compare(a.Name, b.Name) })
+	return sets, nil
+}
+
+func newRuleset(name string, count int, scope Scope) Ruleset {
+	return Ruleset{ID: RulesetIDPrefix + name, Name: name, RuleCount: count, Scope: scope}
+}
+
+// ListRules returns the rules of a ruleset, ordered by id. It fails with
+// NotFound (RULESET_NOT_FOUND) for a ruleset that ListRulesets does not list.
+func (s *Service) ListRules(ctx context.Context, org, name string) ([]Rule, error) {
+	switch name {
+	case RulesetDefault:
+		return s.defaults, nil
+	case RulesetCustom:
+		return s.store.ListOrgRules(ctx, org)
+	}
+	notFound := errs.New(errs.NotFound, errs.ReasonRulesetNotFound,
+		"There is no ruleset %s; GET /v1/rules lists the rulesets.", strconv.Quote(name))
+	if repo.Check(name) != nil {
+		return nil, notFound
+	}
+	own, err := s.store.ListRepoRules(ctx, org, name)
+	if err != nil {
+		return nil, err
+	}
+	fromFile, err := s.store.RulesFileRules(ctx, org, name)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(own, fromFile)
+	if len(all) == 0 {
+		return nil, notFound
+	}
+	slices.SortStableFunc(all, func(a, b Rule) int { return cmp.Compare(a.FullID(), b.FullID()) })
+	return all, nil
+}
+
+// GetRule returns a rule that was created over the API or, when there is none
+// with this id, the default one; NotFound (RULE_NOT_FOUND).
+func (s *Service) GetRule(ctx context.Context, org, id string) (Rule, error) {
+	r, err := s.store.GetRule(ctx, org, FullID(id))
+	if errs.ReasonOf(err) == errs.ReasonRuleNotFound {
+		if d, ok := s.byID[FullID(id)]; ok {
+			return d, nil
+		}
+		return Rule{}, notFound(id)
+	}
+	return r, err
+}
+
+func notFound(id string) error {
+	return errs.New(errs.NotFound, errs.ReasonRuleNotFound,
+		"There is no rule %s; GET /v1/rulesets/{name}/rules lists the rules of a ruleset.", strconv.Quote(id))
+}
+
+// CreateRule validates and stores a rule. The errors are those of
+// RuleService.CreateRule in the API.
+func (s *Service) CreateRule(ctx context.Context, org string, r Rule) (Rule, error) {
+	if r.Scope == "" {
+		r.Scope = ScopeOrg
+	}
+	r.Origin = OriginCustom
+	if r.Scope == ScopeRepo {
+		r.Origin = OriginRepository
+	}
+	if err := Validate(r); err != nil {
+		return Rule{}, err
+	}
+	if r.Scope == ScopeRepo && !s.policy.Allowed(org, r.Repo) {
+		return Rule{}, repo.NotAllowed(org, r.Repo)
+	}
+	if _, ok := s.byID[r.FullID()]; ok {
+		return Rule{}, errs.New(errs.AlreadyExists, errs.ReasonRuleExists,
+			"%s is a rule of the default ruleset; choose another id.", strconv.Quote(r.ID))
+	}
+	return s.store.CreateRule(ctx, org, r, MaxCustomRules)
+}
+
+// DeleteRule deletes a rule that was created over the API: PermissionDenied
+// (DEFAULT_RULE) for a default rule, NotFound (RULE_NOT_FOUND) for none.
+func (s *Service) DeleteRule(ctx context.Context, org, id string) error {
+	err := s.store.DeleteRule(ctx, org, FullID(id))
+	if errs.ReasonOf(err) != errs.ReasonRuleNotFound {
+		return err
+	}
+	if _, ok := s.byID[FullID(id)]; ok {
+		return errs.New(errs.PermissionDenied, errs.ReasonDefaultRule,
+			"%[1]s is a rule of the default ruleset and can't be deleted. To switch it off for a repository, add `disable: [%[1]s]` to its .prwarden/rules.yml.", FullID(id))
+	}
+	return notFound(id)
+}
+
+// TestInput is a pattern to try on a text.
+type TestInput struct {
+	Type      string // TypeRegex, or "" for it
+	Pattern   string
+	Multiline bool
+	Text      string
+}
+
+// TestRule returns what the pattern matches in the text: the first match on
+// each line, at most MaxTestHits of them, and whether there were more.
+func (s *Service) TestRule(ctx context.Context, in TestInput) (hits []match.Hit, truncated bool, err error) {
+	if in.Type != "" && in.Type != TypeRegex {
+		return nil, false, errs.Invalid("type", "%q is not a type of rule; use %s", in.Type, TypeList())
+	}
+	if err := match.CheckPattern(in.Pattern); err != nil {
+		return nil, false, errs.Invalid("pattern", "%v", err)
+	}
+	return Try(ctx, in.Pattern, in.Multiline, in.Text, MaxTestHits)
+}
+
+// RulesFor returns the rules that may apply to a repository: the defaults, the
+// organization's, and the repository's own from the API. A default rule whose
+// id the organization already uses is shadowed by the organization's.
+func (s *Service) RulesFor(ctx context.Context, org, repo string) (Set, error) {
+	orgRules, err := s.store.ListOrgRules(ctx, org)
+	if err != nil {
+		return Set{}, err
+	}
+	repoRules, err := s.store.ListRepoRules(ctx, org, repo)
+	if err != nil {
+		return Set{}, err
+	}
+	own := slices.Concat(orgRules, repoRules)
+	taken := make(map[string]bool, len(own))
+	for _, r := range own {
+		taken[r.FullID()] = true
+	}
+	rules := make([]Rule, 0, len(s.defaults)+len(own))
+	for _, r := range s.defaults {
+		if !taken[r.FullID()] {
+			rules = append(rules, r)
+		}
+	}
+	rules = append(rules, own...)
+	return Set{Rules: rules, Digest: Digest(rules)}, nil
+}
+
+// Shadowed returns the ids of default rules that rules of the organization
+// shadow, for the log.
+func (s *Service) Shadowed(ctx context.Context, org string) ([]string, error) {
+	var ids []string
+	for id := range s.byID {
+		_, err := s.store.GetRule(ctx, org, id)
+		switch {
+		case err == nil:
+			ids = append(ids, id)
+		case errs.ReasonOf(err) != errs.ReasonRuleNotFound:
+			return nil, err
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
