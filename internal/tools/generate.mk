@@ -2,7 +2,7 @@
 # The Makefile includes this file; paths are relative to the root of the
 # repository. docs/decisions/0001-code-generation.md says why it is so.
 
-.PHONY: generate verify-generate lint-protos format-protos breaking tools tools-lint third-party
+.PHONY: generate verify-generate test-tools lint-protos format-protos breaking tools tools-lint third-party
 
 # Stamps say that the tools in bin/ are those of their go.mod.
 tools_generators := bin/.generators
@@ -32,6 +32,9 @@ generate: third-party ## Regenerate gen/ from the protos
 
 verify-generate: third-party ## Fail when gen/ is not what the protos make
 	@internal/tools/generate.sh --verify
+
+test-tools: ## Test the generators themselves
+	@cd internal/tools && go test ./...
 
 lint-protos: third-party ## Lint the protos and check their format
 	@bin/buf lint
