@@ -83,6 +83,9 @@ func explain(pattern string, err error) error {
 	if len(rest) > 1 && rest[0] == '\\' && rest[1] >= '1' && rest[1] <= '9' {
 		return fmt.Errorf("%sthe backreference \\%c is not supported: patterns are RE2, without lookaround and backreferences", where, rest[1])
 	}
+	if se.Code == syntax.ErrInvalidRepeatSize {
+		return fmt.Errorf("%s%s: a count is at most 1000, and so is the product of the counts of nested repetitions", where, se.Expr)
+	}
 	if at >= 0 && se.Expr != pattern {
 		return fmt.Errorf("%s%s: %s", where, se.Code, se.Expr)
 	}
@@ -90,8 +93,8 @@ func explain(pattern string, err error) error {
 }
 
 // place returns the offset in pattern of what an error is about, or -1 when it
-// is about the whole. The parser does not say, so it is the end of the
-// shortest beginning of the pattern that has the same error.
+// is about the whole. The parser does not say, so it is found by cutting the
+// pattern shorter until the mistake is gone.
 func place(pattern string, want *syntax.Error) int {
 	switch want.Code {
 	case syntax.ErrMissingParen:
@@ -99,20 +102,23 @@ func place(pattern string, want *syntax.Error) int {
 	case syntax.ErrLarge, syntax.ErrNestingDepth, syntax.ErrInvalidUTF8, syntax.ErrInternalError:
 		return -1
 	}
-	for n := 1; n <= len(pattern); n++ {
-		_, err := syntax.Parse(pattern[:n], syntax.Perl)
+	// The parser stops at its first mistake, so every longer beginning of the
+	// pattern has the same one.
+	end := len(pattern)
+	for ; end > 0; end-- {
+		_, err := syntax.Parse(pattern[:end-1], syntax.Perl)
 		var se *syntax.Error
 		if !errors.As(err, &se) || se.Code != want.Code {
-			continue
+			break
 		}
-		switch {
-		case want.Code == syntax.ErrUnexpectedParen:
-			return n - 1
-		case se.Expr == want.Expr:
-			return n - len(se.Expr)
+		if want.Code != syntax.ErrUnexpectedParen && se.Expr != want.Expr {
+			break
 		}
 	}
-	return -1
+	if want.Code == syntax.ErrUnexpectedParen {
+		return end - 1
+	}
+	return end - len(want.Expr)
 }
 
 // unclosed returns the offset of the last `(` without its `)`, or -1.
