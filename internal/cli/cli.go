@@ -1,0 +1,63 @@
+// Package cli is what the subcommands do, once their command lines are
+// parsed. cmd/prwarden has the command lines.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Streams are what a command reads and writes beside its arguments.
+type Streams struct {
+	Out io.Writer // results
+	Err io.Writer // progress, logs and errors
+	Env []string  // as os.Environ gives it
+}
+
+// Lookup returns a variable of the environment, "" when it is not set.
+func (s Streams) Lookup(name string) string {
+	for _, pair := range s.Env {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Exit codes of the program. 1 is kept for reviews that find too much.
+const (
+	ExitOK     = 0
+	ExitUsage  = 2 // the command line or the configuration is wrong
+	ExitFailed = 3 // the service or the review failed
+)
+
+// UsageError is a mistake in the command line or the configuration.
+type UsageError struct{ Err error }
+
+// Error is that of the cause.
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// Usagef makes a UsageError.
+func Usagef(format string, args ...any) error {
+	return &UsageError{Err: fmt.Errorf(format, args...)}
+}
+
+// ErrSilent is a failure about which everything has been said.
+var ErrSilent = errors.New("failed")
+
+// ExitCode is the exit code for what a command returned.
+func ExitCode(err error) int {
+	var usage *UsageError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &usage):
+		return ExitUsage
+	}
+	return ExitFailed
+}

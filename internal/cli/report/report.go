@@ -1,0 +1,151 @@
+// Package report shows a finished review to people.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/cli/restclient"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+)
+
+// severities are the words of all severities, most severe first.
+func severities() []string { return []string{"critical", "high", "medium", "warning", "low", "info"} }
+
+// Table writes the findings, what was skipped, and a summary, at most width
+// columns wide. Everything that came from the repository is made safe to
+// print.
+func Table(w io.Writer, r restclient.Review, width int) error {
+	var b strings.Builder
+	if len(r.Findings) > 0 {
+		findings(&b, r.Findings, width)
+		b.WriteString("\n")
+	}
+	if len(r.Skipped) > 0 {
+		skipped(&b, r.Skipped)
+		b.WriteString("\n")
+	}
+	b.WriteString(Summary(r))
+	b.WriteString("\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+type row struct{ severity, place, rule, message string }
+
+const (
+	gap        = "  "
+	minMessage = 30 // columns; with less, each finding gets lines of its own
+)
+
+func findings(b *strings.Builder, list []restclient.Finding, width int) {
+	rows := []row{{"SEVERITY", "PLACE", "RULE", "MESSAGE"}}
+	for _, f := range list {
+		rows = append(rows, row{
+			severity: terminal.Safe(f.Severity),
+			place:    fmt.Sprintf("%s:%d:%d", terminal.Safe(f.File), f.Line, f.Column),
+			rule:     terminal.Safe(f.RuleID),
+			message:  safeText(f.Message),
+		})
+	}
+	var severity, place, rule int
+	for _, r := range rows {
+		severity = max(severity, terminal.Columns(r.severity))
+		place = max(place, terminal.Columns(r.place))
+		rule = max(rule, terminal.Columns(r.rule))
+	}
+	before := severity + place + rule + 3*len(gap)
+	if width-before < minMessage {
+		stacked(b, rows[1:], severity, width)
+		return
+	}
+	indent := strings.Repeat(" ", before)
+	for _, r := range rows {
+		lead := terminal.Pad(r.severity, severity) + gap + terminal.Pad(r.place, place) + gap + terminal.Pad(r.rule, rule) + gap
+		for _, line := range terminal.Wrap(r.message, width-before) {
+			b.WriteString(strings.TrimRight(lead+line, " ") + "\n")
+			lead = indent
+		}
+	}
+}
+
+// stacked writes each finding on lines of its own, where columns don't fit.
+func stacked(b *strings.Builder, rows []row, severity, width int) {
+	indent := strings.Repeat(" ", severity) + gap
+	for _, r := range rows {
+		b.WriteString(terminal.Pad(r.severity, severity) + gap + r.place + "\n")
+		b.WriteString(indent + r.rule + "\n")
+		for _, line := range terminal.Wrap(r.message, width-len(indent)) {
+			b.WriteString(indent + line + "\n")
+		}
+	}
+}
+
+// safeText is Safe for text of more than one line.
+func safeText(text string) string {
+	return terminal.Safe(strings.Join(strings.Fields(text), " "))
+}
+
+func skipped(b *strings.Builder, list []restclient.Skip) {
+	b.WriteString("Not looked at:\n")
+	for _, s := range list {
+		place := terminal.Safe(s.File)
+		if s.Line > 0 {
+			place += fmt.Sprintf(":%d", s.Line)
+		}
+		b.WriteString("  " + place + ": " + skipText(s) + "\n")
+	}
+}
+
+func skipText(s restclient.Skip) string {
+	switch s.Reason {
+	case "binary":
+		return "a binary file"
+	case "file_too_large":
+		return "the file is over 1 MiB"
+	case "line_too_long":
+		return "the line is over 16 KiB"
+	case "submodule":
+		return "a submodule"
+	case "rule_timeout":
+		return "rule " + terminal.Safe(s.RuleID) + " took too long and was stopped here"
+	}
+	return terminal.Safe(s.Reason)
+}
+
+// Summary says in a line how the review ended: what was found, or why it
+// failed.
+func Summary(r restclient.Review) string {
+	of := fmt.Sprintf("%s#%d", terminal.Safe(r.Repo), r.PRNumber)
+	switch {
+	case r.Status == restclient.StatusFailed && r.Error != nil:
+		return fmt.Sprintf("The review of %s failed: %s (%s)", of, safeText(r.Error.Message), terminal.Safe(r.Error.Code))
+	case r.Status != restclient.StatusComplete:
+		return fmt.Sprintf("The review of %s is %s.", of, terminal.Safe(r.Status))
+	}
+	total := 0
+	var counts []string
+	for _, s := range severities() {
+		if n := r.Summary[s]; n > 0 {
+			total += n
+			counts = append(counts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	var text string
+	switch total {
+	case 0:
+		text = "No findings in " + of
+	case 1:
+		text = "1 finding in " + of + ": " + counts[0]
+	default:
+		text = fmt.Sprintf("%d findings in %s: %s", total, of, strings.Join(counts, ", "))
+	}
+	if n := len(r.Skipped); n > 0 {
+		text += fmt.Sprintf("; %d not looked at", n)
+	}
+	if r.Truncated {
+		text += "; too many to list all"
+	}
+	return text + "."
+}

@@ -1,0 +1,221 @@
+// Package restclient calls a prwarden server over its REST API, as the
+// commands need it. It imports nothing of the server, so that the commands
+// run on every system.
+package restclient
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Client calls one server with one key. It is safe for concurrent use.
+type Client struct {
+	base      string
+	key       string
+	userAgent string
+	http      *http.Client
+	sleep     func(ctx context.Context, d time.Duration) error
+}
+
+// Limits of the client.
+const (
+	callTimeout  = 30 * time.Second
+	maxBody      = 64 << 20 // bytes of an answer; 10,000 findings stay well below
+	maxWatchLine = 1 << 20
+	maxAttempts  = 5                // of a call that is answered 429 or 503, or not at all
+	maxRetryWait = 2 * time.Minute  // a server that wants more patience is given up
+	watchSilence = 45 * time.Second // keep-alives come every 15 s; without any the connection is dead
+)
+
+// New returns a client of the server at base, an http or https address
+// without the /v1. The key goes to that server only: redirects are not
+// followed.
+func New(base, key, userAgent string) *Client {
+	return &Client{
+		base:      strings.TrimRight(base, "/"),
+		key:       key,
+		userAgent: userAgent,
+		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
+		sleep: sleep,
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// CreateReview starts a scan. It is safe against a lost answer: every attempt
+// bears the same idempotency key.
+func (c *Client) CreateReview(ctx context.Context, in NewReview) (Created, []byte, error) {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return Created{}, nil, err
+	}
+	var out Created
+	raw, err := c.call(ctx, http.MethodPost, "/v1/reviews", body, &out)
+	if err == nil && out.ReviewID == "" {
+		err = c.strange("its answer has no review_id")
+	}
+	return out, raw, err
+}
+
+// GetReview reads a review. raw is the answer as it came.
+func (c *Client) GetReview(ctx context.Context, id string) (r Review, raw []byte, err error) {
+	raw, err = c.call(ctx, http.MethodGet, "/v1/reviews/"+url.PathEscape(id), nil, &r)
+	return r, raw, err
+}
+
+// WatchReview calls each for every message of a review's watch stream. It
+// returns nil when the server ended the stream, which a final state precedes
+// unless the connection broke.
+func (c *Client) WatchReview(ctx context.Context, id string, each func(Update)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silence := time.AfterFunc(watchSilence, cancel)
+	defer silence.Stop()
+	resp, err := c.send(ctx, http.MethodGet, "/v1/reviews/"+url.PathEscape(id)+":watch", nil, "")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		_, err := c.read(resp, nil)
+		return err
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, maxWatchLine)
+	for lines.Scan() {
+		silence.Reset(watchSilence)
+		var m struct {
+			Result *Update         `json:"result"`
+			Error  json.RawMessage `json:"error"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			return c.strange("its watch stream holds a line that is not JSON")
+		}
+		if m.Error != nil {
+			return apiError(0, m.Error)
+		}
+		if m.Result != nil {
+			each(*m.Result)
+		}
+	}
+	return lines.Err()
+}
+
+// call sends a request, again after a passing failure, and decodes its answer.
+func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) ([]byte, error) {
+	idempotency := ""
+	if method == http.MethodPost {
+		idempotency = rand.Text()
+	}
+	for attempt := 1; ; attempt++ {
+		raw, err := c.once(ctx, method, path, body, idempotency, out)
+		wait, again := retryAfter(err, attempt)
+		if !again || attempt == maxAttempts || ctx.Err() != nil {
+			return raw, err
+		}
+		if ctxErr := c.sleep(ctx, wait); ctxErr != nil {
+			return nil, ctxErr
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, method, path string, body []byte, idempotency string, out any) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	resp, err := c.send(ctx, method, path, body, idempotency)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return c.read(resp, out)
+}
+
+// retryAfter says whether err is worth another attempt, and when.
+func retryAfter(err error, attempt int) (time.Duration, bool) {
+	backoff := time.Second << (attempt - 1)
+	var refused *APIError
+	var unreachable *UnreachableError
+	switch {
+	case errors.As(err, &refused):
+		if refused.Status != http.StatusTooManyRequests && refused.Status != http.StatusServiceUnavailable {
+			return 0, false
+		}
+		wait := max(refused.RetryAfter, backoff)
+		return wait, wait <= maxRetryWait
+	case errors.As(err, &unreachable):
+		// A server that is not there is reported at once; one that broke off
+		// may have been restarting.
+		return backoff, !unreachable.refused()
+	}
+	return 0, false
+}
+
+func (c *Client) send(ctx context.Context, method, path string, body []byte, idempotency string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.userAgent)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if idempotency != "" {
+		req.Header.Set("Idempotency-Key", idempotency)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, &UnreachableError{Server: c.base, Err: err}
+	}
+	return resp, nil
+}
+
+func (c *Client) read(resp *http.Response, out any) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return nil, &UnreachableError{Server: c.base, Err: err}
+	}
+	switch {
+	case resp.StatusCode >= 300:
+		e := apiError(resp.StatusCode, raw)
+		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+			e.RetryAfter = time.Duration(s) * time.Second
+		}
+		return raw, e
+	case len(raw) > maxBody:
+		return nil, c.strange(fmt.Sprintf("its answer is over %d bytes", maxBody))
+	case out == nil:
+		return raw, nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return nil, c.strange("its answer is not the JSON that was expected")
+	}
+	return raw, nil
+}
+
+func (c *Client) strange(what string) error {
+	return fmt.Errorf("%s does not talk like a prwarden server: %s; check --server", c.base, what)
+}

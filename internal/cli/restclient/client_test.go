@@ -1,0 +1,179 @@
+package restclient
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// setup returns a client of a server with that handler, and the waits that
+// the client would have made.
+func setup(t *testing.T, handler http.HandlerFunc) (*Client, *[]time.Duration) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	c := New(server.URL+"/", "prw_key", "prwarden/test")
+	var waits []time.Duration
+	c.sleep = func(_ context.Context, d time.Duration) error {
+		waits = append(waits, d)
+		return nil
+	}
+	return c, &waits
+}
+
+func TestCreateReview(t *testing.T) {
+	t.Parallel()
+	c, _ := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		assert.Equal(t, "POST /v1/reviews", r.Method+" "+r.URL.Path)
+		assert.JSONEq(t, `{"repo":"acme/web","pr_number":17}`, string(body))
+		assert.Equal(t, "Bearer prw_key", r.Header.Get("Authorization"))
+		assert.Equal(t, "application/json", r.Header.Get("Content-Type"))
+		assert.Equal(t, "prwarden/test", r.Header.Get("User-Agent"))
+		w.WriteHeader(http.StatusAccepted)
+		io.WriteString(w, `{"review_id":"rev_1","status":"queued","estimated_ms":1500}`)
+	})
+	created, raw, err := c.CreateReview(t.Context(), NewReview{Repo: "acme/web", PRNumber: 17})
+	require.NoError(t, err)
+	assert.Equal(t, Created{ReviewID: "rev_1", Status: "queued", EstimatedMS: 1500}, created)
+	assert.Contains(t, string(raw), "rev_1")
+}
+
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	var keys []string
+	c, waits := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		switch calls.Add(1) {
+		case 1:
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case 2:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			io.WriteString(w, `{"review_id":"rev_1"}`)
+		}
+	})
+	_, _, err := c.CreateReview(t.Context(), NewReview{})
+	require.NoError(t, err)
+	assert.Equal(t, []time.Duration{7 * time.Second, 2 * time.Second}, *waits)
+	require.Len(t, keys, 3)
+	assert.NotEmpty(t, keys[0])
+	assert.Equal(t, keys[0], keys[1], "a retry must not start a second scan")
+	assert.Equal(t, keys[0], keys[2])
+}
+
+func TestGivesUp(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	c, _ := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	_, _, err := c.GetReview(t.Context(), "rev_1")
+	require.Error(t, err)
+	assert.EqualValues(t, maxAttempts, calls.Load())
+
+	impatient, waits := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	_, _, err = impatient.GetReview(t.Context(), "rev_1")
+	require.Error(t, err)
+	assert.Empty(t, *waits, "an hour is not waited for")
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		status int
+		body   string
+		want   string
+	}{
+		{
+			"status with details", 403,
+			`{"code":7,"message":"No.","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"REPOSITORY_NOT_ALLOWED","domain":"prwarden"}]}`,
+			"No. (REPOSITORY_NOT_ALLOWED, HTTP 403)",
+		},
+		{"no JSON", 502, `<html>`, "The server answered Bad Gateway. (HTTP 502)"},
+		{"a redirect is not followed", 302, ``, "The server answered Found. (HTTP 302)"},
+		{"not the API", 200, `<html>`, "does not talk like a prwarden server"},
+		{"another API", 200, `[]`, "does not talk like a prwarden server"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", "http://127.0.0.1:1/")
+				w.WriteHeader(tt.status)
+				io.WriteString(w, tt.body)
+			})
+			_, _, err := c.GetReview(t.Context(), "rev_1")
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	c := New(server.URL, "prw_key", "")
+	_, _, err := c.GetReview(t.Context(), "rev_1")
+	var unreachable *UnreachableError
+	require.ErrorAs(t, err, &unreachable)
+	assert.ErrorContains(t, err, "can't be reached")
+	assert.NotContains(t, err.Error(), "rev_1", "the address is enough")
+}
+
+func TestWatchReview(t *testing.T) {
+	t.Parallel()
+	c, _ := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "/v1/reviews/rev_1:watch", r.URL.Path)
+		io.WriteString(w, `{"result":{"review_id":"rev_1","status":"queued","files_done":0}}
+{"result":{"status":"in_progress","files_done":1,"files_total":3}}
+{"result":{"status":"complete"}}
+`)
+	})
+	var got []Update
+	require.NoError(t, c.WatchReview(t.Context(), "rev_1", func(u Update) { got = append(got, u) }))
+	assert.Equal(t, []Update{
+		{ReviewID: "rev_1", Status: "queued"},
+		{Status: "in_progress", FilesDone: 1, FilesTotal: 3},
+		{Status: "complete"},
+	}, got)
+}
+
+func TestWatchReviewErrors(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		want   string
+	}{
+		"refused":         {404, `{"message":"No such review."}`, "No such review. (HTTP 404)"},
+		"broken off":      {200, `{"error":{"message":"The server is stopping."}}` + "\n", "The server is stopping."},
+		"not JSON":        {200, "nonsense\n", "not JSON"},
+		"an endless line": {200, strings.Repeat("x", maxWatchLine+2), "too long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				io.WriteString(w, tt.body)
+			})
+			err := c.WatchReview(t.Context(), "rev_1", func(Update) {})
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}

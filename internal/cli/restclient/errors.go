@@ -1,0 +1,84 @@
+package restclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// APIError is a refusal by the server.
+type APIError struct {
+	Status     int    // of HTTP; 0 when it came within a stream
+	Reason     string // the ErrorInfo's, empty when there is none
+	Message    string // for people
+	RetryAfter time.Duration
+}
+
+// Error says it for people, the reason and the status in parentheses.
+func (e *APIError) Error() string {
+	message := e.Message
+	if message == "" {
+		message = "The server answered " + http.StatusText(e.Status) + "."
+	}
+	switch {
+	case e.Reason != "" && e.Status != 0:
+		return fmt.Sprintf("%s (%s, HTTP %d)", message, e.Reason, e.Status)
+	case e.Status != 0:
+		return fmt.Sprintf("%s (HTTP %d)", message, e.Status)
+	}
+	return message
+}
+
+func apiError(status int, body []byte) *APIError {
+	var answer struct {
+		Message string `json:"message"`
+		Details []struct {
+			Type   string `json:"@type"`
+			Reason string `json:"reason"`
+		} `json:"details"`
+	}
+	e := &APIError{Status: status}
+	if json.Unmarshal(body, &answer) != nil {
+		return e
+	}
+	e.Message = answer.Message
+	for _, d := range answer.Details {
+		if d.Type == "type.googleapis.com/google.rpc.ErrorInfo" {
+			e.Reason = d.Reason
+		}
+	}
+	return e
+}
+
+// UnreachableError is a call that got no answer.
+type UnreachableError struct {
+	Server string
+	Err    error
+}
+
+// Error says it for people.
+func (e *UnreachableError) Error() string {
+	cause := e.Err
+	var wrapped *url.Error
+	if errors.As(cause, &wrapped) {
+		cause = wrapped.Err
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return fmt.Sprintf("%s did not answer within %s", e.Server, callTimeout)
+	}
+	return fmt.Sprintf("%s can't be reached: %v", e.Server, cause)
+}
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// refused reports whether no connection came about.
+func (e *UnreachableError) refused() bool {
+	var op *net.OpError
+	return errors.As(e.Err, &op) && op.Op == "dial"
+}

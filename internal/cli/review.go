@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/cli/restclient"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/config"
+)
+
+// ReviewInput is what the review command was asked for.
+type ReviewInput struct {
+	Repo    string // `owner/name`
+	Number  string // pull request number, as it was given
+	Ruleset string // "" for the repository's
+	Wait    bool   // until the review has ended
+	JSON    bool   // the server's answer instead of a table
+}
+
+// pollEvery is the time between two looks at a review whose watch stream
+// broke. It leaves half of the usual rate limit to others.
+const pollEvery = 2 * time.Second
+
+// Review starts a review on a server and, when asked to, waits for it and
+// shows what it found. It fails when the review did.
+func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) error {
+	number, err := parseNumber(in.Number)
+	if err != nil {
+		return err
+	}
+	if owner, name, ok := strings.Cut(in.Repo, "/"); !ok || owner == "" || name == "" {
+		return Usagef("%q is not a repository; write OWNER/REPO", in.Repo)
+	}
+	key, err := apiKey(st, c)
+	if err != nil {
+		return err
+	}
+	client := restclient.New(c.Server, key, "prwarden/"+ReadBuild().Version)
+
+	created, raw, err := client.CreateReview(ctx, restclient.NewReview{Repo: in.Repo, PRNumber: number, Ruleset: in.Ruleset})
+	if err != nil {
+		return reviewError(err)
+	}
+	fmt.Fprintf(st.Err, "review %s %s, done in about %s\n", terminal.Safe(created.ReviewID), terminal.Safe(created.Status), expected(created.EstimatedMS))
+	if !in.Wait {
+		if in.JSON {
+			return printJSON(st, raw)
+		}
+		fmt.Fprintln(st.Out, terminal.Safe(created.ReviewID))
+		return nil
+	}
+
+	p := newProgress(st)
+	err = waitFor(ctx, client, created.ReviewID, p)
+	p.end()
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("stopped waiting; review %s goes on", terminal.Safe(created.ReviewID))
+		}
+		return reviewError(err)
+	}
+	return show(ctx, st, client, created.ReviewID, in.JSON)
+}
+
+func show(ctx context.Context, st Streams, client *restclient.Client, id string, asJSON bool) error {
+	r, raw, err := client.GetReview(ctx, id)
+	if err != nil {
+		return reviewError(err)
+	}
+	if asJSON {
+		err = printJSON(st, raw)
+	} else {
+		err = report.Table(st.Out, r, terminal.Width(st.Out, st.Lookup("COLUMNS")))
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.Status == restclient.StatusComplete:
+		return nil
+	case asJSON:
+		return errors.New(report.Summary(r))
+	}
+	return ErrSilent
+}
+
+// waitFor returns when the review has ended. It watches, and where the stream
+// breaks, polls.
+func waitFor(ctx context.Context, client *restclient.Client, id string, p *progress) error {
+	final := false
+	err := client.WatchReview(ctx, id, func(u restclient.Update) {
+		final = final || restclient.Final(u.Status)
+		p.update(u)
+	})
+	var refused *restclient.APIError
+	switch {
+	case final:
+		return nil
+	case errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound):
+		return err
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		r, _, err := client.GetReview(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case restclient.Final(r.Status):
+			return nil
+		}
+		p.update(restclient.Update{Status: r.Status})
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func parseNumber(text string) (int32, error) {
+	n, err := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 32)
+	if err != nil || n < 1 {
+		return 0, Usagef("%q is not a pull request number; it must be from 1 to %d", text, math.MaxInt32)
+	}
+	return int32(n), nil
+}
+
+func apiKey(st Streams, c config.Client) (string, error) {
+	if c.KeyFile == "" {
+		if key := strings.TrimSpace(st.Lookup(config.EnvAPIKey)); key != "" {
+			return key, nil
+		}
+		return "", Usagef("no API key: set %s or give --key-file; `prwarden keys create` on the server makes one", config.EnvAPIKey)
+	}
+	data, err := os.ReadFile(c.KeyFile)
+	if err != nil {
+		return "", Usagef("the file with the API key can't be read: %w", err)
+	}
+	key := strings.TrimSpace(string(data))
+	if key == "" || strings.ContainsAny(key, " \r\n\t") {
+		return "", Usagef("%s does not hold an API key and nothing else", c.KeyFile)
+	}
+	return key, nil
+}
+
+// reviewError tells a request that was wrong from a service that failed.
+func reviewError(err error) error {
+	var refused *restclient.APIError
+	if errors.As(err, &refused) {
+		refused.Message = terminal.Safe(refused.Message)
+		if refused.Status == http.StatusBadRequest {
+			return &UsageError{Err: err}
+		}
+	}
+	return err
+}
+
+// expected rounds an estimate to what a person wants to know.
+func expected(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	if d < time.Second {
+		return "1s"
+	}
+	return d.Round(time.Second).String()
+}
+
+func printJSON(st Streams, raw []byte) error {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, bytes.TrimSpace(raw), "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(st.Out, terminal.SafeJSON(indented.Bytes()))
+	return err
+}
