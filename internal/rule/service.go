@@ -164,9 +164,6 @@ func (s *Service) TestRule(ctx context.Context, in TestInput) (hits []match.Hit,
 	if in.Type != "" && in.Type != TypeRegex {
 		return nil, false, errs.Invalid("type", "%q is not a type of rule; use %s", in.Type, TypeList())
 	}
-	if err := match.CheckPattern(in.Pattern); err != nil {
-		return nil, false, errs.Invalid("pattern", "%v", err)
-	}
 	return Try(ctx, in.Pattern, in.Multiline, in.Text, MaxTestHits)
 }
 

@@ -1,0 +1,172 @@
+package blackbox_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const okBody = `{"repo":"acme/api","pr_number":1}`
+
+// Everything that is wrong with a request's body, and the field it is told of.
+func TestStrictBodies(t *testing.T) {
+	t.Parallel()
+	_, c, _ := setup(t)
+	for name, bad := range map[string]struct{ body, field string }{
+		"no body":           {"", "repo"},
+		"empty object":      {"{}", "repo"},
+		"no number":         {`{"repo":"acme/api"}`, "pr_number"},
+		"number as text":    {`{"repo":"acme/api","pr_number":"1"}`, "pr_number"},
+		"exponent":          {`{"repo":"acme/api","pr_number":1e1}`, "pr_number"},
+		"fraction":          {`{"repo":"acme/api","pr_number":1.0}`, "pr_number"},
+		"zero":              {`{"repo":"acme/api","pr_number":0}`, "pr_number"},
+		"negative":          {`{"repo":"acme/api","pr_number":-1}`, "pr_number"},
+		"too large":         {`{"repo":"acme/api","pr_number":2147483648}`, "pr_number"},
+		"null":              {`{"repo":"acme/api","pr_number":null}`, "pr_number"},
+		"null text":         {`{"repo":null,"pr_number":1}`, "repo"},
+		"text as number":    {`{"repo":7,"pr_number":1}`, "repo"},
+		"text as list":      {`{"repo":["acme/api"],"pr_number":1}`, "repo"},
+		"camel case":        {`{"repo":"acme/api","prNumber":1}`, "prNumber"},
+		"unknown":           {`{"repo":"acme/api","pr_number":1,"branch":"x"}`, "branch"},
+		"twice":             {`{"repo":"acme/api","pr_number":1,"pr_number":2}`, "pr_number"},
+		"empty ruleset":     {`{"repo":"acme/api","pr_number":1,"ruleset":""}`, "ruleset"},
+		"unknown ruleset":   {`{"repo":"acme/api","pr_number":1,"ruleset":"strict"}`, "ruleset"},
+		"another's ruleset": {`{"repo":"acme/api","pr_number":1,"ruleset":"acme/web"}`, "ruleset"},
+		"no slash":          {`{"repo":"acme","pr_number":1}`, "repo"},
+		"two slashes":       {`{"repo":"acme/a/b","pr_number":1}`, "repo"},
+		"dots":              {`{"repo":"../etc","pr_number":1}`, "repo"},
+		"dot":               {`{"repo":"acme/.","pr_number":1}`, "repo"},
+		"space":             {`{"repo":"acme/a b","pr_number":1}`, "repo"},
+		"newline":           {`{"repo":"acme/a\n","pr_number":1}`, "repo"},
+		"option":            {`{"repo":"acme/api --upload-pack=x","pr_number":1}`, "repo"},
+		"long owner":        {`{"repo":"` + strings.Repeat("a", 101) + `/b","pr_number":1}`, "repo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := c.do(t, "POST", "/v1/reviews", bad.body)
+			require.Equal(t, 400, a.status, a.body)
+			assert.Contains(t, a.fields(t), bad.field, a.body)
+			assert.Contains(t, a.decode(t)["message"], bad.field)
+			assert.NotEmpty(t, a.header.Get("X-RateLimit-Remaining"))
+		})
+	}
+	for name, body := range map[string]string{
+		"not JSON": "repo=acme/api", "truncated": `{"repo":"acme/api"`, "trailing": okBody + "x", "two": okBody + okBody,
+		"list": "[]", "text": `"x"`, "null": "null", "not UTF-8": "{\"repo\":\"acme/\xff\",\"pr_number\":1}",
+		"comment": okBody + "// x", "deep": strings.Repeat("[", 100000), "single quotes": `{'repo':'acme/api'}`,
+	} {
+		a := c.do(t, "POST", "/v1/reviews", body)
+		assert.Equal(t, 400, a.status, name)
+		assert.NotEmpty(t, a.decode(t)["message"], name)
+	}
+	assert.Empty(t, c.do(t, "GET", "/v1/reviews", nil).decode(t)["reviews"], "nothing was accepted")
+}
+
+func TestHTTPErrors(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	big := strings.Repeat("x", 1<<20)
+	for name, call := range map[string]struct {
+		method, path string
+		body         any
+		headers      []string
+		status       int
+		reason       string
+	}{
+		"unknown route":       {"GET", "/v1/nothing", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"root":                {"GET", "/", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"no version":          {"GET", "/reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"two slashes":         {"GET", "//v1/reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"dots":                {"GET", "/v1/x/../reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"unknown verb":        {"POST", "/v1/reviews/rev_x:restart", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"method":              {"PUT", "/v1/reviews", okBody, nil, 405, "METHOD_NOT_ALLOWED"},
+		"method of one":       {"DELETE", "/v1/reviews/rev_x", nil, nil, 405, "METHOD_NOT_ALLOWED"},
+		"method override":     {"POST", "/v1/rules/x", nil, []string{"X-HTTP-Method-Override", "DELETE"}, 405, "METHOD_NOT_ALLOWED"},
+		"body too large":      {"POST", "/v1/reviews", `{"repo":"` + big + `"}`, nil, 413, "BODY_TOO_LARGE"},
+		"chunked too large":   {"POST", "/v1/reviews", io.MultiReader(strings.NewReader(`{"repo":"`), strings.NewReader(big)), nil, 413, "BODY_TOO_LARGE"},
+		"media type":          {"POST", "/v1/reviews", okBody, []string{"Content-Type", "text/plain"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"form":                {"POST", "/v1/reviews", okBody, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"no key":              {"GET", "/v1/rules", nil, []string{"Authorization", ""}, 401, "KEY_MISSING"},
+		"not a bearer":        {"GET", "/v1/rules", nil, []string{"Authorization", "Basic eDp5"}, 401, ""},
+		"mistyped key":        {"GET", "/v1/rules", nil, []string{"Authorization", "Bearer prw_" + strings.Repeat("a", 36)}, 401, "KEY_INVALID"},
+		"unknown review":      {"GET", "/v1/reviews/rev_x", nil, nil, 404, "REVIEW_NOT_FOUND"},
+		"odd review":          {"GET", "/v1/reviews/%00", nil, nil, 404, "REVIEW_NOT_FOUND"},
+		"unknown rule":        {"GET", "/v1/rules/no/such", nil, nil, 404, "RULE_NOT_FOUND"},
+		"odd rule":            {"GET", "/v1/rules/NO%20SUCH", nil, nil, 404, "RULE_NOT_FOUND"},
+		"unknown query":       {"GET", "/v1/rules?x=1", nil, nil, 400, "INVALID_ARGUMENT"},
+		"query of a POST":     {"POST", "/v1/reviews?pr_number=1", okBody, nil, 400, "INVALID_ARGUMENT"},
+		"query of a DELETE":   {"DELETE", "/v1/rules/x?force=1", nil, nil, 400, "INVALID_ARGUMENT"},
+		"path field in query": {"GET", "/v1/reviews/rev_x?review_id=rev_y", nil, nil, 400, "INVALID_ARGUMENT"},
+		"path field in body":  {"POST", "/v1/reviews/rev_x:cancel", `{"review_id":"rev_y"}`, nil, 400, "INVALID_ARGUMENT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := c.do(t, call.method, call.path, call.body, call.headers...)
+			require.Equal(t, call.status, a.status, a.body)
+			assert.Contains(t, a.header.Get("Content-Type"), "application/json")
+			for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+				assert.Regexp(t, `^\d+$`, a.header.Get(h), h)
+			}
+			m := a.decode(t)
+			assert.ElementsMatch(t, []string{"code", "message", "details"}, keys(m))
+			assert.NotEmpty(t, m["message"])
+			if call.reason != "" {
+				assert.Equal(t, call.reason, a.reason(t))
+			}
+			if call.status == 401 {
+				assert.Equal(t, "Bearer", strings.Fields(a.header.Get("WWW-Authenticate"))[0])
+			}
+			if call.status == 405 {
+				assert.NotEmpty(t, a.header.Get("Allow"))
+			}
+			for name := range a.header {
+				assert.NotContains(t, strings.ToLower(name), "grpc")
+			}
+			assert.NotContains(t, a.body, s.dir)
+		})
+	}
+	assert.Equal(t, "GET, POST", c.do(t, "PUT", "/v1/reviews", okBody).header.Get("Allow"))
+	charset := c.do(t, "POST", "/v1/reviews", `{}`, "Content-Type", "application/json; charset=utf-8")
+	assert.Equal(t, 400, charset.status, "415 is not for a parameter")
+}
+
+func TestHealthAndDocuments(t *testing.T) {
+	t.Parallel()
+	s, _, _ := setup(t)
+	c := s.client("")
+	for _, path := range []string{"/healthz", "/readyz"} {
+		a := c.do(t, "GET", path, nil)
+		assert.Equal(t, 200, a.status, path)
+		assert.Empty(t, a.header.Get("X-RateLimit-Limit"), "health is not counted")
+	}
+	a := c.do(t, "GET", "/openapi.json", nil)
+	require.Equal(t, 200, a.status)
+	assert.Contains(t, a.header.Get("Content-Type"), "application/json")
+	assert.NotEmpty(t, a.header.Get("X-RateLimit-Remaining"))
+	doc := a.decode(t)
+	assert.Regexp(t, `^3\.0\.`, doc["openapi"])
+
+	res, err := http.Get("http://" + s.ops + "/metrics") //nolint:noctx // a test
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "grpc_server_handled_total")
+}
+
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	a := c.do(t, "GET", "/v1/rules", nil, "X-Request-Id", "from-ci-42")
+	assert.Equal(t, "from-ci-42", a.header.Get("X-Request-Id"))
+	assert.Contains(t, s.logged(), "from-ci-42")
+	a = c.do(t, "GET", "/v1/rules", nil, "X-Request-Id", "bad id \t"+strings.Repeat("x", 500))
+	assert.NotEmpty(t, a.header.Get("X-Request-Id"))
+	assert.NotContains(t, a.header.Get("X-Request-Id"), "bad id")
+	assert.NotContains(t, s.logged(), c.token)
+	assert.NotContains(t, s.logged(), c.token[4:30])
+}

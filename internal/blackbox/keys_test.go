@@ -1,0 +1,132 @@
+package blackbox_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var token = regexp.MustCompile(`^prw_[0-9A-Za-z]{36}$`)
+
+func TestKeysOverTheAPI(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	a := c.do(t, "POST", "/v1/keys", map[string]any{"name": "ci", "scopes": []any{"reviews:read", "rules:read"}, "expires_at": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
+	require.Equal(t, 201, a.status, a.body)
+	created := a.decode(t)
+	assert.ElementsMatch(t, []string{"key_id", "token", "name", "scopes", "created_at", "expires_at"}, keys(created))
+	assert.Regexp(t, token, created["token"])
+	assert.Equal(t, []any{"reviews:read", "rules:read"}, created["scopes"])
+	id, tok := created["key_id"].(string), created["token"].(string)
+
+	ci := s.client(tok)
+	assert.Equal(t, 200, ci.do(t, "GET", "/v1/rules", nil).status)
+
+	listed := c.do(t, "GET", "/v1/keys", nil)
+	require.Equal(t, 200, listed.status)
+	assert.NotContains(t, listed.body, tok)
+	assert.NotContains(t, listed.body, "token")
+	ks := list(listed.decode(t)["keys"])
+	require.Len(t, ks, 2)
+	assert.Equal(t, id, ks[0].(map[string]any)["key_id"], "newest first")
+
+	// A key without keys:admin can't, and no key can grant more than it has.
+	for _, call := range []struct{ method, path string }{{"GET", "/v1/keys"}, {"DELETE", "/v1/keys/" + id}} {
+		a := ci.do(t, call.method, call.path, nil)
+		assert.Equal(t, 403, a.status)
+		assert.Equal(t, "SCOPE_MISSING", a.reason(t))
+		assert.Contains(t, a.body, "keys:admin")
+	}
+	narrow := s.client(s.key(t, "acme", "--scopes", "keys:admin,reviews:read"))
+	denied := narrow.do(t, "POST", "/v1/keys", map[string]any{"name": "more", "scopes": []any{"rules:write"}})
+	assert.Equal(t, 403, denied.status)
+	assert.Equal(t, "SCOPE_MISSING", denied.reason(t))
+	assert.Equal(t, 201, narrow.do(t, "POST", "/v1/keys", map[string]any{"name": "less", "scopes": []any{"reviews:read"}}).status)
+
+	gone := c.do(t, "DELETE", "/v1/keys/"+id, nil)
+	assert.Equal(t, 204, gone.status)
+	assert.Empty(t, gone.body)
+	require.Eventually(t, func() bool {
+		a := ci.do(t, "GET", "/v1/rules", nil)
+		return a.status == 401 && a.reason(t) == "KEY_REVOKED"
+	}, 5*time.Second, 100*time.Millisecond, "a revoked key is refused within 5 seconds")
+	assert.Equal(t, 404, c.do(t, "DELETE", "/v1/keys/"+id, nil).status)
+	assert.Equal(t, 404, c.do(t, "DELETE", "/v1/keys/key_none", nil).status)
+
+	for name, bad := range map[string]struct {
+		body  map[string]any
+		field string
+	}{
+		"no name":       {map[string]any{"scopes": []any{"reviews:read"}}, "name"},
+		"long name":     {map[string]any{"name": strings.Repeat("n", 101), "scopes": []any{"reviews:read"}}, "name"},
+		"no scopes":     {map[string]any{"name": "x"}, "scopes"},
+		"unknown scope": {map[string]any{"name": "x", "scopes": []any{"reviews:read", "root"}}, "scopes[1]"},
+		"twice":         {map[string]any{"name": "x", "scopes": []any{"reviews:read", "reviews:read"}}, "scopes"},
+		"past":          {map[string]any{"name": "x", "scopes": []any{"reviews:read"}, "expires_at": "2020-01-01T00:00:00Z"}, "expires_at"},
+		"not a time":    {map[string]any{"name": "x", "scopes": []any{"reviews:read"}, "expires_at": "tomorrow"}, "expires_at"},
+	} {
+		a := c.do(t, "POST", "/v1/keys", bad.body)
+		assert.Equal(t, 400, a.status, name)
+		assert.Contains(t, a.fields(t), bad.field, name+": "+a.body)
+	}
+}
+
+func TestKeysByTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s, _, _ := setup(t)
+	out := s.command(t, "keys", "create", "--org", "acme", "--name", "short", "--expires", "1ms", "--database", s.database, "--config", s.config)
+	require.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, out, "the token alone")
+	a := s.client(strings.TrimSpace(out)).do(t, "GET", "/v1/rules", nil)
+	assert.Equal(t, 401, a.status)
+	assert.Equal(t, "KEY_EXPIRED", a.reason(t))
+
+	// Without --scopes it has the first four.
+	c := s.client(s.key(t, "acme"))
+	assert.Equal(t, 200, c.do(t, "GET", "/v1/rules", nil).status)
+	assert.Equal(t, 403, c.do(t, "GET", "/v1/keys", nil).status)
+
+	listed := s.command(t, "keys", "list", "--database", s.database, "--config", s.config)
+	assert.Contains(t, listed, "short")
+	assert.NotContains(t, listed, strings.TrimSpace(out))
+	id := regexp.MustCompile(`key_\w+`).FindString(listed)
+	s.command(t, "keys", "revoke", id, "--database", s.database, "--config", s.config)
+	assert.NotContains(t, s.command(t, "keys", "list", "--database", s.database, "--config", s.config), id)
+}
+
+// The scope that each call needs, by REST.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	s, _, _ := setup(t)
+	calls := map[string][]struct{ method, path, body string }{
+		"reviews:read":  {{"GET", "/v1/reviews", ""}, {"GET", "/v1/reviews/rev_x", ""}, {"GET", "/v1/reviews/rev_x:watch", ""}},
+		"reviews:write": {{"POST", "/v1/reviews", `{"repo":"acme/none","pr_number":1}`}, {"POST", "/v1/reviews/rev_x:cancel", ""}},
+		"rules:read": {
+			{"GET", "/v1/rules", ""}, {"GET", "/v1/rules/x", ""}, {"GET", "/v1/rulesets/default/rules", ""},
+			{"POST", "/v1/rules:test", `{"pattern":"a","text":"a"}`},
+		},
+		"rules:write": {{"POST", "/v1/rules", `{"id":"x"}`}, {"DELETE", "/v1/rules/x", ""}},
+		"keys:admin":  {{"GET", "/v1/keys", ""}, {"POST", "/v1/keys", `{"name":"x","scopes":["keys:admin"]}`}, {"DELETE", "/v1/keys/key_x", ""}},
+	}
+	for have := range calls {
+		c := s.client(s.key(t, "acme", "--scopes", have))
+		for need, cs := range calls {
+			for _, call := range cs {
+				var body any
+				if call.body != "" {
+					body = call.body
+				}
+				a := c.do(t, call.method, call.path, body)
+				if have != need {
+					assert.Equal(t, 403, a.status, "%s %s with %s", call.method, call.path, have)
+					assert.Equal(t, "SCOPE_MISSING", a.reason(t))
+					continue
+				}
+				assert.NotContains(t, []int{401, 403}, a.status, "%s %s with %s: %s", call.method, call.path, have, a.body)
+			}
+		}
+	}
+}

@@ -1,0 +1,338 @@
+package blackbox_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// ruleset returns the ruleset with that name, or nil.
+func (c *client) ruleset(t *testing.T, name string) map[string]any {
+	t.Helper()
+	a := c.do(t, "GET", "/v1/rules", nil)
+	require.Equal(t, 200, a.status, a.body)
+	for _, r := range list(a.decode(t)["rulesets"]) {
+		if r := r.(map[string]any); r["name"] == name {
+			return r
+		}
+	}
+	return nil
+}
+
+func TestRulesets(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	a := c.do(t, "GET", "/v1/rules", nil)
+	require.Equal(t, 200, a.status, a.body)
+	assert.Equal(t, []string{"rulesets"}, keys(a.decode(t)))
+	byDefault := c.ruleset(t, "default")
+	assert.Equal(t, "ruleset_default", byDefault["id"])
+	assert.Equal(t, "org", byDefault["scope"])
+	assert.GreaterOrEqual(t, byDefault["rule_count"], 120.0)
+	assert.Equal(t, map[string]any{"id": "ruleset_custom", "name": "custom", "rule_count": 0.0, "scope": "org"}, c.ruleset(t, "custom"))
+
+	listed := c.do(t, "GET", "/v1/rulesets/default/rules", nil)
+	require.Equal(t, 200, listed.status)
+	assert.Len(t, list(listed.decode(t)["rules"]), int(byDefault["rule_count"].(float64)))
+
+	// A repository's ruleset counts its rules from the API and those of its
+	// rules file as the last complete review's base has it.
+	h.create(t, "acme/api", files{".prwarden/rules.yml": `
+version: 1
+rules:
+  - {id: from-file, type: regex, pattern: zzz9, message: No., severity: low}
+`}).pull(1, files{"a": "zzz9\nyyy9"})
+	addRule(t, c, todoRule)
+	addRule(t, c, map[string]any{"id": "own", "type": "regex", "pattern": "yyy9", "message": "No.", "severity": "high", "scope": "repo", "repo": "acme/api"})
+	assert.InDelta(t, 1, c.ruleset(t, "custom")["rule_count"], 0, "the rule with scope repo is not the organization's")
+	assert.Equal(t, map[string]any{"id": "ruleset_acme/api", "name": "acme/api", "rule_count": 1.0, "scope": "repo"}, c.ruleset(t, "acme/api"))
+	m := c.scan(t, "acme/api", 1)
+	assert.Len(t, m["findings"], 2, "%v", m)
+	assert.InDelta(t, 2, c.ruleset(t, "acme/api")["rule_count"], 0)
+
+	for _, path := range []string{"/v1/rulesets/acme/api/rules", "/v1/rulesets/acme%2Fapi/rules", "/v1/rulesets/acme%2fapi/rules"} {
+		a := c.do(t, "GET", path, nil)
+		require.Equal(t, 200, a.status, a.body)
+		rules := list(a.decode(t)["rules"])
+		require.Len(t, rules, 2, path)
+		assert.Equal(t, "from-file", rules[0].(map[string]any)["id"])
+		assert.Equal(t, "own", rules[1].(map[string]any)["id"])
+	}
+	for _, path := range []string{"/v1/rulesets/acme/none/rules", "/v1/rulesets/none/rules", "/v1/rulesets/acme%252Fapi/rules"} {
+		a := c.do(t, "GET", path, nil)
+		assert.Equal(t, 404, a.status, path)
+		assert.Equal(t, "RULESET_NOT_FOUND", a.reason(t), path)
+	}
+}
+
+func TestRuleLifeCycle(t *testing.T) {
+	t.Parallel()
+	_, c, _ := setup(t)
+	full := map[string]any{
+		"id": "style/no-print", "type": "regex", "pattern": `fmt\.Print(ln|f)?\(`, "message": "Use the logger.",
+		"severity": "warning", "scope": "org", "multiline": false, "redact": false,
+		"paths":      map[string]any{"include": []any{"**/*.go"}, "exclude": []any{"cmd/**"}},
+		"cases":      map[string]any{"match": []any{`fmt.Println("x")`}, "no_match": []any{`log.Print("x")`}},
+		"references": []any{"https://pkg.go.dev/log/slog"},
+	}
+	a := c.do(t, "POST", "/v1/rules", full)
+	require.Equal(t, 201, a.status, a.body)
+	stored := a.decode(t)
+	assert.Regexp(t, utc, stored["created_at"])
+	same := maps.Clone(stored)
+	delete(same, "created_at")
+	assert.Equal(t, full, same, "answered as it was sent")
+
+	for _, path := range []string{"/v1/rules/style/no-print", "/v1/rules/style%2Fno-print", "/v1/rules/style%2fno-print"} {
+		a := c.do(t, "GET", path, nil)
+		require.Equal(t, 200, a.status, path+": "+a.body)
+		assert.Equal(t, stored, a.decode(t), path)
+	}
+	twice := c.do(t, "POST", "/v1/rules", full)
+	assert.Equal(t, 409, twice.status)
+	assert.Equal(t, "RULE_EXISTS", twice.reason(t))
+
+	gone := c.do(t, "DELETE", "/v1/rules/style%2Fno-print", nil)
+	assert.Equal(t, 204, gone.status)
+	assert.Empty(t, gone.body)
+	for _, method := range []string{"GET", "DELETE"} {
+		a := c.do(t, method, "/v1/rules/style/no-print", nil)
+		assert.Equal(t, 404, a.status)
+		assert.Equal(t, "RULE_NOT_FOUND", a.reason(t))
+	}
+
+	// A rule without a category has category custom, under both names.
+	addRule(t, c, todoRule)
+	assert.Equal(t, 409, c.do(t, "POST", "/v1/rules", with2(todoRule, "id", "custom/no-frobnicate")).status)
+	assert.Equal(t, "no-frobnicate", c.do(t, "GET", "/v1/rules/custom/no-frobnicate", nil).decode(t)["id"], "as it was sent")
+	assert.Equal(t, 204, c.do(t, "DELETE", "/v1/rules/custom/no-frobnicate", nil).status)
+	assert.Equal(t, 404, c.do(t, "GET", "/v1/rules/no-frobnicate", nil).status)
+
+	// What is not given has its default.
+	addRule(t, c, todoRule)
+	got := c.do(t, "GET", "/v1/rules/no-frobnicate", nil).decode(t)
+	assert.Equal(t, "org", got["scope"])
+}
+
+func with2(rule map[string]any, name string, value any) map[string]any {
+	rule = maps.Clone(rule)
+	if rule[name] = value; value == nil {
+		delete(rule, name)
+	}
+	return rule
+}
+
+func TestDefaultRules(t *testing.T) {
+	t.Parallel()
+	_, c, _ := setup(t)
+	rules := list(c.do(t, "GET", "/v1/rulesets/default/rules", nil).decode(t)["rules"])
+	require.NotEmpty(t, rules)
+	id := rules[0].(map[string]any)["id"].(string)
+	a := c.do(t, "GET", "/v1/rules/"+id, nil)
+	require.Equal(t, 200, a.status)
+	assert.Equal(t, rules[0], a.decode(t))
+
+	for _, path := range []string{"/v1/rules/" + id, "/v1/rules/" + strings.ReplaceAll(id, "/", "%2F")} {
+		a := c.do(t, "DELETE", path, nil)
+		assert.Equal(t, 403, a.status)
+		assert.Equal(t, "DEFAULT_RULE", a.reason(t))
+		message := a.decode(t)["message"].(string)
+		assert.Contains(t, message, "disable: ["+id+"]")
+		assert.Contains(t, message, ".prwarden/rules.yml")
+	}
+	taken := c.do(t, "POST", "/v1/rules", with2(todoRule, "id", id))
+	assert.Equal(t, 409, taken.status)
+	assert.Equal(t, "RULE_EXISTS", taken.reason(t))
+}
+
+func TestRulesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	_, c, _ := setup(t)
+	long := strings.Repeat("a", 1025)
+	for name, bad := range map[string]struct {
+		rule  map[string]any
+		field string
+		says  string
+	}{
+		"no id":                {with2(todoRule, "id", nil), "id", ""},
+		"no type":              {with2(todoRule, "type", nil), "type", "regex"},
+		"no pattern":           {with2(todoRule, "pattern", nil), "pattern", ""},
+		"no message":           {with2(todoRule, "message", nil), "message", ""},
+		"no severity":          {with2(todoRule, "severity", nil), "severity", "critical"},
+		"unknown type":         {with2(todoRule, "type", "ast"), "type", "regex"},
+		"unknown severity":     {with2(todoRule, "severity", "fatal"), "severity", "critical"},
+		"severity in capitals": {with2(todoRule, "severity", "High"), "severity", "high"},
+		"unknown scope":        {with2(todoRule, "scope", "team"), "scope", "org"},
+		"scope repo alone":     {with2(todoRule, "scope", "repo"), "repo", ""},
+		"repo with org":        {with2(todoRule, "repo", "acme/api"), "repo", ""},
+		"bad repo":             {with2(with2(todoRule, "scope", "repo"), "repo", "acme"), "repo", ""},
+		"id in capitals":       {with2(todoRule, "id", "NoPrint"), "id", ""},
+		"id with two slashes":  {with2(todoRule, "id", "a/b/c"), "id", ""},
+		"id too long":          {with2(todoRule, "id", strings.Repeat("a", 101)), "id", "100"},
+		"id in meta":           {with2(todoRule, "id", "meta/x"), "id", "meta"},
+		"pattern too long":     {with2(todoRule, "pattern", long), "pattern", "1,024"},
+		"pattern too costly":   {with2(todoRule, "pattern", "(?:[a-z]{40}[0-9]{40}){20}x"), "pattern", ""},
+		"lookahead":            {with2(todoRule, "pattern", "a(?=b)"), "pattern", "look"},
+		"backreference":        {with2(todoRule, "pattern", `(a)\1`), "pattern", "backreference"},
+		"unclosed":             {with2(todoRule, "pattern", "a(b"), "pattern", ""},
+		"matches nothing":      {with2(todoRule, "pattern", "a*"), "pattern", "empty"},
+		"fails its match":      {with2(todoRule, "cases", map[string]any{"match": []any{"adjust()"}}), "cases.match[0]", ""},
+		"fails its no_match":   {with2(todoRule, "cases", map[string]any{"no_match": []any{"ok", "frobnicate(1)"}}), "cases.no_match[1]", ""},
+		"bad glob":             {with2(todoRule, "paths", map[string]any{"include": []any{"**/*.go", "[a-"}}), "paths.include[1]", ""},
+		"bad reference":        {with2(todoRule, "references", []any{"javascript:alert(1)"}), "references[0]", ""},
+		"output only":          {with2(todoRule, "created_at", "2026-01-01T00:00:00Z"), "created_at", ""},
+		"unknown field":        {with2(todoRule, "sevrity", "high"), "sevrity", ""},
+		"unknown deep field":   {with2(todoRule, "paths", map[string]any{"inclde": []any{"x"}}), "paths.inclde", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := c.do(t, "POST", "/v1/rules", bad.rule)
+			require.Equal(t, 400, a.status, a.body)
+			require.Contains(t, a.fields(t), bad.field, a.body)
+			assert.Contains(t, strings.ToLower(a.fields(t)[bad.field]), strings.ToLower(bad.says))
+			assert.InDelta(t, 3, a.decode(t)["code"], 0)
+		})
+	}
+	denied := c.do(t, "POST", "/v1/rules", with2(with2(todoRule, "scope", "repo"), "repo", "../x"))
+	assert.Equal(t, 400, denied.status)
+	all := c.do(t, "POST", "/v1/rules", map[string]any{"id": "X", "type": "regex", "pattern": "(", "message": "", "severity": "low"})
+	assert.Len(t, all.fields(t), 3, "every mistake at once: "+all.body)
+}
+
+func TestTryARule(t *testing.T) {
+	t.Parallel()
+	_, c, _ := setup(t)
+	a := c.do(t, "POST", "/v1/rules:test", map[string]any{"pattern": `b+`, "text": "abba\n\nxxb b\r\nnone"})
+	require.Equal(t, 200, a.status, a.body)
+	hit := func(line, column, endLine, endColumn float64) map[string]any {
+		return map[string]any{"line": line, "column": column, "end_line": endLine, "end_column": endColumn}
+	}
+	assert.Equal(t, map[string]any{"hits": []any{hit(1, 2, 1, 4), hit(3, 3, 3, 4)}, "truncated": false}, a.decode(t))
+
+	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"type": "regex", "pattern": `a\nb`, "multiline": true, "text": "x\na\nb\n"})
+	require.Equal(t, 200, a.status, a.body)
+	assert.Equal(t, []any{hit(2, 1, 3, 2)}, a.decode(t)["hits"])
+
+	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"pattern": "a", "text": strings.Repeat("a\n", 1500)})
+	assert.Len(t, a.decode(t)["hits"], 1000)
+	assert.Equal(t, true, a.decode(t)["truncated"])
+
+	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"pattern": "(", "text": "a"})
+	assert.Equal(t, 400, a.status)
+	assert.Contains(t, a.fields(t), "pattern")
+	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"text": "a"})
+	assert.Contains(t, a.fields(t), "pattern")
+	assert.Equal(t, 0.0, c.ruleset(t, "custom")["rule_count"], "nothing is stored")
+}
+
+func TestRuleQuota(t *testing.T) {
+	t.Parallel()
+	_, c, _ := setup(t)
+	for i := range 5000 {
+		a := c.do(t, "POST", "/v1/rules", with2(todoRule, "id", fmt.Sprintf("r%d", i)))
+		require.Equal(t, 201, a.status, a.body)
+	}
+	a := c.do(t, "POST", "/v1/rules", todoRule)
+	assert.Equal(t, 409, a.status)
+	assert.Equal(t, "RULE_QUOTA", a.reason(t))
+	assert.InDelta(t, 9, a.decode(t)["code"], 0)
+	assert.Len(t, list(c.do(t, "GET", "/v1/rulesets/custom/rules", nil).decode(t)["rules"]), 5000)
+	assert.Equal(t, 204, c.do(t, "DELETE", "/v1/rules/r0", nil).status)
+	assert.Equal(t, 201, c.do(t, "POST", "/v1/rules", todoRule).status)
+}
+
+func TestRulesFile(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	const path = ".prwarden/rules.yml"
+	const good = `version: 1
+disable: [secrets/private-key, secrets/no-such-rule]
+exclude: ["vendor/**"]
+rules:
+  - id: no-zap
+    type: regex
+    pattern: 'zap\('
+    message: Do not zap.
+    severity: medium
+    paths: {include: ["**/*.txt"]}
+`
+	summary := func(m map[string]any) []string {
+		var all []string
+		for _, f := range list(m["findings"]) {
+			f := f.(map[string]any)
+			all = append(all, fmt.Sprintf("%s %s %s:%v", f["severity"], f["rule_id"], f["file"], f["line"]))
+		}
+		return all
+	}
+	scan := func(t *testing.T, name string, base, change files) map[string]any {
+		t.Helper()
+		h.create(t, name, base).pull(1, change)
+		m := c.scan(t, name, 1)
+		require.Equal(t, "complete", m["status"], "%v", m)
+		return m
+	}
+	t.Run("rules of the base apply", func(t *testing.T) {
+		t.Parallel()
+		m := scan(t, "acme/base", files{path: good}, files{"a.txt": "zap(1)", "b.go": "zap(1)", "vendor/a.txt": "zap(1)"})
+		got := summary(m)
+		require.Len(t, got, 2, "%v", got)
+		assert.Contains(t, got[0], "meta/", "an unknown id under disable is reported")
+		assert.Contains(t, got[0], path+":2")
+		assert.Equal(t, "medium custom/no-zap a.txt:1", got[1])
+	})
+	t.Run("a pull request can't switch off its own checks", func(t *testing.T) {
+		t.Parallel()
+		m := scan(t, "acme/off", files{path: good}, files{"a.txt": "zap(1)", path: "version: 1\nexclude: ['**']\n"})
+		assert.Contains(t, summary(m), "medium custom/no-zap a.txt:1")
+		assert.Contains(t, strings.Join(summary(m), "\n"), "info meta/rules-file-changed "+path)
+	})
+	t.Run("a broken one at the base", func(t *testing.T) {
+		t.Parallel()
+		addRule(t, c, with2(todoRule, "id", "still"))
+		m := scan(t, "acme/broken", files{path: "version: 1\nrulez: []\n"}, files{"a.txt": "frobnicate(1)"})
+		assert.Equal(t, []string{"high meta/rules-file-invalid " + path + ":2", "warning custom/still a.txt:1"}, summary(m))
+	})
+	t.Run("a broken one at the head", func(t *testing.T) {
+		t.Parallel()
+		m := scan(t, "acme/breaking", files{path: good}, files{path: "version: 1\nrules:\n  - id: x\n"})
+		assert.Contains(t, strings.Join(summary(m), "\n"), "high meta/rules-file-invalid "+path+":3")
+	})
+	for name, file := range map[string]string{
+		"over 64 KiB":    "version: 1\n#" + strings.Repeat("x", 64<<10),
+		"over 500 rules": "version: 1\nrules:\n" + strings.Repeat("  - {id: r, type: regex, pattern: zap, message: m, severity: low}\n", 501),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := scan(t, "acme/"+strings.ReplaceAll(name, " ", "-"), files{path: file}, files{"a.txt": "zap(1)"})
+			got := summary(m)
+			require.Len(t, got, 1, "%v", got)
+			assert.Contains(t, got[0], "high meta/rules-file-invalid "+path)
+		})
+	}
+	t.Run("rulesets narrow", func(t *testing.T) {
+		t.Parallel()
+		addRule(t, c, with2(with2(todoRule, "id", "own"), "pattern", "snafu"))
+		key := "-----BEGIN RSA PRIVATE" + " KEY-----"
+		h.create(t, "acme/narrow", files{path: "version: 1\nrules:\n  - {id: zap, type: regex, pattern: zap, message: m, severity: low}\n"}).
+			pull(1, files{"a.txt": "zap\nsnafu\n" + key + "\n"})
+		count := func(ruleset any) int {
+			body := map[string]any{"repo": "acme/narrow", "pr_number": 1}
+			if ruleset != nil {
+				body["ruleset"] = ruleset
+			}
+			a := c.do(t, "POST", "/v1/reviews", body)
+			require.Equal(t, 202, a.status, a.body)
+			m := c.wait(t, a.decode(t)["review_id"].(string))
+			require.Equal(t, "complete", m["status"], "%v", m)
+			return len(list(m["findings"]))
+		}
+		assert.Equal(t, 3, count(nil))
+		assert.Equal(t, 3, count("acme/narrow"))
+		assert.Equal(t, 1, count("default"))
+		assert.Equal(t, 1, count("custom"))
+	})
+}
