@@ -1208,10 +1208,10 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x11DeleteRuleRequest\x12*\n" +
 	"\x02id\x18\x01 \x01(\tB\x1a\x92A\x14J\x12\"security/no-eval\"\xe0A\x02R\x02id\"\x14\n" +
 	"\x12DeleteRuleResponse2\xd4\x06\n" +
-	"\vRuleService\x12p\n" +
+	"\vRuleService\x12f\n" +
+	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12p\n" +
 	"\tListRules\x12\x1d.prwarden.v1.ListRulesRequest\x1a\x1e.prwarden.v1.ListRulesResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/rulesets/{name=**}/rules\x12e\n" +
-	"\aGetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\"\x1f\x82\xd3\xe4\x93\x02\x19b\x04rule\x12\x11/v1/rules/{id=**}\x12f\n" +
-	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12\x91\x02\n" +
+	"\aGetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\"\x1f\x82\xd3\xe4\x93\x02\x19b\x04rule\x12\x11/v1/rules/{id=**}\x12\x91\x02\n" +
 	"\n" +
 	"CreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"\xc1\x01\x92A\xa0\x01J5\n" +
 	"\x03201\x12.\n" +
@@ -1278,15 +1278,15 @@ var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	3,  // 11: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
 	1,  // 12: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
 	18, // 13: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	6,  // 14: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	8,  // 15: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	4,  // 16: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	4,  // 14: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	6,  // 15: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	8,  // 16: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
 	10, // 17: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
 	12, // 18: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
 	14, // 19: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	7,  // 20: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	9,  // 21: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	5,  // 22: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	5,  // 20: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	7,  // 21: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	9,  // 22: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
 	11, // 23: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
 	13, // 24: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
 	15, // 25: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse

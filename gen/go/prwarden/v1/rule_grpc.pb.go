@@ -19,9 +19,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
+	RuleService_ListRulesets_FullMethodName = "/prwarden.v1.RuleService/ListRulesets"
 	RuleService_ListRules_FullMethodName    = "/prwarden.v1.RuleService/ListRules"
 	RuleService_GetRule_FullMethodName      = "/prwarden.v1.RuleService/GetRule"
-	RuleService_ListRulesets_FullMethodName = "/prwarden.v1.RuleService/ListRulesets"
 	RuleService_CreateRule_FullMethodName   = "/prwarden.v1.RuleService/CreateRule"
 	RuleService_TestRule_FullMethodName     = "/prwarden.v1.RuleService/TestRule"
 	RuleService_DeleteRule_FullMethodName   = "/prwarden.v1.RuleService/DeleteRule"
@@ -39,16 +39,16 @@ const (
 // the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
 // while the database is away.
 type RuleServiceClient interface {
+	// ListRulesets lists the rulesets that are active for the caller's
+	// organization: `default`, `custom`, and one for each repository that has
+	// rules of its own. Scope: rules:read.
+	ListRulesets(ctx context.Context, in *ListRulesetsRequest, opts ...grpc.CallOption) (*ListRulesetsResponse, error)
 	// ListRules lists the rules of one ruleset, ordered by id. Scope:
 	// rules:read. Errors: NOT_FOUND for an unknown ruleset.
 	ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error)
 	// GetRule reads one rule: a default rule, or a rule that was created over
 	// this API. Scope: rules:read. Errors: NOT_FOUND.
 	GetRule(ctx context.Context, in *GetRuleRequest, opts ...grpc.CallOption) (*GetRuleResponse, error)
-	// ListRulesets lists the rulesets that are active for the caller's
-	// organization: `default`, `custom`, and one for each repository that has
-	// rules of its own. Scope: rules:read.
-	ListRulesets(ctx context.Context, in *ListRulesetsRequest, opts ...grpc.CallOption) (*ListRulesetsResponse, error)
 	// CreateRule creates a custom rule. It applies to reviews that are claimed
 	// after the answer. Answered with 201 over REST. Scope: rules:write.
 	//
@@ -79,6 +79,16 @@ func NewRuleServiceClient(cc grpc.ClientConnInterface) RuleServiceClient {
 	return &ruleServiceClient{cc}
 }
 
+func (c *ruleServiceClient) ListRulesets(ctx context.Context, in *ListRulesetsRequest, opts ...grpc.CallOption) (*ListRulesetsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRulesetsResponse)
+	err := c.cc.Invoke(ctx, RuleService_ListRulesets_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ruleServiceClient) ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRulesResponse)
@@ -93,16 +103,6 @@ func (c *ruleServiceClient) GetRule(ctx context.Context, in *GetRuleRequest, opt
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetRuleResponse)
 	err := c.cc.Invoke(ctx, RuleService_GetRule_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *ruleServiceClient) ListRulesets(ctx context.Context, in *ListRulesetsRequest, opts ...grpc.CallOption) (*ListRulesetsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRulesetsResponse)
-	err := c.cc.Invoke(ctx, RuleService_ListRulesets_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -151,16 +151,16 @@ func (c *ruleServiceClient) DeleteRule(ctx context.Context, in *DeleteRuleReques
 // the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
 // while the database is away.
 type RuleServiceServer interface {
+	// ListRulesets lists the rulesets that are active for the caller's
+	// organization: `default`, `custom`, and one for each repository that has
+	// rules of its own. Scope: rules:read.
+	ListRulesets(context.Context, *ListRulesetsRequest) (*ListRulesetsResponse, error)
 	// ListRules lists the rules of one ruleset, ordered by id. Scope:
 	// rules:read. Errors: NOT_FOUND for an unknown ruleset.
 	ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error)
 	// GetRule reads one rule: a default rule, or a rule that was created over
 	// this API. Scope: rules:read. Errors: NOT_FOUND.
 	GetRule(context.Context, *GetRuleRequest) (*GetRuleResponse, error)
-	// ListRulesets lists the rulesets that are active for the caller's
-	// organization: `default`, `custom`, and one for each repository that has
-	// rules of its own. Scope: rules:read.
-	ListRulesets(context.Context, *ListRulesetsRequest) (*ListRulesetsResponse, error)
 	// CreateRule creates a custom rule. It applies to reviews that are claimed
 	// after the answer. Answered with 201 over REST. Scope: rules:write.
 	//
@@ -191,14 +191,14 @@ type RuleServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedRuleServiceServer struct{}
 
+func (UnimplementedRuleServiceServer) ListRulesets(context.Context, *ListRulesetsRequest) (*ListRulesetsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRulesets not implemented")
+}
 func (UnimplementedRuleServiceServer) ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRules not implemented")
 }
 func (UnimplementedRuleServiceServer) GetRule(context.Context, *GetRuleRequest) (*GetRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRule not implemented")
-}
-func (UnimplementedRuleServiceServer) ListRulesets(context.Context, *ListRulesetsRequest) (*ListRulesetsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRulesets not implemented")
 }
 func (UnimplementedRuleServiceServer) CreateRule(context.Context, *CreateRuleRequest) (*CreateRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateRule not implemented")
@@ -228,6 +228,24 @@ func RegisterRuleServiceServer(s grpc.ServiceRegistrar, srv RuleServiceServer) {
 		t.testEmbeddedByValue()
 	}
 	s.RegisterService(&RuleService_ServiceDesc, srv)
+}
+
+func _RuleService_ListRulesets_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRulesetsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).ListRulesets(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_ListRulesets_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).ListRulesets(ctx, req.(*ListRulesetsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
 }
 
 func _RuleService_ListRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
@@ -262,24 +280,6 @@ func _RuleService_GetRule_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(RuleServiceServer).GetRule(ctx, req.(*GetRuleRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _RuleService_ListRulesets_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRulesetsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(RuleServiceServer).ListRulesets(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: RuleService_ListRulesets_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RuleServiceServer).ListRulesets(ctx, req.(*ListRulesetsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -346,16 +346,16 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 	HandlerType: (*RuleServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
+			MethodName: "ListRulesets",
+			Handler:    _RuleService_ListRulesets_Handler,
+		},
+		{
 			MethodName: "ListRules",
 			Handler:    _RuleService_ListRules_Handler,
 		},
 		{
 			MethodName: "GetRule",
 			Handler:    _RuleService_GetRule_Handler,
-		},
-		{
-			MethodName: "ListRulesets",
-			Handler:    _RuleService_ListRulesets_Handler,
 		},
 		{
 			MethodName: "CreateRule",

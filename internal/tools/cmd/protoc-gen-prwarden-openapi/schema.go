@@ -35,7 +35,7 @@ func (g *generator) reach(msg protoreflect.MessageDescriptor, dir direction) {
 	g.used[dir][msg.FullName()] = true
 	for i := range msg.Fields().Len() {
 		field := msg.Fields().Get(i)
-		if field.Message() != nil && !field.IsMap() && !(dir == toServer && outputOnly(field)) {
+		if field.Message() != nil && !field.IsMap() && (dir == toClient || !outputOnly(field)) {
 			g.reach(field.Message(), dir)
 		}
 	}
