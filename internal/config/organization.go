@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"regexp"
 	"strings"
@@ -120,7 +121,7 @@ func (h Host) validate(ps *Problems, key string, globs []string) {
 }
 
 func (h Host) validateURL(ps *Problems, key string, globs []string) {
-	const example = "https://git.example.com/{repo}.git, ssh://git@git.example.com/{repo}.git or file:///srv/git/{repo}.git"
+	const example = "https://git.example.com/{repo}.git or file:///srv/git/{repo}.git"
 	bare := strings.NewReplacer("{repo}", "o/n", "{owner}", "o", "{name}", "n").Replace(h.URL)
 	u, err := url.Parse(bare)
 	switch {
@@ -132,7 +133,7 @@ func (h Host) validateURL(ps *Problems, key string, globs []string) {
 		return
 	}
 	switch u.Scheme {
-	case "https", "http", "git", "ssh":
+	case "https", "http":
 		if u.Host == "" || strings.ContainsAny(hostPart(h.URL), "{}") {
 			ps.add(key+".url", "%q must name its host in full, without {repo}, {owner} or {name} in it", h.URL)
 		}
@@ -141,19 +142,19 @@ func (h Host) validateURL(ps *Problems, key string, globs []string) {
 			ps.add(key+".url", "%q must be file:// followed by an absolute path, such as file:///srv/git/{repo}.git", h.URL)
 		}
 	default:
-		ps.add(key+".url", "%q has the unknown scheme %q; it must be https, http, ssh, git or file", h.URL, u.Scheme)
+		ps.add(key+".url", "%q has the scheme %q; it must be https, http or file", h.URL, u.Scheme)
 	}
-	if _, password := u.User.Password(); password || (u.User != nil && u.Scheme != "ssh") {
+	if u.User != nil {
 		ps.add(key+".url", "it must not hold a user name or password; use token_env and username")
 	}
 	single := len(globs) == 1 && !strings.ContainsAny(globs[0], "*?[{\\")
 	if !single && !strings.Contains(h.URL, "{repo}") && (!strings.Contains(h.URL, "{owner}") || !strings.Contains(h.URL, "{name}")) {
 		ps.add(key+".url", "%q is the same for every repository; it needs {repo}, or {owner} and {name}", h.URL)
 	}
-	h.validateToken(ps, key, u.Scheme)
+	h.validateToken(ps, key, u)
 }
 
-func (h Host) validateToken(ps *Problems, key, scheme string) {
+func (h Host) validateToken(ps *Problems, key string, u *url.URL) {
 	switch {
 	case h.TokenEnv == "" && h.Username != "":
 		ps.add(key+".username", "it goes with token_env, which is missing")
@@ -161,8 +162,8 @@ func (h Host) validateToken(ps *Problems, key, scheme string) {
 	case !envName.MatchString(h.TokenEnv):
 		// Not repeated: it may be the token itself.
 		ps.add(key+".token_env", "it must be the name of an environment variable that holds the token, such as ACME_TOKEN, and not the token")
-	case scheme != "https":
-		ps.add(key+".token_env", "a token is sent over https only, and the url is %s", scheme)
+	case u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(net.JoinHostPort(u.Hostname(), "80"))):
+		ps.add(key+".token_env", "a token is sent over https only, and the url is %s", u.Scheme)
 	}
 	if strings.ContainsAny(h.Username, ":\r\n\x00") {
 		ps.add(key+".username", "%q must not have a colon or line break", h.Username)

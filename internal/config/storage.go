@@ -21,8 +21,6 @@ func (s Storage) validate(ps *Problems) {
 	switch {
 	case found && scheme == "sqlite" && rest == "":
 		ps.add("database", "%q names no file; write sqlite:PATH, such as sqlite:prwarden.db", s.Database)
-	case found && scheme == "sqlite" && strings.ContainsAny(rest, "?#"):
-		ps.add("database", "%q: the path must be without `?` and `#`", s.Database)
 	case found && scheme == "sqlite":
 	case scheme == "postgres" || scheme == "postgresql":
 		// The value may hold a password, so it is not repeated.
@@ -33,6 +31,3 @@ func (s Storage) validate(ps *Problems) {
 		ps.add("database", "unknown kind of database %q; use sqlite:PATH", scheme)
 	}
 }
-
-// SQLitePath is the path of the SQLite file of a valid configuration.
-func (s Storage) SQLitePath() string { return strings.TrimPrefix(s.Database, "sqlite:") }

@@ -1,0 +1,146 @@
+// Package admin is what the operator's subcommands do: serving, scanning,
+// migrating and managing keys.
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/store/sqlstore"
+)
+
+// KeyInput is what `keys create` was asked for.
+type KeyInput struct {
+	Organization string
+	Name         string
+	Scopes       []string      // the default ones when empty
+	Expires      time.Duration // from now; 0 for never
+	RateLimit    int           // requests a minute; 0 for the default
+}
+
+// CreateKey makes a key and prints its token, alone, on st.Out. It works
+// beside a running server, and before the first one ran.
+func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput) error {
+	if in.Organization == "" || in.Name == "" {
+		return cli.Usagef("--org and --name are required")
+	}
+	n := admission.NewKey{Name: in.Name, RateLimit: in.RateLimit}
+	for _, s := range in.Scopes {
+		n.Scopes = append(n.Scopes, admission.Scope(s))
+	}
+	if in.Expires < 0 {
+		return cli.Usagef("--expires %v is in the past", in.Expires)
+	}
+	if in.Expires > 0 {
+		n.ExpiresAt = time.Now().Add(in.Expires)
+	}
+	return withKeys(ctx, c, func(keys *admission.Keys) error {
+		key, token, err := keys.Issue(ctx, in.Organization, n)
+		if err != nil {
+			return err
+		}
+		if !c.Policy().Known(in.Organization) {
+			fmt.Fprintf(st.Err, "warning: organization %s is not in the configuration, so its keys may scan nothing\n", terminal.Safe(in.Organization))
+		}
+		fmt.Fprintf(st.Err, "key %s of organization %s, scopes %s, %s\n", key.ID, terminal.Safe(key.Organization), scopeList(key.Scopes), expiry(key.ExpiresAt))
+		_, err = fmt.Fprintln(st.Out, token)
+		return err
+	})
+}
+
+// ListKeys prints the keys that are not revoked: of an organization, or of all
+// for "".
+func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) error {
+	return withKeys(ctx, c, func(keys *admission.Keys) error {
+		list, err := keys.List(ctx, org)
+		if err != nil {
+			return err
+		}
+		return keyTable(st.Out, list)
+	})
+}
+
+func keyTable(w io.Writer, list []admission.Key) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "KEY\tORGANIZATION\tNAME\tSCOPES\tRATE\tCREATED\tEXPIRES\tLAST USED")
+	for _, k := range list {
+		rate := "default"
+		if k.RateLimit > 0 {
+			rate = fmt.Sprintf("%d/min", k.RateLimit)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, terminal.Safe(k.Organization), terminal.Safe(k.Name),
+			scopeList(k.Scopes), rate, date(k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt))
+	}
+	return t.Flush()
+}
+
+// RevokeKey revokes a key of any organization by its identifier.
+func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) error {
+	return withKeys(ctx, c, func(keys *admission.Keys) error {
+		if err := keys.Revoke(ctx, "", id); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(st.Err, "key %s is revoked; running servers refuse it within 5 seconds\n", terminal.Safe(id))
+		return err
+	})
+}
+
+// withKeys runs do with the keys of the configured database. A database that
+// is new gets its schema first.
+func withKeys(ctx context.Context, c config.Config, do func(*admission.Keys) error) (err error) {
+	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: c.Database})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	current, _, err := store.SchemaVersion(ctx)
+	switch {
+	case err != nil:
+		return err
+	case current == 0:
+		err = store.Migrate(ctx)
+	default:
+		err = store.CheckSchema(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	err = do(admission.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)))
+	if errs.KindOf(err) == errs.InvalidArgument {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}
+
+func scopeList(scopes []admission.Scope) string {
+	words := make([]string, len(scopes))
+	for i, s := range scopes {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ",")
+}
+
+func expiry(t time.Time) string {
+	if t.IsZero() {
+		return "never expires"
+	}
+	return "expires " + t.UTC().Format(time.RFC3339)
+}
+
+func date(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
