@@ -1,0 +1,121 @@
+package difftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/scan"
+)
+
+// Result is the comparison of one pull request.
+type Result struct {
+	Files    int      // changed files that are there at head
+	Lines    int      // added lines compared
+	Skipped  []string // files over scan.MaxFileSize, whose lines were not compared
+	Failure  string   // the code of the failure that was found right
+	Problems []string // where the two differ
+}
+
+// maxProblems is how many differences of a pull request are described.
+const maxProblems = 10
+
+func (r *Result) problem(format string, args ...any) {
+	if len(r.Problems) < maxProblems {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+func ref(number int32) string { return strconv.Itoa(int(number)) }
+
+// Compare opens a pull request through source and compares it with what plain
+// git says in the repository at dir.
+func Compare(ctx context.Context, source scan.Source, dir string, target scan.Target) (*Result, error) {
+	r := &Result{}
+	want, err := PlainEnds(ctx, dir, target.Number)
+	if err != nil {
+		return nil, err
+	}
+	change, err := source.Open(ctx, target)
+	var failure *scan.Failure
+	switch {
+	case errors.As(err, &failure):
+		r.Failure = failure.Code
+		if failure.Code != want.Failure {
+			r.problem("failed with %v, should be %q", failure, want.Failure)
+		}
+		return r, nil
+	case err != nil:
+		return nil, err
+	}
+	defer change.Close()
+	if got := (Ends{Head: change.HeadSHA(), Base: change.BaseSHA()}); got != want {
+		r.problem("ends are %+v, should be %+v", got, want)
+		return r, nil
+	}
+	lines, paths, err := PlainDiff(ctx, dir, want.Base, want.Head)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.compare(ctx, change, lines, paths)
+}
+
+func (r *Result) compare(ctx context.Context, change scan.Change, lines Lines, paths []string) error {
+	var got []string
+	for file, err := range change.Files(ctx) {
+		if err != nil {
+			return err
+		}
+		got = append(got, file.Path)
+		want := lines[file.Path]
+		delete(lines, file.Path)
+		switch {
+		case file.Submodule:
+			continue
+		case file.Size > scan.MaxFileSize:
+			r.Skipped = append(r.Skipped, file.Path)
+			continue
+		}
+		r.compareFile(file, want)
+	}
+	slices.Sort(paths)
+	if !slices.Equal(got, paths) {
+		r.problem("files are %q, should be %q", got, paths)
+	}
+	if change.FileCount() != len(paths) {
+		r.problem("there are %d files, should be %d", change.FileCount(), len(paths))
+	}
+	for path, left := range lines {
+		if len(left) > 0 {
+			r.problem("%q has %d added lines that were not seen", path, len(left))
+		}
+	}
+	r.Files = len(got)
+	return nil
+}
+
+func (r *Result) compareFile(file *scan.File, want map[int]string) {
+	content := strings.Split(string(file.Content), "\n")
+	seen := 0
+	for _, span := range file.Added {
+		for n := span.First; n <= span.Last; n++ {
+			seen++
+			text, added := want[n]
+			switch {
+			case n > len(content):
+				r.problem("%q has no line %d", file.Path, n)
+			case !added:
+				r.problem("%q line %d is not added", file.Path, n)
+			case content[n-1] != text:
+				r.problem("%q line %d is %q, should be %q", file.Path, n, content[n-1], text)
+			}
+		}
+	}
+	if seen != len(want) {
+		r.problem("%q has %d added lines, should be %d", file.Path, seen, len(want))
+	}
+	r.Lines += seen
+}

@@ -1,0 +1,93 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func fetchOptions(more ...word) []word {
+	return append([]word{"--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+		"--no-recurse-submodules", "--refmap="}, more...)
+}
+
+// fetchRefs fetches the refs of the request: their commits and trees, and with everything also
+// the contents of all files.
+func (r *Repo) fetchRefs(ctx context.Context, everything bool) error {
+	options := fetchOptions("--prune")
+	if everything {
+		options = append(options, "--refetch")
+	}
+	c := newCommand("fetch", options...).fetchFrom(r.request.Remote, !everything)
+	for i, name := range r.request.Refs {
+		c.ref(i, name)
+	}
+	return r.fetch(ctx, c)
+}
+
+func (r *Repo) fetch(ctx context.Context, c *command) error {
+	_, err := r.store.git.run(ctx, r.gen.dir, c)
+	return err
+}
+
+// ensure fetches those of blobs that the cache lacks, and returns the sizes of
+// all.
+func (r *Repo) ensure(ctx context.Context, blobs map[OID]bool) (map[OID]int64, error) {
+	oids := make([]OID, 0, len(blobs))
+	for oid := range blobs {
+		oids = append(oids, oid)
+	}
+	slices.Sort(oids)
+	sizes := make(map[OID]int64, len(oids))
+	missing, err := r.sizes(ctx, oids, sizes)
+	if err != nil || len(missing) == 0 {
+		return sizes, err
+	}
+	if err := r.fetchMissing(ctx, missing); err != nil {
+		return nil, err
+	}
+	missing, err = r.sizes(ctx, missing, sizes)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("%w: the remote did not send %s", errDamaged, missing[0])
+	}
+	return sizes, err
+}
+
+// sizes puts the sizes of those of oids that are here into into, and returns
+// the others.
+func (r *Repo) sizes(ctx context.Context, oids []OID, into map[OID]int64) (missing []OID, err error) {
+	err = r.objects.infos(ctx, oids, func(i int, obj object, found bool) {
+		if found {
+			into[oids[i]] = obj.size
+		} else {
+			missing = append(missing, oids[i])
+		}
+	})
+	return missing, err
+}
+
+// fetchMissing fetches objects by their names. A server that gives out no
+// single objects is asked for everything.
+func (r *Repo) fetchMissing(ctx context.Context, oids []OID) error {
+	var list strings.Builder
+	for _, oid := range oids {
+		list.WriteString(string(oid) + "\n")
+	}
+	c := newCommand("fetch", fetchOptions("--stdin")...).fetchFrom(r.request.Remote, true)
+	c.set("fetch.negotiationAlgorithm", "noop")
+	c.stdin = strings.NewReader(list.String())
+	err := r.fetch(ctx, c)
+	var failed *gitError
+	if errors.As(err, &failed) && refusesObjects(failed.stderr) {
+		return r.fetchRefs(ctx, true)
+	}
+	return err
+}
+
+// refusesObjects tells whether a server wants to give refs only.
+func refusesObjects(stderr string) bool {
+	text := strings.ToLower(stderr)
+	return strings.Contains(text, "not our ref") || strings.Contains(text, "unadvertised object")
+}

@@ -1,0 +1,177 @@
+package gitrepo
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// objects reads objects of one repository through a single
+// `git cat-file --batch-command`, which is started when needed. It is not safe
+// for concurrent use.
+type objects struct {
+	git  *git
+	dir  string
+	proc *process
+	out  *bufio.Reader
+}
+
+// object is what is known of an object without its content.
+type object struct {
+	oid  OID
+	kind string // commit, tree, blob or tag
+	size int64
+}
+
+func (o *objects) open(ctx context.Context) error {
+	if o.proc != nil {
+		return nil
+	}
+	// The process outlives this call's ctx; guarded ends it with a later one.
+	p, err := o.git.start(context.WithoutCancel(ctx), o.dir, newCommand("cat-file", "--batch-command"))
+	if err != nil {
+		return err
+	}
+	o.proc, o.out = p, bufio.NewReaderSize(p.stdout, 64<<10)
+	return nil
+}
+
+// close ends the process.
+func (o *objects) close() {
+	if o.proc != nil {
+		o.proc.kill()
+		o.proc = nil
+	}
+}
+
+// guarded runs use, which talks to the process. When it fails or ctx ends the
+// process is ended and the next use starts another.
+func (o *objects) guarded(ctx context.Context, use func() error) error {
+	if err := o.open(ctx); err != nil {
+		return err
+	}
+	p := o.proc
+	stop := context.AfterFunc(ctx, p.cancel)
+	err := use()
+	if !stop() {
+		o.close()
+		return context.Cause(ctx)
+	}
+	if err == nil || errors.Is(err, errMissing) {
+		return err
+	}
+	o.proc = nil
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if died := p.wait(ctx); died != nil { // it says why
+			return died
+		}
+	}
+	p.kill()
+	return err
+}
+
+// errMissing is for an object that the repository does not have.
+var errMissing = fmt.Errorf("%w: missing", errDamaged)
+
+// header reads the line that answers a question.
+func (o *objects) header() (object, error) {
+	line, err := o.out.ReadSlice('\n')
+	if err != nil {
+		return object{}, fmt.Errorf("gitrepo: cat-file: %w", err)
+	}
+	fields := strings.Fields(string(line))
+	if len(fields) == 2 && (fields[1] == "missing" || fields[1] == "ambiguous") {
+		return object{}, errMissing
+	}
+	if len(fields) != 3 {
+		return object{}, fmt.Errorf("%w: cat-file said %q", errDamaged, line)
+	}
+	oid, err := parseOID(fields[0])
+	if err != nil {
+		return object{}, err
+	}
+	size, err := strconv.ParseInt(fields[2], 10, 64)
+	if err != nil || size < 0 {
+		return object{}, fmt.Errorf("%w: cat-file said %q", errDamaged, line)
+	}
+	return object{oid: oid, kind: fields[1], size: size}, nil
+}
+
+// resolve returns what a ref of this package leads to, as a commit.
+func (o *objects) resolve(ctx context.Context, ref string) (oid OID, found bool, err error) {
+	err = o.guarded(ctx, func() error {
+		if _, err := fmt.Fprintf(o.proc.stdin, "info %s^{commit}\n", ref); err != nil {
+			return eof(err)
+		}
+		obj, err := o.header()
+		oid = obj.oid
+		return err
+	})
+	if errors.Is(err, errMissing) {
+		return "", false, nil
+	}
+	return oid, err == nil, err
+}
+
+// read returns the content of an object of the given kind. Over limit bytes it
+// returns the first limit+1; the size is the whole.
+func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (data []byte, size int64, err error) {
+	err = o.guarded(ctx, func() error {
+		if _, err := fmt.Fprintf(o.proc.stdin, "contents %s\n", oid); err != nil {
+			return eof(err)
+		}
+		obj, err := o.header()
+		if err != nil {
+			return err
+		}
+		if obj.kind != kind {
+			return fmt.Errorf("%w: %s is a %s and should be a %s", errDamaged, oid, obj.kind, kind)
+		}
+		size = obj.size
+		data = make([]byte, min(size, limit+1))
+		if _, err := io.ReadFull(o.out, data); err != nil {
+			return fmt.Errorf("gitrepo: cat-file: %w", err)
+		}
+		_, err = io.CopyN(io.Discard, o.out, size-int64(len(data))+1) // and the newline
+		return err
+	})
+	return data, size, err
+}
+
+// infos asks for many objects at once and calls got for each, in order;
+// found is false for one that is missing.
+func (o *objects) infos(ctx context.Context, oids []OID, got func(i int, obj object, found bool)) error {
+	return o.guarded(ctx, func() error {
+		asked := make(chan error, 1)
+		go func() { // git stops reading while its answers are not read
+			w := bufio.NewWriterSize(o.proc.stdin, 64<<10)
+			for _, oid := range oids {
+				_, _ = w.WriteString("info " + string(oid) + "\n") // Flush returns its error
+			}
+			asked <- w.Flush()
+		}()
+		for i := range oids {
+			obj, err := o.header()
+			if err != nil && !errors.Is(err, errMissing) {
+				o.proc.cancel() // so that the questions end too
+				<-asked
+				return err
+			}
+			got(i, obj, err == nil)
+		}
+		return eof(<-asked)
+	})
+}
+
+// eof turns a broken pipe into the end of the answers, so that the reason is
+// asked of the process.
+func eof(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("gitrepo: cat-file: %w (%w)", io.ErrUnexpectedEOF, err)
+}

@@ -1,0 +1,127 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/prwarden/prwarden/internal/scan"
+)
+
+// Options are what New needs.
+type Options struct {
+	Dir      string   // of the cache; made when missing
+	Git      string   // path of git; looked for in PATH when empty
+	Limits   Limits   // DefaultLimits()
+	Env      []string // `NAME=value` for commands that use the network, such as a proxy
+	Prefetch []string // paths that ReadFile is going to be asked for, on either side
+}
+
+// Store is a cache of repositories and the git that fetches them. It is safe
+// for concurrent use, and several processes may share one directory.
+type Store struct {
+	git      *git
+	dir      string
+	prefetch []string
+}
+
+// New makes the cache directory and finds git.
+func New(o Options) (*Store, error) {
+	if !supported {
+		return nil, errors.New("gitrepo: scanning needs Linux")
+	}
+	path := o.Git
+	if path == "" {
+		var err error
+		if path, err = exec.LookPath("git"); err != nil {
+			return nil, fmt.Errorf("gitrepo: git is not installed: %w", err)
+		}
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("gitrepo: cache directory: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("gitrepo: cache directory: %w", err)
+	}
+	config, err := writeConfig(dir, o.Limits)
+	if err != nil {
+		return nil, fmt.Errorf("gitrepo: configuration: %w", err)
+	}
+	return &Store{
+		git:      &git{path: path, config: config, limits: o.Limits, extra: o.Env},
+		dir:      dir,
+		prefetch: o.Prefetch,
+	}, nil
+}
+
+// Request is what Open fetches.
+type Request struct {
+	Organization string // whose cache it is
+	Repo         string // `owner/name`
+	Remote       Remote
+	Refs         []string // to fetch from it; those that it does not have are left out
+	// Ends chooses the change's two ends among what was fetched. Its errors
+	// should be *scan.Failure.
+	Ends func(ctx context.Context, r *Repo) (head, base Commit, err error)
+}
+
+// Open fetches what req asks for and opens the change between its ends. It
+// fails with a *scan.Failure. A cache that turns out damaged is fetched anew,
+// once.
+func (s *Store) Open(ctx context.Context, req Request) (scan.Change, error) {
+	c, fresh, err := s.open(ctx, req, false)
+	if err == nil {
+		return c, nil
+	}
+	failure := asFailure(ctx, err, fresh)
+	if fresh || !suspectsCache(ctx, failure) {
+		return nil, failure
+	}
+	if c, _, err = s.open(ctx, req, true); err != nil {
+		return nil, asFailure(ctx, err, true)
+	}
+	return c, nil
+}
+
+// open is one attempt. fresh tells whether it began with an empty cache, which
+// anew asks for.
+func (s *Store) open(ctx context.Context, req Request, anew bool) (c scan.Change, fresh bool, err error) {
+	entry, err := s.lockEntry(ctx, req)
+	if err != nil {
+		return nil, true, err
+	}
+	defer entry.unlock()
+	gen, err := entry.generation(ctx, anew)
+	if err != nil {
+		return nil, true, err
+	}
+	r := &Repo{
+		store: s, gen: gen, request: req,
+		objects: &objects{git: s.git, dir: gen.dir},
+		bases:   make(map[[2]OID]OID),
+	}
+	defer func() {
+		if err != nil {
+			_ = r.close()
+		}
+	}()
+	if err := r.fetchRefs(ctx, false); err != nil {
+		return nil, gen.fresh, err
+	}
+	head, base, err := req.Ends(ctx, r)
+	if err != nil {
+		return nil, gen.fresh, err
+	}
+	opened, err := r.change(ctx, head, base)
+	if err != nil {
+		return nil, gen.fresh, err
+	}
+	if err := r.tidy(ctx); err != nil {
+		return nil, gen.fresh, err
+	}
+	return opened, gen.fresh, nil
+}

@@ -1,0 +1,108 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scan/gitrepo"
+)
+
+// gitHost is a git server without an API. It tells a pull request's ends from
+// refs and history.
+type gitHost struct {
+	store    *gitrepo.Store
+	settings Settings
+	token    string
+}
+
+// The refs that are fetched, by their place in the request.
+const (
+	defaultRef = iota
+	headRef
+	mergeRef
+)
+
+func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) {
+	owner, name, ok := splitRepo(t.Repo)
+	if !ok {
+		return nil, &scan.Failure{Code: scan.CodeRepositoryNotFound, Lasting: true,
+			Message: fmt.Sprintf("%q is no repository: it must be `owner/name`.", t.Repo)}
+	}
+	if t.Number < 1 {
+		return nil, notFound(t)
+	}
+	return g.store.Open(ctx, gitrepo.Request{
+		Organization: t.Organization,
+		Repo:         t.Repo,
+		Remote:       gitrepo.Remote{URL: g.settings.repoURL(owner, name), Username: g.settings.Username, Token: g.token},
+		Refs:         []string{defaultRef: "HEAD", headRef: ref(g.settings.HeadRef, t.Number), mergeRef: ref(g.settings.MergeRef, t.Number)},
+		Ends: func(ctx context.Context, r *gitrepo.Repo) (head, base gitrepo.Commit, err error) {
+			head, found, err := r.Ref(ctx, headRef)
+			if err == nil && !found {
+				err = notFound(t)
+			}
+			if err == nil {
+				base, err = g.base(ctx, r, head)
+			}
+			return head, base, err
+		},
+	})
+}
+
+// base is what head is, or was, to be merged into.
+func (g *gitHost) base(ctx context.Context, r *gitrepo.Repo, head gitrepo.Commit) (base gitrepo.Commit, err error) {
+	merge, found, err := r.Ref(ctx, mergeRef)
+	if err != nil {
+		return base, err
+	}
+	// The server's trial merge is of an older head when it is not up to date.
+	if found && len(merge.Parents) == 2 && merge.Parents[1] == head.OID {
+		return r.Commit(ctx, merge.Parents[0])
+	}
+	branch, err := g.defaultBranch(ctx, r)
+	if err != nil {
+		return base, err
+	}
+	common, found, err := r.MergeBase(ctx, branch.OID, head.OID)
+	if err != nil || !found || common != head.OID {
+		return branch, err // without common history the comparison fails and says so
+	}
+	merged, found, err := r.EarliestWith(ctx, branch.OID, head.OID)
+	if err != nil {
+		return base, err
+	}
+	if !found || len(merged.Parents) == 0 || merged.Parents[0] == head.OID {
+		return base, baseUnknown("The pull request was fast-forwarded into the default branch or is equal to it, so what it was to be merged into can't be told.")
+	}
+	return r.Commit(ctx, merged.Parents[0])
+}
+
+// defaultBranch is what the remote's HEAD leads to. A HEAD that names a branch
+// that is not there, as a new bare repository has, leaves the only branch.
+func (g *gitHost) defaultBranch(ctx context.Context, r *gitrepo.Repo) (gitrepo.Commit, error) {
+	branch, found, err := r.Ref(ctx, defaultRef)
+	if err != nil || found {
+		return branch, err
+	}
+	branches, err := r.Branches(ctx)
+	if err != nil {
+		return branch, err
+	}
+	if len(branches) != 1 {
+		return branch, baseUnknown(fmt.Sprintf("The repository's HEAD leads to no branch, and it has %d branches.", len(branches)))
+	}
+	for _, oid := range branches {
+		branch, err = r.Fetch(ctx, oid)
+	}
+	return branch, err
+}
+
+func baseUnknown(message string) *scan.Failure {
+	return &scan.Failure{Code: scan.CodeBaseUnknown, Message: message, Lasting: true}
+}
+
+func notFound(t scan.Target) *scan.Failure {
+	return &scan.Failure{Code: scan.CodePullRequestNotFound, Lasting: true,
+		Message: fmt.Sprintf("%s has no pull request %d.", t.Repo, t.Number)}
+}
