@@ -15,6 +15,7 @@ const (
 	MaxFileRules    = 500
 	MaxFileExcludes = 500 // globs under `exclude`
 	maxMistakes     = 50  // that are looked for
+	maxMistake      = 300 // bytes of a mistake's message: it may quote the file
 )
 
 // FilePath is where a repository has its rules file.

@@ -177,7 +177,7 @@ func runCases(v *violationList, r Rule) {
 		return
 	}
 	for i, text := range r.Cases.Match {
-		switch hits, err := t.hits(context.Background(), text); {
+		switch hits, err := t.hits(context.Background(), text, 1); {
 		case err != nil:
 			v.add("pattern", "%v", err)
 			return
@@ -186,7 +186,7 @@ func runCases(v *violationList, r Rule) {
 		}
 	}
 	for i, text := range r.Cases.NoMatch {
-		switch hits, err := t.hits(context.Background(), text); {
+		switch hits, err := t.hits(context.Background(), text, 1); {
 		case err != nil:
 			v.add("pattern", "%v", err)
 			return
@@ -211,7 +211,7 @@ func Try(ctx context.Context, pattern string, multiline bool, text string, limit
 	if err != nil {
 		return nil, false, errs.Invalid("pattern", "%v", err)
 	}
-	hits, err = t.hits(ctx, text)
+	hits, err = t.hits(ctx, text, limit+1)
 	switch {
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
@@ -237,9 +237,9 @@ func newTrial(pattern string, multiline bool) (trial, error) {
 
 var errTooSlow = errors.New("takes more than 2 seconds on the given text; make it simpler")
 
-func (t trial) hits(ctx context.Context, text string) ([]match.Hit, error) {
+func (t trial) hits(ctx context.Context, text string, limit int) ([]match.Hit, error) {
 	lines := match.SplitLines([]byte(text))
-	result, err := t.file.Match(ctx, lines, []match.LineRange{{First: 1, Last: lines.Count()}})
+	result, err := t.file.Match(ctx, lines, []match.LineRange{{First: 1, Last: lines.Count()}}, limit)
 	if err != nil {
 		return nil, err
 	}

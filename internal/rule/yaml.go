@@ -18,9 +18,14 @@ import (
 type decoder struct{ mistakes []Mistake }
 
 func (d *decoder) fail(line int, format string, args ...any) {
-	if len(d.mistakes) < maxMistakes {
-		d.mistakes = append(d.mistakes, Mistake{Line: max(line, 1), Message: fmt.Sprintf(format, args...)})
+	if len(d.mistakes) >= maxMistakes {
+		return
 	}
+	message := fmt.Sprintf(format, args...)
+	if len(message) > maxMistake {
+		message = strings.ToValidUTF8(message[:maxMistake], "") + "…"
+	}
+	d.mistakes = append(d.mistakes, Mistake{Line: max(line, 1), Message: message})
 }
 
 func (d *decoder) err() error {

@@ -23,7 +23,7 @@ func run(t testing.TB, rules []match.Rule, path, content string, added []match.L
 	t.Helper()
 	m, err := match.Compile(rules)
 	require.NoError(t, err)
-	got, err := m.NewSession(forever, nil).File(path).Match(t.Context(), match.SplitLines([]byte(content)), added)
+	got, err := m.NewSession(forever, nil).File(path).Match(t.Context(), match.SplitLines([]byte(content)), added, 1<<20)
 	require.NoError(t, err)
 	return got
 }
@@ -112,11 +112,27 @@ func TestLongLines(t *testing.T) {
 	assert.Equal(t, []int{1, 1, 2, 2, 5, 5}, lines)
 }
 
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	rules := []match.Rule{{Pattern: "abc"}, {Pattern: "x", Multiline: true}, {Pattern: "b"}}
+	content := strings.Repeat("abc x\n", 1000)
+	want := match.Reference(rules, "", []byte(content), all)
+	m, err := match.Compile(rules)
+	require.NoError(t, err)
+	for _, limit := range []int{0, 1, 2, 100, 2999, 3000, 5000} {
+		got, err := m.NewSession(forever, nil).File("").Match(t.Context(), match.SplitLines([]byte(content)), all, limit)
+		require.NoError(t, err)
+		assert.Equal(t, map[int]int{0: 1000, 1: 1000, 2: 1000}, got.Counts)
+		require.Len(t, got.Hits, min(limit, 3000))
+		assert.Equal(t, want[:len(got.Hits)], append([]match.Hit{}, got.Hits...))
+	}
+}
+
 func TestRulesThatAreOff(t *testing.T) {
 	t.Parallel()
 	m, err := match.Compile([]match.Rule{{Pattern: "aaa"}, {Pattern: "a"}, {Pattern: "a", Multiline: true}})
 	require.NoError(t, err)
-	got, err := m.NewSession(forever, []bool{true, false, true}).File("x").Match(t.Context(), match.SplitLines([]byte("aaa")), all)
+	got, err := m.NewSession(forever, []bool{true, false, true}).File("x").Match(t.Context(), match.SplitLines([]byte("aaa")), all, 9)
 	require.NoError(t, err)
 	require.Len(t, got.Hits, 1)
 	assert.Equal(t, 1, got.Hits[0].Rule)
@@ -136,21 +152,22 @@ func TestBudget(t *testing.T) {
 	lines := match.SplitLines([]byte("needle\n" + text))
 
 	start := time.Now()
-	got, err := s.File("first").Match(t.Context(), lines, all)
+	got, err := s.File("first").Match(t.Context(), lines, all, 1<<20)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0}, got.Stopped)
 	assert.Less(t, time.Since(start), 5*time.Second)
 	assert.Contains(t, got.Hits, match.Hit{Rule: 1, Line: 1, Column: 1, EndLine: 1, EndColumn: 7}, "the others go on")
 	assert.Contains(t, got.Hits, match.Hit{Rule: 0, Line: 2, Column: 1, EndLine: 2, EndColumn: 2}, "what was found stays: %v", got.Hits)
 
-	got, err = s.File("second").Match(t.Context(), lines, all)
+	got, err = s.File("second").Match(t.Context(), lines, all, 1<<20)
 	require.NoError(t, err)
 	assert.Empty(t, got.Stopped, "a rule is stopped once")
 	assert.Len(t, got.Hits, 1)
 
-	_, unknown, err := s.Spans(t.Context(), []byte("aaa"), []int{0, 1})
+	spans, err := s.Spans(t.Context(), []byte("aaa"), []int{0, 1})
 	require.NoError(t, err)
-	assert.Equal(t, []int{0}, unknown)
+	assert.Equal(t, []int{0}, spans.Unknown)
+	assert.Empty(t, spans.Stopped)
 }
 
 // A large program on a large text is one search that regexp can't be stopped
@@ -168,7 +185,7 @@ func TestBudgetWithinOneSearch(t *testing.T) {
 			require.NoError(t, err)
 			text := strings.Repeat("x", 20) + "\n" + strings.Repeat("x y", 1<<18) + "END"
 			start := time.Now()
-			got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}})
+			got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9)
 			require.NoError(t, err)
 			assert.Equal(t, []int{0}, got.Stopped)
 			assert.Less(t, time.Since(start), 3*time.Second)
@@ -184,7 +201,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	got, err := m.NewSession(forever, nil).File("").Match(ctx, match.SplitLines([]byte(text)), all)
+	got, err := m.NewSession(forever, nil).File("").Match(ctx, match.SplitLines([]byte(text)), all, 9)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.Empty(t, got.Stopped, "the scan is over, not the rule's time")
 	assert.Less(t, time.Since(start), 3*time.Second)
@@ -202,10 +219,10 @@ func TestSpansAndCandidates(t *testing.T) {
 	text := []byte("key-12 KEY-3 key-4")
 	assert.Equal(t, []int{0, 2}, f.Candidates(text, false))
 	assert.Equal(t, []int{3}, f.Candidates(text, true))
-	spans, unknown, err := s.Spans(t.Context(), text, []int{0})
+	spans, err := s.Spans(t.Context(), text, []int{0})
 	require.NoError(t, err)
-	assert.Empty(t, unknown)
-	assert.Equal(t, []match.Span{{0, 6}, {13, 18}}, spans)
+	assert.Empty(t, spans.Unknown)
+	assert.Equal(t, []match.Span{{0, 6}, {13, 18}}, spans.Spans)
 }
 
 func TestCompileFails(t *testing.T) {

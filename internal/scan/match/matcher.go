@@ -101,20 +101,50 @@ func (s *Session) File(path string) *File {
 
 // Result is what Match finds in one file.
 type Result struct {
-	Hits      []Hit // by line, then by rule; one for each rule and line
-	LongLines []int // added lines over MaxLine, which no rule looked at
-	Stopped   []int // rules that used up their time in this file
+	Hits      []Hit       // the first ones, by line, then by rule; one for each rule and line
+	Counts    map[int]int // of all hits, by rule
+	LongLines []int       // added lines over MaxLine, which no rule looked at
+	Stopped   []int       // rules that used up their time in this file
+
+	limit  int // of Hits; they may grow to twice as many before they are cut
+	behind int // line after which hits are counted only; 0 when there is none yet
+}
+
+// add counts a hit and keeps it if it may be among the first.
+func (r *Result) add(h Hit) {
+	r.Counts[h.Rule]++
+	if r.behind > 0 && h.Line > r.behind {
+		return
+	}
+	r.Hits = append(r.Hits, h)
+	if len(r.Hits) > 2*r.limit {
+		r.cut()
+	}
+}
+
+// cut sorts the hits and keeps the first.
+func (r *Result) cut() {
+	slices.SortFunc(r.Hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
+	})
+	if len(r.Hits) > r.limit {
+		r.Hits = r.Hits[:r.limit]
+		if r.behind = 1; r.limit > 0 {
+			r.behind = r.Hits[r.limit-1].Line
+		}
+	}
 }
 
 // Match matches the active rules on the added lines of a file. Rules that are
 // matched line by line see each added line on its own, without its ending. A
 // multiline rule sees the whole file, and a match counts when it touches an
 // added line; the first on each line where matches start is the hit. added is
-// ascending; lines that the file does not have are left out.
+// ascending; lines that the file does not have are left out. At most limit hits
+// are kept; all are counted.
 //
 // It fails only when ctx ends.
-func (f *File) Match(ctx context.Context, lines Lines, added []LineRange) (Result, error) {
-	var result Result
+func (f *File) Match(ctx context.Context, lines Lines, added []LineRange, limit int) (Result, error) {
+	result := Result{Counts: map[int]int{}, limit: limit}
 	var numbers []int32 // of the added lines to look at
 	for _, r := range added {
 		for n := max(r.First, 1); n <= min(r.Last, lines.Count()); n++ {
@@ -130,9 +160,7 @@ func (f *File) Match(ctx context.Context, lines Lines, added []LineRange) (Resul
 	}
 	f.matchLines(ctx, lines, numbers, &result)
 	f.matchFile(ctx, lines, numbers, &result)
-	slices.SortFunc(result.Hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
-	})
+	result.cut()
 	return result, ctx.Err()
 }
 
@@ -178,9 +206,7 @@ func (f *File) matchRule(ctx context.Context, rule int, lines Lines, numbers []i
 			}
 			span, ok := p.find(line, 0, g)
 			if ok {
-				result.Hits = append(result.Hits, Hit{
-					Rule: rule, Line: int(n), Column: span.Start + 1, EndLine: int(n), EndColumn: span.End + 1,
-				})
+				result.add(Hit{Rule: rule, Line: int(n), Column: span.Start + 1, EndLine: int(n), EndColumn: span.End + 1})
 			}
 		}
 	})
@@ -199,7 +225,7 @@ func (f *File) matchFile(ctx context.Context, lines Lines, numbers []int32, resu
 				i, _ := slices.BinarySearch(numbers, int32(h.Line)) //nolint:gosec // under 2 GiB of text
 				if h.Line != last && i < len(numbers) && int(numbers[i]) <= h.EndLine {
 					last = h.Line
-					result.Hits = append(result.Hits, h)
+					result.add(h)
 				}
 			})
 		})
@@ -238,24 +264,30 @@ func (p *program) all(text []byte, g *guard, found func(Span)) {
 	}
 }
 
-// Spans returns where the rules with the given indexes match in a text, by
-// rule and then from left to right, whether or not they look at the file:
-// every match, not only the first on a line. A multiline rule takes text as a
-// file, another rule takes it as a line. unknown are the rules that had no
-// time left to say.
-func (s *Session) Spans(ctx context.Context, text []byte, rules []int) (spans []Span, unknown []int, err error) {
+// SpanResult is what Spans finds.
+type SpanResult struct {
+	Spans   []Span // by rule and then from left to right, those of one rule apart from each other
+	Unknown []int  // rules that had no time left to say
+	Stopped []int  // those of them that used up their time in this call
+}
+
+// Spans finds where the rules with the given indexes match in a text, whether
+// or not they look at a file: every match, not only the first on a line. A
+// multiline rule takes text as a file, another rule takes it as a line. It
+// fails only when ctx ends.
+func (s *Session) Spans(ctx context.Context, text []byte, rules []int) (SpanResult, error) {
+	var found SpanResult
 	for _, rule := range rules {
 		var r Result
-		if s.stopped[rule].Load() {
-			unknown = append(unknown, rule)
-			continue
-		}
 		s.timed(ctx, rule, &r, func(p *program, g *guard) {
-			p.all(text, g, func(span Span) { spans = append(spans, span) })
+			p.all(text, g, func(span Span) { found.Spans = append(found.Spans, span) })
 		})
-		unknown = append(unknown, r.Stopped...)
+		found.Stopped = append(found.Stopped, r.Stopped...)
+		if s.stopped[rule].Load() {
+			found.Unknown = append(found.Unknown, rule)
+		}
 	}
-	return spans, unknown, ctx.Err()
+	return found, ctx.Err()
 }
 
 // Candidates returns those of the active rules, multiline ones or others, that
