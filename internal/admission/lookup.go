@@ -91,6 +91,11 @@ func (l *lookup) ask(ctx context.Context, hash string, generation uint64) (*Key,
 	switch {
 	case errs.KindOf(err) == errs.NotFound && err != nil:
 		found = false
+	case ctx.Err() != nil:
+		// Our own limit of time, not the caller's.
+		e := errs.New(errs.Unavailable, errs.ReasonUnavailable, "API keys can't be looked up right now; try again.")
+		e.Err = err
+		return nil, e
 	case err != nil:
 		return nil, err
 	case subtle.ConstantTimeCompare([]byte(k.Hash), []byte(hash)) != 1:

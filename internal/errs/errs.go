@@ -30,6 +30,7 @@ const (
 	Unavailable                    // not now; try again
 	Canceled                       // the caller went away
 	DeadlineExceeded               // the caller's deadline passed
+	Unimplemented                  // there is no such call
 )
 
 // Reasons, the stable words of google.rpc.ErrorInfo. docs/api.md explains each.
@@ -59,6 +60,8 @@ const (
 	ReasonUnavailable          = "UNAVAILABLE"
 	ReasonQueueFull            = "QUEUE_FULL"
 	ReasonWatchLimit           = "WATCH_LIMIT"
+	ReasonCanceled             = "CANCELED"
+	ReasonDeadlineExceeded     = "DEADLINE_EXCEEDED"
 )
 
 // Error is a failure with everything that a caller may know of it.

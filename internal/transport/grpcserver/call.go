@@ -1,0 +1,91 @@
+// Package grpcserver is the gRPC server: one ordered chain of interceptors,
+// and the two servers that use it, one on a network port and one in memory
+// under the REST gateway.
+package grpcserver
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	"github.com/prwarden/prwarden/internal/admission"
+)
+
+// Metadata keys that requests and responses carry. Over REST they are the
+// headers of the same names.
+const (
+	RequestIDKey      = "x-request-id"
+	RateLimitKey      = "x-ratelimit-limit"
+	RateRemainingKey  = "x-ratelimit-remaining"
+	RateResetKey      = "x-ratelimit-reset"
+	IdempotencyKey    = "idempotency-key"
+	authorizationKey  = "authorization"
+	forwardedForKey   = "x-forwarded-for"
+	maxRequestIDBytes = 128
+)
+
+// call is what the links of the chain know of one request. The first link
+// makes it, admission fills in the caller, and logging reads it at the end.
+type call struct {
+	requestID string
+	peer      string
+	inProcess bool // came through the gateway
+	caller    admission.Caller
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c
+	}
+	return &call{}
+}
+
+// RequestID returns the identifier of the request that ctx belongs to.
+func RequestID(ctx context.Context) string { return callOf(ctx).requestID }
+
+// ChooseRequestID returns the caller's request identifier when it is fit for
+// headers and logs (1 to 128 letters, digits and `.-_:/+=`), and a new one
+// otherwise.
+func ChooseRequestID(given string) string {
+	if given == "" || len(given) > maxRequestIDBytes {
+		return newRequestID()
+	}
+	for i := range len(given) {
+		c := given[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte(".-_:/+=", c) >= 0:
+		default:
+			return newRequestID()
+		}
+	}
+	return given
+}
+
+func newRequestID() string { return strings.ToLower(rand.Text()) }
+
+// identify is the first link: it gives the request its identifier and answers
+// it in the response's metadata.
+func identify(ctx context.Context, _ string, next func(context.Context) error) error {
+	md, _ := metadata.FromIncomingContext(ctx)
+	c := &call{requestID: ChooseRequestID(first(md, RequestIDKey))}
+	if p, ok := peer.FromContext(ctx); ok {
+		c.peer = p.Addr.String()
+		_, c.inProcess = p.Addr.(inProcessAddr)
+	}
+	// It fails only when the header was sent already, which nobody did yet.
+	_ = grpc.SetHeader(ctx, metadata.Pairs(RequestIDKey, c.requestID))
+	return next(context.WithValue(ctx, callKey{}, c))
+}
+
+func first(md metadata.MD, key string) string {
+	if v := md.Get(key); len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}

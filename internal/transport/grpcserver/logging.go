@@ -1,0 +1,66 @@
+package grpcserver
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/prwarden/prwarden/internal/transport/grpcerr"
+)
+
+// logging writes one line for each call: who, what, how it ended and how long
+// it took; never a message, a token or other metadata.
+type logging struct{ log *slog.Logger }
+
+func (l logging) around(ctx context.Context, method string, next func(context.Context) error) error {
+	start := time.Now()
+	err := next(ctx)
+	c := callOf(ctx)
+	s := status.Convert(err)
+	attrs := []slog.Attr{
+		slog.String("request_id", c.requestID),
+		slog.String("method", method),
+		slog.String("code", s.Code().String()),
+		slog.Duration("duration", time.Since(start)),
+		slog.String("key_id", c.caller.KeyID),
+		slog.String("organization", c.caller.Organization),
+		slog.String("peer", c.peer),
+	}
+	if s.Code() != codes.OK {
+		attrs = append(attrs, slog.String("reason", grpcerr.Reason(s)))
+	}
+	l.log.LogAttrs(ctx, level(c, method, s.Code()), "call", attrs...)
+	return err
+}
+
+// level is Debug for what is said elsewhere (the gateway writes a line for
+// each of its requests) or often (health).
+func level(c *call, method string, code codes.Code) slog.Level {
+	switch {
+	case code == codes.Internal:
+		return slog.LevelError
+	case c.inProcess, method == healthpb.Health_Check_FullMethodName, method == healthpb.Health_Watch_FullMethodName:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// failures turns every error into the status that the caller sees, and logs
+// the cause of those that callers learn nothing of.
+type failures struct{ log *slog.Logger }
+
+func (f failures) around(ctx context.Context, method string, next func(context.Context) error) error {
+	err := next(ctx)
+	if err == nil {
+		return nil
+	}
+	if grpcerr.Unexpected(err) {
+		f.log.LogAttrs(ctx, slog.LevelError, "unexpected error",
+			slog.String("request_id", RequestID(ctx)), slog.String("method", method), slog.Any("error", err))
+	}
+	return grpcerr.Status(err).Err()
+}

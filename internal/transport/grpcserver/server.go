@@ -1,0 +1,142 @@
+package grpcserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/test/bufconn"
+)
+
+// Limits of the servers.
+const (
+	// MaxBody is the most bytes that a request body may have over REST.
+	MaxBody = 1 << 20
+	// maxMessage lets every body that REST takes through as a message, with
+	// room for what the framing of many short strings adds.
+	maxMessage = MaxBody + 64<<10
+	// maxStreams bounds the calls that one network connection has at once.
+	maxStreams = 250
+	// handshakeTimeout bounds how long a connection may take to be one.
+	handshakeTimeout = 10 * time.Second
+	// inMemoryBuffer is how much the in-memory connection holds each way.
+	inMemoryBuffer = 1 << 20
+)
+
+// Server is the gRPC service on a network port and, for the gateway, in
+// memory. They are two servers with the same chain and the same services: a
+// limit on the streams of one connection is right for a stranger's and wrong
+// for the one connection that carries all REST requests.
+type Server struct {
+	network  *grpc.Server
+	memory   *grpc.Server
+	listener *bufconn.Listener
+	served   chan error
+	once     sync.Once
+}
+
+// New makes a server of a chain and starts its in-memory half. register is
+// called for each half and has to register the same services. options come
+// from the outside: credentials, telemetry.
+func New(chain *Chain, register func(grpc.ServiceRegistrar), options ...grpc.ServerOption) *Server {
+	common := append(chain.options(),
+		grpc.MaxRecvMsgSize(maxMessage),
+		grpc.UnknownServiceHandler(unknownMethod),
+	)
+	network := append([]grpc.ServerOption{
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle: 15 * time.Minute,
+			Time:              time.Minute,
+			Timeout:           20 * time.Second,
+		}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+	}, common...)
+	s := &Server{
+		network:  grpc.NewServer(append(network, options...)...),
+		memory:   grpc.NewServer(common...),
+		listener: bufconn.Listen(inMemoryBuffer),
+		served:   make(chan error, 1),
+	}
+	register(registrar{s.network})
+	register(registrar{s.memory})
+	go func() { s.served <- s.memory.Serve(inProcessListener{s.listener}) }()
+	return s
+}
+
+// Serve serves the network half on l until Shutdown.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.network.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		return fmt.Errorf("serve gRPC: %w", err)
+	}
+	return nil
+}
+
+// Dial returns a connection to the in-memory half. Whoever closes it has made
+// sure that nothing uses it any more.
+func (s *Server) Dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
+	options = append([]grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return s.listener.DialContext(ctx) }),
+		// An answer is as large as it is: a review has up to 10,000 findings.
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
+	}, options...)
+	conn, err := grpc.NewClient("passthrough:///in-memory", options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to gRPC in memory: %w", err)
+	}
+	return conn, nil
+}
+
+// Shutdown lets running calls finish until ctx ends, and then cuts them off.
+// The network half goes first; the gateway must be shut down before.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := errors.Join(stop(ctx, s.network), stop(ctx, s.memory))
+	s.once.Do(func() { err = errors.Join(err, <-s.served) })
+	return err
+}
+
+func stop(ctx context.Context, s *grpc.Server) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.GracefulStop()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		s.Stop()
+		<-done
+		return fmt.Errorf("stop gRPC: running calls were cut off: %w", ctx.Err())
+	}
+}
+
+// inProcessAddr is the address of the other end of an in-memory connection.
+// Nothing that comes over a network can have it.
+type inProcessAddr struct{}
+
+func (inProcessAddr) Network() string { return "memory" }
+func (inProcessAddr) String() string  { return "memory" }
+
+type inProcessListener struct{ *bufconn.Listener }
+
+func (l inProcessListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return inProcessConn{c}, nil
+}
+
+type inProcessConn struct{ net.Conn }
+
+func (inProcessConn) RemoteAddr() net.Addr { return inProcessAddr{} }

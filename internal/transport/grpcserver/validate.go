@@ -1,0 +1,186 @@
+package grpcserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// validation is the link in which a request that breaks the constraints of its
+// proto ends, with everything that is wrong with it.
+type validation struct{ validator protovalidate.Validator }
+
+func newValidation() (validation, error) {
+	v, err := protovalidate.New()
+	if err != nil {
+		return validation{}, fmt.Errorf("validation of requests: %w", err)
+	}
+	return validation{v}, nil
+}
+
+func (v validation) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if u, ok := req.(unreadable); ok {
+		return nil, decodeError(u.err)
+	}
+	if err := v.check(req); err != nil {
+		return nil, err
+	}
+	return handler(ctx, req)
+}
+
+func (v validation) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return handler(srv, validatedStream{ss, v})
+}
+
+type validatedStream struct {
+	grpc.ServerStream
+	v validation
+}
+
+func (s validatedStream) RecvMsg(m any) error {
+	if err := s.ServerStream.RecvMsg(m); err != nil {
+		if errors.Is(err, io.EOF) {
+			return err
+		}
+		return decodeError(err)
+	}
+	return s.v.check(m)
+}
+
+func (v validation) check(req any) error {
+	m, ok := req.(proto.Message)
+	if !ok {
+		return nil
+	}
+	var found []errs.FieldViolation
+	if path := nulIn(m.ProtoReflect(), ""); path != "" {
+		found = append(found, errs.FieldViolation{Field: path, Description: "must not contain the character U+0000"})
+	}
+	err := v.validator.Validate(m)
+	var invalid *protovalidate.ValidationError
+	switch {
+	case errors.As(err, &invalid):
+		for _, violation := range invalid.Violations {
+			found = append(found, describe(violation))
+		}
+	case err != nil:
+		return fmt.Errorf("validate %s: %w", m.ProtoReflect().Descriptor().FullName(), err)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	if _, ok := m.(*prwardenv1.CreateRuleRequest); ok {
+		// Over REST the rule is the body. Its fields have the same names in
+		// both, which are also those that rule validation uses.
+		for i := range found {
+			found[i].Field = strings.TrimPrefix(found[i].Field, "rule.")
+		}
+	}
+	return errs.InvalidFields(found...)
+}
+
+// nulIn returns the path of the first string with a NUL in it, which no
+// database stores alike, or "".
+func nulIn(m protoreflect.Message, path string) (found string) {
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		at := path + string(fd.Name())
+		look := func(v protoreflect.Value, at string) {
+			switch {
+			case fd.Kind() == protoreflect.StringKind && strings.IndexByte(v.String(), 0) >= 0:
+				found = at
+			case fd.Kind() == protoreflect.MessageKind:
+				found = nulIn(v.Message(), at+".")
+			}
+		}
+		if fd.IsList() {
+			for i := 0; i < v.List().Len() && found == ""; i++ {
+				look(v.List().Get(i), at+"["+strconv.Itoa(i)+"]")
+			}
+		} else if !fd.IsMap() {
+			look(v, at)
+		}
+		return found == ""
+	})
+	return found
+}
+
+// describe says in our words which constraint a field breaks: protovalidate's
+// tell the rule, but not the value that there was.
+func describe(v *protovalidate.Violation) errs.FieldViolation {
+	field := protovalidate.FieldPathString(v.Proto.GetField())
+	limit := v.RuleValue
+	say := func(format string, args ...any) errs.FieldViolation {
+		return errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)}
+	}
+	switch v.Proto.GetRuleId() {
+	case "required":
+		return say("is required")
+	case "string.min_len":
+		return say("must have at least %d %s", limit.Uint(), plural(limit.Uint(), "character"))
+	case "string.max_len":
+		return say("must have at most %d characters; it has %d", limit.Uint(), utf8.RuneCountInString(v.FieldValue.String()))
+	case "string.max_bytes":
+		return say("must have at most %d bytes; it has %d", limit.Uint(), len(v.FieldValue.String()))
+	case "string.pattern":
+		if string(v.FieldDescriptor.Name()) == "repo" {
+			return say("must be `<owner>/<repository>`, each of 1 to 100 letters, digits, dots, hyphens and underscores")
+		}
+		return say("must match %s", limit.String())
+	case "string.in":
+		return say("must be one of %s", strings.Join(listOf(limit), ", "))
+	case "enum.defined_only", "enum.not_in":
+		return say("must be one of %s", strings.Join(words(v.FieldDescriptor.Enum()), ", "))
+	case "int32.gte":
+		return say("must be at least %d; it is %d", limit.Int(), v.FieldValue.Int())
+	case "int32.lte":
+		return say("must be at most %d; it is %d", limit.Int(), v.FieldValue.Int())
+	case "repeated.min_items":
+		return say("must have at least %d %s", limit.Uint(), plural(limit.Uint(), "item"))
+	case "repeated.max_items":
+		return say("must have at most %d items; it has %d", limit.Uint(), v.FieldValue.List().Len())
+	case "repeated.unique":
+		return say("must not have the same item twice")
+	}
+	return say("%s", v.Proto.GetMessage())
+}
+
+func plural(n uint64, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+func listOf(v protoreflect.Value) []string {
+	list, ok := v.Interface().(protoreflect.List)
+	if !ok {
+		return []string{v.String()}
+	}
+	out := make([]string, list.Len())
+	for i := range out {
+		out[i] = list.Get(i).String()
+	}
+	return out
+}
+
+func words(ed protoreflect.EnumDescriptor) []string {
+	var out []string
+	for i := range ed.Values().Len() {
+		if v := ed.Values().Get(i); v.Number() != 0 {
+			out = append(out, string(v.Name()))
+		}
+	}
+	return out
+}
