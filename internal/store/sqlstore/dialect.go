@@ -1,0 +1,75 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+
+	"github.com/prwarden/prwarden/migrations"
+)
+
+// dialect is all that differs between kinds of databases. The queries
+// themselves use only what all of them have: RETURNING, ON CONFLICT, row
+// values.
+type dialect struct {
+	scheme     string        // what Options.Database begins with
+	bind       int           // how sqlx writes parameters
+	goose      goose.Dialect // how the migrations' versions are kept
+	migrations func() fs.FS
+
+	// open connects. o.Database still has its scheme.
+	open func(ctx context.Context, o Options) (pools, error)
+	// classify says what an error of the driver means, by its code.
+	classify func(error) class
+
+	// clock is a query for the time in microseconds since 1970; "" when the
+	// database has no clock of its own that several processes could share.
+	clock string
+	// readTx makes a reading transaction see one state of the database.
+	readTx *sql.TxOptions
+	// lockRow ends a SELECT of a row that the transaction goes on to change, and
+	// keeps others from changing it in between; "" when there is one writer.
+	lockRow string
+	// lockClaims is a statement that makes claims wait for each other until
+	// they are committed, since a fair choice depends on all the others; ""
+	// when there is one writer.
+	lockClaims string
+}
+
+// sqliteDialect is SQLite through modernc.org/sqlite.
+func sqliteDialect() dialect {
+	return dialect{
+		scheme:     "sqlite:",
+		bind:       sqlx.QUESTION,
+		goose:      goose.DialectSQLite3,
+		migrations: migrations.SQLite,
+		open:       openSQLite,
+		classify:   classifySQLite,
+		// The driver begins these with a plain BEGIN, which takes the snapshot
+		// at the first read and no lock.
+		readTx: &sql.TxOptions{ReadOnly: true},
+	}
+}
+
+// dialectOf returns the dialect of a database by its scheme.
+func dialectOf(database string) (dialect, error) {
+	all := []dialect{sqliteDialect()}
+	var known []string
+	for _, d := range all {
+		if strings.HasPrefix(database, d.scheme) {
+			return d, nil
+		}
+		known = append(known, "`"+d.scheme+"`")
+	}
+	// The name may hold a password: say no more of it than its scheme.
+	scheme, _, _ := strings.Cut(database, ":")
+	if scheme == database {
+		scheme = ""
+	}
+	return dialect{}, fmt.Errorf("the database must begin with %s, not with %q", strings.Join(known, " or "), scheme)
+}

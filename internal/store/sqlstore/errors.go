@@ -1,0 +1,84 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+// retryAfter is when a caller may try again while the database is away.
+const retryAfter = 2 * time.Second
+
+// class is what an error of a driver means.
+type class int
+
+const (
+	unexpected  class = iota
+	unavailable       // the database is away, locked or full: may pass
+	duplicate         // a primary key or unique value is taken
+	undefined         // a table that is not there
+)
+
+// translate makes an error of a transaction one that a caller understands.
+func (s *Store) translate(ctx context.Context, op string, err error) error {
+	var known *errs.Error
+	switch {
+	case errors.As(err, &known), errors.Is(err, review.ErrLeaseLost):
+		return err
+	case ctx.Err() != nil:
+		// Whatever the driver made of it. context.Cause is not used: callers
+		// look for the context's own errors.
+		return ctx.Err()
+	case s.closed.Load():
+		return away(op, errors.Join(errors.New("the store is closed"), err))
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
+		return away(op, err)
+	}
+	if s.dialect.classify(err) == unavailable {
+		return away(op, err)
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// away is the error while the database can't be used.
+func away(op string, err error) error {
+	return &errs.Error{
+		Kind:       errs.Unavailable,
+		Reason:     errs.ReasonUnavailable,
+		Message:    "The database can't be used at the moment. Try again.",
+		RetryAfter: retryAfter,
+		Err:        fmt.Errorf("%s: %w", op, err),
+	}
+}
+
+// classifySQLite knows SQLite's result codes.
+// Source: https://sqlite.org/rescode.html
+func classifySQLite(err error) class {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return unexpected
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_ERROR: // what SQLite says of any wrong statement
+		return undefined
+	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID:
+		return duplicate
+	}
+	switch e.Code() & 0xff { // the primary code
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, // another process holds it
+		sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, // no space, disk, memory
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, // the file is away
+		sqlite3.SQLITE_INTERRUPT: // the end of another call's context, a little late
+		return unavailable
+	}
+	return unexpected
+}

@@ -1,0 +1,106 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+// Finish implements review.Queue.
+func (s *Store) Finish(ctx context.Context, c review.Claim, o review.Outcome) error {
+	summary, err := encodeSummary(o.Summary)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "finish a review", func(t *tx) error {
+		var done struct {
+			Repo      string `db:"repo"`
+			StartedAt stamp  `db:"started_at"`
+		}
+		err := t.get(ctx, &done, `UPDATE reviews SET status = 'complete', completed_at = ?, lease_expires = NULL,
+				head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
+				files_done = ?, files_total = ?`+held+` RETURNING repo, started_at`,
+			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, summary, o.Truncated, o.FilesTotal, o.FilesTotal,
+			c.Organization, c.ReviewID, c.Attempt)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return review.ErrLeaseLost
+		case err != nil:
+			return err
+		}
+		if err := t.insertFindings(ctx, c.ReviewID, o.Findings); err != nil {
+			return err
+		}
+		if err := t.insertSkips(ctx, c.ReviewID, o.Skipped); err != nil {
+			return err
+		}
+		if o.RulesFileKnown {
+			if err := t.setRulesFile(ctx, c.Organization, done.Repo, o.RulesFile); err != nil {
+				return err
+			}
+		}
+		if err := t.count(ctx, c.Organization, review.InProgress, review.Complete, 1); err != nil {
+			return err
+		}
+		// Last, because every review of every organization changes the one row.
+		return t.measure(ctx, c.Organization, done.Repo, t.now.Sub(done.StartedAt.Time))
+	})
+}
+
+// averageOver is how many of the last samples a moving average is mostly made
+// of: each new one counts a fifth, and the first few all the same.
+const averageOver = 5
+
+// measure adds a scan's duration to the averages of the repository, of the
+// organization and of all.
+func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) error {
+	us := max(d.Microseconds(), 0) // the clock may have been set back
+	for _, of := range [][2]string{{org, repo}, {org, ""}, {"", ""}} {
+		if _, err := t.exec(ctx, `INSERT INTO scan_durations (organization, repo, average_us, samples) VALUES (?, ?, ?, 1)
+			ON CONFLICT (organization, repo) DO UPDATE SET
+				average_us = scan_durations.average_us + (excluded.average_us - scan_durations.average_us) /
+					CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE ? END,
+				samples = scan_durations.samples + 1`,
+			of[0], of[1], us, averageOver, averageOver); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Load implements review.Reviews.
+func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error) {
+	var out review.Load
+	err := s.read(ctx, "read the load", func(t *tx) error {
+		if err := t.get(ctx, &out.Queued, `SELECT CAST(COALESCE(SUM(queued), 0) AS BIGINT) FROM organizations`); err != nil {
+			return err
+		}
+		var rows []struct {
+			Organization string `db:"organization"`
+			Repo         string `db:"repo"`
+			AverageUS    int64  `db:"average_us"`
+		}
+		// The repository's row comes last and so wins over the organization's.
+		if err := t.list(ctx, &rows, `SELECT organization, repo, average_us FROM scan_durations
+			WHERE organization = ? AND repo IN (?, '') OR organization = '' AND repo = '' ORDER BY organization, repo`,
+			org, repo); err != nil {
+			return err
+		}
+		for _, r := range rows {
+			average := time.Duration(r.AverageUS) * time.Microsecond
+			if r.Organization == "" {
+				out.Overall = average
+			} else {
+				out.Average = average
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return review.Load{}, err
+	}
+	return out, nil
+}

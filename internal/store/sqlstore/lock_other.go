@@ -1,0 +1,14 @@
+//go:build !unix
+
+package sqlstore
+
+import "errors"
+
+// lockFile fails: the server is for Linux, and other systems have the client
+// commands only.
+func lockFile(string) (release func() error, err error) {
+	return nil, errors.New("it can't be locked on this system; run the server on Linux")
+}
+
+// writable does not know and lets SQLite find out.
+func writable(string) bool { return true }

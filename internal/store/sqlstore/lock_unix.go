@@ -1,0 +1,36 @@
+//go:build unix
+
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile takes a lock that ends with this process at the latest, or says
+// that another has it. The file is made when there is none and stays: a
+// removed one could be locked twice. It is not the database itself, because
+// closing any handle of that drops SQLite's own locks.
+func lockFile(path string) (release func() error, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, filePermission)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("its folder does not exist; create it first")
+	case err != nil:
+		return nil, fmt.Errorf("its lock file can't be opened: %w", err)
+	}
+	switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return nil, errors.Join(errors.New("another prwarden serves this database; stop it first, or name another database"), f.Close())
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("lock file %s: %w", path, err), f.Close())
+	}
+	return f.Close, nil
+}
+
+// writable reports whether this user may write the file.
+func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }

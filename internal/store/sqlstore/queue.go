@@ -1,0 +1,183 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+// claimed is a review as a claim returns it.
+type claimed struct {
+	ReviewID     string `db:"id"`
+	Organization string `db:"organization"`
+	Repo         string `db:"repo"`
+	PRNumber     int32  `db:"pr_number"`
+	Ruleset      string `db:"ruleset"`
+	Attempt      int    `db:"attempt"`
+	Failures     int    `db:"failures"`
+	Lost         int    `db:"lost"`
+}
+
+// Claim implements review.Queue. Of each organization only the oldest review
+// that may be claimed is looked at, and organizations_turn yields the
+// organizations in their order, so that neither a long queue nor many idle
+// organizations make it slow.
+func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
+	var out *review.Claim
+	err := s.write(ctx, "claim a review", func(t *tx) error {
+		if t.dialect.lockClaims != "" {
+			if _, err := t.exec(ctx, t.dialect.lockClaims); err != nil {
+				return err
+			}
+		}
+		var id string
+		err := t.get(ctx, &id, `SELECT r.id
+			FROM organizations o JOIN reviews r ON r.id =
+				(SELECT w.id FROM reviews w
+				 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
+				 ORDER BY w.created_at, w.id LIMIT 1)
+			WHERE o.queued > 0
+			ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`, at(t.now))
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil
+		case err != nil:
+			return err
+		}
+		var c claimed
+		err = t.get(ctx, &c, `UPDATE reviews SET status = 'in_progress', attempt = attempt + 1, worker = ?,
+				lease_expires = ?, started_at = ?, files_done = 0, files_total = 0
+			WHERE id = ? AND status = 'queued'
+			RETURNING id, organization, repo, pr_number, ruleset, attempt, failures, lost`,
+			worker, at(t.now.Add(lease)), at(t.now), id)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil // canceled since it was chosen; the next poll finds another
+		case err != nil:
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE organizations SET queued = queued - 1, running = running + 1, served_at = ?
+			WHERE name = ?`, at(t.now), c.Organization); err != nil {
+			return err
+		}
+		claim := review.Claim(c)
+		out = &claim
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// held is the condition under which a claim still holds its review. A lease
+// that ran out while nobody took the review does no harm: the attempt is the
+// fence.
+const held = ` WHERE organization = ? AND id = ? AND status = 'in_progress' AND attempt = ?`
+
+// change does fn for the holder of a claim: set is the SET part of the UPDATE
+// that proves the claim. fn may be nil.
+func (s *Store) change(ctx context.Context, op string, c review.Claim, fn func(t *tx) (set string, args []any), to review.Status) error {
+	return s.write(ctx, op, func(t *tx) error {
+		set, args := fn(t)
+		n, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(args, c.Organization, c.ReviewID, c.Attempt)...)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return review.ErrLeaseLost
+		case to == review.InProgress:
+			return nil
+		}
+		return t.count(ctx, c.Organization, review.InProgress, to, 1)
+	})
+}
+
+// Extend implements review.Queue.
+func (s *Store) Extend(ctx context.Context, c review.Claim, lease time.Duration, p review.Progress) error {
+	return s.change(ctx, "extend a lease", c, func(t *tx) (string, []any) {
+		return `lease_expires = ?, files_done = ?, files_total = ?`, []any{at(t.now.Add(lease)), p.FilesDone, p.FilesTotal}
+	}, review.InProgress)
+}
+
+// Fail implements review.Queue.
+func (s *Store) Fail(ctx context.Context, c review.Claim, f review.Failure) error {
+	return s.change(ctx, "fail a review", c, func(t *tx) (string, []any) {
+		return failSet, []any{at(t.now), f.Code, f.Message}
+	}, review.Failed)
+}
+
+const (
+	failSet  = `status = 'failed', completed_at = ?, lease_expires = NULL, failure_code = ?, failure_message = ?`
+	queueSet = `status = 'queued', lease_expires = NULL, files_done = 0, files_total = 0`
+)
+
+// Retry implements review.Queue.
+func (s *Store) Retry(ctx context.Context, c review.Claim, delay time.Duration) error {
+	return s.change(ctx, "put a review back to be retried", c, func(t *tx) (string, []any) {
+		return queueSet + `, failures = failures + 1, not_before = ?`, []any{at(t.now.Add(delay))}
+	}, review.Queued)
+}
+
+// Release implements review.Queue.
+func (s *Store) Release(ctx context.Context, c review.Claim) error {
+	return s.change(ctx, "hand a review back", c, func(*tx) (string, []any) { return queueSet, nil }, review.Queued)
+}
+
+// ReapExpired implements review.Queue.
+func (s *Store) ReapExpired(ctx context.Context, maxLost int) ([]string, error) {
+	return s.reap(ctx, "reap leases", maxLost, func(t *tx) (string, []any) {
+		return ` AND lease_expires <= ?`, []any{at(t.now)}
+	})
+}
+
+// ReleaseLeases does what ReapExpired does to every lease, run out or not. It
+// is for the start of the one server of a database, which has no workers yet:
+// whatever is in progress was lost with the process before. It fails on a
+// store that was not opened with Exclusive, where the leases may be others'.
+func (s *Store) ReleaseLeases(ctx context.Context, maxLost int) ([]string, error) {
+	if !s.exclusive {
+		return nil, errors.New("release leases: the database is not this process's alone")
+	}
+	return s.reap(ctx, "release leases", maxLost, func(*tx) (string, []any) { return "", nil })
+}
+
+// reap counts a loss for reviews in progress, and queues or fails them.
+func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *tx) (condition string, args []any)) ([]string, error) {
+	var ids []string
+	err := s.write(ctx, op, func(t *tx) error {
+		condition, args := which(t)
+		var rows []claimed
+		if err := t.list(ctx, &rows, `SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost
+			FROM reviews WHERE status = 'in_progress'`+condition+` ORDER BY organization, id`+t.dialect.lockRow, args...); err != nil {
+			return err
+		}
+		for _, c := range rows {
+			to, set, values := review.Queued, queueSet+`, lost = lost + 1`, []any(nil)
+			if c.Lost+1 >= maxLost {
+				to, set = review.Failed, failSet+`, lost = lost + 1`
+				values = []any{at(t.now), review.CodeWorkerLost, lostMessage(c.Lost + 1)}
+			}
+			if _, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(values, c.Organization, c.ReviewID, c.Attempt)...); err != nil {
+				return err
+			}
+			if err := t.count(ctx, c.Organization, review.InProgress, to, 1); err != nil {
+				return err
+			}
+			ids = append(ids, c.ReviewID)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+func lostMessage(times int) string {
+	return fmt.Sprintf("The worker that scanned this review was lost %d times, so it is not tried again.", times)
+}

@@ -1,0 +1,175 @@
+// Package sqlstore keeps reviews, rules and keys in an SQL database. The
+// queries are the same for every kind of database; what differs is in a
+// dialect.
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// Store is the store on an SQL database. It is safe for concurrent use.
+type Store struct {
+	dialect   dialect
+	pools     pools
+	now       func() time.Time // nil: the dialect's clock
+	exclusive bool
+	closed    atomic.Bool
+}
+
+var (
+	_ review.Store       = (*Store)(nil)
+	_ rule.Store         = (*Store)(nil)
+	_ admission.KeyStore = (*Store)(nil)
+)
+
+// Options say which database to open and how.
+type Options struct {
+	// Database names it: `sqlite:` and the path of a file, which is created
+	// when there is none; its folder must exist.
+	Database string
+	// Exclusive makes this the only process that serves an SQLite database:
+	// Open fails when there is another. Others may still open it without.
+	Exclusive bool
+	// Now is the clock, for tests. nil is the real one.
+	Now func() time.Time
+
+	synchronous string // of SQLite; "" is FULL. Only benchmarks set it.
+}
+
+// Open opens a database. Its schema is not touched: see Migrate. An error is a
+// sentence for the operator.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	d, err := dialectOf(o.Database)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{dialect: d, pools: p, now: o.Now, exclusive: o.Exclusive}, nil
+}
+
+// Close closes the database. Calls after it fail with Unavailable. A second
+// Close does nothing.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	return s.pools.close()
+}
+
+// pools are the connections to a database. Reads and writes may have their
+// own, because SQLite has many readers beside one writer.
+type pools struct {
+	reader, writer *sqlx.DB
+	release        func() error // gives back what open took besides; may be nil
+}
+
+func (p pools) close() error {
+	var errReader, errRelease error
+	if p.reader != p.writer {
+		errReader = p.reader.Close()
+	}
+	// The writer goes last: as SQLite's last connection it may write, to empty
+	// the write-ahead log.
+	errWriter := p.writer.Close()
+	if p.release != nil {
+		errRelease = p.release()
+	}
+	return errors.Join(errReader, errWriter, errRelease)
+}
+
+// write does fn in one transaction that may write. It is committed, durably,
+// when fn returns nil, and leaves nothing behind otherwise. op names it in
+// unexpected errors.
+func (s *Store) write(ctx context.Context, op string, fn func(*tx) error) error {
+	return s.transaction(ctx, op, s.pools.writer, nil, fn)
+}
+
+// read does fn in one transaction that sees one state of the database.
+func (s *Store) read(ctx context.Context, op string, fn func(*tx) error) error {
+	return s.transaction(ctx, op, s.pools.reader, s.dialect.readTx, fn)
+}
+
+func (s *Store) transaction(ctx context.Context, op string, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
+	err := func() error {
+		inner, err := db.BeginTxx(ctx, o)
+		if err != nil {
+			return err
+		}
+		// After a commit this does nothing. Its own error adds nothing to the
+		// one that led here.
+		defer func() { _ = inner.Rollback() }()
+		t := &tx{Tx: inner, dialect: &s.dialect}
+		if t.now, err = s.clock(ctx, t); err != nil {
+			return err
+		}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return inner.Commit()
+	}()
+	if err == nil {
+		return nil
+	}
+	return s.translate(ctx, op, err)
+}
+
+// clock reads the store's clock, once a transaction.
+func (s *Store) clock(ctx context.Context, t *tx) (time.Time, error) {
+	switch {
+	case s.now != nil:
+		return truncate(s.now()), nil
+	case s.dialect.clock == "":
+		return truncate(time.Now()), nil
+	}
+	var now stamp
+	if err := t.get(ctx, &now, s.dialect.clock); err != nil {
+		return time.Time{}, err
+	}
+	return now.Time, nil
+}
+
+// tx is a transaction with the time at which it happens. Its queries are
+// written with `?`.
+type tx struct {
+	*sqlx.Tx
+	dialect *dialect
+	now     time.Time
+}
+
+// get reads one row into dest; sql.ErrNoRows when there is none.
+func (t *tx) get(ctx context.Context, dest any, query string, args ...any) error {
+	return t.GetContext(ctx, dest, t.rebind(query), args...)
+}
+
+// list reads all rows into dest, a pointer to a slice.
+func (t *tx) list(ctx context.Context, dest any, query string, args ...any) error {
+	return t.SelectContext(ctx, dest, t.rebind(query), args...)
+}
+
+// exec executes a statement and returns how many rows it changed.
+func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	res, err := t.ExecContext(ctx, t.rebind(query), args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (t *tx) rebind(query string) string { return sqlx.Rebind(t.dialect.bind, query) }
+
+// truncate makes t a time as the store keeps and returns it: UTC, in whole
+// microseconds.
+func truncate(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

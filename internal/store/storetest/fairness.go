@@ -1,0 +1,160 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+func fairnessTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"the oldest review goes first":                   oldestFirst,
+		"the fewest running go first":                    fewestRunning,
+		"then the one served least recently":             leastRecently,
+		"a long queue delays others by at most one scan": longQueue,
+		"whatever ends a scan is counted":                countedRunning,
+	}
+}
+
+func oldestFirst(t *testing.T, h Harness) {
+	// Of one organization, with equal times by id.
+	create(t, h, acme, "rev_b")
+	create(t, h, acme, "rev_a")
+	h.Clock.Advance(time.Microsecond)
+	create(t, h, acme, "rev_0")
+	for _, want := range []string{"rev_a", "rev_b", "rev_0"} {
+		assert.Equal(t, want, claim(t, h).ReviewID)
+	}
+	// Of organizations that are equal otherwise.
+	for i, org := range []string{"m", "z", "a"} {
+		create(t, h, org, fmt.Sprintf("rev_n%d", i))
+		h.Clock.Advance(time.Microsecond)
+	}
+	for _, want := range []string{"m", "z", "a"} {
+		assert.Equal(t, want, claim(t, h).Organization)
+	}
+}
+
+func fewestRunning(t *testing.T, h Harness) {
+	createMany(t, h, acme, 5)
+	createMany(t, h, other, 5)
+	running := map[string][]review.Claim{}
+	next := func() string {
+		t.Helper()
+		c := claim(t, h)
+		h.Clock.Advance(time.Second)
+		running[c.Organization] = append(running[c.Organization], c)
+		return c.Organization
+	}
+	for range 2 {
+		assert.Equal(t, acme, next())
+		assert.Equal(t, other, next())
+	}
+	// acme was served longer ago and has older reviews, but other has fewer
+	// running now.
+	require.NoError(t, h.Store.Finish(t.Context(), running[other][0], review.Outcome{}))
+	assert.Equal(t, other, next())
+	require.NoError(t, h.Store.Finish(t.Context(), running[other][1], review.Outcome{}))
+	require.NoError(t, h.Store.Finish(t.Context(), running[other][2], review.Outcome{}))
+	assert.Equal(t, other, next())
+	assert.Equal(t, other, next())
+	assert.Equal(t, acme, next())
+}
+
+func leastRecently(t *testing.T, h Harness) {
+	orgs := []string{"a", "b", "c"}
+	for _, org := range orgs {
+		createMany(t, h, org, 4)
+	}
+	// One worker: nothing runs when it claims, so it goes round.
+	var got []string
+	for range 9 {
+		c := claim(t, h)
+		got = append(got, c.Organization)
+		h.Clock.Advance(time.Second)
+		require.NoError(t, h.Store.Finish(t.Context(), c, review.Outcome{}))
+	}
+	assert.Equal(t, []string{"a", "b", "c", "a", "b", "c", "a", "b", "c"}, got)
+	// One that was never served is before all.
+	create(t, h, "new", "rev_new")
+	assert.Equal(t, "new", claim(t, h).Organization)
+}
+
+func longQueue(t *testing.T, h Harness) {
+	const workers, long = 3, 200
+	createMany(t, h, "big", long)
+	var running []review.Claim
+	work := func() string {
+		t.Helper()
+		if len(running) == workers {
+			require.NoError(t, h.Store.Finish(t.Context(), running[0], review.Outcome{}))
+			running = running[1:]
+		}
+		c := claim(t, h)
+		h.Clock.Advance(time.Second)
+		running = append(running, c)
+		return c.Organization
+	}
+	for range 10 {
+		require.Equal(t, "big", work())
+	}
+	for i := range 20 {
+		// Every worker is busy with big's. The next one to be free takes it.
+		create(t, h, "small", fmt.Sprintf("rev_small%d", i))
+		require.Equal(t, "small", work(), "round %d", i)
+		for range workers {
+			require.Equal(t, "big", work())
+		}
+	}
+}
+
+func countedRunning(t *testing.T, h Harness) {
+	endings := map[string]func(review.Claim) error{
+		"complete": func(c review.Claim) error { return h.Store.Finish(t.Context(), c, review.Outcome{}) },
+		"failed": func(c review.Claim) error {
+			return h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"})
+		},
+		"retried":  func(c review.Claim) error { return h.Store.Retry(t.Context(), c, time.Hour) },
+		"released": func(c review.Claim) error { return h.Store.Release(t.Context(), c) },
+		"canceled": func(c review.Claim) error {
+			_, err := h.Store.CancelReview(t.Context(), c.Organization, c.ReviewID)
+			return err
+		},
+		"reaped": func(review.Claim) error {
+			h.Clock.Advance(lease)
+			_, err := h.Store.ReapExpired(t.Context(), 10)
+			return err
+		},
+	}
+	for name, end := range endings {
+		// Nothing runs before and after, or these two would not take turns.
+		a, b := "a "+name, "b "+name
+		createMany(t, h, a, 3)
+		createMany(t, h, b, 3)
+		first := claim(t, h)
+		require.Equal(t, a, first.Organization, name)
+		h.Clock.Advance(time.Second)
+		require.NoError(t, end(first), name)
+		h.Clock.Advance(time.Second)
+		second := claim(t, h)
+		require.Equal(t, b, second.Organization, name)
+		h.Clock.Advance(time.Second)
+		require.NoError(t, h.Store.Fail(t.Context(), second, review.Failure{Code: "x", Message: "y"}))
+		third := claim(t, h)
+		require.Equal(t, a, third.Organization, name)
+		require.NoError(t, h.Store.Fail(t.Context(), third, review.Failure{Code: "x", Message: "y"}))
+		for _, org := range []string{a, b} {
+			left, err := h.Store.ListReviews(t.Context(), org, review.Filter{Status: review.Queued, Limit: 10})
+			require.NoError(t, err)
+			for _, r := range left {
+				_, err := h.Store.CancelReview(t.Context(), org, r.ID)
+				require.NoError(t, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+func finishTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"everything in the outcome is stored": storedOutcome,
+		"an empty outcome":                    emptyOutcome,
+		"any bytes are kept":                  anyBytes,
+		"the order is kept":                   keptOrder,
+		"10,000 findings and skips":           mostFindings,
+		"findings are the review's own":       findingsApart,
+		"a refused outcome leaves nothing":    refusedOutcome,
+		"the rules file":                      rulesFile,
+	}
+}
+
+// outcome returns an outcome with n findings and n skips.
+func outcome(n int) review.Outcome {
+	o := review.Outcome{
+		HeadSHA: strings.Repeat("a1", 20), BaseSHA: strings.Repeat("b2", 20), RulesDigest: strings.Repeat("c3", 32),
+		Summary:    review.Summary{rule.Critical: 0, rule.High: n, rule.Medium: 0, rule.Warning: 0, rule.Low: 0, rule.Info: 0},
+		FilesTotal: 12,
+	}
+	for i := range n {
+		o.Findings = append(o.Findings, review.Finding{
+			RuleID: "security/no-eval", Severity: rule.High, File: fmt.Sprintf("src/%05d.js", i), Line: i + 1, EndLine: i + 2,
+			Column: 3, Message: "Don't evaluate text as code.", Snippet: "  eval(x)", Fingerprint: fmt.Sprintf("%032x", i),
+		})
+		o.Skipped = append(o.Skipped, review.Skip{File: fmt.Sprintf("img/%05d.png", i), Reason: "binary"})
+	}
+	return o
+}
+
+// finish creates, claims and finishes a review, and reads it.
+func finish(t *testing.T, h Harness, id string, o review.Outcome) review.Review {
+	t.Helper()
+	create(t, h, acme, id)
+	c := claim(t, h)
+	require.Equal(t, id, c.ReviewID)
+	require.NoError(t, h.Store.Finish(t.Context(), c, o))
+	r, err := h.Store.GetReview(t.Context(), acme, id)
+	require.NoError(t, err)
+	return r
+}
+
+func storedOutcome(t *testing.T, h Harness) {
+	created := h.Clock.Stored()
+	create(t, h, acme, "rev_a")
+	h.Clock.Advance(time.Second)
+	started := h.Clock.Stored()
+	c := claim(t, h)
+	h.Clock.Advance(time.Second)
+	o := outcome(0)
+	o.Truncated = true
+	o.Summary = review.Summary{}
+	for i, s := range rule.Severities() {
+		o.Summary[s] = 1_000_000 + i
+		o.Findings = append(o.Findings, review.Finding{
+			RuleID: "custom/r", Severity: s, File: "f", Line: 1 + i, EndLine: 2 + i, Column: 1<<31 - 1,
+			Message: "m", Snippet: "s", Fingerprint: "0f",
+		})
+	}
+	o.Skipped = []review.Skip{
+		{File: "a", Reason: "binary"},
+		{File: "b", Line: 7, Reason: "line_too_long"},
+		{File: "c", RuleID: "custom/r", Reason: "rule_timeout"},
+	}
+	require.NoError(t, h.Store.Finish(t.Context(), c, o))
+
+	want := review.Review{
+		ID: "rev_a", Organization: acme, Repo: repo, PRNumber: 7, Ruleset: repo, Status: review.Complete,
+		HeadSHA: o.HeadSHA, BaseSHA: o.BaseSHA, RulesDigest: o.RulesDigest,
+		CreatedAt: created, StartedAt: started, CompletedAt: h.Clock.Stored(),
+		Findings: o.Findings, Summary: o.Summary, Skipped: o.Skipped, Truncated: true, Attempt: 1,
+		Progress: review.Progress{FilesDone: 12, FilesTotal: 12},
+	}
+	got, err := h.Store.GetReview(t.Context(), acme, "rev_a")
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+
+	want.Findings, want.Skipped = nil, nil
+	assert.Equal(t, want, state(t, h, acme, "rev_a"))
+	list, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Limit: 1})
+	require.NoError(t, err)
+	assert.Equal(t, []review.Review{want}, list)
+}
+
+func emptyOutcome(t *testing.T, h Harness) {
+	r := finish(t, h, "rev_a", review.Outcome{})
+	assert.Equal(t, review.Complete, r.Status)
+	assert.Empty(t, r.Findings)
+	assert.Empty(t, r.Skipped)
+	assert.Equal(t, review.Summary{}, r.Summary)
+	assert.False(t, r.Truncated)
+}
+
+func anyBytes(t *testing.T, h Harness) {
+	odd := []string{
+		"caf\xe9.txt", "\xff\xfe", "nul\x00inside", "new\nline", `back\slash"quote'`, "ünïcode 🙂", " space ", "\u202eright",
+		"%s ? $1 :name", strings.Repeat("\xf0\x9f", 2_000),
+	}
+	var o review.Outcome
+	for i, s := range odd {
+		o.Findings = append(o.Findings, review.Finding{
+			RuleID: "custom/r", Severity: rule.Info, File: s, Line: i + 1, EndLine: i + 1, Column: 1,
+			Message: s, Snippet: s, Fingerprint: "00",
+		})
+		o.Skipped = append(o.Skipped, review.Skip{File: s, Reason: "binary"})
+	}
+	r := finish(t, h, "rev_a", o)
+	assert.Equal(t, o.Findings, r.Findings)
+	assert.Equal(t, o.Skipped, r.Skipped)
+
+	o.Findings = []review.Finding{{RuleID: "custom/r", Severity: rule.Info, File: "", Line: 1}}
+	assert.Equal(t, o.Findings, finish(t, h, "rev_b", o).Findings, "empty texts")
+}
+
+func keptOrder(t *testing.T, h Harness) {
+	o := outcome(450)
+	for i, j := 0, len(o.Findings)-1; i < j; i, j = i+1, j-1 {
+		o.Findings[i], o.Findings[j] = o.Findings[j], o.Findings[i]
+		o.Skipped[i], o.Skipped[j] = o.Skipped[j], o.Skipped[i]
+	}
+	r := finish(t, h, "rev_a", o)
+	assert.Equal(t, o.Findings, r.Findings)
+	assert.Equal(t, o.Skipped, r.Skipped)
+}
+
+func mostFindings(t *testing.T, h Harness) {
+	o := outcome(review.MaxFindings)
+	r := finish(t, h, "rev_a", o)
+	// Not assert.Equal, whose message would be megabytes.
+	require.Len(t, r.Findings, review.MaxFindings)
+	require.Len(t, r.Skipped, review.MaxFindings)
+	for i := range o.Findings {
+		require.Equal(t, o.Findings[i], r.Findings[i])
+		require.Equal(t, o.Skipped[i], r.Skipped[i])
+	}
+}
+
+func findingsApart(t *testing.T, h Harness) {
+	first, second := outcome(3), outcome(5)
+	finish(t, h, "rev_a", first)
+	assert.Equal(t, second.Findings, finish(t, h, "rev_b", second).Findings)
+	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
+	require.NoError(t, err)
+	assert.Equal(t, first.Findings, r.Findings)
+	assert.Equal(t, first.Skipped, r.Skipped)
+}
+
+// refusedOutcome gives an outcome whose last finding can't be stored: all of
+// it must be undone, or the review would be complete without its findings.
+func refusedOutcome(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	o := outcome(500)
+	o.Findings[499].Severity = 0
+	o.RulesFileKnown, o.RulesFile = true, []rule.Rule{fileRule("no-print")}
+	require.Error(t, h.Store.Finish(t.Context(), c, o))
+
+	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
+	require.NoError(t, err)
+	assert.Equal(t, review.InProgress, r.Status)
+	assert.Empty(t, r.Findings)
+	assert.Empty(t, r.HeadSHA)
+	l, err := h.Store.Load(t.Context(), acme, repo)
+	require.NoError(t, err)
+	assert.Zero(t, l.Overall)
+	require.NoError(t, h.Store.Finish(t.Context(), c, outcome(500)), "the claim still holds")
+}
+
+func fileRule(id string) rule.Rule {
+	return rule.Rule{
+		ID: id, Type: rule.TypeRegex, Pattern: `fmt\.Print(ln|f)?\(`, Message: "Use the logger.", Severity: rule.Warning,
+		Scope: rule.ScopeRepo, Repo: repo, Paths: rule.Paths{Include: []string{"**/*.go"}, Exclude: []string{"cmd/**"}},
+		Multiline: true, Redact: true, Cases: rule.Cases{Match: []string{`fmt.Println("x")`}, NoMatch: []string{"log\n\tü<&>"}},
+		References: []string{"https://go.dev/"}, Origin: rule.OriginRulesFile,
+	}
+}
+
+func rulesFile(t *testing.T, h Harness) {
+	want := func(org, repo string, rules ...rule.Rule) {
+		t.Helper()
+		got, err := h.Store.RulesFileRules(t.Context(), org, repo)
+		require.NoError(t, err)
+		assert.ElementsMatch(t, rules, got)
+	}
+	want(acme, repo)
+	two := []rule.Rule{fileRule("no-print"), fileRule("style/tabs")}
+	finish(t, h, "rev_1", review.Outcome{RulesFileKnown: true, RulesFile: two})
+	want(acme, repo, two...)
+	want(other, repo)
+	want(acme, "acme/site")
+
+	finish(t, h, "rev_2", review.Outcome{RulesFile: []rule.Rule{fileRule("ignored")}})
+	want(acme, repo, two...) // an invalid file leaves what was known
+
+	finish(t, h, "rev_3", review.Outcome{RulesFileKnown: true, RulesFile: two[:1]})
+	want(acme, repo, two[0])
+
+	create(t, h, acme, "rev_4")
+	require.NoError(t, h.Store.Fail(t.Context(), claim(t, h), review.Failure{Code: "x", Message: "y"}))
+	want(acme, repo, two[0])
+
+	finish(t, h, "rev_5", review.Outcome{RulesFileKnown: true})
+	want(acme, repo) // the file is gone
+}

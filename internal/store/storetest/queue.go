@@ -1,0 +1,180 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+func queueTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"a claim makes a review in progress":       claimed,
+		"a retry waits and counts":                 retried,
+		"a release counts nothing":                 released,
+		"a failure is stored":                      failed,
+		"a lease that ran out is reaped":           reaped,
+		"an extended lease is not reaped":          extended,
+		"a review lost too often fails":            lostTooOften,
+		"a delayed review does not hold up others": delayed,
+	}
+}
+
+func claimed(t *testing.T, h Harness) {
+	noClaim(t, h)
+	n := newReview(acme, "rev_a")
+	n.Repo, n.PRNumber, n.Ruleset = "acme/site", 42, "custom"
+	_, err := h.Store.CreateReview(t.Context(), n, 10)
+	require.NoError(t, err)
+	h.Clock.Advance(time.Minute)
+
+	assert.Equal(t, review.Claim{
+		ReviewID: "rev_a", Organization: acme, Repo: "acme/site", PRNumber: 42, Ruleset: "custom", Attempt: 1,
+	}, claim(t, h))
+	r := state(t, h, acme, "rev_a")
+	assert.Equal(t, review.InProgress, r.Status)
+	assert.Equal(t, 1, r.Attempt)
+	assert.Equal(t, h.Clock.Stored(), r.StartedAt)
+	assert.Zero(t, r.CompletedAt)
+	noClaim(t, h)
+}
+
+func retried(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	started := h.Clock.Stored()
+	require.NoError(t, h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: 3, FilesTotal: 5}))
+	h.Clock.Advance(time.Second)
+	require.NoError(t, h.Store.Retry(t.Context(), c, 10*time.Second))
+
+	r := state(t, h, acme, "rev_a")
+	assert.Equal(t, review.Queued, r.Status)
+	assert.Equal(t, review.Progress{}, r.Progress)
+	assert.Equal(t, started, r.StartedAt, "of the last attempt")
+	noClaim(t, h)
+	h.Clock.Advance(10*time.Second - time.Microsecond)
+	noClaim(t, h)
+	h.Clock.Advance(time.Microsecond)
+	again := claim(t, h)
+	assert.Equal(t, 2, again.Attempt)
+	assert.Equal(t, 1, again.Failures)
+	assert.Zero(t, again.Lost)
+	assert.Equal(t, h.Clock.Stored(), state(t, h, acme, "rev_a").StartedAt)
+
+	require.NoError(t, h.Store.Retry(t.Context(), again, 0))
+	assert.Equal(t, 2, claim(t, h).Failures)
+}
+
+func released(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	require.NoError(t, h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: 3, FilesTotal: 5}))
+	require.NoError(t, h.Store.Release(t.Context(), c))
+	r := state(t, h, acme, "rev_a")
+	assert.Equal(t, review.Queued, r.Status)
+	assert.Equal(t, review.Progress{}, r.Progress)
+	c = claim(t, h)
+	assert.Equal(t, 2, c.Attempt)
+	assert.Zero(t, c.Failures)
+	assert.Zero(t, c.Lost)
+}
+
+func failed(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	h.Clock.Advance(time.Second)
+	f := review.Failure{Code: "pull_request_not_found", Message: "There is no pull request 7 in acme/shop – “really”."}
+	require.NoError(t, h.Store.Fail(t.Context(), c, f))
+	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
+	require.NoError(t, err)
+	assert.Equal(t, review.Failed, r.Status)
+	assert.Equal(t, &f, r.Failure)
+	assert.Equal(t, h.Clock.Stored(), r.CompletedAt)
+	assert.Empty(t, r.Findings)
+	require.ErrorIs(t, h.Store.Fail(t.Context(), c, f), review.ErrLeaseLost)
+	noClaim(t, h)
+
+	// It was no measured scan.
+	l, err := h.Store.Load(t.Context(), acme, repo)
+	require.NoError(t, err)
+	assert.Equal(t, review.Load{}, l)
+}
+
+func reap(t *testing.T, h Harness, maxLost int) []string {
+	t.Helper()
+	changed, err := h.Store.ReapExpired(t.Context(), maxLost)
+	require.NoError(t, err)
+	return changed
+}
+
+func reaped(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	create(t, h, other, "rev_b")
+	claim(t, h)
+	claim(t, h)
+	h.Clock.Advance(lease - time.Microsecond)
+	assert.Empty(t, reap(t, h, 10))
+	h.Clock.Advance(time.Microsecond)
+	assert.ElementsMatch(t, []string{"rev_a", "rev_b"}, reap(t, h, 10))
+	assert.Empty(t, reap(t, h, 10))
+	assert.Equal(t, review.Queued, state(t, h, acme, "rev_a").Status)
+
+	c := claim(t, h) // at once
+	assert.Equal(t, 2, c.Attempt)
+	assert.Equal(t, 1, c.Lost)
+	assert.Zero(t, c.Failures)
+}
+
+func extended(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	for i := range 5 {
+		h.Clock.Advance(lease - time.Microsecond)
+		require.NoError(t, h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: i, FilesTotal: 9}))
+		assert.Empty(t, reap(t, h, 10))
+		assert.Equal(t, review.Progress{FilesDone: i, FilesTotal: 9}, state(t, h, acme, "rev_a").Progress)
+	}
+	// A lease can be made shorter.
+	require.NoError(t, h.Store.Extend(t.Context(), c, time.Second, review.Progress{}))
+	h.Clock.Advance(time.Second)
+	assert.Equal(t, []string{"rev_a"}, reap(t, h, 10))
+}
+
+func lostTooOften(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	for i := range 3 {
+		assert.Equal(t, i, claim(t, h).Lost)
+		h.Clock.Advance(lease)
+		assert.Equal(t, []string{"rev_a"}, reap(t, h, 3))
+	}
+	noClaim(t, h)
+	r := state(t, h, acme, "rev_a")
+	assert.Equal(t, review.Failed, r.Status)
+	require.NotNil(t, r.Failure)
+	assert.Equal(t, review.CodeWorkerLost, r.Failure.Code)
+	assert.NotEmpty(t, r.Failure.Message)
+	assert.Equal(t, h.Clock.Stored(), r.CompletedAt)
+	h.Clock.Advance(lease)
+	assert.Empty(t, reap(t, h, 3))
+}
+
+func delayed(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	require.NoError(t, h.Store.Retry(t.Context(), claim(t, h), time.Hour))
+	h.Clock.Advance(time.Second)
+	create(t, h, acme, "rev_b")
+	h.Clock.Advance(time.Second)
+	create(t, h, other, "rev_c")
+	assert.Equal(t, "rev_c", claim(t, h).ReviewID) // never served
+	assert.Equal(t, "rev_b", claim(t, h).ReviewID) // past the delayed one
+	noClaim(t, h)
+	// A release takes away no delay that is over, and adds none.
+	h.Clock.Advance(time.Hour)
+	c := claim(t, h)
+	require.Equal(t, "rev_a", c.ReviewID)
+	require.NoError(t, h.Store.Release(t.Context(), c))
+	assert.Equal(t, "rev_a", claim(t, h).ReviewID)
+}

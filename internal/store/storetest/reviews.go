@@ -1,0 +1,321 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+func reviewTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"a created review is queued":             createdReview,
+		"an identifier is taken once":            takenIdentifier,
+		"the queue has a limit":                  queueLimit,
+		"organizations are apart":                reviewsApart,
+		"the list is newest first, page by page": listPages,
+		"the list is filtered":                   listFilters,
+		"queued and running ones are canceled":   cancelOpen,
+		"a final state stays":                    cancelFinal,
+		"load":                                   load,
+		"a canceled context is its own error":    canceledContext,
+	}
+}
+
+func createdReview(t *testing.T, h Harness) {
+	n := newReview(acme, "rev_a")
+	n.PRNumber, n.Ruleset = 1<<31-1, "default"
+	a, err := h.Store.CreateReview(t.Context(), n, 1)
+	require.NoError(t, err)
+	assert.Equal(t, review.Accepted{ReviewID: "rev_a", EstimatedMS: 4_200}, a)
+
+	want := review.Review{
+		ID: "rev_a", Organization: acme, Repo: repo, PRNumber: 1<<31 - 1, Ruleset: "default",
+		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: review.Summary{},
+	}
+	h.Clock.Advance(time.Hour)
+	got, err := h.Store.GetReview(t.Context(), acme, "rev_a")
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	assert.Equal(t, want, state(t, h, acme, "rev_a"))
+	assert.Equal(t, time.UTC, got.CreatedAt.Location())
+
+	_, err = h.Store.GetReview(t.Context(), acme, "rev_b")
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	_, err = h.Store.GetReviewState(t.Context(), acme, "rev_b")
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+}
+
+func takenIdentifier(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	for _, org := range []string{acme, other} {
+		_, err := h.Store.CreateReview(t.Context(), newReview(org, "rev_a"), 10)
+		require.Error(t, err)
+		assert.Equal(t, errs.Internal, errs.KindOf(err), "identifiers are random: this can't be a caller's fault")
+	}
+	l, err := h.Store.Load(t.Context(), acme, repo)
+	require.NoError(t, err)
+	assert.Equal(t, 1, l.Queued, "what was refused is not counted")
+}
+
+func queueLimit(t *testing.T, h Harness) {
+	for i := range 3 {
+		_, err := h.Store.CreateReview(t.Context(), newReview(acme, fmt.Sprintf("rev_%d", i)), 3)
+		require.NoError(t, err)
+	}
+	full := func() {
+		t.Helper()
+		_, err := h.Store.CreateReview(t.Context(), newReview(acme, "rev_more"), 3)
+		wantError(t, err, errs.Unavailable, errs.ReasonQueueFull)
+		var e *errs.Error
+		require.ErrorAs(t, err, &e)
+		assert.Positive(t, e.RetryAfter)
+		_, err = h.Store.GetReviewState(t.Context(), acme, "rev_more")
+		wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	}
+	full()
+	_, err := h.Store.CreateReview(t.Context(), newReview(other, "rev_other"), 3)
+	require.NoError(t, err, "another organization's queue is its own")
+
+	// A place becomes free when a review leaves the queue, and is taken again
+	// when it comes back.
+	c := claim(t, h)
+	require.Equal(t, acme, c.Organization)
+	_, err = h.Store.CreateReview(t.Context(), newReview(acme, "rev_3"), 3)
+	require.NoError(t, err)
+	full()
+	require.NoError(t, h.Store.Release(t.Context(), c))
+	full()
+	for _, id := range []string{"rev_1", "rev_2"} {
+		_, err = h.Store.CancelReview(t.Context(), acme, id)
+		require.NoError(t, err)
+	}
+	_, err = h.Store.CreateReview(t.Context(), newReview(acme, "rev_4"), 3)
+	require.NoError(t, err)
+	full()
+}
+
+func reviewsApart(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	create(t, h, other, "rev_o")
+	_, err := h.Store.GetReview(t.Context(), other, "rev_a")
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	_, err = h.Store.GetReviewState(t.Context(), other, "rev_a")
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	_, err = h.Store.CancelReview(t.Context(), other, "rev_a")
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	assert.Equal(t, review.Queued, state(t, h, acme, "rev_a").Status)
+
+	list, err := h.Store.ListReviews(t.Context(), other, review.Filter{Limit: 10})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"rev_o"}, ids(list))
+	list, err = h.Store.ListReviews(t.Context(), "nobody", review.Filter{Limit: 10})
+	require.NoError(t, err)
+	assert.Empty(t, list)
+
+	// Whoever holds a claim of one organization can't use it on another's.
+	c := claim(t, h)
+	c.Organization = other
+	require.ErrorIs(t, h.Store.Finish(t.Context(), c, review.Outcome{}), review.ErrLeaseLost)
+	require.ErrorIs(t, h.Store.Extend(t.Context(), c, lease, review.Progress{}), review.ErrLeaseLost)
+}
+
+func listPages(t *testing.T, h Harness) {
+	// Three reviews at each time, so that pages end between equal times.
+	var want []string
+	for i := range 7 {
+		for _, suffix := range []string{"b", "c", "a"} {
+			create(t, h, acme, fmt.Sprintf("rev_%d%s", i, suffix))
+		}
+		want = append(want, fmt.Sprintf("rev_%da", i), fmt.Sprintf("rev_%db", i), fmt.Sprintf("rev_%dc", i))
+		create(t, h, other, fmt.Sprintf("rev_other%d", i))
+		h.Clock.Advance(time.Microsecond)
+	}
+	slices.Reverse(want)
+	for size := 1; size <= len(want)+1; size++ {
+		var got []string
+		f := review.Filter{Limit: size}
+		for {
+			page, err := h.Store.ListReviews(t.Context(), acme, f)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(page), size)
+			got = append(got, ids(page)...)
+			if len(page) < size {
+				break
+			}
+			last := page[len(page)-1]
+			f.After = review.Cursor{CreatedAt: last.CreatedAt, ID: last.ID}
+		}
+		require.Equal(t, want, got, "pages of %d", size)
+	}
+}
+
+func listFilters(t *testing.T, h Harness) {
+	add := func(id, repo string, number int32) {
+		n := newReview(acme, id)
+		n.Repo, n.PRNumber = repo, number
+		_, err := h.Store.CreateReview(t.Context(), n, 100)
+		require.NoError(t, err)
+		h.Clock.Advance(time.Second)
+	}
+	add("rev_1", "acme/shop", 1)
+	add("rev_2", "acme/shop", 2)
+	add("rev_3", "acme/site", 1)
+	add("rev_4", "acme/shop", 1)
+	require.Equal(t, "rev_1", claim(t, h).ReviewID)
+	_, err := h.Store.CancelReview(t.Context(), acme, "rev_2")
+	require.NoError(t, err)
+
+	second := state(t, h, acme, "rev_2")
+	cases := map[string]struct {
+		filter review.Filter
+		want   []string
+	}{
+		"all":            {review.Filter{}, []string{"rev_4", "rev_3", "rev_2", "rev_1"}},
+		"repository":     {review.Filter{Repo: "acme/shop"}, []string{"rev_4", "rev_2", "rev_1"}},
+		"no such one":    {review.Filter{Repo: "acme/sh"}, []string{}},
+		"pull request":   {review.Filter{Repo: "acme/shop", PRNumber: 1}, []string{"rev_4", "rev_1"}},
+		"number alone":   {review.Filter{PRNumber: 1}, []string{"rev_4", "rev_3", "rev_1"}},
+		"queued":         {review.Filter{Status: review.Queued}, []string{"rev_4", "rev_3"}},
+		"in progress":    {review.Filter{Status: review.InProgress}, []string{"rev_1"}},
+		"canceled":       {review.Filter{Status: review.Canceled}, []string{"rev_2"}},
+		"failed":         {review.Filter{Status: review.Failed}, []string{}},
+		"all of them":    {review.Filter{Repo: "acme/shop", PRNumber: 1, Status: review.Queued}, []string{"rev_4"}},
+		"after a review": {review.Filter{After: review.Cursor{CreatedAt: second.CreatedAt, ID: second.ID}}, []string{"rev_1"}},
+		"all and after": {review.Filter{
+			Repo: "acme/shop", PRNumber: 1, Status: review.InProgress,
+			After: review.Cursor{CreatedAt: second.CreatedAt, ID: second.ID},
+		}, []string{"rev_1"}},
+	}
+	for name, c := range cases {
+		c.filter.Limit = 10
+		got, err := h.Store.ListReviews(t.Context(), acme, c.filter)
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, ids(got), name)
+	}
+}
+
+func cancelOpen(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	create(t, h, acme, "rev_b")
+	h.Clock.Advance(time.Second)
+	for _, id := range []string{"rev_a", "rev_b"} {
+		r, err := h.Store.CancelReview(t.Context(), acme, id)
+		require.NoError(t, err)
+		assert.Equal(t, review.Canceled, r.Status)
+		assert.Equal(t, h.Clock.Stored(), r.CompletedAt)
+		assert.Nil(t, r.Failure)
+		assert.Equal(t, r, state(t, h, acme, id))
+	}
+	for name, err := range map[string]error{
+		"Extend":  h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: 1}),
+		"Finish":  h.Store.Finish(t.Context(), c, outcome(1)),
+		"Fail":    h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"}),
+		"Retry":   h.Store.Retry(t.Context(), c, 0),
+		"Release": h.Store.Release(t.Context(), c),
+	} {
+		require.ErrorIs(t, err, review.ErrLeaseLost, name)
+	}
+	noClaim(t, h)
+	h.Clock.Advance(time.Hour)
+	reaped, err := h.Store.ReapExpired(t.Context(), 10)
+	require.NoError(t, err)
+	assert.Empty(t, reaped)
+}
+
+func cancelFinal(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_complete")
+	require.NoError(t, h.Store.Finish(t.Context(), claim(t, h), outcome(1)))
+	create(t, h, acme, "rev_failed")
+	require.NoError(t, h.Store.Fail(t.Context(), claim(t, h), review.Failure{Code: "x", Message: "y"}))
+	create(t, h, acme, "rev_canceled")
+	_, err := h.Store.CancelReview(t.Context(), acme, "rev_canceled")
+	require.NoError(t, err)
+	for _, id := range []string{"rev_complete", "rev_failed", "rev_canceled"} {
+		before := state(t, h, acme, id)
+		h.Clock.Advance(time.Second)
+		_, err := h.Store.CancelReview(t.Context(), acme, id)
+		wantError(t, err, errs.FailedPrecondition, errs.ReasonReviewFinished)
+		assert.Equal(t, before, state(t, h, acme, id))
+	}
+	_, err = h.Store.CancelReview(t.Context(), acme, "rev_none")
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+}
+
+func load(t *testing.T, h Harness) {
+	want := func(org, repo string, l review.Load) {
+		t.Helper()
+		got, err := h.Store.Load(t.Context(), org, repo)
+		require.NoError(t, err)
+		assert.Equal(t, l, got)
+	}
+	want(acme, repo, review.Load{})
+	n := 0
+	scan := func(org, repo string, d time.Duration) {
+		t.Helper()
+		n++
+		r := newReview(org, fmt.Sprintf("rev_%d", n))
+		r.Repo = repo
+		_, err := h.Store.CreateReview(t.Context(), r, 10)
+		require.NoError(t, err)
+		h.Clock.Advance(time.Hour) // the time in the queue is not measured
+		c := claim(t, h)
+		h.Clock.Advance(d)
+		require.NoError(t, h.Store.Finish(t.Context(), c, review.Outcome{}))
+	}
+	scan(acme, "acme/shop", 2*time.Second)
+	want(acme, "acme/shop", review.Load{Average: 2 * time.Second, Overall: 2 * time.Second})
+	scan(acme, "acme/site", 4*time.Second)
+	want(acme, "acme/shop", review.Load{Average: 2 * time.Second, Overall: 3 * time.Second})
+	want(acme, "acme/site", review.Load{Average: 4 * time.Second, Overall: 3 * time.Second})
+	want(acme, "acme/new", review.Load{Average: 3 * time.Second, Overall: 3 * time.Second}) // the organization's
+	want(other, "acme/shop", review.Load{Overall: 3 * time.Second})
+	scan(other, "acme/shop", 9*time.Second)
+	want(other, "acme/shop", review.Load{Average: 9 * time.Second, Overall: 5 * time.Second})
+	want(acme, "acme/shop", review.Load{Average: 2 * time.Second, Overall: 5 * time.Second})
+
+	// It moves: what is long ago counts less and less.
+	for range 40 {
+		scan(acme, "acme/shop", 10*time.Second)
+	}
+	l, err := h.Store.Load(t.Context(), acme, "acme/shop")
+	require.NoError(t, err)
+	assert.InDelta(t, 10, l.Average.Seconds(), 0.1)
+
+	create(t, h, acme, "rev_w1")
+	create(t, h, other, "rev_w2")
+	l, err = h.Store.Load(t.Context(), "nobody", "no/body")
+	require.NoError(t, err)
+	assert.Equal(t, 2, l.Queued)
+	claim(t, h)
+	l, err = h.Store.Load(t.Context(), "nobody", "no/body")
+	require.NoError(t, err)
+	assert.Equal(t, 1, l.Queued)
+}
+
+func canceledContext(t *testing.T, h Harness) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := h.Store.CreateReview(ctx, newReview(acme, "rev_a"), 10)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, errs.Canceled, errs.KindOf(err))
+	_, err = h.Store.GetReview(ctx, acme, "rev_a")
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = h.Store.Claim(ctx, "worker", lease)
+	require.ErrorIs(t, err, context.Canceled)
+
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	_, err = h.Store.ListReviews(late, acme, review.Filter{Limit: 1})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	create(t, h, acme, "rev_a") // and the store is well
+}

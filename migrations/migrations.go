@@ -1,0 +1,24 @@
+// Package migrations holds the schema of each kind of database as numbered
+// SQL files. The same number makes the same change in every kind.
+package migrations
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed sqlite/*.sql
+var files embed.FS
+
+// SQLite returns the migrations of SQLite databases, one file each.
+func SQLite() fs.FS { return sub("sqlite") }
+
+// sub returns one folder of files. It panics when there is none, which only a
+// wrong build can cause.
+func sub(folder string) fs.FS {
+	fsys, err := fs.Sub(files, folder)
+	if err != nil {
+		panic(err)
+	}
+	return fsys
+}

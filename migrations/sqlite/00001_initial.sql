@@ -1,0 +1,175 @@
+-- Times are microseconds since 1970 in UTC. Texts that come from repositories
+-- (paths, snippets, messages) are kept as bytes, because they need not be
+-- UTF-8. Tables are STRICT: a value of the wrong type is an error.
+
+-- +goose Up
+
+-- What is counted for each organization. Each change of a review's state
+-- changes the counts in the same transaction, so that neither the queue's
+-- limit, nor its length, nor the fair claim counts rows.
+CREATE TABLE organizations (
+    name      TEXT    NOT NULL PRIMARY KEY,
+    queued    INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),  -- reviews that wait
+    running   INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0), -- reviews in progress
+    rules     INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),   -- rows of rules
+    served_at INTEGER NOT NULL DEFAULT 0                       -- last claim; 0 before the first
+) STRICT, WITHOUT ROWID;
+
+-- Whose turn it is; see Claim.
+CREATE INDEX organizations_turn ON organizations (running, served_at) WHERE queued > 0;
+
+-- Reviews. The row is the job in the queue, too.
+CREATE TABLE reviews (
+    id              TEXT    NOT NULL PRIMARY KEY,
+    organization    TEXT    NOT NULL REFERENCES organizations (name),
+    repo            TEXT    NOT NULL,
+    pr_number       INTEGER NOT NULL CHECK (pr_number >= 1),
+    ruleset         TEXT    NOT NULL,
+    status          TEXT    NOT NULL
+                    CHECK (status IN ('queued', 'in_progress', 'complete', 'failed', 'canceled')),
+    created_at      INTEGER NOT NULL,
+    started_at      INTEGER,                     -- of the last attempt
+    completed_at    INTEGER,                     -- when a final state was reached
+    head_sha        TEXT    NOT NULL DEFAULT '',
+    base_sha        TEXT    NOT NULL DEFAULT '',
+    rules_digest    TEXT    NOT NULL DEFAULT '',
+    summary         TEXT    NOT NULL DEFAULT '{}', -- JSON, severity word: count
+    truncated       INTEGER NOT NULL DEFAULT 0 CHECK (truncated IN (0, 1)),
+    failure_code    TEXT,
+    failure_message TEXT,
+    attempt         INTEGER NOT NULL DEFAULT 0,  -- rises with every claim: the fence
+    failures        INTEGER NOT NULL DEFAULT 0,  -- scans that ended in a passing fault
+    lost            INTEGER NOT NULL DEFAULT 0,  -- leases that ran out
+    files_done      INTEGER NOT NULL DEFAULT 0,
+    files_total     INTEGER NOT NULL DEFAULT 0,
+    not_before      INTEGER NOT NULL DEFAULT 0,  -- not to be claimed earlier
+    worker          TEXT    NOT NULL DEFAULT '', -- who claimed it last
+    lease_expires   INTEGER,                     -- only in progress
+    CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
+    CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
+    CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
+    CHECK ((failure_code IS NULL) = (failure_message IS NULL))
+) STRICT;
+
+-- Lists, newest first: all, of a state, of a repository or pull request. The
+-- second is the queue too, oldest first; not_before is in it so that delayed
+-- reviews are passed over without reading their rows.
+CREATE INDEX reviews_created ON reviews (organization, created_at, id);
+CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, not_before);
+CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
+
+-- Leases that may have run out.
+CREATE INDEX reviews_lease ON reviews (lease_expires) WHERE status = 'in_progress';
+
+-- Findings of complete reviews, in their order.
+CREATE TABLE findings (
+    review_id   TEXT    NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    position    INTEGER NOT NULL, -- from 0
+    rule_id     TEXT    NOT NULL,
+    severity    TEXT    NOT NULL
+                CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    file        BLOB    NOT NULL,
+    line        INTEGER NOT NULL,
+    end_line    INTEGER NOT NULL,
+    col         INTEGER NOT NULL, -- in bytes, from 1
+    message     BLOB    NOT NULL,
+    snippet     BLOB    NOT NULL,
+    fingerprint TEXT    NOT NULL,
+    PRIMARY KEY (review_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- What the scans of complete reviews did not look at, in its order.
+CREATE TABLE skips (
+    review_id TEXT    NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    position  INTEGER NOT NULL, -- from 0
+    file      BLOB    NOT NULL,
+    line      INTEGER NOT NULL, -- 0 when not only a line
+    rule_id   TEXT    NOT NULL, -- '' when not only a rule
+    reason    TEXT    NOT NULL,
+    PRIMARY KEY (review_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Moving averages of the time from claim to completion: a row for each
+-- repository, one for each organization (repo ''), one for all (both '').
+CREATE TABLE scan_durations (
+    organization TEXT    NOT NULL,
+    repo         TEXT    NOT NULL,
+    average_us   INTEGER NOT NULL CHECK (average_us >= 0),
+    samples      INTEGER NOT NULL CHECK (samples >= 1),
+    PRIMARY KEY (organization, repo)
+) STRICT, WITHOUT ROWID;
+
+-- Answers to creations that carried an idempotency key.
+CREATE TABLE idempotency_keys (
+    organization TEXT    NOT NULL,
+    idem_key     TEXT    NOT NULL,
+    request_hash TEXT    NOT NULL,
+    review_id    TEXT    NOT NULL,
+    estimated_ms INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    PRIMARY KEY (organization, idem_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_keys_expiry ON idempotency_keys (organization, expires_at);
+
+-- Rules from the API. Lists are JSON arrays of strings.
+CREATE TABLE rules (
+    organization  TEXT    NOT NULL REFERENCES organizations (name),
+    full_id       TEXT    NOT NULL, -- with its category
+    id            TEXT    NOT NULL, -- as it was given
+    type          TEXT    NOT NULL,
+    pattern       TEXT    NOT NULL,
+    message       TEXT    NOT NULL,
+    severity      TEXT    NOT NULL
+                  CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    scope         TEXT    NOT NULL CHECK (scope IN ('org', 'repo')),
+    repo          TEXT    NOT NULL, -- '' with scope org
+    paths_include TEXT    NOT NULL,
+    paths_exclude TEXT    NOT NULL,
+    multiline     INTEGER NOT NULL CHECK (multiline IN (0, 1)),
+    redact        INTEGER NOT NULL CHECK (redact IN (0, 1)),
+    cases_match   TEXT    NOT NULL,
+    cases_no_match TEXT   NOT NULL,
+    refs          TEXT    NOT NULL, -- where to read more
+    created_at    INTEGER NOT NULL,
+    PRIMARY KEY (organization, full_id),
+    CHECK ((scope = 'repo') = (repo <> ''))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX rules_repo ON rules (organization, repo, full_id);
+
+-- What the last completed scan of a repository saw in its base's rules file.
+CREATE TABLE rules_files (
+    organization TEXT    NOT NULL,
+    repo         TEXT    NOT NULL,
+    rule_count   INTEGER NOT NULL CHECK (rule_count >= 1),
+    rules        TEXT    NOT NULL, -- JSON array
+    PRIMARY KEY (organization, repo)
+) STRICT, WITHOUT ROWID;
+
+-- API keys, without their tokens.
+CREATE TABLE api_keys (
+    id           TEXT    NOT NULL PRIMARY KEY,
+    organization TEXT    NOT NULL CHECK (organization <> ''),
+    name         TEXT    NOT NULL,
+    hash         TEXT    NOT NULL UNIQUE, -- SHA-256 of the token, in hexadecimal
+    scopes       TEXT    NOT NULL,        -- JSON array of strings
+    rate_limit   INTEGER NOT NULL CHECK (rate_limit >= 0), -- requests a minute; 0 for the default
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER,
+    last_used_at INTEGER,
+    revoked_at   INTEGER
+) STRICT;
+
+CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
+
+-- +goose Down
+DROP TABLE api_keys;
+DROP TABLE rules_files;
+DROP TABLE rules;
+DROP TABLE idempotency_keys;
+DROP TABLE scan_durations;
+DROP TABLE skips;
+DROP TABLE findings;
+DROP TABLE reviews;
+DROP TABLE organizations;
