@@ -148,7 +148,7 @@ func (l loader) decode(c *Config) Problems {
 
 // collect takes the errors of single values out of a tree of joined errors.
 func collect(err error, problems *Problems) {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself
 	case nil:
 	case *mapstructure.DecodeError:
 		problems.add(strings.TrimPrefix(e.Name(), "."), "%v", e.Unwrap())

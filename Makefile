@@ -1,0 +1,87 @@
+# prwarden. `make` lists what there is to do.
+
+# Go and the tools it installed may not be on the PATH of a fresh machine.
+export PATH := $(PATH):/usr/local/go/bin:$(HOME)/go/bin
+
+# The commit goes into the binary where git can tell it.
+BUILDVCS := $(shell git -C $(CURDIR) rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+GO_BUILD := go build -trimpath -buildvcs=$(BUILDVCS)
+
+FUZZTIME ?= 10s
+BENCH ?= .
+PKG ?= ./...
+
+.DEFAULT_GOAL := help
+.PHONY: help demo run build build-client test race lint fmt fuzz bench tidy-check ci clean need-go need-git
+
+help: ## List the targets
+	@echo "prwarden: scans pull requests against rules"
+	@echo
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile internal/tools/generate.mk
+
+demo: build ## Scan a sample pull request through the REST API and show what comes out (about a minute cold)
+	@bin/demo
+
+run: build ## Start a server to play with, and print a key and curl lines; Ctrl-C stops it
+	@bin/demo -stay
+
+build: need-go need-git ## Build bin/prwarden
+	@mkdir -p bin
+	@echo "Building bin/prwarden; the first time takes a minute."
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/demo
+
+build-client: need-go ## Check that the client commands build for macOS and Windows
+	GOOS=darwin go build -o /dev/null ./cmd/prwarden
+	GOOS=windows go build -o /dev/null ./cmd/prwarden
+
+test: need-go need-git ## Run every test; fails on a skipped one (PKG=./internal/config for some)
+	@go run ./internal/testsum -timeout 15m $(PKG)
+
+race: need-go need-git ## Run every test with the race detector (needs a C compiler)
+	@CGO_ENABLED=1 go run ./internal/testsum -race -timeout 30m $(PKG)
+
+lint: need-go tools-lint ## Check format, import directions and style
+	@unformatted=$$(gofmt -l cmd gen internal migrations); \
+	  if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:" $$unformatted; exit 1; fi
+	@bin/golangci-lint run
+
+fmt: need-go ## Format the code
+	gofmt -w cmd internal migrations
+
+fuzz: need-go need-git ## Run each fuzz target for FUZZTIME (10s)
+	@for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' internal gen | xargs -n1 dirname | sort -u); do \
+	  case $$dir in internal/tools/*) continue;; esac; \
+	  for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -d' ' -f2); do \
+	    echo "$$dir $$target"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$dir || exit 1; \
+	  done; \
+	done
+
+bench: need-go need-git ## Run the benchmarks (BENCH=regexp, PKG=package)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+tidy-check: need-go ## Fail when go.mod or go.sum are not what go mod tidy makes
+	go mod tidy -diff
+
+ci: ## Everything that CI checks
+	@.ci/run
+
+clean: ## Remove what was built, and the server of make run
+	rm -rf bin .run .demo .third_party
+
+# Targets that work on generated code: generate, verify-generate, lint-protos, …
+include internal/tools/generate.mk
+
+need-go:
+	@command -v go >/dev/null || { \
+	  echo "prwarden needs Go $$(sed -n 's/^go //p' go.mod) or newer, which is not installed. Get it from https://go.dev/dl/ and try again." >&2; exit 1; }
+
+# git reads repositories, in tests too.
+need-git:
+	@command -v git >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing git." && apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git ca-certificates >/dev/null; \
+	else \
+	  echo "prwarden needs git, which is not installed. Install it (for example: sudo apt-get install git) and try again." >&2; exit 1; \
+	fi
