@@ -155,7 +155,7 @@ func TestLoadProblems(t *testing.T) {
 		args    []string
 		want    []string // parts of the message
 	}{
-		{name: "unknown key with its line", file: "http_addr: :1\nhttp_address: :2\n", want: []string{`prwarden.yaml:2: unknown key "http_adress"`, "known are", "http_addr"}},
+		{name: "unknown key with its line", file: "http_addr: :1\nhttp_address: :2\n", want: []string{`prwarden.yaml:2: unknown key "http_address"`, "known are", "http_addr"}},
 		{name: "the flag's spelling", file: "http-addr: :1\n", want: []string{`prwarden.yaml:1: unknown key "http-addr"; did you mean "http_addr"?`}},
 		{name: "unknown nested key", file: host("kind: git, uri: x"), want: []string{`prwarden.yaml:4: unknown key "organizations[0].host.uri"`}},
 		{name: "a key twice", file: "http_addr: :1\nhttp_addr: :2\n", want: []string{"prwarden.yaml:2", "there twice"}},
