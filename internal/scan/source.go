@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+
+	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Target names one pull request.
@@ -23,13 +25,14 @@ type Source interface {
 	Open(ctx context.Context, t Target) (Change, error)
 }
 
-// Side is one end of a change.
+// Side is one of the commits of a change.
 type Side int
 
-// The sides.
+// The sides. A change is what differs between MergeBase and Head.
 const (
-	Base Side = iota // what the pull request is to be merged into
-	Head             // the pull request's head
+	Base      Side = iota // what the pull request is to be merged into
+	Head                  // the pull request's head
+	MergeBase             // what both have in common: where the pull request started
 )
 
 // Change is an opened pull request. It is not safe for concurrent use.
@@ -60,7 +63,7 @@ type File struct {
 }
 
 // LineRange is a run of lines, First to Last, counted from 1, both included.
-type LineRange struct{ First, Last int }
+type LineRange = match.LineRange
 
 // MaxFileSize is the size, in bytes, over which a file is skipped.
 const MaxFileSize = 1 << 20

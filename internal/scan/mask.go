@@ -1,0 +1,140 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// MaxSnippet is the length of a snippet, in bytes.
+const MaxSnippet = 500
+
+// snippetLead is how many bytes of a long line a snippet shows before the
+// match.
+const snippetLead = 100
+
+// mask is what stands for a text that must not be shown. Its length says
+// nothing of the text's.
+const mask = "****"
+
+// maskedLine is a line of which some parts must not be shown.
+type maskedLine struct {
+	text   []byte
+	hidden []match.Span // ascending, apart from each other
+}
+
+// newMaskedLine hides spans of a line, and every other occurrence in it of a
+// text that is in one of them. A line over match.MaxLine is hidden as a whole
+// if any of it is: no finding needs to show more, and the search could be long.
+func newMaskedLine(line []byte, spans []match.Span) maskedLine {
+	if len(spans) > 0 && len(line) > match.MaxLine {
+		spans = []match.Span{{Start: 0, End: len(line)}}
+	}
+	all := slices.Clone(spans)
+	known := map[string]bool{}
+	for _, s := range spans {
+		text := line[s.Start:s.End]
+		if known[string(text)] {
+			continue
+		}
+		known[string(text)] = true
+		for from := 0; ; {
+			i := bytes.Index(line[from:], text)
+			if i < 0 || len(text) == 0 {
+				break
+			}
+			all = append(all, match.Span{Start: from + i, End: from + i + len(text)})
+			from += i + len(text)
+		}
+	}
+	return maskedLine{text: line, hidden: join(all)}
+}
+
+// join returns spans in order, those that overlap or touch made one.
+func join(spans []match.Span) []match.Span {
+	slices.SortFunc(spans, func(a, b match.Span) int { return cmp.Compare(a.Start, b.Start) })
+	var out []match.Span
+	for _, s := range spans {
+		if k := len(out) - 1; k >= 0 && s.Start <= out[k].End {
+			out[k].End = max(out[k].End, s.End)
+		} else if s.End > s.Start {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// show returns the part of the line from one offset to another, with a mask
+// for each part that is hidden.
+func (l maskedLine) show(from, to int) []byte {
+	if len(l.hidden) == 0 {
+		return l.text[from:to]
+	}
+	var out []byte
+	for _, s := range l.hidden {
+		if s.End <= from || s.Start >= to {
+			continue
+		}
+		if s.Start > from {
+			out = append(out, l.text[from:s.Start]...)
+		}
+		out = append(out, mask...)
+		from = s.End
+	}
+	if from < to {
+		out = append(out, l.text[from:to]...)
+	}
+	return out
+}
+
+// identity is the whole line as fingerprints see it.
+func (l maskedLine) identity() string { return normalise(l.show(0, len(l.text))) }
+
+// snippet is the line as people see it: at most MaxSnippet bytes of it around
+// offset at, the start of the match, cut between characters, with U+FFFD for
+// what is not UTF-8 and for control characters other than tabs.
+func (l maskedLine) snippet(at int) string {
+	from := 0
+	if len(l.text) > MaxSnippet || len(printable(l.show(0, at), MaxSnippet)) > MaxSnippet-snippetLead {
+		from = max(0, at-snippetLead)
+		for k := 0; k < utf8.UTFMax && from > 0 && !utf8.RuneStart(l.text[from]); k++ {
+			from--
+		}
+	}
+	return printable(l.show(from, l.enough(from)), MaxSnippet)
+}
+
+// printable is text with U+FFFD for what is not UTF-8 and for control
+// characters other than tabs, as many of its characters as fit limit bytes.
+func printable(text []byte, limit int) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		if unicode.IsControl(r) && r != '\t' {
+			r = utf8.RuneError
+		}
+		if out.Len()+utf8.RuneLen(r) > limit {
+			break
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// enough returns an offset up to which the line has MaxSnippet bytes to show
+// from offset from on, or its end.
+func (l maskedLine) enough(from int) int {
+	end := from + MaxSnippet
+	for _, s := range l.hidden {
+		if s.End > from && s.Start < end {
+			end += s.End - max(s.Start, from)
+		}
+	}
+	return min(end, len(l.text))
+}

@@ -1,0 +1,129 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// The rules of findings that are about the rules file.
+const (
+	metaInvalid   = rule.CategoryMeta + "/rules-file-invalid"
+	metaChanged   = rule.CategoryMeta + "/rules-file-changed"
+	metaUnknownID = rule.CategoryMeta + "/rules-file-unknown-id"
+)
+
+// rulesFiles is the repository's rules file at both ends of a pull request.
+type rulesFiles struct {
+	base    *rule.File // nil when there is none that is valid
+	baseErr *rule.FileError
+
+	head    *rule.File
+	headErr *rule.FileError
+
+	deleted  bool // the pull request deletes it
+	defaults map[string]bool
+}
+
+func readRulesFiles(ctx context.Context, change Change, rules *Ruleset, repo string) (*rulesFiles, error) {
+	taken := map[string]rule.Origin{}
+	f := &rulesFiles{defaults: map[string]bool{}}
+	for _, r := range rules.rules {
+		if r.Origin == rule.OriginDefault {
+			f.defaults[r.FullID()] = true
+		}
+		if _, ok := taken[r.FullID()]; !ok || r.Origin != rule.OriginDefault {
+			taken[r.FullID()] = r.Origin
+		}
+	}
+	read := func(side Side) (*rule.File, *rule.FileError, bool, error) {
+		data, found, err := change.ReadFile(ctx, side, rule.FilePath, rule.MaxFileSize)
+		if err != nil || !found {
+			return nil, nil, false, err
+		}
+		file, err := parseRulesFile(data, taken, repo)
+		var broken *rule.FileError
+		if err != nil && !errors.As(err, &broken) {
+			return nil, nil, true, err
+		}
+		return file, broken, true, nil
+	}
+	var atHead bool
+	var err error
+	if f.base, f.baseErr, _, err = read(Base); err != nil {
+		return nil, err
+	}
+	if f.head, f.headErr, atHead, err = read(Head); err != nil {
+		return nil, err
+	}
+	if !atHead {
+		_, f.deleted, err = change.ReadFile(ctx, MergeBase, rule.FilePath, 0)
+	}
+	return f, err
+}
+
+func parseRulesFile(data []byte, taken map[string]rule.Origin, repo string) (*rule.File, error) {
+	file, err := rule.ParseFile(data)
+	if err != nil {
+		return nil, err
+	}
+	err = file.CheckClashes(func(id string) (rule.Origin, bool) {
+		origin, ok := taken[id]
+		return origin, ok
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range file.Rules {
+		file.Rules[i].Repo = repo
+	}
+	return file, nil
+}
+
+// findings returns what there is to say about the rules file. edited says
+// whether it is among the changed files at head.
+func (f *rulesFiles) findings(edited bool) []Finding {
+	var list []Finding
+	prints := fingerprinter{}
+	// about stands for the line's text in the fingerprint.
+	add := func(id string, severity rule.Severity, line int, about, message string) {
+		list = append(list, Finding{
+			RuleID: id, Severity: severity, Path: rule.FilePath, Line: line, EndLine: line, Column: 1, Message: message,
+			Fingerprint: prints.next(identity{ruleID: id, path: rule.FilePath, text: about}),
+		})
+	}
+	if f.baseErr != nil {
+		then := ""
+		if edited && f.headErr == nil {
+			then = " This pull request repairs it."
+		}
+		add(metaInvalid, rule.High, f.baseErr.Line(), f.baseErr.Mistakes[0].Message, fmt.Sprintf(
+			"The rules file in the base of this pull request is broken, so nothing in it applies: %v.%s", f.baseErr, then))
+	}
+	if edited && f.headErr != nil {
+		add(metaInvalid, rule.High, f.headErr.Line(), f.headErr.Mistakes[0].Message, fmt.Sprintf(
+			"The rules file at the head of this pull request is broken, so nothing in it would apply once merged: %v.", f.headErr))
+	}
+	if edited {
+		add(metaChanged, rule.Info, 1, "", "This pull request changes the rules file; its rules apply once it is merged.")
+	} else if f.deleted {
+		add(metaChanged, rule.Info, 1, "", "This pull request deletes the rules file; until it is merged the base's applies.")
+	}
+	// Of an edited file the head says what will be; ids that it drops are no
+	// one's concern any more.
+	file, where := f.base, "the base of this pull request"
+	if edited && f.head != nil {
+		file, where = f.head, "the head of this pull request"
+	}
+	if file != nil {
+		for _, d := range file.Disable {
+			if !f.defaults[rule.FullID(d.ID)] {
+				add(metaUnknownID, rule.Warning, d.Line, d.ID, fmt.Sprintf(
+					"The rules file at %s disables %s, which is not a rule of the default ruleset; correct the id or remove it.", where, d.ID))
+			}
+		}
+	}
+	return list
+}

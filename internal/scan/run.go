@@ -1,0 +1,175 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+func tooManyFiles(n int) *Failure {
+	return &Failure{
+		Code:    CodePullRequestTooLarge,
+		Message: fmt.Sprintf("The pull request changes %d files; at most %d can be scanned.", n, MaxFiles),
+		Lasting: true,
+	}
+}
+
+// run reads the changed files, matches the plan on several at a time, and
+// collects what is found in the order of the files. edited says whether the
+// rules file is one of them.
+//
+// The memory that it holds is bounded by the number of files on their way,
+// twice the workers: each has at most MaxFileSize of content, and at most as
+// many findings as are kept in all.
+func (s *Scanner) run(ctx context.Context, change Change, p *plan, c *collector, progress func(Progress)) (edited bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ordered := make(chan chan fileResult, 2*s.options.Workers)
+	slots := make(chan struct{}, s.options.Workers)
+	var collected sync.WaitGroup
+	var failed error
+	collected.Go(func() {
+		failed = c.collect(ordered, change.FileCount(), progress)
+		cancel() // of no effect unless it failed: then there is no sense in reading on
+		for r := range ordered {
+			<-r
+		}
+	})
+	count := 0
+	for f, err2 := range change.Files(ctx) {
+		if err2 == nil {
+			err2 = ctx.Err()
+		}
+		if err2 != nil {
+			err = err2
+			break
+		}
+		if count++; count > MaxFiles {
+			err = tooManyFiles(count)
+			break
+		}
+		edited = edited || f.Path == rule.FilePath
+		result := make(chan fileResult, 1)
+		ordered <- result
+		if r, done := scanWithoutContent(p, f); done {
+			result <- r
+			continue
+		}
+		copied := *f
+		copied.Content, copied.Added = bytes.Clone(f.Content), slices.Clone(f.Added)
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots }()
+			result <- contained(func() fileResult { return scanFile(ctx, p, &copied, c.limit) })
+		}()
+	}
+	close(ordered)
+	collected.Wait()
+	if failed != nil {
+		err = failed
+	}
+	return edited, err
+}
+
+// contained turns a panic into a failed scan: content that nobody has looked at
+// yet must not end the process with all its other scans.
+func contained(scan func() fileResult) (r fileResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = fileResult{err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	return scan()
+}
+
+// scanWithoutContent handles the files of which no line is looked at.
+func scanWithoutContent(p *plan, f *File) (fileResult, bool) {
+	skip := func(reason string) (fileResult, bool) {
+		return fileResult{skips: []Skip{{Path: f.Path, Reason: reason}}}, true
+	}
+	switch {
+	case p.exclude.Match(f.Path):
+		return fileResult{}, true
+	case f.Submodule:
+		return skip(SkipSubmodule)
+	case f.Size > MaxFileSize:
+		return skip(SkipFileTooLarge)
+	}
+	return fileResult{}, len(f.Added) == 0
+}
+
+// collector puts together what was found in the files of a scan. The files come
+// in order, so the first findings are the first of all.
+type collector struct {
+	limit     int
+	findings  []Finding
+	metas     []Finding
+	skips     []Skip
+	summary   Summary
+	truncated bool
+}
+
+func newCollector(limit int) *collector {
+	c := &collector{limit: limit, summary: Summary{}}
+	for _, s := range rule.Severities() {
+		c.summary[s] = 0
+	}
+	return c
+}
+
+// collect takes the results of total files in their order and tells progress.
+// It ends at the first that failed.
+func (c *collector) collect(ordered <-chan chan fileResult, total int, progress func(Progress)) error {
+	done, told := 0, time.Time{}
+	for result := range ordered {
+		r := <-result
+		if r.err != nil {
+			return r.err
+		}
+		c.findings = append(c.findings, r.findings[:min(len(r.findings), c.limit-len(c.findings))]...)
+		for severity, n := range r.counts {
+			c.summary[severity] += n
+		}
+		room := c.limit - len(c.skips)
+		c.truncated = c.truncated || len(r.skips) > room
+		c.skips = append(c.skips, r.skips[:min(len(r.skips), room)]...)
+		done++
+		if now := time.Now(); now.Sub(told) >= progressEvery || done == total {
+			told = now
+			progress(Progress{Done: done, Total: total})
+		}
+	}
+	return nil
+}
+
+// meta adds a finding about the rules file.
+func (c *collector) meta(f Finding) {
+	c.metas = append(c.metas, f)
+	c.summary[f.Severity]++
+}
+
+// result returns all that was collected.
+func (c *collector) result() *Result {
+	all := slices.Concat(c.findings, c.metas)
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
+	})
+	all = all[:min(len(all), c.limit)]
+	sum := 0
+	for _, n := range c.summary {
+		sum += n
+	}
+	return &Result{
+		Findings:  all,
+		Skips:     c.skips,
+		Summary:   c.summary,
+		Truncated: c.truncated || sum > len(all),
+	}
+}
