@@ -1,0 +1,100 @@
+package reviewgrpc
+
+import (
+	"context"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// RuleService is what the handlers need of the rules.
+type RuleService interface {
+	ListRulesets(ctx context.Context, org string) ([]rule.Ruleset, error)
+	ListRules(ctx context.Context, org, name string) ([]rule.Rule, error)
+	GetRule(ctx context.Context, org, id string) (rule.Rule, error)
+	CreateRule(ctx context.Context, org string, r rule.Rule) (rule.Rule, error)
+	DeleteRule(ctx context.Context, org, id string) error
+	TestRule(ctx context.Context, in rule.TestInput) (hits []match.Hit, truncated bool, err error)
+}
+
+// Rules answers RuleService.
+type Rules struct {
+	prwardenv1.UnimplementedRuleServiceServer
+	service RuleService
+}
+
+// NewRules makes the handlers.
+func NewRules(service RuleService) *Rules { return &Rules{service: service} }
+
+// ListRulesets implements RuleService.
+func (h *Rules) ListRulesets(ctx context.Context, _ *prwardenv1.ListRulesetsRequest) (*prwardenv1.ListRulesetsResponse, error) {
+	sets, err := h.service.ListRulesets(ctx, admission.FromContext(ctx).Organization)
+	if err != nil {
+		return nil, err
+	}
+	resp := &prwardenv1.ListRulesetsResponse{Rulesets: make([]*prwardenv1.Ruleset, len(sets))}
+	for i, s := range sets {
+		resp.Rulesets[i] = toRuleset(s)
+	}
+	return resp, nil
+}
+
+// ListRules implements RuleService.
+func (h *Rules) ListRules(ctx context.Context, req *prwardenv1.ListRulesRequest) (*prwardenv1.ListRulesResponse, error) {
+	rules, err := h.service.ListRules(ctx, admission.FromContext(ctx).Organization, req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	resp := &prwardenv1.ListRulesResponse{Rules: make([]*prwardenv1.Rule, len(rules))}
+	for i, r := range rules {
+		resp.Rules[i] = toRule(r)
+	}
+	return resp, nil
+}
+
+// GetRule implements RuleService.
+func (h *Rules) GetRule(ctx context.Context, req *prwardenv1.GetRuleRequest) (*prwardenv1.GetRuleResponse, error) {
+	r, err := h.service.GetRule(ctx, admission.FromContext(ctx).Organization, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.GetRuleResponse{Rule: toRule(r)}, nil
+}
+
+// CreateRule implements RuleService.
+func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleRequest) (*prwardenv1.CreateRuleResponse, error) {
+	r, err := h.service.CreateRule(ctx, admission.FromContext(ctx).Organization, fromRule(req.GetRule()))
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.CreateRuleResponse{Rule: toRule(r)}, nil
+}
+
+// TestRule implements RuleService.
+func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (*prwardenv1.TestRuleResponse, error) {
+	in := rule.TestInput{Pattern: req.GetPattern(), Multiline: req.GetMultiline(), Text: req.GetText()}
+	if req.Type != nil {
+		in.Type = word(req.GetType())
+	}
+	hits, truncated, err := h.service.TestRule(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	resp := &prwardenv1.TestRuleResponse{Truncated: truncated, Hits: make([]*prwardenv1.TestRuleResponse_Hit, len(hits))}
+	for i, hit := range hits {
+		resp.Hits[i] = &prwardenv1.TestRuleResponse_Hit{
+			Line: clamp(hit.Line), Column: clamp(hit.Column), EndLine: clamp(hit.EndLine), EndColumn: clamp(hit.EndColumn),
+		}
+	}
+	return resp, nil
+}
+
+// DeleteRule implements RuleService.
+func (h *Rules) DeleteRule(ctx context.Context, req *prwardenv1.DeleteRuleRequest) (*prwardenv1.DeleteRuleResponse, error) {
+	if err := h.service.DeleteRule(ctx, admission.FromContext(ctx).Organization, req.GetId()); err != nil {
+		return nil, err
+	}
+	return &prwardenv1.DeleteRuleResponse{}, nil
+}
