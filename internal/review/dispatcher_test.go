@@ -1,0 +1,190 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+func TestDispatchCompletes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.dispatcher(t, nil)
+	id := b.create(t)
+	scan := b.scanner.next(t)
+	assert.Equal(t, review.Job{
+		ReviewID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
+		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings,
+	}, scan.job)
+	outcome := review.Outcome{
+		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: review.Summary{rule.High: 1},
+		Findings: []review.Finding{{RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "p"}},
+		Skipped:  []review.Skip{{File: "g", Reason: "binary"}},
+	}
+	scan.end(outcome, nil)
+	r := b.await(t, id)
+	assert.Equal(t, review.Complete, r.Status)
+	assert.Equal(t, outcome.Findings, r.Findings)
+	assert.Equal(t, outcome.Skipped, r.Skipped)
+	assert.Equal(t, 1, r.Summary[rule.High])
+	assert.Equal(t, 1, r.Attempt)
+}
+
+func TestDispatchFaults(t *testing.T) {
+	t.Parallel()
+	passing := &review.ScanError{Failure: review.Failure{Code: "host_unreachable", Message: "m"}}
+	lasting := &review.ScanError{Failure: review.Failure{Code: "no_merge_base", Message: "m"}, Lasting: true}
+	for name, c := range map[string]struct {
+		errors []error
+		status review.Status
+		code   string
+	}{
+		"lasting fails at once":      {[]error{lasting}, review.Failed, "no_merge_base"},
+		"passing, then well":         {[]error{passing, passing, nil}, review.Complete, ""},
+		"passing three times":        {[]error{passing, passing, passing}, review.Failed, "host_unreachable"},
+		"unexpected counts as such":  {[]error{errors.New("boom"), passing, nil}, review.Complete, ""},
+		"unexpected three times":     {[]error{errors.New("a"), errors.New("b"), errors.New("c")}, review.Failed, "internal"},
+		"wrapped":                    {[]error{fmt.Errorf("x: %w", lasting)}, review.Failed, "no_merge_base"},
+		"passing, then lasting":      {[]error{passing, lasting}, review.Failed, "no_merge_base"},
+		"a context error of its own": {[]error{context.DeadlineExceeded, nil}, review.Complete, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.dispatcher(t, nil)
+			id := b.create(t)
+			for _, err := range c.errors {
+				b.scanner.next(t).end(review.Outcome{}, err)
+			}
+			r := b.await(t, id)
+			assert.Equal(t, c.status, r.Status)
+			assert.Equal(t, len(c.errors), r.Attempt)
+			if c.code == "" {
+				assert.Nil(t, r.Failure)
+				return
+			}
+			require.NotNil(t, r.Failure)
+			assert.Equal(t, c.code, r.Failure.Code)
+			assert.NotContains(t, r.Failure.Message, "boom", "what is unexpected stays in the log")
+		})
+	}
+}
+
+func TestScanThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.dispatcher(t, func(o *review.DispatcherOptions) { o.ScanLimit = time.Millisecond })
+	id := b.create(t)
+	b.scanner.next(t)
+	r := b.await(t, id)
+	require.NotNil(t, r.Failure)
+	assert.Equal(t, "scan_timeout", r.Failure.Code)
+}
+
+func TestStopHandsBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.dispatcher(t, nil)
+	id := b.create(t)
+	scan := b.scanner.next(t)
+	require.NoError(t, first.Stop(t.Context()))
+	done(t, scan.ctx.Done(), "the scan to be canceled")
+	require.NoError(t, first.Stop(t.Context()), "twice is once")
+	r, err := b.service.Get(t.Context(), org, id)
+	require.NoError(t, err)
+	assert.Equal(t, review.Queued, r.Status)
+
+	b.dispatcher(t, nil)
+	again := b.scanner.next(t)
+	again.end(review.Outcome{}, nil)
+	assert.Equal(t, review.Complete, b.await(t, id).Status)
+}
+
+func TestCancelStopsTheScan(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	// No heartbeat would notice it: the hub must tell.
+	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Heartbeat = time.Hour })
+	id := b.create(t)
+	scan := b.scanner.next(t)
+	r, err := b.service.Cancel(t.Context(), org, id)
+	require.NoError(t, err)
+	assert.Equal(t, review.Canceled, r.Status)
+	done(t, scan.ctx.Done(), "the scan to be canceled")
+	_, err = b.service.Cancel(t.Context(), org, id)
+	assert.Equal(t, errs.ReasonReviewFinished, errs.ReasonOf(err))
+
+	next := b.create(t) // the worker goes on
+	b.scanner.next(t).end(review.Outcome{}, nil)
+	assert.Equal(t, review.Complete, b.await(t, next).Status)
+	assert.Equal(t, review.Canceled, b.await(t, id).Status)
+}
+
+// A worker whose lease ran out writes nothing: whoever claimed the review after
+// it decides.
+func TestLostLease(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Heartbeat = time.Hour })
+	id := b.create(t)
+	stale := b.scanner.next(t)
+	b.clock.advance(21 * time.Second)
+	_, err := b.store.ReapExpired(t.Context(), review.MaxLost)
+	require.NoError(t, err)
+	b.dispatcher(t, nil)
+	fresh := b.scanner.next(t)
+	stale.end(review.Outcome{HeadSHA: "stale"}, nil)
+	fresh.end(review.Outcome{HeadSHA: "fresh"}, nil)
+	r := b.await(t, id)
+	assert.Equal(t, "fresh", r.HeadSHA)
+	assert.Equal(t, 2, r.Attempt)
+}
+
+// flaky is a queue whose store is away for some calls.
+type flaky struct {
+	review.Queue
+	finish chan error
+}
+
+func (f *flaky) Finish(ctx context.Context, c review.Claim, o review.Outcome) error {
+	if err := <-f.finish; err != nil {
+		return err
+	}
+	return f.Queue.Finish(ctx, c, o)
+}
+
+func TestFinishWaitsForTheStore(t *testing.T) {
+	t.Parallel()
+	away := errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
+	for name, c := range map[string]struct {
+		errors []error
+		status review.Status
+	}{
+		"away for a while": {[]error{away, away, nil}, review.Complete},
+		"broken for good":  {[]error{errors.New("constraint")}, review.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			queue := &flaky{b.store, make(chan error, len(c.errors))}
+			for _, err := range c.errors {
+				queue.finish <- err
+			}
+			d := review.NewDispatcher(queue, b.scanner, rules{}, b.hub, review.DispatcherOptions{Name: "test", Poll: time.Millisecond})
+			d.Start()
+			t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+			id := b.create(t)
+			b.scanner.next(t).end(review.Outcome{}, nil)
+			assert.Equal(t, c.status, b.await(t, id).Status)
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	accepted, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 7})
+	require.NoError(t, err)
+	assert.Regexp(t, `^rev_[a-z0-9]{26}$`, accepted.ReviewID)
+	assert.Equal(t, int32(5000), accepted.EstimatedMS, "nothing was measured yet")
+
+	r, err := b.service.Get(t.Context(), org, accepted.ReviewID)
+	require.NoError(t, err)
+	assert.Equal(t, review.Queued, r.Status)
+	assert.Equal(t, "acme/api", r.Ruleset)
+	assert.Equal(t, b.clock.Now(), r.CreatedAt)
+
+	second, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 7, Ruleset: "default"})
+	require.NoError(t, err)
+	assert.Equal(t, int32(7500), second.EstimatedMS, "one waits, and two workers share the queue")
+}
+
+func TestCreateRefuses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ok := review.CreateInput{Repo: "acme/api", PRNumber: 1}
+	for name, c := range map[string]struct {
+		change func(*review.CreateInput)
+		kind   errs.Kind
+		fields []string
+	}{
+		"repo":            {func(in *review.CreateInput) { in.Repo = "acme" }, errs.InvalidArgument, []string{"repo"}},
+		"number":          {func(in *review.CreateInput) { in.PRNumber = 0 }, errs.InvalidArgument, []string{"pr_number"}},
+		"ruleset":         {func(in *review.CreateInput) { in.Ruleset = "acme/web" }, errs.InvalidArgument, []string{"ruleset"}},
+		"all at once":     {func(in *review.CreateInput) { *in = review.CreateInput{Repo: "x", Ruleset: "y"} }, errs.InvalidArgument, []string{"repo", "pr_number", "ruleset"}},
+		"long key":        {func(in *review.CreateInput) { in.IdempotencyKey = strings.Repeat("k", 256) }, errs.InvalidArgument, []string{"Idempotency-Key"}},
+		"key with spaces": {func(in *review.CreateInput) { in.IdempotencyKey = "a b" }, errs.InvalidArgument, []string{"Idempotency-Key"}},
+		"not allowed":     {func(in *review.CreateInput) { in.Repo = "other/api" }, errs.PermissionDenied, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := ok
+			c.change(&in)
+			_, err := b.service.Create(t.Context(), org, in)
+			var e *errs.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, c.kind, e.Kind)
+			var fields []string
+			for _, f := range e.Fields {
+				fields = append(fields, f.Field)
+			}
+			assert.Equal(t, c.fields, fields)
+		})
+	}
+}
+
+func TestIdempotency(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, IdempotencyKey: "k"}
+	first, err := b.service.Create(t.Context(), org, in)
+	require.NoError(t, err)
+	again, err := b.service.Create(t.Context(), org, in)
+	require.NoError(t, err)
+	assert.True(t, again.Replayed)
+	again.Replayed = false
+	assert.Equal(t, first, again)
+	for _, change := range []func(*review.CreateInput){
+		func(in *review.CreateInput) { in.PRNumber = 2 },
+		func(in *review.CreateInput) { in.Repo = "acme/web" },
+		func(in *review.CreateInput) { in.Ruleset = "acme/api" },
+	} {
+		other := in
+		change(&other)
+		_, err = b.service.Create(t.Context(), org, other)
+		assert.Equal(t, errs.ReasonIdempotencyConflict, errs.ReasonOf(err))
+	}
+	b.clock.advance(24*time.Hour + time.Microsecond)
+	fresh, err := b.service.Create(t.Context(), org, in)
+	require.NoError(t, err)
+	assert.NotEqual(t, first.ReviewID, fresh.ReviewID, "kept for 24 hours")
+}
+
+func TestListPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var newest []string
+	for range 7 { // all at the same time
+		newest = append(newest, b.create(t))
+	}
+	var paged []string
+	token := ""
+	for {
+		page, next, err := b.service.List(t.Context(), org, review.ListInput{PageSize: 3, PageToken: token})
+		require.NoError(t, err)
+		for _, r := range page {
+			paged = append(paged, r.ID)
+		}
+		if token = next; token == "" {
+			break
+		}
+	}
+	assert.ElementsMatch(t, newest, paged)
+	_, token, err := b.service.List(t.Context(), org, review.ListInput{PageSize: 3})
+	require.NoError(t, err)
+	for _, bad := range []review.ListInput{
+		{PageToken: "x"}, {PageToken: token + "x"}, {PageToken: token, Repo: "acme/api"}, {PageToken: token, Status: review.Failed},
+		{PageSize: -1}, {PageSize: 201},
+	} {
+		_, _, err := b.service.List(t.Context(), org, bad)
+		assert.Equal(t, errs.InvalidArgument, errs.KindOf(err), "%+v", bad)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(t)
+	updates := make(chan review.Update)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- b.service.Watch(t.Context(), org, id, func(u review.Update) error {
+			updates <- u
+			return nil
+		})
+	}()
+	assert.Equal(t, review.Queued, (<-updates).Review.Status, "at once")
+
+	b.dispatcher(t, nil)
+	scan := b.scanner.next(t)
+	assert.Equal(t, review.InProgress, (<-updates).Review.Status)
+	scan.progress(review.Progress{FilesDone: 3, FilesTotal: 9})
+	u := <-updates
+	assert.Equal(t, review.Progress{FilesDone: 3, FilesTotal: 9}, u.Review.Progress)
+	scan.end(review.Outcome{}, nil)
+	for u.Review.Status != review.Complete {
+		u = <-updates
+	}
+	require.NoError(t, <-ended)
+
+	_, err := b.service.Get(t.Context(), "globex", id)
+	assert.Equal(t, errs.ReasonReviewNotFound, errs.ReasonOf(err))
+	err = b.service.Watch(t.Context(), "globex", id, nil)
+	assert.Equal(t, errs.ReasonReviewNotFound, errs.ReasonOf(err))
+	broken := errors.New("client gone")
+	err = b.service.Watch(t.Context(), org, id, func(review.Update) error { return broken })
+	require.ErrorIs(t, err, broken)
+	waiting := b.create(t)
+	b.scanner.next(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	err = b.service.Watch(ctx, org, waiting, func(review.Update) error { cancel(); return nil })
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,160 @@
+package review_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/store/sqlstore"
+)
+
+const org = "acme"
+
+// everything allows all repositories but those of owner `other`.
+type policy struct{}
+
+func (policy) Allowed(_, repo string) bool { return repo != "other/api" }
+
+// clock is a clock that tests move by hand.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// bundle is what a test needs: the service and the queue on a real store, and
+// a scanner that does as it is told.
+type bundle struct {
+	store   *sqlstore.Store
+	hub     *review.Hub
+	service *review.Service
+	scanner *scanner
+	clock   *clock
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	b := &bundle{
+		hub:     review.NewHub(),
+		scanner: &scanner{calls: make(chan call, 100)},
+		clock:   &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+	}
+	var err error
+	b.store, err = sqlstore.Open(t.Context(), sqlstore.Options{
+		Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Now: b.clock.Now,
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
+	require.NoError(t, b.store.Migrate(t.Context()))
+	b.service = review.NewService(b.store, policy{}, b.hub, 2)
+	return b
+}
+
+func (b *bundle) create(t *testing.T) string {
+	t.Helper()
+	accepted, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
+	require.NoError(t, err)
+	return accepted.ReviewID
+}
+
+// dispatcher starts a dispatcher with one worker and fast retries, and stops it
+// when the test ends.
+func (b *bundle) dispatcher(t *testing.T, change func(*review.DispatcherOptions)) *review.Dispatcher {
+	t.Helper()
+	o := review.DispatcherOptions{
+		Name:      "test",
+		Heartbeat: 10 * time.Millisecond,
+		Poll:      10 * time.Millisecond,
+		Backoff:   func(int) time.Duration { return 0 },
+	}
+	if change != nil {
+		change(&o)
+	}
+	d := review.NewDispatcher(b.store, b.scanner, rules{}, b.hub, o)
+	d.Start()
+	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+	return d
+}
+
+// await returns the review as soon as it has a final state.
+func (b *bundle) await(t *testing.T, id string) review.Review {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, b.service.Watch(ctx, org, id, func(review.Update) error { return nil }))
+	r, err := b.service.Get(t.Context(), org, id)
+	require.NoError(t, err)
+	return r
+}
+
+type rules struct{}
+
+func (rules) RulesFor(context.Context, string, string) (rule.Set, error) {
+	return rule.Set{Digest: "d"}, nil
+}
+
+// scanner hands each call to the test and answers what the test says.
+type scanner struct{ calls chan call }
+
+type call struct {
+	ctx      context.Context
+	job      review.Job
+	progress func(review.Progress)
+	answer   chan<- answer
+}
+
+type answer struct {
+	outcome review.Outcome
+	err     error
+}
+
+func (s *scanner) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
+	answers := make(chan answer, 1)
+	s.calls <- call{ctx, j, progress, answers}
+	select {
+	case a := <-answers:
+		return a.outcome, a.err
+	case <-ctx.Done():
+		return review.Outcome{}, context.Cause(ctx)
+	}
+}
+
+// next waits for the next call of the scanner.
+func (s *scanner) next(t *testing.T) call {
+	t.Helper()
+	select {
+	case c := <-s.calls:
+		return c
+	case <-time.After(20 * time.Second):
+		require.FailNow(t, "no scan was started")
+		panic("unreachable")
+	}
+}
+
+func (c call) end(o review.Outcome, err error) { c.answer <- answer{o, err} }
+
+func done(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(20 * time.Second):
+		require.FailNow(t, "waited too long for "+what)
+	}
+}
