@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "syscall"
+
+// serverAttributes are none: the server runs on Linux only.
+func serverAttributes() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -eu
+apt-get install -y shop-worker

@@ -1,0 +1,3 @@
+export function show(cart) {
+  document.getElementById("cart").textContent = cart.title;
+}
