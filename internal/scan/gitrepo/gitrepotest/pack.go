@@ -1,0 +1,134 @@
+package gitrepotest
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Pack puts many objects, or objects that are stored as differences, into one
+// pack file.
+type Pack struct {
+	t       testing.TB
+	data    bytes.Buffer
+	objects []packed
+	z       *zlib.Writer
+}
+
+type packed struct {
+	name   []byte
+	crc    uint32
+	offset uint32
+}
+
+// The types of pack entries.
+const (
+	packTree  = 2
+	packBlob  = 3
+	packDelta = 7 // against an object that is named
+)
+
+// NewPack begins a pack.
+func NewPack(t testing.TB) *Pack {
+	p := &Pack{t: t, z: zlib.NewWriter(nil)}
+	p.data.WriteString("PACK\x00\x00\x00\x02\x00\x00\x00\x00")
+	return p
+}
+
+// Tree adds a tree and returns its name.
+func (p *Pack) Tree(data []byte) string { return p.whole(packTree, "tree", data) }
+
+// Blob adds a blob and returns its name.
+func (p *Pack) Blob(data []byte) string { return p.whole(packBlob, "blob", data) }
+
+func (p *Pack) whole(kind byte, word string, data []byte) string {
+	name := ObjectName(word, data)
+	p.add(kind, name, nil, data)
+	return name
+}
+
+// Zeros adds a blob of size zero bytes as a difference: so many copies from
+// base, a blob of baseSize zero bytes. It returns the blob's name.
+func (p *Pack) Zeros(base string, baseSize, size int64) string {
+	var delta []byte
+	delta = binary.AppendUvarint(delta, uint64(baseSize)) // git's sizes are the same encoding
+	delta = binary.AppendUvarint(delta, uint64(size))
+	for left := size; left > 0; {
+		n := min(left, baseSize, 0xffffff)
+		delta = append(delta, 0x80|0x70, byte(n), byte(n>>8), byte(n>>16)) // copy n bytes from offset 0
+		left -= n
+	}
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", size)
+	chunk := make([]byte, 1<<20)
+	for left := size; left > 0; left -= int64(len(chunk)) {
+		h.Write(chunk[:min(left, int64(len(chunk)))])
+	}
+	raw, err := hex.DecodeString(base)
+	require.NoError(p.t, err)
+	name := hex.EncodeToString(h.Sum(nil))
+	p.add(packDelta, name, raw, delta)
+	return name
+}
+
+func (p *Pack) add(kind byte, name string, base, data []byte) {
+	start := p.data.Len()
+	size := uint64(len(data))
+	first := kind<<4 | byte(size&0x0f)
+	size >>= 4
+	for size > 0 {
+		p.data.WriteByte(first | 0x80)
+		first = byte(size & 0x7f)
+		size >>= 7
+	}
+	p.data.WriteByte(first)
+	p.data.Write(base)
+	p.z.Reset(&p.data)
+	_, err := p.z.Write(data)
+	require.NoError(p.t, err)
+	require.NoError(p.t, p.z.Close())
+	raw, err := hex.DecodeString(name)
+	require.NoError(p.t, err)
+	p.objects = append(p.objects, packed{name: raw, offset: uint32(start), crc: crc32.ChecksumIEEE(p.data.Bytes()[start:])})
+}
+
+// Store writes the pack and its index into r. The objects of one pack must
+// differ.
+func (p *Pack) Store(r *Repo) {
+	data := p.data.Bytes()
+	binary.BigEndian.PutUint32(data[8:], uint32(len(p.objects)))
+	sum := sha1.Sum(data)
+	slices.SortFunc(p.objects, func(a, b packed) int { return bytes.Compare(a.name, b.name) })
+	index := []byte("\xfftOc\x00\x00\x00\x02")
+	for i, at := 0, 0; i < 256; i++ {
+		for at < len(p.objects) && int(p.objects[at].name[0]) <= i {
+			at++
+		}
+		index = binary.BigEndian.AppendUint32(index, uint32(at))
+	}
+	for _, o := range p.objects {
+		index = append(index, o.name...)
+	}
+	for _, o := range p.objects {
+		index = binary.BigEndian.AppendUint32(index, o.crc)
+	}
+	for _, o := range p.objects {
+		index = binary.BigEndian.AppendUint32(index, o.offset)
+	}
+	index = append(index, sum[:]...)
+	whole := sha1.Sum(index)
+	stem := filepath.Join(r.Dir, "objects", "pack", "pack-"+hex.EncodeToString(sum[:]))
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(stem), 0o755))
+	require.NoError(p.t, os.WriteFile(stem+".pack", append(data, sum[:]...), 0o644))
+	require.NoError(p.t, os.WriteFile(stem+".idx", append(index, whole[:]...), 0o644))
+}
