@@ -1,0 +1,276 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// places are "path:line rule" of findings.
+func places(r *scan.Result) []string {
+	list := []string{}
+	for _, f := range r.Findings {
+		list = append(list, fmt.Sprintf("%s:%d %s", f.Path, f.Line, f.RuleID))
+	}
+	return list
+}
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	p := &pull{files: []scan.File{
+		marked("b.go", " todo\n+x todo\n"),
+		marked("a.go", "+\ttodo eval(\n todo\n+\n+todo"),
+		{Path: "empty"},
+	}}
+	got := run(t, p, regex("z/todo", "todo"), regex("eval", `eval\(`, severity(rule.High)))
+	assert.Equal(t, []string{"a.go:1 custom/eval", "a.go:1 z/todo", "a.go:4 z/todo", "b.go:2 z/todo"}, places(got))
+	assert.Equal(t, scan.Finding{
+		RuleID: "custom/eval", Severity: rule.High, Path: "a.go", Line: 1, EndLine: 1, Column: 7,
+		Message: "Do not.", Snippet: "\ttodo eval(", Fingerprint: got.Findings[0].Fingerprint,
+	}, got.Findings[0])
+	assert.Equal(t, scan.Summary{rule.Critical: 0, rule.High: 1, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0}, got.Summary)
+	assert.Equal(t, 3, got.FilesTotal)
+	assert.False(t, got.Truncated)
+	assert.Empty(t, got.Skips)
+	assert.True(t, got.RulesFileValid, "there is no rules file")
+	assert.Equal(t, strings.Repeat("a", 40), got.HeadSHA)
+	assert.Equal(t, strings.Repeat("b", 40), got.BaseSHA)
+}
+
+func TestPathsAreBytes(t *testing.T) {
+	t.Parallel()
+	p := &pull{files: []scan.File{file("\xff.go", "todo"), file("z.go", "todo"), file("é\n.go", "todo")}}
+	got := run(t, p, regex("x", "todo", func(r *rule.Rule) { r.Paths.Include = []string{"*.go"} }))
+	assert.Equal(t, []string{"z.go:1 custom/x", "é\n.go:1 custom/x", "\xff.go:1 custom/x"}, places(got))
+}
+
+func TestSkips(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", match.MaxLine+1)
+	p := &pull{files: []scan.File{
+		file("binary", "a\x00todo"),
+		file("binary-late", strings.Repeat("-\n", 4000)+"todo\x00"),
+		{Path: "huge", Size: scan.MaxFileSize + 1},
+		file("largest", strings.Repeat("x\n", scan.MaxFileSize/2)),
+		file("long", "todo\n"+long+"todo\ntodo"),
+		marked("long-old", "+todo\n "+long+"\n"),
+		{Path: "sub", Submodule: true},
+		file("vendor/binary", "\x00"),
+		{Path: "vendor/huge", Size: scan.MaxFileSize + 1},
+		{Path: "vendor/sub", Submodule: true},
+	}, sides: both("version: 1\nexclude: ['vendor/**']\n")}
+	got := run(t, p, regex("x", "todo"))
+	assert.Equal(t, []scan.Skip{
+		{Path: "binary", Reason: scan.SkipBinary},
+		{Path: "huge", Reason: scan.SkipFileTooLarge},
+		{Path: "long", Line: 2, Reason: scan.SkipLineTooLong},
+		{Path: "sub", Reason: scan.SkipSubmodule},
+	}, got.Skips)
+	assert.Equal(t, []string{"binary-late:4001 custom/x", "long:1 custom/x", "long:3 custom/x", "long-old:1 custom/x"}, places(got))
+	assert.Equal(t, "todo\ufffd", got.Findings[0].Snippet)
+}
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	p := func() *pull {
+		return &pull{files: []scan.File{file("a", strings.Repeat("todo fix\n", 30)), file("b", strings.Repeat("todo\n", 30))}}
+	}
+	rules := []rule.Rule{regex("fix", "fix", severity(rule.High)), regex("todo", "todo")}
+	all := run(t, p(), rules...)
+	require.Len(t, all.Findings, 90)
+	for _, limit := range []int{1, 7, 60, 61, 90} {
+		got, err := try(t, p(), rules, setup{limit: limit})
+		require.NoError(t, err)
+		assert.Equal(t, all.Findings[:limit], got.Findings)
+		assert.Equal(t, all.Summary, got.Summary, "the summary counts all")
+		assert.Equal(t, limit < 90, got.Truncated)
+	}
+
+	many := &pull{}
+	for i := range 10 {
+		many.files = append(many.files, scan.File{Path: fmt.Sprintf("s%d", i), Submodule: true})
+	}
+	got, err := try(t, many, rules, setup{limit: 4})
+	require.NoError(t, err)
+	assert.Len(t, got.Skips, 4)
+	assert.True(t, got.Truncated)
+}
+
+func TestSelection(t *testing.T) {
+	t.Parallel()
+	rules := []rule.Rule{
+		regex("d/one", "one", origin(rule.OriginDefault)),
+		regex("d/two", "two", origin(rule.OriginDefault)),
+		regex("custom", "two"),
+		regex("repo", "two", origin(rule.OriginRepository)),
+		regex("d/shadowed", "one", origin(rule.OriginDefault)),
+		regex("d/shadowed", "two"),
+	}
+	sides := both("version: 1\ndisable: [d/two]\nrules:\n- {id: own, type: regex, pattern: two, message: m, severity: low}\n")
+	digests := map[string]bool{}
+	for selection, want := range map[scan.Selection][]string{
+		scan.SelectRepository: {"a:1 d/one", "a:2 custom/custom", "a:2 custom/own", "a:2 custom/repo", "a:2 d/shadowed"},
+		scan.SelectDefault:    {"a:1 d/one", "a:1 d/shadowed"},
+		scan.SelectCustom:     {"a:2 custom/custom", "a:2 d/shadowed"},
+	} {
+		got, err := try(t, &pull{files: []scan.File{file("a", "one\ntwo")}, sides: sides}, rules, setup{selection: selection})
+		require.NoError(t, err)
+		assert.Equal(t, want, places(got))
+		require.Len(t, got.RulesFile, 1, "whatever the selection")
+		assert.Equal(t, "acme/api", got.RulesFile[0].Repo)
+		assert.True(t, got.RulesFileValid)
+		digests[got.RulesDigest] = true
+	}
+	assert.Len(t, digests, 3)
+}
+
+func TestRulesDigest(t *testing.T) {
+	t.Parallel()
+	one, two := regex("d/one", "one", origin(rule.OriginDefault)), regex("two", "two")
+	digest := func(rulesFile string, rules ...rule.Rule) string {
+		return run(t, &pull{sides: both(rulesFile)}, rules...).RulesDigest
+	}
+	plain := digest("version: 1", one, two)
+	assert.Equal(t, rule.Digest([]rule.Rule{two, one}), plain)
+	assert.Equal(t, plain, digest("version: 1\nrules: []\n# nothing", two, one))
+	assert.Equal(t, digest("version: 1", two), digest("version: 1\ndisable: [d/one]", one, two), "what is off does not count")
+	assert.NotEqual(t, plain, digest("version: 1\nexclude: [a]", one, two))
+	assert.NotEqual(t, plain, digest("version: 1\nrules: [{id: x, type: regex, pattern: x, message: x, severity: low}]", one, two))
+}
+
+func TestAddRules(t *testing.T) {
+	t.Parallel()
+	s := scan.NewScanner(&pull{}, scan.Options{})
+	rules := []rule.Rule{regex("x", "x")}
+	digest := rule.Digest(rules)
+	_, ok := s.Rules(digest)
+	assert.False(t, ok)
+	_, err := s.AddRules(strings.Repeat("0", 64), rules)
+	require.ErrorContains(t, err, "digest")
+	set, err := s.AddRules(digest, rules)
+	require.NoError(t, err)
+	assert.Equal(t, digest, set.Digest())
+	kept, ok := s.Rules(digest)
+	assert.True(t, ok)
+	assert.Same(t, set, kept)
+	broken := []rule.Rule{regex("x", "(")}
+	_, err = s.AddRules(rule.Digest(broken), broken)
+	require.Error(t, err)
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	unreachable := &scan.Failure{Code: scan.CodeHostUnreachable, Message: "m"}
+	for name, tt := range map[string]struct {
+		pull pull
+		code string
+	}{
+		"open":       {pull{openErr: unreachable}, scan.CodeHostUnreachable},
+		"read":       {pull{files: []scan.File{file("a", "x")}, fileErr: unreachable}, scan.CodeHostUnreachable},
+		"unexpected": {pull{fileErr: errors.New("disk on fire")}, scan.CodeScanFailed},
+		"too many":   {pull{count: scan.MaxFiles + 1}, scan.CodePullRequestTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := try(t, &tt.pull, nil, setup{})
+			var failure *scan.Failure
+			require.ErrorAs(t, err, &failure)
+			assert.Equal(t, tt.code, failure.Code)
+			assert.NotContains(t, failure.Message, "fire")
+			assert.Equal(t, name != "open", tt.pull.closed)
+		})
+	}
+}
+
+func TestTooManyFilesThanWereCounted(t *testing.T) {
+	t.Parallel()
+	p := &pull{count: 1, files: make([]scan.File, scan.MaxFiles+1)}
+	_, err := try(t, p, nil, setup{})
+	var failure *scan.Failure
+	require.ErrorAs(t, err, &failure)
+	assert.Equal(t, scan.CodePullRequestTooLarge, failure.Code)
+}
+
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	p := &pull{files: []scan.File{file("a", "x"), file("b", "x")}}
+	p.onFile = func(ctx context.Context) { <-ctx.Done() }
+	_, err := try(t, p, nil, setup{options: scan.Options{Timeout: 10 * time.Millisecond}})
+	var failure *scan.Failure
+	require.ErrorAs(t, err, &failure)
+	assert.Equal(t, scan.CodeScanTimeout, failure.Code)
+	assert.True(t, failure.Lasting)
+	assert.True(t, p.closed)
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &pull{files: []scan.File{file("a", "x")}, onFile: func(context.Context) { cancel() }}
+	s := scan.NewScanner(p, scan.Options{})
+	set, err := s.AddRules(rule.Digest(nil), nil)
+	require.NoError(t, err)
+	_, err = s.Scan(ctx, scan.Request{Rules: set}, func(scan.Progress) {})
+	require.ErrorIs(t, err, context.Canceled)
+	var failure *scan.Failure
+	assert.NotErrorAs(t, err, &failure)
+}
+
+// A rule that is too slow is stopped and listed; the others go on, and so does
+// the scan.
+func TestRuleTimeout(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(strings.Repeat("a", 100)+"\n", 5000) + "todo\n"
+	p := &pull{files: []scan.File{file("1", text), file("2", text)}}
+	got := run(t, p, regex("slow", `(?s)a.*z|a`, multiline), regex("todo", "todo"))
+	require.Len(t, got.Skips, 1)
+	assert.Equal(t, "custom/slow", got.Skips[0].RuleID)
+	assert.Equal(t, scan.SkipRuleTimeout, got.Skips[0].Reason)
+	found := places(got)
+	assert.Contains(t, found, "1:5001 custom/todo")
+	assert.Contains(t, found, "2:5001 custom/todo")
+	assert.Contains(t, found, "1:1 custom/slow", "what was found stays")
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	p := &pull{files: []scan.File{file("a", "x"), file("b", "x"), {Path: "c"}}}
+	s := scan.NewScanner(p, scan.Options{Workers: 1})
+	set, err := s.AddRules(rule.Digest(nil), nil)
+	require.NoError(t, err)
+	var told []scan.Progress
+	_, err = s.Scan(t.Context(), scan.Request{Rules: set}, func(p scan.Progress) { told = append(told, p) })
+	require.NoError(t, err)
+	assert.Equal(t, scan.Progress{Total: 3}, told[0])
+	assert.Equal(t, scan.Progress{Done: 3, Total: 3}, told[len(told)-1])
+	for i := 1; i < len(told); i++ {
+		assert.Greater(t, told[i].Done, told[i-1].Done)
+	}
+}
+
+// Many files on several workers give what one worker gives.
+func TestOrderWithWorkers(t *testing.T) {
+	t.Parallel()
+	var files []scan.File
+	for i := range 300 {
+		files = append(files, file(fmt.Sprintf("f%03d", i), strings.Repeat(fmt.Sprintf("todo %d\n", i), i%7)))
+	}
+	one, err := try(t, &pull{files: files}, []rule.Rule{regex("todo", "todo")}, setup{options: scan.Options{Workers: 1}})
+	require.NoError(t, err)
+	many, err := try(t, &pull{files: files}, []rule.Rule{regex("todo", "todo")}, setup{options: scan.Options{Workers: 8}})
+	require.NoError(t, err)
+	assert.Equal(t, one, many)
+	for _, f := range one.Findings {
+		assert.Equal(t, "todo "+strings.TrimLeft(f.Path[1:3], "0")+f.Path[3:], f.Snippet)
+	}
+}
