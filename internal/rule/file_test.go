@@ -1,0 +1,195 @@
+package rule_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+const fullFile = `version: 1
+disable: [secrets/generic-token]        # default rules off for this repository
+exclude: ["vendor/**", "**/*.min.js"]   # paths that no rule looks at
+rules:
+  - id: no-print
+    type: regex
+    pattern: 'fmt\.Print(ln|f)?\('
+    message: Use the logger.
+    severity: warning
+    paths: {include: ["**/*.go"], exclude: ["cmd/**"]}
+    cases: {match: ['fmt.Println("x")'], no_match: ['log.Print("x")']}
+  - id: secrets/block
+    type: regex
+    pattern: '(?s)BEGIN.*?END'
+    message: "No: not here"
+    severity: critical
+    multiline: true
+    redact: true
+    references:
+      - https://example.com/a
+    cases:
+      match:
+        - |
+          BEGIN
+          END
+`
+
+func TestParseFile(t *testing.T) {
+	t.Parallel()
+	f, err := rule.ParseFile([]byte(fullFile))
+	require.NoError(t, err)
+	assert.Equal(t, []rule.Disabled{{ID: "secrets/generic-token", Line: 2}}, f.Disable)
+	assert.Equal(t, []string{"vendor/**", "**/*.min.js"}, f.Exclude)
+	assert.Equal(t, []rule.Rule{
+		{
+			ID: "no-print", Type: "regex", Pattern: `fmt\.Print(ln|f)?\(`, Message: "Use the logger.", Severity: rule.Warning,
+			Scope: rule.ScopeRepo, Origin: rule.OriginRulesFile,
+			Paths: rule.Paths{Include: []string{"**/*.go"}, Exclude: []string{"cmd/**"}},
+			Cases: rule.Cases{Match: []string{`fmt.Println("x")`}, NoMatch: []string{`log.Print("x")`}},
+		},
+		{
+			ID: "secrets/block", Type: "regex", Pattern: `(?s)BEGIN.*?END`, Message: "No: not here", Severity: rule.Critical,
+			Scope: rule.ScopeRepo, Origin: rule.OriginRulesFile, Multiline: true, Redact: true,
+			References: []string{"https://example.com/a"}, Cases: rule.Cases{Match: []string{"BEGIN\nEND\n"}},
+		},
+	}, f.Rules)
+	assert.Equal(t, 5, f.RuleLine(0))
+	assert.Equal(t, 12, f.RuleLine(1))
+
+	for _, empty := range []string{"version: 1", "version: 1\ndisable:\nexclude:\nrules:\n", "# c\n---\nversion: 1\n", "{version: 1, rules: []}", "\ufeffversion: 1"} {
+		f, err := rule.ParseFile([]byte(empty))
+		require.NoError(t, err, empty)
+		assert.Empty(t, f.Disable)
+		assert.Empty(t, f.Exclude)
+		assert.Empty(t, f.Rules)
+	}
+}
+
+func TestParseFileMistakes(t *testing.T) {
+	t.Parallel()
+	const good = "id: a, type: regex, pattern: a, message: m, severity: low"
+	rules := func(list ...string) string { return "version: 1\nrules:\n- {" + strings.Join(list, "}\n- {") + "}\n" }
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	tests := map[string]struct {
+		file string
+		want []string // lines and messages
+	}{
+		"empty":                  {"", []string{"line 1: the file is empty"}},
+		"comment only":           {"# nothing\n", []string{"line 1: the file is empty"}},
+		"null":                   {"~", []string{"line 1: the file: must be a mapping", "line 1: version: is required"}},
+		"a list":                 {"- a", []string{"line 1: the file: must be a mapping", "line 1: version: is required"}},
+		"no version":             {"rules: []", []string{"line 1: version: is required"}},
+		"version 2":              {"\nversion: 2", []string{"line 2: version: must be 1"}},
+		"version as a text":      {`version: "1"`, []string{"line 1: version: must be 1"}},
+		"version as a list":      {"version: [1]", []string{"line 1: version: must be 1"}},
+		"unknown key":            {"version: 1\n\nrule: []", []string{`line 3: the file: unknown key "rule"; known keys: disable, exclude, rules, version`}},
+		"key twice":              {"version: 1\nrules: []\nrules: []", []string{`line 3: the file: key "rules" is there twice`}},
+		"a key that is a list":   {"version: 1\n? [a]\n: b", []string{"line 2: the file: unknown key"}},
+		"two documents":          {"version: 1\n---\nversion: 1\n", []string{"line 2: the file has more than one YAML document"}},
+		"broken second document": {"version: 1\n---\n{", []string{"not valid YAML"}},
+		"not YAML":               {"version: 1\nrules: [\n", []string{"line 2: not valid YAML"}},
+		"a tab":                  {"version: 1\nrules:\n\t- a", []string{"line 3: not valid YAML"}},
+		"not UTF-8":              {"version: 1\n# \xff\n", []string{"line 2: the file must be UTF-8"}},
+		"UTF-16":                 {"\xff\xfev\x00", []string{"line 1: the file must be UTF-8"}},
+		"too large":              {"version: 1\n#" + strings.Repeat("x", rule.MaxFileSize), []string{"line 1: the file has 65548 bytes or more; at most 65536"}},
+		"anchor":                 {"version: 1\ndisable: &a [x]\nexclude: *a\n", []string{"line 2: disable: anchors and aliases", "line 3: exclude: anchors and aliases"}},
+		"alias bomb":             {"version: 1\ndisable: &a [x,x,x,x,x,x,x,x,x]\nexclude: [*a,*a,*a]\n", []string{"line 2: disable: anchors", "line 3: exclude[0]: anchors", "line 3: exclude[1]: anchors", "line 3: exclude[2]: anchors"}},
+		"merge key":              {"version: 1\n<<: {rules: []}\n", []string{`line 2: the file: unknown key "<<"`}},
+		"disable not a list":     {"version: 1\ndisable: a", []string{"line 2: disable: must be a list"}},
+		"disable of a number":    {"version: 1\ndisable:\n- a\n- 5", []string{"line 4: disable[1]: must be a text; put it in quotes"}},
+		"disable of no id":       {"version: 1\ndisable: [A]", []string{"line 2: disable[0]: must not have 'A' there"}},
+		"exclude of a bad glob":  {"version: 1\nexclude:\n- ok\n- a[\n", []string{"line 4: exclude[1]: is not a valid glob"}},
+		"too many excludes":      {"version: 1\nexclude:\n" + many(501, "- a%d\n"), []string{"line 503: exclude: has 501 globs; at most 500"}},
+		"too many rules":         {"version: 1\nrules:\n" + many(501, "- {id: r%d}\n"), []string{"line 503: rules: has 501 rules; at most 500"}},
+		"a rule that is a text":  {"version: 1\nrules: [a]", []string{"line 2: rule: must be a mapping"}},
+		"unknown key of a rule":  {rules(good + ", scope: org"), []string{`line 3: rule: unknown key "scope"; known keys: cases, id, message,`}},
+		"an empty rule":          {"version: 1\nrules:\n- {}", []string{"line 3: rules[0].id: is required", "line 3: rules[0].type: is required; known types: regex", "line 3: rules[0].pattern: is required", "line 3: rules[0].message: is required", "line 3: rules[0].severity: is required; one of critical, high,"}},
+		"unknown type":           {rules(strings.Replace(good, "regex", "glob", 1)), []string{`line 3: rules[0].type: "glob" is not a type of rule; known types: regex`}},
+		"unknown severity":       {rules(strings.Replace(good, "low", "bad", 1)), []string{`line 3: severity: "bad" is not a severity; one of critical, high, medium, warning, low, info`}},
+		"severity as a number":   {rules(strings.Replace(good, "low", "1", 1)), []string{"line 3: severity: must be a text"}},
+		"bad pattern":            {"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: 'a(?=b)'\n  message: m\n  severity: low", []string{"line 5: rules[0].pattern: at byte 2: lookahead"}},
+		"duplicate id":           {rules(good, good), []string{"line 4: rules[1].id: a is the id of the rule at line 3 already"}},
+		"duplicate full id":      {rules(good, strings.Replace(good, "id: a", "id: custom/a", 1)), []string{"line 4: rules[1].id: custom/a is the id of the rule at line 3"}},
+		"meta id":                {rules(strings.Replace(good, "id: a", "id: meta/a", 1)), []string{`line 3: rules[0].id: must not have the category "meta"`}},
+		"multiline as a text":    {rules(good + ", multiline: 'yes'"), []string{"line 3: multiline: must be true or false"}},
+		"a case that fails":      {"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: a\n  message: m\n  severity: low\n  cases:\n    match:\n    - a\n    - b\n    no_match:\n    - a\n", []string{"line 11: rules[0].cases.match[1]: the rule does not match", "line 13: rules[0].cases.no_match[0]: the rule matches this text"}},
+		"a bad path":             {"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: a\n  message: m\n  severity: low\n  paths:\n    include: [ok,\n      '/x']\n", []string{`line 10: rules[0].paths.include[1]: matches nothing`}},
+		"a long key":             {"version: 1\n" + strings.Repeat("k", 1000) + ": 1", []string{`line 2: the file: unknown key "kkkk`}},
+		"many mistakes":          {"version: 1\ndisable:\n" + many(100, "- %d\n"), nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := rule.ParseFile([]byte(tt.file))
+			var mistakes *rule.FileError
+			require.ErrorAs(t, err, &mistakes)
+			if tt.want == nil {
+				assert.Len(t, mistakes.Mistakes, 50)
+				assert.Contains(t, mistakes.Error(), "; and 47 more")
+				return
+			}
+			require.Len(t, mistakes.Mistakes, len(tt.want), "%v", mistakes.Mistakes)
+			for i, m := range mistakes.Mistakes {
+				assert.Contains(t, fmt.Sprintf("line %d: %s", m.Line, m.Message), tt.want[i])
+				assert.LessOrEqual(t, len(m.Message), 310)
+			}
+			assert.Equal(t, mistakes.Mistakes[0].Line, mistakes.Line())
+			assert.Contains(t, mistakes.Error(), tt.want[0])
+		})
+	}
+}
+
+func TestCheckClashes(t *testing.T) {
+	t.Parallel()
+	f, err := rule.ParseFile([]byte(fullFile))
+	require.NoError(t, err)
+	require.NoError(t, f.CheckClashes(func(string) (rule.Origin, bool) { return 0, false }))
+	err = f.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, id == "custom/no-print" })
+	var mistakes *rule.FileError
+	require.ErrorAs(t, err, &mistakes)
+	assert.Equal(t, "line 5: id: no-print is the id of a rule of the default ruleset; choose another", mistakes.Error())
+}
+
+func TestParseDefaults(t *testing.T) {
+	t.Parallel()
+	rules, err := rule.ParseDefaults([]byte("rules:\n- {id: a/b, pattern: '('}\n"))
+	require.NoError(t, err, "patterns are not looked at")
+	assert.Equal(t, []rule.Rule{{ID: "a/b", Pattern: "(", Scope: rule.ScopeOrg, Origin: rule.OriginDefault}}, rules)
+	_, err = rule.ParseDefaults([]byte("rules:\n- {id: a/b, pattrn: x}\n"))
+	require.ErrorContains(t, err, `line 2: rule: unknown key "pattrn"`)
+}
+
+func FuzzParseFile(f *testing.F) {
+	for _, seed := range []string{fullFile, "", "version: 1", "{", "- a", "version: 1\nrules: [{id: &a x}, *a]", "a: !!binary x", "\ufeffversion: 1", "---\n---\n", "? [a]\n: b", "version: 1\nrules:\n- id: a\n  cases: {match: [~]}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := rule.ParseFile(data)
+		if err != nil {
+			var mistakes *rule.FileError
+			require.ErrorAs(t, err, &mistakes)
+			lines := strings.Count(string(data), "\n") + 1
+			for _, m := range mistakes.Mistakes {
+				require.GreaterOrEqual(t, m.Line, 1)
+				require.LessOrEqual(t, m.Line, lines+1, "%v", m)
+				require.NotEmpty(t, m.Message)
+			}
+			return
+		}
+		for i, r := range file.Rules {
+			r.Repo = "acme/api"
+			require.NoError(t, rule.Validate(r))
+			require.Positive(t, file.RuleLine(i))
+		}
+	})
+}
