@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -111,7 +112,7 @@ func (f *File) RuleLine(i int) int { return f.lines[i] }
 // CheckClashes returns a *FileError that names each rule of the file whose full
 // id some other rule has, or nil. taken says which ruleset has a full id.
 func (f *File) CheckClashes(taken func(fullID string) (Origin, bool)) error {
-	var d decoder
+	d := decoder{lines: math.MaxInt}
 	for i, r := range f.Rules {
 		if origin, ok := taken(r.FullID()); ok {
 			d.fail(f.lines[i], "id: %s is the id of a rule of %s; choose another", r.ID, origin)
@@ -168,7 +169,7 @@ func (d *decoder) disable(n *yaml.Node) []Disabled {
 			d.fail(item.Line, "disable[%d]: %v", i, err)
 			continue
 		}
-		list = append(list, Disabled{ID: id, Line: item.Line})
+		list = append(list, Disabled{ID: id, Line: d.line(item.Line)})
 	}
 	return list
 }
@@ -204,7 +205,7 @@ func (d *decoder) fileRules(n *yaml.Node) (rules []Rule, lines []int) {
 	for i, item := range items {
 		r, at := d.rule(item)
 		r.Origin, r.Scope = OriginRulesFile, ScopeRepo
-		line := at.line("id")
+		line := d.line(at.line("id"))
 		if !at.broken {
 			for _, v := range violations(r) {
 				d.fail(at.line(v.Field), "rules[%d].%s: %s", i, v.Field, v.Description)

@@ -15,7 +15,14 @@ import (
 )
 
 // decoder walks YAML nodes and collects mistakes with their lines.
-type decoder struct{ mistakes []Mistake }
+type decoder struct {
+	mistakes []Mistake
+	lines    int // of the document
+}
+
+// line is a line that the document has: YAML also breaks lines at a lone CR and
+// at some characters that are not ASCII, and so may count more of them.
+func (d *decoder) line(n int) int { return max(min(n, d.lines), 1) }
 
 func (d *decoder) fail(line int, format string, args ...any) {
 	if len(d.mistakes) >= maxMistakes {
@@ -25,7 +32,7 @@ func (d *decoder) fail(line int, format string, args ...any) {
 	if len(message) > maxMistake {
 		message = strings.ToValidUTF8(message[:maxMistake], "") + "…"
 	}
-	d.mistakes = append(d.mistakes, Mistake{Line: max(line, 1), Message: message})
+	d.mistakes = append(d.mistakes, Mistake{Line: d.line(line), Message: message})
 }
 
 func (d *decoder) err() error {
@@ -38,6 +45,7 @@ func (d *decoder) err() error {
 // document parses the one document in data and returns its root, or nil after
 // a mistake.
 func (d *decoder) document(data []byte) *yaml.Node {
+	d.lines = bytes.Count(data, []byte{'\n'}) + 1
 	if !utf8.Valid(data) {
 		at := 0
 		for r, size := utf8.DecodeRune(data[at:]); r != utf8.RuneError || size != 1; r, size = utf8.DecodeRune(data[at:]) {
