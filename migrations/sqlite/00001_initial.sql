@@ -36,7 +36,7 @@ CREATE TABLE reviews (
     summary         TEXT    NOT NULL DEFAULT '{}', -- JSON, severity word: count
     truncated       INTEGER NOT NULL DEFAULT 0 CHECK (truncated IN (0, 1)),
     failure_code    TEXT,
-    failure_message TEXT,
+    failure_message BLOB,
     attempt         INTEGER NOT NULL DEFAULT 0,  -- rises with every claim: the fence
     failures        INTEGER NOT NULL DEFAULT 0,  -- scans that ended in a passing fault
     lost            INTEGER NOT NULL DEFAULT 0,  -- leases that ran out

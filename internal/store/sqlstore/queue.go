@@ -22,6 +22,16 @@ type claimed struct {
 	Lost         int    `db:"lost"`
 }
 
+// claimQuery chooses what to claim. Only the last two terms of its order are
+// sorted, and only among organizations that are equal in the first two.
+const claimQuery = `SELECT r.id
+	FROM organizations o JOIN reviews r ON r.id =
+		(SELECT w.id FROM reviews w
+		 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
+		 ORDER BY w.created_at, w.id LIMIT 1)
+	WHERE o.queued > 0
+	ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
+
 // Claim implements review.Queue. Of each organization only the oldest review
 // that may be claimed is looked at, and organizations_turn yields the
 // organizations in their order, so that neither a long queue nor many idle
@@ -35,13 +45,7 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 			}
 		}
 		var id string
-		err := t.get(ctx, &id, `SELECT r.id
-			FROM organizations o JOIN reviews r ON r.id =
-				(SELECT w.id FROM reviews w
-				 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
-				 ORDER BY w.created_at, w.id LIMIT 1)
-			WHERE o.queued > 0
-			ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`, at(t.now))
+		err := t.get(ctx, &id, claimQuery, at(t.now))
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return nil
@@ -107,7 +111,7 @@ func (s *Store) Extend(ctx context.Context, c review.Claim, lease time.Duration,
 // Fail implements review.Queue.
 func (s *Store) Fail(ctx context.Context, c review.Claim, f review.Failure) error {
 	return s.change(ctx, "fail a review", c, func(t *tx) (string, []any) {
-		return failSet, []any{at(t.now), f.Code, f.Message}
+		return failSet, []any{at(t.now), f.Code, []byte(f.Message)}
 	}, review.Failed)
 }
 
@@ -160,7 +164,7 @@ func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *
 			to, set, values := review.Queued, queueSet+`, lost = lost + 1`, []any(nil)
 			if c.Lost+1 >= maxLost {
 				to, set = review.Failed, failSet+`, lost = lost + 1`
-				values = []any{at(t.now), review.CodeWorkerLost, lostMessage(c.Lost + 1)}
+				values = []any{at(t.now), review.CodeWorkerLost, []byte(lostMessage(c.Lost + 1))}
 			}
 			if _, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(values, c.Organization, c.ReviewID, c.Attempt)...); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -46,15 +47,12 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 	if err := createFile(path); err != nil {
 		return pools{}, err
 	}
-	synchronous := "FULL"
-	if o.synchronous != "" {
-		synchronous = o.synchronous
-	}
+	synchronous := cmp.Or(o.synchronous, "FULL")
+	busy := fmt.Sprintf("busy_timeout(%d)", cmp.Or(o.busyTimeoutMS, busyTimeoutMS))
 	if p.writer, err = connectSQLite(ctx, path, 1, url.Values{
 		"_txlock": {"immediate"},
 		"_pragma": {
-			// First, so that the others wait, too.
-			fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS),
+			busy, // first, so that the others wait, too
 			"journal_mode(WAL)",
 			"synchronous(" + synchronous + ")",
 			"foreign_keys(1)",
@@ -64,7 +62,7 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 		return pools{}, err
 	}
 	if p.reader, err = connectSQLite(ctx, path, max(minReaders, runtime.GOMAXPROCS(0)), url.Values{
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS), "query_only(1)"},
+		"_pragma": {busy, "query_only(1)"},
 	}); err != nil {
 		return pools{}, errors.Join(err, p.writer.Close())
 	}

@@ -43,7 +43,8 @@ type Options struct {
 	// Now is the clock, for tests. nil is the real one.
 	Now func() time.Time
 
-	synchronous string // of SQLite; "" is FULL. Only benchmarks set it.
+	synchronous   string // of SQLite, for benchmarks; "" is FULL
+	busyTimeoutMS int    // of SQLite, for tests; 0 is busyTimeoutMS
 }
 
 // Open opens a database. Its schema is not touched: see Migrate. An error is a
@@ -94,7 +95,12 @@ func (p pools) close() error {
 // when fn returns nil, and leaves nothing behind otherwise. op names it in
 // unexpected errors.
 func (s *Store) write(ctx context.Context, op string, fn func(*tx) error) error {
-	return s.transaction(ctx, op, s.pools.writer, nil, fn)
+	return s.transaction(ctx, op, s.pools.writer, nil, func(t *tx) (err error) {
+		if t.now, err = s.clock(ctx, t); err != nil {
+			return err
+		}
+		return fn(t)
+	})
 }
 
 // read does fn in one transaction that sees one state of the database.
@@ -111,11 +117,7 @@ func (s *Store) transaction(ctx context.Context, op string, db *sqlx.DB, o *sql.
 		// After a commit this does nothing. Its own error adds nothing to the
 		// one that led here.
 		defer func() { _ = inner.Rollback() }()
-		t := &tx{Tx: inner, dialect: &s.dialect}
-		if t.now, err = s.clock(ctx, t); err != nil {
-			return err
-		}
-		if err := fn(t); err != nil {
+		if err := fn(&tx{Tx: inner, dialect: &s.dialect}); err != nil {
 			return err
 		}
 		return inner.Commit()
@@ -126,7 +128,7 @@ func (s *Store) transaction(ctx context.Context, op string, db *sqlx.DB, o *sql.
 	return s.translate(ctx, op, err)
 }
 
-// clock reads the store's clock, once a transaction.
+// clock reads the store's clock, once a writing transaction.
 func (s *Store) clock(ctx context.Context, t *tx) (time.Time, error) {
 	switch {
 	case s.now != nil:
@@ -141,12 +143,11 @@ func (s *Store) clock(ctx context.Context, t *tx) (time.Time, error) {
 	return now.Time, nil
 }
 
-// tx is a transaction with the time at which it happens. Its queries are
-// written with `?`.
+// tx is a transaction. Its queries are written with `?`.
 type tx struct {
 	*sqlx.Tx
 	dialect *dialect
-	now     time.Time
+	now     time.Time // when it happens; only of one that writes
 }
 
 // get reads one row into dest; sql.ErrNoRows when there is none.

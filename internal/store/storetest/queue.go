@@ -86,7 +86,7 @@ func failed(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	c := claim(t, h)
 	h.Clock.Advance(time.Second)
-	f := review.Failure{Code: "pull_request_not_found", Message: "There is no pull request 7 in acme/shop – “really”."}
+	f := review.Failure{Code: "pull_request_not_found", Message: "There is no pull request 7 in acme/shop – \xff, “really”."}
 	require.NoError(t, h.Store.Fail(t.Context(), c, f))
 	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
 	require.NoError(t, err)
