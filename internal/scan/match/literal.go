@@ -9,7 +9,7 @@ import (
 
 const (
 	gramSize    = 3  // bytes of a literal that are looked up
-	maxLiterals = 48 // alternatives that a pattern is described by
+	maxLiterals = 128// alternatives that a pattern is described by
 )
 
 // required returns literals of which every match of the pattern has at least

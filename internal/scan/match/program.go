@@ -12,8 +12,9 @@ import (
 )
 
 // plainSteps bounds a search that can't be stopped: the length of the text
-// times the size of the program. Measured, the worst programs take 10 to 20 ns
-// for one step, so such a search takes at most 40 ms.
+// times the size of the program. The worst programs that were tried took up to
+// 20 ns for one step (BenchmarkPlainSearch, on a busy machine), so such a search
+// takes at most about 40 ms.
 const plainSteps = 2 << 20
 
 // program is one rule's pattern. It is compiled when it is first needed.
