@@ -130,7 +130,7 @@ func newSelector(rules []Rule) selector {
 		for _, p := range patterns {
 			i, ok := known[p]
 			if !ok {
-				i = int32(len(s.globs)) //nolint:gosec // rules times 200 at most
+				i = int32(len(s.globs))
 				known[p] = i
 				s.globs = append(s.globs, newGlob(p))
 			}

@@ -17,14 +17,14 @@ type Lines struct {
 func SplitLines(text []byte) Lines {
 	starts := make([]int32, 0, bytes.Count(text, []byte{'\n'})+2)
 	for pos := 0; pos < len(text); {
-		starts = append(starts, int32(pos)) //nolint:gosec // under 2 GiB
+		starts = append(starts, int32(pos))
 		n := bytes.IndexByte(text[pos:], '\n')
 		if n < 0 {
 			break
 		}
 		pos += n + 1
 	}
-	return Lines{text: text, starts: append(starts, int32(len(text)))} //nolint:gosec // under 2 GiB
+	return Lines{text: text, starts: append(starts, int32(len(text)))}
 }
 
 // Count is the number of lines.

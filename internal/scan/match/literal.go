@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	gramSize    = 3  // bytes of a literal that are looked up
-	maxLiterals = 128// alternatives that a pattern is described by
+	gramSize    = 3   // bytes of a literal that are looked up
+	maxLiterals = 128 // alternatives that a pattern is described by
 )
 
 // required returns literals of which every match of the pattern has at least

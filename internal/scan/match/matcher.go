@@ -42,10 +42,10 @@ func Compile(rules []Rule) (*Matcher, error) {
 		}
 		needed := required(re)
 		if needed == nil {
-			plan.always = append(plan.always, int32(i)) //nolint:gosec // number of rules
+			plan.always = append(plan.always, int32(i))
 		}
 		for _, literal := range needed {
-			plan.index.add(literal, int32(i)) //nolint:gosec // number of rules
+			plan.index.add(literal, int32(i))
 			m.size += 96 + int64(len(literal))
 		}
 		m.size += 500 + int64(len(r.Pattern)) + 120*int64(p.size)
@@ -151,7 +151,7 @@ func (f *File) Match(ctx context.Context, lines Lines, added []LineRange, limit 
 			if len(lines.Line(n)) > MaxLine {
 				result.LongLines = append(result.LongLines, n)
 			} else {
-				numbers = append(numbers, int32(n)) //nolint:gosec // under 2 GiB of text
+				numbers = append(numbers, int32(n))
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (f *File) matchLines(ctx context.Context, lines Lines, numbers []int32, res
 		m.lines.index.scan(lines.Line(int(n)), func(rules []int32) {
 			for _, r := range rules {
 				if f.active[r] {
-					found = append(found, uint64(r)<<32|uint64(n)) //nolint:gosec // neither is negative
+					found = append(found, uint64(r)<<32|uint64(n))
 				}
 			}
 		})
@@ -184,10 +184,10 @@ func (f *File) matchLines(ctx context.Context, lines Lines, numbers []int32, res
 		k := 0
 		var candidates []int32
 		for ; k < len(found) && found[k]>>32 == r; k++ {
-			candidates = append(candidates, int32(found[k])) //nolint:gosec // the lower half
+			candidates = append(candidates, int32(found[k]))
 		}
 		found = found[k:]
-		f.matchRule(ctx, int(r), lines, candidates, result) //nolint:gosec // an index
+		f.matchRule(ctx, int(r), lines, candidates, result)
 	}
 	for _, r := range m.lines.always {
 		if f.active[r] {
@@ -222,7 +222,7 @@ func (f *File) matchFile(ctx context.Context, lines Lines, numbers []int32, resu
 				h.Line, h.Column = lines.at(span.Start)
 				h.EndLine, h.EndColumn = lines.at(span.End - 1)
 				h.EndColumn++
-				i, _ := slices.BinarySearch(numbers, int32(h.Line)) //nolint:gosec // under 2 GiB of text
+				i, _ := slices.BinarySearch(numbers, int32(h.Line))
 				if h.Line != last && i < len(numbers) && int(numbers[i]) <= h.EndLine {
 					last = h.Line
 					result.add(h)
