@@ -17,6 +17,7 @@ import (
 type change struct {
 	repo       *Repo
 	head, base Commit
+	start      Commit // their merge base
 	pairs      []pair // by path
 }
 
@@ -38,8 +39,11 @@ func (c *change) Close() error { return c.repo.close() }
 // prefetch and is not in the cache is fetched.
 func (c *change) ReadFile(ctx context.Context, side scan.Side, path string, limit int) ([]byte, bool, error) {
 	commit := c.head
-	if side == scan.Base {
+	switch side {
+	case scan.Base:
 		commit = c.base
+	case scan.MergeBase:
+		commit = c.start
 	}
 	e, found, err := c.repo.lookup(ctx, commit.Tree, path)
 	if err == nil && (!found || e.mode.kind() != typeFile) {

@@ -204,7 +204,7 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 		return nil, err
 	}
 	for _, path := range r.store.prefetch {
-		for _, side := range []Commit{head, base} {
+		for _, side := range []Commit{head, base, start} {
 			e, found, err := r.lookup(ctx, side.Tree, path)
 			if err != nil {
 				return nil, err
@@ -218,7 +218,7 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &change{repo: r, head: head, base: base}
+	c := &change{repo: r, head: head, base: base, start: start}
 	if c.pairs, err = r.comparePairs(ctx, start.Tree, head.Tree); err != nil {
 		return nil, err
 	}
