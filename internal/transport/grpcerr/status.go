@@ -69,7 +69,7 @@ func public(err error) *errs.Error {
 	var e *errs.Error
 	if errors.As(err, &e) {
 		switch {
-		case e.Kind == errs.Internal:
+		case byKind(e.Kind).kind == errs.Internal: // and kinds that there are not
 			return &errs.Error{Kind: errs.Internal, Reason: errs.ReasonInternal, Message: internalMessage}
 		case e.Kind == errs.Unavailable && e.RetryAfter <= 0:
 			c := *e

@@ -23,14 +23,14 @@ type handover struct {
 	Peer   string           `json:"peer"`
 }
 
-// WithAdmitted returns a context for a call on the in-memory connection of a
-// request that was already admitted, and counted, as caller's from the peer.
-func WithAdmitted(ctx context.Context, caller admission.Caller, peer string) (context.Context, error) {
+// AdmittedMetadata is what a call on the in-memory connection has to carry for
+// a request that was already admitted, and counted, as caller's from the peer.
+func AdmittedMetadata(caller admission.Caller, peer, requestID string) (metadata.MD, error) {
 	data, err := json.Marshal(handover{Caller: caller, Peer: peer})
 	if err != nil {
 		return nil, fmt.Errorf("hand over an admitted caller: %w", err)
 	}
-	return metadata.AppendToOutgoingContext(ctx, admittedKey, string(data)), nil
+	return metadata.Pairs(admittedKey, string(data), RequestIDKey, requestID), nil
 }
 
 // RateMetadata is a decision as response metadata, the same in gRPC and, as

@@ -46,12 +46,20 @@ func accessOf(method string) access {
 	return access{}
 }
 
+// Authorize returns PermissionDenied (SCOPE_MISSING) unless the caller may call
+// the method, given as `/package.Service/Method`. The gateway asks before it
+// reads a body, so that both protocols refuse in the same order.
+func Authorize(caller admission.Caller, method string) error {
+	if a := accessOf(method); a.scope != "" {
+		return caller.Require(a.scope)
+	}
+	return nil
+}
+
 // authorize is the link in which a call without the scope that it needs ends.
 func authorize(ctx context.Context, method string, next func(context.Context) error) error {
-	if a := accessOf(method); a.scope != "" {
-		if err := admission.FromContext(ctx).Require(a.scope); err != nil {
-			return err
-		}
+	if err := Authorize(admission.FromContext(ctx), method); err != nil {
+		return err
 	}
 	return next(ctx)
 }

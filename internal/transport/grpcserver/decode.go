@@ -5,16 +5,43 @@ import (
 	"slices"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
 
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// registrar registers services so that a request which can't be decoded passes
-// the chain too. By itself gRPC decodes a unary request before it calls any
-// interceptor, so such a request would be neither counted nor logged, and
-// would get an error of another shape than all others.
+// gRPC answers a request that it can't decode by itself: such a request would
+// be neither counted nor logged, and its error would look like no other. So
+// the codec of the servers never fails to decode; it notes the failure in a
+// decoded, and the chain ends the request where it ends other invalid ones.
+
+// decoded is where a request is decoded to.
+type decoded struct {
+	message any
+	err     error // why it could not be
+}
+
+// codec is gRPC's own, except that it decodes into a *decoded without failing
+// and measures what it decodes.
+type codec struct{ encoding.CodecV2 }
+
+// Unmarshal implements encoding.CodecV2.
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	d, ok := v.(*decoded)
+	switch {
+	case !ok:
+		return c.CodecV2.Unmarshal(data, v)
+	case data.Len() > maxMessage:
+		d.err = errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge, "The request has %d bytes; this server takes at most %d.", data.Len(), maxMessage)
+	case c.CodecV2.Unmarshal(data, d.message) != nil:
+		d.err = errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument, "The request is not a valid message of this method.")
+	}
+	return nil
+}
+
+// registrar registers services whose unary methods call the chain also with a
+// request that could not be decoded.
 type registrar struct{ server *grpc.Server }
 
 // RegisterService implements grpc.ServiceRegistrar.
@@ -30,32 +57,20 @@ func (r registrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
 // GetServiceInfo lets reflection list what is registered.
 func (r registrar) GetServiceInfo() map[string]grpc.ServiceInfo { return r.server.GetServiceInfo() }
 
-// unreadable stands for a request that could not be decoded.
-type unreadable struct{ err error }
-
 func decodeInside(h grpc.MethodHandler) grpc.MethodHandler {
 	return func(srv any, ctx context.Context, dec func(any) error, chain grpc.UnaryServerInterceptor) (any, error) {
-		var failed error
-		later := func(v any) error {
-			failed = dec(v)
-			return nil
+		var d decoded
+		decode := func(v any) error {
+			d.message = v
+			return dec(&d)
 		}
-		return h(srv, ctx, later, func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-			if failed != nil {
-				req = unreadable{failed}
+		return h(srv, ctx, decode, func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+			if d.err != nil {
+				req = &d
 			}
 			return chain(ctx, req, info, handler)
 		})
 	}
-}
-
-// decodeError is what a caller is told of a request that gRPC could not
-// decode. Its Internal would blame the server for the caller's bytes.
-func decodeError(err error) error {
-	if status.Code(err) == codes.Internal {
-		return errs.New(errs.InvalidArgument, errs.ReasonInvalidArgument, "The request is not a valid message of this method.")
-	}
-	return err
 }
 
 // unknownMethod answers calls of methods that there are not. It is a stream

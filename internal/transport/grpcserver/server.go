@@ -11,6 +11,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto" // registers the codec
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/test/bufconn"
 )
@@ -22,6 +24,10 @@ const (
 	// maxMessage lets every body that REST takes through as a message, with
 	// room for what the framing of many short strings adds.
 	maxMessage = MaxBody + 64<<10
+	// maxReceived is the size over which gRPC refuses a message by itself,
+	// before it passes the chain. Below it, an honest mistake is counted,
+	// logged and explained like any other.
+	maxReceived = 4 * maxMessage
 	// maxStreams bounds the calls that one network connection has at once.
 	maxStreams = 250
 	// handshakeTimeout bounds how long a connection may take to be one.
@@ -47,7 +53,8 @@ type Server struct {
 // from the outside: credentials, telemetry.
 func New(chain *Chain, register func(grpc.ServiceRegistrar), options ...grpc.ServerOption) *Server {
 	common := append(chain.options(),
-		grpc.MaxRecvMsgSize(maxMessage),
+		grpc.MaxRecvMsgSize(maxReceived),
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.UnknownServiceHandler(unknownMethod),
 	)
 	network := append([]grpc.ServerOption{

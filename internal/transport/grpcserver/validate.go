@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -31,8 +30,8 @@ func newValidation() (validation, error) {
 }
 
 func (v validation) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if u, ok := req.(unreadable); ok {
-		return nil, decodeError(u.err)
+	if d, ok := req.(*decoded); ok {
+		return nil, d.err
 	}
 	if err := v.check(req); err != nil {
 		return nil, err
@@ -50,11 +49,12 @@ type validatedStream struct {
 }
 
 func (s validatedStream) RecvMsg(m any) error {
-	if err := s.ServerStream.RecvMsg(m); err != nil {
-		if errors.Is(err, io.EOF) {
-			return err
-		}
-		return decodeError(err)
+	d := decoded{message: m}
+	if err := s.ServerStream.RecvMsg(&d); err != nil {
+		return err
+	}
+	if d.err != nil {
+		return d.err
 	}
 	return s.v.check(m)
 }
@@ -142,6 +142,12 @@ func describe(v *protovalidate.Violation) errs.FieldViolation {
 		return say("must be one of %s", strings.Join(listOf(limit), ", "))
 	case "enum.defined_only", "enum.not_in":
 		return say("must be one of %s", strings.Join(words(v.FieldDescriptor.Enum()), ", "))
+	case "int32.gte_lte":
+		rules, err := protovalidate.ResolveFieldRules(v.FieldDescriptor)
+		if err != nil {
+			break
+		}
+		return say("must be from %d to %d; it is %d", rules.GetInt32().GetGte(), rules.GetInt32().GetLte(), v.FieldValue.Int())
 	case "int32.gte":
 		return say("must be at least %d; it is %d", limit.Int(), v.FieldValue.Int())
 	case "int32.lte":

@@ -1,0 +1,267 @@
+// Package gateway is the REST API: grpc-gateway's translation to gRPC, called
+// in memory, inside of what it leaves to its users: admission of every
+// request, strict reading of bodies and queries, errors in one form, and the
+// paths that are not gRPC calls.
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/transport/grpcserver"
+)
+
+// Config is what a Gateway needs.
+type Config struct {
+	// Dial returns a connection to the gRPC server in memory, as
+	// grpcserver.Server.Dial does.
+	Dial func(...grpc.DialOption) (*grpc.ClientConn, error)
+	// Admitter admits and counts every request but those for health.
+	Admitter *admission.Admitter
+	// OpenAPI is the document at /openapi.json.
+	OpenAPI []byte
+	// Ready says why the server can't answer calls now; nil when it can.
+	Ready func(context.Context) error
+	Log   *slog.Logger
+}
+
+// Gateway is the handler of the REST API.
+type Gateway struct {
+	mux      *runtime.ServeMux
+	conn     *grpc.ClientConn
+	routes   routes
+	admitter *admission.Admitter
+	openAPI  []byte
+	ready    func(context.Context) error
+	log      *slog.Logger
+}
+
+// New makes a gateway. It fails for protos whose requests can't be checked.
+func New(c Config) (*Gateway, error) {
+	rs, err := readRoutes()
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{routes: rs, admitter: c.Admitter, openAPI: c.OpenAPI, ready: c.Ready, log: c.Log}
+	g.mux = runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.JSONPb{
+			MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true},
+			UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: false},
+		}),
+		runtime.WithMiddlewares(g.checked),
+		runtime.WithMetadata(g.metadata),
+		runtime.WithIncomingHeaderMatcher(noHeader),
+		runtime.WithOutgoingHeaderMatcher(noHeader),
+		runtime.WithOutgoingTrailerMatcher(noHeader),
+		runtime.WithForwardResponseOption(g.setStatus),
+		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
+			g.fail(w, r, err)
+		}),
+		runtime.WithStreamErrorHandler(shapeStream),
+		runtime.WithRoutingErrorHandler(g.routingFailed),
+		runtime.WithDisablePathLengthFallback(),
+		runtime.WithDisableHTTPMethodOverride(),
+	)
+	if g.conn, err = c.Dial(grpc.WithStreamInterceptor(g.awaitFirst)); err != nil {
+		return nil, err
+	}
+	for _, register := range []func(context.Context, *runtime.ServeMux, *grpc.ClientConn) error{
+		prwardenv1.RegisterReviewServiceHandler, prwardenv1.RegisterRuleServiceHandler, prwardenv1.RegisterKeyServiceHandler,
+	} {
+		if err := register(context.Background(), g.mux, g.conn); err != nil {
+			return nil, errors.Join(fmt.Errorf("register REST handlers: %w", err), g.conn.Close())
+		}
+	}
+	return g, nil
+}
+
+// Close closes the connection to the gRPC server. Requests that are still
+// running fail.
+func (g *Gateway) Close() error { return g.conn.Close() }
+
+// noHeader keeps every header on its side: what has to cross is passed by
+// name.
+func noHeader(string) (string, bool) { return "", false }
+
+// metadata is what a call to the gRPC server carries.
+func (g *Gateway) metadata(ctx context.Context, _ *http.Request) metadata.MD {
+	e := exchangeOf(ctx)
+	md, err := grpcserver.AdmittedMetadata(e.caller, e.peer, e.requestID)
+	if err != nil {
+		// Without it the server takes the call for one that nobody admitted
+		// and refuses it.
+		g.log.Error("a caller could not be handed over", "request_id", e.requestID, "error", err)
+		return nil
+	}
+	if len(e.idempotency) > 0 && e.route.method == idempotentMethod {
+		md.Set(grpcserver.IdempotencyKey, e.idempotency...)
+	}
+	return md
+}
+
+// ServeHTTP implements http.Handler.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	e := &exchange{
+		requestID:   grpcserver.ChooseRequestID(r.Header.Get(grpcserver.RequestIDKey)),
+		peer:        r.RemoteAddr,
+		idempotency: r.Header.Values(grpcserver.IdempotencyKey),
+	}
+	rec := &recorder{ResponseWriter: w}
+	h := rec.Header()
+	h.Set("X-Request-Id", e.requestID)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	r = r.WithContext(withExchange(r.Context(), e))
+	defer func() { g.record(rec, r, e, time.Since(start)) }()
+	defer func() { g.recovered(rec, r, recover()) }()
+	if isHealth(r.URL.Path) {
+		g.health(rec, r)
+		return
+	}
+	policy := admission.KeyRequired
+	if r.URL.Path == openAPIPath {
+		policy = admission.Open
+	}
+	caller, decision, err := g.admitter.Admit(r.Context(), admission.Credentials{
+		Authorization: r.Header.Values("Authorization"), PeerAddr: r.RemoteAddr, ForwardedFor: r.Header.Values("X-Forwarded-For"),
+	}, policy)
+	e.caller = caller
+	if decision.Limit > 0 {
+		setRateHeaders(h, decision)
+	}
+	switch {
+	case err != nil:
+		g.fail(rec, r, err)
+	case r.URL.Path == openAPIPath:
+		g.document(rec, r)
+	default:
+		g.route(rec, r)
+	}
+}
+
+// route hands a request to grpc-gateway, without the headers that it or its
+// users could take for something: a timeout, a method, metadata, trailers.
+func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
+	r = r.Clone(r.Context())
+	kept := http.Header{}
+	for _, name := range []string{"Content-Type", "Content-Encoding"} {
+		if v := r.Header.Values(name); len(v) > 0 {
+			kept[name] = v
+		}
+	}
+	r.Header = kept
+	switch r.Method {
+	case http.MethodHead:
+		// As GET; net/http keeps the body back. A stream is nothing without.
+		if rt := g.probe(r, http.MethodGet); rt != nil && !rt.stream {
+			r.Method = http.MethodGet
+		}
+	case http.MethodOptions:
+		if allowed := g.allowed(r); len(allowed) > 0 {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+	}
+	g.mux.ServeHTTP(w, r)
+}
+
+// recovered answers a request whose handler panicked.
+func (g *Gateway) recovered(w *recorder, r *http.Request, p any) {
+	if p == nil {
+		return
+	}
+	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(p) // the way to cut a connection off, not a fault
+	}
+	err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	if w.status == 0 {
+		g.fail(w, r, err)
+		return
+	}
+	g.log.Error("unexpected error", "request_id", exchangeOf(r.Context()).requestID, "error", err)
+	panic(http.ErrAbortHandler) // a half answer must not look whole
+}
+
+// record writes one line for each request; never a body, a query or a header.
+func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Duration) {
+	level, pattern := slog.LevelInfo, ""
+	if e.route != nil {
+		pattern = e.route.pattern
+	}
+	switch {
+	case w.status >= http.StatusInternalServerError && w.status != http.StatusServiceUnavailable:
+		level = slog.LevelError
+	case isHealth(r.URL.Path):
+		level = slog.LevelDebug
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", e.requestID), slog.String("method", r.Method), slog.String("path", shown(r.URL.Path)),
+		slog.String("route", pattern), slog.Int("status", w.status), slog.Int64("bytes", w.bytes),
+		slog.Duration("duration", took), slog.String("key_id", e.caller.KeyID),
+		slog.String("organization", e.caller.Organization), slog.String("peer", e.peer),
+	}
+	if e.reason != "" {
+		attrs = append(attrs, slog.String("reason", e.reason))
+	}
+	g.log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// Paths that are not gRPC calls.
+const (
+	openAPIPath = "/openapi.json"
+	alivePath   = "/healthz"
+	readyPath   = "/readyz"
+)
+
+func isHealth(path string) bool { return path == alivePath || path == readyPath }
+
+// health answers whether the process runs (/healthz) and whether it can answer
+// calls (/readyz). Neither is counted, so both say nothing more.
+func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
+	if !g.readOnly(w, r) {
+		return
+	}
+	word := `{"status":"ok"}`
+	if r.URL.Path == readyPath {
+		if err := g.ready(r.Context()); err != nil {
+			g.log.Debug("not ready", "error", err)
+			g.fail(w, r, errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is not ready."))
+			return
+		}
+		word = `{"status":"ready"}`
+	}
+	w.Header().Set("Content-Type", jsonType)
+	_, _ = w.Write([]byte(word)) // the client may be gone
+}
+
+func (g *Gateway) document(w http.ResponseWriter, r *http.Request) {
+	if !g.readOnly(w, r) {
+		return
+	}
+	w.Header().Set("Content-Type", jsonType)
+	_, _ = w.Write(g.openAPI) // the client may be gone
+}
+
+func (g *Gateway) readOnly(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	g.refuseMethod(w, r, []string{http.MethodGet, http.MethodHead})
+	return false
+}

@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/transport/gateway/strictjson"
+	"github.com/prwarden/prwarden/internal/transport/grpcserver"
+	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
+)
+
+// idempotentMethod is the one call that reads the Idempotency-Key.
+const idempotentMethod = prwardenv1.ReviewService_CreateReview_FullMethodName
+
+// exchange is what is known of one request on its way. It travels in the
+// context, because grpc-gateway's handlers sit in between.
+type exchange struct {
+	requestID   string
+	caller      admission.Caller
+	peer        string
+	idempotency []string // values of the Idempotency-Key header
+	route       *route   // nil until found
+	reason      string   // of the error that was answered
+	probe       bool     // only asks which route there is
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	if e, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return e
+	}
+	return &exchange{}
+}
+
+func withExchange(ctx context.Context, e *exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, e)
+}
+
+// checked wraps the handlers that grpc-gateway generates: it refuses every
+// request that is not exactly what its route takes, so that what they read
+// leniently is never there to be read.
+func (g *Gateway) checked(next runtime.HandlerFunc) runtime.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request, params map[string]string) {
+		e := exchangeOf(r.Context())
+		pattern, _ := runtime.HTTPPattern(r.Context())
+		e.route = g.routes.find(r.Method, pattern.String())
+		if e.probe {
+			return
+		}
+		if e.route == nil {
+			g.fail(w, r, errors.New("no route for pattern "+pattern.String()))
+			return
+		}
+		body, err := g.check(w, r, e)
+		if err != nil {
+			g.fail(w, r, err)
+			return
+		}
+		for name, value := range params {
+			params[name] = pathText(value)
+		}
+		if e.route.stream {
+			w = newStreamWriter(w)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next(w, r, params)
+	}
+}
+
+// check says what is wrong with a request, in the order in which a caller
+// would mend it, and returns its body.
+func (g *Gateway) check(w http.ResponseWriter, r *http.Request, e *exchange) ([]byte, error) {
+	if err := grpcserver.Authorize(e.caller, e.route.method); err != nil {
+		return nil, err
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > 0 {
+		if err := checkMediaType(r.Header); err != nil {
+			return nil, err
+		}
+	}
+	found := checkQuery(r.URL.RawQuery, e.route.query)
+	switch {
+	case e.route.body != nil:
+		found = append(found, e.route.body.Check(body)...)
+	case len(body) > 0:
+		found = append(found, errs.FieldViolation{Field: strictjson.Body, Description: "this call takes no body"})
+	}
+	if len(found) > 0 {
+		return nil, errs.InvalidFields(found...)
+	}
+	if e.route.method == idempotentMethod {
+		// gRPC metadata can't carry every header value, and grpc-gateway drops
+		// in silence what it can't.
+		if _, err := reviewgrpc.IdempotencyKey(e.idempotency); err != nil {
+			return nil, err
+		}
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		body = nil
+	}
+	return body, nil
+}
+
+// readBody reads a body of at most grpcserver.MaxBody bytes, whatever
+// Content-Length says.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	tooLarge := func() error {
+		return errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge, "The request body is larger than 1 MiB (%d bytes), which is the most that this server takes.", grpcserver.MaxBody)
+	}
+	if r.ContentLength > grpcserver.MaxBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, grpcserver.MaxBody))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge()
+	case err != nil:
+		return nil, errs.Invalid(strictjson.Body, "could not be read to its end")
+	}
+	return body, nil
+}
+
+// checkMediaType returns an error for a body that says it is not JSON in
+// UTF-8.
+func checkMediaType(h http.Header) error {
+	refuse := func(what string) error {
+		return errs.New(errs.InvalidArgument, errs.ReasonUnsupportedMediaType, "%s; send the body as `Content-Type: application/json`, in UTF-8 and not compressed.", what)
+	}
+	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return refuse("This server does not take compressed bodies")
+	}
+	values := h.Values("Content-Type")
+	if len(values) == 0 {
+		return refuse("The request has a body and no Content-Type")
+	}
+	kind, params, err := mime.ParseMediaType(values[0])
+	if len(values) > 1 || err != nil || kind != "application/json" {
+		return refuse("The Content-Type of the request is not JSON")
+	}
+	for name, value := range params {
+		if name != "charset" || !strings.EqualFold(value, "utf-8") {
+			return refuse("The Content-Type of the request has a parameter other than charset=utf-8")
+		}
+	}
+	return nil
+}
+
+// pathText makes a path segment fit for a message. What it changes can't be
+// part of any identifier, so the call answers that there is no such thing.
+func pathText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}

@@ -1,0 +1,204 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/transport/grpcerr"
+	"github.com/prwarden/prwarden/internal/transport/grpcserver"
+)
+
+const jsonType = "application/json"
+
+// streamWriteTimeout is how long a watcher may take to read one message.
+const streamWriteTimeout = 30 * time.Second
+
+// fail answers an error: of ours, or a status that came through gRPC.
+func (g *Gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
+	e := exchangeOf(r.Context())
+	s := shape(err)
+	if s.Code() == codes.Internal && grpcerr.Unexpected(err) {
+		if _, fromChain := status.FromError(err); !fromChain { // the chain logged its own
+			g.log.LogAttrs(r.Context(), slog.LevelError, "unexpected error",
+				slog.String("request_id", e.requestID), slog.Any("error", err))
+		}
+	}
+	reason := grpcerr.Reason(s)
+	e.reason = reason
+	code := grpcerr.HTTPStatus(s.Code(), reason)
+	h := w.Header()
+	// Left by grpc-gateway when a stream fails before its first message.
+	h.Del("Trailer")
+	h.Del("Transfer-Encoding")
+	h.Set("Content-Type", jsonType)
+	if code == http.StatusUnauthorized {
+		h["WWW-Authenticate"] = []string{"Bearer"}
+	}
+	if wait := grpcerr.RetryAfter(s); wait > 0 && (code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable) {
+		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(wait.Seconds())), 10))
+	}
+	body, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(s.Proto())
+	if err != nil {
+		g.log.Error("an error could not be encoded", "request_id", e.requestID, "error", err)
+		code, body = http.StatusInternalServerError, []byte(`{"code":13,"message":"Something went wrong on the server."}`)
+	}
+	w.WriteHeader(code)
+	_, _ = w.Write(body) // the client may be gone
+}
+
+// shape gives every error the form that ours have. A status with one of our
+// reasons was made by the chain and passes as it is; one without was made by
+// the gRPC client in between.
+func shape(err error) *status.Status {
+	if s, ok := status.FromError(err); ok && grpcerr.Reason(s) != "" {
+		return s
+	}
+	return grpcerr.Status(err)
+}
+
+func shapeStream(_ context.Context, err error) *status.Status { return shape(err) }
+
+// routingFailed answers a request that no route takes.
+func (g *Gateway) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int) {
+	if exchangeOf(r.Context()).probe {
+		return
+	}
+	allowed := g.allowed(r)
+	if len(allowed) == 0 {
+		g.fail(w, r, errs.New(errs.NotFound, errs.ReasonRouteNotFound, "There is nothing at this path; GET /openapi.json lists what there is."))
+		return
+	}
+	g.refuseMethod(w, r, allowed)
+}
+
+func (g *Gateway) refuseMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
+	list := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", list)
+	g.fail(w, r, errs.New(errs.Unimplemented, errs.ReasonMethodNotAllowed, "This path takes %s only.", list))
+}
+
+// allowed returns the methods that the path of a request takes.
+func (g *Gateway) allowed(r *http.Request) []string {
+	var out []string
+	for _, verb := range g.routes.verbs() {
+		rt := g.probe(r, verb)
+		if rt == nil {
+			continue
+		}
+		out = append(out, verb)
+		if verb == http.MethodGet && !rt.stream {
+			out = append(out, http.MethodHead)
+		}
+	}
+	if len(out) > 0 {
+		out = append(out, http.MethodOptions)
+	}
+	return out
+}
+
+// probe asks the router for the route that a request would take with another
+// method; nil for none.
+func (g *Gateway) probe(r *http.Request, verb string) *route {
+	e := &exchange{probe: true}
+	other := r.Clone(withExchange(r.Context(), e))
+	other.Method = verb
+	g.mux.ServeHTTP(nowhere{}, other)
+	return e.route
+}
+
+// setStatus gives a successful answer the status that the protos promise.
+func (g *Gateway) setStatus(ctx context.Context, w http.ResponseWriter, m proto.Message) error {
+	method, _ := runtime.RPCMethod(ctx)
+	rt := g.routes.byMethod(method)
+	if m == nil || rt == nil || rt.success == http.StatusOK {
+		return nil
+	}
+	if rt.success == http.StatusNoContent {
+		w.Header().Del("Content-Type")
+	}
+	// Writing the body of a 204 fails, as it should, and grpc-gateway expects
+	// that.
+	w.WriteHeader(rt.success)
+	return nil
+}
+
+// setRateHeaders tells a decision in the spelling that the API documents.
+func setRateHeaders(h http.Header, d admission.Decision) {
+	md := grpcserver.RateMetadata(d)
+	h["X-RateLimit-Limit"] = md.Get(grpcserver.RateLimitKey)
+	h["X-RateLimit-Remaining"] = md.Get(grpcserver.RateRemainingKey)
+	h["X-RateLimit-Reset"] = md.Get(grpcserver.RateResetKey)
+}
+
+// recorder notes what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int // 0 until written
+	bytes  int64
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// streamWriter lets an answer last as long as it likes while it is being read:
+// the server's deadlines are for whole answers, this one's is for each
+// message.
+type streamWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func newStreamWriter(w http.ResponseWriter) streamWriter {
+	s := streamWriter{w, http.NewResponseController(w)}
+	// A deadline for reading would end the request's context when it passes.
+	_ = s.control.SetReadDeadline(time.Time{})
+	_ = s.control.SetWriteDeadline(time.Time{})
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold messages back
+	return s
+}
+
+func (s streamWriter) Write(p []byte) (int, error) {
+	if err := s.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return s.ResponseWriter.Write(p)
+}
+
+func (s streamWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// nowhere takes an answer that nobody wants.
+type nowhere struct{}
+
+func (nowhere) Header() http.Header         { return http.Header{} }
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) WriteHeader(int)             {}

@@ -1,0 +1,258 @@
+// Package transporttest starts the whole transport, both protocols with the
+// real chain, over fakes of the domain, for the tests of its packages.
+package transporttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/transport/gateway"
+	"github.com/prwarden/prwarden/internal/transport/grpcserver"
+	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
+)
+
+// Epoch is when everything in the fakes was created.
+var Epoch = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
+
+// Bundle is a running transport.
+type Bundle struct {
+	Reviews  *Reviews
+	Rules    *Rules
+	Keys     *admission.Keys
+	Handlers *reviewgrpc.Reviews
+	Metrics  *grpcprom.ServerMetrics
+	URL      string // of the REST API, without /v1
+	GRPCAddr string
+	Logs     *Logs
+	store    *keyStore
+	ready    error
+}
+
+// Options are what a test may change.
+type Options struct {
+	Limit   int            // requests a minute; very many when 0
+	Trusted []netip.Prefix // proxies
+}
+
+// Start starts a transport that ends with the test.
+func Start(t testing.TB, o Options) *Bundle {
+	t.Helper()
+	if o.Limit == 0 {
+		o.Limit = 1 << 30
+	}
+	b := &Bundle{
+		Reviews: &Reviews{}, Rules: &Rules{}, Logs: &Logs{}, store: &keyStore{keys: map[string]admission.Key{}},
+		Metrics: grpcprom.NewServerMetrics(),
+	}
+	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	b.Keys = admission.NewKeys(b.store, time.Now, log)
+	b.Handlers = reviewgrpc.NewReviews(b.Reviews, b.Keys)
+	admitter := admission.NewAdmitter(b.Keys, admission.NewMemoryLimiter(time.Now), o.Trusted, o.Limit)
+	chain, err := grpcserver.NewChain(admitter, b.Metrics, log)
+	require.NoError(t, err)
+	server := grpcserver.New(chain, b.register)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	b.GRPCAddr = listener.Addr().String()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+
+	g, err := gateway.New(gateway.Config{
+		Dial: server.Dial, Admitter: admitter, OpenAPI: []byte(`{"openapi":"3.0.0"}`), Log: log,
+		Ready: func(context.Context) error { return b.ready },
+	})
+	require.NoError(t, err)
+	web := httptest.NewUnstartedServer(nil)
+	web.Config = gateway.NewServer(g, log)
+	web.Start()
+	b.URL = web.URL
+	t.Cleanup(func() {
+		b.Handlers.EndWatches()
+		web.CloseClientConnections()
+		web.Close()
+		assert.NoError(t, g.Close())
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		assert.NoError(t, server.Shutdown(ctx))
+		assert.NoError(t, <-served)
+	})
+	return b
+}
+
+func (b *Bundle) register(r grpc.ServiceRegistrar) {
+	prwardenv1.RegisterReviewServiceServer(r, b.Handlers)
+	prwardenv1.RegisterRuleServiceServer(r, reviewgrpc.NewRules(b.Rules))
+	prwardenv1.RegisterKeyServiceServer(r, reviewgrpc.NewKeys(b.Keys))
+	healthpb.RegisterHealthServer(r, health.NewServer())
+	if s, ok := r.(reflection.GRPCServer); ok {
+		reflection.Register(s)
+	}
+}
+
+// SetReady sets what /readyz finds.
+func (b *Bundle) SetReady(err error) { b.ready = err }
+
+// SetKeysDown makes every look at the keys fail, or work again for nil.
+func (b *Bundle) SetKeysDown(err error) {
+	b.store.mu.Lock()
+	defer b.store.mu.Unlock()
+	b.store.down = err
+}
+
+// Key makes a key of the organization acme and returns it with its token; with
+// all scopes when none is named.
+func (b *Bundle) Key(t testing.TB, scopes ...admission.Scope) (admission.Key, string) {
+	t.Helper()
+	if len(scopes) == 0 {
+		scopes = admission.Scopes()
+	}
+	k, token, err := b.Keys.Issue(context.Background(), "acme", admission.NewKey{Name: "test", Scopes: scopes})
+	require.NoError(t, err)
+	return k, token
+}
+
+// Conn returns a connection to the gRPC port.
+func (b *Bundle) Conn(t testing.TB) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(b.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, conn.Close()) })
+	return conn
+}
+
+// Answer is a whole REST response.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+	JSON   map[string]any // nil when the body is not an object
+}
+
+// Reason returns the reason of an error, "" when there is none.
+func (a Answer) Reason() string {
+	for _, d := range a.details() {
+		if r, ok := d["reason"].(string); ok {
+			return r
+		}
+	}
+	return ""
+}
+
+// Violations returns the fields that an error complains about, and what it
+// says of them.
+func (a Answer) Violations() map[string]string {
+	out := map[string]string{}
+	for _, d := range a.details() {
+		list, _ := d["field_violations"].([]any)
+		for _, v := range list {
+			m, _ := v.(map[string]any)
+			field, _ := m["field"].(string)
+			out[field], _ = m["description"].(string)
+		}
+	}
+	return out
+}
+
+func (a Answer) details() []map[string]any {
+	var out []map[string]any
+	list, _ := a.JSON["details"].([]any)
+	for _, d := range list {
+		if m, ok := d.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Do sends a REST request. Headers are given as `Name: value`; a body gets
+// Content-Type application/json unless another is given.
+func (b *Bundle) Do(t testing.TB, method, path, body string, headers ...string) Answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, b.URL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if strings.EqualFold(name, "Content-Type") {
+			req.Header.Set(name, value)
+			continue
+		}
+		req.Header.Add(name, value)
+	}
+	return Send(t, req)
+}
+
+// Send sends a request and reads the whole answer.
+func Send(t testing.TB, req *http.Request) Answer {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	require.NoError(t, err)
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	a := Answer{Status: resp.StatusCode, Header: resp.Header, Body: string(data)}
+	if json.Unmarshal(data, &a.JSON) != nil {
+		a.JSON = nil
+	}
+	return a
+}
+
+// Bearer is the header for a token.
+func Bearer(token string) string { return "Authorization: Bearer " + token }
+
+// Logs is what was logged.
+type Logs struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// String returns all of it.
+func (l *Logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// Lines returns the lines with that message.
+func (l *Logs) Lines(message string) []map[string]any {
+	var out []map[string]any
+	for line := range strings.Lines(l.String()) {
+		var m map[string]any
+		if json.Unmarshal([]byte(line), &m) == nil && m["msg"] == message {
+			out = append(out, m)
+		}
+	}
+	return out
+}
