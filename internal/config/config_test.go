@@ -25,6 +25,7 @@ func TestSettingsAndFieldsAreTheSame(t *testing.T) {
 			settings = append(settings, s.Key)
 		}
 		assert.NotEmpty(t, s.Usage, s.Key)
+		assert.NotContains(t, s.Usage, "`", "pflag would take it for the name of the value")
 		assert.NotZero(t, s.Commands, s.Key)
 	}
 	assert.ElementsMatch(t, fields, append(settings, "organizations"))

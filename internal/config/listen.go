@@ -38,7 +38,7 @@ func (l Listen) settings() []Setting {
 			Usage: "Where the scanner listens for servers. Beyond loopback it needs\n--tls-cert and --tls-key, or --insecure.",
 		}, {
 			Key: "ops_addr", Commands: Serve, Value: "HOST:PORT", Default: l.OpsAddr,
-			Usage: "Where Prometheus reads metrics, without a key: keep it private.\n`none` turns it off.",
+			Usage: "Where Prometheus reads metrics, without a key: keep it private.\nThe word none turns it off.",
 		}, {
 			Key: "trusted_proxies", Commands: Serve, Value: "CIDR,...", List: true,
 			Usage: "Addresses or networks of reverse proxies whose X-Forwarded-For\nis believed.",

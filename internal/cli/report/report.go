@@ -36,7 +36,7 @@ type row struct{ severity, place, rule, message string }
 
 const (
 	gap        = "  "
-	minMessage = 30 // columns; with less, each finding gets lines of its own
+	minMessage = 40 // columns; with less, messages go under their rows
 )
 
 func findings(b *strings.Builder, list []restclient.Finding, width int) {
@@ -55,14 +55,23 @@ func findings(b *strings.Builder, list []restclient.Finding, width int) {
 		place = max(place, terminal.Columns(r.place))
 		rule = max(rule, terminal.Columns(r.rule))
 	}
-	before := severity + place + rule + 3*len(gap)
-	if width-before < minMessage {
+	places := severity + place + rule + 2*len(gap)
+	switch {
+	case width-places-len(gap) >= minMessage:
+		beside(b, rows, []int{severity, place, rule}, width)
+	case places <= width:
+		below(b, rows, []int{severity, place}, width)
+	default:
 		stacked(b, rows[1:], severity, width)
-		return
 	}
+}
+
+// beside writes a table of four columns.
+func beside(b *strings.Builder, rows []row, columns []int, width int) {
+	before := columns[0] + columns[1] + columns[2] + 3*len(gap)
 	indent := strings.Repeat(" ", before)
 	for _, r := range rows {
-		lead := terminal.Pad(r.severity, severity) + gap + terminal.Pad(r.place, place) + gap + terminal.Pad(r.rule, rule) + gap
+		lead := terminal.Pad(r.severity, columns[0]) + gap + terminal.Pad(r.place, columns[1]) + gap + terminal.Pad(r.rule, columns[2]) + gap
 		for _, line := range terminal.Wrap(r.message, width-before) {
 			b.WriteString(strings.TrimRight(lead+line, " ") + "\n")
 			lead = indent
@@ -70,15 +79,29 @@ func findings(b *strings.Builder, list []restclient.Finding, width int) {
 	}
 }
 
+// below writes a table of three columns, and each message under its row.
+func below(b *strings.Builder, rows []row, columns []int, width int) {
+	for i, r := range rows {
+		b.WriteString(terminal.Pad(r.severity, columns[0]) + gap + terminal.Pad(r.place, columns[1]) + gap + r.rule + "\n")
+		if i > 0 {
+			message(b, r, columns[0], width)
+		}
+	}
+}
+
 // stacked writes each finding on lines of its own, where columns don't fit.
 func stacked(b *strings.Builder, rows []row, severity, width int) {
-	indent := strings.Repeat(" ", severity) + gap
 	for _, r := range rows {
 		b.WriteString(terminal.Pad(r.severity, severity) + gap + r.place + "\n")
-		b.WriteString(indent + r.rule + "\n")
-		for _, line := range terminal.Wrap(r.message, width-len(indent)) {
-			b.WriteString(indent + line + "\n")
-		}
+		b.WriteString(strings.Repeat(" ", severity) + gap + r.rule + "\n")
+		message(b, r, severity, width)
+	}
+}
+
+func message(b *strings.Builder, r row, severity, width int) {
+	indent := strings.Repeat(" ", severity) + gap
+	for _, line := range terminal.Wrap(r.message, width-len(indent)) {
+		b.WriteString(indent + line + "\n")
 	}
 }
 

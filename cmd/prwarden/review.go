@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/config"
+)
+
+func newReview(st cli.Streams) *cobra.Command {
+	var in cli.ReviewInput
+	cmd := &cobra.Command{
+		Use:   "review OWNER/REPO NUMBER",
+		Short: "Have a server scan a pull request",
+		Long: `Ask a server to scan a pull request. The review's identifier is printed as soon
+as the review is queued; with --wait its progress goes to stderr, and then the
+findings to stdout.
+
+The API key comes from PRWARDEN_API_KEY or from --key-file. It is no flag, so
+that neither the list of processes nor the shell's history shows it.
+
+Exit status: 0 when the review is queued (with --wait: complete), 2 when the
+command line, the configuration or the request is wrong, 3 when the service or
+the review failed.`,
+		Example: `  # Scan a pull request and show the findings
+  PRWARDEN_API_KEY=prw_... prwarden review acme/web 17 --wait
+
+  # Only the default rules, the answer as JSON, from another server
+  prwarden review acme/web 17 --wait --ruleset default --json \
+      --server https://prwarden.example.com --key-file ~/.prwarden-key`,
+		Args: args(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := load(cmd, st, config.Review)
+			if err != nil {
+				return err
+			}
+			in.Repo, in.Number = args[0], args[1]
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return cli.Review(ctx, st, c.Client, in)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&in.Wait, "wait", false, "Wait for the review to end and show its findings.")
+	flags.StringVar(&in.Ruleset, "ruleset", "", "Rules to apply: default, custom, or OWNER/REPO (as without).")
+	flags.BoolVar(&in.JSON, "json", false, "Print the server's answer as JSON.")
+	config.Bind(config.Review, flags)
+	return cmd
+}

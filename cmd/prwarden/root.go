@@ -1,0 +1,59 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/config"
+)
+
+func newRoot(st cli.Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "prwarden",
+		Short: "Scan pull requests against rules",
+		Long: `prwarden scans the lines that a pull request adds against rules (secrets,
+security, correctness, hygiene, and your own) and reports findings over a
+REST and a gRPC API.`,
+		Example: `  # Start a server on SQLite, and make a key for it
+  prwarden serve --database sqlite:prwarden.db
+  prwarden keys create --org default --name me > key.txt
+
+  # Scan a public pull request of github.com and show what it adds
+  prwarden review psf/requests 6710 --wait --key-file key.txt`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("unknown command %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(st.Out)
+	root.SetErr(st.Err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &cli.UsageError{Err: err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(serverCommands(st)...)
+	root.AddCommand(newReview(st), newVersion(st))
+	return root
+}
+
+// args wraps a check of arguments, so that its error is one of usage.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return &cli.UsageError{Err: err}
+		}
+		return nil
+	}
+}
+
+// load reads the settings of a command.
+func load(cmd *cobra.Command, st cli.Streams, command config.Command) (config.Config, error) {
+	c, err := config.Load(command, st.Env, cmd.Flags())
+	if err != nil {
+		return config.Config{}, &cli.UsageError{Err: err}
+	}
+	return c, nil
+}

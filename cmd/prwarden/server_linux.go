@@ -1,0 +1,16 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/admin"
+)
+
+// serverCommands are those of the service's own side.
+func serverCommands(st cli.Streams) []*cobra.Command {
+	return []*cobra.Command{newServe(st), newScanner(st), newMigrate(st), newKeys(st)}
+}
+
+// schemaVersion is the one that this build needs.
+func schemaVersion() int64 { return admin.SchemaVersion() }

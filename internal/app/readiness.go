@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+)
+
+// How often the gRPC health service is told the state, and how long a look may
+// take.
+const (
+	readinessInterval = 5 * time.Second
+	readinessTimeout  = 2 * time.Second
+)
+
+var errStopping = errors.New("the server is stopping")
+
+// readiness says whether the server can do its work: the database can be
+// reached and has the right schema, and the server is not stopping.
+type readiness struct {
+	check  func(context.Context) error
+	health *health.Server
+
+	stopOnce sync.Once
+	stopping chan struct{}
+	done     sync.WaitGroup
+}
+
+func newReadiness(check func(context.Context) error) *readiness {
+	return &readiness{check: check, health: health.NewServer(), stopping: make(chan struct{})}
+}
+
+// Check returns nil when the server is ready, and else why not.
+func (r *readiness) Check(ctx context.Context) error {
+	select {
+	case <-r.stopping:
+		return errStopping
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, readinessTimeout)
+	defer cancel()
+	return r.check(ctx)
+}
+
+// start keeps the gRPC health service up to date.
+func (r *readiness) start() {
+	r.done.Go(func() {
+		tick := time.NewTicker(readinessInterval)
+		defer tick.Stop()
+		for {
+			state := healthpb.HealthCheckResponse_SERVING
+			if r.Check(context.Background()) != nil {
+				state = healthpb.HealthCheckResponse_NOT_SERVING
+			}
+			r.health.SetServingStatus("", state)
+			select {
+			case <-tick.C:
+			case <-r.stopping:
+				return
+			}
+		}
+	})
+}
+
+// stop makes the server not ready, for good.
+func (r *readiness) stop() {
+	r.stopOnce.Do(func() {
+		close(r.stopping)
+		r.done.Wait()
+		r.health.Shutdown()
+	})
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/prwarden/prwarden/internal/config"
+)
+
+// Scanner is a scanner process: the scanner's gRPC service on a network
+// address.
+type Scanner struct {
+	server   *grpc.Server
+	health   *health.Server
+	listener net.Listener
+	failed   chan error
+	done     sync.WaitGroup
+	start    sync.Once
+	stop     sync.Once
+	stopErr  error
+}
+
+// NewScanner makes a scanner and listens; it serves from Start on. c must be
+// valid for config.Scanner. An error is a sentence for the operator.
+func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (*Scanner, error) {
+	service, err := newScannerService(c, env, log)
+	if err != nil {
+		return nil, err
+	}
+	var options []grpc.ServerOption
+	t, err := serverTLS(c.Link)
+	switch {
+	case err != nil:
+		return nil, err
+	case t != nil:
+		options = append(options, grpc.Creds(credentials.NewTLS(t)))
+	}
+	listener, err := listen(ctx, "grpc-addr", c.ScannerGRPCAddr)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scanner{
+		server: newScannerServer(service, log, options...), health: health.NewServer(), listener: listener,
+		failed: make(chan error, 1),
+	}
+	healthpb.RegisterHealthServer(s.server, s.health)
+	return s, nil
+}
+
+// Addr is where the scanner listens.
+func (s *Scanner) Addr() string { return s.listener.Addr().String() }
+
+// Start begins to serve. Starting twice is starting once.
+func (s *Scanner) Start() {
+	s.start.Do(func() {
+		s.done.Go(func() {
+			if err := s.server.Serve(s.listener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+				s.failed <- fmt.Errorf("serve gRPC: %w", err)
+			}
+		})
+	})
+}
+
+// Failed tells when serving ended by itself.
+func (s *Scanner) Failed() <-chan error { return s.failed }
+
+// Stop takes no more scans, lets those that run end until ctx does, and then
+// breaks them off: their servers put them back into the queue. Stopping twice
+// is stopping once.
+func (s *Scanner) Stop(ctx context.Context) error {
+	s.stop.Do(func() {
+		s.health.Shutdown()
+		stopGRPC(ctx, s.server)
+		s.done.Wait()
+		// The server closes a listener only if it served it.
+		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			s.stopErr = err
+		}
+	})
+	return s.stopErr
+}
+
+// stopGRPC lets running calls end until ctx does and breaks off the others,
+// which is no error: their callers can call again.
+func stopGRPC(ctx context.Context, server *grpc.Server) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		server.GracefulStop()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		server.Stop()
+		<-done
+	}
+}
+
+func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("%s: can't listen on %s: %w", setting, addr, err)
+	}
+	return l, nil
+}

@@ -1,0 +1,257 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/transport/gateway"
+	"github.com/prwarden/prwarden/internal/transport/grpcserver"
+	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
+	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
+)
+
+// Server is a whole server: store, queue, scanner or the way to scanners, and
+// the three listeners.
+type Server struct {
+	log *slog.Logger
+
+	// In the order in which they are made; Stop goes the other way.
+	store      *sqlstore.Store
+	scanner    scannerLink
+	keys       *admission.Keys
+	dispatcher *review.Dispatcher
+	watches    *reviewgrpc.Reviews
+	ready      *readiness
+	grpc       *grpcserver.Server
+	gateway    *gateway.Gateway
+	http       *http.Server
+	ops        *http.Server // nil for none
+	listeners  listeners
+
+	failed  chan error
+	serving sync.WaitGroup
+	start   sync.Once
+	stop    sync.Once
+	stopErr error
+}
+
+// scannerLink is the way to the scanner, and how to end it.
+type scannerLink struct {
+	conn grpc.ClientConnInterface
+	stop func() error
+}
+
+type listeners struct{ http, grpc, ops net.Listener }
+
+// Addresses are where a server listens, as HOST:PORT. Ops is empty when there
+// are no metrics.
+type Addresses struct{ HTTP, GRPC, Ops string }
+
+// NewServer opens the database, which it brings to this version's schema, puts
+// back what a server before lost, makes everything and listens. It serves from
+// Start on. c must be valid for config.Serve. An error is a sentence for the
+// operator.
+func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (_ *Server, err error) {
+	s := &Server{log: log, failed: make(chan error, 3)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.release())
+		}
+	}()
+	if s.store, err = openStore(ctx, c, log); err != nil {
+		return nil, err
+	}
+	if s.scanner, err = linkScanner(c, env, log); err != nil {
+		return nil, err
+	}
+	if err = s.listen(ctx, c.Listen); err != nil {
+		return nil, err
+	}
+	return s, s.assemble(c)
+}
+
+// openStore opens the database for this server alone and makes it ready.
+func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*sqlstore.Store, error) {
+	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: c.Database, Exclusive: true})
+	if err != nil {
+		return nil, err
+	}
+	lost, err := prepare(ctx, store)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	if len(lost) > 0 {
+		log.Warn("a server before this one ended without giving back its reviews", "review_ids", lost)
+	}
+	return store, nil
+}
+
+func prepare(ctx context.Context, store *sqlstore.Store) (lost []string, err error) {
+	if err := store.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	return store.ReleaseLeases(ctx, review.MaxLost)
+}
+
+func linkScanner(c config.Config, env Environment, log *slog.Logger) (scannerLink, error) {
+	if len(c.Scanners) > 0 {
+		conn, err := dialScanners(c)
+		if err != nil {
+			return scannerLink{}, fmt.Errorf("scanner: %w", err)
+		}
+		return scannerLink{conn: conn, stop: conn.Close}, nil
+	}
+	service, err := newScannerService(c, env, log)
+	if err != nil {
+		return scannerLink{}, err
+	}
+	local, err := startLocalScanner(service, log)
+	if err != nil {
+		return scannerLink{}, err
+	}
+	return scannerLink{conn: local.conn, stop: local.stop}, nil
+}
+
+func (s *Server) listen(ctx context.Context, l config.Listen) (err error) {
+	if s.listeners.http, err = listen(ctx, "http-addr", l.HTTPAddr); err != nil {
+		return err
+	}
+	if s.listeners.grpc, err = listen(ctx, "grpc-addr", l.GRPCAddr); err != nil {
+		return err
+	}
+	if l.OpsAddr == config.OpsNone {
+		return nil
+	}
+	s.listeners.ops, err = listen(ctx, "ops-addr", l.OpsAddr)
+	return err
+}
+
+// Addresses says where the server listens.
+func (s *Server) Addresses() Addresses {
+	a := Addresses{HTTP: s.listeners.http.Addr().String(), GRPC: s.listeners.grpc.Addr().String()}
+	if s.listeners.ops != nil {
+		a.Ops = s.listeners.ops.Addr().String()
+	}
+	return a
+}
+
+// Start begins to serve and to scan. Starting twice is starting once.
+func (s *Server) Start() {
+	s.start.Do(func() {
+		s.keys.Start()
+		s.ready.start()
+		s.dispatcher.Start()
+		s.serve("gRPC", func() error { return s.grpc.Serve(s.listeners.grpc) })
+		s.serve("HTTP", func() error { return s.http.Serve(s.listeners.http) })
+		if s.ops != nil {
+			s.serve("metrics", func() error { return s.ops.Serve(s.listeners.ops) })
+		}
+	})
+}
+
+func (s *Server) serve(what string, serve func() error) {
+	s.serving.Go(func() {
+		if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("serve %s: %w", what, err)
+		}
+	})
+}
+
+// Failed tells when a listener ended by itself.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// lastSteps bounds what is done after ctx of Stop has ended: each step is
+// quick unless a disk hangs.
+const lastSteps = 10 * time.Second
+
+// Stop ends the server in good order: it is not ready any more, accepts
+// nothing new, ends the watches, lets running requests finish until ctx ends,
+// gives running scans back to the queue, and closes the database. Stopping
+// twice is stopping once. Only what was left undone is an error; requests that
+// had to be cut off are logged.
+func (s *Server) Stop(ctx context.Context) error {
+	s.stop.Do(func() {
+		s.stopErr = s.shutdown(ctx)
+	})
+	return s.stopErr
+}
+
+func (s *Server) shutdown(ctx context.Context) error {
+	s.ready.stop()
+	s.watches.EndWatches()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
+	defer cancel()
+
+	// Requests and scans end at the same time: neither waits for the other.
+	var requests sync.WaitGroup
+	requests.Go(func() {
+		if err := s.http.Shutdown(ctx); err != nil {
+			s.log.Warn("running HTTP requests were cut off", "error", err)
+			_ = s.http.Close() // there is nothing more to do about it
+		}
+		if err := s.grpc.Shutdown(ctx); err != nil {
+			s.log.Warn("running gRPC calls were cut off", "error", err)
+		}
+	})
+	err := s.dispatcher.Stop(last)
+	requests.Wait()
+	err = errors.Join(err, s.keys.Stop(last))
+	if s.ops != nil {
+		err = errors.Join(err, s.ops.Close())
+	}
+	err = errors.Join(err, s.release())
+	s.serving.Wait()
+	return err
+}
+
+// release frees what NewServer took, also when it got only part of the way.
+func (s *Server) release() error {
+	var all []error
+	if s.gateway != nil {
+		all = append(all, s.gateway.Close())
+	}
+	if s.grpc != nil {
+		// Its half in memory runs from the beginning. After shutdown this does
+		// nothing.
+		all = append(all, s.grpc.Shutdown(context.Background()))
+	}
+	for _, l := range []net.Listener{s.listeners.http, s.listeners.grpc, s.listeners.ops} {
+		if l != nil {
+			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				all = append(all, err)
+			}
+		}
+	}
+	if s.scanner.stop != nil {
+		all = append(all, s.scanner.stop())
+	}
+	if s.store != nil {
+		all = append(all, s.store.Close())
+	}
+	return errors.Join(all...)
+}
+
+// workerName tells this process's claims from others'.
+func workerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d", host, os.Getpid())
+}
+
+// scannerOf returns the review side's scanner over a link.
+func scannerOf(l scannerLink) review.Scanner { return scannergrpc.NewClient(l.conn) }
