@@ -1,0 +1,174 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing")
+
+// prwarden runs the program and returns what it printed.
+func prwarden(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	code = run(t.Context(), cli.Streams{Out: &out, Err: &errs, Env: env}, args)
+	return code, out.String(), errs.String()
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range commands(newRoot(cli.Streams{})) {
+		path := strings.Fields(cmd.CommandPath())[1:]
+		name := strings.Join(append([]string{"prwarden"}, path...), "-")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, out, errs := prwarden(t, nil, append(path, "--help")...)
+			assert.Equal(t, cli.ExitOK, code)
+			assert.Empty(t, errs)
+			golden(t, name, out)
+			for line := range strings.Lines(out) {
+				assert.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 120, line)
+			}
+		})
+	}
+}
+
+// commands are all that the help shows, with root.
+func commands(root *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{root}
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			all = append(all, commands(c)...)
+		}
+	}
+	return all
+}
+
+// A command that does something has examples.
+func TestHelpTeaches(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range commands(newRoot(cli.Streams{})) {
+		assert.NotEmpty(t, cmd.Short, cmd.CommandPath())
+		assert.NotEmpty(t, cmd.Long, cmd.CommandPath())
+		if !cmd.HasSubCommands() && cmd.Name() != "version" {
+			assert.NotEmpty(t, cmd.Example, cmd.CommandPath())
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		env  []string
+		args []string
+		want []string
+	}{
+		{"unknown command", nil, []string{"serv"}, []string{`unknown command "serv"`, "See `prwarden --help`"}},
+		{"unknown flag", nil, []string{"serve", "--http"}, []string{"unknown flag: --http", "See `prwarden serve --help`"}},
+		{"bad setting", []string{"PRWARDEN_SCAN_WORKERS=0"}, []string{"serve"}, []string{"scan_workers (from PRWARDEN_SCAN_WORKERS): 0 is not allowed"}},
+		{"missing file", nil, []string{"serve", "--config", "/nowhere/prwarden.yaml"}, []string{"the configuration file can't be read"}},
+		{"surplus argument", nil, []string{"migrate", "now"}, []string{`unknown command "now"`}},
+		{"surplus argument of keys", nil, []string{"keys", "make"}, []string{`unknown command "make"`, "See `prwarden keys --help`"}},
+		{"no number", nil, []string{"review", "acme/web"}, []string{"accepts 2 arg(s), received 1"}},
+		{"bad number", nil, []string{"review", "acme/web", "0"}, []string{`"0" is not a pull request number`}},
+		{"bad repository", nil, []string{"review", "web", "1"}, []string{`"web" is not a repository`}},
+		{"no key", nil, []string{"review", "acme/web", "1"}, []string{"no API key: set PRWARDEN_API_KEY or give --key-file"}},
+		{"no name", nil, []string{"keys", "create", "--org", "acme"}, []string{"--org and --name are required"}},
+		{"scanner open to all", nil, []string{"scanner", "--grpc-addr", ":0"}, []string{"--insecure"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			code, out, errs := prwarden(t, tt.env, tt.args...)
+			assert.Equal(t, cli.ExitUsage, code)
+			assert.Empty(t, out)
+			for _, part := range tt.want {
+				assert.Contains(t, errs, part)
+			}
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	code, out, _ := prwarden(t, nil, "version")
+	assert.Equal(t, cli.ExitOK, code)
+	assert.Regexp(t, `(?s)^prwarden \S+\ncommit: .*\ngo: .*\nschema:  [1-9]\d*\n$`, out)
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "prwarden.db")
+	with := func(args ...string) []string { return append(append([]string{"keys"}, args...), "--database", database) }
+
+	// The database is new: it gets its schema on the way.
+	code, token, details := prwarden(t, nil, with("create", "--org", "default", "--name", "ci \x1b[31m", "--expires", "720h", "--rate-limit", "5")...)
+	require.Equal(t, cli.ExitOK, code, details)
+	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, token)
+	id := regexp.MustCompile(`key_\w+`).FindString(details)
+	require.NotEmpty(t, id, details)
+	assert.NotContains(t, details, strings.TrimSpace(token))
+	assert.NotContains(t, details, "warning")
+
+	code, _, details = prwarden(t, nil, with("create", "--org", "other", "--name", "x", "--scopes", "keys:admin,rules:read")...)
+	require.Equal(t, cli.ExitOK, code, details)
+	assert.Contains(t, details, "organization other is not in the configuration")
+
+	code, list, _ := prwarden(t, nil, with("list")...)
+	require.Equal(t, cli.ExitOK, code)
+	assert.Len(t, strings.Split(strings.TrimSpace(list), "\n"), 3)
+	assert.Contains(t, list, id)
+	assert.Contains(t, list, `ci \x1b[31m`)
+	assert.Contains(t, list, "5/min")
+	assert.NotContains(t, list, strings.TrimSpace(token))
+
+	code, list, _ = prwarden(t, nil, with("list", "--org", "other")...)
+	require.Equal(t, cli.ExitOK, code)
+	assert.NotContains(t, list, id)
+	assert.Contains(t, list, "keys:admin,rules:read")
+
+	code, _, details = prwarden(t, nil, with("revoke", id)...)
+	require.Equal(t, cli.ExitOK, code, details)
+	_, list, _ = prwarden(t, nil, with("list")...)
+	assert.NotContains(t, list, id)
+	code, _, details = prwarden(t, nil, with("revoke", id)...)
+	assert.Equal(t, cli.ExitFailed, code, details)
+
+	code, _, details = prwarden(t, nil, with("create", "--org", "default", "--name", "x", "--scopes", "all")...)
+	assert.Equal(t, cli.ExitUsage, code)
+	assert.Contains(t, details, "scopes[0]")
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	args := []string{"migrate", "--database", "sqlite:" + filepath.Join(t.TempDir(), "prwarden.db")}
+	code, _, details := prwarden(t, nil, args...)
+	require.Equal(t, cli.ExitOK, code, details)
+	assert.Contains(t, details, "from version 0 to")
+	code, _, details = prwarden(t, nil, args...)
+	require.Equal(t, cli.ExitOK, code, details)
+	assert.Contains(t, details, "already")
+}

@@ -1,0 +1,254 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/prwarden/prwarden/internal/app"
+	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+func TestServerScans(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.server(t)
+	a := b.api(t, s)
+
+	r := a.finish(t, a.create(t))
+	assert.Equal(t, "complete", r["status"], "%v", r["error"])
+	findings := r["findings"].([]any)
+	require.NotEmpty(t, findings)
+	first := findings[0].(map[string]any)
+	assert.Equal(t, "web/page.js", first["file"])
+	assert.EqualValues(t, 2, first["line"])
+
+	resp, err := http.Get("http://" + s.Addresses().Ops + "/metrics")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	for _, metric := range []string{
+		`prwarden_scan_duration_seconds_count{code="",status="complete"} 1`,
+		"prwarden_reviews_queued 0",
+		`grpc_server_handled_total{grpc_code="OK",grpc_method="CreateReview"`,
+		"go_goroutines", "process_resident_memory_bytes",
+	} {
+		assert.Contains(t, string(text), metric)
+	}
+}
+
+func TestServerIsReady(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.server(t)
+	for _, path := range []string{"/healthz", "/readyz", "/openapi.json"} {
+		resp, err := http.Get("http://" + s.Addresses().HTTP + path)
+		require.NoError(t, err)
+		resp.Body.Close()
+		assert.Equal(t, http.StatusOK, resp.StatusCode, path)
+	}
+	conn, err := grpc.NewClient(s.Addresses().GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer conn.Close()
+	watch, err := healthpb.NewHealthClient(conn).Watch(t.Context(), &healthpb.HealthCheckRequest{})
+	require.NoError(t, err)
+	state := awaitState(t, watch, healthpb.HealthCheckResponse_SERVING)
+	assert.Equal(t, healthpb.HealthCheckResponse_SERVING, state)
+
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop(context.Background()) }()
+	assert.Equal(t, healthpb.HealthCheckResponse_NOT_SERVING, awaitState(t, watch, healthpb.HealthCheckResponse_NOT_SERVING))
+	require.NoError(t, conn.Close())
+	require.NoError(t, <-stopped)
+	require.NoError(t, s.Stop(context.Background()), "stopping twice is stopping once")
+	_, err = net.Dial("tcp", s.Addresses().HTTP)
+	require.Error(t, err, "nobody listens any more")
+}
+
+// awaitState reads health messages until one has the state.
+func awaitState(t *testing.T, watch healthpb.Health_WatchClient, want healthpb.HealthCheckResponse_ServingStatus) healthpb.HealthCheckResponse_ServingStatus {
+	t.Helper()
+	for {
+		m, err := watch.Recv()
+		require.NoError(t, err)
+		if m.GetStatus() == want {
+			return want
+		}
+	}
+}
+
+// A stopping server ends watches, gives running scans back without counting
+// anything against them, and the next server completes them.
+func TestStopHandsScansBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	good := b.config.Organizations[0].Host.URL
+	asked := make(chan struct{}, 100)
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	b.config.Organizations[0].Host.URL = silent.URL + "/{repo}.git"
+
+	s := b.server(t)
+	a := b.api(t, s)
+	id := a.create(t)
+	watch := a.request(t, http.MethodGet, "/v1/reviews/"+id+":watch", "")
+	<-asked // git is on its way: the scan runs
+
+	began := time.Now()
+	stop(t, s)
+	assert.Less(t, time.Since(began), b.config.ShutdownGrace, "a watch does not hold up the end")
+	assert.Equal(t, "error", lastKey(t, watch.Body), "the watch was told why it ended")
+	r, err := b.store(t).GetReviewState(t.Context(), "acme", id)
+	require.NoError(t, err)
+	assert.Equal(t, review.Queued, r.Status)
+	assert.Equal(t, 1, r.Attempt)
+	assert.NotContains(t, b.log.String(), `"level":"ERROR"`)
+
+	b.config.Organizations[0].Host.URL = good
+	next := b.server(t)
+	a.base = "http://" + next.Addresses().HTTP
+	assert.Equal(t, "complete", a.finish(t, id)["status"])
+}
+
+// lastKey returns the key of the last line of a watch stream.
+func lastKey(t *testing.T, body io.Reader) string {
+	t.Helper()
+	key := ""
+	for lines := bufio.NewScanner(body); lines.Scan(); {
+		var m map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &m))
+		for k := range m {
+			key = k
+		}
+	}
+	return key
+}
+
+func TestNewServerErrors(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { taken.Close() }) // after the parallel subtests
+	tests := []struct {
+		name   string
+		change func(b *bundle)
+		want   string
+	}{
+		{"port taken", func(b *bundle) { b.config.GRPCAddr = taken.Addr().String() }, "grpc-addr: can't listen on"},
+		{"no folder for the database", func(b *bundle) { b.config.Database = "sqlite:" + b.dir + "/none/x.db" }, "none"},
+		{"token not set", func(b *bundle) {
+			b.config.Organizations[0].Host.URL = "https://h/{repo}.git"
+			b.config.Organizations[0].Host.TokenEnv = "ACME_TOKEN"
+		}, "ACME_TOKEN is not set"},
+		{"certificate of the link", func(b *bundle) {
+			b.config.Scanners, b.config.TLSCA = []string{"127.0.0.1:1"}, b.dir+"/none.pem"
+		}, "tls_ca"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			good := b.config
+			good.Organizations = append([]config.Organization(nil), b.config.Organizations...)
+			tt.change(b)
+			_, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+			require.ErrorContains(t, err, tt.want)
+			b.config = good
+			b.server(t) // what it had taken is free again
+		})
+	}
+}
+
+func TestOneServerToADatabase(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.server(t)
+	_, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+	require.ErrorContains(t, err, "another prwarden")
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.config.OpsAddr = config.OpsNone
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- app.Serve(ctx, b.config, nil, b.logger()) }()
+
+	var line struct {
+		HTTP string `json:"http_addr"`
+		GRPC string `json:"grpc_addr"`
+		Ops  string `json:"ops_addr"`
+	}
+	require.Eventually(t, func() bool {
+		for text := range strings.Lines(b.log.String()) {
+			if strings.Contains(text, `"msg":"serving"`) {
+				return json.Unmarshal([]byte(text), &line) == nil
+			}
+		}
+		return false
+	}, patience, 5*time.Millisecond)
+	resp, err := http.Get("http://" + line.HTTP + "/readyz")
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.NotEmpty(t, line.GRPC)
+	assert.Empty(t, line.Ops)
+
+	cancel()
+	require.NoError(t, <-ended)
+	assert.Contains(t, b.log.String(), `"msg":"stopped"`)
+}
+
+// Not parallel: it counts goroutines. Tests that are parallel wait until it is
+// over.
+func TestStopLeavesNoGoroutines(t *testing.T) { //nolint:paralleltest
+	b := setup(t)
+	http.DefaultClient.CloseIdleConnections()
+	before := runtime.NumGoroutine()
+
+	s, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+	require.NoError(t, err)
+	s.Start()
+	resp, err := http.Get("http://" + s.Addresses().HTTP + "/readyz")
+	require.NoError(t, err)
+	resp.Body.Close()
+	stop(t, s)
+
+	unstarted, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+	require.NoError(t, err)
+	stop(t, unstarted)
+
+	http.DefaultClient.CloseIdleConnections()
+	// What was told to end may still be on its way out.
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for runtime.NumGoroutine() > before {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			buf := make([]byte, 1<<20)
+			require.FailNow(t, "goroutines are left", "%s", buf[:runtime.Stack(buf, true)])
+		}
+	}
+}
