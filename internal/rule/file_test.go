@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -145,6 +146,30 @@ func TestParseFileMistakes(t *testing.T) {
 			}
 			assert.Equal(t, mistakes.Mistakes[0].Line, mistakes.Line())
 			assert.Contains(t, mistakes.Error(), tt.want[0])
+		})
+	}
+}
+
+// A hostile file must not cost more than a moment.
+func TestParseFileIsQuick(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"nested lists":   "version: 1\nrules: " + strings.Repeat("[", 60_000),
+		"nested maps":    "version: 1\nrules: " + strings.Repeat("{a: ", 9_000),
+		"nested dashes":  strings.Repeat("- ", 30_000),
+		"complex keys":   strings.Repeat("? ", 30_000),
+		"many keys":      "version: 1\n" + strings.Repeat("a: 1\n", 13_000),
+		"many anchors":   "version: 1\ndisable: [" + strings.Repeat("&a x,", 12_000) + "]",
+		"many comments":  strings.Repeat("#\n", 30_000) + "version: 1",
+		"many documents": strings.Repeat("---\n", 16_000),
+		"slow cases": "version: 1\nrules:\n- {id: a, type: regex, pattern: '" + slow + "', multiline: true, message: m, severity: low, cases: {match: ['" +
+			strings.Repeat("a", 16_000) + "', '" + strings.Repeat("a", 16_000) + "', '" + strings.Repeat("a", 16_000) + "']}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			_, _ = rule.ParseFile([]byte(text))
+			assert.Less(t, time.Since(start), 10*time.Second)
 		})
 	}
 }

@@ -128,6 +128,18 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// What the index finds is matched in portions when it is much.
+func TestManyCandidates(t *testing.T) {
+	t.Parallel()
+	var rules []match.Rule
+	for i := range 80 {
+		rules = append(rules, match.Rule{Pattern: fmt.Sprintf(`abc.{%d}$`, i%3)})
+	}
+	content := strings.Repeat("abc\nabc-\nabcabc\n", 1000)
+	got := run(t, rules, "", content, all)
+	assert.Equal(t, match.Reference(rules, "", []byte(content), all), got.Hits)
+}
+
 func TestRulesThatAreOff(t *testing.T) {
 	t.Parallel()
 	m, err := match.Compile([]match.Rule{{Pattern: "aaa"}, {Pattern: "a"}, {Pattern: "a", Multiline: true}})

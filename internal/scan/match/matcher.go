@@ -164,35 +164,47 @@ func (f *File) Match(ctx context.Context, lines Lines, added []LineRange, limit 
 	return result, ctx.Err()
 }
 
+// maxPending bounds, in rules times lines, what the index found and is yet to be
+// matched. Matching rule by rule lets a rule's clock be read seldom.
+const maxPending = 1 << 16
+
 // matchLines runs each rule on the lines that have one of its literals.
 func (f *File) matchLines(ctx context.Context, lines Lines, numbers []int32, result *Result) {
 	m := f.session.matcher
-	var found []uint64 // rule and line
-	for _, n := range numbers {
+	var pending []uint64 // rule and line
+	last := make([]int32, m.Len())
+	for i, n := range numbers {
 		m.lines.index.scan(lines.Line(int(n)), func(rules []int32) {
 			for _, r := range rules {
-				if f.active[r] {
-					found = append(found, uint64(r)<<32|uint64(n))
+				if f.active[r] && last[r] != n {
+					last[r] = n
+					pending = append(pending, uint64(r)<<32|uint64(n))
 				}
 			}
 		})
-	}
-	slices.Sort(found)
-	found = slices.Compact(found)
-	for len(found) > 0 {
-		r := found[0] >> 32
-		k := 0
-		var candidates []int32
-		for ; k < len(found) && found[k]>>32 == r; k++ {
-			candidates = append(candidates, int32(found[k]))
+		if len(pending) >= maxPending || i == len(numbers)-1 {
+			f.matchPending(ctx, lines, pending, result)
+			pending = pending[:0]
 		}
-		found = found[k:]
-		f.matchRule(ctx, int(r), lines, candidates, result)
 	}
 	for _, r := range m.lines.always {
 		if f.active[r] {
 			f.matchRule(ctx, int(r), lines, numbers, result)
 		}
+	}
+}
+
+// matchPending runs rules on lines, given as pairs.
+func (f *File) matchPending(ctx context.Context, lines Lines, pairs []uint64, result *Result) {
+	slices.Sort(pairs)
+	for len(pairs) > 0 {
+		rule := pairs[0] >> 32
+		var candidates []int32
+		for len(pairs) > 0 && pairs[0]>>32 == rule {
+			candidates = append(candidates, int32(pairs[0])) // the lower half
+			pairs = pairs[1:]
+		}
+		f.matchRule(ctx, int(rule), lines, candidates, result)
 	}
 }
 
