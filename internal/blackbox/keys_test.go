@@ -78,11 +78,13 @@ func TestKeysOverTheAPI(t *testing.T) {
 func TestKeysByTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setup(t)
-	out := s.command(t, "keys", "create", "--org", "acme", "--name", "short", "--expires", "1ms", "--database", s.database, "--config", s.config)
+	out := s.command(t, "keys", "create", "--org", "acme", "--name", "short", "--expires", "1s", "--database", s.database, "--config", s.config)
 	require.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, out, "the token alone")
-	a := s.client(strings.TrimSpace(out)).do(t, "GET", "/v1/rules", nil)
-	assert.Equal(t, 401, a.status)
-	assert.Equal(t, "KEY_EXPIRED", a.reason(t))
+	short := s.client(strings.TrimSpace(out))
+	require.Eventually(t, func() bool {
+		a := short.do(t, "GET", "/v1/rules", nil)
+		return a.status == 401 && a.reason(t) == "KEY_EXPIRED"
+	}, eventually, tick)
 
 	// Without --scopes it has the first four.
 	c := s.client(s.key(t, "acme"))

@@ -85,7 +85,7 @@ func (r *repository) commit(ref, parent string, change files) string {
 	}
 	for path, content := range change {
 		if content == remove {
-			git("", "update-index", "--force-remove", path)
+			git("0 0000000000000000000000000000000000000000\t"+path+"\n", "update-index", "--index-info")
 			continue
 		}
 		blob := git(content, "hash-object", "-w", "--stdin")

@@ -188,7 +188,7 @@ func (s *server) stop(t *testing.T) {
 // kill ends the server as a power cut would.
 func (s *server) kill(t *testing.T) {
 	t.Helper()
-	require.NoError(t, s.cmd.Process.Kill())
+	_ = s.cmd.Process.Kill() // an error says that it ended already
 	<-s.exited
 }
 
