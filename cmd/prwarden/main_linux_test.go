@@ -122,7 +122,9 @@ func TestVersion(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "prwarden.db")
-	with := func(args ...string) []string { return append(append([]string{"keys"}, args...), "--database", database) }
+	with := func(args ...string) []string {
+		return append(append([]string{"keys"}, args...), "--database", database)
+	}
 
 	// The database is new: it gets its schema on the way.
 	code, token, details := prwarden(t, nil, with("create", "--org", "default", "--name", "ci \x1b[31m", "--expires", "720h", "--rate-limit", "5")...)

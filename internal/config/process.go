@@ -20,7 +20,7 @@ func defaultProcess() Process {
 func (p Process) settings() []Setting {
 	return []Setting{
 		{
-			Key: "log_level", Commands: server, Value: "LEVEL", Default: p.LogLevel,
+			Key: "log_level", Commands: Serve | Scanner, Value: "LEVEL", Default: p.LogLevel,
 			Usage: "The least that is logged: debug, info, warn or error.",
 		}, {
 			Key: "shutdown_grace", Commands: Serve | Scanner, Value: "DURATION", Default: defaultText(p.ShutdownGrace),

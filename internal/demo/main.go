@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -64,7 +65,11 @@ func demo(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() {
+		if removeErr := os.RemoveAll(dir); err == nil {
+			err = removeErr
+		}
+	}()
 
 	heading("A repository with a pull request")
 	if err := makeRepository(filepath.Join(dir, "repos")); err != nil {
@@ -95,7 +100,7 @@ func demo(ctx context.Context) (err error) {
 }
 
 // play leaves a server running until the context ends.
-func play(ctx context.Context) error {
+func play(ctx context.Context) (err error) {
 	binary, err := program()
 	if err != nil {
 		return err
@@ -114,7 +119,7 @@ func play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer func() { err = errors.Join(err, s.stop()) }()
 	demoToken, err := s.createKey("demo")
 	if err != nil {
 		return err
@@ -143,8 +148,8 @@ The OpenAPI document is at %[1]s/openapi.json. Ctrl-C stops the server.
 	select {
 	case <-ctx.Done():
 		fmt.Println("\nStopping.")
-		return s.stop()
+		return nil
 	case <-s.exited:
-		return fmt.Errorf("the server ended by itself; see %s: %w", filepath.Join(dir, "server.log"), s.err)
+		return fmt.Errorf("the server ended by itself; see %s", filepath.Join(dir, "server.log"))
 	}
 }

@@ -58,7 +58,9 @@ type gitDir struct{ path string }
 // its name.
 func (g gitDir) commit(folder, parent, message string) (string, error) {
 	index := filepath.Join(g.path, "demo-index")
-	defer os.Remove(index)
+	if err := os.RemoveAll(index); err != nil { // that of the commit before
+		return "", err
+	}
 	if parent != "" {
 		if _, err := g.index(index, nil, "read-tree", parent); err != nil {
 			return "", err
