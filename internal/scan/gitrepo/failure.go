@@ -50,7 +50,7 @@ const unreachable = "The code host can't be reached or did not answer as a git s
 // network's. Other words may come from a damaged cache.
 func passing() []string {
 	return []string{"could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection reset",
-		"timed out", "too slow", "error: 429", "error: 5", "not valid: is this a git repository", "bad line length", "expected flush"}
+		"timed out", "too slow", "error: 429", "error: 5", "early eof", "rpc failed", "hung up", "unexpected disconnect", "not valid: is this a git repository", "bad line length", "expected flush"}
 }
 
 // errUnclear marks a failed fetch whose words are not known.
@@ -98,6 +98,11 @@ func (e *gitError) failure(fresh bool) *scan.Failure {
 		if strings.Contains(text, w) {
 			return failure
 		}
+	}
+	// The child of git that unpacks was killed, and nobody says by what.
+	if strings.Contains(text, "invalid index-pack output") {
+		v := verdicts()[0]
+		return &scan.Failure{Code: v.code, Message: v.message, Lasting: v.lasting, Err: e}
 	}
 	failure.Err = fmt.Errorf("%w: %w", errUnclear, e)
 	return failure

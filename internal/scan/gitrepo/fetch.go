@@ -58,14 +58,18 @@ func (r *Repo) ensure(ctx context.Context, blobs map[OID]bool) (map[OID]int64, e
 // sizes puts the sizes of those of oids that are here into into, and returns
 // the others.
 func (r *Repo) sizes(ctx context.Context, oids []OID, into map[OID]int64) (missing []OID, err error) {
+	var wrong error
 	err = r.objects.infos(ctx, oids, func(i int, obj object, found bool) {
-		if found {
-			into[oids[i]] = obj.size
-		} else {
+		switch {
+		case !found:
 			missing = append(missing, oids[i])
+		case obj.kind != "blob":
+			wrong = fmt.Errorf("%w: %s is a %s and should be a blob", errDamaged, oids[i], obj.kind)
+		default:
+			into[oids[i]] = obj.size
 		}
 	})
-	return missing, err
+	return missing, errors.Join(err, wrong)
 }
 
 // fetchMissing fetches objects by their names. A server that gives out no

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash/adler32"
 	"hash/crc32"
 	"os"
 	"path/filepath"
@@ -22,7 +23,6 @@ type Pack struct {
 	t       testing.TB
 	data    bytes.Buffer
 	objects []packed
-	z       *zlib.Writer
 }
 
 type packed struct {
@@ -40,7 +40,7 @@ const (
 
 // NewPack begins a pack.
 func NewPack(t testing.TB) *Pack {
-	p := &Pack{t: t, z: zlib.NewWriter(nil)}
+	p := &Pack{t: t}
 	p.data.WriteString("PACK\x00\x00\x00\x02\x00\x00\x00\x00")
 	return p
 }
@@ -93,13 +93,26 @@ func (p *Pack) add(kind byte, name string, base, data []byte) {
 	}
 	p.data.WriteByte(first)
 	p.data.Write(base)
-	p.z.Reset(&p.data)
-	_, err := p.z.Write(data)
-	require.NoError(p.t, err)
-	require.NoError(p.t, p.z.Close())
+	p.compress(data)
 	raw, err := hex.DecodeString(name)
 	require.NoError(p.t, err)
 	p.objects = append(p.objects, packed{name: raw, offset: uint32(start), crc: crc32.ChecksumIEEE(p.data.Bytes()[start:])})
+}
+
+// compress appends data as zlib has it. Small data is stored as it is, because
+// a compressor takes 100 µs to set up.
+func (p *Pack) compress(data []byte) {
+	if len(data) > 1000 {
+		z := zlib.NewWriter(&p.data)
+		_, err := z.Write(data)
+		require.NoError(p.t, err)
+		require.NoError(p.t, z.Close())
+		return
+	}
+	n := uint16(len(data))
+	p.data.Write([]byte{0x78, 0x01, 0x01, byte(n), byte(n >> 8), byte(^n), byte(^n >> 8)})
+	p.data.Write(data)
+	p.data.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(data)))
 }
 
 // Store writes the pack and its index into r. The objects of one pack must
