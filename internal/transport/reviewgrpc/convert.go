@@ -144,20 +144,13 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 // is left for the validation of rules to name.
 func fromRule(r *prwardenv1.Rule) rule.Rule {
 	out := rule.Rule{
-		ID: r.GetId(), Pattern: r.GetPattern(), Message: r.GetMessage(), Repo: r.GetRepo(),
+		ID: r.GetId(), Type: word(r.GetType()), Pattern: r.GetPattern(), Message: r.GetMessage(),
+		Scope: rule.Scope(word(r.GetScope())), Repo: r.GetRepo(),
 		Multiline: r.GetMultiline(), Redact: r.GetRedact(), References: r.GetReferences(),
 		Paths: rule.Paths{Include: r.GetPaths().GetInclude(), Exclude: r.GetPaths().GetExclude()},
 		Cases: rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
 	}
-	if r.Type != nil {
-		out.Type = word(r.GetType())
-	}
-	if r.Scope != nil {
-		out.Scope = rule.Scope(word(r.GetScope()))
-	}
-	if r.Severity != nil {
-		out.Severity, _ = rule.ParseSeverity(word(r.GetSeverity()))
-	}
+	out.Severity, _ = rule.ParseSeverity(word(r.GetSeverity()))
 	return out
 }
 

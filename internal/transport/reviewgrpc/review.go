@@ -122,13 +122,10 @@ func (h *Reviews) GetReview(ctx context.Context, req *prwardenv1.GetReviewReques
 
 // ListReviews implements ReviewService.
 func (h *Reviews) ListReviews(ctx context.Context, req *prwardenv1.ListReviewsRequest) (*prwardenv1.ListReviewsResponse, error) {
-	in := review.ListInput{
-		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
-	}
-	if req.Status != nil {
-		in.Status = review.Status(word(req.GetStatus()))
-	}
-	reviews, next, err := h.service.List(ctx, admission.FromContext(ctx).Organization, in)
+	reviews, next, err := h.service.List(ctx, admission.FromContext(ctx).Organization, review.ListInput{
+		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Status: review.Status(word(req.GetStatus())),
+		PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -74,10 +74,7 @@ func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleReques
 
 // TestRule implements RuleService.
 func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (*prwardenv1.TestRuleResponse, error) {
-	in := rule.TestInput{Pattern: req.GetPattern(), Multiline: req.GetMultiline(), Text: req.GetText()}
-	if req.Type != nil {
-		in.Type = word(req.GetType())
-	}
+	in := rule.TestInput{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(), Text: req.GetText()}
 	hits, truncated, err := h.service.TestRule(ctx, in)
 	if err != nil {
 		return nil, err
