@@ -54,7 +54,7 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 		}
 		var c claimed
 		err = t.get(ctx, &c, `UPDATE reviews SET status = 'in_progress', attempt = attempt + 1, worker = ?,
-				lease_expires = ?, started_at = ?, files_done = 0, files_total = 0
+				lease_expires = ?, started_at = ?
 			WHERE id = ? AND status = 'queued'
 			RETURNING id, organization, repo, pr_number, ruleset, attempt, failures, lost`,
 			worker, at(t.now.Add(lease)), at(t.now), id)

@@ -149,6 +149,30 @@ func assertCounts(t *testing.T, s *Store) {
 	require.Equal(t, actual, counted)
 }
 
+// TestExpiredIdempotencyKeysGo holds that they don't pile up.
+func TestExpiredIdempotencyKeysGo(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := openAt(t, Options{Database: newDatabase(t), Now: clock.Now})
+	create := func(id string) {
+		n := newReview("acme", id)
+		n.Idempotency = &review.Idempotency{Key: id, RequestHash: "hash", TTL: time.Hour}
+		_, err := s.CreateReview(t.Context(), n, 1_000)
+		require.NoError(t, err)
+	}
+	const early = purgeAtOnce + 20
+	for i := range early {
+		create(fmt.Sprint("early", i))
+	}
+	clock.Advance(time.Hour)
+	for i, want := range []int{1 + early - purgeAtOnce, 2, 3} {
+		create(fmt.Sprint("late", i))
+		var n int
+		require.NoError(t, s.pools.reader.GetContext(t.Context(), &n, "SELECT COUNT(*) FROM idempotency_keys"))
+		assert.Equal(t, want, n)
+	}
+}
+
 // TestClaimReadsLittle holds that choosing a review never reads all reviews.
 func TestClaimReadsLittle(t *testing.T) {
 	t.Parallel()

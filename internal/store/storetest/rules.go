@@ -179,6 +179,10 @@ func countedRules(t *testing.T, h Harness) {
 	want(acme, 2, map[string]int{repo: 3, "acme/site": 2})
 	finish(t, h, "rev_b", review.Outcome{RulesFileKnown: true})
 	want(acme, 2, map[string]int{"acme/site": 2})
+	// As many from the API as from the file are still counted both.
+	addRule(t, h, acme, repoRule("f", repo))
+	finish(t, h, "rev_c", review.Outcome{RulesFileKnown: true, RulesFile: []rule.Rule{fileRule("x")}})
+	want(acme, 2, map[string]int{repo: 2, "acme/site": 2})
 	want(other, 0, map[string]int{})
 }
 
