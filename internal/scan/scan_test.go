@@ -274,3 +274,20 @@ func TestOrderWithWorkers(t *testing.T) {
 		assert.Equal(t, "todo "+strings.TrimLeft(f.Path[1:3], "0")+f.Path[3:], f.Snippet)
 	}
 }
+
+// Many rules that match everywhere end at the time limit, not later and not
+// with all memory used up.
+func TestManyRulesThatMatchEverywhere(t *testing.T) {
+	t.Parallel()
+	var rules []rule.Rule
+	for i := range 250 {
+		rules = append(rules, regex(fmt.Sprintf("line-%d", i), "abc"), regex(fmt.Sprintf("file-%d", i), "(?s)[ab]", multiline, redact))
+	}
+	p := &pull{files: []scan.File{file("a", strings.Repeat("abc\n", scan.MaxFileSize/4))}}
+	start := time.Now()
+	_, err := try(t, p, rules, setup{options: scan.Options{Timeout: 300 * time.Millisecond}})
+	var failure *scan.Failure
+	require.ErrorAs(t, err, &failure)
+	assert.Equal(t, scan.CodeScanTimeout, failure.Code)
+	assert.Less(t, time.Since(start), 10*time.Second)
+}

@@ -183,6 +183,9 @@ func (f *File) matchLines(ctx context.Context, lines Lines, numbers []int32, res
 			}
 		})
 		if len(pending) >= maxPending || i == len(numbers)-1 {
+			if ctx.Err() != nil {
+				return
+			}
 			f.matchPending(ctx, lines, pending, result)
 			pending = pending[:0]
 		}
