@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -135,7 +136,7 @@ func (c *collector) collect(ordered <-chan chan fileResult, total int, progress 
 		}
 		c.findings = append(c.findings, r.findings[:min(len(r.findings), c.limit-len(c.findings))]...)
 		for severity, n := range r.counts {
-			c.summary[severity] += n
+			c.summary[severity] = min(c.summary[severity]+n, math.MaxInt32) // as the API counts
 		}
 		room := c.limit - len(c.skips)
 		c.truncated = c.truncated || len(r.skips) > room
