@@ -26,7 +26,7 @@ func BenchmarkGetReview(b *testing.B) {
 		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				req, err := http.NewRequestWithContext(b.Context(), "GET", bundle.URL+"/v1/reviews/rev_1", strings.NewReader(""))
+				req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, bundle.URL+"/v1/reviews/rev_1", strings.NewReader(""))
 				if err != nil {
 					b.Error(err)
 					return
@@ -39,7 +39,7 @@ func BenchmarkGetReview(b *testing.B) {
 				}
 				_, _ = io.Copy(io.Discard, resp.Body)
 				_ = resp.Body.Close()
-				if resp.StatusCode != 200 {
+				if resp.StatusCode != http.StatusOK {
 					b.Error(resp.Status)
 					return
 				}

@@ -26,7 +26,7 @@ func TestStreamOutlivesTheDeadlinesOfTheServer(t *testing.T) {
 			for range messages {
 				_, _ = s.Write([]byte("message\n"))
 				_ = http.NewResponseController(s).Flush()
-				time.Sleep(pause)
+				time.Sleep(pause) //nolint:forbidigo // on the clock of the test: nothing waits
 			}
 			ended <- r.Context().Err()
 		}

@@ -358,7 +358,7 @@ func TestBodyLimit(t *testing.T) {
 	for name, length := range map[string]int64{"chunked": -1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			req, err := http.NewRequestWithContext(t.Context(), "POST", b.URL+"/v1/rules:test", struct{ *strings.Reader }{strings.NewReader(fill(1<<20 + 1))})
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.URL+"/v1/rules:test", struct{ *strings.Reader }{strings.NewReader(fill(1<<20 + 1))})
 			require.NoError(t, err)
 			req.ContentLength = length
 			n, v, _ := strings.Cut(auth, ": ")

@@ -22,7 +22,7 @@ import (
 // watch opens a watch and returns its response; the test closes it.
 func watch(t *testing.T, b *transporttest.Bundle, auth string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", b.URL+"/v1/reviews/rev_1:watch", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.URL+"/v1/reviews/rev_1:watch", nil)
 	require.NoError(t, err)
 	name, value, _ := strings.Cut(auth, ": ")
 	req.Header.Set(name, value)

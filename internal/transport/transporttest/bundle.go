@@ -73,7 +73,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	chain, err := grpcserver.NewChain(admitter, b.Metrics, log)
 	require.NoError(t, err)
 	server := grpcserver.New(chain, b.register)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	b.GRPCAddr = listener.Addr().String()
 	served := make(chan error, 1)
