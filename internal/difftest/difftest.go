@@ -17,6 +17,7 @@ type Result struct {
 	Lines    int      // added lines compared
 	Skipped  []string // files over scan.MaxFileSize, whose lines were not compared
 	Failure  string   // the code of the failure that was found right
+	Broken   bool     // plain git can't read the repository either
 	Problems []string // where the two differ
 }
 
@@ -44,7 +45,12 @@ func Compare(ctx context.Context, source scan.Source, dir string, target scan.Ta
 	switch {
 	case errors.As(err, &failure):
 		r.Failure = failure.Code
-		if failure.Code != want.Failure {
+		if failure.Code == scan.CodeRepositoryInvalid && want.Failure == "" {
+			// Right when plain git can't read it either.
+			_, _, err := PlainDiff(ctx, dir, want.Base, want.Head)
+			r.Broken = err != nil
+		}
+		if failure.Code != want.Failure && !r.Broken {
 			r.problem("failed with %v, should be %q", failure, want.Failure)
 		}
 		return r, nil

@@ -30,6 +30,7 @@ const (
 	sizeName      = "size"
 	useName       = "prwarden-use"
 	condemnedName = "prwarden-condemned"
+	completeName  = "prwarden-complete"
 	genSuffix     = ".git"
 )
 
@@ -99,15 +100,17 @@ func waitLock(ctx context.Context, path string) (*os.File, error) {
 // generation is a bare repository in the cache. While use is open it is not
 // removed.
 type generation struct {
-	dir   string
-	fresh bool // made by this scan
-	use   *os.File
-	packs int // when it was opened
+	dir      string
+	fresh    bool // made by this scan
+	complete bool // has the contents of all files, for servers that give out no single objects
+	use      *os.File
+	packs    int // when it was opened
 }
 
 // generation opens the present generation, or a new one when there is none,
-// it is condemned, or anew is set. Older ones that nobody reads are removed.
-func (e *lockedEntry) generation(ctx context.Context, anew bool) (*generation, error) {
+// it is condemned, or from asks for one. Older ones that nobody reads are
+// removed.
+func (e *lockedEntry) generation(ctx context.Context, from start) (*generation, error) {
 	numbers, err := e.generations()
 	if err != nil {
 		return nil, err
@@ -116,19 +119,22 @@ func (e *lockedEntry) generation(ctx context.Context, anew bool) (*generation, e
 	if len(numbers) > 0 {
 		last = numbers[len(numbers)-1]
 	}
-	if last == 0 || anew || isCondemned(e.path(last)) {
+	fresh := last == 0 || from != asItIs || has(e.path(last), condemnedName)
+	if fresh {
 		last++
 		if err := e.create(ctx, e.path(last)); err != nil {
 			return nil, err
 		}
-		anew = true
+		if from == newComplete {
+			mark(e.path(last), completeName)
+		}
 	}
 	for _, n := range numbers {
 		if n != last {
 			e.remove(n)
 		}
 	}
-	g := &generation{dir: e.path(last), fresh: anew}
+	g := &generation{dir: e.path(last), fresh: fresh, complete: has(e.path(last), completeName)}
 	if err := sweep(g.dir); err != nil {
 		return nil, err
 	}
@@ -210,14 +216,18 @@ func sweep(dir string) error {
 }
 
 // condemn has the next scan start a new generation.
-func (g *generation) condemn() {
-	if f, err := os.Create(filepath.Join(g.dir, condemnedName)); err == nil {
+func (g *generation) condemn() { mark(g.dir, condemnedName) }
+
+// mark makes an empty file. Without it a generation is taken for an ordinary
+// one, and what is wrong is found once more.
+func mark(dir, name string) {
+	if f, err := os.Create(filepath.Join(dir, name)); err == nil {
 		f.Close()
 	}
 }
 
-func isCondemned(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, condemnedName))
+func has(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
 	return err == nil
 }
 

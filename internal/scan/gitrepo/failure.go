@@ -32,7 +32,7 @@ func verdicts() []verdict {
 		{[]string{"out of memory", "cannot allocate memory", "file too large", "died of signal 25", "died of signal 24", "mmap failed", "exceeds maximum allowed size"},
 			scan.CodeRepositoryTooLarge, "git hit its limits of memory, file size or time with this repository.", true},
 		{[]string{"possible repository corruption on the remote", "fsck error", "bad object", "unresolved delta", "inflate returned",
-			"pack is corrupted", "pack has bad object", "pack signature mismatch", "died of signal 11", "did not send all necessary objects", "mismatched algorithms", "bad tree", "is corrupt", "invalid object"},
+			"pack is corrupted", "pack has bad object", "pack signature mismatch", "bad pack header", "died of signal 11", "did not send all necessary objects", "mismatched algorithms", "bad tree", "is corrupt", "invalid object"},
 			scan.CodeRepositoryInvalid, "The repository's objects are damaged, hostile or of a kind that git here does not know.", true},
 		{[]string{"authentication failed", "could not read username", "could not read password", "error: 401", "error: 403", "permission denied", "access denied"},
 			scan.CodeAccessDenied, "The code host refused access: the repository is private or does not exist. Check the host's token_env and what its token may read.", true},
@@ -123,5 +123,7 @@ func suspectsCache(ctx context.Context, f *scan.Failure) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	return f.Code == scan.CodeRepositoryInvalid || f.Code == scan.CodeScanFailed || errors.Is(f, errUnclear)
+	var failed *gitError
+	objects := errors.Is(f, errDamaged) || errors.As(f, &failed)
+	return objects && (f.Code == scan.CodeRepositoryInvalid || f.Code == scan.CodeScanFailed) || errors.Is(f, errUnclear)
 }

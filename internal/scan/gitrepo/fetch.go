@@ -13,14 +13,10 @@ func fetchOptions(more ...word) []word {
 		"--no-recurse-submodules", "--refmap="}, more...)
 }
 
-// fetchRefs fetches the refs of the request: their commits and trees, and with everything also
-// the contents of all files.
-func (r *Repo) fetchRefs(ctx context.Context, everything bool) error {
-	options := fetchOptions("--prune")
-	if everything {
-		options = append(options, "--refetch")
-	}
-	c := newCommand("fetch", options...).fetchFrom(r.request.Remote, !everything)
+// fetchRefs fetches the refs of the request: their commits and trees, and in
+// a complete generation also the contents of all files.
+func (r *Repo) fetchRefs(ctx context.Context) error {
+	c := newCommand("fetch", fetchOptions("--prune")...).fetchFrom(r.request.Remote, !r.gen.complete)
 	for i, name := range r.request.Refs {
 		c.ref(i, name)
 	}
@@ -72,8 +68,10 @@ func (r *Repo) sizes(ctx context.Context, oids []OID, into map[OID]int64) (missi
 	return missing, errors.Join(err, wrong)
 }
 
-// fetchMissing fetches objects by their names. A server that gives out no
-// single objects is asked for everything.
+// errRefused is for a server that gives out refs, but no single objects.
+var errRefused = errors.New("gitrepo: the server gives out no single objects")
+
+// fetchMissing fetches objects by their names.
 func (r *Repo) fetchMissing(ctx context.Context, oids []OID) error {
 	var list strings.Builder
 	for _, oid := range oids {
@@ -84,14 +82,11 @@ func (r *Repo) fetchMissing(ctx context.Context, oids []OID) error {
 	c.stdin = strings.NewReader(list.String())
 	err := r.fetch(ctx, c)
 	var failed *gitError
-	if errors.As(err, &failed) && refusesObjects(failed.stderr) {
-		return r.fetchRefs(ctx, true)
+	if errors.As(err, &failed) && !r.gen.complete {
+		text := strings.ToLower(failed.stderr)
+		if strings.Contains(text, "unadvertised object") || strings.Contains(text, "not our ref") {
+			return fmt.Errorf("%w: %w", errRefused, err)
+		}
 	}
 	return err
-}
-
-// refusesObjects tells whether a server wants to give refs only.
-func refusesObjects(stderr string) bool {
-	text := strings.ToLower(stderr)
-	return strings.Contains(text, "not our ref") || strings.Contains(text, "unadvertised object")
 }

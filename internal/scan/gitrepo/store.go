@@ -73,7 +73,10 @@ type Request struct {
 // fails with a *scan.Failure. A cache that turns out damaged is fetched anew,
 // once.
 func (s *Store) Open(ctx context.Context, req Request) (scan.Change, error) {
-	c, fresh, err := s.open(ctx, req, false)
+	c, fresh, err := s.open(ctx, req, asItIs)
+	if errors.Is(err, errRefused) {
+		c, fresh, err = s.open(ctx, req, newComplete)
+	}
 	if err == nil {
 		return c, nil
 	}
@@ -81,21 +84,29 @@ func (s *Store) Open(ctx context.Context, req Request) (scan.Change, error) {
 	if fresh || !suspectsCache(ctx, failure) {
 		return nil, failure
 	}
-	if c, _, err = s.open(ctx, req, true); err != nil {
+	if c, _, err = s.open(ctx, req, newPartial); err != nil {
 		return nil, asFailure(ctx, err, true)
 	}
 	return c, nil
 }
 
-// open is one attempt. fresh tells whether it began with an empty cache, which
-// anew asks for.
-func (s *Store) open(ctx context.Context, req Request, anew bool) (c scan.Change, fresh bool, err error) {
+// start says what a scan begins with.
+type start int
+
+const (
+	asItIs      start = iota // what is in the cache
+	newPartial               // an empty generation
+	newComplete              // an empty generation that gets everything
+)
+
+// open is one attempt. fresh tells whether it began with an empty cache.
+func (s *Store) open(ctx context.Context, req Request, from start) (c scan.Change, fresh bool, err error) {
 	entry, err := s.lockEntry(ctx, req)
 	if err != nil {
 		return nil, true, err
 	}
 	defer entry.unlock()
-	gen, err := entry.generation(ctx, anew)
+	gen, err := entry.generation(ctx, from)
 	if err != nil {
 		return nil, true, err
 	}
@@ -109,7 +120,7 @@ func (s *Store) open(ctx context.Context, req Request, anew bool) (c scan.Change
 			_ = r.close()
 		}
 	}()
-	if err := r.fetchRefs(ctx, false); err != nil {
+	if err := r.fetchRefs(ctx); err != nil {
 		return nil, gen.fresh, err
 	}
 	head, base, err := req.Ends(ctx, r)

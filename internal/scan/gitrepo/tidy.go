@@ -21,6 +21,9 @@ import (
 // no scan lasts so long.
 const looseAge = time.Hour
 
+// treeTemp is the pattern of the names that trees have while they are written.
+const treeTemp = "prwarden-tree-*"
+
 // writeTree stores a flat tree, sorted already, and returns its name. A tree
 // that is there gets a new time, so that it is not removed while it is used.
 func (r *Repo) writeTree(entries []entry) (OID, error) {
@@ -40,17 +43,18 @@ func (r *Repo) writeTree(entries []entry) (OID, error) {
 	if os.Chtimes(path, now, now) == nil {
 		return OID(oid), nil
 	}
-	if err := writeLoose(path, data); err != nil {
+	// The temporary file is where sweep doesn't look: others may hold the lock now.
+	if err := writeLoose(path, r.gen.dir, data); err != nil {
 		return "", fmt.Errorf("gitrepo: tree: %w", err)
 	}
 	return OID(oid), nil
 }
 
-func writeLoose(path string, data []byte) error {
+func writeLoose(path, tempDir string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "tmp_obj_")
+	temp, err := os.CreateTemp(tempDir, treeTemp)
 	if err != nil {
 		return err
 	}
@@ -149,6 +153,8 @@ func (r *Repo) combine(ctx context.Context, packs []string) error {
 // in packs.
 func (g *generation) removeOldTrees() {
 	paths, _ := filepath.Glob(filepath.Join(g.dir, "objects", "[0-9a-f][0-9a-f]", "*"))
+	unfinished, _ := filepath.Glob(filepath.Join(g.dir, treeTemp))
+	paths = append(paths, unfinished...)
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > looseAge {
 			_ = os.Remove(path)

@@ -52,8 +52,8 @@ type options struct {
 
 // totals are what is counted over pull requests.
 type totals struct {
-	pulls, files, lines, skipped, failures, differ int
-	opened                                         time.Duration
+	pulls, files, lines, skipped, failures, broken, differ int
+	opened                                                 time.Duration
 }
 
 func (t *totals) add(o totals) {
@@ -62,13 +62,14 @@ func (t *totals) add(o totals) {
 	t.lines += o.lines
 	t.skipped += o.skipped
 	t.failures += o.failures
+	t.broken += o.broken
 	t.differ += o.differ
 	t.opened += o.opened
 }
 
 func (t totals) String() string {
-	return fmt.Sprintf("pull requests %d, files %d, added lines %d, agree %d, differ %d (failures that are right %d, files over 1 MiB %d) in %s",
-		t.pulls, t.files, t.lines, t.pulls-t.differ, t.differ, t.failures, t.skipped, t.opened.Round(time.Millisecond))
+	return fmt.Sprintf("pull requests %d, files %d, added lines %d, agree %d, differ %d (failures that are right %d, objects missing for plain git too %d, files over 1 MiB %d) in %s",
+		t.pulls, t.files, t.lines, t.pulls-t.differ, t.differ, t.failures, t.broken, t.skipped, t.opened.Round(time.Millisecond))
 }
 
 func check(ctx context.Context, o options) (bool, error) {
@@ -133,6 +134,8 @@ func checkRepository(ctx context.Context, store *gitrepo.Store, dir string, o op
 		one := totals{pulls: 1, files: r.Files, lines: r.Lines, skipped: len(r.Skipped), opened: source.took}
 		if len(r.Problems) > 0 {
 			one.differ = 1
+		} else if r.Broken {
+			one.broken = 1
 		} else if r.Failure != "" {
 			one.failures = 1
 		}

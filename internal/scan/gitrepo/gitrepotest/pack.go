@@ -33,9 +33,10 @@ type packed struct {
 
 // The types of pack entries.
 const (
-	packTree  = 2
-	packBlob  = 3
-	packDelta = 7 // against an object that is named
+	packCommit = 1
+	packTree   = 2
+	packBlob   = 3
+	packDelta  = 7 // against an object that is named
 )
 
 // NewPack begins a pack.
@@ -50,6 +51,11 @@ func (p *Pack) Tree(data []byte) string { return p.whole(packTree, "tree", data)
 
 // Blob adds a blob and returns its name.
 func (p *Pack) Blob(data []byte) string { return p.whole(packBlob, "blob", data) }
+
+// Commit adds a commit of a tree and returns its name.
+func (p *Pack) Commit(tree string, parents ...string) string {
+	return p.whole(packCommit, "commit", CommitData(tree, 1_700_000_000+len(p.objects), parents...))
+}
 
 func (p *Pack) whole(kind byte, word string, data []byte) string {
 	name := ObjectName(word, data)
@@ -115,12 +121,19 @@ func (p *Pack) compress(data []byte) {
 	p.data.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(data)))
 }
 
-// Store writes the pack and its index into r. The objects of one pack must
-// differ.
-func (p *Pack) Store(r *Repo) {
+// Bytes is the pack, as a server sends it.
+func (p *Pack) Bytes() []byte {
 	data := p.data.Bytes()
 	binary.BigEndian.PutUint32(data[8:], uint32(len(p.objects)))
 	sum := sha1.Sum(data)
+	return append(data[:len(data):len(data)], sum[:]...)
+}
+
+// Store writes the pack and its index into r. The objects of one pack must
+// differ.
+func (p *Pack) Store(r *Repo) {
+	data := p.Bytes()
+	sum := data[len(data)-sha1.Size:]
 	slices.SortFunc(p.objects, func(a, b packed) int { return bytes.Compare(a.name, b.name) })
 	index := []byte("\xfftOc\x00\x00\x00\x02")
 	for i, at := 0, 0; i < 256; i++ {
@@ -138,10 +151,10 @@ func (p *Pack) Store(r *Repo) {
 	for _, o := range p.objects {
 		index = binary.BigEndian.AppendUint32(index, o.offset)
 	}
-	index = append(index, sum[:]...)
+	index = append(index, sum...)
 	whole := sha1.Sum(index)
-	stem := filepath.Join(r.Dir, "objects", "pack", "pack-"+hex.EncodeToString(sum[:]))
+	stem := filepath.Join(r.Dir, "objects", "pack", "pack-"+hex.EncodeToString(sum))
 	require.NoError(p.t, os.MkdirAll(filepath.Dir(stem), 0o755))
-	require.NoError(p.t, os.WriteFile(stem+".pack", append(data, sum[:]...), 0o644))
+	require.NoError(p.t, os.WriteFile(stem+".pack", data, 0o644))
 	require.NoError(p.t, os.WriteFile(stem+".idx", append(index, whole[:]...), 0o644))
 }

@@ -173,19 +173,24 @@ func (r *Repo) Commit(files Files, parents ...string) string {
 // first parent.
 func (r *Repo) CommitTree(tree string, parents ...string) string {
 	r.t.Helper()
-	var b strings.Builder
-	fmt.Fprintf(&b, "tree %s\n", tree)
 	at := 1_700_000_000
-	for _, p := range parents {
-		fmt.Fprintf(&b, "parent %s\n", p)
-	}
 	if len(parents) > 0 && r.at[parents[0]] > 0 {
 		at = r.at[parents[0]] + 1
 	}
-	fmt.Fprintf(&b, "author A <a@example.com> %d +0000\ncommitter A <a@example.com> %d +0000\n\nmessage\n", at, at)
-	oid := r.Object("commit", []byte(b.String()))
+	oid := r.Object("commit", CommitData(tree, at, parents...))
 	r.at[oid] = at
 	return oid
+}
+
+// CommitData is the content of a commit object made at a Unix time.
+func CommitData(tree string, at int, parents ...string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "tree %s\n", tree)
+	for _, p := range parents {
+		fmt.Fprintf(&b, "parent %s\n", p)
+	}
+	fmt.Fprintf(&b, "author A <a@example.com> %d +0000\ncommitter A <a@example.com> %d +0000\n\nmessage\n", at, at)
+	return b.Bytes()
 }
 
 // Ref sets a ref.
