@@ -226,6 +226,61 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 	assert.Len(t, r.Findings, review.MaxFindings)
 }
 
+// TestContextEndsWhileWaiting ends the context while another process writes.
+func TestContextEndsWhileWaiting(t *testing.T) {
+	t.Parallel()
+	o := Options{Database: newDatabase(t), busyTimeoutMS: 200}
+	s := openAt(t, o)
+	blocker, err := openAt(t, o).pools.writer.BeginTxx(t.Context(), nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = s.CreateReview(ctx, newReview("acme", "rev_a"), 10)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Equal(t, errs.DeadlineExceeded, errs.KindOf(err))
+	require.NoError(t, blocker.Rollback())
+	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
+	require.NoError(t, err)
+}
+
+// TestCommitFails breaks a foreign key in a way that only the commit notices.
+func TestCommitFails(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	err := s.write(t.Context(), "break a key", func(tx *tx) error {
+		if _, err := tx.exec(t.Context(), "PRAGMA defer_foreign_keys = 1"); err != nil {
+			return err
+		}
+		return tx.insertSkips(t.Context(), "rev_none", []review.Skip{{File: "a", Reason: "binary"}})
+	})
+	require.ErrorContains(t, err, "break a key")
+	assert.Equal(t, errs.Internal, errs.KindOf(err))
+	var n int
+	require.NoError(t, s.pools.reader.GetContext(t.Context(), &n, "SELECT COUNT(*) FROM skips"))
+	assert.Zero(t, n)
+	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
+	require.NoError(t, err)
+}
+
+// TestReadersDoNotWait reads while this process writes.
+func TestReadersDoNotWait(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
+	require.NoError(t, err)
+	err = s.write(t.Context(), "write", func(tx *tx) error {
+		if _, err := tx.exec(t.Context(), "UPDATE reviews SET repo = 'acme/changed'"); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r, err := s.GetReview(ctx, "acme", "rev_a")
+		assert.Equal(t, "acme/shop", r.Repo, "and sees what was committed")
+		return err
+	})
+	require.NoError(t, err)
+}
+
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	o := Options{Database: newDatabase(t)}
