@@ -48,7 +48,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 			plan.index.add(literal, int32(i))
 			m.size += 96 + int64(len(literal))
 		}
-		m.size += 500 + int64(len(r.Pattern)) + 120*int64(p.size)
+		m.size += 1500 + int64(len(r.Pattern)) + 120*int64(p.size)
 		for _, g := range slices.Concat(r.Include, r.Exclude) {
 			m.size += 8 + int64(len(g))
 		}
@@ -59,8 +59,8 @@ func Compile(rules []Rule) (*Matcher, error) {
 // Len is the number of rules.
 func (m *Matcher) Len() int { return len(m.programs) }
 
-// Size estimates, from above, the memory that the matcher holds once all its
-// rules have been used, in bytes.
+// Size estimates the memory that the matcher holds once all its rules have
+// been used, in bytes: measured, one to two and a half times what it is.
 func (m *Matcher) Size() int64 { return m.size }
 
 // Session matches the files of one scan. It is safe for concurrent use.

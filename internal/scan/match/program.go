@@ -19,15 +19,11 @@ const plainSteps = 2 << 20
 
 // program is one rule's pattern. It is compiled when it is first needed.
 type program struct {
-	pattern     string
-	multiline   bool
 	looksBehind bool
 	size        int // estimate of its instructions
 	plainSteps  int
-
-	once   sync.Once
-	first  *regexp.Regexp // for a search from the start of a text
-	onward *regexp.Regexp // for a search from within, with the character before it
+	first       func() *regexp.Regexp // for a search from the start of a text
+	onward      func() *regexp.Regexp // for a search from within, when it looks behind
 }
 
 func newProgram(rule Rule) (*program, *syntax.Regexp, error) {
@@ -36,36 +32,28 @@ func newProgram(rule Rule) (*program, *syntax.Regexp, error) {
 		return nil, nil, err
 	}
 	return &program{
-		pattern:     rule.Pattern,
-		multiline:   rule.Multiline,
 		looksBehind: looksBehind(re),
 		size:        programSize(re),
 		plainSteps:  plainSteps,
+		first:       sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(rule.Pattern) }),
+		// The character before the place is matched first, so that ^ and \b see
+		// it, and the least text after it, so that the match is the leftmost.
+		onward: sync.OnceValue(func() *regexp.Regexp {
+			return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + rule.Pattern + `)`)
+		}),
 	}, re, nil
-}
-
-func (p *program) compile() {
-	p.once.Do(func() {
-		p.first = regexp.MustCompile(p.pattern)
-		p.onward = p.first
-		if p.looksBehind {
-			// The character before the place is matched first, so that ^ and \b
-			// see it, and the least text after it, so that the match is the
-			// leftmost.
-			p.onward = regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + p.pattern + `)`)
-		}
-	})
 }
 
 // find returns the leftmost match in text at or after offset from. ok is false
 // when there is none, or when g said stop; then g.stopped is set.
 func (p *program) find(text []byte, from int, g *guard) (match Span, ok bool) {
-	p.compile()
-	re, start := p.first, from
-	group := 0
+	var re *regexp.Regexp
+	start, group := from, 0
 	if from > 0 && p.looksBehind {
 		_, width := utf8.DecodeLastRune(text[:from])
-		re, start, group = p.onward, from-width, 2
+		re, start, group = p.onward(), from-width, 2
+	} else {
+		re = p.first()
 	}
 	rest := text[start:]
 	var loc []int
