@@ -50,7 +50,7 @@ func callOf(ctx context.Context) *call {
 func RequestID(ctx context.Context) string { return callOf(ctx).requestID }
 
 // ChooseRequestID returns the caller's request identifier when it is fit for
-// headers and logs (1 to 128 letters, digits and `.-_:/+=`), and a new one
+// headers and logs (1 to 128 letters, digits and `.-_`), and a new one
 // otherwise.
 func ChooseRequestID(given string) string {
 	if given == "" || len(given) > maxRequestIDBytes {
@@ -59,7 +59,7 @@ func ChooseRequestID(given string) string {
 	for i := range len(given) {
 		c := given[i]
 		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte(".-_:/+=", c) >= 0:
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '-', c == '_':
 		default:
 			return newRequestID()
 		}

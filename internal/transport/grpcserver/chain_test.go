@@ -55,10 +55,10 @@ func TestEveryMethodHasAScope(t *testing.T) {
 
 func TestChooseRequestID(t *testing.T) {
 	t.Parallel()
-	for _, sane := range []string{"a", "018f-AB_c.d:e/f+g=", string(make128('x'))} {
+	for _, sane := range []string{"a", "018f-AB_c.d", string(make128('x'))} {
 		assert.Equal(t, sane, ChooseRequestID(sane))
 	}
-	for _, odd := range []string{"", "a b", "a\nb", "é", `"`, "a,b", string(make128('x')) + "x"} {
+	for _, odd := range []string{"", "a b", "a\nb", "é", `"`, "a,b", "a/b", string(make128('x')) + "x"} {
 		got := ChooseRequestID(odd)
 		assert.NotEqual(t, odd, got)
 		assert.Regexp(t, `^[a-z2-7]{26}$`, got)
