@@ -52,9 +52,12 @@ func (s *Server) assemble(c config.Config) error {
 		if with, ok := r.(reflection.GRPCServer); ok {
 			reflection.Register(with)
 		}
-	})
+	}, s.tracing.server()...)
 	if s.gateway, err = gateway.New(gateway.Config{
-		Dial: s.grpc.Dial, Admitter: admitter, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
+		Dial: func(o ...grpc.DialOption) (*grpc.ClientConn, error) {
+			return s.grpc.Dial(append(o, s.tracing.client()...)...)
+		},
+		Admitter: admitter, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
 	}); err != nil {
 		return err
 	}

@@ -63,16 +63,16 @@ type localScanner struct {
 	served chan error
 }
 
-func startLocalScanner(service *scannergrpc.Server, log *slog.Logger) (*localScanner, error) {
+func startLocalScanner(service *scannergrpc.Server, log *slog.Logger, t tracing) (*localScanner, error) {
 	listener := bufconn.Listen(linkBuffer)
-	conn, err := grpc.NewClient("passthrough:///scanner",
+	conn, err := grpc.NewClient("passthrough:///scanner", append(t.client(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
-	)
+	)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the scanner in memory: %w", err)
 	}
-	l := &localScanner{server: newScannerServer(service, log), conn: conn, served: make(chan error, 1)}
+	l := &localScanner{server: newScannerServer(service, log, t.server()...), conn: conn, served: make(chan error, 1)}
 	go func() { l.served <- l.server.Serve(listener) }()
 	return l, nil
 }
@@ -88,7 +88,7 @@ func (l *localScanner) stop() error {
 
 // dialScanners returns a connection that hands each scan to the next of the
 // configured scanners that is up. One that stops serving is left out.
-func dialScanners(c config.Config) (*grpc.ClientConn, error) {
+func dialScanners(c config.Config, t tracing) (*grpc.ClientConn, error) {
 	secure := false
 	state := resolver.State{}
 	for _, addr := range c.Scanners {
@@ -103,20 +103,20 @@ func dialScanners(c config.Config) (*grpc.ClientConn, error) {
 	}
 	creds := insecure.NewCredentials()
 	if secure {
-		t, err := clientTLS(c.Link)
+		config, err := clientTLS(c.Link)
 		if err != nil {
 			return nil, err
 		}
-		creds = credentials.NewTLS(t)
+		creds = credentials.NewTLS(config)
 	}
 	scanners := manual.NewBuilderWithScheme("scanners")
 	scanners.InitialState(state)
-	return grpc.NewClient("scanners:///all",
+	return grpc.NewClient("scanners:///all", append(t.client(),
 		grpc.WithResolvers(scanners),
 		grpc.WithTransportCredentials(creds),
 		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}`),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: linkPing, Timeout: linkPingTimeout}),
-	)
+	)...)
 }
 
 // clientTLS is what a server shows to scanners and whom it believes.

@@ -22,6 +22,7 @@ type Scanner struct {
 	server   *grpc.Server
 	health   *health.Server
 	listener net.Listener
+	tracing  tracing
 	failed   chan error
 	done     sync.WaitGroup
 	start    sync.Once
@@ -36,21 +37,25 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if err != nil {
 		return nil, err
 	}
-	var options []grpc.ServerOption
-	t, err := serverTLS(c.Link)
-	switch {
-	case err != nil:
+	tlsConfig, err := serverTLS(c.Link)
+	if err != nil {
 		return nil, err
-	case t != nil:
-		options = append(options, grpc.Creds(credentials.NewTLS(t)))
 	}
 	listener, err := listen(ctx, "grpc-addr", c.ScannerGRPCAddr)
 	if err != nil {
 		return nil, err
 	}
+	traces, err := newTracing(ctx, env, "prwarden-scanner", log)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	options := traces.server()
+	if tlsConfig != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(tlsConfig)))
+	}
 	s := &Scanner{
 		server: newScannerServer(service, log, options...), health: health.NewServer(), listener: listener,
-		failed: make(chan error, 1),
+		tracing: traces, failed: make(chan error, 1),
 	}
 	healthpb.RegisterHealthServer(s.server, s.health)
 	return s, nil
@@ -85,6 +90,9 @@ func (s *Scanner) Stop(ctx context.Context) error {
 		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			s.stopErr = err
 		}
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
+		defer cancel()
+		s.tracing.stop(last)
 	})
 	return s.stopErr
 }

@@ -29,6 +29,7 @@ type Server struct {
 	log *slog.Logger
 
 	// In the order in which they are made; Stop goes the other way.
+	tracing    tracing
 	store      *sqlstore.Store
 	scanner    scannerLink
 	keys       *admission.Keys
@@ -71,10 +72,13 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 			err = errors.Join(err, s.release())
 		}
 	}()
+	if s.tracing, err = newTracing(ctx, env, "prwarden", log); err != nil {
+		return nil, err
+	}
 	if s.store, err = openStore(ctx, c, log); err != nil {
 		return nil, err
 	}
-	if s.scanner, err = linkScanner(c, env, log); err != nil {
+	if s.scanner, err = linkScanner(c, env, log, s.tracing); err != nil {
 		return nil, err
 	}
 	if err = s.listen(ctx, c.Listen); err != nil {
@@ -106,9 +110,9 @@ func prepare(ctx context.Context, store *sqlstore.Store) (lost []string, err err
 	return store.ReleaseLeases(ctx, review.MaxLost)
 }
 
-func linkScanner(c config.Config, env Environment, log *slog.Logger) (scannerLink, error) {
+func linkScanner(c config.Config, env Environment, log *slog.Logger, t tracing) (scannerLink, error) {
 	if len(c.Scanners) > 0 {
-		conn, err := dialScanners(c)
+		conn, err := dialScanners(c, t)
 		if err != nil {
 			return scannerLink{}, fmt.Errorf("scanner: %w", err)
 		}
@@ -118,7 +122,7 @@ func linkScanner(c config.Config, env Environment, log *slog.Logger) (scannerLin
 	if err != nil {
 		return scannerLink{}, err
 	}
-	local, err := startLocalScanner(service, log)
+	local, err := startLocalScanner(service, log, t)
 	if err != nil {
 		return scannerLink{}, err
 	}
@@ -241,6 +245,9 @@ func (s *Server) release() error {
 	if s.store != nil {
 		all = append(all, s.store.Close())
 	}
+	last, cancel := context.WithTimeout(context.Background(), lastSteps)
+	defer cancel()
+	s.tracing.stop(last)
 	return errors.Join(all...)
 }
 

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc/filters"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"google.golang.org/grpc"
+)
+
+// tracing sends OpenTelemetry traces of gRPC calls when the standard variables
+// name where to. Without them its zero value does nothing.
+type tracing struct {
+	provider *sdktrace.TracerProvider
+	log      *slog.Logger
+}
+
+// tracingOn reports whether the environment asks for traces.
+func tracingOn(env Environment) bool {
+	if strings.EqualFold(env.Lookup("OTEL_SDK_DISABLED"), "true") || env.Lookup("OTEL_TRACES_EXPORTER") == "none" {
+		return false
+	}
+	return env.Lookup("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env.Lookup("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+}
+
+// newTracing reads what else there is to say (headers, sampling, service name)
+// from the standard variables of the process. service is the name when they
+// don't give one.
+func newTracing(ctx context.Context, env Environment, service string, log *slog.Logger) (tracing, error) {
+	if !tracingOn(env) {
+		return tracing{}, nil
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		if p := env.Lookup(name); p != "" && p != "http/protobuf" {
+			return tracing{}, fmt.Errorf("%s: %q is not supported; traces are sent as http/protobuf", name, p)
+		}
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return tracing{}, fmt.Errorf("OpenTelemetry: %w", err)
+	}
+	// Later options win, so the variables come last.
+	description, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
+		resource.WithAttributes(attribute.String("service.name", service)), resource.WithFromEnv())
+	if err != nil {
+		return tracing{}, fmt.Errorf("OpenTelemetry: %w", err)
+	}
+	// The SDK reports in one place for the whole process, by default as text.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", err) }))
+	return tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(description)), log}, nil
+}
+
+func (t tracing) options() []otelgrpc.Option {
+	return []otelgrpc.Option{
+		otelgrpc.WithTracerProvider(t.provider),
+		otelgrpc.WithPropagators(propagation.TraceContext{}),
+		otelgrpc.WithFilter(filters.Not(filters.HealthCheck())),
+	}
+}
+
+// server are the options that trace the calls that a server answers.
+func (t tracing) server() []grpc.ServerOption {
+	if t.provider == nil {
+		return nil
+	}
+	return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(t.options()...))}
+}
+
+// client are the options that trace the calls that go over a connection.
+func (t tracing) client() []grpc.DialOption {
+	if t.provider == nil {
+		return nil
+	}
+	return []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(t.options()...))}
+}
+
+// stop sends what is left. That it can't be sent is no reason to fail.
+func (t tracing) stop(ctx context.Context) {
+	if t.provider == nil {
+		return
+	}
+	if err := t.provider.Shutdown(ctx); err != nil {
+		t.log.Warn("OpenTelemetry: the last traces were not sent", "error", err)
+	}
+}
