@@ -87,7 +87,7 @@ type Cursor struct {
 // Load is what an estimate is made of.
 type Load struct {
 	Queued  int           // reviews of all organizations that wait
-	Average time.Duration // moving average of the time from claim to completion; 0 when nothing was measured
+	Average time.Duration // moving average from claim to completion, of the repository, else of the organization; 0 when nothing was measured
 	Overall time.Duration // the same over all repositories of all organizations
 }
 
