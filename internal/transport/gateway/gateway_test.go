@@ -1,8 +1,11 @@
 package gateway_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -373,6 +376,22 @@ func TestBodyLimit(t *testing.T) {
 	long := b.Do(t, "POST", "/v1/rules:test", `{"pattern":"x","text":"`+strings.Repeat("x", 524289)+`"}`, auth)
 	assert.Equal(t, 400, long.Status)
 	assert.Equal(t, map[string]string{"text": "must have at most 524288 bytes; it has 524289"}, long.Violations())
+}
+
+func TestBodyThatEndsEarly(t *testing.T) {
+	t.Parallel()
+	b, auth := start(t)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(b.URL, "http://"))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, conn.Close()) }()
+	_, err = fmt.Fprintf(conn, "POST /v1/reviews HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"repo\":", auth)
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, resp.Body.Close()) }()
+	assert.Equal(t, 400, resp.StatusCode)
+	assert.NotEmpty(t, resp.Header.Get("X-RateLimit-Remaining"))
 }
 
 func TestErrorsOfTheDomain(t *testing.T) {

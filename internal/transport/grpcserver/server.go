@@ -49,14 +49,15 @@ type Server struct {
 }
 
 // New makes a server of a chain and starts its in-memory half. register is
-// called for each half and has to register the same services. options come
-// from the outside: credentials, telemetry.
+// called for each half and has to register the same services. options, such as
+// those for telemetry, are for both halves, so credentials can't be among them.
 func New(chain *Chain, register func(grpc.ServiceRegistrar), options ...grpc.ServerOption) *Server {
 	common := append(chain.options(),
 		grpc.MaxRecvMsgSize(maxReceived),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.UnknownServiceHandler(unknownMethod),
 	)
+	common = append(common, options...)
 	network := append([]grpc.ServerOption{
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.ConnectionTimeout(handshakeTimeout),
@@ -68,7 +69,7 @@ func New(chain *Chain, register func(grpc.ServiceRegistrar), options ...grpc.Ser
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	}, common...)
 	s := &Server{
-		network:  grpc.NewServer(append(network, options...)...),
+		network:  grpc.NewServer(network...),
 		memory:   grpc.NewServer(common...),
 		listener: bufconn.Listen(inMemoryBuffer),
 		served:   make(chan error, 1),
