@@ -99,8 +99,9 @@ func parsePlain(patch string) (Lines, error) {
 
 // plainName undoes git's quoting, and the tab that follows a name with spaces.
 func plainName(s string) (string, error) {
+	s = strings.TrimSuffix(s, "\t")
 	if !strings.HasPrefix(s, `"`) {
-		return strings.TrimSuffix(s, "\t"), nil
+		return s, nil
 	}
 	name, err := strconv.Unquote(s) // octal and letter escapes are Go's
 	if err != nil {

@@ -214,10 +214,10 @@ func TestDeltaBomb(t *testing.T) {
 	pack := NewPack(t)
 	small := pack.Blob(make([]byte, 1<<20))
 	base := pack.Tree(TreeData(entry("100644", "a", small)))
-	middle := pack.Zeros(small, 1<<20, 64<<20)
-	large := pack.Zeros(middle, 64<<20, 800<<20)
+	middle := pack.Zeros(small, 1<<20, 48<<20)
+	large := pack.Zeros(middle, 48<<20, 400<<20)
 	head := pack.Tree(TreeData(entry("100644", "a", small), entry("100644", "b", middle), entry("100644", "c", large)))
-	s := source(t, servePull(t, pack, base, head), func(l *gitrepo.Limits) { l.Memory = 768 << 20 })
+	s := source(t, servePull(t, pack, base, head), func(l *gitrepo.Limits) { l.Memory = 400 << 20 })
 	f := failure(t, t.Context(), s)
 	assert.Equal(t, scan.CodeRepositoryTooLarge, f.Code, "%v", f)
 	assert.True(t, f.Lasting)
@@ -230,7 +230,7 @@ func TestFileBomb(t *testing.T) {
 	r := New(t)
 	pullTree(r, r.Object("tree", TreeData(
 		entry("100644", "a", r.Object("blob", []byte("1\n2\n"))),
-		entry("100644", "bomb", r.Object("blob", make([]byte, 300<<20))))))
+		entry("100644", "bomb", r.Object("blob", make([]byte, 64<<20))))))
 	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "2"}}, {path: "bomb"}}, files(t, open(t, r)))
 }
 

@@ -1,7 +1,10 @@
 // Command diffcheck compares what prwarden sees of pull requests with plain
 // `git diff --find-renames base...head`.
 //
-//	diffcheck [-pulls 1-500] [-most 100] REPOSITORY...
+//	diffcheck [-pulls 1-500] [-most 100] [-findings] REPOSITORY...
+//
+// With -findings it also scans them with the default ruleset, and compares the
+// findings with every rule's regular expression tried on every added line.
 //
 // A REPOSITORY is a local bare repository with refs/pull/N/head. It prints one
 // line for each, and every difference; it exits with 1 when there is any.
@@ -21,6 +24,8 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/difftest"
+	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/gitrepo"
 	"github.com/prwarden/prwarden/internal/scan/host"
@@ -29,11 +34,12 @@ import (
 func main() {
 	pulls := flag.String("pulls", "1-2147483647", "range of pull request numbers")
 	most := flag.Int("most", 100, "most pull requests of a repository, spread over the range")
+	findings := flag.Bool("findings", false, "compare the findings of the default ruleset too")
 	slow := flag.Duration("slow", 5*time.Second, "name pull requests that take longer to open")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := check(ctx, options{pulls: *pulls, most: *most, slow: *slow, repositories: flag.Args()})
+	ok, err := check(ctx, options{pulls: *pulls, most: *most, slow: *slow, findings: *findings, repositories: flag.Args()})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "diffcheck:", err)
 		os.Exit(2)
@@ -47,13 +53,14 @@ type options struct {
 	pulls        string
 	most         int
 	slow         time.Duration
+	findings     bool
 	repositories []string
 }
 
 // totals are what is counted over pull requests.
 type totals struct {
-	pulls, files, lines, skipped, failures, broken, differ int
-	opened                                                 time.Duration
+	pulls, files, lines, skipped, failures, broken, findings, differ int
+	opened                                                           time.Duration
 }
 
 func (t *totals) add(o totals) {
@@ -63,13 +70,14 @@ func (t *totals) add(o totals) {
 	t.skipped += o.skipped
 	t.failures += o.failures
 	t.broken += o.broken
+	t.findings += o.findings
 	t.differ += o.differ
 	t.opened += o.opened
 }
 
 func (t totals) String() string {
-	return fmt.Sprintf("pull requests %d, files %d, added lines %d, agree %d, differ %d (failures that are right %d, objects missing for plain git too %d, files over 1 MiB %d) in %s",
-		t.pulls, t.files, t.lines, t.pulls-t.differ, t.differ, t.failures, t.broken, t.skipped, t.opened.Round(time.Millisecond))
+	return fmt.Sprintf("pull requests %d, files %d, added lines %d, findings %d, agree %d, differ %d (failures that are right %d, objects missing for plain git too %d, files over 1 MiB %d) in %s",
+		t.pulls, t.files, t.lines, t.findings, t.pulls-t.differ, t.differ, t.failures, t.broken, t.skipped, t.opened.Round(time.Millisecond))
 }
 
 func check(ctx context.Context, o options) (bool, error) {
@@ -122,6 +130,10 @@ func checkRepository(ctx context.Context, store *gitrepo.Store, dir string, o op
 		return t, err
 	}
 	source := &timed{source: hosts}
+	rules, err := loadRules()
+	if err != nil {
+		return t, err
+	}
 	for _, number := range numbers {
 		source.took = 0
 		r, err := difftest.Compare(ctx, source, dir, scan.Target{Organization: "check", Repo: owner + "/" + name, Number: number})
@@ -132,6 +144,14 @@ func checkRepository(ctx context.Context, store *gitrepo.Store, dir string, o op
 			fmt.Printf("%s: pull request %d opened in %s\n", dir, number, source.took.Round(time.Millisecond))
 		}
 		one := totals{pulls: 1, files: r.Files, lines: r.Lines, skipped: len(r.Skipped), opened: source.took}
+		if o.findings && r.Failure == "" {
+			var problems []string
+			one.findings, problems, err = rules.compare(ctx, hosts, dir, scan.Target{Organization: "check", Repo: owner + "/" + name, Number: number})
+			if err != nil {
+				return t, fmt.Errorf("pull request %d: %w", number, err)
+			}
+			r.Problems = append(r.Problems, problems...)
+		}
 		if len(r.Problems) > 0 {
 			one.differ = 1
 		} else if r.Broken {
@@ -145,6 +165,52 @@ func checkRepository(ctx context.Context, store *gitrepo.Store, dir string, o op
 		t.add(one)
 	}
 	return t, nil
+}
+
+// ruleCheck compares findings of the default ruleset.
+type ruleCheck struct {
+	rules []rule.Rule
+	plain *difftest.Rules
+}
+
+func loadRules() (*ruleCheck, error) {
+	rules, err := defaults.Load()
+	if err != nil {
+		return nil, err
+	}
+	rules = append(rules, probes()...)
+	plain, err := difftest.NewRules(rules)
+	return &ruleCheck{rules: rules, plain: plain}, err
+}
+
+// probes are rules that fire often, because the default ruleset is quiet on
+// good code and would leave little to compare.
+func probes() []rule.Rule {
+	var rules []rule.Rule
+	for id, pattern := range map[string]string{
+		"number": `\b[0-9]{2,}\b`, "call": `(?i)\bre[a-z]+\(`, "end": `[;,]$`, "begin": `^\s*(#|//)`, "space": `[ \t]+$`, "bytes": `[^\x00-\x7f]`,
+	} {
+		rules = append(rules, probe(id, pattern))
+	}
+	for id, pattern := range map[string]string{"block": `\{\n\s*\}`, "blank": `\n\n\n`, "pair": `(?m)^import .*\n^import `} {
+		r := probe(id, pattern)
+		r.Multiline = true
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+func probe(id, pattern string) rule.Rule {
+	return rule.Rule{ID: "probe/" + id, Type: rule.TypeRegex, Pattern: pattern, Message: "Probe.", Severity: rule.Info, Scope: rule.ScopeOrg, Origin: rule.OriginDefault}
+}
+
+func (c *ruleCheck) compare(ctx context.Context, source scan.Source, dir string, target scan.Target) (int, []string, error) {
+	scanner := scan.NewScanner(source, scan.Options{})
+	ruleset, err := scanner.AddRules(rule.Digest(c.rules), c.rules)
+	if err != nil {
+		return 0, nil, err
+	}
+	return c.plain.CompareFindings(ctx, scanner, ruleset, dir, target)
 }
 
 // timed measures how long Open takes.
