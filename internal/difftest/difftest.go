@@ -34,7 +34,7 @@ func ref(number int32) string { return strconv.Itoa(int(number)) }
 
 // Compare opens a pull request through source and compares it with what plain
 // git says in the repository at dir.
-func Compare(ctx context.Context, source scan.Source, dir string, target scan.Target) (*Result, error) {
+func Compare(ctx context.Context, source scan.Source, dir string, target scan.Target) (_ *Result, err error) {
 	r := &Result{}
 	want, err := PlainEnds(ctx, dir, target.Number)
 	if err != nil {
@@ -57,7 +57,7 @@ func Compare(ctx context.Context, source scan.Source, dir string, target scan.Ta
 	case err != nil:
 		return nil, err
 	}
-	defer change.Close()
+	defer func() { err = errors.Join(err, change.Close()) }()
 	if got := (Ends{Head: change.HeadSHA(), Base: change.BaseSHA()}); got != want {
 		r.problem("ends are %+v, should be %+v", got, want)
 		return r, nil

@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"sort"
 	"strings"
@@ -58,23 +59,10 @@ func related(ctx context.Context, dir string, e Ends, err error) (Ends, error) {
 		return e, err
 	}
 	_, err = plainGit(ctx, dir, "merge-base", e.Base, e.Head)
-	if exit, ok := asExit(err); ok && exit.ExitCode() == 1 {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		e.Failure = scan.CodeNoMergeBase
 		return e, nil
 	}
 	return e, err
-}
-
-func asExit(err error) (*exec.ExitError, bool) {
-	for err != nil {
-		if exit, ok := err.(*exec.ExitError); ok {
-			return exit, true
-		}
-		unwrapper, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			return nil, false
-		}
-		err = unwrapper.Unwrap()
-	}
-	return nil, false
 }

@@ -59,11 +59,14 @@ func (s *Store) lockEntry(ctx context.Context, req Request) (*lockedEntry, error
 			_ = os.Chtimes(lock.Name(), now, now) // eviction takes the oldest; a wrong order is harmless
 			return &lockedEntry{store: s, dir: dir, lock: lock}, nil
 		}
-		lock.Close()
+		closeFile(lock)
 	}
 }
 
-func (e *lockedEntry) unlock() { e.lock.Close() }
+func (e *lockedEntry) unlock() { closeFile(e.lock) }
+
+// closeFile closes a file that was not written to, or whose loss harms nothing.
+func closeFile(f *os.File) { _ = f.Close() }
 
 // current tells whether f is still what its name leads to.
 func current(f *os.File) bool {
@@ -82,7 +85,7 @@ func waitLock(ctx context.Context, path string) (*os.File, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		ok, err := tryLock(f, true)
 		if err != nil {
-			f.Close()
+			closeFile(f)
 			return nil, fmt.Errorf("gitrepo: cache lock: %w", err)
 		}
 		if ok {
@@ -90,7 +93,7 @@ func waitLock(ctx context.Context, path string) (*os.File, error) {
 		}
 		select {
 		case <-ctx.Done():
-			f.Close()
+			closeFile(f)
 			return nil, context.Cause(ctx)
 		case <-time.After(pause):
 		}
@@ -147,7 +150,7 @@ func (e *lockedEntry) generation(ctx context.Context, from start) (*generation, 
 		return nil, fmt.Errorf("gitrepo: cache: %w", err)
 	}
 	if ok, err := tryLock(g.use, false); err != nil || !ok {
-		g.use.Close()
+		closeFile(g.use)
 		return nil, errors.Join(errors.New("gitrepo: cache: generation is locked"), err)
 	}
 	return g, nil
@@ -191,7 +194,7 @@ func (e *lockedEntry) remove(n int) {
 		_ = os.RemoveAll(dir)
 		return
 	}
-	defer use.Close()
+	defer closeFile(use)
 	if ok, err := tryLock(use, true); err == nil && ok {
 		_ = os.RemoveAll(dir)
 	}
@@ -222,7 +225,7 @@ func (g *generation) condemn() { mark(g.dir, condemnedName) }
 // one, and what is wrong is found once more.
 func mark(dir, name string) {
 	if f, err := os.Create(filepath.Join(dir, name)); err == nil {
-		f.Close()
+		closeFile(f)
 	}
 }
 

@@ -83,9 +83,6 @@ func (c *change) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 	}
 }
 
-// errStopped ends files when its caller wants no more.
-var errStopped = errors.New("stopped")
-
 func (c *change) files(ctx context.Context, yield func(*scan.File, error) bool) error {
 	patches, err := c.startPatches(ctx)
 	if err != nil {

@@ -84,7 +84,7 @@ func (g *git) start(ctx context.Context, dir string, c *command) (*process, erro
 		if err != nil {
 			return fail(err)
 		}
-		defer read.Close()
+		defer closeFile(read)
 		p.guard = write
 		p.cmd.ExtraFiles = []*os.File{read}
 	}
@@ -99,7 +99,7 @@ func (g *git) start(ctx context.Context, dir string, c *command) (*process, erro
 	}
 	if err := p.cmd.Start(); err != nil {
 		if p.guard != nil {
-			p.guard.Close()
+			closeFile(p.guard)
 		}
 		return fail(err)
 	}
@@ -111,12 +111,12 @@ func (g *git) start(ctx context.Context, dir string, c *command) (*process, erro
 func (p *process) wait(ctx context.Context) error {
 	p.once.Do(func() {
 		if p.stdin != nil {
-			p.stdin.Close()
+			_ = p.stdin.Close() // it may be closed already
 		}
 		err := p.cmd.Wait()
 		if p.guard != nil {
 			endGroup(p.cmd.Process)
-			p.guard.Close()
+			closeFile(p.guard)
 		}
 		p.cancel()
 		if err == nil {

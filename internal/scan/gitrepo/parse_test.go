@@ -68,7 +68,7 @@ func TestPatchReaderRefuses(t *testing.T) {
 			p := &patchReader{r: bufio.NewReader(strings.NewReader(patch))}
 			_, _, err := p.next()
 			require.Error(t, err)
-			assert.False(t, err == io.EOF)
+			assert.NotEqual(t, io.EOF, err)
 		})
 	}
 }

@@ -26,14 +26,14 @@ const openURL = "GITREPO_TEST_OPEN_URL"
 func TestMain(m *testing.M) {
 	url := os.Getenv(openURL)
 	if url == "" {
-		os.Exit(m.Run())
+		m.Run()
+		return
 	}
 	s, err := gitrepo.New(gitrepo.Options{Dir: os.Getenv("GITREPO_TEST_DIR"), Limits: gitrepo.DefaultLimits()})
 	if err == nil {
 		_, err = s.Open(context.Background(), gitrepo.Request{Repo: Name, Remote: gitrepo.Remote{URL: url}, Refs: []string{"HEAD"}})
 	}
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	fmt.Fprintln(os.Stderr, "was not killed:", err)
 }
 
 // TestKilledProcessLeavesNoGit kills the process that runs git without warning

@@ -113,7 +113,7 @@ func (r *Repo) combine(ctx context.Context, packs []string) error {
 		show := newCommand("show-index")
 		show.stdin = index
 		out, err := r.store.git.run(ctx, r.gen.dir, show)
-		index.Close()
+		closeFile(index)
 		if err != nil {
 			return err
 		}

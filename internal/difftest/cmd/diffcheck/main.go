@@ -38,8 +38,8 @@ func main() {
 	slow := flag.Duration("slow", 5*time.Second, "name pull requests that take longer to open")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	ok, err := check(ctx, options{pulls: *pulls, most: *most, slow: *slow, findings: *findings, repositories: flag.Args()})
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "diffcheck:", err)
 		os.Exit(2)
@@ -85,7 +85,7 @@ func check(ctx context.Context, o options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer os.RemoveAll(cache)
+	defer removeAll(cache)
 	store, err := gitrepo.New(gitrepo.Options{Dir: cache, Limits: gitrepo.DefaultLimits()})
 	if err != nil {
 		return false, err
@@ -117,7 +117,7 @@ func checkRepository(ctx context.Context, store *gitrepo.Store, dir string, o op
 	if err != nil {
 		return t, err
 	}
-	defer os.RemoveAll(link)
+	defer removeAll(link)
 	owner = strings.ReplaceAll(owner, "+", ".") // as repositories' names allow
 	if err := os.Mkdir(filepath.Join(link, owner), 0o700); err != nil {
 		return t, err
@@ -166,6 +166,10 @@ func checkRepository(ctx context.Context, store *gitrepo.Store, dir string, o op
 	}
 	return t, nil
 }
+
+// removeAll removes what this program made; what stays is in the temporary
+// directory.
+func removeAll(dir string) { _ = os.RemoveAll(dir) }
 
 // ruleCheck compares findings of the default ruleset.
 type ruleCheck struct {

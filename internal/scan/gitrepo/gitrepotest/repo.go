@@ -8,6 +8,7 @@ import (
 	"compress/zlib"
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,11 +47,12 @@ func (r *Repo) URL() string { return "file://" + r.Root + "/{repo}.git" }
 // Git runs git in the repository and returns what it prints, trimmed.
 func (r *Repo) Git(args ...string) string {
 	r.t.Helper()
-	cmd := exec.Command("git", args...)
+	cmd := exec.CommandContext(r.t.Context(), "git", args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C", "GIT_DIR=" + r.Dir,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
 	out, err := cmd.Output()
-	if exit, ok := err.(*exec.ExitError); ok {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
 		require.NoError(r.t, err, "git %s: %s", args, exit.Stderr)
 	}
 	require.NoError(r.t, err)
