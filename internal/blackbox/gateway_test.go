@@ -96,6 +96,7 @@ func TestHTTPErrors(t *testing.T) {
 		"odd review":          {"GET", "/v1/reviews/%00", nil, nil, 404, "REVIEW_NOT_FOUND"},
 		"unknown rule":        {"GET", "/v1/rules/no/such", nil, nil, 404, "RULE_NOT_FOUND"},
 		"odd rule":            {"GET", "/v1/rules/NO%20SUCH", nil, nil, 404, "RULE_NOT_FOUND"},
+		"nameless query":      {"GET", "/v1/reviews?=1", nil, nil, 400, "INVALID_ARGUMENT"},
 		"unknown query":       {"GET", "/v1/rules?x=1", nil, nil, 400, "INVALID_ARGUMENT"},
 		"query of a POST":     {"POST", "/v1/reviews?pr_number=1", okBody, nil, 400, "INVALID_ARGUMENT"},
 		"query of a DELETE":   {"DELETE", "/v1/rules/x?force=1", nil, nil, 400, "INVALID_ARGUMENT"},
@@ -129,6 +130,7 @@ func TestHTTPErrors(t *testing.T) {
 		})
 	}
 	assert.Equal(t, "GET, HEAD, POST, OPTIONS", c.do(t, "PUT", "/v1/reviews", okBody).header.Get("Allow"))
+	assert.Equal(t, "POST, OPTIONS", c.do(t, "OPTIONS", "/v1/reviews/rev_x:cancel", nil).header.Get("Allow"))
 	charset := c.do(t, "POST", "/v1/reviews", `{}`, "Content-Type", "application/json; charset=utf-8")
 	assert.Equal(t, 400, charset.status, "415 is not for a parameter")
 }
@@ -165,7 +167,7 @@ func TestRequestID(t *testing.T) {
 	s, c, _ := setup(t)
 	a := c.do(t, "GET", "/v1/rules", nil, "X-Request-Id", "from-ci-42")
 	assert.Equal(t, "from-ci-42", a.header.Get("X-Request-Id"))
-	assert.Contains(t, s.logged(), "from-ci-42")
+	require.Eventually(t, func() bool { return strings.Contains(s.logged(), "from-ci-42") }, eventually, tick)
 	a = c.do(t, "GET", "/v1/rules", nil, "X-Request-Id", "bad id \t"+strings.Repeat("x", 500))
 	assert.NotEmpty(t, a.header.Get("X-Request-Id"))
 	assert.NotContains(t, a.header.Get("X-Request-Id"), "bad id")

@@ -169,6 +169,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"unknown scope":        {with2(todoRule, "scope", "team"), "scope", "org"},
 		"scope repo alone":     {with2(todoRule, "scope", "repo"), "repo", ""},
 		"repo with org":        {with2(todoRule, "repo", "acme/api"), "repo", ""},
+		"empty repo":           {with2(todoRule, "repo", ""), "repo", ""},
 		"bad repo":             {with2(with2(todoRule, "scope", "repo"), "repo", "acme"), "repo", ""},
 		"id in capitals":       {with2(todoRule, "id", "NoPrint"), "id", ""},
 		"id with two slashes":  {with2(todoRule, "id", "a/b/c"), "id", ""},

@@ -49,6 +49,9 @@ func checkQuery(raw string, allowed map[string]protoreflect.FieldDescriptor) []e
 			break
 		}
 		if wrong := checkParameter(name, values[name], allowed); wrong != "" {
+			if name == "" {
+				name = "query" // a violation without a field would lose its place
+			}
 			found = append(found, errs.FieldViolation{Field: shown(name), Description: wrong})
 		}
 	}

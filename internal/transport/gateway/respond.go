@@ -93,12 +93,24 @@ func (g *Gateway) refuseMethod(w http.ResponseWriter, r *http.Request, allowed [
 
 // allowed returns the methods that the path of a request takes.
 func (g *Gateway) allowed(r *http.Request) []string {
-	var out []string
+	var (
+		matched []*route
+		custom  bool // some route has a verb of its own, such as :cancel
+	)
 	for _, verb := range g.routes.verbs() {
-		rt := g.probe(r, verb)
-		if rt == nil {
+		if rt := g.probe(r, verb); rt != nil {
+			matched = append(matched, rt)
+			custom = custom || rt.custom()
+		}
+	}
+	var out []string
+	for _, rt := range matched {
+		// GET /v1/reviews/x:cancel reads the review `x:cancel`, and no id looks
+		// like this.
+		if custom && !rt.custom() {
 			continue
 		}
+		verb := rt.verb
 		out = append(out, verb)
 		if verb == http.MethodGet && !rt.stream {
 			out = append(out, http.MethodHead)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2/options"
 	"google.golang.org/genproto/googleapis/api/annotations"
@@ -26,6 +27,12 @@ type route struct {
 	success int // HTTP status
 	stream  bool
 	output  protoreflect.MessageDescriptor
+}
+
+// custom reports whether the path ends in a verb of its own, as in
+// /v1/reviews/{review_id}:cancel (AIP-136).
+func (rt *route) custom() bool {
+	return strings.Contains(rt.pattern[strings.LastIndexAny(rt.pattern, "/}")+1:], ":")
 }
 
 // routes are all routes of the API, by verb and pattern.

@@ -1138,7 +1138,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xdc\n" +
+	"\x06_scope\"\xe3\n" +
 	"\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
@@ -1146,8 +1146,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\apattern\x18\x03 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12&\n" +
 	"\amessage\x18\x04 \x01(\tB\f\x92A\x06x\xe8\a\x80\x01\x01\xe0A\x02R\amessage\x12A\n" +
 	"\bseverity\x18\x05 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x03\xe0A\x02H\x01R\bseverity\x88\x01\x01\x125\n" +
-	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12O\n" +
-	"\x04repo\x18\a \x01(\tB6\x92A3x\xc9\x01\x8a\x01-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$H\x03R\x04repo\x88\x01\x01\x12-\n" +
+	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12V\n" +
+	"\x04repo\x18\a \x01(\tB=\x92A3x\xc9\x01\x8a\x01-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$\xbaH\x04r\x02\x10\x01H\x03R\x04repo\x88\x01\x01\x12-\n" +
 	"\x05paths\x18\b \x01(\v2\x17.prwarden.v1.Rule.PathsR\x05paths\x12\x1c\n" +
 	"\tmultiline\x18\t \x01(\bR\tmultiline\x12\x16\n" +
 	"\x06redact\x18\n" +
