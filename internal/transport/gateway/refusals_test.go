@@ -118,7 +118,7 @@ func TestAllow(t *testing.T) {
 		"/v1/reviews":              "GET, HEAD, POST, OPTIONS",
 		"/v1/reviews/rev_1":        "GET, HEAD, OPTIONS",
 		"/v1/reviews/rev_1:watch":  "GET, OPTIONS",
-		"/v1/reviews/rev_1:cancel": "POST, OPTIONS", // GET takes it for an identifier
+		"/v1/reviews/rev_1:cancel": "POST, OPTIONS", // no identifier looks like this
 		"/v1/rules":                "GET, HEAD, POST, OPTIONS",
 		"/v1/rules/a/b":            "DELETE, GET, HEAD, OPTIONS",
 		"/v1/keys/key_1":           "DELETE, OPTIONS",
