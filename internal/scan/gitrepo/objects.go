@@ -158,8 +158,7 @@ func (o *objects) infos(ctx context.Context, oids []OID, got func(i int, obj obj
 			obj, err := o.header()
 			if err != nil && !errors.Is(err, errMissing) {
 				o.proc.cancel() // so that the questions end too
-				<-asked
-				return err
+				return errors.Join(err, <-asked)
 			}
 			got(i, obj, err == nil)
 		}

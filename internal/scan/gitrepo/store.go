@@ -40,6 +40,9 @@ func New(o Options) (*Store, error) {
 			return nil, fmt.Errorf("gitrepo: git is not installed: %w", err)
 		}
 	}
+	if err := checkVersion(path); err != nil {
+		return nil, err
+	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("gitrepo: cache directory: %w", err)
@@ -56,6 +59,27 @@ func New(o Options) (*Store, error) {
 		dir:      dir,
 		prefetch: o.Prefetch,
 	}, nil
+}
+
+// checkVersion refuses a git without `cat-file --batch-command`.
+func checkVersion(path string) error {
+	out, err := exec.CommandContext(context.Background(), path, "version").Output()
+	if err != nil {
+		return fmt.Errorf("gitrepo: %s version: %w", path, err)
+	}
+	return enough(string(out))
+}
+
+// enough judges what `git version` printed.
+func enough(version string) error {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("gitrepo: git says %q for its version: %w", version, err)
+	}
+	if major < 2 || major == 2 && minor < 36 {
+		return fmt.Errorf("gitrepo: git 2.36 or newer is needed; this is %d.%d", major, minor)
+	}
+	return nil
 }
 
 // Request is what Open fetches.
