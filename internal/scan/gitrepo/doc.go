@@ -14,11 +14,12 @@
 //     compare them: `git diff-tree -r` and its like recurse without bound.
 //
 // Fetches are partial: commits and trees first, then the changed files in one
-// batch. git (2.39 to 2.51) ignores fetch.fsck.* settings in a partial fetch
+// batch. In a partial fetch git (2.39, measured) ignores fetch.fsck.* settings
 // and takes every old fault of real history as fatal (flask:
 // zeroPaddedFilemode), so fsck is off there, and the checks that matter here
 // (names, order and duplicates in trees) are made by this package on each
-// tree that it reads.
+// tree that it reads. A server that gives out no single objects gets a full
+// fetch, with fsck on.
 //
 // A cache entry belongs to one organization and repository. Every scan holds a
 // shared lock on the generation that it reads; fetching holds an exclusive

@@ -19,7 +19,8 @@ type Limits struct {
 	CacheSize    int64         // all cache entries together, in bytes; 0 is no limit
 }
 
-// DefaultLimits are those of docs/operations.md.
+// DefaultLimits suit the largest of the public repositories that were tried
+// (kafka, kubernetes/ingress-nginx, bitnami/charts).
 func DefaultLimits() Limits {
 	return Limits{
 		Memory:       2 << 30,
