@@ -25,7 +25,7 @@ const (
 )
 
 func defaultScanning() Scanning {
-	s := Scanning{ScanWorkers: runtime.NumCPU(), CacheSize: 10 << 30}
+	s := Scanning{ScanWorkers: runtime.GOMAXPROCS(0), CacheSize: 10 << 30}
 	if dir, err := os.UserCacheDir(); err == nil {
 		s.CacheDir = filepath.Join(dir, "prwarden")
 	}
