@@ -19,6 +19,7 @@ import (
 	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
+	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
 
 // assemble makes everything between the store and the listeners.
@@ -35,7 +36,7 @@ func (s *Server) assemble(c config.Config) error {
 	s.keys = admission.NewKeys(s.store, time.Now, s.log)
 	s.ready = newReadiness(s.store.CheckSchema)
 	s.watches = reviewgrpc.NewReviews(reviews, s.keys)
-	s.dispatcher = review.NewDispatcher(s.store, scannerOf(s.scanner), rules, hub, review.DispatcherOptions{
+	s.dispatcher = review.NewDispatcher(s.store, scannergrpc.NewClient(s.scanner.conn), rules, hub, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Log: s.log, OnEnd: m.scanEnded,
 	})
 

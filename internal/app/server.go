@@ -20,7 +20,6 @@ import (
 	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
-	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
 
 // Server is a whole server: store, queue, scanner or the way to scanners, and
@@ -259,6 +258,3 @@ func workerName() string {
 	}
 	return fmt.Sprintf("%s-%d", host, os.Getpid())
 }
-
-// scannerOf returns the review side's scanner over a link.
-func scannerOf(l scannerLink) review.Scanner { return scannergrpc.NewClient(l.conn) }

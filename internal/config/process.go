@@ -23,7 +23,7 @@ func (p Process) settings() []Setting {
 			Key: "log_level", Commands: Serve | Scanner, Value: "LEVEL", Default: p.LogLevel,
 			Usage: "The least that is logged: debug, info, warn or error.",
 		}, {
-			Key: "shutdown_grace", Commands: Serve | Scanner, Value: "DURATION", Default: defaultText(p.ShutdownGrace),
+			Key: "shutdown_grace", Commands: Serve | Scanner, Value: "DURATION", Default: p.ShutdownGrace.String(),
 			Usage: "How long running requests may take after SIGTERM.",
 		},
 	}

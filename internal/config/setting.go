@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -113,5 +112,3 @@ func (v *flagValue) Type() string {
 	}
 	return v.setting.Value
 }
-
-func defaultText(v any) string { return fmt.Sprint(v) }
