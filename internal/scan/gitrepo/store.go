@@ -63,7 +63,9 @@ func New(o Options) (*Store, error) {
 
 // checkVersion refuses a git without `cat-file --batch-command`.
 func checkVersion(path string) error {
-	out, err := exec.CommandContext(context.Background(), path, "version").Output()
+	cmd := exec.CommandContext(context.Background(), path, "version")
+	cmd.Env = []string{"LC_ALL=C"}
+	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("gitrepo: %s version: %w", path, err)
 	}
