@@ -152,7 +152,7 @@ func TestHealthAndDocuments(t *testing.T) {
 	assert.Regexp(t, `^3\.0\.`, doc["openapi"])
 
 	require.Equal(t, 200, keyed.do(t, "GET", "/v1/rules", nil).status)
-	res, err := http.Get("http://" + s.ops + "/metrics") //nolint:noctx // a test
+	res, err := http.Get("http://" + s.ops + "/metrics")
 	require.NoError(t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)

@@ -46,7 +46,6 @@ func addRule(t *testing.T, c *client, rule map[string]any) {
 var (
 	reviewID = regexp.MustCompile(`^rev_[a-z0-9]+$`)
 	utc      = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
-	hex40    = regexp.MustCompile(`^[0-9a-f]{40}$`)
 	hex64    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
