@@ -24,7 +24,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
-	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
@@ -46,13 +45,12 @@ func newScannerServer(service *scannergrpc.Server, log *slog.Logger, options ...
 		log.Error("panic in the scanner", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		return status.Error(codes.Internal, "the scanner met an unexpected fault")
 	})
-	server := grpc.NewServer(append([]grpc.ServerOption{
-		grpc.MaxRecvMsgSize(scannergrpc.MaxMessage),
+	server := grpc.NewServer(append(append(scannergrpc.ServerOptions(),
 		grpc.ChainStreamInterceptor(recovery.StreamServerInterceptor(recovered)),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: linkPing, Timeout: linkPingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: linkMinPing, PermitWithoutStream: true}),
-	}, options...)...)
-	scannerv1.RegisterScannerServiceServer(server, service)
+	), options...)...)
+	service.Register(server)
 	return server
 }
 

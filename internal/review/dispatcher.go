@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -32,8 +33,9 @@ type Job struct {
 // ScanError is why a scan could not be done.
 type ScanError struct {
 	Failure
-	Lasting bool  // trying again is pointless
-	Err     error // the cause, for the log only
+	Lasting   bool  // trying again is pointless
+	Uncounted bool  // nothing was tried, or the scanner handed it back: not the review's fault
+	Err       error // the cause, for the log only
 }
 
 // Error returns the failure and its cause; it is for the log.
@@ -61,7 +63,7 @@ type DispatcherOptions struct {
 	Workers   int                                 // scans at once (1)
 	Lease     time.Duration                       // how long a claim is valid without a heartbeat (20 s)
 	Heartbeat time.Duration                       // between heartbeats (5 s)
-	Poll      time.Duration                       // between looks at the queue when nobody wakes it (1 s)
+	Poll      time.Duration                       // between looks at the queue when nobody wakes it, and before a scan that could not begin is tried again (1 s)
 	ScanLimit time.Duration                       // after which a scanner that does not answer is given up (5 m 30 s: the scanner's own limit is 5 m)
 	Backoff   func(failures int) time.Duration    // before the next attempt (2 s, 10 s)
 	Log       *slog.Logger                        // (none)
@@ -163,7 +165,9 @@ func (d *Dispatcher) work(name string) {
 			}
 		default:
 			d.hub.Enqueued() // there may be more: wake the next worker
-			d.run(*claim)
+			if began := d.run(*claim); !began {
+				d.sleep(d.o.Poll) // nor would another review's scan begin
+			}
 		}
 	}
 }
@@ -205,26 +209,29 @@ func (d *Dispatcher) sleep(t time.Duration) {
 	}
 }
 
-// run scans a claimed review and stores how that ended.
-func (d *Dispatcher) run(c Claim) {
+// run scans a claimed review and stores how that ended. began is false when
+// the scan could not begin.
+func (d *Dispatcher) run(c Claim) (began bool) {
 	log := d.o.Log.With("review_id", c.ReviewID, "attempt", c.Attempt, "organization", c.Organization, "repo", c.Repo, "pr_number", c.PRNumber)
 	log.Info("scan started")
 	d.hub.Changed(c.ReviewID)
 
-	began := time.Now()
+	start := time.Now()
 	scanning, cancel := context.WithCancelCause(d.stopping)
 	defer cancel(nil)
 	beat := d.heartbeat(c, cancel, log)
 	outcome, err := d.scan(scanning, c, beat.progress)
-	status, code := d.settle(c, outcome, err, scanning, log)
+	status, code := d.settle(scanning, c, outcome, err, log)
 	beat.stop()
 
-	log.Info("scan ended", "status", status, "code", code, "duration_ms", time.Since(began).Milliseconds())
-	d.o.OnEnd(status, code, time.Since(began))
+	log.Info("scan ended", "status", status, "code", code, "duration_ms", time.Since(start).Milliseconds())
+	d.o.OnEnd(status, code, time.Since(start))
 	d.hub.Changed(c.ReviewID)
 	if status == Queued {
 		d.hub.Enqueued()
 	}
+	var scanErr *ScanError
+	return !errors.As(err, &scanErr) || !scanErr.Uncounted
 }
 
 func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress)) (Outcome, error) {
@@ -232,7 +239,12 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	defer cancel()
 	rules, err := d.rules.RulesFor(limited, c.Organization, c.Repo)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("rules: %w", err)
+		err = fmt.Errorf("rules: %w", err)
+		switch errs.KindOf(err) {
+		case errs.Unavailable, errs.DeadlineExceeded, errs.Canceled: // the store is away: no scan was tried
+			return Outcome{}, &ScanError{Failure: Failure{Code: "store_unavailable"}, Uncounted: true, Err: err}
+		}
+		return Outcome{}, err
 	}
 	outcome, err := d.scanner.Scan(limited, Job{
 		ReviewID:     c.ReviewID,

@@ -42,24 +42,27 @@ func TestDispatchCompletes(t *testing.T) {
 func TestDispatchFaults(t *testing.T) {
 	t.Parallel()
 	passing := &review.ScanError{Failure: review.Failure{Code: "host_unreachable", Message: "m"}}
+	uncounted := &review.ScanError{Failure: review.Failure{Code: "scanner_unavailable"}, Uncounted: true}
 	lasting := &review.ScanError{Failure: review.Failure{Code: "no_merge_base", Message: "m"}, Lasting: true}
 	for name, c := range map[string]struct {
 		errors []error
 		status review.Status
 		code   string
 	}{
-		"lasting fails at once":      {[]error{lasting}, review.Failed, "no_merge_base"},
-		"passing, then well":         {[]error{passing, passing, nil}, review.Complete, ""},
-		"passing three times":        {[]error{passing, passing, passing}, review.Failed, "host_unreachable"},
-		"unexpected counts as such":  {[]error{errors.New("boom"), passing, nil}, review.Complete, ""},
-		"unexpected three times":     {[]error{errors.New("a"), errors.New("b"), errors.New("c")}, review.Failed, "internal"},
-		"wrapped":                    {[]error{fmt.Errorf("x: %w", lasting)}, review.Failed, "no_merge_base"},
-		"passing, then lasting":      {[]error{passing, lasting}, review.Failed, "no_merge_base"},
-		"a context error of its own": {[]error{context.DeadlineExceeded, nil}, review.Complete, ""},
+		"lasting fails at once":                      {[]error{lasting}, review.Failed, "no_merge_base"},
+		"passing, then well":                         {[]error{passing, passing, nil}, review.Complete, ""},
+		"passing three times":                        {[]error{passing, passing, passing}, review.Failed, "host_unreachable"},
+		"unexpected counts as such":                  {[]error{errors.New("boom"), passing, nil}, review.Complete, ""},
+		"unexpected three times":                     {[]error{errors.New("a"), errors.New("b"), errors.New("c")}, review.Failed, "internal"},
+		"wrapped":                                    {[]error{fmt.Errorf("x: %w", lasting)}, review.Failed, "no_merge_base"},
+		"passing, then lasting":                      {[]error{passing, lasting}, review.Failed, "no_merge_base"},
+		"uncounted, more often than failures may be": {[]error{uncounted, uncounted, uncounted, uncounted, passing, passing, nil}, review.Complete, ""},
+		"a context error of its own":                 {[]error{context.DeadlineExceeded, nil}, review.Complete, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
+			b.timePasses(t)
 			b.dispatcher(t, nil)
 			id := b.create(t)
 			for _, err := range c.errors {
@@ -187,4 +190,32 @@ func TestFinishWaitsForTheStore(t *testing.T) {
 			assert.Equal(t, c.status, b.await(t, id).Status)
 		})
 	}
+}
+
+// away is a source of rules whose store is away for some calls.
+type away struct{ errors chan error }
+
+func (a away) RulesFor(context.Context, string, string) (rule.Set, error) {
+	select {
+	case err := <-a.errors:
+		return rule.Set{}, err
+	default:
+		return rule.Set{Digest: "d"}, nil
+	}
+}
+
+func TestRulesThatAreAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	source := away{make(chan error, 10)}
+	for range 5 { // more often than scans may fail
+		source.errors <- errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
+	}
+	d := review.NewDispatcher(b.store, b.scanner, source, b.hub, review.DispatcherOptions{Name: "test", Poll: time.Millisecond})
+	d.Start()
+	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+	id := b.create(t)
+	b.timePasses(t)
+	b.scanner.next(t).end(review.Outcome{}, nil)
+	assert.Equal(t, review.Complete, b.await(t, id).Status)
 }

@@ -157,8 +157,8 @@ func (s *Service) Cancel(ctx context.Context, org, id string) (Review, error) {
 const defaultScan = 5 * time.Second
 
 // estimate is the expected time, in milliseconds, until a review that is
-// created now is complete: the queue at the rate that all scans had, and its
-// own scan.
+// created now is complete: what goes first, at the rate that all scans had, and
+// its own scan.
 func estimate(l Load, workers int) int32 {
 	overall, own := l.Overall, l.Average
 	if overall <= 0 {
@@ -167,6 +167,6 @@ func estimate(l Load, workers int) int32 {
 	if own <= 0 {
 		own = overall
 	}
-	total := time.Duration(l.Queued)*overall/time.Duration(workers) + own
+	total := time.Duration(l.Ahead)*overall/time.Duration(workers) + own
 	return int32(min(max(total.Milliseconds(), 1), 1<<31-1))
 }

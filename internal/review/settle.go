@@ -79,7 +79,7 @@ func (d *Dispatcher) heartbeat(c Claim, cancel context.CancelCauseFunc, log *slo
 // settle stores how a scan ended and returns the state that this led to, with
 // the failure code if there is one. It tries again while the store is away and
 // the claim is still held: a finished scan is not thrown away lightly.
-func (d *Dispatcher) settle(c Claim, o Outcome, err error, scanning context.Context, log *slog.Logger) (Status, string) {
+func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err error, log *slog.Logger) (Status, string) {
 	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
 		log.Warn("scan given up: the lease is lost or the review was canceled")
 		return InProgress, "lease_lost"
@@ -135,11 +135,15 @@ func (d *Dispatcher) decide(c Claim, o Outcome, err error, log *slog.Logger) end
 		return ending{Complete, "", func(ctx context.Context) error { return d.queue.Finish(ctx, c, o) }}
 	}
 	if d.stopping.Err() != nil {
-		return ending{Queued, "handed_back", func(ctx context.Context) error { return d.queue.Release(ctx, c) }}
+		return ending{Queued, "handed_back", func(ctx context.Context) error { return d.queue.Release(ctx, c, 0) }}
 	}
 	var scanErr *ScanError
 	if !errors.As(err, &scanErr) {
 		scanErr = &ScanError{Failure: Failure{Code: codeInternal, Message: "The scan hit an unexpected fault; the server's log has the details."}, Err: err}
+	}
+	if scanErr.Uncounted {
+		log.Warn("scan did not begin or was handed back", "code", scanErr.Code, "error", err)
+		return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Release(ctx, c, d.o.Poll) }}
 	}
 	log.Warn("scan failed", "code", scanErr.Code, "lasting", scanErr.Lasting, "failures", c.Failures+1, "error", err)
 	if scanErr.Lasting || c.Failures+1 >= MaxFailures {

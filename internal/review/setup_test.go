@@ -16,7 +16,7 @@ import (
 
 const org = "acme"
 
-// everything allows all repositories but those of owner `other`.
+// policy allows all repositories but one.
 type policy struct{}
 
 func (policy) Allowed(_, repo string) bool { return repo != "other/api" }
@@ -65,6 +65,23 @@ func setup(t *testing.T) *bundle {
 	require.NoError(t, b.store.Migrate(t.Context()))
 	b.service = review.NewService(b.store, policy{}, b.hub, 2)
 	return b
+}
+
+// timePasses moves the store's clock along until the test ends.
+func (b *bundle) timePasses(t *testing.T) {
+	t.Helper()
+	go func() {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-t.Context().Done():
+				return
+			case <-tick.C:
+				b.clock.advance(time.Millisecond)
+			}
+		}
+	}()
 }
 
 func (b *bundle) create(t *testing.T) string {

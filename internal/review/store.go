@@ -87,18 +87,19 @@ type Cursor struct {
 // Load is what an estimate is made of.
 type Load struct {
 	Queued  int           // reviews of all organizations that wait
+	Ahead   int           // those that are scanned before one that this organization creates now
 	Average time.Duration // moving average from claim to completion, of the repository, else of the organization; 0 when nothing was measured
 	Overall time.Duration // the same over all repositories of all organizations
 }
 
 // ErrLeaseLost says that a claim is not valid any more: its lease ran out and
-// the review was claimed again, or it was canceled. Whoever holds the claim
-// must stop; nothing was written.
+// the review was put back, or it was canceled. Whoever holds the claim must
+// stop; nothing was written.
 var ErrLeaseLost = errors.New("review: lease lost")
 
-// Queue is what the dispatcher needs. A claim is valid while its lease runs
-// and nobody else has claimed the review since; the attempt number in it is
-// the fence.
+// Queue is what the dispatcher needs. A claim is valid until the review was
+// reaped, released, ended or canceled; the attempt number in it is the fence. A
+// lease that ran out while nobody noticed does no harm.
 type Queue interface {
 	// Claim takes the next waiting review, of any organization, and makes it
 	// in_progress; nil when none waits. It is fair: of the organizations with
@@ -116,8 +117,9 @@ type Queue interface {
 	// Retry puts the review back to queued after a passing fault, not to be
 	// claimed before delay has passed, and counts the failure; ErrLeaseLost.
 	Retry(ctx context.Context, c Claim, delay time.Duration) error
-	// Release puts the review back to queued, counting nothing; ErrLeaseLost.
-	Release(ctx context.Context, c Claim) error
+	// Release puts the review back to queued, not to be claimed before delay
+	// has passed, and counts nothing; ErrLeaseLost.
+	Release(ctx context.Context, c Claim, delay time.Duration) error
 	// ReapExpired puts reviews whose lease ran out back to queued and counts
 	// the loss; those lost maxLost times fail with worker_lost. It returns the
 	// identifiers of all that it changed.

@@ -51,12 +51,17 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 		if err != nil {
 			return err
 		}
-		if attempt, p := s.hub.latest(l); attempt == next.Attempt && p.FilesDone > next.Progress.FilesDone {
+		if attempt, p := s.hub.latest(l); next.Status == InProgress && attempt == next.Attempt && p.FilesDone > next.Progress.FilesDone {
 			next.Progress = p
 		}
 		changed := next.Status != current.Status || next.Attempt != current.Attempt || next.Progress != current.Progress
 		if !changed && !quiet {
 			continue
+		}
+		for _, missed := range between(current, next) {
+			if err := send(Update{Review: missed}); err != nil {
+				return err
+			}
 		}
 		if err := send(Update{Review: next, KeepAlive: !changed}); err != nil {
 			return err
@@ -65,4 +70,27 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 		alive.Reset(keepAlive)
 	}
 	return nil
+}
+
+// between returns the states that a review surely had between two looks at it,
+// when it changed faster than it was looked at: a new attempt begins by leaving
+// the queue, and was in progress.
+func between(last, next Review) []Review {
+	if next.Attempt == last.Attempt {
+		return nil
+	}
+	as := func(status Status) Review {
+		return Review{
+			ID: next.ID, Organization: next.Organization, Repo: next.Repo, PRNumber: next.PRNumber, Ruleset: next.Ruleset,
+			Status: status, CreatedAt: next.CreatedAt, StartedAt: next.StartedAt, Attempt: next.Attempt,
+		}
+	}
+	var missed []Review
+	if last.Status == InProgress {
+		missed = append(missed, as(Queued))
+	}
+	if next.Status != InProgress {
+		missed = append(missed, as(InProgress))
+	}
+	return missed
 }

@@ -168,8 +168,9 @@ func (s *Service) TestRule(ctx context.Context, in TestInput) (hits []match.Hit,
 }
 
 // RulesFor returns the rules that may apply to a repository: the defaults, the
-// organization's, and the repository's own from the API. A default rule whose
-// id the organization already uses is shadowed by the organization's.
+// organization's, and the repository's own from the API. Which of them do, the
+// scan decides: it knows what was selected, what the rules file disables, and
+// so which default rules are shadowed by one of the organization's.
 func (s *Service) RulesFor(ctx context.Context, org, repo string) (Set, error) {
 	orgRules, err := s.store.ListOrgRules(ctx, org)
 	if err != nil {
@@ -179,32 +180,32 @@ func (s *Service) RulesFor(ctx context.Context, org, repo string) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	own := slices.Concat(orgRules, repoRules)
-	taken := make(map[string]bool, len(own))
-	for _, r := range own {
-		taken[r.FullID()] = true
-	}
-	rules := make([]Rule, 0, len(s.defaults)+len(own))
-	for _, r := range s.defaults {
-		if !taken[r.FullID()] {
-			rules = append(rules, r)
-		}
-	}
-	rules = append(rules, own...)
+	rules := slices.Concat(s.defaults, orgRules, repoRules)
 	return Set{Rules: rules, Digest: Digest(rules)}, nil
 }
 
-// Shadowed returns the ids of default rules that rules of the organization
-// shadow, for the log.
+// Shadowed returns the ids of the default rules that rules of the organization
+// shadow, because they had the id first; for the log.
 func (s *Service) Shadowed(ctx context.Context, org string) ([]string, error) {
-	var ids []string
-	for id := range s.byID {
-		_, err := s.store.GetRule(ctx, org, id)
-		switch {
-		case err == nil:
-			ids = append(ids, id)
-		case errs.ReasonOf(err) != errs.ReasonRuleNotFound:
+	own, err := s.store.ListOrgRules(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	_, byRepo, err := s.store.CountRules(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	for name := range byRepo {
+		rules, err := s.store.ListRepoRules(ctx, org, name)
+		if err != nil {
 			return nil, err
+		}
+		own = append(own, rules...)
+	}
+	var ids []string
+	for _, r := range own {
+		if _, ok := s.byID[r.FullID()]; ok {
+			ids = append(ids, r.FullID())
 		}
 	}
 	slices.Sort(ids)

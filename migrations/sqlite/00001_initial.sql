@@ -57,6 +57,7 @@ CREATE TABLE reviews (
 CREATE INDEX reviews_created ON reviews (organization, created_at, id);
 CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, not_before);
 CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
+CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
 
 -- Leases that may have run out.
 CREATE INDEX reviews_lease ON reviews (lease_expires) WHERE status = 'in_progress';

@@ -69,7 +69,7 @@ func BenchmarkClaim(b *testing.B) {
 			for b.Loop() {
 				claim, err := s.Claim(b.Context(), "worker", time.Minute)
 				require.NoError(b, err)
-				require.NoError(b, s.Release(b.Context(), *claim))
+				require.NoError(b, s.Release(b.Context(), *claim, 0))
 			}
 		})
 	}

@@ -75,9 +75,20 @@ func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) err
 func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error) {
 	var out review.Load
 	err := s.read(ctx, "read the load", func(t *tx) error {
-		if err := t.get(ctx, &out.Queued, `SELECT CAST(COALESCE(SUM(queued), 0) AS BIGINT) FROM organizations`); err != nil {
+		// Claims are fair: of another organization's queue at most as many go
+		// first as this one has waiting, and one more.
+		var queued struct {
+			All   int `db:"all_queued"`
+			Ahead int `db:"ahead"`
+		}
+		if err := t.get(ctx, &queued, `
+			WITH own AS (SELECT COALESCE(SUM(queued), 0) AS queued FROM organizations WHERE name = ?)
+			SELECT CAST(COALESCE(SUM(o.queued), 0) AS BIGINT) AS all_queued,
+				CAST(COALESCE(SUM(CASE WHEN o.name = ? OR o.queued <= own.queued THEN o.queued ELSE own.queued + 1 END), 0) AS BIGINT) AS ahead
+			FROM organizations o CROSS JOIN own`, org, org); err != nil {
 			return err
 		}
+		out.Queued, out.Ahead = queued.All, queued.Ahead
 		var rows []struct {
 			Organization string `db:"organization"`
 			Repo         string `db:"repo"`

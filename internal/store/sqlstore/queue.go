@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/review"
@@ -128,8 +129,10 @@ func (s *Store) Retry(ctx context.Context, c review.Claim, delay time.Duration) 
 }
 
 // Release implements review.Queue.
-func (s *Store) Release(ctx context.Context, c review.Claim) error {
-	return s.change(ctx, "hand a review back", c, func(*tx) (string, []any) { return queueSet, nil }, review.Queued)
+func (s *Store) Release(ctx context.Context, c review.Claim, delay time.Duration) error {
+	return s.change(ctx, "hand a review back", c, func(t *tx) (string, []any) {
+		return queueSet + `, not_before = ?`, []any{at(t.now.Add(delay))}
+	}, review.Queued)
 }
 
 // ReapExpired implements review.Queue.
@@ -147,7 +150,11 @@ func (s *Store) ReleaseLeases(ctx context.Context, maxLost int) ([]string, error
 	if !s.exclusive {
 		return nil, errors.New("release leases: the database is not this process's alone")
 	}
-	return s.reap(ctx, "release leases", maxLost, func(*tx) (string, []any) { return "", nil })
+	// The condition holds for all of them. It is there so that the index of
+	// leases is used, and not every review that there ever was is looked at.
+	return s.reap(ctx, "release leases", maxLost, func(*tx) (string, []any) {
+		return ` AND lease_expires <= ?`, []any{int64(math.MaxInt64)}
+	})
 }
 
 // reap counts a loss for reviews in progress, and queues or fails them.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestReleaseLeases(t *testing.T) {
 	// What a graceful stop handed back has lost nothing.
 	c, err := s.Claim(ctx, "worker", time.Minute)
 	require.NoError(t, err)
-	require.NoError(t, s.Release(ctx, *c))
+	require.NoError(t, s.Release(ctx, *c, 0))
 
 	for lost := 1; lost <= maxLost; lost++ {
 		c, err := s.Claim(ctx, "worker", time.Hour)
@@ -97,7 +98,7 @@ func TestCountsHold(t *testing.T) {
 		case 8:
 			err = s.Retry(ctx, c, time.Duration(r.IntN(20))*time.Second)
 		case 9:
-			err = s.Release(ctx, c)
+			err = s.Release(ctx, c, 0)
 		case 10:
 			if len(created) > 0 {
 				_, err = s.CancelReview(ctx, org, created[r.IntN(len(created))])
@@ -192,4 +193,9 @@ func TestClaimReadsLittle(t *testing.T) {
 	assert.Contains(t, all, "LAST 2 TERMS OF ORDER BY")
 	assert.NotContains(t, all, "SCAN r")
 	assert.NotContains(t, all, "SCAN w")
+
+	// Nor does the start of a server, however many reviews there were.
+	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan,
+		"EXPLAIN QUERY PLAN SELECT id FROM reviews WHERE status = 'in_progress' AND lease_expires <= ?", int64(math.MaxInt64)))
+	assert.Contains(t, plan[0].Detail, "SEARCH reviews USING INDEX reviews_lease")
 }

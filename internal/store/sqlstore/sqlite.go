@@ -26,8 +26,8 @@ const (
 )
 
 // openSQLite opens, and when needed creates, an SQLite database: one
-// connection that writes and a few that read. Writers wait in Go, in their
-// order and until their contexts end, not in SQLite's busy loop.
+// connection that writes and a few that read. Writers wait in Go until their
+// contexts end, not in SQLite's busy loop.
 func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 	path, err := sqlitePath(o.Database)
 	if err != nil {
@@ -106,6 +106,15 @@ func sqlitePath(database string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("database %s: %w", path, err)
+	}
+	// The lock stands beside the file itself, so that a link to it is no way
+	// around the lock. A file that is not there yet is found by its folder; that
+	// a folder is missing is found, and said, later.
+	if file, err := filepath.EvalSymlinks(abs); err == nil {
+		return file, nil
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		return filepath.Join(folder, filepath.Base(abs)), nil
 	}
 	return abs, nil
 }

@@ -59,6 +59,15 @@ func TestOneServesAtATime(t *testing.T) {
 	first := openAt(t, o)
 	_, err := Open(t.Context(), o)
 	require.ErrorContains(t, err, "another prwarden serves this database")
+	for name, target := range map[string]string{"file": strings.TrimPrefix(o.Database, "sqlite:"), "folder": filepath.Dir(strings.TrimPrefix(o.Database, "sqlite:"))} {
+		link := filepath.Join(t.TempDir(), "link")
+		require.NoError(t, os.Symlink(target, link))
+		if name == "folder" {
+			link = filepath.Join(link, filepath.Base(o.Database))
+		}
+		_, err := Open(t.Context(), Options{Database: "sqlite:" + link, Exclusive: true})
+		require.ErrorContains(t, err, "another prwarden serves this database", "by a link to the "+name)
+	}
 
 	// The command line may work on it all the same.
 	second := openAt(t, Options{Database: o.Database})

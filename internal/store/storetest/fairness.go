@@ -120,7 +120,7 @@ func countedRunning(t *testing.T, h Harness) {
 			return h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"})
 		},
 		"retried":  func(c review.Claim) error { return h.Store.Retry(t.Context(), c, time.Hour) },
-		"released": func(c review.Claim) error { return h.Store.Release(t.Context(), c) },
+		"released": func(c review.Claim) error { return h.Store.Release(t.Context(), c, 0) },
 		"canceled": func(c review.Claim) error {
 			_, err := h.Store.CancelReview(t.Context(), c.Organization, c.ReviewID)
 			return err

@@ -29,7 +29,7 @@ func writes(t *testing.T, h Harness, c review.Claim) map[string]func() error {
 		"Finish":  func() error { return h.Store.Finish(ctx, c, outcome(3)) },
 		"Fail":    func() error { return h.Store.Fail(ctx, c, review.Failure{Code: "x", Message: "y"}) },
 		"Retry":   func() error { return h.Store.Retry(ctx, c, time.Hour) },
-		"Release": func() error { return h.Store.Release(ctx, c) },
+		"Release": func() error { return h.Store.Release(ctx, c, 0) },
 	}
 }
 
@@ -78,7 +78,7 @@ func lateHolder(t *testing.T, h Harness) {
 func voidClaim(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	c := claim(t, h)
-	require.NoError(t, h.Store.Release(t.Context(), c))
+	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	allLost(t, h, c)
 	h.Clock.Advance(lease)
 	c = claim(t, h)

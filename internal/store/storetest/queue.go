@@ -72,7 +72,7 @@ func released(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	c := claim(t, h)
 	require.NoError(t, h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: 3, FilesTotal: 5}))
-	require.NoError(t, h.Store.Release(t.Context(), c))
+	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	r := state(t, h, acme, "rev_a")
 	assert.Equal(t, review.Queued, r.Status)
 	assert.Equal(t, review.Progress{}, r.Progress)
@@ -80,6 +80,11 @@ func released(t *testing.T, h Harness) {
 	assert.Equal(t, 2, c.Attempt)
 	assert.Zero(t, c.Failures)
 	assert.Zero(t, c.Lost)
+
+	require.NoError(t, h.Store.Release(t.Context(), c, time.Second))
+	noClaim(t, h)
+	h.Clock.Advance(time.Second)
+	assert.Equal(t, 3, claim(t, h).Attempt)
 }
 
 func failed(t *testing.T, h Harness) {
@@ -175,6 +180,6 @@ func delayed(t *testing.T, h Harness) {
 	h.Clock.Advance(time.Hour)
 	c := claim(t, h)
 	require.Equal(t, "rev_a", c.ReviewID)
-	require.NoError(t, h.Store.Release(t.Context(), c))
+	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	assert.Equal(t, "rev_a", claim(t, h).ReviewID)
 }

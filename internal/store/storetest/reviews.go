@@ -25,6 +25,7 @@ func reviewTests() map[string]func(*testing.T, Harness) {
 		"queued and running ones are canceled":   cancelOpen,
 		"a final state stays":                    cancelFinal,
 		"load":                                   load,
+		"the load knows what goes first":         ahead,
 		"a canceled context is its own error":    canceledContext,
 	}
 }
@@ -91,7 +92,7 @@ func queueLimit(t *testing.T, h Harness) {
 	_, err = h.Store.CreateReview(t.Context(), newReview(acme, "rev_3"), 3)
 	require.NoError(t, err)
 	full()
-	require.NoError(t, h.Store.Release(t.Context(), c))
+	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	full()
 	for _, id := range []string{"rev_1", "rev_2"} {
 		_, err = h.Store.CancelReview(t.Context(), acme, id)
@@ -220,7 +221,7 @@ func cancelOpen(t *testing.T, h Harness) {
 		"Finish":  h.Store.Finish(t.Context(), c, outcome(1)),
 		"Fail":    h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"}),
 		"Retry":   h.Store.Retry(t.Context(), c, 0),
-		"Release": h.Store.Release(t.Context(), c),
+		"Release": h.Store.Release(t.Context(), c, 0),
 	} {
 		require.ErrorIs(t, err, review.ErrLeaseLost, name)
 	}
@@ -299,6 +300,20 @@ func load(t *testing.T, h Harness) {
 	l, err = h.Store.Load(t.Context(), "nobody", "no/body")
 	require.NoError(t, err)
 	assert.Equal(t, 1, l.Queued)
+}
+
+// ahead holds that Load knows what goes first: claims are fair, so of another
+// organization's queue no more than this one's and one.
+func ahead(t *testing.T, h Harness) {
+	for i := range 5 {
+		create(t, h, acme, fmt.Sprintf("rev_a%d", i))
+	}
+	create(t, h, other, "rev_b")
+	for org, want := range map[string]int{acme: 5 + 1, other: 1 + 2, "third": 1 + 1} {
+		l, err := h.Store.Load(t.Context(), org, repo)
+		require.NoError(t, err)
+		assert.Equal(t, review.Load{Queued: 6, Ahead: want}, l, org)
+	}
 }
 
 func canceledContext(t *testing.T, h Harness) {

@@ -241,15 +241,10 @@ func TestIdempotencyKey(t *testing.T) {
 		want   string
 		ok     bool
 	}{
-		"none":    {nil, "", true},
-		"one":     {[]string{"!~abc"}, "!~abc", true},
-		"longest": {[]string{strings.Repeat("x", 255)}, strings.Repeat("x", 255), true},
-		"empty":   {[]string{""}, "", false},
-		"longer":  {[]string{strings.Repeat("x", 256)}, "", false},
-		"space":   {[]string{"a b"}, "", false},
-		"control": {[]string{"a\x7f"}, "", false},
-		"bytes":   {[]string{"é"}, "", false},
-		"twice":   {[]string{"a", "a"}, "", false},
+		"none":  {nil, "", true},
+		"one":   {[]string{"!~abc"}, "!~abc", true},
+		"empty": {[]string{""}, "", false},
+		"twice": {[]string{"a", "a"}, "", false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

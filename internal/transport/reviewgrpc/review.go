@@ -86,24 +86,17 @@ func (h *Reviews) CreateReview(ctx context.Context, req *prwardenv1.CreateReview
 	}, nil
 }
 
-// maxIdempotencyKey is the most characters of an Idempotency-Key.
-const maxIdempotencyKey = 255
-
 // IdempotencyKey reads the values of the Idempotency-Key header; "" when there
-// is none. It fails with InvalidArgument.
+// is none. It fails with InvalidArgument when there is not one value; what the
+// value may be is the service's to say.
 func IdempotencyKey(values []string) (string, error) {
 	switch {
 	case len(values) == 0:
 		return "", nil
 	case len(values) > 1:
 		return "", errs.Invalid("Idempotency-Key", "is given more than once")
-	case values[0] == "" || len(values[0]) > maxIdempotencyKey:
-		return "", errs.Invalid("Idempotency-Key", "must have 1 to %d characters; it has %d", maxIdempotencyKey, len(values[0]))
-	}
-	for i := range len(values[0]) {
-		if c := values[0][i]; c < '!' || c > '~' {
-			return "", errs.Invalid("Idempotency-Key", "must consist of visible ASCII characters")
-		}
+	case values[0] == "":
+		return "", errs.Invalid("Idempotency-Key", "must have at least one character; leave it out instead")
 	}
 	return values[0], nil
 }

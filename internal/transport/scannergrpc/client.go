@@ -28,8 +28,12 @@ const MaxMessage = 4 << 20
 // batchSize is the size, in bytes, at which a batch is sent.
 const batchSize = 256 << 10
 
-// errorDomain is the domain of the scanner's ErrorInfo.
-const errorDomain = "prwarden.scanner"
+// What the scanner's ErrorInfo has.
+const (
+	errorDomain    = "prwarden.scanner"
+	reasonStopping = "scanner_stopping" // the scanner stops and hands the scan back
+	metaLasting    = "lasting"          // "true" when trying again is pointless
+)
 
 // Codes of failures that the client itself finds.
 const (
@@ -61,15 +65,18 @@ func (c *Client) Scan(ctx context.Context, j review.Job, progress func(review.Pr
 func (c *Client) scan(ctx context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
 	stream, err := c.rpc.Scan(ctx, grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage))
 	if err != nil {
-		return review.Outcome{}, err
+		return review.Outcome{}, notBegun(err)
 	}
 	if err := send(stream, &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Start{Start: startOf(j)}}); err != nil {
 		return review.Outcome{}, err
 	}
 	var o review.Outcome
-	for {
+	for begun := false; ; begun = true {
 		m, err := stream.Recv()
 		if err != nil {
+			if !begun {
+				err = notBegun(err)
+			}
 			return review.Outcome{}, err
 		}
 		switch m := m.GetMessage().(type) {
@@ -192,9 +199,26 @@ func addResult(o *review.Outcome, p *scannerv1.ScanResult) error {
 	return err
 }
 
+// notBegun marks the error of a scanner that could not be reached: no scan
+// began, for every scan begins with a message from the scanner.
+func notBegun(err error) error {
+	if status.Code(err) != codes.Unavailable {
+		return err
+	}
+	return &review.ScanError{
+		Failure:   review.Failure{Code: codeScannerUnavailable, Message: "The scanner could not be reached."},
+		Uncounted: true,
+		Err:       err,
+	}
+}
+
 // scanError turns what went wrong into the review side's error: a failure that
 // the scanner reported keeps its code, and everything else is a passing fault.
 func scanError(err error) error {
+	var known *review.ScanError
+	if errors.As(err, &known) {
+		return err
+	}
 	st, ok := status.FromError(err)
 	if !ok {
 		return &review.ScanError{
@@ -205,15 +229,16 @@ func scanError(err error) error {
 	for _, d := range st.Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == errorDomain {
 			return &review.ScanError{
-				Failure: review.Failure{Code: info.GetReason(), Message: st.Message()},
-				Lasting: info.GetMetadata()["lasting"] == "true",
-				Err:     err,
+				Failure:   review.Failure{Code: info.GetReason(), Message: st.Message()},
+				Lasting:   info.GetMetadata()[metaLasting] == "true",
+				Uncounted: info.GetReason() == reasonStopping,
+				Err:       err,
 			}
 		}
 	}
 	if st.Code() == codes.Unavailable || st.Code() == codes.Canceled || st.Code() == codes.DeadlineExceeded {
 		return &review.ScanError{
-			Failure: review.Failure{Code: codeScannerUnavailable, Message: "The scanner could not be reached or stopped during the scan."},
+			Failure: review.Failure{Code: codeScannerUnavailable, Message: "The scanner was lost during the scan."},
 			Err:     err,
 		}
 	}

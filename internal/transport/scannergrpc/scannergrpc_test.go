@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -76,24 +77,33 @@ func (c counter) SendMsg(m any) error {
 	return c.ClientStream.SendMsg(m)
 }
 
-func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, error)) (*scannergrpc.Client, *atomic.Int32) {
+// bundle is the other end of a client.
+type bundle struct {
+	server  *grpc.Server
+	service *scannergrpc.Server
+	chunks  atomic.Int32 // of rules that the client sent
+}
+
+func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, error)) (*scannergrpc.Client, *bundle) {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)
-	server := grpc.NewServer(scannergrpc.ServerOptions()...)
-	scannergrpc.NewServer(scan.NewScanner(&source{open: open}, scan.Options{}), slog.New(slog.DiscardHandler)).Register(server)
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
-	var chunks atomic.Int32
+	b := &bundle{
+		server:  grpc.NewServer(scannergrpc.ServerOptions()...),
+		service: scannergrpc.NewServer(scan.NewScanner(&source{open: open}, scan.Options{}), slog.New(slog.DiscardHandler)),
+	}
+	b.service.Register(b.server)
+	go func() { _ = b.server.Serve(listener) }()
+	t.Cleanup(b.server.Stop)
 	conn, err := grpc.NewClient("passthrough:///scanner",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
 		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 			s, err := streamer(ctx, desc, cc, method, opts...)
-			return counter{s, &chunks}, err
+			return counter{s, &b.chunks}, err
 		}))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	return scannergrpc.NewClient(conn), &chunks
+	return scannergrpc.NewClient(conn), b
 }
 
 func jobWith(rules ...rule.Rule) review.Job {
@@ -112,7 +122,7 @@ func none(review.Progress) {}
 func TestScan(t *testing.T) {
 	t.Parallel()
 	const file = "version: 1\nrules: [{id: from-file, type: regex, pattern: fixme, message: m, severity: low, cases: {match: [fixme]}}]\n"
-	client, chunks := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
+	client, b := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
 		assert.Equal(t, scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, target)
 		return &change{rulesFile: file, files: []*scan.File{
 			added("a\xff.go", "todo\nok\nfixme\n"), {Path: "big", Size: 2 << 20, Added: []scan.LineRange{{First: 1, Last: 1}}},
@@ -141,10 +151,10 @@ func TestScan(t *testing.T) {
 	assert.Equal(t, rule.OriginRulesFile, o.RulesFile[0].Origin)
 	assert.Equal(t, []string{"fixme"}, o.RulesFile[0].Cases.Match)
 
-	assert.Equal(t, int32(1), chunks.Load(), "the scanner did not have the rules")
+	assert.Equal(t, int32(1), b.chunks.Load(), "the scanner did not have the rules")
 	_, err = client.Scan(t.Context(), job, none)
 	require.NoError(t, err)
-	assert.Equal(t, int32(1), chunks.Load(), "it has them now")
+	assert.Equal(t, int32(1), b.chunks.Load(), "it has them now")
 
 	for ruleset, want := range map[string]string{"default": "x/one", "custom": "custom/two"} {
 		job.Ruleset = ruleset
@@ -159,7 +169,7 @@ func TestScan(t *testing.T) {
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	path := strings.Repeat("d/", 2000) + "f"
-	client, chunks := setup(t, func(context.Context, scan.Target) (scan.Change, error) {
+	client, b := setup(t, func(context.Context, scan.Target) (scan.Change, error) {
 		return &change{files: []*scan.File{added(path, strings.Repeat("todo "+strings.Repeat("x", 400)+"\n", 2500))}}, nil
 	})
 	var rules []rule.Rule
@@ -174,7 +184,7 @@ func TestBatches(t *testing.T) {
 	o, err := client.Scan(t.Context(), jobWith(rules...), none)
 	require.NoError(t, err)
 	assert.Len(t, o.Findings, 2500)
-	assert.Greater(t, chunks.Load(), int32(10))
+	assert.Greater(t, b.chunks.Load(), int32(10))
 }
 
 func TestFailures(t *testing.T) {
@@ -228,6 +238,43 @@ func TestScannerThatIsAway(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, "scanner_unavailable", e.Code)
 	assert.False(t, e.Lasting)
+	assert.True(t, e.Uncounted, "nothing was tried")
+}
+
+// stubborn opens a pull request only when its context ends.
+func stubborn(opened chan<- struct{}) func(context.Context, scan.Target) (scan.Change, error) {
+	var once sync.Once
+	return func(ctx context.Context, _ scan.Target) (scan.Change, error) {
+		once.Do(func() { close(opened) })
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+}
+
+func TestHandBack(t *testing.T) {
+	t.Parallel()
+	opened := make(chan struct{})
+	client, b := setup(t, stubborn(opened))
+	go func() { <-opened; b.service.HandBack() }()
+	for _, when := range []string{"while it runs", "afterwards"} {
+		_, err := client.Scan(t.Context(), jobWith(), none)
+		var e *review.ScanError
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, "scanner_stopping", e.Code, when)
+		assert.True(t, e.Uncounted, when)
+	}
+}
+
+func TestScannerThatDies(t *testing.T) {
+	t.Parallel()
+	opened := make(chan struct{})
+	client, b := setup(t, stubborn(opened))
+	go func() { <-opened; b.server.Stop() }()
+	_, err := client.Scan(t.Context(), jobWith(), none)
+	var e *review.ScanError
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, "scanner_unavailable", e.Code)
+	assert.False(t, e.Uncounted, "the pull request may have killed it")
 }
 
 // A client that breaks the protocol gets an error, and the digest of rules is

@@ -1,6 +1,7 @@
 package scannergrpc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,12 +29,21 @@ type Server struct {
 
 	scanner *scan.Scanner
 	log     *slog.Logger
+
+	stopping context.Context
+	stop     context.CancelFunc
 }
 
 // NewServer returns a server over a scanner.
 func NewServer(scanner *scan.Scanner, log *slog.Logger) *Server {
-	return &Server{scanner: scanner, log: log}
+	s := &Server{scanner: scanner, log: log}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	return s
 }
+
+// HandBack breaks off the scans that run and refuses new ones. Their callers
+// are told that it is not the pull requests' fault. Twice is once.
+func (s *Server) HandBack() { s.stop() }
 
 // Scan implements ScannerService.
 func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
@@ -65,14 +75,22 @@ func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 		return status.Errorf(codes.InvalidArgument, "selection: unknown value %d", start.GetSelection())
 	}
 
-	// A client that is gone is noticed by its context; what Send says of it
-	// can wait until then.
-	result, err := s.scanner.Scan(stream.Context(), request, func(p scan.Progress) {
-		_ = stream.Send(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Progress{
-			Progress: &scannerv1.ScanProgress{FilesDone: int32(p.Done), FilesTotal: int32(p.Total)},
-		}})
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)()
+	// The first message says that the scan begins. A client that is gone is
+	// noticed by its context; what Send says of it can wait until then.
+	if err := stream.Send(progressMessage(scan.Progress{})); err != nil {
+		return err
+	}
+	result, err := s.scanner.Scan(ctx, request, func(p scan.Progress) {
+		_ = stream.Send(progressMessage(p))
 	})
-	if err != nil {
+	switch {
+	case err == nil:
+	case s.stopping.Err() != nil:
+		return failureStatus(codes.Unavailable, reasonStopping, "The scanner is stopping.", false)
+	default:
 		return s.failed(start, err)
 	}
 	return sendResult(stream, result)
@@ -126,13 +144,23 @@ func (s *Server) failed(start *scannerv1.ScanStart, err error) error {
 	if f.Lasting {
 		code = codes.FailedPrecondition
 	}
-	st, detailErr := status.New(code, f.Message).WithDetails(&errdetails.ErrorInfo{
-		Reason: f.Code, Domain: errorDomain, Metadata: map[string]string{"lasting": strconv.FormatBool(f.Lasting)},
+	return failureStatus(code, f.Code, f.Message, f.Lasting)
+}
+
+func failureStatus(code codes.Code, reason, message string, lasting bool) error {
+	st, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{
+		Reason: reason, Domain: errorDomain, Metadata: map[string]string{metaLasting: strconv.FormatBool(lasting)},
 	})
-	if detailErr != nil {
-		return fmt.Errorf("failure %s: %w", f.Code, detailErr)
+	if err != nil {
+		return fmt.Errorf("failure %s: %w", reason, err)
 	}
 	return st.Err()
+}
+
+func progressMessage(p scan.Progress) *scannerv1.ScanResponse {
+	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Progress{
+		Progress: &scannerv1.ScanProgress{FilesDone: int32(p.Done), FilesTotal: int32(p.Total)},
+	}}
 }
 
 func sendResult(stream scannerv1.ScannerService_ScanServer, r *scan.Result) error {
@@ -195,8 +223,7 @@ func toProtoSkip(k scan.Skip) *scannerv1.ScanSkip {
 	return &scannerv1.ScanSkip{Path: []byte(k.Path), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason}
 }
 
-// Register registers the server, with the limits on its messages that
-// ServerOptions set.
+// Register registers the server.
 func (s *Server) Register(r grpc.ServiceRegistrar) { scannerv1.RegisterScannerServiceServer(r, s) }
 
 // ServerOptions are the options that a grpc.Server with this service needs.
