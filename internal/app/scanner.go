@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -14,11 +15,13 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
 
 // Scanner is a scanner process: the scanner's gRPC service on a network
 // address.
 type Scanner struct {
+	service  *scannergrpc.Server
 	server   *grpc.Server
 	health   *health.Server
 	listener net.Listener
@@ -54,7 +57,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 		options = append(options, grpc.Creds(credentials.NewTLS(tlsConfig)))
 	}
 	s := &Scanner{
-		server: newScannerServer(service, log, options...), health: health.NewServer(), listener: listener,
+		service: service, server: newScannerServer(service, log, options...), health: health.NewServer(), listener: listener,
 		tracing: traces, failed: make(chan error, 1),
 	}
 	healthpb.RegisterHealthServer(s.server, s.health)
@@ -79,12 +82,12 @@ func (s *Scanner) Start() {
 func (s *Scanner) Failed() <-chan error { return s.failed }
 
 // Stop takes no more scans, lets those that run end until ctx does, and then
-// breaks them off: their servers put them back into the queue. Stopping twice
-// is stopping once.
+// hands them back: their servers put them into the queue again, and it counts
+// nowhere. Stopping twice is stopping once.
 func (s *Scanner) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		s.health.Shutdown()
-		stopGRPC(ctx, s.server)
+		s.endScans(ctx)
 		s.done.Wait()
 		// The server closes a listener only if it served it.
 		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -97,18 +100,24 @@ func (s *Scanner) Stop(ctx context.Context) error {
 	return s.stopErr
 }
 
-// stopGRPC lets running calls end until ctx does and breaks off the others,
-// which is no error: their callers can call again.
-func stopGRPC(ctx context.Context, server *grpc.Server) {
+// endScans lets running calls end until ctx does, then hands their scans back,
+// which takes a moment, and at last breaks off what is left.
+func (s *Scanner) endScans(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		server.GracefulStop()
+		s.server.GracefulStop()
 	}()
 	select {
 	case <-done:
+		return
 	case <-ctx.Done():
-		server.Stop()
+		s.service.HandBack()
+	}
+	select {
+	case <-done:
+	case <-time.After(lastSteps):
+		s.server.Stop()
 		<-done
 	}
 }

@@ -10,8 +10,11 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,13 +47,13 @@ func TestScannersElsewhere(t *testing.T) {
 		name    string
 		scanner config.Link
 		server  config.Link
-		want    string
+		reached bool
 	}{
-		{"plain text on loopback", config.Link{}, config.Link{}, "complete"},
-		{"certificates on both sides", scannerLink, config.Link{TLSCert: certs.serverCert, TLSKey: certs.serverKey, TLSCA: certs.ca}, "complete"},
-		{"certificate of the scanner only", config.Link{TLSCert: certs.scannerCert, TLSKey: certs.scannerKey}, config.Link{TLSCA: certs.ca}, "complete"},
-		{"server without a certificate", scannerLink, config.Link{TLSCA: certs.ca}, "failed"},
-		{"scanner of another authority", scannerLink, config.Link{TLSCert: certs.serverCert, TLSKey: certs.serverKey, TLSCA: other.ca}, "failed"},
+		{"plain text on loopback", config.Link{}, config.Link{}, true},
+		{"certificates on both sides", scannerLink, config.Link{TLSCert: certs.serverCert, TLSKey: certs.serverKey, TLSCA: certs.ca}, true},
+		{"certificate of the scanner only", config.Link{TLSCert: certs.scannerCert, TLSKey: certs.scannerKey}, config.Link{TLSCA: certs.ca}, true},
+		{"server without a certificate", scannerLink, config.Link{TLSCA: certs.ca}, false},
+		{"scanner of another authority", scannerLink, config.Link{TLSCert: certs.serverCert, TLSKey: certs.serverKey, TLSCA: other.ca}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,11 +65,13 @@ func TestScannersElsewhere(t *testing.T) {
 			b.config.Organizations[0].Host.URL = "file:///nowhere/{repo}.git" // the server itself has no use for it
 			s := b.server(t)
 			a := b.api(t, s)
-			r := a.finish(t, a.create(t))
-			assert.Equal(t, tt.want, r["status"], "%v", r["error"])
-			if tt.want == "failed" {
-				assert.Equal(t, "scanner_unavailable", r["error"].(map[string]any)["code"])
+			id := a.create(t)
+			if !tt.reached {
+				// The review waits for a scanner, and the log says why.
+				require.Eventually(t, func() bool { return strings.Count(b.log.String(), "scanner_unavailable") > 3 }, patience, 5*time.Millisecond)
+				return
 			}
+			assert.Equal(t, "complete", a.finish(t, id)["status"])
 		})
 	}
 }
@@ -83,6 +88,32 @@ func TestScannerGone(t *testing.T) {
 	for range 3 {
 		assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
 	}
+}
+
+// A scanner that has to stop during a scan hands it back, and that is no
+// failure of the review.
+func TestScannerHandsBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	asked := make(chan struct{}, 100)
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	b.config.Organizations[0].Host.URL = silent.URL + "/{repo}.git"
+	scanner := b.scanner(t, config.Link{})
+	b.config.Scanners = []string{scanner.Addr()}
+	a := b.api(t, b.server(t))
+	id := a.create(t)
+	<-asked
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // there is no time left
+	require.NoError(t, scanner.Stop(ctx))
+	require.Eventually(t, func() bool { return strings.Contains(b.log.String(), "scanner_stopping") }, patience, 5*time.Millisecond)
+	r, err := b.store(t).GetReviewState(t.Context(), "acme", id)
+	require.NoError(t, err)
+	assert.False(t, r.Status.Final())
 }
 
 func TestScan(t *testing.T) {

@@ -195,22 +195,30 @@ func (s *Server) Stop(ctx context.Context) error {
 func (s *Server) shutdown(ctx context.Context) error {
 	s.ready.stop()
 	s.watches.EndWatches()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
-	defer cancel()
 
-	// Requests and scans end at the same time: neither waits for the other.
+	// Both ports close, and scans end, at the same time: none waits for the
+	// other. Whatever it took, the last steps have their time.
 	var requests sync.WaitGroup
 	requests.Go(func() {
 		if err := s.http.Shutdown(ctx); err != nil {
 			s.log.Warn("running HTTP requests were cut off", "error", err)
 			_ = s.http.Close() // there is nothing more to do about it
 		}
-		if err := s.grpc.Shutdown(ctx); err != nil {
+	})
+	requests.Go(func() {
+		if err := s.grpc.ShutdownNetwork(ctx); err != nil {
 			s.log.Warn("running gRPC calls were cut off", "error", err)
 		}
 	})
-	err := s.dispatcher.Stop(last)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
+	err := s.dispatcher.Stop(stopping)
+	cancel()
 	requests.Wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
+	defer cancel()
+	if err := s.grpc.Shutdown(last); err != nil { // what the gateway called
+		s.log.Warn("running calls of the gateway were cut off", "error", err)
+	}
 	err = errors.Join(err, s.keys.Stop(last))
 	if s.ops != nil {
 		err = errors.Join(err, s.ops.Close())

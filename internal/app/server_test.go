@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -127,6 +128,46 @@ func TestStopHandsScansBack(t *testing.T) {
 	next := b.server(t)
 	a.base = "http://" + next.Addresses().HTTP
 	assert.Equal(t, "complete", a.finish(t, id)["status"])
+}
+
+// Both ports close at once when a server stops, whatever still runs on one.
+func TestStopClosesBothPorts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.server(t)
+	a := b.api(t, s)
+	slow, err := net.Dial("tcp", s.Addresses().HTTP)
+	require.NoError(t, err)
+	defer slow.Close()
+	body := `{"repo": "acme/api", "pr_number": 1}`
+	_, err = fmt.Fprintf(slow, "POST /v1/reviews HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n", a.token, len(body))
+	require.NoError(t, err)
+	answers := bufio.NewReader(slow)
+	line, err := answers.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "100 Continue", "the request runs")
+
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop(context.Background()) }()
+	for _, addr := range []string{s.Addresses().HTTP, s.Addresses().GRPC} {
+		require.Eventually(t, func() bool {
+			conn, err := net.Dial("tcp", addr)
+			if err == nil {
+				conn.Close()
+			}
+			return err != nil
+		}, patience, 5*time.Millisecond, addr)
+	}
+	_, err = io.WriteString(slow, body)
+	require.NoError(t, err)
+	_, err = answers.ReadString('\n') // the empty line of the 100
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(answers, nil)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	assert.Equal(t, http.StatusAccepted, resp.StatusCode, "what runs may finish")
+	require.NoError(t, <-stopped)
 }
 
 // lastKey returns the key of the last line of a watch stream.

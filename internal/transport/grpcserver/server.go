@@ -104,8 +104,12 @@ func (s *Server) Dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
-// Shutdown lets running calls finish until ctx ends, and then cuts them off.
-// The network half goes first; the gateway must be shut down before.
+// ShutdownNetwork takes no more calls from the network, lets those that run
+// finish until ctx ends, and then cuts them off.
+func (s *Server) ShutdownNetwork(ctx context.Context) error { return stop(ctx, s.network) }
+
+// Shutdown does so with both halves. The gateway, which calls the one in
+// memory, must be shut down before.
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := errors.Join(stop(ctx, s.network), stop(ctx, s.memory))
 	s.once.Do(func() { err = errors.Join(err, <-s.served) })
