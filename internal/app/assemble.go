@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -23,7 +24,7 @@ import (
 )
 
 // assemble makes everything between the store and the listeners.
-func (s *Server) assemble(c config.Config) error {
+func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	builtin, err := defaults.Load()
 	if err != nil {
 		return err
@@ -31,6 +32,15 @@ func (s *Server) assemble(c config.Config) error {
 	policy := c.Policy()
 	hub := review.NewHub()
 	rules := rule.NewService(s.store, policy, builtin)
+	for _, o := range c.Organizations {
+		ids, err := rules.Shadowed(ctx, o.Name)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			s.log.Warn("an organization's own rules shadow default rules with the same ids", "organization", o.Name, "rule_ids", ids)
+		}
+	}
 	reviews := review.NewService(s.store, policy, hub, c.ScanWorkers)
 	m := newMetrics(s.store)
 	s.keys = admission.NewKeys(s.store, time.Now, s.log)

@@ -110,6 +110,7 @@ func dialScanners(c config.Config, t tracing) (*grpc.ClientConn, error) {
 	scanners := manual.NewBuilderWithScheme("scanners")
 	scanners.InitialState(state)
 	return grpc.NewClient("scanners:///all", append(t.client(),
+		grpc.WithNoProxy(), // proxies are for code hosts
 		grpc.WithResolvers(scanners),
 		grpc.WithTransportCredentials(creds),
 		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}`),

@@ -83,7 +83,7 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	if err = s.listen(ctx, c.Listen); err != nil {
 		return nil, err
 	}
-	return s, s.assemble(c)
+	return s, s.assemble(ctx, c)
 }
 
 // openStore opens the database for this server alone and makes it ready.
