@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test race lint fmt fuzz bench tidy-check ci clean need-go need-git
+.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench tidy-check ci clean need-go need-git
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -39,6 +39,9 @@ test: need-go need-git ## Run every test; fails on a skipped one (PKG=./internal
 
 race: need-go need-git ## Run every test with the race detector (needs a C compiler)
 	@CGO_ENABLED=1 go run ./internal/testsum -race -timeout 30m $(PKG)
+
+test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3)
+	@.ci/property-test
 
 lint: need-go tools-lint ## Check format, import directions and style
 	@unformatted=$$(gofmt -l cmd gen internal migrations); \
