@@ -51,7 +51,8 @@ func NewAdmitter(keys Authenticator, limiter Limiter, trusted []netip.Prefix, li
 // Admit says who makes a request and counts it: against its key when that is
 // valid, else against the client's address. The decision is there whenever
 // the request was counted, also beside an error, because every response
-// tells it. It fails with Unauthenticated as Authenticate does,
+// tells it; while keys can't be reached that is one about the address. It
+// fails with Unauthenticated as Authenticate does,
 // ResourceExhausted (RATE_LIMITED) when there are no requests left, and
 // Unavailable while keys or counts can't be reached.
 func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, Decision, error) {
@@ -68,6 +69,10 @@ func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, 
 	switch {
 	case err != nil:
 		return caller, Decision{}, err
+	case authErr != nil && errs.KindOf(authErr) != errs.Unauthenticated:
+		// Nobody knows whether the key is valid, so nobody may say that it
+		// isn't, or that it made too many requests.
+		return Caller{}, d, authErr
 	case !d.OK:
 		return caller, d, limited(d, authErr)
 	case authErr != nil && p == KeyRequired:
