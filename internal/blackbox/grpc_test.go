@@ -159,6 +159,12 @@ func TestGRPCHealthAndReflection(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
+	stranger, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+	require.NoError(t, err)
+	_, err = stranger.Recv()
+	assert.Equal(t, codes.Unauthenticated, status.Code(err))
+
+	ctx = metadata.NewOutgoingContext(ctx, with(t, s.key(t, "acme")))
 	stream, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
 	require.NoError(t, err)
 	require.NoError(t, stream.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}))

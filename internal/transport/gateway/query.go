@@ -12,6 +12,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/transport/gateway/strictjson"
+	"github.com/prwarden/prwarden/internal/transport/grpcerr"
 )
 
 // maxQuoted is how much of a name that a caller made up is repeated.
@@ -101,14 +102,4 @@ func parameters(allowed map[string]protoreflect.FieldDescriptor) string {
 }
 
 // shown cuts what a caller made up.
-func shown(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxQuoted {
-		return s
-	}
-	cut := maxQuoted
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func shown(s string) string { return grpcerr.Cut(s, maxQuoted) }

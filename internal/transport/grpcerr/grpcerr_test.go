@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/transport/grpcerr"
@@ -111,7 +113,7 @@ func FuzzThereAndBack(f *testing.F) {
 			return
 		}
 		assert.Equal(t, in.Kind, out.Kind)
-		assert.Equal(t, strings.ToValidUTF8(message, "\uFFFD"), out.Message)
+		assert.Equal(t, grpcerr.Cut(message, 1<<10), out.Message)
 	})
 }
 
@@ -164,10 +166,43 @@ func TestErrorsThatAreNotOurs(t *testing.T) {
 	}
 }
 
+// Many clients take 8 KiB of trailers, in which texts are percent-encoded once
+// and in base64 once.
+func TestStatusIsSmallWhateverWasSent(t *testing.T) {
+	t.Parallel()
+	wide := strings.Repeat("é", 400<<10)
+	e := errs.New(errs.NotFound, errs.ReasonRuleNotFound, "There is no rule %s.", wide)
+	e.Fields = make([]errs.FieldViolation, 340_000)
+	for i := range e.Fields {
+		e.Fields[i] = errs.FieldViolation{Field: fmt.Sprintf("paths.include[%d]", i), Description: wide[:i%1000]}
+	}
+	s := grpcerr.Status(e)
+	assert.Less(t, proto.Size(s.Proto()), 5<<10)
+	assert.True(t, strings.HasSuffix(s.Message(), "é…"), "cut at a rune")
+	assert.LessOrEqual(t, len(s.Message()), 1<<10+len("…"))
+
+	var told *errs.Error
+	e.Fields = []errs.FieldViolation{{Field: wide, Description: wide}}
+	require.ErrorAs(t, grpcerr.FromStatus(grpcerr.Status(e)), &told)
+	assert.Len(t, told.Fields, 1)
+}
+
 func TestUnavailableAlwaysSaysWhenToTryAgain(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, 5*time.Second, grpcerr.RetryAfter(grpcerr.Status(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))))
 	e := errs.New(errs.Unavailable, errs.ReasonQueueFull, "full")
 	e.RetryAfter = time.Minute
 	assert.Equal(t, time.Minute, grpcerr.RetryAfter(grpcerr.Status(e)))
+}
+
+func TestEveryReasonIsDocumented(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../../../docs/api.md")
+	require.NoError(t, err)
+	_, table, ok := strings.Cut(string(doc), "\n## Errors\n")
+	require.True(t, ok)
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, reason := range reasons(t) {
+		assert.Contains(t, table, "`"+reason+"`")
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -19,6 +20,18 @@ const (
 	internalMessage = "Something went wrong on the server; its log has the details under this request's x-request-id."
 	canceledMessage = "The caller canceled the request."
 	deadlineMessage = "The deadline of the request passed before it was answered."
+)
+
+// Bounds of a status. It travels as trailers, for which many gRPC clients take
+// 8 KiB; and a client that gets more than it takes ends its connection, with
+// every other call on it.
+const (
+	// MaxViolations is how many mistakes in one request are told at once.
+	MaxViolations = 20
+	// maxViolationBytes bounds their texts together.
+	maxViolationBytes = 3 << 10
+	// maxText bounds each text, in bytes: some repeat what a caller sent.
+	maxText = 1 << 10
 )
 
 // defaultRetry is when to try again after Unavailable, for errors that don't
@@ -41,23 +54,32 @@ func Status(err error) *status.Status {
 	}
 	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{Reason: reason, Domain: Domain, Metadata: e.Metadata}}
 	if len(e.Fields) > 0 {
-		bad := &errdetails.BadRequest{}
-		for _, f := range e.Fields {
-			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{
-				Field: text(f.Field), Description: text(f.Description),
-			})
-		}
-		details = append(details, bad)
+		details = append(details, badRequest(e.Fields))
 	}
 	if e.RetryAfter > 0 {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(e.RetryAfter)})
 	}
-	plain := status.New(r.code, text(e.Message))
+	plain := status.New(r.code, Cut(e.Message, maxText))
 	full, err := plain.WithDetails(details...)
 	if err != nil {
 		return plain // an error without its details is better than none
 	}
 	return full
+}
+
+// badRequest tells the violations that there is room for, at least one.
+func badRequest(fields []errs.FieldViolation) *errdetails.BadRequest {
+	bad := &errdetails.BadRequest{}
+	room := maxViolationBytes
+	for _, f := range fields {
+		v := &errdetails.BadRequest_FieldViolation{Field: Cut(f.Field, maxText), Description: Cut(f.Description, maxText)}
+		room -= len(v.GetField()) + len(v.GetDescription())
+		if len(bad.GetFieldViolations()) > 0 && (room < 0 || len(bad.GetFieldViolations()) == MaxViolations) {
+			break
+		}
+		bad.FieldViolations = append(bad.FieldViolations, v)
+	}
+	return bad
 }
 
 // Unexpected reports whether err is one whose cause callers don't see, so that
@@ -170,5 +192,15 @@ func RetryAfter(s *status.Status) time.Duration {
 	return 0
 }
 
-// text makes s fit for a protobuf string.
-func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// Cut returns s as valid UTF-8, cut at a rune to at most limit bytes and an
+// ellipsis.
+func Cut(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}

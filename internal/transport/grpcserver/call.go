@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/transport/grpcerr"
 )
 
 // Metadata keys that requests and responses carry. Over REST they are the
@@ -66,6 +67,13 @@ func ChooseRequestID(given string) string {
 	}
 	return given
 }
+
+// maxShown is how many bytes of a method's name are repeated and logged: all
+// of every name that there is.
+const maxShown = 120
+
+// shown cuts the name of a method, which callers may make up.
+func shown(method string) string { return grpcerr.Cut(method, maxShown) }
 
 func newRequestID() string { return strings.ToLower(rand.Text()) }
 

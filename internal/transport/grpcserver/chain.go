@@ -16,11 +16,12 @@ import (
 	"github.com/prwarden/prwarden/internal/admission"
 )
 
-// link is one step that every call passes, unary or stream.
+// link is one step that every call passes. Unary calls are streams of one
+// message here (see registrar), so that they pass it before their message is
+// read.
 type link struct {
-	name   string
-	unary  grpc.UnaryServerInterceptor
-	stream grpc.StreamServerInterceptor
+	name string
+	pass grpc.StreamServerInterceptor
 }
 
 // Chain is everything that a call passes before its handler, in order. The
@@ -36,55 +37,39 @@ func NewChain(admitter *admission.Admitter, metrics *grpcprom.ServerMetrics, log
 	}
 	return &Chain{links: []link{
 		// The request id is in every log line, so it comes first.
-		both("request id", identify),
+		{"request id", step(identify)},
 		// Logging and metrics see the final code, so errors are inside them.
-		both("logging", logging{log}.around),
-		{"metrics", metrics.UnaryServerInterceptor(), metrics.StreamServerInterceptor()},
-		both("errors", failures{log}.around),
+		{"logging", step(logging{log}.around)},
+		{"metrics", measured(metrics)},
+		{"errors", step(failures{log}.around)},
 		// A panic becomes an error like any other, so recovery is inside those.
-		{"recovery",
-			recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(recovered)),
-			recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(recovered))},
+		{"recovery", recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(recovered))},
 		// Who, then how many; load balancers ask for health without a key.
-		exceptHealth(both("admission", admit{admitter}.around)),
-		exceptHealth(both("authorization", authorize)),
-		{"validation", validation.unary, validation.stream},
+		{"admission", exceptHealth(step(admit{admitter}.around))},
+		{"authorization", exceptHealth(step(authorize))},
+		// Only here a message is read.
+		{"validation", validation.pass},
 	}}, nil
 }
 
-func (c *Chain) options() []grpc.ServerOption {
-	unary := make([]grpc.UnaryServerInterceptor, len(c.links))
-	stream := make([]grpc.StreamServerInterceptor, len(c.links))
+func (c *Chain) option() grpc.ServerOption {
+	all := make([]grpc.StreamServerInterceptor, len(c.links))
 	for i, l := range c.links {
-		unary[i], stream[i] = l.unary, l.stream
+		all[i] = l.pass
 	}
-	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)}
+	return grpc.ChainStreamInterceptor(all...)
 }
 
 // around is a step that doesn't look at messages: it calls next with the
 // context that the rest is to have, or fails.
 type around func(ctx context.Context, method string, next func(context.Context) error) error
 
-// both makes a link of a step, the same for unary calls and streams.
-func both(name string, step around) link {
-	return link{
-		name: name,
-		unary: func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-			var resp any
-			err := step(ctx, info.FullMethod, func(ctx context.Context) (err error) {
-				resp, err = handler(ctx, req)
-				return err
-			})
-			if err != nil {
-				return nil, err
-			}
-			return resp, nil
-		},
-		stream: func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-			return step(ss.Context(), info.FullMethod, func(ctx context.Context) error {
-				return handler(srv, streamWithContext{ss, ctx})
-			})
-		},
+// step makes an interceptor of a step.
+func step(do around) grpc.StreamServerInterceptor {
+	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		return do(ss.Context(), info.FullMethod, func(ctx context.Context) error {
+			return handler(srv, streamWithContext{ss, ctx})
+		})
 	}
 }
 
@@ -95,14 +80,11 @@ type streamWithContext struct {
 
 func (s streamWithContext) Context() context.Context { return s.ctx }
 
-// exceptHealth makes a link let the health service through.
-func exceptHealth(l link) link {
-	matcher := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
+// exceptHealth makes a step let the health service through.
+func exceptHealth(pass grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
+	return selector.StreamServerInterceptor(pass, selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
 		return c.Service != healthpb.Health_ServiceDesc.ServiceName
-	})
-	l.unary = selector.UnaryServerInterceptor(l.unary, matcher)
-	l.stream = selector.StreamServerInterceptor(l.stream, matcher)
-	return l
+	}))
 }
 
 // recovered turns a panic into an error that is logged with its stack.

@@ -1,7 +1,6 @@
 package grpcserver
 
 import (
-	"context"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -11,10 +10,10 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// gRPC answers a request that it can't decode by itself: such a request would
-// be neither counted nor logged, and its error would look like no other. So
-// the codec of the servers never fails to decode; it notes the failure in a
-// decoded, and the chain ends the request where it ends other invalid ones.
+// gRPC answers a request that it can't decode by itself, and its error would
+// look like no other. So the codec of the servers never fails to decode; it
+// notes the failure in a decoded, and the chain ends the request where it ends
+// other invalid ones.
 
 // decoded is where a request is decoded to.
 type decoded struct {
@@ -40,16 +39,25 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-// registrar registers services whose unary methods call the chain also with a
-// request that could not be decoded.
+// registrar registers unary methods as streams of one message. gRPC runs the
+// interceptors of a unary method when its whole message was received, so that
+// anybody could make it hold messages; those of a stream run first, and the
+// message is read when the handler asks for it.
 type registrar struct{ server *grpc.Server }
 
 // RegisterService implements grpc.ServiceRegistrar.
 func (r registrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	d := *desc
-	d.Methods = slices.Clone(desc.Methods)
-	for i, m := range d.Methods {
-		d.Methods[i].Handler = decodeInside(m.Handler)
+	d.Methods = nil
+	d.Streams = slices.Clone(desc.Streams)
+	for _, m := range desc.Methods {
+		d.Streams = append(d.Streams, grpc.StreamDesc{
+			StreamName: m.MethodName,
+			Handler:    asStream(m.Handler),
+			// Of more than one answer, as far as gRPC knows: it runs
+			// interceptors of streams for these.
+			ServerStreams: true,
+		})
 	}
 	r.server.RegisterService(&d, impl)
 }
@@ -57,19 +65,13 @@ func (r registrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
 // GetServiceInfo lets reflection list what is registered.
 func (r registrar) GetServiceInfo() map[string]grpc.ServiceInfo { return r.server.GetServiceInfo() }
 
-func decodeInside(h grpc.MethodHandler) grpc.MethodHandler {
-	return func(srv any, ctx context.Context, dec func(any) error, chain grpc.UnaryServerInterceptor) (any, error) {
-		var d decoded
-		decode := func(v any) error {
-			d.message = v
-			return dec(&d)
+func asStream(h grpc.MethodHandler) grpc.StreamHandler {
+	return func(srv any, ss grpc.ServerStream) error {
+		resp, err := h(srv, ss.Context(), ss.RecvMsg, nil)
+		if err != nil {
+			return err
 		}
-		return h(srv, ctx, decode, func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-			if d.err != nil {
-				req = &d
-			}
-			return chain(ctx, req, info, handler)
-		})
+		return ss.SendMsg(resp)
 	}
 }
 
@@ -77,5 +79,5 @@ func decodeInside(h grpc.MethodHandler) grpc.MethodHandler {
 // handler, so these pass the chain too.
 func unknownMethod(_ any, ss grpc.ServerStream) error {
 	name, _ := grpc.MethodFromServerStream(ss)
-	return errs.New(errs.Unimplemented, errs.ReasonRouteNotFound, "There is no method %s; ask server reflection for those that there are.", name)
+	return errs.New(errs.Unimplemented, errs.ReasonRouteNotFound, "There is no method %s; ask server reflection for those that there are.", shown(name))
 }

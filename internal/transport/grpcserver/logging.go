@@ -23,7 +23,7 @@ func (l logging) around(ctx context.Context, method string, next func(context.Co
 	s := status.Convert(err)
 	attrs := []slog.Attr{
 		slog.String("request_id", c.requestID),
-		slog.String("method", method),
+		slog.String("method", shown(method)),
 		slog.String("code", s.Code().String()),
 		slog.Duration("duration", time.Since(start)),
 		slog.String("key_id", c.caller.KeyID),
@@ -60,7 +60,7 @@ func (f failures) around(ctx context.Context, method string, next func(context.C
 	}
 	if grpcerr.Unexpected(err) {
 		f.log.LogAttrs(ctx, slog.LevelError, "unexpected error",
-			slog.String("request_id", RequestID(ctx)), slog.String("method", method), slog.Any("error", err))
+			slog.String("request_id", RequestID(ctx)), slog.String("method", shown(method)), slog.Any("error", err))
 	}
 	return grpcerr.Status(err).Err()
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
@@ -25,11 +26,25 @@ const (
 	// room for what the framing of many short strings adds.
 	maxMessage = MaxBody + 64<<10
 	// maxReceived is the size over which gRPC refuses a message by itself,
-	// before it passes the chain. Below it, an honest mistake is counted,
-	// logged and explained like any other.
-	maxReceived = 4 * maxMessage
-	// maxStreams bounds the calls that one network connection has at once.
-	maxStreams = 250
+	// without reading it and without the details that our errors have. Below
+	// it, an honest mistake is explained like any other.
+	maxReceived = 2 * maxMessage
+	// maxHeaderList bounds the metadata of a call, as in REST. gRPC reads it
+	// before it asks anybody.
+	maxHeaderList = 32 << 10
+	// streamWindow is how much of a message, in bytes, a stream takes before
+	// the call was admitted and its message is asked for. By itself gRPC would
+	// raise it to 16 MiB for fast senders.
+	streamWindow = 64 << 10
+	// connWindow is how many bytes a connection may have on the way.
+	connWindow = 1 << 20
+	// maxStreams bounds the calls that one network connection has at once: a
+	// key may have 100 watches, and needs some for other calls beside them.
+	maxStreams = 128
+	// maxConnections bounds the network connections. More wait until one ends.
+	maxConnections = 2_000
+	// idleTimeout ends connections without calls.
+	idleTimeout = 5 * time.Minute
 	// handshakeTimeout bounds how long a connection may take to be one.
 	handshakeTimeout = 10 * time.Second
 	// inMemoryBuffer is how much the in-memory connection holds each way.
@@ -52,17 +67,20 @@ type Server struct {
 // called for each half and has to register the same services. options, such as
 // those for telemetry, are for both halves, so credentials can't be among them.
 func New(chain *Chain, register func(grpc.ServiceRegistrar), options ...grpc.ServerOption) *Server {
-	common := append(chain.options(),
+	common := append([]grpc.ServerOption{
+		chain.option(),
 		grpc.MaxRecvMsgSize(maxReceived),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.UnknownServiceHandler(unknownMethod),
-	)
-	common = append(common, options...)
+	}, options...)
 	network := append([]grpc.ServerOption{
 		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxHeaderListSize(maxHeaderList),
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connWindow),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
-			MaxConnectionIdle: 15 * time.Minute,
+			MaxConnectionIdle: idleTimeout,
 			Time:              time.Minute,
 			Timeout:           20 * time.Second,
 		}),
@@ -82,7 +100,7 @@ func New(chain *Chain, register func(grpc.ServiceRegistrar), options ...grpc.Ser
 
 // Serve serves the network half on l until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.network.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+	if err := s.network.Serve(netutil.LimitListener(l, maxConnections)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 		return fmt.Errorf("serve gRPC: %w", err)
 	}
 	return nil

@@ -191,9 +191,10 @@ func TestLimitOverGRPC(t *testing.T) {
 	assert.Equal(t, 429, b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token)).Status, "both protocols count together")
 }
 
-func TestHealthAndReflectionNeedNoKey(t *testing.T) {
+func TestHealthNeedsNoKeyAndReflectionDoes(t *testing.T) {
 	t.Parallel()
 	b := transporttest.Start(t, transporttest.Options{Limit: 2})
+	_, token := b.Key(t, admission.RulesRead)
 	conn := b.Conn(t)
 	for range 5 {
 		var header metadata.MD
@@ -201,8 +202,8 @@ func TestHealthAndReflectionNeedNoKey(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, header.Get("x-ratelimit-limit"), "health is not counted")
 	}
-	list := func() error {
-		s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(t.Context())
+	list := func(ctx context.Context) error {
+		s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
 		require.NoError(t, err)
 		require.NoError(t, s.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}))
 		resp, err := s.Recv()
@@ -212,9 +213,10 @@ func TestHealthAndReflectionNeedNoKey(t *testing.T) {
 		}
 		return err
 	}
-	require.NoError(t, list())
-	require.NoError(t, list())
-	assert.Equal(t, codes.ResourceExhausted, status.Code(list()), "reflection is counted")
+	assert.Equal(t, codes.Unauthenticated, status.Code(list(t.Context())))
+	require.NoError(t, list(as(t.Context(), token)))
+	require.NoError(t, list(as(t.Context(), token)))
+	assert.Equal(t, codes.ResourceExhausted, status.Code(list(as(t.Context(), token))), "reflection is counted")
 }
 
 // What the gateway says of a caller is believed in memory only.

@@ -1,11 +1,12 @@
 package grpcserver
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"buf.build/go/protovalidate"
@@ -15,31 +16,29 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/transport/grpcerr"
 )
+
+// receiveTimeout is how long a caller may take to send its message, from when
+// the server asks for it. Over REST it is as long for the whole request.
+const receiveTimeout = 30 * time.Second
 
 // validation is the link in which a request that breaks the constraints of its
 // proto ends, with everything that is wrong with it.
-type validation struct{ validator protovalidate.Validator }
+type validation struct {
+	validator protovalidate.Validator
+	wait      time.Duration // for a message
+}
 
 func newValidation() (validation, error) {
 	v, err := protovalidate.New()
 	if err != nil {
 		return validation{}, fmt.Errorf("validation of requests: %w", err)
 	}
-	return validation{v}, nil
+	return validation{v, receiveTimeout}, nil
 }
 
-func (v validation) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if d, ok := req.(*decoded); ok {
-		return nil, d.err
-	}
-	if err := v.check(req); err != nil {
-		return nil, err
-	}
-	return handler(ctx, req)
-}
-
-func (v validation) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+func (v validation) pass(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	return handler(srv, validatedStream{ss, v})
 }
 
@@ -50,13 +49,32 @@ type validatedStream struct {
 
 func (s validatedStream) RecvMsg(m any) error {
 	d := decoded{message: m}
-	if err := s.ServerStream.RecvMsg(&d); err != nil {
+	if err := s.receive(&d); err != nil {
 		return err
 	}
 	if d.err != nil {
 		return d.err
 	}
 	return s.v.check(m)
+}
+
+// receive is RecvMsg within the time that there is. A message of the gateway
+// is there already. The call has to end after an error: what was asked for may
+// still come.
+func (s validatedStream) receive(d *decoded) error {
+	if callOf(s.Context()).inProcess {
+		return s.ServerStream.RecvMsg(d)
+	}
+	received := make(chan error, 1)
+	go func() { received <- s.ServerStream.RecvMsg(d) }()
+	timer := time.NewTimer(s.v.wait)
+	defer timer.Stop()
+	select {
+	case err := <-received:
+		return err
+	case <-timer.C:
+		return errs.New(errs.DeadlineExceeded, errs.ReasonDeadlineExceeded, "The request was not received within %s.", s.v.wait)
+	}
 }
 
 func (v validation) check(req any) error {
@@ -68,11 +86,15 @@ func (v validation) check(req any) error {
 	if path := nulIn(m.ProtoReflect(), ""); path != "" {
 		found = append(found, errs.FieldViolation{Field: path, Description: "must not contain the character U+0000"})
 	}
-	err := v.validator.Validate(m)
+	found = append(found, tooLong(m.ProtoReflect(), "")...)
+	err := v.validator.Validate(m, protovalidate.WithFilter(protovalidate.FilterFunc(worthwhile)))
 	var invalid *protovalidate.ValidationError
 	switch {
 	case errors.As(err, &invalid):
 		for _, violation := range invalid.Violations {
+			if len(found) == grpcerr.MaxViolations {
+				break
+			}
 			found = append(found, describe(violation))
 		}
 	case err != nil:
@@ -91,6 +113,44 @@ func (v validation) check(req any) error {
 	return errs.InvalidFields(found...)
 }
 
+// worthwhile keeps protovalidate from the items of a list that is too long
+// anyway: a body has room for hundreds of thousands.
+func worthwhile(m protoreflect.Message, d protoreflect.Descriptor) bool {
+	fd, ok := d.(protoreflect.FieldDescriptor)
+	if !ok || !fd.IsList() || fd.ContainingMessage() != m.Descriptor() {
+		return true
+	}
+	return m.Get(fd).List().Len() <= maxItems(fd)
+}
+
+// maxItems returns how many items a list may have.
+func maxItems(fd protoreflect.FieldDescriptor) int {
+	rules, err := protovalidate.ResolveFieldRules(fd)
+	if err != nil || !rules.GetRepeated().HasMaxItems() {
+		return math.MaxInt
+	}
+	return int(min(rules.GetRepeated().GetMaxItems(), math.MaxInt))
+}
+
+// tooLong returns a violation for each list with too many items.
+func tooLong(m protoreflect.Message, path string) (found []errs.FieldViolation) {
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case fd.IsList():
+			if limit := maxItems(fd); v.List().Len() > limit {
+				found = append(found, errs.FieldViolation{
+					Field:       path + string(fd.Name()),
+					Description: fmt.Sprintf("must have at most %d items; it has %d", limit, v.List().Len()),
+				})
+			}
+		case fd.Kind() == protoreflect.MessageKind && !fd.IsMap():
+			found = append(found, tooLong(v.Message(), path+string(fd.Name())+".")...)
+		}
+		return true
+	})
+	return found
+}
+
 // nulIn returns the path of the first string with a NUL in it, which no
 // database stores alike, or "".
 func nulIn(m protoreflect.Message, path string) (found string) {
@@ -105,6 +165,9 @@ func nulIn(m protoreflect.Message, path string) (found string) {
 			}
 		}
 		if fd.IsList() {
+			if v.List().Len() > maxItems(fd) {
+				return true
+			}
 			for i := 0; i < v.List().Len() && found == ""; i++ {
 				look(v.List().Get(i), at+"["+strconv.Itoa(i)+"]")
 			}
@@ -154,8 +217,6 @@ func describe(v *protovalidate.Violation) errs.FieldViolation {
 		return say("must be at most %d; it is %d", limit.Int(), v.FieldValue.Int())
 	case "repeated.min_items":
 		return say("must have at least %d %s", limit.Uint(), plural(limit.Uint(), "item"))
-	case "repeated.max_items":
-		return say("must have at most %d items; it has %d", limit.Uint(), v.FieldValue.List().Len())
 	case "repeated.unique":
 		return say("must not have the same item twice")
 	}

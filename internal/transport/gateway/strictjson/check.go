@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/transport/grpcerr"
 )
 
 // Bounds of a body beside its size.
@@ -18,7 +19,7 @@ const (
 	// MaxDepth is how deep objects and lists may be nested.
 	MaxDepth = 32
 	// MaxViolations is how many mistakes are told at once.
-	MaxViolations = 20
+	MaxViolations = grpcerr.MaxViolations
 	// Body is the name that violations have for the text as a whole.
 	Body = "body"
 	// maxQuoted is how much of a name that a caller made up is repeated.
