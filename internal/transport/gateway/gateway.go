@@ -58,10 +58,10 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{routes: rs, admitter: c.Admitter, openAPI: c.OpenAPI, ready: c.Ready, log: c.Log}
 	g.mux = runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.JSONPb{
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{&runtime.JSONPb{
 			MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true},
 			UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: false},
-		}),
+		}}),
 		runtime.WithMiddlewares(g.checked),
 		runtime.WithMetadata(g.metadata),
 		runtime.WithIncomingHeaderMatcher(noHeader),
@@ -71,7 +71,7 @@ func New(c Config) (*Gateway, error) {
 		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
 			g.fail(w, r, err)
 		}),
-		runtime.WithStreamErrorHandler(shapeStream),
+		runtime.WithStreamErrorHandler(g.shapeStream),
 		runtime.WithRoutingErrorHandler(g.routingFailed),
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithDisableHTTPMethodOverride(),

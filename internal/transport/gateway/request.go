@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -62,6 +63,13 @@ func (g *Gateway) checked(next runtime.HandlerFunc) runtime.HandlerFunc {
 			g.fail(w, r, errors.New("no route for pattern "+pattern.String()))
 			return
 		}
+		// GET /v1/reviews/x:cancel would read the review `x:cancel`.
+		if strings.Contains(r.URL.Path, ":") && !e.route.custom() {
+			if allowed := g.allowed(r); !slices.Contains(allowed, e.route.verb) {
+				g.refuseMethod(w, r, allowed)
+				return
+			}
+		}
 		body, err := g.check(w, r, e)
 		if err != nil {
 			g.fail(w, r, err)
@@ -84,9 +92,12 @@ func (g *Gateway) check(w http.ResponseWriter, r *http.Request, e *exchange) ([]
 	if err := grpcserver.Authorize(e.caller, e.route.method); err != nil {
 		return nil, err
 	}
-	body, err := readBody(w, r)
-	if err != nil {
-		return nil, err
+	var body []byte
+	if e.route.body != nil {
+		var err error
+		if body, err = readBody(w, r); err != nil {
+			return nil, err
+		}
 	}
 	if len(body) > 0 {
 		if err := checkMediaType(r.Header); err != nil {
@@ -97,16 +108,14 @@ func (g *Gateway) check(w http.ResponseWriter, r *http.Request, e *exchange) ([]
 	switch {
 	case e.route.body != nil:
 		found = append(found, e.route.body.Check(body)...)
-	case len(body) > 0:
+	case hasBody(r):
 		found = append(found, errs.FieldViolation{Field: strictjson.Body, Description: "this call takes no body"})
 	}
 	if len(found) > 0 {
 		return nil, errs.InvalidFields(found...)
 	}
 	if e.route.method == idempotentMethod {
-		// gRPC metadata can't carry every header value, and grpc-gateway drops
-		// in silence what it can't.
-		if _, err := reviewgrpc.IdempotencyKey(e.idempotency); err != nil {
+		if err := checkIdempotency(e.idempotency); err != nil {
 			return nil, err
 		}
 	}
@@ -114,6 +123,22 @@ func (g *Gateway) check(w http.ResponseWriter, r *http.Request, e *exchange) ([]
 		body = nil
 	}
 	return body, nil
+}
+
+// checkIdempotency returns an error for values of the Idempotency-Key header
+// that gRPC metadata can't carry: it takes printable ASCII, and fails a call
+// with anything else as if that were a fault of ours.
+func checkIdempotency(values []string) error {
+	key, err := reviewgrpc.IdempotencyKey(values)
+	if err != nil {
+		return err
+	}
+	for i := range len(key) {
+		if key[i] < ' ' || key[i] > '~' {
+			return errs.Invalid("Idempotency-Key", "must consist of visible ASCII characters")
+		}
+	}
+	return nil
 }
 
 // readBody reads a body of at most grpcserver.MaxBody bytes, whatever
@@ -134,6 +159,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, errs.Invalid(strictjson.Body, "could not be read to its end")
 	}
 	return body, nil
+}
+
+// hasBody reports whether a request that should have no body has one, without
+// reading more than its first byte.
+func hasBody(r *http.Request) bool {
+	n, err := r.Body.Read(make([]byte, 1))
+	return n > 0 || err != nil && !errors.Is(err, io.EOF)
 }
 
 // checkMediaType returns an error for a body that says it is not JSON in

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,11 +32,9 @@ const streamWriteTimeout = 30 * time.Second
 func (g *Gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := exchangeOf(r.Context())
 	s := shape(err)
-	if s.Code() == codes.Internal && grpcerr.Unexpected(err) {
-		if _, fromChain := status.FromError(err); !fromChain { // the chain logged its own
-			g.log.LogAttrs(r.Context(), slog.LevelError, "unexpected error",
-				slog.String("request_id", e.requestID), slog.Any("error", err))
-		}
+	if unexpected(err, s) {
+		g.log.LogAttrs(r.Context(), slog.LevelError, "unexpected error",
+			slog.String("request_id", e.requestID), slog.Any("error", err))
 	}
 	reason := grpcerr.Reason(s)
 	e.reason = reason
@@ -51,13 +50,32 @@ func (g *Gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wait := grpcerr.RetryAfter(s); wait > 0 && (code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable) {
 		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(wait.Seconds())), 10))
 	}
-	body, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(s.Proto())
+	body, err := errorJSON().Marshal(s.Proto())
 	if err != nil {
 		g.log.Error("an error could not be encoded", "request_id", e.requestID, "error", err)
 		code, body = http.StatusInternalServerError, []byte(`{"code":13,"message":"Something went wrong on the server."}`)
 	}
 	w.WriteHeader(code)
 	_, _ = w.Write(body) // the client may be gone
+}
+
+// errorJSON is how every error is written. Its details have fields of Google's
+// that this API never fills, so they are left out, other than elsewhere.
+func errorJSON() protojson.MarshalOptions { return protojson.MarshalOptions{UseProtoNames: true} }
+
+// marshaler writes answers, and the last message of a stream that fails.
+type marshaler struct{ *runtime.JSONPb }
+
+// Marshal implements runtime.Marshaler.
+func (m marshaler) Marshal(v any) ([]byte, error) {
+	if chunk, ok := v.(map[string]proto.Message); ok && chunk["error"] != nil {
+		body, err := errorJSON().Marshal(chunk["error"])
+		if err != nil {
+			return nil, err
+		}
+		return slices.Concat([]byte(`{"error":`), body, []byte(`}`)), nil
+	}
+	return m.JSONPb.Marshal(v)
 }
 
 // shape gives every error the form that ours have. A status with one of our
@@ -70,7 +88,25 @@ func shape(err error) *status.Status {
 	return grpcerr.Status(err)
 }
 
-func shapeStream(_ context.Context, err error) *status.Status { return shape(err) }
+// unexpected reports whether an error that became s has to be logged here. The
+// chain logs its own and gives each a reason; what has none was made by the
+// gRPC client, to which the connection in memory should never be unavailable.
+func unexpected(err error, s *status.Status) bool {
+	made, fromGRPC := status.FromError(err)
+	if !fromGRPC {
+		return grpcerr.Unexpected(err)
+	}
+	return grpcerr.Reason(made) == "" && (s.Code() == codes.Internal || s.Code() == codes.Unavailable)
+}
+
+func (g *Gateway) shapeStream(ctx context.Context, err error) *status.Status {
+	s := shape(err)
+	if unexpected(err, s) {
+		g.log.LogAttrs(ctx, slog.LevelError, "unexpected error",
+			slog.String("request_id", exchangeOf(ctx).requestID), slog.Any("error", err))
+	}
+	return s
+}
 
 // routingFailed answers a request that no route takes.
 func (g *Gateway) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -111,7 +112,8 @@ func TestWatchThatFailsLaterSaysSoInTheStream(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(lines[1]), &last))
 	assert.Equal(t, 13, last.Error.Code)
 	require.NotEmpty(t, last.Error.Details)
-	assert.Equal(t, "INTERNAL", last.Error.Details[0]["reason"])
+	assert.Equal(t, map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INTERNAL", "domain": "prwarden"},
+		last.Error.Details[0], "as in any other error")
 	assert.NotContains(t, a.Body, "secret")
 }
 
@@ -199,4 +201,44 @@ func TestWatchesEndWhenTheServerStops(t *testing.T) {
 		last = lines.Text()
 	}
 	assert.Contains(t, last, errs.ReasonUnavailable)
+}
+
+// All REST calls share one connection, which must survive whatever one of them
+// is answered.
+func TestWatchSurvivesARequestThatIsWrongAThirdOfAMillionTimes(t *testing.T) {
+	t.Parallel()
+	b, auth := start(t)
+	begun := make(chan struct{}, 1)
+	next := make(chan review.Update)
+	b.Reviews.WatchFunc = func(ctx context.Context, _, id string, send func(review.Update) error) error {
+		if err := send(review.Update{Review: review.Review{ID: id, Status: review.Queued}}); err != nil {
+			return err
+		}
+		begun <- struct{}{}
+		select {
+		case u := <-next:
+			return send(u)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	resp := watch(t, b, auth)
+	<-begun
+	for path, body := range map[string]string{
+		"/v1/rules": ruleBody[:len(ruleBody)-1] + `,"paths":{"include":["` + strings.Repeat(`","`, 340_000) + `"]}}`,
+		"/v1/keys":  `{"name":"x","scopes":["` + strings.Repeat(`","`, 260_000) + `"]}`,
+	} {
+		a := b.Do(t, "POST", path, body, auth)
+		assert.Equal(t, 400, a.Status, path)
+		assert.Equal(t, errs.ReasonInvalidArgument, a.Reason(), path)
+		assert.Less(t, len(a.Body), 4<<10, path)
+		for _, text := range a.Violations() {
+			assert.Contains(t, text, "must have at most", path)
+		}
+	}
+	next <- review.Update{Review: review.Review{ID: "rev_1", Status: review.InProgress}}
+	all, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(all), "in_progress")
+	assert.NotContains(t, string(all), "error")
 }
