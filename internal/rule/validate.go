@@ -22,6 +22,11 @@ const (
 	MaxCase       = 16 << 10 // bytes
 	MaxReferences = 10
 	MaxReference  = 500 // characters
+
+	// Rules are listed whole, thousands at once, so what a rule has in lists is
+	// bounded in sum too.
+	MaxAllCases = 32 << 10 // bytes in both lists of Cases
+	MaxAllGlobs = 8 << 10  // bytes in both lists of Paths
 )
 
 // Budget is the time that one rule may spend matching: in a scan over all
@@ -98,6 +103,9 @@ func violations(r Rule) violationList {
 	}
 	checkGlobs(&v, "paths.include", r.Paths.Include)
 	checkGlobs(&v, "paths.exclude", r.Paths.Exclude)
+	if n := size(r.Paths.Include, r.Paths.Exclude); n > MaxAllGlobs {
+		v.add("paths", "has globs of %d bytes in all; at most %d are allowed", n, MaxAllGlobs)
+	}
 	checkReferences(&v, r.References)
 	if checkCases(&v, r.Cases) && compiles {
 		runCases(&v, r)
@@ -165,7 +173,20 @@ func checkCases(v *violationList, cases Cases) bool {
 			}
 		}
 	}
+	if n := size(cases.Match, cases.NoMatch); n > MaxAllCases {
+		v.add("cases", "has texts of %d bytes in all; at most %d are allowed", n, MaxAllCases)
+	}
 	return len(*v) == before
+}
+
+// size is how many bytes the texts of lists have.
+func size(lists ...[]string) (n int) {
+	for _, list := range lists {
+		for _, text := range list {
+			n += len(text)
+		}
+	}
+	return n
 }
 
 // runCases matches the rule on its own cases, each as a file of which every

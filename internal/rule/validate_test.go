@@ -39,8 +39,8 @@ func TestValidate(t *testing.T) {
 		"everything at its bound": {func(r *rule.Rule) {
 			r.ID = strings.Repeat("a", 49) + "/" + strings.Repeat("b", 50)
 			r.Message = strings.Repeat("é", rule.MaxMessage)
-			r.Paths = rule.Paths{Include: repeat("**/*.go", 100), Exclude: repeat(strings.Repeat("é", 255), 100)}
-			r.Cases = rule.Cases{Match: repeat("print("+strings.Repeat("x", rule.MaxCase-6), 50), NoMatch: repeat("", 50)}
+			r.Paths = rule.Paths{Include: append(repeat("**/*.go", 99), "a"), Exclude: append(repeat(strings.Repeat("é", 255), 14), strings.Repeat("x", 179), strings.Repeat("x", 179))}
+			r.Cases = rule.Cases{Match: repeat("print("+strings.Repeat("x", rule.MaxCase-6), 2), NoMatch: repeat("", 50)}
 			r.References = repeat("https://example.com/"+strings.Repeat("x", 480), 10)
 		}, nil},
 		"nothing at all": {func(r *rule.Rule) { *r = rule.Rule{} }, map[string]string{
@@ -68,7 +68,13 @@ func TestValidate(t *testing.T) {
 		"cases ignore paths":         {func(r *rule.Rule) { r.Paths.Include, r.Cases.Match = []string{"x"}, []string{"print("} }, nil},
 		"a long case":                {func(r *rule.Rule) { r.Cases.NoMatch = []string{strings.Repeat("x", rule.MaxCase+1)} }, map[string]string{"cases.no_match[0]": "has 16385 bytes"}},
 		"too many cases":             {func(r *rule.Rule) { r.Cases.Match = repeat("print(", 51) }, map[string]string{"cases.match": "has 51 texts; at most 50"}},
-		"a case that is not text":    {func(r *rule.Rule) { r.Cases.NoMatch = []string{"\x00"} }, map[string]string{"cases.no_match[0]": "NUL"}},
+		"long cases together": {func(r *rule.Rule) {
+			r.Cases = rule.Cases{Match: repeat("print("+strings.Repeat("x", rule.MaxCase-6), 2), NoMatch: []string{"x"}}
+		}, map[string]string{"cases": "has texts of 32769 bytes in all; at most 32768"}},
+		"long globs together": {func(r *rule.Rule) {
+			r.Paths = rule.Paths{Include: repeat(strings.Repeat("x", 100), 80), Exclude: repeat(strings.Repeat("x", 97), 2)}
+		}, map[string]string{"paths": "has globs of 8194 bytes in all; at most 8192"}},
+		"a case that is not text": {func(r *rule.Rule) { r.Cases.NoMatch = []string{"\x00"} }, map[string]string{"cases.no_match[0]": "NUL"}},
 		"references": {func(r *rule.Rule) {
 			r.References = []string{"https://a/b", "/b", "ftp://a", "https:///x", "ht tp://a", "https://a/" + strings.Repeat("x", 500)}
 		}, map[string]string{"references[1]": "absolute", "references[2]": "absolute", "references[3]": "absolute", "references[4]": "absolute", "references[5]": "has 510 characters"}},

@@ -939,7 +939,7 @@ func (*DeleteRuleResponse) Descriptor() ([]byte, []int) {
 
 // Paths selects the files that the rule looks at, by doublestar globs
 // (https://github.com/bmatcuk/doublestar#patterns) on the path from the
-// root of the repository.
+// root of the repository: at most 8 KiB of them in all.
 type Rule_Paths struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A file is looked at when one of these matches; all files when empty.
@@ -994,8 +994,8 @@ func (x *Rule_Paths) GetExclude() []string {
 	return nil
 }
 
-// Cases are texts that the rule must and must not match. A rule that fails
-// its own cases is refused.
+// Cases are texts that the rule must and must not match: at most 32 KiB of
+// them in all. A rule that fails its own cases is refused.
 type Rule_Cases struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The rule must fire on each of these.
@@ -1177,7 +1177,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x05_repo\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 120, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"9\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"9\n" +
 	"\x10ListRulesRequest\x12%\n" +
 	"\x04name\x18\x01 \x01(\tB\x11\x92A\vJ\t\"default\"\xe0A\x02R\x04name\"\xe1\x03\n" +
 	"\x11ListRulesResponse\x12'\n" +
