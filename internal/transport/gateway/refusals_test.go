@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -285,4 +286,20 @@ func TestGoldenErrors(t *testing.T) {
 	assert.JSONEq(t, `{"code":16,"message":"This needs an API key. Send it in the header `+"`Authorization: Bearer <API key>`"+`.",
 		"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"KEY_MISSING","domain":"prwarden"}]}`,
 		b.Do(t, "GET", "/v1/rules", "").Body)
+}
+
+// The example in the documentation is what the server answers.
+func TestDocumentedError(t *testing.T) {
+	t.Parallel()
+	b, auth := start(t)
+	doc, err := os.ReadFile("../../../docs/api.md")
+	require.NoError(t, err)
+	_, rest, ok := strings.Cut(string(doc), "\n## Errors\n")
+	require.True(t, ok)
+	_, rest, _ = strings.Cut(rest, " This one is of `")
+	body, rest, _ := strings.Cut(rest, "`")
+	_, rest, _ = strings.Cut(rest, "```json\n")
+	want, _, ok := strings.Cut(rest, "```")
+	require.True(t, ok)
+	assert.JSONEq(t, want, b.Do(t, "POST", "/v1/reviews", body, auth).Body)
 }

@@ -28,24 +28,24 @@ func apiErrors() []apiError {
 		{
 			http.StatusBadRequest, "InvalidArgument",
 			"The request is wrong; the details name each field and what it may be.",
-			codes.InvalidArgument, "INVALID_ARGUMENT", "pr_number: must be greater than or equal to 1",
+			codes.InvalidArgument, "INVALID_ARGUMENT", "pr_number: must be at least 1; it is 0",
 			[]any{map[string]any{
 				"@type": typePrefix + "BadRequest",
 				"field_violations": []any{map[string]any{
 					"field":       "pr_number",
-					"description": "must be greater than or equal to 1",
+					"description": "must be at least 1; it is 0",
 				}},
 			}},
 		},
 		{
 			http.StatusUnauthorized, "Unauthenticated",
 			"There is no key, or it is unknown, expired or revoked.",
-			codes.Unauthenticated, "KEY_MISSING", "Send an API key in the header Authorization: Bearer prw_….", nil,
+			codes.Unauthenticated, "KEY_MISSING", "This needs an API key. Send it in the header `Authorization: Bearer <API key>`.", nil,
 		},
 		{
 			http.StatusForbidden, "PermissionDenied",
 			"The key may not do this (reasons SCOPE_MISSING, REPOSITORY_NOT_ALLOWED, DEFAULT_RULE).",
-			codes.PermissionDenied, "SCOPE_MISSING", "The key lacks the scope that this call needs.", nil,
+			codes.PermissionDenied, "SCOPE_MISSING", "This needs a key with the scope rules:write; yours has rules:read.", nil,
 		},
 		{
 			http.StatusNotFound, "NotFound",
@@ -55,27 +55,27 @@ func apiErrors() []apiError {
 		{
 			http.StatusRequestEntityTooLarge, "BodyTooLarge",
 			"The body is over 1 MiB.",
-			codes.InvalidArgument, "BODY_TOO_LARGE", "The body is over 1 MiB.", nil,
+			codes.InvalidArgument, "BODY_TOO_LARGE", "The request body is larger than 1 MiB (1048576 bytes), which is the most that this server takes.", nil,
 		},
 		{
 			http.StatusUnsupportedMediaType, "UnsupportedMediaType",
 			"The body is not application/json.",
-			codes.InvalidArgument, "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json.", nil,
+			codes.InvalidArgument, "UNSUPPORTED_MEDIA_TYPE", "The Content-Type of the request is not JSON; send the body as `Content-Type: application/json`, in UTF-8 and not compressed.", nil,
 		},
 		{
 			http.StatusTooManyRequests, "RateLimited",
 			"The key made more requests in a minute than it may.",
-			codes.ResourceExhausted, "RATE_LIMITED", "Over 60 requests a minute; try again in 12 seconds.", []any{wait},
+			codes.ResourceExhausted, "RATE_LIMITED", "This API key made more than 60 requests in a minute; try again after 2026-11-20T09:30:12Z.", []any{wait},
 		},
 		{
 			http.StatusInternalServerError, "Internal",
 			"Something went wrong in the server; its log says what.",
-			codes.Internal, "INTERNAL", "Internal error.", nil,
+			codes.Internal, "INTERNAL", "Something went wrong on the server; its log has the details under this request's x-request-id.", nil,
 		},
 		{
 			http.StatusServiceUnavailable, "Unavailable",
 			"Not now: the database is away, or a limit of waiting reviews or open watches is reached (reasons UNAVAILABLE, QUEUE_FULL, WATCH_LIMIT).",
-			codes.Unavailable, "UNAVAILABLE", "The database is away; try again.", []any{wait},
+			codes.Unavailable, "UNAVAILABLE", "The server is not ready.", []any{wait},
 		},
 	}
 }
@@ -113,10 +113,12 @@ func errorResponses() openapi3.ResponseBodies {
 	for _, e := range apiErrors() {
 		response := errorResponse(e.description)
 		info := map[string]any{
-			"@type":    typePrefix + "ErrorInfo",
-			"reason":   e.reason,
-			"domain":   "prwarden",
-			"metadata": map[string]any{},
+			"@type":  typePrefix + "ErrorInfo",
+			"reason": e.reason,
+			"domain": "prwarden",
+		}
+		if e.reason == "SCOPE_MISSING" {
+			info["metadata"] = map[string]any{"scope": "rules:write"}
 		}
 		response.Content[jsonType].Example = map[string]any{
 			"code":    int(e.code),
