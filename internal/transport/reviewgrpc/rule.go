@@ -2,9 +2,12 @@ package reviewgrpc
 
 import (
 	"context"
+	"runtime"
+	"time"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/match"
 )
@@ -23,10 +26,32 @@ type RuleService interface {
 type Rules struct {
 	prwardenv1.UnimplementedRuleServiceServer
 	service RuleService
+	trials  chan struct{} // holds one for each that runs
 }
 
-// NewRules makes the handlers.
-func NewRules(service RuleService) *Rules { return &Rules{service: service} }
+// maxTrialWait is how long a call waits for others that try patterns.
+const maxTrialWait = 10 * time.Second
+
+// NewRules makes the handlers. A call that tries a pattern may compute for
+// seconds, so no more of them run at once than there are processors; reviews
+// and reading go on beside them.
+func NewRules(service RuleService) *Rules {
+	return &Rules{service: service, trials: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+// trial waits for a place to try a pattern in; the caller gives it back.
+func (h *Rules) trial(ctx context.Context) (giveBack func(), err error) {
+	timer := time.NewTimer(maxTrialWait)
+	defer timer.Stop()
+	select {
+	case h.trials <- struct{}{}:
+		return func() { <-h.trials }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+		return nil, errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is busy with the patterns of others; try again.")
+	}
+}
 
 // ListRulesets implements RuleService.
 func (h *Rules) ListRulesets(ctx context.Context, _ *prwardenv1.ListRulesetsRequest) (*prwardenv1.ListRulesetsResponse, error) {
@@ -65,6 +90,11 @@ func (h *Rules) GetRule(ctx context.Context, req *prwardenv1.GetRuleRequest) (*p
 
 // CreateRule implements RuleService.
 func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleRequest) (*prwardenv1.CreateRuleResponse, error) {
+	giveBack, err := h.trial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	r, err := h.service.CreateRule(ctx, admission.FromContext(ctx).Organization, fromRule(req.GetRule()))
 	if err != nil {
 		return nil, err
@@ -74,6 +104,11 @@ func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleReques
 
 // TestRule implements RuleService.
 func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (*prwardenv1.TestRuleResponse, error) {
+	giveBack, err := h.trial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
 	in := rule.TestInput{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(), Text: req.GetText()}
 	hits, truncated, err := h.service.TestRule(ctx, in)
 	if err != nil {

@@ -1,0 +1,64 @@
+package reviewgrpc_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
+)
+
+// heldRules tries patterns until it is released.
+type heldRules struct {
+	reviewgrpc.RuleService
+	running chan struct{}
+	release chan struct{}
+}
+
+func (h heldRules) TestRule(context.Context, rule.TestInput) ([]match.Hit, bool, error) {
+	h.running <- struct{}{}
+	<-h.release
+	return nil, false, nil
+}
+
+func TestPatternsTriedAtOnceAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		places := runtime.GOMAXPROCS(0)
+		service := heldRules{running: make(chan struct{}, places+1), release: make(chan struct{})}
+		h := reviewgrpc.NewRules(service)
+		var held sync.WaitGroup
+		for range places {
+			held.Go(func() {
+				_, err := h.TestRule(t.Context(), &prwardenv1.TestRuleRequest{})
+				assert.NoError(t, err)
+			})
+		}
+		synctest.Wait()
+		require.Len(t, service.running, places)
+
+		begun := time.Now()
+		_, err := h.CreateRule(t.Context(), &prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{}})
+		assert.Equal(t, errs.Unavailable, errs.KindOf(err))
+		assert.Equal(t, 10*time.Second, time.Since(begun))
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = h.TestRule(gone, &prwardenv1.TestRuleRequest{})
+		require.ErrorIs(t, err, context.Canceled)
+
+		close(service.release)
+		held.Wait()
+		_, err = h.TestRule(t.Context(), &prwardenv1.TestRuleRequest{})
+		assert.NoError(t, err, "places are given back")
+	})
+}
