@@ -132,8 +132,12 @@ func (c *change) file(ctx context.Context, i int, patches *patches) (*scan.File,
 // compared tells whether git is asked for p's lines: whether it may have
 // added some, and is small enough to be scanned.
 func (p *pair) compared() bool {
-	return p.newMode.blob() && p.old != p.now && p.size > 0 && p.size <= scan.MaxFileSize
+	return p.newMode.blob() && (p.old != p.now || p.replaced()) && p.size > 0 && p.size <= scan.MaxFileSize
 }
+
+// replaced tells whether a file became a symlink or the like. git shows that
+// as deleted and added, even when the content stays.
+func (p *pair) replaced() bool { return p.oldMode.kind() != p.newMode.kind() }
 
 // patches is the running command that compares files.
 type patches struct {
@@ -174,8 +178,7 @@ func (c *change) startPatches(ctx context.Context) (*patches, error) {
 		}
 		name := fmt.Sprintf("%08d", i)
 		after = append(after, entry{name: name, mode: typeFile | 0o644, oid: p.now})
-		// A file that became a symlink is shown as deleted and added.
-		if p.old != noOID && p.oldMode.kind() == p.newMode.kind() && p.oldSize <= c.repo.store.git.limits.OldFileSize {
+		if p.old != noOID && !p.replaced() && p.oldSize <= c.repo.store.git.limits.OldFileSize {
 			before = append(before, entry{name: name, mode: typeFile | 0o644, oid: p.old})
 		}
 	}

@@ -76,7 +76,7 @@ func (w *walk) pair(ctx context.Context, old, now entry, prefix, depth int) erro
 			if i == 1 && old.name != "" && old.mode.kind() != typeTree {
 				w.files--
 			}
-			if e.mode.blob() && old.oid != now.oid {
+			if e.mode.blob() && (old.oid != now.oid || old.mode.kind() != now.mode.kind()) {
 				w.blobs[e.oid] = true
 			}
 		}
