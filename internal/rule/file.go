@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -15,6 +16,7 @@ const (
 	MaxFileSize     = 64 << 10 // bytes
 	MaxFileRules    = 500
 	MaxFileExcludes = 500 // globs under `exclude`
+	MaxFileDisabled = 500 // ids under `disable`
 	maxMistakes     = 50  // that are looked for
 	maxMistake      = 300 // bytes of a mistake's message: it may quote the file
 )
@@ -68,14 +70,15 @@ func (e *FileError) Error() string {
 // bytes without anchors and aliases:
 //
 //	version: 1                 # required
-//	disable: [category/name]   # default rules that are off
+//	disable: [category/name]   # default rules that are off, at most MaxFileDisabled
 //	exclude: ["vendor/**"]     # paths that no rule looks at, at most MaxFileExcludes
 //	rules: […]                 # at most MaxFileRules, each with its own id
 //
 // Unknown keys are mistakes. So is everything that Validate refuses, and a rule
-// that fails its own cases. The error is a *FileError.
-func ParseFile(data []byte) (*File, error) {
-	var d decoder
+// that fails its own cases; all of them together may take Budget. The error is a
+// *FileError, or that of ctx when it ends meanwhile.
+func ParseFile(ctx context.Context, data []byte) (*File, error) {
+	d := decoder{trials: &trials{ctx: ctx, left: Budget}}
 	if len(data) > MaxFileSize {
 		d.fail(1, "the file has %d bytes or more; at most %d are allowed", len(data), MaxFileSize)
 		return nil, d.err()
@@ -99,6 +102,9 @@ func ParseFile(data []byte) (*File, error) {
 	})
 	if !versioned {
 		d.fail(root.Line, "version: is required; the first line should be `version: 1`")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	if err := d.err(); err != nil {
 		return nil, err
@@ -159,8 +165,14 @@ func ParseDefaults(data []byte) ([]Rule, error) {
 }
 
 func (d *decoder) disable(n *yaml.Node) []Disabled {
+	items := d.list(n, "disable")
+	if len(items) > MaxFileDisabled {
+		d.fail(items[MaxFileDisabled].Line, "disable: has %d ids; at most %d are allowed", len(items), MaxFileDisabled)
+		return nil
+	}
 	var list []Disabled
-	for i, item := range d.list(n, "disable") {
+	seen := map[string]bool{}
+	for i, item := range items {
 		id, ok := d.text(item, fmt.Sprintf("disable[%d]", i))
 		if !ok {
 			continue
@@ -169,6 +181,11 @@ func (d *decoder) disable(n *yaml.Node) []Disabled {
 			d.fail(item.Line, "disable[%d]: %v", i, err)
 			continue
 		}
+		if seen[FullID(id)] {
+			d.fail(item.Line, "disable[%d]: this id is there twice", i)
+			continue
+		}
+		seen[FullID(id)] = true
 		list = append(list, Disabled{ID: id, Line: d.line(item.Line)})
 	}
 	return list
@@ -207,7 +224,7 @@ func (d *decoder) fileRules(n *yaml.Node) (rules []Rule, lines []int) {
 		r.Origin, r.Scope = OriginRulesFile, ScopeRepo
 		line := d.line(at.line("id"))
 		if !at.broken {
-			for _, v := range violations(r) {
+			for _, v := range violations(r, d.trials) {
 				d.fail(at.line(v.Field), "rules[%d].%s: %s", i, v.Field, v.Description)
 			}
 			if first, ok := known[r.FullID()]; ok {

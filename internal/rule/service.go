@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/repo"
@@ -123,7 +124,7 @@ func (s *Service) CreateRule(ctx context.Context, org string, r Rule) (Rule, err
 	if r.Scope == ScopeRepo {
 		r.Origin = OriginRepository
 	}
-	if err := Validate(r); err != nil {
+	if err := Validate(ctx, r); err != nil {
 		return Rule{}, err
 	}
 	if r.Scope == ScopeRepo && !s.policy.Allowed(org, r.Repo) {
@@ -162,7 +163,7 @@ type TestInput struct {
 // each line, at most MaxTestHits of them, and whether there were more.
 func (s *Service) TestRule(ctx context.Context, in TestInput) (hits []match.Hit, truncated bool, err error) {
 	if in.Type != "" && in.Type != TypeRegex {
-		return nil, false, errs.Invalid("type", "%q is not a type of rule; use %s", in.Type, TypeList())
+		return nil, false, errs.Invalid("type", "%s is not a type of rule; known types: %s", strings.TrimSpace(shown(in.Type, "this")), TypeList())
 	}
 	return Try(ctx, in.Pattern, in.Multiline, in.Text, MaxTestHits)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,9 +36,13 @@ const Budget = 2 * time.Second
 
 // Validate returns nil or an *errs.Error of kind InvalidArgument that has
 // everything that is wrong with r, by field. An empty Scope is ScopeOrg. The
-// rule's cases are run, within Budget.
-func Validate(r Rule) error {
-	v := violations(r)
+// rule's cases are run, within Budget; it fails with the error of ctx when that
+// ends meanwhile.
+func Validate(ctx context.Context, r Rule) error {
+	v := violations(r, &trials{ctx: ctx, left: Budget})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	switch r.Scope {
 	case "", ScopeOrg:
 		if r.Repo != "" {
@@ -77,7 +82,7 @@ func (v *violationList) add(field, format string, args ...any) {
 }
 
 // violations returns what is wrong with r, scope and repository aside.
-func violations(r Rule) violationList {
+func violations(r Rule, t *trials) violationList {
 	var v violationList
 	if err := CheckID(r.ID); err != nil {
 		v.add("id", "%v", err)
@@ -87,7 +92,7 @@ func violations(r Rule) violationList {
 	case "":
 		v.add("type", "is required; known types: %s", TypeList())
 	default:
-		v.add("type", "%q is not a type of rule; known types: %s", r.Type, TypeList())
+		v.add("type", "%s is not a type of rule; known types: %s", strings.TrimSpace(shown(r.Type, "this")), TypeList())
 	}
 	compiles := false
 	if r.Pattern == "" {
@@ -108,7 +113,7 @@ func violations(r Rule) violationList {
 	}
 	checkReferences(&v, r.References)
 	if checkCases(&v, r.Cases) && compiles {
-		runCases(&v, r)
+		t.run(&v, r)
 	}
 	return v
 }
@@ -189,32 +194,42 @@ func size(lists ...[]string) (n int) {
 	return n
 }
 
-// runCases matches the rule on its own cases, each as a file of which every
-// line was added. Paths are not looked at.
-func runCases(v *violationList, r Rule) {
-	t, err := newTrial(r.Pattern, r.Multiline)
+// trials runs the cases of one rule, or of all rules of a file, within one
+// budget: a file can hold hundreds of slow ones.
+type trials struct {
+	ctx  context.Context //nolint:containedctx // for the length of one call
+	left time.Duration
+}
+
+// run matches the rule on its own cases, each as a file of which every line was
+// added. Paths are not looked at.
+func (t *trials) run(v *violationList, r Rule) {
+	if len(r.Cases.Match)+len(r.Cases.NoMatch) == 0 {
+		return
+	}
+	began := time.Now()
+	defer func() { t.left -= time.Since(began) }()
+	one, err := newTrial(r.Pattern, r.Multiline, max(t.left, time.Nanosecond))
 	if err != nil {
 		v.add("pattern", "%v", err)
 		return
 	}
-	for i, text := range r.Cases.Match {
-		switch hits, err := t.hits(context.Background(), text, 1); {
-		case err != nil:
-			v.add("pattern", "%v", err)
-			return
-		case len(hits) == 0:
-			v.add(fmt.Sprintf("cases.match[%d]", i), "the rule does not match this text, and it should")
+	check := func(field string, texts []string, want bool) bool {
+		for i, text := range texts {
+			hits, err := one.hits(t.ctx, text, 1)
+			switch {
+			case err != nil:
+				v.add("pattern", "%v", err)
+				return false
+			case want && len(hits) == 0:
+				v.add(fmt.Sprintf("%s[%d]", field, i), "the rule does not match this text, and it should")
+			case !want && len(hits) > 0:
+				v.add(fmt.Sprintf("%s[%d]", field, i), "the rule matches this text, on line %d, and it should not", hits[0].Line)
+			}
 		}
+		return true
 	}
-	for i, text := range r.Cases.NoMatch {
-		switch hits, err := t.hits(context.Background(), text, 1); {
-		case err != nil:
-			v.add("pattern", "%v", err)
-			return
-		case len(hits) > 0:
-			v.add(fmt.Sprintf("cases.no_match[%d]", i), "the rule matches this text, on line %d, and it should not", hits[0].Line)
-		}
-	}
+	_ = check("cases.match", r.Cases.Match, true) && check("cases.no_match", r.Cases.NoMatch, false)
 }
 
 // Try matches a pattern on a text as a review would if the text were a file of
@@ -228,7 +243,7 @@ func Try(ctx context.Context, pattern string, multiline bool, text string, limit
 	if err := match.CheckPattern(pattern); err != nil {
 		return nil, false, errs.Invalid("pattern", "%v", err)
 	}
-	t, err := newTrial(pattern, multiline)
+	t, err := newTrial(pattern, multiline, Budget)
 	if err != nil {
 		return nil, false, errs.Invalid("pattern", "%v", err)
 	}
@@ -245,18 +260,18 @@ func Try(ctx context.Context, pattern string, multiline bool, text string, limit
 	return hits, false, nil
 }
 
-// trial is one rule, tried on texts within Budget.
+// trial is one rule, tried on texts within a budget.
 type trial struct{ file *match.File }
 
-func newTrial(pattern string, multiline bool) (trial, error) {
+func newTrial(pattern string, multiline bool, budget time.Duration) (trial, error) {
 	m, err := match.Compile([]match.Rule{{Pattern: pattern, Multiline: multiline}})
 	if err != nil {
 		return trial{}, err
 	}
-	return trial{m.NewSession(Budget, nil).File("")}, nil
+	return trial{m.NewSession(budget, nil).File("")}, nil
 }
 
-var errTooSlow = errors.New("takes more than 2 seconds on the given text; make it simpler")
+var errTooSlow = errors.New("takes more than 2 seconds on the given texts; make it simpler, or the texts fewer")
 
 func (t trial) hits(ctx context.Context, text string, limit int) ([]match.Hit, error) {
 	lines := match.SplitLines([]byte(text))
@@ -272,3 +287,16 @@ func (t trial) hits(ctx context.Context, text string, limit int) ([]match.Hit, e
 
 // isText says whether s can be stored and sent as text everywhere.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// shown quotes a word of a rules file for a message, after a space, when it is
+// no secret by its looks, and is instead otherwise: what is said about a rules
+// file is stored and shown without a mask.
+func shown(word, instead string) string {
+	if word == "" || len(word) > maxShown || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_-<") != "" {
+		return instead
+	}
+	return " " + strconv.Quote(word)
+}
+
+// maxShown is the length, in bytes, of a word that is quoted.
+const maxShown = 20

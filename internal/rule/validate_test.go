@@ -87,7 +87,7 @@ func TestValidate(t *testing.T) {
 			t.Parallel()
 			r := valid()
 			tt.change(&r)
-			err := rule.Validate(r)
+			err := rule.Validate(t.Context(), r)
 			if tt.want == nil {
 				require.NoError(t, err)
 				return

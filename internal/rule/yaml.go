@@ -18,6 +18,7 @@ import (
 type decoder struct {
 	mistakes []Mistake
 	lines    int // of the document
+	trials   *trials
 }
 
 // line is a line that the document has: YAML also breaks lines at a lone CR and
@@ -82,6 +83,8 @@ func (d *decoder) syntax(err error) {
 		line, _ = strconv.Atoi(m[1])
 		text = m[2]
 	}
+	// The parser quotes names of anchors and tags, which can be anything.
+	text = regexp.MustCompile(`'.*'`).ReplaceAllString(text, "…")
 	d.fail(line, "not valid YAML: %s", text)
 }
 
@@ -113,7 +116,7 @@ func (d *decoder) mapping(n *yaml.Node, name string, keys map[string]func(value 
 		read, known := keys[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode || !known:
-			d.fail(key.Line, "%s: unknown key %q; known keys: %s", name, key.Value, keyList(keys))
+			d.fail(key.Line, "%s: unknown key%s; known keys: %s", name, shown(key.Value, ""), keyList(keys))
 		case seen[key.Value]:
 			d.fail(key.Line, "%s: key %q is there twice", name, key.Value)
 		case d.plain(key, name):
@@ -225,7 +228,7 @@ func (d *decoder) rule(n *yaml.Node) (Rule, places) {
 			at.fields["severity"] = n.Line
 			word, ok := d.text(n, "severity")
 			if r.Severity, _ = ParseSeverity(word); ok && r.Severity == 0 {
-				d.fail(n.Line, "severity: %q is not a severity; one of %s", word, SeverityList())
+				d.fail(n.Line, "severity:%s is not a severity; one of %s", shown(word, " this"), SeverityList())
 			}
 		},
 		"multiline": func(n *yaml.Node) { r.Multiline = d.flag(n, "multiline") },

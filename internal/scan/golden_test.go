@@ -81,7 +81,7 @@ func readGolden(t *testing.T, text string) (*pull, []rule.Rule) {
 				if name == "custom" {
 					r.Origin = rule.OriginCustom
 				}
-				require.NoError(t, rule.Validate(r))
+				require.NoError(t, rule.Validate(t.Context(), r))
 				rules = append(rules, r)
 			}
 		case "base":

@@ -109,14 +109,14 @@ func (l maskedLine) snippet(at int) string {
 	return printable(l.show(from, l.enough(from)), MaxSnippet)
 }
 
-// printable is text with U+FFFD for what is not UTF-8 and for control
-// characters other than tabs, as many of its characters as fit limit bytes.
+// printable is text with U+FFFD for what is not UTF-8, for control characters
+// other than tabs, and for those that reorder text, as many of its characters as fit limit bytes.
 func printable(text []byte, limit int) string {
 	var out strings.Builder
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
-		if unicode.IsControl(r) && r != '\t' {
+		if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
 			r = utf8.RuneError
 		}
 		if out.Len()+utf8.RuneLen(r) > limit {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -14,6 +15,10 @@ const (
 	metaChanged   = rule.CategoryMeta + "/rules-file-changed"
 	metaUnknownID = rule.CategoryMeta + "/rules-file-unknown-id"
 )
+
+// maxUnknownIDs is how many unknown ids are reported one by one: a pull request
+// must not be able to bury its findings.
+const maxUnknownIDs = 20
 
 // rulesFiles is the repository's rules file at both ends of a pull request.
 type rulesFiles struct {
@@ -43,7 +48,7 @@ func readRulesFiles(ctx context.Context, change Change, rules *Ruleset, repo str
 		if err != nil || !found {
 			return nil, nil, false, err
 		}
-		file, err := parseRulesFile(data, taken, repo)
+		file, err := parseRulesFile(ctx, data, taken, repo)
 		var broken *rule.FileError
 		if err != nil && !errors.As(err, &broken) {
 			return nil, nil, true, err
@@ -64,8 +69,8 @@ func readRulesFiles(ctx context.Context, change Change, rules *Ruleset, repo str
 	return f, err
 }
 
-func parseRulesFile(data []byte, taken map[string]rule.Origin, repo string) (*rule.File, error) {
-	file, err := rule.ParseFile(data)
+func parseRulesFile(ctx context.Context, data []byte, taken map[string]rule.Origin, repo string) (*rule.File, error) {
+	file, err := rule.ParseFile(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +122,17 @@ func (f *rulesFiles) findings(edited bool) []Finding {
 	if edited && f.head != nil {
 		file, where = f.head, "the head of this pull request"
 	}
-	if file != nil {
-		for _, d := range file.Disable {
-			if !f.defaults[rule.FullID(d.ID)] {
-				add(metaUnknownID, rule.Warning, d.Line, d.ID, fmt.Sprintf(
-					"The rules file at %s disables %s, which is not a rule of the default ruleset; correct the id or remove it.", where, d.ID))
-			}
-		}
+	if file == nil {
+		return list
+	}
+	unknown := slices.DeleteFunc(slices.Clone(file.Disable), func(d rule.Disabled) bool { return f.defaults[rule.FullID(d.ID)] })
+	for _, d := range unknown[:min(len(unknown), maxUnknownIDs)] {
+		add(metaUnknownID, rule.Warning, d.Line, d.ID, fmt.Sprintf(
+			"The rules file at %s disables %s, which is not a rule of the default ruleset; correct the id or remove it.", where, d.ID))
+	}
+	if n := len(unknown) - maxUnknownIDs; n > 0 {
+		add(metaUnknownID, rule.Warning, unknown[maxUnknownIDs].Line, "", fmt.Sprintf(
+			"The rules file at %s disables %d more ids that are not rules of the default ruleset.", where, n))
 	}
 	return list
 }

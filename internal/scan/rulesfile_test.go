@@ -2,6 +2,7 @@ package scan_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -129,6 +130,41 @@ func TestRulesFileMessages(t *testing.T) {
 	got = run(t, &pull{sides: both("version: 1\ndisable: [d/gone]")})
 	require.Len(t, got.Findings, 1)
 	assert.Equal(t, "The rules file at the base of this pull request disables d/gone, which is not a rule of the default ruleset; correct the id or remove it.", got.Findings[0].Message)
+}
+
+// What a rules file says is stored without a mask, so nothing in it that may be
+// a secret is repeated.
+func TestRulesFileMessagesRepeatNoSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "ghp_Zx91kQ7vT2"
+	for _, content := range []string{
+		secret + ": 1", "version: 1\n" + secret + ": 1", "version: " + secret, "version: 1\nrules: [{" + secret + ": x}]",
+		"version: 1\nrules: [{id: a, type: " + secret + ", pattern: a, message: m, severity: " + secret + "}]",
+		"version: 1\nexclude: *" + secret, "version: &" + secret + " 1", "version: 1\ndisable: [" + secret + "]",
+		"version: 1\n? [" + secret + "]\n: 1", "%" + secret + "\n---\nversion: 1", "version: \"\\" + secret,
+	} {
+		got := run(t, changed("version: 1", content))
+		require.Len(t, got.Findings, 2, content)
+		assert.NotContains(t, got.Findings[1].Message, secret, content)
+	}
+}
+
+// A pull request can't bury what else is found under mistakes of a rules file.
+func TestRulesFileBuriesNothing(t *testing.T) {
+	t.Parallel()
+	var ids strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&ids, "- a%d\n", i)
+	}
+	got := run(t, changed("version: 1", "version: 1\ndisable:\n"+ids.String()))
+	require.Len(t, got.Findings, 1+20+1)
+	assert.Equal(t, "The rules file at the head of this pull request disables 480 more ids that are not rules of the default ruleset.", got.Findings[21].Message)
+	got = run(t, changed("version: 1", "version: 1\ndisable: [a, a]\n"))
+	require.Len(t, got.Findings, 2)
+	assert.Contains(t, got.Findings[1].Message, "disable[1]: this id is there twice")
+	got = run(t, changed("version: 1", "version: 1\ndisable:\n"+strings.Repeat("- a\n", 501)))
+	require.Len(t, got.Findings, 2)
+	assert.Contains(t, got.Findings[1].Message, "at most 500")
 }
 
 func TestRulesFileTooLarge(t *testing.T) {

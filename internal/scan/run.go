@@ -106,11 +106,12 @@ func scanWithoutContent(p *plan, f *File) (fileResult, bool) {
 	return fileResult{}, len(f.Added) == 0
 }
 
-// collector puts together what was found in the files of a scan. The files come
-// in order, so the first findings are the first of all.
+// collector puts together what was found in the files of a scan. Of more than
+// limit findings it keeps the most severe, and the first of those: many small
+// ones must not bury a large one.
 type collector struct {
 	limit     int
-	findings  []Finding
+	findings  map[rule.Severity][]Finding // the first of each, in order
 	metas     []Finding
 	skips     []Skip
 	summary   Summary
@@ -118,7 +119,7 @@ type collector struct {
 }
 
 func newCollector(limit int) *collector {
-	c := &collector{limit: limit, summary: Summary{}}
+	c := &collector{limit: limit, findings: map[rule.Severity][]Finding{}, summary: Summary{}}
 	for _, s := range rule.Severities() {
 		c.summary[s] = 0
 	}
@@ -134,7 +135,11 @@ func (c *collector) collect(ordered <-chan chan fileResult, total int, progress 
 		if r.err != nil {
 			return r.err
 		}
-		c.findings = append(c.findings, r.findings[:min(len(r.findings), c.limit-len(c.findings))]...)
+		for _, f := range r.findings {
+			if kept := c.findings[f.Severity]; len(kept) < c.limit {
+				c.findings[f.Severity] = append(kept, f)
+			}
+		}
 		for severity, n := range r.counts {
 			c.summary[severity] = min(c.summary[severity]+n, math.MaxInt32) // as the API counts
 		}
@@ -158,11 +163,15 @@ func (c *collector) meta(f Finding) {
 
 // result returns all that was collected.
 func (c *collector) result() *Result {
-	all := slices.Concat(c.findings, c.metas)
+	all := slices.Clone(c.metas) // few, and about all of the others
+	for _, severity := range rule.Severities() {
+		kept := c.findings[severity]
+		all = append(all, kept[:max(0, min(len(kept), c.limit-len(all)))]...)
+	}
+	all = all[:min(len(all), c.limit)]
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 	})
-	all = all[:min(len(all), c.limit)]
 	sum := 0
 	for _, n := range c.summary {
 		sum += n

@@ -96,11 +96,19 @@ func TestLimit(t *testing.T) {
 		assert.Equal(t, limit < 90, got.Truncated)
 	}
 
+	// Many small ones do not bury a large one.
+	noise := &pull{files: []scan.File{file("a", strings.Repeat("todo\n", 30)), file("z", "fix\n")}}
+	got, err := try(t, noise, rules, setup{limit: 5})
+	require.NoError(t, err)
+	require.Len(t, got.Findings, 5)
+	assert.Equal(t, "z", got.Findings[4].Path)
+	assert.Equal(t, rule.High, got.Findings[4].Severity)
+
 	many := &pull{}
 	for i := range 10 {
 		many.files = append(many.files, scan.File{Path: fmt.Sprintf("s%d", i), Submodule: true})
 	}
-	got, err := try(t, many, rules, setup{limit: 4})
+	got, err = try(t, many, rules, setup{limit: 4})
 	require.NoError(t, err)
 	assert.Len(t, got.Skips, 4)
 	assert.True(t, got.Truncated)
