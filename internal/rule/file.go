@@ -92,7 +92,7 @@ func ParseFile(ctx context.Context, data []byte) (*File, error) {
 	d.mapping(root, "the file", map[string]func(*yaml.Node){
 		"version": func(n *yaml.Node) {
 			versioned = true
-			if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Value != "1" {
+			if d.plain(n, "version") && (n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Value != "1") {
 				d.fail(n.Line, "version: must be 1, the only version so far")
 			}
 		},

@@ -25,7 +25,7 @@ func TestRules(t *testing.T) {
 	for _, r := range rules {
 		t.Run(r.ID, func(t *testing.T) {
 			t.Parallel()
-			require.NoError(t, rule.Validate(r))
+			require.NoError(t, rule.Validate(t.Context(), r))
 			category, _, found := strings.Cut(r.ID, "/")
 			assert.True(t, found, "a default rule's id has a category")
 			assert.NotEqual(t, rule.CategoryCustom, category)

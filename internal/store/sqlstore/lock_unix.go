@@ -29,7 +29,11 @@ func lockFile(path string) (release func() error, err error) {
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("lock file %s: %w", path, err), f.Close())
 	}
-	return f.Close, nil
+	return func() error {
+		// Unlocked and not only closed: a process that is just being started
+		// has a copy of the handle until it becomes another program.
+		return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
+	}, nil
 }
 
 // writable reports whether this user may write the file.
