@@ -209,7 +209,7 @@ func TestWatchSurvivesARequestThatIsWrongAThirdOfAMillionTimes(t *testing.T) {
 	t.Parallel()
 	b, auth := start(t)
 	begun := make(chan struct{}, 1)
-	next := make(chan review.Update)
+	next := make(chan review.Update, 1) // so that a failure does not hang
 	b.Reviews.WatchFunc = func(ctx context.Context, _, id string, send func(review.Update) error) error {
 		if err := send(review.Update{Review: review.Review{ID: id, Status: review.Queued}}); err != nil {
 			return err
