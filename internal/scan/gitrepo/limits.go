@@ -9,7 +9,8 @@ type Limits struct {
 	CPU          time.Duration // processor time of a git process, in whole seconds
 	LowSpeed     time.Duration // a transfer under 1,000 bytes/s for so long ends; whole seconds
 	ChangedFiles int           // changed files in a pull request
-	Trees        int           // directories read to compare two commits
+	Trees        int           // directories that differ between two commits, on both sides together
+	TreeBytes    int64         // all directory objects read to compare two commits, in bytes
 	Depth        int           // nesting of directories
 	TreeSize     int64         // of one directory object, in bytes
 	PathSize     int           // of one path, in bytes
@@ -29,6 +30,7 @@ func DefaultLimits() Limits {
 		LowSpeed:     20 * time.Second,
 		ChangedFiles: 100_000,
 		Trees:        200_000,
+		TreeBytes:    256 << 20,
 		Depth:        256,
 		TreeSize:     32 << 20,
 		PathSize:     4096,

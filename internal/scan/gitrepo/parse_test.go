@@ -113,24 +113,36 @@ func FuzzReadRaw(f *testing.F) {
 	})
 }
 
-func FuzzParseTree(f *testing.F) {
+func FuzzTreeReader(f *testing.F) {
 	raw := strings.Repeat("\x01", oidSize/2)
 	f.Add([]byte("100644 a\x00" + raw + "40000 b\x00" + raw + "120000 c\x00" + raw))
 	f.Add([]byte("0100644 old\x00" + raw))
+	f.Add([]byte("100644 a\x00" + raw + "100644 a.b\x00" + raw + "100644 a.bc\x00" + raw + "40000 a\x00" + raw))
 	f.Add([]byte("40000 .git\x00" + raw))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := parseTree(data)
-		if err != nil {
-			require.ErrorIs(t, err, errDamaged)
-			return
-		}
 		names := map[string]bool{}
-		for _, e := range entries {
-			require.False(t, names[e.name], "a name twice")
-			require.NotContains(t, e.name, "/")
-			_, err := parseOID(string(e.oid))
+		tree, last := &treeReader{data: data}, ""
+		for {
+			l, more, err := tree.next()
+			if err != nil {
+				require.ErrorIs(t, err, errDamaged)
+				return
+			}
+			if !more {
+				return
+			}
+			name := string(l.name)
+			require.False(t, names[name], "a name twice")
+			require.NotContains(t, name, "/")
+			_, err = parseOID(string(l.object()))
 			require.NoError(t, err)
-			names[e.name] = true
+			names[name] = true
+			key := name
+			if l.mode.kind() == typeTree {
+				key += "/"
+			}
+			require.Less(t, last, key)
+			last = key
 		}
 	})
 }

@@ -167,22 +167,30 @@ func (r *Repo) Fetch(ctx context.Context, oid OID) (Commit, error) {
 func (r *Repo) lookup(ctx context.Context, tree OID, path string) (found entry, ok bool, err error) {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		entries, err := readTree(ctx, r.objects, tree, r.store.git.limits)
-		if err != nil {
+		found, ok, err = r.inTree(ctx, tree, part)
+		if err != nil || !ok || i < len(parts)-1 && found.mode.kind() != typeTree {
 			return entry{}, false, err
-		}
-		ok = false
-		for _, e := range entries {
-			if e.name == part {
-				found, ok = e, true
-			}
-		}
-		if !ok || i < len(parts)-1 && found.mode.kind() != typeTree {
-			return entry{}, false, nil
 		}
 		tree = found.oid
 	}
 	return found, ok, nil
+}
+
+// inTree finds a name in one directory, all of which is checked.
+func (r *Repo) inTree(ctx context.Context, tree OID, name string) (found entry, ok bool, err error) {
+	entries, err := openTree(ctx, r.objects, tree, r.store.git.limits)
+	if err != nil {
+		return entry{}, false, err
+	}
+	for {
+		l, more, err := entries.next()
+		if err != nil || !more {
+			return found, ok, err
+		}
+		if string(l.name) == name {
+			found, ok = entry{name: name, mode: l.mode, oid: l.object()}, true
+		}
+	}
 }
 
 // change compares the two ends and fetches the contents that differ.
@@ -200,7 +208,7 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 		return nil, err
 	}
 	w := &walk{objects: r.objects, limits: r.store.git.limits, blobs: make(map[OID]bool)}
-	if err := w.compare(ctx, start.Tree, head.Tree, 0, 1); err != nil {
+	if err := w.compare(ctx, trees{old: start.Tree, now: head.Tree}, 1); err != nil {
 		return nil, err
 	}
 	for _, path := range r.store.prefetch {

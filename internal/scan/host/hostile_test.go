@@ -136,6 +136,48 @@ func TestHugeDirectory(t *testing.T) {
 	refused(t, r, func(l *gitrepo.Limits) { l.PathSize = 1000 }, scan.CodePullRequestTooLarge)
 }
 
+// TestWideTrees has few objects with many entries, all of them directories:
+// they count as what they take, although there are few files.
+func TestWideTrees(t *testing.T) {
+	t.Parallel()
+	r := New(t)
+	empty := r.Object("tree", nil)
+	tree := r.Tree(Text("f", "deep\n"))
+	const wide, depth = 100, 5
+	read := int64(len(TreeData(entry("100644", "f", tree))) + len(TreeData(entry("100644", "a", tree)))) // the last one, and the base
+	for range depth {
+		var entries []Entry
+		for i := range wide {
+			entries = append(entries, entry("40000", fmt.Sprintf("%03d", i), empty))
+		}
+		data := TreeData(append(entries, entry("40000", "z", tree))...)
+		read += int64(len(data))
+		tree = r.Object("tree", data)
+	}
+	pullTree(r, tree)
+	const changed = depth * (wide + 1)
+	tests := map[string]struct {
+		trees int
+		bytes int64
+		fails bool
+	}{
+		"within both":        {changed, read, false},
+		"too many, all told": {changed - 1, read, true},
+		"too large, in sum":  {changed, read - 1, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limits := func(l *gitrepo.Limits) { l.Trees, l.TreeBytes = test.trees, test.bytes }
+			if test.fails {
+				refused(t, r, limits, scan.CodePullRequestTooLarge)
+				return
+			}
+			assert.NoError(t, readAll(t.Context(), source(t, fileHost(r), limits)))
+		})
+	}
+}
+
 func TestInvalidTrees(t *testing.T) {
 	t.Parallel()
 	r := New(t)
