@@ -158,7 +158,7 @@ func TestStatusTellsAFewOfManyViolations(t *testing.T) {
 	for range rule.MaxCases {
 		r.Cases.Match = append(r.Cases.Match, "y")
 	}
-	err := rule.Validate(r)
+	err := rule.Validate(t.Context(), r)
 	var e *errs.Error
 	require.ErrorAs(t, err, &e)
 	require.Len(t, e.Fields, rule.MaxCases)
