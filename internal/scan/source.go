@@ -86,6 +86,7 @@ const (
 	CodePullRequestTooLarge  = "pull_request_too_large"
 	CodeRepositoryTooLarge   = "repository_too_large"
 	CodeRepositoryInvalid    = "repository_invalid" // its objects are damaged or hostile
+	CodeCacheFull            = "cache_full"         // the scanner's disk, so a passing fault
 	CodeScanTimeout          = "scan_timeout"
 	CodeHostUnreachable      = "host_unreachable"
 	CodeOrganizationNotFound = "organization_not_found" // the scanner has no configuration for it

@@ -21,6 +21,7 @@ type lockedEntry struct {
 	store *Store
 	dir   string
 	lock  *os.File
+	size  int64 // when it was locked, in bytes; unknown after a kill
 }
 
 // The files of a cache entry and of a generation that are not git's.
@@ -57,13 +58,26 @@ func (s *Store) lockEntry(ctx context.Context, req Request) (*lockedEntry, error
 		if current(lock) {
 			now := time.Now()
 			_ = os.Chtimes(lock.Name(), now, now) // eviction takes the oldest; a wrong order is harmless
-			return &lockedEntry{store: s, dir: dir, lock: lock}, nil
+			e := &lockedEntry{store: s, dir: dir, lock: lock, size: recordedSize(dir)}
+			// While an entry changes, and after a kill, its size is measured.
+			_ = os.Remove(filepath.Join(dir, sizeName))
+			return e, nil
 		}
 		closeFile(lock)
 	}
 }
 
-func (e *lockedEntry) unlock() { closeFile(e.lock) }
+// unlock ends the work on an entry, however that went: it records the entry's
+// size and, when the entry grew, brings the cache back to its limit.
+func (e *lockedEntry) unlock() {
+	size := treeSize(e.dir)
+	// Without the file the entry is measured.
+	_ = os.WriteFile(filepath.Join(e.dir, sizeName), strconv.AppendInt(nil, size, 10), 0o600)
+	closeFile(e.lock)
+	if size > e.size {
+		e.store.evict()
+	}
+}
 
 // closeFile closes a file that was not written to, or whose loss harms nothing.
 func closeFile(f *os.File) { _ = f.Close() }
@@ -200,8 +214,8 @@ func (e *lockedEntry) remove(n int) {
 	}
 }
 
-// sweep removes what a killed git left behind. The entry is locked, so no git
-// writes here now.
+// sweep removes what a git that was killed, or failed, left behind. The entry is
+// locked, so no git writes here now.
 func sweep(dir string) error {
 	for _, pattern := range []string{"*.lock", "refs/prwarden/in/*/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/tmp_*",
 		"objects/incoming-*", "objects/??/tmp_*", "objects/info/*.lock", "objects/info/commit-graphs/*.lock", "objects/info/commit-graphs/tmp_*"} {

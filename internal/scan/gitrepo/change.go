@@ -71,7 +71,11 @@ func (c *change) fetchLate(ctx context.Context, oid OID) error {
 		return err
 	}
 	defer entry.unlock()
-	return c.repo.fetchMissing(ctx, []OID{oid})
+	if err := c.repo.fetchMissing(ctx, []OID{oid}); err != nil {
+		_ = sweep(c.repo.gen.dir)
+		return err
+	}
+	return nil
 }
 
 // Files implements scan.Change.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -26,11 +27,24 @@ type verdict struct {
 	lasting bool
 }
 
-// verdicts in order: the first that matches counts.
+// full is for a disk that has no room: not the repository's fault.
+func full() verdict {
+	return verdict{[]string{"no space left on device", "disk quota exceeded"},
+		scan.CodeCacheFull, "The scanner's cache disk is full.", false}
+}
+
+// overLimits is for what our limits on git stopped.
+func overLimits() verdict {
+	return verdict{[]string{"out of memory", "cannot allocate memory", "file too large", "died of signal 25", "died of signal 24", "mmap failed", "exceeds maximum allowed size"},
+		scan.CodeRepositoryTooLarge, "git hit its limits of memory, file size or time with this repository.", true}
+}
+
+// verdicts in order: the first that matches counts. A full disk goes before
+// what follows from it.
 func verdicts() []verdict {
 	return []verdict{
-		{[]string{"out of memory", "cannot allocate memory", "file too large", "died of signal 25", "died of signal 24", "mmap failed", "exceeds maximum allowed size"},
-			scan.CodeRepositoryTooLarge, "git hit its limits of memory, file size or time with this repository.", true},
+		full(),
+		overLimits(),
 		{[]string{"possible repository corruption on the remote", "fsck error", "bad object", "unresolved delta", "inflate returned",
 			"pack is corrupted", "pack has bad object", "pack signature mismatch", "bad pack header", "died of signal 11", "did not send all necessary objects", "mismatched algorithms", "bad tree", "is corrupt", "invalid object"},
 			scan.CodeRepositoryInvalid, "The repository's objects are damaged, hostile or of a kind that git here does not know.", true},
@@ -41,6 +55,10 @@ func verdicts() []verdict {
 		{[]string{"does not appear to be a git repository", "error: 404", "error: 410", "' not found", "/info/refs not found", "no such file or directory"},
 			scan.CodeRepositoryNotFound, "The code host has no such repository, or does not show it without access.", true},
 	}
+}
+
+func (v verdict) failure(err error) *scan.Failure {
+	return &scan.Failure{Code: v.code, Message: v.message, Lasting: v.lasting, Err: err}
 }
 
 // unreachable is for everything else about a remote.
@@ -69,6 +87,8 @@ func asFailure(ctx context.Context, err error, fresh bool) *scan.Failure {
 		return &scan.Failure{Code: scan.CodeScanTimeout, Message: "The scan took longer than it may.", Lasting: true, Err: err}
 	case errors.Is(err, context.Canceled) || ctx.Err() != nil:
 		return &scan.Failure{Code: scan.CodeScanFailed, Message: "The scan was canceled.", Err: err}
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT): // met by ourselves
+		return full().failure(err)
 	case errors.As(err, &failed):
 		return failed.failure(fresh)
 	case errors.Is(err, errDamaged):
@@ -79,14 +99,13 @@ func asFailure(ctx context.Context, err error, fresh bool) *scan.Failure {
 
 func (e *gitError) failure(fresh bool) *scan.Failure {
 	if limitSignal(e.signal) {
-		v := verdicts()[0]
-		return &scan.Failure{Code: v.code, Message: v.message, Lasting: v.lasting, Err: e}
+		return overLimits().failure(e)
 	}
 	text := strings.ToLower(e.stderr)
 	for _, v := range verdicts() {
 		for _, w := range v.words {
-			if strings.Contains(text, w) && (e.network || v.code == scan.CodeRepositoryTooLarge) {
-				return &scan.Failure{Code: v.code, Message: v.message, Lasting: v.lasting, Err: e}
+			if strings.Contains(text, w) && (e.network || v.code == scan.CodeCacheFull || v.code == scan.CodeRepositoryTooLarge) {
+				return v.failure(e)
 			}
 		}
 	}
@@ -101,8 +120,7 @@ func (e *gitError) failure(fresh bool) *scan.Failure {
 	}
 	// The child of git that unpacks was killed, and nobody says by what.
 	if strings.Contains(text, "invalid index-pack output") {
-		v := verdicts()[0]
-		return &scan.Failure{Code: v.code, Message: v.message, Lasting: v.lasting, Err: e}
+		return overLimits().failure(e)
 	}
 	failure.Err = fmt.Errorf("%w: %w", errUnclear, e)
 	return failure

@@ -3,6 +3,7 @@
 package gitrepo
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -26,3 +27,5 @@ func killedBy(*os.ProcessState) syscall.Signal { return 0 }
 func limitSignal(syscall.Signal) bool { return false }
 
 func tryLock(*os.File, bool) (bool, error) { return true, nil }
+
+func freeSpace(string) (int64, error) { return 0, errors.ErrUnsupported }

@@ -240,7 +240,7 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 // fail says what err, met after Open, means, and has the next scan fetch anew
 // when it may be the cache's fault.
 func (r *Repo) fail(ctx context.Context, err error) error {
-	failure := asFailure(ctx, err, r.gen.fresh)
+	failure := r.store.fail(ctx, err, r.gen.fresh)
 	if suspectsCache(ctx, failure) {
 		r.gen.condemn()
 	}

@@ -106,14 +106,24 @@ func (s *Store) Open(ctx context.Context, req Request) (scan.Change, error) {
 	if err == nil {
 		return c, nil
 	}
-	failure := asFailure(ctx, err, fresh)
+	failure := s.fail(ctx, err, fresh)
 	if fresh || !suspectsCache(ctx, failure) {
 		return nil, failure
 	}
 	if c, _, err = s.open(ctx, req, newPartial); err != nil {
-		return nil, asFailure(ctx, err, true)
+		return nil, s.fail(ctx, err, true)
 	}
 	return c, nil
+}
+
+// fail says what err means. When the disk is full it makes room for the scans
+// to come.
+func (s *Store) fail(ctx context.Context, err error, fresh bool) *scan.Failure {
+	failure := asFailure(ctx, err, fresh)
+	if failure.Code == scan.CodeCacheFull {
+		s.makeRoom()
+	}
+	return failure
 }
 
 // start says what a scan begins with.
@@ -144,6 +154,7 @@ func (s *Store) open(ctx context.Context, req Request, from start) (c scan.Chang
 	defer func() {
 		if err != nil {
 			_ = r.close()
+			_ = sweep(gen.dir) // of what git did not finish, which can fill a disk
 		}
 	}()
 	if err := r.fetchRefs(ctx); err != nil {

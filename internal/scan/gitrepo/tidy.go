@@ -8,11 +8,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -70,8 +68,8 @@ func writeLoose(path, tempDir string, data []byte) error {
 	return err
 }
 
-// tidy keeps the cache quick and small after a fetch: a commit-graph (which
-// the next fetch and merge base gain from), few packs, and the size limit.
+// tidy keeps a repository quick after a fetch: a commit-graph (which the next
+// fetch and merge base gain from) and few packs.
 func (r *Repo) tidy(ctx context.Context) error {
 	packs, err := filepath.Glob(filepath.Join(r.gen.dir, "objects", "pack", "*.pack"))
 	if err != nil {
@@ -88,15 +86,6 @@ func (r *Repo) tidy(ctx context.Context) error {
 			return err
 		}
 	}
-	entry := r.store.entryDir(r.request)
-	size, err := treeSize(entry)
-	if err != nil {
-		return fmt.Errorf("gitrepo: cache: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(entry, sizeName), strconv.AppendInt(nil, size, 10), 0o600); err != nil {
-		return fmt.Errorf("gitrepo: cache: %w", err)
-	}
-	r.store.evict()
 	return nil
 }
 
@@ -162,88 +151,10 @@ func (g *generation) removeOldTrees() {
 	}
 }
 
-// evict removes the entries that were not used for the longest time until the
-// cache is within its size. Those in use stay.
-func (s *Store) evict() {
-	limit := s.git.limits.CacheSize
-	if limit == 0 {
-		return
-	}
-	type known struct {
-		dir  string
-		used time.Time
-		size int64
-	}
-	locks, _ := filepath.Glob(filepath.Join(s.dir, entriesName, "*", lockName))
-	var entries []known
-	var total int64
-	for _, lock := range locks {
-		info, err := os.Stat(lock)
-		if err != nil {
-			continue
-		}
-		data, _ := os.ReadFile(filepath.Join(filepath.Dir(lock), sizeName))
-		size, _ := strconv.ParseInt(string(data), 10, 64) // none yet counts as nothing
-		total += size
-		entries = append(entries, known{dir: filepath.Dir(lock), used: info.ModTime(), size: size})
-	}
-	slices.SortFunc(entries, func(a, b known) int { return a.used.Compare(b.used) })
-	for _, e := range entries {
-		if total <= limit {
-			return
-		}
-		if s.removeEntry(e.dir) {
-			total -= e.size
-		}
-	}
-}
-
-// removeEntry removes an entry that nobody uses.
-func (s *Store) removeEntry(dir string) bool {
-	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0o600)
-	if err != nil {
-		return false
-	}
-	e := &lockedEntry{store: s, dir: dir, lock: lock}
-	defer e.unlock()
-	if ok, err := tryLock(lock, true); err != nil || !ok || !current(lock) {
-		return false
-	}
-	numbers, err := e.generations()
-	if err != nil {
-		return false
-	}
-	for _, n := range numbers {
-		e.remove(n)
-	}
-	if left, err := e.generations(); err != nil || len(left) > 0 {
-		return false
-	}
-	return os.RemoveAll(dir) == nil
-}
-
 func fileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0
 	}
 	return info.Size()
-}
-
-// treeSize is the size of the files below dir, in bytes.
-func treeSize(dir string) (int64, error) {
-	var total int64
-	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		if info, err := d.Info(); err == nil { // others may be removing trees
-			total += info.Size()
-		}
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return total, err
 }
