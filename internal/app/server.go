@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 
 	"github.com/prwarden/prwarden/internal/admission"
@@ -158,7 +159,7 @@ func (s *Server) Start() {
 		s.ready.start()
 		s.dispatcher.Start()
 		s.serve("gRPC", func() error { return s.grpc.Serve(s.listeners.grpc) })
-		s.serve("HTTP", func() error { return s.http.Serve(s.listeners.http) })
+		s.serve("HTTP", func() error { return s.http.Serve(netutil.LimitListener(s.listeners.http, maxHTTPConnections)) })
 		if s.ops != nil {
 			s.serve("metrics", func() error { return s.ops.Serve(s.listeners.ops) })
 		}
@@ -172,6 +173,10 @@ func (s *Server) serve(what string, serve func() error) {
 		}
 	})
 }
+
+// maxHTTPConnections is how many REST connections are served at once; more wait
+// to be accepted. Each can take some tens of KB, and a watch holds one.
+const maxHTTPConnections = 2_000
 
 // Failed tells when a listener ended by itself.
 func (s *Server) Failed() <-chan error { return s.failed }
