@@ -121,10 +121,11 @@ func TestCompareFindings(t *testing.T) {
 			scanner := scan.NewScanner(wrong{source(t, r), test.change}, scan.Options{})
 			ruleset, err := scanner.AddRules(rule.Digest(rules), rules)
 			require.NoError(t, err)
-			findings, problems, err := plain.CompareFindings(t.Context(), scanner, ruleset, r.Dir, target)
+			result, err := plain.CompareFindings(t.Context(), scanner, ruleset, r.Dir, target)
 			require.NoError(t, err)
-			assert.Equal(t, test.findings, findings)
-			assert.Equal(t, test.agree, len(problems) == 0, "%q", problems)
+			assert.Empty(t, result.Stopped)
+			assert.Equal(t, test.findings, result.Findings)
+			assert.Equal(t, test.agree, len(result.Problems) == 0, "%q", result.Problems)
 		})
 	}
 }

@@ -45,25 +45,25 @@ func NewRules(rules []rule.Rule) (*Rules, error) {
 	return c, nil
 }
 
+// FindingsResult is how the findings of a pull request compare.
+type FindingsResult struct {
+	Findings int
+	Stopped  []string // rules that used up their time in the scan, whose findings may be missing
+	Problems []string // the differences
+}
+
 // CompareFindings scans a pull request with the rules, which scanner has as
 // ruleset, and compares the findings with every rule's regular expression
-// tried on every line that plain git says was added. It returns how many
-// findings there are. Rules that a skip names are left out for that file.
-func (c *Rules) CompareFindings(ctx context.Context, scanner *scan.Scanner, ruleset *scan.Ruleset, dir string, target scan.Target) (findings int, problems []string, err error) {
+// tried on every line that plain git says was added.
+func (c *Rules) CompareFindings(ctx context.Context, scanner *scan.Scanner, ruleset *scan.Ruleset, dir string, target scan.Target) (*FindingsResult, error) {
 	const all = 1 << 30
 	got, err := scanner.Scan(ctx, scan.Request{Target: target, Selection: scan.SelectDefault, Rules: ruleset, MaxFindings: all}, func(scan.Progress) {})
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	lines, _, err := PlainDiff(ctx, dir, got.BaseSHA, got.HeadSHA)
 	if err != nil {
-		return 0, nil, err
-	}
-	stopped := map[Found]bool{} // without a line
-	for _, skip := range got.Skips {
-		if skip.Reason == scan.SkipRuleTimeout {
-			stopped[Found{Path: skip.Path, Rule: skip.RuleID}] = true
-		}
+		return nil, err
 	}
 	want := map[Found]bool{}
 	for path, added := range lines {
@@ -72,26 +72,38 @@ func (c *Rules) CompareFindings(ctx context.Context, scanner *scan.Scanner, rule
 			continue
 		}
 		for _, f := range c.file(path, string(content), added) {
-			if !stopped[Found{Path: path, Rule: f.Rule}] {
-				want[f] = true
-			}
+			want[f] = true
+		}
+	}
+	return differences(got, want), nil
+}
+
+// differences compares the findings of a scan with those that there are, of
+// which it leaves the ones that were not found.
+func differences(got *scan.Result, want map[Found]bool) *FindingsResult {
+	r := &FindingsResult{Findings: len(got.Findings)}
+	for _, skip := range got.Skips { // a rule is stopped once, for the files that follow too
+		if skip.Reason == scan.SkipRuleTimeout {
+			r.Stopped = append(r.Stopped, skip.RuleID)
 		}
 	}
 	for _, f := range got.Findings {
 		found := Found{f.Path, f.Line, f.RuleID}
-		if strings.HasPrefix(f.RuleID, "meta/") || stopped[Found{Path: f.Path, Rule: f.RuleID}] {
+		if strings.HasPrefix(f.RuleID, "meta/") {
 			continue
 		}
 		if !want[found] {
-			problems = append(problems, fmt.Sprintf("%+v should not be found, or not twice", found))
+			r.Problems = append(r.Problems, fmt.Sprintf("%+v should not be found, or not twice", found))
 		}
 		delete(want, found)
 	}
 	for f := range want {
-		problems = append(problems, fmt.Sprintf("%+v was not found", f))
+		if !slices.Contains(r.Stopped, f.Rule) {
+			r.Problems = append(r.Problems, fmt.Sprintf("%+v was not found", f))
+		}
 	}
-	slices.Sort(problems)
-	return len(got.Findings), problems, nil
+	slices.Sort(r.Problems)
+	return r
 }
 
 // file tries every rule on the added lines of one file.

@@ -59,8 +59,8 @@ type options struct {
 
 // totals are what is counted over pull requests.
 type totals struct {
-	pulls, files, lines, skipped, failures, broken, findings, differ int
-	opened                                                           time.Duration
+	pulls, files, lines, skipped, failures, broken, findings, stopped, differ int
+	opened                                                                    time.Duration
 }
 
 func (t *totals) add(o totals) {
@@ -71,13 +71,14 @@ func (t *totals) add(o totals) {
 	t.failures += o.failures
 	t.broken += o.broken
 	t.findings += o.findings
+	t.stopped += o.stopped
 	t.differ += o.differ
 	t.opened += o.opened
 }
 
 func (t totals) String() string {
-	return fmt.Sprintf("pull requests %d, files %d, added lines %d, findings %d, agree %d, differ %d (failures that are right %d, objects missing for plain git too %d, files over 1 MiB %d) in %s",
-		t.pulls, t.files, t.lines, t.findings, t.pulls-t.differ, t.differ, t.failures, t.broken, t.skipped, t.opened.Round(time.Millisecond))
+	return fmt.Sprintf("pull requests %d, files %d, added lines %d, findings %d, agree %d, differ %d (failures that are right %d, objects missing for plain git too %d, files over 1 MiB %d, rules out of time %d) in %s",
+		t.pulls, t.files, t.lines, t.findings, t.pulls-t.differ, t.differ, t.failures, t.broken, t.skipped, t.stopped, t.opened.Round(time.Millisecond))
 }
 
 func check(ctx context.Context, o options) (bool, error) {
@@ -145,12 +146,12 @@ func checkRepository(ctx context.Context, store *gitrepo.Store, dir string, o op
 		}
 		one := totals{pulls: 1, files: r.Files, lines: r.Lines, skipped: len(r.Skipped), opened: source.took}
 		if o.findings && r.Failure == "" {
-			var problems []string
-			one.findings, problems, err = rules.compare(ctx, hosts, dir, scan.Target{Organization: "check", Repo: owner + "/" + name, Number: number})
+			found, err := rules.compare(ctx, hosts, dir, scan.Target{Organization: "check", Repo: owner + "/" + name, Number: number})
 			if err != nil {
 				return t, fmt.Errorf("pull request %d: %w", number, err)
 			}
-			r.Problems = append(r.Problems, problems...)
+			one.findings, one.stopped = found.Findings, len(found.Stopped)
+			r.Problems = append(r.Problems, found.Problems...)
 		}
 		if len(r.Problems) > 0 {
 			one.differ = 1
@@ -208,11 +209,11 @@ func probe(id, pattern string) rule.Rule {
 	return rule.Rule{ID: "probe/" + id, Type: rule.TypeRegex, Pattern: pattern, Message: "Probe.", Severity: rule.Info, Scope: rule.ScopeOrg, Origin: rule.OriginDefault}
 }
 
-func (c *ruleCheck) compare(ctx context.Context, source scan.Source, dir string, target scan.Target) (int, []string, error) {
+func (c *ruleCheck) compare(ctx context.Context, source scan.Source, dir string, target scan.Target) (*difftest.FindingsResult, error) {
 	scanner := scan.NewScanner(source, scan.Options{})
 	ruleset, err := scanner.AddRules(rule.Digest(c.rules), c.rules)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	return c.plain.CompareFindings(ctx, scanner, ruleset, dir, target)
 }
