@@ -313,7 +313,11 @@ func TestCanceledWhileAnotherScanFetches(t *testing.T) {
 		}
 		done <- err
 	}()
-	<-inside
+	select {
+	case <-inside:
+	case err := <-done:
+		require.FailNow(t, "ended before its ends were asked for", "%v", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Open(ctx, request(r, 1))

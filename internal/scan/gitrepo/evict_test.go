@@ -124,15 +124,14 @@ func TestFullDiskMakesRoom(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")
 	require.NoError(t, err)
-	script := filepath.Join(t.TempDir(), "git")
-	require.NoError(t, os.WriteFile(script, fmt.Appendf(nil, `#!/bin/sh
+	script := Script(t, fmt.Sprintf(`
 case " $* " in *" fetch "*)
 	echo unfinished > "$GIT_DIR/objects/pack/tmp_pack_x"
 	echo "fatal: write error: No space left on device" >&2
 	exit 128
 esac
 exec '%s' "$@"
-`, git), 0o755))
+`, git))
 	for name, test := range map[string]struct {
 		largest int64 // file that git may write
 		kept    int

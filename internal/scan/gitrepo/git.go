@@ -56,6 +56,11 @@ type process struct {
 	err    error
 }
 
+// waitDelay is how long what a command says on stderr is waited for after its
+// end. Only a child that outlives it, or a machine that is very busy, takes
+// longer than an instant.
+const waitDelay = 5 * time.Second
+
 // start runs c in the repository dir. Canceling ctx kills it. The caller must
 // call wait or kill.
 func (g *git) start(ctx context.Context, dir string, c *command) (*process, error) {
@@ -73,7 +78,7 @@ func (g *git) start(ctx context.Context, dir string, c *command) (*process, erro
 	}
 	p.cmd.Env = g.env(dir, c)
 	p.cmd.Stderr = p.stderr
-	p.cmd.WaitDelay = time.Second
+	p.cmd.WaitDelay = waitDelay
 	isolate(p.cmd)
 	fail := func(err error) (*process, error) {
 		cancel()
@@ -119,7 +124,7 @@ func (p *process) wait(ctx context.Context) error {
 			closeFile(p.guard)
 		}
 		p.cancel()
-		if err == nil {
+		if err == nil || errors.Is(err, exec.ErrWaitDelay) { // it ended well, and stdout was read
 			return
 		}
 		if ctx.Err() != nil {

@@ -25,8 +25,8 @@ import (
 func serve(t *testing.T, handler http.Handler) host.Settings {
 	t.Helper()
 	server := httptest.NewServer(handler)
-	t.Cleanup(server.CloseClientConnections) // before Close, which waits for them
 	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections) // before Close, which waits for them
 	return host.Settings{Kind: host.KindGit, URL: server.URL + "/{repo}.git"}
 }
 
@@ -201,7 +201,7 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 1)
 	settings := serve(t, hang(asked, false))
-	s := source(t, settings)
+	s := source(t, settings, func(l *gitrepo.Limits) { l.LowSpeed = 24 * time.Hour }) // nothing else ends it
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -209,15 +209,13 @@ func TestCancel(t *testing.T) {
 		done <- err
 	}()
 	<-asked
-	start := time.Now()
 	cancel()
 	err := <-done
-	assert.Less(t, time.Since(start), time.Second)
 	require.ErrorIs(t, err, context.Canceled)
 	var f *scan.Failure
 	require.ErrorAs(t, err, &f)
 	assert.False(t, f.Lasting)
-	require.Eventually(t, func() bool { return len(processes(t, settings.URL[:len(settings.URL)-len("/{repo}.git")])) == 0 }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(processes(t, settings.URL[:len(settings.URL)-len("/{repo}.git")])) == 0 }, time.Minute, 10*time.Millisecond)
 }
 
 func TestDeadline(t *testing.T) {

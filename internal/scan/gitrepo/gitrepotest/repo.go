@@ -217,3 +217,16 @@ func (r *Repo) Change(base, head Files) (baseOID, headOID string) {
 	r.Pull(1, headOID)
 	return baseOID, headOID
 }
+
+// Script writes an executable shell script and returns its path. Another
+// process writes it: a file that this one has open for writing, as a child
+// that it starts meanwhile has too, can't be executed.
+func Script(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script")
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `cat >"$1" && chmod 755 "$1"`, "write", path)
+	cmd.Stdin = strings.NewReader("#!/bin/sh\n" + text)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return path
+}
