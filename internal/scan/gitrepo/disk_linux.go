@@ -1,6 +1,9 @@
 package gitrepo
 
-import "syscall"
+import (
+	"math"
+	"syscall"
+)
 
 // freeSpace is what this user may still write to the disk of dir, in bytes,
 // quotas aside.
@@ -9,5 +12,5 @@ func freeSpace(dir string) (int64, error) {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, err
 	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
+	return int64(min(s.Bavail*uint64(s.Bsize), math.MaxInt64)), nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/prwarden/prwarden/internal/scan"
@@ -129,7 +130,7 @@ func parseHunk(line []byte) (oldFirst, oldCount, newFirst, newCount int, ok bool
 }
 
 func parseSpan(span []byte) (first, count int, ok bool) {
-	const most = 1 << 31 // lines; git's own bound
+	const most = math.MaxInt32 // lines; git's own bound
 	a, b, two := bytes.Cut(span, []byte(","))
 	first, err1 := strconv.Atoi(string(a))
 	count = 1
