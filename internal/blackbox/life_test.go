@@ -1,11 +1,15 @@
 package blackbox_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,11 +34,22 @@ func within[T any](t *testing.T, what string, c <-chan T) T {
 // children counts the processes that descend from the server.
 func (s *server) children(t *testing.T) int {
 	t.Helper()
-	out, err := exec.Command("ps", "-o", "pid=", "--ppid", fmt.Sprint(s.cmd.Process.Pid)).Output()
-	if err != nil {
-		return 0 // ps exits 1 when there is none
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	require.NotEmpty(t, stats)
+	n := 0
+	for _, path := range stats {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// The parent is the second field after the name, which is in parentheses.
+		_, fields, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
+		if f := strings.Fields(fields); len(f) > 1 && f[1] == strconv.Itoa(s.cmd.Process.Pid) {
+			n++
+		}
 	}
-	return len(strings.Fields(string(out)))
+	return n
 }
 
 func TestCancelOfARunningReviewStopsGit(t *testing.T) {

@@ -124,6 +124,7 @@ func (s *server) start(t *testing.T) {
 	s.cmd = exec.Command(binary, args...)
 	s.cmd.Env = env(s.dir)
 	s.cmd.Dir = s.dir
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test that dies leaves no server
 	stderr, err := s.cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, s.cmd.Start())

@@ -151,6 +151,7 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 
 // work is one worker: it claims and runs reviews until the dispatcher stops.
 func (d *Dispatcher) work(name string) {
+	pause := d.o.Poll
 	for d.stopping.Err() == nil {
 		claim, err := d.claim(name)
 		switch {
@@ -165,12 +166,20 @@ func (d *Dispatcher) work(name string) {
 			}
 		default:
 			d.hub.Enqueued() // there may be more: wake the next worker
-			if began := d.run(*claim); !began {
-				d.sleep(d.o.Poll) // nor would another review's scan begin
+			if began := d.run(*claim); began {
+				pause = d.o.Poll
+				continue
 			}
+			// Nor would another review's scan begin: wait, longer each time.
+			d.sleep(pause)
+			pause = min(2*pause, maxPause)
 		}
 	}
 }
+
+// maxPause is the longest time, after scans that could not begin, until one is
+// tried again.
+const maxPause = 10 * time.Second
 
 // storeTimeout bounds one call of the store, which must not be broken off when
 // the dispatcher stops: a claim that nobody knows of would wait for its lease.
