@@ -159,8 +159,9 @@ func reviewError(err error) error {
 	var refused *restclient.APIError
 	if errors.As(err, &refused) {
 		refused.Message = terminal.Safe(refused.Message)
-		if refused.Status == http.StatusBadRequest {
-			return &UsageError{Err: err}
+		switch refused.Status {
+		case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+			return &UsageError{Err: err} // trying again as it is will not help
 		}
 	}
 	return err

@@ -142,9 +142,11 @@ func TestReviewFails(t *testing.T) {
 func TestReviewRefused(t *testing.T) {
 	t.Parallel()
 	for status, code := range map[int]int{
-		http.StatusBadRequest: cli.ExitUsage,
-		http.StatusForbidden:  cli.ExitFailed,
-		http.StatusConflict:   cli.ExitFailed,
+		http.StatusBadRequest:   cli.ExitUsage,
+		http.StatusUnauthorized: cli.ExitUsage,
+		http.StatusForbidden:    cli.ExitUsage,
+		http.StatusNotFound:     cli.ExitUsage,
+		http.StatusConflict:     cli.ExitFailed,
 	} {
 		r := review(t, fakeServer{status: status, body: `{"message":"No\u001b[2J."}`}, cli.ReviewInput{})
 		require.ErrorContains(t, r.err, `No\x1b[2J. (HTTP `+fmt.Sprint(status))
