@@ -10,8 +10,6 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,13 +93,7 @@ func TestScannerGone(t *testing.T) {
 func TestScannerHandsBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	asked := make(chan struct{}, 100)
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		<-r.Context().Done()
-	}))
-	defer silent.Close()
-	b.config.Organizations[0].Host.URL = silent.URL + "/{repo}.git"
+	asked := b.silentHost(t)
 	scanner := b.scanner(t, config.Link{})
 	b.config.Scanners = []string{scanner.Addr()}
 	a := b.api(t, b.server(t))

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -101,13 +100,7 @@ func TestStopHandsScansBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	good := b.config.Organizations[0].Host.URL
-	asked := make(chan struct{}, 100)
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		<-r.Context().Done()
-	}))
-	defer silent.Close()
-	b.config.Organizations[0].Host.URL = silent.URL + "/{repo}.git"
+	asked := b.silentHost(t)
 
 	s := b.server(t)
 	a := b.api(t, s)

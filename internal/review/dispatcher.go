@@ -251,7 +251,7 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 		err = fmt.Errorf("rules: %w", err)
 		switch errs.KindOf(err) {
 		case errs.Unavailable, errs.DeadlineExceeded, errs.Canceled: // the store is away: no scan was tried
-			return Outcome{}, &ScanError{Failure: Failure{Code: "store_unavailable"}, Uncounted: true, Err: err}
+			return Outcome{}, &ScanError{Failure: Failure{Code: codeStoreUnavailable}, Uncounted: true, Err: err}
 		}
 		return Outcome{}, err
 	}
@@ -266,7 +266,7 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	}, progress)
 	if err != nil && ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
 		return Outcome{}, &ScanError{
-			Failure: Failure{Code: "scan_timeout", Message: fmt.Sprintf("The scan did not end within %s.", d.o.ScanLimit)},
+			Failure: Failure{Code: codeScanTimeout, Message: fmt.Sprintf("The scan did not end within %s.", d.o.ScanLimit)},
 			Lasting: true, Err: err,
 		}
 	}

@@ -82,7 +82,7 @@ func (d *Dispatcher) heartbeat(c Claim, cancel context.CancelCauseFunc, log *slo
 func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err error, log *slog.Logger) (Status, string) {
 	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
 		log.Warn("scan given up: the lease is lost or the review was canceled")
-		return InProgress, "lease_lost"
+		return InProgress, codeLeaseLost
 	}
 	end := d.decide(c, o, err, log)
 	for {
@@ -94,7 +94,7 @@ func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err er
 			return end.status, end.code
 		case errors.Is(err, ErrLeaseLost):
 			log.Warn("scan thrown away: the lease is lost or the review was canceled")
-			return InProgress, "lease_lost"
+			return InProgress, codeLeaseLost
 		case errs.KindOf(err) != errs.Unavailable && errs.KindOf(err) != errs.DeadlineExceeded:
 			log.Error("storing how the scan ended failed", "status", end.status, "error", err)
 			if end.code == codeInternal {
@@ -108,14 +108,20 @@ func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err er
 		case <-time.After(d.o.Poll):
 		case <-scanning.Done():
 			if errors.Is(context.Cause(scanning), ErrLeaseLost) || d.stopping.Err() != nil {
-				return InProgress, "store_unavailable" // the lease will run out
+				return InProgress, codeStoreUnavailable // the lease will run out
 			}
 		}
 	}
 }
 
-// codeInternal is the failure code of a review that hit a fault of prwarden.
-const codeInternal = "internal"
+// Codes of how a scan ended, for a failed review, the log and metrics.
+const (
+	codeInternal         = "internal"          // a fault of prwarden
+	codeScanTimeout      = "scan_timeout"      // the scanner did not answer in time; it has the same code for its own limit
+	codeStoreUnavailable = "store_unavailable" // never of a failed review
+	codeLeaseLost        = "lease_lost"        // likewise
+	codeHandedBack       = "handed_back"       // likewise
+)
 
 // ending is a state and the store's call that leads to it.
 type ending struct {
@@ -135,7 +141,7 @@ func (d *Dispatcher) decide(c Claim, o Outcome, err error, log *slog.Logger) end
 		return ending{Complete, "", func(ctx context.Context) error { return d.queue.Finish(ctx, c, o) }}
 	}
 	if d.stopping.Err() != nil {
-		return ending{Queued, "handed_back", func(ctx context.Context) error { return d.queue.Release(ctx, c, 0) }}
+		return ending{Queued, codeHandedBack, func(ctx context.Context) error { return d.queue.Release(ctx, c, 0) }}
 	}
 	var scanErr *ScanError
 	if !errors.As(err, &scanErr) {

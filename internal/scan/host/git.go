@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/prwarden/prwarden/internal/repo"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/gitrepo"
 )
@@ -24,7 +25,7 @@ const (
 )
 
 func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) {
-	owner, name, ok := splitRepo(t.Repo)
+	owner, name, ok := repo.Split(t.Repo) // what it lets through is safe in a URL
 	if !ok {
 		return nil, &scan.Failure{Code: scan.CodeRepositoryNotFound, Lasting: true,
 			Message: fmt.Sprintf("%q is no repository: it must be `owner/name`.", t.Repo)}

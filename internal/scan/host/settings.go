@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/scan/gitrepo"
@@ -122,12 +121,4 @@ func ref(template string, number int32) string {
 
 func (s Settings) repoURL(owner, name string) string {
 	return strings.NewReplacer("{repo}", owner+"/"+name, "{owner}", owner, "{name}", name).Replace(s.URL)
-}
-
-// splitRepo takes `owner/name` apart. What it lets through is safe in a URL.
-func splitRepo(repo string) (owner, name string, ok bool) {
-	owner, name, _ = strings.Cut(repo, "/")
-	part := regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-	valid := func(s string) bool { return part.MatchString(s) && s != "." && s != ".." }
-	return owner, name, valid(owner) && valid(name)
 }
