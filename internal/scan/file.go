@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -10,10 +9,6 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/match"
 )
-
-// binaryProbe is how many bytes at the start of a file must be free of NUL for
-// it to be text, as git has it.
-const binaryProbe = 8000
 
 // fileResult is what was found in one file.
 type fileResult struct {
@@ -39,7 +34,7 @@ type located struct {
 // scanFile matches the rules of a plan on one file that has content, and
 // returns at most limit findings.
 func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
-	if bytes.IndexByte(f.Content[:min(len(f.Content), binaryProbe)], 0) >= 0 {
+	if IsBinary(f.Content) {
 		return fileResult{skips: []Skip{{Path: f.Path, Reason: SkipBinary}}}
 	}
 	lines := match.SplitLines(f.Content)
@@ -52,7 +47,9 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
 			v.masking = g.masks.File(f.Path)
 		}
 		views[i] = v
+		matched := Begin(ctx, PhaseMatch)
 		found, err := v.hitting.Match(ctx, lines, f.Added, limit)
+		matched()
 		if err != nil {
 			return fileResult{err: err}
 		}
@@ -75,6 +72,7 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
 	})
 	hits = hits[:min(len(hits), limit)]
 
+	defer Begin(ctx, PhaseMask)()
 	masker := &masker{views: views, lines: lines}
 	prints := fingerprinter{}
 	for _, h := range hits {
