@@ -3,8 +3,13 @@ package rule
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
 
@@ -19,6 +24,13 @@ const (
 	MaxFileDisabled = 500 // ids under `disable`
 	maxMistakes     = 50  // that are looked for
 	maxMistake      = 300 // bytes of a mistake's message: it may quote the file
+)
+
+// Bounds of a rules file that belongs to whoever runs prwarden, where they
+// differ.
+const (
+	MaxOwnFileSize  = 64 << 20 // bytes; more than as many rules of usual size take
+	MaxOwnFileRules = 5000     // as an organization may have
 )
 
 // FilePath is where a repository has its rules file.
@@ -78,9 +90,27 @@ func (e *FileError) Error() string {
 // that fails its own cases; all of them together may take Budget. The error is a
 // *FileError, or that of ctx when it ends meanwhile.
 func ParseFile(ctx context.Context, data []byte) (*File, error) {
-	d := decoder{trials: &trials{ctx: ctx, left: Budget}}
-	if len(data) > MaxFileSize {
-		d.fail(1, "the file has %d bytes or more; at most %d are allowed", len(data), MaxFileSize)
+	return parseFile(ctx, data, bounds{size: MaxFileSize, rules: MaxFileRules})
+}
+
+// ParseOwnFile reads a rules file of whoever runs prwarden, who is trusted with
+// more: MaxOwnFileSize, MaxOwnFileRules, and Budget for the cases of each rule.
+// In everything else it is ParseFile.
+func ParseOwnFile(ctx context.Context, data []byte) (*File, error) {
+	return parseFile(ctx, data, bounds{size: MaxOwnFileSize, rules: MaxOwnFileRules, own: true})
+}
+
+// bounds are what differs between the rules files of a stranger and one's own.
+type bounds struct {
+	size  int // bytes
+	rules int
+	own   bool // rules are checked at the same time, the cases of each with Budget
+}
+
+func parseFile(ctx context.Context, data []byte, limits bounds) (*File, error) {
+	var d decoder
+	if len(data) > limits.size {
+		d.fail(1, "the file has %d bytes or more; at most %d are allowed", len(data), limits.size)
 		return nil, d.err()
 	}
 	root := d.document(data)
@@ -98,7 +128,7 @@ func ParseFile(ctx context.Context, data []byte) (*File, error) {
 		},
 		"disable": func(n *yaml.Node) { file.Disable = d.disable(n) },
 		"exclude": func(n *yaml.Node) { file.Exclude = d.exclude(n) },
-		"rules":   func(n *yaml.Node) { file.Rules, file.lines = d.fileRules(n) },
+		"rules":   func(n *yaml.Node) { file.Rules, file.lines = d.fileRules(ctx, n, limits) },
 	})
 	if !versioned {
 		d.fail(root.Line, "version: is required; the first line should be `version: 1`")
@@ -212,30 +242,75 @@ func (d *decoder) exclude(n *yaml.Node) []string {
 }
 
 // fileRules reads and validates the rules of a rules file.
-func (d *decoder) fileRules(n *yaml.Node) (rules []Rule, lines []int) {
+func (d *decoder) fileRules(ctx context.Context, n *yaml.Node, limits bounds) (rules []Rule, lines []int) {
 	items := d.list(n, "rules")
-	if len(items) > MaxFileRules {
-		d.fail(items[MaxFileRules].Line, "rules: has %d rules; at most %d are allowed", len(items), MaxFileRules)
+	if len(items) > limits.rules {
+		d.fail(items[limits.rules].Line, "rules: has %d rules; at most %d are allowed", len(items), limits.rules)
 		return nil, nil
 	}
 	known := map[string]int{} // line by full id
-	for i, item := range items {
-		r, at := d.rule(item)
-		r.Origin, r.Scope = OriginRulesFile, ScopeRepo
-		line := d.line(at.line("id"))
-		if !at.broken {
-			for _, v := range violations(r, d.trials) {
-				d.fail(at.line(v.Field), "rules[%d].%s: %s", i, v.Field, v.Description)
-			}
-			if first, ok := known[r.FullID()]; ok {
-				d.fail(line, "rules[%d].id: %s is the id of the rule at line %d already", i, r.ID, first)
-			}
-			known[r.FullID()] = line
+	for i, c := range d.check(ctx, items, limits) {
+		for _, m := range c.mistakes {
+			d.fail(m.Line, "%s", m.Message)
 		}
-		rules, lines = append(rules, r), append(lines, line)
+		if c.readable {
+			if first, ok := known[c.rule.FullID()]; ok {
+				d.fail(c.line, "rules[%d].id: %s is the id of the rule at line %d already", i, c.rule.ID, first)
+			}
+			known[c.rule.FullID()] = c.line
+		}
+		rules, lines = append(rules, c.rule), append(lines, c.line)
 		if len(d.mistakes) >= maxMistakes {
 			break
 		}
 	}
 	return rules, lines
+}
+
+// checked is one rule of a rules file.
+type checked struct {
+	rule     Rule
+	line     int // of the id
+	readable bool
+	mistakes []Mistake
+}
+
+// check yields the rules in items by their indexes. Those of one's own file are
+// checked ahead and at the same time: there may be thousands.
+func (d *decoder) check(ctx context.Context, items []*yaml.Node, limits bounds) iter.Seq2[int, checked] {
+	if !limits.own {
+		shared := &trials{ctx: ctx, left: Budget}
+		return func(yield func(int, checked) bool) {
+			for i, item := range items {
+				if !yield(i, d.checkOne(i, item, shared)) {
+					return
+				}
+			}
+		}
+	}
+	all := make([]checked, len(items))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(items); i = int(next.Add(1)) - 1 {
+				all[i] = d.checkOne(i, items[i], &trials{ctx: ctx, left: Budget})
+			}
+		})
+	}
+	workers.Wait()
+	return slices.All(all)
+}
+
+// checkOne reads and validates the rule with index i. It changes nothing in d.
+func (d *decoder) checkOne(i int, item *yaml.Node, t *trials) checked {
+	own := decoder{lines: d.lines}
+	r, at := own.rule(item)
+	r.Origin, r.Scope = OriginRulesFile, ScopeRepo
+	if !at.broken {
+		for _, v := range violations(r, t) {
+			own.fail(at.line(v.Field), "rules[%d].%s: %s", i, v.Field, v.Description)
+		}
+	}
+	return checked{rule: r, line: d.line(at.line("id")), readable: !at.broken, mistakes: own.mistakes}
 }

@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +193,65 @@ func TestParseDefaults(t *testing.T) {
 	assert.Equal(t, []rule.Rule{{ID: "a/b", Pattern: "(", Scope: rule.ScopeOrg, Origin: rule.OriginDefault}}, rules)
 	_, err = rule.ParseDefaults([]byte("rules:\n- {id: a/b, pattrn: x}\n"))
 	require.ErrorContains(t, err, `line 2: rule: unknown key "pattrn"`)
+}
+
+// One's own file differs in its bounds only.
+func TestParseOwnFile(t *testing.T) {
+	t.Parallel()
+	file := func(n int) []byte {
+		var b strings.Builder
+		b.WriteString("version: 1\nrules:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "- {id: r%d, type: regex, pattern: a, message: m, severity: low}\n", i)
+		}
+		return []byte(b.String())
+	}
+	f, err := rule.ParseOwnFile(t.Context(), file(rule.MaxOwnFileRules))
+	require.NoError(t, err)
+	require.Len(t, f.Rules, 5000)
+	for i, r := range f.Rules {
+		require.Equal(t, fmt.Sprintf("r%d", i), r.ID)
+		require.Equal(t, i+3, f.RuleLine(i))
+	}
+	_, err = rule.ParseOwnFile(t.Context(), file(rule.MaxOwnFileRules+1))
+	require.ErrorContains(t, err, "line 5003: rules: has 5001 rules; at most 5000 are allowed")
+	_, err = rule.ParseOwnFile(t.Context(), make([]byte, rule.MaxOwnFileSize+1))
+	require.ErrorContains(t, err, "at most 67108864 are allowed")
+
+	for _, broken := range []string{
+		"version: 1\nrules:\n- {id: a}\n- {id: a, type: regex, pattern: a, message: m, severity: low}\n- {id: custom/a, type: regex, pattern: a, message: m, severity: low}\n- 5\n- {id: A, bad: key}\ndisable: 7\n",
+		"rules: []\ndisable: [A, A]\nrules: []\n",
+		string(file(10)) + strings.Repeat("- {}\n", 20),
+	} {
+		_, want := rule.ParseFile(t.Context(), []byte(broken))
+		_, err := rule.ParseOwnFile(t.Context(), []byte(broken))
+		require.Error(t, want)
+		assert.Equal(t, want, err)
+	}
+	f, err = rule.ParseOwnFile(t.Context(), []byte(fullFile))
+	require.NoError(t, err)
+	want, err := rule.ParseFile(t.Context(), []byte(fullFile))
+	require.NoError(t, err)
+	assert.Equal(t, want, f)
+}
+
+func BenchmarkParseOwnFile(b *testing.B) {
+	data, err := os.ReadFile("../scan/match/testdata/rules-1000.tsv")
+	require.NoError(b, err)
+	patterns := strings.Split(strings.TrimSpace(string(data)), "\n")
+	var file strings.Builder
+	file.WriteString("version: 1\nrules:\n")
+	for i := range rule.MaxOwnFileRules {
+		_, pattern, _ := strings.Cut(patterns[i%len(patterns)], "\t")
+		fmt.Fprintf(&file, "  - id: r%d\n    type: regex\n    pattern: '%s'\n    message: Use something else.\n    severity: warning\n",
+			i, strings.ReplaceAll(pattern, "'", "''"))
+	}
+	text := []byte(file.String())
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		_, err := rule.ParseOwnFile(b.Context(), text)
+		require.NoError(b, err)
+	}
 }
 
 func FuzzParseFile(f *testing.F) {

@@ -18,7 +18,6 @@ import (
 type decoder struct {
 	mistakes []Mistake
 	lines    int // of the document
-	trials   *trials
 }
 
 // line is a line that the document has: YAML also breaks lines at a lone CR and
