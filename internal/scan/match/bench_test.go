@@ -8,16 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/rule"
-	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan/match"
 )
-
-func defaultRules(b *testing.B) []match.Rule {
-	b.Helper()
-	rules, err := defaults.Load()
-	require.NoError(b, err)
-	return toMatch(rules)
-}
 
 func toMatch(rules []rule.Rule) []match.Rule {
 	list := make([]match.Rule, len(rules))
@@ -28,7 +20,7 @@ func toMatch(rules []rule.Rule) []match.Rule {
 }
 
 func BenchmarkCompile(b *testing.B) {
-	rules := defaultRules(b)
+	rules := defaultRules()
 	for b.Loop() {
 		_, err := match.Compile(rules)
 		require.NoError(b, err)
@@ -44,7 +36,7 @@ func BenchmarkMatch(b *testing.B) {
 		require.NoError(b, err)
 		text = append(text, data...)
 	}
-	m, err := match.Compile(defaultRules(b))
+	m, err := match.Compile(defaultRules())
 	require.NoError(b, err)
 	for name, content := range map[string][]byte{"file": text, "large": bytes.Repeat(text, 1<<20/len(text))} {
 		b.Run(name, func(b *testing.B) {
