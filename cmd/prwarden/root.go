@@ -35,7 +35,7 @@ REST and a gRPC API.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &cli.UsageError{Err: err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(serverCommands(st)...)
-	root.AddCommand(newReview(st), newVersion(st))
+	root.AddCommand(newReview(st), newScan(st), newVersion(st))
 	return root
 }
 

@@ -10,6 +10,25 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 )
 
+// Findings says how many there are, in all and by severity, in something.
+func Findings(bySeverity map[string]int, of string) string {
+	total := 0
+	var counts []string
+	for _, s := range severities() {
+		if n := bySeverity[s]; n > 0 {
+			total += n
+			counts = append(counts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	switch total {
+	case 0:
+		return "No findings in " + of
+	case 1:
+		return "1 finding in " + of + ": " + counts[0]
+	}
+	return fmt.Sprintf("%d findings in %s: %s", total, of, strings.Join(counts, ", "))
+}
+
 // severities are the words of all severities, most severe first.
 func severities() []string { return []string{"critical", "high", "medium", "warning", "low", "info"} }
 
@@ -60,6 +79,7 @@ func findings(b *strings.Builder, list []restclient.Finding, width int) {
 	case width-places-len(gap) >= minMessage:
 		beside(b, rows, []int{severity, place, rule}, width)
 	case places <= width:
+		rows[0].message = "" // it has no column
 		below(b, rows, []int{severity, place}, width)
 	default:
 		stacked(b, rows[1:], severity, width)
@@ -81,11 +101,9 @@ func beside(b *strings.Builder, rows []row, columns []int, width int) {
 
 // below writes a table of three columns, and each message under its row.
 func below(b *strings.Builder, rows []row, columns []int, width int) {
-	for i, r := range rows {
+	for _, r := range rows {
 		b.WriteString(terminal.Pad(r.severity, columns[0]) + gap + terminal.Pad(r.place, columns[1]) + gap + r.rule + "\n")
-		if i > 0 {
-			message(b, r, columns[0], width)
-		}
+		message(b, r, columns[0], width)
 	}
 }
 
@@ -99,6 +117,9 @@ func stacked(b *strings.Builder, rows []row, severity, width int) {
 }
 
 func message(b *strings.Builder, r row, severity, width int) {
+	if r.message == "" {
+		return
+	}
 	indent := strings.Repeat(" ", severity) + gap
 	for _, line := range terminal.Wrap(r.message, width-len(indent)) {
 		b.WriteString(indent + line + "\n")
@@ -117,12 +138,14 @@ func skipped(b *strings.Builder, list []restclient.Skip) {
 		if s.Line > 0 {
 			place += fmt.Sprintf(":%d", s.Line)
 		}
-		b.WriteString("  " + place + ": " + skipText(s) + "\n")
+		b.WriteString("  " + place + ": " + SkipText(s.Reason, s.RuleID) + "\n")
 	}
 }
 
-func skipText(s restclient.Skip) string {
-	switch s.Reason {
+// SkipText says why something was not looked at. ruleID is of a rule that was
+// stopped.
+func SkipText(reason, ruleID string) string {
+	switch reason {
 	case "binary":
 		return "a binary file"
 	case "file_too_large":
@@ -131,10 +154,14 @@ func skipText(s restclient.Skip) string {
 		return "the line is over 16 KiB"
 	case "submodule":
 		return "a submodule"
+	case "special":
+		return "a FIFO, a device or a socket"
+	case "gone":
+		return "removed meanwhile"
 	case "rule_timeout":
-		return "rule " + terminal.Safe(s.RuleID) + " took too long and was stopped here"
+		return "rule " + terminal.Safe(ruleID) + " took too long and was stopped here"
 	}
-	return terminal.Safe(s.Reason)
+	return terminal.Safe(reason)
 }
 
 // Summary says in a line how the review ended: what was found, or why it
@@ -147,23 +174,7 @@ func Summary(r restclient.Review) string {
 	case r.Status != restclient.StatusComplete:
 		return fmt.Sprintf("The review of %s is %s.", of, terminal.Safe(r.Status))
 	}
-	total := 0
-	var counts []string
-	for _, s := range severities() {
-		if n := r.Summary[s]; n > 0 {
-			total += n
-			counts = append(counts, fmt.Sprintf("%d %s", n, s))
-		}
-	}
-	var text string
-	switch total {
-	case 0:
-		text = "No findings in " + of
-	case 1:
-		text = "1 finding in " + of + ": " + counts[0]
-	default:
-		text = fmt.Sprintf("%d findings in %s: %s", total, of, strings.Join(counts, ", "))
-	}
+	text := Findings(r.Summary, of)
 	if n := len(r.Skipped); n > 0 {
 		text += fmt.Sprintf("; %d not looked at", n)
 	}

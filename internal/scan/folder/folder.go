@@ -1,0 +1,110 @@
+// Package folder scans the files of a folder as a review scans the files of a
+// pull request that adds every line of them. It needs no git: what is on the
+// disk is what counts.
+//
+//	walk ──▶ workers: read, match, format ──▶ order ──▶ output
+//
+// One goroutine walks the tree in the byte order of paths, with directories
+// read ahead by others. Workers take the files in that order, each with one
+// buffer, and turn what they find into text. An order lets them write it only
+// when all earlier files are done. So the output is the same however many
+// workers there are, it starts to come at once, and memory is bounded: it grows
+// neither with the number of files nor with that of findings.
+package folder
+
+import (
+	"context"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// MaxFindings is how many findings of one file are given; the rest is counted.
+const MaxFindings = 100_000
+
+// The reasons of notices that a review does not have, beside scan.Skip….
+const (
+	SkipSpecial     = "special"           // a FIFO, a device or a socket, which is never opened
+	SkipGone        = "gone"              // removed while the scan ran
+	SkipTooManyHits = "too_many_findings" // over MaxFindings in the file; the rest is only counted
+	Unreadable      = "unreadable"        // a file or a directory; Err says why
+)
+
+// Options say how to scan. Zero fields have the given defaults.
+type Options struct {
+	Jobs int // files that are matched at the same time; GOMAXPROCS
+	// Format appends findings in the text that Out gets to dst, and returns it.
+	// The findings are of one file, in order, not always all of them: those of
+	// a file with many come in several calls. It is called by several
+	// goroutines.
+	Format func(dst []byte, file string, hits []match.Hit) []byte
+	Out    io.Writer // each Write has findings of one file only
+	// Notice hears of what was not looked at, in the order of files, from one
+	// goroutine at a time. nil when nobody listens.
+	Notice func(Notice)
+}
+
+// Notice is something that was not looked at, or not as a whole.
+type Notice struct {
+	Path   string // relative to the folder, in bytes; "." is the folder itself
+	Reason string // one of the constants here, or of scan's Skip…
+	Line   int    // 0 when it is not about a line
+	RuleID string // `category/name`; empty when it is not about a rule
+	Bytes  int64  // that were not looked at; 0 when it is not about bytes
+	Err    error  // with Unreadable
+}
+
+// Total is a number of things of some size.
+type Total struct {
+	Count int
+	Bytes int64
+}
+
+// Summary is what a scan did in all.
+type Summary struct {
+	Scanned  Total            // files of which lines were looked at
+	Findings scan.Summary     // also of those over MaxFindings
+	Skipped  map[string]Total // by the reason of notices
+}
+
+// Scan scans the file or folder at root; a symbolic link there is followed. It
+// writes findings in the order of file (bytes), line and rule id. It fails with
+// ctx's error when that ends, with that of o.Out, and when root can't be looked
+// at; a file that can't be read is a notice. The summary is always valid for
+// what was done.
+func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, error) {
+	if o.Jobs == 0 {
+		o.Jobs = runtime.GOMAXPROCS(0)
+	}
+	sum := Summary{Findings: scan.Summary{}, Skipped: map[string]Total{}}
+	for _, s := range rule.Severities() {
+		sum.Findings[s] = 0
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return sum, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	files := make(chan item, 4*o.Jobs)
+	order := newOrder(o, &sum, cancel)
+	context.AfterFunc(ctx, order.stop)
+	w := walker{ctx: ctx, root: root, rules: rules, ahead: o.Jobs, order: order, files: files}
+	var walked, worked sync.WaitGroup
+	walked.Go(func() {
+		defer close(files)
+		w.walk(info)
+	})
+	for range o.Jobs {
+		worked.Go(func() { newWorker(rules, o, order).run(ctx, files) })
+	}
+	walked.Wait()
+	worked.Wait()
+	return sum, context.Cause(ctx)
+}
