@@ -136,7 +136,7 @@ type grammar struct {
 
 // maxCost bounds what the reference has to do for one pattern or scene, in
 // instructions times bytes.
-const maxCost = 4 << 20
+const maxCost = 2 << 20
 
 // pattern writes a pattern that CheckPattern accepts.
 func (g *grammar) pattern() string {

@@ -90,7 +90,8 @@ func (w *writer) longLine() []byte {
 	if w.one(4) {
 		length += w.below(1 << 14)
 	}
-	filler := bytes.Repeat(append(w.piece(), '-'), length)
+	filler := append(w.piece(), '-')
+	filler = bytes.Repeat(filler, length/len(filler)+1)
 	p := w.piece()
 	at := pick(w.choices, []int{length, 0, length / 2, length - 1})
 	line := slices.Concat(filler[:max(0, at-len(p))], p, filler)
