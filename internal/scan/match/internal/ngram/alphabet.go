@@ -44,6 +44,11 @@ func symbolOf(b byte) uint8 {
 	panic("ngram: a byte has no symbol")
 }
 
+// inNames says whether the bytes of a symbol are letters, digits or underscores.
+func inNames(symbol uint8) bool {
+	return symbol == symDigit || symLetter <= symbol && symbol < symMark || symbol == symbolOf('_')
+}
+
 // fold returns the lower-case letter of an upper-case one, and any other byte
 // as it is.
 func fold(b byte) byte {

@@ -2,36 +2,35 @@ package ngram
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // maxLine is the length of a line over which it isn't counted, in bytes: the
 // engine doesn't look at such lines either.
 const maxLine = 16 << 10
 
-// Counter counts what a table is made of. It is not safe for concurrent use.
+// Counter counts what a table is made of. It takes 128 MiB and is not safe for
+// concurrent use.
 type Counter struct {
 	total float64
 	bytes [256]float64 // by folded byte
-	grams []float64    // by trigram: see gram
+	quads []float64    // by four symbols
 }
 
 // NewCounter returns a counter that has seen nothing.
-func NewCounter() *Counter {
-	return &Counter{grams: make([]float64, symbols*symbols*symbols)}
-}
-
-// gram is the place of three symbols in a table.
-func gram(a, b, c uint8) int { return (int(a)*symbols+int(b))*symbols + int(c) }
+func NewCounter() *Counter { return &Counter{quads: make([]float64, quads)} }
 
 // Add counts a text, each place in it weight times. The text's beginning counts
-// as the beginning of a line. Lines over 16 KiB are left out.
+// as following line feeds. Lines over 16 KiB are left out.
 func (c *Counter) Add(text []byte, weight float64) {
-	last, mid := uint8(symControl), uint8(symControl)
+	quad := 0 // four line feeds
 	for len(text) > 0 {
 		line := text
 		if end := bytes.IndexByte(text, '\n'); end >= 0 {
@@ -43,72 +42,146 @@ func (c *Counter) Add(text []byte, weight float64) {
 		}
 		c.total += weight * float64(len(line))
 		for _, b := range line {
-			b = fold(b)
-			c.bytes[b] += weight
-			s := symbolOf(b)
-			c.grams[gram(last, mid, s)] += weight
-			last, mid = mid, s
+			c.bytes[fold(b)] += weight
+			quad = quad*symbols%quads + int(symbolOf(b))
+			c.quads[quad] += weight
 		}
 	}
 }
 
-// The table's file is
-//
-//	header     6 bytes: "ngram", then the format's version
-//	levels     of the 256 bytes, then of the 64³ trigrams, a byte each, deflated
-//
-// A level is a rate in eighths of an octave: level v means 2^((v-base)/8) a MiB.
-// Level 0 in the file is "too rare to tell", see fill.
-const (
-	header    = "ngram\x00\x01"
-	perOctave = 8
-	base      = 95 // the level of one place per MiB; 255 is 2^20, every place
-	step      = 4  // levels in the file are multiples of it: fewer of them deflate better
-)
-
-// levelOf returns the level nearest to a rate, at least 1.
-func levelOf(rate float64) uint8 {
-	return uint8(min(max(math.Round(base+perOctave*math.Log2(rate)), 1), math.MaxUint8))
+// Size says how much goes into a table.
+type Size struct {
+	// Rarest is the places per MiB under which three symbols have no rate of
+	// their own. A higher one makes the file smaller.
+	Rarest float64
+	// Corrections is the number of quads that are corrected, at most 65,535.
+	Corrections int
 }
 
-// rateAt returns the rate that a level stands for.
-func rateAt(level uint8) float64 { return math.Exp2((float64(level) - base) / perOctave) }
-
-// Encode writes the table. Trigrams counted less than atLeast times are left to
-// be estimated from bigrams. It fails when nothing was counted, and when the
+// Encode writes the table. It fails when nothing was counted, and when the
 // writer does.
-func (c *Counter) Encode(w io.Writer, atLeast float64) error {
+func (c *Counter) Encode(w io.Writer, size Size) error {
 	if c.total == 0 {
 		return errors.New("ngram: nothing was counted")
 	}
-	levels := make([]byte, 0, 256+len(c.grams))
 	perMiB := (1 << 20) / c.total
+	var body bytes.Buffer
 	for _, n := range c.bytes {
-		levels = append(levels, stored(n, perMiB, 1))
+		body.WriteByte(known(n*perMiB, 0, 1))
 	}
-	for _, n := range c.grams {
-		levels = append(levels, stored(n, perMiB, atLeast))
+	triple, pair := make([]float64, triples), make([]float64, pairs)
+	for quad, n := range c.quads {
+		triple[quad%triples] += n * perMiB
+		pair[quad%pairs] += n * perMiB
 	}
-	if _, err := io.WriteString(w, header); err != nil {
-		return fmt.Errorf("ngram: %w", err)
+	for _, rate := range pair {
+		body.WriteByte(known(rate, 0, 1))
 	}
-	z, err := flate.NewWriter(w, flate.BestCompression)
+	for _, rate := range triple {
+		body.WriteByte(known(rate, size.Rarest, perOctave))
+	}
+	plain := append(slices.Clone(body.Bytes()), 0) // with no corrections yet
+	t, err := decode(deflated(plain))
 	if err != nil {
-		return fmt.Errorf("ngram: %w", err)
+		return err
 	}
-	if _, err := z.Write(levels); err != nil {
-		return fmt.Errorf("ngram: %w", err)
-	}
-	if err := z.Close(); err != nil {
-		return fmt.Errorf("ngram: %w", err)
+	writeFixes(&body, t.corrections(c.quads, perMiB, size.Corrections))
+	if _, err := io.Copy(w, deflated(body.Bytes())); err != nil {
+		return fmt.Errorf("ngram: writing the table: %w", err)
 	}
 	return nil
 }
 
-// stored is the level of something that was counted n times.
-func stored(n, perMiB, atLeast float64) byte {
-	if n == 0 || n < atLeast {
+// known is the level of a rate, in multiples of step: few different levels
+// deflate better. It is 0 when there is none, or it is too rare.
+func known(rate, rarest float64, step int) byte {
+	if rate == 0 || rate < rarest {
 		return 0
 	}
-	return max(step, (levelOf(n*perMiB)+step/2)/step*step)
+	level := (int(levelOf(rate)) + step/2) / step * step
+	return byte(min(max(level, step), math.MaxUint8/step*step))
+}
+
+// deflated is a table's file with this body.
+func deflated(body []byte) *bytes.Buffer {
+	file := bytes.NewBufferString(header)
+	z, _ := flate.NewWriter(file, flate.BestCompression) // the level is valid
+	_, _ = z.Write(body)                                 // into memory
+	_ = z.Close()
+	return file
+}
+
+// fix is a quad and by how many octaves the chain's rate of it is too low.
+type fix struct {
+	quad    int
+	octaves float64
+	worth   float64
+}
+
+// negligible is a rate, per MiB, under which rates aren't told apart.
+const negligible = 0.05
+
+// leastOff is how far off the chain is where a correction is of use, in octaves.
+const leastOff = 0.75
+
+// corrections returns the corrections of most worth, ascending by quad.
+func (t *table) corrections(counts []float64, perMiB float64, limit int) []fix {
+	var all []fix
+	for quad, n := range counts {
+		counted := max(n*perMiB, negligible)
+		chained := max(float64(t.chain(quad)), negligible)
+		octaves := math.Log2(counted / chained)
+		if math.Abs(octaves) < leastOff {
+			continue
+		}
+		if odd, ok := odd(quad); ok {
+			worth := math.Abs(octaves) * math.Pow(counted*chained, 0.3) * math.Pow(0.3, float64(odd))
+			all = append(all, fix{quad, octaves, worth})
+		}
+	}
+	slices.SortFunc(all, func(a, b fix) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.quad, b.quad))
+	})
+	all = all[:min(len(all), limit, math.MaxUint16)]
+	slices.SortFunc(all, func(a, b fix) int { return cmp.Compare(a.quad, b.quad) })
+	return all
+}
+
+// chain is the rate of four symbols without a correction.
+func (t *table) chain(quad int) float32 {
+	if bc := t.pair[quad/symbols%pairs]; bc > 0 {
+		return t.rate[t.triple[quad/symbols]] * t.rate[t.triple[quad%triples]] / bc
+	}
+	return 0
+}
+
+// odd is the number of a quad's symbols that names don't have: rules have names
+// in them, so what is in names is worth more. ok is false when no window has
+// the quad, because a control is in it.
+func odd(quad int) (n int, ok bool) {
+	for range 4 {
+		s := uint8(quad % symbols)
+		if s == symControl {
+			return 0, false
+		}
+		if !inNames(s) {
+			n++
+		}
+		quad /= symbols
+	}
+	return n, true
+}
+
+// writeFixes writes corrections, ascending by quad.
+func writeFixes(body *bytes.Buffer, fixes []fix) {
+	numbers := binary.AppendUvarint(nil, uint64(len(fixes)))
+	last := 0
+	for _, f := range fixes {
+		numbers = binary.AppendUvarint(numbers, uint64(f.quad-last))
+		last = f.quad
+	}
+	body.Write(numbers)
+	for _, f := range fixes {
+		body.WriteByte(stepOf(f.octaves))
+	}
 }

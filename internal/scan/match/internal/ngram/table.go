@@ -1,12 +1,15 @@
 package ngram
 
 import (
+	"bufio"
 	"compress/flate"
 	_ "embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -16,117 +19,206 @@ var embedded string
 
 // committed is the table that is built in, decoded when it is first asked for.
 var committed = sync.OnceValue(func() *table {
-	t, err := decode(embedded)
+	t, err := decode(strings.NewReader(embedded))
 	if err != nil {
 		panic(err) // the build is broken: a test decodes it
 	}
 	return t
 })
 
-// table is the trained rates, in the form in which they are looked up.
+// The table's file is
+//
+//	header      7 bytes: "ngram", NUL, the format's version
+//	levels      of the 256 bytes, the 64² pairs and the 64³ triples, a byte each
+//	number      of corrections, a varint
+//	quads       that are corrected, ascending: varints, the first as it is and
+//	            each other one as its distance from the one before
+//	steps       of the corrections, a byte each
+//
+// all after the header deflated. A level is a rate in eighths of an octave:
+// level v is 2^((v-95)/8) places per MiB, and 0 is "not known" in the file.
+const (
+	header    = "ngram\x00\x02"
+	perOctave = 8
+	base      = 95 // the level of one place per MiB; 255 is 2^20, which is every place
+)
+
+const (
+	pairs   = symbols * symbols
+	triples = symbols * pairs
+	quads   = symbols * triples
+)
+
+// table is the trained rates, in the form in which they are looked up: 325 KiB.
 type table struct {
-	share  [256]float32 // of a byte among the bytes of its symbol
 	symbol [256]uint8
-	single [symbols]float32           // rate of a symbol
-	pair   [symbols * symbols]float32 // rate of two
-	triple [symbols * symbols * symbols]uint8
-	rate   [256]float32 // that a level of triple stands for
+	share  [256]float32     // of a byte among the bytes of its symbol
+	rate   [256]float32     // that a level stands for
+	single [symbols]float32 // rate of a symbol
+	pair   [pairs]float32   // rate of two
+	triple [triples]uint8   // level of three
+
+	// Corrections of four: those that begin with the pair ab are
+	// fix[first[ab]:first[ab+1]], each cd<<4 | step, ascending.
+	first [pairs + 1]uint16
+	fix   []uint16
+	scale [2 * maxStep]float32 // what a step multiplies the rate by
 }
 
+// maxStep is the largest correction, in octaves. Step s under maxStep is
+// 2^(s-maxStep), from maxStep on 2^(s-maxStep+1): never 1.
+const maxStep = 8
+
+// levelOf returns the level nearest to a rate, at least 1.
+func levelOf(rate float64) uint8 {
+	return uint8(min(max(math.Round(base+perOctave*math.Log2(rate)), 1), math.MaxUint8))
+}
+
+// rateAt returns the rate that a level stands for.
+func rateAt(level uint8) float64 { return math.Exp2((float64(level) - base) / perOctave) }
+
 // decode reads what Counter.Encode wrote.
-func decode(file string) (*table, error) {
-	body, ok := strings.CutPrefix(file, header)
-	if !ok {
+func decode(file io.Reader) (*table, error) {
+	var start [len(header)]byte
+	if _, err := io.ReadFull(file, start[:]); err != nil || string(start[:]) != header {
 		return nil, errors.New("ngram: not a table of this version")
 	}
 	var t table
-	var levels [256]byte
-	z := flate.NewReader(strings.NewReader(body))
-	if _, err := io.ReadFull(z, levels[:]); err != nil {
-		return nil, fmt.Errorf("ngram: damaged table: %w", err)
-	}
-	if _, err := io.ReadFull(z, t.triple[:]); err != nil {
-		return nil, fmt.Errorf("ngram: damaged table: %w", err)
+	var single [256]byte
+	var pair [pairs]byte
+	z := bufio.NewReader(flate.NewReader(file))
+	for _, part := range [][]byte{single[:], pair[:], t.triple[:]} {
+		if _, err := io.ReadFull(z, part); err != nil {
+			return nil, fmt.Errorf("ngram: damaged table: %w", err)
+		}
 	}
 	for i := range t.rate {
 		t.rate[i] = float32(rateAt(uint8(i)))
 	}
-	t.sum()
-	t.fill()
-	t.divide(levels)
+	for i := range t.scale {
+		t.scale[i] = float32(math.Exp2(float64(octaves(uint8(i)))))
+	}
+	t.divide(&single)
+	t.fill(&pair)
+	if err := t.correct(z); err != nil {
+		return nil, fmt.Errorf("ngram: damaged table: %w", err)
+	}
 	return &t, nil
 }
 
-// sum computes the rates of symbols and pairs: those of the trigrams that begin
-// with them.
-func (t *table) sum() {
-	for ab := range t.pair {
-		for _, level := range t.triple[ab*symbols:][:symbols] {
-			if level > 0 {
-				t.pair[ab] += t.rate[level]
-			}
-		}
-		t.single[ab/symbols] += t.pair[ab]
-	}
-}
-
-// fill puts estimates where the table has no level: the rate abc = ab · bc / b,
-// as if c didn't depend on a, but not over floor.
-func (t *table) fill() {
-	floor := t.floor()
-	var of [symbols * symbols]int
-	for i, rate := range t.pair {
-		of[i] = int(exponent(rate))
-	}
-	for ab := range t.pair {
-		b := ab % symbols
-		row := t.triple[ab*symbols:][:symbols]
-		rest := of[ab] - int(exponent(t.single[b])) + base
-		for c := range row {
-			if row[c] == 0 {
-				row[c] = uint8(min(max(rest+of[b*symbols+c]-base, 0), floor))
-			}
-		}
-	}
-}
-
-// floor is the level of the rarest trigram that has one; those without are no
-// more frequent.
-func (t *table) floor() int {
-	floor := math.MaxUint8
-	for _, level := range t.triple {
-		if level > 0 {
-			floor = min(floor, int(level))
-		}
-	}
-	return floor
-}
-
-// exponent is the level of a rate, far below 0 for none.
-func exponent(rate float32) float64 {
-	if rate == 0 {
-		return -math.MaxUint8
-	}
-	return math.Round(base + perOctave*math.Log2(float64(rate)))
-}
-
-// divide computes each byte's share of its symbol. A line feed and upper-case
-// letters have none: they are in no window.
-func (t *table) divide(levels [256]byte) {
-	var whole [symbols]float32
+// divide computes the rates of symbols, and each byte's share of its own. A line
+// feed and upper-case letters have none: they are in no window.
+func (t *table) divide(levels *[256]byte) {
 	for i, level := range levels {
 		s := symbolOf(byte(i))
 		t.symbol[i] = s
 		if level > 0 {
-			t.share[i] = t.rate[level]
-			whole[s] += t.rate[level]
+			t.single[s] += t.rate[level]
 		}
 	}
-	for i := range t.share {
-		if s := t.symbol[i]; whole[s] > 0 {
-			t.share[i] /= whole[s]
+	for i, level := range levels {
+		if s := t.symbol[i]; level > 0 && i != '\n' {
+			t.share[i] = t.rate[level] / t.single[s]
 		}
 	}
-	t.share['\n'] = 0
 }
 
+// fill completes the pairs and triples. A pair that isn't known never occurred.
+// A triple that isn't known is rare: its rate is taken to be ab · bc / b, as if
+// c didn't depend on a, but not over the rarest known one.
+func (t *table) fill(pair *[pairs]byte) {
+	rarest := math.MaxUint8
+	for _, level := range t.triple {
+		if level > 0 {
+			rarest = min(rarest, int(level))
+		}
+	}
+	for ab, level := range pair {
+		t.pair[ab] = t.rate[level]
+	}
+	for b := range symbols {
+		single := base
+		if t.single[b] > 0 {
+			single = int(levelOf(float64(t.single[b])))
+		}
+		for a := range symbols {
+			ab := int(pair[a*symbols+b])
+			row := t.triple[(a*symbols+b)*symbols:][:symbols]
+			for c, bc := range pair[b*symbols:][:symbols] {
+				if row[c] == 0 {
+					row[c] = uint8(min(max(ab+int(bc)-single, 0), rarest))
+				}
+			}
+		}
+	}
+}
+
+// correct reads the corrections.
+func (t *table) correct(r *bufio.Reader) error {
+	n, err := binary.ReadUvarint(r)
+	if err != nil {
+		return err
+	}
+	if n > math.MaxUint16 {
+		return errors.New("too many corrections")
+	}
+	t.fix = make([]uint16, n)
+	quad := uint64(0)
+	for i := range t.fix {
+		distance, err := binary.ReadUvarint(r)
+		if err != nil {
+			return err
+		}
+		quad += distance
+		if quad >= quads || distance == 0 && i > 0 {
+			return errors.New("a correction is out of place")
+		}
+		t.fix[i] = uint16(quad % pairs << 4)
+		t.first[quad/pairs+1] = uint16(i + 1)
+	}
+	for ab := range pairs {
+		t.first[ab+1] = max(t.first[ab+1], t.first[ab])
+	}
+	for i := range t.fix {
+		step, err := r.ReadByte()
+		if err != nil {
+			return err
+		}
+		if step >= 2*maxStep {
+			return errors.New("a correction is too large")
+		}
+		t.fix[i] |= uint16(step)
+	}
+	return nil
+}
+
+// correction is what the chain's rate of four symbols, ab and cd, is to be
+// multiplied by.
+func (t *table) correction(ab, cd int) float32 {
+	fix := t.fix[t.first[ab]:t.first[ab+1]]
+	if len(fix) == 0 {
+		return 1
+	}
+	i, _ := slices.BinarySearch(fix, uint16(cd<<4))
+	if i < len(fix) && int(fix[i]>>4) == cd {
+		return t.scale[fix[i]&15]
+	}
+	return 1
+}
+
+// octaves is what a step means.
+func octaves(step uint8) int {
+	if step < maxStep {
+		return int(step) - maxStep
+	}
+	return int(step) - maxStep + 1
+}
+
+// stepOf is the step nearest to a number of octaves that rounds to ±1 or more.
+func stepOf(octaves float64) uint8 {
+	n := int(math.Round(min(max(octaves, -maxStep), maxStep)))
+	if n < 0 {
+		return uint8(n + maxStep)
+	}
+	return uint8(n + maxStep - 1)
+}

@@ -33,7 +33,8 @@ func run(args []string, out io.Writer) error {
 	table := flags.String("o", "", "write the table to this `file`")
 	measured := flags.Bool("measure", false, "measure the built-in table instead")
 	kind := flags.Int64("kind", 6, "the files of one extension count for at most this many `MiB`")
-	atLeast := flags.Float64("at-least", 2, "store trigrams that were counted this often, after weighting")
+	rarest := flags.Float64("rarest", 2, "store three symbols that occur at this many `places` per MiB")
+	corrections := flags.Int("corrections", 24000, "store this many corrections of four symbols")
 	skip := flags.String("skip", ".svg,.map,.po,.lock,.sum,.csv,.snap,.xsd,.syso", "leave out files of these `extensions`: they are text but no code")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -52,7 +53,7 @@ func run(args []string, out io.Writer) error {
 	if *measured {
 		return measure(c, out)
 	}
-	encoded, err := train(c, *kind<<20, *atLeast)
+	encoded, err := train(c, *kind<<20, ngram.Size{Rarest: *rarest, Corrections: *corrections})
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func run(args []string, out io.Writer) error {
 
 // train returns the table of a corpus. limit is the bytes that one kind of
 // files counts for at most.
-func train(c *corpus, limit int64, atLeast float64) ([]byte, error) {
+func train(c *corpus, limit int64, size ngram.Size) ([]byte, error) {
 	counter := ngram.NewCounter()
 	for _, f := range c.files {
 		text, err := f.read()
@@ -72,7 +73,7 @@ func train(c *corpus, limit int64, atLeast float64) ([]byte, error) {
 		counter.Add(text, c.weight(f, limit))
 	}
 	var table bytes.Buffer
-	if err := counter.Encode(&table, atLeast); err != nil {
+	if err := counter.Encode(&table, size); err != nil {
 		return nil, err
 	}
 	return table.Bytes(), nil
