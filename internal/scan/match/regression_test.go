@@ -1,0 +1,95 @@
+package match_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// TestEasyToGetWrong holds the engine to the reference where an engine that is
+// faster than the reference is tempted to differ. hits is how many the
+// reference finds, line by line and then with all rules multiline, so that a
+// case can't turn into one that matches nothing.
+func TestEasyToGetWrong(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ab", match.MaxLine/2)
+	for name, tt := range map[string]struct {
+		patterns []string
+		text     string
+		hits     [2]int
+	}{
+		// Case folding.
+		"k and s beyond ASCII":              {[]string{`(?i)kiss_token`, `(?i:MASKS)\d`}, "\u212ai\u017f\u017f_to\u212aen\nma\u017f\u212as7\nKISS_TOKEN ma\u017fks\n", [2]int{3, 3}},
+		"folded class beyond ASCII":         {[]string{`(?i)[k]ey[s]{2}1`, `[K-T]{4}=`, `(?i)[^k]ab`}, "\u212aey\u017fS1\nKLMS=\n\u212aab kab\nxab", [2]int{3, 3}},
+		"k after its beginning only":        {[]string{`(?i)token`}, "to\xe2\x84en\nto\xe2\x84\xaaen\n", [2]int{1, 1}},
+		"two folds of one letter":           {[]string{`(?i)σίσυφος`, `(?i)straße`, `(?i)ǆa`}, "ΣΊΣΥΦΟΣ\nσίσυφοσ\nSTRAẞE\nstrasse\nǅA ǄA\n", [2]int{4, 4}},
+		"folded and not in one pattern":     {[]string{`Foo(?i:bar)Baz`}, "FooBARBaz\nfooBARBaz\nFoobarbaz", [2]int{1, 1}},
+		"rules that differ in case":         {[]string{`secretkey`, `SECRETKEY`, `(?i)SecretKey`}, "secretkey SECRETKEY\nSecretKey\nſecretkey", [2]int{5, 5}},
+		"@ and ` are no letters":            {[]string{"(?i)ab@cd", "(?i)ab`cd", `(?i)ab\[cd`, `(?i)ab{cd`}, "AB@CD\nAB`CD\nAB[CD\nAB{CD", [2]int{4, 4}},
+		"a byte that folding must not join": {[]string{`(?i)é123`, `(?i)[À-Ö]456`}, "É123\n\xc9123\né456\xe9456", [2]int{2, 2}},
+
+		// Boundaries and ends.
+		"word characters are ASCII":          {[]string{`\bword\b`}, "éwordé\nxword\n\xffword\u212a\n_word\nword", [2]int{3, 3}},
+		"no boundary":                        {[]string{`\Bord\B`, `\B-\B`}, "words ord\n-\n--\na-b", [2]int{3, 3}},
+		"boundary between optional parts":    {[]string{`x*\bfoo\b;?`, `(?:\b|x)bars`, `foo(?:\b|s)`}, "xfoo\nfoo;\nxxbars foos\n", [2]int{5, 5}},
+		"ends in the middle":                 {[]string{`a$b`, `a\z|b`, `(?:^|,)key(?:$|,)`, `(?m:^)key(?m:$)`, `a(?-m:$)`}, "ab\na\nx,key\nkey,y\nkey", [2]int{7, 2}},
+		"ends of lines with CR":              {[]string{`end$`, `(?m)end$`, `end\r$`, `(?m)end\r$`, `\r\z`, `\r`}, "end\r\nend\r\r\nend\r", [2]int{10, 7}},
+		"a newline is needed":                {[]string{`a\nb`, `a\s+b`, `a[^x]b`, `a\n?b`, `(?s)a.b`, `a(?:\n|-)b`}, "a\nb\na-b a b\nab", [2]int{5, 11}},
+		"begin of text in a file of lines":   {[]string{`\Akey`, `^key`, `(?m)^key`}, "key\nkey\nkey", [2]int{9, 5}},
+		"boundary across a newline":          {[]string{`\bkey`, `key\b`, `(?s).key`}, "a\nkey\nb", [2]int{2, 3}},
+		"a byte order mark is a character":   {[]string{`^key`, `.key`}, "\ufeffkey", [2]int{1, 1}},
+		"the first and last bytes":           {[]string{`abcd`, `^abcd`, `abcd$`, `cdab`}, "abcdabcd", [2]int{4, 4}},
+		"texts shorter than a window":        {[]string{`a`, `ab`, `abc`, `b\b`, `^.$`}, "a\nab\nabc\n\nb", [2]int{10, 8}},
+		"empty lines":                        {[]string{`^\s+$`, `\S`}, "\n\r\n \n\r\r\n\n", [2]int{2, 1}},
+		"a rule that can never match":        {[]string{`a[^\x00-\x{10FFFF}]`, `a\bb`, `a^b`, `b`}, "a\nab\na", [2]int{1, 1}},
+		"nullable parts at both ends":        {[]string{`a*key=?b*`, `(?:x|)key(?:y|)`, `\s*key\s*`, `.*key.*`, `(?:abc)?key`}, "aakey=bb\n  xkeyy \nkey\nke y", [2]int{15, 14}},
+		"what is left when ends are dropped": {[]string{`a?b?c?d`, `(?:abcd)?[^x]`, `\w*\d`}, "abcd\nxd\nabcdx\nx\n7", [2]int{8, 9}},
+
+		// Bytes that are not UTF-8.
+		"one U+FFFD for each invalid byte": {[]string{`^a.{2}b$`, `a[^x]{3}b`, `a\x{FFFD}{2}b`, `a\W+b`}, "a\xff\xfeb\na\xe2\x84b\na\xe2\x84\xaab\na\ufffd\xffb\na\xed\xa0\x80b", [2]int{12, 9}},
+		"a cut character at the end":       {[]string{`ab.$`, `ab\x{FFFD}`, `(?s)ab.`}, "ab\xe2\nab\xe2\x84\nab\xf0\x9f\x98", [2]int{7, 6}},
+		"bytes are no characters":          {[]string{`\xe9t`, `[\x80-\xff]t`, `\x{80}t`}, "\xe9t\nét\n\u0080t\n\x80t", [2]int{4, 4}},
+		"a class that has U+FFFD":          {[]string{`key[\x{FFF0}-\x{FFFF}]=`, `key[^a-z]=`, `key\pS=`, `key\PL=`}, "key\xff=\nkey\ufffd=\nkey\u212a=\nkey\xc0\xaf=", [2]int{9, 9}},
+		"NUL":                              {[]string{`key\x00=`, `key[\x00-\x1f]=`, `key.=`, `\x00`}, "key\x00=\x00\nkey\x01=\n\x00\x00", [2]int{7, 7}},
+		"surrogates":                       {[]string{`key[\x{D7FF}-\x{E000}]=`, `key\x{D800}=`, `\x{D800}`, `key[^a]{3}=`}, "key\xed\xa0\x80=\nkey\ufffd=\nkey\ud7ff=\nkey\ue000=", [2]int{3, 3}},
+
+		// Which match, and where.
+		"the leftmost of two needs":                    {[]string{`foo.*bar|bar`, `[a-z]{2,5}1234`, `\w*secret`, `(?:aa)?bbbb|a`}, "bar foo bar\nxxxxxxxx1234\nmy_secret\naabbbb", [2]int{5, 5}},
+		"the first branch, not longest":                {[]string{`key|keys`, `(?:a|ab)(?:c|bcd)`, `(?U)a+`, `a+?b??`, `x(?:yz)??yz`}, "keys\nabcd\naaa\naab\nxyzyz", [2]int{9, 9}},
+		"a start that fails, then one that holds":      {[]string{`ababc`, `aab`, `\babab\b`, `aaaa[^a]`, `a{4}b`}, "abababc\naaab\nababab abab\naaaaaab", [2]int{6, 6}},
+		"many starts that fail":                        {[]string{`aaaa[^a]`, `a{4,}b`, `(?:aaaa)+c`}, strings.Repeat("a", 4000) + "\n" + strings.Repeat("a", 4000) + "bc", [2]int{2, 3}},
+		"windows that overlap":                         {[]string{`abcdefgh`, `bcdefghi`, `cdefghij`, `defg`, `(?i)EFGH`}, "abcdefghij\nabcdefg\nxefghij", [2]int{7, 7}},
+		"one literal for many rules":                   {[]string{`token\d`, `token[a-z]`, `token$`, `^token`, `(?i)TOKEN_`, `to{1}ken=`}, "token1 tokena\ntoken\nTOKEN_\ntoken=", [2]int{8, 5}},
+		"literals that hold each other":                {[]string{`user`, `user_account`, `user_account_id`, `account`, `count_id`}, "user_account_id\nuser_account\nuser", [2]int{9, 9}},
+		"word lists":                                   {[]string{`\b(?:` + strings.Repeat("alpha|beta|gam|gamma|", 20) + `delta)\b`, `(?:|in|inter)face`}, "gamma\nxbeta\ninterface\nface delta", [2]int{4, 4}},
+		"runs":                                         {[]string{`\b[a-f0-9]{32}\b`, `[0-9a-zA-Z_-]{20,40}=`, `[a-z]{1000}!`}, strings.Repeat("0f", 16) + "\n" + strings.Repeat("0f", 17) + "=\n" + strings.Repeat("q", 1001) + "!", [2]int{3, 3}},
+		"gaps":                                         {[]string{`begin.{0,10}end`, `begin.*end`, `begin[^;]*end`, `begin.{3}end`}, "begin123end\nbegin" + strings.Repeat(".", 11) + "end\nbegin;end\nbegin\nend", [2]int{8, 8}},
+		"at the end of the longest line":               {[]string{`abab!$`, `!`, `^[ab]{2}.*!`}, long[1:] + "!\n" + long + "!\n" + long[1:] + "!\r\n", [2]int{6, 3}},
+		"at its start":                                 {[]string{`^!ab`, `!abab`}, "!" + long[:len(long)-1] + "\n!" + long + "\n!" + long[:len(long)-1] + "\r\n", [2]int{4, 3}},
+		"a hit on every line, and rules that share it": {[]string{`x`, `[x]`, `x?x`, `.`}, strings.Repeat("x\n", 300), [2]int{1200, 1200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for k, multiline := range []bool{false, true} {
+				s := scene{limit: 1 << 20, files: []file{{"a", []byte(tt.text), all}, {"b", []byte(tt.text + "\n"), all}}, parallel: true, guarded: true}
+				for _, p := range tt.patterns {
+					s.rules = append(s.rules, match.Rule{Pattern: p, Multiline: multiline})
+				}
+				s.same(t)
+				assert.Len(t, match.Reference(s.rules, "", []byte(tt.text), all), tt.hits[k], "multiline: %v", multiline)
+			}
+		})
+	}
+}
+
+// same holds the scene to everything that the engine promises.
+func (s scene) same(t *testing.T) {
+	t.Helper()
+	for _, differs := range []func(scene, context.Context) string{scene.engineDiffers, scene.spansDiffer, scene.candidatesDiffer} {
+		same(t, s, differs, "differs")
+	}
+}
