@@ -16,8 +16,10 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -38,6 +40,9 @@ const (
 // Options say how to scan. Zero fields have the given defaults.
 type Options struct {
 	Jobs int // files that are matched at the same time; GOMAXPROCS
+	// Budget is the time that each rule may match in one file; rule.Budget. In a
+	// review that is for all files; a folder has no bound.
+	Budget time.Duration
 	// Format appends findings in the text that Out gets to dst, and returns it.
 	// The findings are of one file, in order, not always all of them: those of
 	// a file with many come in several calls. It is called by several
@@ -81,11 +86,19 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	if o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
+	if o.Budget == 0 {
+		o.Budget = rule.Budget
+	}
 	sum := Summary{Findings: scan.Summary{}, Skipped: map[string]Total{}}
 	for _, s := range rule.Severities() {
 		sum.Findings[s] = 0
 	}
-	info, err := os.Stat(root)
+	// What is named by a link is wanted; from there on none is followed.
+	path, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return sum, err
+	}
+	info, err := os.Lstat(path)
 	if err != nil {
 		return sum, err
 	}
@@ -95,11 +108,11 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	files := make(chan item, 4*o.Jobs)
 	order := newOrder(o, &sum, cancel)
 	context.AfterFunc(ctx, order.stop)
-	w := walker{ctx: ctx, root: root, rules: rules, ahead: o.Jobs, order: order, files: files}
+	w := walker{ctx: ctx, rules: rules, ahead: o.Jobs, order: order, files: files}
 	var walked, worked sync.WaitGroup
 	walked.Go(func() {
 		defer close(files)
-		w.walk(info)
+		w.walk(path, filepath.Base(root), info)
 	})
 	for range o.Jobs {
 		worked.Go(func() { newWorker(rules, o, order).run(ctx, files) })

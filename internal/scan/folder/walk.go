@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +48,6 @@ type item struct {
 // walker finds the files of a tree in the byte order of their paths.
 type walker struct {
 	ctx   context.Context //nolint:containedctx // for the length of one walk
-	root  string
 	rules *Rules
 	ahead int // directories that are read ahead in each directory on the way
 	order *order
@@ -59,16 +57,14 @@ type walker struct {
 	reading sync.WaitGroup // directories that are read ahead
 }
 
-// walk sends all files. root is what is there at w.root.
-func (w *walker) walk(root fs.FileInfo) {
+// walk sends all files of the folder at path, or the one file there under name.
+func (w *walker) walk(path, name string, info fs.FileInfo) {
 	defer w.reading.Wait()
-	switch kindOf(root.Mode()) {
+	switch kindOf(info.Mode()) {
 	case directory:
-		w.directory(w.root, "", list(w.ctx, w.root))
-	case regular:
-		w.entry(w.root, filepath.Base(w.root), regular)
+		w.directory(path, "", list(w.ctx, path))
 	default:
-		w.entry(w.root, ".", special)
+		w.entry(path, name, kindOf(info.Mode()))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/match"
 )
@@ -17,9 +16,6 @@ const (
 	// flushed is how much text, in bytes, a worker gathers before it waits for
 	// its turn to write it.
 	flushed = 64 << 10
-	// slack is for how long a session is used for more than one file. Making
-	// one costs as much as a small file.
-	slack = 100 * time.Millisecond
 )
 
 // worker matches files, one after the other.
@@ -31,22 +27,25 @@ type worker struct {
 	text   []byte // of its findings
 
 	session *match.Session
+	budget  time.Duration // of a rule in one file
 	used    time.Duration // by files in the session
 }
 
 func newWorker(rules *Rules, o Options, order *order) *worker {
-	w := &worker{rules: rules, format: o.Format, order: order, buf: make([]byte, bufferSize)}
+	w := &worker{rules: rules, format: o.Format, order: order, buf: make([]byte, bufferSize), budget: o.Budget}
 	w.renew()
 	return w
 }
 
-// renew starts a session for the next files. A review gives each rule
-// rule.Budget for all its files. A folder has no bound, so here it is for each
-// file, and a rule that is stopped is stopped in one file only: slack is what
-// earlier files may have taken away.
+// renew starts a session for the next files. Making one costs as much as a
+// small file, so it serves until slack is used up. Every rule has its whole
+// budget left then, and one that is stopped is stopped in one file only.
 func (w *worker) renew() {
-	w.session, w.used = w.rules.matcher.NewSession(rule.Budget+slack, nil), 0
+	w.session, w.used = w.rules.matcher.NewSession(w.budget+w.slack(), nil), 0
 }
+
+// slack is how long files may match in a session before the last one.
+func (w *worker) slack() time.Duration { return w.budget / 20 }
 
 func (w *worker) run(ctx context.Context, files <-chan item) {
 	for it := range files {
@@ -101,7 +100,7 @@ func (w *worker) scan(ctx context.Context, it item) (r result, ok bool) {
 	if err != nil {
 		return result{}, false
 	}
-	if w.used += time.Since(began); w.used > slack || len(found.Stopped) > 0 {
+	if w.used += time.Since(began); w.used > w.slack() || len(found.Stopped) > 0 {
 		w.renew()
 	}
 	total := 0

@@ -1,0 +1,329 @@
+package folder_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scan/folder"
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// tree writes files, with the directories that they need, and returns the
+// folder.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range files {
+		write(t, root, name, content)
+	}
+	return root
+}
+
+func write(t *testing.T, root, name, content string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+// needle is a rule that looks for a word.
+func needle(id, word string, s rule.Severity) rule.Rule {
+	return rule.Rule{ID: id, Type: rule.TypeRegex, Pattern: word, Message: "m", Severity: s}
+}
+
+func compile(t *testing.T, exclude []string, rules ...rule.Rule) *folder.Rules {
+	t.Helper()
+	r, err := folder.Compile(rules, exclude)
+	require.NoError(t, err)
+	return r
+}
+
+// run is what a scan came to.
+type run struct {
+	text    string
+	notices []folder.Notice
+	sum     folder.Summary
+	err     error
+}
+
+// plainly formats findings as `file:line:column id`.
+func plainly(rules *folder.Rules) func([]byte, string, []match.Hit) []byte {
+	return func(dst []byte, file string, hits []match.Hit) []byte {
+		for _, h := range hits {
+			dst = fmt.Appendf(dst, "%s:%d:%d %s\n", file, h.Line, h.Column, rules.List()[h.Rule].FullID())
+		}
+		return dst
+	}
+}
+
+func do(ctx context.Context, root string, rules *folder.Rules, jobs int) run {
+	var text strings.Builder
+	var r run
+	r.sum, r.err = folder.Scan(ctx, root, rules, folder.Options{
+		Jobs: jobs, Budget: time.Hour, Format: plainly(rules), Out: &text, // the machine may be busy
+		Notice: func(n folder.Notice) { r.notices = append(r.notices, n) },
+	})
+	r.text = text.String()
+	return r
+}
+
+func TestScan(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{
+		"a.txt":            "x\nneedle\n",
+		"a/z.txt":          "needle",
+		"a-b.txt":          "needle needle\r\nthread and needle\r\n",
+		"b/empty":          "",
+		"b/c/d/e/deep.txt": "  needle",
+		".hidden/f":        "thread",
+		".git/config":      "needle",
+		"sub/.git":         "gitdir: needle",
+		"sub/.gitignore":   "needle",
+		".GIT/config":      "needle",
+	})
+	rules := compile(t, nil, needle("z/needle", "needle$", rule.High), needle("thread", "thread", rule.Low))
+	r := do(t.Context(), root, rules, 2)
+	require.NoError(t, r.err)
+	// In the order of git ls-files; lines before rules, rules by their full ids.
+	assert.Equal(t, `.GIT/config:1:1 z/needle
+.hidden/f:1:1 custom/thread
+a-b.txt:1:8 z/needle
+a-b.txt:2:1 custom/thread
+a-b.txt:2:12 z/needle
+a.txt:2:1 z/needle
+a/z.txt:1:1 z/needle
+b/c/d/e/deep.txt:1:3 z/needle
+sub/.gitignore:1:1 z/needle
+`, r.text)
+	assert.Empty(t, r.notices)
+	assert.Equal(t, folder.Total{Count: 8, Bytes: 75}, r.sum.Scanned)
+	assert.Equal(t, scan.Summary{rule.Critical: 0, rule.High: 7, rule.Medium: 0, rule.Warning: 0, rule.Low: 2, rule.Info: 0}, r.sum.Findings)
+}
+
+func TestScanSkipsWhatAReviewSkips(t *testing.T) {
+	t.Parallel()
+	const large = scan.MaxFileSize
+	root := tree(t, map[string]string{
+		"binary":       "needle\x00",
+		"late-nul":     "needle" + strings.Repeat(" ", 7994) + "\x00",
+		"exact":        strings.Repeat("a", 100) + "\n" + strings.Repeat("0123456789abcde\n", (large-101)/16) + strings.Repeat("b", (large-101)%16),
+		"over":         "needle\n" + strings.Repeat("x", large),
+		"long-line":    "needle\n" + strings.Repeat("needle", 3000) + "\nneedle",
+		"longest-line": "needle" + strings.Repeat(" ", match.MaxLine-6) + "\r\n",
+		"invalid-utf8": "\xff\xfeneedle\xc3\n",
+		"vendor/a":     "needle",
+		"vendor.txt":   "needle",
+		"x/gen/a":      "needle",
+		"x/a.min.js":   "needle",
+	})
+	rules := compile(t, []string{"vendor/**", "**/gen/**", "**/*.min.js"}, needle("a/n", "needle", rule.High), needle("a/end", "^b+$", rule.Low))
+	r := do(t.Context(), root, rules, 3)
+	require.NoError(t, r.err)
+	assert.Equal(t, `exact:65531:1 a/end
+invalid-utf8:1:3 a/n
+late-nul:1:1 a/n
+long-line:1:1 a/n
+long-line:3:1 a/n
+longest-line:1:1 a/n
+vendor.txt:1:1 a/n
+`, r.text)
+	assert.Equal(t, []folder.Notice{
+		{Path: "binary", Reason: scan.SkipBinary, Bytes: 7},
+		{Path: "long-line", Line: 2, Reason: scan.SkipLineTooLong, Bytes: 18000},
+		{Path: "over", Reason: scan.SkipFileTooLarge, Bytes: large + 7},
+	}, r.notices)
+	assert.Equal(t, map[string]folder.Total{
+		scan.SkipBinary: {Count: 1, Bytes: 7}, scan.SkipLineTooLong: {Count: 1, Bytes: 18000}, scan.SkipFileTooLarge: {Count: 1, Bytes: large + 7},
+	}, r.sum.Skipped)
+}
+
+func TestScanOfOneFile(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{"a/b.txt": "needle"})
+	rules := compile(t, nil, needle("n", "needle", rule.High))
+	r := do(t.Context(), filepath.Join(root, "a", "b.txt"), rules, 1)
+	require.NoError(t, r.err)
+	assert.Equal(t, "b.txt:1:1 custom/n\n", r.text)
+
+	r = do(t.Context(), filepath.Join(root, "none"), rules, 1)
+	require.ErrorIs(t, r.err, os.ErrNotExist)
+}
+
+// The paths of a rule are those below the folder.
+func TestScanHeedsPaths(t *testing.T) {
+	t.Parallel()
+	n := needle("n", "needle", rule.High)
+	n.Paths = rule.Paths{Include: []string{"a/**"}, Exclude: []string{"**/*.md"}}
+	r := do(t.Context(), tree(t, map[string]string{"a/x": "needle", "a/x.md": "needle", "b/a/x": "needle"}), compile(t, nil, n), 2)
+	require.NoError(t, r.err)
+	assert.Equal(t, "a/x:1:1 custom/n\n", r.text)
+}
+
+// A multiline rule sees the whole file, also in one with lines that others do
+// not look at.
+func TestScanMultiline(t *testing.T) {
+	t.Parallel()
+	n := needle("n", "(?s)BEGIN.*?END", rule.High)
+	n.Multiline = true
+	r := do(t.Context(), tree(t, map[string]string{"x": "a BEGIN\n\nEND BEGIN\nEND"}), compile(t, nil, n), 1)
+	require.NoError(t, r.err)
+	assert.Equal(t, "x:1:3 custom/n\nx:3:5 custom/n\n", r.text)
+}
+
+// randomTree writes some hundred files of words and returns the folder and its
+// files in the order of their bytes.
+func randomTree(t *testing.T, seed uint64) (root string, files []string) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 1))
+	names := []string{"a", "a-", "a.", "a0", "b", "é", "B", "zz"}
+	root = t.TempDir()
+	for range 400 {
+		name := ""
+		for range 1 + random.IntN(4) {
+			name += "/d" + names[random.IntN(len(names))]
+		}
+		name = name[1:] + "/f" + names[random.IntN(len(names))]
+		var text strings.Builder
+		for range random.IntN(2000) {
+			text.WriteString([]string{"needle", "thread", "\n", " ", "hay"}[random.IntN(5)])
+		}
+		write(t, root, name, text.String())
+		files = append(files, name)
+	}
+	slices.Sort(files)
+	return root, slices.Compact(files)
+}
+
+// The output is that of the reference on each file, in the order of files,
+// whatever the number of jobs.
+func TestScanIsDeterministic(t *testing.T) {
+	t.Parallel()
+	root, files := randomTree(t, 7)
+	list := []rule.Rule{needle("a/needle", "needle", rule.High), needle("b/thread", "thread ?hay", rule.Low)}
+	rules := compile(t, nil, list...)
+	var want strings.Builder
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		hits := match.Reference([]match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}, file, content, []match.LineRange{{First: 1, Last: 1 << 20}})
+		want.Write(plainly(rules)(nil, file, hits))
+	}
+	require.NotEmpty(t, want.String())
+	for _, jobs := range []int{0, 1, 2, 3, 16, 40} {
+		r := do(t.Context(), root, rules, jobs)
+		require.NoError(t, r.err)
+		assert.True(t, want.String() == r.text, "with %d jobs", jobs)
+		assert.Equal(t, len(files), r.sum.Scanned.Count)
+		assert.Equal(t, strings.Count(r.text, "\n"), r.sum.Findings[rule.High]+r.sum.Findings[rule.Low])
+	}
+}
+
+// More findings than are kept of a file are counted.
+func TestScanOfTooManyFindings(t *testing.T) {
+	t.Parallel()
+	const lines = 200_000
+	root := tree(t, map[string]string{"a": "x\n", "b": strings.Repeat("x\n", lines), "c": "x\n"})
+	r := do(t.Context(), root, compile(t, nil, needle("n", "x", rule.High)), 2)
+	require.NoError(t, r.err)
+	assert.Equal(t, folder.MaxFindings+2, strings.Count(r.text, "\n"))
+	assert.Equal(t, []folder.Notice{{Path: "b", Reason: folder.SkipTooManyHits}}, r.notices)
+	assert.Equal(t, lines+2, r.sum.Findings[rule.High])
+	assert.True(t, strings.HasPrefix(r.text, "a:1:1 custom/n\nb:1:1 custom/n\n"))
+	assert.True(t, strings.HasSuffix(r.text, fmt.Sprintf("b:%d:1 custom/n\nc:1:1 custom/n\n", folder.MaxFindings)))
+}
+
+// failing takes some bytes and then fails.
+type failing struct{ left int }
+
+var errFull = errors.New("no space left")
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func TestScanEndsWhenTheOutputFails(t *testing.T) {
+	t.Parallel()
+	root, _ := randomTree(t, 9)
+	rules := compile(t, nil, needle("n", "needle", rule.High))
+	_, err := folder.Scan(t.Context(), root, rules, folder.Options{Format: plainly(rules), Out: &failing{left: 5000}})
+	require.ErrorIs(t, err, errFull)
+}
+
+// blocking lets the first write wait until it is told to go on.
+type blocking struct {
+	once    sync.Once
+	reached chan struct{}
+	goOn    chan struct{}
+}
+
+func (b *blocking) Write(p []byte) (int, error) {
+	b.once.Do(func() {
+		close(b.reached)
+		<-b.goOn
+	})
+	return len(p), nil
+}
+
+// Also when all workers wait for one whose output is stuck.
+func TestScanIsInterrupted(t *testing.T) {
+	t.Parallel()
+	root, files := randomTree(t, 11)
+	rules := compile(t, nil, needle("n", "needle", rule.High))
+	for _, jobs := range []int{1, 4} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		out := &blocking{reached: make(chan struct{}), goOn: make(chan struct{})}
+		go func() {
+			<-out.reached
+			cancel(errFull)
+			close(out.goOn)
+		}()
+		sum, err := folder.Scan(ctx, root, rules, folder.Options{Jobs: jobs, Format: plainly(rules), Out: out})
+		require.ErrorIs(t, err, errFull)
+		assert.Less(t, sum.Scanned.Count, len(files))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := folder.Scan(ctx, root, rules, folder.Options{Format: plainly(rules), Out: &failing{}})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A rule that takes too long in one file is stopped there, and goes on in the
+// next.
+func TestScanStopsSlowRules(t *testing.T) {
+	t.Parallel()
+	slow := needle("slow", `(?s)x[a-z\n]{0,400}[a-z\n]{0,400}!`, rule.High)
+	slow.Multiline = true
+	random := rand.New(rand.NewPCG(13, 1))
+	var text strings.Builder // in which no state of a matcher comes again
+	for range 1_000_000 {
+		text.WriteByte("xxxyz\n"[random.IntN(6)])
+	}
+	root := tree(t, map[string]string{"a": text.String(), "b": "x!", "c": "needle x!"})
+	rules := compile(t, nil, slow, needle("n", "needle", rule.High))
+	var out strings.Builder
+	var notices []folder.Notice
+	_, err := folder.Scan(t.Context(), root, rules, folder.Options{
+		Jobs: 1, Budget: 5 * time.Millisecond, Format: plainly(rules), Out: &out,
+		Notice: func(n folder.Notice) { notices = append(notices, n) },
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "b:1:1 custom/slow\nc:1:1 custom/n\nc:1:8 custom/slow\n", out.String())
+	assert.Equal(t, []folder.Notice{{Path: "a", RuleID: "custom/slow", Reason: scan.SkipRuleTimeout}}, notices)
+}

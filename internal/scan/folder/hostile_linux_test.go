@@ -1,0 +1,152 @@
+package folder_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan/folder"
+)
+
+// Links are not followed; their targets are text, as git has them. What is no
+// file is not opened: a FIFO would wait for ever.
+func TestScanOfWhatIsNoFile(t *testing.T) {
+	t.Parallel()
+	outside := tree(t, map[string]string{"f": "needle"})
+	root := tree(t, map[string]string{"a/f": "needle"})
+	for link, target := range map[string]string{
+		"a/up": "..", "a/self": "self", "loop": "a/loop", "a/loop": "../loop",
+		"file": "a/f", "out": outside, "dangling": "no/needle/there",
+	} {
+		require.NoError(t, os.Symlink(target, filepath.Join(root, link)))
+	}
+	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "fifo"), 0o644))
+	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(root, "s"), Net: "unix"})
+	require.NoError(t, err)
+	defer socket.Close()
+
+	r := do(t.Context(), root, compile(t, nil, needle("n", "needle|^a/l", rule.High)), 2)
+	require.NoError(t, r.err)
+	assert.Equal(t, "a/f:1:1 custom/n\ndangling:1:4 custom/n\nloop:1:1 custom/n\n", r.text)
+	assert.Equal(t, []folder.Notice{{Path: "fifo", Reason: folder.SkipSpecial}, {Path: "s", Reason: folder.SkipSpecial}}, r.notices)
+
+	// The folder itself may be a link, as whoever named it wanted it.
+	require.NoError(t, os.Symlink(root, filepath.Join(outside, "link")))
+	again := do(t.Context(), filepath.Join(outside, "link"), compile(t, nil, needle("n", "needle|^a/l", rule.High)), 2)
+	require.NoError(t, again.err)
+	assert.Equal(t, r.text, again.text)
+
+	fifo := do(t.Context(), filepath.Join(root, "fifo"), compile(t, nil, needle("n", "x", rule.High)), 1)
+	require.NoError(t, fifo.err)
+	assert.Equal(t, []folder.Notice{{Path: "fifo", Reason: folder.SkipSpecial}}, fifo.notices)
+}
+
+func TestScanOfStrangePaths(t *testing.T) {
+	t.Parallel()
+	names := []string{"\x01\xff", "a\nb", "\x1b[2J", "a\\b", "-rf", " ", "~", "\xc3\x28/\xff/x", "…"}
+	files := map[string]string{}
+	for _, n := range names {
+		files[n] = "needle"
+	}
+	r := do(t.Context(), tree(t, files), compile(t, nil, needle("n", "needle", rule.High)), 2)
+	require.NoError(t, r.err)
+	for _, n := range names {
+		assert.Contains(t, r.text, n+":1:1 custom/n\n")
+	}
+	assert.Equal(t, len(names), r.sum.Findings[rule.High])
+}
+
+// What can't be read is told, and the rest is scanned. A path that is too long
+// can't be read by root either.
+func TestScanOfADeepTree(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{"a": "needle", "z": "needle"})
+	top, err := os.OpenRoot(root)
+	require.NoError(t, err)
+	name := strings.Repeat("d", 200)
+	at := top
+	for range 25 {
+		require.NoError(t, at.Mkdir(name, 0o755))
+		require.NoError(t, at.WriteFile("f", []byte("needle"), 0o644))
+		below, err := at.OpenRoot(name)
+		require.NoError(t, err)
+		require.NoError(t, at.Close())
+		at = below
+	}
+	require.NoError(t, at.Close())
+
+	r := do(t.Context(), root, compile(t, nil, needle("n", "needle", rule.High)), 2)
+	require.NoError(t, r.err)
+	assert.Contains(t, r.text, "\nz:1:1 custom/n\n")
+	assert.Equal(t, r.sum.Findings[rule.High], r.sum.Scanned.Count)
+	require.Len(t, r.notices, 1)
+	assert.Equal(t, folder.Unreadable, r.notices[0].Reason)
+	assert.Equal(t, syscall.ENAMETOOLONG, r.notices[0].Err)
+	// PATH_MAX counts the folder and the NUL, so one level more or less fits.
+	assert.InDelta(t, 4096/201+2, r.sum.Scanned.Count, 2)
+}
+
+// changing changes the tree when the first findings are written.
+type changing struct {
+	strings.Builder
+	change func()
+}
+
+func (c *changing) Write(p []byte) (int, error) {
+	if c.change != nil {
+		c.change()
+		c.change = nil
+	}
+	return c.Builder.Write(p)
+}
+
+// A file is exchanged after its directory was read and before it is opened.
+func TestScanWhileTheTreeChanges(t *testing.T) {
+	t.Parallel()
+	outside := tree(t, map[string]string{"f": "needle"})
+	tests := map[string]struct {
+		change func(z string) error // of the file; it was removed
+		want   folder.Notice
+	}{
+		"removed":         {func(string) error { return nil }, folder.Notice{Path: "z", Reason: folder.SkipGone}},
+		"now a FIFO":      {func(z string) error { return syscall.Mkfifo(z, 0o644) }, folder.Notice{Path: "z", Reason: folder.SkipSpecial}},
+		"now a directory": {func(z string) error { return os.Mkdir(z, 0o755) }, folder.Notice{Path: "z", Reason: folder.SkipSpecial}},
+		"now a link": {
+			func(z string) error { return os.Symlink(filepath.Join(outside, "f"), z) },
+			folder.Notice{Path: "z", Reason: folder.Unreadable, Err: syscall.ELOOP},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := tree(t, map[string]string{"a": "needle", "z": "needle"})
+			rules := compile(t, nil, needle("n", "needle", rule.High))
+			out := &changing{change: func() {
+				assert.NoError(t, os.Remove(filepath.Join(root, "z")))
+				assert.NoError(t, tt.change(filepath.Join(root, "z")))
+			}}
+			var notices []folder.Notice
+			_, err := folder.Scan(t.Context(), root, rules, folder.Options{
+				Jobs: 1, Format: plainly(rules), Out: out, Notice: func(n folder.Notice) { notices = append(notices, n) },
+			})
+			require.NoError(t, err)
+			assert.Equal(t, "a:1:1 custom/n\n", out.String())
+			assert.Equal(t, []folder.Notice{tt.want}, notices)
+		})
+	}
+}
+
+// Files that the system makes up as they are read say that they are empty.
+func TestScanOfAFileWithoutASize(t *testing.T) {
+	t.Parallel()
+	r := do(t.Context(), "/proc/self/status", compile(t, nil, needle("n", "^Name:", rule.High)), 1)
+	require.NoError(t, r.err)
+	assert.Equal(t, "status:1:1 custom/n\n", r.text)
+}
