@@ -63,21 +63,35 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 	teller := teller{st: st, verbose: in.Verbose}
 	o.Notice = teller.tell
 
-	sum, err := folder.Scan(ctx, in.Path, rules, o)
-	flushErr := flush()
+	var sum folder.Summary
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		sum, err = folder.Scan(ctx, in.Path, rules, o)
+		done <- errors.Join(err, flush())
+	}()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case <-done:
+		case <-time.After(stuck):
+		}
+		return errors.New("interrupted; not everything was looked at")
+	}
 	teller.end(sum, time.Since(began))
 	switch {
-	case ctx.Err() != nil:
-		return errors.New("interrupted; not everything was looked at")
 	case err != nil:
 		return fmt.Errorf("the scan failed: %w", err)
-	case flushErr != nil:
-		return fmt.Errorf("the findings can't be written: %w", flushErr)
 	case sum.Skipped[folder.Unreadable].Count > 0:
 		return ErrSilent
 	}
 	return nil
 }
+
+// stuck is for how long an interrupted scan may take to end. One whose output
+// nobody reads would not end at all.
+const stuck = time.Second
 
 // check says what is wrong with the command line.
 func (in ScanInput) check() error {

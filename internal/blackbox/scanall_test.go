@@ -1,0 +1,257 @@
+package blackbox_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// nobody is a user without rights, where the tests run as root.
+const nobody = 65534
+
+// localScan is a `prwarden scan` of a folder of its own, by someone who is not
+// root.
+type localScan struct {
+	dir     string // that everyone may read
+	program string
+}
+
+func newLocalScan(t *testing.T) localScan {
+	t.Helper()
+	// Not t.TempDir, whose parent only its owner can enter.
+	dir, err := os.MkdirTemp("", "prwarden-scanall-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	s := localScan{dir: dir, program: filepath.Join(dir, "prwarden")}
+	content, err := os.ReadFile(binary)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(s.program, content, 0o755))
+	return s
+}
+
+// write writes a file below the folder that is scanned and returns its path.
+func (s localScan) write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(s.dir, "tree", name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	return path
+}
+
+func (s localScan) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), s.program, append([]string{"scan", "--all"}, args...)...)
+	cmd.Dir = filepath.Join(s.dir, "tree")
+	cmd.Env = env(s.dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}
+	return cmd
+}
+
+func (s localScan) run(t *testing.T, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	cmd := s.command(t, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit)
+	}
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+func TestScanAll(t *testing.T) {
+	t.Parallel()
+	s := newLocalScan(t)
+	s.write(t, "web/cart.js", "a\r\n  eval(answer)\r\n")
+	s.write(t, "deploy/key.txt", "AKIA"+"QWERTYUIOPASDFGH\n")
+	s.write(t, ".git/cart.js", "eval(answer)\n")
+	code, out, errOut := s.run(t, ".", "--format", "json")
+	require.Equal(t, 0, code, errOut)
+	var files []string
+	for line := range strings.Lines(out) {
+		keys := json.NewDecoder(strings.NewReader(line))
+		var order []string
+		for depth := 0; ; {
+			token, err := keys.Token()
+			if err != nil {
+				break
+			}
+			if d, ok := token.(json.Delim); ok {
+				depth += map[json.Delim]int{'{': 1, '}': -1}[d]
+				continue
+			}
+			order = append(order, fmt.Sprint(token))
+		}
+		require.Len(t, order, 12)
+		assert.Equal(t, []string{"rule_id", "file", "line", "column", "message", "severity"},
+			[]string{order[0], order[2], order[4], order[6], order[8], order[10]})
+		files = append(files, fmt.Sprintf("%s %s:%s:%s %s", order[1], order[3], order[5], order[7], order[11]))
+	}
+	assert.Contains(t, files, "security/no-eval web/cart.js:2:1 high")
+	assert.Contains(t, files, "secrets/aws-access-key-id deploy/key.txt:1:1 critical")
+	assert.NotContains(t, out, ".git")
+	assert.NotContains(t, out+errOut, "QWERTYUIOP", "no secret is shown")
+	assert.Contains(t, errOut, " in 2 files (")
+
+	code, table, errOut := s.run(t, ".")
+	require.Equal(t, 0, code, errOut)
+	assert.Contains(t, table, "high      web/cart.js:2:1  security/no-eval\n")
+	assert.NotContains(t, table, "QWERTYUIOP")
+}
+
+// A scan of a folder finds what a review of a pull request finds that adds it.
+func TestScanAllFindsWhatAReviewFinds(t *testing.T) {
+	t.Parallel()
+	rules := files{".prwarden/rules.yml": "version: 1\nexclude: ['skip/**', '.prwarden/**']\nrules:\n" +
+		"- {id: wide, type: regex, pattern: '(?s)BEGIN.*?END', message: m, severity: low, multiline: true}\n"}
+	added := files{
+		"a.go":       "package a\n\nfunc f() { fmt.Println(\"BEGIN\r\n\r\nEND\") }\n",
+		"a/b.js":     "eval(x)\r\neval(y)",
+		"a-b.js":     "\xff eval(x)",
+		"caf\xe9.js": "eval(x) // eval(x)\n",
+		"skip/c.js":  "eval(x)\n",
+		"n.js":       "eval(x)\n\x00",
+		"l.js":       strings.Repeat("eval(x);", 3000) + "\neval(x)\n",
+		"big.js":     "eval(x)\n" + strings.Repeat("x", 1<<20),
+		"none.js":    "",
+	}
+	s := newLocalScan(t)
+	for _, m := range []files{rules, added} {
+		for name, content := range m {
+			s.write(t, name, content)
+		}
+	}
+	require.NoError(t, os.Symlink("eval(x)", filepath.Join(s.dir, "tree", "link.js")))
+
+	code, out, errOut := s.run(t, ".", "--format", "json", "-v")
+	require.Equal(t, 0, code, errOut)
+	var local []any
+	for line := range strings.Lines(out) {
+		var f any
+		require.NoError(t, json.Unmarshal([]byte(line), &f))
+		local = append(local, f)
+	}
+
+	_, c, h := setup(t)
+	r := h.create(t, "acme/web", rules)
+	r.commit("refs/heads/change", r.sha("refs/heads/main"), added)
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(t.TempDir(), "index")}
+	r.run("", index, "read-tree", "refs/heads/change")
+	r.run("", index, "update-index", "--add", "--cacheinfo", "120000,"+r.git("eval(x)", "hash-object", "-w", "--stdin")+",link.js")
+	r.git("", "update-ref", "refs/pull/1/head",
+		r.git("", "commit-tree", r.run("", index, "write-tree"), "-m", "change", "-p", "refs/heads/change"))
+	review := c.scan(t, "acme/web", 1)
+	require.Equal(t, "complete", review["status"], review)
+	remote := list(review["findings"])
+	for _, f := range remote {
+		for _, key := range []string{"end_line", "snippet", "fingerprint"} {
+			delete(f.(map[string]any), key)
+		}
+	}
+	require.Len(t, local, 7)
+	assert.Equal(t, remote, local)
+	for _, s := range list(review["skipped"]) {
+		s := s.(map[string]any)
+		place := s["file"].(string)
+		if line, ok := s["line"]; ok {
+			place += fmt.Sprintf(":%v", line)
+		}
+		assert.Contains(t, errOut, place+": not looked at: ")
+	}
+	assert.Len(t, list(review["skipped"]), strings.Count(errOut, ": not looked at: "))
+}
+
+// What can't be read is named, the rest is scanned, and the exit status says
+// that it was not all.
+func TestScanAllWithoutAccess(t *testing.T) {
+	t.Parallel()
+	s := newLocalScan(t)
+	s.write(t, "a.js", "eval(x)\n")
+	s.write(t, "z.js", "eval(x)\n")
+	closed := filepath.Dir(s.write(t, "closed/b.js", "eval(x)\n"))
+	for path, mode := range map[string]os.FileMode{closed: 0o700, s.write(t, "secret.js", "eval(x)\n"): 0o200} {
+		require.NoError(t, os.Chmod(path, mode))
+	}
+	if os.Getuid() != 0 { // the owner: what keeps others out does not
+		require.NoError(t, os.Chmod(closed, 0))
+		t.Cleanup(func() { require.NoError(t, os.Chmod(closed, 0o755)) })
+	}
+	code, out, errOut := s.run(t, ".", "--format", "json")
+	assert.Equal(t, 3, code)
+	assert.Equal(t, 2, strings.Count(out, "\n"))
+	assert.Contains(t, out, `"file":"z.js"`)
+	assert.Contains(t, errOut, "closed: can't be read: permission denied\n")
+	assert.Contains(t, errOut, "secret.js: can't be read: permission denied\n")
+	assert.Contains(t, errOut, "2 can't be read")
+}
+
+func TestScanAllUsage(t *testing.T) {
+	t.Parallel()
+	s := newLocalScan(t)
+	s.write(t, "a.js", "eval(x)\n")
+	code, out, errOut := s.run(t, ".", "--no-default-rules")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, out)
+	assert.Contains(t, errOut, "prwarden: there are no rules to apply")
+
+	s.write(t, ".prwarden/rules.yml", "version: 1\nrules: [{id: a, pattrn: b}]\n")
+	code, out, errOut = s.run(t, ".")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, out)
+	assert.Contains(t, errOut, "prwarden: .prwarden/rules.yml is not valid:\n  line 2: rule: unknown key \"pattrn\"; known keys: ")
+}
+
+// An interrupt ends a scan also when nobody reads its output.
+func TestScanAllInterrupted(t *testing.T) {
+	t.Parallel()
+	s := newLocalScan(t)
+	for i := range 200 { // more findings than a pipe holds
+		s.write(t, fmt.Sprintf("f%d.js", i), strings.Repeat("eval(x)\n", 100))
+	}
+	cmd := s.command(t, ".", "--format", "json")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = io.ReadFull(stdout, make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	require.Error(t, cmd.Wait())
+	assert.Equal(t, 3, cmd.ProcessState.ExitCode(), stderr.String())
+	assert.Contains(t, stderr.String(), "prwarden: interrupted; not everything was looked at")
+}
+
+// A reader that goes away ends the scan, as it does any program.
+func TestScanAllIntoAClosedPipe(t *testing.T) {
+	t.Parallel()
+	s := newLocalScan(t)
+	for i := range 200 {
+		s.write(t, fmt.Sprintf("f%d.js", i), strings.Repeat("eval(x)\n", 100))
+	}
+	cmd := s.command(t, ".", "--format", "json")
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = io.ReadFull(stdout, make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, stdout.Close())
+	require.Error(t, cmd.Wait())
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	require.True(t, ok)
+	assert.Equal(t, syscall.SIGPIPE, status.Signal())
+}
