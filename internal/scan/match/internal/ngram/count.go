@@ -16,16 +16,13 @@ import (
 // engine doesn't look at such lines either.
 const maxLine = 16 << 10
 
-// Counter counts what a table is made of. It takes 128 MiB and is not safe for
-// concurrent use.
+// Counter counts what a table is made of. It takes up to 128 MiB and is not safe
+// for concurrent use. The zero value has counted nothing.
 type Counter struct {
 	total float64
-	bytes [256]float64 // by folded byte
-	quads []float64    // by four symbols
+	bytes [256]float64           // by folded byte
+	quads [pairs]*[pairs]float64 // by the first two symbols, then by the last two; nil is all 0
 }
-
-// NewCounter returns a counter that has seen nothing.
-func NewCounter() *Counter { return &Counter{quads: make([]float64, quads)} }
 
 // Add counts a text, each place in it weight times. The text's beginning counts
 // as following line feeds. Lines over 16 KiB are left out.
@@ -44,7 +41,27 @@ func (c *Counter) Add(text []byte, weight float64) {
 		for _, b := range line {
 			c.bytes[fold(b)] += weight
 			quad = quad*symbols%quads + int(symbolOf(b))
-			c.quads[quad] += weight
+			page := c.quads[quad/pairs]
+			if page == nil {
+				page = new([pairs]float64)
+				c.quads[quad/pairs] = page
+			}
+			page[quad%pairs] += weight
+		}
+	}
+}
+
+// all yields the quads whose first two symbols occurred, ascending, and their
+// counts.
+func (c *Counter) all(yield func(quad int, n float64) bool) {
+	for ab, page := range c.quads {
+		if page == nil {
+			continue
+		}
+		for cd, n := range page {
+			if !yield(ab*pairs+cd, n) {
+				return
+			}
 		}
 	}
 }
@@ -70,7 +87,7 @@ func (c *Counter) Encode(w io.Writer, size Size) error {
 		body.WriteByte(known(n*perMiB, 0, 1))
 	}
 	triple, pair := make([]float64, triples), make([]float64, pairs)
-	for quad, n := range c.quads {
+	for quad, n := range c.all {
 		triple[quad%triples] += n * perMiB
 		pair[quad%pairs] += n * perMiB
 	}
@@ -85,7 +102,7 @@ func (c *Counter) Encode(w io.Writer, size Size) error {
 	if err != nil {
 		return err
 	}
-	writeFixes(&body, t.corrections(c.quads, perMiB, size.Corrections))
+	writeFixes(&body, c.corrections(t, size.Corrections))
 	if _, err := io.Copy(w, deflated(body.Bytes())); err != nil {
 		return fmt.Errorf("ngram: writing the table: %w", err)
 	}
@@ -125,11 +142,15 @@ const negligible = 0.05
 const leastOff = 0.75
 
 // corrections returns the corrections of most worth, ascending by quad.
-func (t *table) corrections(counts []float64, perMiB float64, limit int) []fix {
+func (c *Counter) corrections(t *table, limit int) []fix {
+	perMiB := (1 << 20) / c.total
 	var all []fix
-	for quad, n := range counts {
+	for quad, n := range c.all {
 		counted := max(n*perMiB, negligible)
 		chained := max(float64(t.chain(quad)), negligible)
+		if counted == chained {
+			continue // both negligible
+		}
 		octaves := math.Log2(counted / chained)
 		if math.Abs(octaves) < leastOff {
 			continue

@@ -69,7 +69,7 @@ func (t *table) follow(before, ab, c int) (part float32, nextBefore, bc int) {
 
 // part is a symbol in a set, and the share of its bytes that the set has.
 type part struct {
-	symbol int
+	symbol uint32
 	share  float32
 }
 
@@ -83,12 +83,21 @@ func (p *parts) all() []part { return p.list[:p.n] }
 
 // reduce writes a set as symbols.
 func (t *table) reduce(set *byteset.Set, p *parts) {
-	var share [symbols]float32
-	set.Each(func(b byte) { share[t.symbol[b]] += t.share[b] })
-	for s, sh := range share {
-		if sh > 0 {
-			p.list[p.n] = part{s, sh}
-			p.n++
+	var place [symbols]uint8 // in the list, from 1
+	for at, word := range set {
+		for ; word != 0; word &= word - 1 {
+			b := at<<6 | bits.TrailingZeros64(word)
+			share := t.share[b]
+			if share == 0 {
+				continue
+			}
+			s := t.symbol[b]
+			if place[s] == 0 {
+				p.list[p.n].symbol = uint32(s)
+				p.n++
+				place[s] = uint8(p.n)
+			}
+			p.list[place[s]-1].share += share
 		}
 	}
 }
@@ -149,7 +158,7 @@ func (t *table) each(of []parts) float32 {
 	var sum float32
 	for _, a := range of[0].all() {
 		for _, b := range of[1].all() {
-			ab := a.symbol*symbols + b.symbol
+			ab := int(a.symbol*symbols + b.symbol)
 			sum += a.share * b.share * t.pair[ab] * t.rest(of[2:], none, ab)
 		}
 	}
@@ -164,7 +173,7 @@ func (t *table) rest(of []parts, before, ab int) float32 {
 	}
 	var sum float32
 	for _, c := range of[0].all() {
-		part, before, bc := t.follow(before, ab, c.symbol)
+		part, before, bc := t.follow(before, ab, int(c.symbol))
 		if part > 0 {
 			sum += c.share * part * t.rest(of[1:], before, bc)
 		}

@@ -1,7 +1,6 @@
 package ngram
 
 import (
-	"bufio"
 	"compress/flate"
 	_ "embed"
 	"encoding/binary"
@@ -47,6 +46,9 @@ const (
 	pairs   = symbols * symbols
 	triples = symbols * pairs
 	quads   = symbols * triples
+
+	levels  = 256 + pairs + triples // bytes of a file's body before the corrections
+	maxBody = 1 << 20               // bytes of a body, more than the largest has
 )
 
 // table is the trained rates, in the form in which they are looked up: 325 KiB.
@@ -83,24 +85,24 @@ func decode(file io.Reader) (*table, error) {
 	if _, err := io.ReadFull(file, start[:]); err != nil || string(start[:]) != header {
 		return nil, errors.New("ngram: not a table of this version")
 	}
-	var t table
-	var single [256]byte
-	var pair [pairs]byte
-	z := bufio.NewReader(flate.NewReader(file))
-	for _, part := range [][]byte{single[:], pair[:], t.triple[:]} {
-		if _, err := io.ReadFull(z, part); err != nil {
-			return nil, fmt.Errorf("ngram: damaged table: %w", err)
-		}
+	body, err := io.ReadAll(io.LimitReader(flate.NewReader(file), maxBody))
+	if err != nil {
+		return nil, fmt.Errorf("ngram: damaged table: %w", err)
 	}
+	if len(body) < levels {
+		return nil, errors.New("ngram: damaged table: too short")
+	}
+	var t table
+	copy(t.triple[:], body[256+pairs:])
 	for i := range t.rate {
 		t.rate[i] = float32(rateAt(uint8(i)))
 	}
 	for i := range t.scale {
 		t.scale[i] = float32(math.Exp2(float64(octaves(uint8(i)))))
 	}
-	t.divide(&single)
-	t.fill(&pair)
-	if err := t.correct(z); err != nil {
+	t.divide(body[:256])
+	t.fill(body[256:][:pairs])
+	if err := t.correct(body[levels:]); err != nil {
 		return nil, fmt.Errorf("ngram: damaged table: %w", err)
 	}
 	return &t, nil
@@ -108,7 +110,7 @@ func decode(file io.Reader) (*table, error) {
 
 // divide computes the rates of symbols, and each byte's share of its own. A line
 // feed and upper-case letters have none: they are in no window.
-func (t *table) divide(levels *[256]byte) {
+func (t *table) divide(levels []byte) {
 	for i, level := range levels {
 		s := symbolOf(byte(i))
 		t.symbol[i] = s
@@ -126,36 +128,44 @@ func (t *table) divide(levels *[256]byte) {
 // fill completes the pairs and triples. A pair that isn't known never occurred.
 // A triple that isn't known is rare: its rate is taken to be ab · bc / b, as if
 // c didn't depend on a, but not over the rarest known one.
-func (t *table) fill(pair *[pairs]byte) {
+func (t *table) fill(pair []byte) {
 	rarest := math.MaxUint8
 	for _, level := range t.triple {
 		if level > 0 {
 			rarest = min(rarest, int(level))
 		}
 	}
-	for ab, level := range pair {
-		t.pair[ab] = t.rate[level]
-	}
+	var after [pairs]int // c after b: bc / b, in steps of a level
 	for b := range symbols {
-		single := base
-		if t.single[b] > 0 {
-			single = int(levelOf(float64(t.single[b])))
-		}
-		for a := range symbols {
-			ab := int(pair[a*symbols+b])
-			row := t.triple[(a*symbols+b)*symbols:][:symbols]
-			for c, bc := range pair[b*symbols:][:symbols] {
-				if row[c] == 0 {
-					row[c] = uint8(min(max(ab+int(bc)-single, 0), rarest))
-				}
+		single := int(levelOf(float64(t.single[b])))
+		for c := range symbols {
+			bc := b*symbols + c
+			after[bc] = -math.MaxUint8
+			if level := pair[bc]; level > 0 {
+				t.pair[bc] = t.rate[level]
+				after[bc] = int(level) - single
 			}
+		}
+	}
+	for ab, level := range pair {
+		if level == 0 {
+			continue // its triples are never asked for
+		}
+		row, next := t.triple[ab*symbols:][:symbols], after[ab%symbols*symbols:][:symbols]
+		for c, known := range row {
+			guess := uint8(min(max(int(level)+next[c], 0), rarest))
+			if known == 0 {
+				known = guess
+			}
+			row[c] = known
 		}
 	}
 }
 
 // correct reads the corrections.
-func (t *table) correct(r *bufio.Reader) error {
-	n, err := binary.ReadUvarint(r)
+func (t *table) correct(body []byte) error {
+	r := reader{body}
+	n, err := r.number()
 	if err != nil {
 		return err
 	}
@@ -165,31 +175,42 @@ func (t *table) correct(r *bufio.Reader) error {
 	t.fix = make([]uint16, n)
 	quad := uint64(0)
 	for i := range t.fix {
-		distance, err := binary.ReadUvarint(r)
+		distance, err := r.number()
 		if err != nil {
 			return err
 		}
-		quad += distance
-		if quad >= quads || distance == 0 && i > 0 {
+		if distance >= quads-quad || distance == 0 && i > 0 {
 			return errors.New("a correction is out of place")
 		}
+		quad += distance
 		t.fix[i] = uint16(quad % pairs << 4)
 		t.first[quad/pairs+1] = uint16(i + 1)
 	}
 	for ab := range pairs {
 		t.first[ab+1] = max(t.first[ab+1], t.first[ab])
 	}
-	for i := range t.fix {
-		step, err := r.ReadByte()
-		if err != nil {
-			return err
-		}
+	if len(r.rest) != len(t.fix) {
+		return errors.New("not a step for each correction")
+	}
+	for i, step := range r.rest {
 		if step >= 2*maxStep {
 			return errors.New("a correction is too large")
 		}
 		t.fix[i] |= uint16(step)
 	}
 	return nil
+}
+
+// reader reads varints.
+type reader struct{ rest []byte }
+
+func (r *reader) number() (uint64, error) {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 {
+		return 0, errors.New("a number is cut off")
+	}
+	r.rest = r.rest[size:]
+	return n, nil
 }
 
 // correction is what the chain's rate of four symbols, ab and cd, is to be

@@ -41,7 +41,7 @@ func (t *table) extend(first, last, after []part, state, next []float32) {
 	clear(next[:len(last)*len(after)])
 	for i, a := range first {
 		for j, b := range last {
-			ab := a.symbol*symbols + b.symbol
+			ab := int(a.symbol*symbols + b.symbol)
 			rate := state[i*len(last)+j]
 			if rate == 0 {
 				continue

@@ -64,7 +64,7 @@ func run(args []string, out io.Writer) error {
 // train returns the table of a corpus. limit is the bytes that one kind of
 // files counts for at most.
 func train(c *corpus, limit int64, size ngram.Size) ([]byte, error) {
-	counter := ngram.NewCounter()
+	var counter ngram.Counter
 	for _, f := range c.files {
 		text, err := f.read()
 		if err != nil {

@@ -31,7 +31,7 @@ type quality struct {
 	factor         float64 // median of max(expected/actual, actual/expected)
 	near           float64 // part of names whose window of least expected hits has at most twice the hits of the best window
 	hits, best     float64 // hits per MiB of the windows chosen for all names, and of the best ones
-	longest        float64 // the same when windows are taken at each name's end, for comparison
+	last           float64 // the same for each name's last window, for comparison
 }
 
 // measure compares what the built-in table expects with a corpus.
@@ -49,7 +49,7 @@ func measure(c *corpus, out io.Writer) error {
 	fmt.Fprintf(out, "rank correlation of expected and actual rates  %.3f\n", q.rank)
 	fmt.Fprintf(out, "median factor between them                     %.2f\n", q.factor)
 	fmt.Fprintf(out, "chosen window within 2 x of the best           %.1f %%\n", 100*q.near)
-	fmt.Fprintf(out, "hits per MiB and name: chosen %.2f, best %.2f, last window %.2f\n", q.hits, q.best, q.longest)
+	fmt.Fprintf(out, "hits per MiB and name: chosen %.2f, best %.2f, last window %.2f\n", q.hits, q.best, q.last)
 	return nil
 }
 
@@ -151,21 +151,21 @@ func rate(names [][]byte, actual map[window]float64, expect func([]byte) float64
 	q.factor = factors[len(factors)/2]
 	q.rank = spearman(expected, counted)
 	for _, n := range names {
-		least, chosen, best, last := math.Inf(1), 0.0, math.Inf(1), 0.0
+		least, chosen, best, hits := math.Inf(1), 0.0, math.Inf(1), 0.0
 		for w := range windows(n) {
-			last = actual[w]
-			best = min(best, last)
+			hits = actual[w]
+			best = min(best, hits)
 			if e := expect(w[:]); e < least {
-				least, chosen = e, last
+				least, chosen = e, hits
 			}
 		}
 		if chosen <= 2*best {
 			q.near++
 		}
-		q.hits, q.best, q.longest = q.hits+chosen, q.best+best, q.longest+last
+		q.hits, q.best, q.last = q.hits+chosen, q.best+best, q.last+hits
 	}
 	all := float64(len(names))
-	q.near, q.hits, q.best, q.longest = q.near/all, q.hits/all, q.best/all, q.longest/all
+	q.near, q.hits, q.best, q.last = q.near/all, q.hits/all, q.best/all, q.last/all
 	return q
 }
 
