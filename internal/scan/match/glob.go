@@ -114,16 +114,19 @@ func (gs Globs) Match(path string) bool {
 	return false
 }
 
-// selector decides which rules look at a path. Globs that rules share are
-// matched once a path.
+// selector decides which rules look at a path. Rules with the same globs are
+// one group, which is decided once a path; and so is a glob.
 type selector struct {
-	globs   Globs
-	include [][]int32 // by rule: indexes into globs
-	exclude [][]int32
+	globs  Globs
+	groups []globGroup
+	group  []uint32 // by rule
 }
 
+// globGroup is the globs of some rules, as indexes into the selector's.
+type globGroup struct{ include, exclude []int32 }
+
 func newSelector(rules []Rule) selector {
-	s := selector{include: make([][]int32, len(rules)), exclude: make([][]int32, len(rules))}
+	s := selector{group: make([]uint32, len(rules))}
 	known := map[string]int32{}
 	index := func(patterns []string) []int32 {
 		var list []int32
@@ -138,16 +141,24 @@ func newSelector(rules []Rule) selector {
 		}
 		return list
 	}
+	groups := map[string]uint32{}
 	for i, r := range rules {
-		s.include[i], s.exclude[i] = index(r.Include), index(r.Exclude)
+		key := strings.Join(r.Include, "\x00") + "\x00\x00" + strings.Join(r.Exclude, "\x00")
+		g, ok := groups[key]
+		if !ok {
+			g = uint32(len(s.groups))
+			groups[key] = g
+			s.groups = append(s.groups, globGroup{index(r.Include), index(r.Exclude)})
+		}
+		s.group[i] = g
 	}
 	return s
 }
 
-// active says for each rule whether it looks at path. Every rule looks at a
-// path over 4,096 bytes: a path must not hide a file.
+// active says for each group whether its rules look at path. Every rule looks
+// at a path over 4,096 bytes: a path must not hide a file.
 func (s selector) active(path string) []bool {
-	active := make([]bool, len(s.include))
+	active := make([]bool, len(s.groups))
 	decided := make([]int8, len(s.globs)) // 0 not yet, 1 yes, -1 no
 	anyOf := func(list []int32) bool {
 		for _, i := range list {
@@ -163,9 +174,8 @@ func (s selector) active(path string) []bool {
 		}
 		return false
 	}
-	for i := range active {
-		active[i] = len(path) > maxGlobPath ||
-			(len(s.include[i]) == 0 || anyOf(s.include[i])) && !anyOf(s.exclude[i])
+	for i, g := range s.groups {
+		active[i] = len(path) > maxGlobPath || (len(g.include) == 0 || anyOf(g.include)) && !anyOf(g.exclude)
 	}
 	return active
 }

@@ -7,6 +7,8 @@
 // a slow and plain implementation that the engine is tested against.
 package match
 
+import "github.com/prwarden/prwarden/internal/scan/match/internal/confirm"
+
 // Rule is what the engine needs of a rule. Hits refer to a rule by its index
 // in the slice that was compiled.
 type Rule struct {
@@ -29,7 +31,7 @@ type Hit struct {
 type LineRange struct{ First, Last int }
 
 // Span is a run of bytes, Start included, End not.
-type Span struct{ Start, End int }
+type Span = confirm.Span
 
 // MaxLine is the length of a line, in bytes without its ending, over which it
 // is not looked at.

@@ -234,7 +234,7 @@ func TestSpansAndCandidates(t *testing.T) {
 	spans, err := s.Spans(t.Context(), text, []int{0})
 	require.NoError(t, err)
 	assert.Empty(t, spans.Unknown)
-	assert.Equal(t, []match.Span{{0, 6}, {13, 18}}, spans.Spans)
+	assert.Equal(t, []match.Span{{Start: 0, End: 6}, {Start: 13, End: 18}}, spans.Spans)
 }
 
 func TestCompileFails(t *testing.T) {

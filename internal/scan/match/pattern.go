@@ -213,17 +213,3 @@ func exprSize(re *syntax.Regexp) int {
 	}
 	return sum + 1
 }
-
-// looksBehind says whether re has an assertion about the text before a place.
-func looksBehind(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return true
-	}
-	for _, sub := range re.Sub {
-		if looksBehind(sub) {
-			return true
-		}
-	}
-	return false
-}

@@ -1,0 +1,105 @@
+package match
+
+import (
+	"context"
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/scan/match/internal/confirm"
+)
+
+// Match matches the active rules on the added lines of a file. Rules that are
+// matched line by line see each added line on its own, without its ending. A
+// multiline rule sees the whole file, and a match counts when it touches an
+// added line; the first on each line where matches start is the hit. added is
+// ascending; lines that the file does not have are left out. At most limit hits
+// are kept; all are counted.
+//
+// It fails only when ctx ends.
+func (f *File) Match(ctx context.Context, lines Lines, added []LineRange, limit int) (Result, error) {
+	m := f.session.matcher
+	w := m.workers.Get().(*worker)
+	defer m.workers.Put(w)
+	w.begin(ctx, f, lines, limit)
+	var result Result
+	w.blocks, result.LongLines = lines.blocks(added, w.blocks[:0])
+	if len(w.blocks) > 0 {
+		w.matchLines()
+		w.matchFile()
+	}
+	w.finish(&result)
+	return result, ctx.Err()
+}
+
+// matchFile runs the multiline rules that may match.
+func (w *worker) matchFile() {
+	s, text := w.file.session, w.text
+	for _, rule := range w.candidates(w.file, &s.matcher.files, text) {
+		s.timed(w.ctx, int(rule), &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+			last := 0 // line of the start of the last hit
+			p.All(text, g, func(span Span) {
+				h := Hit{Rule: int(rule)}
+				h.Line, h.Column = w.lines.at(span.Start)
+				if h.Line == last || !w.touches(span) {
+					return
+				}
+				h.EndLine, h.EndColumn = w.lines.at(span.End - 1)
+				h.EndColumn++
+				last = h.Line
+				w.count(rule)
+				w.first.add(h)
+			})
+		})
+	}
+}
+
+// touches says whether one of the lines that are looked at has a byte of span.
+func (w *worker) touches(span Span) bool {
+	i, _ := slices.BinarySearchFunc(w.blocks, span.Start, func(b block, at int) int {
+		if b.to <= at {
+			return -1
+		}
+		return 1
+	})
+	return i < len(w.blocks) && w.blocks[i].from < span.End
+}
+
+// finish gives the first hits their columns, and leaves the worker as it was
+// before the file.
+func (w *worker) finish(result *Result) {
+	w.first.cut()
+	if len(w.first.hits) > 0 {
+		result.Hits = make([]Hit, 0, len(w.first.hits))
+	}
+	for _, h := range w.first.hits {
+		if h.EndLine != 0 || w.locate(&h) {
+			result.Hits = append(result.Hits, h)
+		}
+	}
+	result.Counts = make(map[int]int, len(w.touched))
+	for _, rule := range w.touched {
+		r := &w.rules[rule]
+		w.settle(rule, r)
+		if r.count > 0 {
+			result.Counts[int(rule)] = int(r.count)
+		}
+		*r = ruleState{}
+	}
+	result.Stopped = w.stopped
+	w.end()
+}
+
+// locate finds the columns of a hit on a line. It fails when the rule's time is
+// used up by that.
+func (w *worker) locate(h *Hit) (ok bool) {
+	line := w.text[h.Column:h.EndColumn] // see hit
+	w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+		var span Span
+		if span, ok = p.Find(line, 0, g); ok {
+			h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
+		}
+	})
+	if !ok {
+		w.rules[h.Rule].count--
+	}
+	return ok
+}

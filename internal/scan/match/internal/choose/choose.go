@@ -1,0 +1,205 @@
+// Package choose is the third stage of the engine: of all that a match is sure
+// to have it picks what is cheapest to look for.
+//
+// To find one of a clause's sequences, the filter looks for a window of it, up
+// to four bytes long. Which one matters more than anything else in the engine:
+// of "\bgetRequestHeader\(", the window "tReq" is met once in a megabyte of
+// code, and "uest" three hundred times. So each window has a price, the
+// expected number of places at which the filter will stop for it in a MiB of
+// code, taken from the frequencies of package ngram; the price of a clause is
+// that of the best windows of its alternatives; and the cheapest clause is what
+// the rule is found by.
+//
+// There are three kinds of windows, for three ways of looking:
+//
+//	Grams  four bytes (the last of them any, if there are but three), small
+//	       sets multiplied out: "SK[0-9a-f]{32}" is found by S K [0-9a-f]
+//	       [0-9a-f], which is 256 grams
+//	Pair   two bytes, when that is all there is: "${"
+//	Run    a long run of one set, as in "[A-Za-z0-9+/]{94,}", of which it is
+//	       enough to look at every 94th byte
+//
+// A rule that has none of these at a tolerable price is weak: it has to be
+// tried on every line.
+package choose
+
+import (
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/scan/match/internal/byteset"
+	"github.com/prwarden/prwarden/internal/scan/match/internal/extract"
+	"github.com/prwarden/prwarden/internal/scan/match/internal/ngram"
+)
+
+// Kind is how the filter looks for a window.
+type Kind int
+
+// The kinds of windows.
+const (
+	Grams Kind = iota
+	Pair
+	Run
+)
+
+// Window is a part of an alternative that the filter looks for.
+type Window struct {
+	Kind Kind
+	Alt  extract.Alternative
+	At   int // offset in Alt.Seq of its first byte
+	Len  int // bytes
+}
+
+// Choice is what a rule is found by.
+type Choice struct {
+	Windows []Window // none: nothing is cheap enough, the rule is weak
+	Price   float64  // places to stop at, per MiB of code
+}
+
+const (
+	gramLen  = 4
+	maxGrams = 1024
+	maxPairs = 4096
+	minRun   = 12
+	// gramPrice is what each gram costs beside its own places: one place in
+	// 2^18 looks like it.
+	gramPrice = 4
+	// pairPrice keeps the pass over the text that pairs need for rules that
+	// have nothing better.
+	pairPrice = 2000
+	// Weak is the price over which a rule is tried on every line instead.
+	Weak = 1 << 20 / 12
+)
+
+// anyByte is what stands at places of a window of which nothing is known.
+var anyByte = byteset.Range(0, 0xFF)
+
+// Best picks the cheapest clause and its windows.
+func Best(clauses []extract.Clause) Choice {
+	best := Choice{Price: Weak}
+	for _, c := range clauses {
+		if windows, price := windowsOf(c, best.Price); price < best.Price {
+			best = Choice{Windows: windows, Price: price}
+		}
+	}
+	return best
+}
+
+// Cost is the price of a clause, for package extract.
+func Cost(c extract.Clause) float64 {
+	_, price := windowsOf(c, 1<<30)
+	return price
+}
+
+// windowsOf picks a window of each alternative, all of one kind, so that no
+// place is found in two ways; or gives up when they cost as much as limit.
+func windowsOf(c extract.Clause, limit float64) (windows []Window, price float64) {
+	for kind := Grams; kind <= Run; kind++ {
+		if list, p := windowsOfKind(c, kind, limit); p < limit {
+			windows, limit = list, p
+		}
+	}
+	return windows, limit
+}
+
+func windowsOfKind(c extract.Clause, kind Kind, limit float64) (windows []Window, price float64) {
+	if kind == Pair {
+		price = pairPrice
+	}
+	for _, alt := range c {
+		w, p := windowOf(alt, kind)
+		if i := slices.IndexFunc(windows, w.same); i >= 0 {
+			windows[i] = union(windows[i], w) // one look finds both
+			continue
+		}
+		if price += p; price >= limit {
+			return nil, limit
+		}
+		windows = append(windows, w)
+	}
+	return windows, price
+}
+
+// windowOf picks the cheapest window of a sequence.
+func windowOf(alt extract.Alternative, kind Kind) (best Window, price float64) {
+	price = 1 << 30
+	offer := func(at, n int, p float64) {
+		if p < price {
+			best, price = Window{Kind: kind, Alt: alt, At: at, Len: n}, p
+		}
+	}
+	switch seq := alt.Seq; kind {
+	case Grams:
+		for i := 0; i+gramLen-1 <= len(seq); i++ {
+			n := min(len(seq)-i, gramLen)
+			if grams := count(seq[i:i+n], n); grams <= maxGrams {
+				offer(i, n, ngram.Rate(seq[i:i+n])+gramPrice*float64(grams))
+			}
+		}
+	case Pair:
+		for i := 0; i+2 <= len(seq); i++ {
+			if seq[i].Len()*seq[i+1].Len() <= maxPairs {
+				offer(i, 2, ngram.Rate(seq[i:i+2]))
+			}
+		}
+	case Run:
+		for i, n := 0, 0; i < len(seq); i += n {
+			for n = 1; i+n < len(seq) && seq[i+n] == seq[i]; n++ {
+			}
+			if n >= minRun {
+				each := float64(1<<20) / float64(n)
+				offer(i, n, each*(0.15+share(seq[i])))
+			}
+		}
+	}
+	return best, price
+}
+
+// share is the part of the bytes of code that is in a set.
+func share(set byteset.Set) float64 { return ngram.Rate([]byteset.Set{set}) / (1 << 20) }
+
+// count is the number of grams that a window stands for. A byte of which
+// nothing is known has 128 values, as the filter folds them.
+func count(window []byteset.Set, n int) int {
+	grams := 1
+	for _, s := range window {
+		grams *= s.Fold().Len()
+	}
+	if n < gramLen {
+		grams *= 128
+	}
+	return grams
+}
+
+// same says whether two windows are found at the same places and lead to the
+// same begin of a match.
+func (w Window) same(v Window) bool {
+	return w.Kind == v.Kind && w.Len == v.Len && w.begin() == v.begin() &&
+		slices.Equal(w.Sets(), v.Sets())
+}
+
+// Sets is the window's bytes.
+func (w Window) Sets() extract.Seq { return w.Alt.Seq[w.At : w.At+w.Len] }
+
+// begin is where the match begins, before the window, or extract.Unknown.
+func (w Window) begin() int {
+	if w.Alt.Start == extract.Unknown {
+		return extract.Unknown
+	}
+	return w.Alt.Start + w.At
+}
+
+// union is a window that is found where two are that are the same. Around it,
+// the sequence is what either has, as far as both go.
+func union(a, b Window) Window {
+	before := min(a.At, b.At)
+	behind := min(len(a.Alt.Seq)-a.At, len(b.Alt.Seq)-b.At)
+	seq := make(extract.Seq, before+behind)
+	for i := range seq {
+		seq[i] = a.Alt.Seq[a.At-before+i].Union(b.Alt.Seq[b.At-before+i])
+	}
+	start := a.begin()
+	if start != extract.Unknown {
+		start -= before
+	}
+	return Window{Kind: a.Kind, Alt: extract.Alternative{Seq: seq, Start: start}, At: before, Len: a.Len}
+}

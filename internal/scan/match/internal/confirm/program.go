@@ -1,0 +1,138 @@
+// Package confirm is the last stage of the engine: it decides whether a rule
+// matches where the filter says that it may.
+//
+// It asks in three steps, each of which turns away most of what the one before
+// let through:
+//
+//  1. Sequence: are the bytes around the place those that the rule needs? Eight
+//     of them are compared in one instruction.
+//  2. DFA: does the pattern match from the place at which a match must begin,
+//     or, where that is not known, anywhere on the line? The automaton is the
+//     pattern's program in regexp/syntax, one state for each set of places in
+//     it, built as far as texts need it.
+//  3. Search: the standard library's regexp on the line that matches, for the
+//     columns; and instead of the DFA where that has become too large.
+//
+// For \bcolou?r\( and the text "x = colour(1)", found by "colo" at offset 4:
+//
+//	Sequence  c o l o [ur]            holds at 4
+//	DFA       begins behind a blank, so \b is granted; c o l o u r ( : matched
+//	Search    colour( at 4 to 11
+//
+// The standard library stays the sole authority: what a DFA says is tested
+// against it, pattern by pattern and line by line.
+package confirm
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prwarden/prwarden/internal/scan/match/internal/parse"
+)
+
+// Program is a rule's pattern, ready to be asked. What it needs is compiled
+// when it is first needed. It is safe for concurrent use.
+type Program struct {
+	automata func() automata
+	atBegin  bool // matches can only begin where the line does
+
+	looksBehind bool
+	size        int // estimate of its instructions
+	plainSteps  int
+	first       func() *regexp.Regexp // for a search from the start of a text
+	onward      func() *regexp.Regexp // for a search from within, when it looks behind
+}
+
+// automata are nil where there is none of a sensible size.
+type automata struct{ anchored, unanchored *DFA }
+
+// NewProgram prepares a pattern, as it was written and as it was parsed. size is
+// an estimate of its instructions. room is the memory for automata that all
+// programs share, in bytes.
+func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int64) *Program {
+	return &Program{
+		automata:    sync.OnceValue(func() automata { return newAutomata(parsed.Tree, size, room) }),
+		atBegin:     beginsText(parsed.Tree),
+		looksBehind: looksBehind(parsed.Source),
+		size:        size,
+		plainSteps:  plainSteps,
+		first:       sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }),
+		// The character before the place is matched first, so that ^ and \b see
+		// it, and the least text after it, so that the match is the leftmost.
+		onward: sync.OnceValue(func() *regexp.Regexp {
+			return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + pattern + `)`)
+		}),
+	}
+}
+
+// maxProgram bounds the instructions of a program with an automaton.
+const maxProgram = 20_000
+
+func newAutomata(tree *syntax.Regexp, size int, room *atomic.Int64) (a automata) {
+	if size > maxProgram {
+		return a
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return a
+	}
+	a.anchored, _ = newDFA(prog, false, room)
+	a.unanchored, _ = newDFA(prog, true, room)
+	return a
+}
+
+// beginsText says whether a match must begin where the text does.
+func beginsText(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginText:
+		return true
+	case syntax.OpConcat:
+		return beginsText(re.Sub[0])
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if !beginsText(sub) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// At says whether a match begins at an offset of a line. steps is how many
+// bytes it looked at. ok is false when only a search can tell.
+func (p *Program) At(line []byte, at int) (match bool, steps int, ok bool) {
+	d := p.automata().anchored
+	if d == nil {
+		return false, 0, false
+	}
+	return d.Match(line, at)
+}
+
+// Line says whether the line matches, as At does for one offset.
+func (p *Program) Line(line []byte) (match bool, steps int, ok bool) {
+	if p.atBegin {
+		return p.At(line, 0)
+	}
+	d := p.automata().unanchored
+	if d == nil {
+		return false, 0, false
+	}
+	return d.Match(line, 0)
+}
+
+// looksBehind says whether re has an assertion about the text before a place.
+func looksBehind(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	for _, sub := range re.Sub {
+		if looksBehind(sub) {
+			return true
+		}
+	}
+	return false
+}

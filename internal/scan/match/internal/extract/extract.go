@@ -1,0 +1,380 @@
+// Package extract is the second stage of the engine: it finds what every match
+// of a pattern is sure to have.
+//
+// The answer is a list of clauses. A clause is a list of alternatives, one of
+// which occurs in every match; an alternative is a sequence of byte sets. For
+//
+//	\bcolou?r[\t ]*=[\t ]*#[0-9a-f]{6}
+//
+// each match has
+//
+//	clause 1:  c o l o [ur]                 or, in full,
+//	           c o l o u r [\t =] [\t =#]   or   c o l o r [\t =] [\t =#]
+//	clause 2:  [rolu\t ] = [\t #]           …
+//	clause 3:  # [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f]
+//
+// Sequences of sets say more than literals do: "#" alone is everywhere, "#"
+// and six hexadecimal digits are not. Where a part may repeat, a sequence goes
+// on for a few bytes with all that may stand there.
+//
+// An alternative also says where in the match it stands, when that is the same
+// in all matches (clause 1: at its begin). Then one place in a text where it
+// occurs gives the one place where a match can begin.
+//
+// All of this is about bytes. A character beyond ASCII that stands alone is its
+// UTF-8 bytes; larger classes of them end a sequence, for their length varies.
+// So does U+FFFD, as which each byte that is not UTF-8 is matched. Two of them
+// are special: ſ (U+017F) and the Kelvin sign K (U+212A) are s and k when case
+// is ignored. Sequences leave them out, and a pattern for which this matters
+// is marked Folds: the engine looks for the two in the text.
+package extract
+
+import (
+	"regexp/syntax"
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/scan/match/internal/byteset"
+)
+
+// Seq is a sequence of bytes, each out of a set.
+type Seq []byteset.Set
+
+// Unknown is the Start of an alternative that stands at varying places.
+const Unknown = -1
+
+// Alternative is a sequence and where it stands.
+type Alternative struct {
+	Seq   Seq
+	Start int // bytes from the begin of the match to that of the sequence, or Unknown
+}
+
+// Clause is alternatives of which each match has one. It is never empty.
+type Clause []Alternative
+
+// Facts is what each match of a pattern has.
+type Facts struct {
+	Clauses []Clause
+	Folds   bool // a match may have ſ or K where sequences have s or k
+}
+
+const (
+	// maxSeq bounds the bytes of a sequence. More would not make it rarer.
+	maxSeq = 128
+	// maxAlternatives bounds what is multiplied out.
+	maxAlternatives = 64
+	// maxUnion bounds the alternatives of a clause.
+	maxUnion = 512
+	// maxContext is how many bytes a sequence goes on past a part of varying
+	// length, where the sequence itself is shorter than enough.
+	maxContext = 4
+	enough     = 6
+)
+
+// Extract returns the facts about the matches of a tree of package parse. cost
+// says what a clause would cost to look for: where alternatives have several
+// clauses each, the one that costs least is taken.
+func Extract(re *syntax.Regexp, cost func(Clause) float64) Facts {
+	x := &extractor{cost: cost}
+	n := x.walk(re)
+	clauses := n.clauses
+	if c := whole(n.exact, 0); c != nil {
+		clauses = append(clauses, c)
+	}
+	return Facts{Clauses: clauses, Folds: x.folds}
+}
+
+// node is what is known of a part of a pattern.
+type node struct {
+	exact   []Seq // the part's text is one of these; nil when not known
+	clauses []Clause
+}
+
+// gap is a part of which nothing is known.
+var gap = node{}
+
+type extractor struct {
+	cost  func(Clause) float64
+	folds bool
+}
+
+func (x *extractor) walk(re *syntax.Regexp) node {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
+		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return node{exact: []Seq{{}}}
+	case syntax.OpLiteral, syntax.OpConcat, syntax.OpPlus:
+		return x.concat([]*syntax.Regexp{re})
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return x.concat([]*syntax.Regexp{re})
+		}
+	case syntax.OpCharClass:
+		return node{exact: x.class(re.Rune)}
+	case syntax.OpCapture:
+		return x.walk(re.Sub[0])
+	case syntax.OpQuest:
+		if sub := x.walk(re.Sub[0]); sub.exact != nil {
+			return node{exact: append([]Seq{{}}, sub.exact...)}
+		}
+	case syntax.OpAlternate:
+		return x.alternate(re.Sub)
+	}
+	return gap
+}
+
+// item is one of consecutive parts.
+type item struct {
+	node
+	re    *syntax.Regexp
+	group *group // of the repetition that it is of, if any
+}
+
+// group is a repetition as items: what it begins with, what may be between, and
+// what it ends with. With few repetitions begin and end are the same bytes, so
+// the items of a group do not stand behind each other; each half does.
+type group struct {
+	re               *syntax.Regexp
+	first, star, end int // indexes of items: begin, between, behind the end
+}
+
+// flatten turns a part into consecutive ones: x+ is x, something, x.
+func (x *extractor) flatten(re *syntax.Regexp, out []item) []item {
+	switch re.Op {
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			out = x.flatten(sub, out)
+		}
+		return out
+	case syntax.OpLiteral:
+		return x.literal(re, out)
+	case syntax.OpPlus:
+		return x.repeat(re, 1, false, out)
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return x.repeat(re, re.Min, re.Min == re.Max, out)
+		}
+	}
+	return append(out, item{x.walk(re), re, nil})
+}
+
+// literal makes one item of the characters that have one sequence, and one of
+// each other.
+func (x *extractor) literal(re *syntax.Regexp, out []item) []item {
+	part := func(from, to int) *syntax.Regexp {
+		return &syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: re.Rune[from:to]}
+	}
+	plain, from := make(Seq, 0, len(re.Rune)), 0
+	for i, r := range re.Rune {
+		exact := x.rune(r, re.Flags&syntax.FoldCase != 0)
+		if len(exact) == 1 {
+			plain = append(plain, exact[0]...)
+			continue
+		}
+		if from < i {
+			out = append(out, item{node{exact: []Seq{plain}}, part(from, i), nil})
+		}
+		out = append(out, item{node{exact: exact}, part(i, i+1), nil})
+		plain, from = nil, i+1
+	}
+	if from < len(re.Rune) {
+		out = append(out, item{node{exact: []Seq{plain}}, part(from, len(re.Rune)), nil})
+	}
+	return out
+}
+
+func (x *extractor) repeat(re *syntax.Regexp, count int, exactly bool, out []item) []item {
+	sub := item{x.walk(re.Sub[0]), re.Sub[0], nil}
+	n := min(count, maxSeq)
+	if sub.exact == nil {
+		n = 1
+	}
+	if exactly && n == count {
+		for range n {
+			out = append(out, sub)
+		}
+		return out
+	}
+	g := &group{re: re, first: len(out), star: len(out) + n, end: len(out) + n + 1 + n}
+	sub.group = g
+	for range n {
+		out = append(out, sub)
+	}
+	out = append(out, item{gap, &syntax.Regexp{Op: syntax.OpStar, Sub: re.Sub}, g})
+	for range n {
+		out = append(out, sub)
+	}
+	return out
+}
+
+// concat finds the sequences that consecutive parts make together: full with
+// all alternatives multiplied out, and solo of parts with one alternative only,
+// which are fewer and longer.
+func (x *extractor) concat(subs []*syntax.Regexp) node {
+	var items []item
+	for _, sub := range subs {
+		items = x.flatten(sub, items)
+	}
+	if len(items) == 1 {
+		return items[0].node
+	}
+	var out node
+	full, solo := newRun(0, 0), newRun(0, 0)
+	pos := 0 // bytes before the item, or Unknown
+	for i, it := range items {
+		for _, c := range it.clauses {
+			out.clauses = append(out.clauses, shift(c, pos))
+		}
+		next := after(pos, it.exact)
+		if !full.add(it.exact) {
+			out.clauses = x.flush(out.clauses, full, items, i)
+			full = newRun(i, pos)
+			if !full.add(it.exact) {
+				full = newRun(i+1, next)
+			}
+		}
+		if len(it.exact) != 1 || !solo.add(it.exact) {
+			out.clauses = x.flush(out.clauses, solo, items, i)
+			solo = newRun(i+1, next)
+		}
+		pos = next
+	}
+	out.clauses = x.flush(out.clauses, solo, items, len(items))
+	if full.from == 0 {
+		out.exact = full.seqs
+		return out
+	}
+	out.clauses = x.flush(out.clauses, full, items, len(items))
+	return out
+}
+
+// run is the sequences of consecutive items.
+type run struct {
+	seqs  []Seq
+	from  int // index of the first item
+	start int // bytes before it, or Unknown
+}
+
+func newRun(from, start int) run { return run{seqs: []Seq{{}}, from: from, start: start} }
+
+// add appends an item's alternatives, or does nothing and says so when they are
+// unknown or too many.
+func (r *run) add(exact []Seq) bool {
+	if exact == nil || len(r.seqs)*len(exact) > maxAlternatives {
+		return false
+	}
+	out := make([]Seq, 0, len(r.seqs)*len(exact))
+	for _, a := range r.seqs {
+		for _, b := range exact {
+			if len(a)+len(b) > maxSeq {
+				return false
+			}
+			out = append(out, append(a[:len(a):len(a)], b...))
+		}
+	}
+	r.seqs = out
+	return true
+}
+
+// flush makes a clause of a run that ends before item end.
+func (x *extractor) flush(clauses []Clause, r run, items []item, end int) []Clause {
+	c := whole(r.seqs, r.start)
+	if c == nil {
+		return clauses
+	}
+	var before, behind Seq
+	for i := range c {
+		if len(c[i].Seq) >= enough {
+			continue
+		}
+		if behind == nil {
+			behind = x.ahead(items, end)
+			before = x.back(items, r.from)
+		}
+		extended := make(Seq, 0, len(before)+len(c[i].Seq)+len(behind))
+		extended = append(append(append(extended, before...), c[i].Seq...), behind...)
+		c[i].Seq = extended
+		if c[i].Start != Unknown {
+			c[i].Start -= len(before)
+		}
+	}
+	if n := len(clauses); n > 0 && slices.EqualFunc(clauses[n-1], c, Alternative.equal) {
+		return clauses
+	}
+	return append(clauses, c)
+}
+
+func (a Alternative) equal(b Alternative) bool {
+	return a.Start == b.Start && slices.Equal(a.Seq, b.Seq)
+}
+
+// whole is sequences as a clause, or nil when one of them is empty or there are
+// none.
+func whole(seqs []Seq, start int) Clause {
+	var c Clause
+	for _, s := range seqs {
+		if len(s) == 0 {
+			return nil
+		}
+		c = append(c, Alternative{Seq: s, Start: start})
+	}
+	return c
+}
+
+func shift(c Clause, pos int) Clause {
+	out := make(Clause, len(c))
+	for i, a := range c {
+		if pos == Unknown || a.Start == Unknown {
+			a.Start = Unknown
+		} else {
+			a.Start += pos
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// after is the number of bytes before the item that follows one with exact.
+func after(pos int, exact []Seq) int {
+	if pos == Unknown || len(exact) == 0 {
+		return Unknown
+	}
+	for _, s := range exact {
+		if len(s) != len(exact[0]) {
+			return Unknown
+		}
+	}
+	return pos + len(exact[0])
+}
+
+// alternate knows the text when all alternatives do, and else one clause: the
+// best of each alternative.
+func (x *extractor) alternate(subs []*syntax.Regexp) node {
+	exact, allExact := []Seq{}, true
+	var union Clause
+	allClauses := true
+	for _, sub := range subs {
+		n := x.walk(sub)
+		exact = append(exact, n.exact...)
+		allExact = allExact && n.exact != nil && len(exact) <= maxAlternatives
+		best := x.cheapest(n)
+		union = append(union, best...)
+		allClauses = allClauses && best != nil && len(union) <= maxUnion
+	}
+	switch {
+	case allExact:
+		return node{exact: exact}
+	case allClauses:
+		return node{clauses: []Clause{union}}
+	}
+	return gap
+}
+
+func (x *extractor) cheapest(n node) Clause {
+	best := whole(n.exact, 0)
+	for _, c := range n.clauses {
+		if best == nil || x.cost(c) < x.cost(best) {
+			best = c
+		}
+	}
+	return best
+}

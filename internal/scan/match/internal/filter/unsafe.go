@@ -1,0 +1,28 @@
+package filter
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// The loops over the text read eight bytes at any place, and a table at hashes.
+// Checked, these reads would take a fifth of their time. They can't leave their
+// slices:
+//
+//   - load64 is called with i ≥ 0 and i+8 ≤ len(text): ScanGrams reads at i and
+//     i+4 where i ≤ len(text)-16, ScanPairs at i where i ≤ len(text)-8.
+//   - byteAt is called with slots of the table whose base it is given: a hash is
+//     an uint32 shifted right by 32-size, so below 1<<size, the length of the
+//     table; a pair is below 1<<16, the length of the table of pairs.
+
+// base is the begin of a table that is not empty.
+func base(table []uint8) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(table)) }
+
+// byteAt is table[i].
+func byteAt(table unsafe.Pointer, i uint32) uint8 { return *(*uint8)(unsafe.Add(table, i)) }
+
+// load64 is the eight bytes at text[i:] as a little-endian number.
+func load64(text []byte, i int) uint64 {
+	b := (*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(text)), i))
+	return binary.LittleEndian.Uint64(b[:])
+}

@@ -1,0 +1,271 @@
+package match
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/prwarden/prwarden/internal/scan/match/internal/confirm"
+	"github.com/prwarden/prwarden/internal/scan/match/internal/filter"
+)
+
+const (
+	// batch is how many bytes are filtered, at most, before the context is
+	// looked at.
+	batch = 64 << 10
+	// maxTries is how often a rule is tried at places of one line before the
+	// whole line is: many places must not make it quadratic.
+	maxTries = 8
+	// stepTime is what a byte that an automaton looks at counts as, in ns, and
+	// tryTime what each try adds: measured, rounded up.
+	stepTime = 3
+	tryTime  = 20
+	// settleSteps is how many steps a rule makes before they are charged.
+	settleSteps = 1 << 20
+	// checkSteps is how many steps all rules make before the context is looked
+	// at: at most 10 ms.
+	checkSteps = 2 << 20
+)
+
+// worker is what matching one file needs beside the file. Workers are reused,
+// so that nothing is allocated for a line.
+type worker struct {
+	matcher *Matcher
+	rules   []ruleState
+	places  [512]filter.Place
+	touched []uint32 // rules whose state is not zero
+	blocks  []block
+	bounds  []bounds // lines of a batch, for the weak rules
+	folded  []byte   // a line without ſ and K
+	maybe   []uint32 // see candidates
+
+	ctx     context.Context
+	file    *File
+	lines   Lines
+	text    []byte
+	plan    *plan
+	first   first
+	stopped []int
+	line    bounds // the line that was looked at last
+	cursor  cursor
+	steps   int  // since the context was looked at
+	over    bool // the context has ended
+}
+
+// ruleState is what a worker knows of a rule in one file.
+type ruleState struct {
+	from, to uint32 // bytes of a line that needs no more tries; of the last one, when done
+	steps    uint32 // not charged yet
+	count    uint32 // hits
+	tries    uint16 // on the line that begins at from
+	done     bool
+	touched  bool
+	maybe    bool // see candidates
+}
+
+// bounds is where a line is in the text: its bytes, and where the next begins.
+type bounds struct{ from, to, next int }
+
+// cursor counts lines. It is quick when it is moved forward.
+type cursor struct{ at, line int }
+
+func newWorker(m *Matcher) *worker {
+	return &worker{matcher: m, rules: make([]ruleState, m.Len())}
+}
+
+func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
+	w.ctx, w.file, w.lines, w.text = ctx, f, lines, lines.Text()
+	w.first = first{hits: w.first.hits[:0], limit: limit}
+	w.stopped = nil
+	w.line, w.cursor = bounds{}, cursor{line: 1}
+	w.steps, w.over = 0, ctx.Err() != nil
+}
+
+// end lets go of the file.
+func (w *worker) end() {
+	w.touched = w.touched[:0]
+	w.ctx, w.file, w.lines, w.text, w.stopped = nil, nil, Lines{}, nil, nil
+	if cap(w.first.hits) > 1<<12 {
+		w.first.hits = nil
+	}
+}
+
+// state returns the state of a rule, to be changed.
+func (w *worker) state(rule uint32) *ruleState {
+	r := &w.rules[rule]
+	if !r.touched {
+		r.touched = true
+		w.touched = append(w.touched, rule)
+	}
+	return r
+}
+
+// matchLines runs the rules that are matched line by line on the blocks.
+func (w *worker) matchLines() {
+	w.plan = &w.matcher.lines
+	for _, b := range w.blocks {
+		if w.over {
+			return
+		}
+		if !w.plan.anyFolds {
+			w.matchBlock(b)
+			continue
+		}
+		// Lines with ſ or K are taken out and looked at on their own.
+		for {
+			at := special(w.text[b.from:b.to])
+			if at < 0 {
+				break
+			}
+			l := w.lineAt(b.from+at, b)
+			number := b.line + bytes.Count(w.text[b.from:l.from], []byte{'\n'})
+			w.matchBlock(block{from: b.from, to: l.from, line: b.line})
+			w.matchSpecial(l, number)
+			b.from, b.line = l.next, number+1
+		}
+		w.matchBlock(b)
+	}
+}
+
+// matchBlock finds rules on consecutive lines.
+func (w *worker) matchBlock(b block) {
+	f := w.plan.filter
+	w.line = bounds{}
+	start := cursor{at: b.from, line: b.line}
+	if w.cursor = start; f.HasGrams() {
+		w.scan(b, f.ScanGrams, f.Grams)
+	}
+	if w.cursor = start; f.HasPairs() {
+		w.scan(b, f.ScanPairs, f.Pairs)
+	}
+	if w.cursor = start; f.HasRuns() {
+		f.ScanRuns(w.text, b.from, b.to, func(id uint32, at int) {
+			if at < w.cursor.at { // of another run than the last
+				w.cursor = start
+			}
+			w.try(&w.plan.owners[id], at, b)
+		})
+	}
+	if len(w.plan.weak) > 0 {
+		w.matchWeak(b)
+	}
+}
+
+// scan filters a block, batch by batch, and asks who may match at the places
+// that are found.
+func (w *worker) scan(b block, find func([]byte, int, int, []filter.Place) (int, int), ids func(filter.Place) []uint32) {
+	for pos := b.from; pos < b.to && !w.over; {
+		to := min(pos+batch, b.to)
+		for pos < to && !w.over {
+			var n int
+			n, pos = find(w.text, pos, to, w.places[:])
+			for _, p := range w.places[:n] {
+				for _, id := range ids(p) {
+					o := &w.plan.owners[id]
+					if o.sequence.Holds(w.text, int(p.At)) {
+						w.try(o, int(p.At), b)
+					}
+				}
+			}
+		}
+		w.over = w.over || w.ctx.Err() != nil
+	}
+}
+
+// try asks whether a rule matches at a place, or on its line.
+func (w *worker) try(o *owner, at int, b block) {
+	r := &w.rules[o.rule]
+	if r.done && uint32(at) >= r.from && uint32(at) < r.to || !w.file.looks(o.rule) {
+		return
+	}
+	l := w.lineAt(at, b)
+	begin := at - int(o.begin)
+	if o.begin == unknownBegin {
+		begin = -1
+	} else if begin < l.from {
+		return
+	}
+	r = w.state(o.rule)
+	if r.from != uint32(l.from) || r.to != uint32(l.next) {
+		r.from, r.to, r.tries, r.done = uint32(l.from), uint32(l.next), 0, false
+	}
+	r.tries++
+	whole := begin < 0 || r.tries > maxTries
+	if w.ask(o.rule, r, l, begin, whole) {
+		w.hit(o.rule, r, w.number(l.from), l)
+		r.done = true
+	}
+	r.done = r.done || whole
+}
+
+// ask runs a rule on a line: at one place, or wherever it may match.
+func (w *worker) ask(rule uint32, r *ruleState, l bounds, begin int, whole bool) bool {
+	s := w.file.session
+	if w.over || s.stopped[rule].Load() {
+		return false
+	}
+	p := w.matcher.programs[rule]
+	var match, ok bool
+	var steps int
+	if whole {
+		match, steps, ok = p.Line(w.text[l.from:l.to])
+	} else {
+		match, steps, ok = p.At(w.text[l.from:l.to], begin-l.from)
+	}
+	if !ok {
+		s.timed(w.ctx, int(rule), &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+			_, match = p.Find(w.text[l.from:l.to], 0, g)
+		})
+		return match
+	}
+	r.steps += uint32(steps*stepTime + tryTime)
+	if w.steps += steps; r.steps > settleSteps || w.steps > checkSteps {
+		w.steps, w.over = 0, w.ctx.Err() != nil
+		w.settle(rule, r)
+	}
+	return match
+}
+
+// settle charges a rule what its automaton did.
+func (w *worker) settle(rule uint32, r *ruleState) {
+	s := w.file.session
+	used := s.used[rule].Add(int64(r.steps))
+	r.steps = 0
+	if used > int64(s.budget) {
+		s.stop(int(rule), &w.stopped)
+	}
+}
+
+// hit notes that a rule matches on a line. Until finish, a hit that may be
+// among the first has the bounds of its line in place of columns, and no
+// EndLine.
+func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds) {
+	r.count++
+	w.first.add(Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to})
+}
+
+// count counts a hit of a multiline rule.
+func (w *worker) count(rule uint32) { w.state(rule).count++ }
+
+// lineAt returns the line of a block that has the byte at an offset.
+func (w *worker) lineAt(at int, b block) bounds {
+	if at >= w.line.from && at < w.line.next {
+		return w.line
+	}
+	from, next := b.from, b.to
+	if k := bytes.LastIndexByte(w.text[b.from:at], '\n'); k >= 0 {
+		from = b.from + k + 1
+	}
+	if k := bytes.IndexByte(w.text[at:b.to], '\n'); k >= 0 {
+		next = at + k + 1
+	}
+	w.line = bounds{from: from, to: from + len(trimEnding(w.text[from:next])), next: next}
+	return w.line
+}
+
+// number is the number of the line that begins at an offset, which is not
+// before the cursor.
+func (w *worker) number(from int) int {
+	w.cursor.line += bytes.Count(w.text[w.cursor.at:from], []byte{'\n'})
+	w.cursor.at = from
+	return w.cursor.line
+}
