@@ -10,13 +10,13 @@ import (
 const MaxWindow = 8
 
 // Rate is the expected number of places per MiB of code at which window
-// matches: each byte in its set. Sets are of folded bytes: upper-case letters
-// in them count for nothing, nor does a line feed. A window of no or over
+// matches: each byte in its set, when ASCII letters are compared without regard
+// to case. A line feed in a set counts for nothing. A window of no or over
 // MaxWindow sets is a mistake of the caller, and panics. The first use of the
 // package decodes the table.
 func Rate(window []byteset.Set) float64 { return committed().rateOfSets(window) }
 
-// RateOf is Rate for one exact window of folded bytes. It is 0 when two bytes
+// RateOf is Rate for one exact window. It is 0 when two bytes
 // that follow each other in it never did so in training.
 func RateOf(window []byte) float64 { return committed().rateOfBytes(window) }
 
@@ -110,6 +110,11 @@ const maxTexts = 64
 // which would need four and even out over many texts.
 func (t *table) rateOfSets(window []byteset.Set) float64 {
 	mustFit(len(window))
+	var folded [MaxWindow]byteset.Set
+	for i, set := range window {
+		folded[i] = set.Fold()
+	}
+	window = folded[:len(window)]
 	if exact, ok := exactly(window); ok {
 		return t.rateOfBytes(exact[:len(window)])
 	}

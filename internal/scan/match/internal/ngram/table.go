@@ -109,7 +109,8 @@ func decode(file io.Reader) (*table, error) {
 }
 
 // divide computes the rates of symbols, and each byte's share of its own. A line
-// feed and upper-case letters have none: they are in no window.
+// feed has none, as it is in no window; an upper-case letter has that of the
+// lower-case one.
 func (t *table) divide(levels []byte) {
 	for i, level := range levels {
 		s := symbolOf(byte(i))
@@ -118,9 +119,9 @@ func (t *table) divide(levels []byte) {
 			t.single[s] += t.rate[level]
 		}
 	}
-	for i, level := range levels {
-		if s := t.symbol[i]; level > 0 && i != '\n' {
-			t.share[i] = t.rate[level] / t.single[s]
+	for i := range levels {
+		if level := levels[fold(byte(i))]; level > 0 && i != '\n' {
+			t.share[i] = t.rate[level] / t.single[t.symbol[i]]
 		}
 	}
 }
