@@ -35,7 +35,7 @@ import (
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	// Bytes to compare: as they are, with planted matches, with the plain reference.
-	most, planted, plain := int64(2<<20), int64(1<<19), int64(96<<10)
+	most, planted, plain := int64(2<<20), int64(1<<19), int64(48<<10)
 	dir := os.Getenv("PRWARDEN_CORPUS")
 	switch dir {
 	case "":

@@ -61,20 +61,6 @@ func (s *scene) shrink(fails func(scene) bool) (changed bool) {
 	if s.off != nil || s.parallel || s.guarded || s.limit != 1<<20 {
 		try(scene{rules: s.rules, files: s.files, limit: 1 << 20})
 	}
-	for i, r := range s.rules {
-		with := func(r match.Rule) bool {
-			t := *s
-			t.rules = slices.Clone(t.rules)
-			t.rules[i] = r
-			return try(t)
-		}
-		if r.Include != nil || r.Exclude != nil {
-			with(match.Rule{Pattern: r.Pattern, Multiline: r.Multiline})
-		}
-		cut(func() string { return s.rules[i].Pattern }, func(p string) bool {
-			return with(match.Rule{Pattern: p, Multiline: r.Multiline, Include: s.rules[i].Include, Exclude: s.rules[i].Exclude})
-		})
-	}
 	for i, f := range s.files {
 		with := func(f file) bool {
 			t := *s
@@ -87,6 +73,20 @@ func (s *scene) shrink(fails func(scene) bool) (changed bool) {
 		}
 		cut(func() string { return string(s.files[i].content) }, func(c string) bool {
 			return with(file{f.path, []byte(c), s.files[i].added})
+		})
+	}
+	for i, r := range s.rules {
+		with := func(r match.Rule) bool {
+			t := *s
+			t.rules = slices.Clone(t.rules)
+			t.rules[i] = r
+			return try(t)
+		}
+		if r.Include != nil || r.Exclude != nil {
+			with(match.Rule{Pattern: r.Pattern, Multiline: r.Multiline})
+		}
+		cut(func() string { return s.rules[i].Pattern }, func(p string) bool {
+			return with(match.Rule{Pattern: p, Multiline: r.Multiline, Include: s.rules[i].Include, Exclude: s.rules[i].Exclude})
 		})
 	}
 	return changed
