@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
@@ -41,22 +42,29 @@ func TestReadAll(t *testing.T) {
 	t.Parallel()
 	buf := make([]byte, 8)
 	from := func(r io.Reader) func([]byte) (int, error) { return r.Read }
-	content, size, err := readAll(buf, from(strings.NewReader("1234567")))
+	content, size, err := readAll(buf, 0, from(strings.NewReader("1234567")))
 	require.NoError(t, err)
 	assert.Equal(t, "1234567", string(content))
 	assert.Equal(t, int64(7), size)
 
-	content, size, err = readAll(buf, from(strings.NewReader("")))
+	content, size, err = readAll(buf, 0, from(strings.NewReader("")))
 	require.NoError(t, err)
 	assert.NotNil(t, content, "empty is not too large")
 	assert.Zero(t, size)
 
-	content, size, err = readAll(buf, from(strings.NewReader("it grew meanwhile")))
+	content, size, err = readAll(buf, 0, from(strings.NewReader("it grew meanwhile")))
 	require.NoError(t, err)
 	assert.Nil(t, content)
 	assert.Equal(t, int64(8), size)
 
-	_, _, err = readAll(buf, from(io.MultiReader(strings.NewReader("12"), failingReader{})))
+	for _, was := range []int64{3, 5, 8} { // what it was said to have
+		content, size, err = readAll(buf, was, from(iotest.OneByteReader(strings.NewReader("12345"))))
+		require.NoError(t, err)
+		assert.Equal(t, "12345"[:min(was, 5)], string(content))
+		assert.Equal(t, min(was, 5), size)
+	}
+
+	_, _, err = readAll(buf, 4, from(io.MultiReader(strings.NewReader("12"), failingReader{})))
 	require.ErrorIs(t, err, fs.ErrPermission)
 }
 

@@ -28,5 +28,5 @@ func readRegular(path string, buf []byte) (content []byte, size int64, err error
 	if info.Size() > scan.MaxFileSize {
 		return nil, info.Size(), nil
 	}
-	return readAll(buf, f.Read)
+	return readAll(buf, info.Size(), f.Read)
 }

@@ -39,7 +39,7 @@ func readRegular(path string, buf []byte) (content []byte, size int64, err error
 	if st.Size > scan.MaxFileSize {
 		return nil, st.Size, nil
 	}
-	return readAll(buf, func(rest []byte) (int, error) {
+	return readAll(buf, st.Size, func(rest []byte) (int, error) {
 		n, err := retried(func() (int, error) { return syscall.Read(fd, rest) })
 		if err == nil && n == 0 {
 			err = io.EOF

@@ -30,14 +30,16 @@ func (it item) read(buf []byte) (content []byte, size int64, err error) {
 	return buf[:n], int64(n), nil
 }
 
-// readAll reads to the end, or until buf is full: the file grew after its size
-// was asked for, or it has none, as those that the system makes up.
-func readAll(buf []byte, read func(rest []byte) (int, error)) (content []byte, size int64, err error) {
+// readAll reads a file of a size to its end, or until buf is full. A file that
+// says that it has no size is one that the system makes up as it is read; it is
+// read until nothing comes. Another one may grow or shrink meanwhile: then what
+// counts is what was there.
+func readAll(buf []byte, size int64, read func(rest []byte) (int, error)) (content []byte, got int64, err error) {
 	n := 0
 	for n < len(buf) {
 		more, err := read(buf[n:])
 		n += more
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || err == nil && size > 0 && int64(n) == size {
 			return buf[:n], int64(n), nil
 		}
 		if err != nil {
