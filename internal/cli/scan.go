@@ -64,14 +64,14 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 	o.Notice = teller.tell
 
 	var sum folder.Summary
-	done := make(chan error, 1)
+	done := make(chan struct{})
 	go func() {
-		var err error
+		defer close(done)
 		sum, err = folder.Scan(ctx, in.Path, rules, o)
-		done <- errors.Join(err, flush())
+		err = errors.Join(err, flush())
 	}()
 	select {
-	case err = <-done:
+	case <-done:
 	case <-ctx.Done():
 		select {
 		case <-done:
