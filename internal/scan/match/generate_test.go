@@ -228,6 +228,7 @@ func (g *grammar) atom(depth int) string {
 	case 10: // a token
 		return pick(g.choices, []string{"", "AKIA", "ghp_", "sk-", "x", "k", `\b`}) + pick(g.choices, []string{
 			`[2-7A-Z]{16}`, `[a-f0-9]{32}`, `[0-9A-Za-z_-]{20,40}`, `[a-f0-9]{8,}`, `[01]{5}`, `(?i:[a-f0-9]{12})`, `\d{3,6}`, `[k-s]{4}`, `(?i:[k-s]{4,6})`, `\w{10}`, `[^\s]{6}`,
+			`[A-Za-z0-9+/]{94,}`, `[a-z]{12,}`, `[ab]{40}`, `a[ab]{9}b`, `[ab]*a[ab]{11}`, `(?:a|bb?)*abb`, `\w{30,}\b`, `[0-9a-f]{7,}[g-z]`,
 		}) + pick(g.choices, []string{"", "", `\b`, `$`, `(?:\W|$)`})
 	case 11: // a word with a class in it
 		w := []rune(pick(g.choices, g.words))

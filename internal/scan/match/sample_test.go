@@ -2,6 +2,7 @@ package match_test
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -56,7 +57,10 @@ func (w *writer) text() []byte {
 	if w.one(16) {
 		out = append(out, w.longLine()...)
 	}
-	if w.one(48) && len(out) < 4<<10 {
+	if w.one(24) {
+		out = append(out, w.noise()...)
+	}
+	if w.one(32) && len(out) < 4<<10 {
 		out = bytes.Repeat(out, 1+w.below(64))
 	}
 	return out
@@ -76,11 +80,24 @@ func (w *writer) piece() []byte {
 		p := bytes.Clone(w.data[:n])
 		w.data = w.data[n:]
 		return p
-	case 8: // one word many times
-		return bytes.Repeat([]byte(pick(w.choices, w.words)), w.below(20))
+	case 8: // one text many times
+		p := w.sample(pick(w.choices, w.trees), nil)
+		return bytes.Repeat(p, pick(w.choices, []int{w.below(20), 9, min(w.below(2000), 1+1<<13/(len(p)+1))}))
 	case 9:
 		return nil
 	}
+}
+
+// noise writes some kilobytes of random characters, few of them different, so
+// that an automaton comes into many states.
+func (w *writer) noise() []byte {
+	letters := []byte(pick(w.choices, []string{"ab\n", "ab", "ks \n", "abcdefghijklmnopqrstuvwxyz \n", "0123456789abcdef\n", "aA\xff\xe2\x84\xaa\n"}))
+	rnd := rand.New(rand.NewPCG(uint64(w.below(256)), 0))
+	out := make([]byte, 1<<(4+w.below(10)))
+	for i := range out {
+		out[i] = letters[rnd.IntN(len(letters))]
+	}
+	return out
 }
 
 // longLine writes a line whose length is near match.MaxLine, or far over it,

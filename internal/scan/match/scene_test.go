@@ -83,28 +83,34 @@ func ranges(c *choices, n int) []match.LineRange {
 	return list
 }
 
-// cheapen drops rules, and then ends of files, until the reference can tell in
-// less than about a second what the scene's hits are.
+// cheapen cuts files short, or drops rules where these are few already, until
+// the reference can tell in a fraction of a second what the scene's hits are.
 func (s *scene) cheapen() {
-	longest := 0
-	for _, f := range s.files {
-		longest = max(longest, len(f.content))
-	}
-	total := 0
+	sizes := make([]int, len(s.rules))
 	for i, r := range s.rules {
-		cost := programSize(r.Pattern) * longest
-		if r.Multiline {
-			cost *= 1 + longest/512 // each match may look at all that follows
+		sizes[i] = programSize(r.Pattern)
+	}
+	for {
+		longest := 0
+		for _, f := range s.files {
+			longest = max(longest, len(f.content))
 		}
-		if total += cost; total > maxCost && i > 0 {
-			s.rules, s.off = s.rules[:i], s.off[:min(i, len(s.off))]
+		cost := 0
+		for i, r := range s.rules {
+			c := sizes[i] * longest
+			if r.Multiline {
+				c *= 1 + longest/128 // each match may look at all that follows
+			}
+			cost += c
+		}
+		switch n := len(s.rules); {
+		case cost <= maxCost, n == 1 && !s.rules[0].Multiline && cost <= 4*maxCost:
 			return
-		}
-		for i == 0 && total > 4*maxCost {
-			longest /= 2
-			total /= 2
+		case n > 1 && (n <= 4 || longest < 1<<10):
+			s.rules, s.off = s.rules[:n-1], s.off[:min(n-1, len(s.off))]
+		default:
 			for k, f := range s.files {
-				s.files[k].content = f.content[:min(longest, len(f.content))]
+				s.files[k].content = f.content[:min(longest*3/4, len(f.content))]
 			}
 		}
 	}
