@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"slices"
@@ -48,23 +49,18 @@ func (p *pull) ReadFile(_ context.Context, side scan.Side, path string, limit in
 	return []byte(data)[:min(len(data), limit+1)], found, nil
 }
 
-// Files reuses one buffer, so that a scanner that keeps content is found out.
+// Files yields copies, because a file is its receiver's.
 func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 	return func(yield func(*scan.File, error) bool) {
-		buffer := make([]byte, 0, scan.MaxFileSize)
 		for _, f := range p.files {
 			if p.onFile != nil {
 				p.onFile(ctx)
 			}
 			f.Size = max(f.Size, int64(len(f.Content)))
-			if f.Content != nil {
-				buffer = append(buffer[:0], f.Content...)
-				f.Content = buffer
-			}
+			f.Content, f.Added = bytes.Clone(f.Content), slices.Clone(f.Added)
 			if !yield(&f, nil) {
 				return
 			}
-			clear(buffer)
 		}
 		if p.fileErr != nil {
 			yield(nil, p.fileErr)

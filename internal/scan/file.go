@@ -47,7 +47,9 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
 			v.masking = g.masks.File(f.Path)
 		}
 		views[i] = v
+		matched := Begin(ctx, PhaseMatch)
 		found, err := v.hitting.Match(ctx, lines, f.Added, limit)
+		matched()
 		if err != nil {
 			return fileResult{err: err}
 		}
@@ -70,6 +72,7 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
 	})
 	hits = hits[:min(len(hits), limit)]
 
+	defer Begin(ctx, PhaseMask)()
 	masker := &masker{views: views, lines: lines}
 	prints := fingerprinter{}
 	for _, h := range hits {

@@ -93,6 +93,10 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 	}
 	p := &plan{exclude: match.NewGlobs(exclude)}
 	applied := p.add(r.Rules, r.Selection, isOff)
+	if file == nil && len(applied) == len(r.Rules.rules) { // the usual case: all of them, whose digest is known
+		p.digest = r.Rules.digest
+		return p, nil
+	}
 	if file != nil && len(file.Rules) > 0 {
 		digest := rule.Digest(file.Rules)
 		rules, err := s.cache.Load(digest, func() (*Ruleset, error) { return newRuleset(digest, file.Rules) })

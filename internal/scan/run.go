@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -58,21 +57,25 @@ func (s *Scanner) run(ctx context.Context, change Change, p *plan, c *collector,
 		}
 		edited = edited || f.Path == rule.FilePath
 		result := make(chan fileResult, 1)
+		waited := Begin(ctx, PhaseMatchWait)
 		ordered <- result
+		waited()
 		if r, done := scanWithoutContent(p, f); done {
 			result <- r
 			continue
 		}
-		copied := *f
-		copied.Content, copied.Added = bytes.Clone(f.Content), slices.Clone(f.Added)
+		waited = Begin(ctx, PhaseMatchWait)
 		slots <- struct{}{}
+		waited()
 		go func() {
 			defer func() { <-slots }()
-			result <- contained(func() fileResult { return scanFile(ctx, p, &copied, c.limit) })
+			result <- contained(func() fileResult { return scanFile(ctx, p, f, c.limit) })
 		}()
 	}
 	close(ordered)
+	waited := Begin(ctx, PhaseMatchWait)
 	collected.Wait()
+	waited()
 	if failed != nil {
 		err = failed
 	}

@@ -47,6 +47,7 @@ type Result struct {
 	// that file is broken RulesFileValid is false, and there are none.
 	RulesFile      []rule.Rule
 	RulesFileValid bool
+	Times          Times
 }
 
 // Finding is one place where a rule fired.
@@ -143,6 +144,9 @@ func (s *Scanner) Scan(ctx context.Context, r Request, progress func(Progress)) 
 }
 
 func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) (_ *Result, err error) {
+	times := &clock{}
+	ctx = withClock(ctx, times)
+	ended := Begin(ctx, PhaseTotal)
 	change, err := s.source.Open(ctx, r.Target)
 	if err != nil {
 		return nil, err
@@ -154,11 +158,7 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 		return nil, tooManyFiles(total)
 	}
 	progress(Progress{Total: total})
-	files, err := readRulesFiles(ctx, change, r.Rules, r.Repo)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := s.plan(r, files.base)
+	files, plan, err := s.prepare(ctx, change, r)
 	if err != nil {
 		return nil, err
 	}
@@ -178,5 +178,22 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 	if files.base != nil {
 		result.RulesFile = files.base.Rules
 	}
+	// Closed here, so that its time counts; a second Close does nothing.
+	if err := change.Close(); err != nil {
+		return nil, err
+	}
+	ended()
+	result.Times = times.times()
 	return result, nil
+}
+
+// prepare reads the rules files and puts together what the scan applies.
+func (s *Scanner) prepare(ctx context.Context, change Change, r Request) (*rulesFiles, *plan, error) {
+	defer Begin(ctx, PhaseRules)()
+	files, err := readRulesFiles(ctx, change, r.Rules, r.Repo)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := s.plan(r, files.base)
+	return files, plan, err
 }

@@ -47,7 +47,8 @@ type Change interface {
 	// FileCount is the number of files that Files yields.
 	FileCount() int
 	// Files yields each file that is changed and still there at head, in the
-	// order of their paths, by bytes. After an error it ends.
+	// order of their paths, by bytes. What it yields is the receiver's to keep.
+	// After an error it ends.
 	Files(ctx context.Context) iter.Seq2[*File, error]
 	// Close frees what Open took.
 	Close() error
@@ -58,7 +59,7 @@ type File struct {
 	Path      string      // bytes as git has them, not always UTF-8
 	Submodule bool        // a commit of another repository; there is no content
 	Size      int64       // of the content, in bytes
-	Content   []byte      // nil when Size is over MaxFileSize or nothing was added; valid until the next file
+	Content   []byte      // nil when Size is over MaxFileSize or nothing was added
 	Added     []LineRange // the added lines, ascending, not touching each other
 }
 

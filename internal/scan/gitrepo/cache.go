@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // lockedEntry is one organization's copy of one repository, locked for this
@@ -69,7 +71,8 @@ func (s *Store) lockEntry(ctx context.Context, req Request) (*lockedEntry, error
 
 // unlock ends the work on an entry, however that went: it records the entry's
 // size and, when the entry grew, brings the cache back to its limit.
-func (e *lockedEntry) unlock() {
+func (e *lockedEntry) unlock(ctx context.Context) {
+	defer scan.Begin(ctx, scan.PhaseCache)()
 	size := treeSize(e.dir)
 	// Without the file the entry is measured.
 	_ = os.WriteFile(filepath.Join(e.dir, sizeName), strconv.AppendInt(nil, size, 10), 0o600)
@@ -121,7 +124,22 @@ type generation struct {
 	fresh    bool // made by this scan
 	complete bool // has the contents of all files, for servers that give out no single objects
 	use      *os.File
-	packs    int // when it was opened
+	packs    int  // when it was opened
+	noGraph  bool // its commit-graph was removed
+}
+
+// packFiles are the paths of its packs.
+func (g *generation) packFiles() ([]string, error) {
+	packs, err := filepath.Glob(filepath.Join(g.dir, "objects", "pack", "*.pack"))
+	if err != nil {
+		return nil, fmt.Errorf("gitrepo: cache: %w", err)
+	}
+	return packs, nil
+}
+
+func (g *generation) countPacks() (int, error) {
+	packs, err := g.packFiles()
+	return len(packs), err
 }
 
 // generation opens the present generation, or a new one when there is none,
@@ -155,11 +173,12 @@ func (e *lockedEntry) generation(ctx context.Context, from start) (*generation, 
 	if err := sweep(g.dir); err != nil {
 		return nil, err
 	}
-	packs, err := filepath.Glob(filepath.Join(g.dir, "objects", "pack", "*.pack"))
-	if err != nil {
-		return nil, fmt.Errorf("gitrepo: cache: %w", err)
+	if g.packs, err = g.countPacks(); err != nil {
+		return nil, err
 	}
-	g.packs = len(packs)
+	if g.noGraph, err = checkGraphs(g.dir); err != nil {
+		return nil, err
+	}
 	if g.use, err = os.OpenFile(filepath.Join(g.dir, useName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, fmt.Errorf("gitrepo: cache: %w", err)
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
-	"strings"
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -70,7 +68,7 @@ func (c *change) fetchLate(ctx context.Context, oid OID) error {
 	if err != nil {
 		return err
 	}
-	defer entry.unlock()
+	defer entry.unlock(ctx)
 	if err := c.repo.fetchMissing(ctx, []OID{oid}); err != nil {
 		_ = sweep(c.repo.gen.dir)
 		return err
@@ -93,8 +91,10 @@ func (c *change) files(ctx context.Context, yield func(*scan.File, error) bool) 
 		return err
 	}
 	defer patches.kill()
+	contents := c.readAhead(ctx)
+	defer contents.stop()
 	for i := range c.pairs {
-		file, err := c.file(ctx, i, patches)
+		file, err := c.file(ctx, i, patches, contents)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (c *change) files(ctx context.Context, yield func(*scan.File, error) bool) 
 	return patches.end(ctx)
 }
 
-func (c *change) file(ctx context.Context, i int, patches *patches) (*scan.File, error) {
+func (c *change) file(ctx context.Context, i int, patches *patches, contents *contents) (*scan.File, error) {
 	p := &c.pairs[i]
 	file := &scan.File{Path: p.path, Size: p.size}
 	if p.newMode.kind() == typeGitlink {
@@ -115,7 +115,9 @@ func (c *change) file(ctx context.Context, i int, patches *patches) (*scan.File,
 	if !p.compared() {
 		return file, nil
 	}
+	diffed := scan.Begin(ctx, scan.PhaseDiff)
 	number, added, err := patches.reader.next()
+	diffed()
 	if err != nil {
 		if ended := patches.proc.wait(ctx); ended != nil && !errors.Is(err, errPatch) {
 			return nil, ended
@@ -125,12 +127,15 @@ func (c *change) file(ctx context.Context, i int, patches *patches) (*scan.File,
 	if number != i {
 		return nil, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
 	}
-	file.Added = added
-	if len(added) == 0 {
-		return file, nil
+	defer scan.Begin(ctx, scan.PhaseRead)()
+	data, err := contents.next(ctx)
+	if err != nil {
+		return nil, err
 	}
-	file.Content, _, err = c.repo.objects.read(ctx, p.now, "blob", scan.MaxFileSize)
-	return file, err
+	if len(added) > 0 {
+		file.Added, file.Content = added, data
+	}
+	return file, nil
 }
 
 // compared tells whether git is asked for p's lines: whether it may have
@@ -204,21 +209,4 @@ func (c *change) startPatches(ctx context.Context) (*patches, error) {
 		return nil, err
 	}
 	return &patches{proc: proc, reader: &patchReader{r: bufio.NewReaderSize(proc.stdout, 64<<10)}}, nil
-}
-
-// comparePairs has git pair the files of two trees, which the walk has bounded.
-func (r *Repo) comparePairs(ctx context.Context, old, now OID) ([]pair, error) {
-	proc, err := r.store.git.start(ctx, r.gen.dir, newCommand("diff-tree",
-		"-r", "-M", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none").oids(old, now))
-	if err != nil {
-		return nil, err
-	}
-	defer proc.kill()
-	var pairs []pair
-	err = readRaw(bufio.NewReaderSize(proc.stdout, 64<<10), func(p pair) { pairs = append(pairs, p) })
-	if ended := proc.wait(ctx); ended != nil {
-		return nil, ended
-	}
-	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.path, b.path) })
-	return pairs, err
 }

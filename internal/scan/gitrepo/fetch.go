@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 func fetchOptions(more ...word) []word {
@@ -24,48 +26,55 @@ func (r *Repo) fetchRefs(ctx context.Context) error {
 }
 
 func (r *Repo) fetch(ctx context.Context, c *command) error {
+	defer scan.Begin(ctx, scan.PhaseFetch)()
 	_, err := r.store.git.run(ctx, r.gen.dir, c)
 	return err
 }
 
 // ensure fetches those of blobs that the cache lacks, and returns the sizes of
-// all.
-func (r *Repo) ensure(ctx context.Context, blobs map[OID]bool) (map[OID]int64, error) {
+// all. fetched says whether there were any.
+func (r *Repo) ensure(ctx context.Context, blobs map[OID]bool) (fetched bool, sizes map[OID]int64, err error) {
 	oids := make([]OID, 0, len(blobs))
 	for oid := range blobs {
 		oids = append(oids, oid)
 	}
 	slices.Sort(oids)
-	sizes := make(map[OID]int64, len(oids))
+	sizes = make(map[OID]int64, len(oids))
 	missing, err := r.sizes(ctx, oids, sizes)
 	if err != nil || len(missing) == 0 {
-		return sizes, err
+		return false, sizes, err
 	}
 	if err := r.fetchMissing(ctx, missing); err != nil {
-		return nil, err
+		return true, nil, err
 	}
 	missing, err = r.sizes(ctx, missing, sizes)
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("%w: the remote did not send %s", errDamaged, missing[0])
 	}
-	return sizes, err
+	return true, sizes, err
 }
 
 // sizes puts the sizes of those of oids that are here into into, and returns
 // the others.
 func (r *Repo) sizes(ctx context.Context, oids []OID, into map[OID]int64) (missing []OID, err error) {
-	var wrong error
-	err = r.objects.infos(ctx, oids, func(i int, obj object, found bool) {
-		switch {
-		case !found:
-			missing = append(missing, oids[i])
-		case obj.kind != "blob":
-			wrong = fmt.Errorf("%w: %s is a %s and should be a blob", errDamaged, oids[i], obj.kind)
-		default:
-			into[oids[i]] = obj.size
+	defer scan.Begin(ctx, scan.PhaseCompare)()
+	err = r.objects.askAll(ctx, askInfo, oids, func(a *answers) error {
+		for _, oid := range oids {
+			obj, found, err := a.info()
+			switch {
+			case err != nil:
+				return err
+			case !found:
+				missing = append(missing, oid)
+			case obj.kind != "blob":
+				return fmt.Errorf("%w: %s is a %s and should be a blob", errDamaged, oid, obj.kind)
+			default:
+				into[oid] = obj.size
+			}
 		}
+		return nil
 	})
-	return missing, errors.Join(err, wrong)
+	return missing, err
 }
 
 // errRefused is for a server that gives out refs, but no single objects.

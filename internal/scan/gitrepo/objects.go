@@ -61,7 +61,7 @@ func (o *objects) guarded(ctx context.Context, use func() error) error {
 		o.close()
 		return context.Cause(ctx)
 	}
-	if err == nil || errors.Is(err, errMissing) {
+	if err == nil || errors.Is(err, errMissing) || o.proc == nil {
 		return err
 	}
 	o.proc = nil
@@ -124,43 +124,96 @@ func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (
 		if _, err := fmt.Fprintf(o.proc.stdin, "contents %s\n", oid); err != nil {
 			return eof(err)
 		}
-		obj, err := o.header()
-		if err != nil {
-			return err
-		}
-		if obj.kind != kind {
-			return fmt.Errorf("%w: %s is a %s and should be a %s", errDamaged, oid, obj.kind, kind)
-		}
-		size = obj.size
-		data = make([]byte, min(size, limit+1))
-		if _, err := io.ReadFull(o.out, data); err != nil {
-			return fmt.Errorf("gitrepo: cat-file: %w", err)
-		}
-		_, err = io.CopyN(io.Discard, o.out, size-int64(len(data))+1) // and the newline
+		data, size, err = o.content(oid, kind, limit)
 		return err
 	})
 	return data, size, err
 }
 
-// infos asks for many objects at once and calls got for each, in order;
-// found is false for one that is missing.
-func (o *objects) infos(ctx context.Context, oids []OID, got func(i int, obj object, found bool)) error {
+// content reads the answer to `contents`.
+func (o *objects) content(oid OID, kind string, limit int64) (data []byte, size int64, err error) {
+	obj, err := o.header()
+	if err != nil {
+		return nil, 0, err
+	}
+	if obj.kind != kind {
+		return nil, 0, fmt.Errorf("%w: %s is a %s and should be a %s", errDamaged, oid, obj.kind, kind)
+	}
+	data = make([]byte, min(obj.size, limit+1))
+	if _, err := io.ReadFull(o.out, data); err != nil {
+		return nil, 0, fmt.Errorf("gitrepo: cat-file: %w", err)
+	}
+	rest := obj.size - int64(len(data)) + 1 // and the newline
+	if rest <= int64(o.out.Buffered()) {
+		_, err = o.out.Discard(int(rest))
+	} else {
+		_, err = io.CopyN(io.Discard, o.out, rest)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("gitrepo: cat-file: %w", err)
+	}
+	return data, obj.size, nil
+}
+
+// answers are what git says to many questions that were asked at once. It says
+// it in their order and, when it is not read, not much ahead.
+type answers struct {
+	o    *objects
+	oids []OID
+	at   int // of the next
+}
+
+// content returns the next object, see objects.read.
+func (a *answers) content(kind string, limit int64) (data []byte, size int64, err error) {
+	oid := a.oids[a.at]
+	a.at++
+	return a.o.content(oid, kind, limit)
+}
+
+// info returns what is known of the next object; found is false for one that
+// is missing.
+func (a *answers) info() (obj object, found bool, err error) {
+	a.at++
+	obj, err = a.o.header()
+	if errors.Is(err, errMissing) {
+		return object{}, false, nil
+	}
+	return obj, err == nil, err
+}
+
+// questions that can be asked of many objects.
+const (
+	askInfo     word = "info "
+	askContents word = "contents "
+)
+
+// askAll asks one question about many objects, and calls use to read the
+// answers. One that use leaves unread ends the process.
+func (o *objects) askAll(ctx context.Context, question word, oids []OID, use func(a *answers) error) error {
+	if len(oids) == 0 {
+		return use(&answers{o: o})
+	}
 	return o.guarded(ctx, func() error {
 		asked := make(chan error, 1)
 		go func() { // git stops reading while its answers are not read
-			w := bufio.NewWriterSize(o.proc.stdin, 64<<10)
+			w := bufio.NewWriterSize(o.proc.stdin, 16<<10)
 			for _, oid := range oids {
-				_, _ = w.WriteString("info " + string(oid) + "\n") // Flush returns its error
+				_, _ = w.WriteString(string(question) + string(oid) + "\n") // Flush returns its error
 			}
 			asked <- w.Flush()
 		}()
-		for i := range oids {
-			obj, err := o.header()
-			if err != nil && !errors.Is(err, errMissing) {
+		a := &answers{o: o, oids: oids}
+		err := use(a)
+		if err != nil || a.at < len(oids) {
+			ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+			if !ended { // else it says why it ended
 				o.proc.cancel() // so that the questions end too
-				return errors.Join(err, <-asked)
 			}
-			got(i, obj, err == nil)
+			<-asked
+			if !ended {
+				o.close()
+			}
+			return err
 		}
 		return eof(<-asked)
 	})

@@ -37,14 +37,25 @@ func (r *Repo) Ref(ctx context.Context, i int) (c Commit, found bool, err error)
 		return Commit{}, false, err
 	}
 	if !found { // no ref, or no such object
-		there, err := r.store.git.run(ctx, r.gen.dir, newCommand("for-each-ref", "--format=%(refname)", word(incoming(i))))
-		if err == nil && len(there) > 0 {
+		there, err := r.hasRef(ctx, i)
+		if err == nil && there {
 			err = fmt.Errorf("%w: ref %s leads to no commit", errDamaged, r.request.Refs[i])
 		}
 		return Commit{}, false, err
 	}
 	c, err = r.Commit(ctx, oid)
 	return c, err == nil, err
+}
+
+// hasRef tells whether the i-th ref was fetched, wherever it leads. git is
+// asked only when a look at the files can't tell: most pull requests have no
+// trial merge, and a process takes some milliseconds.
+func (r *Repo) hasRef(ctx context.Context, i int) (bool, error) {
+	if !has(r.gen.dir, "packed-refs") && !has(r.gen.dir, "reftable") && !has(r.gen.dir, incoming(i)) {
+		return false, nil
+	}
+	there, err := r.store.git.run(ctx, r.gen.dir, newCommand("for-each-ref", "--format=%(refname)", word(incoming(i))))
+	return len(there) > 0, err
 }
 
 // Commit reads a commit.
@@ -195,7 +206,9 @@ func (r *Repo) inTree(ctx context.Context, tree OID, name string) (found entry, 
 
 // change compares the two ends and fetches the contents that differ.
 func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
+	chosen := scan.Begin(ctx, scan.PhaseEnds)
 	from, found, err := r.MergeBase(ctx, base.OID, head.OID)
+	chosen()
 	if err != nil {
 		return nil, err
 	}
@@ -207,8 +220,9 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
+	compared := scan.Begin(ctx, scan.PhaseCompare)
 	w := &walk{objects: r.objects, limits: r.store.git.limits, blobs: make(map[OID]bool)}
-	if err := w.compare(ctx, trees{old: start.Tree, now: head.Tree}, 1); err != nil {
+	if err := w.compare(ctx, trees{old: start.Tree, now: head.Tree}); err != nil {
 		return nil, err
 	}
 	for _, path := range r.store.prefetch {
@@ -222,12 +236,10 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 			}
 		}
 	}
-	sizes, err := r.ensure(ctx, w.blobs)
-	if err != nil {
-		return nil, err
-	}
+	compared()
 	c := &change{repo: r, head: head, base: base, start: start}
-	if c.pairs, err = r.comparePairs(ctx, start.Tree, head.Tree); err != nil {
+	var sizes map[OID]int64
+	if c.pairs, sizes, err = r.pair(ctx, start.Tree, head.Tree, w.blobs); err != nil {
 		return nil, err
 	}
 	for i := range c.pairs {

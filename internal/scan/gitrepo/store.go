@@ -137,12 +137,14 @@ const (
 
 // open is one attempt. fresh tells whether it began with an empty cache.
 func (s *Store) open(ctx context.Context, req Request, from start) (c scan.Change, fresh bool, err error) {
+	locked := scan.Begin(ctx, scan.PhaseCache)
 	entry, err := s.lockEntry(ctx, req)
 	if err != nil {
 		return nil, true, err
 	}
-	defer entry.unlock()
+	defer entry.unlock(ctx)
 	gen, err := entry.generation(ctx, from)
+	locked()
 	if err != nil {
 		return nil, true, err
 	}
@@ -157,15 +159,29 @@ func (s *Store) open(ctx context.Context, req Request, from start) (c scan.Chang
 			_ = sweep(gen.dir) // of what git did not finish, which can fill a disk
 		}
 	}()
+	// While the remote is waited for, cat-file starts.
+	if err := r.objects.open(ctx); err != nil {
+		return nil, gen.fresh, err
+	}
 	if err := r.fetchRefs(ctx); err != nil {
 		return nil, gen.fresh, err
 	}
+	graph, err := r.startGraph(ctx)
+	if err != nil {
+		return nil, gen.fresh, err
+	}
+	defer graph.stop()
+	chosen := scan.Begin(ctx, scan.PhaseEnds)
 	head, base, err := req.Ends(ctx, r)
+	chosen()
 	if err != nil {
 		return nil, gen.fresh, err
 	}
 	opened, err := r.change(ctx, head, base)
 	if err != nil {
+		return nil, gen.fresh, err
+	}
+	if err := graph.wait(ctx); err != nil {
 		return nil, gen.fresh, err
 	}
 	if err := r.tidy(ctx); err != nil {

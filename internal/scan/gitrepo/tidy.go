@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // looseAge is how old a tree made by startPatches gets before it is removed;
@@ -56,7 +58,11 @@ func writeLoose(path, tempDir string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	z := zlib.NewWriter(temp)
+	// Not compressed: object names don't get smaller.
+	z, err := zlib.NewWriterLevel(temp, zlib.NoCompression)
+	if err != nil {
+		return errors.Join(err, temp.Close())
+	}
 	_, err = z.Write(data)
 	err = errors.Join(err, z.Close(), temp.Close())
 	if err == nil {
@@ -68,25 +74,17 @@ func writeLoose(path, tempDir string, data []byte) error {
 	return err
 }
 
-// tidy keeps a repository quick after a fetch: a commit-graph (which the next
-// fetch and merge base gain from) and few packs.
+// tidy keeps a repository quick after a fetch: few packs.
 func (r *Repo) tidy(ctx context.Context) error {
-	packs, err := filepath.Glob(filepath.Join(r.gen.dir, "objects", "pack", "*.pack"))
+	defer scan.Begin(ctx, scan.PhaseCache)()
+	packs, err := r.gen.packFiles()
 	if err != nil {
-		return fmt.Errorf("gitrepo: cache: %w", err)
-	}
-	if len(packs) == r.gen.packs { // the fetches brought nothing
-		return nil
-	}
-	if _, err := r.store.git.run(ctx, r.gen.dir, newCommand("commit-graph", "write", "--reachable", "--split", "--no-progress")); err != nil {
 		return err
 	}
-	if len(packs) > r.store.git.limits.Packs {
-		if err := r.combine(ctx, packs); err != nil {
-			return err
-		}
+	if len(packs) == r.gen.packs || len(packs) <= r.store.git.limits.Packs { // the fetches brought nothing, or little
+		return nil
 	}
-	return nil
+	return r.combine(ctx, packs)
 }
 
 // combine puts all packs but the largest into one.

@@ -28,37 +28,55 @@ type trees struct {
 	path     int // its length with a slash at the end, in bytes
 }
 
-// compare looks at what differs between two directories, depth levels below
-// the root, which is 1.
-func (w *walk) compare(ctx context.Context, t trees, depth int) error {
-	if depth > w.limits.Depth {
-		return tooLarge("The pull request changes directories nested more than %d deep.", w.limits.Depth)
-	}
-	below, err := w.level(ctx, t)
-	if err != nil {
-		return err
-	}
-	for _, t := range below {
-		if err := w.compare(ctx, t, depth+1); err != nil {
+// compare looks at what differs between two root directories, one level after
+// the other, so that the directories of a level are asked for all at once: a
+// question and its answer take longer than the work between them.
+func (w *walk) compare(ctx context.Context, roots trees) error {
+	level := []trees{roots}
+	for depth := 1; len(level) > 0; depth++ {
+		if depth > w.limits.Depth {
+			return tooLarge("The pull request changes directories nested more than %d deep.", w.limits.Depth)
+		}
+		var oids []OID
+		for _, t := range level {
+			for _, oid := range []OID{t.old, t.now} {
+				if oid.readable() {
+					oids = append(oids, oid)
+				}
+			}
+		}
+		var below []trees
+		err := w.objects.askAll(ctx, askContents, oids, func(a *answers) (err error) {
+			for _, t := range level {
+				if below, err = w.directory(a, t, below); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
+		level = below
 	}
 	return nil
 }
 
-// level looks at the entries of two directories and returns those
-// subdirectories that differ. It keeps nothing else of what it read, which can
-// be as much as TreeSize on both sides.
-func (w *walk) level(ctx context.Context, t trees) ([]trees, error) {
-	before, err := w.open(ctx, t.old)
+// readable tells whether a directory has to be read: neither none nor empty.
+func (o OID) readable() bool { return o != "" && o != emptyTree }
+
+// directory looks at the entries of two directories, which answers has next,
+// and appends those subdirectories that differ to below. It keeps nothing else
+// of what it read, which can be as much as TreeSize on both sides.
+func (w *walk) directory(a *answers, t trees, below []trees) ([]trees, error) {
+	before, err := w.open(a, t.old)
 	if err != nil {
 		return nil, err
 	}
-	after, err := w.open(ctx, t.now)
+	after, err := w.open(a, t.now)
 	if err != nil {
 		return nil, err
 	}
-	var below []trees
 	old, hadOld, err := before.next()
 	if err != nil {
 		return nil, err
@@ -78,23 +96,23 @@ func (w *walk) level(ctx context.Context, t trees) ([]trees, error) {
 		default:
 			order = compareNames(old, now)
 		}
-		var a, b line
+		var removed, added line
 		if order <= 0 {
-			a = old
+			removed = old
 			if old, hadOld, err = before.next(); err != nil {
 				return nil, err
 			}
 		}
 		if order >= 0 {
-			b = now
+			added = now
 			if now, hasNow, err = after.next(); err != nil {
 				return nil, err
 			}
 		}
-		if bytes.Equal(a.oid, b.oid) && a.mode == b.mode {
+		if bytes.Equal(removed.oid, added.oid) && removed.mode == added.mode {
 			continue
 		}
-		if below, err = w.pair(a, b, t.path, below); err != nil {
+		if below, err = w.pair(removed, added, t.path, below); err != nil {
 			return nil, err
 		}
 	}
@@ -145,12 +163,12 @@ func (w *walk) count(t trees) error {
 	return nil
 }
 
-// open reads a directory of the change.
-func (w *walk) open(ctx context.Context, oid OID) (*treeReader, error) {
-	if oid == "" || oid == emptyTree {
+// open reads a directory of the change, which answers has next.
+func (w *walk) open(a *answers, oid OID) (*treeReader, error) {
+	if !oid.readable() {
 		return &treeReader{}, nil
 	}
-	tree, err := openTree(ctx, w.objects, oid, w.limits)
+	tree, err := newTreeReader(w.limits, func() ([]byte, int64, error) { return a.content("tree", w.limits.TreeSize) })
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +181,11 @@ func (w *walk) open(ctx context.Context, oid OID) (*treeReader, error) {
 
 // openTree begins to read a directory.
 func openTree(ctx context.Context, o *objects, oid OID, l Limits) (*treeReader, error) {
-	data, size, err := o.read(ctx, oid, "tree", l.TreeSize)
+	return newTreeReader(l, func() ([]byte, int64, error) { return o.read(ctx, oid, "tree", l.TreeSize) })
+}
+
+func newTreeReader(l Limits, read func() (data []byte, size int64, err error)) (*treeReader, error) {
+	data, size, err := read()
 	if err != nil {
 		return nil, err
 	}

@@ -88,6 +88,7 @@ func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 	})
 	switch {
 	case err == nil:
+		s.log.Info("scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "ms", result.Times)
 	case s.stopping.Err() != nil:
 		return failureStatus(codes.Unavailable, reasonStopping, "The scanner is stopping.", false)
 	default:
