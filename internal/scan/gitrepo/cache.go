@@ -125,7 +125,7 @@ type generation struct {
 	complete bool // has the contents of all files, for servers that give out no single objects
 	use      *os.File
 	packs    int  // when it was opened
-	noGraph  bool // its commit-graph was removed
+	graph    bool // it has a commit-graph, which is whole
 }
 
 // packFiles are the paths of its packs.
@@ -176,7 +176,7 @@ func (e *lockedEntry) generation(ctx context.Context, from start) (*generation, 
 	if g.packs, err = g.countPacks(); err != nil {
 		return nil, err
 	}
-	if g.noGraph, err = checkGraphs(g.dir); err != nil {
+	if g.graph, err = checkGraphs(g.dir); err != nil {
 		return nil, err
 	}
 	if g.use, err = os.OpenFile(filepath.Join(g.dir, useName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {

@@ -31,22 +31,21 @@ const (
 	singleName = "objects/info/commit-graph" // git's other form
 )
 
-// checkGraphs removes the commit-graph of a generation unless it is whole.
-// removed tells whether it did.
-func checkGraphs(dir string) (removed bool, err error) {
+// checkGraphs tells whether a generation has a commit-graph. It removes one
+// that is not whole.
+func checkGraphs(dir string) (present bool, err error) {
 	graphs := filepath.Join(dir, graphsName)
 	chain, err := os.ReadFile(filepath.Join(graphs, chainName))
 	single := has(dir, singleName)
-	switch {
-	case errors.Is(err, os.ErrNotExist) && !single:
-		return false, nil // none, and a graph without a list is not used
-	case err == nil && !single:
-		whole := true
+	if errors.Is(err, os.ErrNotExist) && !single {
+		return false, nil // files without a list are not used
+	}
+	if whole := err == nil && !single; whole {
 		for name := range strings.Lines(string(chain)) {
 			whole = whole && wholeGraph(graphs, strings.TrimSuffix(name, "\n"))
 		}
 		if whole {
-			return false, nil
+			return len(chain) > 0, nil
 		}
 	}
 	for _, path := range []string{filepath.Join(dir, singleName), graphs} {
@@ -54,7 +53,7 @@ func checkGraphs(dir string) (removed bool, err error) {
 			return false, fmt.Errorf("gitrepo: cache: %w", err)
 		}
 	}
-	return true, nil
+	return false, nil
 }
 
 // wholeGraph tells whether a graph file has the checksum that it ends in and
@@ -90,15 +89,15 @@ type graphing struct {
 }
 
 // startGraph begins to bring the commit-graph up to date when the fetch brought
-// commits, or when the old one was removed. In a new generation it waits for
-// it: choosing the ends then gains what that takes.
+// commits, or when there is none. In a new generation it waits for it: choosing
+// the ends then gains what that takes.
 func (r *Repo) startGraph(ctx context.Context) (*graphing, error) {
 	g := &graphing{done: make(chan struct{}), cancel: func() {}}
 	packs, err := r.gen.countPacks()
 	if err != nil {
 		return nil, err
 	}
-	if packs == r.gen.packs && !r.gen.noGraph {
+	if packs == 0 || packs == r.gen.packs && r.gen.graph {
 		close(g.done)
 		return g, nil
 	}
