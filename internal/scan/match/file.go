@@ -92,14 +92,15 @@ func (w *worker) finish(result *Result) {
 // used up by that.
 func (w *worker) locate(h *Hit) (ok bool) {
 	line := w.text[h.Column:h.EndColumn] // see hit
-	w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
-		var span Span
-		if span, ok = p.Find(line, 0, g); ok {
-			h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
-		}
-	})
+	span, ok := w.matcher.programs[h.Rule].Columns(line)
+	if !ok {
+		w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+			span, ok = p.Find(line, 0, g)
+		})
+	}
 	if !ok {
 		w.rules[h.Rule].count--
 	}
+	h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
 	return ok
 }

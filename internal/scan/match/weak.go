@@ -27,7 +27,7 @@ func (w *worker) matchWeak(b block) {
 			}
 			r := w.state(rule)
 			for i, l := range w.bounds {
-				if w.ask(rule, r, l, 0, true) {
+				if w.matchesLine(rule, r, l) {
 					w.hit(rule, r, line+i, l)
 				}
 			}
@@ -69,7 +69,7 @@ func (w *worker) matchSpecial(l bounds, number int) {
 	}
 	for _, rule := range w.maybe {
 		r := w.state(rule)
-		if w.ask(rule, r, l, 0, true) {
+		if w.matchesLine(rule, r, l) {
 			w.hit(rule, r, number, l)
 		}
 	}
@@ -78,7 +78,7 @@ func (w *worker) matchSpecial(l bounds, number int) {
 			continue
 		}
 		r := w.state(rule)
-		if w.ask(rule, r, l, 0, true) {
+		if w.matchesLine(rule, r, l) {
 			w.hit(rule, r, number, l)
 		}
 	}

@@ -12,8 +12,9 @@ const (
 	// batch is how many bytes are filtered, at most, before the context is
 	// looked at.
 	batch = 64 << 10
-	// maxTries is how often a rule is tried at places of one line before the
-	// whole line is: many places must not make it quadratic.
+	// maxTries is how often a rule is tried at places that tries before had
+	// already looked at, until the whole line is tried instead: many places on a
+	// line must not make it quadratic.
 	maxTries = 8
 	// stepTime is what a byte that an automaton looks at counts as, in ns, and
 	// tryTime what each try adds: measured, rounded up.
@@ -53,10 +54,11 @@ type worker struct {
 
 // ruleState is what a worker knows of a rule in one file.
 type ruleState struct {
-	from, to uint32 // bytes of a line that needs no more tries; of the last one, when done
+	from, to uint32 // the line that needs no more tries, when done
+	reach    uint32 // offset up to which the last try looked
+	tries    uint32 // in a row that began before what the one before had reached
 	steps    uint32 // not charged yet
 	count    uint32 // hits
-	tries    uint16 // on the line that begins at from
 	done     bool
 	touched  bool
 	maybe    bool // see candidates
@@ -177,52 +179,70 @@ func (w *worker) try(o *owner, at int, b block) {
 	if r.done && uint32(at) >= r.from && uint32(at) < r.to || !w.file.looks(o.rule) {
 		return
 	}
-	l := w.lineAt(at, b)
-	begin := at - int(o.begin)
-	if o.begin == unknownBegin {
-		begin = -1
-	} else if begin < l.from {
-		return
-	}
 	r = w.state(o.rule)
-	if r.from != uint32(l.from) || r.to != uint32(l.next) {
-		r.from, r.to, r.tries, r.done = uint32(l.from), uint32(l.next), 0, false
+	if o.begin != unknownBegin {
+		begin := at - int(o.begin)
+		if begin < b.from {
+			return
+		}
+		if uint32(begin) >= r.reach {
+			r.tries = 0
+		}
+		if r.tries++; r.tries <= maxTries {
+			match, ok := w.matchesAt(o.rule, r, begin, b.to)
+			if match {
+				l := w.lineAt(begin, b)
+				w.hit(o.rule, r, w.number(l.from), l)
+			}
+			if ok {
+				return
+			}
+		}
 	}
-	r.tries++
-	whole := begin < 0 || r.tries > maxTries
-	if w.ask(o.rule, r, l, begin, whole) {
+	l := w.lineAt(at, b)
+	if w.matchesLine(o.rule, r, l) {
 		w.hit(o.rule, r, w.number(l.from), l)
-		r.done = true
 	}
-	r.done = r.done || whole
+	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
 }
 
-// ask runs a rule on a line: at one place, or wherever it may match.
-func (w *worker) ask(rule uint32, r *ruleState, l bounds, begin int, whole bool) bool {
-	s := w.file.session
-	if w.over || s.stopped[rule].Load() {
+// matchesAt says whether a match begins at an offset. ok is false when only the
+// whole line can tell.
+func (w *worker) matchesAt(rule uint32, r *ruleState, begin, end int) (match, ok bool) {
+	if w.ended(rule) {
+		return false, true
+	}
+	match, steps, ok := w.matcher.programs[rule].At(w.text[:end], begin)
+	r.reach = uint32(begin + steps)
+	w.charge(rule, r, steps)
+	return match, ok
+}
+
+// matchesLine says whether a rule matches on a line.
+func (w *worker) matchesLine(rule uint32, r *ruleState, l bounds) bool {
+	if w.ended(rule) {
 		return false
 	}
-	p := w.matcher.programs[rule]
-	var match, ok bool
-	var steps int
-	if whole {
-		match, steps, ok = p.Line(w.text[l.from:l.to])
-	} else {
-		match, steps, ok = p.At(w.text[l.from:l.to], begin-l.from)
-	}
+	match, steps, ok := w.matcher.programs[rule].Line(w.text[l.from:l.to])
+	w.charge(rule, r, steps)
 	if !ok {
-		s.timed(w.ctx, int(rule), &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+		w.file.session.timed(w.ctx, int(rule), &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
 			_, match = p.Find(w.text[l.from:l.to], 0, g)
 		})
-		return match
-	}
-	r.steps += uint32(steps*stepTime + tryTime)
-	if w.steps += steps; r.steps > settleSteps || w.steps > checkSteps {
-		w.steps, w.over = 0, w.ctx.Err() != nil
-		w.settle(rule, r)
 	}
 	return match
+}
+
+// ended says whether a rule's time is over, or the scan.
+func (w *worker) ended(rule uint32) bool { return w.over || w.file.session.stopped[rule].Load() }
+
+// charge counts what an automaton did for a rule.
+func (w *worker) charge(rule uint32, r *ruleState, steps int) {
+	r.steps += uint32(steps*stepTime + tryTime)
+	if w.steps += steps; r.steps > settleSteps || w.steps > checkSteps {
+		w.steps, w.over = 0, w.over || w.ctx.Err() != nil
+		w.settle(rule, r)
+	}
 }
 
 // settle charges a rule what its automaton did.
@@ -240,6 +260,7 @@ func (w *worker) settle(rule uint32, r *ruleState) {
 // EndLine.
 func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds) {
 	r.count++
+	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
 	w.first.add(Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to})
 }
 

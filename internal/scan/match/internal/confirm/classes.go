@@ -10,8 +10,8 @@ import (
 const (
 	// endClass is the class of the end of the text.
 	endClass = 0
-	// wide stands in the table of bytes for those of which the class is that of
-	// the character they begin.
+	// wide stands in the table of bytes for those that do not tell the class by
+	// themselves: "\r", and the bytes of characters beyond ASCII.
 	wide = 0xFF
 	// maxClasses bounds the classes of a pattern; few have more than 30.
 	maxClasses = 200
@@ -20,6 +20,7 @@ const (
 // classes divides the characters into those that a program can't tell apart.
 type classes struct {
 	bytes  [256]uint8 // class of an ASCII character, or wide
+	cr     uint8      // class of "\r", which may be of the line's ending instead
 	bounds []rune     // first characters of the ranges beyond ASCII, ascending
 	of     []uint8    // class of each of these ranges
 	runes  []rune     // by class: one of its characters
@@ -91,6 +92,8 @@ func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
 	for b := utf8.RuneSelf; b < 256; b++ {
 		c.bytes[b] = wide
 	}
+	c.bytes['\n'] = endClass
+	c.cr, c.bytes['\r'] = c.bytes['\r'], wide
 	return c, true
 }
 
@@ -111,6 +114,28 @@ func appendBounds(bounds []rune, inst *syntax.Inst) []rune {
 		bounds = append(bounds, inst.Rune[i], inst.Rune[i+1]+1)
 	}
 	return bounds
+}
+
+// forward is the class of what is at text[i], where the class of the byte is
+// wide, and the number of its bytes.
+func (c *classes) forward(text []byte, i int) (class uint8, width int) {
+	if text[i] == '\r' {
+		if i+1 < len(text) && text[i+1] == '\n' {
+			return endClass, 0
+		}
+		return c.cr, 1
+	}
+	r, width := utf8.DecodeRune(text[i:])
+	return c.beyond(r), width
+}
+
+// back is the same for what ends before text[i].
+func (c *classes) back(text []byte, i int) (class uint8, width int) {
+	if text[i-1] == '\r' {
+		return c.cr, 1
+	}
+	r, width := utf8.DecodeLastRune(text[:i])
+	return c.beyond(r), width
 }
 
 // beyond is the class of a character beyond ASCII.

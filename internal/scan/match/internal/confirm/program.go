@@ -36,6 +36,7 @@ import (
 // when it is first needed. It is safe for concurrent use.
 type Program struct {
 	automata func() automata
+	locators func() locators
 	atBegin  bool // matches can only begin where the line does
 
 	looksBehind bool
@@ -46,14 +47,33 @@ type Program struct {
 }
 
 // automata are nil where there is none of a sensible size.
-type automata struct{ anchored, unanchored *DFA }
+type automata struct{ here, anywhere *DFA }
+
+// locators find the columns of a match: where it ends, and then, backwards,
+// where it begins.
+type locators struct{ end, begin *DFA }
 
 // NewProgram prepares a pattern, as it was written and as it was parsed. size is
 // an estimate of its instructions. room is the memory for automata that all
 // programs share, in bytes.
 func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int64) *Program {
 	return &Program{
-		automata:    sync.OnceValue(func() automata { return newAutomata(parsed.Tree, size, room) }),
+		automata: sync.OnceValue(func() (a automata) {
+			if prog := compile(parsed.Tree, size); prog != nil {
+				a.here, _ = newDFA(prog, matchHere, room)
+				a.anywhere, _ = newDFA(prog, matchAnywhere, room)
+			}
+			return a
+		}),
+		locators: sync.OnceValue(func() (l locators) {
+			if prog := compile(parsed.Line, size); prog != nil {
+				l.end, _ = newDFA(prog, firstMatch, room)
+			}
+			if prog := compile(parse.Reverse(parsed.Line), size); prog != nil {
+				l.begin, _ = newDFA(prog, longestMatch, room)
+			}
+			return l
+		}),
 		atBegin:     beginsText(parsed.Tree),
 		looksBehind: looksBehind(parsed.Source),
 		size:        size,
@@ -70,17 +90,16 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 // maxProgram bounds the instructions of a program with an automaton.
 const maxProgram = 20_000
 
-func newAutomata(tree *syntax.Regexp, size int, room *atomic.Int64) (a automata) {
+// compile returns the program of a tree, or nil when it is too large.
+func compile(tree *syntax.Regexp, size int) *syntax.Prog {
 	if size > maxProgram {
-		return a
+		return nil
 	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return a
+		return nil
 	}
-	a.anchored, _ = newDFA(prog, false, room)
-	a.unanchored, _ = newDFA(prog, true, room)
-	return a
+	return prog
 }
 
 // beginsText says whether a match must begin where the text does.
@@ -101,26 +120,41 @@ func beginsText(re *syntax.Regexp) bool {
 	return false
 }
 
-// At says whether a match begins at an offset of a line. steps is how many
-// bytes it looked at. ok is false when only a search can tell.
-func (p *Program) At(line []byte, at int) (match bool, steps int, ok bool) {
-	d := p.automata().anchored
+// At says whether a match begins at text[at], on a line that goes on to its
+// ending or the end of the text. steps is how many bytes it looked at. ok is
+// false when only a search can tell.
+func (p *Program) At(text []byte, at int) (match bool, steps int, ok bool) {
+	d := p.automata().here
 	if d == nil {
 		return false, 0, false
 	}
-	return d.Match(line, at)
+	return d.Match(text, at)
 }
 
-// Line says whether the line matches, as At does for one offset.
+// Line says whether a line matches, as At does for one offset.
 func (p *Program) Line(line []byte) (match bool, steps int, ok bool) {
 	if p.atBegin {
 		return p.At(line, 0)
 	}
-	d := p.automata().unanchored
+	d := p.automata().anywhere
 	if d == nil {
 		return false, 0, false
 	}
 	return d.Match(line, 0)
+}
+
+// Columns returns the leftmost match on a line that has one. ok is false when
+// only a search can tell.
+func (p *Program) Columns(line []byte) (span Span, ok bool) {
+	l := p.locators()
+	if l.end == nil || l.begin == nil {
+		return Span{}, false
+	}
+	if span.End, ok = l.end.End(line); !ok {
+		return Span{}, false
+	}
+	span.Start, ok = l.begin.Begin(line, span.End)
+	return span, ok
 }
 
 // looksBehind says whether re has an assertion about the text before a place.

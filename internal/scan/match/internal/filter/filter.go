@@ -56,35 +56,31 @@ const (
 type Filter struct {
 	grams table
 	pairs table
-	runs  []run
+	runs  []runs
 }
 
 // table finds the places of windows by a hash.
 type table struct {
-	shift  uint32   // of the product, to a slot
+	mask   uint32   // of a hash, to a slot
 	marks  []uint8  // by slot: 0, or a bit for each hash of the byte behind
 	first  []uint32 // by slot: where its ids begin; one more at the end
 	ids    []uint32
 	filled bool
 }
 
-type run struct {
-	set    byteset.Set
-	length int
-	id     uint32
-}
-
 const (
-	mul      = 0x9E3779B1 // 2^32 divided by the golden ratio: spreads neighbours
-	foldMask = 0x2020202020202020
-	minBits  = 12
-	maxBits  = 18
+	mul       = 0x9E3779B1 // 2^32 divided by the golden ratio: spreads neighbours
+	hashShift = 32 - maxBits
+	foldMask  = 0x2020202020202020
+	minBits   = 12
+	maxBits   = 18
 )
 
 // New makes a filter that finds needles.
 func New(needles []Needle) *Filter {
 	f := &Filter{}
 	var grams, pairs entries
+	var rows []Needle
 	for _, n := range needles {
 		switch n.Kind {
 		case Grams:
@@ -92,15 +88,16 @@ func New(needles []Needle) *Filter {
 		case Pair:
 			pairs.add(n, 2)
 		case Run:
-			f.runs = append(f.runs, run{set: n.Sets[0], length: len(n.Sets), id: n.ID})
+			rows = append(rows, n)
 		}
 	}
+	f.runs = groupRuns(rows)
 	if len(grams) > 0 {
 		// Up to 2^18 slots: 256 KiB, which stay in the second-level cache.
-		f.grams = grams.table(min(max(bits.Len(uint(len(grams)))+7, minBits), maxBits), func(v, shift uint32) uint32 { return v * mul >> shift })
+		f.grams = grams.table(min(max(bits.Len(uint(len(grams)))+7, minBits), maxBits), func(v uint32) uint32 { return v * mul >> hashShift })
 	}
 	if len(pairs) > 0 {
-		f.pairs = pairs.table(16, func(v, _ uint32) uint32 { return v })
+		f.pairs = pairs.table(16, func(v uint32) uint32 { return v })
 	}
 	return f
 }
@@ -142,20 +139,21 @@ func (es *entries) add(n Needle, size int) {
 	}
 }
 
-// markOf is the bit of a byte behind a window.
-func markOf(b byte) uint8 { return 1 << ((b ^ b>>3) & 7) }
+// markOf is the bit of a byte behind a window, the same for both cases of a
+// letter.
+func markOf(b byte) uint8 { return 1 << ((b^b>>3)&3 | b>>2&4) }
 
 // table sorts the entries into slots, by counting.
-func (es entries) table(size int, hash func(v, shift uint32) uint32) table {
+func (es entries) table(size int, hash func(v uint32) uint32) table {
 	t := table{
-		shift:  uint32(32 - size),
+		mask:   1<<size - 1,
 		marks:  make([]uint8, 1<<size),
 		first:  make([]uint32, 1<<size+1),
 		ids:    make([]uint32, len(es)),
 		filled: true,
 	}
 	for _, e := range es {
-		slot := hash(e.value, t.shift)
+		slot := hash(e.value) & t.mask
 		t.marks[slot] |= e.marks
 		t.first[slot+1]++
 	}
@@ -165,7 +163,7 @@ func (es entries) table(size int, hash func(v, shift uint32) uint32) table {
 	next := make([]uint32, 1<<size)
 	copy(next, t.first)
 	for _, e := range es {
-		slot := hash(e.value, t.shift)
+		slot := hash(e.value) & t.mask
 		t.ids[next[slot]] = e.id
 		next[slot]++
 	}
@@ -199,5 +197,5 @@ func (f *Filter) HasRuns() bool { return len(f.runs) > 0 }
 // Size is the memory that the filter holds, in bytes.
 func (f *Filter) Size() int64 {
 	size := func(t table) int64 { return int64(len(t.marks)) + 4*int64(len(t.first)+len(t.ids)) }
-	return size(f.grams) + size(f.pairs) + 48*int64(len(f.runs))
+	return size(f.grams) + size(f.pairs) + 320*int64(len(f.runs))
 }

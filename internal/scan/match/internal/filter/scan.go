@@ -6,44 +6,71 @@ package filter
 // for the grams that begin before it.
 func (f *Filter) ScanGrams(text []byte, from, to int, places []Place) (n, next int) {
 	t := &f.grams
-	marks := base(t.marks)
-	shift := t.shift & 31
-	i := from
-	// 16 bytes are read at a time, and up to 8 places written.
-	for end := min(to-8, len(text)-16); i <= end; i += 8 {
-		x, y := load64(text, i)|foldMask, load64(text, i+4)|foldMask
-		s0, s1 := uint32(x)*mul>>shift, uint32(x>>8)*mul>>shift
-		s2, s3 := uint32(x>>16)*mul>>shift, uint32(x>>24)*mul>>shift
-		s4, s5 := uint32(y)*mul>>shift, uint32(y>>8)*mul>>shift
-		s6, s7 := uint32(y>>16)*mul>>shift, uint32(y>>24)*mul>>shift
-		m0, m1, m2, m3 := byteAt(marks, s0), byteAt(marks, s1), byteAt(marks, s2), byteAt(marks, s3)
-		m4, m5, m6, m7 := byteAt(marks, s4), byteAt(marks, s5), byteAt(marks, s6), byteAt(marks, s7)
-		if m0|m1|m2|m3|m4|m5|m6|m7 == 0 {
-			continue
+	end := min(to-8, len(text)-16) // 16 bytes are read at a time, and up to 8 places written
+	for from <= end {
+		from = skipGrams(text, from, end, t.marks)
+		if from > end {
+			break
 		}
 		if n+8 > len(places) {
-			return n, i
+			return n, from
 		}
-		slots := [8]uint32{s0, s1, s2, s3, s4, s5, s6, s7}
-		for k, m := range [8]uint8{m0, m1, m2, m3, m4, m5, m6, m7} {
-			if m&markOf(text[i+k+4]) != 0 {
-				places[n] = Place{At: uint32(i + k), Slot: slots[k]}
-				n++
-			}
-		}
+		n += t.look(text, from, places[n:])
+		from += 8
 	}
-	for ; i < to; i++ {
+	for ; from < to; from++ {
 		if n == len(places) {
-			return n, i
+			return n, from
 		}
-		gram, behind := tail(text, i)
-		slot := gram * mul >> shift
+		gram, behind := tail(text, from)
+		slot := gram * mul >> hashShift & t.mask
 		if t.marks[slot]&markOf(behind) != 0 {
-			places[n] = Place{At: uint32(i), Slot: slot}
+			places[n] = Place{At: uint32(from), Slot: slot}
 			n++
 		}
 	}
-	return n, i
+	return n, from
+}
+
+// skipGrams is the loop that all bytes go through: it returns the first i, out
+// of from, from+8, from+16 and so on, up to which no slot is marked for the
+// eight grams from i on; it is more than end when there is none.
+func skipGrams(text []byte, i, end int, table []uint8) int {
+	marks, mask := base(table), uint32(len(table)-1)
+	for ; i <= end; i += 8 {
+		x := load64(text, i) | foldMask
+		marked := byteAt(marks, uint32(x)*mul>>hashShift&mask)
+		marked |= byteAt(marks, uint32(x>>8)*mul>>hashShift&mask)
+		marked |= byteAt(marks, uint32(x>>16)*mul>>hashShift&mask)
+		marked |= byteAt(marks, uint32(x>>24)*mul>>hashShift&mask)
+		x = load64(text, i+4) | foldMask
+		marked |= byteAt(marks, uint32(x)*mul>>hashShift&mask)
+		marked |= byteAt(marks, uint32(x>>8)*mul>>hashShift&mask)
+		marked |= byteAt(marks, uint32(x>>16)*mul>>hashShift&mask)
+		marked |= byteAt(marks, uint32(x>>24)*mul>>hashShift&mask)
+		if marked != 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// look writes the places among the eight from i on of which the slot is marked
+// for the byte behind.
+func (t *table) look(text []byte, i int, places []Place) (n int) {
+	x, y := load64(text, i)|foldMask, load64(text, i+8)
+	behind := load64(text, i+4)
+	marks := base(t.marks)
+	for k := range uint32(8) {
+		slot := uint32(x) * mul >> hashShift & t.mask
+		if byteAt(marks, slot)&markOf(byte(behind)) != 0 {
+			places[n] = Place{At: uint32(i) + k, Slot: slot}
+			n++
+		}
+		x, behind = x>>8|(y|foldMask)<<56, behind>>8|y>>32<<56
+		y >>= 8
+	}
+	return n
 }
 
 // tail is the gram at i, folded, and the byte behind it, where the text may be
@@ -57,78 +84,56 @@ func tail(text []byte, i int) (gram uint32, behind byte) {
 // ScanPairs is ScanGrams for pairs.
 func (f *Filter) ScanPairs(text []byte, from, to int, places []Place) (n, next int) {
 	t := &f.pairs
-	marks := base(t.marks)
-	i := from
-	for end := min(to-6, len(text)-8); i <= end; i += 6 {
-		x := load64(text, i) | foldMask
-		s0, s1, s2 := uint32(x)&0xFFFF, uint32(x>>8)&0xFFFF, uint32(x>>16)&0xFFFF
-		s3, s4, s5 := uint32(x>>24)&0xFFFF, uint32(x>>32)&0xFFFF, uint32(x>>40)&0xFFFF
-		m0, m1, m2 := byteAt(marks, s0), byteAt(marks, s1), byteAt(marks, s2)
-		m3, m4, m5 := byteAt(marks, s3), byteAt(marks, s4), byteAt(marks, s5)
-		if m0|m1|m2|m3|m4|m5 == 0 {
-			continue
+	end := min(to-6, len(text)-8)
+	for from <= end {
+		from = skipPairs(text, from, end, t.marks)
+		if from > end {
+			break
 		}
 		if n+6 > len(places) {
-			return n, i
+			return n, from
 		}
-		slots := [6]uint32{s0, s1, s2, s3, s4, s5}
-		for k, m := range [6]uint8{m0, m1, m2, m3, m4, m5} {
-			if m&markOf(text[i+k+2]) != 0 {
-				places[n] = Place{At: uint32(i + k), Slot: slots[k]}
-				n++
-			}
-		}
+		n += t.lookPairs(text, from, places[n:])
+		from += 6
 	}
-	for ; i < to; i++ {
+	for ; from < to; from++ {
 		if n == len(places) {
-			return n, i
+			return n, from
 		}
-		gram, _ := tail(text, i)
+		gram, _ := tail(text, from)
 		slot := gram & 0xFFFF
-		if t.marks[slot]&markOf(tailAt(text, i+2)) != 0 {
-			places[n] = Place{At: uint32(i), Slot: slot}
+		if t.marks[slot]&markOf(byte(gram>>16)) != 0 {
+			places[n] = Place{At: uint32(from), Slot: slot}
 			n++
 		}
 	}
-	return n, i
+	return n, from
 }
 
-// tailAt is the byte at i, or 0 behind the end.
-func tailAt(text []byte, i int) byte {
-	if i < len(text) {
-		return text[i]
-	}
-	return 0
-}
-
-// ScanRuns calls found with the id and the begin of each run that overlaps
-// text[from:to], ascending for each id. A run that goes on behind to is found
-// when enough of it is before to.
-func (f *Filter) ScanRuns(text []byte, from, to int, found func(id uint32, at int)) {
-	for k := range f.runs {
-		r := &f.runs[k]
-		for i := from + r.length - 1; i < to; {
-			if !r.set.Has(text[i]) {
-				i += r.length
-				continue
-			}
-			begin := i
-			for begin > from && i-begin < r.length-1 && r.set.Has(text[begin-1]) {
-				begin--
-			}
-			end := i + 1
-			for end < to && end-begin < r.length && r.set.Has(text[end]) {
-				end++
-			}
-			if end-begin < r.length {
-				i = end + r.length // text[end] is not of the set
-				continue
-			}
-			found(r.id, begin)
-			for end < to && r.set.Has(text[end]) {
-				end++
-			}
-			i = end + r.length
+// skipPairs is skipGrams for pairs, six at a time.
+func skipPairs(text []byte, i, end int, table []uint8) int {
+	marks := base(table)
+	for ; i <= end; i += 6 {
+		x := load64(text, i) | foldMask
+		if byteAt(marks, uint32(x)&0xFFFF)|byteAt(marks, uint32(x>>8)&0xFFFF)|
+			byteAt(marks, uint32(x>>16)&0xFFFF)|byteAt(marks, uint32(x>>24)&0xFFFF)|
+			byteAt(marks, uint32(x>>32)&0xFFFF)|byteAt(marks, uint32(x>>40)&0xFFFF) != 0 {
+			return i
 		}
 	}
+	return i
+}
+
+func (t *table) lookPairs(text []byte, i int, places []Place) (n int) {
+	x := load64(text, i) | foldMask
+	marks := base(t.marks)
+	for k := range uint32(6) {
+		slot := uint32(x) & 0xFFFF
+		if byteAt(marks, slot)&markOf(byte(x>>16)) != 0 {
+			places[n] = Place{At: uint32(i) + k, Slot: slot}
+			n++
+		}
+		x >>= 8
+	}
+	return n
 }

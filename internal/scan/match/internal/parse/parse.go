@@ -38,7 +38,8 @@ import (
 // Pattern is a pattern, and its form in the engine.
 type Pattern struct {
 	Source *syntax.Regexp // as it was written
-	Tree   *syntax.Regexp // without captures, and without what may be left out at its ends
+	Line   *syntax.Regexp // for a single line, and without captures
+	Tree   *syntax.Regexp // also without what may be left out at its ends
 	// Never says that nothing matches the pattern; then Tree is of no use.
 	Never bool
 }
@@ -53,9 +54,9 @@ func Parse(pattern string, multiline bool) (Pattern, error) {
 	}
 	tree := rewrite(re, !multiline)
 	if tree.Op == syntax.OpNoMatch {
-		return Pattern{Source: re, Tree: tree, Never: true}, nil
+		return Pattern{Source: re, Line: tree, Tree: tree, Never: true}, nil
 	}
-	return Pattern{Source: re, Tree: trim(trim(tree, true), false)}, nil
+	return Pattern{Source: re, Line: tree, Tree: trim(trim(tree, true), false)}, nil
 }
 
 var (
@@ -220,4 +221,30 @@ func trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 		return alternate(subs)
 	}
 	return re
+}
+
+// Reverse returns a tree that matches the same texts read backwards. (Which
+// match is preferred has no meaning then.)
+func Reverse(re *syntax.Regexp) *syntax.Regexp {
+	reversed := *re
+	reversed.Sub = make([]*syntax.Regexp, len(re.Sub))
+	for i, sub := range re.Sub {
+		reversed.Sub[i] = Reverse(sub)
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		reversed.Rune = slices.Clone(re.Rune)
+		slices.Reverse(reversed.Rune)
+	case syntax.OpConcat:
+		slices.Reverse(reversed.Sub)
+	case syntax.OpBeginText:
+		reversed.Op = syntax.OpEndText
+	case syntax.OpEndText:
+		reversed.Op = syntax.OpBeginText
+	case syntax.OpBeginLine:
+		reversed.Op = syntax.OpEndLine
+	case syntax.OpEndLine:
+		reversed.Op = syntax.OpBeginLine
+	}
+	return &reversed
 }
