@@ -2,6 +2,7 @@ package match_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -17,6 +18,17 @@ import (
 func TestEasyToGetWrong(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ab", match.MaxLine/2)
+	// A line of a and b in which nearly all runs of 13 are different.
+	rnd, noise := rand.New(rand.NewPCG(1, 1)), make([]byte, 6<<10)
+	for i := range noise {
+		noise[i] = "ab"[rnd.IntN(2)]
+	}
+	// More characters that differ than an automaton can tell apart.
+	var alphabet []rune
+	for r := 'А'; len(alphabet) < 300; r++ {
+		alphabet = append(alphabet, r)
+	}
+	letters := string(alphabet)
 	for name, tt := range map[string]struct {
 		patterns []string
 		text     string
@@ -58,18 +70,26 @@ func TestEasyToGetWrong(t *testing.T) {
 		"surrogates":                       {[]string{`key[\x{D7FF}-\x{E000}]=`, `key\x{D800}=`, `\x{D800}`, `key[^a]{3}=`}, "key\xed\xa0\x80=\nkey\ufffd=\nkey\ud7ff=\nkey\ue000=", [2]int{3, 3}},
 
 		// Which match, and where.
-		"the leftmost of two needs":                    {[]string{`foo.*bar|bar`, `[a-z]{2,5}1234`, `\w*secret`, `(?:aa)?bbbb|a`}, "bar foo bar\nxxxxxxxx1234\nmy_secret\naabbbb", [2]int{5, 5}},
-		"the first branch, not longest":                {[]string{`key|keys`, `(?:a|ab)(?:c|bcd)`, `(?U)a+`, `a+?b??`, `x(?:yz)??yz`}, "keys\nabcd\naaa\naab\nxyzyz", [2]int{9, 9}},
-		"a start that fails, then one that holds":      {[]string{`ababc`, `aab`, `\babab\b`, `aaaa[^a]`, `a{4}b`}, "abababc\naaab\nababab abab\naaaaaab", [2]int{6, 6}},
-		"many starts that fail":                        {[]string{`aaaa[^a]`, `a{4,}b`, `(?:aaaa)+c`}, strings.Repeat("a", 4000) + "\n" + strings.Repeat("a", 4000) + "bc", [2]int{2, 3}},
-		"windows that overlap":                         {[]string{`abcdefgh`, `bcdefghi`, `cdefghij`, `defg`, `(?i)EFGH`}, "abcdefghij\nabcdefg\nxefghij", [2]int{7, 7}},
-		"one literal for many rules":                   {[]string{`token\d`, `token[a-z]`, `token$`, `^token`, `(?i)TOKEN_`, `to{1}ken=`}, "token1 tokena\ntoken\nTOKEN_\ntoken=", [2]int{8, 5}},
-		"literals that hold each other":                {[]string{`user`, `user_account`, `user_account_id`, `account`, `count_id`}, "user_account_id\nuser_account\nuser", [2]int{9, 9}},
-		"word lists":                                   {[]string{`\b(?:` + strings.Repeat("alpha|beta|gam|gamma|", 20) + `delta)\b`, `(?:|in|inter)face`}, "gamma\nxbeta\ninterface\nface delta", [2]int{4, 4}},
-		"runs":                                         {[]string{`\b[a-f0-9]{32}\b`, `[0-9a-zA-Z_-]{20,40}=`, `[a-z]{1000}!`}, strings.Repeat("0f", 16) + "\n" + strings.Repeat("0f", 17) + "=\n" + strings.Repeat("q", 1001) + "!", [2]int{3, 3}},
-		"gaps":                                         {[]string{`begin.{0,10}end`, `begin.*end`, `begin[^;]*end`, `begin.{3}end`}, "begin123end\nbegin" + strings.Repeat(".", 11) + "end\nbegin;end\nbegin\nend", [2]int{8, 8}},
-		"at the end of the longest line":               {[]string{`abab!$`, `!`, `^[ab]{2}.*!`}, long[1:] + "!\n" + long + "!\n" + long[1:] + "!\r\n", [2]int{6, 3}},
-		"at its start":                                 {[]string{`^!ab`, `!abab`}, "!" + long[:len(long)-1] + "\n!" + long + "\n!" + long[:len(long)-1] + "\r\n", [2]int{4, 3}},
+		"the leftmost of two needs":               {[]string{`foo.*bar|bar`, `[a-z]{2,5}1234`, `\w*secret`, `(?:aa)?bbbb|a`}, "bar foo bar\nxxxxxxxx1234\nmy_secret\naabbbb", [2]int{5, 5}},
+		"the first branch, not longest":           {[]string{`key|keys`, `(?:a|ab)(?:c|bcd)`, `(?U)a+`, `a+?b??`, `x(?:yz)??yz`}, "keys\nabcd\naaa\naab\nxyzyz", [2]int{9, 9}},
+		"a start that fails, then one that holds": {[]string{`ababc`, `aab`, `\babab\b`, `aaaa[^a]`, `a{4}b`}, "abababc\naaab\nababab abab\naaaaaab", [2]int{6, 6}},
+		"many starts that fail":                   {[]string{`aaaa[^a]`, `a{4,}b`, `(?:aaaa)+c`}, strings.Repeat("a", 4000) + "\n" + strings.Repeat("a", 4000) + "bc", [2]int{2, 3}},
+		"windows that overlap":                    {[]string{`abcdefgh`, `bcdefghi`, `cdefghij`, `defg`, `(?i)EFGH`}, "abcdefghij\nabcdefg\nxefghij", [2]int{7, 7}},
+		"one literal for many rules":              {[]string{`token\d`, `token[a-z]`, `token$`, `^token`, `(?i)TOKEN_`, `to{1}ken=`}, "token1 tokena\ntoken\nTOKEN_\ntoken=", [2]int{8, 5}},
+		"literals that hold each other":           {[]string{`user`, `user_account`, `user_account_id`, `account`, `count_id`}, "user_account_id\nuser_account\nuser", [2]int{9, 9}},
+		"word lists":                              {[]string{`\b(?:` + strings.Repeat("alpha|beta|gam|gamma|", 20) + `delta)\b`, `(?:|in|inter)face`}, "gamma\nxbeta\ninterface\nface delta", [2]int{4, 4}},
+		"runs":                                    {[]string{`\b[a-f0-9]{32}\b`, `[0-9a-zA-Z_-]{20,40}=`, `[a-z]{1000}!`}, strings.Repeat("0f", 16) + "\n" + strings.Repeat("0f", 17) + "=\n" + strings.Repeat("q", 1001) + "!", [2]int{3, 3}},
+		"gaps":                                    {[]string{`begin.{0,10}end`, `begin.*end`, `begin[^;]*end`, `begin.{3}end`}, "begin123end\nbegin" + strings.Repeat(".", 11) + "end\nbegin;end\nbegin\nend", [2]int{8, 8}},
+		"at the end of the longest line":          {[]string{`abab!$`, `!`, `^[ab]{2}.*!`}, long[1:] + "!\n" + long + "!\n" + long[1:] + "!\r\n", [2]int{6, 3}},
+		"at its start":                            {[]string{`^!ab`, `!abab`}, "!" + long[:len(long)-1] + "\n!" + long + "\n!" + long[:len(long)-1] + "\r\n", [2]int{4, 3}},
+		"more states than automata may have": {
+			[]string{`a[ab]{12}[^ab]`, `b[ab]{13}(?:c|é)`, `[ab]*a[ab]{13}\W`, `a(?:a|b|é){13}[^ab]`, `aa[ab]{12}[^ab]{2}`, `\ba[ab]{15}c`},
+			string(noise) + "\n" + string(noise[1:]) + "d c\n" + string(noise[:40]) + "c!", [2]int{2, 4},
+		},
+		"more classes than automata may have":          {[]string{letters, `(?i)` + letters, `\b1[` + letters + `]2`}, letters + "\n" + strings.ToUpper(letters) + "\n1А2 1я2", [2]int{4, 4}},
+		"more places than are kept at once":            {[]string{`token\d$`, `token1 token2`, `!=-?1`, `[0-9a-f]{12}!`}, strings.Repeat("token1 != ", 1500) + "\n" + strings.Repeat("!=token", 2000) + "2\n" + strings.Repeat("0123456789abcdef", 900) + "!\n" + strings.Repeat("token2\n!=1\n", 600), [2]int{1202, 601}},
+		"no place is left for grams":                   {[]string{`aaaa`, `a{6}b`}, strings.Repeat("a", 522), [2]int{1, 1}},
+		"no place is left for pairs":                   {[]string{`!!`, `[!?]![0-9]`}, strings.Repeat("!", 515), [2]int{1, 1}},
 		"a hit on every line, and rules that share it": {[]string{`x`, `[x]`, `x?x`, `.`}, strings.Repeat("x\n", 300), [2]int{1200, 1200}},
 	} {
 		t.Run(name, func(t *testing.T) {
