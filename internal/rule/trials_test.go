@@ -27,8 +27,8 @@ func TestParseFileBudget(t *testing.T) {
 
 	spent := &trials{ctx: t.Context(), left: 0}
 	v := violations(Rule{
-		ID: "a", Type: TypeRegex, Pattern: "(?s)x[a-z]{0,400}[a-z]{0,400}!", Multiline: true, Message: "m", Severity: Low,
-		Cases: Cases{NoMatch: []string{strings.Repeat("x", 16<<10)}},
+		ID: "a", Type: TypeRegex, Pattern: "(?s)a.*z|a", Multiline: true, Message: "m", Severity: Low,
+		Cases: Cases{NoMatch: []string{strings.Repeat("a\n", MaxCase/2)}}, // looks for a z from each a
 	}, spent)
 	require.Len(t, v, 1)
 	assert.Contains(t, v[0].Description, "takes more than 2 seconds")

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/prwarden/prwarden/internal/rule/plainyaml"
 )
 
 // decoder walks YAML nodes and collects mistakes with their lines.
@@ -53,6 +55,9 @@ func (d *decoder) document(data []byte) *yaml.Node {
 		}
 		d.fail(bytes.Count(data[:at], []byte{'\n'})+1, "the file must be UTF-8")
 		return nil
+	}
+	if root, ok := plainyaml.Parse(data); ok {
+		return root
 	}
 	stream := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node
