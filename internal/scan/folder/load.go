@@ -51,22 +51,27 @@ var ErrNoRules = errors.New("there are no rules to apply")
 // Load reads and compiles rules. A rules file with mistakes is a *RulesError.
 // It fails with ErrNoRules when no rule is left, and with ctx's error.
 func Load(ctx context.Context, s Sources) (*Loaded, error) {
-	var builtIn []rule.Rule
-	var builtInErr error
-	var loading sync.WaitGroup
-	loading.Go(func() { builtIn, builtInErr = defaults.Load() })
+	builtIn := sync.OnceValues(defaults.Load) // takes as long as a thousand rules
+	var ahead sync.WaitGroup
+	if !s.NoDefaults {
+		ahead.Go(func() { _, _ = builtIn() })
+	}
 	l := &Loaded{}
 	file, err := l.file(ctx, s)
-	loading.Wait()
-	if err == nil {
-		err = builtInErr
+	ahead.Wait()
+	if err != nil {
+		return nil, err
 	}
+	if s.NoDefaults && len(file.Disable) == 0 {
+		return l, l.compile(file.Rules, file.Exclude)
+	}
+	defaultRules, err := builtIn()
 	if err != nil {
 		return nil, err
 	}
 
 	known := map[string]bool{}
-	for _, r := range builtIn {
+	for _, r := range defaultRules {
 		known[r.FullID()] = true
 	}
 	off := map[string]bool{}
@@ -82,17 +87,21 @@ func Load(ctx context.Context, s Sources) (*Loaded, error) {
 		if err != nil {
 			return nil, broken(l.File, err)
 		}
-		for _, r := range builtIn {
+		for _, r := range defaultRules {
 			if !off[r.FullID()] {
 				rules = append(rules, r)
 			}
 		}
 	}
+	return l, l.compile(rules, file.Exclude)
+}
+
+func (l *Loaded) compile(rules []rule.Rule, exclude []string) (err error) {
 	if len(rules) == 0 {
-		return nil, ErrNoRules
+		return ErrNoRules
 	}
-	l.Rules, err = Compile(rules, file.Exclude)
-	return l, err
+	l.Rules, err = Compile(rules, exclude)
+	return err
 }
 
 // file reads the rules file that applies. Without one it is empty.
