@@ -60,7 +60,7 @@
 //	                               chain    this   all windows
 //	                               alone   table   of training
 //	rank correlation with actual    0.68    0.80          0.81
-//	median factor to actual         2.84    2.09          1.97
+//	median factor to actual         2.81    2.09          1.97
 //	chosen within 2 x of best       72 %    83 %          86 %
 //	hits per MiB of the chosen      23.2    14.0          13.7
 //
@@ -69,6 +69,12 @@
 // gives 274. The last column is what a table of unlimited size would do, with
 // every window of the training text in it. So the error that is left is not in
 // the size of the table but in other code being different.
+//
+// In CPU time, on a machine that was busy with other work: 40 ns for four exact
+// bytes by RateOf, 0.12 µs by Rate; 0.3 µs for three bytes and [0-9a-f], 1.5 µs
+// for [0-9a-f]{4}, 7 µs for [0-9a-z_]{4}, 83 µs for eight sets of any byte; about
+// 2.5 ms to decode the table, once. The file has 59 KiB, the table in memory 330
+// KiB.
 //
 // Whole octaves are precise enough for triples: eighths improved none of these
 // figures by 2 %. Rates of triples under 2 per MiB are left to be estimated

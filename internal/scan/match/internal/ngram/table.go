@@ -1,6 +1,7 @@
 package ngram
 
 import (
+	"bytes"
 	"compress/flate"
 	_ "embed"
 	"encoding/binary"
@@ -51,7 +52,7 @@ const (
 	maxBody = 1 << 20               // bytes of a body, more than the largest has
 )
 
-// table is the trained rates, in the form in which they are looked up: 325 KiB.
+// table is the trained rates, in the form in which they are looked up: 330 KiB.
 type table struct {
 	symbol [256]uint8
 	share  [256]float32     // of a byte among the bytes of its symbol
@@ -85,10 +86,11 @@ func decode(file io.Reader) (*table, error) {
 	if _, err := io.ReadFull(file, start[:]); err != nil || string(start[:]) != header {
 		return nil, errors.New("ngram: not a table of this version")
 	}
-	body, err := io.ReadAll(io.LimitReader(flate.NewReader(file), maxBody))
-	if err != nil {
+	inflated := bytes.NewBuffer(make([]byte, 0, 2*levels))
+	if _, err := inflated.ReadFrom(io.LimitReader(flate.NewReader(file), maxBody)); err != nil {
 		return nil, fmt.Errorf("ngram: damaged table: %w", err)
 	}
+	body := inflated.Bytes()
 	if len(body) < levels {
 		return nil, errors.New("ngram: damaged table: too short")
 	}
@@ -154,11 +156,7 @@ func (t *table) fill(pair []byte) {
 		}
 		row, next := t.triple[ab*symbols:][:symbols], after[ab%symbols*symbols:][:symbols]
 		for c, known := range row {
-			guess := uint8(min(max(int(level)+next[c], 0), rarest))
-			if known == 0 {
-				known = guess
-			}
-			row[c] = known
+			row[c] = max(known, uint8(min(max(int(level)+next[c], 0), rarest))) // what is known is at least rarest
 		}
 	}
 }
