@@ -10,9 +10,16 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// openDirectory opens what was a directory a moment ago.
+// openDirectory opens what was a directory a moment ago. os.Open would try to
+// wait for it with others, by three more calls of the system.
 func openDirectory(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	fd, err := retried(func() (int, error) {
+		return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
 }
 
 // readRegular reads what was a regular file a moment ago. It calls the system
