@@ -242,6 +242,9 @@ func (g *grammar) atom(depth int) string {
 		flags := pick(g.choices, []string{"(?i:", "(?-i:", "(?s:", "(?m:", "(?U:", "(?i-s:", "(?mi:", "(?s-m:", "(?-imsU:"})
 		return flags + g.alternation(depth-1) + ")"
 	case 14:
+		if g.one(4) {
+			return g.fixed()
+		}
 		return g.wordList()
 	case 15: // flags up to the end of the group
 		return pick(g.choices, []string{"(?i)", "(?-i)", "(?s)", "(?m)", "(?U)", "(?-s)", "(?-m)"}) + g.sequence(depth-1)
@@ -296,6 +299,17 @@ func (g *grammar) wordList() string {
 		list[g.below(len(list))] = ""
 	}
 	return pick(g.choices, []string{"(?:", "(", "(?i:"}) + strings.Join(list, "|") + ")"
+}
+
+// fixed writes a word that stands at the same place in each match, behind parts
+// that have too many alternatives, or bytes, to be looked for together with it.
+func (g *grammar) fixed() string {
+	part := pick(g.choices, []string{"(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)", "[a-c0][0-9]", "[a-z]{60}", "(?:k1|s2|[a-f]x|ab|ba|__|--)", "[^\\n]{3}"})
+	p := part + pick(g.choices, []string{part, part + part, `(?:ab|cd|ef|gh|ij|kl|mn)`, "[0-9a-f]{90}"}) + g.word()
+	if g.one(2) {
+		p = "(?:" + p + "|" + g.word() + ")"
+	}
+	return p
 }
 
 // shorthands are the classes that have a name.

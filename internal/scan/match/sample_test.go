@@ -55,7 +55,7 @@ func (w *writer) text() []byte {
 		out = append(out, pick(w.choices, separators)...)
 	}
 	if w.one(16) {
-		out = append(out, w.longLine()...)
+		out = append(w.longLine(), out...)
 	}
 	if w.one(24) {
 		out = append(out, w.noise()...)

@@ -83,8 +83,9 @@ func ranges(c *choices, n int) []match.LineRange {
 	return list
 }
 
-// cheapen cuts files short, or drops rules where these are few already, until
-// the reference can tell in a fraction of a second what the scene's hits are.
+// cheapen cuts files short, or drops rules where these are few already or a line
+// is very long, until the reference can tell in a fraction of a second what the
+// scene's hits are.
 func (s *scene) cheapen() {
 	sizes := make([]int, len(s.rules))
 	for i, r := range s.rules {
@@ -106,7 +107,7 @@ func (s *scene) cheapen() {
 		switch n := len(s.rules); {
 		case cost <= maxCost, n == 1 && !s.rules[0].Multiline && cost <= 4*maxCost:
 			return
-		case n > 1 && (n <= 4 || longest < 1<<10):
+		case n > 1 && (n <= 4 || longest < 1<<10 || longest >= match.MaxLine):
 			s.rules, s.off = s.rules[:n-1], s.off[:min(n-1, len(s.off))]
 		default:
 			for k, f := range s.files {
@@ -233,8 +234,11 @@ func (s scene) spansDiffer(ctx context.Context) string {
 	}
 	session := m.NewSession(forever, nil)
 	for i, r := range s.rules {
-		re := regexp.MustCompile(r.Pattern)
+		re, size := regexp.MustCompile(r.Pattern), programSize(r.Pattern)
 		for text := range s.texts(r.Multiline) {
+			for size*len(text)*(1+len(text)/128) > maxCost { // each match may look at all that follows
+				text = text[:len(text)/2]
+			}
 			var want []match.Span
 			for _, loc := range re.FindAllIndex(text, -1) {
 				want = append(want, match.Span{Start: loc[0], End: loc[1]})
@@ -298,16 +302,20 @@ func looksAt(r match.Rule, path string) bool {
 	return len(match.Reference([]match.Rule{r}, path, []byte("x"), all)) > 0
 }
 
-// texts yields the files, or all their lines.
+// texts yields the files, or all their lines, each once.
 func (s scene) texts(multiline bool) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
+		seen := map[string]bool{}
 		for _, f := range s.files {
 			list := [][]byte{f.content}
 			if !multiline {
 				list = splitLines(f.content)
 			}
 			for _, text := range list {
-				if !yield(text) {
+				if seen[string(text)] {
+					continue
+				}
+				if seen[string(text)] = true; !yield(text) {
 					return
 				}
 			}
