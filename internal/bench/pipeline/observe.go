@@ -11,8 +11,11 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// sample is how long the steps of one review took, by name.
-type sample map[string]time.Duration
+// sample is how long the steps of one run took, by name, in milliseconds; and
+// what it cost, in what the names say.
+type sample map[string]float64
+
+func (s sample) add(step string, d time.Duration) { s[step] += float64(d.Nanoseconds()) / 1e6 }
 
 // The steps that are seen from outside of the scanner.
 const (
@@ -22,7 +25,6 @@ const (
 	stepStore  = "store"
 	stepRest   = "rest of the scan"
 	stepTotal  = "total"
-	stepCPU    = "processor time"
 )
 
 // observed stands between the dispatcher and its parts and takes the time. It
@@ -50,7 +52,7 @@ var (
 func (o *observed) add(step string, d time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.now[step] += d
+	o.now.add(step, d)
 }
 
 // Claim implements review.Queue. A claim that finds a review begins a sample.
@@ -59,7 +61,8 @@ func (o *observed) Claim(ctx context.Context, worker string, lease time.Duration
 	c, err := o.queue.Claim(ctx, worker, lease)
 	if c != nil {
 		o.mu.Lock()
-		o.now, o.started = sample{stepClaim: time.Since(start)}, start
+		o.now, o.started = sample{}, start
+		o.now.add(stepClaim, time.Since(start))
 		o.mu.Unlock()
 	}
 	return c, err
@@ -93,7 +96,7 @@ func (o *observed) Finish(ctx context.Context, c review.Claim, outcome review.Ou
 func (o *observed) ended(review.Status, string, time.Duration) {
 	o.mu.Lock()
 	s := o.now
-	s[stepTotal] = time.Since(o.started)
+	s.add(stepTotal, time.Since(o.started))
 	o.mu.Unlock()
 	o.samples <- s
 }

@@ -54,8 +54,9 @@ func (p *plain) git(ctx context.Context, step string, stdin []byte, out io.Write
 		return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, said.String())
 	}
 	if step != "" {
-		p.took[step] += time.Since(start)
-		p.took[stepTotal] += time.Since(start)
+		took := time.Since(start)
+		p.took.add(step, took)
+		p.took.add(stepTotal, took)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -115,22 +116,21 @@ func (c *change) file(ctx context.Context, i int, patches *patches, contents *co
 	if !p.compared() {
 		return file, nil
 	}
-	diffed := scan.Begin(ctx, scan.PhaseDiff)
-	number, added, err := patches.reader.next()
-	diffed()
-	if err != nil {
-		if ended := patches.proc.wait(ctx); ended != nil && !errors.Is(err, errPatch) {
-			return nil, ended
+	var added []scan.LineRange
+	isNew := !c.hasOld(p)
+	if !isNew {
+		var err error
+		if added, err = patches.next(ctx, i); err != nil {
+			return nil, err
 		}
-		return nil, noEOF(err)
-	}
-	if number != i {
-		return nil, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
 	}
 	defer scan.Begin(ctx, scan.PhaseRead)()
 	data, err := contents.next(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if isNew {
+		added = []scan.LineRange{{First: 1, Last: countLines(data)}}
 	}
 	if len(added) > 0 {
 		file.Added, file.Content = added, data
@@ -138,8 +138,17 @@ func (c *change) file(ctx context.Context, i int, patches *patches, contents *co
 	return file, nil
 }
 
-// compared tells whether git is asked for p's lines: whether it may have
-// added some, and is small enough to be scanned.
+// countLines counts the lines of a file that is not empty, as git does.
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte{'\n'})
+	if data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// compared tells whether p's lines are looked at: whether it may have added
+// some, and is small enough to be scanned.
 func (p *pair) compared() bool {
 	return p.newMode.blob() && (p.old != p.now || p.replaced()) && p.size > 0 && p.size <= scan.MaxFileSize
 }
@@ -148,10 +157,32 @@ func (p *pair) compared() bool {
 // as deleted and added, even when the content stays.
 func (p *pair) replaced() bool { return p.oldMode.kind() != p.newMode.kind() }
 
+// hasOld tells whether p, which is compared, has an old side to compare with.
+// Of a file without one all lines were added, and git need not say so.
+func (c *change) hasOld(p *pair) bool {
+	return p.old != noOID && !p.replaced() && p.oldSize <= c.repo.store.git.limits.OldFileSize
+}
+
 // patches is the running command that compares files.
 type patches struct {
 	proc   *process
 	reader *patchReader
+}
+
+// next returns the added lines of the next file, which must be number i.
+func (p *patches) next(ctx context.Context, i int) ([]scan.LineRange, error) {
+	defer scan.Begin(ctx, scan.PhaseDiff)()
+	number, added, err := p.reader.next()
+	if err != nil {
+		if ended := p.proc.wait(ctx); ended != nil && !errors.Is(err, errPatch) {
+			return nil, ended
+		}
+		return nil, noEOF(err)
+	}
+	if number != i {
+		return nil, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
+	}
+	return added, nil
 }
 
 func (p *patches) kill() {
@@ -181,14 +212,11 @@ func (p *patches) end(ctx context.Context) error {
 // which can give other hunks.
 func (c *change) startPatches(ctx context.Context) (*patches, error) {
 	var before, after []entry
-	for i, p := range c.pairs {
-		if !p.compared() {
-			continue
-		}
-		name := fmt.Sprintf("%08d", i)
-		after = append(after, entry{name: name, mode: typeFile | 0o644, oid: p.now})
-		if p.old != noOID && !p.replaced() && p.oldSize <= c.repo.store.git.limits.OldFileSize {
+	for i := range c.pairs {
+		if p := &c.pairs[i]; p.compared() && c.hasOld(p) {
+			name := fmt.Sprintf("%08d", i)
 			before = append(before, entry{name: name, mode: typeFile | 0o644, oid: p.old})
+			after = append(after, entry{name: name, mode: typeFile | 0o644, oid: p.now})
 		}
 	}
 	if len(after) == 0 {

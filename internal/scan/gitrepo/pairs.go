@@ -41,27 +41,38 @@ func (p *pairing) stop() {
 	<-p.done
 }
 
-// pair has git pair the files of two trees, which the walk has bounded, and
-// gets their contents where the cache lacks them. Mostly it lacks all of them
-// or none: with a cache that is not new, git begins before that is known.
-func (r *Repo) pair(ctx context.Context, old, now OID, blobs map[OID]bool) ([]pair, map[OID]int64, error) {
+// pair gets the contents of the changed files where the cache lacks them, and
+// pairs the files with what they were. Only renames need git for that. Mostly
+// the cache lacks all contents or none: when it is not new, git begins before
+// that is known.
+func (r *Repo) pair(ctx context.Context, old, now OID, w *walk) ([]pair, map[OID]int64, error) {
 	early := &pairing{}
-	if !r.gen.fresh {
+	ahead := w.renames() && !r.gen.fresh
+	if ahead {
 		early = r.startPairs(ctx, old, now)
 	}
-	fetched, sizes, err := r.ensure(ctx, blobs)
-	if !r.gen.fresh && (err != nil || fetched) {
+	fetched, sizes, err := r.ensure(ctx, w.blobs)
+	if ahead && (err != nil || fetched) {
 		early.stop()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	defer scan.Begin(ctx, scan.PhaseCompare)()
-	if r.gen.fresh || fetched {
+	if !w.renames() {
+		sortPairs(w.pairs)
+		return w.pairs, sizes, nil
+	}
+	w.pairs = nil // git's count
+	if !ahead || fetched {
 		early = r.startPairs(ctx, old, now)
 	}
 	pairs, err := early.wait()
 	return pairs, sizes, err
+}
+
+func sortPairs(pairs []pair) {
+	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.path, b.path) })
 }
 
 // comparePairs has git pair the files of two trees, which the walk has bounded.
@@ -77,6 +88,6 @@ func (r *Repo) comparePairs(ctx context.Context, old, now OID) ([]pair, error) {
 	if ended := proc.wait(ctx); ended != nil {
 		return nil, ended
 	}
-	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.path, b.path) })
+	sortPairs(pairs)
 	return pairs, err
 }

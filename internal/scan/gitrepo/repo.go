@@ -239,7 +239,7 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 	compared()
 	c := &change{repo: r, head: head, base: base, start: start}
 	var sizes map[OID]int64
-	if c.pairs, sizes, err = r.pair(ctx, start.Tree, head.Tree, w.blobs); err != nil {
+	if c.pairs, sizes, err = r.pair(ctx, start.Tree, head.Tree, w); err != nil {
 		return nil, err
 	}
 	for i := range c.pairs {

@@ -21,6 +21,18 @@ const (
 
 func (m mode) kind() mode { return m & typeMask }
 
+// canonical is the mode as git sees it: of a file's permissions only whether
+// its owner may execute it.
+func (m mode) canonical() mode {
+	switch {
+	case m.kind() != typeFile:
+		return m.kind()
+	case m&0o100 != 0:
+		return typeFile | 0o755
+	}
+	return typeFile | 0o644
+}
+
 // blob tells whether an entry is a file or a symlink.
 func (m mode) blob() bool { return m.kind() == typeFile || m.kind() == typeSymlink }
 
