@@ -70,6 +70,9 @@ func (s *Scanner) run(ctx context.Context, change Change, p *plan, c *collector,
 		go func() {
 			defer func() { <-slots }()
 			result <- contained(func() fileResult { return scanFile(ctx, p, f, c.limit) })
+			if f.Release != nil {
+				f.Release()
+			}
 		}()
 	}
 	close(ordered)

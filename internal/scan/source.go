@@ -61,6 +61,9 @@ type File struct {
 	Size      int64       // of the content, in bytes
 	Content   []byte      // nil when Size is over MaxFileSize or nothing was added
 	Added     []LineRange // the added lines, ascending, not touching each other
+	// Release, when not nil, gives Content back to be filled again. The
+	// receiver may call it once, when nothing of Content is in use any more.
+	Release func()
 }
 
 // LineRange is a run of lines, First to Last, counted from 1, both included.

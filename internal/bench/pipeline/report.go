@@ -30,6 +30,16 @@ func (k kind) ratio(of string) float64 {
 	return median(pairs, of)
 }
 
+// fastest is the least of the samples' values of one name: what a busy machine
+// disturbed least.
+func fastest(samples []sample, name string) float64 {
+	least := samples[0][name]
+	for _, s := range samples {
+		least = min(least, s[name])
+	}
+	return least
+}
+
 // steps are the parts of a review, in the order of the report: those that
 // follow each other, and those that go on meanwhile.
 func steps() (inTurn, meanwhile []string) {
@@ -101,5 +111,9 @@ func (b *bench) report(out io.Writer) {
 	for _, of := range []string{stepTotal, costCPU} {
 		t.row(of, func(k kind) (string, string) { return fmt.Sprintf("%.2f", k.ratio(of)), "" })
 	}
+	t.row("total, fastest", func(k kind) (string, string) {
+		a, b := fastest(k.ours, stepTotal), fastest(k.hand, stepTotal)
+		return fmt.Sprintf("%.2f", a/b), fmt.Sprintf("%.0f / %.0f", a, b)
+	})
 	_ = t.w.Flush() // to the terminal
 }

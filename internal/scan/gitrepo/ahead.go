@@ -2,6 +2,8 @@ package gitrepo
 
 import (
 	"context"
+	"math/bits"
+	"sync"
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -36,7 +38,7 @@ func (c *change) readAhead(ctx context.Context) *contents {
 		defer close(r.read)
 		err := c.repo.objects.askAll(ctx, askContents, oids, func(a *answers) error {
 			for range oids {
-				data, _, err := a.content("blob", scan.MaxFileSize)
+				data, _, err := a.content("blob", scan.MaxFileSize, c.repo.store.buffers.get)
 				if err != nil {
 					return err
 				}
@@ -77,3 +79,18 @@ func (r *contents) stop() {
 	for range r.read {
 	}
 }
+
+// buffers are bytes of files that were scanned, kept for other files.
+type buffers struct{ pool sync.Pool }
+
+// get returns n bytes with anything in them.
+func (b *buffers) get(n int64) []byte {
+	if kept, ok := b.pool.Get().(*[]byte); ok && int64(cap(*kept)) >= n {
+		return (*kept)[:n]
+	}
+	// Powers of two, so that one that was kept mostly suffices.
+	return make([]byte, n, max(16<<10, int64(1)<<bits.Len64(uint64(n))))
+}
+
+// put keeps bytes that get gave.
+func (b *buffers) put(data []byte) { b.pool.Put(&data) }

@@ -132,9 +132,12 @@ func (c *change) file(ctx context.Context, i int, patches *patches, contents *co
 	if isNew {
 		added = []scan.LineRange{{First: 1, Last: countLines(data)}}
 	}
-	if len(added) > 0 {
-		file.Added, file.Content = added, data
+	if len(added) == 0 {
+		c.repo.store.buffers.put(data)
+		return file, nil
 	}
+	file.Added, file.Content = added, data
+	file.Release = func() { c.repo.store.buffers.put(data) }
 	return file, nil
 }
 

@@ -124,14 +124,17 @@ func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (
 		if _, err := fmt.Fprintf(o.proc.stdin, "contents %s\n", oid); err != nil {
 			return eof(err)
 		}
-		data, size, err = o.content(oid, kind, limit)
+		data, size, err = o.content(oid, kind, limit, newBuffer)
 		return err
 	})
 	return data, size, err
 }
 
-// content reads the answer to `contents`.
-func (o *objects) content(oid OID, kind string, limit int64) (data []byte, size int64, err error) {
+// newBuffer makes n bytes.
+func newBuffer(n int64) []byte { return make([]byte, n) }
+
+// content reads the answer to `contents`, into bytes that buffer gives.
+func (o *objects) content(oid OID, kind string, limit int64, buffer func(n int64) []byte) (data []byte, size int64, err error) {
 	obj, err := o.header()
 	if err != nil {
 		return nil, 0, err
@@ -139,7 +142,7 @@ func (o *objects) content(oid OID, kind string, limit int64) (data []byte, size 
 	if obj.kind != kind {
 		return nil, 0, fmt.Errorf("%w: %s is a %s and should be a %s", errDamaged, oid, obj.kind, kind)
 	}
-	data = make([]byte, min(obj.size, limit+1))
+	data = buffer(min(obj.size, limit+1))
 	if _, err := io.ReadFull(o.out, data); err != nil {
 		return nil, 0, fmt.Errorf("gitrepo: cat-file: %w", err)
 	}
@@ -164,10 +167,10 @@ type answers struct {
 }
 
 // content returns the next object, see objects.read.
-func (a *answers) content(kind string, limit int64) (data []byte, size int64, err error) {
+func (a *answers) content(kind string, limit int64, buffer func(n int64) []byte) (data []byte, size int64, err error) {
 	oid := a.oids[a.at]
 	a.at++
-	return a.o.content(oid, kind, limit)
+	return a.o.content(oid, kind, limit, buffer)
 }
 
 // info returns what is known of the next object; found is false for one that

@@ -17,7 +17,6 @@ import (
 type patchReader struct {
 	r    *bufio.Reader
 	line []byte // the beginning of the line that is next, nil when not read
-	keep []byte // what line is kept in
 }
 
 var errPatch = errors.New("gitrepo: unexpected text in a patch")
@@ -151,8 +150,11 @@ func (p *patchReader) peek() ([]byte, error) {
 	if len(line) == 0 {
 		return nil, err
 	}
-	p.keep = append(p.keep[:0], line[:min(len(line), 256)]...)
-	p.line = p.keep
+	if err == nil {
+		p.line = line
+		return line, nil
+	}
+	p.line = bytes.Clone(line[:min(len(line), 256)]) // reading on overwrites it
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = p.r.ReadSlice('\n')
 	}

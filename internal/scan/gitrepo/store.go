@@ -26,6 +26,7 @@ type Store struct {
 	git      *git
 	dir      string
 	prefetch []string
+	buffers  buffers
 }
 
 // New makes the cache directory and finds git.

@@ -228,7 +228,7 @@ func (w *walk) open(a *answers, oid OID) (*treeReader, error) {
 	if !oid.readable() {
 		return &treeReader{}, nil
 	}
-	tree, err := newTreeReader(w.limits, func() ([]byte, int64, error) { return a.content("tree", w.limits.TreeSize) })
+	tree, err := newTreeReader(w.limits, func() ([]byte, int64, error) { return a.content("tree", w.limits.TreeSize, newBuffer) })
 	if err != nil {
 		return nil, err
 	}
