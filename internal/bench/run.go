@@ -122,6 +122,22 @@ func quick(ctx context.Context, o options, out io.Writer) (err error) {
 		fmt.Fprintf(out, "%-10s compiled in %.1f ms; %.2f MB by its account, %.2f MB measured; %s\n",
 			name, float64(r.CompileNS)/1e6, float64(r.Size)/1e6, float64(r.Heap)/1e6, r.Info)
 	}
+	if o.compare && len(processes) > 1 {
+		var pairs [2][]engine.Pair
+		for i := range pairs {
+			if pairs[i], err = processes[i].Dump(); err != nil {
+				return err
+			}
+		}
+		a, err := engine.Agree(pairs[0], pairs[1], rules, c)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%d pairs are the same; %d missing, %d wrong; %v\n", a.Same, len(a.Missing), len(a.Wrong), a.Theirs)
+		for _, fault := range slices.Concat(a.Missing, a.Wrong) {
+			fmt.Fprintln(out, fault)
+		}
+	}
 	if o.hits != "" {
 		pairs, err := processes[0].Dump()
 		if err != nil {

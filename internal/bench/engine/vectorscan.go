@@ -45,7 +45,7 @@ func (p VectorscanProgram) Check(ctx context.Context, rules []ruleset.Rule, dir 
 	refused := map[string]string{}
 	var rest []ruleset.Rule
 	for _, r := range rules {
-		if _, err := translate(r.Pattern); err != nil {
+		if _, err := ruleset.ByteSyntax(r.Pattern); err != nil {
 			refused[r.ID] = err.Error()
 			continue
 		}
@@ -83,7 +83,7 @@ func (p VectorscanProgram) Start(ctx context.Context, rules []ruleset.Rule, pack
 func writePatterns(path string, rules []ruleset.Rule) error {
 	var b strings.Builder
 	for _, r := range rules {
-		pattern, err := translate(r.Pattern)
+		pattern, err := ruleset.ByteSyntax(r.Pattern)
 		if err != nil {
 			return fmt.Errorf("rule %s: %w", r.ID, err)
 		}

@@ -1,4 +1,4 @@
-package engine
+package ruleset
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestTranslate(t *testing.T) {
+func TestByteSyntax(t *testing.T) {
 	t.Parallel()
 	for pattern, want := range map[string]string{
 		`\bfoo[\t\f\r ]*\(`:  `\bfoo[\x09\x0c-\x0d\x20]*\x28`,
@@ -20,12 +20,12 @@ func TestTranslate(t *testing.T) {
 		`é`:                  `\xc3\xa9`,
 		`x{2,}`:              `(?:x){2,}`,
 	} {
-		got, err := translate(pattern)
+		got, err := ByteSyntax(pattern)
 		assert.NoError(t, err, pattern)
 		assert.Equal(t, want, got, pattern)
 	}
 	for _, pattern := range []string{`[é-ü]`, `\pL`, `a\n`, `[^\x00-\x{10FFFF}]`, `(`} {
-		_, err := translate(pattern)
+		_, err := ByteSyntax(pattern)
 		assert.Error(t, err, pattern)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package ruleset
 
 import (
 	"errors"
@@ -11,16 +11,16 @@ import (
 // errUntranslatable is why a pattern can't be given to an engine of bytes.
 var errUntranslatable = errors.New("needs runes over U+007F in a class")
 
-// translate writes a pattern in the syntax of vectorscan, so that it matches on
-// the same lines: neither class nor dot takes a line feed, and what means the
-// ends of a text or line means those of the line. Vectorscan sees bytes. A class
-// that has every rune over U+007F takes every such byte; the two that case
-// folding adds to ASCII letters, U+017F and U+212A, are left out; a class with
-// other ones has no translation.
+// ByteSyntax writes a pattern for an engine of bytes, such as vectorscan, so that
+// it matches on the same lines of a whole file: neither class nor dot takes a
+// line feed, and what means the ends of a text or line is written ^ and $ and is
+// to mean those of a line. A class that has every rune over U+007F takes every
+// such byte; the two that case folding adds to ASCII letters, U+017F and U+212A,
+// are left out; a class with other ones has no translation.
 //
-// A carriage return at the end of a line belongs to the line for vectorscan and
-// not for prwarden.
-func translate(pattern string) (string, error) {
+// A carriage return at the end of a line belongs to the line for such an engine
+// and not for prwarden.
+func ByteSyntax(pattern string) (string, error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return "", err
