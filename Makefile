@@ -56,7 +56,7 @@ fuzz: need-go need-git ## Run each fuzz target for FUZZTIME (10s)
 	  case $$dir in internal/tools/*) continue;; esac; \
 	  for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -d' ' -f2); do \
 	    echo "$$dir $$target"; \
-	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$dir || exit 1; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$dir || exit 1; \
 	  done; \
 	done
 
