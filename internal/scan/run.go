@@ -21,18 +21,40 @@ func tooManyFiles(n int) *Failure {
 	}
 }
 
+// filesOnTheirWay is how many files of a scan are read and not yet collected at
+// the same time, if there are not more workers: so many that one which takes
+// long to match doesn't keep git waiting.
+const filesOnTheirWay = 32
+
+// job is a file to be matched, and where the result goes.
+type job struct {
+	file   *File
+	result chan<- fileResult
+}
+
 // run reads the changed files, matches the plan on several at a time, and
 // collects what is found in the order of the files. edited says whether the
 // rules file is one of them.
 //
-// The memory that it holds is bounded by the number of files on their way,
-// twice the workers: each has at most MaxFileSize of content, and at most as
-// many findings as are kept in all.
+// The memory that it holds is bounded by the number of files on their way:
+// each has at most MaxFileSize of content, and at most as many findings as are
+// kept in all.
 func (s *Scanner) run(ctx context.Context, change Change, p *plan, c *collector, progress func(Progress)) (edited bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ordered := make(chan chan fileResult, 2*s.options.Workers)
-	slots := make(chan struct{}, s.options.Workers)
+	ahead := max(filesOnTheirWay, 2*s.options.Workers)
+	ordered := make(chan chan fileResult, ahead)
+	jobs := make(chan job, ahead)
+	for range s.options.Workers {
+		go func() {
+			for j := range jobs {
+				j.result <- contained(func() fileResult { return scanFile(ctx, p, j.file, c.limit) })
+				if j.file.Release != nil {
+					j.file.Release()
+				}
+			}
+		}()
+	}
 	var collected sync.WaitGroup
 	var failed error
 	collected.Go(func() {
@@ -64,18 +86,10 @@ func (s *Scanner) run(ctx context.Context, change Change, p *plan, c *collector,
 			result <- r
 			continue
 		}
-		waited = Begin(ctx, PhaseMatchWait)
-		slots <- struct{}{}
-		waited()
-		go func() {
-			defer func() { <-slots }()
-			result <- contained(func() fileResult { return scanFile(ctx, p, f, c.limit) })
-			if f.Release != nil {
-				f.Release()
-			}
-		}()
+		jobs <- job{f, result}
 	}
 	close(ordered)
+	close(jobs)
 	waited := Begin(ctx, PhaseMatchWait)
 	collected.Wait()
 	waited()
