@@ -36,8 +36,10 @@ type plan struct {
 // owner is who is asked where the filter found something.
 type owner struct {
 	sequence confirm.Sequence
-	rule     uint32
-	begin    int32 // where the match begins, before the place; unknownBegin
+	rules    []uint32       // at least one
+	group    *confirm.Group // of the rules when they are several and begin is known
+	begin    int16          // where the match begins, before the place; unknownBegin
+	inside   int16          // from the place to a byte that is on the line of the match
 }
 
 const unknownBegin = -1
@@ -45,7 +47,7 @@ const unknownBegin = -1
 // Memory for the automata of a matcher, in bytes: of each rule, and in all.
 const (
 	roomPerRule = 2 << 10
-	roomBase    = 4 << 20
+	roomBase    = 6 << 20
 )
 
 // Compile prepares rules. It fails when a pattern is not a regular expression;
@@ -54,24 +56,34 @@ func Compile(rules []Rule) (*Matcher, error) {
 	m := &Matcher{programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules)}
 	room := new(atomic.Int64)
 	room.Store(roomBase + roomPerRule*int64(len(rules)))
-	b := builder{sets: confirm.Sets{}}
+	b := builder{
+		patterns: make([]parse.Pattern, len(rules)),
+		needles:  map[*plan][]filter.Needle{},
+		owners:   map[string]uint32{},
+		sets:     confirm.Sets{},
+	}
 	for i, r := range rules {
 		if err := b.add(m, uint32(i), r, room); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
 	}
-	m.lines.filter = filter.New(b.lines)
-	m.files.filter = filter.New(b.files)
-	m.size = b.size + m.lines.memory() + m.files.memory() + int64(len(b.sets))*72
+	for _, p := range []*plan{&m.lines, &m.files} {
+		p.filter = filter.New(b.needles[p])
+		b.group(p, room)
+		m.size += p.memory()
+	}
+	m.size += b.size + int64(len(b.sets))*72
 	m.workers.New = func() any { return newWorker(m) }
 	return m, nil
 }
 
 // builder collects what the filters of a matcher look for.
 type builder struct {
-	lines, files []filter.Needle
-	sets         confirm.Sets
-	size         int64
+	patterns []parse.Pattern
+	needles  map[*plan][]filter.Needle
+	owners   map[string]uint32 // by what they are found by
+	sets     confirm.Sets
+	size     int64
 }
 
 func (b *builder) add(m *Matcher, index uint32, r Rule, room *atomic.Int64) error {
@@ -87,10 +99,11 @@ func (b *builder) add(m *Matcher, index uint32, r Rule, room *atomic.Int64) erro
 			b.size += 8 + int64(len(g))
 		}
 	}
-	plan, needles := &m.lines, &b.lines
+	plan := &m.lines
 	if r.Multiline {
-		plan, needles = &m.files, &b.files
+		plan = &m.files
 	}
+	b.patterns[index] = p
 	if plan.folds == nil {
 		plan.folds = make([]bool, len(m.programs))
 	}
@@ -106,14 +119,51 @@ func (b *builder) add(m *Matcher, index uint32, r Rule, room *atomic.Int64) erro
 	plan.folds[index] = facts.Folds
 	plan.anyFolds = plan.anyFolds || facts.Folds
 	for _, w := range choice.Windows {
-		*needles = append(*needles, needle(w, uint32(len(plan.owners))))
-		o := owner{sequence: confirm.NewSequence(w.Alt.Seq, w.At, b.sets), rule: index, begin: unknownBegin}
-		if w.Kind != choose.Run && w.Alt.Start != extract.Unknown {
-			o.begin = int32(w.At + w.Alt.Start)
-		}
-		plan.owners = append(plan.owners, o)
+		b.own(plan, w, index)
 	}
 	return nil
+}
+
+// own makes a rule one of those that are asked where a window stands.
+func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
+	begin := int16(unknownBegin)
+	if w.Kind != choose.Run && w.Alt.Start != extract.Unknown {
+		begin = int16(w.At + w.Alt.Start)
+	}
+	key := fmt.Sprintf("%p %d %d %d %d %v", plan, w.Kind, w.At, w.Len, begin, w.Alt.Seq)
+	if id, ok := b.owners[key]; ok {
+		plan.owners[id].rules = append(plan.owners[id].rules, rule)
+		return
+	}
+	id := uint32(len(plan.owners))
+	b.owners[key] = id
+	b.needles[plan] = append(b.needles[plan], needle(w, id))
+	o := owner{sequence: confirm.NewSequence(w.Alt.Seq, w.At, b.sets), rules: []uint32{rule}, begin: begin}
+	if w.Sets()[0] == choose.AnyByte {
+		o.inside = 1
+	}
+	plan.owners = append(plan.owners, o)
+}
+
+// maxGroup bounds the rules that are asked about together, and so the size of
+// their automaton.
+const maxGroup = 64
+
+// group makes groups of the rules that are found at the same places.
+func (b *builder) group(p *plan, room *atomic.Int64) {
+	for i := range p.owners {
+		o := &p.owners[i]
+		if n := len(o.rules); n < 2 || n > maxGroup || o.begin == unknownBegin {
+			continue
+		}
+		var patterns []parse.Pattern
+		size := 0
+		for _, r := range o.rules {
+			patterns = append(patterns, b.patterns[r])
+			size += programSize(b.patterns[r].Source)
+		}
+		o.group = confirm.NewGroup(patterns, size, room)
+	}
 }
 
 // needle is a window as the filter looks for it, with the byte behind it when

@@ -75,11 +75,13 @@ func (w *worker) finish(result *Result) {
 			result.Hits = append(result.Hits, h)
 		}
 	}
-	result.Counts = make(map[int]int, len(w.touched))
 	for _, rule := range w.touched {
 		r := &w.rules[rule]
 		w.settle(rule, r)
 		if r.count > 0 {
+			if result.Counts == nil {
+				result.Counts = map[int]int{}
+			}
 			result.Counts[int(rule)] = int(r.count)
 		}
 		*r = ruleState{}

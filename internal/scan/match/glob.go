@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -120,6 +121,7 @@ type selector struct {
 	globs  Globs
 	groups []globGroup
 	group  []uint32 // by rule
+	all    []bool   // the answer when there are no globs
 }
 
 // globGroup is the globs of some rules, as indexes into the selector's.
@@ -152,12 +154,18 @@ func newSelector(rules []Rule) selector {
 		}
 		s.group[i] = g
 	}
+	if len(s.globs) == 0 {
+		s.all = slices.Repeat([]bool{true}, len(s.groups))
+	}
 	return s
 }
 
 // active says for each group whether its rules look at path. Every rule looks
 // at a path over 4,096 bytes: a path must not hide a file.
 func (s selector) active(path string) []bool {
+	if len(s.globs) == 0 {
+		return s.all
+	}
 	active := make([]bool, len(s.groups))
 	decided := make([]int8, len(s.globs)) // 0 not yet, 1 yes, -1 no
 	anyOf := func(list []int32) bool {

@@ -14,10 +14,12 @@ type Lines struct {
 	index *lineIndex
 }
 
-// lineIndex knows where lines begin, once somebody asks.
+// lineIndex knows how many lines there are and where they begin, once somebody
+// asks.
 type lineIndex struct {
-	once   sync.Once
-	starts []int32 // offset of each line, then the length of the text
+	counted, indexed sync.Once
+	count            int
+	starts           []int32 // offset of each line, then the length of the text
 }
 
 // SplitLines divides text, which must be under 2 GiB and stay unchanged while
@@ -25,8 +27,8 @@ type lineIndex struct {
 func SplitLines(text []byte) Lines { return Lines{text: text, index: &lineIndex{}} }
 
 func (l Lines) starts() []int32 {
-	l.index.once.Do(func() {
-		starts := make([]int32, 0, bytes.Count(l.text, []byte{'\n'})+2)
+	l.index.indexed.Do(func() {
+		starts := make([]int32, 0, l.Count()+1)
 		for pos := 0; pos < len(l.text); {
 			starts = append(starts, int32(pos))
 			n := bytes.IndexByte(l.text[pos:], '\n')
@@ -42,14 +44,16 @@ func (l Lines) starts() []int32 {
 
 // Count is the number of lines.
 func (l Lines) Count() int {
-	if l.index == nil || len(l.text) == 0 {
+	if len(l.text) == 0 {
 		return 0
 	}
-	n := bytes.Count(l.text, []byte{'\n'})
-	if l.text[len(l.text)-1] != '\n' {
-		n++
-	}
-	return n
+	l.index.counted.Do(func() {
+		l.index.count = bytes.Count(l.text, []byte{'\n'})
+		if l.text[len(l.text)-1] != '\n' {
+			l.index.count++
+		}
+	})
+	return l.index.count
 }
 
 // Text is the whole text.
@@ -93,16 +97,14 @@ type block struct {
 // blocks returns the added lines as blocks, without those over MaxLine, and the
 // numbers of these. added is ascending; what the text does not have is left out.
 func (l Lines) blocks(added []LineRange, blocks []block) (_ []block, long []int) {
-	count := l.Count()
 	for _, r := range added {
-		firstLine, last := max(r.First, 1), min(r.Last, count)
-		if firstLine > last {
+		b := block{from: 0, to: len(l.text), line: max(r.First, 1)}
+		last := min(r.Last, l.Count())
+		if last < b.line {
 			continue
 		}
-		b := block{from: 0, to: len(l.text), line: firstLine}
-		if firstLine > 1 || last < count {
-			starts := l.starts()
-			b.from, b.to = int(starts[firstLine-1]), int(starts[last])
+		if b.line > 1 || last < l.Count() { // else it is the whole text
+			b.from, b.to = l.Start(b.line), int(l.starts()[last])
 		}
 		blocks, long = l.short(b, blocks, long)
 	}

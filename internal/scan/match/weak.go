@@ -1,10 +1,6 @@
 package match
 
-import (
-	"bytes"
-
-	"github.com/prwarden/prwarden/internal/scan/match/internal/filter"
-)
+import "bytes"
 
 // matchWeak tries the rules that nothing is known of on every line. It goes
 // rule by rule through a few thousand lines at a time, so that these and the
@@ -108,30 +104,25 @@ func (w *worker) candidates(f *File, p *plan, text []byte) []uint32 {
 // with folds when that is set.
 func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 	offer := func(o *owner) {
-		r := &w.rules[o.rule]
-		if !r.maybe && (!folds || p.folds[o.rule]) && f.looks(o.rule) {
-			r.maybe = true
-			w.maybe = append(w.maybe, o.rule)
+		for _, rule := range o.rules {
+			if r := &w.rules[rule]; !r.maybe && (!folds || p.folds[rule]) && f.looks(rule) {
+				r.maybe = true
+				w.maybe = append(w.maybe, rule)
+			}
 		}
 	}
-	scan := func(find func([]byte, int, int, []filter.Place) (int, int), ids func(filter.Place) []uint32) {
+	for _, t := range p.filter.Tables {
 		for pos := 0; pos < len(text); {
 			var n int
-			n, pos = find(text, pos, len(text), w.places[:])
+			n, pos = t.Scan(text, pos, len(text), w.places[:])
 			for _, place := range w.places[:n] {
-				for _, id := range ids(place) {
+				for _, id := range t.At(place) {
 					if o := &p.owners[id]; o.sequence.Holds(text, int(place.At)) {
 						offer(o)
 					}
 				}
 			}
 		}
-	}
-	if p.filter.HasGrams() {
-		scan(p.filter.ScanGrams, p.filter.Grams)
-	}
-	if p.filter.HasPairs() {
-		scan(p.filter.ScanPairs, p.filter.Pairs)
 	}
 	if p.filter.HasRuns() {
 		p.filter.ScanRuns(text, 0, len(text), func(id uint32, _ int) { offer(&p.owners[id]) })

@@ -133,11 +133,9 @@ func (w *worker) matchBlock(b block) {
 	f := w.plan.filter
 	w.line = bounds{}
 	start := cursor{at: b.from, line: b.line}
-	if w.cursor = start; f.HasGrams() {
-		w.scan(b, f.ScanGrams, f.Grams)
-	}
-	if w.cursor = start; f.HasPairs() {
-		w.scan(b, f.ScanPairs, f.Pairs)
+	for _, t := range f.Tables {
+		w.cursor = start
+		w.scan(b, t)
 	}
 	if w.cursor = start; f.HasRuns() {
 		f.ScanRuns(w.text, b.from, b.to, func(id uint32, at int) {
@@ -154,14 +152,14 @@ func (w *worker) matchBlock(b block) {
 
 // scan filters a block, batch by batch, and asks who may match at the places
 // that are found.
-func (w *worker) scan(b block, find func([]byte, int, int, []filter.Place) (int, int), ids func(filter.Place) []uint32) {
+func (w *worker) scan(b block, t *filter.Table) {
 	for pos := b.from; pos < b.to && !w.over; {
 		to := min(pos+batch, b.to)
 		for pos < to && !w.over {
 			var n int
-			n, pos = find(w.text, pos, to, w.places[:])
+			n, pos = t.Scan(w.text, pos, to, w.places[:])
 			for _, p := range w.places[:n] {
-				for _, id := range ids(p) {
+				for _, id := range t.At(p) {
 					o := &w.plan.owners[id]
 					if o.sequence.Holds(w.text, int(p.At)) {
 						w.try(o, int(p.At), b)
@@ -173,13 +171,23 @@ func (w *worker) scan(b block, find func([]byte, int, int, []filter.Place) (int,
 	}
 }
 
-// try asks whether a rule matches at a place, or on its line.
+// try asks the rules of an owner whether they match at a place.
 func (w *worker) try(o *owner, at int, b block) {
-	r := &w.rules[o.rule]
-	if r.done && uint32(at) >= r.from && uint32(at) < r.to || !w.file.looks(o.rule) {
+	if begin := at - int(o.begin); o.group != nil && begin >= b.from && !o.group.MayMatch(w.text[:b.to], begin) {
 		return
 	}
-	r = w.state(o.rule)
+	for _, rule := range o.rules {
+		w.tryRule(o, rule, at, b)
+	}
+}
+
+// tryRule asks whether a rule matches at a place, or on its line.
+func (w *worker) tryRule(o *owner, rule uint32, at int, b block) {
+	r := &w.rules[rule]
+	if on := uint32(at + int(o.inside)); r.done && on >= r.from && on < r.to || !w.file.looks(rule) {
+		return
+	}
+	r = w.state(rule)
 	if o.begin != unknownBegin {
 		begin := at - int(o.begin)
 		if begin < b.from {
@@ -189,19 +197,22 @@ func (w *worker) try(o *owner, at int, b block) {
 			r.tries = 0
 		}
 		if r.tries++; r.tries <= maxTries {
-			match, ok := w.matchesAt(o.rule, r, begin, b.to)
+			match, ok := w.matchesAt(rule, r, begin, b.to)
 			if match {
-				l := w.lineAt(begin, b)
-				w.hit(o.rule, r, w.number(l.from), l)
+				// It is the rule's match on this line, unless the bytes before the
+				// sequence go back to the line before.
+				if l := w.lineAt(at+int(o.inside), b); begin >= l.from {
+					w.hit(rule, r, w.number(l.from), l)
+				}
 			}
 			if ok {
 				return
 			}
 		}
 	}
-	l := w.lineAt(at, b)
-	if w.matchesLine(o.rule, r, l) {
-		w.hit(o.rule, r, w.number(l.from), l)
+	l := w.lineAt(at+int(o.inside), b)
+	if w.matchesLine(rule, r, l) {
+		w.hit(rule, r, w.number(l.from), l)
 	}
 	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
 }

@@ -24,6 +24,7 @@
 package choose
 
 import (
+	"math"
 	"slices"
 
 	"github.com/prwarden/prwarden/internal/scan/match/internal/byteset"
@@ -57,28 +58,38 @@ type Choice struct {
 
 const (
 	gramLen  = 4
-	maxGrams = 1024
+	maxGrams = 4096
 	maxPairs = 4096
 	minRun   = 12
-	// gramPrice is what each gram costs beside its own places: one place in
-	// 2^18 looks like it.
-	gramPrice = 4
-	// pairPrice keeps the pass over the text that pairs need for rules that
-	// have nothing better.
-	pairPrice = 2000
+	// gramPrice is what each gram costs beside its own places: about one place
+	// in a MiB looks like it.
+	gramPrice = 1
+	// pairPrice is what the pass over the text costs that pairs need.
+	pairPrice = 9000
+	// runLook and runByte are the price of looking for a run at one place, and of
+	// each byte that this takes.
+	runLook = 0.3
+	runByte = 0.05
+	// wholeLine is how many times as much a place costs when the whole line has
+	// to be tried, as the begin of the match is not known.
+	wholeLine = 3
 	// Weak is the price over which a rule is tried on every line instead.
 	Weak = 1 << 20 / 12
 )
 
-// anyByte is what stands at places of a window of which nothing is known.
-var anyByte = byteset.Range(0, 0xFF)
+// AnyByte is what stands at places of a window of which nothing is known.
+var AnyByte = byteset.Range(0, 0xFF)
 
 // Best picks the cheapest clause and its windows.
 func Best(clauses []extract.Clause) Choice {
 	best := Choice{Price: Weak}
 	for _, c := range clauses {
-		if windows, price := windowsOf(c, best.Price); price < best.Price {
-			best = Choice{Windows: windows, Price: price}
+		factor := 1.0
+		if slices.ContainsFunc(c, func(a extract.Alternative) bool { return a.Start == extract.Unknown }) {
+			factor = wholeLine
+		}
+		if windows, price := windowsOf(c, best.Price/factor); price*factor < best.Price {
+			best = Choice{Windows: windows, Price: price * factor}
 		}
 	}
 	return best
@@ -106,49 +117,99 @@ func windowsOfKind(c extract.Clause, kind Kind, limit float64) (windows []Window
 		price = pairPrice
 	}
 	for _, alt := range c {
-		w, p := windowOf(alt, kind)
-		if i := slices.IndexFunc(windows, w.same); i >= 0 {
-			windows[i] = union(windows[i], w) // one look finds both
-			continue
+		list, prices := windowsOfAlternative(alt, kind)
+		for i, w := range list {
+			if i := slices.IndexFunc(windows, w.same); i >= 0 {
+				windows[i] = union(windows[i], w) // one look finds both
+				continue
+			}
+			if price += prices[i]; price >= limit {
+				return nil, limit
+			}
+			windows = append(windows, w)
 		}
-		if price += p; price >= limit {
-			return nil, limit
-		}
-		windows = append(windows, w)
 	}
 	return windows, price
 }
 
-// windowOf picks the cheapest window of a sequence.
-func windowOf(alt extract.Alternative, kind Kind) (best Window, price float64) {
-	price = 1 << 30
-	offer := func(at, n int, p float64) {
-		if p < price {
-			best, price = Window{Kind: kind, Alt: alt, At: at, Len: n}, p
+// windowsOfAlternative picks the cheapest windows of a sequence.
+func windowsOfAlternative(alt extract.Alternative, kind Kind) (windows []Window, prices []float64) {
+	switch kind {
+	case Grams:
+		return gramsOf(alt)
+	case Pair:
+		w, price := pairOf(alt)
+		return []Window{w}, []float64{price}
+	}
+	w, price := runOf(alt)
+	return []Window{w}, []float64{price}
+}
+
+const (
+	// never is the price of what can't be looked for.
+	never = 1 << 30
+	// aBitMore is the price of a window for which it is not worth while to look
+	// for others that are hardly ever better.
+	aBitMore = 200
+)
+
+// gramsOf picks two windows, the best at an even and the best at an odd offset:
+// the filter looks at every other place only. Each is met half of the time.
+func gramsOf(alt extract.Alternative) (windows []Window, prices []float64) {
+	best, price := [2]Window{}, [2]float64{never, never}
+	offer := func(parity int, w Window) {
+		sets := w.Sets()
+		grams := count(sets)
+		if grams > maxGrams {
+			return
+		}
+		if p := ngram.Rate(sets)/2 + gramPrice*float64(grams); p < price[parity] {
+			best[parity], price[parity] = w, p
 		}
 	}
-	switch seq := alt.Seq; kind {
-	case Grams:
-		for i := 0; i+gramLen-1 <= len(seq); i++ {
-			n := min(len(seq)-i, gramLen)
-			if grams := count(seq[i:i+n], n); grams <= maxGrams {
-				offer(i, n, ngram.Rate(seq[i:i+n])+gramPrice*float64(grams))
-			}
+	seq := alt.Seq
+	for i := 0; i+gramLen-1 <= len(seq); i++ {
+		offer(i&1, Window{Kind: Grams, Alt: alt, At: i, Len: min(len(seq)-i, gramLen)})
+	}
+	if len(seq) >= gramLen-1 && price[1] > aBitMore {
+		// Any byte before the first three is at an odd offset too.
+		longer := extract.Alternative{Seq: append(extract.Seq{AnyByte}, seq...), Start: alt.Start}
+		if alt.Start != extract.Unknown {
+			longer.Start--
 		}
-	case Pair:
-		for i := 0; i+2 <= len(seq); i++ {
-			if seq[i].Len()*seq[i+1].Len() <= maxPairs {
-				offer(i, 2, ngram.Rate(seq[i:i+2]))
-			}
+		offer(1, Window{Kind: Grams, Alt: longer, Len: gramLen})
+	}
+	return best[:], price[:]
+}
+
+func pairOf(alt extract.Alternative) (best Window, price float64) {
+	price = never
+	for i := 0; i+2 <= len(alt.Seq); i++ {
+		w := Window{Kind: Pair, Alt: alt, At: i, Len: 2}
+		if alt.Seq[i].Len()*alt.Seq[i+1].Len() > maxPairs {
+			continue
 		}
-	case Run:
-		for i, n := 0, 0; i < len(seq); i += n {
-			for n = 1; i+n < len(seq) && seq[i+n] == seq[i]; n++ {
-			}
-			if n >= minRun {
-				each := float64(1<<20) / float64(n)
-				offer(i, n, each*(0.15+share(seq[i])))
-			}
+		if p := ngram.Rate(w.Sets()); p < price {
+			best, price = w, p
+		}
+	}
+	return best, price
+}
+
+func runOf(alt extract.Alternative) (best Window, price float64) {
+	price = never
+	seq := alt.Seq
+	for i, n := 0, 0; i < len(seq); i += n {
+		for n = 1; i+n < len(seq) && seq[i+n] == seq[i]; n++ {
+		}
+		if n < minRun {
+			continue
+		}
+		// A run of the set is as likely as if its bytes were drawn one by one.
+		p := share(seq[i])
+		places := 1 << 20 * math.Pow(p, float64(n))
+		if p := places + 1<<20/float64(n)*(runLook+runByte/(1.05-p)); p < price {
+			best, price = Window{Kind: Run, Alt: alt, At: i, Len: n}, p
 		}
 	}
 	return best, price
@@ -159,12 +220,12 @@ func share(set byteset.Set) float64 { return ngram.Rate([]byteset.Set{set}) / (1
 
 // count is the number of grams that a window stands for. A byte of which
 // nothing is known has 128 values, as the filter folds them.
-func count(window []byteset.Set, n int) int {
+func count(window []byteset.Set) int {
 	grams := 1
 	for _, s := range window {
-		grams *= s.Fold().Len()
+		grams *= min(s.Fold().Len(), 128)
 	}
-	if n < gramLen {
+	if len(window) < gramLen {
 		grams *= 128
 	}
 	return grams

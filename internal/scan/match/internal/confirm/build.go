@@ -38,14 +38,17 @@ type builder struct {
 	mu    sync.Mutex        // for all that follows, and for writing the table
 	ids   map[string]uint32 // states by key
 	keys  []string          // by state
+	used  int64             // memory
 	full  bool
 	work  []uint32 // instructions that a closure is yet to look at
+	key   []byte
 	seen  []uint32 // by instruction: the round that saw it last
 	round uint32
 }
 
-// maxStates bounds an automaton.
-const maxStates = 4000
+// maxMemory bounds an automaton, in bytes. Few need a tenth of it; those that
+// need more would need much more.
+const maxMemory = 512 << 10
 
 // buildStart builds the state in which matching starts.
 func (d *DFA) buildStart(context before) uint32 {
@@ -98,8 +101,8 @@ func (d *DFA) step(key string, class uint8) uint32 {
 	b.round++
 	var ready []uint32
 	ended, again := false, false
-	for ; len(pcs) > 0 && !(ended && b.mode == firstMatch); pcs = pcs[4:] {
-		pc := binary.LittleEndian.Uint32([]byte(pcs[:4]))
+	for ; len(pcs) > 0 && !(ended && b.mode == firstMatch); pcs = pcs[2:] {
+		pc := uint32(pcs[0]) | uint32(pcs[1])<<8
 		if pc == restart {
 			again = true
 			continue
@@ -149,7 +152,7 @@ func (d *DFA) step(key string, class uint8) uint32 {
 
 // restart stands in a state for "and a match may begin here", with the least
 // preference. A match that ends cuts it off.
-const restart = 1<<32 - 1
+const restart = 1<<16 - 1
 
 // begin appends where a match begins.
 func (b *builder) begin(out []uint32) (pcs []uint32, ends bool) {
@@ -218,20 +221,20 @@ func (d *DFA) state(pcs []uint32, context before) uint32 {
 	if !asserts {
 		context = beforeOther // it doesn't matter
 	}
-	key := make([]byte, 1, 1+4*len(pcs))
-	key[0] = byte(context)
+	b.key = append(b.key[:0], byte(context))
 	for _, pc := range pcs {
-		key = binary.LittleEndian.AppendUint32(key, pc)
+		b.key = binary.LittleEndian.AppendUint16(b.key, uint16(pc))
 	}
-	if s, ok := b.ids[string(key)]; ok {
+	if s, ok := b.ids[string(b.key)]; ok {
 		return s
 	}
-	if b.full = b.full || !d.grow(len(key)); b.full {
+	if b.full = b.full || !d.grow(len(b.key)); b.full {
 		return unknown
 	}
-	b.keys = append(b.keys, string(key))
+	key := string(b.key)
+	b.keys = append(b.keys, key)
 	s := uint32(len(b.keys)) * b.stride // the first row is not a state's
-	b.ids[string(key)] = s
+	b.ids[key] = s
 	return s
 }
 
@@ -239,12 +242,12 @@ func (d *DFA) state(pcs []uint32, context before) uint32 {
 func (d *DFA) grow(key int) bool {
 	b := &d.builder
 	old := d.table.Load().next
-	cost := int64(2*key + 100)
+	cost := int64(key + 80)
 	need := (len(b.keys) + 2) * int(b.stride)
 	if need > len(old) {
 		cost += int64(4 * len(old))
 	}
-	if len(b.keys) >= maxStates || b.room.Add(-cost) < 0 {
+	if b.used += cost; b.used > maxMemory || b.room.Add(-cost) < 0 {
 		return false
 	}
 	if need <= len(old) {

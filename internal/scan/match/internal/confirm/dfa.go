@@ -98,22 +98,53 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 	s := d.start(context)
 	t := d.table.Load()
 	i := at
-	for s-firstState < accepting-firstState {
+	for isState(s) {
 		class, width := uint8(endClass), 0
 		if i < len(text) {
 			if class, width = d.classes.bytes[text[i]], 1; class == wide {
 				class, width = d.classes.forward(text, i)
 			}
 		}
+		i += width
 		next := t.next[s+uint32(class)].Load()
 		if next == unknown {
 			next, t = d.build(s, class)
 		}
 		s = next
-		i += width
 	}
 	return s >= accepting, i - at, s != unknown
 }
+
+// MayMatch says whether a match may begin at text[at]: false is sure. It looks
+// at no more than limit bytes.
+func (d *DFA) MayMatch(text []byte, at, limit int) bool {
+	if at+limit >= len(text) {
+		match, _, ok := d.Match(text, at)
+		return match || !ok
+	}
+	context := beforeText
+	if at > 0 {
+		context = contextOf(text[at-1])
+	}
+	s := d.start(context)
+	t := d.table.Load()
+	for end := at + limit; isState(s) && at < end; {
+		class, width := d.classes.bytes[text[at]], 1
+		if class == wide {
+			class, width = d.classes.forward(text, at)
+		}
+		at += width
+		next := t.next[s+uint32(class)].Load()
+		if next == unknown {
+			next, t = d.build(s, class)
+		}
+		s = next
+	}
+	return s != dead
+}
+
+// isState says whether a value is a state, and nothing was accepted.
+func isState(s uint32) bool { return s-firstState < accepting-firstState }
 
 // End returns where the match ends that regexp would choose on a line, which
 // is without its ending. ok is false when there is none, or when the automaton

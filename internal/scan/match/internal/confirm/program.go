@@ -87,8 +87,41 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 	}
 }
 
-// maxProgram bounds the instructions of a program with an automaton.
+// maxProgram bounds the instructions of a program with an automaton; they are
+// numbered by 16 bits.
 const maxProgram = 20_000
+
+// Group is several programs that are looked for at the same places. It is
+// asked before them whether any may match. It is safe for concurrent use.
+type Group struct{ here func() *DFA }
+
+// groupLooks is how many bytes a group looks at, at most: it is part of finding
+// who is to be asked, and on nobody's time.
+const groupLooks = 64
+
+// NewGroup makes a group of patterns in the engine's form. size is an estimate
+// of their instructions; see NewProgram for room.
+func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
+	return &Group{here: sync.OnceValue(func() *DFA {
+		any := &syntax.Regexp{Op: syntax.OpAlternate}
+		for _, p := range patterns {
+			any.Sub = append(any.Sub, p.Tree)
+		}
+		prog := compile(any, size)
+		if prog == nil {
+			return nil
+		}
+		d, _ := newDFA(prog, matchHere, room)
+		return d
+	})}
+}
+
+// MayMatch says whether a match of one of the patterns may begin at text[at]:
+// false is sure.
+func (g *Group) MayMatch(text []byte, at int) bool {
+	d := g.here()
+	return d == nil || d.MayMatch(text, at, groupLooks)
+}
 
 // compile returns the program of a tree, or nil when it is too large.
 func compile(tree *syntax.Regexp, size int) *syntax.Prog {
@@ -169,4 +202,15 @@ func looksBehind(re *syntax.Regexp) bool {
 		}
 	}
 	return false
+}
+
+// Full is temporary.
+func (p *Program) Full() (s string) {
+	a, l := p.automata(), p.locators()
+	for n, d := range map[string]*DFA{"here": a.here, "anywhere": a.anywhere, "end": l.end, "begin": l.begin} {
+		if d == nil || d.builder.full {
+			s += " " + n
+		}
+	}
+	return s
 }

@@ -14,10 +14,10 @@ import (
 // nearly all that the filter lets through.
 type Sequence struct {
 	want, mask uint64
-	load       int32          // where the eight bytes are, from the place
-	from       int32          // where the sequence begins, from the place
-	rest       []*byteset.Set // the sequence, nil when the eight bytes are all of it
-	length     int32
+	rest       *[]*byteset.Set // the sequence, nil when the eight bytes are all of it
+	load       int16           // where the eight bytes are, from the place
+	from       int16           // where the sequence begins, from the place
+	length     int16
 }
 
 // Sets keeps one of each set that sequences use.
@@ -25,7 +25,7 @@ type Sets map[byteset.Set]*byteset.Set
 
 // NewSequence prepares a sequence of which the filter finds byte at.
 func NewSequence(seq []byteset.Set, at int, sets Sets) Sequence {
-	s := Sequence{from: int32(-at), length: int32(len(seq))}
+	s := Sequence{from: int16(-at), length: int16(len(seq))}
 	// The eight bytes that say most are those with most bits in common.
 	first, most := 0, -1
 	for i := 0; i == 0 || i+8 <= len(seq); i++ {
@@ -37,7 +37,7 @@ func NewSequence(seq []byteset.Set, at int, sets Sets) Sequence {
 			first, most = i, sum
 		}
 	}
-	s.load = int32(first - at)
+	s.load = int16(first - at)
 	exact := len(seq) <= 8
 	for i, set := range seq[first:min(first+8, len(seq))] {
 		want, mask := common(set)
@@ -46,15 +46,16 @@ func NewSequence(seq []byteset.Set, at int, sets Sets) Sequence {
 		exact = exact && set.Len() == 1<<(8-onesOf(mask))
 	}
 	if !exact {
-		s.rest = make([]*byteset.Set, len(seq))
+		rest := make([]*byteset.Set, len(seq))
 		for i, set := range seq {
 			kept, ok := sets[set]
 			if !ok {
 				kept = &set
 				sets[set] = kept
 			}
-			s.rest[i] = kept
+			rest[i] = kept
 		}
+		s.rest = &rest
 	}
 	return s
 }
@@ -99,9 +100,11 @@ func (s *Sequence) Holds(text []byte, at int) bool {
 	if from < 0 || from+int(s.length) > len(text) {
 		return false
 	}
-	for k, set := range s.rest {
-		if !set.Has(text[from+k]) {
-			return false
+	if s.rest != nil {
+		for k, set := range *s.rest {
+			if !set.Has(text[from+k]) {
+				return false
+			}
 		}
 	}
 	return true
@@ -118,4 +121,9 @@ func (s *Sequence) near(text []byte, i int) bool {
 }
 
 // Memory is what the sequence holds beside itself, in bytes.
-func (s *Sequence) Memory() int64 { return 8 * int64(len(s.rest)) }
+func (s *Sequence) Memory() int64 {
+	if s.rest == nil {
+		return 0
+	}
+	return 24 + 8*int64(len(*s.rest))
+}

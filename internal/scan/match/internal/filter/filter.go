@@ -28,7 +28,9 @@
 package filter
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"github.com/prwarden/prwarden/internal/scan/match/internal/byteset"
 )
@@ -54,18 +56,25 @@ const (
 
 // Filter finds needles. It is immutable.
 type Filter struct {
-	grams table
-	pairs table
-	runs  []runs
+	Tables []*Table // of the grams and pairs, each for a pass over the text
+	runs   []runs
 }
 
-// table finds the places of windows by a hash.
-type table struct {
-	mask   uint32   // of a hash, to a slot
-	marks  []uint8  // by slot: 0, or a bit for each hash of the byte behind
-	first  []uint32 // by slot: where its ids begin; one more at the end
-	ids    []uint32
-	filled bool
+// Table finds the places of windows by a hash.
+type Table struct {
+	pairs   bool
+	mask    uint32   // of a hash, to a slot
+	marks   []uint8  // by slot: 0, or a bit for each hash of the byte behind
+	buckets []bucket // by hash of the window, or one of the next that are free
+	shift   uint32   // of a hash, to a bucket
+	ids     []uint32
+	first   []byte // with which pairs begin, when they are few
+}
+
+// bucket is who is to be asked where one window stands.
+type bucket struct {
+	value       uint32 // the window, folded
+	first, last uint32 // of ids, last not included; none in a free bucket
 }
 
 const (
@@ -73,34 +82,70 @@ const (
 	hashShift = 32 - maxBits
 	foldMask  = 0x2020202020202020
 	minBits   = 12
-	maxBits   = 18
+	maxBits   = 19
 )
 
 // New makes a filter that finds needles.
 func New(needles []Needle) *Filter {
-	f := &Filter{}
-	var grams, pairs entries
-	var rows []Needle
+	var grams, pairs, rows []Needle
 	for _, n := range needles {
 		switch n.Kind {
 		case Grams:
-			grams.add(n, 4)
+			grams = append(grams, n)
 		case Pair:
-			pairs.add(n, 2)
+			pairs = append(pairs, n)
 		case Run:
 			rows = append(rows, n)
 		}
 	}
-	f.runs = groupRuns(rows)
+	f := &Filter{runs: groupRuns(rows)}
 	if len(grams) > 0 {
-		// Up to 2^18 slots: 256 KiB, which stay in the second-level cache.
-		f.grams = grams.table(min(max(bits.Len(uint(len(grams)))+7, minBits), maxBits), func(v uint32) uint32 { return v * mul >> hashShift })
+		f.Tables = append(f.Tables, newTable(grams, false))
 	}
 	if len(pairs) > 0 {
-		f.pairs = pairs.table(16, func(v uint32) uint32 { return v })
+		f.Tables = append(f.Tables, newTable(pairs, true))
 	}
 	return f
 }
+
+// maxFirst is up to how many bytes are looked for one by one.
+const maxFirst = 3
+
+// firstBytes returns the bytes that pairs begin with, or nil when they are too
+// many.
+func firstBytes(pairs []Needle) (first []byte) {
+	var set byteset.Set
+	for _, n := range pairs {
+		set = set.Union(n.Sets[0])
+	}
+	if set.Len() > maxFirst {
+		return nil
+	}
+	set.Each(func(b byte) { first = append(first, b) })
+	return first
+}
+
+// newTable makes a table of grams or pairs.
+func newTable(needles []Needle, pairs bool) *Table {
+	var es entries
+	if !pairs {
+		for _, n := range needles {
+			es.add(n, 4)
+		}
+		// Up to 2^18 slots: 256 KiB, which stay in the second-level cache.
+		return es.table(min(max(bits.Len(uint(len(es)))+7, minBits), maxBits), gramSlot)
+	}
+	for _, n := range needles {
+		es.add(n, 2)
+	}
+	t := es.table(16, pairSlot)
+	t.pairs, t.first = true, firstBytes(needles)
+	return t
+}
+
+func gramSlot(v uint32) uint32 { return v * mul >> hashShift }
+
+func pairSlot(v uint32) uint32 { return v & 0xFFFF }
 
 // entry is one value of a window, folded, and who is to be asked.
 type entry struct {
@@ -143,59 +188,55 @@ func (es *entries) add(n Needle, size int) {
 // letter.
 func markOf(b byte) uint8 { return 1 << ((b^b>>3)&3 | b>>2&4) }
 
-// table sorts the entries into slots, by counting.
-func (es entries) table(size int, hash func(v uint32) uint32) table {
-	t := table{
-		mask:   1<<size - 1,
-		marks:  make([]uint8, 1<<size),
-		first:  make([]uint32, 1<<size+1),
-		ids:    make([]uint32, len(es)),
-		filled: true,
-	}
-	for _, e := range es {
-		slot := hash(e.value) & t.mask
-		t.marks[slot] |= e.marks
-		t.first[slot+1]++
-	}
-	for i := range 1 << size {
-		t.first[i+1] += t.first[i]
-	}
-	next := make([]uint32, 1<<size)
-	copy(next, t.first)
-	for _, e := range es {
-		slot := hash(e.value) & t.mask
-		t.ids[next[slot]] = e.id
-		next[slot]++
+// table puts the entries into a table of 1<<size slots.
+func (es entries) table(size int, slot func(v uint32) uint32) *Table {
+	t := &Table{mask: 1<<size - 1, marks: make([]uint8, 1<<size), ids: make([]uint32, len(es))}
+	slices.SortStableFunc(es, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
+	room := bits.Len(uint(len(es))) + 1
+	t.buckets, t.shift = make([]bucket, 1<<room), uint32(32-room)
+	for i, e := range es {
+		t.marks[slot(e.value)&t.mask] |= e.marks
+		t.ids[i] = e.id
+		b := t.bucket(e.value)
+		if b.last == 0 {
+			*b = bucket{value: e.value, first: uint32(i)}
+		}
+		b.last = uint32(i + 1)
 	}
 	return t
 }
 
-// Place is a place of a text, and the slot of the table that it fell into.
-type Place struct {
-	At   uint32
-	Slot uint32
+// bucket returns the bucket of a window, or the free one where it belongs. At
+// least half of all are free.
+func (t *Table) bucket(value uint32) *bucket {
+	for i := value * mul >> t.shift; ; i = (i + 1) & uint32(len(t.buckets)-1) {
+		if b := &t.buckets[i]; b.last == 0 || b.value == value {
+			return b
+		}
+	}
 }
 
-// Grams returns who is to be asked at a place that ScanGrams found. An id may
-// be there more than once.
-func (f *Filter) Grams(p Place) []uint32 { return f.grams.at(p.Slot) }
+// Place is a place of a text, and the window that stands there, folded.
+type Place struct {
+	At     uint32
+	Window uint32
+}
 
-// Pairs is the same for ScanPairs.
-func (f *Filter) Pairs(p Place) []uint32 { return f.pairs.at(p.Slot) }
-
-func (t *table) at(slot uint32) []uint32 { return t.ids[t.first[slot]:t.first[slot+1]] }
-
-// HasGrams, HasPairs and HasRuns say what there is to scan for.
-func (f *Filter) HasGrams() bool { return f.grams.filled }
-
-// HasPairs says whether there are pairs.
-func (f *Filter) HasPairs() bool { return f.pairs.filled }
+// At returns who is to be asked at a place that Scan found. An id may be there
+// more than once.
+func (t *Table) At(p Place) []uint32 {
+	b := t.bucket(p.Window)
+	return t.ids[b.first:b.last]
+}
 
 // HasRuns says whether there are runs.
 func (f *Filter) HasRuns() bool { return len(f.runs) > 0 }
 
 // Size is the memory that the filter holds, in bytes.
 func (f *Filter) Size() int64 {
-	size := func(t table) int64 { return int64(len(t.marks)) + 4*int64(len(t.first)+len(t.ids)) }
-	return size(f.grams) + size(f.pairs) + 320*int64(len(f.runs))
+	n := 320 * int64(len(f.runs))
+	for _, t := range f.Tables {
+		n += int64(len(t.marks)) + 4*int64(3*len(t.buckets)+len(t.ids))
+	}
+	return n
 }

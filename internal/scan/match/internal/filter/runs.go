@@ -48,16 +48,18 @@ func (f *Filter) ScanRuns(text []byte, from, to int, found func(id uint32, at in
 	text = text[:to]
 	for k := range f.runs {
 		g := &f.runs[k]
-		for last := from + g.length - 1; last < len(text); {
-			if !g.has[text[last]] {
-				last += g.length // no run has this byte
+		// Backwards from where a run that begins at begin would have its last
+		// byte: the first one that is not of the set is where to go on.
+		for begin := from; begin+g.length <= len(text); {
+			i := begin + g.length - 1
+			for i >= begin && g.has[text[i]] {
+				i--
+			}
+			if i >= begin {
+				begin = i + 1
 				continue
 			}
-			begin := last
-			for begin > from && g.has[text[begin-1]] {
-				begin--
-			}
-			end := last + 1
+			end := begin + g.length
 			for end < len(text) && g.has[text[end]] {
 				end++
 			}
@@ -67,7 +69,7 @@ func (f *Filter) ScanRuns(text []byte, from, to int, found func(id uint32, at in
 				}
 				found(r.id, begin)
 			}
-			last = end + g.length // nor this one
+			begin = end + 1
 		}
 	}
 }

@@ -1,12 +1,27 @@
 package filter
 
-// ScanGrams writes to places where grams may stand that begin in text[from:to],
-// ascending, until places is full or to is reached. It returns how many it
-// wrote and where to go on. text may go on behind to, and what is there counts
-// for the grams that begin before it.
-func (f *Filter) ScanGrams(text []byte, from, to int, places []Place) (n, next int) {
-	t := &f.grams
-	end := min(to-8, len(text)-16) // 16 bytes are read at a time, and up to 8 places written
+import "bytes"
+
+// Scan writes to places where the table's windows may stand that begin in
+// text[from:to], ascending, until places is full or to is reached. It returns
+// how many it wrote and where to go on. text may go on behind to, and what is
+// there counts for the windows that begin before it.
+//
+// Grams are looked for at even offsets. Where from is odd that begins one byte
+// before, for the windows that begin with any byte.
+func (t *Table) Scan(text []byte, from, to int, places []Place) (n, next int) {
+	switch {
+	case !t.pairs:
+		return t.scanGrams(text, from, to, places)
+	case t.first != nil:
+		return t.scanFirst(text, from, to, places)
+	}
+	return t.scanPairs(text, from, to, places)
+}
+
+func (t *Table) scanGrams(text []byte, from, to int, places []Place) (n, next int) {
+	from &^= 1
+	end := min(to-15, len(text)-22) // 22 bytes are read at a time, and up to 8 places written
 	for from <= end {
 		from = skipGrams(text, from, end, t.marks)
 		if from > end {
@@ -16,16 +31,15 @@ func (f *Filter) ScanGrams(text []byte, from, to int, places []Place) (n, next i
 			return n, from
 		}
 		n += t.look(text, from, places[n:])
-		from += 8
+		from += 16
 	}
-	for ; from < to; from++ {
+	for ; from < to; from += 2 {
 		if n == len(places) {
 			return n, from
 		}
 		gram, behind := tail(text, from)
-		slot := gram * mul >> hashShift & t.mask
-		if t.marks[slot]&markOf(behind) != 0 {
-			places[n] = Place{At: uint32(from), Slot: slot}
+		if t.marks[gramSlot(gram)&t.mask]&markOf(behind) != 0 {
+			places[n] = Place{At: uint32(from), Window: gram}
 			n++
 		}
 	}
@@ -33,21 +47,22 @@ func (f *Filter) ScanGrams(text []byte, from, to int, places []Place) (n, next i
 }
 
 // skipGrams is the loop that all bytes go through: it returns the first i, out
-// of from, from+8, from+16 and so on, up to which no slot is marked for the
-// eight grams from i on; it is more than end when there is none.
+// of from, from+16, from+32 and so on, up to which no slot is marked for the
+// eight grams at even offsets from i on; it is more than end when there is none.
 func skipGrams(text []byte, i, end int, table []uint8) int {
 	marks, mask := base(table), uint32(len(table)-1)
-	for ; i <= end; i += 8 {
+	for ; i <= end; i += 16 {
 		x := load64(text, i) | foldMask
 		marked := byteAt(marks, uint32(x)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>8)*mul>>hashShift&mask)
 		marked |= byteAt(marks, uint32(x>>16)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>24)*mul>>hashShift&mask)
-		x = load64(text, i+4) | foldMask
+		marked |= byteAt(marks, uint32(x>>32)*mul>>hashShift&mask)
+		x = load64(text, i+6) | foldMask
 		marked |= byteAt(marks, uint32(x)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>8)*mul>>hashShift&mask)
 		marked |= byteAt(marks, uint32(x>>16)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>24)*mul>>hashShift&mask)
+		marked |= byteAt(marks, uint32(x>>32)*mul>>hashShift&mask)
+		x = load64(text, i+12) | foldMask
+		marked |= byteAt(marks, uint32(x)*mul>>hashShift&mask)
+		marked |= byteAt(marks, uint32(x>>16)*mul>>hashShift&mask)
 		if marked != 0 {
 			return i
 		}
@@ -57,18 +72,15 @@ func skipGrams(text []byte, i, end int, table []uint8) int {
 
 // look writes the places among the eight from i on of which the slot is marked
 // for the byte behind.
-func (t *table) look(text []byte, i int, places []Place) (n int) {
-	x, y := load64(text, i)|foldMask, load64(text, i+8)
-	behind := load64(text, i+4)
-	marks := base(t.marks)
-	for k := range uint32(8) {
-		slot := uint32(x) * mul >> hashShift & t.mask
-		if byteAt(marks, slot)&markOf(byte(behind)) != 0 {
-			places[n] = Place{At: uint32(i) + k, Slot: slot}
+func (t *Table) look(text []byte, i int, places []Place) (n int) {
+	marks, mask := base(t.marks), t.mask
+	for k := i; k < i+16; k += 2 {
+		x := load64(text, k)
+		gram := uint32(x | foldMask)
+		if m := byteAt(marks, gram*mul>>hashShift&mask); m != 0 && m&markOf(byte(x>>32)) != 0 {
+			places[n] = Place{At: uint32(k), Window: gram}
 			n++
 		}
-		x, behind = x>>8|(y|foldMask)<<56, behind>>8|y>>32<<56
-		y >>= 8
 	}
 	return n
 }
@@ -81,9 +93,7 @@ func tail(text []byte, i int) (gram uint32, behind byte) {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24 | foldMask&0xFFFFFFFF, b[4]
 }
 
-// ScanPairs is ScanGrams for pairs.
-func (f *Filter) ScanPairs(text []byte, from, to int, places []Place) (n, next int) {
-	t := &f.pairs
+func (t *Table) scanPairs(text []byte, from, to int, places []Place) (n, next int) {
 	end := min(to-6, len(text)-8)
 	for from <= end {
 		from = skipPairs(text, from, end, t.marks)
@@ -93,19 +103,43 @@ func (f *Filter) ScanPairs(text []byte, from, to int, places []Place) (n, next i
 		if n+6 > len(places) {
 			return n, from
 		}
-		n += t.lookPairs(text, from, places[n:])
+		for k := from; k < from+6; k++ {
+			n += t.lookPair(text, k, places[n:])
+		}
 		from += 6
 	}
-	for ; from < to; from++ {
-		if n == len(places) {
-			return n, from
+	for ; from < to && n < len(places); from++ {
+		n += t.lookPair(text, from, places[n:])
+	}
+	return n, from
+}
+
+// scanFirst is for pairs that begin with few different bytes, which are looked
+// for one by one: that is the quickest of all ways while they are rare.
+func (t *Table) scanFirst(text []byte, from, to int, places []Place) (n, next int) {
+	var at [maxFirst]int // where each of the bytes is next
+	find := func(k, from int) {
+		at[k] = to
+		if i := bytes.IndexByte(text[from:to], t.first[k]); i >= 0 {
+			at[k] = from + i
 		}
-		gram, _ := tail(text, from)
-		slot := gram & 0xFFFF
-		if t.marks[slot]&markOf(byte(gram>>16)) != 0 {
-			places[n] = Place{At: uint32(from), Slot: slot}
-			n++
+	}
+	for k := range t.first {
+		find(k, from)
+	}
+	for n < len(places) {
+		first := 0
+		for k := range t.first {
+			if at[k] < at[first] {
+				first = k
+			}
 		}
+		if from = at[first]; from == to {
+			return n, to
+		}
+		n += t.lookPair(text, from, places[n:])
+		from++
+		find(first, from)
 	}
 	return n, from
 }
@@ -124,16 +158,17 @@ func skipPairs(text []byte, i, end int, table []uint8) int {
 	return i
 }
 
-func (t *table) lookPairs(text []byte, i int, places []Place) (n int) {
-	x := load64(text, i) | foldMask
-	marks := base(t.marks)
-	for k := range uint32(6) {
-		slot := uint32(x) & 0xFFFF
-		if byteAt(marks, slot)&markOf(byte(x>>16)) != 0 {
-			places[n] = Place{At: uint32(i) + k, Slot: slot}
-			n++
-		}
-		x >>= 8
+// lookPair writes the place i if its pair is marked for the byte behind.
+func (t *Table) lookPair(text []byte, i int, places []Place) int {
+	gram, _ := tail(text, i)
+	pair := pairSlot(gram)
+	behind := byte(0)
+	if i+2 < len(text) {
+		behind = text[i+2]
 	}
-	return n
+	if t.marks[pair]&markOf(behind) == 0 {
+		return 0
+	}
+	places[0] = Place{At: uint32(i), Window: pair}
+	return 1
 }

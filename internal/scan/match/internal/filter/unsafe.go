@@ -9,8 +9,8 @@ import (
 // Checked, these reads would take a fifth of their time. They can't leave their
 // slices:
 //
-//   - load64 is called with i ≥ 0 and i+8 ≤ len(text): ScanGrams reads at i and
-//     i+4 where i ≤ len(text)-16, ScanPairs at i where i ≤ len(text)-8.
+//   - load64 is called with i ≥ 0 and i+8 ≤ len(text): ScanGrams reads from i to
+//     i+22 where i ≤ len(text)-22, ScanPairs from i to i+8 where i ≤ len(text)-8.
 //   - byteAt is called with slots of the table whose base it is given: a hash is
 //     an uint32 shifted right by 32-size, so below 1<<size, the length of the
 //     table; a pair is below 1<<16, the length of the table of pairs.
