@@ -86,10 +86,20 @@ func TestEasyToGetWrong(t *testing.T) {
 			[]string{`a[ab]{12}[^ab]`, `b[ab]{13}(?:c|é)`, `[ab]*a[ab]{13}\W`, `a(?:a|b|é){13}[^ab]`, `aa[ab]{12}[^ab]{2}`, `\ba[ab]{15}c`},
 			string(noise) + "\n" + string(noise[1:]) + "d c\n" + string(noise[:40]) + "c!", [2]int{2, 4},
 		},
-		"more classes than automata may have":          {[]string{letters, `(?i)` + letters, `\b1[` + letters + `]2`}, letters + "\n" + strings.ToUpper(letters) + "\n1А2 1я2", [2]int{4, 4}},
-		"more places than are kept at once":            {[]string{`token\d$`, `token1 token2`, `!=-?1`, `[0-9a-f]{12}!`}, strings.Repeat("token1 != ", 1500) + "\n" + strings.Repeat("!=token", 2000) + "2\n" + strings.Repeat("0123456789abcdef", 900) + "!\n" + strings.Repeat("token2\n!=1\n", 600), [2]int{1202, 601}},
-		"no place is left for grams":                   {[]string{`aaaa`, `a{6}b`}, strings.Repeat("a", 522), [2]int{1, 1}},
-		"no place is left for pairs":                   {[]string{`!!`, `[!?]![0-9]`}, strings.Repeat("!", 515), [2]int{1, 1}},
+		"more classes than automata may have": {[]string{letters, `(?i)` + letters, `\b1[` + letters + `]2`}, letters + "\n" + strings.ToUpper(letters) + "\n1А2 1я2", [2]int{4, 4}},
+		"more places than are kept at once":   {[]string{`token\d$`, `token1 token2`, `!=-?1`, `[0-9a-f]{12}!`}, strings.Repeat("token1 != ", 1500) + "\n" + strings.Repeat("!=token", 2000) + "2\n" + strings.Repeat("0123456789abcdef", 900) + "!\n" + strings.Repeat("token2\n!=1\n", 600), [2]int{1202, 601}},
+		"no place is left for grams":          {[]string{`aaaa`, `a{6}b`}, strings.Repeat("a", 522), [2]int{1, 1}},
+		"no place is left for pairs":          {[]string{`!!`, `[!?]![0-9]`}, strings.Repeat("!", 515), [2]int{1, 1}},
+		"windows of several kinds": {
+			[]string{`ſ\x00S|[^"]Sſ`, `[}-\x{142}]k[a-z]{12}|ab`, `!=|token[0-9]{14}|[^a]bc`},
+			"\x00S\xbf\nſ\x00S\xc5\naab }kabcdefghijklm ab\nab\n}kabcdefghijklmn\n!= token01234567890123 xbc\ntoken01234567890123 !=\nxbc !=\n" + strings.Repeat("a", 3000) + "b", [2]int{8, 8},
+		},
+		"copies of a repetition": {[]string{`\ba+a`, `x{2,}x`, `(?:ab)+ab`, `(?:a|b)+c`, `z{3,}?z`, `k+(?i:k)`}, "aa\nxx xxx\nababab abab ab\nc ac\nzzz zzzz\nk kK\n\u212ak", [2]int{6, 6}},
+		"the Kelvin sign itself": {[]string{"\u212a(?i)K", `(?i)k\x{212A}`, `\x{17F}(?i:s)t`, `[\x{100}-\x{3000}](?i:k)1`, `\pL(?i:key)`}, "\u212a\u212a\nk\u212a\n\u017f\u017ft \u017fSt\n\u212a\u212a1 āk1\n\u212a\u212aey", [2]int{10, 10}},
+		"a place that points to the line before": {
+			[]string{`(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)KEYWORD|xyz`, `KEYWORD`, `WORD$`},
+			"xyz\nKEYWORD\n1\nxyz\nKEYWORD KEYWORD xyz\nxyzaKEYWORD", [2]int{9, 8},
+		},
 		"a hit on every line, and rules that share it": {[]string{`x`, `[x]`, `x?x`, `.`}, strings.Repeat("x\n", 300), [2]int{1200, 1200}},
 	} {
 		t.Run(name, func(t *testing.T) {
