@@ -17,13 +17,14 @@ import (
 
 // pull is a pull request in memory, and its own source.
 type pull struct {
-	sides   map[scan.Side]map[string]string // regular files by path
-	files   []scan.File                     // in order
-	openErr error
-	fileErr error                     // after all files
-	onFile  func(ctx context.Context) // before each file
-	closed  bool
-	count   int // instead of the number of files
+	sides       map[scan.Side]map[string]string // regular files by path
+	files       []scan.File                     // in order
+	openErr     error
+	fileErr     error                     // after all files
+	onFile      func(ctx context.Context) // before each file
+	closed      bool
+	count       int    // instead of the number of files
+	onGivenBack func() // may be nil
 }
 
 func (p *pull) Open(context.Context, scan.Target) (scan.Change, error) {
@@ -49,7 +50,8 @@ func (p *pull) ReadFile(_ context.Context, side scan.Side, path string, limit in
 	return []byte(data)[:min(len(data), limit+1)], found, nil
 }
 
-// Files yields copies, because a file is its receiver's.
+// Files yields copies, because a file is its receiver's, and overwrites what is
+// given back, so that a scanner that goes on using it is found out.
 func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 	return func(yield func(*scan.File, error) bool) {
 		for _, f := range p.files {
@@ -58,6 +60,13 @@ func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 			}
 			f.Size = max(f.Size, int64(len(f.Content)))
 			f.Content, f.Added = bytes.Clone(f.Content), slices.Clone(f.Added)
+			content := f.Content
+			f.Release = func() {
+				copy(content, bytes.Repeat([]byte{'!'}, len(content)))
+				if p.onGivenBack != nil {
+					p.onGivenBack()
+				}
+			}
 			if !yield(&f, nil) {
 				return
 			}

@@ -301,3 +301,23 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 	assert.Equal(t, scan.CodeScanTimeout, failure.Code)
 	assert.Less(t, time.Since(start), 10*time.Second)
 }
+
+// Each file that was matched is given back once, and findings do not use it
+// after that.
+func TestFilesAreGivenBack(t *testing.T) {
+	t.Parallel()
+	back := make(chan struct{}, 10)
+	p := &pull{
+		files:       []scan.File{file("a", "todo a\n"), file("b", "todo b\n"), {Path: "nothing added"}, file("c", "todo c\n")},
+		onGivenBack: func() { back <- struct{}{} },
+	}
+	found := run(t, p, regex("todo", "todo"))
+	for range 3 {
+		<-back
+	}
+	assert.Empty(t, back)
+	require.Len(t, found.Findings, 3)
+	for _, f := range found.Findings {
+		assert.Equal(t, "todo "+f.Path, f.Snippet)
+	}
+}
