@@ -7,8 +7,8 @@
 // REPOSITORY is a local bare repository with refs/pull/N/head. It is only read;
 // with -range a copy that shares its objects gets a pull request between two
 // of its commits. The review is a real one: an SQLite database, the dispatcher,
-// the gRPC stream to the scanner, git over file:// and the default ruleset,
-// with the rules of -rules (id, tab, pattern) as the organization's.
+// the gRPC stream to the scanner, git over file:// (or -http) and the default
+// ruleset, with the rules of -rules (id, tab, pattern) as the organization's.
 //
 // Each run reviews a pull request cold (no cache; everything is fetched) and
 // warm (again; the cache and the compiled rules are there), and does the same
@@ -41,6 +41,7 @@ func main() {
 	flag.StringVar(&o.rules, "rules", "", "file of more rules: id, tab, pattern")
 	flag.IntVar(&o.runs, "runs", 5, "runs of each kind")
 	flag.BoolVar(&o.warmOnly, "warm", false, "leave out the cold runs")
+	flag.BoolVar(&o.overHTTP, "http", false, "serve the repository through git's http-backend instead of file://")
 	flag.StringVar(&o.tmp, "tmp", "", "directory for caches and databases; the system's when empty")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the reviews to this file")
 	traced := flag.String("trace", "", "write an execution trace to this file")
@@ -62,6 +63,7 @@ type options struct {
 	rules      string
 	runs       int
 	warmOnly   bool
+	overHTTP   bool
 	tmp        string
 }
 
@@ -118,8 +120,13 @@ func run(ctx context.Context, o options, out *os.File) (err error) {
 	if err != nil {
 		return err
 	}
+	from, err := newOrigin(ctx, dir, filepath.Join(tmp, "origin"), o.overHTTP)
+	if err != nil {
+		return err
+	}
+	defer from.stop()
 	for _, pull := range o.pulls {
-		b := &bench{dir: dir, tmp: tmp, pull: pull, rules: rules}
+		b := &bench{dir: dir, from: from, tmp: tmp, pull: pull, rules: rules}
 		if err := b.measure(ctx, o); err != nil {
 			return fmt.Errorf("pull request %d: %w", pull, err)
 		}

@@ -13,6 +13,7 @@ import (
 // bench measures one pull request.
 type bench struct {
 	dir   string // the bare repository
+	from  origin
 	tmp   string
 	pull  int32
 	rules rules
@@ -71,7 +72,7 @@ func (b *bench) coldRun(ctx context.Context, store *sqlstore.Store, then func(*r
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	r, err := newReviewer(store, dir, b.dir, b.rules.defaults)
+	r, err := newReviewer(store, dir, b.from, b.rules.defaults)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,7 +120,7 @@ func (b *bench) warmRuns(ctx context.Context, r *reviewer, runs int, warm *kind)
 }
 
 // plain is git by hand in the bare repository dir.
-func (b *bench) plain(dir string) *plain { return &plain{origin: "file://" + b.dir, dir: dir} }
+func (b *bench) plain(dir string) *plain { return &plain{origin: b.from.url(repository), dir: dir} }
 
 // generation is the bare repository in the cache.
 func (r *reviewer) generation() string {

@@ -39,23 +39,15 @@ type reviewer struct {
 	closers    []func()
 }
 
-// newReviewer makes one in dir, with an empty cache and no rules compiled, for
-// the bare repository at origin.
-func newReviewer(store *sqlstore.Store, dir, origin string, defaults []rule.Rule) (*reviewer, error) {
+// newReviewer makes one in dir, with an empty cache and no rules compiled.
+func newReviewer(store *sqlstore.Store, dir string, from origin, defaults []rule.Rule) (*reviewer, error) {
 	r := &reviewer{cache: filepath.Join(dir, "cache"), store: store, hub: review.NewHub(), observed: newObserved()}
-	link := filepath.Join(dir, "origin", repository)
-	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
-		return nil, err
-	}
-	if err := os.Symlink(origin, link); err != nil {
-		return nil, err
-	}
 	repositories, err := gitrepo.New(gitrepo.Options{Dir: r.cache, Limits: gitrepo.DefaultLimits(), Prefetch: []string{rule.FilePath}})
 	if err != nil {
 		return nil, err
 	}
 	hosts, err := host.New(repositories, map[string]host.Settings{
-		organization: {Kind: host.KindGit, URL: "file://" + filepath.Join(dir, "origin") + "/{repo}"},
+		organization: {Kind: host.KindGit, URL: from.url("{repo}")},
 	}, os.Getenv)
 	if err != nil {
 		return nil, err
