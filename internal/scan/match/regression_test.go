@@ -79,6 +79,7 @@ func TestEasyToGetWrong(t *testing.T) {
 		"literals that hold each other":           {[]string{`user`, `user_account`, `user_account_id`, `account`, `count_id`}, "user_account_id\nuser_account\nuser", [2]int{9, 9}},
 		"word lists":                              {[]string{`\b(?:` + strings.Repeat("alpha|beta|gam|gamma|", 20) + `delta)\b`, `(?:|in|inter)face`}, "gamma\nxbeta\ninterface\nface delta", [2]int{4, 4}},
 		"runs":                                    {[]string{`\b[a-f0-9]{32}\b`, `[0-9a-zA-Z_-]{20,40}=`, `[a-z]{1000}!`}, strings.Repeat("0f", 16) + "\n" + strings.Repeat("0f", 17) + "=\n" + strings.Repeat("q", 1001) + "!", [2]int{3, 3}},
+		"runs of several kinds":                   {[]string{`[a-z]{20}!`, `[0-9]{20}!`, `[A-Z_]{13,}\W`, `[a-z]{30}`, `[0-9]{25,}`, `[0-9]{12}`, `[0-9]{33}`, `[a-z]{40}`}, strings.Repeat(strings.Repeat("abc", 9)+"!\n"+strings.Repeat("01", 16)+"!\n"+strings.Repeat("A_", 7)+"\n"+strings.Repeat("xyz0", 9)+"\n"+strings.Repeat("9", 12)+"!"+strings.Repeat("z", 31)+" \n", 3), [2]int{18, 21}},
 		"gaps":                                    {[]string{`begin.{0,10}end`, `begin.*end`, `begin[^;]*end`, `begin.{3}end`}, "begin123end\nbegin" + strings.Repeat(".", 11) + "end\nbegin;end\nbegin\nend", [2]int{8, 8}},
 		"at the end of the longest line":          {[]string{`abab!$`, `!`, `^[ab]{2}.*!`}, long[1:] + "!\n" + long + "!\n" + long[1:] + "!\r\n", [2]int{6, 3}},
 		"at its start":                            {[]string{`^!ab`, `!abab`}, "!" + long[:len(long)-1] + "\n!" + long + "\n!" + long[:len(long)-1] + "\r\n", [2]int{4, 3}},
