@@ -1,6 +1,7 @@
 package match
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -57,13 +58,14 @@ func Compile(rules []Rule) (*Matcher, error) {
 	room := new(atomic.Int64)
 	room.Store(roomBase + roomPerRule*int64(len(rules)))
 	b := builder{
+		matcher:  m,
 		patterns: make([]parse.Pattern, len(rules)),
 		needles:  map[*plan][]filter.Needle{},
 		owners:   map[string]uint32{},
 		sets:     confirm.Sets{},
 	}
 	for i, r := range rules {
-		if err := b.add(m, uint32(i), r, room); err != nil {
+		if err := b.add(uint32(i), r, room); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
 	}
@@ -79,6 +81,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 
 // builder collects what the filters of a matcher look for.
 type builder struct {
+	matcher  *Matcher
 	patterns []parse.Pattern
 	needles  map[*plan][]filter.Needle
 	owners   map[string]uint32 // by what they are found by
@@ -86,7 +89,8 @@ type builder struct {
 	size     int64
 }
 
-func (b *builder) add(m *Matcher, index uint32, r Rule, room *atomic.Int64) error {
+func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
+	m := b.matcher
 	p, err := parse.Parse(r.Pattern, r.Multiline)
 	if err != nil {
 		return err
@@ -130,7 +134,7 @@ func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
 	if w.Kind != choose.Run && w.Alt.Start != extract.Unknown {
 		begin = int16(w.At + w.Alt.Start)
 	}
-	key := fmt.Sprintf("%p %d %d %d %d %v", plan, w.Kind, w.At, w.Len, begin, w.Alt.Seq)
+	key := b.key(plan == &b.matcher.lines, w, begin)
 	if id, ok := b.owners[key]; ok {
 		plan.owners[id].rules = append(plan.owners[id].rules, rule)
 		return
@@ -143,6 +147,20 @@ func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
 		o.inside = 1
 	}
 	plan.owners = append(plan.owners, o)
+}
+
+// key is the same for the windows at which the same is found.
+func (b *builder) key(lines bool, w choose.Window, begin int16) string {
+	key := []byte{0, byte(w.Kind), byte(w.At), byte(w.Len), byte(begin), byte(begin >> 8)}
+	if lines {
+		key[0] = 1
+	}
+	for _, set := range w.Alt.Seq {
+		for _, word := range set {
+			key = binary.LittleEndian.AppendUint64(key, word)
+		}
+	}
+	return string(key)
 }
 
 // maxGroup bounds the rules that are asked about together, and so the size of

@@ -12,10 +12,10 @@ const (
 	// batch is how many bytes are filtered, at most, before the context is
 	// looked at.
 	batch = 64 << 10
-	// maxTries is how often a rule is tried at places that tries before had
-	// already looked at, until the whole line is tried instead: many places on a
-	// line must not make it quadratic.
-	maxTries = 8
+	// maxAgain is how many bytes a rule may look at that tries before had looked
+	// at already, until the whole line is tried instead: many places on a line
+	// must not make it quadratic.
+	maxAgain = 4096
 	// stepTime is what a byte that an automaton looks at counts as, in ns, and
 	// tryTime what each try adds: measured, rounded up.
 	stepTime = 3
@@ -56,7 +56,7 @@ type worker struct {
 type ruleState struct {
 	from, to uint32 // the line that needs no more tries, when done
 	reach    uint32 // offset up to which the last try looked
-	tries    uint32 // in a row that began before what the one before had reached
+	again    uint32 // bytes that tries looked at again since one began behind reach
 	steps    uint32 // not charged yet
 	count    uint32 // hits
 	done     bool
@@ -194,9 +194,9 @@ func (w *worker) tryRule(o *owner, rule uint32, at int, b block) {
 			return
 		}
 		if uint32(begin) >= r.reach {
-			r.tries = 0
+			r.again = 0
 		}
-		if r.tries++; r.tries <= maxTries {
+		if r.again <= maxAgain {
 			match, ok := w.matchesAt(rule, r, begin, b.to)
 			if match {
 				// It is the rule's match on this line, unless the bytes before the
@@ -224,7 +224,12 @@ func (w *worker) matchesAt(rule uint32, r *ruleState, begin, end int) (match, ok
 		return false, true
 	}
 	match, steps, ok := w.matcher.programs[rule].At(w.text[:end], begin)
-	r.reach = uint32(begin + steps)
+	if reach := uint32(begin + steps); uint32(begin) < r.reach {
+		r.again += uint32(steps)
+		r.reach = max(r.reach, reach)
+	} else {
+		r.reach = reach
+	}
 	w.charge(rule, r, steps)
 	return match, ok
 }

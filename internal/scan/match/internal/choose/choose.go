@@ -58,7 +58,7 @@ type Choice struct {
 
 const (
 	gramLen  = 4
-	maxGrams = 4096
+	maxGrams = 6000
 	maxPairs = 4096
 	minRun   = 12
 	// gramPrice is what each gram costs beside its own places: about one place
@@ -115,6 +115,9 @@ func windowsOf(c extract.Clause, limit float64) (windows []Window, price float64
 func windowsOfKind(c extract.Clause, kind Kind, limit float64) (windows []Window, price float64) {
 	if kind == Pair {
 		price = pairPrice
+	}
+	if price >= limit {
+		return nil, limit
 	}
 	for _, alt := range c {
 		list, prices := windowsOfAlternative(alt, kind)

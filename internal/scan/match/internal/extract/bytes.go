@@ -17,17 +17,20 @@ const (
 // beyond is the bytes of characters beyond ASCII, and of what is not UTF-8.
 var beyond = byteset.Range(utf8.RuneSelf, 0xFF)
 
-// rune returns the byte sequences of a character, or of all that it is the same
-// as when case is ignored.
-func (x *extractor) rune(r rune, fold bool) []Seq {
-	if r < utf8.RuneSelf { // quick, and the same
-		set := byteset.Of(byte(r))
-		if fold {
-			set = set.Unfold()
-			x.folds = x.folds || set.Has('s') || set.Has('k')
-		}
-		return []Seq{{set}}
+// ascii returns the bytes of an ASCII character, both cases when case is
+// ignored.
+func (x *extractor) ascii(b byte, fold bool) byteset.Set {
+	set := byteset.Of(b)
+	if fold {
+		set = set.Unfold()
+		x.folds = x.folds || set.Has('s') || set.Has('k')
 	}
+	return set
+}
+
+// rune returns the byte sequences of a character beyond ASCII, or of all that it
+// is the same as when case is ignored.
+func (x *extractor) rune(r rune, fold bool) []Seq {
 	ranges := []rune{r, r}
 	if fold {
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -30,8 +30,10 @@
 package extract
 
 import (
+	"math"
 	"regexp/syntax"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/scan/match/internal/byteset"
 )
@@ -164,8 +166,13 @@ func (x *extractor) literal(re *syntax.Regexp, out []item) []item {
 		return &syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: re.Rune[from:to]}
 	}
 	plain, from := make(Seq, 0, len(re.Rune)), 0
+	fold := re.Flags&syntax.FoldCase != 0
 	for i, r := range re.Rune {
-		exact := x.rune(r, re.Flags&syntax.FoldCase != 0)
+		if r < utf8.RuneSelf {
+			plain = append(plain, x.ascii(byte(r), fold))
+			continue
+		}
+		exact := x.rune(r, fold)
 		if len(exact) == 1 {
 			plain = append(plain, exact[0]...)
 			continue
@@ -218,6 +225,7 @@ func (x *extractor) concat(subs []*syntax.Regexp) node {
 		return items[0].node
 	}
 	var out node
+	var runs []run
 	full, solo := newRun(0, 0), newRun(0, 0)
 	pos := 0 // bytes before the item, or Unknown
 	for i, it := range items {
@@ -226,24 +234,24 @@ func (x *extractor) concat(subs []*syntax.Regexp) node {
 		}
 		next := after(pos, it.exact)
 		if !full.add(it.exact) {
-			out.clauses = x.flush(out.clauses, full, items, i)
+			runs = append(runs, full.until(i))
 			full = newRun(i, pos)
 			if !full.add(it.exact) {
 				full = newRun(i+1, next)
 			}
 		}
 		if len(it.exact) != 1 || !solo.add(it.exact) {
-			out.clauses = x.flush(out.clauses, solo, items, i)
+			runs = append(runs, solo.until(i))
 			solo = newRun(i+1, next)
 		}
 		pos = next
 	}
-	out.clauses = x.flush(out.clauses, solo, items, len(items))
-	if full.from == 0 {
+	if runs = append(runs, solo.until(len(items))); full.from == 0 {
 		out.exact = full.seqs
-		return out
+	} else {
+		runs = append(runs, full.until(len(items)))
 	}
-	out.clauses = x.flush(out.clauses, full, items, len(items))
+	out.clauses = x.clauses(out.clauses, runs, items)
 	return out
 }
 
@@ -251,7 +259,18 @@ func (x *extractor) concat(subs []*syntax.Regexp) node {
 type run struct {
 	seqs  []Seq
 	from  int // index of the first item
+	end   int // index of the item behind the last
 	start int // bytes before it, or Unknown
+}
+
+func (r run) until(end int) run {
+	r.end = end
+	return r
+}
+
+// isEnough says whether all of the run's sequences are long.
+func (r run) isEnough() bool {
+	return !slices.ContainsFunc(r.seqs, func(s Seq) bool { return len(s) < enough })
 }
 
 func newRun(from, start int) run { return run{seqs: []Seq{{}}, from: from, start: start} }
@@ -262,45 +281,60 @@ func (r *run) add(exact []Seq) bool {
 	if exact == nil || len(r.seqs)*len(exact) > maxAlternatives {
 		return false
 	}
-	out := make([]Seq, 0, len(r.seqs)*len(exact))
 	for _, a := range r.seqs {
 		for _, b := range exact {
 			if len(a)+len(b) > maxSeq {
 				return false
 			}
-			out = append(out, append(a[:len(a):len(a)], b...))
+		}
+	}
+	if len(exact) == 1 {
+		for i := range r.seqs {
+			r.seqs[i] = append(r.seqs[i], exact[0]...)
+		}
+		return true
+	}
+	out := make([]Seq, 0, len(r.seqs)*len(exact))
+	for _, a := range r.seqs {
+		for _, b := range exact {
+			out = append(out, slices.Concat(a, b))
 		}
 	}
 	r.seqs = out
 	return true
 }
 
-// flush makes a clause of a run that ends before item end.
-func (x *extractor) flush(clauses []Clause, r run, items []item, end int) []Clause {
-	c := whole(r.seqs, r.start)
-	if c == nil {
-		return clauses
+// clauses appends a clause for each run. Short sequences go on into what is
+// around them, unless there is a run that needs no such help.
+func (x *extractor) clauses(out []Clause, runs []run, items []item) []Clause {
+	alone := slices.ContainsFunc(runs, run.isEnough)
+	for _, r := range runs {
+		c := whole(r.seqs, r.start)
+		if c == nil {
+			continue
+		}
+		if !alone {
+			x.extend(c, r, items)
+		}
+		if n := len(out); n == 0 || !slices.EqualFunc(out[n-1], c, Alternative.equal) {
+			out = append(out, c)
+		}
 	}
-	var before, behind Seq
+	return out
+}
+
+// extend makes the short sequences of a run's clause longer.
+func (x *extractor) extend(c Clause, r run, items []item) {
+	behind, before := x.ahead(items, r.end), x.back(items, r.from)
 	for i := range c {
 		if len(c[i].Seq) >= enough {
 			continue
 		}
-		if behind == nil {
-			behind = x.ahead(items, end)
-			before = x.back(items, r.from)
-		}
-		extended := make(Seq, 0, len(before)+len(c[i].Seq)+len(behind))
-		extended = append(append(append(extended, before...), c[i].Seq...), behind...)
-		c[i].Seq = extended
+		c[i].Seq = slices.Concat(before, c[i].Seq, behind)
 		if c[i].Start != Unknown {
 			c[i].Start -= len(before)
 		}
 	}
-	if n := len(clauses); n > 0 && slices.EqualFunc(clauses[n-1], c, Alternative.equal) {
-		return clauses
-	}
-	return append(clauses, c)
 }
 
 func (a Alternative) equal(b Alternative) bool {
@@ -371,9 +405,16 @@ func (x *extractor) alternate(subs []*syntax.Regexp) node {
 
 func (x *extractor) cheapest(n node) Clause {
 	best := whole(n.exact, 0)
+	if len(n.clauses) == 0 {
+		return best
+	}
+	price := math.Inf(1)
+	if best != nil {
+		price = x.cost(best)
+	}
 	for _, c := range n.clauses {
-		if best == nil || x.cost(c) < x.cost(best) {
-			best = c
+		if p := x.cost(c); p < price {
+			best, price = c, p
 		}
 	}
 	return best

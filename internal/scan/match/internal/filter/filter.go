@@ -111,17 +111,21 @@ func New(needles []Needle) *Filter {
 // maxFirst is up to how many bytes are looked for one by one.
 const maxFirst = 3
 
-// firstBytes returns the bytes that pairs begin with, or nil when they are too
-// many.
+// firstBytes returns the bytes that pairs begin with when they are few and not
+// those that text consists of, else nil.
 func firstBytes(pairs []Needle) (first []byte) {
 	var set byteset.Set
 	for _, n := range pairs {
 		set = set.Union(n.Sets[0])
 	}
-	if set.Len() > maxFirst {
+	frequent := false
+	set.Each(func(b byte) {
+		first = append(first, b)
+		frequent = frequent || b <= ' ' || b == '_' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
+	})
+	if frequent || len(first) > maxFirst {
 		return nil
 	}
-	set.Each(func(b byte) { first = append(first, b) })
 	return first
 }
 
@@ -163,14 +167,22 @@ func (es *entries) add(n Needle, size int) {
 		marks = 0
 		n.Sets[size].Each(func(b byte) { marks |= markOf(b) })
 	}
-	values := []uint32{0}
+	values := make([]uint32, 1, 16)
 	for i := range size {
-		set := byteset.Range(0, 0xFF)
-		if i < len(n.Sets) {
-			set = n.Sets[i]
-		}
 		var folded byteset.Set
-		set.Each(func(b byte) { folded.Add(b | 0x20) })
+		if i < len(n.Sets) {
+			n.Sets[i].Each(func(b byte) { folded.Add(b | 0x20) })
+		} else {
+			folded = allFolded
+		}
+		if folded.Len() == 1 { // nearly always
+			folded.Each(func(b byte) {
+				for k := range values {
+					values[k] |= uint32(b) << (8 * i)
+				}
+			})
+			continue
+		}
 		next := make([]uint32, 0, len(values)*folded.Len())
 		folded.Each(func(b byte) {
 			for _, v := range values {
@@ -184,6 +196,9 @@ func (es *entries) add(n Needle, size int) {
 	}
 }
 
+// allFolded is all bytes, folded.
+var allFolded = byteset.Range(0x20, 0x3F).Union(byteset.Range(0x60, 0x7F)).Union(byteset.Range(0xA0, 0xBF)).Union(byteset.Range(0xE0, 0xFF))
+
 // markOf is the bit of a byte behind a window, the same for both cases of a
 // letter.
 func markOf(b byte) uint8 { return 1 << ((b^b>>3)&3 | b>>2&4) }
@@ -191,7 +206,7 @@ func markOf(b byte) uint8 { return 1 << ((b^b>>3)&3 | b>>2&4) }
 // table puts the entries into a table of 1<<size slots.
 func (es entries) table(size int, slot func(v uint32) uint32) *Table {
 	t := &Table{mask: 1<<size - 1, marks: make([]uint8, 1<<size), ids: make([]uint32, len(es))}
-	slices.SortStableFunc(es, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
+	slices.SortFunc(es, func(a, b entry) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.id, b.id)) })
 	room := bits.Len(uint(len(es))) + 1
 	t.buckets, t.shift = make([]bucket, 1<<room), uint32(32-room)
 	for i, e := range es {
