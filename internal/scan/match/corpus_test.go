@@ -67,7 +67,9 @@ func goSource(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	require.NoError(t, err)
-	return filepath.Join(strings.TrimSpace(string(out)), "src")
+	dir, err := filepath.EvalSymlinks(filepath.Join(strings.TrimSpace(string(out)), "src"))
+	require.NoError(t, err)
+	return dir
 }
 
 // corpusFile is a regular file of the corpus.
