@@ -6,30 +6,45 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/bench/corpus"
 	"github.com/prwarden/prwarden/internal/bench/engine"
-	"github.com/prwarden/prwarden/internal/bench/ruleset"
+	"github.com/prwarden/prwarden/internal/bench/program"
 )
 
 type options struct {
+	// of the whole benchmark
+	corpus string // folders, with commas; GOROOT/src when empty
+	cases  string // folder for the worst cases, which are then written and not run
+	label  string // what the report calls the corpus
+	model  string // file of the 1,000 rules
+	only   string // parts to run, with commas; all when empty
+	size   int64  // of the corpus at most, in bytes
+	runs   int
+	limit  time.Duration // of a peer's first run
+	long   bool
+	write  bool
+
+	// of a quick comparison of engines
 	engines    string
 	rules      string
-	corpus     string
 	mode       string
+	hits       string
 	cpuProfile string
-	size       int64
-	runs       int
 	cores      int
 	budget     time.Duration
 	compare    bool
-	hits       string
 }
+
+const usage = `bench measures prwarden's matching engine, and its peers where they are here.
+
+  bench [-long] [-write] [-corpus DIRS]    the whole benchmark, a report on stdout
+  bench -engine ours[,vectorscan] -rules FILE -corpus DIRS    one comparison
+  bench -install-peers DIR                 build gitleaks and betterleaks
+
+`
 
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) error {
 	worker := len(args) > 0 && args[0] == "worker"
@@ -39,143 +54,65 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(errOut)
-	flags.StringVar(&o.engines, "engine", "ours", "engines to run in turn, with commas: ours, vectorscan, naive")
-	flags.StringVar(&o.rules, "rules", "", "file of rules: a line each, id, tab, pattern")
-	flags.StringVar(&o.corpus, "corpus", "", "folders to scan, with commas")
-	flags.StringVar(&o.mode, "mode", "block", "how vectorscan is called: block (a call for each file) or concat (one for all)")
-	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "file for a CPU profile of our engine")
-	flags.Int64Var(&o.size, "bytes", 0, "scan about so many bytes: a sample of the corpus, or the corpus repeated")
-	flags.IntVar(&o.runs, "runs", 5, "runs of each engine")
-	flags.IntVar(&o.cores, "cores", 1, "processors for our engine")
-	flags.DurationVar(&o.budget, "budget", time.Hour, "time that a rule may take in a run of our engine")
-	flags.BoolVar(&o.compare, "compare", false, "compare the pairs of rule and line that the engines find")
-	flags.StringVar(&o.hits, "hits", "", "file for the number of pairs of each rule")
+	flags.Usage = func() {
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&o.corpus, "corpus", "", "folders to scan, with commas (default GOROOT/src)")
+	flags.StringVar(&o.label, "label", "", "what the report calls the corpus (default the folders' names)")
+	flags.StringVar(&o.model, "model", "internal/scan/match/testdata/rules-1000.tsv", "file of the 1,000 rules")
+	flags.StringVar(&o.only, "only", "", "parts to run, with commas: engines, growth, worst, programs")
+	flags.Int64Var(&o.size, "bytes", 32_000_000, "scan at most about so many bytes, a sample of the corpus; with -engine the corpus is also repeated to it")
+	flags.IntVar(&o.runs, "runs", 5, "runs of each contender; the median counts")
+	flags.DurationVar(&o.limit, "limit", defaultLimit, "how long a program's first run may take before it is left out")
+	flags.BoolVar(&o.long, "long", false, "more sizes, up to 1 GB, and more rule sets for whole programs")
+	flags.BoolVar(&o.write, "write", false, "write the report and its charts into docs/")
+	flags.StringVar(&o.engines, "engine", "", "compare only these engines, with commas: ours, vectorscan, naive")
+	flags.StringVar(&o.rules, "rules", "", "with -engine: file of rules: a line each, id, tab, pattern")
+	flags.StringVar(&o.mode, "mode", "block", "with -engine: how vectorscan is called: block (a call for each file) or concat (one for all)")
+	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "with -engine: file for a CPU profile of our engine")
+	flags.StringVar(&o.hits, "hits", "", "with -engine: file for the number of pairs of each rule")
+	flags.IntVar(&o.cores, "cores", 1, "with -engine: processors for our engine")
+	flags.DurationVar(&o.budget, "budget", time.Hour, "with -engine: time that a rule may take in a run of our engine")
+	flags.BoolVar(&o.compare, "compare", false, "with -engine: compare the pairs of rule and line that the first two engines find")
+	flags.StringVar(&o.cases, "worst-files", "", "write the rules and the texts of the worst cases into this folder, for -engine, and do nothing else")
+	peers := flags.String("install-peers", "", "build gitleaks and betterleaks into this folder and do nothing else")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if worker {
+	bytesGiven := false
+	flags.Visit(func(f *flag.Flag) { bytesGiven = bytesGiven || f.Name == "bytes" })
+	switch {
+	case flags.NArg() > 0:
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case o.runs < 1 && o.engines == "":
+		return errors.New("-runs must be at least 1")
+	case worker:
 		return engine.Work(o.engines, o.rules, o.corpus, engine.Options{Cores: o.cores, Budget: o.budget, CPUProfile: o.cpuProfile}, in, out)
+	case *peers != "":
+		return program.InstallPeers(ctx, *peers)
+	case o.engines != "":
+		if !bytesGiven {
+			o.size = 0
+		}
+		return quick(ctx, o, out)
 	}
-	return quick(ctx, o, out)
+	if o.label == "" {
+		o.label = label(o.corpus)
+	}
+	return runSuite(ctx, o, out, errOut)
 }
 
-func quick(ctx context.Context, o options, out io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "prwarden-bench-")
-	if err != nil {
-		return err
+// label names folders by their last two elements, so that reports name no
+// machine.
+func label(dirs string) string {
+	if dirs == "" {
+		return "GOROOT/src"
 	}
-	defer os.RemoveAll(dir)
-
-	data, err := os.Open(o.rules)
-	if err != nil {
-		return err
+	var names []string
+	for _, dir := range strings.Split(dirs, ",") {
+		dir = filepath.Clean(dir)
+		names = append(names, filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)))
 	}
-	rules, err := ruleset.ParseTSV(data)
-	if err := errors.Join(err, data.Close()); err != nil {
-		return err
-	}
-	c, err := corpus.Load(strings.Split(o.corpus, ",")...)
-	if err != nil {
-		return err
-	}
-	if o.size > 0 {
-		c = c.Spread().Resize(o.size)
-	}
-	pack := filepath.Join(dir, "corpus")
-	if err := corpus.WritePack(pack, c); err != nil {
-		return err
-	}
-
-	names := strings.Split(o.engines, ",")
-	var program engine.VectorscanProgram
-	if slices.Contains(names, engine.Vectorscan) {
-		if program, err = engine.BuildVectorscan(ctx, dir); err != nil {
-			return err
-		}
-		refused, err := program.Check(ctx, rules, dir)
-		if err != nil {
-			return err
-		}
-		for id, why := range refused {
-			fmt.Fprintf(out, "without rule %s, for all engines: %s\n", id, why)
-		}
-		rules = slices.DeleteFunc(rules, func(r ruleset.Rule) bool { return refused[r.ID] != "" })
-	}
-	list := filepath.Join(dir, "rules.tsv")
-	if err := os.WriteFile(list, ruleset.FormatTSV(rules), 0o600); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%d rules, %d files, %.1f MB, %d files skipped\n", len(rules), len(c.Files), float64(c.Bytes())/1e6, c.Skipped)
-
-	processes := make([]*engine.Process, len(names))
-	for i, name := range names {
-		if name == engine.Vectorscan {
-			processes[i], err = program.Start(ctx, rules, pack, o.mode, dir)
-		} else {
-			processes[i], err = engine.Start(ctx, name, list, pack, engine.Options{Cores: o.cores, Budget: o.budget, CPUProfile: o.cpuProfile})
-		}
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, processes[i].Close()) }()
-		r := processes[i].Ready
-		fmt.Fprintf(out, "%-10s compiled in %.1f ms; %.2f MB by its account, %.2f MB measured; %s\n",
-			name, float64(r.CompileNS)/1e6, float64(r.Size)/1e6, float64(r.Heap)/1e6, r.Info)
-	}
-	if o.compare && len(processes) > 1 {
-		var pairs [2][]engine.Pair
-		for i := range pairs {
-			if pairs[i], err = processes[i].Dump(); err != nil {
-				return err
-			}
-		}
-		a, err := engine.Agree(pairs[0], pairs[1], rules, c)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%d pairs are the same; %d missing, %d wrong; %v\n", a.Same, len(a.Missing), len(a.Wrong), a.Theirs)
-		for _, fault := range slices.Concat(a.Missing, a.Wrong) {
-			fmt.Fprintln(out, fault)
-		}
-	}
-	if o.hits != "" {
-		pairs, err := processes[0].Dump()
-		if err != nil {
-			return err
-		}
-		n := make([]int, len(rules))
-		for _, p := range pairs {
-			n[p.Rule]++
-		}
-		var b strings.Builder
-		for i, r := range rules {
-			fmt.Fprintf(&b, "%d\t%s\t%s\n", n[i], r.ID, r.Pattern)
-		}
-		if err := os.WriteFile(o.hits, []byte(b.String()), 0o600); err != nil {
-			return err
-		}
-	}
-	all := make([][]float64, len(names))
-	for round := range o.runs + 1 {
-		for i, p := range processes {
-			r, err := p.Scan()
-			if err != nil {
-				return err
-			}
-			kind := "run"
-			if round == 0 {
-				kind = "warm"
-			} else {
-				all[i] = append(all[i], r.CPUSpeed())
-			}
-			fmt.Fprintf(out, "%-10s %s %d: %8.1f MB/s by processor time, %8.1f by the clock, %d pairs, %d stopped, peak %d MiB\n", names[i], kind, round, r.CPUSpeed(), r.Speed(), r.Pairs, r.Stopped, r.PeakKiB>>10)
-		}
-	}
-	for i := range names {
-		slices.Sort(all[i])
-		if n := len(all[i]); n > 0 {
-			fmt.Fprintf(out, "%-10s median %.1f MB/s by processor time, from %.1f to %.1f\n", names[i], all[i][n/2], all[i][0], all[i][n-1])
-		}
-	}
-	return nil
+	return strings.Join(names, ", ")
 }

@@ -71,7 +71,7 @@ func TestPack(t *testing.T) {
 	c := corpus.Corpus{Files: []corpus.File{{Path: "a", Text: []byte("one\n")}, {Path: "b/c", Text: []byte{0xff, 0}}}}
 	path := filepath.Join(t.TempDir(), "pack")
 	require.NoError(t, corpus.WritePack(path, c))
-	got, err := corpus.ReadPack(path)
+	got, err := corpus.MapPack(path)
 	require.NoError(t, err)
 	assert.Equal(t, c, got)
 
@@ -79,7 +79,7 @@ func TestPack(t *testing.T) {
 	require.NoError(t, err)
 	for _, n := range []int{1, 4, 6, len(data) - 1} {
 		require.NoError(t, os.WriteFile(path, data[:n], 0o600))
-		_, err := corpus.ReadPack(path)
+		_, err := corpus.MapPack(path)
 		assert.Error(t, err, "%d bytes", n)
 	}
 }

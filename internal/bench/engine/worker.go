@@ -45,7 +45,8 @@ type Run struct {
 	LongLines int64 `json:"long_lines"` // lines that weren't looked at
 	Stopped   int64 `json:"stopped"`    // rules that used up their budget
 	Heap      int64 `json:"heap"`       // live after the run, over what it was before compiling, in bytes; 0 when not measured
-	PeakKiB   int64 `json:"peak_kib"`   // most resident memory so far
+	System    int64 `json:"system"`     // most memory so far that isn't the corpus, in bytes
+	PeakKiB   int64 `json:"peak_kib"`   // most resident memory so far, with the corpus
 }
 
 // Speed is in MB (10⁶ bytes) a second of the clock.
@@ -62,6 +63,14 @@ type Pair struct {
 	Rule  uint32 // index of the rule
 }
 
+// write writes a pair as Dump reads it. The writer is buffered and keeps an error
+// until it is flushed.
+func (p Pair) write(w io.Writer) {
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, 12), p.File)
+	b = binary.LittleEndian.AppendUint32(b, p.Start)
+	_, _ = w.Write(binary.LittleEndian.AppendUint32(b, p.Rule))
+}
+
 // Work runs an engine written in Go, "ours" or "naive", as a process of its own
 // that obeys the lines of in: "scan", "heap" (a scan, then a measurement of the
 // heap) and "dump FILE" (a scan that writes its pairs). It answers each with a
@@ -76,7 +85,7 @@ func Work(name, rulesFile, pack string, o Options, in io.Reader, out io.Writer) 
 	if err != nil {
 		return fmt.Errorf("%s: %w", rulesFile, err)
 	}
-	c, err := corpus.ReadPack(pack)
+	c, err := corpus.MapPack(pack)
 	if err != nil {
 		return fmt.Errorf("%s: %w", pack, err)
 	}
@@ -104,7 +113,7 @@ func Work(name, rulesFile, pack string, o Options, in io.Reader, out io.Writer) 
 			if dump == nil {
 				return engine.scan(nil), nil
 			}
-			return engine.scan(func(p Pair) { _ = binary.Write(dump, binary.LittleEndian, p) }), nil
+			return engine.scan(func(p Pair) { p.write(dump) }), nil
 		}
 	default:
 		return fmt.Errorf("no engine is called %q", name)
@@ -148,6 +157,9 @@ func obey(in io.Reader, out *json.Encoder, ready Ready, do func(command, file st
 			return err
 		}
 		run.PeakKiB = resident("VmHWM:")
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		run.System = int64(m.Sys)
 		if err := out.Encode(run); err != nil {
 			return err
 		}
@@ -175,7 +187,7 @@ func (o *ours) dump(w io.Writer) (Run, error) {
 		lock.Lock()
 		defer lock.Unlock()
 		for _, h := range r.Hits {
-			_ = binary.Write(w, binary.LittleEndian, Pair{File: uint32(file), Start: uint32(lines.Start(h.Line)), Rule: uint32(h.Rule)})
+			Pair{File: uint32(file), Start: uint32(lines.Start(h.Line)), Rule: uint32(h.Rule)}.write(w)
 		}
 	})
 }

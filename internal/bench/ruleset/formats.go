@@ -72,6 +72,9 @@ func keywords(pattern string) ([]string, error) {
 	if shortest(words) < minKeyword {
 		return nil, nil
 	}
+	for i, w := range words {
+		words[i] = strings.ToLower(w)
+	}
 	slices.Sort(words)
 	return slices.Compact(words), nil
 }
@@ -130,7 +133,7 @@ func literal(re *syntax.Regexp) []string {
 	if best == "" {
 		return nil
 	}
-	return []string{strings.ToLower(best)}
+	return []string{best}
 }
 
 // shortest is the length of the shortest of words; 0 for none.
@@ -142,4 +145,25 @@ func shortest(words []string) int {
 		}
 	}
 	return n
+}
+
+// Words are, for each rule that has such, words of which every match of it has
+// one.
+func Words(rules []Rule) ([]string, error) {
+	var all []string
+	for _, r := range rules {
+		re, err := syntax.Parse(r.Pattern, syntax.Perl)
+		if err != nil {
+			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
+		}
+		if words := required(re); shortest(words) >= minKeyword {
+			all = append(all, words...)
+		}
+	}
+	return all, nil
+}
+
+// Matching are the rules whose patterns begin with prefix.
+func Matching(rules []Rule, prefix string) []Rule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !strings.HasPrefix(r.Pattern, prefix) })
 }

@@ -192,7 +192,7 @@ static int on_match(unsigned id, unsigned long long from, unsigned long long to,
     return 0;
 }
 
-static void scan(hs_database_t *db, hs_scratch_t *scratch, uint64_t *last, FILE *out) {
+static void scan(hs_database_t *db, hs_scratch_t *scratch, uint64_t *last, size_t memory, FILE *out) {
     struct scan s = {.last = last, .out = out};
     memset(last, 0xff, count * sizeof *last);
     uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
@@ -208,9 +208,9 @@ static void scan(hs_database_t *db, hs_scratch_t *scratch, uint64_t *last, FILE 
     }
     cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     uint64_t took = now(CLOCK_MONOTONIC) - start;
-    printf("{\"ns\":%llu,\"cpu_ns\":%llu,\"bytes\":%zu,\"pairs\":%llu,\"calls\":%llu,\"peak_kib\":%ld}\n",
+    printf("{\"ns\":%llu,\"cpu_ns\":%llu,\"bytes\":%zu,\"pairs\":%llu,\"calls\":%llu,\"system\":%zu,\"peak_kib\":%ld}\n",
            (unsigned long long)took, (unsigned long long)cpu, total,
-           (unsigned long long)s.pairs, (unsigned long long)s.calls, kibibytes("VmHWM:"));
+           (unsigned long long)s.pairs, (unsigned long long)s.calls, memory, kibibytes("VmHWM:"));
 }
 
 int main(int argc, char **argv) {
@@ -247,11 +247,11 @@ int main(int argc, char **argv) {
     while (fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = 0;
         if (!strcmp(line, "scan")) {
-            scan(db, scratch, last, NULL);
+            scan(db, scratch, last, db_size + scratch_size, NULL);
         } else if (!strncmp(line, "dump ", 5)) {
             FILE *out = fopen(line + 5, "wb");
             if (!out) fail("can't write");
-            scan(db, scratch, last, out);
+            scan(db, scratch, last, db_size + scratch_size, out);
             if (fclose(out)) fail("can't write");
         } else {
             fail("unknown command");
