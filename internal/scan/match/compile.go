@@ -198,7 +198,7 @@ func needle(w choose.Window, id uint32) filter.Needle {
 	if behind := w.At + w.Len; kind != filter.Run && behind < len(w.Alt.Seq) {
 		sets = append(sets[:len(sets):len(sets)], w.Alt.Seq[behind])
 	}
-	return filter.Needle{Kind: kind, Sets: sets, ID: id}
+	return filter.Needle{Kind: kind, Sets: sets, Around: w.Alt.Seq, At: w.At, ID: id}
 }
 
 func (p *plan) memory() int64 {

@@ -1,10 +1,12 @@
 package match
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/scan/match/internal/choose"
 	"github.com/prwarden/prwarden/internal/scan/match/internal/extract"
+	"github.com/prwarden/prwarden/internal/scan/match/internal/ngram"
 	"github.com/prwarden/prwarden/internal/scan/match/internal/parse"
 )
 
@@ -16,8 +18,13 @@ type Cost struct {
 	// closer. A word of eight letters costs about ten, three letters a thousand.
 	Stops float64
 	// Weak says that the rule has nothing that the engine could look for, so
-	// that it is tried on every line.
+	// that it is tried on every line, or on every file when it is multiline.
 	Weak bool
+	// By is the text that the rule is found by or, when there are several, the
+	// most common of them: at most 40 characters of printable ASCII, letters in
+	// lower case where either case is looked for. It is empty when there is no
+	// such text: the rule is weak, or found by classes, as `[0-9]{4}` is.
+	By string
 }
 
 // stopTime is what a stop costs about, measured.
@@ -25,6 +32,10 @@ const stopTime = 40 * time.Nanosecond
 
 // weakTime is what a weak rule costs about in a MiB, measured.
 const weakTime = 3 * time.Millisecond
+
+// ordinaryStops is what an ordinary rule costs: the mean of
+// testdata/rules-1000.tsv, which a test holds it to.
+const ordinaryStops = 84
 
 // Time is about how long the rule takes for a MiB of code, on one core of a
 // machine of 2025.
@@ -35,12 +46,82 @@ func (c Cost) Time() time.Duration {
 	return time.Duration(c.Stops * float64(stopTime))
 }
 
-// CostOf estimates what a pattern costs that is valid by CheckPattern.
+// Ordinary is the number of ordinary rules that cost as much: those that an
+// organization writes, a few costly ones among them, on average.
+func (c Cost) Ordinary() float64 {
+	return float64(c.Time()) / (ordinaryStops * float64(stopTime))
+}
+
+// CostOf estimates what a pattern costs that is valid by CheckPattern. It takes
+// about as long as compiling the rule.
 func CostOf(pattern string, multiline bool) (Cost, error) {
 	p, err := parse.Parse(pattern, multiline)
 	if err != nil || p.Never {
 		return Cost{}, err
 	}
 	c := choose.Best(extract.Extract(p.Tree, choose.Cost).Clauses)
-	return Cost{Stops: c.Price, Weak: c.Windows == nil}, nil
+	return Cost{Stops: c.Price, Weak: c.Windows == nil, By: foundBy(c.Windows)}, nil
+}
+
+// Weak returns the indexes of the rules whose Cost is weak, ascending.
+func (m *Matcher) Weak() []int {
+	var list []int
+	for _, p := range []*plan{&m.lines, &m.files} {
+		for _, rule := range p.weak {
+			list = append(list, int(rule))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// maxBy bounds Cost.By, in bytes: it is for people.
+const maxBy = 40
+
+// foundBy is Cost.By: the most common of the windows, with what is known around
+// it.
+func foundBy(windows []choose.Window) string {
+	var worst choose.Window
+	most := -1.0
+	for _, w := range windows {
+		sets := w.Sets() // those of a run are too many to rate, and all alike
+		if rate := ngram.Rate(sets[:min(len(sets), 4)]); rate > most {
+			worst, most = w, rate
+		}
+	}
+	seq, from, to := worst.Alt.Seq, worst.At, worst.At+worst.Len
+	// A window may reach beyond the text, which is too short for it.
+	for from < to && seq[from] == choose.AnyByte {
+		from++
+	}
+	for from < to && seq[to-1] == choose.AnyByte {
+		to--
+	}
+	if len(known(seq[from:to])) < to-from {
+		return ""
+	}
+	before := from
+	for before > 0 && to-before < maxBy && len(known(seq[before-1:before])) > 0 {
+		before--
+	}
+	return known(seq[before:min(len(seq), before+maxBy)])
+}
+
+// known is the text that a sequence is sure to begin with, as far as it is
+// printable ASCII. A letter of which either case may stand there is in lower
+// case.
+func known(seq extract.Seq) string {
+	var text []byte
+	for _, set := range seq {
+		if set.Len() > 1 {
+			set = set.Fold()
+		}
+		var b byte
+		set.Each(func(x byte) { b = x })
+		if set.Len() != 1 || b < ' ' || b > '~' {
+			break
+		}
+		text = append(text, b)
+	}
+	return string(text)
 }

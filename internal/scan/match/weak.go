@@ -113,13 +113,10 @@ func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 	}
 	for _, t := range p.filter.Tables {
 		for pos := 0; pos < len(text); {
-			var n int
-			n, pos = t.Scan(text, pos, len(text), w.places[:])
-			for _, place := range w.places[:n] {
-				for _, id := range t.At(place) {
-					if o := &p.owners[id]; o.sequence.Holds(text, int(place.At)) {
-						offer(o)
-					}
+			w.places, pos = t.Scan(text, pos, len(text), w.places[:0])
+			for _, place := range w.places {
+				if o := &p.owners[place.ID]; o.sequence.Holds(text, int(place.At)) {
+					offer(o)
 				}
 			}
 		}

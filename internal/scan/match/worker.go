@@ -32,7 +32,7 @@ const (
 type worker struct {
 	matcher *Matcher
 	rules   []ruleState
-	places  [512]filter.Place
+	places  []filter.Place
 	touched []uint32 // rules whose state is not zero
 	blocks  []block
 	bounds  []bounds // lines of a batch, for the weak rules
@@ -156,14 +156,11 @@ func (w *worker) scan(b block, t *filter.Table) {
 	for pos := b.from; pos < b.to && !w.over; {
 		to := min(pos+batch, b.to)
 		for pos < to && !w.over {
-			var n int
-			n, pos = t.Scan(w.text, pos, to, w.places[:])
-			for _, p := range w.places[:n] {
-				for _, id := range t.At(p) {
-					o := &w.plan.owners[id]
-					if o.sequence.Holds(w.text, int(p.At)) {
-						w.try(o, int(p.At), b)
-					}
+			w.places, pos = t.Scan(w.text, pos, to, w.places[:0])
+			for _, p := range w.places {
+				o := &w.plan.owners[p.ID]
+				if o.sequence.Holds(w.text, int(p.At)) {
+					w.try(o, int(p.At), b)
 				}
 			}
 		}

@@ -2,48 +2,53 @@ package filter
 
 import "bytes"
 
-// Scan writes to places where the table's windows may stand that begin in
-// text[from:to], ascending, until places is full or to is reached. It returns
-// how many it wrote and where to go on. text may go on behind to, and what is
-// there counts for the windows that begin before it.
+// Scan appends the places where the table's windows may stand that begin in
+// text[from:to], ascending, until there are enough or to is reached. It returns
+// where to go on. text may go on behind to, and what is there counts for the
+// windows that begin before it.
 //
 // Grams are looked for at even offsets. Where from is odd that begins one byte
 // before, for the windows that begin with any byte.
-func (t *Table) Scan(text []byte, from, to int, places []Place) (n, next int) {
+func (t *Table) Scan(text []byte, from, to int, places []Place) (_ []Place, next int) {
 	switch {
 	case !t.pairs:
-		return t.scanGrams(text, from, to, places)
-	case t.first != nil:
-		return t.scanFirst(text, from, to, places)
+		return t.scanGrams(text, from&^1, to, places)
+	case t.firsts != nil:
+		return t.scanFirsts(text, from, to, places)
 	}
 	return t.scanPairs(text, from, to, places)
 }
 
-func (t *Table) scanGrams(text []byte, from, to int, places []Place) (n, next int) {
-	from &^= 1
-	end := min(to-15, len(text)-22) // 22 bytes are read at a time, and up to 8 places written
+// enough is how many places are returned at a time, about.
+const enough = 256
+
+func (t *Table) scanGrams(text []byte, from, to int, places []Place) (_ []Place, next int) {
+	end := min(to-15, len(text)-22) // 22 bytes are read at a time
 	for from <= end {
 		from = skipGrams(text, from, end, t.marks)
 		if from > end {
 			break
 		}
-		if n+8 > len(places) {
-			return n, from
+		if len(places) >= enough {
+			return places, from
 		}
-		n += t.look(text, from, places[n:])
+		for k := from; k < from+16; k += 2 {
+			x := load64(text, k)
+			slot := gramSlot(uint32(x|foldMask)) & t.mask
+			if t.marks[slot]&markOf(byte(x>>32)) != 0 {
+				places = t.ask(text, k, slot, places)
+			}
+		}
 		from += 16
 	}
-	for ; from < to; from += 2 {
-		if n == len(places) {
-			return n, from
-		}
-		gram, behind := tail(text, from)
-		if t.marks[gramSlot(gram)&t.mask]&markOf(behind) != 0 {
-			places[n] = Place{At: uint32(from), Window: gram}
-			n++
+	for ; from < to && len(places) < enough; from += 2 {
+		x := eight(text, from)
+		slot := gramSlot(uint32(x|foldMask)) & t.mask
+		if t.marks[slot]&markOf(byte(x>>32)) != 0 {
+			places = t.ask(text, from, slot, places)
 		}
 	}
-	return n, from
+	return places, from
 }
 
 // skipGrams is the loop that all bytes go through: it returns the first i, out
@@ -70,78 +75,25 @@ func skipGrams(text []byte, i, end int, table []uint8) int {
 	return i
 }
 
-// look writes the places among the eight from i on of which the slot is marked
-// for the byte behind.
-func (t *Table) look(text []byte, i int, places []Place) (n int) {
-	marks, mask := base(t.marks), t.mask
-	for k := i; k < i+16; k += 2 {
-		x := load64(text, k)
-		gram := uint32(x | foldMask)
-		if m := byteAt(marks, gram*mul>>hashShift&mask); m != 0 && m&markOf(byte(x>>32)) != 0 {
-			places[n] = Place{At: uint32(k), Window: gram}
-			n++
-		}
-	}
-	return n
-}
-
-// tail is the gram at i, folded, and the byte behind it, where the text may be
-// over before it: what is missing is 0.
-func tail(text []byte, i int) (gram uint32, behind byte) {
-	var b [5]byte
-	copy(b[:], text[i:])
-	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24 | foldMask&0xFFFFFFFF, b[4]
-}
-
-func (t *Table) scanPairs(text []byte, from, to int, places []Place) (n, next int) {
+func (t *Table) scanPairs(text []byte, from, to int, places []Place) (_ []Place, next int) {
 	end := min(to-6, len(text)-8)
 	for from <= end {
 		from = skipPairs(text, from, end, t.marks)
 		if from > end {
 			break
 		}
-		if n+6 > len(places) {
-			return n, from
+		if len(places) >= enough {
+			return places, from
 		}
 		for k := from; k < from+6; k++ {
-			n += t.lookPair(text, k, places[n:])
+			places = t.pair(text, k, places)
 		}
 		from += 6
 	}
-	for ; from < to && n < len(places); from++ {
-		n += t.lookPair(text, from, places[n:])
+	for ; from < to && len(places) < enough; from++ {
+		places = t.pair(text, from, places)
 	}
-	return n, from
-}
-
-// scanFirst is for pairs that begin with few different bytes, which are looked
-// for one by one: that is the quickest of all ways while they are rare.
-func (t *Table) scanFirst(text []byte, from, to int, places []Place) (n, next int) {
-	var at [maxFirst]int // where each of the bytes is next
-	find := func(k, from int) {
-		at[k] = to
-		if i := bytes.IndexByte(text[from:to], t.first[k]); i >= 0 {
-			at[k] = from + i
-		}
-	}
-	for k := range t.first {
-		find(k, from)
-	}
-	for n < len(places) {
-		first := 0
-		for k := range t.first {
-			if at[k] < at[first] {
-				first = k
-			}
-		}
-		if from = at[first]; from == to {
-			return n, to
-		}
-		n += t.lookPair(text, from, places[n:])
-		from++
-		find(first, from)
-	}
-	return n, from
+	return places, from
 }
 
 // skipPairs is skipGrams for pairs, six at a time.
@@ -158,17 +110,42 @@ func skipPairs(text []byte, i, end int, table []uint8) int {
 	return i
 }
 
-// lookPair writes the place i if its pair is marked for the byte behind.
-func (t *Table) lookPair(text []byte, i int, places []Place) int {
-	gram, _ := tail(text, i)
-	pair := pairSlot(gram)
-	behind := byte(0)
-	if i+2 < len(text) {
-		behind = text[i+2]
+// scanFirsts is for pairs that begin with few different bytes, which are looked
+// for one by one: that is the quickest of all ways while they are rare.
+func (t *Table) scanFirsts(text []byte, from, to int, places []Place) (_ []Place, next int) {
+	var at [maxFirst]int // where each of the bytes is next
+	find := func(k, from int) {
+		at[k] = to
+		if i := bytes.IndexByte(text[from:to], t.firsts[k]); i >= 0 {
+			at[k] = from + i
+		}
 	}
-	if t.marks[pair]&markOf(behind) == 0 {
-		return 0
+	for k := range t.firsts {
+		find(k, from)
 	}
-	places[0] = Place{At: uint32(i), Window: pair}
-	return 1
+	for len(places) < enough {
+		least := 0
+		for k := range t.firsts {
+			if at[k] < at[least] {
+				least = k
+			}
+		}
+		if from = at[least]; from == to {
+			return places, to
+		}
+		places = t.pair(text, from, places)
+		from++
+		find(least, from)
+	}
+	return places, from
+}
+
+// pair appends who is to be asked about the pair at i.
+func (t *Table) pair(text []byte, i int, places []Place) []Place {
+	x := eight(text, i)
+	slot := pairSlot(uint32(x | foldMask))
+	if t.marks[slot]&markOf(byte(x>>16)) != 0 {
+		places = t.ask(text, i, slot, places)
+	}
+	return places
 }
