@@ -83,8 +83,10 @@ func TestRuleLifeCycle(t *testing.T) {
 	require.Equal(t, 201, a.status, a.body)
 	stored := a.decode(t)
 	assert.Regexp(t, utc, stored["created_at"])
+	assert.Contains(t, stored, "matching_cost")
 	same := maps.Clone(stored)
 	delete(same, "created_at")
+	delete(same, "matching_cost")
 	assert.Equal(t, full, same, "answered as it was sent")
 
 	for _, path := range []string{"/v1/rules/style/no-print", "/v1/rules/style%2Fno-print", "/v1/rules/style%2fno-print"} {
@@ -134,7 +136,9 @@ func TestDefaultRules(t *testing.T) {
 	id := rules[0].(map[string]any)["id"].(string)
 	a := c.do(t, "GET", "/v1/rules/"+id, nil)
 	require.Equal(t, 200, a.status)
-	assert.Equal(t, rules[0], a.decode(t))
+	alone := a.decode(t)
+	delete(alone, "matching_cost") // not in lists
+	assert.Equal(t, rules[0], alone)
 
 	for _, path := range []string{"/v1/rules/" + id, "/v1/rules/" + strings.ReplaceAll(id, "/", "%2F")} {
 		a := c.do(t, "DELETE", path, nil)
@@ -186,6 +190,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"bad glob":             {with2(todoRule, "paths", map[string]any{"include": []any{"**/*.go", "[a-"}}), "paths.include[1]", ""},
 		"bad reference":        {with2(todoRule, "references", []any{"javascript:alert(1)"}), "references[0]", ""},
 		"output only":          {with2(todoRule, "created_at", "2026-01-01T00:00:00Z"), "created_at", ""},
+		"output only, deep":    {with2(todoRule, "matching_cost", map[string]any{"weak": false}), "matching_cost", ""},
 		"unknown field":        {with2(todoRule, "sevrity", "high"), "sevrity", ""},
 		"unknown deep field":   {with2(todoRule, "paths", map[string]any{"inclde": []any{"x"}}), "paths.inclde", ""},
 	} {
@@ -212,7 +217,7 @@ func TestTryARule(t *testing.T) {
 	hit := func(line, column, endLine, endColumn float64) map[string]any {
 		return map[string]any{"line": line, "column": column, "end_line": endLine, "end_column": endColumn}
 	}
-	assert.Equal(t, map[string]any{"hits": []any{hit(1, 2, 1, 4), hit(3, 3, 3, 4)}, "truncated": false}, a.decode(t))
+	assert.Equal(t, map[string]any{"hits": []any{hit(1, 2, 1, 4), hit(3, 3, 3, 4)}, "truncated": false, "matching_cost": a.decode(t)["matching_cost"]}, a.decode(t))
 
 	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"type": "regex", "pattern": `a\nb`, "multiline": true, "text": "x\na\nb\n"})
 	require.Equal(t, 200, a.status, a.body)

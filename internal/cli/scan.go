@@ -141,7 +141,40 @@ func loadRules(ctx context.Context, st Streams, in ScanInput) (*folder.Rules, er
 	for _, d := range loaded.Unknown {
 		fmt.Fprintf(st.Err, "%s:%d: %s is not a rule of the default ruleset, so it can't be disabled\n", terminal.Safe(loaded.File), d.Line, d.ID)
 	}
+	if in.RulesFile != "" {
+		tellWeak(st, loaded)
+	}
 	return loaded.Rules, nil
+}
+
+// maxWeak is how many weak rules are named.
+const maxWeak = 10
+
+// tellWeak names the rules of the rules file that make a scan slow.
+func tellWeak(st Streams, loaded *folder.Loaded) {
+	var ids []string
+	var each rule.Cost
+	for _, r := range loaded.Rules.Weak() {
+		if r.Origin != rule.OriginRulesFile {
+			continue
+		}
+		if c, err := r.Cost(); err == nil && c.PerMiB > each.PerMiB {
+			each = c
+		}
+		ids = append(ids, r.FullID())
+	}
+	if len(ids) == 0 {
+		return
+	}
+	are, names := "are", strings.Join(ids[:min(len(ids), maxWeak)], ", ")
+	if len(ids) == 1 {
+		are = "is"
+	}
+	if n := len(ids) - maxWeak; n > 0 {
+		names += fmt.Sprintf(" and %d more", n)
+	}
+	fmt.Fprintf(st.Err, "%s of %s %s weak, tried everywhere as no text can be looked for; each takes about %v for a MiB, as much as %d ordinary rules: %s\n",
+		count(len(ids), "rule"), terminal.Safe(loaded.File), are, each.PerMiB.Round(10*time.Microsecond), each.Ordinary, names)
 }
 
 // teller tells what was not looked at, and in the end how much there was.

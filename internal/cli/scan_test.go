@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -91,10 +92,10 @@ func TestScanWithARulesFile(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	rules := filepath.Join(t.TempDir(), "mine.yml")
-	require.NoError(t, os.WriteFile(rules, []byte("version: 1\nrules:\n- {id: a/made, type: regex, pattern: '3', message: m, severity: info}\n"), 0o644))
+	require.NoError(t, os.WriteFile(rules, []byte("version: 1\nrules:\n- {id: a/made, type: regex, pattern: '\\(3\\)', message: m, severity: info}\n"), 0o644))
 	r := scanFolder(t, cli.ScanInput{Path: root, RulesFile: rules, NoDefaults: true})
 	require.NoError(t, r.err)
-	assert.Equal(t, "info      out/made.py:1:7  a/made\n          m\n", r.out, "the folder's own excludes it")
+	assert.Equal(t, "info      out/made.py:1:6  a/made\n          m\n", r.out, "the folder's own excludes it")
 	assert.NotContains(t, r.errOut, "applying")
 	assert.Contains(t, r.errOut, "1 finding in 5 files (17.2 kB) in 0.00 s: 1 info.\n")
 
@@ -102,6 +103,41 @@ func TestScanWithARulesFile(t *testing.T) {
 	require.NoError(t, r.err)
 	assert.Empty(t, r.out)
 	assert.Equal(t, "No findings in 1 file (18 B) in 0.00 s.\n", r.errOut)
+}
+
+// Weak rules are named to whoever gave the file, and to nobody else.
+func TestScanTellsWeakRules(t *testing.T) {
+	t.Parallel()
+	write := func(path string, weak int) string {
+		text := "version: 1\nrules:\n- {id: strong, type: regex, pattern: frobnicate, message: m, severity: info}\n"
+		for i := range weak {
+			text += fmt.Sprintf("- {id: w%02d, type: regex, pattern: '[a-z]+$', message: m, severity: info}\n", i)
+		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return path
+	}
+	price := regexp.MustCompile(`about [0-9.]+[mµ]s for a MiB, as much as [0-9]+ ordinary rules: `)
+	tell := func(root, rules string) string {
+		r := scanFolder(t, cli.ScanInput{Path: root, RulesFile: rules})
+		require.NoError(t, r.err)
+		notice, _, _ := strings.Cut(r.errOut, "No findings in ")
+		return price.ReplaceAllString(notice, "PRICE")
+	}
+	root := t.TempDir()
+	rules := filepath.Join(t.TempDir(), "mine.yml")
+	assert.Empty(t, tell(root, write(rules, 0)))
+	const what = " weak, tried everywhere as no text can be looked for; each takes PRICE"
+	assert.Equal(t, "1 rule of "+rules+" is"+what+"custom/w00\n", tell(root, write(rules, 1)))
+	ten := "custom/w00, custom/w01, custom/w02, custom/w03, custom/w04, custom/w05, custom/w06, custom/w07, custom/w08, custom/w09"
+	assert.Equal(t, "10 rules of "+rules+" are"+what+ten+"\n", tell(root, write(rules, 10)))
+	assert.Equal(t, "12 rules of "+rules+" are"+what+ten+" and 2 more\n", tell(root, write(rules, 12)))
+
+	own := write(filepath.Join(root, ".prwarden", "rules.yml"), 3)
+	r := scanFolder(t, cli.ScanInput{Path: root, Format: cli.FormatJSON})
+	require.NoError(t, r.err)
+	assert.Contains(t, r.errOut, "applying "+own)
+	assert.NotContains(t, r.errOut, "weak")
 }
 
 func TestScanUsage(t *testing.T) {

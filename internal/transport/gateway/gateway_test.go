@@ -17,7 +17,7 @@ import (
 	"github.com/prwarden/prwarden/internal/transport/transporttest"
 )
 
-const ruleBody = `{"id":"no-print","type":"regex","pattern":"x","message":"m","severity":"warning"}`
+const ruleBody = `{"id":"no-print","type":"regex","pattern":"frobnicate","message":"m","severity":"warning"}`
 
 // start starts a transport over reviews that exist and a key with all scopes.
 func start(t *testing.T) (*transporttest.Bundle, string) {
@@ -56,9 +56,9 @@ func TestSuccess(t *testing.T) {
 		"rulesets": {"GET", "/v1/rules", "", 200, `{"rulesets":[{"id":"ruleset_default","name":"default","rule_count":120,"scope":"org"},
 			{"id":"ruleset_acme/shop","name":"acme/shop","rule_count":0,"scope":"repo"}]}`},
 		"rules of a ruleset": {"GET", "/v1/rulesets/default/rules", "", 200, `{"rules":[]}`},
-		"get rule": {"GET", "/v1/rules/no-print", "", 200, `{"id":"no-print","type":"regex","pattern":"x","message":"m","severity":"warning","scope":"org",
-			"multiline":false,"redact":false,"references":[],"created_at":"2026-11-20T09:30:00Z"}`},
-		"test rule": {"POST", "/v1/rules:test", `{"pattern":"x","text":"axb"}`, 200, `{"hits":[{"line":1,"column":2,"end_line":1,"end_column":5}],"truncated":true}`},
+		"get rule": {"GET", "/v1/rules/no-print", "", 200, `{"id":"no-print","type":"regex","pattern":"frobnicate","message":"m","severity":"warning","scope":"org",
+			"multiline":false,"redact":false,"references":[],"created_at":"2026-11-20T09:30:00Z","matching_cost":{"microseconds_per_mib":1,"weak":false}}`},
+		"test rule": {"POST", "/v1/rules:test", `{"pattern":"frobnicate","text":"x"}`, 200, `{"hits":[{"line":1,"column":2,"end_line":1,"end_column":5}],"truncated":true,"matching_cost":{"microseconds_per_mib":1,"weak":false}}`},
 		"open API":  {"GET", "/openapi.json", "", 200, `{"openapi":"3.0.0"}`},
 		"alive":     {"GET", "/healthz", "", 200, `{"status":"ok"}`},
 		"ready":     {"GET", "/readyz", "", 200, `{"status":"ready"}`},

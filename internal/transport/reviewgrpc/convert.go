@@ -140,6 +140,24 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 	return out
 }
 
+// toPricedRule is toRule with what the rule costs.
+func toPricedRule(r rule.Rule) *prwardenv1.Rule {
+	out := toRule(r)
+	out.MatchingCost = toMatchingCost(r)
+	return out
+}
+
+// toMatchingCost returns nil for a pattern that is none, which only a rule can
+// have that another version stored: it can be read all the same.
+func toMatchingCost(r rule.Rule) *prwardenv1.MatchingCost {
+	c, err := r.Cost()
+	if err != nil {
+		return nil
+	}
+	micros := (c.PerMiB + time.Microsecond - 1) / time.Microsecond
+	return &prwardenv1.MatchingCost{MicrosecondsPerMib: clamp(int(micros)), Weak: c.Weak, Advice: given(c.Advice)}
+}
+
 // fromRule reads a rule as a caller sent it. What is not given, or not known,
 // is left for the validation of rules to name.
 func fromRule(r *prwardenv1.Rule) rule.Rule {

@@ -143,7 +143,7 @@ func TestRuleThereAndBack(t *testing.T) {
 		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
 		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"}, CreatedAt: day,
 	}
-	m := toRule(in)
+	m := toPricedRule(in)
 	assertFilled(t, m.ProtoReflect())
 	want := in
 	want.CreatedAt = time.Time{} // set by the server

@@ -85,7 +85,7 @@ func (h *Rules) GetRule(ctx context.Context, req *prwardenv1.GetRuleRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	return &prwardenv1.GetRuleResponse{Rule: toRule(r)}, nil
+	return &prwardenv1.GetRuleResponse{Rule: toPricedRule(r)}, nil
 }
 
 // CreateRule implements RuleService.
@@ -99,7 +99,7 @@ func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleReques
 	if err != nil {
 		return nil, err
 	}
-	return &prwardenv1.CreateRuleResponse{Rule: toRule(r)}, nil
+	return &prwardenv1.CreateRuleResponse{Rule: toPricedRule(r)}, nil
 }
 
 // TestRule implements RuleService.
@@ -114,7 +114,10 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 	if err != nil {
 		return nil, err
 	}
-	resp := &prwardenv1.TestRuleResponse{Truncated: truncated, Hits: make([]*prwardenv1.TestRuleResponse_Hit, len(hits))}
+	resp := &prwardenv1.TestRuleResponse{
+		Truncated: truncated, Hits: make([]*prwardenv1.TestRuleResponse_Hit, len(hits)),
+		MatchingCost: toMatchingCost(rule.Rule{Pattern: in.Pattern, Multiline: in.Multiline}),
+	}
 	for i, hit := range hits {
 		resp.Hits[i] = &prwardenv1.TestRuleResponse_Hit{
 			Line: clamp(hit.Line), Column: clamp(hit.Column), EndLine: clamp(hit.EndLine), EndColumn: clamp(hit.EndColumn),

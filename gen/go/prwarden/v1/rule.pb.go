@@ -239,7 +239,11 @@ type Rule struct {
 	References []string `protobuf:"bytes,12,rep,name=references,proto3" json:"references,omitempty"`
 	// When the rule was created. Absent on rules of the default ruleset and of a
 	// rules file.
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// What matching the rule costs. In the answers of CreateRule and GetRule;
+	// absent in ListRules, where thousands of estimates would take longer than
+	// the rest of the answer.
+	MatchingCost  *MatchingCost `protobuf:"bytes,14,opt,name=matching_cost,json=matchingCost,proto3" json:"matching_cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -365,6 +369,85 @@ func (x *Rule) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Rule) GetMatchingCost() *MatchingCost {
+	if x != nil {
+		return x.MatchingCost
+	}
+	return nil
+}
+
+// MatchingCost is what a rule is expected to cost a review. It is an estimate
+// from the pattern alone, from how often its characters occur in code of all
+// kinds: the same on every machine, and no measurement. A later version may
+// estimate better.
+type MatchingCost struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time for 1 MiB of added lines, or of files when the rule is multiline, in
+	// microseconds on one core of a machine of 2025, rounded up. Most rules
+	// take 1. Only files that the rule looks at count.
+	MicrosecondsPerMib int32 `protobuf:"varint,1,opt,name=microseconds_per_mib,json=microsecondsPerMib,proto3" json:"microseconds_per_mib,omitempty"`
+	// Whether the pattern has nothing that it could be looked for by, so that it
+	// is tried everywhere.
+	Weak bool `protobuf:"varint,2,opt,name=weak,proto3" json:"weak,omitempty"`
+	// Why the rule is costly and what to do about it: sentences for people, whose
+	// wording may change. Present when the rule is weak or takes over 50
+	// microseconds.
+	Advice        *string `protobuf:"bytes,3,opt,name=advice,proto3,oneof" json:"advice,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MatchingCost) Reset() {
+	*x = MatchingCost{}
+	mi := &file_prwarden_v1_rule_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MatchingCost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MatchingCost) ProtoMessage() {}
+
+func (x *MatchingCost) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_rule_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MatchingCost.ProtoReflect.Descriptor instead.
+func (*MatchingCost) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *MatchingCost) GetMicrosecondsPerMib() int32 {
+	if x != nil {
+		return x.MicrosecondsPerMib
+	}
+	return 0
+}
+
+func (x *MatchingCost) GetWeak() bool {
+	if x != nil {
+		return x.Weak
+	}
+	return false
+}
+
+func (x *MatchingCost) GetAdvice() string {
+	if x != nil && x.Advice != nil {
+		return *x.Advice
+	}
+	return ""
+}
+
 // Request of ListRulesets.
 type ListRulesetsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -374,7 +457,7 @@ type ListRulesetsRequest struct {
 
 func (x *ListRulesetsRequest) Reset() {
 	*x = ListRulesetsRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[2]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -386,7 +469,7 @@ func (x *ListRulesetsRequest) String() string {
 func (*ListRulesetsRequest) ProtoMessage() {}
 
 func (x *ListRulesetsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[2]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -399,7 +482,7 @@ func (x *ListRulesetsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesetsRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesetsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{2}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{3}
 }
 
 // Response of ListRulesets.
@@ -413,7 +496,7 @@ type ListRulesetsResponse struct {
 
 func (x *ListRulesetsResponse) Reset() {
 	*x = ListRulesetsResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +508,7 @@ func (x *ListRulesetsResponse) String() string {
 func (*ListRulesetsResponse) ProtoMessage() {}
 
 func (x *ListRulesetsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[3]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +521,7 @@ func (x *ListRulesetsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesetsResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesetsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{3}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListRulesetsResponse) GetRulesets() []*Ruleset {
@@ -460,7 +543,7 @@ type ListRulesRequest struct {
 
 func (x *ListRulesRequest) Reset() {
 	*x = ListRulesRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -472,7 +555,7 @@ func (x *ListRulesRequest) String() string {
 func (*ListRulesRequest) ProtoMessage() {}
 
 func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[4]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -485,7 +568,7 @@ func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesRequest.ProtoReflect.Descriptor instead.
 func (*ListRulesRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListRulesRequest) GetName() string {
@@ -506,7 +589,7 @@ type ListRulesResponse struct {
 
 func (x *ListRulesResponse) Reset() {
 	*x = ListRulesResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -518,7 +601,7 @@ func (x *ListRulesResponse) String() string {
 func (*ListRulesResponse) ProtoMessage() {}
 
 func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[5]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -531,7 +614,7 @@ func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRulesResponse.ProtoReflect.Descriptor instead.
 func (*ListRulesResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListRulesResponse) GetRules() []*Rule {
@@ -552,7 +635,7 @@ type GetRuleRequest struct {
 
 func (x *GetRuleRequest) Reset() {
 	*x = GetRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -564,7 +647,7 @@ func (x *GetRuleRequest) String() string {
 func (*GetRuleRequest) ProtoMessage() {}
 
 func (x *GetRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[6]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -577,7 +660,7 @@ func (x *GetRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRuleRequest.ProtoReflect.Descriptor instead.
 func (*GetRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetRuleRequest) GetId() string {
@@ -598,7 +681,7 @@ type GetRuleResponse struct {
 
 func (x *GetRuleResponse) Reset() {
 	*x = GetRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -610,7 +693,7 @@ func (x *GetRuleResponse) String() string {
 func (*GetRuleResponse) ProtoMessage() {}
 
 func (x *GetRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[7]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -623,7 +706,7 @@ func (x *GetRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRuleResponse.ProtoReflect.Descriptor instead.
 func (*GetRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetRuleResponse) GetRule() *Rule {
@@ -644,7 +727,7 @@ type CreateRuleRequest struct {
 
 func (x *CreateRuleRequest) Reset() {
 	*x = CreateRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -656,7 +739,7 @@ func (x *CreateRuleRequest) String() string {
 func (*CreateRuleRequest) ProtoMessage() {}
 
 func (x *CreateRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[8]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -669,7 +752,7 @@ func (x *CreateRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRuleRequest.ProtoReflect.Descriptor instead.
 func (*CreateRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CreateRuleRequest) GetRule() *Rule {
@@ -690,7 +773,7 @@ type CreateRuleResponse struct {
 
 func (x *CreateRuleResponse) Reset() {
 	*x = CreateRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -702,7 +785,7 @@ func (x *CreateRuleResponse) String() string {
 func (*CreateRuleResponse) ProtoMessage() {}
 
 func (x *CreateRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[9]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -715,7 +798,7 @@ func (x *CreateRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRuleResponse.ProtoReflect.Descriptor instead.
 func (*CreateRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateRuleResponse) GetRule() *Rule {
@@ -742,7 +825,7 @@ type TestRuleRequest struct {
 
 func (x *TestRuleRequest) Reset() {
 	*x = TestRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -754,7 +837,7 @@ func (x *TestRuleRequest) String() string {
 func (*TestRuleRequest) ProtoMessage() {}
 
 func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[10]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -767,7 +850,7 @@ func (x *TestRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleRequest.ProtoReflect.Descriptor instead.
 func (*TestRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TestRuleRequest) GetType() Rule_Type {
@@ -805,14 +888,16 @@ type TestRuleResponse struct {
 	// 1,000.
 	Hits []*TestRuleResponse_Hit `protobuf:"bytes,1,rep,name=hits,proto3" json:"hits,omitempty"`
 	// Whether there were more than 1,000 hits.
-	Truncated     bool `protobuf:"varint,2,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	Truncated bool `protobuf:"varint,2,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// What matching a rule with this pattern costs.
+	MatchingCost  *MatchingCost `protobuf:"bytes,3,opt,name=matching_cost,json=matchingCost,proto3" json:"matching_cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TestRuleResponse) Reset() {
 	*x = TestRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -824,7 +909,7 @@ func (x *TestRuleResponse) String() string {
 func (*TestRuleResponse) ProtoMessage() {}
 
 func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[11]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -837,7 +922,7 @@ func (x *TestRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TestRuleResponse) GetHits() []*TestRuleResponse_Hit {
@@ -854,6 +939,13 @@ func (x *TestRuleResponse) GetTruncated() bool {
 	return false
 }
 
+func (x *TestRuleResponse) GetMatchingCost() *MatchingCost {
+	if x != nil {
+		return x.MatchingCost
+	}
+	return nil
+}
+
 // Request of DeleteRule.
 type DeleteRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -865,7 +957,7 @@ type DeleteRuleRequest struct {
 
 func (x *DeleteRuleRequest) Reset() {
 	*x = DeleteRuleRequest{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -877,7 +969,7 @@ func (x *DeleteRuleRequest) String() string {
 func (*DeleteRuleRequest) ProtoMessage() {}
 
 func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[12]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -890,7 +982,7 @@ func (x *DeleteRuleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRuleRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DeleteRuleRequest) GetId() string {
@@ -909,7 +1001,7 @@ type DeleteRuleResponse struct {
 
 func (x *DeleteRuleResponse) Reset() {
 	*x = DeleteRuleResponse{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -921,7 +1013,7 @@ func (x *DeleteRuleResponse) String() string {
 func (*DeleteRuleResponse) ProtoMessage() {}
 
 func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[13]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -934,7 +1026,7 @@ func (x *DeleteRuleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRuleResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRuleResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{14}
 }
 
 // Paths selects the files that the rule looks at, by doublestar globs
@@ -952,7 +1044,7 @@ type Rule_Paths struct {
 
 func (x *Rule_Paths) Reset() {
 	*x = Rule_Paths{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -964,7 +1056,7 @@ func (x *Rule_Paths) String() string {
 func (*Rule_Paths) ProtoMessage() {}
 
 func (x *Rule_Paths) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[14]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1100,7 @@ type Rule_Cases struct {
 
 func (x *Rule_Cases) Reset() {
 	*x = Rule_Cases{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1112,7 @@ func (x *Rule_Cases) String() string {
 func (*Rule_Cases) ProtoMessage() {}
 
 func (x *Rule_Cases) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[15]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1067,7 +1159,7 @@ type TestRuleResponse_Hit struct {
 
 func (x *TestRuleResponse_Hit) Reset() {
 	*x = TestRuleResponse_Hit{}
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1171,7 @@ func (x *TestRuleResponse_Hit) String() string {
 func (*TestRuleResponse_Hit) ProtoMessage() {}
 
 func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_rule_proto_msgTypes[16]
+	mi := &file_prwarden_v1_rule_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1184,7 @@ func (x *TestRuleResponse_Hit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TestRuleResponse_Hit.ProtoReflect.Descriptor instead.
 func (*TestRuleResponse_Hit) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{11, 0}
+	return file_prwarden_v1_rule_proto_rawDescGZIP(), []int{12, 0}
 }
 
 func (x *TestRuleResponse_Hit) GetLine() int32 {
@@ -1138,8 +1230,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xe3\n" +
-	"\n" +
+	"\x06_scope\"\xe5\v\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
@@ -1159,7 +1250,8 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"R\n" +
 	"references\x12>\n" +
 	"\n" +
-	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tcreatedAt\x1aa\n" +
+	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tcreatedAt\x12C\n" +
+	"\rmatching_cost\x18\x0e \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -1170,11 +1262,16 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x102\"\x06r\x04(\x80\x80\x01R\anoMatch\"\"\n" +
 	"\x04Type\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\t\n" +
-	"\x05regex\x10\x01:\x95\x03\x92A\x91\x032\x8e\x03{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\"}B\a\n" +
+	"\x05regex\x10\x01:\xd2\x03\x92A\xce\x032\xcb\x03{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_severityB\b\n" +
 	"\x06_scopeB\a\n" +
-	"\x05_repo\"\x15\n" +
+	"\x05_repo\"|\n" +
+	"\fMatchingCost\x120\n" +
+	"\x14microseconds_per_mib\x18\x01 \x01(\x05R\x12microsecondsPerMib\x12\x12\n" +
+	"\x04weak\x18\x02 \x01(\bR\x04weak\x12\x1b\n" +
+	"\x06advice\x18\x03 \x01(\tH\x00R\x06advice\x88\x01\x01B\t\n" +
+	"\a_advice\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
 	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"9\n" +
@@ -1195,16 +1292,17 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\apattern\x18\x02 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
 	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
-	"\x05_type\"\xb5\x02\n" +
+	"\x05_type\"\xba\x03\n" +
 	"\x10TestRuleResponse\x125\n" +
 	"\x04hits\x18\x01 \x03(\v2!.prwarden.v1.TestRuleResponse.HitR\x04hits\x12\x1c\n" +
-	"\ttruncated\x18\x02 \x01(\bR\ttruncated\x1ak\n" +
+	"\ttruncated\x18\x02 \x01(\bR\ttruncated\x12C\n" +
+	"\rmatching_cost\x18\x03 \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x1ak\n" +
 	"\x03Hit\x12\x12\n" +
 	"\x04line\x18\x01 \x01(\x05R\x04line\x12\x16\n" +
 	"\x06column\x18\x02 \x01(\x05R\x06column\x12\x19\n" +
 	"\bend_line\x18\x03 \x01(\x05R\aendLine\x12\x1d\n" +
 	"\n" +
-	"end_column\x18\x04 \x01(\x05R\tendColumn:_\x92A\\2Z{\"hits\": [{\"line\": 3, \"column\": 15, \"end_line\": 3, \"end_column\": 27}], \"truncated\": false}\"?\n" +
+	"end_column\x18\x04 \x01(\x05R\tendColumn:\x9e\x01\x92A\x9a\x012\x97\x01{\"hits\": [{\"line\": 3, \"column\": 15, \"end_line\": 3, \"end_column\": 27}], \"truncated\": false, \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}\"?\n" +
 	"\x11DeleteRuleRequest\x12*\n" +
 	"\x02id\x18\x01 \x01(\tB\x1a\x92A\x14J\x12\"security/no-eval\"\xe0A\x02R\x02id\"\x14\n" +
 	"\x12DeleteRuleResponse2\xd4\x06\n" +
@@ -1239,62 +1337,65 @@ func file_prwarden_v1_rule_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_v1_rule_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_prwarden_v1_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_prwarden_v1_rule_proto_goTypes = []any{
 	(Ruleset_Scope)(0),            // 0: prwarden.v1.Ruleset.Scope
 	(Rule_Type)(0),                // 1: prwarden.v1.Rule.Type
 	(*Ruleset)(nil),               // 2: prwarden.v1.Ruleset
 	(*Rule)(nil),                  // 3: prwarden.v1.Rule
-	(*ListRulesetsRequest)(nil),   // 4: prwarden.v1.ListRulesetsRequest
-	(*ListRulesetsResponse)(nil),  // 5: prwarden.v1.ListRulesetsResponse
-	(*ListRulesRequest)(nil),      // 6: prwarden.v1.ListRulesRequest
-	(*ListRulesResponse)(nil),     // 7: prwarden.v1.ListRulesResponse
-	(*GetRuleRequest)(nil),        // 8: prwarden.v1.GetRuleRequest
-	(*GetRuleResponse)(nil),       // 9: prwarden.v1.GetRuleResponse
-	(*CreateRuleRequest)(nil),     // 10: prwarden.v1.CreateRuleRequest
-	(*CreateRuleResponse)(nil),    // 11: prwarden.v1.CreateRuleResponse
-	(*TestRuleRequest)(nil),       // 12: prwarden.v1.TestRuleRequest
-	(*TestRuleResponse)(nil),      // 13: prwarden.v1.TestRuleResponse
-	(*DeleteRuleRequest)(nil),     // 14: prwarden.v1.DeleteRuleRequest
-	(*DeleteRuleResponse)(nil),    // 15: prwarden.v1.DeleteRuleResponse
-	(*Rule_Paths)(nil),            // 16: prwarden.v1.Rule.Paths
-	(*Rule_Cases)(nil),            // 17: prwarden.v1.Rule.Cases
-	(*TestRuleResponse_Hit)(nil),  // 18: prwarden.v1.TestRuleResponse.Hit
-	(Severity_Level)(0),           // 19: prwarden.v1.Severity.Level
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*MatchingCost)(nil),          // 4: prwarden.v1.MatchingCost
+	(*ListRulesetsRequest)(nil),   // 5: prwarden.v1.ListRulesetsRequest
+	(*ListRulesetsResponse)(nil),  // 6: prwarden.v1.ListRulesetsResponse
+	(*ListRulesRequest)(nil),      // 7: prwarden.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),     // 8: prwarden.v1.ListRulesResponse
+	(*GetRuleRequest)(nil),        // 9: prwarden.v1.GetRuleRequest
+	(*GetRuleResponse)(nil),       // 10: prwarden.v1.GetRuleResponse
+	(*CreateRuleRequest)(nil),     // 11: prwarden.v1.CreateRuleRequest
+	(*CreateRuleResponse)(nil),    // 12: prwarden.v1.CreateRuleResponse
+	(*TestRuleRequest)(nil),       // 13: prwarden.v1.TestRuleRequest
+	(*TestRuleResponse)(nil),      // 14: prwarden.v1.TestRuleResponse
+	(*DeleteRuleRequest)(nil),     // 15: prwarden.v1.DeleteRuleRequest
+	(*DeleteRuleResponse)(nil),    // 16: prwarden.v1.DeleteRuleResponse
+	(*Rule_Paths)(nil),            // 17: prwarden.v1.Rule.Paths
+	(*Rule_Cases)(nil),            // 18: prwarden.v1.Rule.Cases
+	(*TestRuleResponse_Hit)(nil),  // 19: prwarden.v1.TestRuleResponse.Hit
+	(Severity_Level)(0),           // 20: prwarden.v1.Severity.Level
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
 }
 var file_prwarden_v1_rule_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Ruleset.scope:type_name -> prwarden.v1.Ruleset.Scope
 	1,  // 1: prwarden.v1.Rule.type:type_name -> prwarden.v1.Rule.Type
-	19, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
+	20, // 2: prwarden.v1.Rule.severity:type_name -> prwarden.v1.Severity.Level
 	0,  // 3: prwarden.v1.Rule.scope:type_name -> prwarden.v1.Ruleset.Scope
-	16, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
-	17, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
-	20, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
-	2,  // 7: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
-	3,  // 8: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
-	3,  // 9: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
-	3,  // 10: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
-	3,  // 11: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
-	1,  // 12: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
-	18, // 13: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
-	4,  // 14: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
-	6,  // 15: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
-	8,  // 16: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
-	10, // 17: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
-	12, // 18: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
-	14, // 19: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
-	5,  // 20: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
-	7,  // 21: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
-	9,  // 22: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
-	11, // 23: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
-	13, // 24: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
-	15, // 25: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
-	20, // [20:26] is the sub-list for method output_type
-	14, // [14:20] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	17, // 4: prwarden.v1.Rule.paths:type_name -> prwarden.v1.Rule.Paths
+	18, // 5: prwarden.v1.Rule.cases:type_name -> prwarden.v1.Rule.Cases
+	21, // 6: prwarden.v1.Rule.created_at:type_name -> google.protobuf.Timestamp
+	4,  // 7: prwarden.v1.Rule.matching_cost:type_name -> prwarden.v1.MatchingCost
+	2,  // 8: prwarden.v1.ListRulesetsResponse.rulesets:type_name -> prwarden.v1.Ruleset
+	3,  // 9: prwarden.v1.ListRulesResponse.rules:type_name -> prwarden.v1.Rule
+	3,  // 10: prwarden.v1.GetRuleResponse.rule:type_name -> prwarden.v1.Rule
+	3,  // 11: prwarden.v1.CreateRuleRequest.rule:type_name -> prwarden.v1.Rule
+	3,  // 12: prwarden.v1.CreateRuleResponse.rule:type_name -> prwarden.v1.Rule
+	1,  // 13: prwarden.v1.TestRuleRequest.type:type_name -> prwarden.v1.Rule.Type
+	19, // 14: prwarden.v1.TestRuleResponse.hits:type_name -> prwarden.v1.TestRuleResponse.Hit
+	4,  // 15: prwarden.v1.TestRuleResponse.matching_cost:type_name -> prwarden.v1.MatchingCost
+	5,  // 16: prwarden.v1.RuleService.ListRulesets:input_type -> prwarden.v1.ListRulesetsRequest
+	7,  // 17: prwarden.v1.RuleService.ListRules:input_type -> prwarden.v1.ListRulesRequest
+	9,  // 18: prwarden.v1.RuleService.GetRule:input_type -> prwarden.v1.GetRuleRequest
+	11, // 19: prwarden.v1.RuleService.CreateRule:input_type -> prwarden.v1.CreateRuleRequest
+	13, // 20: prwarden.v1.RuleService.TestRule:input_type -> prwarden.v1.TestRuleRequest
+	15, // 21: prwarden.v1.RuleService.DeleteRule:input_type -> prwarden.v1.DeleteRuleRequest
+	6,  // 22: prwarden.v1.RuleService.ListRulesets:output_type -> prwarden.v1.ListRulesetsResponse
+	8,  // 23: prwarden.v1.RuleService.ListRules:output_type -> prwarden.v1.ListRulesResponse
+	10, // 24: prwarden.v1.RuleService.GetRule:output_type -> prwarden.v1.GetRuleResponse
+	12, // 25: prwarden.v1.RuleService.CreateRule:output_type -> prwarden.v1.CreateRuleResponse
+	14, // 26: prwarden.v1.RuleService.TestRule:output_type -> prwarden.v1.TestRuleResponse
+	16, // 27: prwarden.v1.RuleService.DeleteRule:output_type -> prwarden.v1.DeleteRuleResponse
+	22, // [22:28] is the sub-list for method output_type
+	16, // [16:22] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_rule_proto_init() }
@@ -1305,14 +1406,15 @@ func file_prwarden_v1_rule_proto_init() {
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_rule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[1].OneofWrappers = []any{}
-	file_prwarden_v1_rule_proto_msgTypes[10].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[2].OneofWrappers = []any{}
+	file_prwarden_v1_rule_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_rule_proto_rawDesc), len(file_prwarden_v1_rule_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

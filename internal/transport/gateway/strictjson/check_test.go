@@ -90,6 +90,7 @@ func TestCheck(t *testing.T) {
 		"enum number":              {rules, `{"id":"a","type":1,"pattern":"x","message":"m","severity":"high"}`, []string{"type: must be `regex`, not a number"}},
 		"upper-case enum":          {rules, `{"id":"a","type":"regex","pattern":"x","message":"m","severity":"HIGH"}`, []string{"severity: must be one of `critical`, `high`, `medium`, `warning`, `low`, `info`, not \"HIGH\""}},
 		"output only":              {rules, `{` + rule + `,"created_at":"2026-01-01T00:00:00Z"}`, []string{"created_at: set by the server"}},
+		"output-only message":      {rules, `{` + rule + `,"matching_cost":{}}`, []string{"matching_cost: set by the server"}},
 		"path in a list":           {rules, `{` + rule + `,"paths":{"include":["a","b",3]}}`, []string{"paths.include[2]: must be a string, not a number"}},
 		"no list":                  {rules, `{` + rule + `,"references":"https://x"}`, []string{"references: must be a list of strings, not a string"}},
 		"null in a list":           {rules, `{` + rule + `,"references":[null]}`, []string{"references[0]: must be a string, not null"}},
