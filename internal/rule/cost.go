@@ -10,7 +10,7 @@ import (
 )
 
 // Costly is the time for a MiB of code over which the author of a rule is
-// advised. Of a thousand rules of an organization, about eight take more.
+// advised. Of a thousand rules of an organization, eight take more.
 const Costly = 50 * time.Microsecond
 
 // Cost is what matching a rule is expected to cost, and what can be done about
@@ -30,8 +30,8 @@ type Cost struct {
 	Advice string
 }
 
-// Cost estimates what matching the rule costs; about 0.1 ms. It fails for a
-// pattern that a rule can't have.
+// Cost estimates what matching the rule costs. That takes 0.1 ms mostly, and
+// 20 ms at worst. It fails for a pattern that a rule can't have.
 func (r Rule) Cost() (Cost, error) {
 	c, err := match.CostOf(r.Pattern, r.Multiline)
 	if err != nil {

@@ -25,6 +25,8 @@ func TestCostOf(t *testing.T) {
 		"one case":              {`FROBnicate`, false, cheap, "FROBnicate"},
 		"across lines":          {`(?s)BEGIN_ROBOT.*END_ROBOT`, true, cheap, ""},
 		"the most common":       {`frobnicate|==`, false, dear, "=="},
+		"several":               {`if|in|of`, false, dear, ""},
+		"a class and a text":    {`frobnicate|[0-9]{4}`, false, dear, ""},
 		"two characters":        {`\bif\b`, false, dear, "if"},
 		"one before any":        {`(?s)x.*;`, true, dear, "x"},
 		"two classes":           {`\d+\s`, false, dear, ""},
@@ -77,7 +79,7 @@ func TestOrdinaryCost(t *testing.T) {
 		require.NoError(t, err)
 		sum += c.Ordinary()
 	}
-	assert.InEpsilon(t, len(rules), sum, 0.1)
+	assert.InEpsilon(t, len(rules), sum, 0.4, "about")
 }
 
 // What a rule is said to be is what the engine takes it for.
