@@ -212,7 +212,7 @@ func (o *objects) askAll(ctx context.Context, question word, oids []OID, use fun
 			if !ended { // else it says why it ended
 				o.proc.cancel() // so that the questions end too
 			}
-			<-asked
+			_ = <-asked // err says more
 			if !ended {
 				o.close()
 			}
