@@ -268,9 +268,20 @@ func (r run) until(end int) run {
 	return r
 }
 
-// isEnough says whether all of the run's sequences are long.
+// isEnough says whether all of the run's sequences are rare by themselves.
 func (r run) isEnough() bool {
-	return !slices.ContainsFunc(r.seqs, func(s Seq) bool { return len(s) < enough })
+	for _, s := range r.seqs {
+		letters := 0 // bytes that are known but for their case
+		for _, set := range s {
+			if set.Len() <= 2 {
+				letters++
+			}
+		}
+		if letters < enough {
+			return false
+		}
+	}
+	return true
 }
 
 func newRun(from, start int) run { return run{seqs: []Seq{{}}, from: from, start: start} }

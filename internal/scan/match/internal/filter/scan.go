@@ -1,6 +1,9 @@
 package filter
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // Scan appends the places where the table's windows may stand that begin in
 // text[from:to], ascending, until there are enough or to is reached. It returns
@@ -25,19 +28,20 @@ const enough = 256
 func (t *Table) scanGrams(text []byte, from, to int, places []Place) (_ []Place, next int) {
 	end := min(to-15, len(text)-22) // 22 bytes are read at a time
 	for from <= end {
-		from = skipGrams(text, from, end, t.marks)
-		if from > end {
+		var marks uint64
+		if from, marks = skipGrams(text, from, end, t.marks); from > end {
 			break
 		}
 		if len(places) >= enough {
 			return places, from
 		}
-		for k := from; k < from+16; k += 2 {
-			x := load64(text, k)
-			slot := gramSlot(uint32(x|foldMask)) & t.mask
-			if t.marks[slot]&markOf(byte(x>>32)) != 0 {
-				places = t.ask(text, k, slot, places)
+		for marks != 0 {
+			k := bits.TrailingZeros64(marks) / 8
+			x := load64(text, from+2*k)
+			if uint8(marks>>(8*k))&markOf(byte(x>>32)) != 0 {
+				places = t.ask(text, from+2*k, gramSlot(uint32(x|foldMask))&t.mask, places)
 			}
+			marks &^= 0xFF << (8 * k)
 		}
 		from += 16
 	}
@@ -52,27 +56,28 @@ func (t *Table) scanGrams(text []byte, from, to int, places []Place) (_ []Place,
 }
 
 // skipGrams is the loop that all bytes go through: it returns the first i, out
-// of from, from+16, from+32 and so on, up to which no slot is marked for the
-// eight grams at even offsets from i on; it is more than end when there is none.
-func skipGrams(text []byte, i, end int, table []uint8) int {
-	marks, mask := base(table), uint32(len(table)-1)
+// of from, from+16, from+32 and so on, at which the slots of some of the eight
+// grams at even offsets from i on are marked, and their marks, a byte each. i is
+// more than end when there is none.
+func skipGrams(text []byte, i, end int, table []uint8) (int, uint64) {
+	slots, mask := base(table), uint32(len(table)-1)
 	for ; i <= end; i += 16 {
 		x := load64(text, i) | foldMask
-		marked := byteAt(marks, uint32(x)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>16)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>32)*mul>>hashShift&mask)
+		marks := byteAt(slots, uint32(x)*mul>>hashShift&mask)
+		marks |= byteAt(slots, uint32(x>>16)*mul>>hashShift&mask) << 8
+		marks |= byteAt(slots, uint32(x>>32)*mul>>hashShift&mask) << 16
 		x = load64(text, i+6) | foldMask
-		marked |= byteAt(marks, uint32(x)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>16)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>32)*mul>>hashShift&mask)
+		marks |= byteAt(slots, uint32(x)*mul>>hashShift&mask) << 24
+		marks |= byteAt(slots, uint32(x>>16)*mul>>hashShift&mask) << 32
+		marks |= byteAt(slots, uint32(x>>32)*mul>>hashShift&mask) << 40
 		x = load64(text, i+12) | foldMask
-		marked |= byteAt(marks, uint32(x)*mul>>hashShift&mask)
-		marked |= byteAt(marks, uint32(x>>16)*mul>>hashShift&mask)
-		if marked != 0 {
-			return i
+		marks |= byteAt(slots, uint32(x)*mul>>hashShift&mask) << 48
+		marks |= byteAt(slots, uint32(x>>16)*mul>>hashShift&mask) << 56
+		if marks != 0 {
+			return i, marks
 		}
 	}
-	return i
+	return i, 0
 }
 
 func (t *Table) scanPairs(text []byte, from, to int, places []Place) (_ []Place, next int) {

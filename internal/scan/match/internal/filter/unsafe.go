@@ -19,7 +19,7 @@ import (
 func base(table []uint8) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(table)) }
 
 // byteAt is table[i].
-func byteAt(table unsafe.Pointer, i uint32) uint8 { return *(*uint8)(unsafe.Add(table, i)) }
+func byteAt(table unsafe.Pointer, i uint32) uint64 { return uint64(*(*uint8)(unsafe.Add(table, i))) }
 
 // load64 is the eight bytes at text[i:] as a little-endian number.
 func load64(text []byte, i int) uint64 {
