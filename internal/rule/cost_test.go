@@ -1,8 +1,13 @@
 package rule_test
 
 import (
+	"encoding/json"
+	"os"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,4 +51,39 @@ func TestCost(t *testing.T) {
 	}
 	_, err := rule.Rule{Pattern: "("}.Cost()
 	require.Error(t, err)
+}
+
+// The documentation shows what rules cost.
+func TestDocumentedCosts(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/rules.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile("(?m)^\\| `(.+?)` \\| .+ \\| ([0-9.,]+) \\|$").FindAllStringSubmatch(string(guide), -1)
+	require.Len(t, rows, 5)
+	for _, row := range rows {
+		c, err := rule.Rule{Pattern: strings.ReplaceAll(row[1], `\|`, "|")}.Cost()
+		require.NoError(t, err)
+		micros, err := strconv.ParseFloat(strings.ReplaceAll(row[2], ",", ""), 64)
+		require.NoError(t, err)
+		assert.InEpsilon(t, micros, float64(c.PerMiB)/float64(time.Microsecond), 0.25, row[0])
+	}
+
+	api, err := os.ReadFile("../../docs/api.md")
+	require.NoError(t, err)
+	example := regexp.MustCompile(`(?s)\n(\{"id": "trailing-blanks".*?)\n` + "```").FindStringSubmatch(string(api))
+	require.NotEmpty(t, example)
+	var answer struct {
+		Pattern      string
+		MatchingCost struct {
+			MicrosecondsPerMiB int64 `json:"microseconds_per_mib"`
+			Weak               bool
+			Advice             string
+		} `json:"matching_cost"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(example[1]), &answer))
+	c, err := rule.Rule{Pattern: answer.Pattern}.Cost()
+	require.NoError(t, err)
+	assert.Equal(t, c.PerMiB.Microseconds(), answer.MatchingCost.MicrosecondsPerMiB)
+	assert.Equal(t, c.Weak, answer.MatchingCost.Weak)
+	assert.Equal(t, c.Advice, answer.MatchingCost.Advice)
 }

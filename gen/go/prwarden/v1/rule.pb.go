@@ -241,8 +241,8 @@ type Rule struct {
 	// rules file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// What matching the rule costs. In the answers of CreateRule and GetRule;
-	// absent in ListRules, where thousands of estimates would take longer than
-	// the rest of the answer.
+	// absent in ListRules, where thousands of estimates would take as long as
+	// all the rest.
 	MatchingCost  *MatchingCost `protobuf:"bytes,14,opt,name=matching_cost,json=matchingCost,proto3" json:"matching_cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
