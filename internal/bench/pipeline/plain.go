@@ -176,6 +176,9 @@ func withPull(ctx context.Context, dir, to, span string) (string, error) {
 	}
 	for _, name := range copied {
 		data, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) && name != "HEAD" {
+			continue
+		}
 		if err != nil {
 			return "", err
 		}

@@ -212,10 +212,11 @@ func (o *objects) askAll(ctx context.Context, question word, oids []OID, use fun
 			if !ended { // else it says why it ended
 				o.proc.cancel() // so that the questions end too
 			}
-			_ = <-asked // err says more
-			if !ended {
-				o.close()
+			unasked := <-asked
+			if ended {
+				return errors.Join(err, unasked)
 			}
+			o.close()
 			return err
 		}
 		return eof(<-asked)
