@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench tidy-check ci clean need-go need-git
+.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench bench-peers microbench tidy-check ci clean need-go need-git
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -60,7 +60,17 @@ fuzz: need-go need-git ## Run each fuzz target for FUZZTIME (10s)
 	  done; \
 	done
 
-bench: need-go need-git ## Run the benchmarks (BENCH=regexp, PKG=package)
+bench: need-go need-git ## Compare the matching engine with its peers, some minutes (CORPUS=folders, LONG=1, WRITE=1 into docs/)
+	@mkdir -p bin
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/bench
+	@bin/bench -corpus '$(CORPUS)' $(if $(LONG),-long) $(if $(WRITE),-write) $(BENCHFLAGS)
+
+bench-peers: need-go ## Build gitleaks and betterleaks into bin/peers for make bench, some minutes
+	@mkdir -p bin/peers
+	@$(GO_BUILD) -o bin/ ./internal/bench
+	@bin/bench -install-peers bin/peers
+
+microbench: need-go need-git ## Run the benchmarks of Go packages (BENCH=regexp, PKG=package)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
 tidy-check: need-go ## Fail when go.mod or go.sum are not what go mod tidy makes

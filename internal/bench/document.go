@@ -21,13 +21,13 @@ func (s *suite) writeDocument(text string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(document, []byte(changed), 0o600); err != nil {
+	if err := os.WriteFile(document, []byte(changed), 0o644); err != nil {
 		return err
 	}
 	var errs []error
 	for name, svg := range s.charts {
 		if svg != "" {
-			errs = append(errs, os.WriteFile(filepath.Join(filepath.Dir(document), "benchmark-"+name+".svg"), []byte(svg), 0o600))
+			errs = append(errs, os.WriteFile(filepath.Join(filepath.Dir(document), "benchmark-"+name+".svg"), []byte(svg), 0o644))
 		}
 	}
 	return errors.Join(errs...)

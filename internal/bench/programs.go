@@ -68,7 +68,11 @@ func (s *suite) programsOn(ctx context.Context, set *set) error {
 		attempts = append(attempts, a)
 	}
 	attempts = append(attempts, &attempt{Program: s.programs[0], cores: 2})
-	for range s.runs {
+	runs := s.runs
+	if !s.long {
+		runs = min(runs, 3)
+	}
+	for range runs {
 		for _, a := range attempts {
 			if a.gone != "" {
 				continue
@@ -81,7 +85,7 @@ func (s *suite) programsOn(ctx context.Context, set *set) error {
 		}
 	}
 	s.section(fmt.Sprintf("Whole programs, %s rules", set.title()), s.programTable(attempts)+
-		fmt.Sprintf("\nMedians of %d runs in turn, of the same files; output goes nowhere. Ratios are of processor time.\n", s.runs))
+		fmt.Sprintf("\nMedians of %d runs in turn, of the same files; output goes nowhere. Ratios are of processor time.\n", runs))
 	return nil
 }
 

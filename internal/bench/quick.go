@@ -92,7 +92,7 @@ func quick(ctx context.Context, o options, out io.Writer) (err error) {
 			return err
 		}
 		fmt.Fprintf(out, "%d pairs are the same; %d missing, %d wrong; %v\n", a.Same, len(a.Missing), len(a.Wrong), a.Theirs)
-		for _, fault := range slices.Concat(a.Missing, a.Wrong) {
+		for _, fault := range slices.Concat(a.Missing, a.Wrong, a.Unclear) {
 			fmt.Fprintln(out, fault)
 		}
 	}

@@ -19,6 +19,7 @@ type Agreement struct {
 	Missing []string       // pairs that the standard library has and ours doesn't: faults, one line each
 	Wrong   []string       // pairs that ours has and the standard library doesn't: faults, one line each
 	Theirs  map[string]int // pairs that only the other engine has or lacks, by why
+	Unclear []string       // those of them that have no explanation, one line each
 }
 
 // Differences is the number of pairs that not both engines have.
@@ -86,10 +87,16 @@ func (a *Agreement) judge(p Pair, ours bool, rules []ruleset.Rule, c corpus.Corp
 	case !ours && matches:
 		a.Missing = append(a.Missing, place)
 	default:
-		a.Theirs[why(line, full, ours)]++
+		reason := why(line, full, ours)
+		if strings.Contains(reason, unexplained) {
+			a.Unclear = append(a.Unclear, place)
+		}
+		a.Theirs[reason]++
 	}
 	return nil
 }
+
+const unexplained = "neither prwarden nor the standard library finds it"
 
 // why explains a pair that vectorscan lacks, or has alone.
 func why(line, full []byte, lacks bool) string {
@@ -101,7 +108,7 @@ func why(line, full []byte, lacks bool) string {
 		reasons = append(reasons, "it takes the carriage return of CRLF as part of the line")
 	}
 	if len(reasons) == 0 {
-		reasons = append(reasons, "unexplained")
+		reasons = append(reasons, unexplained)
 	}
 	verb := "it has alone: "
 	if lacks {

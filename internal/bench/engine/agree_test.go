@@ -27,7 +27,7 @@ func TestAgree(t *testing.T) {
 	assert.Equal(t, map[string]int{
 		"it lacks: it takes the carriage return of CRLF as part of the line":         1,
 		"it lacks: the line has characters beyond ASCII, which it counts as several": 1,
-		"it has alone: unexplained": 1,
+		"it has alone: neither prwarden nor the standard library finds it":           1,
 	}, a.Theirs)
 	assert.Equal(t, 4, a.Differences())
 

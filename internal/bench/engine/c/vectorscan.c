@@ -1,8 +1,8 @@
 // Matches patterns with vectorscan (or Hyperscan) over a packed corpus, for the
 // benchmark. Built on the spot against hs.h; see process.go for the protocol.
 //
-//   vectorscan check PATTERNS         prints the index of each pattern that does
-//                                     not compile
+//   vectorscan check PATTERNS         prints the index of each pattern that can't
+//                                     be analysed, and why
 //   vectorscan serve PATTERNS CORPUS block|concat
 //                                     compiles, then obeys lines on stdin
 //
@@ -79,10 +79,10 @@ static void load_patterns(const char *path) {
 
 static int check(void) {
     for (unsigned i = 0; i < count; i++) {
-        hs_database_t *db;
+        hs_expr_info_t *info = NULL;
         hs_compile_error_t *e;
-        if (hs_compile(patterns[i], flags[i], HS_MODE_BLOCK, NULL, &db, &e) == HS_SUCCESS) {
-            hs_free_database(db);
+        if (hs_expression_info(patterns[i], flags[i], &info, &e) == HS_SUCCESS) {
+            free(info);
             continue;
         }
         printf("%u\t%s\n", i, e->message);
