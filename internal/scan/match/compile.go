@@ -47,8 +47,8 @@ const unknownBegin = -1
 
 // Memory for the automata of a matcher, in bytes: of each rule, and in all.
 const (
-	roomPerRule = 2 << 10
-	roomBase    = 6 << 20
+	roomPerRule = 1 << 10
+	roomBase    = 8 << 20
 )
 
 // Compile prepares rules. It fails when a pattern is not a regular expression;

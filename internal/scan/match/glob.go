@@ -70,23 +70,61 @@ func globChoices(glob string) int {
 
 // glob is one glob, ready to match.
 type glob struct {
-	pattern string
-	suffix  string // of `**/*suffix`, else ""
+	pattern  string
+	suffixes []string // of `**/*suffix` and `**/*suffix{a,b}`, else none
+	part     string   // text that is in every path that matches
 }
 
+// globMeta are the characters that stand for something else in a glob, and `/`,
+// which `**` can take with it.
+const globMeta = "*?[]{}\\/"
+
 func newGlob(pattern string) glob {
-	suffix, found := strings.CutPrefix(pattern, "**/*")
-	if !found || strings.ContainsAny(suffix, `*?[]{}\/`) {
-		suffix = ""
+	g := glob{pattern: pattern}
+	if suffix, found := strings.CutPrefix(pattern, "**/*"); found {
+		g.suffixes = literalSuffixes(suffix)
 	}
-	return glob{pattern: pattern, suffix: suffix}
+	plain := pattern
+	if i := strings.IndexAny(plain, `[]{}\`); i >= 0 { // what follows need not be as it is written
+		plain = plain[:i]
+	}
+	for part := range strings.FieldsFuncSeq(plain, func(r rune) bool { return r == '*' || r == '?' || r == '/' }) {
+		if len(part) > len(g.part) {
+			g.part = part
+		}
+	}
+	return g
+}
+
+// literalSuffixes returns what a suffix stands for: itself, or with each of the
+// alternatives in braces at its end. It returns nothing for any other.
+func literalSuffixes(suffix string) []string {
+	fixed, list, braces := strings.Cut(suffix, "{")
+	alternatives := []string{""}
+	if braces {
+		inner, ended := strings.CutSuffix(list, "}")
+		if !ended {
+			return nil
+		}
+		alternatives = strings.Split(inner, ",")
+	}
+	var all []string
+	for _, a := range alternatives {
+		if fixed+a == "" || strings.ContainsAny(fixed+a, globMeta) {
+			return nil
+		}
+		all = append(all, fixed+a)
+	}
+	return all
 }
 
 func (g glob) match(path string) bool {
-	if g.suffix != "" {
-		return strings.HasSuffix(path, g.suffix)
+	for _, s := range g.suffixes {
+		if strings.HasSuffix(path, s) {
+			return true
+		}
 	}
-	return doublestar.MatchUnvalidated(g.pattern, path)
+	return g.suffixes == nil && strings.Contains(path, g.part) && doublestar.MatchUnvalidated(g.pattern, path)
 }
 
 // Globs is a list of globs, ready to match.

@@ -48,7 +48,7 @@ type builder struct {
 
 // maxMemory bounds an automaton, in bytes. Few need a tenth of it; those that
 // need more would need much more.
-const maxMemory = 512 << 10
+const maxMemory = 4 << 20
 
 // buildStart builds the state in which matching starts.
 func (d *DFA) buildStart(context before) uint32 {
