@@ -33,8 +33,10 @@ func (s *suite) engines(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s rules: %w", set.name, err)
 		}
-		fmt.Fprintf(&agreement, "%s rules: %s pairs", set.title(), report.Thousands(set.compared[0].last().Pairs))
 		ours := set.compared[0]
+		pairs := ours.last().Pairs
+		fmt.Fprintf(&agreement, "- %s rules: %s pairs, %.3f for each rule and MB", set.title(), report.Thousands(pairs),
+			float64(pairs)/float64(len(set.rules))/(float64(s.corpus.Bytes())/1e6))
 		fast := []string{set.title(), report.Speed(ours.speed()), "", "", report.Speed(naive), report.Ratio(ours.speed() / naive)}
 		cost := []string{set.title(), milliseconds(ours.ready.CompileNS), "", megabytes(ours.ready.Size), megabytes(ours.heap), "", megabytes(ours.last().System), ""}
 		spread = max(spread, ours.spread())
@@ -49,7 +51,7 @@ func (s *suite) engines(ctx context.Context) error {
 			cost[2], cost[5], cost[7] = milliseconds(theirs.ready.CompileNS), megabytes(theirs.ready.Size), megabytes(theirs.last().System)
 			spread = max(spread, theirs.spread())
 		}
-		fmt.Fprintf(&agreement, "; %s with the standard library on a sample.\n\n", same)
+		fmt.Fprintf(&agreement, "; %s with the standard library on a sample.\n", same)
 		speeds.Add(fast...)
 		costs.Add(cost...)
 	}

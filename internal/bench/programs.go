@@ -25,7 +25,10 @@ type attempt struct {
 // wholePrograms times prwarden and its peers as they are started from a shell.
 func (s *suite) wholePrograms(ctx context.Context) error {
 	names := []string{"1,000"}
-	if s.long {
+	switch {
+	case s.on != "":
+		names = strings.Split(s.on, ";")
+	case s.long:
 		names = []string{"secrets", "1,000", "5,000"}
 	}
 	for _, name := range names {

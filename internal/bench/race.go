@@ -16,10 +16,11 @@ import (
 
 // contender is an engine as it takes part in a race.
 type contender struct {
-	name   string // engine.Ours, engine.Naive or engine.Vectorscan
-	cores  int
-	mode   string        // of vectorscan
-	budget time.Duration // of a rule; none when 0
+	name       string // engine.Ours, engine.Naive or engine.Vectorscan
+	cores      int
+	mode       string        // of vectorscan
+	budget     time.Duration // of a rule; none when 0
+	cpuProfile string        // file; ours only
 }
 
 // outcome is what a contender did.
@@ -124,5 +125,5 @@ func (s *suite) launch(ctx context.Context, who contender, rules []ruleset.Rule,
 	if budget == 0 {
 		budget = time.Hour
 	}
-	return engine.Start(ctx, who.name, list, pack, engine.Options{Cores: max(1, who.cores), Budget: budget})
+	return engine.Start(ctx, who.name, list, pack, engine.Options{Cores: max(1, who.cores), Budget: budget, CPUProfile: who.cpuProfile})
 }

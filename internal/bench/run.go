@@ -21,6 +21,7 @@ type options struct {
 	label  string // what the report calls the corpus
 	model  string // file of the 1,000 rules
 	only   string // parts to run, with commas; all when empty
+	on     string // sets for whole programs, with semicolons
 	size   int64  // of the corpus at most, in bytes
 	runs   int
 	limit  time.Duration // of a peer's first run
@@ -28,7 +29,7 @@ type options struct {
 	write  bool
 
 	// of a quick comparison of engines
-	engines    string
+	contenders string
 	rules      string
 	mode       string
 	hits       string
@@ -62,12 +63,13 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	flags.StringVar(&o.label, "label", "", "what the report calls the corpus (default the folders' names)")
 	flags.StringVar(&o.model, "model", "internal/scan/match/testdata/rules-1000.tsv", "file of the 1,000 rules")
 	flags.StringVar(&o.only, "only", "", "parts to run, with commas: engines, growth, worst, programs")
+	flags.StringVar(&o.on, "programs-on", "", "rule sets for whole programs, with semicolons (default 1,000; with -long secrets;1,000;5,000)")
 	flags.Int64Var(&o.size, "bytes", 32_000_000, "scan at most about so many bytes, a sample of the corpus; with -engine the corpus is also repeated to it")
 	flags.IntVar(&o.runs, "runs", 5, "runs of each contender; the median counts")
 	flags.DurationVar(&o.limit, "limit", defaultLimit, "how long a program's first run may take before it is left out")
 	flags.BoolVar(&o.long, "long", false, "more sizes, up to 1 GB, and more rule sets for whole programs")
 	flags.BoolVar(&o.write, "write", false, "write the report and its charts into docs/")
-	flags.StringVar(&o.engines, "engine", "", "compare only these engines, with commas: ours, vectorscan, naive")
+	flags.StringVar(&o.contenders, "engine", "", "compare only these engines, with commas: ours, vectorscan, naive")
 	flags.StringVar(&o.rules, "rules", "", "with -engine: file of rules: a line each, id, tab, pattern")
 	flags.StringVar(&o.mode, "mode", "block", "with -engine: how vectorscan is called: block (a call for each file) or concat (one for all)")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "with -engine: file for a CPU profile of our engine")
@@ -85,13 +87,13 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case o.runs < 1 && o.engines == "":
+	case o.runs < 1 && o.contenders == "":
 		return errors.New("-runs must be at least 1")
 	case worker:
-		return engine.Work(o.engines, o.rules, o.corpus, engine.Options{Cores: o.cores, Budget: o.budget, CPUProfile: o.cpuProfile}, in, out)
+		return engine.Work(o.contenders, o.rules, o.corpus, engine.Options{Cores: o.cores, Budget: o.budget, CPUProfile: o.cpuProfile}, in, out)
 	case *peers != "":
 		return program.InstallPeers(ctx, *peers)
-	case o.engines != "":
+	case o.contenders != "":
 		if !bytesGiven {
 			o.size = 0
 		}

@@ -194,7 +194,7 @@ func (s *suite) conditions(ctx context.Context, took time.Duration) string {
 	fmt.Fprintf(&b, "Measured on %s in %s: %s, %d processors, %s, %s. Load of the machine at the end, this benchmark included: %s.\n\n",
 		time.Now().UTC().Format(time.DateOnly), took.Round(time.Second), processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, load())
 	fmt.Fprintf(&b, "Corpus: %s files, %.1f MB (%s).", report.Thousands(int64(len(s.corpus.Files))), float64(s.corpus.Bytes())/1e6, s.label)
-	for _, p := range s.programs {
+	for _, p := range s.programs[1:] {
 		fmt.Fprintf(&b, " %s: %s.", p.Name, strings.TrimPrefix(p.Version, p.Name+" "))
 	}
 	if commit, err := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output(); err == nil {

@@ -31,13 +31,13 @@ const (
 
 func newNamer(random *rand.Rand, v *Vocabulary, model []string) *namer {
 	invented := strings.Fields("acme audit billing consent falcon flag fraud invoice kyc ledger legacy nimbus orbit payout quartz quota shard tenant vault zephyr")
-	any := "(?:" + strings.Join(invented, "|") + ")"
+	word := "(?:" + strings.Join(invented, "|") + ")"
 	n := &namer{
 		random:     random,
 		vocabulary: v,
 		invented:   invented,
-		made:       regexp.MustCompile("(?i)^" + any + "(?:_?" + any + ")*[0-9]*$"),
-		words:      regexp.MustCompile("(?i)" + any + "|[0-9]+"),
+		made:       regexp.MustCompile("(?i)^" + word + "(?:_?" + word + ")*[0-9]*$"),
+		words:      regexp.MustCompile("(?i)" + word + "|[0-9]+"),
 		parts:      map[kind][]string{},
 	}
 	for _, name := range model {
