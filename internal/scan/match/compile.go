@@ -39,11 +39,11 @@ type owner struct {
 	sequence confirm.Sequence
 	rules    []uint32       // at least one
 	group    *confirm.Group // of the rules when they are several and begin is known
-	begin    int16          // where the match begins, before the place; unknownBegin
+	begin    int16 // bytes from the begin of the match to the place, or unknownBegin
 	inside   int16          // from the place to a byte that is on the line of the match
 }
 
-const unknownBegin = -1
+const unknownBegin = -1 << 15
 
 // Memory for the automata of a matcher, in bytes: of each rule, and in all.
 const (

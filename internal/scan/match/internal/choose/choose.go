@@ -84,12 +84,8 @@ var AnyByte = byteset.Range(0, 0xFF)
 func Best(clauses []extract.Clause) Choice {
 	best := Choice{Price: Weak}
 	for _, c := range clauses {
-		factor := 1.0
-		if slices.ContainsFunc(c, func(a extract.Alternative) bool { return a.Start == extract.Unknown }) {
-			factor = wholeLine
-		}
-		if windows, price := windowsOf(c, best.Price/factor); price*factor < best.Price {
-			best = Choice{Windows: windows, Price: price * factor}
+		if windows, price := windowsOf(c, best.Price); price < best.Price {
+			best = Choice{Windows: windows, Price: price}
 		}
 	}
 	return best
@@ -104,29 +100,36 @@ func Cost(c extract.Clause) float64 {
 // windowsOf picks a window of each alternative, all of one kind, so that no
 // place is found in two ways; or gives up when they cost as much as limit.
 func windowsOf(c extract.Clause, limit float64) (windows []Window, price float64) {
+	stop := 1.0
+	if slices.ContainsFunc(c, func(a extract.Alternative) bool { return a.Start == extract.Unknown }) {
+		stop = wholeLine
+	}
 	for kind := Grams; kind <= Run; kind++ {
-		if list, p := windowsOfKind(c, kind, limit); p < limit {
+		if list, p := windowsOfKind(c, kind, stop, limit); p < limit {
 			windows, limit = list, p
 		}
 	}
 	return windows, limit
 }
 
-func windowsOfKind(c extract.Clause, kind Kind, limit float64) (windows []Window, price float64) {
-	if kind == Pair {
+func windowsOfKind(c extract.Clause, kind Kind, stop, limit float64) (windows []Window, price float64) {
+	switch kind {
+	case Pair:
 		price = pairPrice
+	case Run:
+		stop = wholeLine
 	}
 	if price >= limit {
 		return nil, limit
 	}
 	for _, alt := range c {
-		list, prices := windowsOfAlternative(alt, kind)
+		list, costs := windowsOfAlternative(alt, kind)
 		for i, w := range list {
 			if i := slices.IndexFunc(windows, w.same); i >= 0 {
 				windows[i] = union(windows[i], w) // one look finds both
 				continue
 			}
-			if price += prices[i]; price >= limit {
+			if price += costs[i].look + costs[i].stops*stop; price >= limit {
 				return nil, limit
 			}
 			windows = append(windows, w)
@@ -135,46 +138,51 @@ func windowsOfKind(c extract.Clause, kind Kind, limit float64) (windows []Window
 	return windows, price
 }
 
+// cost is what a window costs in a MiB of code: to look for it, and how often
+// the filter stops for it.
+type cost struct{ look, stops float64 }
+
+func (c cost) sum() float64 { return c.look + c.stops }
+
+// none is the cost of what can't be looked for.
+var none = cost{look: 1 << 30}
+
 // windowsOfAlternative picks the cheapest windows of a sequence.
-func windowsOfAlternative(alt extract.Alternative, kind Kind) (windows []Window, prices []float64) {
+func windowsOfAlternative(alt extract.Alternative, kind Kind) ([]Window, []cost) {
 	switch kind {
 	case Grams:
 		return gramsOf(alt)
 	case Pair:
-		w, price := pairOf(alt)
-		return []Window{w}, []float64{price}
+		w, c := pairOf(alt)
+		return []Window{w}, []cost{c}
 	}
-	w, price := runOf(alt)
-	return []Window{w}, []float64{price}
+	w, c := runOf(alt)
+	return []Window{w}, []cost{c}
 }
 
-const (
-	// never is the price of what can't be looked for.
-	never = 1 << 30
-	// aBitMore is the price of a window for which it is not worth while to look
-	// for others that are hardly ever better.
-	aBitMore = 200
-)
+// aBitMore is the price of a window for which it is not worth while to look for
+// others that are hardly ever better.
+const aBitMore = 200
 
 // gramsOf picks two windows, the best at an even and the best at an odd offset:
 // the filter looks at every other place only. Each is met half of the time.
-func gramsOf(alt extract.Alternative) (windows []Window, prices []float64) {
-	best, price := [2]Window{}, [2]float64{never, never}
+func gramsOf(alt extract.Alternative) ([]Window, []cost) {
+	best, costs := [2]Window{}, [2]cost{none, none}
 	offer := func(parity int, w Window) {
 		sets := w.Sets()
 		grams := count(sets)
 		if grams > maxGrams {
 			return
 		}
-		if p := ngram.Rate(sets)/2 + gramPrice*float64(grams); p < price[parity] {
-			best[parity], price[parity] = w, p
+		if c := (cost{look: gramPrice * float64(grams), stops: ngram.Rate(sets) / 2}); c.sum() < costs[parity].sum() {
+			best[parity], costs[parity] = w, c
 		}
 	}
 	seq := alt.Seq
 	for i := 0; i+gramLen-1 <= len(seq); i++ {
 		offer(i&1, Window{Kind: Grams, Alt: alt, At: i, Len: min(len(seq)-i, gramLen)})
 	}
-	if len(seq) >= gramLen-1 && price[1] > aBitMore {
+	if len(seq) >= gramLen-1 && costs[1].sum() > aBitMore {
 		// Any byte before the first three is at an odd offset too.
 		longer := extract.Alternative{Seq: append(extract.Seq{AnyByte}, seq...), Start: alt.Start}
 		if alt.Start != extract.Unknown {
@@ -182,25 +190,25 @@ func gramsOf(alt extract.Alternative) (windows []Window, prices []float64) {
 		}
 		offer(1, Window{Kind: Grams, Alt: longer, Len: gramLen})
 	}
-	return best[:], price[:]
+	return best[:], costs[:]
 }
 
-func pairOf(alt extract.Alternative) (best Window, price float64) {
-	price = never
+func pairOf(alt extract.Alternative) (Window, cost) {
+	best, least := Window{}, none
 	for i := 0; i+2 <= len(alt.Seq); i++ {
 		w := Window{Kind: Pair, Alt: alt, At: i, Len: 2}
 		if alt.Seq[i].Len()*alt.Seq[i+1].Len() > maxPairs {
 			continue
 		}
-		if p := ngram.Rate(w.Sets()); p < price {
-			best, price = w, p
+		if c := (cost{stops: ngram.Rate(w.Sets())}); c.sum() < least.sum() {
+			best, least = w, c
 		}
 	}
-	return best, price
+	return best, least
 }
 
-func runOf(alt extract.Alternative) (best Window, price float64) {
-	price = never
+func runOf(alt extract.Alternative) (Window, cost) {
+	best, least := Window{}, none
 	seq := alt.Seq
 	for i, n := 0, 0; i < len(seq); i += n {
 		for n = 1; i+n < len(seq) && seq[i+n] == seq[i]; n++ {
@@ -210,12 +218,12 @@ func runOf(alt extract.Alternative) (best Window, price float64) {
 		}
 		// A run of the set is as likely as if its bytes were drawn one by one.
 		p := share(seq[i])
-		places := 1 << 20 * math.Pow(p, float64(n))
-		if p := places + 1<<20/float64(n)*(runLook+runByte/(1.05-p)); p < price {
-			best, price = Window{Kind: Run, Alt: alt, At: i, Len: n}, p
+		c := cost{look: 1 << 20 / float64(n) * (runLook + runByte/(1.05-p)), stops: 1 << 20 * math.Pow(p, float64(n))}
+		if c.sum() < least.sum() {
+			best, least = Window{Kind: Run, Alt: alt, At: i, Len: n}, c
 		}
 	}
-	return best, price
+	return best, least
 }
 
 // share is the part of the bytes of code that is in a set.

@@ -75,14 +75,14 @@ func (d *DFA) build(s uint32, class uint8) (next uint32, t *table) {
 	if next = t.next[s+uint32(class)].Load(); next != unknown {
 		return next, t
 	}
-	next = d.step(b.keys[s/b.stride-1], class)
+	next = d.follow(b.keys[s/b.stride-1], class)
 	t = d.table.Load() // a new state may have made it larger
 	t.next[s+uint32(class)].Store(next)
 	return next, t
 }
 
-// step finds what follows a state, given by its key, on a class.
-func (d *DFA) step(key string, class uint8) uint32 {
+// follow finds what follows a state, given by its key, on a class.
+func (d *DFA) follow(key string, class uint8) uint32 {
 	b, r := &d.builder, d.classes.runes[class]
 	context, pcs := before(key[0]), key[1:]
 

@@ -99,20 +99,36 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 	t := d.table.Load()
 	i := at
 	for isState(s) {
-		class, width := uint8(endClass), 0
-		if i < len(text) {
-			if class, width = d.classes.bytes[text[i]], 1; class == wide {
-				class, width = d.classes.forward(text, i)
+		// Most bytes go through this loop.
+		for class := d.classes; i < len(text); i++ {
+			c := class.bytes[text[i]]
+			if c == wide {
+				break
 			}
+			next := t.next[s+uint32(c)].Load()
+			if !isState(next) {
+				break
+			}
+			s = next
 		}
-		i += width
-		next := t.next[s+uint32(class)].Load()
-		if next == unknown {
-			next, t = d.build(s, class)
-		}
-		s = next
+		s, i, t = d.step(t, s, text, i)
 	}
 	return s >= accepting, i - at, s != unknown
+}
+
+// step takes one transition, whatever it is.
+func (d *DFA) step(t *table, s uint32, text []byte, i int) (uint32, int, *table) {
+	class, width := uint8(endClass), 0
+	if i < len(text) {
+		if class, width = d.classes.bytes[text[i]], 1; class == wide {
+			class, width = d.classes.forward(text, i)
+		}
+	}
+	next := t.next[s+uint32(class)].Load()
+	if next == unknown {
+		next, t = d.build(s, class)
+	}
+	return next, i + width, t
 }
 
 // MayMatch says whether a match may begin at text[at]: false is sure. It looks
@@ -129,16 +145,7 @@ func (d *DFA) MayMatch(text []byte, at, limit int) bool {
 	s := d.start(context)
 	t := d.table.Load()
 	for end := at + limit; isState(s) && at < end; {
-		class, width := d.classes.bytes[text[at]], 1
-		if class == wide {
-			class, width = d.classes.forward(text, at)
-		}
-		at += width
-		next := t.next[s+uint32(class)].Load()
-		if next == unknown {
-			next, t = d.build(s, class)
-		}
-		s = next
+		s, at, t = d.step(t, s, text, at)
 	}
 	return s != dead
 }

@@ -42,7 +42,7 @@ import (
 type Seq []byteset.Set
 
 // Unknown is the Start of an alternative that stands at varying places.
-const Unknown = -1
+const Unknown = -1 << 30
 
 // Alternative is a sequence and where it stands.
 type Alternative struct {
