@@ -224,6 +224,7 @@ func (g *grammar) atom(depth int) string {
 	case 9: // a gap between words
 		return g.word() + pick(g.choices, []string{
 			`.*`, `.*?`, `.+`, `\s*`, `[^\n]*`, `.{0,500}`, `.{3}`, `[\t\f\r ]*`, `\W+`, `[^"]*`, `(?s:.*)`, `(?s:.{0,80}?)`, `\n+`, `[^k]+`, `(?:.|\n)*`, `[^a-z]?`,
+			`(?:\b|[a-z])*`, `(?:$|\W|\b)+`, `(?:\B|k|^)*`, `(?:a*\b)*`, `(?:(?:\b|x)?\w)+?`,
 		}) + g.word()
 	case 10: // a token
 		return pick(g.choices, []string{"", "AKIA", "ghp_", "sk-", "x", "k", `\b`}) + pick(g.choices, []string{

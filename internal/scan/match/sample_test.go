@@ -103,7 +103,7 @@ func (w *writer) noise() []byte {
 // longLine writes a line whose length is near match.MaxLine, or far over it,
 // with a piece at its start, end or middle.
 func (w *writer) longLine() []byte {
-	length := match.MaxLine + w.below(5) - 2
+	length := match.MaxLine + pick(w.choices, []int{0, 1, 0, 1, -1, 2})
 	if w.one(4) {
 		length += w.below(1 << 14)
 	}
