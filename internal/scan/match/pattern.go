@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp/syntax"
 	"strings"
+	"unicode/utf16"
 )
 
 const (
@@ -31,6 +32,9 @@ func CheckPattern(pattern string) error {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return explain(pattern, err)
+	}
+	if r, ok := surrogate(re); ok {
+		return fmt.Errorf("has \\x{%X}, half of a UTF-16 pair, which is no character and in no text", r)
 	}
 	if minLength(re) == 0 {
 		return errors.New("can match the empty string (as a*, ^ and \\b do), so it would fire on every line; make some part of it required")
@@ -149,6 +153,23 @@ func unclosed(pattern string) int {
 		return -1
 	}
 	return open[len(open)-1]
+}
+
+// surrogate returns a code point of a pattern's literals that UTF-8 can't have.
+func surrogate(re *syntax.Regexp) (r rune, ok bool) {
+	if re.Op == syntax.OpLiteral {
+		for _, r := range re.Rune {
+			if utf16.IsSurrogate(r) {
+				return r, true
+			}
+		}
+	}
+	for _, sub := range re.Sub {
+		if r, ok := surrogate(sub); ok {
+			return r, true
+		}
+	}
+	return 0, false
 }
 
 // minLength is the least number of characters of a match of re, ignoring what

@@ -29,6 +29,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/scan/match/internal/byteset"
 	"github.com/prwarden/prwarden/internal/scan/match/internal/extract"
+	"github.com/prwarden/prwarden/internal/scan/match/internal/filter"
 	"github.com/prwarden/prwarden/internal/scan/match/internal/ngram"
 )
 
@@ -66,6 +67,8 @@ const (
 	gramPrice = 1
 	// pairPrice is what the pass over the text costs that pairs need.
 	pairPrice = 9000
+	// rareByte is what it costs to look at a place of a rare byte.
+	rareByte = 0.2
 	// runLook and runByte are the price of looking for a run at one place, and of
 	// each byte that this takes.
 	runLook = 0.3
@@ -113,14 +116,8 @@ func windowsOf(c extract.Clause, limit float64) (windows []Window, price float64
 }
 
 func windowsOfKind(c extract.Clause, kind Kind, stop, limit float64) (windows []Window, price float64) {
-	switch kind {
-	case Pair:
-		price = pairPrice
-	case Run:
+	if kind == Run {
 		stop = wholeLine
-	}
-	if price >= limit {
-		return nil, limit
 	}
 	for _, alt := range c {
 		list, costs := windowsOfAlternative(alt, kind)
@@ -193,6 +190,8 @@ func gramsOf(alt extract.Alternative) ([]Window, []cost) {
 	return best[:], costs[:]
 }
 
+// pairOf picks a pair. One that begins with a rare byte is looked for by that
+// byte, others need a pass over the text of their own.
 func pairOf(alt extract.Alternative) (Window, cost) {
 	best, least := Window{}, none
 	for i := 0; i+2 <= len(alt.Seq); i++ {
@@ -200,7 +199,11 @@ func pairOf(alt extract.Alternative) (Window, cost) {
 		if alt.Seq[i].Len()*alt.Seq[i+1].Len() > maxPairs {
 			continue
 		}
-		if c := (cost{stops: ngram.Rate(w.Sets())}); c.sum() < least.sum() {
+		c := cost{look: pairPrice, stops: ngram.Rate(w.Sets())}
+		if filter.IsRare(alt.Seq[i]) {
+			c.look = rareByte * ngram.Rate(alt.Seq[i:i+1])
+		}
+		if c.sum() < least.sum() {
 			best, least = w, c
 		}
 	}

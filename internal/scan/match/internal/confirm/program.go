@@ -26,6 +26,7 @@ package confirm
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -66,7 +67,7 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 			return a
 		}),
 		locators: sync.OnceValue(func() (l locators) {
-			if prog := compile(parsed.Line, size); prog != nil {
+			if prog := compile(parsed.Line, size); prog != nil && !loopsThroughAssertion(parsed.Line) {
 				l.end, _ = newDFA(prog, firstMatch, room)
 			}
 			if prog := compile(parse.Reverse(parsed.Line), size); prog != nil {
@@ -133,6 +134,28 @@ func compile(tree *syntax.Regexp, size int) *syntax.Prog {
 		return nil
 	}
 	return prog
+}
+
+// loopsThroughAssertion says whether a part may repeat that can match nothing
+// but an assertion, as in (?:x|\b)*. After it has, regexp leaves the loop, by the
+// order in which it walks through its program, and no automaton that decides
+// assertions later can know of that. Where a match ends is then regexp's to say.
+func loopsThroughAssertion(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
+		if hasAssertion(re.Sub[0]) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(re.Sub, loopsThroughAssertion)
+}
+
+func hasAssertion(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, hasAssertion)
 }
 
 // beginsText says whether a match must begin where the text does.
@@ -202,15 +225,4 @@ func looksBehind(re *syntax.Regexp) bool {
 		}
 	}
 	return false
-}
-
-// Full is temporary.
-func (p *Program) Full() (s string) {
-	a, l := p.automata(), p.locators()
-	for n, d := range map[string]*DFA{"here": a.here, "anywhere": a.anywhere, "end": l.end, "begin": l.begin} {
-		if d == nil || d.builder.full {
-			s += " " + n
-		}
-	}
-	return s
 }

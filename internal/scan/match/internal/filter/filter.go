@@ -103,7 +103,7 @@ func (f *Filter) HasRuns() bool { return len(f.runs) > 0 }
 func (f *Filter) Size() int64 {
 	n := 320 * int64(len(f.runs))
 	for _, t := range f.Tables {
-		n += int64(len(t.marks)) + 8*int64(len(t.used)) + 4*int64(len(t.before)+len(t.first)) + 24*int64(len(t.probes))
+		n += int64(len(t.marks)) + 16*int64(len(t.used)) + 4*int64(len(t.first)) + 24*int64(len(t.probes))
 	}
 	return n
 }

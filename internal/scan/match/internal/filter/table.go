@@ -16,10 +16,15 @@ type Table struct {
 
 	mask   uint32   // of a hash, to a slot
 	marks  []uint8  // by slot: 0, or a bit for each hash of the byte behind
-	used   []uint64 // a bit for each slot that is marked
-	before []uint32 // by word of used: how many are marked before it
+	used   []used   // by 64 slots: which are marked
 	first  []uint32 // by marked slot: its first probe; one more at the end
 	probes []probe
+}
+
+// used says which of 64 slots are marked, and how many are in all slots before.
+type used struct {
+	bits   uint64
+	before uint32
 }
 
 // probe is eight bytes that stand near a window, and who is to be asked where
@@ -63,20 +68,25 @@ func pairSlot(v uint32) uint32 { return v & 0xFFFF }
 // maxFirst is up to how many bytes are looked for one by one.
 const maxFirst = 3
 
-// firstBytes returns the bytes that pairs begin with when they are few and not
-// those that text consists of, else nil.
+// IsRare says whether bytes are few and not those that text consists of, so
+// that pairs that begin with them are best looked for by them.
+func IsRare(set byteset.Set) bool {
+	frequent := false
+	set.Each(func(b byte) {
+		frequent = frequent || b <= ' ' || b == '_' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
+	})
+	return !frequent && set.Len() <= maxFirst
+}
+
+// firstBytes returns the bytes that pairs begin with when they are rare, else
+// nil.
 func firstBytes(pairs []Needle) (first []byte) {
 	var set byteset.Set
 	for _, n := range pairs {
 		set = set.Union(n.Sets[0])
 	}
-	frequent := false
-	set.Each(func(b byte) {
-		first = append(first, b)
-		frequent = frequent || b <= ' ' || b == '_' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
-	})
-	if frequent || len(first) > maxFirst {
-		return nil
+	if IsRare(set) {
+		set.Each(func(b byte) { first = append(first, b) })
 	}
 	return first
 }
@@ -169,19 +179,18 @@ func (es entries) table(size int, slot func(v uint32) uint32) *Table {
 	t := &Table{
 		mask:   1<<size - 1,
 		marks:  make([]uint8, 1<<size),
-		used:   make([]uint64, 1<<size/64),
-		before: make([]uint32, 1<<size/64),
+		used:   make([]used, 1<<size/64),
 		probes: make([]probe, 0, len(es)),
 	}
 	for i := range es {
 		es[i].slot = slot(es[i].value) & t.mask
 		t.marks[es[i].slot] |= es[i].marks
-		t.used[es[i].slot/64] |= 1 << (es[i].slot % 64)
+		t.used[es[i].slot/64].bits |= 1 << (es[i].slot % 64)
 	}
 	marked := uint32(0)
-	for i, word := range t.used {
-		t.before[i] = marked
-		marked += uint32(bits.OnesCount64(word))
+	for i := range t.used {
+		t.used[i].before = marked
+		marked += uint32(bits.OnesCount64(t.used[i].bits))
 	}
 	slices.SortFunc(es, func(a, b entry) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.probe.id, b.probe.id)) })
 	for i, e := range es {
@@ -198,7 +207,8 @@ func (es entries) table(size int, slot func(v uint32) uint32) *Table {
 
 // ask appends who is to be asked about a place, by its slot, which is marked.
 func (t *Table) ask(text []byte, at int, slot uint32, places []Place) []Place {
-	k := t.before[slot/64] + uint32(bits.OnesCount64(t.used[slot/64]&(1<<(slot%64)-1)))
+	u := &t.used[slot/64]
+	k := u.before + uint32(bits.OnesCount64(u.bits&(1<<(slot%64)-1)))
 	probes := t.probes[t.first[k]:t.first[k+1]]
 	for i := range probes {
 		p := &probes[i]
