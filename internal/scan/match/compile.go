@@ -28,10 +28,16 @@ type Matcher struct {
 // plan is how rules of one kind are found.
 type plan struct {
 	filter   *filter.Filter
-	owners   []owner  // by id of the filter
-	weak     []uint32 // rules that nothing is known of, to be tried everywhere
-	folds    []bool   // by rule: ſ and K stand for s and k
+	owners   []owner     // by id of the filter
+	weak     []weakGroup // rules that nothing is known of, to be tried everywhere
+	folds    []bool      // by rule: ſ and K stand for s and k
 	anyFolds bool
+}
+
+// weakGroup is rules that are tried on every line: first all of them at once.
+type weakGroup struct {
+	rules []uint32
+	group *confirm.Group // nil for a single rule
 }
 
 // owner is who is asked where the filter found something.
@@ -39,7 +45,7 @@ type owner struct {
 	sequence confirm.Sequence
 	rules    []uint32       // at least one
 	group    *confirm.Group // of the rules when they are several and begin is known
-	begin    int16 // bytes from the begin of the match to the place, or unknownBegin
+	begin    int16          // bytes from the begin of the match to the place, or unknownBegin
 	inside   int16          // from the place to a byte that is on the line of the match
 }
 
@@ -117,7 +123,7 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	facts := extract.Extract(p.Tree, choose.Cost)
 	choice := choose.Best(facts.Clauses)
 	if choice.Windows == nil {
-		plan.weak = append(plan.weak, index)
+		b.addWeak(plan, index)
 		return nil
 	}
 	plan.folds[index] = facts.Folds
@@ -126,6 +132,22 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 		b.own(plan, w, index)
 	}
 	return nil
+}
+
+// maxWeakGroup bounds the weak rules that are asked about together. With more of
+// them, lines on which none matches are rarer and automata larger.
+const maxWeakGroup = 12
+
+// addWeak puts a rule into the last group that looks at the same files.
+func (b *builder) addWeak(p *plan, rule uint32) {
+	group := b.matcher.selector.group
+	for i := range p.weak {
+		if w := &p.weak[i]; len(w.rules) < maxWeakGroup && group[w.rules[0]] == group[rule] {
+			w.rules = append(w.rules, rule)
+			return
+		}
+	}
+	p.weak = append(p.weak, weakGroup{rules: []uint32{rule}})
 }
 
 // own makes a rule one of those that are asked where a window stands.
@@ -167,21 +189,30 @@ func (b *builder) key(lines bool, w choose.Window, begin int16) string {
 // their automaton.
 const maxGroup = 64
 
-// group makes groups of the rules that are found at the same places.
+// group makes groups of the rules that are found at the same places, and of
+// those that are tried everywhere.
 func (b *builder) group(p *plan, room *atomic.Int64) {
 	for i := range p.owners {
-		o := &p.owners[i]
-		if n := len(o.rules); n < 2 || n > maxGroup || o.begin == unknownBegin {
-			continue
+		if o := &p.owners[i]; len(o.rules) <= maxGroup && o.begin != unknownBegin {
+			o.group = b.groupOf(o.rules, room)
 		}
-		var patterns []parse.Pattern
-		size := 0
-		for _, r := range o.rules {
-			patterns = append(patterns, b.patterns[r])
-			size += programSize(b.patterns[r].Source)
-		}
-		o.group = confirm.NewGroup(patterns, size, room)
 	}
+	for i := range p.weak {
+		p.weak[i].group = b.groupOf(p.weak[i].rules, room)
+	}
+}
+
+func (b *builder) groupOf(rules []uint32, room *atomic.Int64) *confirm.Group {
+	if len(rules) < 2 {
+		return nil
+	}
+	var patterns []parse.Pattern
+	size := 0
+	for _, r := range rules {
+		patterns = append(patterns, b.patterns[r])
+		size += programSize(b.patterns[r].Source)
+	}
+	return confirm.NewGroup(patterns, size, room)
 }
 
 // needle is a window as the filter looks for it, with the byte behind it when
@@ -202,7 +233,7 @@ func needle(w choose.Window, id uint32) filter.Needle {
 }
 
 func (p *plan) memory() int64 {
-	n := p.filter.Size() + int64(len(p.folds)) + 4*int64(len(p.weak))
+	n := p.filter.Size() + int64(len(p.folds)) + 64*int64(len(p.weak))
 	for i := range p.owners {
 		n += 48 + p.owners[i].sequence.Memory()
 	}

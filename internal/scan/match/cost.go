@@ -69,8 +69,10 @@ func CostOf(pattern string, multiline bool) (Cost, error) {
 func (m *Matcher) Weak() []int {
 	var list []int
 	for _, p := range []*plan{&m.lines, &m.files} {
-		for _, rule := range p.weak {
-			list = append(list, int(rule))
+		for _, g := range p.weak {
+			for _, rule := range g.rules {
+				list = append(list, int(rule))
+			}
 		}
 	}
 	slices.Sort(list)

@@ -37,7 +37,8 @@ func (l Lines) starts() []int32 {
 			}
 			pos += n + 1
 		}
-		l.index.starts = append(starts, int32(len(l.text)))
+		starts = append(starts, int32(len(l.text)))
+		l.index.starts = starts
 	})
 	return l.index.starts
 }

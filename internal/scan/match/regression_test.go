@@ -96,6 +96,10 @@ func TestEasyToGetWrong(t *testing.T) {
 			"\x00S\xbf\nſ\x00S\xc5\naab }kabcdefghijklm ab\nab\n}kabcdefghijklmn\n!= token01234567890123 xbc\ntoken01234567890123 !=\nxbc !=\n" + strings.Repeat("a", 3000) + "b", [2]int{8, 8},
 		},
 		"copies of a repetition": {[]string{`\ba+a`, `x{2,}x`, `(?:ab)+ab`, `(?:a|b)+c`, `z{3,}?z`, `k+(?i:k)`}, "aa\nxx xxx\nababab abab ab\nc ac\nzzz zzzz\nk kK\n\u212ak", [2]int{6, 6}},
+		"empty rounds of a repetition": {
+			[]string{`\D(?::|\b|x)*`, `-(?:\b|x)*`, `-(?:\b|x)+`, `-(?:\b|x){2,}`, `-(?:(?:$|y)|x)*`, `a(?:\B|b)*`, `-(?:\b|x)*?z?`, `-(?:^|\b|x|y)*y`, `-(?:(?:\b|x)*y)*`},
+			"-x\n-xx y\n-\nabbb abb\n-xxz\n-yxy\n\x80x", [2]int{37, 37},
+		},
 		"the Kelvin sign itself": {[]string{"\u212a(?i)K", `(?i)k\x{212A}`, `\x{17F}(?i:s)t`, `[\x{100}-\x{3000}](?i:k)1`, `\pL(?i:key)`}, "\u212a\u212a\nk\u212a\n\u017f\u017ft \u017fSt\n\u212a\u212a1 āk1\n\u212a\u212aey", [2]int{10, 10}},
 		"a place that points to the line before": {
 			[]string{`(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)KEYWORD|xyz`, `KEYWORD`, `WORD$`},

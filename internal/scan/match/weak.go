@@ -1,6 +1,9 @@
 package match
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // matchWeak tries the rules that nothing is known of on every line. It goes
 // rule by rule through a few thousand lines at a time, so that these and the
@@ -17,19 +20,47 @@ func (w *worker) matchWeak(b block) {
 			w.bounds = append(w.bounds, bounds{from: pos, to: pos + len(trimEnding(w.text[pos:next])), next: next})
 			pos = next
 		}
-		for _, rule := range w.plan.weak {
-			if !w.file.looks(rule) {
-				continue
-			}
-			r := w.state(rule)
-			for i, l := range w.bounds {
-				if w.matchesLine(rule, r, l) {
-					w.hit(rule, r, line+i, l)
-				}
-			}
+		for i := range w.plan.weak {
+			w.matchWeakGroup(&w.plan.weak[i], line)
 		}
 		line += len(w.bounds)
 		w.over = w.over || w.ctx.Err() != nil
+	}
+}
+
+// matchWeakGroup tries the rules of a group on the lines of a batch, of which the
+// first has the given number. What asking for all of them takes is charged to
+// each in equal parts.
+func (w *worker) matchWeakGroup(g *weakGroup, line int) {
+	if !slices.ContainsFunc(g.rules, w.file.looks) {
+		return
+	}
+	asked := 0
+	for i, l := range w.bounds {
+		if g.group != nil {
+			may, steps := g.group.MayMatchLine(w.text[l.from:l.to])
+			if asked += steps + 1; !may {
+				continue
+			}
+		}
+		w.matchWeakLine(g, l, line+i)
+	}
+	for _, rule := range g.rules {
+		if w.file.looks(rule) {
+			w.charge(rule, w.state(rule), asked/len(g.rules))
+		}
+	}
+}
+
+// matchWeakLine tries each rule of a group on a line.
+func (w *worker) matchWeakLine(g *weakGroup, l bounds, line int) {
+	for _, rule := range g.rules {
+		if !w.file.looks(rule) {
+			continue
+		}
+		if r := w.state(rule); w.matchesLine(rule, r, l) {
+			w.hit(rule, r, line, l)
+		}
 	}
 }
 
@@ -69,14 +100,8 @@ func (w *worker) matchSpecial(l bounds, number int) {
 			w.hit(rule, r, number, l)
 		}
 	}
-	for _, rule := range w.plan.weak {
-		if !w.file.looks(rule) {
-			continue
-		}
-		r := w.state(rule)
-		if w.matchesLine(rule, r, l) {
-			w.hit(rule, r, number, l)
-		}
+	for i := range w.plan.weak {
+		w.matchWeakLine(&w.plan.weak[i], l, number)
 	}
 }
 
@@ -92,9 +117,11 @@ func (w *worker) candidates(f *File, p *plan, text []byte) []uint32 {
 	for _, rule := range w.maybe {
 		w.rules[rule].maybe = false
 	}
-	for _, rule := range p.weak {
-		if f.looks(rule) {
-			w.maybe = append(w.maybe, rule)
+	for _, g := range p.weak {
+		for _, rule := range g.rules {
+			if f.looks(rule) {
+				w.maybe = append(w.maybe, rule)
+			}
 		}
 	}
 	return w.maybe

@@ -20,6 +20,8 @@ const (
 	// tryTime what each try adds: measured, rounded up.
 	stepTime = 3
 	tryTime  = 20
+	// stepsOfTry is how many bytes a try counts as beside those that it looks at.
+	stepsOfTry = 8
 	// settleSteps is how many steps a rule makes before they are charged.
 	settleSteps = 1 << 20
 	// checkSteps is how many steps all rules make before the context is looked
@@ -252,7 +254,7 @@ func (w *worker) ended(rule uint32) bool { return w.over || w.file.session.stopp
 // charge counts what an automaton did for a rule.
 func (w *worker) charge(rule uint32, r *ruleState, steps int) {
 	r.steps += uint32(steps*stepTime + tryTime)
-	if w.steps += steps; r.steps > settleSteps || w.steps > checkSteps {
+	if w.steps += steps + stepsOfTry; r.steps > settleSteps || w.steps > checkSteps {
 		w.steps, w.over = 0, w.over || w.ctx.Err() != nil
 		w.settle(rule, r)
 	}

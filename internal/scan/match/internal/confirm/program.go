@@ -92,36 +92,46 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 // numbered by 16 bits.
 const maxProgram = 20_000
 
-// Group is several programs that are looked for at the same places. It is
-// asked before them whether any may match. It is safe for concurrent use.
-type Group struct{ here func() *DFA }
+// Group is several programs that are asked together, before each of them is,
+// whether any may match. It is safe for concurrent use.
+type Group struct{ automata func() automata }
 
-// groupLooks is how many bytes a group looks at, at most: it is part of finding
-// who is to be asked, and on nobody's time.
+// groupLooks is how many bytes a group looks at behind a place, at most: it is
+// part of finding who is to be asked, and on nobody's time.
 const groupLooks = 64
 
 // NewGroup makes a group of patterns in the engine's form. size is an estimate
 // of their instructions; see NewProgram for room.
 func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
-	return &Group{here: sync.OnceValue(func() *DFA {
-		any := &syntax.Regexp{Op: syntax.OpAlternate}
+	return &Group{automata: sync.OnceValue(func() (a automata) {
+		all := &syntax.Regexp{Op: syntax.OpAlternate}
 		for _, p := range patterns {
-			any.Sub = append(any.Sub, p.Tree)
+			all.Sub = append(all.Sub, p.Tree)
 		}
-		prog := compile(any, size)
-		if prog == nil {
-			return nil
+		if prog := compile(all, size); prog != nil {
+			a.here, _ = newDFA(prog, matchHere, room)
+			a.anywhere, _ = newDFA(prog, matchAnywhere, room)
 		}
-		d, _ := newDFA(prog, matchHere, room)
-		return d
+		return a
 	})}
 }
 
 // MayMatch says whether a match of one of the patterns may begin at text[at]:
 // false is sure.
 func (g *Group) MayMatch(text []byte, at int) bool {
-	d := g.here()
+	d := g.automata().here
 	return d == nil || d.MayMatch(text, at, groupLooks)
+}
+
+// MayMatchLine says whether one of the patterns may match on a line: false is
+// sure. steps is how many bytes it looked at.
+func (g *Group) MayMatchLine(line []byte) (may bool, steps int) {
+	d := g.automata().anywhere
+	if d == nil {
+		return true, 0
+	}
+	match, steps, ok := d.Match(line, 0)
+	return match || !ok, steps
 }
 
 // compile returns the program of a tree, or nil when it is too large.
