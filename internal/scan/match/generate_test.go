@@ -219,7 +219,7 @@ func (g *grammar) atom(depth int) string {
 	case 8:
 		return pick(g.choices, []string{
 			`\t`, `\n`, `\r`, `\f`, `\v`, `\a`, `\r?\n`, `\x00`, `\x7F`, `\x{80}`, `\xff`, `\x{FFFD}`, `\x{212A}`, `\x{17F}`, `\x{10FFFF}`,
-			`\x{D800}`, `\x{D7FF}`, `\x{E000}`, `\x6B`, `\x{53}`, `\012`, `\-`, `\.`, `\]`,
+			`[\x{D800}-\x{D810}]`, `\x{D7FF}`, `\x{E000}`, `\x6B`, `\x{53}`, `\012`, `\-`, `\.`, `\]`,
 		})
 	case 9: // a gap between words
 		return g.word() + pick(g.choices, []string{
