@@ -51,18 +51,16 @@ type owner struct {
 
 const unknownBegin = -1 << 15
 
-// Memory for the automata of a matcher, in bytes: of each rule, and in all.
-const (
-	roomPerRule = 1 << 10
-	roomBase    = 8 << 20
-)
+// roomFor is the memory for the automata of so many rules, in bytes. Most rules
+// need one or two thousand, a few need megabytes.
+func roomFor(rules int) int64 { return min(8<<20, 256<<10*int64(rules)) + 1<<10*int64(rules) }
 
 // Compile prepares rules. It fails when a pattern is not a regular expression;
 // the other demands of CheckPattern and CheckGlob are the caller's to check.
 func Compile(rules []Rule) (*Matcher, error) {
 	m := &Matcher{programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules)}
 	room := new(atomic.Int64)
-	room.Store(roomBase + roomPerRule*int64(len(rules)))
+	room.Store(roomFor(len(rules)))
 	b := builder{
 		matcher:  m,
 		patterns: make([]parse.Pattern, len(rules)),
@@ -80,7 +78,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 		b.group(p, room)
 		m.size += p.memory()
 	}
-	m.size += b.size + int64(len(b.sets))*72
+	m.size += b.size + int64(len(b.sets))*72 + roomFor(len(rules))/4 // it is hardly ever used up
 	m.workers.New = func() any { return newWorker(m) }
 	return m, nil
 }
@@ -91,6 +89,7 @@ type builder struct {
 	patterns []parse.Pattern
 	needles  map[*plan][]filter.Needle
 	owners   map[string]uint32 // by what they are found by
+	key      []byte            // of owners
 	sets     confirm.Sets
 	size     int64
 }
@@ -156,13 +155,13 @@ func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
 	if w.Kind != choose.Run && w.Alt.Start != extract.Unknown {
 		begin = int16(w.At + w.Alt.Start)
 	}
-	key := b.key(plan == &b.matcher.lines, w, begin)
-	if id, ok := b.owners[key]; ok {
+	b.setKey(plan == &b.matcher.lines, w, begin)
+	if id, ok := b.owners[string(b.key)]; ok {
 		plan.owners[id].rules = append(plan.owners[id].rules, rule)
 		return
 	}
 	id := uint32(len(plan.owners))
-	b.owners[key] = id
+	b.owners[string(b.key)] = id
 	b.needles[plan] = append(b.needles[plan], needle(w, id))
 	o := owner{sequence: confirm.NewSequence(w.Alt.Seq, w.At, b.sets), rules: []uint32{rule}, begin: begin}
 	if w.Sets()[0] == choose.AnyByte {
@@ -171,18 +170,17 @@ func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
 	plan.owners = append(plan.owners, o)
 }
 
-// key is the same for the windows at which the same is found.
-func (b *builder) key(lines bool, w choose.Window, begin int16) string {
-	key := []byte{0, byte(w.Kind), byte(w.At), byte(w.Len), byte(begin), byte(begin >> 8)}
+// setKey makes key the same for windows at which the same is found.
+func (b *builder) setKey(lines bool, w choose.Window, begin int16) {
+	b.key = append(b.key[:0], 0, byte(w.Kind), byte(w.At), byte(w.Len), byte(begin), byte(begin>>8))
 	if lines {
-		key[0] = 1
+		b.key[0] = 1
 	}
 	for _, set := range w.Alt.Seq {
 		for _, word := range set {
-			key = binary.LittleEndian.AppendUint64(key, word)
+			b.key = binary.LittleEndian.AppendUint64(b.key, word)
 		}
 	}
-	return string(key)
 }
 
 // maxGroup bounds the rules that are asked about together, and so the size of

@@ -18,7 +18,8 @@ func NewSequence(seq []byteset.Set, at int, sets Sets) Sequence {
 	for i, set := range seq {
 		kept, ok := sets[set]
 		if !ok {
-			kept = &set
+			one := set
+			kept = &one
 			sets[set] = kept
 		}
 		s.sets[i] = kept
