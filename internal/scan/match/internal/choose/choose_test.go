@@ -3,6 +3,7 @@ package choose
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -228,4 +229,41 @@ func BenchmarkChoose(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkThousandRules is what each stage takes of compiling a thousand rules.
+func BenchmarkThousandRules(b *testing.B) {
+	data, err := os.ReadFile("../../testdata/rules-1000.tsv")
+	require.NoError(b, err)
+	var patterns []string
+	var trees []parse.Pattern
+	var facts []extract.Facts
+	for line := range strings.Lines(string(data)) {
+		_, pattern, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
+		tree, err := parse.Parse(pattern, false)
+		require.NoError(b, err)
+		patterns, trees = append(patterns, pattern), append(trees, tree)
+		facts = append(facts, extract.Extract(tree.Tree, Cost))
+	}
+	b.Run("parse", func(b *testing.B) {
+		for b.Loop() {
+			for _, pattern := range patterns {
+				_, _ = parse.Parse(pattern, false)
+			}
+		}
+	})
+	b.Run("extract", func(b *testing.B) {
+		for b.Loop() {
+			for _, tree := range trees {
+				extract.Extract(tree.Tree, Cost)
+			}
+		}
+	})
+	b.Run("choose", func(b *testing.B) {
+		for b.Loop() {
+			for _, f := range facts {
+				Best(f.Clauses)
+			}
+		}
+	})
 }
