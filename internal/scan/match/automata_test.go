@@ -61,7 +61,7 @@ func lineDiffers(p *confirm.Program, re *regexp.Regexp, line []byte) string {
 	if want == nil {
 		return ""
 	}
-	if got, ok := p.Columns(line); ok && (got.Start != want[0] || got.End != want[1]) {
+	if got, ok := p.Columns(line, 0); ok && (got.Start != want[0] || got.End != want[1]) {
 		return fmt.Sprintf("Columns: got %v, want %v", got, want)
 	}
 	return ""

@@ -32,6 +32,7 @@ type plan struct {
 	weak     []weakGroup // rules that nothing is known of, to be tried everywhere
 	folds    []bool      // by rule: ſ and K stand for s and k
 	anyFolds bool
+	farthest []int32 // by rule: the most bytes from the begin of a match to the place that it is found by
 }
 
 // weakGroup is rules that are tried on every line: first all of them at once.
@@ -115,6 +116,7 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	b.patterns[index] = p
 	if plan.folds == nil {
 		plan.folds = make([]bool, len(m.programs))
+		plan.farthest = make([]int32, len(m.programs))
 	}
 	if p.Never {
 		return nil
@@ -156,6 +158,10 @@ func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
 		begin = int16(w.At + w.Alt.Start)
 	}
 	b.setKey(plan == &b.matcher.lines, w, begin)
+	if begin == unknownBegin {
+		plan.farthest[rule] = MaxLine
+	}
+	plan.farthest[rule] = max(plan.farthest[rule], int32(begin))
 	if id, ok := b.owners[string(b.key)]; ok {
 		plan.owners[id].rules = append(plan.owners[id].rules, rule)
 		return
@@ -231,7 +237,7 @@ func needle(w choose.Window, id uint32) filter.Needle {
 }
 
 func (p *plan) memory() int64 {
-	n := p.filter.Size() + int64(len(p.folds)) + 64*int64(len(p.weak))
+	n := p.filter.Size() + 5*int64(len(p.folds)) + 64*int64(len(p.weak))
 	for i := range p.owners {
 		n += 48 + p.owners[i].sequence.Memory()
 	}

@@ -59,7 +59,7 @@ func (w *worker) matchWeakLine(g *weakGroup, l bounds, line int) {
 			continue
 		}
 		if r := w.state(rule); w.matchesLine(rule, r, l) {
-			w.hit(rule, r, line, l)
+			w.hit(rule, r, line, l, 0)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (w *worker) matchSpecial(l bounds, number int) {
 	for _, rule := range w.maybe {
 		r := w.state(rule)
 		if w.matchesLine(rule, r, l) {
-			w.hit(rule, r, number, l)
+			w.hit(rule, r, number, l, 0)
 		}
 	}
 	for i := range w.plan.weak {

@@ -201,7 +201,7 @@ func (w *worker) tryRule(o *owner, rule uint32, at int, b block) {
 				// It is the rule's match on this line, unless the bytes before the
 				// sequence go back to the line before.
 				if l := w.lineAt(at+int(o.inside), b); begin >= l.from {
-					w.hit(rule, r, w.number(l.from), l)
+					w.hit(rule, r, w.number(l.from), l, max(at-int(w.plan.farthest[rule])-l.from, 0))
 				}
 			}
 			if ok {
@@ -211,7 +211,7 @@ func (w *worker) tryRule(o *owner, rule uint32, at int, b block) {
 	}
 	l := w.lineAt(at+int(o.inside), b)
 	if w.matchesLine(rule, r, l) {
-		w.hit(rule, r, w.number(l.from), l)
+		w.hit(rule, r, w.number(l.from), l, 0)
 	}
 	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
 }
@@ -270,13 +270,13 @@ func (w *worker) settle(rule uint32, r *ruleState) {
 	}
 }
 
-// hit notes that a rule matches on a line. Until finish, a hit that may be
-// among the first has the bounds of its line in place of columns, and no
-// EndLine.
-func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds) {
+// hit notes that a rule matches on a line, and not before the offset from of it.
+// Until finish, a hit that may be among the first has the bounds of its line in
+// place of columns, and -from in place of EndLine.
+func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds, from int) {
 	r.count++
 	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
-	w.first.add(Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to})
+	w.first.add(Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to, EndLine: -from})
 }
 
 // count counts a hit of a multiline rule.

@@ -154,10 +154,14 @@ func (d *DFA) MayMatch(text []byte, at, limit int) bool {
 func isState(s uint32) bool { return s-firstState < accepting-firstState }
 
 // End returns where the match ends that regexp would choose on a line, which
-// is without its ending. ok is false when there is none, or when the automaton
-// has become too large to say.
-func (d *DFA) End(line []byte) (end int, ok bool) {
-	return d.last(line, d.start(beforeText), 0, +1)
+// is without its ending, of those that begin at an offset or behind. ok is false
+// when there is none, or when the automaton has become too large to say.
+func (d *DFA) End(line []byte, from int) (end int, ok bool) {
+	context := beforeText
+	if from > 0 {
+		context = contextOf(line[from-1])
+	}
+	return d.last(line, d.start(context), from, +1)
 }
 
 // Begin returns where the longest match begins that ends at an offset of a

@@ -39,6 +39,7 @@ type Program struct {
 	automata func() automata
 	locators func() locators
 	atBegin  bool // matches can only begin where the line does
+	begins   bool // matches begin where those of the engine's form do
 
 	looksBehind bool
 	size        int // estimate of its instructions
@@ -76,6 +77,7 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 			return l
 		}),
 		atBegin:     beginsText(parsed.Tree),
+		begins:      parsed.Begins,
 		looksBehind: looksBehind(parsed.Source),
 		size:        size,
 		plainSteps:  plainSteps,
@@ -209,14 +211,19 @@ func (p *Program) Line(line []byte) (match bool, steps int, ok bool) {
 	return d.Match(line, 0)
 }
 
-// Columns returns the leftmost match on a line that has one. ok is false when
-// only a search can tell.
-func (p *Program) Columns(line []byte) (span Span, ok bool) {
+// Columns returns the leftmost match on a line that has one. No match of the
+// pattern in the engine's form begins before offset from. ok is false when only a
+// search can tell.
+func (p *Program) Columns(line []byte, from int) (span Span, ok bool) {
+	if !p.begins {
+		from = 0
+	}
+
 	l := p.locators()
 	if l.end == nil || l.begin == nil {
 		return Span{}, false
 	}
-	if span.End, ok = l.end.End(line); !ok {
+	if span.End, ok = l.end.End(line, from); !ok {
 		return Span{}, false
 	}
 	span.Start, ok = l.begin.Begin(line, span.End)

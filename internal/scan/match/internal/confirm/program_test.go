@@ -66,7 +66,7 @@ func TestLineAndColumns(t *testing.T) {
 			if !match {
 				return
 			}
-			span, ok := p.Columns([]byte(test.line))
+			span, ok := p.Columns([]byte(test.line), 0)
 			require.True(t, ok)
 			assert.Equal(t, test.want, span)
 		})
@@ -133,8 +133,14 @@ func TestSameAsRegexp(t *testing.T) {
 			}
 			if want != nil {
 				matched++
-				if span, ok := p.Columns([]byte(line)); ok && (span != Span{want[0], want[1]}) {
+				if span, ok := p.Columns([]byte(line), 0); ok && (span != Span{want[0], want[1]}) {
 					require.Fail(t, "Columns differ", "seed %d: %s on %q: %v", seed, pattern, line, span)
+				}
+			}
+			if from := firstPlace(places, line); want != nil && from >= 0 {
+				// No match of the engine's form begins before its first place.
+				if span, ok := p.Columns([]byte(line), from); ok && (span != Span{want[0], want[1]}) {
+					require.Fail(t, "Columns differ", "seed %d: %s on %q from %d: %v", seed, pattern, line, from, span)
 				}
 			}
 			if d := atDiffers(p, places, line); d != "" {
@@ -153,6 +159,19 @@ func places(parsed parse.Pattern, n int) []*regexp.Regexp {
 		list[i] = regexp.MustCompile(fmt.Sprintf(`\A(?s:.{%d})(?:%s)`, i, parsed.Tree))
 	}
 	return list
+}
+
+// firstPlace is the first offset of a line at which the pattern's tree matches, or
+// -1.
+func firstPlace(places []*regexp.Regexp, line string) int {
+	for at, i := 0, 0; at <= len(line); i++ {
+		if places[i].MatchString(line) {
+			return at
+		}
+		_, width := utf8.DecodeRuneInString(line[at:])
+		at += max(width, 1)
+	}
+	return -1
 }
 
 // atDiffers asks about each character of a line that stands between others.
@@ -224,7 +243,7 @@ func TestNoAutomaton(t *testing.T) {
 		assert.False(t, ok)
 		_, _, ok = p.Line([]byte("abc"))
 		assert.False(t, ok)
-		_, ok = p.Columns([]byte("abc"))
+		_, ok = p.Columns([]byte("abc"), 0)
 		assert.False(t, ok)
 	}
 }
@@ -252,7 +271,7 @@ func TestConcurrentUse(t *testing.T) {
 				if want == nil {
 					continue
 				}
-				span, ok := p.Columns([]byte(line))
+				span, ok := p.Columns([]byte(line), 0)
 				assert.True(t, ok)
 				assert.Equal(t, Span{want[0], want[1]}, span, line)
 			}
@@ -311,7 +330,7 @@ func BenchmarkAutomaton(b *testing.B) {
 	})
 	b.Run("columns", func(b *testing.B) {
 		for b.Loop() {
-			p.Columns(line)
+			p.Columns(line, 0)
 		}
 	})
 	b.Run("columns-regexp", func(b *testing.B) {

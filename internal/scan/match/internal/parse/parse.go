@@ -40,6 +40,9 @@ type Pattern struct {
 	Source *syntax.Regexp // as it was written
 	Line   *syntax.Regexp // for a single line, and without captures
 	Tree   *syntax.Regexp // also without what may be left out at its ends
+	// Begins says that matches of Tree begin where those of Line do: nothing was
+	// dropped at the begin.
+	Begins bool
 	// Never says that nothing matches the pattern; then Tree is of no use.
 	Never bool
 }
@@ -56,7 +59,9 @@ func Parse(pattern string, multiline bool) (Pattern, error) {
 	if tree.Op == syntax.OpNoMatch {
 		return Pattern{Source: re, Line: tree, Tree: tree, Never: true}, nil
 	}
-	return Pattern{Source: re, Line: tree, Tree: trim(trim(tree, true), false)}, nil
+	var begin, end trimmer
+	trimmed := end.trim(begin.trim(tree, true), false)
+	return Pattern{Source: re, Line: tree, Tree: trimmed, Begins: !begin.dropped}, nil
 }
 
 var (
@@ -175,19 +180,26 @@ func alternate(subs []*syntax.Regexp) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpAlternate, Sub: list}
 }
 
+// trimmer knows whether it has dropped anything.
+type trimmer struct{ dropped bool }
+
 // trim drops what may be left out at the begin of a match, or at its end.
-func trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
+func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
+	switch re.Op {
+	case syntax.OpStar, syntax.OpQuest, syntax.OpPlus, syntax.OpRepeat:
+		t.dropped = true
+	}
 	switch re.Op {
 	case syntax.OpStar, syntax.OpQuest:
 		return empty
 	case syntax.OpPlus:
-		return trim(re.Sub[0], begin)
+		return t.trim(re.Sub[0], begin)
 	case syntax.OpRepeat:
 		switch re.Min {
 		case 0:
 			return empty
 		case 1:
-			return trim(re.Sub[0], begin)
+			return t.trim(re.Sub[0], begin)
 		}
 		copied := *re
 		copied.Max = re.Min
@@ -199,7 +211,7 @@ func trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 			if !begin {
 				end = &subs[len(subs)-1]
 			}
-			*end = trim(*end, begin)
+			*end = t.trim(*end, begin)
 			if (*end).Op != syntax.OpEmptyMatch {
 				break
 			}
@@ -213,7 +225,7 @@ func trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 	case syntax.OpAlternate:
 		subs := make([]*syntax.Regexp, len(re.Sub))
 		for i, sub := range re.Sub {
-			subs[i] = trim(sub, begin)
+			subs[i] = t.trim(sub, begin)
 			if subs[i].Op == syntax.OpEmptyMatch {
 				return empty
 			}

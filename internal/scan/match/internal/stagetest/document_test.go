@@ -82,7 +82,7 @@ func TestDocument(t *testing.T) {
 		"colour = #ff8800; : match",
 	}, story)
 
-	span, ok := program.Columns([]byte("colour = #ff8800;"))
+	span, ok := program.Columns([]byte("colour = #ff8800;"), 0)
 	require.True(t, ok)
 	assert.Equal(t, confirm.Span{Start: 0, End: 16}, span)
 }
