@@ -48,6 +48,9 @@ const usage = `bench measures prwarden's matching engine, and its peers where th
 `
 
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) error {
+	if len(args) > 1 && args[0] == "launch" {
+		return program.Launch(ctx, args[1:], out, errOut)
+	}
 	worker := len(args) > 0 && args[0] == "worker"
 	if worker {
 		args = args[1:]

@@ -38,7 +38,6 @@ func Find(ctx context.Context, dirs ...string) (found []Program, missing []Missi
 		{ripgrep(), "rg", []string{"--version"}, "apt-get install ripgrep"},
 		{gitleaks("gitleaks"), "gitleaks", []string{"version"}, "make bench-peers"},
 		{gitleaks("betterleaks", "--validation=false"), "betterleaks", []string{"version"}, "make bench-peers"},
-		{gitleaks("betterleaks, stdlib", "--validation=false", "--regex-engine=stdlib"), "betterleaks", []string{"version"}, "make bench-peers"},
 	} {
 		path, err := lookup(p.binary, dirs)
 		if err != nil {

@@ -6,8 +6,10 @@ package program
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,18 +89,40 @@ type Run struct {
 	PeakKiB int64         // resident memory
 }
 
-// Run does a job on so many processors and drops the output.
+// Run does a job on so many processors and drops the output. The program is
+// started by another process, which runs Launch: Linux counts the memory of the
+// process that starts a program as the program's own peak, and this one's is large.
 func (p Program) Run(ctx context.Context, j Job, cores int) (Run, error) {
 	cmd := p.command(ctx, j, cores)
-	start := time.Now()
-	if err := p.finish(cmd); err != nil {
+	self, err := os.Executable()
+	if err != nil {
 		return Run{}, err
+	}
+	var out bytes.Buffer
+	launch := exec.CommandContext(ctx, self, append([]string{"launch"}, cmd.Args...)...)
+	launch.Dir, launch.Env, launch.Stdout = cmd.Dir, cmd.Env, &out
+	if err := p.finish(launch); err != nil {
+		return Run{}, err
+	}
+	var run Run
+	return run, json.Unmarshal(out.Bytes(), &run)
+}
+
+// Launch runs a program, drops its output, and writes a Run as JSON to out. An
+// *exec.ExitError is the program's own failure.
+func Launch(ctx context.Context, args []string, out, errOut io.Writer) error {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Stderr = errOut
+	start := time.Now()
+	failed := cmd.Run()
+	if cmd.ProcessState == nil {
+		return failed
 	}
 	run := Run{Wall: time.Since(start), CPU: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		run.PeakKiB = usage.Maxrss
 	}
-	return run, nil
+	return errors.Join(failed, json.NewEncoder(out).Encode(run))
 }
 
 // Hits does a job and says what was found, each line once for each rule.

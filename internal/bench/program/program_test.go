@@ -2,7 +2,9 @@ package program
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -36,6 +38,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestMain lets the test binary be what starts a program, as the command is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "launch" {
+		err := Launch(context.Background(), os.Args[2:], os.Stdout, os.Stderr)
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			os.Exit(exit.ExitCode())
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
 func TestJobAndRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -57,6 +71,14 @@ func TestJobAndRun(t *testing.T) {
 	require.NoError(t, err)
 	assert.Positive(t, run.Wall)
 	assert.Positive(t, run.PeakKiB)
+	large := make([]byte, 64<<20) // is this process's memory, not the program's
+	for i := 0; i < len(large); i += 4096 {
+		large[i] = 1
+	}
+	run, err = p.Run(t.Context(), j, 1)
+	require.NoError(t, err)
+	assert.Less(t, run.PeakKiB, int64(60<<10))
+	assert.Len(t, large, 64<<20)
 
 	p.args = func(Job, int) []string { return []string{"-c", "echo broken >&2; exit 2"} }
 	_, err = p.Run(t.Context(), j, 1)

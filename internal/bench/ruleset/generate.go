@@ -120,7 +120,9 @@ func (g *generator) another(index int) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			parts[i] = re.String()
+			if parts[i] = re.String(); re.Op == syntax.OpAlternate {
+				parts[i] = "(?:" + parts[i] + ")"
+			}
 		case tokenPrefix:
 			parts[i] = g.namer.prefix(part)
 		case amount:

@@ -90,6 +90,28 @@ func TestGenerateKeepsProportions(t *testing.T) {
 	assert.Equal(t, rules, again, "the same arguments make the same rules")
 }
 
+// TestGenerateKeepsAlternativesTogether matches rules on one of their names alone
+// and on a call of it.
+func TestGenerateKeepsAlternativesTogether(t *testing.T) {
+	t.Parallel()
+	rules, err := Generate(thousand(t), 1000, NewVocabulary(texts(t)...))
+	require.NoError(t, err)
+	known, seen := shapes(), 0
+	for _, r := range rules {
+		rule, err := takeApart(known, r)
+		require.NoError(t, err)
+		if rule.shape.name != "alternative calls" {
+			continue
+		}
+		seen++
+		for _, name := range expand(rule.parts[0]) {
+			assert.Regexp(t, r.Pattern, name+" (", r.Pattern)
+			assert.NotRegexp(t, r.Pattern, name, r.Pattern)
+		}
+	}
+	assert.Equal(t, 81, seen)
+}
+
 func TestGenerateRefusesUnknownShapes(t *testing.T) {
 	t.Parallel()
 	_, err := Generate([]Rule{{ID: "a", Pattern: "^something new$"}}, 1, NewVocabulary())
