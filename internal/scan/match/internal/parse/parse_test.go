@@ -85,6 +85,19 @@ func TestNever(t *testing.T) {
 	}
 }
 
+// Twice reversed is the same, and what is reversed is left alone.
+func TestReverseTwice(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{`abc`, `^a(b|cd)*\z`, `(?m)^x\b[yz]$`, `(?i)a+b{2,3}c??`} {
+		p, err := Parse(pattern, true)
+		require.NoError(t, err)
+		line, source := p.Line.String(), p.Source.String()
+		assert.Equal(t, line, Reverse(Reverse(p.Line)).String(), pattern)
+		assert.Equal(t, line, p.Line.String(), pattern)
+		assert.Equal(t, source, p.Source.String(), pattern)
+	}
+}
+
 // Begins says whether something was dropped at the begin.
 func TestBegins(t *testing.T) {
 	t.Parallel()
@@ -135,7 +148,7 @@ func some(r *rand.Rand, n int) []string {
 // patterns.
 func TestTreeMatchesTheSameLines(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		alphabet := some(r, 3)
 		same(t, stagetest.Pattern(r, alphabet), false, stagetest.Texts(append(alphabet, "\xff"), 4))
@@ -145,7 +158,7 @@ func TestTreeMatchesTheSameLines(t *testing.T) {
 // So do whole files with a multiline pattern.
 func TestTreeMatchesTheSameFiles(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		alphabet := some(r, 3)
 		same(t, stagetest.Pattern(r, alphabet), true, stagetest.Texts(append(alphabet, "\n"), 4))
@@ -157,7 +170,6 @@ func same(t *testing.T, pattern string, multiline bool, texts []string) {
 	t.Helper()
 	p, err := Parse(pattern, multiline)
 	require.NoError(t, err)
-	written := p.Source.String()
 	want := regexp.MustCompile(pattern)
 	line, tree := regexp.MustCompile(p.Line.String()), regexp.MustCompile(p.Tree.String())
 	back := Reverse(p.Line)
@@ -177,8 +189,6 @@ func same(t *testing.T, pattern string, multiline bool, texts []string) {
 			require.Fail(t, "Reverse differs", "%s backwards as %s on %q", pattern, back, text)
 		}
 	}
-	require.Equal(t, p.Line.String(), Reverse(back).String(), "twice reversed is the same")
-	require.Equal(t, written, p.Source.String(), "the pattern itself is left alone")
 }
 
 // backwards is a text's characters from last to first; a byte that is not UTF-8
