@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
+	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // ScanInput is what the scan command was asked for.
@@ -38,17 +41,43 @@ const maxJobs = 1024
 
 // Scan scans the files of a folder, without a server, and writes findings as it
 // goes. It fails with ErrSilent when everything was scanned but what could not
-// be read, which was told by then.
+// be read, which was told by then. When ctx ends, so does Scan, within a second.
 func Scan(ctx context.Context, st Streams, in ScanInput) error {
 	if err := in.check(); err != nil {
 		return err
 	}
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = in.scan(ctx, st)
+	}()
+	select {
+	case <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return err
+	case <-time.After(stuck):
+		return errInterrupted
+	}
+}
+
+// stuck is for how long an interrupted scan may take to end. One whose rules
+// file nobody writes, or whose output nobody reads, would not end at all.
+const stuck = time.Second
+
+var errInterrupted = errors.New("interrupted; not everything was looked at")
+
+// scan loads the rules, scans, and tells what the scan did.
+func (in ScanInput) scan(ctx context.Context, st Streams) error {
 	began := time.Now()
 	rules, err := loadRules(ctx, st, in)
 	if err != nil {
 		return err
 	}
-
 	o := folder.Options{Jobs: in.Jobs, Out: st.Out}
 	if in.Format == FormatJSON {
 		o.Format = report.NewJSONLines(rules.List()).Append
@@ -62,22 +91,10 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 	}
 	teller := teller{st: st, verbose: in.Verbose}
 	o.Notice = teller.tell
-
-	var sum folder.Summary
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		sum, err = folder.Scan(ctx, in.Path, rules, o)
-		err = errors.Join(err, flush())
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		select {
-		case <-done:
-		case <-time.After(stuck):
-		}
-		return errors.New("interrupted; not everything was looked at")
+	sum, err := folder.Scan(ctx, in.Path, rules, o)
+	err = errors.Join(err, flush())
+	if err != nil && ctx.Err() != nil {
+		return errInterrupted
 	}
 	teller.end(sum, time.Since(began))
 	switch {
@@ -88,10 +105,6 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 	}
 	return nil
 }
-
-// stuck is for how long an interrupted scan may take to end. One whose output
-// nobody reads would not end at all.
-const stuck = time.Second
 
 // check says what is wrong with the command line.
 func (in ScanInput) check() error {
@@ -119,7 +132,7 @@ func loadRules(ctx context.Context, st Streams, in ScanInput) (*folder.Rules, er
 	var mistakes *folder.RulesError
 	switch {
 	case ctx.Err() != nil:
-		return nil, errors.New("interrupted")
+		return nil, errInterrupted
 	case errors.Is(err, folder.ErrNoRules):
 		return nil, Usagef("there are no rules to apply: give --rules, or leave out --no-default-rules")
 	case errors.As(err, &mistakes):
@@ -127,6 +140,9 @@ func loadRules(ctx context.Context, st Streams, in ScanInput) (*folder.Rules, er
 		fmt.Fprintf(&text, "%s is not valid:", terminal.Safe(mistakes.Path))
 		for _, m := range mistakes.Err.Mistakes {
 			fmt.Fprintf(&text, "\n  line %d: %s", m.Line, terminal.Safe(m.Message))
+		}
+		if n := len(mistakes.Err.Mistakes); mistakes.Err.Cut {
+			fmt.Fprintf(&text, "\n  and perhaps more; the first %d that were found are shown", n)
 		}
 		return nil, Usagef("%s", text.String())
 	case err != nil:
@@ -142,39 +158,47 @@ func loadRules(ctx context.Context, st Streams, in ScanInput) (*folder.Rules, er
 		fmt.Fprintf(st.Err, "%s:%d: %s is not a rule of the default ruleset, so it can't be disabled\n", terminal.Safe(loaded.File), d.Line, d.ID)
 	}
 	if in.RulesFile != "" {
-		tellWeak(st, loaded)
+		tellCostly(st, loaded)
 	}
 	return loaded.Rules, nil
 }
 
-// maxWeak is how many weak rules are named.
-const maxWeak = 10
+// maxCostly is how many costly rules are named.
+const maxCostly = 10
 
-// tellWeak names the rules of the rules file that make a scan slow.
-func tellWeak(st Streams, loaded *folder.Loaded) {
-	var ids []string
-	var each rule.Cost
-	for _, r := range loaded.Rules.Weak() {
-		if r.Origin != rule.OriginRulesFile {
-			continue
-		}
-		if c, err := r.Cost(); err == nil && c.PerMiB > each.PerMiB {
-			each = c
-		}
-		ids = append(ids, r.FullID())
+// tellCostly names the rules of the rules file that make a scan slow, the
+// dearest first.
+func tellCostly(st Streams, loaded *folder.Loaded) {
+	type priced struct {
+		id   string
+		cost match.Cost
 	}
-	if len(ids) == 0 {
+	var list []priced
+	for i, r := range loaded.Rules.List() {
+		if c := loaded.Rules.Cost(i); r.Origin == rule.OriginRulesFile && c.Time() > rule.Costly {
+			list = append(list, priced{r.FullID(), c})
+		}
+	}
+	if len(list) == 0 {
 		return
 	}
-	are, names := "are", strings.Join(ids[:min(len(ids), maxWeak)], ", ")
-	if len(ids) == 1 {
-		are = "is"
+	slices.SortStableFunc(list, func(a, b priced) int { return cmp.Compare(b.cost.Time(), a.cost.Time()) })
+	each := "each takes"
+	if len(list) == 1 {
+		each = "it takes"
 	}
-	if n := len(ids) - maxWeak; n > 0 {
-		names += fmt.Sprintf(" and %d more", n)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s of %s with little to be looked for by; %s more than %v for a MiB:", count(len(list), "costly rule"), terminal.Safe(loaded.File), each, rule.Costly)
+	for _, p := range list[:min(len(list), maxCostly)] {
+		fmt.Fprintf(&text, "\n  %s: %v", p.id, p.cost.Time().Round(time.Microsecond))
+		if p.cost.Weak {
+			text.WriteString(", weak: tried everywhere")
+		}
 	}
-	fmt.Fprintf(st.Err, "%s of %s %s weak, tried everywhere as no text can be looked for; each takes about %v for a MiB, as much as %d ordinary rules: %s\n",
-		count(len(ids), "rule"), terminal.Safe(loaded.File), are, each.PerMiB.Round(10*time.Microsecond), each.Ordinary, names)
+	if n := len(list) - maxCostly; n > 0 {
+		fmt.Fprintf(&text, "\n  and %d more", n)
+	}
+	fmt.Fprintln(st.Err, text.String())
 }
 
 // teller tells what was not looked at, and in the end how much there was.
@@ -212,14 +236,17 @@ func (t teller) end(sum folder.Summary, took time.Duration) {
 	fmt.Fprintf(t.st.Err, "%s.\n", report.Findings(bySeverity, of))
 
 	var parts []string
-	for _, p := range []struct{ reason, one, many string }{
-		{folder.Unreadable, "can't be read", "can't be read"},
-		{scan.SkipBinary, "binary file", "binary files"},
-		{scan.SkipFileTooLarge, "file over 1 MiB", "files over 1 MiB"},
-		{scan.SkipLineTooLong, "line over 16 KiB", "lines over 16 KiB"},
-		{folder.SkipSpecial, "special file", "special files"},
-		{folder.SkipGone, "removed meanwhile", "removed meanwhile"},
-		{scan.SkipRuleTimeout, "rule stopped in a file", "times a rule stopped in a file"},
+	hidden := false // until --verbose
+	for _, p := range []struct {
+		reason, one, many string
+		told              bool // without --verbose
+	}{
+		{folder.Unreadable, "can't be read", "can't be read", true},
+		{scan.SkipBinary, "binary file", "binary files", false},
+		{scan.SkipFileTooLarge, "file over 1 MiB", "files over 1 MiB", false},
+		{scan.SkipLineTooLong, "line over 16 KiB", "lines over 16 KiB", false},
+		{folder.SkipSpecial, "special file", "special files", false},
+		{folder.SkipGone, "removed meanwhile", "removed meanwhile", false},
 	} {
 		total, ok := sum.Skipped[p.reason]
 		if !ok {
@@ -234,15 +261,18 @@ func (t teller) end(sum folder.Summary, took time.Duration) {
 			text += " (" + size(total.Bytes) + ")"
 		}
 		parts = append(parts, text)
+		hidden = hidden || !p.told
 	}
-	if len(parts) == 0 {
-		return
+	if len(parts) > 0 {
+		text := "Not looked at: " + strings.Join(parts, ", ")
+		if hidden && !t.verbose {
+			text += "; --verbose names each"
+		}
+		fmt.Fprintf(t.st.Err, "%s.\n", text)
 	}
-	text := "Not looked at: " + strings.Join(parts, ", ")
-	if !t.verbose {
-		text += "; --verbose names each"
+	if n := sum.Skipped[scan.SkipRuleTimeout].Count; n > 0 {
+		fmt.Fprintf(t.st.Err, "Rules were stopped %s in a file, as named above; they may have missed findings there.\n", count(n, "time"))
 	}
-	fmt.Fprintf(t.st.Err, "%s.\n", text)
 }
 
 func count(n int, of string) string {

@@ -7,13 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 const printRule = `version: 1
@@ -105,39 +108,79 @@ func TestScanWithARulesFile(t *testing.T) {
 	assert.Equal(t, "No findings in 1 file (18 B) in 0.00 s.\n", r.errOut)
 }
 
-// Weak rules are named to whoever gave the file, and to nobody else.
-func TestScanTellsWeakRules(t *testing.T) {
+// Costly rules are named to whoever gave the file, and to nobody else.
+func TestScanTellsCostlyRules(t *testing.T) {
 	t.Parallel()
-	write := func(path string, weak int) string {
-		text := "version: 1\nrules:\n- {id: strong, type: regex, pattern: frobnicate, message: m, severity: info}\n"
-		for i := range weak {
-			text += fmt.Sprintf("- {id: w%02d, type: regex, pattern: '[a-z]+$', message: m, severity: info}\n", i)
+	write := func(path string, patterns ...string) string {
+		text := "version: 1\nrules:\n- {id: cheap, type: regex, pattern: frobnicate, message: m, severity: info}\n"
+		for i, p := range patterns {
+			text += fmt.Sprintf("- {id: r%02d, type: regex, pattern: '%s', message: m, severity: info}\n", i, p)
 		}
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
-	price := regexp.MustCompile(`about [0-9.]+[mµ]s for a MiB, as much as [0-9]+ ordinary rules: `)
 	tell := func(root, rules string) string {
 		r := scanFolder(t, cli.ScanInput{Path: root, RulesFile: rules})
 		require.NoError(t, r.err)
 		notice, _, _ := strings.Cut(r.errOut, "No findings in ")
-		return price.ReplaceAllString(notice, "PRICE")
+		return notice
+	}
+	price := func(pattern string) string {
+		c, err := rule.Rule{Pattern: pattern}.Cost()
+		require.NoError(t, err)
+		require.Greater(t, c.PerMiB, rule.Costly, pattern)
+		return c.PerMiB.Round(time.Microsecond).String()
 	}
 	root := t.TempDir()
 	rules := filepath.Join(t.TempDir(), "mine.yml")
-	assert.Empty(t, tell(root, write(rules, 0)))
-	const what = " weak, tried everywhere as no text can be looked for; each takes PRICE"
-	assert.Equal(t, "1 rule of "+rules+" is"+what+"custom/w00\n", tell(root, write(rules, 1)))
-	ten := "custom/w00, custom/w01, custom/w02, custom/w03, custom/w04, custom/w05, custom/w06, custom/w07, custom/w08, custom/w09"
-	assert.Equal(t, "10 rules of "+rules+" are"+what+ten+"\n", tell(root, write(rules, 10)))
-	assert.Equal(t, "12 rules of "+rules+" are"+what+ten+" and 2 more\n", tell(root, write(rules, 12)))
+	const weak, short, classes = `[a-z]+$`, `\bif\b`, `[0-9]{4}`
+	assert.Empty(t, tell(root, write(rules)))
+	assert.Equal(t, "1 costly rule of "+rules+" with little to be looked for by; it takes more than 50µs for a MiB:\n"+
+		"  custom/r00: "+price(short)+"\n", tell(root, write(rules, short)))
 
-	own := write(filepath.Join(root, ".prwarden", "rules.yml"), 3)
+	require.NotEqual(t, price(short), price(classes))
+	got := tell(root, write(rules, short, weak, classes, short))
+	assert.Contains(t, got, "4 costly rules of "+rules+" with little to be looked for by; each takes more than 50µs for a MiB:\n"+
+		"  custom/r01: "+price(weak)+", weak: tried everywhere\n")
+	for id, pattern := range map[string]string{"r00": short, "r02": classes, "r03": short} {
+		assert.Contains(t, got, "\n  custom/"+id+": "+price(pattern)+"\n")
+	}
+	var took []time.Duration
+	for _, m := range regexp.MustCompile(`(?m)^  custom/r\d+: ([^,\n]+)`).FindAllStringSubmatch(got, -1) {
+		d, err := time.ParseDuration(m[1])
+		require.NoError(t, err)
+		took = append(took, -d)
+	}
+	assert.Len(t, took, 4)
+	assert.True(t, slices.IsSorted(took), "the dearest first: %s", got)
+
+	assert.NotContains(t, tell(root, write(rules, slices.Repeat([]string{short}, 10)...)), "more\n")
+	got = tell(root, write(rules, append(slices.Repeat([]string{short}, 11), weak)...))
+	assert.Contains(t, got, ":\n  custom/r11: "+price(weak))
+	assert.True(t, strings.HasSuffix(got, "\n  custom/r08: "+price(short)+"\n  and 2 more\n"), got)
+
+	own := write(filepath.Join(root, ".prwarden", "rules.yml"), weak)
 	r := scanFolder(t, cli.ScanInput{Path: root, Format: cli.FormatJSON})
 	require.NoError(t, r.err)
 	assert.Contains(t, r.errOut, "applying "+own)
-	assert.NotContains(t, r.errOut, "weak")
+	assert.NotContains(t, r.errOut, "costly")
+}
+
+// Whoever repairs fifty mistakes is told that they were not all.
+func TestScanTellsOfMoreMistakes(t *testing.T) {
+	t.Parallel()
+	rules := filepath.Join(t.TempDir(), "mine.yml")
+	scan := func(mistakes int) string {
+		text := "version: 1\nrules:\n" + strings.Repeat("- {id: a}\n", mistakes)
+		require.NoError(t, os.WriteFile(rules, []byte(text), 0o644))
+		r := scanFolder(t, cli.ScanInput{Path: t.TempDir(), RulesFile: rules})
+		require.Error(t, r.err)
+		return r.err.Error()
+	}
+	const more = "\n  and perhaps more; the first 50 that were found are shown"
+	assert.NotContains(t, scan(1), "perhaps more")
+	assert.True(t, strings.HasSuffix(scan(60), more))
 }
 
 func TestScanUsage(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Costly is the time for a MiB of code over which the author of a rule is
-// advised. Of a thousand rules of an organization, eight take more.
+// advised. Of a thousand rules of an organization, six take more.
 const Costly = 50 * time.Microsecond
 
 // Cost is what matching a rule is expected to cost, and what can be done about

@@ -52,7 +52,10 @@ type Disabled struct {
 
 // FileError says what is wrong with a rules file.
 type FileError struct {
-	Mistakes []Mistake // at least one, in the order in which they were found
+	Mistakes []Mistake // at least one, by line
+	// Cut says that the search ended when it had found as many as are looked
+	// for, so there may be more.
+	Cut bool
 }
 
 // Mistake is one thing that is wrong, at a line from 1.
@@ -73,7 +76,9 @@ func (e *FileError) Error() string {
 	}
 	text := strings.Join(parts, "; ")
 	if n := len(e.Mistakes) - shown; n > 0 {
-		text += fmt.Sprintf("; and %d more", n)
+		if text += fmt.Sprintf("; and %d more", n); e.Cut {
+			text += ", perhaps others"
+		}
 	}
 	return text
 }

@@ -137,10 +137,12 @@ func TestParseFileMistakes(t *testing.T) {
 			require.ErrorAs(t, err, &mistakes)
 			if tt.want == nil {
 				assert.Len(t, mistakes.Mistakes, 50)
-				assert.Contains(t, mistakes.Error(), "; and 47 more")
+				assert.True(t, mistakes.Cut)
+				assert.Contains(t, mistakes.Error(), "; and 47 more, perhaps others")
 				return
 			}
 			require.Len(t, mistakes.Mistakes, len(tt.want), "%v", mistakes.Mistakes)
+			assert.False(t, mistakes.Cut)
 			for i, m := range mistakes.Mistakes {
 				assert.Contains(t, fmt.Sprintf("line %d: %s", m.Line, m.Message), tt.want[i])
 				assert.LessOrEqual(t, len(m.Message), 310)
@@ -278,4 +280,18 @@ func FuzzParseFile(f *testing.F) {
 			require.LessOrEqual(t, file.RuleLine(i), strings.Count(string(data), "\n")+1)
 		}
 	})
+}
+
+// Mistakes are told in the order in which the author meets them.
+func TestMistakesAreByLine(t *testing.T) {
+	t.Parallel()
+	_, err := rule.ParseFile(t.Context(), []byte("rules:\n- {id: a, type: regex, pattern: a, message: m, severity: low,\n   cases: 5, nothing: 1}\nexclude: 5\ndisable: 5\n"))
+	var mistakes *rule.FileError
+	require.ErrorAs(t, err, &mistakes)
+	var lines []int
+	for _, m := range mistakes.Mistakes {
+		lines = append(lines, m.Line)
+	}
+	assert.Equal(t, []int{1, 3, 3, 4, 5}, lines, "%v", mistakes.Mistakes)
+	assert.Equal(t, 1, mistakes.Line())
 }

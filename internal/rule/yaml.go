@@ -2,6 +2,7 @@ package rule
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +42,9 @@ func (d *decoder) err() error {
 	if len(d.mistakes) == 0 {
 		return nil
 	}
-	return &FileError{Mistakes: d.mistakes}
+	// Keys come in any order, and so do the checks.
+	sorted := slices.SortedStableFunc(slices.Values(d.mistakes), func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) })
+	return &FileError{Mistakes: sorted, Cut: len(sorted) >= maxMistakes}
 }
 
 // document parses the one document in data and returns its root, or nil after

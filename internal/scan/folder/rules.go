@@ -39,15 +39,9 @@ func Compile(rules []rule.Rule, exclude []string) (*Rules, error) {
 // List is the rules by the index that hits have. It must not be changed.
 func (r *Rules) List() []rule.Rule { return r.list }
 
-// Weak is the rules that are costly, as there is nothing that they could be
-// looked for by; see match.Cost.
-func (r *Rules) Weak() []rule.Rule {
-	var list []rule.Rule
-	for _, i := range r.matcher.Weak() {
-		list = append(list, r.list[i])
-	}
-	return list
-}
+// Cost is what the rule with an index of List is expected to cost, without
+// match.Cost.By.
+func (r *Rules) Cost(i int) match.Cost { return r.matcher.Cost(i) }
 
 // prunes says whether all in a directory is excluded, so that it need not be
 // read: what `x/**` matches as a directory it matches with all that is in it.

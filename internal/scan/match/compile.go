@@ -19,8 +19,9 @@ import (
 type Matcher struct {
 	programs []*confirm.Program
 	selector selector
-	lines    plan // of the rules that are matched line by line
-	files    plan // of the multiline rules
+	lines    plan      // of the rules that are matched line by line
+	files    plan      // of the multiline rules
+	prices   []float64 // by rule: Cost.Stops; 0 for one that never matches
 	size     int64
 	workers  sync.Pool // of *worker
 }
@@ -59,7 +60,7 @@ func roomFor(rules int) int64 { return min(8<<20, 256<<10*int64(rules)) + 1<<10*
 // Compile prepares rules. It fails when a pattern is not a regular expression;
 // the other demands of CheckPattern and CheckGlob are the caller's to check.
 func Compile(rules []Rule) (*Matcher, error) {
-	m := &Matcher{programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules)}
+	m := &Matcher{programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules), prices: make([]float64, len(rules))}
 	room := new(atomic.Int64)
 	room.Store(roomFor(len(rules)))
 	b := builder{
@@ -92,6 +93,7 @@ type builder struct {
 	owners   map[string]uint32 // by what they are found by
 	key      []byte            // of owners
 	sets     confirm.Sets
+	grams    int // that the filters look for
 	size     int64
 }
 
@@ -103,7 +105,7 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	}
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(r.Pattern, p, size, room)
-	b.size += 400 + int64(len(r.Pattern)) + 40*int64(size)
+	b.size += 408 + int64(len(r.Pattern)) + 130*int64(size)
 	for _, globs := range [][]string{r.Include, r.Exclude} {
 		for _, g := range globs {
 			b.size += 8 + int64(len(g))
@@ -123,7 +125,8 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	}
 	facts := extract.Extract(p.Tree, choose.Cost)
 	choice := choose.Best(facts.Clauses)
-	if choice.Windows == nil {
+	m.prices[index] = choice.Price
+	if b.grams += choice.Grams(); choice.Windows == nil || b.grams > maxGrams {
 		b.addWeak(plan, index)
 		return nil
 	}
@@ -134,6 +137,11 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	}
 	return nil
 }
+
+// maxGrams bounds what the filter of a matcher looks for, and so its memory, to
+// six times what 5,000 ordinary rules have. Rules that come after that are tried
+// on every line.
+const maxGrams = 1 << 18
 
 // maxWeakGroup bounds the weak rules that are asked about together. With more of
 // them, lines on which none matches are rarer and automata larger.

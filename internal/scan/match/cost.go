@@ -1,7 +1,6 @@
 package match
 
 import (
-	"slices"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/scan/match/internal/choose"
@@ -65,18 +64,11 @@ func CostOf(pattern string, multiline bool) (Cost, error) {
 	return Cost{Stops: c.Price, Weak: c.Windows == nil, By: foundBy(c.Windows)}, nil
 }
 
-// Weak returns the indexes of the rules whose Cost is weak, ascending.
-func (m *Matcher) Weak() []int {
-	var list []int
-	for _, p := range []*plan{&m.lines, &m.files} {
-		for _, g := range p.weak {
-			for _, rule := range g.rules {
-				list = append(list, int(rule))
-			}
-		}
-	}
-	slices.Sort(list)
-	return list
+// Cost is what CostOf says of the rule with an index, but for By. It was found
+// out when the rule was compiled, so it takes no time.
+func (m *Matcher) Cost(rule int) Cost {
+	price := m.prices[rule]
+	return Cost{Stops: price, Weak: price >= choose.Weak}
 }
 
 // maxBy bounds Cost.By, in bytes: it is for people.
