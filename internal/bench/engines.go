@@ -57,7 +57,7 @@ func (s *suite) engines(ctx context.Context) error {
 	}
 	s.section("The same pairs of rule and line", agreement.String())
 	s.section("One processor", speeds.String()+fmt.Sprintf("\nMedians of %d runs in turn, by processor time; the slowest run of an engine was at most %.0f %% below its fastest.\n", s.runs, 100*spread))
-	s.section("Compiling, and memory", costs.String()+"\nMemory is all that the process has beside the corpus, at most; of vectorscan its database and scratch space alone.\n")
+	s.section("Compiling, and memory", costs.String()+"\nMemory is what the process holds after its runs over what it held before the rules were compiled, garbage included; of vectorscan its database and scratch space alone.\n")
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -34,6 +35,9 @@ type Ready struct {
 	Heap      int64  `json:"heap"`       // that they were measured to take, with what a scan needs beside them, in bytes
 	BeforeKiB int64  `json:"before_kib"` // resident memory before they were compiled, with the corpus
 	Info      string `json:"info"`       // version and features
+	// HeldBefore is what the Go runtime held before the rules were compiled, in
+	// bytes: the list of files, for the most part.
+	HeldBefore int64 `json:"-"`
 }
 
 // Run is one pass over the corpus.
@@ -45,7 +49,7 @@ type Run struct {
 	LongLines int64 `json:"long_lines"` // lines that weren't looked at
 	Stopped   int64 `json:"stopped"`    // rules that used up their budget
 	Heap      int64 `json:"heap"`       // live after the run, over what it was before compiling, in bytes; 0 when not measured
-	System    int64 `json:"system"`     // most memory so far that isn't the corpus, in bytes
+	System    int64 `json:"system"`     // held by the Go runtime over what it was before compiling; of vectorscan database and scratch space; bytes
 	PeakKiB   int64 `json:"peak_kib"`   // most resident memory so far, with the corpus
 }
 
@@ -92,6 +96,8 @@ func Work(name, rulesFile, pack string, o Options, in io.Reader, out io.Writer) 
 
 	ready := Ready{BeforeKiB: resident("VmRSS:"), Info: runtime.Version()}
 	before := heap()
+	debug.FreeOSMemory()
+	ready.HeldBefore = held()
 	start := processorTime()
 	var scan func(dump io.Writer) (Run, error)
 	switch name {
@@ -157,9 +163,7 @@ func obey(in io.Reader, out *json.Encoder, ready Ready, do func(command, file st
 			return err
 		}
 		run.PeakKiB = resident("VmHWM:")
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		run.System = int64(m.Sys)
+		run.System = held() - ready.HeldBefore
 		if err := out.Encode(run); err != nil {
 			return err
 		}
@@ -190,6 +194,13 @@ func (o *ours) dump(w io.Writer) (Run, error) {
 			Pair{File: uint32(file), Start: uint32(lines.Start(h.Line)), Rule: uint32(h.Rule)}.write(w)
 		}
 	})
+}
+
+// held is the memory that the Go runtime has from the system, in bytes.
+func held() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Sys - m.HeapReleased)
 }
 
 // resident reads a value like VmHWM from /proc/self/status, in KiB; 0 where
