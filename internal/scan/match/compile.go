@@ -93,6 +93,7 @@ type builder struct {
 	owners   map[string]uint32 // by what they are found by
 	key      []byte            // of owners
 	sets     confirm.Sets
+	grams    int // that the filters look for
 	size     int64
 }
 
@@ -104,7 +105,7 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	}
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(r.Pattern, p, size, room)
-	b.size += 408 + int64(len(r.Pattern)) + 40*int64(size)
+	b.size += 408 + int64(len(r.Pattern)) + 130*int64(size)
 	for _, globs := range [][]string{r.Include, r.Exclude} {
 		for _, g := range globs {
 			b.size += 8 + int64(len(g))
@@ -125,7 +126,7 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	facts := extract.Extract(p.Tree, choose.Cost)
 	choice := choose.Best(facts.Clauses)
 	m.prices[index] = choice.Price
-	if choice.Windows == nil {
+	if b.grams += choice.Grams(); choice.Windows == nil || b.grams > maxGrams {
 		b.addWeak(plan, index)
 		return nil
 	}
@@ -136,6 +137,11 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	}
 	return nil
 }
+
+// maxGrams bounds what the filter of a matcher looks for, and so its memory, to
+// six times what 5,000 ordinary rules have. Rules that come after that are tried
+// on every line.
+const maxGrams = 1 << 18
 
 // maxWeakGroup bounds the weak rules that are asked about together. With more of
 // them, lines on which none matches are rarer and automata larger.

@@ -71,6 +71,9 @@ func (w *worker) finish(result *Result) {
 		result.Hits = make([]Hit, 0, len(w.first.hits))
 	}
 	for _, h := range w.first.hits {
+		if w.over {
+			break // nobody wants the result
+		}
 		if h.EndLine > 0 || w.locate(&h) {
 			result.Hits = append(result.Hits, h)
 		}
@@ -94,7 +97,9 @@ func (w *worker) finish(result *Result) {
 // used up by that.
 func (w *worker) locate(h *Hit) (ok bool) {
 	line := w.text[h.Column:h.EndColumn] // see hit
-	span, ok := w.matcher.programs[h.Rule].Columns(line, -h.EndLine)
+	from := -h.EndLine
+	span, ok := w.matcher.programs[h.Rule].Columns(line, from)
+	w.charge(uint32(h.Rule), w.state(uint32(h.Rule)), 2*(len(line)-from))
 	if !ok {
 		w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
 			span, ok = p.Find(line, 0, g)

@@ -145,6 +145,9 @@ func (g *grammar) pattern() string {
 	}
 	flags := pick(g.choices, []string{"", "", "", "(?i)", "(?s)", "(?m)", "(?U)", "(?is)", "(?ms)", "(?s-i)", "(?imsU)"})
 	p := flags + g.alternation(3)
+	if g.one(16) { // nothing but tokens, which no word helps to find
+		p = flags + g.token() + "|" + g.token()
+	}
 	if accepted(p) {
 		return p
 	}
@@ -226,11 +229,8 @@ func (g *grammar) atom(depth int) string {
 			`.*`, `.*?`, `.+`, `\s*`, `[^\n]*`, `.{0,500}`, `.{3}`, `[\t\f\r ]*`, `\W+`, `[^"]*`, `(?s:.*)`, `(?s:.{0,80}?)`, `\n+`, `[^k]+`, `(?:.|\n)*`, `[^a-z]?`,
 			`(?:\b|[a-z])*`, `(?:$|\W|\b)+`, `(?:\B|k|^)*`, `(?:a*\b)*`, `(?:(?:\b|x)?\w)+?`,
 		}) + g.word()
-	case 10: // a token
-		return pick(g.choices, []string{"", "AKIA", "ghp_", "sk-", "x", "k", `\b`}) + pick(g.choices, []string{
-			`[2-7A-Z]{16}`, `[a-f0-9]{32}`, `[0-9A-Za-z_-]{20,40}`, `[a-f0-9]{8,}`, `[01]{5}`, `(?i:[a-f0-9]{12})`, `\d{3,6}`, `[k-s]{4}`, `(?i:[k-s]{4,6})`, `\w{10}`, `[^\s]{6}`,
-			`[A-Za-z0-9+/]{94,}`, `[a-z]{12,}`, `[ab]{40}`, `a[ab]{9}b`, `[ab]*a[ab]{11}`, `(?:a|bb?)*abb`, `\w{30,}\b`, `[0-9a-f]{7,}[g-z]`,
-		}) + pick(g.choices, []string{"", "", `\b`, `$`, `(?:\W|$)`})
+	case 10:
+		return g.token()
 	case 11: // a word with a class in it
 		w := []rune(pick(g.choices, g.words))
 		at := g.below(len(w))
@@ -300,6 +300,14 @@ func (g *grammar) wordList() string {
 		list[g.below(len(list))] = ""
 	}
 	return pick(g.choices, []string{"(?:", "(", "(?i:"}) + strings.Join(list, "|") + ")"
+}
+
+// token writes characters of one kind in a row, often many.
+func (g *grammar) token() string {
+	return pick(g.choices, []string{"", "AKIA", "ghp_", "sk-", "x", "k", `\b`}) + pick(g.choices, []string{
+		`[2-7A-Z]{16}`, `[a-f0-9]{32}`, `[0-9A-Za-z_-]{20,40}`, `[a-f0-9]{8,}`, `[01]{5}`, `(?i:[a-f0-9]{12})`, `\d{3,6}`, `[k-s]{4}`, `(?i:[k-s]{4,6})`, `\w{10}`, `[^\s]{6}`,
+		`[A-Za-z0-9+/]{94,}`, `[a-z]{12,}`, `[ab]{40}`, `a[ab]{9}b`, `[ab]*a[ab]{11}`, `(?:a|bb?)*abb`, `\w{30,}\b`, `[0-9a-f]{7,}[g-z]`,
+	}) + pick(g.choices, []string{"", "", `\b`, `$`, `(?:\W|$)`})
 }
 
 // fixed writes a word that stands at the same place in each match, behind parts

@@ -1,9 +1,6 @@
 package match
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // matchWeak tries the rules that nothing is known of on every line. It goes
 // rule by rule through a few thousand lines at a time, so that these and the
@@ -21,6 +18,9 @@ func (w *worker) matchWeak(b block) {
 			pos = next
 		}
 		for i := range w.plan.weak {
+			if w.over {
+				return
+			}
 			w.matchWeakGroup(&w.plan.weak[i], line)
 		}
 		line += len(w.bounds)
@@ -32,24 +32,36 @@ func (w *worker) matchWeak(b block) {
 // first has the given number. What asking for all of them takes is charged to
 // each in equal parts.
 func (w *worker) matchWeakGroup(g *weakGroup, line int) {
-	if !slices.ContainsFunc(g.rules, w.file.looks) {
+	asking := 0
+	for _, rule := range g.rules {
+		if w.asks(rule) {
+			asking++
+		}
+	}
+	if asking == 0 {
 		return
 	}
-	asked := 0
+	looked := 0
 	for i, l := range w.bounds {
 		if g.group != nil {
 			may, steps := g.group.MayMatchLine(w.text[l.from:l.to])
-			if asked += steps + 1; !may {
+			looked += steps + 1
+			if w.tick(steps + stepsOfTry); !may {
 				continue
 			}
 		}
 		w.matchWeakLine(g, l, line+i)
 	}
 	for _, rule := range g.rules {
-		if w.file.looks(rule) {
-			w.charge(rule, w.state(rule), asked/len(g.rules))
+		if w.asks(rule) {
+			w.charge(rule, w.state(rule), looked/asking)
 		}
 	}
+}
+
+// asks says whether a rule looks at the file and has time left.
+func (w *worker) asks(rule uint32) bool {
+	return w.file.looks(rule) && !w.file.session.stopped[rule].Load()
 }
 
 // matchWeakLine tries each rule of a group on a line.
@@ -71,14 +83,31 @@ var (
 
 // special returns the offset of the first ſ or K in a text, or -1.
 func special(text []byte) int {
-	s := bytes.Index(text, longS)
-	if s >= 0 {
-		text = text[:s]
-	}
-	if k := bytes.Index(text, kelvin); k >= 0 {
+	if k := (&specials{text: text, longS: -1, kelvin: -1}).next(0); k < len(text) {
 		return k
 	}
-	return s
+	return -1
+}
+
+// specials finds the places of ſ and K in a text, each byte looked at once.
+type specials struct {
+	text          []byte
+	longS, kelvin int // the first of each that was not passed yet; -1 before the first look
+}
+
+// next returns the first place at or behind an offset, or the length of the text.
+func (s *specials) next(from int) int {
+	find := func(at *int, what []byte) {
+		if *at < from {
+			*at = len(s.text)
+			if k := bytes.Index(s.text[from:], what); k >= 0 {
+				*at = from + k
+			}
+		}
+	}
+	find(&s.longS, longS)
+	find(&s.kelvin, kelvin)
+	return min(s.longS, s.kelvin)
 }
 
 // matchSpecial runs the rules on a line that has ſ or K, which the filter does
@@ -101,7 +130,14 @@ func (w *worker) matchSpecial(l bounds, number int) {
 		}
 	}
 	for i := range w.plan.weak {
-		w.matchWeakLine(&w.plan.weak[i], l, number)
+		g := &w.plan.weak[i]
+		if g.group != nil {
+			may, steps := g.group.MayMatchLine(line)
+			if w.tick(steps + stepsOfTry); !may {
+				continue
+			}
+		}
+		w.matchWeakLine(g, l, number)
 	}
 }
 
@@ -131,6 +167,7 @@ func (w *worker) candidates(f *File, p *plan, text []byte) []uint32 {
 // with folds when that is set.
 func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 	offer := func(o *owner) {
+		w.tick(len(o.rules))
 		for _, rule := range o.rules {
 			if r := &w.rules[rule]; !r.maybe && (!folds || p.folds[rule]) && f.looks(rule) {
 				r.maybe = true
@@ -139,8 +176,9 @@ func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 		}
 	}
 	for _, t := range p.filter.Tables {
-		for pos := 0; pos < len(text); {
-			w.places, pos = t.Scan(text, pos, len(text), w.places[:0])
+		for pos := 0; pos < len(text) && !w.over; {
+			w.places, pos = t.Scan(text, pos, min(pos+batch, len(text)), w.places[:0])
+			w.tick(batch / 16)
 			for _, place := range w.places {
 				if o := &p.owners[place.ID]; o.sequence.Holds(text, int(place.At)) {
 					offer(o)

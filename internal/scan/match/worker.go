@@ -87,7 +87,7 @@ func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
 // end lets go of the file.
 func (w *worker) end() {
 	w.touched = w.touched[:0]
-	w.ctx, w.file, w.lines, w.text, w.stopped = nil, nil, Lines{}, nil, nil
+	w.ctx, w.file, w.lines, w.text, w.stopped, w.over = nil, nil, Lines{}, nil, nil, false
 	if cap(w.first.hits) > 1<<12 {
 		w.first.hits = nil
 	}
@@ -115,15 +115,17 @@ func (w *worker) matchLines() {
 			continue
 		}
 		// Lines with ſ or K are taken out and looked at on their own.
-		for {
-			at := special(w.text[b.from:b.to])
-			if at < 0 {
+		special := specials{text: w.text[:b.to], longS: -1, kelvin: -1}
+		for !w.over {
+			at := special.next(b.from)
+			if at == b.to {
 				break
 			}
-			l := w.lineAt(b.from+at, b)
+			l := w.lineAt(at, b)
 			number := b.line + bytes.Count(w.text[b.from:l.from], []byte{'\n'})
 			w.matchBlock(block{from: b.from, to: l.from, line: b.line})
 			w.matchSpecial(l, number)
+			w.tick(stepsOfTry + l.next - l.from)
 			b.from, b.line = l.next, number+1
 		}
 		w.matchBlock(b)
@@ -161,10 +163,11 @@ func (w *worker) scan(b block, t *filter.Table) {
 			w.places, pos = t.Scan(w.text, pos, to, w.places[:0])
 			for _, p := range w.places {
 				o := &w.plan.owners[p.ID]
-				if o.sequence.Holds(w.text, int(p.At)) {
+				if o.sequence.Holds(w.text, int(p.At)) && !w.over {
 					w.try(o, int(p.At), b)
 				}
 			}
+			w.tick(len(w.places))
 		}
 		w.over = w.over || w.ctx.Err() != nil
 	}
@@ -172,9 +175,19 @@ func (w *worker) scan(b block, t *filter.Table) {
 
 // try asks the rules of an owner whether they match at a place.
 func (w *worker) try(o *owner, at int, b block) {
-	if begin := at - int(o.begin); o.group != nil && begin >= b.from && !o.group.MayMatch(w.text[:b.to], begin) {
-		return
+	if begin := at - int(o.begin); o.group != nil && begin >= b.from {
+		may, steps := o.group.MayMatch(w.text[:b.to], begin)
+		// The rules take turns to be charged for all of them.
+		if rule := o.rules[at%len(o.rules)]; w.asks(rule) {
+			w.charge(rule, w.state(rule), steps)
+		} else {
+			w.tick(steps)
+		}
+		if !may {
+			return
+		}
 	}
+	w.tick(len(o.rules))
 	for _, rule := range o.rules {
 		w.tryRule(o, rule, at, b)
 	}
@@ -223,7 +236,7 @@ func (w *worker) matchesAt(rule uint32, r *ruleState, begin, end int) (match, ok
 		return false, true
 	}
 	match, steps, ok := w.matcher.programs[rule].At(w.text[:end], begin)
-	if reach := uint32(begin + steps); uint32(begin) < r.reach {
+	if reach := uint32(min(begin+steps, end)); uint32(begin) < r.reach {
 		r.again += uint32(steps)
 		r.reach = max(r.reach, reach)
 	} else {
@@ -254,9 +267,17 @@ func (w *worker) ended(rule uint32) bool { return w.over || w.file.session.stopp
 // charge counts what an automaton did for a rule.
 func (w *worker) charge(rule uint32, r *ruleState, steps int) {
 	r.steps += uint32(steps*stepTime + tryTime)
-	if w.steps += steps + stepsOfTry; r.steps > settleSteps || w.steps > checkSteps {
-		w.steps, w.over = 0, w.over || w.ctx.Err() != nil
+	if r.steps > settleSteps {
 		w.settle(rule, r)
+	}
+	w.tick(steps + stepsOfTry)
+}
+
+// tick counts work, and looks at the context once in a while. (Candidates has
+// none.)
+func (w *worker) tick(steps int) {
+	if w.steps += steps; w.steps > checkSteps {
+		w.steps, w.over = 0, w.over || w.ctx != nil && w.ctx.Err() != nil
 	}
 }
 

@@ -129,6 +129,9 @@ func windowsOfKind(c extract.Clause, kind Kind, stop, limit float64) (windows []
 			if price += costs[i].look + costs[i].stops*stop; price >= limit {
 				return nil, limit
 			}
+			if kind == Run && len(windows) > 0 && w.Sets()[0] != windows[0].Sets()[0] {
+				return nil, limit // each set is looked for by itself
+			}
 			windows = append(windows, w)
 		}
 	}
@@ -231,6 +234,17 @@ func runOf(alt extract.Alternative) (Window, cost) {
 
 // share is the part of the bytes of code that is in a set.
 func share(set byteset.Set) float64 { return ngram.Rate([]byteset.Set{set}) / (1 << 20) }
+
+// Grams is the number of grams that a choice has the filter look for.
+func (c Choice) Grams() int {
+	n := 0
+	for _, w := range c.Windows {
+		if w.Kind == Grams {
+			n += count(w.Sets())
+		}
+	}
+	return n
+}
 
 // count is the number of grams that a window stands for. A byte of which
 // nothing is known has 128 values, as the filter folds them.

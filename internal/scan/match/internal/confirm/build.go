@@ -50,6 +50,10 @@ type builder struct {
 // need more would need much more.
 const maxMemory = 4 << 20
 
+// freeMemory is what each automaton may have, in bytes, however much others
+// took: it is enough for nearly all of them.
+const freeMemory = 4 << 10
+
 // buildStart builds the state in which matching starts.
 func (d *DFA) buildStart(context before) uint32 {
 	b := &d.builder
@@ -247,7 +251,7 @@ func (d *DFA) grow(key int) bool {
 	if need > len(old) {
 		cost += int64(4 * len(old))
 	}
-	if b.used += cost; b.used > maxMemory || b.room.Add(-cost) < 0 {
+	if b.used += cost; b.used > freeMemory && (b.used > maxMemory || b.room.Add(-cost) < 0) {
 		return false
 	}
 	if need <= len(old) {

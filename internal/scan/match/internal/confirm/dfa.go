@@ -55,12 +55,12 @@ type DFA struct {
 // table is transitions by state and class. A state is the index of its first.
 type table struct{ next []atomic.Uint32 }
 
-// newDFA makes an automaton, or says that there is none of a sensible size.
-// room is the memory that it shares with others, in bytes.
-func newDFA(prog *syntax.Prog, m mode, room *atomic.Int64) (*DFA, bool) {
+// newDFA makes an automaton, or nil when there is none of a sensible size. room
+// is the memory that it shares with others, in bytes.
+func newDFA(prog *syntax.Prog, m mode, room *atomic.Int64) *DFA {
 	c, ok := newClasses(prog)
 	if !ok {
-		return nil, false
+		return nil
 	}
 	d := &DFA{classes: c}
 	stride := max(len(c.runes), firstState)
@@ -73,7 +73,7 @@ func newDFA(prog *syntax.Prog, m mode, room *atomic.Int64) (*DFA, bool) {
 		ids:    map[string]uint32{},
 		seen:   make([]uint32, len(prog.Inst)),
 	}
-	return d, room.Add(-int64(4*8*stride)-1024) > 0
+	return d
 }
 
 // start returns the state in which matching starts.
@@ -88,8 +88,8 @@ func (d *DFA) start(context before) uint32 {
 // Match says whether the program matches a line from text[at] on: there, or
 // anywhere behind when the automaton is not anchored. The line goes on to its
 // ending or the end of the text, and text[at-1], if any, is before it or of it.
-// steps is how many bytes it looked at. ok is false when the automaton has
-// become too large to say.
+// steps is how many bytes it looked at, and stepsOfBuild for each transition
+// that it built. ok is false when the automaton has become too large to say.
 func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 	context := beforeText
 	if at > 0 {
@@ -111,32 +111,39 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 			}
 			s = next
 		}
-		s, i, t = d.step(t, s, text, i)
+		var built int
+		s, i, t, built = d.step(t, s, text, i)
+		steps += built
 	}
-	return s >= accepting, i - at, s != unknown
+	return s >= accepting, steps + i - at, s != unknown
 }
 
-// step takes one transition, whatever it is.
-func (d *DFA) step(t *table, s uint32, text []byte, i int) (uint32, int, *table) {
+// stepsOfBuild is how many bytes it counts as to build a transition.
+const stepsOfBuild = 400
+
+// step takes one transition, whatever it is. built is what it counts as to have
+// built it.
+func (d *DFA) step(t *table, s uint32, text []byte, i int) (state uint32, next int, _ *table, built int) {
 	class, width := uint8(endClass), 0
 	if i < len(text) {
 		if class, width = d.classes.bytes[text[i]], 1; class == wide {
 			class, width = d.classes.forward(text, i)
 		}
 	}
-	next := t.next[s+uint32(class)].Load()
-	if next == unknown {
-		next, t = d.build(s, class)
+	state = t.next[s+uint32(class)].Load()
+	if state == unknown {
+		state, t = d.build(s, class)
+		built = stepsOfBuild
 	}
-	return next, i + width, t
+	return state, i + width, t, built
 }
 
 // MayMatch says whether a match may begin at text[at]: false is sure. It looks
-// at no more than limit bytes.
-func (d *DFA) MayMatch(text []byte, at, limit int) bool {
+// at limit bytes or a few more, and steps is how many.
+func (d *DFA) MayMatch(text []byte, at, limit int) (may bool, steps int) {
 	if at+limit >= len(text) {
-		match, _, ok := d.Match(text, at)
-		return match || !ok
+		match, steps, ok := d.Match(text, at)
+		return match || !ok, steps
 	}
 	context := beforeText
 	if at > 0 {
@@ -144,10 +151,13 @@ func (d *DFA) MayMatch(text []byte, at, limit int) bool {
 	}
 	s := d.start(context)
 	t := d.table.Load()
-	for end := at + limit; isState(s) && at < end; {
-		s, at, t = d.step(t, s, text, at)
+	i := at
+	for end := at + limit; isState(s) && i < end; {
+		var built int
+		s, i, t, built = d.step(t, s, text, i)
+		steps += built
 	}
-	return s != dead
+	return s != dead, steps + i - at
 }
 
 // isState says whether a value is a state, and nothing was accepted.

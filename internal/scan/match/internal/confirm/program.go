@@ -62,17 +62,17 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 	return &Program{
 		automata: sync.OnceValue(func() (a automata) {
 			if prog := compile(parsed.Tree, size); prog != nil {
-				a.here, _ = newDFA(prog, matchHere, room)
-				a.anywhere, _ = newDFA(prog, matchAnywhere, room)
+				a.here = newDFA(prog, matchHere, room)
+				a.anywhere = newDFA(prog, matchAnywhere, room)
 			}
 			return a
 		}),
 		locators: sync.OnceValue(func() (l locators) {
 			if prog := compile(parsed.Line, size); prog != nil && !loopsThroughAssertion(parsed.Line) {
-				l.end, _ = newDFA(prog, firstMatch, room)
+				l.end = newDFA(prog, firstMatch, room)
 			}
 			if prog := compile(parse.Reverse(parsed.Line), size); prog != nil {
-				l.begin, _ = newDFA(prog, longestMatch, room)
+				l.begin = newDFA(prog, longestMatch, room)
 			}
 			return l
 		}),
@@ -98,8 +98,8 @@ const maxProgram = 20_000
 // whether any may match. It is safe for concurrent use.
 type Group struct{ automata func() automata }
 
-// groupLooks is how many bytes a group looks at behind a place, at most: it is
-// part of finding who is to be asked, and on nobody's time.
+// groupLooks is how many bytes a group looks at behind a place, about: what it
+// does not tell by then the programs are asked themselves.
 const groupLooks = 64
 
 // NewGroup makes a group of patterns in the engine's form. size is an estimate
@@ -111,18 +111,21 @@ func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
 			all.Sub = append(all.Sub, p.Tree)
 		}
 		if prog := compile(all, size); prog != nil {
-			a.here, _ = newDFA(prog, matchHere, room)
-			a.anywhere, _ = newDFA(prog, matchAnywhere, room)
+			a.here = newDFA(prog, matchHere, room)
+			a.anywhere = newDFA(prog, matchAnywhere, room)
 		}
 		return a
 	})}
 }
 
 // MayMatch says whether a match of one of the patterns may begin at text[at]:
-// false is sure.
-func (g *Group) MayMatch(text []byte, at int) bool {
+// false is sure. steps is how many bytes it looked at.
+func (g *Group) MayMatch(text []byte, at int) (may bool, steps int) {
 	d := g.automata().here
-	return d == nil || d.MayMatch(text, at, groupLooks)
+	if d == nil {
+		return true, 0
+	}
+	return d.MayMatch(text, at, groupLooks)
 }
 
 // MayMatchLine says whether one of the patterns may match on a line: false is
@@ -218,7 +221,6 @@ func (p *Program) Columns(line []byte, from int) (span Span, ok bool) {
 	if !p.begins {
 		from = 0
 	}
-
 	l := p.locators()
 	if l.end == nil || l.begin == nil {
 		return Span{}, false

@@ -229,8 +229,10 @@ func (x *extractor) concat(subs []*syntax.Regexp) node {
 	full, solo := newRun(0, 0), newRun(0, 0)
 	pos := 0 // bytes before the item, or Unknown
 	for i, it := range items {
-		for _, c := range it.clauses {
-			out.clauses = append(out.clauses, shift(c, pos))
+		if it.group == nil || i < it.group.star { // at the end of a repetition they are the same again
+			for _, c := range it.clauses {
+				out.clauses = append(out.clauses, shift(c, pos))
+			}
 		}
 		next := after(pos, it.exact)
 		if !full.add(it.exact) {
