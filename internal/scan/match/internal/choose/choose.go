@@ -3,8 +3,8 @@
 //
 // To find one of a clause's sequences, the filter looks for a window of it, up
 // to four bytes long. Which one matters more than anything else in the engine:
-// of "\bgetRequestHeader\(", the window "tReq" is met once in a megabyte of
-// code, and "uest" three hundred times. So each window has a price, the
+// of "\bgetRequestHeader\(", the window "estH" is expected three times in a MiB
+// of code, and "uest" two hundred times. So each window has a price, the
 // expected number of places at which the filter will stop for it in a MiB of
 // code, taken from the frequencies of package ngram; the price of a clause is
 // that of the best windows of its alternatives; and the cheapest clause is what
@@ -12,9 +12,9 @@
 //
 // There are three kinds of windows, for three ways of looking:
 //
-//	Grams  four bytes (the last of them any, if there are but three), small
-//	       sets multiplied out: "SK[0-9a-f]{32}" is found by S K [0-9a-f]
-//	       [0-9a-f], which is 256 grams
+//	Grams  four bytes (the first or last of them any, if there are but three),
+//	       small sets multiplied out: "SK[0-9a-f]{32}" is found by S K [0-9a-f]
+//	       [0-9a-f], which is 256 grams, and by any S K [0-9a-f], 2,048
 //	Pair   two bytes, when that is all there is: "${"
 //	Run    a long run of one set, as in "[A-Za-z0-9+/]{94,}", of which it is
 //	       enough to look at every 94th byte

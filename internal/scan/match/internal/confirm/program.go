@@ -4,20 +4,22 @@
 // It asks in three steps, each of which turns away most of what the one before
 // let through:
 //
-//  1. Sequence: are the bytes around the place those that the rule needs? Eight
-//     of them are compared in one instruction.
+//  1. Sequence: are the bytes around the place those that the rule needs?
 //  2. DFA: does the pattern match from the place at which a match must begin,
 //     or, where that is not known, anywhere on the line? The automaton is the
 //     pattern's program in regexp/syntax, one state for each set of places in
 //     it, built as far as texts need it.
-//  3. Search: the standard library's regexp on the line that matches, for the
-//     columns; and instead of the DFA where that has become too large.
+//  3. Columns: where is the match that regexp would choose? One automaton finds
+//     its end, one of the pattern backwards its begin.
 //
-// For \bcolou?r\( and the text "x = colour(1)", found by "colo" at offset 4:
+// The standard library's regexp is asked itself where an automaton has become
+// too large, and for multiline rules.
 //
-//	Sequence  c o l o [ur]            holds at 4
+// For \bcolou?r\( and the text "x = colour(1)", found by "lour" at offset 6:
+//
+//	Sequence  c o l o u r (           holds from 4 on
 //	DFA       begins behind a blank, so \b is granted; c o l o u r ( : matched
-//	Search    colour( at 4 to 11
+//	Columns   offsets 4 to 11
 //
 // The standard library stays the sole authority: what a DFA says is tested
 // against it, pattern by pattern and line by line.

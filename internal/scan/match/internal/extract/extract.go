@@ -8,10 +8,10 @@
 //
 // each match has
 //
-//	clause 1:  c o l o [ur]                 or, in full,
-//	           c o l o u r [\t =] [\t =#]   or   c o l o r [\t =] [\t =#]
-//	clause 2:  [rolu\t ] = [\t #]           …
-//	clause 3:  # [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f]
+//	clause 1:  c o l o [ru] [\t =r] [\t #=] [\t #0-9=a-f]
+//	clause 2:  c o l o u r   or   c o l o r [\t =] [\t #=] [\t #0-9=a-f] …
+//	…          what is around the r and the =
+//	the last:  # [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f]
 //
 // Sequences of sets say more than literals do: "#" alone is everywhere, "#"
 // and six hexadecimal digits are not. Where a part may repeat, a sequence goes

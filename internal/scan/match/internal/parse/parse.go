@@ -26,8 +26,8 @@
 // a literal, and a literal at a known distance from the begin of the match is
 // what makes it cheap to look for (see package extract).
 //
-// The pattern as its author wrote it is asked again on the lines that match,
-// for the columns.
+// The form in which the ends are still there is asked again on the lines that
+// match, for the columns.
 package parse
 
 import (
