@@ -102,6 +102,10 @@ func TestEasyToGetWrong(t *testing.T) {
 			[]string{`\D(?::|\b|x)*`, `-(?:\b|x)*`, `-(?:\b|x)+`, `-(?:\b|x){2,}`, `-(?:(?:$|y)|x)*`, `a(?:\B|b)*`, `-(?:\b|x)*?z?`, `-(?:^|\b|x|y)*y`, `-(?:(?:\b|x)*y)*`},
 			"-x\n-xx y\n-\nabbb abb\n-xxz\n-yxy\n\x80x", [2]int{37, 37},
 		},
+		"a part that is empty at the begin": {
+			[]string{`(|[^r]x)01`, `(?:|\x{FFFD}+)key`, `(?:a||b)key`, `(?:(?:)|[^k]{3})key=`, `(?:\b|.x)key`, `(?:^|..)key`},
+			"-x01\nabkey\n\xff\xffkey\nxyzkey=\n-xkey\nabckey key", [2]int{20, 20},
+		},
 		"the Kelvin sign itself": {[]string{"\u212a(?i)K", `(?i)k\x{212A}`, `\x{17F}(?i:s)t`, `[\x{100}-\x{3000}](?i:k)1`, `\pL(?i:key)`}, "\u212a\u212a\nk\u212a\n\u017f\u017ft \u017fSt\n\u212a\u212a1 āk1\n\u212a\u212aey", [2]int{10, 10}},
 		"a place that points to the line before": {
 			[]string{`(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)KEYWORD|xyz`, `KEYWORD`, `WORD$`},
