@@ -98,7 +98,7 @@ func TestUsageErrors(t *testing.T) {
 		{"no key", nil, []string{"review", "acme/web", "1"}, []string{"no API key: set PRWARDEN_API_KEY or give --key-file"}},
 		{"no name", nil, []string{"keys", "create", "--org", "acme"}, []string{"--org and --name are required"}},
 		{"scan of changes", nil, []string{"scan", "."}, []string{"--all is needed", "See `prwarden scan --help`"}},
-		{"scan of nothing", nil, []string{"scan", "--all"}, []string{"accepts 1 arg(s), received 0"}},
+		{"scan of nothing", nil, []string{"scan", "--all"}, []string{"the PATH is missing, as in `prwarden scan --all .`"}},
 		{"scanner open to all", nil, []string{"scanner", "--grpc-addr", ":0"}, []string{"--insecure"}},
 	}
 	for _, tt := range tests {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -20,15 +22,21 @@ gives another rules file instead of it, with up to 5,000 rules.
 
 Binary files, files over 1 MiB and lines over 16 KiB are skipped and counted.
 
-Exit status: 0 when everything was scanned, whatever was found, 2 when the
-command line or a rules file is wrong, 3 when something could not be read or the
-scan was interrupted.`,
+Exit status: 0 when the scan went through, whatever was found, also when files
+were skipped or a rule was stopped in one, which stderr tells; 2 when the command
+line or a rules file is wrong; 3 when something could not be read or the scan was
+interrupted.`,
 		Example: `  # What do the default rules and the repository's own find in this folder?
   prwarden scan --all .
 
   # Only your own rules, for programs: an object a line
   prwarden scan --all src --no-default-rules --rules rules.yml --format json`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: args(func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("the PATH is missing, as in `prwarden scan --all .`")
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Path = args[0]
 			ctx, stop := cli.Interruptible(cmd.Context())

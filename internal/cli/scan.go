@@ -270,6 +270,9 @@ func (t teller) end(sum folder.Summary, took time.Duration) {
 		}
 		fmt.Fprintf(t.st.Err, "%s.\n", text)
 	}
+	if sum.Scanned.Count == 0 && len(parts) == 0 {
+		fmt.Fprintln(t.st.Err, "There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.")
+	}
 	if n := sum.Skipped[scan.SkipRuleTimeout].Count; n > 0 {
 		fmt.Fprintf(t.st.Err, "Rules were stopped %s in a file, as named above; they may have missed findings there.\n", count(n, "time"))
 	}

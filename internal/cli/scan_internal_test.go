@@ -16,24 +16,26 @@ func TestTellerEnd(t *testing.T) {
 	t.Parallel()
 	const stopped = " in a file, as named above; they may have missed findings there.\n"
 	for name, tt := range map[string]struct {
+		scanned int
 		skipped map[string]folder.Total
 		verbose bool
 		want    string
 	}{
-		"nothing":    {nil, false, ""},
-		"kept back":  {map[string]folder.Total{scan.SkipBinary: {Count: 2, Bytes: 5}}, false, "Not looked at: 2 binary files (5 B); --verbose names each.\n"},
-		"told":       {map[string]folder.Total{scan.SkipBinary: {Count: 2, Bytes: 5}}, true, "Not looked at: 2 binary files (5 B).\n"},
-		"unreadable": {map[string]folder.Total{folder.Unreadable: {Count: 1}}, false, "Not looked at: 1 can't be read.\n"},
-		"both": {map[string]folder.Total{folder.Unreadable: {Count: 1}, folder.SkipGone: {Count: 1}}, false,
+		"nothing":    {1, nil, false, ""},
+		"no file":    {0, nil, false, "There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.\n"},
+		"kept back":  {1, map[string]folder.Total{scan.SkipBinary: {Count: 2, Bytes: 5}}, false, "Not looked at: 2 binary files (5 B); --verbose names each.\n"},
+		"told":       {1, map[string]folder.Total{scan.SkipBinary: {Count: 2, Bytes: 5}}, true, "Not looked at: 2 binary files (5 B).\n"},
+		"unreadable": {0, map[string]folder.Total{folder.Unreadable: {Count: 1}}, false, "Not looked at: 1 can't be read.\n"},
+		"both": {1, map[string]folder.Total{folder.Unreadable: {Count: 1}, folder.SkipGone: {Count: 1}}, false,
 			"Not looked at: 1 can't be read, 1 removed meanwhile; --verbose names each.\n"},
-		"stopped once": {map[string]folder.Total{scan.SkipRuleTimeout: {Count: 1}}, false, "Rules were stopped 1 time" + stopped},
-		"stopped": {map[string]folder.Total{scan.SkipRuleTimeout: {Count: 3}, scan.SkipBinary: {Count: 1}}, false,
+		"stopped once": {1, map[string]folder.Total{scan.SkipRuleTimeout: {Count: 1}}, false, "Rules were stopped 1 time" + stopped},
+		"stopped": {1, map[string]folder.Total{scan.SkipRuleTimeout: {Count: 3}, scan.SkipBinary: {Count: 1}}, false,
 			"Not looked at: 1 binary file; --verbose names each.\nRules were stopped 3 times" + stopped},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var errOut strings.Builder
-			teller{st: Streams{Err: &errOut}, verbose: tt.verbose}.end(folder.Summary{Skipped: tt.skipped}, time.Second)
+			teller{st: Streams{Err: &errOut}, verbose: tt.verbose}.end(folder.Summary{Scanned: folder.Total{Count: tt.scanned}, Skipped: tt.skipped}, time.Second)
 			_, got, _ := strings.Cut(errOut.String(), "\n")
 			assert.Equal(t, tt.want, got)
 		})
