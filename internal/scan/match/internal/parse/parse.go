@@ -227,6 +227,7 @@ func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 		for i, sub := range re.Sub {
 			subs[i] = t.trim(sub, begin)
 			if subs[i].Op == syntax.OpEmptyMatch {
+				t.dropped = true
 				return empty
 			}
 		}
