@@ -127,7 +127,8 @@ func TestRuleBudget(t *testing.T) {
 	})
 	change := files{"z.txt": "frobnicate(1)\n"}
 	for i := range 12 {
-		change[fmt.Sprintf("a%02d.txt", i)] = strings.Repeat(strings.Repeat("x", 1000)+"\n", 1000)
+		// The last line has what the rule is looked for by, but no match.
+		change[fmt.Sprintf("a%02d.txt", i)] = strings.Repeat(strings.Repeat("x", 1000)+"\n", 1000) + "ab!\n"
 	}
 	h.create(t, "acme/api", files{"README": "x"}).pull(1, change)
 	m := c.scan(t, "acme/api", 1)

@@ -100,6 +100,6 @@ func TestScanAllTellsWeakRules(t *testing.T) {
 	code, out, errOut := s.run(t, ".", "--rules", rules, "--format", "json")
 	require.Equal(t, 0, code, errOut)
 	assert.Empty(t, out)
-	assert.Contains(t, errOut, "1 rule of "+rules+" is weak, ")
-	assert.Contains(t, errOut, ": custom/weak\n")
+	assert.Contains(t, errOut, "1 costly rule of "+rules+" ")
+	assert.Contains(t, errOut, "custom/weak: 3ms, weak: tried everywhere\n")
 }

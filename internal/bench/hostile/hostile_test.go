@@ -38,7 +38,7 @@ func TestCasesAreWithinTheLimits(t *testing.T) {
 		}
 		assert.NotEmpty(t, c.Rules, name)
 		assert.NotEmpty(t, c.Usual, name)
-		assert.Greater(t, c.Text.Bytes(), int64(10_000), name)
+		assert.Greater(t, c.Text.Bytes(), int64(1_000), name)
 		for _, f := range c.Text.Files {
 			assert.True(t, corpus.Reviewed(f.Text), "%s: %s", name, f.Path)
 		}
