@@ -118,8 +118,9 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 	return s >= accepting, steps + i - at, s != unknown
 }
 
-// stepsOfBuild is how many bytes it counts as to build a transition.
-const stepsOfBuild = 400
+// stepsOfBuild is how many bytes it counts as to build a transition: about as long
+// as it takes.
+const stepsOfBuild = 1500
 
 // step takes one transition, whatever it is. built is what it counts as to have
 // built it.
