@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/scan/match/internal/confirm"
 )
@@ -96,18 +97,24 @@ func (w *worker) finish(result *Result) {
 // locate finds the columns of a hit on a line. It fails when the rule's time is
 // used up by that.
 func (w *worker) locate(h *Hit) (ok bool) {
-	line := w.text[h.Column:h.EndColumn] // see hit
-	from := -h.EndLine
-	span, ok := w.matcher.programs[h.Rule].Columns(line, from)
-	w.charge(uint32(h.Rule), w.state(uint32(h.Rule)), 2*(len(line)-from))
-	if !ok {
-		w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
-			span, ok = p.Find(line, 0, g)
-		})
+	rule := uint32(h.Rule)
+	if !w.ended(rule) {
+		var span Span
+		line, from := w.text[h.Column:h.EndColumn], -h.EndLine // see hit
+		start := time.Now()
+		span, ok = w.matcher.programs[rule].Columns(line, from)
+		r := w.state(rule)
+		r.steps += uint32(min(time.Since(start), time.Second))
+		w.charge(rule, r, 0)
+		if !ok {
+			w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+				span, ok = p.Find(line, 0, g)
+			})
+		}
+		h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
 	}
 	if !ok {
-		w.rules[h.Rule].count--
+		w.rules[rule].count--
 	}
-	h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
 	return ok
 }
