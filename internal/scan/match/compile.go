@@ -126,10 +126,13 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 	facts := extract.Extract(p.Tree, choose.Cost)
 	choice := choose.Best(facts.Clauses)
 	m.prices[index] = choice.Price
-	if b.grams += choice.Grams(); choice.Windows == nil || b.grams > maxGrams {
+	grams := choice.Grams()
+	if choice.Windows == nil || b.grams+grams > maxGrams {
+		m.prices[index] = choose.Weak
 		b.addWeak(plan, index)
 		return nil
 	}
+	b.grams += grams
 	plan.folds[index] = facts.Folds
 	plan.anyFolds = plan.anyFolds || facts.Folds
 	for _, w := range choice.Windows {
@@ -139,8 +142,8 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 }
 
 // maxGrams bounds what the filter of a matcher looks for, and so its memory, to
-// six times what 5,000 ordinary rules have. Rules that come after that are tried
-// on every line.
+// six times what 5,000 ordinary rules have. Rules that go over it are tried on
+// every line.
 const maxGrams = 1 << 18
 
 // maxWeakGroup bounds the weak rules that are asked about together. With more of
@@ -162,7 +165,7 @@ func (b *builder) addWeak(p *plan, rule uint32) {
 // own makes a rule one of those that are asked where a window stands.
 func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
 	begin := int16(unknownBegin)
-	if w.Kind != choose.Run && w.Alt.Start != extract.Unknown {
+	if w.Kind != filter.Run && w.Alt.Start != extract.Unknown {
 		begin = int16(w.At + w.Alt.Start)
 	}
 	b.setKey(plan == &b.matcher.lines, w, begin)
@@ -231,17 +234,10 @@ func (b *builder) groupOf(rules []uint32, room *atomic.Int64) *confirm.Group {
 // that is known.
 func needle(w choose.Window, id uint32) filter.Needle {
 	sets := []byteset.Set(w.Sets())
-	kind := filter.Grams
-	switch w.Kind {
-	case choose.Pair:
-		kind = filter.Pair
-	case choose.Run:
-		kind = filter.Run
-	}
-	if behind := w.At + w.Len; kind != filter.Run && behind < len(w.Alt.Seq) {
+	if behind := w.At + w.Len; w.Kind != filter.Run && behind < len(w.Alt.Seq) {
 		sets = append(sets[:len(sets):len(sets)], w.Alt.Seq[behind])
 	}
-	return filter.Needle{Kind: kind, Sets: sets, Around: w.Alt.Seq, At: w.At, ID: id}
+	return filter.Needle{Kind: w.Kind, Sets: sets, Around: w.Alt.Seq, At: w.At, ID: id}
 }
 
 func (p *plan) memory() int64 {

@@ -33,19 +33,9 @@ import (
 	"github.com/prwarden/prwarden/internal/scan/match/internal/ngram"
 )
 
-// Kind is how the filter looks for a window.
-type Kind int
-
-// The kinds of windows.
-const (
-	Grams Kind = iota
-	Pair
-	Run
-)
-
 // Window is a part of an alternative that the filter looks for.
 type Window struct {
-	Kind Kind
+	Kind filter.Kind
 	Alt  extract.Alternative
 	At   int // offset in Alt.Seq of its first byte
 	Len  int // bytes
@@ -107,7 +97,7 @@ func windowsOf(c extract.Clause, limit float64) (windows []Window, price float64
 	if slices.ContainsFunc(c, func(a extract.Alternative) bool { return a.Start == extract.Unknown }) {
 		stop = wholeLine
 	}
-	for kind := Grams; kind <= Run; kind++ {
+	for _, kind := range []filter.Kind{filter.Grams, filter.Pair, filter.Run} {
 		if list, p := windowsOfKind(c, kind, stop, limit); p < limit {
 			windows, limit = list, p
 		}
@@ -115,8 +105,8 @@ func windowsOf(c extract.Clause, limit float64) (windows []Window, price float64
 	return windows, limit
 }
 
-func windowsOfKind(c extract.Clause, kind Kind, stop, limit float64) (windows []Window, price float64) {
-	if kind == Run {
+func windowsOfKind(c extract.Clause, kind filter.Kind, stop, limit float64) (windows []Window, price float64) {
+	if kind == filter.Run {
 		stop = wholeLine
 	}
 	for _, alt := range c {
@@ -129,7 +119,7 @@ func windowsOfKind(c extract.Clause, kind Kind, stop, limit float64) (windows []
 			if price += costs[i].look + costs[i].stops*stop; price >= limit {
 				return nil, limit
 			}
-			if kind == Run && len(windows) > 0 && w.Sets()[0] != windows[0].Sets()[0] {
+			if kind == filter.Run && len(windows) > 0 && w.Sets()[0] != windows[0].Sets()[0] {
 				return nil, limit // each set is looked for by itself
 			}
 			windows = append(windows, w)
@@ -148,11 +138,11 @@ func (c cost) sum() float64 { return c.look + c.stops }
 var none = cost{look: 1 << 30}
 
 // windowsOfAlternative picks the cheapest windows of a sequence.
-func windowsOfAlternative(alt extract.Alternative, kind Kind) ([]Window, []cost) {
+func windowsOfAlternative(alt extract.Alternative, kind filter.Kind) ([]Window, []cost) {
 	switch kind {
-	case Grams:
+	case filter.Grams:
 		return gramsOf(alt)
-	case Pair:
+	case filter.Pair:
 		w, c := pairOf(alt)
 		return []Window{w}, []cost{c}
 	}
@@ -180,7 +170,7 @@ func gramsOf(alt extract.Alternative) ([]Window, []cost) {
 	}
 	seq := alt.Seq
 	for i := 0; i+gramLen-1 <= len(seq); i++ {
-		offer(i&1, Window{Kind: Grams, Alt: alt, At: i, Len: min(len(seq)-i, gramLen)})
+		offer(i&1, Window{Kind: filter.Grams, Alt: alt, At: i, Len: min(len(seq)-i, gramLen)})
 	}
 	if len(seq) >= gramLen-1 && costs[1].sum() > aBitMore {
 		// Any byte before the first three is at an odd offset too.
@@ -188,7 +178,7 @@ func gramsOf(alt extract.Alternative) ([]Window, []cost) {
 		if alt.Start != extract.Unknown {
 			longer.Start--
 		}
-		offer(1, Window{Kind: Grams, Alt: longer, Len: gramLen})
+		offer(1, Window{Kind: filter.Grams, Alt: longer, Len: gramLen})
 	}
 	return best[:], costs[:]
 }
@@ -198,7 +188,7 @@ func gramsOf(alt extract.Alternative) ([]Window, []cost) {
 func pairOf(alt extract.Alternative) (Window, cost) {
 	best, least := Window{}, none
 	for i := 0; i+2 <= len(alt.Seq); i++ {
-		w := Window{Kind: Pair, Alt: alt, At: i, Len: 2}
+		w := Window{Kind: filter.Pair, Alt: alt, At: i, Len: 2}
 		if alt.Seq[i].Len()*alt.Seq[i+1].Len() > maxPairs {
 			continue
 		}
@@ -226,7 +216,7 @@ func runOf(alt extract.Alternative) (Window, cost) {
 		p := share(seq[i])
 		c := cost{look: 1 << 20 / float64(n) * (runLook + runByte/(1.05-p)), stops: 1 << 20 * math.Pow(p, float64(n))}
 		if c.sum() < least.sum() {
-			best, least = Window{Kind: Run, Alt: alt, At: i, Len: n}, c
+			best, least = Window{Kind: filter.Run, Alt: alt, At: i, Len: n}, c
 		}
 	}
 	return best, least
@@ -239,7 +229,7 @@ func share(set byteset.Set) float64 { return ngram.Rate([]byteset.Set{set}) / (1
 func (c Choice) Grams() int {
 	n := 0
 	for _, w := range c.Windows {
-		if w.Kind == Grams {
+		if w.Kind == filter.Grams {
 			n += count(w.Sets())
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/scan/match/internal/extract"
+	"github.com/prwarden/prwarden/internal/scan/match/internal/filter"
 	"github.com/prwarden/prwarden/internal/scan/match/internal/parse"
 	"github.com/prwarden/prwarden/internal/scan/match/internal/stagetest"
 )
@@ -24,14 +25,14 @@ func choiceOf(t testing.TB, pattern string) Choice {
 	return Best(extract.Extract(p.Tree, Cost).Clauses)
 }
 
-var kinds = map[Kind]string{Grams: "grams", Pair: "pair", Run: "run"}
+var kinds = map[filter.Kind]string{filter.Grams: "grams", filter.Pair: "pair", filter.Run: "run"}
 
 // show writes the windows of a choice.
 func show(c Choice) []string {
 	var list []string
 	for _, w := range c.Windows {
 		text := stagetest.Show(w.Sets())
-		if w.Kind == Run {
+		if w.Kind == filter.Run {
 			text = fmt.Sprint(stagetest.Show(w.Sets()[:1]), " × ", w.Len)
 		}
 		at := "?"
@@ -148,7 +149,7 @@ func text(r *rand.Rand, seq extract.Seq) string {
 // and leads to the same begin of the match.
 func TestAWindowIsFoundWhereverAnAlternativeIs(t *testing.T) {
 	t.Parallel()
-	rounds, looked := 0, map[Kind]int{}
+	rounds, looked := 0, map[filter.Kind]int{}
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		c := randomClause(r)
@@ -172,7 +173,7 @@ func TestAWindowIsFoundWhereverAnAlternativeIs(t *testing.T) {
 		}
 	}
 	assert.Greater(t, rounds, 300)
-	for kind := Grams; kind <= Run; kind++ {
+	for kind := range kinds {
 		assert.Positive(t, looked[kind], kinds[kind])
 	}
 }
@@ -181,7 +182,7 @@ func TestAWindowIsFoundWhereverAnAlternativeIs(t *testing.T) {
 // an offset, and whether w says of the match's begin what the alternative does.
 func standsFor(w Window, a extract.Alternative, in string, at int) bool {
 	for i := range in {
-		if w.Kind == Grams && i%2 != 0 || !stagetest.Stands(w.Sets(), in, i) || !stagetest.Stands(w.Alt.Seq, in, i-w.At) {
+		if w.Kind == filter.Grams && i%2 != 0 || !stagetest.Stands(w.Sets(), in, i) || !stagetest.Stands(w.Alt.Seq, in, i-w.At) {
 			continue
 		}
 		if a.Start == extract.Unknown {

@@ -70,7 +70,7 @@ func (d *DFA) buildStart(context before) uint32 {
 }
 
 // build adds the transition of state s on a class. It returns where it leads,
-// unknown when there is no room for that, and the table as it now is.
+// noRoom when there is none for that, and the table as it now is.
 func (d *DFA) build(s uint32, class uint8) (next uint32, t *table) {
 	b := &d.builder
 	b.mu.Lock()
@@ -148,8 +148,8 @@ func (d *DFA) follow(key string, class uint8) uint32 {
 		context = beforeWord
 	}
 	next := d.state(after, context)
-	if next == unknown {
-		return unknown
+	if next == noRoom {
+		return noRoom
 	}
 	return accept | next
 }
@@ -209,8 +209,8 @@ func (b *builder) closure(out []uint32, pc uint32, resolve bool, flags syntax.Em
 	return out, ends
 }
 
-// state returns the state of instructions, dead when there are none and unknown
-// when there is no room for it.
+// state returns the state of instructions, dead when there are none and noRoom
+// when there is none for it.
 func (d *DFA) state(pcs []uint32, context before) uint32 {
 	if len(pcs) == 0 {
 		return dead
@@ -233,7 +233,7 @@ func (d *DFA) state(pcs []uint32, context before) uint32 {
 		return s
 	}
 	if b.full = b.full || !d.grow(len(b.key)); b.full {
-		return unknown
+		return noRoom
 	}
 	key := string(b.key)
 	b.keys = append(b.keys, key)

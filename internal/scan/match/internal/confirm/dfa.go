@@ -9,8 +9,9 @@ import (
 const (
 	unknown = 0 // it was not taken yet
 	dead    = 1 // no match can come, or none but what was found
+	noRoom  = 2 // there was no room to build it, and won't be
 	// firstState is above all other values.
-	firstState = 2
+	firstState = 3
 	// accepting is set when a match ends before the character of the transition.
 	// (An automaton that asks only whether there is a match sets it as soon as
 	// that is sure.)
@@ -85,17 +86,21 @@ func (d *DFA) start(context before) uint32 {
 	return s
 }
 
+// startAt is the state in which matching starts at text[at].
+func (d *DFA) startAt(text []byte, at int) uint32 {
+	if at == 0 {
+		return d.start(beforeText)
+	}
+	return d.start(contextOf(text[at-1]))
+}
+
 // Match says whether the program matches a line from text[at] on: there, or
 // anywhere behind when the automaton is not anchored. The line goes on to its
 // ending or the end of the text, and text[at-1], if any, is before it or of it.
 // steps is how many bytes it looked at, and stepsOfBuild for each transition
 // that it built. ok is false when the automaton has become too large to say.
 func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
-	context := beforeText
-	if at > 0 {
-		context = contextOf(text[at-1])
-	}
-	s := d.start(context)
+	s := d.startAt(text, at)
 	t := d.table.Load()
 	i := at
 	for isState(s) {
@@ -115,7 +120,7 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 		s, i, t, built = d.step(t, s, text, i)
 		steps += built
 	}
-	return s >= accepting, steps + i - at, s != unknown
+	return s >= accepting, steps + i - at, s != noRoom
 }
 
 // stepsOfBuild is how many bytes it counts as to build a transition: about as long
@@ -146,11 +151,7 @@ func (d *DFA) MayMatch(text []byte, at, limit int) (may bool, steps int) {
 		match, steps, ok := d.Match(text, at)
 		return match || !ok, steps
 	}
-	context := beforeText
-	if at > 0 {
-		context = contextOf(text[at-1])
-	}
-	s := d.start(context)
+	s := d.startAt(text, at)
 	t := d.table.Load()
 	i := at
 	for end := at + limit; isState(s) && i < end; {
@@ -168,11 +169,7 @@ func isState(s uint32) bool { return s-firstState < accepting-firstState }
 // is without its ending, of those that begin at an offset or behind. ok is false
 // when there is none, or when the automaton has become too large to say.
 func (d *DFA) End(line []byte, from int) (end int, ok bool) {
-	context := beforeText
-	if from > 0 {
-		context = contextOf(line[from-1])
-	}
-	return d.last(line, d.start(context), from, +1)
+	return d.last(line, d.startAt(line, from), from, +1)
 }
 
 // Begin returns where the longest match begins that ends at an offset of a

@@ -53,6 +53,14 @@ type Program struct {
 // automata are nil where there is none of a sensible size.
 type automata struct{ here, anywhere *DFA }
 
+func newAutomata(tree *syntax.Regexp, size int, room *atomic.Int64) (a automata) {
+	if prog := compile(tree, size); prog != nil {
+		a.here = newDFA(prog, matchHere, room)
+		a.anywhere = newDFA(prog, matchAnywhere, room)
+	}
+	return a
+}
+
 // locators find the columns of a match: where it ends, and then, backwards,
 // where it begins.
 type locators struct{ end, begin *DFA }
@@ -62,13 +70,7 @@ type locators struct{ end, begin *DFA }
 // programs share, in bytes.
 func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int64) *Program {
 	return &Program{
-		automata: sync.OnceValue(func() (a automata) {
-			if prog := compile(parsed.Tree, size); prog != nil {
-				a.here = newDFA(prog, matchHere, room)
-				a.anywhere = newDFA(prog, matchAnywhere, room)
-			}
-			return a
-		}),
+		automata: sync.OnceValue(func() automata { return newAutomata(parsed.Tree, size, room) }),
 		locators: sync.OnceValue(func() (l locators) {
 			if prog := compile(parsed.Line, size); prog != nil && !loopsThroughAssertion(parsed.Line) {
 				l.end = newDFA(prog, firstMatch, room)
@@ -107,16 +109,12 @@ const groupLooks = 64
 // NewGroup makes a group of patterns in the engine's form. size is an estimate
 // of their instructions; see NewProgram for room.
 func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
-	return &Group{automata: sync.OnceValue(func() (a automata) {
+	return &Group{automata: sync.OnceValue(func() automata {
 		all := &syntax.Regexp{Op: syntax.OpAlternate}
 		for _, p := range patterns {
 			all.Sub = append(all.Sub, p.Tree)
 		}
-		if prog := compile(all, size); prog != nil {
-			a.here = newDFA(prog, matchHere, room)
-			a.anywhere = newDFA(prog, matchAnywhere, room)
-		}
-		return a
+		return newAutomata(all, size, room)
 	})}
 }
 
@@ -240,10 +238,5 @@ func looksBehind(re *syntax.Regexp) bool {
 	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return true
 	}
-	for _, sub := range re.Sub {
-		if looksBehind(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, looksBehind)
 }

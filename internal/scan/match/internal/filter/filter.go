@@ -30,8 +30,9 @@
 // # Pairs and runs
 //
 // Windows of two bytes have a table of their own, indexed by the two bytes; when
-// they begin with one or two rare bytes, these are looked for instead. A run of n bytes out of one set is found by looking at every n-th byte only.
-// Neither costs anything in a filter that has no such windows.
+// they begin with up to three rare bytes, these are looked for instead. A run of
+// n bytes out of one set is found by looking at every n-th byte only. Neither
+// costs anything in a filter that has no such windows.
 package filter
 
 import (

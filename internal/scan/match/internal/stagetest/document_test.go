@@ -47,7 +47,7 @@ func TestDocument(t *testing.T) {
 	var sequences []confirm.Sequence
 	sets := confirm.Sets{}
 	for i, w := range choice.Windows {
-		require.Equal(t, choose.Grams, w.Kind)
+		require.Equal(t, filter.Grams, w.Kind)
 		assert.Zero(t, w.Alt.Start, "a match begins where the sequence does")
 		windows = append(windows, stagetest.Show(w.Sets()))
 		end := min(w.At+w.Len+1, len(w.Alt.Seq))
