@@ -10,12 +10,9 @@ func (w *worker) matchWeak(b block) {
 		end := min(pos+batch/4, b.to)
 		w.bounds = w.bounds[:0]
 		for pos < end {
-			next := b.to
-			if k := bytes.IndexByte(w.text[pos:b.to], '\n'); k >= 0 {
-				next = pos + k + 1
-			}
-			w.bounds = append(w.bounds, bounds{from: pos, to: pos + len(trimEnding(w.text[pos:next])), next: next})
-			pos = next
+			l := w.lineFrom(pos, pos, b.to)
+			w.bounds = append(w.bounds, l)
+			pos = l.next
 		}
 		for i := range w.plan.weak {
 			if w.over {
@@ -43,14 +40,7 @@ func (w *worker) matchWeakGroup(g *weakGroup, line int) {
 	}
 	looked := 0
 	for i, l := range w.bounds {
-		if g.group != nil {
-			may, steps := g.group.MayMatchLine(w.text[l.from:l.to])
-			looked += steps + 1
-			if w.tick(steps + stepsOfTry); !may {
-				continue
-			}
-		}
-		w.matchWeakLine(g, l, line+i)
+		looked += w.matchWeakLine(g, l, line+i)
 	}
 	for _, rule := range g.rules {
 		if w.asks(rule) {
@@ -64,8 +54,16 @@ func (w *worker) asks(rule uint32) bool {
 	return w.file.looks(rule) && !w.file.session.stopped[rule].Load()
 }
 
-// matchWeakLine tries each rule of a group on a line.
-func (w *worker) matchWeakLine(g *weakGroup, l bounds, line int) {
+// matchWeakLine tries the rules of a group on a line. It returns how many bytes
+// it looked at to ask for all of them.
+func (w *worker) matchWeakLine(g *weakGroup, l bounds, line int) (looked int) {
+	if g.group != nil {
+		may, steps := g.group.MayMatchLine(w.text[l.from:l.to])
+		w.tick(steps + stepsOfTry)
+		if looked = steps + 1; !may {
+			return looked
+		}
+	}
 	for _, rule := range g.rules {
 		if !w.file.looks(rule) {
 			continue
@@ -74,6 +72,7 @@ func (w *worker) matchWeakLine(g *weakGroup, l bounds, line int) {
 			w.hit(rule, r, line, l, 0)
 		}
 	}
+	return looked
 }
 
 var (
@@ -81,13 +80,8 @@ var (
 	kelvin = []byte("\u212A")
 )
 
-// special returns the offset of the first ſ or K in a text, or -1.
-func special(text []byte) int {
-	if k := (&specials{text: text, longS: -1, kelvin: -1}).next(0); k < len(text) {
-		return k
-	}
-	return -1
-}
+// hasSpecial says whether a text has ſ or K.
+func hasSpecial(text []byte) bool { return bytes.Contains(text, longS) || bytes.Contains(text, kelvin) }
 
 // specials finds the places of ſ and K in a text, each byte looked at once.
 type specials struct {
@@ -111,54 +105,45 @@ func (s *specials) next(from int) int {
 }
 
 // matchSpecial runs the rules on a line that has ſ or K, which the filter does
-// not know to be s and k. It asks the filter about the line and about a copy in
-// which they are, and tries on the whole line who may match on either.
+// not know to be s and k: on the whole line those that may match on it.
 func (w *worker) matchSpecial(l bounds, number int) {
-	line := w.text[l.from:l.to]
-	w.maybe = w.maybe[:0]
-	w.collect(w.file, w.plan, line, false)
-	w.folded = bytes.ReplaceAll(append(w.folded[:0], line...), longS, []byte{'s'})
-	w.folded = bytes.ReplaceAll(w.folded, kelvin, []byte{'k'})
-	w.collect(w.file, w.plan, w.folded, true)
-	for _, rule := range w.maybe {
-		w.rules[rule].maybe = false
-	}
-	for _, rule := range w.maybe {
+	for _, rule := range w.found(w.file, w.plan, w.text[l.from:l.to]) {
 		r := w.state(rule)
 		if w.matchesLine(rule, r, l) {
 			w.hit(rule, r, number, l, 0)
 		}
 	}
 	for i := range w.plan.weak {
-		g := &w.plan.weak[i]
-		if g.group != nil {
-			may, steps := g.group.MayMatchLine(line)
-			if w.tick(steps + stepsOfTry); !may {
-				continue
-			}
-		}
-		w.matchWeakLine(g, l, number)
+		w.matchWeakLine(&w.plan.weak[i], l, number)
 	}
 }
 
 // candidates returns the rules of a plan that look at a file and may match in a
 // text. The result is good until the next call.
 func (w *worker) candidates(f *File, p *plan, text []byte) []uint32 {
-	w.maybe = w.maybe[:0]
-	w.collect(f, p, text, false)
-	if p.anyFolds && special(text) >= 0 {
-		folded := bytes.ReplaceAll(bytes.ReplaceAll(text, longS, []byte{'s'}), kelvin, []byte{'k'})
-		w.collect(f, p, folded, true)
-	}
-	for _, rule := range w.maybe {
-		w.rules[rule].maybe = false
-	}
+	w.maybe = w.found(f, p, text)
 	for _, g := range p.weak {
 		for _, rule := range g.rules {
 			if f.looks(rule) {
 				w.maybe = append(w.maybe, rule)
 			}
 		}
+	}
+	return w.maybe
+}
+
+// found returns the rules of a plan that look at a file and that the filter finds
+// in a text or, where it has ſ or K, in a copy in which these are s and k. The
+// result is good until the next call.
+func (w *worker) found(f *File, p *plan, text []byte) []uint32 {
+	w.maybe = w.maybe[:0]
+	w.collect(f, p, text, false)
+	if p.anyFolds && hasSpecial(text) {
+		folded := bytes.ReplaceAll(bytes.ReplaceAll(text, longS, []byte{'s'}), kelvin, []byte{'k'})
+		w.collect(f, p, folded, true)
+	}
+	for _, rule := range w.maybe {
+		w.rules[rule].maybe = false
 	}
 	return w.maybe
 }

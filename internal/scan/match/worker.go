@@ -38,7 +38,6 @@ type worker struct {
 	touched []uint32 // rules whose state is not zero
 	blocks  []block
 	bounds  []bounds // lines of a batch, for the weak rules
-	folded  []byte   // a line without ſ and K
 	maybe   []uint32 // see candidates
 
 	ctx     context.Context
@@ -308,15 +307,22 @@ func (w *worker) lineAt(at int, b block) bounds {
 	if at >= w.line.from && at < w.line.next {
 		return w.line
 	}
-	from, next := b.from, b.to
+	from := b.from
 	if k := bytes.LastIndexByte(w.text[b.from:at], '\n'); k >= 0 {
 		from = b.from + k + 1
 	}
-	if k := bytes.IndexByte(w.text[at:b.to], '\n'); k >= 0 {
+	w.line = w.lineFrom(from, at, b.to)
+	return w.line
+}
+
+// lineFrom returns the line that begins at from and has the byte at an offset,
+// in a text that goes on to end.
+func (w *worker) lineFrom(from, at, end int) bounds {
+	next := end
+	if k := bytes.IndexByte(w.text[at:end], '\n'); k >= 0 {
 		next = at + k + 1
 	}
-	w.line = bounds{from: from, to: from + len(trimEnding(w.text[from:next])), next: next}
-	return w.line
+	return bounds{from: from, to: from + len(trimEnding(w.text[from:next])), next: next}
 }
 
 // number is the number of the line that begins at an offset, which is not
