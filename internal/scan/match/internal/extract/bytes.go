@@ -31,13 +31,19 @@ func (x *extractor) ascii(b byte, fold bool) byteset.Set {
 // rune returns the byte sequences of a character beyond ASCII, or of all that it
 // is the same as when case is ignored.
 func (x *extractor) rune(r rune, fold bool) []Seq {
+	return x.class(rangesOf(r, fold))
+}
+
+// rangesOf is a character, or all that it is the same as when case is ignored, as
+// a class.
+func rangesOf(r rune, fold bool) []rune {
 	ranges := []rune{r, r}
 	if fold {
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 			ranges = append(ranges, f, f)
 		}
 	}
-	return x.class(ranges)
+	return ranges
 }
 
 // class returns the byte sequences of a class, given as pairs of first and last

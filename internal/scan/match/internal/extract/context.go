@@ -46,9 +46,6 @@ func (x *extractor) ahead(items []item, end int) Seq {
 
 // back returns the bytes that the items before index from end with.
 func (x *extractor) back(items []item, from int) Seq {
-	if from < len(items) && items[from].group != nil && from > items[from].group.star {
-		return Seq{} // what is before it may be itself
-	}
 	var parts []*syntax.Regexp
 	for i := from - 1; i >= 0; {
 		g := items[i].group
@@ -59,7 +56,7 @@ func (x *extractor) back(items []item, from int) Seq {
 			continue
 		case i == g.end-1:
 			parts = append(parts, g.re)
-		default:
+		default: // what is before the end of a repetition may be itself
 			parts = append(parts, nil)
 		}
 		i = g.first - 1
@@ -138,14 +135,7 @@ func (s *surroundings) expand(r *rest, out []step) (steps []step, ok bool) {
 		if len(rest) > 0 {
 			next = next.push(&syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: rest})
 		}
-		c := re.Rune[i]
-		ranges := []rune{c, c}
-		if re.Flags&syntax.FoldCase != 0 {
-			for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
-				ranges = append(ranges, f, f)
-			}
-		}
-		return s.class(ranges, next, out), true
+		return s.class(rangesOf(re.Rune[i], re.Flags&syntax.FoldCase != 0), next, out), true
 	case re.Op == syntax.OpCharClass:
 		return s.class(re.Rune, r.next, out), true
 	case re.Op == syntax.OpAnyChar:
