@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -28,6 +29,15 @@ const (
 
 	phaseCount = int(PhaseTotal) + 1
 )
+
+// Phases are the phases that are parts of a scan, without PhaseTotal.
+func Phases() []Phase {
+	all := make([]Phase, 0, PhaseTotal)
+	for p := range PhaseTotal {
+		all = append(all, p)
+	}
+	return all
+}
 
 // InTurn tells whether the phase is one of those that follow each other.
 func (p Phase) InTurn() bool { return p <= PhaseMatchWait }
@@ -60,6 +70,14 @@ func withClock(ctx context.Context, c *clock) context.Context {
 	return context.WithValue(ctx, clockKey{}, c)
 }
 
+// timesOf is how long the phases of the scan that ctx belongs to took so far.
+func timesOf(ctx context.Context) Times {
+	if c, ok := ctx.Value(clockKey{}).(*clock); ok {
+		return c.times()
+	}
+	return Times{}
+}
+
 func (c *clock) times() (t Times) {
 	for p := range c {
 		t[p] = time.Duration(c[p].Load())
@@ -67,17 +85,35 @@ func (c *clock) times() (t Times) {
 	return t
 }
 
-func (c *clock) begin(p Phase) (end func()) {
-	start := time.Now()
-	return func() { c[p].Add(int64(time.Since(start))) }
+// spanned are the phases that are spans of a trace. The others begin and end
+// once for each file; what they took together is in attributes of the span
+// around them, see Scanner.run.
+func (p Phase) spanned() bool {
+	return slices.Contains([]Phase{PhaseFetch, PhaseEnds, PhaseCompare, PhaseCache, PhaseRules}, p)
+}
+
+// Count is a number that a phase ended with, for its span: never a name or a
+// text of a repository.
+type Count struct {
+	Name string
+	N    int64
 }
 
 // Begin begins to count time for a phase of the scan that ctx belongs to, until
 // end is called. A ctx of no scan counts nothing.
-func Begin(ctx context.Context, p Phase) (end func()) {
+func Begin(ctx context.Context, p Phase) (end func(...Count)) {
 	c, ok := ctx.Value(clockKey{}).(*clock)
 	if !ok {
-		return func() {}
+		return func(...Count) {}
 	}
-	return c.begin(p)
+	start := time.Now()
+	if !p.spanned() {
+		return func(...Count) { c[p].Add(int64(time.Since(start))) }
+	}
+	_, span := startSpan(ctx, p.String())
+	return func(counts ...Count) {
+		c[p].Add(int64(time.Since(start)))
+		span.SetAttributes(attributes(counts)...)
+		span.End()
+	}
 }

@@ -40,6 +40,8 @@ type job struct {
 // each has at most MaxFileSize of content, and at most as many findings as are
 // kept in all.
 func (s *Scanner) run(ctx context.Context, change Change, p *plan, c *collector, progress func(Progress)) (edited bool, err error) {
+	ctx, end := startMatching(ctx, change.FileCount())
+	defer func() { end(err) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ahead := max(filesOnTheirWay, 2*s.options.Workers)

@@ -94,6 +94,7 @@ type Options struct {
 	CacheSize int64         // bytes of compiled rules to keep, as estimated; 256 MiB
 	Timeout   time.Duration // wall time of a scan; MaxTime
 	Workers   int           // files that one scan matches at the same time; the number of processors
+	Observer  Observer      // hears of scans; nobody
 }
 
 // Scanner scans pull requests. It is safe for concurrent use.
@@ -114,6 +115,9 @@ func NewScanner(source Source, o Options) *Scanner {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
+	if o.Observer == nil {
+		o.Observer = noObserver{}
+	}
 	return &Scanner{source: source, options: o, cache: match.NewCache(o.CacheSize, (*Ruleset).Size)}
 }
 
@@ -121,6 +125,18 @@ func NewScanner(source Source, o Options) *Scanner {
 // goroutine at a time, and not after Scan returns. Scan fails with a *Failure, and with
 // ctx's error when ctx ends.
 func (s *Scanner) Scan(ctx context.Context, r Request, progress func(Progress)) (*Result, error) {
+	began, times := time.Now(), &clock{}
+	ctx, span := startSpan(withClock(ctx, times), "scan")
+	s.options.Observer.Started()
+	result, err := s.limited(ctx, r, progress)
+	report := Report{Outcome: outcomeOf(err), Took: time.Since(began), Times: times.times(), Result: result}
+	endSpan(span, report)
+	s.options.Observer.Ended(report)
+	return result, err
+}
+
+// limited scans within the time that a scan has, and sorts the errors.
+func (s *Scanner) limited(ctx context.Context, r Request, progress func(Progress)) (*Result, error) {
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
 	result, err := s.scan(limited, r, progress)
@@ -144,8 +160,6 @@ func (s *Scanner) Scan(ctx context.Context, r Request, progress func(Progress)) 
 }
 
 func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) (_ *Result, err error) {
-	times := &clock{}
-	ctx = withClock(ctx, times)
 	ended := Begin(ctx, PhaseTotal)
 	change, err := s.source.Open(ctx, r.Target)
 	if err != nil {
@@ -183,7 +197,7 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 		return nil, err
 	}
 	ended()
-	result.Times = times.times()
+	result.Times = timesOf(ctx)
 	return result, nil
 }
 

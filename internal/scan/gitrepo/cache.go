@@ -137,6 +137,16 @@ func (g *generation) packFiles() ([]string, error) {
 	return packs, nil
 }
 
+// packBytes is the size of its packs, as far as it can be read.
+func (g *generation) packBytes() int64 {
+	packs, _ := g.packFiles()
+	var total int64
+	for _, pack := range packs {
+		total += fileSize(pack)
+	}
+	return total
+}
+
 func (g *generation) countPacks() (int, error) {
 	packs, err := g.packFiles()
 	return len(packs), err

@@ -30,36 +30,47 @@ func (s *Store) makeRoom() {
 // shrink removes the entries that were not used for the longest time until the
 // cache has the size that to makes of its present one. Those in use stay.
 func (s *Store) shrink(to func(size int64) int64) {
-	type known struct {
-		dir  string
-		used time.Time
-		size int64
-	}
-	locks, _ := filepath.Glob(filepath.Join(s.dir, entriesName, "*", lockName))
-	var entries []known
+	entries := s.entries()
 	var total int64
-	for _, lock := range locks {
-		info, err := os.Stat(lock)
-		if err != nil {
-			continue
-		}
-		e := known{dir: filepath.Dir(lock), used: info.ModTime()}
-		if e.size = recordedSize(e.dir); e.size == unknownSize {
-			e.size = treeSize(e.dir)
-		}
+	for _, e := range entries {
 		total += e.size
-		entries = append(entries, e)
 	}
 	limit := to(total)
-	slices.SortFunc(entries, func(a, b known) int { return a.used.Compare(b.used) })
+	slices.SortFunc(entries, func(a, b cacheEntry) int { return a.used.Compare(b.used) })
 	for _, e := range entries {
 		if total <= limit {
 			return
 		}
 		if s.removeEntry(e.dir) {
 			total -= e.size
+			s.counts.evictions.Add(1)
 		}
 	}
+}
+
+// cacheEntry is one repository in the cache, whoever uses it.
+type cacheEntry struct {
+	dir  string
+	used time.Time // the last time
+	size int64     // in bytes
+}
+
+// entries are the repositories in the cache.
+func (s *Store) entries() []cacheEntry {
+	locks, _ := filepath.Glob(filepath.Join(s.dir, entriesName, "*", lockName))
+	var entries []cacheEntry
+	for _, lock := range locks {
+		info, err := os.Stat(lock)
+		if err != nil {
+			continue // evicted meanwhile
+		}
+		e := cacheEntry{dir: filepath.Dir(lock), used: info.ModTime()}
+		if e.size = recordedSize(e.dir); e.size == unknownSize {
+			e.size = treeSize(e.dir)
+		}
+		entries = append(entries, e)
+	}
+	return entries
 }
 
 // removeEntry removes an entry that nobody uses.

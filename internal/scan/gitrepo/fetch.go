@@ -26,8 +26,13 @@ func (r *Repo) fetchRefs(ctx context.Context) error {
 }
 
 func (r *Repo) fetch(ctx context.Context, c *command) error {
-	defer scan.Begin(ctx, scan.PhaseFetch)()
+	fetched := scan.Begin(ctx, scan.PhaseFetch)
+	before := r.gen.packBytes()
 	_, err := r.store.git.run(ctx, r.gen.dir, c)
+	// The entry is locked, so what is there more than before came now.
+	bytes := max(0, r.gen.packBytes()-before)
+	r.store.counts.fetched(bytes, err)
+	fetched(scan.Count{Name: "bytes", N: bytes})
 	return err
 }
 

@@ -27,6 +27,7 @@ type Store struct {
 	dir      string
 	prefetch []string
 	buffers  buffers
+	counts   counts
 }
 
 // New makes the cache directory and finds git.
@@ -149,6 +150,7 @@ func (s *Store) open(ctx context.Context, req Request, from start) (c scan.Chang
 	if err != nil {
 		return nil, true, err
 	}
+	s.counts.opened(gen.fresh)
 	r := &Repo{
 		store: s, gen: gen, request: req,
 		objects: &objects{git: s.git, dir: gen.dir},

@@ -20,6 +20,23 @@ type Cache[V any] struct {
 	used    int64
 	recent  *list.List // of cached[V], most recent first
 	entries map[string]*list.Element
+	counts  CacheStats // without Entries and Bytes
+}
+
+// CacheStats are the counts of a cache since it was made, and what it holds.
+type CacheStats struct {
+	Hits, Misses, Evictions uint64 // a build that failed is a miss, too
+	Entries                 int
+	Bytes                   int64 // as estimated
+}
+
+// Stats returns the counts.
+func (c *Cache[V]) Stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.counts
+	s.Entries, s.Bytes = len(c.entries), c.used
+	return s
 }
 
 type cached[V any] struct {
@@ -42,6 +59,7 @@ func (c *Cache[V]) Get(digest string) (value V, ok bool) {
 	if !ok {
 		return value, false
 	}
+	c.counts.Hits++
 	c.recent.MoveToFront(e)
 	return e.Value.(cached[V]).value, true
 }
@@ -56,6 +74,7 @@ func (c *Cache[V]) Load(digest string, build func() (V, error)) (V, error) {
 		if v, ok := c.Get(digest); ok {
 			return v, nil
 		}
+		c.missed()
 		v, err := build()
 		if err == nil {
 			c.put(digest, v)
@@ -63,6 +82,12 @@ func (c *Cache[V]) Load(digest string, build func() (V, error)) (V, error) {
 		return v, err
 	})
 	return v.(V), err
+}
+
+func (c *Cache[V]) missed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts.Misses++
 }
 
 func (c *Cache[V]) put(digest string, value V) {
@@ -77,5 +102,6 @@ func (c *Cache[V]) put(digest string, value V) {
 		oldest := c.recent.Remove(c.recent.Back()).(cached[V])
 		delete(c.entries, oldest.digest)
 		c.used -= oldest.size
+		c.counts.Evictions++
 	}
 }
