@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// database is a database that servers are measured on.
+type database struct {
+	name, title string
+	url         string
+	spent       func() (time.Duration, error) // processor time of its own processes
+	close       func() error
+}
+
+func (s *suite) newDatabase(ctx context.Context, name string) (*database, error) {
+	switch name {
+	case "sqlite":
+		return &database{
+			name: name, title: "SQLite", url: "sqlite:" + filepath.Join(s.tmp, "prwarden.db"),
+			spent: func() (time.Duration, error) { return 0, nil }, close: func() error { return nil },
+		}, nil
+	}
+	return nil, fmt.Errorf("-databases: there is no %q", name)
+}
+
+// program is the path of one of the programs.
+func (s *suite) program(name string) string { return filepath.Join(s.bin, name) }
+
+// serverOptions are what differs between servers.
+type serverOptions struct {
+	host string   // URL of the code host; one that nobody listens on when empty
+	args []string // more of the command line
+}
+
+// startServer starts `prwarden serve` as an operator would: metrics on, the log
+// in a file.
+func (s *suite) startServer(ctx context.Context, name string, d *database, o serverOptions) (*process, error) {
+	if o.host == "" {
+		o.host = "http://127.0.0.1:9/{repo}.git"
+	}
+	if err := os.WriteFile(s.config(d), fmt.Appendf(nil, `organizations:
+  - name: %s
+    repositories: ["*/*"]
+    host: {kind: git, url: %q}
+`, organization, o.host), 0o600); err != nil {
+		return nil, err
+	}
+	args := slices.Concat([]string{"serve", "--config", s.config(d),
+		"--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0",
+		"--cache-dir", filepath.Join(s.tmp, name+"-cache")}, o.args)
+	return start(ctx, name, filepath.Join(s.tmp, d.name+"-"+name+".log"), []string{"PRWARDEN_DATABASE=" + d.url}, s.program("prwarden"), args...)
+}
+
+func (s *suite) config(d *database) string { return filepath.Join(s.tmp, d.name+".yaml") }
+
+// unlimited is a rate limit that no benchmark reaches.
+const unlimited = "1000000000"
+
+// createKey makes an API key with a high rate limit and returns its token.
+func (s *suite) createKey(ctx context.Context, d *database) (string, error) {
+	cmd := exec.CommandContext(ctx, s.program("prwarden"), "keys", "create", "--config", s.config(d),
+		"--org", organization, "--name", "bench", "--rate-limit", unlimited)
+	cmd.Env = append(os.Environ(), "PRWARDEN_DATABASE="+d.url)
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return "", fmt.Errorf("keys create: %w: %s", err, bytes.TrimSpace(exit.Stderr))
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// median is the middle of what of says of samples, and 0 when there are none.
+func median[T any](samples []T, of func(T) float64) float64 {
+	values := make([]float64, len(samples))
+	for i, s := range samples {
+		values[i] = of(s)
+	}
+	slices.Sort(values)
+	switch n := len(values); {
+	case n == 0:
+		return 0
+	case n%2 == 1:
+		return values[n/2]
+	default:
+		return (values[n/2-1] + values[n/2]) / 2
+	}
+}
