@@ -1,0 +1,83 @@
+package pgtest
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// shared is the server of a test process, for New. It is a variable because
+// the tests of a package have nothing else in common; nothing but New uses it.
+var shared sharedCluster
+
+type sharedCluster struct {
+	once      sync.Once
+	cluster   *Cluster
+	err       error
+	databases atomic.Int64
+}
+
+func (s *sharedCluster) get() (*Cluster, error) {
+	s.once.Do(func() {
+		// Its end is the end of the process.
+		if s.cluster, s.err = NewCluster(context.Background(), Options{}); s.err == nil {
+			s.err = s.cluster.Start(context.Background())
+		}
+	})
+	return s.cluster, s.err
+}
+
+// New returns the DSN of an empty database with a role of its own, which owns
+// it. The database goes away at the end of the test. All of a test process are
+// on one server, which starts with the first; it does not wait for the disk.
+func New(t testing.TB) string {
+	t.Helper()
+	c, name := newDatabase(t)
+	return c.DSN(name)
+}
+
+// NewWithSuperuser does what New does, and gives the superuser's DSN of the
+// same database, too.
+func NewWithSuperuser(t testing.TB) (dsn, superuserDSN string) {
+	t.Helper()
+	c, name := newDatabase(t)
+	return c.DSN(name), c.SuperuserDSN(name)
+}
+
+func newDatabase(t testing.TB) (*Cluster, string) {
+	t.Helper()
+	c, err := shared.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "test" + strconv.FormatInt(shared.databases.Add(1), 10)
+	if err := c.CreateDatabase(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.DropDatabase(context.Background(), name); err != nil {
+			t.Error(err)
+		}
+	})
+	return c, name
+}
+
+// Start makes and runs a server of the test's own, which ends with the test.
+func Start(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	c, err := NewCluster(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
