@@ -7,11 +7,14 @@ import (
 	"io/fs"
 )
 
-//go:embed sqlite/*.sql
+//go:embed postgres/*.sql sqlite/*.sql
 var files embed.FS
 
 // SQLite returns the migrations of SQLite databases, one file each.
 func SQLite() fs.FS { return sub("sqlite") }
+
+// Postgres returns the migrations of Postgres databases, one file each.
+func Postgres() fs.FS { return sub("postgres") }
 
 // sub returns one folder of files. It panics when there is none, which only a
 // wrong build can cause.

@@ -1,0 +1,228 @@
+-- Times are microseconds since 1970 in UTC. Texts that come from repositories
+-- (paths, snippets, messages) are kept as bytes, because they need not be
+-- UTF-8. Texts that are sorted or compared are COLLATE "C": their order is that
+-- of their bytes, in every database.
+--
+-- Each transaction says in prwarden.organization for whom it works: the name
+-- of an organization, or * for what belongs to all (the queue, keys by their
+-- hash). Row-level security shows it nothing else, its owner included. Not set,
+-- which is NULL or the empty string, matches nothing. (SELECT current_setting)
+-- is evaluated once a query instead of once a row.
+
+-- +goose Up
+
+-- What is counted for each organization. Each change of a review's state
+-- changes the counts in the same transaction, so that neither the queue's
+-- limit, nor its length, nor the fair claim counts rows.
+CREATE TABLE organizations (
+    name      TEXT    COLLATE "C" NOT NULL PRIMARY KEY CHECK (name NOT IN ('', '*')),
+    queued    INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),  -- reviews that wait
+    running   INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0), -- reviews in progress
+    rules     INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),   -- rows of rules
+    served_at BIGINT  NOT NULL DEFAULT 0                       -- last claim; 0 before the first
+) WITH (fillfactor = 50); -- room for new versions of a row beside it
+
+-- Whose turn it is; see Claim.
+CREATE INDEX organizations_turn ON organizations (running, served_at) WHERE queued > 0;
+
+-- Reviews. The row is the job in the queue, too.
+CREATE TABLE reviews (
+    id              TEXT    COLLATE "C" NOT NULL PRIMARY KEY,
+    organization    TEXT    COLLATE "C" NOT NULL REFERENCES organizations (name),
+    repo            TEXT    COLLATE "C" NOT NULL,
+    pr_number       INTEGER NOT NULL CHECK (pr_number >= 1),
+    ruleset         TEXT    NOT NULL,
+    status          TEXT    COLLATE "C" NOT NULL
+                    CHECK (status IN ('queued', 'in_progress', 'complete', 'failed', 'canceled')),
+    created_at      BIGINT  NOT NULL,
+    started_at      BIGINT,                      -- of the last attempt
+    completed_at    BIGINT,                      -- when a final state was reached
+    head_sha        TEXT    NOT NULL DEFAULT '',
+    base_sha        TEXT    NOT NULL DEFAULT '',
+    rules_digest    TEXT    NOT NULL DEFAULT '',
+    summary         TEXT    NOT NULL DEFAULT '{}', -- JSON, severity word: count
+    truncated       BOOLEAN NOT NULL DEFAULT FALSE,
+    failure_code    TEXT,
+    failure_message BYTEA,
+    attempt         INTEGER NOT NULL DEFAULT 0,  -- rises with every claim: the fence
+    failures        INTEGER NOT NULL DEFAULT 0,  -- scans that ended in a passing fault
+    lost            INTEGER NOT NULL DEFAULT 0,  -- leases that ran out
+    files_done      INTEGER NOT NULL DEFAULT 0,
+    files_total     INTEGER NOT NULL DEFAULT 0,
+    not_before      BIGINT  NOT NULL DEFAULT 0,  -- not to be claimed earlier
+    worker          TEXT    NOT NULL DEFAULT '', -- who claimed it last
+    lease_expires   BIGINT,                      -- only in progress
+    CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
+    CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
+    CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
+    CHECK ((failure_code IS NULL) = (failure_message IS NULL))
+);
+
+-- Lists, newest first: all, of a state, of a repository or pull request. The
+-- second is the queue too, oldest first; not_before is in it so that delayed
+-- reviews are passed over without reading their rows.
+CREATE INDEX reviews_created ON reviews (organization, created_at, id);
+CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, not_before);
+CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
+CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
+
+-- Leases that may have run out.
+CREATE INDEX reviews_lease ON reviews (lease_expires) WHERE status = 'in_progress';
+
+-- Findings of complete reviews, in their order. The organization is that of
+-- the transaction that writes them.
+CREATE TABLE findings (
+    review_id    TEXT    COLLATE "C" NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL, -- from 0
+    rule_id      TEXT    NOT NULL,
+    severity     TEXT    NOT NULL
+                 CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    file         BYTEA   NOT NULL,
+    line         INTEGER NOT NULL,
+    end_line     INTEGER NOT NULL,
+    col          INTEGER NOT NULL, -- in bytes, from 1
+    message      BYTEA   NOT NULL,
+    snippet      BYTEA   NOT NULL,
+    fingerprint  TEXT    NOT NULL,
+    organization TEXT    COLLATE "C" NOT NULL DEFAULT current_setting('prwarden.organization')
+                 CHECK (organization NOT IN ('', '*')),
+    PRIMARY KEY (review_id, position)
+);
+
+-- What the scans of complete reviews did not look at, in its order.
+CREATE TABLE skips (
+    review_id    TEXT    COLLATE "C" NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL, -- from 0
+    file         BYTEA   NOT NULL,
+    line         INTEGER NOT NULL, -- 0 when not only a line
+    rule_id      TEXT    NOT NULL, -- '' when not only a rule
+    reason       TEXT    NOT NULL,
+    organization TEXT    COLLATE "C" NOT NULL DEFAULT current_setting('prwarden.organization')
+                 CHECK (organization NOT IN ('', '*')),
+    PRIMARY KEY (review_id, position)
+);
+
+-- Moving averages of the time from claim to completion: a row for each
+-- repository, one for each organization (repo ''), one for all (both '').
+CREATE TABLE scan_durations (
+    organization TEXT    COLLATE "C" NOT NULL,
+    repo         TEXT    COLLATE "C" NOT NULL,
+    average_us   BIGINT  NOT NULL CHECK (average_us >= 0),
+    samples      INTEGER NOT NULL CHECK (samples >= 1),
+    PRIMARY KEY (organization, repo)
+) WITH (fillfactor = 50);
+
+-- Answers to creations that carried an idempotency key.
+CREATE TABLE idempotency_keys (
+    organization TEXT    COLLATE "C" NOT NULL,
+    idem_key     TEXT    COLLATE "C" NOT NULL,
+    request_hash TEXT    NOT NULL,
+    review_id    TEXT    NOT NULL,
+    estimated_ms INTEGER NOT NULL,
+    expires_at   BIGINT  NOT NULL,
+    PRIMARY KEY (organization, idem_key)
+);
+
+CREATE INDEX idempotency_keys_expiry ON idempotency_keys (organization, expires_at);
+
+-- Rules from the API. Lists are JSON arrays of strings.
+CREATE TABLE rules (
+    organization  TEXT    COLLATE "C" NOT NULL REFERENCES organizations (name),
+    full_id       TEXT    COLLATE "C" NOT NULL, -- with its category
+    id            TEXT    NOT NULL, -- as it was given
+    type          TEXT    NOT NULL,
+    pattern       TEXT    NOT NULL,
+    message       TEXT    NOT NULL,
+    severity      TEXT    NOT NULL
+                  CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    scope         TEXT    NOT NULL CHECK (scope IN ('org', 'repo')),
+    repo          TEXT    COLLATE "C" NOT NULL, -- '' with scope org
+    paths_include TEXT    NOT NULL,
+    paths_exclude TEXT    NOT NULL,
+    multiline     BOOLEAN NOT NULL,
+    redact        BOOLEAN NOT NULL,
+    cases_match   TEXT    NOT NULL,
+    cases_no_match TEXT   NOT NULL,
+    refs          TEXT    NOT NULL, -- where to read more
+    created_at    BIGINT  NOT NULL,
+    PRIMARY KEY (organization, full_id),
+    CHECK ((scope = 'repo') = (repo <> ''))
+);
+
+CREATE INDEX rules_repo ON rules (organization, repo, full_id);
+
+-- What the last completed scan of a repository saw in its base's rules file.
+CREATE TABLE rules_files (
+    organization TEXT    COLLATE "C" NOT NULL,
+    repo         TEXT    COLLATE "C" NOT NULL,
+    rule_count   INTEGER NOT NULL CHECK (rule_count >= 1),
+    rules        TEXT    NOT NULL, -- JSON array
+    PRIMARY KEY (organization, repo)
+);
+
+-- API keys, without their tokens.
+CREATE TABLE api_keys (
+    id           TEXT    COLLATE "C" NOT NULL PRIMARY KEY,
+    organization TEXT    COLLATE "C" NOT NULL CHECK (organization NOT IN ('', '*')),
+    name         TEXT    NOT NULL,
+    hash         TEXT    COLLATE "C" NOT NULL UNIQUE, -- SHA-256 of the token, in hexadecimal
+    scopes       TEXT    NOT NULL,        -- JSON array of strings
+    rate_limit   INTEGER NOT NULL CHECK (rate_limit >= 0), -- requests a minute; 0 for the default
+    created_at   BIGINT  NOT NULL,
+    expires_at   BIGINT,
+    last_used_at BIGINT,
+    revoked_at   BIGINT
+);
+
+CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
+
+ALTER TABLE organizations    ENABLE ROW LEVEL SECURITY;
+ALTER TABLE organizations    FORCE ROW LEVEL SECURITY;
+ALTER TABLE reviews          ENABLE ROW LEVEL SECURITY;
+ALTER TABLE reviews          FORCE ROW LEVEL SECURITY;
+ALTER TABLE findings         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE findings         FORCE ROW LEVEL SECURITY;
+ALTER TABLE skips            ENABLE ROW LEVEL SECURITY;
+ALTER TABLE skips            FORCE ROW LEVEL SECURITY;
+ALTER TABLE scan_durations   ENABLE ROW LEVEL SECURITY;
+ALTER TABLE scan_durations   FORCE ROW LEVEL SECURITY;
+ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
+ALTER TABLE rules            ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rules            FORCE ROW LEVEL SECURITY;
+ALTER TABLE rules_files      ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rules_files      FORCE ROW LEVEL SECURITY;
+ALTER TABLE api_keys         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE api_keys         FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY own ON organizations USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (name, '*'));
+CREATE POLICY own ON reviews USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+CREATE POLICY own ON findings USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+CREATE POLICY own ON skips USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+-- The average over all organizations is everybody's.
+CREATE POLICY own ON scan_durations USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*')
+     OR organization = '' AND (SELECT current_setting('prwarden.organization', TRUE)) <> '');
+CREATE POLICY own ON idempotency_keys USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+CREATE POLICY own ON rules USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+CREATE POLICY own ON rules_files USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+CREATE POLICY own ON api_keys USING
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+
+-- +goose Down
+DROP TABLE api_keys;
+DROP TABLE rules_files;
+DROP TABLE rules;
+DROP TABLE idempotency_keys;
+DROP TABLE scan_durations;
+DROP TABLE skips;
+DROP TABLE findings;
+DROP TABLE reviews;
+DROP TABLE organizations;

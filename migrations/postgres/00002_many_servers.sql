@@ -1,0 +1,36 @@
+-- What several servers on one database need.
+
+-- +goose Up
+
+-- The oldest schema version whose program still works on this database; see
+-- docs/operations.md, "Schema changes". A migration that takes something away
+-- raises it.
+CREATE TABLE schema_compatibility (
+    one    BOOLEAN NOT NULL PRIMARY KEY DEFAULT TRUE CHECK (one), -- one row
+    oldest INTEGER NOT NULL
+);
+INSERT INTO schema_compatibility (oldest) VALUES (2);
+
+-- W3C trace context of the request that created the review; '' for none.
+ALTER TABLE reviews ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';
+
+-- Most scans of the organization at once; 0 for no cap.
+ALTER TABLE organizations ADD COLUMN max_running INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0);
+
+-- What retention deletes, oldest first.
+CREATE INDEX reviews_ended ON reviews (completed_at) WHERE completed_at IS NOT NULL;
+
+-- Requests of the running window, by key or client address. After a crash of
+-- the database it is empty, and windows begin anew.
+CREATE UNLOGGED TABLE rate_limits (
+    name       TEXT    COLLATE "C" NOT NULL PRIMARY KEY,
+    window_end BIGINT  NOT NULL,
+    taken      INTEGER NOT NULL
+) WITH (fillfactor = 50);
+
+-- +goose Down
+DROP TABLE rate_limits;
+DROP INDEX reviews_ended;
+ALTER TABLE organizations DROP COLUMN max_running;
+ALTER TABLE reviews DROP COLUMN traceparent;
+DROP TABLE schema_compatibility;
