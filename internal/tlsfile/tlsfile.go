@@ -1,0 +1,209 @@
+// Package tlsfile makes TLS configurations of PEM files and follows the files
+// as they change, so that certificates are rotated without a restart.
+package tlsfile
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// checkEvery is the least time between two looks at the files. A change
+	// holds for handshakes that begin later than this after it.
+	checkEvery = 2 * time.Second
+	// maxFile is the largest file that is read, in bytes. The authorities of a
+	// whole system take about 200 KiB.
+	maxFile = 4 << 20
+)
+
+// Files name what an end of a connection shows and whom it believes.
+type Files struct {
+	Cert string // certificate chain, leaf first; "" to show none
+	Key  string // private key of Cert; both or neither
+	CA   string // authorities that the other end's certificate must come from; "" for the system's, and for a server, to ask for none
+}
+
+// Loader has what is in the files. A handshake looks at them when nobody did
+// for two seconds: there is nothing to start or to stop. Files that can't be
+// used (half written, or a key that isn't the certificate's yet) change
+// nothing; they are logged once and looked at again. It is safe for concurrent
+// use.
+type Loader struct {
+	files Files
+	log   *slog.Logger
+	every time.Duration
+
+	current atomic.Pointer[material]
+
+	mu         sync.Mutex // held by the one handshake that looks
+	looked     time.Time
+	complained string // what was logged of files that can't be used; "" for nothing
+}
+
+// contents are the bytes of the files; nil for those that are not named.
+type contents struct{ cert, key, ca []byte }
+
+func (c contents) equal(o contents) bool {
+	return bytes.Equal(c.cert, o.cert) && bytes.Equal(c.key, o.key) && bytes.Equal(c.ca, o.ca)
+}
+
+// material is what contents mean. It is never changed.
+type material struct {
+	contents contents
+	certs    []tls.Certificate // none or one
+	pool     *x509.CertPool    // nil for none
+}
+
+// Load reads the files. It fails, naming the file, when one can't be read or
+// used.
+func Load(files Files, log *slog.Logger) (*Loader, error) {
+	l := &Loader{files: files, log: log, every: checkEvery}
+	c, err := l.read()
+	if err != nil {
+		return nil, err
+	}
+	m, err := l.parse(c)
+	if err != nil {
+		return nil, err
+	}
+	l.current.Store(m)
+	l.looked = time.Now()
+	return l, nil
+}
+
+// Server returns the configuration of a server that shows the certificate and,
+// when Files has a CA, takes only clients that show one from there. protocols
+// are those of ALPN, the preferred one first.
+func (l *Loader) Server(minVersion uint16, protocols ...string) *tls.Config {
+	return &tls.Config{
+		MinVersion: minVersion,
+		NextProtos: slices.Clone(protocols), // http.Server looks here
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			m := l.fresh()
+			c := &tls.Config{MinVersion: minVersion, NextProtos: slices.Clone(protocols), Certificates: m.certs}
+			if m.pool != nil {
+				c.ClientCAs, c.ClientAuth = m.pool, tls.RequireAndVerifyClientCert
+				// A resumed session was checked by the authorities of its
+				// first handshake, which may have been taken out since.
+				c.SessionTicketsDisabled = true
+			}
+			return c, nil
+		},
+	}
+}
+
+// Client returns the configuration of a client by the files as they are now:
+// one that connects for long asks anew for each connection.
+func (l *Loader) Client(minVersion uint16) *tls.Config {
+	m := l.fresh()
+	return &tls.Config{MinVersion: minVersion, Certificates: m.certs, RootCAs: m.pool}
+}
+
+// NotAfter returns when the certificate ends; zero when there is none.
+func (l *Loader) NotAfter() time.Time { return l.fresh().notAfter() }
+
+func (m *material) notAfter() time.Time {
+	if len(m.certs) == 0 || m.certs[0].Leaf == nil {
+		return time.Time{}
+	}
+	return m.certs[0].Leaf.NotAfter
+}
+
+// fresh returns what is in the files. One caller at a time looks at them, and
+// nobody waits for it.
+func (l *Loader) fresh() *material {
+	if l.mu.TryLock() {
+		defer l.mu.Unlock()
+		if time.Since(l.looked) >= l.every {
+			l.look()
+			l.looked = time.Now()
+		}
+	}
+	return l.current.Load()
+}
+
+// look takes over what is in the files when that is new and good.
+func (l *Loader) look() {
+	old := l.current.Load()
+	c, err := l.read()
+	if err == nil && c.equal(old.contents) {
+		l.complained = ""
+		return
+	}
+	var m *material
+	if err == nil {
+		m, err = l.parse(c)
+	}
+	if err != nil {
+		if err.Error() != l.complained {
+			l.log.Error("new TLS files can't be used; those from before stay in use", "error", err, "not_after", old.notAfter())
+		}
+		l.complained = err.Error()
+		return
+	}
+	l.complained = ""
+	l.current.Store(m)
+	l.log.Info("TLS files reloaded", "cert", l.files.Cert, "ca", l.files.CA, "not_after", m.notAfter())
+}
+
+func (l *Loader) read() (c contents, err error) {
+	for _, f := range []struct {
+		path string
+		into *[]byte
+	}{{l.files.Cert, &c.cert}, {l.files.Key, &c.key}, {l.files.CA, &c.ca}} {
+		if f.path == "" {
+			continue
+		}
+		if *f.into, err = readFile(f.path); err != nil {
+			return contents{}, err
+		}
+	}
+	return c, nil
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxFile)
+	}
+	return data, nil
+}
+
+func (l *Loader) parse(c contents) (*material, error) {
+	m := &material{contents: c}
+	if (l.files.Cert == "") != (l.files.Key == "") {
+		return nil, errors.New("a certificate and its key belong together; give both or neither")
+	}
+	if l.files.Cert != "" {
+		cert, err := tls.X509KeyPair(c.cert, c.key)
+		if err != nil {
+			return nil, fmt.Errorf("%s and %s: %w", l.files.Cert, l.files.Key, err)
+		}
+		m.certs = []tls.Certificate{cert}
+	}
+	if l.files.CA != "" {
+		m.pool = x509.NewCertPool()
+		if !m.pool.AppendCertsFromPEM(c.ca) {
+			return nil, fmt.Errorf("%s has no certificate in PEM", l.files.CA)
+		}
+	}
+	return m, nil
+}
