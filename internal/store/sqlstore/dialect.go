@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 
 	"github.com/prwarden/prwarden/migrations"
 )
@@ -17,19 +18,22 @@ import (
 // themselves use only what all of them have: RETURNING, ON CONFLICT, row
 // values.
 type dialect struct {
-	scheme     string        // what Options.Database begins with
+	schemes    []string      // what Options.Database begins with
 	bind       int           // how sqlx writes parameters
 	goose      goose.Dialect // how the migrations' versions are kept
 	migrations func() fs.FS
+	// migrator connects for migrations only, where they need a connection of
+	// another kind, and says how they keep others out; nil for the writer.
+	migrator func(database string) (*sql.DB, lock.SessionLocker, error)
 
 	// open connects. o.Database still has its scheme.
 	open func(ctx context.Context, o Options) (pools, error)
 	// classify says what an error of the driver means, by its code.
 	classify func(error) class
 
-	// clock is a query for the time in microseconds since 1970; "" when the
-	// database has no clock of its own that several processes could share.
-	clock string
+	// clock says that the database has a clock, which several processes share:
+	// the beginning of a transaction reads it.
+	clock bool
 	// readTx makes a reading transaction see one state of the database.
 	readTx *sql.TxOptions
 	// lockRow ends a SELECT of a row that the transaction goes on to change, and
@@ -44,7 +48,7 @@ type dialect struct {
 // sqliteDialect is SQLite through modernc.org/sqlite.
 func sqliteDialect() dialect {
 	return dialect{
-		scheme:     "sqlite:",
+		schemes:    []string{"sqlite:"},
 		bind:       sqlx.QUESTION,
 		goose:      goose.DialectSQLite3,
 		migrations: migrations.SQLite,
@@ -56,15 +60,33 @@ func sqliteDialect() dialect {
 	}
 }
 
+// postgresDialect is Postgres through lib/pq.
+func postgresDialect() dialect {
+	return dialect{
+		schemes:    []string{"postgres:", "postgresql:"},
+		bind:       sqlx.DOLLAR,
+		goose:      goose.DialectPostgres,
+		migrations: migrations.Postgres,
+		migrator:   migratePostgres,
+		open:       openPostgres,
+		classify:   classifyPostgres,
+		clock:      true,
+		readTx:     &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
+		lockRow:    " FOR UPDATE",
+		lockClaims: "SELECT pg_advisory_xact_lock(7077)",
+	}
+}
+
 // dialectOf returns the dialect of a database by its scheme.
 func dialectOf(database string) (dialect, error) {
-	all := []dialect{sqliteDialect()}
 	var known []string
-	for _, d := range all {
-		if strings.HasPrefix(database, d.scheme) {
-			return d, nil
+	for _, d := range []dialect{sqliteDialect(), postgresDialect()} {
+		for _, scheme := range d.schemes {
+			if strings.HasPrefix(database, scheme) {
+				return d, nil
+			}
 		}
-		known = append(known, "`"+d.scheme+"`")
+		known = append(known, "`"+d.schemes[0]+"`")
 	}
 	// The name may hold a password: say no more of it than its scheme.
 	scheme, _, _ := strings.Cut(database, ":")

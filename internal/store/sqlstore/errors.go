@@ -6,8 +6,12 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"time"
 
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -24,6 +28,7 @@ type class int
 const (
 	unexpected  class = iota
 	unavailable       // the database is away, locked or full: may pass
+	conflict          // two transactions were in each other's way: passes when tried again
 	duplicate         // a primary key or unique value is taken
 	undefined         // a table that is not there
 )
@@ -43,7 +48,8 @@ func (s *Store) translate(ctx context.Context, op string, err error) error {
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
 		return away(op, err)
 	}
-	if s.dialect.classify(err) == unavailable {
+	switch s.dialect.classify(err) {
+	case unavailable, conflict:
 		return away(op, err)
 	}
 	return fmt.Errorf("%s: %w", op, err)
@@ -78,6 +84,41 @@ func classifySQLite(err error) class {
 		sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, // no space, disk, memory
 		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, // the file is away
 		sqlite3.SQLITE_INTERRUPT: // the end of another call's context, a little late
+		return unavailable
+	}
+	return unexpected
+}
+
+// classifyPostgres knows SQLSTATE codes, and errors of the network.
+// Source: https://www.postgresql.org/docs/15/errcodes-appendix.html
+func classifyPostgres(err error) class {
+	var e *pq.Error
+	if !errors.As(err, &e) {
+		var network net.Error
+		if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+			errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) {
+			return unavailable
+		}
+		return unexpected
+	}
+	switch e.Code {
+	case pqerror.UniqueViolation:
+		return duplicate
+	case pqerror.UndefinedTable:
+		return undefined
+	case pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected:
+		return conflict
+	case pqerror.ReadOnlySQLTransaction, // a standby, before it is told to take over
+		pqerror.LockNotAvailable,
+		pqerror.IdleInTransactionSessionTimeout,
+		pqerror.InvalidPassword, pqerror.InvalidCatalogName: // while the operator changes something
+		return unavailable
+	}
+	switch e.Code.Class() {
+	case "08", // connection
+		"53", // no space, memory or connections
+		"57", // shutdown, restart, statement_timeout
+		"58": // disk
 		return unavailable
 	}
 	return unexpected

@@ -15,7 +15,7 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o review.Outcome) er
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "finish a review", func(t *tx) error {
+	return s.write(ctx, "finish a review", of(c.Organization), func(t *tx) error {
 		var done struct {
 			Repo      string `db:"repo"`
 			StartedAt stamp  `db:"started_at"`
@@ -74,7 +74,7 @@ func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) err
 // Load implements review.Reviews.
 func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error) {
 	var out review.Load
-	err := s.read(ctx, "read the load", func(t *tx) error {
+	err := s.read(ctx, "read the load", everyone, func(t *tx) error {
 		// Claims are fair: of another organization's queue at most as many go
 		// first as this one has waiting, and one more.
 		var queued struct {

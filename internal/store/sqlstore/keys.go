@@ -48,7 +48,7 @@ func (s *Store) CreateKey(ctx context.Context, k admission.Key) (admission.Key, 
 		scopes = append(scopes, string(scope))
 	}
 	var row keyRow
-	err := s.write(ctx, "create a key", func(t *tx) error {
+	err := s.write(ctx, "create a key", of(k.Organization), func(t *tx) error {
 		return t.get(ctx, &row, `INSERT INTO api_keys (id, organization, name, hash, scopes, rate_limit, created_at, expires_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING `+keyColumns,
 			k.ID, k.Organization, k.Name, k.Hash, scopes, k.RateLimit, at(t.now), at(k.ExpiresAt))
@@ -62,7 +62,7 @@ func (s *Store) CreateKey(ctx context.Context, k admission.Key) (admission.Key, 
 // KeyByHash implements admission.KeyStore.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (admission.Key, error) {
 	var row keyRow
-	err := s.read(ctx, "find a key", func(t *tx) error {
+	err := s.read(ctx, "find a key", everyone, func(t *tx) error {
 		err := t.get(ctx, &row, `SELECT `+keyColumns+` FROM api_keys WHERE hash = ?`, hash)
 		if errors.Is(err, sql.ErrNoRows) {
 			return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
@@ -75,6 +75,15 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (admission.Key, erro
 	return row.key(), nil
 }
 
+// keyScope is the scope of calls that are about an organization's keys, or
+// about all for "".
+func keyScope(org string) scope {
+	if org == "" {
+		return everyone
+	}
+	return of(org)
+}
+
 // ListKeys implements admission.KeyStore.
 func (s *Store) ListKeys(ctx context.Context, org string) ([]admission.Key, error) {
 	query, args := `SELECT `+keyColumns+` FROM api_keys WHERE revoked_at IS NULL`, []any(nil)
@@ -82,7 +91,7 @@ func (s *Store) ListKeys(ctx context.Context, org string) ([]admission.Key, erro
 		query, args = query+` AND organization = ?`, append(args, org)
 	}
 	var rows []keyRow
-	err := s.read(ctx, "list keys", func(t *tx) error {
+	err := s.read(ctx, "list keys", keyScope(org), func(t *tx) error {
 		return t.list(ctx, &rows, query+` ORDER BY created_at DESC, id DESC`, args...)
 	})
 	if err != nil {
@@ -97,7 +106,7 @@ func (s *Store) ListKeys(ctx context.Context, org string) ([]admission.Key, erro
 
 // RevokeKey implements admission.KeyStore.
 func (s *Store) RevokeKey(ctx context.Context, org, id string) error {
-	return s.write(ctx, "revoke a key", func(t *tx) error {
+	return s.write(ctx, "revoke a key", keyScope(org), func(t *tx) error {
 		query, args := `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL`, []any{at(t.now), id}
 		if org != "" {
 			query, args = query+` AND organization = ?`, append(args, org)
@@ -115,7 +124,7 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 	if len(used) == 0 {
 		return nil
 	}
-	return s.write(ctx, "store when keys were used", func(t *tx) error {
+	return s.write(ctx, "store when keys were used", everyone, func(t *tx) error {
 		// In one order, so that two servers can't wait for each other's rows.
 		for _, id := range slices.Sorted(maps.Keys(used)) {
 			if _, err := t.exec(ctx, `UPDATE api_keys SET last_used_at = ?

@@ -2,20 +2,24 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // Migrate brings the schema to this program's version. It fails, changing
 // nothing, on a database that a newer program has migrated.
-func (s *Store) Migrate(ctx context.Context) error {
-	p, err := s.provider()
+func (s *Store) Migrate(ctx context.Context) (err error) {
+	p, done, err := s.provider()
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, done()) }()
 	for {
 		before, needed, err := s.SchemaVersion(ctx)
 		switch {
@@ -40,12 +44,8 @@ func (s *Store) Migrate(ctx context.Context) error {
 // SchemaVersion returns the version of the database's schema, 0 for none, and
 // the one that this program needs.
 func (s *Store) SchemaVersion(ctx context.Context) (current, needed int64, err error) {
-	p, err := s.provider()
-	if err != nil {
+	if needed, err = s.dialect.newestMigration(); err != nil {
 		return 0, 0, err
-	}
-	for _, m := range p.ListSources() {
-		needed = max(needed, m.Version)
 	}
 	// Not through goose, which would create its table, and on the connection
 	// that writes.
@@ -80,11 +80,38 @@ func newerSchema(current, needed int64) error {
 		"The database has schema version %d, and this prwarden knows only up to %d: run a newer prwarden.", current, needed)
 }
 
-func (s *Store) provider() (*goose.Provider, error) {
-	// Another package's migrations must not get in here.
-	p, err := goose.NewProvider(s.dialect.goose, s.pools.writer.DB, s.dialect.migrations(), goose.WithDisableGlobalRegistry(true))
+// newestMigration is the highest number of this program's migrations.
+func (d dialect) newestMigration() (newest int64, err error) {
+	names, err := fs.Glob(d.migrations(), "*.sql")
 	if err != nil {
-		return nil, fmt.Errorf("read the migrations: %w", err)
+		return 0, err
 	}
-	return p, nil
+	for _, name := range names {
+		n, err := goose.NumericComponent(name)
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, n)
+	}
+	return newest, nil
+}
+
+// provider runs migrations; done frees what it took.
+func (s *Store) provider() (_ *goose.Provider, done func() error, err error) {
+	// Another package's migrations must not get in here.
+	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	db, done := s.pools.writer.DB, func() error { return nil }
+	if s.dialect.migrator != nil {
+		var locker lock.SessionLocker
+		if db, locker, err = s.dialect.migrator(s.database); err != nil {
+			return nil, nil, err
+		}
+		done = db.Close
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	p, err := goose.NewProvider(s.dialect.goose, db, s.dialect.migrations(), options...)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("read the migrations: %w", err), done())
+	}
+	return p, done, nil
 }

@@ -39,7 +39,7 @@ const claimQuery = `SELECT r.id
 // organizations make it slow.
 func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
 	var out *review.Claim
-	err := s.write(ctx, "claim a review", func(t *tx) error {
+	err := s.write(ctx, "claim a review", everyone, func(t *tx) error {
 		if t.dialect.lockClaims != "" {
 			if _, err := t.exec(ctx, t.dialect.lockClaims); err != nil {
 				return err
@@ -87,7 +87,7 @@ const held = ` WHERE organization = ? AND id = ? AND status = 'in_progress' AND 
 // change does fn for the holder of a claim: set is the SET part of the UPDATE
 // that proves the claim. fn may be nil.
 func (s *Store) change(ctx context.Context, op string, c review.Claim, fn func(t *tx) (set string, args []any), to review.Status) error {
-	return s.write(ctx, op, func(t *tx) error {
+	return s.write(ctx, op, of(c.Organization), func(t *tx) error {
 		set, args := fn(t)
 		n, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(args, c.Organization, c.ReviewID, c.Attempt)...)
 		switch {
@@ -160,7 +160,7 @@ func (s *Store) ReleaseLeases(ctx context.Context, maxLost int) ([]string, error
 // reap counts a loss for reviews in progress, and queues or fails them.
 func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *tx) (condition string, args []any)) ([]string, error) {
 	var ids []string
-	err := s.write(ctx, op, func(t *tx) error {
+	err := s.write(ctx, op, everyone, func(t *tx) error {
 		condition, args := which(t)
 		var rows []claimed
 		if err := t.list(ctx, &rows, `SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost

@@ -101,7 +101,7 @@ func reviewNotFound(id string) error {
 // CreateReview implements review.Reviews.
 func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued int) (review.Accepted, error) {
 	accepted := review.Accepted{ReviewID: n.ID, EstimatedMS: n.EstimatedMS}
-	err := s.write(ctx, "create a review", func(t *tx) error {
+	err := s.write(ctx, "create a review", of(n.Organization), func(t *tx) error {
 		if n.Idempotency != nil {
 			earlier, err := t.claimIdempotencyKey(ctx, n)
 			if err != nil {
@@ -145,7 +145,7 @@ func queueFull(maxQueued int) error {
 // GetReview implements review.Reviews.
 func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, error) {
 	var out review.Review
-	err := s.read(ctx, "read a review", func(t *tx) (err error) {
+	err := s.read(ctx, "read a review", of(org), func(t *tx) (err error) {
 		if out, err = t.review(ctx, org, id); err != nil || out.Status != review.Complete {
 			return err // only complete reviews have findings and skips
 		}
@@ -164,7 +164,7 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 // GetReviewState implements review.Reviews.
 func (s *Store) GetReviewState(ctx context.Context, org, id string) (review.Review, error) {
 	var out review.Review
-	err := s.read(ctx, "read a review's state", func(t *tx) (err error) {
+	err := s.read(ctx, "read a review's state", of(org), func(t *tx) (err error) {
 		out, err = t.review(ctx, org, id)
 		return err
 	})
@@ -210,7 +210,7 @@ func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([
 	args = append(args, max(f.Limit, 1))
 
 	var rows []reviewRow
-	if err := s.read(ctx, "list reviews", func(t *tx) error { return t.list(ctx, &rows, query, args...) }); err != nil {
+	if err := s.read(ctx, "list reviews", of(org), func(t *tx) error { return t.list(ctx, &rows, query, args...) }); err != nil {
 		return nil, err
 	}
 	out := make([]review.Review, 0, len(rows))
@@ -227,7 +227,7 @@ func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([
 // CancelReview implements review.Reviews.
 func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review, error) {
 	var out review.Review
-	err := s.write(ctx, "cancel a review", func(t *tx) error {
+	err := s.write(ctx, "cancel a review", of(org), func(t *tx) error {
 		// The state before decides what is counted, so nobody may change it
 		// between these two statements.
 		var before review.Status

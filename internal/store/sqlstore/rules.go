@@ -56,7 +56,7 @@ func (r ruleRow) rule() (rule.Rule, error) {
 // CreateRule implements rule.Store.
 func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (rule.Rule, error) {
 	var out rule.Rule
-	err := s.write(ctx, "create a rule", func(t *tx) error {
+	err := s.write(ctx, "create a rule", of(org), func(t *tx) error {
 		// Counting takes the organization's row, so that creations at the same
 		// time can't all see the last free place. What it counts is undone when
 		// the rule is refused.
@@ -94,7 +94,7 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 // GetRule implements rule.Store.
 func (s *Store) GetRule(ctx context.Context, org, fullID string) (rule.Rule, error) {
 	var row ruleRow
-	err := s.read(ctx, "read a rule", func(t *tx) error {
+	err := s.read(ctx, "read a rule", of(org), func(t *tx) error {
 		err := t.get(ctx, &row, `SELECT `+ruleColumns+` FROM rules WHERE organization = ? AND full_id = ?`, org, fullID)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ruleNotFound(fullID)
@@ -113,7 +113,7 @@ func ruleNotFound(fullID string) error {
 
 // DeleteRule implements rule.Store.
 func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
-	return s.write(ctx, "delete a rule", func(t *tx) error {
+	return s.write(ctx, "delete a rule", of(org), func(t *tx) error {
 		n, err := t.exec(ctx, `DELETE FROM rules WHERE organization = ? AND full_id = ?`, org, fullID)
 		switch {
 		case err != nil:
@@ -141,7 +141,7 @@ func (s *Store) ListRepoRules(ctx context.Context, org, repo string) ([]rule.Rul
 
 func (s *Store) listRules(ctx context.Context, org, repo string) ([]rule.Rule, error) {
 	var rows []ruleRow
-	err := s.read(ctx, "list rules", func(t *tx) error {
+	err := s.read(ctx, "list rules", of(org), func(t *tx) error {
 		return t.list(ctx, &rows, `SELECT `+ruleColumns+` FROM rules
 			WHERE organization = ? AND repo = ? ORDER BY full_id`, org, repo)
 	})
@@ -165,7 +165,7 @@ func (s *Store) CountRules(ctx context.Context, org string) (orgRules int, byRep
 		Repo  string `db:"repo"`
 		Count int    `db:"n"`
 	}
-	err = s.read(ctx, "count rules", func(t *tx) error {
+	err = s.read(ctx, "count rules", of(org), func(t *tx) error {
 		return t.list(ctx, &rows, `SELECT repo, COUNT(*) AS n FROM rules WHERE organization = ? GROUP BY repo
 			UNION ALL SELECT repo, rule_count FROM rules_files WHERE organization = ?`, org, org)
 	})

@@ -82,7 +82,7 @@ func (t *tx) setRulesFile(ctx context.Context, org, repo string, rules []rule.Ru
 // RulesFileRules implements rule.Store.
 func (s *Store) RulesFileRules(ctx context.Context, org, repo string) ([]rule.Rule, error) {
 	var text string
-	err := s.read(ctx, "read the rules of a rules file", func(t *tx) error {
+	err := s.read(ctx, "read the rules of a rules file", of(org), func(t *tx) error {
 		err := t.get(ctx, &text, `SELECT rules FROM rules_files WHERE organization = ? AND repo = ?`, org, repo)
 		if errors.Is(err, sql.ErrNoRows) {
 			text = "[]"

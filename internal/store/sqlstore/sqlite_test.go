@@ -218,7 +218,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 	require.NoError(t, err)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err = s.write(ctx, "break off", func(tx *tx) error {
+	err = s.write(ctx, "break off", everyone, func(tx *tx) error {
 		if err := tx.insertFindings(ctx, c.ReviewID, manyFindings(1_000).Findings); err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func TestContextEndsWhileWaiting(t *testing.T) {
 func TestCommitFails(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: newDatabase(t)})
-	err := s.write(t.Context(), "break a key", func(tx *tx) error {
+	err := s.write(t.Context(), "break a key", everyone, func(tx *tx) error {
 		if _, err := tx.exec(t.Context(), "PRAGMA defer_foreign_keys = 1"); err != nil {
 			return err
 		}
@@ -277,7 +277,7 @@ func TestReadersDoNotWait(t *testing.T) {
 	s := openAt(t, Options{Database: newDatabase(t)})
 	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
 	require.NoError(t, err)
-	err = s.write(t.Context(), "write", func(tx *tx) error {
+	err = s.write(t.Context(), "write", everyone, func(tx *tx) error {
 		if _, err := tx.exec(t.Context(), "UPDATE reviews SET repo = 'acme/changed'"); err != nil {
 			return err
 		}
@@ -337,7 +337,7 @@ func TestMigrationsCanBeUndone(t *testing.T) {
 		return names
 	}
 	up := objects()
-	p, err := s.provider()
+	p, _, err := s.provider()
 	require.NoError(t, err)
 	_, err = p.DownTo(t.Context(), 0)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/pgtest"
 	"github.com/prwarden/prwarden/internal/store/storetest"
 )
 
@@ -32,6 +33,24 @@ func TestConformanceSQLite(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		clock := storetest.NewClock()
 		o := Options{Database: newDatabase(t), Exclusive: true, Now: clock.Now}
+		s := openAt(t, o)
+		return storetest.Harness{
+			Store: s,
+			Clock: clock,
+			Reopen: func(t *testing.T) storetest.Store {
+				t.Helper()
+				require.NoError(t, s.Close())
+				return openAt(t, o)
+			},
+		}
+	})
+}
+
+func TestConformancePostgres(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Harness {
+		clock := storetest.NewClock()
+		o := Options{Database: pgtest.New(t), Now: clock.Now}
 		s := openAt(t, o)
 		return storetest.Harness{
 			Store: s,

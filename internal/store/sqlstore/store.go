@@ -20,6 +20,7 @@ import (
 // Store is the store on an SQL database. It is safe for concurrent use.
 type Store struct {
 	dialect   dialect
+	database  string // as Options have it; it may hold a password
 	pools     pools
 	now       func() time.Time // nil: the dialect's clock
 	exclusive bool
@@ -35,8 +36,12 @@ var (
 // Options say which database to open and how.
 type Options struct {
 	// Database names it: `sqlite:` and the path of a file, which is created
-	// when there is none; its folder must exist.
+	// when there is none; its folder must exist. Or `postgres://…` in the form of
+	// libpq; that database must exist.
 	Database string
+	// Connections is the most that there are to Postgres at once; 0 for
+	// DefaultConnections. SQLite's number is its own.
+	Connections int
 	// Exclusive makes this the only process that serves an SQLite database:
 	// Open fails when there is another. Others may still open it without.
 	Exclusive bool
@@ -58,7 +63,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dialect: d, pools: p, now: o.Now, exclusive: o.Exclusive}, nil
+	return &Store{dialect: d, database: o.Database, pools: p, now: o.Now, exclusive: o.Exclusive}, nil
 }
 
 // Close closes the database. Calls after it fail with Unavailable. A second
@@ -91,33 +96,30 @@ func (p pools) close() error {
 	return errors.Join(errReader, errWriter, errRelease)
 }
 
-// write does fn in one transaction that may write. It is committed, durably,
-// when fn returns nil, and leaves nothing behind otherwise. op names it in
-// unexpected errors.
-func (s *Store) write(ctx context.Context, op string, fn func(*tx) error) error {
-	return s.transaction(ctx, op, s.pools.writer, nil, func(t *tx) (err error) {
-		if t.now, err = s.clock(ctx, t); err != nil {
-			return err
-		}
-		return fn(t)
-	})
+// write does fn in one transaction that may write, as far as the scope goes. It
+// is committed, durably, when fn returns nil, and leaves nothing behind
+// otherwise. op names it in unexpected errors.
+func (s *Store) write(ctx context.Context, op string, scope scope, fn func(*tx) error) error {
+	return s.transaction(ctx, op, scope, s.pools.writer, nil, fn)
 }
 
-// read does fn in one transaction that sees one state of the database.
-func (s *Store) read(ctx context.Context, op string, fn func(*tx) error) error {
-	return s.transaction(ctx, op, s.pools.reader, s.dialect.readTx, fn)
+// read does fn in one transaction that sees one state of the database, as far
+// as the scope goes.
+func (s *Store) read(ctx context.Context, op string, scope scope, fn func(*tx) error) error {
+	return s.transaction(ctx, op, scope, s.pools.reader, s.dialect.readTx, fn)
 }
 
-func (s *Store) transaction(ctx context.Context, op string, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
+func (s *Store) transaction(ctx context.Context, op string, scope scope, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
 	err := func() error {
-		inner, err := db.BeginTxx(ctx, o)
+		b := &beginning{scope: scope}
+		inner, err := db.BeginTxx(context.WithValue(ctx, beginningKey{}, b), o)
 		if err != nil {
 			return err
 		}
 		// After a commit this does nothing. Its own error adds nothing to the
 		// one that led here.
 		defer func() { _ = inner.Rollback() }()
-		if err := fn(&tx{Tx: inner, dialect: &s.dialect}); err != nil {
+		if err := fn(&tx{Tx: inner, dialect: &s.dialect, now: s.clock(b)}); err != nil {
 			return err
 		}
 		return inner.Commit()
@@ -128,26 +130,22 @@ func (s *Store) transaction(ctx context.Context, op string, db *sqlx.DB, o *sql.
 	return s.translate(ctx, op, err)
 }
 
-// clock reads the store's clock, once a writing transaction.
-func (s *Store) clock(ctx context.Context, t *tx) (time.Time, error) {
+// clock reads the store's clock, once a transaction.
+func (s *Store) clock(b *beginning) time.Time {
 	switch {
 	case s.now != nil:
-		return truncate(s.now()), nil
-	case s.dialect.clock == "":
-		return truncate(time.Now()), nil
+		return truncate(s.now())
+	case s.dialect.clock:
+		return b.now
 	}
-	var now stamp
-	if err := t.get(ctx, &now, s.dialect.clock); err != nil {
-		return time.Time{}, err
-	}
-	return now.Time, nil
+	return truncate(time.Now())
 }
 
 // tx is a transaction. Its queries are written with `?`.
 type tx struct {
 	*sqlx.Tx
 	dialect *dialect
-	now     time.Time // when it happens; only of one that writes
+	now     time.Time // when it happens
 }
 
 // get reads one row into dest; sql.ErrNoRows when there is none.

@@ -1,0 +1,326 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// How long things may take on a connection to Postgres. Every transaction asks
+// the server for its part, because a connection pooler may give each one
+// another session.
+const (
+	// statementTimeout is the server's, for one statement; no statement of ours
+	// comes near it.
+	statementTimeout = 10 * time.Second
+	// idleTimeout is the server's, for a transaction whose client says nothing:
+	// a server that is frozen, or cut off, holds its locks no longer. It is well
+	// below a lease.
+	idleTimeout = 5 * time.Second
+	// aliveInterval is how often a statement looks whether its client is there.
+	aliveInterval = time.Second
+	// answerTimeout is ours, for an answer of a server that may be dead. It is
+	// longer than statementTimeout, so that a living one answers first.
+	answerTimeout = statementTimeout + 2*time.Second
+	// cancelGrace is how long a statement may still take when its context ends,
+	// before the connection is given up.
+	cancelGrace = 500 * time.Millisecond
+)
+
+// beginning is what the beginning of a transaction needs and learns. It goes
+// with the context, because database/sql has no other way to the driver.
+type beginning struct {
+	scope scope
+	now   time.Time // the database's clock, in whole microseconds
+}
+
+// beginningKey is the context's key of a *beginning.
+type beginningKey struct{}
+
+// pqConn is what a connection of lib/pq can do. It is its own driver.Tx.
+type pqConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Tx
+	driver.Validator
+}
+
+// pgConnector makes connections that differ from lib/pq's in three things. A
+// transaction begins, says for whom it works, and reads the clock in one round
+// trip. The end of a context ends a statement also when the server is dead or
+// frozen, and takes no goroutine and no second connection. And every answer has
+// to come in answerTimeout.
+type pgConnector struct {
+	config  pq.Config
+	patient bool // takes any time for an answer, as migrations need
+}
+
+// Connect implements driver.Connector.
+func (c pgConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	connector, err := pq.NewConnectorConfig(c.config)
+	if err != nil {
+		return nil, err
+	}
+	d := &pgDialer{}
+	connector.Dialer(d)
+	inner, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, ok := inner.(pqConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("lib/pq has changed: %T is not what this program needs", inner), inner.Close())
+	}
+	if c.patient {
+		return out, nil
+	}
+	d.conn.watch()
+	return &pgConn{pqConn: out, net: d.conn}, nil
+}
+
+// Driver implements driver.Connector.
+func (c pgConnector) Driver() driver.Driver { return &pq.Driver{} }
+
+// pgConn is a connection to Postgres. Like all of database/sql's it is used by
+// one goroutine at a time.
+type pgConn struct {
+	pqConn
+	net  *pgNetConn
+	bad  bool
+	stop func() // ends the watch of the transaction's context
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *pgConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b, ok := ctx.Value(beginningKey{}).(*beginning)
+	if !ok {
+		return nil, errors.New("a transaction on Postgres must say for whom it works")
+	}
+	c.stop = c.net.endWith(ctx)
+	if err := c.begin(ctx, o, b); err != nil {
+		c.bad = true // whatever state it is in
+		c.finish()
+		return nil, err
+	}
+	return &pgTx{conn: c}, nil
+}
+
+func (c *pgConn) begin(ctx context.Context, o driver.TxOptions, b *beginning) (err error) {
+	if strings.ContainsRune(string(b.scope), 0) {
+		return errors.New("an organization with a NUL byte")
+	}
+	mode := "READ COMMITTED READ WRITE"
+	if o.ReadOnly {
+		mode = "REPEATABLE READ READ ONLY"
+	}
+	// The simple protocol takes several statements, and no parameters.
+	rows, err := c.pqConn.QueryContext(context.WithoutCancel(ctx), "BEGIN ISOLATION LEVEL "+mode+`; SELECT
+		set_config('prwarden.organization', `+pq.QuoteLiteral(string(b.scope))+`, TRUE),
+		`+timeouts+`
+		`+pgClock, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, rows.Close()) }()
+	values := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(values); err != nil {
+		return err
+	}
+	us, ok := values[len(values)-1].(int64)
+	if !ok {
+		return fmt.Errorf("the clock is a %T", values[len(values)-1])
+	}
+	b.now = time.UnixMicro(us).UTC()
+	return nil
+}
+
+// pgClock is the time when the transaction began, in microseconds since 1970.
+const pgClock = `(EXTRACT(EPOCH FROM now()) * 1000000)::BIGINT`
+
+// timeouts sets the server's part.
+var timeouts = func() (text string) {
+	for _, s := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"statement_timeout", statementTimeout},
+		{"idle_in_transaction_session_timeout", idleTimeout},
+		{"client_connection_check_interval", aliveInterval},
+	} {
+		text += "set_config('" + s.name + "', '" + strconv.FormatInt(s.value.Milliseconds(), 10) + "', TRUE), "
+	}
+	return text
+}()
+
+// finish ends what began with a transaction.
+func (c *pgConn) finish() {
+	if c.stop != nil {
+		c.stop()
+		c.stop = nil
+	}
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *pgConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if c.stop != nil { // the transaction's context, or one made from it, is watched
+		return c.pqConn.QueryContext(context.WithoutCancel(ctx), query, args)
+	}
+	return c.pqConn.QueryContext(ctx, query, args)
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *pgConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if c.stop != nil {
+		return c.pqConn.ExecContext(context.WithoutCancel(ctx), query, args)
+	}
+	return c.pqConn.ExecContext(ctx, query, args)
+}
+
+// IsValid implements driver.Validator.
+func (c *pgConn) IsValid() bool { return !c.bad && c.pqConn.IsValid() }
+
+// ResetSession implements driver.SessionResetter.
+func (c *pgConn) ResetSession(ctx context.Context) error {
+	if c.bad {
+		return driver.ErrBadConn
+	}
+	return c.pqConn.ResetSession(ctx)
+}
+
+// pgTx is a transaction that is open.
+type pgTx struct{ conn *pgConn }
+
+// Commit implements driver.Tx. An error may mean that the answer was lost, and
+// the transaction was committed all the same.
+func (t *pgTx) Commit() error {
+	defer t.conn.finish()
+	return t.conn.pqConn.Commit()
+}
+
+// Rollback implements driver.Tx.
+func (t *pgTx) Rollback() error {
+	defer t.conn.finish()
+	err := t.conn.pqConn.Rollback()
+	if err != nil {
+		t.conn.bad = true
+	}
+	return err
+}
+
+// pgDialer is lib/pq's dialer for one connection, and remembers it.
+type pgDialer struct{ conn *pgNetConn }
+
+// DialContext implements pq.DialerContext.
+func (d *pgDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3,
+	}}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	d.conn = &pgNetConn{Conn: c}
+	return d.conn, nil
+}
+
+// Dial implements pq.Dialer.
+func (d *pgDialer) Dial(network, address string) (net.Conn, error) {
+	return d.DialContext(context.Background(), network, address)
+}
+
+// DialTimeout implements pq.Dialer.
+func (d *pgDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return d.DialContext(ctx, network, address)
+}
+
+// pgNetConn is a network connection on which every answer has its time.
+type pgNetConn struct {
+	net.Conn
+	mu      sync.Mutex
+	watched bool
+	ending  bool // a context has ended: deadlines are not moved any more
+}
+
+// watch begins to watch, after the connection is made.
+func (c *pgNetConn) watch() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.watched = true
+}
+
+// Write sends a request, whose answer has its time from now on.
+func (c *pgNetConn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	if c.watched && !c.ending {
+		if err := c.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
+			c.mu.Unlock()
+			return 0, err
+		}
+	}
+	c.mu.Unlock()
+	return c.Conn.Write(b)
+}
+
+// endWith gives what happens on the connection only cancelGrace when ctx ends.
+// stop ends that; it returns when nothing of it will happen any more.
+func (c *pgNetConn) endWith(ctx context.Context) (stop func()) {
+	ended := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.ending = true
+		_ = c.SetDeadline(time.Now().Add(cancelGrace)) // fails only on a closed connection
+	})
+	return func() {
+		if cancel() {
+			return
+		}
+		<-ended
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.ending = false // the next Write sets another deadline
+	}
+}
+
+// configurePostgres reads the address of a database. It may hold a password, so
+// an error repeats nothing of it.
+func configurePostgres(database string) (pq.Config, error) {
+	config, err := pq.NewConfig(database)
+	if err != nil {
+		return pq.Config{}, errors.New("the database's address can't be read; write postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, and in a password %40 for @, %2F for /, %3A for : and %25 for %")
+	}
+	// A query with parameters takes one round trip, and leaves nothing on the
+	// connection that a pooler would have to know of.
+	config.BinaryParameters = true
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectTimeout
+	}
+	if config.ApplicationName == "" && config.FallbackApplicationName == "" {
+		config.FallbackApplicationName = "prwarden"
+	}
+	return config, nil
+}
+
+// connectTimeout is how long making a connection may take, where
+// connect_timeout does not say.
+const connectTimeout = 5 * time.Second
+

@@ -1,0 +1,18 @@
+package sqlstore
+
+// scope says whose rows a transaction may see and write. Where the database
+// has row-level security, it holds whatever a query says: the second line
+// behind the organization in each query.
+type scope string
+
+// everyone is the scope of what belongs to no one organization: the queue,
+// retention, keys by their hash.
+const everyone scope = "*"
+
+// of is the scope of an organization. It is never everyone.
+func of(organization string) scope {
+	if organization == string(everyone) {
+		return "" // no organization has this name: nothing
+	}
+	return scope(organization)
+}
