@@ -63,12 +63,9 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 		if with, ok := r.(reflection.GRPCServer); ok {
 			reflection.Register(with)
 		}
-	}, s.tracing.server()...)
+	}, s.tracing.handler())
 	if s.gateway, err = gateway.New(gateway.Config{
-		Dial: func(o ...grpc.DialOption) (*grpc.ClientConn, error) {
-			return s.grpc.Dial(append(o, s.tracing.client()...)...)
-		},
-		Admitter: admitter, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
+		Conn: s.grpc.Conn(), Admitter: admitter, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
 	}); err != nil {
 		return err
 	}

@@ -236,12 +236,8 @@ func (s *Server) shutdown(ctx context.Context) error {
 // release frees what NewServer took, also when it got only part of the way.
 func (s *Server) release() error {
 	var all []error
-	if s.gateway != nil {
-		all = append(all, s.gateway.Close())
-	}
 	if s.grpc != nil {
-		// Its half in memory runs from the beginning. After shutdown this does
-		// nothing.
+		// It may have begun in part. After shutdown this does nothing.
 		all = append(all, s.grpc.Shutdown(context.Background()))
 	}
 	for _, l := range []net.Listener{s.listeners.http, s.listeners.grpc, s.listeners.ops} {

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/stats"
 )
 
 // tracing sends OpenTelemetry traces of gRPC calls when the standard variables
@@ -67,12 +68,20 @@ func (t tracing) options() []otelgrpc.Option {
 	}
 }
 
+// handler follows the calls that a server answers; nil without tracing.
+func (t tracing) handler() stats.Handler {
+	if t.provider == nil {
+		return nil
+	}
+	return otelgrpc.NewServerHandler(t.options()...)
+}
+
 // server are the options that trace the calls that a server answers.
 func (t tracing) server() []grpc.ServerOption {
 	if t.provider == nil {
 		return nil
 	}
-	return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(t.options()...))}
+	return []grpc.ServerOption{grpc.StatsHandler(t.handler())}
 }
 
 // client are the options that trace the calls that go over a connection.

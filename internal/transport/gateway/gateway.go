@@ -27,9 +27,8 @@ import (
 
 // Config is what a Gateway needs.
 type Config struct {
-	// Dial returns a connection to the gRPC server in memory, as
-	// grpcserver.Server.Dial does.
-	Dial func(...grpc.DialOption) (*grpc.ClientConn, error)
+	// Conn is grpcserver.Server's connection for callers in this process.
+	Conn grpc.ClientConnInterface
 	// Admitter admits and counts every request but those for health.
 	Admitter *admission.Admitter
 	// OpenAPI is the document at /openapi.json.
@@ -42,7 +41,6 @@ type Config struct {
 // Gateway is the handler of the REST API.
 type Gateway struct {
 	mux      *runtime.ServeMux
-	conn     *grpc.ClientConn
 	routes   routes
 	admitter *admission.Admitter
 	openAPI  []byte
@@ -76,22 +74,18 @@ func New(c Config) (*Gateway, error) {
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithDisableHTTPMethodOverride(),
 	)
-	if g.conn, err = c.Dial(grpc.WithStreamInterceptor(g.awaitFirst)); err != nil {
-		return nil, err
-	}
-	for _, register := range []func(context.Context, *runtime.ServeMux, *grpc.ClientConn) error{
-		prwardenv1.RegisterReviewServiceHandler, prwardenv1.RegisterRuleServiceHandler, prwardenv1.RegisterKeyServiceHandler,
+	conn := admittedConn{c.Conn, g}
+	for _, err := range []error{
+		prwardenv1.RegisterReviewServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewReviewServiceClient(conn)),
+		prwardenv1.RegisterRuleServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewRuleServiceClient(conn)),
+		prwardenv1.RegisterKeyServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewKeyServiceClient(conn)),
 	} {
-		if err := register(context.Background(), g.mux, g.conn); err != nil {
-			return nil, errors.Join(fmt.Errorf("register REST handlers: %w", err), g.conn.Close())
+		if err != nil {
+			return nil, fmt.Errorf("register REST handlers: %w", err)
 		}
 	}
 	return g, nil
 }
-
-// Close closes the connection to the gRPC server. Requests that are still
-// running fail.
-func (g *Gateway) Close() error { return g.conn.Close() }
 
 // noHeader keeps every header on its side: what has to cross is passed by
 // name.
@@ -100,17 +94,10 @@ func noHeader(string) (string, bool) { return "", false }
 // metadata is what a call to the gRPC server carries.
 func (g *Gateway) metadata(ctx context.Context, _ *http.Request) metadata.MD {
 	e := exchangeOf(ctx)
-	md, err := grpcserver.AdmittedMetadata(e.caller, e.peer, e.requestID)
-	if err != nil {
-		// Without it the server takes the call for one that nobody admitted
-		// and refuses it.
-		g.log.Error("a caller could not be handed over", "request_id", e.requestID, "error", err)
+	if len(e.idempotency) == 0 || e.route.method != idempotentMethod {
 		return nil
 	}
-	if len(e.idempotency) > 0 && e.route.method == idempotentMethod {
-		md.Set(grpcserver.IdempotencyKey, e.idempotency...)
-	}
-	return md
+	return metadata.MD{grpcserver.IdempotencyKey: e.idempotency}
 }
 
 // ServeHTTP implements http.Handler.

@@ -11,18 +11,37 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 )
 
-// awaitFirst makes the Header of a stream wait for its first message and fail
-// when that does. grpc-gateway asks for the header before it answers, so a
-// stream that fails at once is answered like any other failed call, and not
-// with an error inside of a stream and grpc-gateway's own idea of its status.
-func (g *Gateway) awaitFirst(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	s, err := next(ctx, desc, cc, method, opts...)
+// admittedConn makes calls for requests that the gateway admitted.
+type admittedConn struct {
+	grpc.ClientConnInterface
+	gateway *Gateway
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (c admittedConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return c.ClientConnInterface.Invoke(admitted(ctx), method, args, reply, opts...)
+}
+
+func admitted(ctx context.Context) context.Context {
+	e := exchangeOf(ctx)
+	return grpcserver.WithAdmitted(ctx, &grpcserver.Admitted{Caller: e.caller, Peer: e.peer, RequestID: e.requestID})
+}
+
+// NewStream implements grpc.ClientConnInterface. It makes the Header of a
+// stream wait for its first message and fail when that does. grpc-gateway asks
+// for the header before it answers, so a stream that fails at once is answered
+// like any other failed call, and not with an error inside of a stream and
+// grpc-gateway's own idea of its status.
+func (c admittedConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := c.ClientConnInterface.NewStream(admitted(ctx), desc, method, opts...)
 	if err != nil {
 		return nil, err
 	}
-	rt := g.routes.byMethod(method)
+	rt := c.gateway.routes.byMethod(method)
 	if rt == nil {
 		return nil, fmt.Errorf("no route for %s", method)
 	}

@@ -78,13 +78,15 @@ func shown(method string) string { return grpcerr.Cut(method, maxShown) }
 func newRequestID() string { return strings.ToLower(rand.Text()) }
 
 // identify is the first link: it gives the request its identifier and answers
-// it in the response's metadata.
+// it in the response's metadata. The gateway has done so already.
 func identify(ctx context.Context, _ string, next func(context.Context) error) error {
+	if a, ok := ctx.Value(admittedKey{}).(*Admitted); ok {
+		return next(context.WithValue(ctx, callKey{}, &call{requestID: a.RequestID, peer: a.Peer, inProcess: true, caller: a.Caller}))
+	}
 	md, _ := metadata.FromIncomingContext(ctx)
 	c := &call{requestID: ChooseRequestID(first(md, RequestIDKey))}
 	if p, ok := peer.FromContext(ctx); ok {
 		c.peer = p.Addr.String()
-		_, c.inProcess = p.Addr.(inProcessAddr)
 	}
 	// It fails only when the header was sent already, which nobody did yet.
 	_ = grpc.SetHeader(ctx, metadata.Pairs(RequestIDKey, c.requestID))

@@ -24,8 +24,8 @@ type link struct {
 	pass grpc.StreamServerInterceptor
 }
 
-// Chain is everything that a call passes before its handler, in order. The
-// network server and the one under the gateway use the same Chain.
+// Chain is everything that a call passes before its handler, in order. Calls
+// from the network and those of the gateway pass the same Chain.
 type Chain struct{ links []link }
 
 // NewChain makes the chain. It fails only when the constraints in the protos
@@ -52,12 +52,19 @@ func NewChain(admitter *admission.Admitter, metrics *grpcprom.ServerMetrics, log
 	}}, nil
 }
 
-func (c *Chain) option() grpc.ServerOption {
-	all := make([]grpc.StreamServerInterceptor, len(c.links))
-	for i, l := range c.links {
-		all[i] = l.pass
+// pass is the whole chain as one interceptor.
+func (c *Chain) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return c.from(0, srv, ss, info, handler)
+}
+
+// from passes the links from the i-th on.
+func (c *Chain) from(i int, srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if i == len(c.links) {
+		return handler(srv, ss)
 	}
-	return grpc.ChainStreamInterceptor(all...)
+	return c.links[i].pass(srv, ss, info, func(srv any, ss grpc.ServerStream) error {
+		return c.from(i+1, srv, ss, info, handler)
+	})
 }
 
 // around is a step that doesn't look at messages: it calls next with the

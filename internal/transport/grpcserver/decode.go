@@ -48,10 +48,15 @@ type registrar struct{ server *grpc.Server }
 // RegisterService implements grpc.ServiceRegistrar.
 func (r registrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	d := *desc
-	d.Methods = nil
-	d.Streams = slices.Clone(desc.Streams)
+	d.Methods, d.Streams = nil, streamsOf(desc)
+	r.server.RegisterService(&d, impl)
+}
+
+// streamsOf returns all methods of a service as streams.
+func streamsOf(desc *grpc.ServiceDesc) []grpc.StreamDesc {
+	all := slices.Clone(desc.Streams)
 	for _, m := range desc.Methods {
-		d.Streams = append(d.Streams, grpc.StreamDesc{
+		all = append(all, grpc.StreamDesc{
 			StreamName: m.MethodName,
 			Handler:    asStream(m.Handler),
 			// Of more than one answer, as far as gRPC knows: it runs
@@ -59,7 +64,7 @@ func (r registrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
 			ServerStreams: true,
 		})
 	}
-	r.server.RegisterService(&d, impl)
+	return all
 }
 
 // GetServiceInfo lets reflection list what is registered.

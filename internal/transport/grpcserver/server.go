@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net"
-	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/proto" // registers the codec
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/grpc/stats"
 )
 
 // Limits of the servers.
@@ -49,33 +46,24 @@ const (
 	idleTimeout = 2 * time.Minute
 	// handshakeTimeout bounds how long a connection may take to be one.
 	handshakeTimeout = 10 * time.Second
-	// inMemoryBuffer is how much the in-memory connection holds each way.
-	inMemoryBuffer = 1 << 20
 )
 
-// Server is the gRPC service on a network port and, for the gateway, in
-// memory. They are two servers with the same chain and the same services: a
-// limit on the streams of one connection is right for a stranger's and wrong
-// for the one connection that carries all REST requests.
+// Server is the gRPC service: on a network port, and for callers in this
+// process, such as the gateway. Both have the same chain and the same services.
 type Server struct {
-	network  *grpc.Server
-	memory   *grpc.Server
-	listener *bufconn.Listener
-	served   chan error
-	once     sync.Once
+	network *grpc.Server
+	process *inProcess
 }
 
-// New makes a server of a chain and starts its in-memory half. register is
-// called for each half and has to register the same services. options, such as
-// those for telemetry, are for both halves, so credentials can't be among them.
-func New(chain *Chain, register func(grpc.ServiceRegistrar), options ...grpc.ServerOption) *Server {
-	common := append([]grpc.ServerOption{
-		chain.option(),
+// New makes a server of a chain. register is called for each half and has to
+// register the same services. telemetry follows the calls of both; it may be
+// nil. options are for the network half.
+func New(chain *Chain, register func(grpc.ServiceRegistrar), telemetry stats.Handler, options ...grpc.ServerOption) *Server {
+	all := append([]grpc.ServerOption{
+		grpc.StreamInterceptor(chain.pass),
 		grpc.MaxRecvMsgSize(maxReceived),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.UnknownServiceHandler(unknownMethod),
-	}, options...)
-	network := append([]grpc.ServerOption{
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeaderList),
 		grpc.StaticStreamWindowSize(streamWindow),
@@ -87,16 +75,13 @@ func New(chain *Chain, register func(grpc.ServiceRegistrar), options ...grpc.Ser
 			Timeout:           20 * time.Second,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-	}, common...)
-	s := &Server{
-		network:  grpc.NewServer(network...),
-		memory:   grpc.NewServer(common...),
-		listener: bufconn.Listen(inMemoryBuffer),
-		served:   make(chan error, 1),
+	}, options...)
+	if telemetry != nil {
+		all = append(all, grpc.StatsHandler(telemetry))
 	}
+	s := &Server{network: grpc.NewServer(all...), process: newInProcess(chain, telemetry)}
 	register(registrar{s.network})
-	register(registrar{s.memory})
-	go func() { s.served <- s.memory.Serve(inProcessListener{s.listener}) }()
+	register(s.process)
 	return s
 }
 
@@ -108,32 +93,18 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Dial returns a connection to the in-memory half. Whoever closes it has made
-// sure that nothing uses it any more.
-func (s *Server) Dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
-	options = append([]grpc.DialOption{
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return s.listener.DialContext(ctx) }),
-		// An answer is as large as it is: a review has up to 10,000 findings.
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
-	}, options...)
-	conn, err := grpc.NewClient("passthrough:///in-memory", options...)
-	if err != nil {
-		return nil, fmt.Errorf("connect to gRPC in memory: %w", err)
-	}
-	return conn, nil
-}
+// Conn is the connection for callers in this process. A call whose context is
+// not from WithAdmitted is admitted like any other.
+func (s *Server) Conn() grpc.ClientConnInterface { return s.process }
 
 // ShutdownNetwork takes no more calls from the network, lets those that run
 // finish until ctx ends, and then cuts them off.
 func (s *Server) ShutdownNetwork(ctx context.Context) error { return stop(ctx, s.network) }
 
-// Shutdown does so with both halves. The gateway, which calls the one in
-// memory, must be shut down before.
+// Shutdown does so with both halves. The gateway, which calls the one in this
+// process, must be shut down before.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := errors.Join(stop(ctx, s.network), stop(ctx, s.memory))
-	s.once.Do(func() { err = errors.Join(err, <-s.served) })
-	return err
+	return errors.Join(stop(ctx, s.network), s.process.stop(ctx))
 }
 
 func stop(ctx context.Context, s *grpc.Server) error {
@@ -151,24 +122,3 @@ func stop(ctx context.Context, s *grpc.Server) error {
 		return fmt.Errorf("stop gRPC: running calls were cut off: %w", ctx.Err())
 	}
 }
-
-// inProcessAddr is the address of the other end of an in-memory connection.
-// Nothing that comes over a network can have it.
-type inProcessAddr struct{}
-
-func (inProcessAddr) Network() string { return "memory" }
-func (inProcessAddr) String() string  { return "memory" }
-
-type inProcessListener struct{ *bufconn.Listener }
-
-func (l inProcessListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return inProcessConn{c}, nil
-}
-
-type inProcessConn struct{ net.Conn }
-
-func (inProcessConn) RemoteAddr() net.Addr { return inProcessAddr{} }

@@ -72,7 +72,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	admitter := admission.NewAdmitter(b.Keys, admission.NewMemoryLimiter(time.Now), o.Trusted, o.Limit)
 	chain, err := grpcserver.NewChain(admitter, b.Metrics, log)
 	require.NoError(t, err)
-	server := grpcserver.New(chain, b.register)
+	server := grpcserver.New(chain, b.register, nil)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	b.GRPCAddr = listener.Addr().String()
@@ -80,7 +80,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	go func() { served <- server.Serve(listener) }()
 
 	g, err := gateway.New(gateway.Config{
-		Dial: server.Dial, Admitter: admitter, OpenAPI: []byte(`{"openapi":"3.0.0"}`), Log: log,
+		Conn: server.Conn(), Admitter: admitter, OpenAPI: []byte(`{"openapi":"3.0.0"}`), Log: log,
 		Ready: func(context.Context) error { return b.ready },
 	})
 	require.NoError(t, err)
@@ -92,7 +92,6 @@ func Start(t testing.TB, o Options) *Bundle {
 		b.Handlers.EndWatches()
 		web.CloseClientConnections()
 		web.Close()
-		assert.NoError(t, g.Close())
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		assert.NoError(t, server.Shutdown(ctx))
