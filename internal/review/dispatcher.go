@@ -14,9 +14,13 @@ import (
 
 // Scanner scans one pull request.
 type Scanner interface {
-	// Scan returns what it found, or a *ScanError. It reports progress from
-	// time to time and stops soon after ctx is done.
+	// Scan returns what it found, or a *ScanError. It may wait for a place
+	// first, for as long as it takes. It reports progress when the scan begins
+	// and from time to time after that, and stops soon after ctx is done.
 	Scan(ctx context.Context, j Job, progress func(Progress)) (Outcome, error)
+	// Await returns when a scan could begin as far as is known: at once while
+	// any scanner can be reached, however busy. It returns when ctx is done, too.
+	Await(ctx context.Context)
 }
 
 // Job is what a scanner is to do.
@@ -27,7 +31,8 @@ type Job struct {
 	PRNumber     int32
 	Ruleset      string // rule.RulesetDefault, rule.RulesetCustom, or the repository's
 	Rules        rule.Set
-	MaxFindings  int // and likewise skips, to return; the rest is only counted
+	MaxFindings  int           // and likewise skips, to return; the rest is only counted
+	Limit        time.Duration // of the scan from its begin, after which it must have ended
 }
 
 // ScanError is why a scan could not be done.
@@ -64,7 +69,7 @@ type DispatcherOptions struct {
 	Lease     time.Duration                       // how long a claim is valid without a heartbeat (20 s)
 	Heartbeat time.Duration                       // between heartbeats (5 s)
 	Poll      time.Duration                       // between looks at the queue when nobody wakes it, and before a scan that could not begin is tried again (1 s)
-	ScanLimit time.Duration                       // after which a scanner that does not answer is given up (5 m 30 s: the scanner's own limit is 5 m)
+	ScanLimit time.Duration                       // after its begin, when a scan is given up (5 m 30 s: the scanner's own limit is 5 m)
 	Backoff   func(failures int) time.Duration    // before the next attempt (2 s, 10 s)
 	Log       *slog.Logger                        // (none)
 	OnEnd     func(Status, string, time.Duration) // for metrics: the state that a scan led to, the failure code, and its time (none)
@@ -153,6 +158,7 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 func (d *Dispatcher) work(name string) {
 	pause := d.o.Poll
 	for d.stopping.Err() == nil {
+		d.scanner.Await(d.stopping) // a review that nobody could scan stays in the queue
 		claim, err := d.claim(name)
 		switch {
 		case err != nil:
@@ -243,18 +249,29 @@ func (d *Dispatcher) run(c Claim) (began bool) {
 	return !errors.As(err, &scanErr) || !scanErr.Uncounted
 }
 
+var errScanLimit = errors.New("review: the scan took too long")
+
+// limit returns a context that ends ScanLimit after the first call of begun:
+// what comes before that is waiting for a place.
+func (d *Dispatcher) limit(ctx context.Context) (limited context.Context, begun, stop func()) {
+	limited, cancel := context.WithCancelCause(ctx)
+	var once sync.Once
+	begun = func() {
+		once.Do(func() {
+			timer := time.AfterFunc(d.o.ScanLimit, func() { cancel(errScanLimit) })
+			context.AfterFunc(limited, func() { timer.Stop() })
+		})
+	}
+	return limited, begun, func() { cancel(nil) }
+}
+
 func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress)) (Outcome, error) {
-	limited, cancel := context.WithTimeout(ctx, d.o.ScanLimit)
-	defer cancel()
-	rules, err := d.rules.RulesFor(limited, c.Organization, c.Repo)
+	rules, err := d.rulesFor(ctx, c)
 	if err != nil {
-		err = fmt.Errorf("rules: %w", err)
-		switch errs.KindOf(err) {
-		case errs.Unavailable, errs.DeadlineExceeded, errs.Canceled: // the store is away: no scan was tried
-			return Outcome{}, &ScanError{Failure: Failure{Code: codeStoreUnavailable}, Uncounted: true, Err: err}
-		}
 		return Outcome{}, err
 	}
+	limited, begun, stop := d.limit(ctx)
+	defer stop()
 	outcome, err := d.scanner.Scan(limited, Job{
 		ReviewID:     c.ReviewID,
 		Organization: c.Organization,
@@ -263,12 +280,31 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 		Ruleset:      c.Ruleset,
 		Rules:        rules,
 		MaxFindings:  MaxFindings,
-	}, progress)
-	if err != nil && ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
+		Limit:        d.o.ScanLimit,
+	}, func(p Progress) {
+		begun()
+		progress(p)
+	})
+	if err != nil && errors.Is(context.Cause(limited), errScanLimit) {
 		return Outcome{}, &ScanError{
 			Failure: Failure{Code: codeScanTimeout, Message: fmt.Sprintf("The scan did not end within %s.", d.o.ScanLimit)},
 			Lasting: true, Err: err,
 		}
 	}
 	return outcome, err
+}
+
+func (d *Dispatcher) rulesFor(ctx context.Context, c Claim) (rule.Set, error) {
+	limited, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	rules, err := d.rules.RulesFor(limited, c.Organization, c.Repo)
+	if err == nil {
+		return rules, nil
+	}
+	err = fmt.Errorf("rules: %w", err)
+	switch errs.KindOf(err) {
+	case errs.Unavailable, errs.DeadlineExceeded, errs.Canceled: // the store is away: no scan was tried
+		return rule.Set{}, &ScanError{Failure: Failure{Code: codeStoreUnavailable}, Uncounted: true, Err: err}
+	}
+	return rule.Set{}, err
 }

@@ -23,7 +23,7 @@ func TestDispatchCompletes(t *testing.T) {
 	scan := b.scanner.next(t)
 	assert.Equal(t, review.Job{
 		ReviewID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
-		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings,
+		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Limit: 330 * time.Second,
 	}, scan.job)
 	outcome := review.Outcome{
 		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: review.Summary{rule.High: 1},
@@ -82,12 +82,15 @@ func TestDispatchFaults(t *testing.T) {
 	}
 }
 
+// The limit counts from the begin of a scan: waiting for a place is free.
 func TestScanThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.dispatcher(t, func(o *review.DispatcherOptions) { o.ScanLimit = time.Millisecond })
 	id := b.create(t)
-	b.scanner.next(t)
+	scan := b.scanner.next(t)
+	assert.NoError(t, scan.ctx.Err(), "it has not begun")
+	scan.progress(review.Progress{})
 	r := b.await(t, id)
 	require.NotNil(t, r.Failure)
 	assert.Equal(t, "scan_timeout", r.Failure.Code)
@@ -130,6 +133,22 @@ func TestCancelStopsTheScan(t *testing.T) {
 	b.scanner.next(t).end(review.Outcome{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, next).Status)
 	assert.Equal(t, review.Canceled, b.await(t, id).Status)
+}
+
+// While no scanner can be reached nothing is claimed.
+func TestNothingIsClaimedWithoutAScanner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.scanner.reachable = make(chan struct{})
+	id := b.create(t)
+	b.dispatcher(t, nil)
+	done(t, b.scanner.awaited, "the worker to wait for a scanner")
+	r, err := b.service.Get(t.Context(), org, id)
+	require.NoError(t, err)
+	assert.Equal(t, review.Queued, r.Status)
+	close(b.scanner.reachable)
+	b.scanner.next(t).end(review.Outcome{}, nil)
+	assert.Equal(t, review.Complete, b.await(t, id).Status)
 }
 
 // A worker whose lease ran out writes nothing: whoever claimed the review after

@@ -53,7 +53,7 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{
 		hub:     review.NewHub(),
-		scanner: &scanner{calls: make(chan call, 100)},
+		scanner: &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)},
 		clock:   &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
 	}
 	var err error
@@ -128,7 +128,11 @@ func (rules) RulesFor(context.Context, string, string) (rule.Set, error) {
 }
 
 // scanner hands each call to the test and answers what the test says.
-type scanner struct{ calls chan call }
+type scanner struct {
+	calls     chan call
+	reachable chan struct{} // closed when scans could begin; nil for always
+	awaited   chan struct{} // hears of a worker that waits for that
+}
 
 type call struct {
 	ctx      context.Context
@@ -150,6 +154,20 @@ func (s *scanner) Scan(ctx context.Context, j review.Job, progress func(review.P
 		return a.outcome, a.err
 	case <-ctx.Done():
 		return review.Outcome{}, context.Cause(ctx)
+	}
+}
+
+func (s *scanner) Await(ctx context.Context) {
+	if s.reachable == nil {
+		return
+	}
+	select {
+	case s.awaited <- struct{}{}:
+	default: // it was heard already
+	}
+	select {
+	case <-s.reachable:
+	case <-ctx.Done():
 	}
 }
 

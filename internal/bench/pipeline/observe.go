@@ -76,6 +76,9 @@ func (o *observed) RulesFor(ctx context.Context, org, repo string) (rule.Set, er
 	return set, err
 }
 
+// Await implements review.Scanner.
+func (o *observed) Await(ctx context.Context) { o.scanner.Await(ctx) }
+
 // Scan implements review.Scanner.
 func (o *observed) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
 	start := time.Now()

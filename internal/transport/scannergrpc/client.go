@@ -247,3 +247,6 @@ func scanError(err error) error {
 		Err:     err,
 	}
 }
+
+// Await implements review.Scanner.
+func (c *Client) Await(context.Context) {}
