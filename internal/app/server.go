@@ -87,13 +87,16 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	return s, s.assemble(ctx, c)
 }
 
-// openStore opens the database for this server alone and makes it ready.
+// openStore opens the database, an SQLite one for this server alone, and makes
+// it ready.
 func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*sqlstore.Store, error) {
-	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: c.Database, Exclusive: true})
+	store, err := sqlstore.Open(ctx, sqlstore.Options{
+		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(),
+	})
 	if err != nil {
 		return nil, err
 	}
-	lost, err := prepare(ctx, store)
+	lost, err := prepare(ctx, store, c.Storage)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -103,8 +106,14 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*sqlstor
 	return store, nil
 }
 
-func prepare(ctx context.Context, store *sqlstore.Store) (lost []string, err error) {
-	if err := store.Migrate(ctx); err != nil {
+// prepare brings the schema to this version, on a database that is shared only
+// when that was asked for, and puts back what a server before this one lost. On
+// a shared one others may hold leases, which run out by themselves.
+func prepare(ctx context.Context, store *sqlstore.Store, c config.Storage) (lost []string, err error) {
+	if c.Shared() && !c.Migrate {
+		return nil, store.CheckSchema(ctx)
+	}
+	if err := store.Migrate(ctx); err != nil || c.Shared() {
 		return nil, err
 	}
 	return store.ReleaseLeases(ctx, review.MaxLost)

@@ -37,6 +37,10 @@ func Load(cmd Command, environ []string, flags *pflag.FlagSet) (Config, error) {
 		return Config{}, err
 	}
 
+	if f := flags.Lookup("database"); f != nil && hasPassword(f.Value.String()) {
+		return Config{}, Problems{{Key: "database", Origin: "--database", Message: "every user of this machine could read the password on the command line; " +
+			"give the address as PRWARDEN_DATABASE or in the configuration file, or the password in the file that PGPASSFILE names"}}
+	}
 	c := Default()
 	if l.k.Exists("organizations") {
 		c.Organizations = nil
