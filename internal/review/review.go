@@ -38,6 +38,7 @@ const (
 	MaxQueued      = 10_000         // queued reviews of one organization
 	MaxFailures    = 3              // scans that may end in a passing fault
 	MaxLost        = 10             // leases that may be lost
+	MaxTraceParent = 55             // bytes of a W3C traceparent, version 00
 	IdempotencyTTL = 24 * time.Hour // how long an idempotency key is kept
 )
 

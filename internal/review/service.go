@@ -49,6 +49,7 @@ type CreateInput struct {
 	PRNumber       int32
 	Ruleset        string // "" for the repository's
 	IdempotencyKey string // "" for none
+	TraceParent    string // see NewReview
 }
 
 // Create stores a queued review, durably, and answers it. The errors are those
@@ -68,6 +69,7 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 		PRNumber:     in.PRNumber,
 		Ruleset:      in.Ruleset,
 		EstimatedMS:  estimate(load, s.workers),
+		TraceParent:  in.TraceParent,
 	}
 	if n.Ruleset == "" {
 		n.Ruleset = in.Repo

@@ -52,6 +52,7 @@ type NewReview struct {
 	Ruleset      string
 	EstimatedMS  int32
 	Idempotency  *Idempotency // nil without an idempotency key
+	TraceParent  string       // W3C traceparent of the request, at most MaxTraceParent bytes; "" for none
 }
 
 // Idempotency makes a retried creation safe.
@@ -133,9 +134,25 @@ type Claim struct {
 	Repo         string
 	PRNumber     int32
 	Ruleset      string
-	Attempt      int // from 1; the fence
-	Failures     int // passing faults before this attempt
-	Lost         int // lost leases before this attempt
+	Attempt      int           // from 1; the fence
+	Failures     int           // passing faults before this attempt
+	Lost         int           // lost leases before this attempt
+	TraceParent  string        // see NewReview
+	Waited       time.Duration // since the review was created
+}
+
+// Overview is what metrics need of the queue.
+type Overview interface {
+	// Waiting returns the organizations that have queued reviews, those with
+	// most of them first.
+	Waiting(ctx context.Context) ([]Waiting, error)
+}
+
+// Waiting is what waits of one organization.
+type Waiting struct {
+	Organization string
+	Queued       int           // reviews, those too that wait to be tried again
+	Oldest       time.Duration // since the oldest of them was created
 }
 
 // Outcome is what a scan found.

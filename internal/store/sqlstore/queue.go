@@ -13,14 +13,16 @@ import (
 
 // claimed is a review as a claim returns it.
 type claimed struct {
-	ReviewID     string `db:"id"`
-	Organization string `db:"organization"`
-	Repo         string `db:"repo"`
-	PRNumber     int32  `db:"pr_number"`
-	Ruleset      string `db:"ruleset"`
-	Attempt      int    `db:"attempt"`
-	Failures     int    `db:"failures"`
-	Lost         int    `db:"lost"`
+	ReviewID     string        `db:"id"`
+	Organization string        `db:"organization"`
+	Repo         string        `db:"repo"`
+	PRNumber     int32         `db:"pr_number"`
+	Ruleset      string        `db:"ruleset"`
+	Attempt      int           `db:"attempt"`
+	Failures     int           `db:"failures"`
+	Lost         int           `db:"lost"`
+	TraceParent  string        `db:"traceparent"`
+	Waited       time.Duration `db:"waited"`
 }
 
 // claimQuery chooses what to claim. Only the last two terms of its order are
@@ -57,8 +59,9 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 		err = t.get(ctx, &c, `UPDATE reviews SET status = 'in_progress', attempt = attempt + 1, worker = ?,
 				lease_expires = ?, started_at = ?
 			WHERE id = ? AND status = 'queued'
-			RETURNING id, organization, repo, pr_number, ruleset, attempt, failures, lost`,
-			worker, at(t.now.Add(lease)), at(t.now), id)
+			RETURNING id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent,
+				(? - created_at) * 1000 AS waited`,
+			worker, at(t.now.Add(lease)), at(t.now), id, at(t.now))
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return nil // canceled since it was chosen; the next poll finds another

@@ -124,9 +124,9 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 			return queueFull(maxQueued)
 		}
 		_, err := t.exec(ctx, `INSERT INTO reviews
-			(id, organization, repo, pr_number, ruleset, status, created_at)
-			VALUES (?, ?, ?, ?, ?, 'queued', ?)`,
-			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now))
+			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent)
+			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?)`,
+			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent)
 		return err
 	})
 	if err != nil {

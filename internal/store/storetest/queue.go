@@ -20,19 +20,22 @@ func queueTests() map[string]func(*testing.T, Harness) {
 		"an extended lease is not reaped":          extended,
 		"a review lost too often fails":            lostTooOften,
 		"a delayed review does not hold up others": delayed,
+		"a claim carries the trace of its request": traced,
+		"what waits is counted by organization":    waitingCounted,
 	}
 }
 
 func claimed(t *testing.T, h Harness) {
 	noClaim(t, h)
 	n := newReview(acme, "rev_a")
-	n.Repo, n.PRNumber, n.Ruleset = "acme/site", 42, "custom"
+	n.Repo, n.PRNumber, n.Ruleset, n.TraceParent = "acme/site", 42, "custom", traceParent
 	_, err := h.Store.CreateReview(t.Context(), n, 10)
 	require.NoError(t, err)
 	h.Clock.Advance(time.Minute)
 
 	assert.Equal(t, review.Claim{
 		ReviewID: "rev_a", Organization: acme, Repo: "acme/site", PRNumber: 42, Ruleset: "custom", Attempt: 1,
+		TraceParent: traceParent, Waited: time.Minute,
 	}, claim(t, h))
 	r := state(t, h, acme, "rev_a")
 	assert.Equal(t, review.InProgress, r.Status)
@@ -182,4 +185,52 @@ func delayed(t *testing.T, h Harness) {
 	require.Equal(t, "rev_a", c.ReviewID)
 	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	assert.Equal(t, "rev_a", claim(t, h).ReviewID)
+}
+
+// traceParent is W3C trace context, as long as it can be.
+const traceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+func traced(t *testing.T, h Harness) {
+	require.Len(t, traceParent, review.MaxTraceParent)
+	n := keyed(acme, "rev_1", "key", "hash")
+	n.TraceParent = traceParent
+	_, err := h.Store.CreateReview(t.Context(), n, 1)
+	require.NoError(t, err)
+	again := keyed(acme, "rev_2", "key", "hash")
+	again.TraceParent = "00-ffffffffffffffffffffffffffffffff-ffffffffffffffff-01"
+	_, err = h.Store.CreateReview(t.Context(), again, 1)
+	require.NoError(t, err)
+
+	c := claim(t, h)
+	assert.Equal(t, traceParent, c.TraceParent, "an answer given again changes nothing")
+	require.NoError(t, h.Store.Release(t.Context(), c, 0))
+	h.Clock.Advance(time.Hour)
+	c = claim(t, h)
+	assert.Equal(t, traceParent, c.TraceParent, "every attempt is of the same request")
+	assert.Equal(t, time.Hour, c.Waited)
+	noClaim(t, h)
+}
+
+func waitingCounted(t *testing.T, h Harness) {
+	look := func(want ...review.Waiting) {
+		t.Helper()
+		got, err := h.Store.Waiting(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, want, append([]review.Waiting(nil), got...))
+	}
+	look()
+	create(t, h, other, "rev_o")
+	h.Clock.Advance(time.Second)
+	create(t, h, acme, "rev_1")
+	h.Clock.Advance(time.Second)
+	create(t, h, acme, "rev_2")
+	h.Clock.Advance(time.Second)
+	look(review.Waiting{Organization: acme, Queued: 2, Oldest: 2 * time.Second}, review.Waiting{Organization: other, Queued: 1, Oldest: 3 * time.Second})
+
+	require.Equal(t, "rev_o", claim(t, h).ReviewID)
+	look(review.Waiting{Organization: acme, Queued: 2, Oldest: 2 * time.Second})
+	c := claim(t, h)
+	look(review.Waiting{Organization: acme, Queued: 1, Oldest: time.Second})
+	require.NoError(t, h.Store.Retry(t.Context(), c, time.Hour))
+	look(review.Waiting{Organization: acme, Queued: 2, Oldest: 2 * time.Second})
 }

@@ -21,6 +21,7 @@ import (
 // Store is all that a store does.
 type Store interface {
 	review.Store
+	review.Overview
 	rule.Store
 	admission.KeyStore
 }
