@@ -4,7 +4,6 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -98,29 +97,26 @@ func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) 
 
 // withKeys runs do with the keys of the configured database. A database that
 // is new gets its schema first.
-func withKeys(ctx context.Context, c config.Config, do func(*admission.Keys) error) (err error) {
-	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: c.Database})
-	if err != nil {
+func withKeys(ctx context.Context, c config.Config, do func(*admission.Keys) error) error {
+	return withStore(ctx, c, func(store *sqlstore.Store) error {
+		v, err := store.Schema(ctx)
+		switch {
+		case err != nil:
+			return err
+		case v.Current == 0:
+			err = store.Migrate(ctx)
+		default:
+			err = v.Check()
+		}
+		if err != nil {
+			return err
+		}
+		err = do(admission.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)))
+		if errs.KindOf(err) == errs.InvalidArgument {
+			return &cli.UsageError{Err: err}
+		}
 		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	current, _, err := store.SchemaVersion(ctx)
-	switch {
-	case err != nil:
-		return err
-	case current == 0:
-		err = store.Migrate(ctx)
-	default:
-		err = store.CheckSchema(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	err = do(admission.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)))
-	if errs.KindOf(err) == errs.InvalidArgument {
-		return &cli.UsageError{Err: err}
-	}
-	return err
+	})
 }
 
 func scopeList(scopes []admission.Scope) string {

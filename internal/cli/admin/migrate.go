@@ -12,27 +12,50 @@ import (
 
 // Migrate brings the schema of the configured database to the version that
 // this program needs.
-func Migrate(ctx context.Context, st cli.Streams, c config.Config) (err error) {
+func Migrate(ctx context.Context, st cli.Streams, c config.Config) error {
+	return withStore(ctx, c, func(store *sqlstore.Store) error {
+		before, err := store.Schema(ctx)
+		if err != nil {
+			return err
+		}
+		if err := store.Migrate(ctx); err != nil {
+			return err
+		}
+		after, err := store.Schema(ctx)
+		if err != nil {
+			return err
+		}
+		if before.Current == after.Current {
+			_, err = fmt.Fprintf(st.Err, "the schema has version %d already\n", after.Current)
+		} else {
+			_, err = fmt.Fprintf(st.Err, "the schema went from version %d to %d\n", before.Current, after.Current)
+		}
+		return err
+	})
+}
+
+// MigrationStatus prints the versions of the schema on st.Out. It is an error
+// when this program does not work on the database as it is.
+func MigrationStatus(ctx context.Context, st cli.Streams, c config.Config) error {
+	return withStore(ctx, c, func(store *sqlstore.Store) error {
+		v, err := store.Schema(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(st.Out, "version %d\nneeded %d\noldest %d\n", v.Current, v.Needed, v.Oldest)
+		for _, name := range v.Pending {
+			fmt.Fprintf(st.Out, "pending %s\n", name)
+		}
+		return v.Check()
+	})
+}
+
+// withStore runs do with the configured database.
+func withStore(ctx context.Context, c config.Config, do func(*sqlstore.Store) error) (err error) {
 	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: c.Database})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	before, _, err := store.SchemaVersion(ctx)
-	if err != nil {
-		return err
-	}
-	if err := store.Migrate(ctx); err != nil {
-		return err
-	}
-	after, _, err := store.SchemaVersion(ctx)
-	if err != nil {
-		return err
-	}
-	if before == after {
-		_, err = fmt.Fprintf(st.Err, "the schema has version %d already\n", after)
-	} else {
-		_, err = fmt.Fprintf(st.Err, "the schema went from version %d to %d\n", before, after)
-	}
-	return err
+	return do(store)
 }

@@ -12,88 +12,98 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// Migrate brings the schema to this program's version. It fails, changing
-// nothing, on a database that a newer program has migrated.
+// Schema says how a database's schema and this program fit.
+type Schema struct {
+	Current int64 // version of the database, 0 for an empty one
+	Needed  int64 // version that this program was made for
+	// Oldest is the oldest version whose program still works on the database.
+	Oldest int64
+	// Pending are the names of the migrations that lead from Current to Needed.
+	Pending []string
+}
+
+// Check returns nil when this program works on the database: with its own
+// version, and with a later one that still allows it.
+func (v Schema) Check() error {
+	switch {
+	case v.Current < v.Needed:
+		return errs.New(errs.Unavailable, errs.ReasonUnavailable,
+			"The database has schema version %d, and this prwarden needs %d: run `prwarden migrate`.", v.Current, v.Needed)
+	case v.Oldest > v.Needed:
+		return errs.New(errs.Unavailable, errs.ReasonUnavailable,
+			"The database has schema version %d, which needs a prwarden for version %d or later, and this one is for %d: run a newer prwarden.",
+			v.Current, v.Oldest, v.Needed)
+	}
+	return nil
+}
+
+// Migrate brings the schema to this program's version, unless it has that or a
+// later one. It fails, changing nothing, on a database on which this program
+// does not work any more.
 func (s *Store) Migrate(ctx context.Context) (err error) {
+	v, err := s.Schema(ctx)
+	if err != nil || v.Current >= v.Needed {
+		return errors.Join(err, v.Check())
+	}
 	p, done, err := s.provider()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	for {
-		before, needed, err := s.SchemaVersion(ctx)
-		switch {
-		case err != nil:
+	for v.Current < v.Needed {
+		before := v.Current
+		_, errUp := p.Up(ctx)
+		if v, err = s.Schema(ctx); err != nil {
 			return err
-		case before > needed:
-			return newerSchema(before, needed)
-		case before == needed:
-			return nil
 		}
-		if _, err := p.Up(ctx); err != nil {
-			// Another process may be doing the same. Whatever it did is done, and
-			// this goes on from there.
-			if after, _, errAfter := s.SchemaVersion(ctx); errAfter == nil && after > before {
-				continue
-			}
-			return s.translate(ctx, "migrate the database", err)
+		// Another process may be doing the same. Whatever it did is done, and this
+		// goes on from there.
+		if errUp != nil && v.Current == before {
+			return s.translate(ctx, "migrate the database", errUp)
 		}
 	}
+	return v.Check()
 }
 
-// SchemaVersion returns the version of the database's schema, 0 for none, and
-// the one that this program needs.
-func (s *Store) SchemaVersion(ctx context.Context) (current, needed int64, err error) {
-	if needed, err = s.dialect.newestMigration(); err != nil {
-		return 0, 0, err
-	}
+// Schema reads the versions of the schema.
+func (s *Store) Schema(ctx context.Context) (Schema, error) {
+	var v Schema
 	// Not through goose, which would create its table, and on the connection
 	// that writes.
-	err = s.pools.reader.GetContext(ctx, &current, "SELECT COALESCE(MAX(version_id), 0) FROM "+goose.DefaultTablename)
-	switch {
-	case err == nil:
-		return current, needed, nil
-	case s.dialect.classify(err) == undefined:
-		return 0, needed, nil
+	for query, dest := range map[string]*int64{
+		"SELECT COALESCE(MAX(version_id), 0) FROM " + goose.DefaultTablename: &v.Current,
+		"SELECT oldest FROM schema_compatibility":                            &v.Oldest,
+	} {
+		err := s.pools.reader.GetContext(ctx, dest, query)
+		if err != nil && s.dialect.classify(err) != undefined {
+			return Schema{}, s.translate(ctx, "read the schema version", err)
+		}
 	}
-	return 0, 0, s.translate(ctx, "read the schema version", err)
-}
-
-// CheckSchema fails with Unavailable while the database can't be read or its
-// schema is not the one that this program needs.
-func (s *Store) CheckSchema(ctx context.Context) error {
-	current, needed, err := s.SchemaVersion(ctx)
-	switch {
-	case err != nil:
-		return err
-	case current > needed:
-		return newerSchema(current, needed)
-	case current < needed:
-		return errs.New(errs.Unavailable, errs.ReasonUnavailable,
-			"The database has schema version %d, and this prwarden needs %d: run `prwarden migrate`.", current, needed)
-	}
-	return nil
-}
-
-func newerSchema(current, needed int64) error {
-	return errs.New(errs.Unavailable, errs.ReasonUnavailable,
-		"The database has schema version %d, and this prwarden knows only up to %d: run a newer prwarden.", current, needed)
-}
-
-// newestMigration is the highest number of this program's migrations.
-func (d dialect) newestMigration() (newest int64, err error) {
-	names, err := fs.Glob(d.migrations(), "*.sql")
+	names, err := fs.Glob(s.dialect.migrations(), "*.sql") // in their order
 	if err != nil {
-		return 0, err
+		return Schema{}, err
 	}
 	for _, name := range names {
 		n, err := goose.NumericComponent(name)
 		if err != nil {
-			return 0, err
+			return Schema{}, err
 		}
-		newest = max(newest, n)
+		v.Needed = max(v.Needed, n)
+		if n > v.Current {
+			v.Pending = append(v.Pending, name)
+		}
 	}
-	return newest, nil
+	return v, nil
+}
+
+// CheckSchema fails with Unavailable while the database can't be read or this
+// program does not work with its schema.
+func (s *Store) CheckSchema(ctx context.Context) error {
+	v, err := s.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	return v.Check()
 }
 
 // provider runs migrations; done frees what it took.

@@ -323,4 +323,3 @@ func configurePostgres(database string) (pq.Config, error) {
 // connectTimeout is how long making a connection may take, where
 // connect_timeout does not say.
 const connectTimeout = 5 * time.Second
-

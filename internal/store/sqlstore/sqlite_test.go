@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
@@ -288,64 +287,6 @@ func TestReadersDoNotWait(t *testing.T) {
 		return err
 	})
 	require.NoError(t, err)
-}
-
-func TestMigrate(t *testing.T) {
-	t.Parallel()
-	o := Options{Database: newDatabase(t)}
-	s, err := Open(t.Context(), o)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-
-	err = s.CheckSchema(t.Context())
-	require.ErrorContains(t, err, "has schema version 0")
-	require.ErrorContains(t, err, "prwarden migrate")
-	assert.Equal(t, errs.Unavailable, errs.KindOf(err))
-
-	// Several at once, as a server and `keys create` may be.
-	g, ctx := errgroup.WithContext(t.Context())
-	for range 6 {
-		g.Go(func() error {
-			s, err := Open(ctx, o)
-			if err != nil {
-				return err
-			}
-			return errors.Join(s.Migrate(ctx), s.CheckSchema(ctx), s.Close())
-		})
-	}
-	require.NoError(t, g.Wait())
-	require.NoError(t, s.CheckSchema(t.Context()))
-	current, needed, err := s.SchemaVersion(t.Context())
-	require.NoError(t, err)
-	assert.Positive(t, current)
-	assert.Equal(t, needed, current)
-	require.NoError(t, s.Migrate(t.Context()), "again does nothing")
-
-	// A newer program was here.
-	_, err = s.pools.writer.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, 1)")
-	require.NoError(t, err)
-	require.ErrorContains(t, s.CheckSchema(t.Context()), "run a newer prwarden")
-	require.ErrorContains(t, s.Migrate(t.Context()), "run a newer prwarden")
-}
-
-func TestMigrationsCanBeUndone(t *testing.T) {
-	t.Parallel()
-	s := openAt(t, Options{Database: newDatabase(t)})
-	objects := func() (names []string) {
-		require.NoError(t, s.pools.writer.SelectContext(t.Context(), &names,
-			"SELECT type || ' ' || name || ' ' || COALESCE(sql, '') FROM sqlite_master ORDER BY name"))
-		return names
-	}
-	up := objects()
-	p, _, err := s.provider()
-	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), 0)
-	require.NoError(t, err)
-	for _, name := range objects() {
-		assert.Regexp(t, "goose_db_version|sqlite_sequence", name)
-	}
-	require.NoError(t, s.Migrate(t.Context()))
-	assert.Equal(t, up, objects())
 }
 
 // TestStrict holds that a value of the wrong type is refused in every table.

@@ -1,0 +1,115 @@
+package sqlstore
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/pgtest"
+)
+
+// onEach runs a test on an empty database of each kind.
+func onEach(t *testing.T, test func(t *testing.T, o Options)) {
+	t.Helper()
+	for name, database := range map[string]func(testing.TB) string{"SQLite": newDatabase, "Postgres": pgtest.New} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, Options{Database: database(t)})
+		})
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, o Options) {
+		s, err := Open(t.Context(), o)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, s.Close()) })
+
+		err = s.CheckSchema(t.Context())
+		require.ErrorContains(t, err, "has schema version 0")
+		require.ErrorContains(t, err, "prwarden migrate")
+		assert.Equal(t, errs.Unavailable, errs.KindOf(err))
+		v, err := s.Schema(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, Schema{Needed: 2, Pending: []string{"00001_initial.sql", "00002_many_servers.sql"}}, v)
+
+		// Several at once, as servers and `keys create` may be.
+		g, ctx := errgroup.WithContext(t.Context())
+		for range 6 {
+			g.Go(func() error {
+				s, err := Open(ctx, o)
+				if err != nil {
+					return err
+				}
+				return errors.Join(s.Migrate(ctx), s.CheckSchema(ctx), s.Close())
+			})
+		}
+		require.NoError(t, g.Wait())
+		require.NoError(t, s.CheckSchema(t.Context()))
+		v, err = s.Schema(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, Schema{Current: 2, Needed: 2, Oldest: 2}, v)
+		require.NoError(t, s.Migrate(t.Context()), "again does nothing")
+		var applied int
+		require.NoError(t, s.pools.reader.GetContext(t.Context(), &applied, "SELECT COUNT(*) FROM goose_db_version WHERE version_id > 0"))
+		assert.Equal(t, 2, applied, "each once")
+	})
+}
+
+// TestLaterSchema is what a newer program leaves to this one.
+func TestLaterSchema(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, o Options) {
+		s := openAt(t, o)
+		exec := func(statement string) {
+			_, err := s.pools.writer.ExecContext(t.Context(), statement)
+			require.NoError(t, err)
+		}
+		exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (3, CAST(1 AS " +
+			map[bool]string{true: "INTEGER", false: "BOOLEAN"}[s.dialect.goose == "sqlite3"] + "))")
+		require.NoError(t, s.CheckSchema(t.Context()), "it only added something")
+		require.NoError(t, s.Migrate(t.Context()))
+		_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
+		require.NoError(t, err)
+
+		exec("UPDATE schema_compatibility SET oldest = 3")
+		err = s.CheckSchema(t.Context())
+		require.ErrorContains(t, err, "run a newer prwarden")
+		assert.Equal(t, errs.Unavailable, errs.KindOf(err))
+		require.ErrorContains(t, s.Migrate(t.Context()), "run a newer prwarden")
+	})
+}
+
+func TestMigrationsCanBeUndone(t *testing.T) {
+	t.Parallel()
+	objects := map[string]string{
+		"sqlite3": `SELECT type || ' ' || name || ' ' || COALESCE(sql, '') FROM sqlite_master
+			WHERE name NOT LIKE '%goose%' AND name <> 'sqlite_sequence' ORDER BY name`,
+		"postgres": `SELECT CASE WHEN c.relkind = 'i' THEN pg_get_indexdef(c.oid) ELSE c.relkind::TEXT || ' ' || c.relname || ' ' ||
+				COALESCE((SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attname)
+					FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '') END
+			FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname NOT LIKE '%goose%' ORDER BY c.relname`,
+	}
+	onEach(t, func(t *testing.T, o Options) {
+		s := openAt(t, o)
+		all := func() (names []string) {
+			require.NoError(t, s.pools.reader.SelectContext(t.Context(), &names, objects[string(s.dialect.goose)]))
+			return names
+		}
+		up := all()
+		require.NotEmpty(t, up)
+		p, done, err := s.provider()
+		require.NoError(t, err)
+		_, err = p.DownTo(t.Context(), 0)
+		require.NoError(t, err)
+		require.NoError(t, done())
+		assert.Empty(t, all())
+		require.NoError(t, s.Migrate(t.Context()))
+		assert.Equal(t, up, all())
+	})
+}
