@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -36,6 +37,11 @@ type Config struct {
 	// Ready says why the server can't answer calls now; nil when it can.
 	Ready func(context.Context) error
 	Log   *slog.Logger
+	// Observe hears of every request when it was answered, for metrics; nil for
+	// nobody.
+	Observe func(Answered)
+	// Tracer makes a span for every request but those for health; nil for none.
+	Tracer trace.TracerProvider
 }
 
 // Gateway is the handler of the REST API.
@@ -46,6 +52,8 @@ type Gateway struct {
 	openAPI  []byte
 	ready    func(context.Context) error
 	log      *slog.Logger
+	observe  func(Answered)
+	tracer   trace.Tracer
 }
 
 // New makes a gateway. It fails for protos whose requests can't be checked.
@@ -54,7 +62,13 @@ func New(c Config) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{routes: rs, admitter: c.Admitter, openAPI: c.OpenAPI, ready: c.Ready, log: c.Log}
+	g := &Gateway{
+		routes: rs, admitter: c.Admitter, openAPI: c.OpenAPI, ready: c.Ready, log: c.Log,
+		observe: c.Observe, tracer: newTracer(c.Tracer),
+	}
+	if g.observe == nil {
+		g.observe = func(Answered) {}
+	}
 	g.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{&runtime.JSONPb{
 			MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true},
@@ -113,7 +127,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Request-Id", e.requestID)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	r = r.WithContext(withExchange(r.Context(), e))
+	ctx, span := g.startSpan(r)
+	defer span.End()
+	r = r.WithContext(withExchange(ctx, e))
 	defer func() { g.record(rec, r, e, time.Since(start)) }()
 	defer func() { g.recovered(rec, r, recover()) }()
 	if isHealth(r.URL.Path) {
@@ -206,7 +222,13 @@ func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Du
 	if e.reason != "" {
 		attrs = append(attrs, slog.String("reason", e.reason))
 	}
+	if e.reviewID != "" {
+		attrs = append(attrs, slog.String("review_id", e.reviewID))
+	}
 	g.log.LogAttrs(r.Context(), level, "request", attrs...)
+	a := answered(r, e, w.status, took)
+	a.describe(trace.SpanFromContext(r.Context()), e)
+	g.observe(a)
 }
 
 // Paths that are not gRPC calls.

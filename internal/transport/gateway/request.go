@@ -32,6 +32,7 @@ type exchange struct {
 	idempotency []string // values of the Idempotency-Key header
 	route       *route   // nil until found
 	reason      string   // of the error that was answered
+	reviewID    string   // of the review that was answered
 	probe       bool     // only asks which route there is
 }
 

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/transport/grpcerr"
@@ -170,6 +171,9 @@ func (g *Gateway) probe(r *http.Request, verb string) *route {
 
 // setStatus gives a successful answer the status that the protos promise.
 func (g *Gateway) setStatus(ctx context.Context, w http.ResponseWriter, m proto.Message) error {
+	if created, ok := m.(*prwardenv1.CreateReviewResponse); ok {
+		exchangeOf(ctx).reviewID = created.GetReviewId()
+	}
 	method, _ := runtime.RPCMethod(ctx)
 	rt := g.routes.byMethod(method)
 	if m == nil || rt == nil || rt.success == http.StatusOK {

@@ -36,6 +36,7 @@ type call struct {
 	peer      string
 	inProcess bool // came through the gateway
 	caller    admission.Caller
+	reviewID  string // of the review that it created
 }
 
 type callKey struct{}
@@ -46,6 +47,10 @@ func callOf(ctx context.Context) *call {
 	}
 	return &call{}
 }
+
+// SetReviewID has the log line of the call that ctx belongs to name a review:
+// the one that it created, so that the request and the scan can be joined.
+func SetReviewID(ctx context.Context, id string) { callOf(ctx).reviewID = id }
 
 // RequestID returns the identifier of the request that ctx belongs to.
 func RequestID(ctx context.Context) string { return callOf(ctx).requestID }

@@ -33,6 +33,9 @@ func (l logging) around(ctx context.Context, method string, next func(context.Co
 	if s.Code() != codes.OK {
 		attrs = append(attrs, slog.String("reason", grpcerr.Reason(s)))
 	}
+	if c.reviewID != "" {
+		attrs = append(attrs, slog.String("review_id", c.reviewID))
+	}
 	l.log.LogAttrs(ctx, level(c, method, s.Code()), "call", attrs...)
 	return err
 }

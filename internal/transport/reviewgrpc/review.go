@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 )
 
 // ReviewService is what the handlers need of the reviews.
@@ -77,13 +79,23 @@ func (h *Reviews) CreateReview(ctx context.Context, req *prwardenv1.CreateReview
 	}
 	accepted, err := h.service.Create(ctx, admission.FromContext(ctx).Organization, review.CreateInput{
 		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Ruleset: req.GetRuleset(), IdempotencyKey: key,
+		TraceParent: traceParent(ctx),
 	})
 	if err != nil {
 		return nil, err
 	}
+	grpcserver.SetReviewID(ctx, accepted.ReviewID)
 	return &prwardenv1.CreateReviewResponse{
 		ReviewId: accepted.ReviewID, Status: prwardenv1.Review_queued.Enum(), EstimatedMs: accepted.EstimatedMS,
 	}, nil
+}
+
+// traceParent is the W3C trace context of a request, without its tracestate;
+// "" when it is not traced.
+func traceParent(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier.Get("traceparent")
 }
 
 // IdempotencyKey reads the values of the Idempotency-Key header; "" when there

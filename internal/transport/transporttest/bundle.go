@@ -20,6 +20,7 @@ import (
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
@@ -54,6 +55,8 @@ type Bundle struct {
 type Options struct {
 	Limit   int            // requests a minute; very many when 0
 	Trusted []netip.Prefix // proxies
+	Tracer  trace.TracerProvider
+	Observe func(gateway.Answered)
 }
 
 // Start starts a transport that ends with the test.
@@ -80,7 +83,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	go func() { served <- server.Serve(listener) }()
 
 	g, err := gateway.New(gateway.Config{
-		Conn: server.Conn(), Admitter: admitter, OpenAPI: []byte(`{"openapi":"3.0.0"}`), Log: log,
+		Conn: server.Conn(), Admitter: admitter, OpenAPI: []byte(`{"openapi":"3.0.0"}`), Log: log, Tracer: o.Tracer, Observe: o.Observe,
 		Ready: func(context.Context) error { return b.ready },
 	})
 	require.NoError(t, err)
