@@ -24,7 +24,6 @@ type Options struct {
 	Servers []Server
 	Keys    map[string]string // API key of each organization
 	Pulls   *pulls.Set
-	Reviews int    // how many are to be accepted before Run ends
 	Clients int    // at the same time
 	Seed    uint64 // of what they do; how it interleaves is not in it
 	Run     string // tells the idempotency keys of this run from others'
@@ -51,7 +50,6 @@ const (
 type Pool struct {
 	o       Options
 	callers []caller // REST and gRPC of each server in turn
-	next    atomic.Int64
 	keys    atomic.Int64
 
 	mu         sync.Mutex
@@ -73,43 +71,44 @@ func New(o Options) (*Pool, error) {
 	return p, nil
 }
 
-// Close closes all connections.
+// Close closes all connections, when no call is made any more. Closing twice is
+// closing once.
 func (p *Pool) Close() error {
 	var all []error
 	for _, c := range p.callers {
 		all = append(all, c.close())
 	}
+	p.callers = nil
 	return errors.Join(all...)
 }
 
-// Run lets the clients call until enough reviews were accepted, and then until
-// each was seen to end. When ctx ends first it returns its error: what was not
-// seen to end is told by the records.
-func (p *Pool) Run(ctx context.Context) error {
+// Run lets the clients have reviews made until enough is closed, and then
+// follow each to its end. When ctx ends first it returns its error: what was
+// not seen to end is told by the records.
+func (p *Pool) Run(ctx context.Context, enough <-chan struct{}) error {
 	var clients sync.WaitGroup
 	for i := range p.o.Clients {
-		clients.Go(func() { p.client(ctx, rand.New(rand.NewPCG(p.o.Seed, uint64(i)))) })
+		clients.Go(func() { p.client(ctx, enough, rand.New(rand.NewPCG(p.o.Seed, uint64(i)))) })
 	}
 	clients.Wait()
 	return ctx.Err()
 }
 
 // client is one caller: it has a few reviews made, then follows each.
-func (p *Pool) client(ctx context.Context, r *rand.Rand) {
+func (p *Pool) client(ctx context.Context, enough <-chan struct{}, r *rand.Rand) {
 	for ctx.Err() == nil {
+		select {
+		case <-enough:
+			return
+		default:
+		}
 		var batch []*Record
 		for range 1 + r.IntN(mostAtOnce) {
-			if n := int(p.next.Add(1)); n > p.o.Reviews {
-				break
-			}
 			pull := p.o.Pulls.Pulls[r.IntN(len(p.o.Pulls.Pulls))]
 			if rec := p.create(ctx, r, pull); rec != nil {
 				batch = append(batch, rec)
 				p.annoy(ctx, r, rec)
 			}
-		}
-		if len(batch) == 0 {
-			return
 		}
 		for _, rec := range batch {
 			p.follow(ctx, r, rec)

@@ -185,3 +185,12 @@ func refusal(resp *http.Response) error {
 	}
 	return r
 }
+
+// CreateRule creates a rule of an organization on the first server. body is
+// that of POST /v1/rules. It is not made again when it fails.
+func (p *Pool) CreateRule(ctx context.Context, organization, body string) error {
+	var answer map[string]any
+	r := newREST(p.o.Servers[0].HTTP)
+	defer func() { _ = r.close() }()
+	return r.call(ctx, http.MethodPost, "/v1/rules", p.o.Keys[organization], "", json.RawMessage(body), http.StatusCreated, &answer)
+}

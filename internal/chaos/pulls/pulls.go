@@ -120,7 +120,7 @@ func (s *Set) URL() string { return "file://" + s.Dir + "/{repo}.git" }
 // Each so many pull requests there is a special one.
 const (
 	everyHeavy    = 40 // many files, a scan of about a second
-	everyNoisy    = 30 // thousands of findings
+	everyNoisy    = 30 // many hundreds of findings
 	everyMissing  = 25 // the repository does not have it
 	everyUnjoined = 35 // no common history
 )
@@ -202,7 +202,7 @@ func (w *writer) change(files map[string][]string, heavy, noisy bool) []Finding 
 		news, length = 12, 4_000
 	}
 	if noisy {
-		news, length = 4, 400
+		news, length = 4, 200
 	}
 	for i := range news {
 		path := fmt.Sprintf("new/%03d.%s", i, []string{"js", "py", "txt"}[i%3])

@@ -78,4 +78,3 @@ func git(t *testing.T, dir string, args ...string) string {
 	require.NoError(t, err)
 	return string(out)
 }
-

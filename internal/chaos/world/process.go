@@ -26,6 +26,7 @@ type Process struct {
 	logs    *Logs
 	logFile *os.File
 
+	closeLog sync.Once
 	mu       sync.Mutex
 	cmd      *exec.Cmd // of the present life; nil between two
 	frozen   bool
@@ -210,7 +211,8 @@ func (p *Process) Lives() (all, failed int) {
 }
 
 // Stop ends the process with SIGTERM and waits; it is not started again. When
-// ctx ends first, or the process ends with an error, that is an error.
+// ctx ends first, or the process ends with an error, that is an error. Stopping
+// twice is stopping once.
 func (p *Process) Stop(ctx context.Context) error {
 	p.mu.Lock()
 	if p.done == nil {
@@ -235,7 +237,8 @@ func (p *Process) Stop(ctx context.Context) error {
 		<-p.done
 		err = fmt.Errorf("%s did not stop: %w; its log ends with:\n%s", p.Name, ctx.Err(), p.LogTail())
 	}
-	return errors.Join(err, p.logFile.Close())
+	p.closeLog.Do(func() { err = errors.Join(err, p.logFile.Close()) })
+	return err
 }
 
 // LogTail is the end of the process's log, for people.

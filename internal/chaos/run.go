@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/chaos/clients"
+	"github.com/prwarden/prwarden/internal/chaos/faults"
+	"github.com/prwarden/prwarden/internal/chaos/pulls"
+	"github.com/prwarden/prwarden/internal/chaos/verdict"
+	"github.com/prwarden/prwarden/internal/chaos/world"
+)
+
+// settings are what a run is made of.
+type settings struct {
+	Binary      string // prwarden; built when empty
+	Dir         string // where everything is written
+	Database    world.Kind
+	Servers     int
+	Scanners    int
+	Workers     int // scans at once of each server
+	Clients     int
+	Reviews     int           // at least so many are accepted
+	Faults      time.Duration // at least so long there are faults
+	Settle      time.Duration // what is left must end so long after the last fault
+	Spare       time.Duration // when servers begin to be spared kills; 0 for never
+	Schedule    faults.Options
+	MostPassing float64 // share of reviews that may fail by passing faults
+}
+
+// The world's contents.
+const (
+	repos     = 4
+	pullsEach = 60
+	diskSize  = 96 << 20 // over the smallest cache_size
+)
+
+// organizations have their repositories; the last one is the probes' own.
+func organizations() []string { return []string{"alpha", "beta", "gamma", "probe"} }
+
+// run is one run: a world, its clients and its faults.
+type run struct {
+	s        settings
+	progress io.Writer
+	pulls    *pulls.Set
+	world    *world.World
+	pool     *clients.Pool
+	injector *faults.Injector
+	before   []verdict.Usage // of the servers, then the scanners that tell, at the beginning
+
+	probing  sync.WaitGroup
+	mu       sync.Mutex
+	probes   []probe
+	probeCtx context.Context
+}
+
+// probe is how long a request took to succeed after a fault.
+type probe struct {
+	after   faults.Done
+	servers []int // that were asked
+	began   time.Time
+	took    time.Duration
+	err     error
+}
+
+// execute makes a world, breaks it, and returns what it found.
+func execute(ctx context.Context, s settings, progress io.Writer) (_ *Report, err error) {
+	r := &run{s: s, progress: progress}
+	if err := r.build(ctx); err != nil {
+		return nil, err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		err = errors.Join(err, r.pool.Close(), r.world.Close(closing))
+	}()
+	began := time.Now()
+	if err := r.storm(ctx); err != nil {
+		return nil, err
+	}
+	e, err := r.gather(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.report(e, time.Since(began)), nil
+}
+
+// build makes everything up to the first review.
+func (r *run) build(ctx context.Context) (err error) {
+	s := r.s
+	if s.Binary == "" {
+		s.Binary = filepath.Join(s.Dir, "prwarden")
+		build := exec.CommandContext(ctx, "go", "build", "-o", s.Binary, "github.com/prwarden/prwarden/cmd/prwarden")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build prwarden: %w: %s", err, out)
+		}
+	}
+	r.pulls, err = pulls.Make(ctx, filepath.Join(s.Dir, "hosts"), pulls.Options{
+		Organizations: organizations(), Repos: repos, Pulls: pullsEach, Seed: s.Schedule.Seed,
+	})
+	if err != nil {
+		return err
+	}
+	o := world.Options{
+		Dir: s.Dir, Binary: s.Binary, Database: s.Database, Servers: s.Servers, Scanners: s.Scanners, Workers: s.Workers,
+		Organizations: organizations(), Hosts: r.pulls,
+	}
+	if s.Schedule.FillEvery > 0 && s.Schedule.FillDatabase {
+		o.DatabaseDisk = diskSize
+	} else if s.Schedule.FillEvery > 0 {
+		o.CacheDisk = diskSize
+	}
+	if r.world, err = world.Build(ctx, o); err != nil {
+		return err
+	}
+	r.pool, err = clients.New(clients.Options{
+		Servers: servers(r.world), Keys: r.world.Keys, Pulls: r.pulls,
+		Clients: s.Clients, Seed: s.Schedule.Seed, Run: strconv.FormatInt(time.Now().UnixNano(), 36),
+	})
+	if err == nil {
+		err = r.begin(ctx)
+	}
+	if err != nil {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		return errors.Join(err, r.world.Close(closing))
+	}
+	return nil
+}
+
+func servers(w *world.World) []clients.Server {
+	var all []clients.Server
+	for _, s := range w.Servers {
+		all = append(all, clients.Server{HTTP: s.HTTP, GRPC: s.GRPC})
+	}
+	return all
+}
+
+// begin makes the organizations' rules, and sees what the processes use when
+// each has done something.
+func (r *run) begin(ctx context.Context) error {
+	for _, org := range organizations() {
+		if err := r.pool.CreateRule(ctx, org, pulls.OrgRule); err != nil {
+			return fmt.Errorf("create a rule: %w", err)
+		}
+	}
+	for i := range r.world.Servers {
+		if _, err := r.pool.Probe(ctx, []int{i}); err != nil {
+			return fmt.Errorf("first request: %w", err)
+		}
+	}
+	for _, addr := range r.metrics() {
+		u, err := verdict.ReadUsage(ctx, addr)
+		if err != nil {
+			return err
+		}
+		r.before = append(r.before, u)
+	}
+	return nil
+}
+
+// metrics are the addresses of the processes' metrics.
+func (r *run) metrics() []string {
+	var all []string
+	for _, s := range r.world.Servers {
+		all = append(all, s.Ops)
+	}
+	return all
+}
+
+// storm lets the clients work while there are faults, and after them until
+// everything has ended.
+func (r *run) storm(ctx context.Context) error {
+	faulting, stop := context.WithCancel(ctx)
+	defer stop()
+	working, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	r.probeCtx = working
+	r.injector = faults.NewInjector(r.world, faults.NewSchedule(r.s.Schedule), faults.Limits{SpareServers: r.s.Spare}, r.observe)
+
+	enough := make(chan struct{})
+	clientsDone, faultsDone := make(chan error, 1), make(chan error, 1)
+	go func() { clientsDone <- r.pool.Run(working, enough) }()
+	go func() { faultsDone <- r.injector.Run(faulting) }()
+	if err := r.await(ctx); err != nil {
+		return err
+	}
+	close(enough)
+	stop()
+	err := <-faultsDone
+	r.tell("faults are over")
+	settling, cancel := context.WithTimeout(ctx, r.s.Settle)
+	defer cancel()
+	if err := errors.Join(err, r.world.Heal(settling), r.world.WaitServing(settling)); err != nil {
+		return err
+	}
+	select {
+	case <-clientsDone:
+	case <-settling.Done():
+		giveUp() // the records tell what did not end
+		<-clientsDone
+	}
+	r.probing.Wait()
+	r.tell("clients are done")
+	return ctx.Err()
+}
+
+// between is the time between two lines of progress.
+const between = 5 * time.Second
+
+// await returns when there were enough reviews and faults.
+func (r *run) await(ctx context.Context) error {
+	began := time.Now()
+	tick := time.NewTicker(between)
+	defer tick.Stop()
+	for {
+		r.tell("%3.0f s", time.Since(began).Seconds())
+		accepted, _, _ := r.pool.Counts()
+		if accepted >= r.s.Reviews && time.Since(began) >= r.s.Faults {
+			return nil
+		}
+		wait := time.NewTimer(min(between, max(r.s.Faults-time.Since(began), 100*time.Millisecond)))
+		select {
+		case <-tick.C:
+		case <-wait.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (r *run) tell(format string, args ...any) {
+	accepted, ended, retries := r.pool.Counts()
+	fmt.Fprintf(r.progress, "%s %s: %d accepted, %d seen to end, %d calls made again, %d faults\n",
+		time.Now().Format("15:04:05"), fmt.Sprintf(format, args...), accepted, ended, retries, len(r.injector.Made()))
+}
+
+// observe measures when the API works again after a fault.
+func (r *run) observe(d faults.Done) {
+	switch d.Kind {
+	case faults.KillServer:
+		r.probe(d, r.from(d.Server))
+		r.probe(d, []int{d.Server})
+	case faults.FreezeServer:
+		r.probe(d, r.from(d.Server))
+	case faults.CrashDatabase:
+		for i := range r.world.Servers {
+			r.probe(d, []int{i})
+		}
+	}
+}
+
+// from are all servers, beginning with one.
+func (r *run) from(first int) []int {
+	var all []int
+	for i := range r.world.Servers {
+		all = append(all, (first+i)%len(r.world.Servers))
+	}
+	return all
+}
+
+// probe asks servers until one accepts a review.
+func (r *run) probe(after faults.Done, servers []int) {
+	r.probing.Go(func() {
+		p := probe{after: after, servers: servers, began: time.Now()}
+		p.took, p.err = r.pool.Probe(r.probeCtx, servers)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.probes = append(r.probes, p)
+	})
+}
+
+// makeDir makes the directory of a run; remove removes it.
+func makeDir() (dir string, remove func() error, err error) {
+	dir, err = os.MkdirTemp("", "chaos-")
+	return dir, func() error { return os.RemoveAll(dir) }, err
+}
