@@ -26,6 +26,8 @@ type Scanner interface {
 // Job is what a scanner is to do.
 type Job struct {
 	ReviewID     string // for logs
+	Attempt      int    // likewise
+	TraceParent  string // see NewReview
 	Organization string
 	Repo         string
 	PRNumber     int32
@@ -228,6 +230,9 @@ func (d *Dispatcher) sleep(t time.Duration) {
 // the scan could not begin.
 func (d *Dispatcher) run(c Claim) (began bool) {
 	log := d.o.Log.With("review_id", c.ReviewID, "attempt", c.Attempt, "organization", c.Organization, "repo", c.Repo, "pr_number", c.PRNumber)
+	if id := c.traceID(); id != "" {
+		log = log.With("trace_id", id)
+	}
 	log.Info("scan started")
 	d.hub.Changed(c.ReviewID)
 
@@ -274,6 +279,8 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	defer stop()
 	outcome, err := d.scanner.Scan(limited, Job{
 		ReviewID:     c.ReviewID,
+		Attempt:      c.Attempt,
+		TraceParent:  c.TraceParent,
 		Organization: c.Organization,
 		Repo:         c.Repo,
 		PRNumber:     c.PRNumber,

@@ -22,7 +22,7 @@ func TestDispatchCompletes(t *testing.T) {
 	id := b.create(t)
 	scan := b.scanner.next(t)
 	assert.Equal(t, review.Job{
-		ReviewID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
+		ReviewID: id, Attempt: 1, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
 		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Limit: 330 * time.Second,
 	}, scan.job)
 	outcome := review.Outcome{

@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/rule"
@@ -139,6 +140,15 @@ type Claim struct {
 	Lost         int           // lost leases before this attempt
 	TraceParent  string        // see NewReview
 	Waited       time.Duration // since the review was created
+}
+
+// traceID is the trace that the review's request belongs to, as logs name it;
+// "" for none. A traceparent is `00-<trace id>-<span id>-<flags>`.
+func (c Claim) traceID() string {
+	if parts := strings.Split(c.TraceParent, "-"); len(parts) == 4 {
+		return parts[1]
+	}
+	return ""
 }
 
 // Overview is what metrics need of the queue.
