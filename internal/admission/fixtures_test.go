@@ -41,8 +41,8 @@ type keyStore struct {
 	keys    map[string]admission.Key // by hash
 	asked   int
 	down    error
-	hold    chan struct{} // when not nil, KeyByHash waits for it after reading
-	reading chan struct{} // when not nil, told when KeyByHash has read
+	hold    chan struct{} // when not nil, KeysByHash waits for it after reading
+	reading chan struct{} // when not nil, told when KeysByHash has read
 	touched []map[string]time.Time
 }
 
@@ -61,10 +61,15 @@ func (s *keyStore) CreateKey(_ context.Context, k admission.Key) (admission.Key,
 	return k, nil
 }
 
-func (s *keyStore) KeyByHash(_ context.Context, hash string) (admission.Key, error) {
+func (s *keyStore) KeysByHash(_ context.Context, hashes []string) ([]admission.Key, error) {
 	s.mu.Lock()
 	s.asked++
-	k, ok := s.keys[hash]
+	var found []admission.Key
+	for _, hash := range hashes {
+		if k, ok := s.keys[hash]; ok {
+			found = append(found, k)
+		}
+	}
 	down, hold, reading := s.down, s.hold, s.reading
 	s.mu.Unlock()
 	if reading != nil {
@@ -74,12 +79,9 @@ func (s *keyStore) KeyByHash(_ context.Context, hash string) (admission.Key, err
 		<-hold
 	}
 	if down != nil {
-		return admission.Key{}, down
+		return nil, down
 	}
-	if !ok {
-		return admission.Key{}, errs.New(errs.NotFound, errs.ReasonKeyNotFound, "no such key")
-	}
-	return k, nil
+	return found, nil
 }
 
 func (s *keyStore) ListKeys(_ context.Context, org string) ([]admission.Key, error) {

@@ -46,9 +46,10 @@ type Key struct {
 type KeyStore interface {
 	// CreateKey stores a key and returns it with CreatedAt set.
 	CreateKey(ctx context.Context, k Key) (Key, error)
-	// KeyByHash finds a key, revoked and expired ones too; NotFound
-	// (KEY_NOT_FOUND). It is the one call that knows no organization yet.
-	KeyByHash(ctx context.Context, hash string) (Key, error)
+	// KeysByHash returns the keys that have one of the hashes, revoked and
+	// expired ones too, in any order. Hashes without a key are left out. It is
+	// the one call that knows no organization yet.
+	KeysByHash(ctx context.Context, hashes []string) ([]Key, error)
 	// ListKeys returns the organization's keys that are not revoked, newest
 	// first; those of all organizations for "".
 	ListKeys(ctx context.Context, org string) ([]Key, error)

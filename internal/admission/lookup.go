@@ -3,14 +3,8 @@ package admission
 import (
 	"container/list"
 	"context"
-	"crypto/subtle"
-	"strconv"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
-
-	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // Bounds of what is remembered of keys.
@@ -22,9 +16,10 @@ const (
 	// flood of made-up tokens can't push out the keys that are in use.
 	maxKnown   = 10_000
 	maxUnknown = 10_000
-	// lookupTimeout bounds one question to the store. Many callers may wait
-	// for it, so it is not bound to any one of them.
-	lookupTimeout = 5 * time.Second
+	// lookupPause is the least time between two calls to the store: a flood of
+	// made-up tokens is 100 queries a second and no more. It delays a key that
+	// is not remembered by as much while there is one.
+	lookupPause = 10 * time.Millisecond
 )
 
 // lookup finds keys by hash and remembers the answers for a short while, also
@@ -32,7 +27,7 @@ const (
 type lookup struct {
 	store KeyStore
 	now   func() time.Time
-	calls singleflight.Group
+	calls *combiner[string, *Key]
 
 	mu         sync.Mutex
 	generation uint64 // rises with every revocation here
@@ -41,81 +36,93 @@ type lookup struct {
 }
 
 func newLookup(store KeyStore, now func() time.Time) *lookup {
-	return &lookup{store: store, now: now, known: newRecent(maxKnown), unknown: newRecent(maxUnknown)}
+	l := &lookup{store: store, now: now, known: newRecent(maxKnown), unknown: newRecent(maxUnknown)}
+	l.calls = newCombiner(lookupPause, l.ask)
+	return l
 }
 
 // find returns the key with that hash; ok is false when there is none.
 func (l *lookup) find(ctx context.Context, hash string) (key Key, ok bool, err error) {
 	l.mu.Lock()
-	now := l.now()
-	if k, hit := l.known.get(hash, now); hit {
-		l.mu.Unlock()
-		return k, true, nil
+	k, hit := l.remembered(hash, l.now())
+	l.mu.Unlock()
+	if !hit {
+		if k, err = l.calls.do(ctx, hash); err != nil {
+			return Key{}, false, err
+		}
 	}
-	if _, hit := l.unknown.get(hash, now); hit {
-		l.mu.Unlock()
+	if k == nil {
 		return Key{}, false, nil
 	}
-	generation := l.generation
-	l.mu.Unlock()
-
-	// The generation in the name keeps a question that was asked before a
-	// revocation from answering a caller who came after it.
-	name := strconv.FormatUint(generation, 36) + ":" + hash
-	result := l.calls.DoChan(name, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-		defer cancel()
-		return l.ask(ctx, hash, generation)
-	})
-	select {
-	case <-ctx.Done():
-		return Key{}, false, ctx.Err()
-	case r := <-result:
-		if r.Err != nil {
-			return Key{}, false, r.Err
-		}
-		k := r.Val.(*Key)
-		if k == nil {
-			return Key{}, false, nil
-		}
-		return *k, true, nil
-	}
+	return *k, true, nil
 }
 
-// ask asks the store and remembers the answer, unless a key was revoked in
-// the meantime. It returns nil when there is no such key.
-func (l *lookup) ask(ctx context.Context, hash string, generation uint64) (*Key, error) {
-	asked := l.now()
-	k, err := l.store.KeyByHash(ctx, hash)
-	found := true
-	switch {
-	case errs.KindOf(err) == errs.NotFound && err != nil:
-		found = false
-	case ctx.Err() != nil:
-		// Our own limit of time, not the caller's.
-		e := errs.New(errs.Unavailable, errs.ReasonUnavailable, "API keys can't be looked up right now; try again.")
-		e.Err = err
-		return nil, e
-	case err != nil:
-		return nil, err
-	case subtle.ConstantTimeCompare([]byte(k.Hash), []byte(hash)) != 1:
-		// A store that compares text without regard to case, or to trailing
-		// space, must not let anyone in.
-		found = false
+// remembered returns what is remembered of a hash: a key, or nil when there is
+// none. hit is false when nothing is. The caller holds mu.
+func (l *lookup) remembered(hash string, now time.Time) (k *Key, hit bool) {
+	if k, hit := l.known.get(hash, now); hit {
+		return &k, true
 	}
+	_, hit = l.unknown.get(hash, now)
+	return nil, hit
+}
+
+// ask answers questions that are under way together: from what an earlier call
+// has brought in the meantime, else from the store, whose answers it
+// remembers unless a key was revoked meanwhile. It returns nil for a hash
+// without a key.
+func (l *lookup) ask(ctx context.Context, hashes []string) ([]*Key, error) {
+	asked := l.now()
+	answers := make(map[string]*Key, len(hashes))
+	var missing []string
+	l.mu.Lock()
+	generation := l.generation
+	for _, hash := range hashes {
+		if _, done := answers[hash]; done {
+			continue
+		}
+		k, hit := l.remembered(hash, asked)
+		answers[hash] = k
+		if !hit {
+			missing = append(missing, hash)
+		}
+	}
+	l.mu.Unlock()
+	if len(missing) > 0 {
+		found, err := l.store.KeysByHash(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		for i, k := range found {
+			// A store that compares text without regard to case, or to
+			// trailing space, must not let anyone in: other hashes answer
+			// nobody.
+			if _, wanted := answers[k.Hash]; wanted {
+				answers[k.Hash] = &found[i]
+			}
+		}
+		l.remember(answers, missing, asked, generation)
+	}
+	out := make([]*Key, len(hashes))
+	for i, hash := range hashes {
+		out[i] = answers[hash]
+	}
+	return out, nil
+}
+
+func (l *lookup) remember(answers map[string]*Key, missing []string, asked time.Time, generation uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.generation == generation {
-		if found {
-			l.known.put(hash, k, asked)
+	if l.generation != generation {
+		return
+	}
+	for _, hash := range missing {
+		if k := answers[hash]; k != nil {
+			l.known.put(hash, *k, asked)
 		} else {
 			l.unknown.put(hash, Key{}, asked)
 		}
 	}
-	if !found {
-		return nil, nil
-	}
-	return &k, nil
 }
 
 // forget drops everything that is remembered, and makes the answers to

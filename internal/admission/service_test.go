@@ -149,7 +149,6 @@ func TestRevocationAndExpiry(t *testing.T) {
 		require.NoError(t, b.keys.Revoke(t.Context(), "acme", key.ID))
 		after := make(chan error, 1)
 		go func() { _, err := b.keys.Authenticate(t.Context(), auth); after <- err }()
-		<-b.store.reading
 		close(b.store.hold)
 		require.NoError(t, <-before)
 		assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(<-after))

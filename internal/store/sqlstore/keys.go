@@ -2,11 +2,12 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/errs"
@@ -59,20 +60,24 @@ func (s *Store) CreateKey(ctx context.Context, k admission.Key) (admission.Key, 
 	return row.key(), nil
 }
 
-// KeyByHash implements admission.KeyStore.
-func (s *Store) KeyByHash(ctx context.Context, hash string) (admission.Key, error) {
-	var row keyRow
-	err := s.read(ctx, "find a key", everyone, func(t *tx) error {
-		err := t.get(ctx, &row, `SELECT `+keyColumns+` FROM api_keys WHERE hash = ?`, hash)
-		if errors.Is(err, sql.ErrNoRows) {
-			return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
-		}
-		return err
-	})
-	if err != nil {
-		return admission.Key{}, err
+// KeysByHash implements admission.KeyStore.
+func (s *Store) KeysByHash(ctx context.Context, hashes []string) ([]admission.Key, error) {
+	if len(hashes) == 0 {
+		return nil, nil
 	}
-	return row.key(), nil
+	query, args, err := sqlx.In(`SELECT `+keyColumns+` FROM api_keys WHERE hash IN (?)`, hashes)
+	if err != nil {
+		return nil, fmt.Errorf("find keys: %w", err)
+	}
+	var rows []keyRow
+	if err := s.read(ctx, "find keys", everyone, func(t *tx) error { return t.list(ctx, &rows, query, args...) }); err != nil {
+		return nil, err
+	}
+	out := make([]admission.Key, len(rows))
+	for i, row := range rows {
+		out[i] = row.key()
+	}
+	return out, nil
 }
 
 // keyScope is the scope of calls that are about an organization's keys, or

@@ -46,7 +46,7 @@ func everythingStays(t *testing.T, h Harness) {
 	fromFile, err := h.Store.RulesFileRules(ctx, acme, repo)
 	require.NoError(t, err)
 	assert.Equal(t, o.RulesFile, fromFile)
-	gotKey, err := h.Store.KeyByHash(ctx, key.Hash)
+	gotKey, err := keyByHash(ctx, h.Store, key.Hash)
 	require.NoError(t, err)
 	assert.Equal(t, key, gotKey)
 	l, err := h.Store.Load(ctx, acme, repo)

@@ -137,16 +137,19 @@ func (s *keyStore) CreateKey(_ context.Context, k admission.Key) (admission.Key,
 	return k, nil
 }
 
-func (s *keyStore) KeyByHash(_ context.Context, hash string) (admission.Key, error) {
+func (s *keyStore) KeysByHash(_ context.Context, hashes []string) ([]admission.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down != nil {
-		return admission.Key{}, s.down
+		return nil, s.down
 	}
-	if k, ok := s.keys[hash]; ok {
-		return k, nil
+	var out []admission.Key
+	for _, hash := range hashes {
+		if k, ok := s.keys[hash]; ok {
+			out = append(out, k)
+		}
 	}
-	return admission.Key{}, errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
+	return out, nil
 }
 
 func (s *keyStore) ListKeys(_ context.Context, org string) ([]admission.Key, error) {
