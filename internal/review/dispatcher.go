@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
@@ -69,8 +71,8 @@ type DispatcherOptions struct {
 	Name      string                              // of this process in leases (required)
 	Workers   int                                 // scans at once (1)
 	Lease     time.Duration                       // how long a claim is valid without a heartbeat (20 s)
-	Heartbeat time.Duration                       // between heartbeats (5 s)
-	Poll      time.Duration                       // between looks at the queue when nobody wakes it, and before a scan that could not begin is tried again (1 s)
+	Heartbeat time.Duration                       // between heartbeats, which also look for lost workers (1 s)
+	Poll      time.Duration                       // at most between looks at the queue when nobody wakes it, and before a scan that could not begin is tried again (1 s)
 	ScanLimit time.Duration                       // after its begin, when a scan is given up (5 m 30 s: the scanner's own limit is 5 m)
 	Backoff   func(failures int) time.Duration    // before the next attempt (2 s, 10 s)
 	Log       *slog.Logger                        // (none)
@@ -82,7 +84,7 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&o.Lease, 20 * time.Second}, {&o.Heartbeat, 5 * time.Second}, {&o.Poll, time.Second}, {&o.ScanLimit, 330 * time.Second}} {
+	}{{&o.Lease, 20 * time.Second}, {&o.Heartbeat, time.Second}, {&o.Poll, time.Second}, {&o.ScanLimit, 330 * time.Second}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
@@ -105,37 +107,44 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 }
 
 // Dispatcher claims waiting reviews, has them scanned, and stores how they
-// ended. Every claim is held by a lease that a heartbeat prolongs; a review
-// whose worker is lost waits again when its lease has run out.
+// ended. Every claim is held by a lease that heartbeats prolong; a review
+// whose worker is lost waits again when its lease has run out. Any number of
+// dispatchers, in any number of processes, may work on one queue.
 type Dispatcher struct {
 	queue   Queue
 	scanner Scanner
 	rules   RuleSource
 	hub     *Hub
 	o       DispatcherOptions
+	keeper  *keeper
+	idle    chan int    // workers without a scan, by number
+	stuck   atomic.Bool // the last scan could not begin
 
 	start, stop sync.Once
 	stopping    context.Context
 	cancel      context.CancelFunc
-	running     sync.WaitGroup
+	working     sync.WaitGroup // what claims and scans
 }
 
 // NewDispatcher returns a dispatcher that does nothing until Start.
 func NewDispatcher(queue Queue, scanner Scanner, rules RuleSource, hub *Hub, o DispatcherOptions) *Dispatcher {
+	o = o.withDefaults()
 	stopping, cancel := context.WithCancel(context.Background())
-	return &Dispatcher{
-		queue: queue, scanner: scanner, rules: rules, hub: hub, o: o.withDefaults(),
-		stopping: stopping, cancel: cancel,
+	d := &Dispatcher{
+		queue: queue, scanner: scanner, rules: rules, hub: hub, o: o, keeper: newKeeper(queue, hub, o),
+		idle: make(chan int, o.Workers), stopping: stopping, cancel: cancel,
 	}
+	for i := range o.Workers {
+		d.idle <- i
+	}
+	return d
 }
 
 // Start begins to claim reviews. Starting twice is starting once.
 func (d *Dispatcher) Start() {
 	d.start.Do(func() {
-		for i := range d.o.Workers {
-			d.running.Go(func() { d.work(fmt.Sprintf("%s/%d", d.o.Name, i)) })
-		}
-		d.running.Go(d.reap)
+		d.keeper.start()
+		d.working.Go(d.work)
 	})
 }
 
@@ -145,7 +154,8 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 	d.stop.Do(d.cancel)
 	done := make(chan struct{})
 	go func() {
-		d.running.Wait()
+		d.working.Wait()
+		d.keeper.stop() // leases are kept until the last review is given back
 		close(done)
 	}()
 	select {
@@ -156,79 +166,85 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 	}
 }
 
-// work is one worker: it claims and runs reviews until the dispatcher stops.
-func (d *Dispatcher) work(name string) {
-	pause := d.o.Poll
-	for d.stopping.Err() == nil {
+// work claims reviews while there are idle workers, until the dispatcher
+// stops. One loop does it for all workers, so that an idle process asks the
+// store once for all of them.
+func (d *Dispatcher) work() {
+	trouble := outage{log: d.o.Log, what: "claiming reviews"}
+	for {
+		var worker int
+		select {
+		case worker = <-d.idle:
+		case <-d.stopping.Done():
+			return
+		}
+		if d.stuck.Load() {
+			d.sleep()
+		}
 		d.scanner.Await(d.stopping) // a review that nobody could scan stays in the queue
-		claim, err := d.claim(name)
-		switch {
-		case err != nil:
-			d.o.Log.Error("claim failed", "worker", name, "error", err)
-			d.sleep(d.o.Poll)
-		case claim == nil:
-			select {
-			case <-d.hub.enqueued:
-			case <-time.After(d.o.Poll):
-			case <-d.stopping.Done():
+		if d.stopping.Err() != nil {
+			return
+		}
+		asked := time.Now()
+		claim, err := d.claim(worker)
+		trouble.saw(err)
+		if err != nil || claim == nil {
+			d.idle <- worker
+			if err == nil {
+				d.awaitReviews()
+			} else {
+				d.sleep()
 			}
-		default:
-			d.hub.Enqueued() // there may be more: wake the next worker
-			if began := d.run(*claim); began {
-				pause = d.o.Poll
-				continue
-			}
-			// Nor would another review's scan begin: wait, longer each time.
-			d.sleep(pause)
-			pause = min(2*pause, maxPause)
+			continue
+		}
+		begun := make(chan struct{})
+		d.working.Go(func() {
+			d.run(*claim, asked, sync.OnceFunc(func() { close(begun) }))
+			d.idle <- worker
+			// With a cap on its organization's scans, another may go on now.
+			d.hub.Enqueued()
+		})
+		if d.stuck.Load() { // nor would another review's scan begin
+			<-begun
 		}
 	}
 }
 
-// maxPause is the longest time, after scans that could not begin, until one is
-// tried again.
-const maxPause = 10 * time.Second
+// awaitReviews returns when there may be a review to claim.
+func (d *Dispatcher) awaitReviews() {
+	select {
+	case <-d.hub.enqueued:
+	case <-time.After(spread(d.o.Poll)):
+	case <-d.stopping.Done():
+	}
+}
+
+// sleep waits until something that failed is worth another try.
+func (d *Dispatcher) sleep() {
+	select {
+	case <-time.After(spread(d.o.Poll)):
+	case <-d.stopping.Done():
+	}
+}
+
+// spread shortens a pause by up to a fifth, at random, so that processes that
+// began at the same time don't stay in step.
+func spread(d time.Duration) time.Duration { return d - rand.N(d/5+1) }
 
 // storeTimeout bounds one call of the store, which must not be broken off when
 // the dispatcher stops: a claim that nobody knows of would wait for its lease.
 const storeTimeout = 10 * time.Second
 
-func (d *Dispatcher) claim(worker string) (*Claim, error) {
+func (d *Dispatcher) claim(worker int) (*Claim, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.stopping), storeTimeout)
 	defer cancel()
-	return d.queue.Claim(ctx, worker, d.o.Lease)
+	return d.queue.Claim(ctx, fmt.Sprintf("%s/%d", d.o.Name, worker), d.o.Lease)
 }
 
-// reap puts reviews of lost workers back to the queue.
-func (d *Dispatcher) reap() {
-	for d.stopping.Err() == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(d.stopping), storeTimeout)
-		ids, err := d.queue.ReapExpired(ctx, MaxLost)
-		cancel()
-		if err != nil {
-			d.o.Log.Error("looking for lost workers failed", "error", err)
-		}
-		for _, id := range ids {
-			d.o.Log.Warn("worker lost", "review_id", id)
-			d.hub.Changed(id)
-		}
-		if len(ids) > 0 {
-			d.hub.Enqueued()
-		}
-		d.sleep(d.o.Heartbeat)
-	}
-}
-
-func (d *Dispatcher) sleep(t time.Duration) {
-	select {
-	case <-time.After(t):
-	case <-d.stopping.Done():
-	}
-}
-
-// run scans a claimed review and stores how that ended. began is false when
-// the scan could not begin.
-func (d *Dispatcher) run(c Claim) (began bool) {
+// run scans a claimed review, which was asked for at that time, and stores how
+// that ended. It calls began when the scan has begun or has ended.
+func (d *Dispatcher) run(c Claim, asked time.Time, began func()) {
+	defer began()
 	log := d.o.Log.With("review_id", c.ReviewID, "attempt", c.Attempt, "organization", c.Organization, "repo", c.Repo, "pr_number", c.PRNumber)
 	if id := c.traceID(); id != "" {
 		log = log.With("trace_id", id)
@@ -239,19 +255,32 @@ func (d *Dispatcher) run(c Claim) (began bool) {
 	start := time.Now()
 	scanning, cancel := context.WithCancelCause(d.stopping)
 	defer cancel(nil)
-	beat := d.heartbeat(c, cancel, log)
-	outcome, err := d.scan(scanning, c, beat.progress)
+	held := d.keeper.hold(c, asked, cancel)
+	defer d.keeper.drop(held)
+	outcome, err := d.scan(scanning, c, func(p Progress) {
+		d.begins()
+		began()
+		d.keeper.progressed(held, p)
+	})
+	var scanErr *ScanError
+	switch {
+	case err == nil:
+		d.begins()
+	case errors.As(err, &scanErr) && scanErr.Uncounted && d.stopping.Err() == nil && !d.stuck.Swap(true):
+		log.Warn("scans can't begin; reviews wait", "code", scanErr.Code, "error", err)
+	}
 	status, code := d.settle(scanning, c, outcome, err, log)
-	beat.stop()
 
 	log.Info("scan ended", "status", status, "code", code, "duration_ms", time.Since(start).Milliseconds())
 	d.o.OnEnd(status, code, time.Since(start))
 	d.hub.Changed(c.ReviewID)
-	if status == Queued {
-		d.hub.Enqueued()
+}
+
+// begins notes that scans begin.
+func (d *Dispatcher) begins() {
+	if d.stuck.Load() && d.stuck.Swap(false) {
+		d.o.Log.Info("scans begin again")
 	}
-	var scanErr *ScanError
-	return !errors.As(err, &scanErr) || !scanErr.Uncounted
 }
 
 var errScanLimit = errors.New("review: the scan took too long")

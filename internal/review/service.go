@@ -150,7 +150,7 @@ func (s *Service) Cancel(ctx context.Context, org, id string) (Review, error) {
 	if err != nil {
 		return Review{}, err
 	}
-	s.hub.Changed(id)
+	s.hub.Canceled(id)
 	return r, nil
 }
 

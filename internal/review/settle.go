@@ -4,77 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
 )
-
-// heartbeat keeps a claim while it is worked on.
-type heartbeat struct {
-	progress func(Progress)
-	stop     func() // waits for the loop; may be called twice
-}
-
-// heartbeat prolongs the lease until it is stopped, and cancels the scan with
-// ErrLeaseLost as soon as the claim is not valid any more, or may not be.
-func (d *Dispatcher) heartbeat(c Claim, cancel context.CancelCauseFunc, log *slog.Logger) heartbeat {
-	var (
-		mu   sync.Mutex
-		last Progress
-	)
-	listener, unlisten := d.hub.listen(c.ReviewID, true)
-	beating, stop := context.WithCancel(context.Background())
-
-	extend := func() error {
-		mu.Lock()
-		p := last
-		mu.Unlock()
-		ctx, cancel := context.WithTimeout(beating, min(d.o.Heartbeat, storeTimeout))
-		defer cancel()
-		return d.queue.Extend(ctx, c, d.o.Lease, p)
-	}
-	var loop sync.WaitGroup
-	loop.Go(func() {
-		defer unlisten()
-		extended := time.Now()
-		tick := time.NewTicker(d.o.Heartbeat)
-		defer tick.Stop()
-		for {
-			select {
-			case <-beating.Done():
-				return
-			case <-listener.wake: // canceled, perhaps: the store knows
-			case <-tick.C:
-			}
-			asked := time.Now()
-			err := extend()
-			switch {
-			case err == nil:
-				extended = asked
-			case beating.Err() != nil:
-				return
-			case errors.Is(err, ErrLeaseLost), time.Since(extended) >= d.o.Lease:
-				cancel(ErrLeaseLost)
-				return
-			default:
-				log.Warn("heartbeat failed", "error", err)
-			}
-		}
-	})
-	return heartbeat{
-		progress: func(p Progress) {
-			mu.Lock()
-			last = p
-			mu.Unlock()
-			d.hub.progressed(c.ReviewID, c.Attempt, p)
-		},
-		stop: func() {
-			stop()
-			loop.Wait()
-		},
-	}
-}
 
 // settle stores how a scan ended and returns the state that this led to, with
 // the failure code if there is one. It tries again while the store is away and
@@ -148,7 +81,7 @@ func (d *Dispatcher) decide(c Claim, o Outcome, err error, log *slog.Logger) end
 		scanErr = &ScanError{Failure: Failure{Code: codeInternal, Message: "The scan hit an unexpected fault; the server's log has the details."}, Err: err}
 	}
 	if scanErr.Uncounted {
-		log.Warn("scan did not begin or was handed back", "code", scanErr.Code, "error", err)
+		log.Info("scan did not begin or was handed back", "code", scanErr.Code)
 		return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Release(ctx, c, d.o.Poll) }}
 	}
 	log.Warn("scan failed", "code", scanErr.Code, "lasting", scanErr.Lasting, "failures", c.Failures+1, "error", err)

@@ -108,9 +108,10 @@ type Queue interface {
 	// waiting reviews the one with the fewest running goes first, then the one
 	// that was served least recently, then the oldest review.
 	Claim(ctx context.Context, worker string, lease time.Duration) (*Claim, error)
-	// Extend prolongs the lease to the given time from now and stores the
-	// progress; ErrLeaseLost.
-	Extend(ctx context.Context, c Claim, lease time.Duration, p Progress) error
+	// Extend prolongs the leases of claims to the given time from now and
+	// stores their progress. It returns the claims that are not valid any more,
+	// of which nothing is stored.
+	Extend(ctx context.Context, beats []Heartbeat, lease time.Duration) (lost []Claim, err error)
 	// Finish makes the review complete, with everything in the outcome, in one
 	// transaction; ErrLeaseLost.
 	Finish(ctx context.Context, c Claim, o Outcome) error
@@ -163,6 +164,12 @@ type Waiting struct {
 	Organization string
 	Queued       int           // reviews, those too that wait to be tried again
 	Oldest       time.Duration // since the oldest of them was created
+}
+
+// Heartbeat says that a claim is worked on, and how far that is.
+type Heartbeat struct {
+	Claim    Claim
+	Progress Progress
 }
 
 // Outcome is what a scan found.

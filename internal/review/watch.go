@@ -23,7 +23,7 @@ type Update struct {
 // progress, and an unchanged one as a keep-alive. It returns nil after a final
 // state was sent, and otherwise the error of ctx, of send, or of the store.
 func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) error) error {
-	l, stop := s.hub.listen(id, false)
+	l, stop := s.hub.listen(id)
 	defer stop()
 
 	current, err := s.store.GetReviewState(ctx, org, id)

@@ -144,8 +144,8 @@ func (o *observed) phases(times scan.Times) {
 }
 
 // Extend implements review.Queue.
-func (o *observed) Extend(ctx context.Context, c review.Claim, lease time.Duration, p review.Progress) error {
-	return o.queue.Extend(ctx, c, lease, p)
+func (o *observed) Extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) ([]review.Claim, error) {
+	return o.queue.Extend(ctx, beats, lease)
 }
 
 // Fail implements review.Queue.

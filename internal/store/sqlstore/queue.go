@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/review"
@@ -98,18 +100,63 @@ func (s *Store) change(ctx context.Context, op string, c review.Claim, fn func(t
 			return err
 		case n == 0:
 			return review.ErrLeaseLost
-		case to == review.InProgress:
-			return nil
 		}
 		return t.count(ctx, c.Organization, review.InProgress, to, 1)
 	})
 }
 
-// Extend implements review.Queue.
-func (s *Store) Extend(ctx context.Context, c review.Claim, lease time.Duration, p review.Progress) error {
-	return s.change(ctx, "extend a lease", c, func(t *tx) (string, []any) {
-		return `lease_expires = ?, files_done = ?, files_total = ?`, []any{at(t.now.Add(lease)), p.FilesDone, p.FilesTotal}
-	}, review.InProgress)
+// extendAtOnce bounds the claims of one statement, and so its parameters.
+const extendAtOnce = 500
+
+// Extend implements review.Queue. A lease that ran out while nobody took the
+// review is prolonged like any other: see held.
+func (s *Store) Extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) ([]review.Claim, error) {
+	var lost []review.Claim
+	err := s.write(ctx, "extend leases", everyone, func(t *tx) error {
+		for part := range slices.Chunk(beats, extendAtOnce) {
+			gone, err := t.extend(ctx, part, lease)
+			if err != nil {
+				return err
+			}
+			lost = append(lost, gone...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lost, nil
+}
+
+func (t *tx) extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) (lost []review.Claim, err error) {
+	type key struct {
+		ID      string `db:"id"`
+		Attempt int    `db:"attempt"`
+	}
+	values := make([]string, 0, len(beats))
+	var args []any
+	for _, b := range beats {
+		values = append(values, `(CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))`)
+		args = append(args, b.Claim.Organization, b.Claim.ReviewID, b.Claim.Attempt, b.Progress.FilesDone, b.Progress.FilesTotal)
+	}
+	var rows []key
+	if err := t.list(ctx, &rows, `WITH beat (organization, id, attempt, done, total) AS (VALUES `+strings.Join(values, ", ")+`)
+		UPDATE reviews SET lease_expires = ?, files_done = beat.done, files_total = beat.total
+		FROM beat WHERE reviews.organization = beat.organization AND reviews.id = beat.id
+			AND reviews.attempt = beat.attempt AND reviews.status = 'in_progress'
+		RETURNING reviews.id, reviews.attempt`, append(args, at(t.now.Add(lease)))...); err != nil {
+		return nil, err
+	}
+	extended := make(map[key]bool, len(rows))
+	for _, row := range rows {
+		extended[row] = true
+	}
+	for _, b := range beats {
+		if !extended[key{b.Claim.ReviewID, b.Claim.Attempt}] {
+			lost = append(lost, b.Claim)
+		}
+	}
+	return lost, nil
 }
 
 // Fail implements review.Queue.

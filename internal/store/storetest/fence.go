@@ -25,7 +25,7 @@ func fenceTests() map[string]func(*testing.T, Harness) {
 func writes(t *testing.T, h Harness, c review.Claim) map[string]func() error {
 	ctx := t.Context()
 	return map[string]func() error{
-		"Extend":  func() error { return h.Store.Extend(ctx, c, lease, review.Progress{FilesDone: 1, FilesTotal: 1}) },
+		"Extend":  func() error { return extend(t, h, c, lease, review.Progress{FilesDone: 1, FilesTotal: 1}) },
 		"Finish":  func() error { return h.Store.Finish(ctx, c, outcome(3)) },
 		"Fail":    func() error { return h.Store.Fail(ctx, c, review.Failure{Code: "x", Message: "y"}) },
 		"Retry":   func() error { return h.Store.Retry(ctx, c, time.Hour) },
@@ -67,7 +67,7 @@ func lateHolder(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	c := claim(t, h)
 	h.Clock.Advance(lease + time.Minute)
-	require.NoError(t, h.Store.Extend(t.Context(), c, lease, review.Progress{}))
+	require.NoError(t, extend(t, h, c, lease, review.Progress{}))
 	assert.Empty(t, reap(t, h, 10), "the lease runs again")
 	h.Clock.Advance(lease + time.Minute)
 	require.NoError(t, h.Store.Finish(t.Context(), c, review.Outcome{}))

@@ -49,7 +49,7 @@ func retried(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	c := claim(t, h)
 	started := h.Clock.Stored()
-	require.NoError(t, h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: 3, FilesTotal: 5}))
+	require.NoError(t, extend(t, h, c, lease, review.Progress{FilesDone: 3, FilesTotal: 5}))
 	h.Clock.Advance(time.Second)
 	require.NoError(t, h.Store.Retry(t.Context(), c, 10*time.Second))
 
@@ -74,7 +74,7 @@ func retried(t *testing.T, h Harness) {
 func released(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	c := claim(t, h)
-	require.NoError(t, h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: 3, FilesTotal: 5}))
+	require.NoError(t, extend(t, h, c, lease, review.Progress{FilesDone: 3, FilesTotal: 5}))
 	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	r := state(t, h, acme, "rev_a")
 	assert.Equal(t, review.Queued, r.Status)
@@ -141,12 +141,12 @@ func extended(t *testing.T, h Harness) {
 	c := claim(t, h)
 	for i := range 5 {
 		h.Clock.Advance(lease - time.Microsecond)
-		require.NoError(t, h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: i, FilesTotal: 9}))
+		require.NoError(t, extend(t, h, c, lease, review.Progress{FilesDone: i, FilesTotal: 9}))
 		assert.Empty(t, reap(t, h, 10))
 		assert.Equal(t, review.Progress{FilesDone: i, FilesTotal: 9}, state(t, h, acme, "rev_a").Progress)
 	}
 	// A lease can be made shorter.
-	require.NoError(t, h.Store.Extend(t.Context(), c, time.Second, review.Progress{}))
+	require.NoError(t, extend(t, h, c, time.Second, review.Progress{}))
 	h.Clock.Advance(time.Second)
 	assert.Equal(t, []string{"rev_a"}, reap(t, h, 10))
 }

@@ -54,7 +54,7 @@ func everythingStays(t *testing.T, h Harness) {
 	assert.Equal(t, 1, l.Queued)
 
 	// Leases and turns go on: the claim still holds, and its end is counted.
-	require.NoError(t, h.Store.Extend(ctx, running, lease, review.Progress{}))
+	require.NoError(t, extend(t, h, running, lease, review.Progress{}))
 	assert.Equal(t, "rev_queued", claim(t, h).ReviewID)
 	require.NoError(t, h.Store.Finish(ctx, running, outcome(1)))
 	h.Clock.Advance(lease)

@@ -125,7 +125,7 @@ func reviewsApart(t *testing.T, h Harness) {
 	c := claim(t, h)
 	c.Organization = other
 	require.ErrorIs(t, h.Store.Finish(t.Context(), c, review.Outcome{}), review.ErrLeaseLost)
-	require.ErrorIs(t, h.Store.Extend(t.Context(), c, lease, review.Progress{}), review.ErrLeaseLost)
+	require.ErrorIs(t, extend(t, h, c, lease, review.Progress{}), review.ErrLeaseLost)
 }
 
 func listPages(t *testing.T, h Harness) {
@@ -217,7 +217,7 @@ func cancelOpen(t *testing.T, h Harness) {
 		assert.Equal(t, r, state(t, h, acme, id))
 	}
 	for name, err := range map[string]error{
-		"Extend":  h.Store.Extend(t.Context(), c, lease, review.Progress{FilesDone: 1}),
+		"Extend":  extend(t, h, c, lease, review.Progress{FilesDone: 1}),
 		"Finish":  h.Store.Finish(t.Context(), c, outcome(1)),
 		"Fail":    h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"}),
 		"Retry":   h.Store.Retry(t.Context(), c, 0),

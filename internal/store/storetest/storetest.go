@@ -134,6 +134,17 @@ func claim(t *testing.T, h Harness) review.Claim {
 	return *c
 }
 
+// extend prolongs the lease of one claim; review.ErrLeaseLost when that is lost.
+func extend(t *testing.T, h Harness, c review.Claim, lease time.Duration, p review.Progress) error {
+	t.Helper()
+	lost, err := h.Store.Extend(t.Context(), []review.Heartbeat{{Claim: c, Progress: p}}, lease)
+	if err == nil && len(lost) > 0 {
+		require.Equal(t, []review.Claim{c}, lost)
+		return review.ErrLeaseLost
+	}
+	return err
+}
+
 // noClaim requires that no review can be claimed.
 func noClaim(t *testing.T, h Harness) {
 	t.Helper()
