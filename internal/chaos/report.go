@@ -104,7 +104,7 @@ func (r *run) requests(made []faults.Done) []verdict.Measure {
 	own := verdict.Measure{Name: "the killed server itself answers"}
 	database := verdict.Measure{Name: "requests succeed after the database is back", Bound: verdict.DatabaseBound}
 	for _, p := range r.probes {
-		if p.err != nil || len(p.servers) == 1 && disturbed(p, made) {
+		if p.err != nil || p.server != anyServer && disturbed(p, made) {
 			continue
 		}
 		note := fmt.Sprintf("%s at %s", p.after.Event, p.after.Began.Format("15:04:05.000"))
@@ -115,7 +115,7 @@ func (r *run) requests(made []faults.Done) []verdict.Measure {
 			database.Add(p.took, note)
 		case !back.IsZero():
 			database.Add(max(end.Sub(back), 0), note)
-		case len(p.servers) == 1:
+		case p.server != anyServer:
 			own.Add(p.took, note)
 		default:
 			api.Add(p.took, note)
@@ -130,7 +130,7 @@ func disturbed(p probe, made []faults.Done) bool {
 	return slices.ContainsFunc(made, func(d faults.Done) bool {
 		switch d.Kind {
 		case faults.KillServer, faults.FreezeServer, faults.CutDatabase, faults.HoldDatabase:
-			return d.Skipped == "" && d.Server == p.servers[0] && d.Event != p.after.Event && d.Began.Before(end) && d.Ended.After(p.began)
+			return d.Skipped == "" && d.Server == p.server && d.Event != p.after.Event && d.Began.Before(end) && d.Ended.After(p.began)
 		case faults.CrashDatabase:
 			return d.Event != p.after.Event && p.after.Kind == faults.CrashDatabase && d.Began.Before(end) && d.Ended.After(p.began)
 		default:

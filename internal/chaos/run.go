@@ -64,11 +64,11 @@ type run struct {
 
 // probe is how long a request took to succeed after a fault.
 type probe struct {
-	after   faults.Done
-	servers []int // that were asked
-	began   time.Time
-	took    time.Duration
-	err     error
+	after  faults.Done
+	server int // the one that was asked; -1 for any
+	began  time.Time
+	took   time.Duration
+	err    error
 }
 
 // execute makes a world, breaks it, and returns what it found.
@@ -247,30 +247,31 @@ func (r *run) tell(format string, args ...any) {
 func (r *run) observe(d faults.Done) {
 	switch d.Kind {
 	case faults.KillServer:
-		r.probe(d, r.from(d.Server))
-		r.probe(d, []int{d.Server})
+		r.probe(d, anyServer)
+		r.probe(d, d.Server)
 	case faults.FreezeServer:
-		r.probe(d, r.from(d.Server))
+		r.probe(d, anyServer)
 	case faults.CrashDatabase:
 		for i := range r.world.Servers {
-			r.probe(d, []int{i})
+			r.probe(d, i)
 		}
 	}
 }
 
-// from are all servers, beginning with one.
-func (r *run) from(first int) []int {
-	var all []int
-	for i := range r.world.Servers {
-		all = append(all, (first+i)%len(r.world.Servers))
-	}
-	return all
-}
+// anyServer stands for all servers: the one that was hit is asked first.
+const anyServer = -1
 
-// probe asks servers until one accepts a review.
-func (r *run) probe(after faults.Done, servers []int) {
+// probe asks one server, or any, until a review is accepted.
+func (r *run) probe(after faults.Done, server int) {
+	servers := []int{server}
+	if server == anyServer {
+		servers = nil
+		for i := range r.world.Servers {
+			servers = append(servers, (after.Server+i)%len(r.world.Servers))
+		}
+	}
 	r.probing.Go(func() {
-		p := probe{after: after, servers: servers, began: time.Now()}
+		p := probe{after: after, server: server, began: time.Now()}
 		p.took, p.err = r.pool.Probe(r.probeCtx, servers)
 		r.mu.Lock()
 		defer r.mu.Unlock()

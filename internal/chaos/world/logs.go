@@ -31,7 +31,7 @@ func (l *Logs) take(process, line string) (serving bool) {
 		Level    string `json:"level"`
 		Message  string `json:"msg"`
 		ReviewID string `json:"review_id"`
-		Status   string `json:"status"`
+		Status   any    `json:"status"` // of a scan a word, of a request a number
 	}
 	err := json.Unmarshal([]byte(line), &entry)
 	whole := strings.HasSuffix(line, "\n") // else a kill cut it off
