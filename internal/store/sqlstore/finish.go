@@ -42,6 +42,7 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o review.Outcome) er
 				return err
 			}
 		}
+		t.changed(c.ReviewID)
 		if err := t.count(ctx, c.Organization, review.InProgress, review.Complete, 1); err != nil {
 			return err
 		}

@@ -35,11 +35,13 @@ const (
 	cancelGrace = 500 * time.Millisecond
 )
 
-// beginning is what the beginning of a transaction needs and learns. It goes
-// with the context, because database/sql has no other way to the driver.
+// beginning is what the beginning of a transaction needs and learns, and what
+// its end does besides. It goes with the context, because database/sql has no
+// other way to the driver.
 type beginning struct {
-	scope scope
-	now   time.Time // the database's clock, in whole microseconds
+	scope  scope
+	now    time.Time // the database's clock, in whole microseconds
+	events []string  // what other servers are told when it is committed
 }
 
 // beginningKey is the context's key of a *beginning.
@@ -119,7 +121,7 @@ func (c *pgConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, er
 		c.finish()
 		return nil, err
 	}
-	return &pgTx{conn: c}, nil
+	return &pgTx{conn: c, beginning: b}, nil
 }
 
 func (c *pgConn) begin(ctx context.Context, o driver.TxOptions, b *beginning) (err error) {
@@ -205,14 +207,33 @@ func (c *pgConn) ResetSession(ctx context.Context) error {
 }
 
 // pgTx is a transaction that is open.
-type pgTx struct{ conn *pgConn }
+type pgTx struct {
+	conn      *pgConn
+	beginning *beginning
+}
 
 // Commit implements driver.Tx. An error may mean that the answer was lost, and
 // the transaction was committed all the same.
 func (t *pgTx) Commit() error {
 	defer t.conn.finish()
-	return t.conn.pqConn.Commit()
+	if len(t.beginning.events) == 0 {
+		return t.conn.pqConn.Commit()
+	}
+	// COMMIT of a transaction in which a statement has failed rolls it back and
+	// says so only in its tag, which is out of reach here. The SELECT fails then.
+	text := "SELECT 1; COMMIT; BEGIN; SET LOCAL synchronous_commit TO off"
+	for _, event := range t.beginning.events {
+		text += "; NOTIFY " + notifyChannel + ", " + pq.QuoteLiteral(event)
+	}
+	_, err := t.conn.pqConn.ExecContext(context.Background(), text+"; COMMIT", nil)
+	if err != nil {
+		t.conn.bad = true
+	}
+	return err
 }
+
+// notifyChannel is where servers tell each other what they have written.
+const notifyChannel = "prwarden"
 
 // Rollback implements driver.Tx.
 func (t *pgTx) Rollback() error {

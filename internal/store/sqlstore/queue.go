@@ -74,6 +74,7 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 			WHERE name = ?`, at(t.now), c.Organization); err != nil {
 			return err
 		}
+		t.changed(c.ReviewID)
 		claim := review.Claim(c)
 		out = &claim
 		return nil
@@ -100,7 +101,10 @@ func (s *Store) change(ctx context.Context, op string, c review.Claim, fn func(t
 			return err
 		case n == 0:
 			return review.ErrLeaseLost
+		case to == review.Queued:
+			t.waits()
 		}
+		t.changed(c.ReviewID)
 		return t.count(ctx, c.Organization, review.InProgress, to, 1)
 	})
 }
@@ -229,6 +233,10 @@ func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *
 			if err := t.count(ctx, c.Organization, review.InProgress, to, 1); err != nil {
 				return err
 			}
+			if to == review.Queued {
+				t.waits()
+			}
+			t.changed(c.ReviewID)
 			ids = append(ids, c.ReviewID)
 		}
 		return nil

@@ -123,6 +123,7 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 		if queued > maxQueued {
 			return queueFull(maxQueued)
 		}
+		t.waits()
 		_, err := t.exec(ctx, `INSERT INTO reviews
 			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent)
 			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?)`,
@@ -249,6 +250,7 @@ func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review
 		if err := t.count(ctx, org, before, review.Canceled, 1); err != nil {
 			return err
 		}
+		t.changed(id)
 		out, err = row.review()
 		return err
 	})

@@ -119,7 +119,7 @@ func (s *Store) transaction(ctx context.Context, op string, scope scope, db *sql
 		// After a commit this does nothing. Its own error adds nothing to the
 		// one that led here.
 		defer func() { _ = inner.Rollback() }()
-		if err := fn(&tx{Tx: inner, dialect: &s.dialect, now: s.clock(b)}); err != nil {
+		if err := fn(&tx{Tx: inner, dialect: &s.dialect, now: s.clock(b), beginning: b}); err != nil {
 			return err
 		}
 		return inner.Commit()
@@ -146,7 +146,15 @@ type tx struct {
 	*sqlx.Tx
 	dialect *dialect
 	now     time.Time // when it happens
+
+	beginning *beginning
 }
+
+// waits tells other servers, at the commit, that a review waits to be claimed.
+func (t *tx) waits() { t.beginning.events = append(t.beginning.events, "q") }
+
+// changed tells other servers, at the commit, that a review's state changed.
+func (t *tx) changed(id string) { t.beginning.events = append(t.beginning.events, "c "+id) }
 
 // get reads one row into dest; sql.ErrNoRows when there is none.
 func (t *tx) get(ctx context.Context, dest any, query string, args ...any) error {
