@@ -11,9 +11,13 @@ import (
 type Logs struct {
 	mu        sync.Mutex
 	completed map[string]int // by review: how often a server said that its scan ended complete
-	errors    map[string]int // by process kind and message: lines of level ERROR
+	errors    map[string]int // by process kind and message: lines of level ERROR, and lives that ended with a sentence
 	strange   []string       // lines that are no JSON: a panic writes such
 }
+
+// programError begins the sentence with which a life ends that could not begin
+// or go on.
+const programError = "prwarden: "
 
 // mostStrange bounds how many lines of panics are kept.
 const mostStrange = 200
@@ -38,6 +42,8 @@ func (l *Logs) take(process, line string) (serving bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
+	case err != nil && strings.HasPrefix(line, programError):
+		l.errors[strings.TrimRight(process, "0123456789")+": "+programError+"…"]++ // such as: the database is away at its start
 	case err != nil && whole && len(l.strange) < mostStrange:
 		l.strange = append(l.strange, process+": "+strings.TrimSpace(line))
 	case entry.Message == "scan ended" && entry.Status == "complete":
