@@ -11,6 +11,7 @@ package config
 type Config struct {
 	Listen        `koanf:",squash"`
 	Storage       `koanf:",squash"`
+	Retention     `koanf:",squash"`
 	Scanning      `koanf:",squash"`
 	Link          `koanf:",squash"`
 	Process       `koanf:",squash"`
@@ -29,10 +30,12 @@ const (
 	Migrate
 	Keys
 	Review
+	Backup        // and restore
+	Organizations // list and purge
 )
 
 // server are the commands of the service's own side.
-const server = Serve | Scanner | Migrate | Keys
+const server = Serve | Scanner | Migrate | Keys | Backup | Organizations
 
 // Default returns the configuration that is in force when nothing is set.
 func Default() Config {
@@ -52,13 +55,14 @@ func (c Config) Validate(cmd Command) error {
 	var all Problems
 	c.Listen.validate(&all)
 	c.Storage.validate(&all)
+	c.Retention.validate(&all)
 	c.Scanning.validate(&all)
 	c.Link.validate(&all, c)
 	c.Process.validate(&all)
 	c.Client.validate(&all)
 	validateOrganizations(&all, c.Organizations)
 
-	used := map[string]bool{"organizations": cmd&(Serve|Scanner) != 0}
+	used := map[string]bool{"organizations": cmd&(Serve|Scanner|Organizations) != 0}
 	for _, s := range Settings(cmd) {
 		used[s.Key] = true
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/config"
 )
 
-const all = config.Serve | config.Scanner | config.Migrate | config.Keys | config.Review
+const all = config.Serve | config.Scanner | config.Migrate | config.Keys | config.Review | config.Backup | config.Organizations
 
 // Every field of the struct is a setting and every setting is a field, so
 // that nothing can be set in one way only.
@@ -43,7 +43,7 @@ func collect(t reflect.Type, keys *[]string) {
 
 func TestHelpShowsAllThreeSpellings(t *testing.T) {
 	t.Parallel()
-	for _, cmd := range []config.Command{config.Serve, config.Scanner, config.Migrate, config.Keys, config.Review} {
+	for _, cmd := range []config.Command{config.Serve, config.Scanner, config.Migrate, config.Keys, config.Review, config.Backup, config.Organizations} {
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		config.Bind(cmd, flags)
 		usage := flags.FlagUsages()

@@ -23,6 +23,8 @@ func decodeHook(from, to reflect.Value) (any, error) {
 			return nil, fmt.Errorf("%q is not a duration; write a number and a unit, such as 500ms, 20s or 5m", fmt.Sprint(in))
 		}
 		return d, nil
+	case Age:
+		return ParseAge(fmt.Sprint(in))
 	case Size:
 		return ParseSize(fmt.Sprint(in))
 	case int:

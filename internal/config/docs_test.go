@@ -47,6 +47,8 @@ func settingsTable() string {
 		{config.Migrate, "migrate"},
 		{config.Keys, "keys"},
 		{config.Review, "review"},
+		{config.Backup, "backup, restore"},
+		{config.Organizations, "organizations"},
 	}
 	var b strings.Builder
 	b.WriteString("\n| Flag | Environment | File | Default | Commands | What it is |\n|---|---|---|---|---|---|\n")

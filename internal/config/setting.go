@@ -62,7 +62,7 @@ func Settings(cmd Command) []Setting {
 			Key: "config", Commands: server | Review, Value: "FILE", noFile: true,
 			Usage: "YAML file with settings and organizations.",
 		}},
-		d.Listen.settings(), d.Storage.settings(), d.Scanning.settings(),
+		d.Listen.settings(), d.Storage.settings(), d.Retention.settings(), d.Scanning.settings(),
 		d.Link.settings(), d.Process.settings(), d.Client.settings(),
 	}
 	var settings []Setting

@@ -34,7 +34,7 @@ func isPostgres(database string) bool {
 
 func (s Storage) settings() []Setting {
 	return []Setting{{
-		Key: "database", Commands: Serve | Migrate | Keys, Value: "DATABASE", Default: s.Database,
+		Key: "database", Commands: Serve | Migrate | Keys | Backup | Organizations, Value: "DATABASE", Default: s.Database,
 		Usage: "The database: sqlite:PATH, a file that is created when it is not there,\nor postgres://USER@HOST/NAME, which several servers can share. A password\nmay stand in the environment and the file, or where PGPASSFILE says.",
 	}, {
 		Key: "database_connections", Commands: Serve, Value: "N", Default: "20",
