@@ -76,7 +76,7 @@ func (s *suite) reads(ctx context.Context, d *database) (out []*reading, err err
 		return nil, err
 	}
 	plain, err := start(ctx, "bare", filepath.Join(s.tmp, d.name+"-bare.log"), nil, s.program("bare"),
-		"-database", d.url, "-organization", organization)
+		"-database", d.bare, "-organization", organization)
 	if err != nil {
 		return nil, err
 	}

@@ -11,22 +11,46 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/pgtest"
 )
 
 // database is a database that servers are measured on.
 type database struct {
 	name, title string
 	url         string
+	bare        string                        // for the bare program
 	spent       func() (time.Duration, error) // processor time of its own processes
 	close       func() error
+	cluster     *pgtest.Cluster // nil for SQLite
 }
 
-func (s *suite) newDatabase(ctx context.Context, name string) (*database, error) {
+// newDatabase makes an empty database, sqlite or postgres. Postgres is a
+// cluster that syncs its commits, with Postgres' own settings except for what
+// pgtest needs.
+func (s *suite) newDatabase(ctx context.Context, name string) (_ *database, err error) {
 	switch name {
 	case "sqlite":
+		url := "sqlite:" + filepath.Join(s.tmp, "prwarden.db")
 		return &database{
-			name: name, title: "SQLite", url: "sqlite:" + filepath.Join(s.tmp, "prwarden.db"),
+			name: name, title: "SQLite", url: url, bare: url,
 			spent: func() (time.Duration, error) { return 0, nil }, close: func() error { return nil },
+		}, nil
+	case "postgres":
+		c, err := pgtest.NewCluster(ctx, pgtest.Options{Durable: true})
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(c.Start(ctx), c.CreateDatabase(ctx, organization)); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		return &database{
+			name: name, title: "Postgres", cluster: c, close: c.Close,
+			url: c.DSN(organization),
+			// A role that row-level security doesn't hold, and parameters in the
+			// same round trip as their query, as prwarden sends them.
+			bare:  c.SuperuserDSN(organization) + "&binary_parameters=yes",
+			spent: func() (time.Duration, error) { return familyTime(c.PID()) },
 		}, nil
 	}
 	return nil, fmt.Errorf("-databases: there is no %q", name)

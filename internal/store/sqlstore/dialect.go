@@ -34,6 +34,8 @@ type dialect struct {
 	// clock says that the database has a clock, which several processes share:
 	// the beginning of a transaction reads it.
 	clock bool
+	// askAtOnce says that questions go to the database in one message; see ask.
+	askAtOnce bool
 	// readTx makes a reading transaction see one state of the database.
 	readTx *sql.TxOptions
 	// lockRow ends a SELECT of a row that the transaction goes on to change, and
@@ -71,6 +73,7 @@ func postgresDialect() dialect {
 		open:       openPostgres,
 		classify:   classifyPostgres,
 		clock:      true,
+		askAtOnce:  true,
 		readTx:     &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
 		lockRow:    " FOR UPDATE",
 		lockClaims: "SELECT pg_advisory_xact_lock(7077)",

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 
@@ -64,49 +65,46 @@ func (t *tx) insertSkips(ctx context.Context, id string, skips []review.Skip) er
 	})
 }
 
-// ofReview ends the queries of findings and skips.
-const ofReview = ` WHERE review_id = (SELECT id FROM reviews WHERE organization = ? AND id = ?) ORDER BY position`
+// The queries of what a review has, by organization and review.
+const (
+	ofReview      = ` WHERE review_id = (SELECT id FROM reviews WHERE organization = ? AND id = ?) ORDER BY position`
+	findingsQuery = `SELECT rule_id, severity, file, line, end_line, col, message, snippet, fingerprint FROM findings` + ofReview
+	skipsQuery    = `SELECT file, line, rule_id, reason FROM skips` + ofReview
+)
 
-// findings reads the findings of a review in their order.
-func (t *tx) findings(ctx context.Context, org, id string) (out []review.Finding, err error) {
-	// Not into structs by reflection, which takes longer for 10,000 rows.
-	rows, err := t.QueryContext(ctx, t.rebind(`SELECT rule_id, severity, file, line, end_line, col, message, snippet, fingerprint
-		FROM findings`+ofReview), org, id)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = firstError(err, rows.Close()) }()
-	for rows.Next() {
-		var f review.Finding
-		var severity string
-		if err := rows.Scan(&f.RuleID, &severity, &f.File, &f.Line, &f.EndLine, &f.Column,
-			&f.Message, &f.Snippet, &f.Fingerprint); err != nil {
-			return nil, err
+// readFindings reads the answer to findingsQuery into out.
+func readFindings(out *[]review.Finding) func(*sql.Rows) error {
+	// Not by reflection, which takes longer for 10,000 rows.
+	return func(rows *sql.Rows) error {
+		for rows.Next() {
+			var f review.Finding
+			var severity string
+			if err := rows.Scan(&f.RuleID, &severity, &f.File, &f.Line, &f.EndLine, &f.Column,
+				&f.Message, &f.Snippet, &f.Fingerprint); err != nil {
+				return err
+			}
+			var ok bool
+			if f.Severity, ok = rule.ParseSeverity(severity); !ok {
+				return fmt.Errorf("a finding has the unknown severity %q", severity)
+			}
+			*out = append(*out, f)
 		}
-		var ok bool
-		if f.Severity, ok = rule.ParseSeverity(severity); !ok {
-			return nil, fmt.Errorf("a finding of review %s has the unknown severity %q", id, severity)
-		}
-		out = append(out, f)
+		return rows.Err()
 	}
-	return out, rows.Err()
 }
 
-// skips reads the skips of a review in their order.
-func (t *tx) skips(ctx context.Context, org, id string) (out []review.Skip, err error) {
-	rows, err := t.QueryContext(ctx, t.rebind(`SELECT file, line, rule_id, reason FROM skips`+ofReview), org, id)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = firstError(err, rows.Close()) }()
-	for rows.Next() {
-		var s review.Skip
-		if err := rows.Scan(&s.File, &s.Line, &s.RuleID, &s.Reason); err != nil {
-			return nil, err
+// readSkips reads the answer to skipsQuery into out.
+func readSkips(out *[]review.Skip) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		for rows.Next() {
+			var s review.Skip
+			if err := rows.Scan(&s.File, &s.Line, &s.RuleID, &s.Reason); err != nil {
+				return err
+			}
+			*out = append(*out, s)
 		}
-		out = append(out, s)
+		return rows.Err()
 	}
-	return out, rows.Err()
 }
 
 func firstError(first, second error) error {

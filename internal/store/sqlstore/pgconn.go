@@ -184,6 +184,9 @@ func (c *pgConn) QueryContext(ctx context.Context, query string, args []driver.N
 	if c.stop != nil { // the transaction's context, or one made from it, is watched
 		return c.pqConn.QueryContext(context.WithoutCancel(ctx), query, args)
 	}
+	if a, ok := ctx.Value(askingKey{}).(*asking); ok {
+		return c.ask(a, query)
+	}
 	return c.pqConn.QueryContext(ctx, query, args)
 }
 

@@ -143,49 +143,61 @@ func queueFull(maxQueued int) error {
 	return e
 }
 
-// GetReview implements review.Reviews.
+// GetReview implements review.Reviews. Only complete reviews have findings and
+// skips; for all others there is nothing to be found.
 func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, error) {
-	var out review.Review
-	err := s.read(ctx, "read a review", of(org), func(t *tx) (err error) {
-		if out, err = t.review(ctx, org, id); err != nil || out.Status != review.Complete {
-			return err // only complete reviews have findings and skips
-		}
-		if out.Findings, err = t.findings(ctx, org, id); err != nil {
-			return err
-		}
-		out.Skipped, err = t.skips(ctx, org, id)
-		return err
-	})
+	var (
+		row      reviewRow
+		findings []review.Finding
+		skips    []review.Skip
+	)
+	key := []string{org, id}
+	err := s.ask(ctx, "read a review", of(org),
+		question{reviewQuery, key, row.read},
+		question{findingsQuery, key, readFindings(&findings)},
+		question{skipsQuery, key, readSkips(&skips)})
 	if err != nil {
 		return review.Review{}, err
 	}
+	out, err := row.existing(id)
+	if err != nil {
+		return review.Review{}, err
+	}
+	out.Findings, out.Skipped = findings, skips
 	return out, nil
 }
 
 // GetReviewState implements review.Reviews.
 func (s *Store) GetReviewState(ctx context.Context, org, id string) (review.Review, error) {
-	var out review.Review
-	err := s.read(ctx, "read a review's state", of(org), func(t *tx) (err error) {
-		out, err = t.review(ctx, org, id)
-		return err
-	})
-	if err != nil {
+	var row reviewRow
+	if err := s.ask(ctx, "read a review's state", of(org), question{reviewQuery, []string{org, id}, row.read}); err != nil {
 		return review.Review{}, err
 	}
-	return out, nil
+	return row.existing(id)
 }
 
-// review reads a review without findings and skips.
-func (t *tx) review(ctx context.Context, org, id string) (review.Review, error) {
-	var row reviewRow
-	err := t.get(ctx, &row, `SELECT `+reviewColumns+` FROM reviews WHERE organization = ? AND id = ?`, org, id)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return review.Review{}, reviewNotFound(id)
-	case err != nil:
-		return review.Review{}, err
+// reviewQuery reads a review by organization and identifier.
+const reviewQuery = `SELECT ` + reviewColumns + ` FROM reviews WHERE organization = ? AND id = ?`
+
+// read reads the answer to reviewQuery. The row stays empty when there is none.
+func (r *reviewRow) read(rows *sql.Rows) error {
+	if rows.Next() {
+		if err := rows.Scan(&r.ID, &r.Organization, &r.Repo, &r.PRNumber, &r.Ruleset, &r.Status, &r.CreatedAt, &r.StartedAt,
+			&r.CompletedAt, &r.HeadSHA, &r.BaseSHA, &r.RulesDigest, &r.Summary, &r.Truncated, &r.FailureCode,
+			&r.FailureMessage, &r.Attempt, &r.FilesDone, &r.FilesTotal); err != nil {
+			return err
+		}
 	}
-	return row.review()
+	return rows.Err()
+}
+
+// existing is the review of a row that was read, or the error that there is
+// none.
+func (r *reviewRow) existing(id string) (review.Review, error) {
+	if r.ID == "" {
+		return review.Review{}, reviewNotFound(id)
+	}
+	return r.review()
 }
 
 // ListReviews implements review.Reviews.

@@ -22,6 +22,7 @@ type Store struct {
 	dialect   dialect
 	database  string // as Options have it; it may hold a password
 	pools     pools
+	compiled  compiledQueries  // of SQLite's reader
 	now       func() time.Time // nil: the dialect's clock
 	exclusive bool
 	closed    atomic.Bool
