@@ -17,6 +17,10 @@ ALTER TABLE reviews ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';
 -- Most scans of the organization at once; 0 for no cap.
 ALTER TABLE organizations ADD COLUMN max_running INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0);
 
+-- When a server last said that its configuration names the organization; 0 for
+-- never.
+ALTER TABLE organizations ADD COLUMN configured_at BIGINT NOT NULL DEFAULT 0;
+
 -- What retention deletes, oldest first.
 CREATE INDEX reviews_ended ON reviews (completed_at) WHERE completed_at IS NOT NULL;
 
@@ -31,6 +35,7 @@ CREATE UNLOGGED TABLE rate_limits (
 -- +goose Down
 DROP TABLE rate_limits;
 DROP INDEX reviews_ended;
+ALTER TABLE organizations DROP COLUMN configured_at;
 ALTER TABLE organizations DROP COLUMN max_running;
 ALTER TABLE reviews DROP COLUMN traceparent;
 DROP TABLE schema_compatibility;
