@@ -41,6 +41,10 @@ type dialect struct {
 	// lockRow ends a SELECT of a row that the transaction goes on to change, and
 	// keeps others from changing it in between; "" when there is one writer.
 	lockRow string
+	// among ends the choice of a claim with a condition on the organization's
+	// name: a list of names, as a JSON array, is its parameter. It must not keep
+	// the choice from walking the organizations in their order.
+	among string
 	// lockClaims is a statement that makes claims wait for each other until
 	// they are committed, since a fair choice depends on all the others; ""
 	// when there is one writer.
@@ -59,6 +63,7 @@ func sqliteDialect() dialect {
 		// The driver begins these with a plain BEGIN, which takes the snapshot
 		// at the first read and no lock.
 		readTx: &sql.TxOptions{ReadOnly: true},
+		among:  " AND +o.name IN (SELECT value FROM json_each(?))", // + keeps its index out of it
 	}
 }
 
@@ -76,6 +81,7 @@ func postgresDialect() dialect {
 		askAtOnce:  true,
 		readTx:     &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
 		lockRow:    " FOR UPDATE",
+		among:      " AND o.name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB))))",
 		lockClaims: "SELECT pg_advisory_xact_lock(7077)",
 	}
 }

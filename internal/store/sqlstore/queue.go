@@ -29,13 +29,26 @@ type claimed struct {
 
 // claimQuery chooses what to claim. Only the last two terms of its order are
 // sorted, and only among organizations that are equal in the first two.
-const claimQuery = `SELECT r.id
+const claimQuery = claimAny + claimOrder
+
+const (
+	claimAny = `SELECT r.id
 	FROM organizations o JOIN reviews r ON r.id =
 		(SELECT w.id FROM reviews w
 		 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
 		 ORDER BY w.created_at, w.id LIMIT 1)
-	WHERE o.queued > 0
-	ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
+	WHERE o.queued > 0`
+	claimOrder = ` ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
+)
+
+// claimable is claimQuery with its parameters, for the organizations that are
+// this store's to serve.
+func (s *Store) claimable(now time.Time) (query string, args []any) {
+	if s.organizations == nil {
+		return claimQuery, []any{at(now)}
+	}
+	return claimAny + s.dialect.among + claimOrder, []any{at(now), texts(s.organizations)}
+}
 
 // Claim implements review.Queue. Of each organization only the oldest review
 // that may be claimed is looked at, and organizations_turn yields the
@@ -50,7 +63,8 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 			}
 		}
 		var id string
-		err := t.get(ctx, &id, claimQuery, at(t.now))
+		query, args := s.claimable(t.now)
+		err := t.get(ctx, &id, query, args...)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return nil

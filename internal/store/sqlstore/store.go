@@ -26,6 +26,8 @@ type Store struct {
 	now       func() time.Time // nil: the dialect's clock
 	exclusive bool
 	closed    atomic.Bool
+
+	organizations []string // see Options
 }
 
 var (
@@ -46,6 +48,9 @@ type Options struct {
 	// Exclusive makes this the only process that serves an SQLite database:
 	// Open fails when there is another. Others may still open it without.
 	Exclusive bool
+	// Organizations are those that Claim takes reviews of; nil for all. A server
+	// names those of its configuration, since another's may be older or newer.
+	Organizations []string
 	// Now is the clock, for tests. nil is the real one.
 	Now func() time.Time
 
@@ -64,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dialect: d, database: o.Database, pools: p, now: o.Now, exclusive: o.Exclusive}, nil
+	return &Store{dialect: d, database: o.Database, pools: p, now: o.Now, exclusive: o.Exclusive, organizations: o.Organizations}, nil
 }
 
 // Close closes the database. Calls after it fail with Unavailable. A second
