@@ -26,6 +26,9 @@ type Credentials struct {
 // Authenticator says who a request is from; Keys does.
 type Authenticator interface {
 	Authenticate(ctx context.Context, authorization []string) (Caller, error)
+	// Remembered is Authenticate from memory alone; ok is false when that
+	// knows no valid key.
+	Remembered(authorization []string) (c Caller, ok bool)
 }
 
 // Admitter is the one place where requests are admitted: first who it is, then
@@ -36,39 +39,67 @@ type Admitter struct {
 	limiter Limiter
 	trusted []netip.Prefix
 	limit   int
+	observe func(Outcome)
 }
 
 // NewAdmitter makes one. trusted are the proxies whose X-Forwarded-For is
 // believed; limit is how many requests a minute a key without a limit of its
-// own has, and likewise an address: DefaultLimit when 0.
-func NewAdmitter(keys Authenticator, limiter Limiter, trusted []netip.Prefix, limit int) *Admitter {
+// own has, and likewise an address: DefaultLimit when 0. observe hears what
+// becomes of every request; nil for nobody.
+func NewAdmitter(keys Authenticator, limiter Limiter, trusted []netip.Prefix, limit int, observe func(Outcome)) *Admitter {
 	if limit == 0 {
 		limit = DefaultLimit
 	}
-	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit}
+	if observe == nil {
+		observe = func(Outcome) {}
+	}
+	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit, observe: observe}
+}
+
+// Outcome is what the rate limit said of a request.
+type Outcome string
+
+// The outcomes. RefusedFromMemory asked no store.
+const (
+	Allowed           Outcome = "allowed"
+	Refused           Outcome = "refused"
+	RefusedFromMemory Outcome = "refused_from_memory"
+	CountsUnavailable Outcome = "unavailable"
+)
+
+// Outcomes are all of them.
+func Outcomes() []Outcome { return []Outcome{Allowed, Refused, RefusedFromMemory, CountsUnavailable} }
+
+func outcome(d Decision, err error) Outcome {
+	switch {
+	case err != nil:
+		return CountsUnavailable
+	case d.OK:
+		return Allowed
+	case d.FromMemory:
+		return RefusedFromMemory
+	}
+	return Refused
 }
 
 // Admit says who makes a request and counts it: against its key when that is
-// valid, else against the client's address. The decision is there whenever
-// the request was counted, also beside an error, because every response
-// tells it; while keys can't be reached that is one about the address. It
-// fails with Unauthenticated as Authenticate does,
-// ResourceExhausted (RATE_LIMITED) when there are no requests left, and
-// Unavailable while keys or counts can't be reached.
+// valid, else against the client's address. The decision is there also beside
+// an error, because every response tells it; while keys can't be reached that
+// is one about the address, and while counts can't be, what this server knew
+// last. It fails with Unauthenticated as Authenticate does, ResourceExhausted
+// (RATE_LIMITED) when there are no requests left, and Unavailable while keys
+// or counts can't be reached.
 func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, Decision, error) {
 	caller, authErr := a.keys.Authenticate(ctx, c.Authorization)
-	name, limit := "key:"+caller.KeyID, caller.RateLimit
 	if authErr != nil {
 		caller = Caller{}
-		name, limit = a.addressName(c), a.limit
 	}
-	if limit == 0 {
-		limit = a.limit
-	}
+	name, limit := a.countedAs(caller, c)
 	d, err := a.limiter.Take(ctx, name, limit)
+	a.observe(outcome(d, err))
 	switch {
 	case err != nil:
-		return caller, Decision{}, err
+		return caller, a.limiter.Peek(name, limit), err
 	case authErr != nil && errs.KindOf(authErr) != errs.Unauthenticated:
 		// Nobody knows whether the key is valid, so nobody may say that it
 		// isn't, or that it made too many requests.
@@ -81,12 +112,30 @@ func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, 
 	return caller, d, nil
 }
 
-func (a *Admitter) addressName(c Credentials) string {
+// Peek says where a request's key or address stands, from memory and without
+// counting it, for an answer to one that is not admitted at all.
+func (a *Admitter) Peek(c Credentials) Decision {
+	caller, _ := a.keys.Remembered(c.Authorization)
+	return a.limiter.Peek(a.countedAs(caller, c))
+}
+
+// addressPrefix begins the names of addresses in a Limiter.
+const addressPrefix = "addr:"
+
+// countedAs is the name under which a request counts, and how many that may
+// make: the caller's, or its address's when nobody knows it.
+func (a *Admitter) countedAs(caller Caller, c Credentials) (name string, limit int) {
+	if caller.KeyID != "" {
+		if limit = caller.RateLimit; limit == 0 {
+			limit = a.limit
+		}
+		return "key:" + caller.KeyID, limit
+	}
 	addr := ClientAddress(c.PeerAddr, c.ForwardedFor, a.trusted)
 	if !addr.IsValid() {
-		return "addr:unknown"
+		return addressPrefix + "unknown", a.limit
 	}
-	return "addr:" + addr.String()
+	return addressPrefix + addr.String(), a.limit
 }
 
 func limited(d Decision, authErr error) error {

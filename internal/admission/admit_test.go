@@ -66,7 +66,7 @@ func TestAdmit(t *testing.T) {
 	t.Run("a key counts against itself, by its own limit", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 0)
+		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 0, nil)
 		key, auth := b.issue(t, admission.NewKey{RateLimit: 2})
 		_, other := b.issue(t, admission.NewKey{})
 		cred := admission.Credentials{Authorization: auth, PeerAddr: peer}
@@ -74,7 +74,7 @@ func TestAdmit(t *testing.T) {
 			c, d, err := a.Admit(t.Context(), cred, admission.KeyRequired)
 			require.NoError(t, err)
 			assert.Equal(t, key.ID, c.KeyID)
-			assert.Equal(t, admission.Decision{Limit: 2, Remaining: 1 - i, Reset: b.clock.Now().Add(time.Minute), OK: true}, d)
+			assert.Equal(t, admission.Decision{Limit: 2, Remaining: 1 - i, Reset: b.clock.Now().Add(time.Minute), OK: true, FromMemory: true}, d)
 		}
 		c, d, err := a.Admit(t.Context(), cred, admission.KeyRequired)
 		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
@@ -92,7 +92,7 @@ func TestAdmit(t *testing.T) {
 	t.Run("no key counts against the address, and then 429 goes before 401", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 3)
+		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 3, nil)
 		for i := range 3 {
 			c, d, err := a.Admit(t.Context(), admission.Credentials{PeerAddr: peer}, admission.KeyRequired)
 			assert.Equal(t, errs.ReasonKeyMissing, errs.ReasonOf(err))
@@ -110,7 +110,7 @@ func TestAdmit(t *testing.T) {
 	t.Run("open calls need no key and are counted", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 1)
+		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 1, nil)
 		key, auth := b.issue(t, admission.NewKey{})
 		c, d, err := a.Admit(t.Context(), admission.Credentials{PeerAddr: peer}, admission.Open)
 		require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestAdmit(t *testing.T) {
 	t.Run("while the keys are away nobody is told that theirs is not valid", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 0)
+		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 0, nil)
 		b.store.setDown(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))
 		cred := admission.Credentials{Authorization: []string{"Bearer " + admission.NewToken()}, PeerAddr: peer}
 		for i := range admission.DefaultLimit + 1 {
@@ -144,9 +144,10 @@ func TestAdmit(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, auth := b.issue(t, admission.NewKey{})
-		a := admission.NewAdmitter(b.keys, brokenLimiter{}, nil, 0)
-		_, _, err := a.Admit(t.Context(), admission.Credentials{Authorization: auth}, admission.Open)
+		a := admission.NewAdmitter(b.keys, brokenLimiter{}, nil, 0, nil)
+		_, d, err := a.Admit(t.Context(), admission.Credentials{Authorization: auth}, admission.Open)
 		assert.ErrorIs(t, err, errBroken)
+		assert.Equal(t, admission.Decision{Limit: 60, Remaining: 53}, d, "every answer tells what is known")
 	})
 }
 
@@ -156,6 +157,10 @@ type brokenLimiter struct{}
 
 func (brokenLimiter) Take(context.Context, string, int) (admission.Decision, error) {
 	return admission.Decision{}, errBroken
+}
+
+func (brokenLimiter) Peek(_ string, limit int) admission.Decision {
+	return admission.Decision{Limit: limit, Remaining: limit - 7}
 }
 
 func TestRequire(t *testing.T) {

@@ -17,18 +17,24 @@ const (
 // Decision is the answer to a request for one more.
 type Decision struct {
 	Limit      int
-	Remaining  int       // requests left in the window, at least 0
-	Reset      time.Time // when the window ends
-	OK         bool      // whether this one may pass
-	RetryAfter time.Duration
+	Remaining  int           // requests left in the window, at least 0
+	Reset      time.Time     // when the window ends
+	OK         bool          // whether this one may pass
+	RetryAfter time.Duration // how long until the window ends; 0 when OK
+	FromMemory bool          // whether no store was asked
 }
 
-// Limiter counts requests by key in windows of one Window. A window starts
-// with the key's first request; the first request after its end starts the
+// Limiter counts requests by name in windows of one Window. A window starts
+// with the name's first request; the first request after its end starts the
 // next. Of the requests in a window exactly the first limit are OK, however
-// many come at once.
+// many come at once, and wherever.
 type Limiter interface {
-	Take(ctx context.Context, key string, limit int) (Decision, error)
+	// Take counts a request. limit is the same whenever the name is. It fails
+	// with Unavailable when counts can't be reached.
+	Take(ctx context.Context, name string, limit int) (Decision, error)
+	// Peek says where a name stands as far as this server knows, and counts
+	// nothing. It asks nobody else.
+	Peek(name string, limit int) Decision
 }
 
 // maxWindows bounds the memory of a MemoryLimiter: 175 bytes each were
@@ -61,6 +67,10 @@ func NewMemoryLimiter(now func() time.Time) *MemoryLimiter {
 
 // Take implements Limiter; it never fails.
 func (m *MemoryLimiter) Take(_ context.Context, key string, limit int) (Decision, error) {
+	return m.take(key, limit), nil
+}
+
+func (m *MemoryLimiter) take(key string, limit int) Decision {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
@@ -74,14 +84,54 @@ func (m *MemoryLimiter) Take(_ context.Context, key string, limit int) (Decision
 		m.windows[key] = e
 	}
 	w := e.Value.(*window)
-	d := Decision{Limit: limit, Reset: w.end, OK: w.count < limit}
-	if d.OK {
+	ok = w.count < limit
+	if ok {
 		w.count++
-	} else {
-		d.RetryAfter = w.end.Sub(now)
 	}
-	d.Remaining = max(0, limit-w.count)
-	return d, nil
+	d := decide(limit, w.count, ok, Counted{End: w.end, Left: w.end.Sub(now)})
+	d.FromMemory = true
+	return d
+}
+
+// Peek implements Limiter.
+func (m *MemoryLimiter) Peek(key string, limit int) Decision {
+	d, ok := m.peek(key, limit)
+	if !ok {
+		return untouched(limit, m.now())
+	}
+	return d
+}
+
+// peek is Peek; ok is false when no window of the key runs.
+func (m *MemoryLimiter) peek(key string, limit int) (d Decision, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	e, ok := m.windows[key]
+	if !ok || !now.Before(e.Value.(*window).end) {
+		return Decision{}, false
+	}
+	w := e.Value.(*window)
+	d = decide(limit, w.count, w.count < limit, Counted{End: w.end, Left: w.end.Sub(now)})
+	d.FromMemory = true
+	return d, true
+}
+
+// untouched is where a name stands of which no window runs.
+func untouched(limit int, now time.Time) Decision {
+	d := decide(limit, 0, limit > 0, Counted{End: now.Add(Window), Left: Window})
+	d.FromMemory = true
+	return d
+}
+
+// decide is the decision that ok stands for, after count requests in a window;
+// of that only the end and what is left are looked at.
+func decide(limit, count int, ok bool, w Counted) Decision {
+	d := Decision{Limit: limit, Remaining: max(0, limit-count), Reset: w.End, OK: ok}
+	if !ok {
+		d.RetryAfter = w.Left
+	}
+	return d
 }
 
 // sweep drops the windows that ended. All are equally long, so they end in the

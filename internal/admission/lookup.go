@@ -57,6 +57,13 @@ func (l *lookup) find(ctx context.Context, hash string) (key Key, ok bool, err e
 	return *k, true, nil
 }
 
+// peek returns the key with that hash if it is remembered.
+func (l *lookup) peek(hash string) (Key, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.known.get(hash, l.now())
+}
+
 // remembered returns what is remembered of a hash: a key, or nil when there is
 // none. hit is false when nothing is. The caller holds mu.
 func (l *lookup) remembered(hash string, now time.Time) (k *Key, hit bool) {

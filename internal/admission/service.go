@@ -66,11 +66,29 @@ func (k *Keys) Recheck(ctx context.Context, c Caller) error {
 	return err
 }
 
+// Remembered implements Authenticator.
+func (k *Keys) Remembered(authorization []string) (Caller, bool) {
+	token, err := bearer(authorization)
+	if err != nil || !WellFormed(token) {
+		return Caller{}, false
+	}
+	hash := HashToken(token)
+	key, ok := k.lookup.peek(hash)
+	c, err := k.judge(hash, key, ok)
+	return c, err == nil
+}
+
 func (k *Keys) check(ctx context.Context, hash string) (Caller, error) {
 	key, ok, err := k.lookup.find(ctx, hash)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Caller{}, err
+	}
+	return k.judge(hash, key, ok)
+}
+
+// judge returns whom a key makes its bearer; ok is false when there is none.
+func (k *Keys) judge(hash string, key Key, ok bool) (Caller, error) {
+	switch {
 	case !ok:
 		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "There is no such API key on this server.")
 	case !key.RevokedAt.IsZero():

@@ -50,7 +50,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 		Name: workerName(), Workers: c.ScanWorkers, Log: s.log, OnEnd: m.scanEnded,
 	})
 
-	admitter := admission.NewAdmitter(s.keys, admission.NewMemoryLimiter(time.Now), c.TrustedProxies, admission.DefaultLimit)
+	admitter := s.admit(c.Listen, nil)
 	chain, err := grpcserver.NewChain(admitter, m.grpc, s.log)
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ type Server struct {
 	store      *sqlstore.Store
 	scanner    scannerLink
 	keys       *admission.Keys
+	limiter    *admission.SharedLimiter // nil when this server counts for itself
 	dispatcher *review.Dispatcher
 	watches    *reviewgrpc.Reviews
 	ready      *readiness
@@ -165,6 +166,9 @@ func (s *Server) Addresses() Addresses {
 func (s *Server) Start() {
 	s.start.Do(func() {
 		s.keys.Start()
+		if s.limiter != nil {
+			s.limiter.Start()
+		}
 		s.ready.start()
 		s.dispatcher.Start()
 		s.serve("gRPC", func() error { return s.grpc.Serve(s.listeners.grpc) })
@@ -234,6 +238,9 @@ func (s *Server) shutdown(ctx context.Context) error {
 		s.log.Warn("running calls of the gateway were cut off", "error", err)
 	}
 	err = errors.Join(err, s.keys.Stop(last))
+	if s.limiter != nil {
+		s.limiter.Stop()
+	}
 	if s.ops != nil {
 		err = errors.Join(err, s.ops.Close())
 	}

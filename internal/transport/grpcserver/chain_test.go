@@ -18,7 +18,7 @@ import (
 func TestOrderOfTheChain(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
-	admitter := admission.NewAdmitter(nil, admission.NewMemoryLimiter(time.Now), nil, 0)
+	admitter := admission.NewAdmitter(nil, admission.NewMemoryLimiter(time.Now), nil, 0, nil)
 	chain, err := NewChain(admitter, grpcprom.NewServerMetrics(), log)
 	require.NoError(t, err)
 	var names []string

@@ -43,9 +43,11 @@ func (nobody) Authenticate(context.Context, []string) (admission.Caller, error) 
 	return admission.Caller{}, errors.New("nobody should have been asked")
 }
 
+func (nobody) Remembered([]string) (admission.Caller, bool) { return admission.Caller{}, false }
+
 func newTestClient(t *testing.T, s *service) (*Server, prwardenv1.ReviewServiceClient, context.Context) {
 	t.Helper()
-	admitter := admission.NewAdmitter(nobody{}, admission.NewMemoryLimiter(time.Now), nil, 0)
+	admitter := admission.NewAdmitter(nobody{}, admission.NewMemoryLimiter(time.Now), nil, 0, nil)
 	chain, err := NewChain(admitter, grpcprom.NewServerMetrics(), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	server := New(chain, func(r grpc.ServiceRegistrar) { prwardenv1.RegisterReviewServiceServer(r, s) }, nil)

@@ -72,7 +72,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = admission.NewKeys(b.store, time.Now, log)
 	b.Handlers = reviewgrpc.NewReviews(b.Reviews, b.Keys)
-	admitter := admission.NewAdmitter(b.Keys, admission.NewMemoryLimiter(time.Now), o.Trusted, o.Limit)
+	admitter := admission.NewAdmitter(b.Keys, admission.NewMemoryLimiter(time.Now), o.Trusted, o.Limit, nil)
 	chain, err := grpcserver.NewChain(admitter, b.Metrics, log)
 	require.NoError(t, err)
 	server := grpcserver.New(chain, b.register, nil)
