@@ -15,7 +15,13 @@ type Organization struct {
 	Name         string   `koanf:"name"`
 	Repositories []string `koanf:"repositories"` // globs of `owner/name`; nothing else may be scanned
 	Host         Host     `koanf:"host"`
+	MaxScans     int      `koanf:"max_scans"`  // most of its reviews scanned at once, over all servers; 0 for no cap
+	MaxQueued    int      `koanf:"max_queued"` // most of its reviews that wait; 0 for MaxQueued
 }
+
+// MaxQueued is the most reviews of one organization that wait; max_queued can
+// only lower it.
+const MaxQueued = 10_000
 
 // Host is a code host. In URL, `{repo}` stands for `owner/name`, `{owner}`
 // and `{name}` for its parts; in the references, `{number}` for the pull
@@ -80,8 +86,17 @@ func validateOrganizations(ps *Problems, organizations []Organization) {
 		seen[o.Name] = true
 		validateRepositories(ps, key+".repositories", o.Repositories)
 		o.Host.validate(ps, key+".host", o.Repositories)
+		if o.MaxScans < 0 || o.MaxScans > maxMaxScans {
+			ps.add(key+".max_scans", "%d is not allowed; it must be from 1 to %d, or 0 for no cap", o.MaxScans, maxMaxScans)
+		}
+		if o.MaxQueued < 0 || o.MaxQueued > MaxQueued {
+			ps.add(key+".max_queued", "%d is not allowed; it must be from 1 to %d, or 0 for %[2]d", o.MaxQueued, MaxQueued)
+		}
 	}
 }
+
+// maxMaxScans is more than all servers of an installation can scan at once.
+const maxMaxScans = 100_000
 
 func isOrganizationName(name string) bool {
 	if name == "" || len(name) > 63 || strings.ContainsRune("._-", rune(name[0])) {

@@ -2,19 +2,43 @@ package config
 
 import "github.com/bmatcuk/doublestar/v4"
 
-// Policy says which repositories an organization may scan. It is immutable
+// Policy says what an organization may scan, and how much of it may wait. It is immutable
 // and safe for concurrent use.
 type Policy struct {
-	globs map[string][]string
+	globs     map[string][]string
+	maxQueued map[string]int
 }
 
 // Policy returns the policy of a valid configuration.
 func (c Config) Policy() Policy {
-	p := Policy{globs: make(map[string][]string, len(c.Organizations))}
+	p := Policy{globs: make(map[string][]string, len(c.Organizations)), maxQueued: map[string]int{}}
 	for _, o := range c.Organizations {
 		p.globs[o.Name] = o.Repositories
+		if o.MaxQueued > 0 {
+			p.maxQueued[o.Name] = o.MaxQueued
+		}
 	}
 	return p
+}
+
+// MaxQueued is the most reviews of the organization that may wait.
+func (p Policy) MaxQueued(org string) int {
+	if n, ok := p.maxQueued[org]; ok {
+		return n
+	}
+	return MaxQueued
+}
+
+// MaxScans is the most reviews of each organization that may be scanned at
+// once. Those without a cap are not in it.
+func (c Config) MaxScans() map[string]int {
+	caps := map[string]int{}
+	for _, o := range c.Organizations {
+		if o.MaxScans > 0 {
+			caps[o.Name] = o.MaxScans
+		}
+	}
+	return caps
 }
 
 // Allowed reports whether the organization's keys may scan repo, an

@@ -27,6 +27,9 @@ const maxIdempotencyKey = 255
 type Policy interface {
 	// Allowed reports whether the organization may scan the repository.
 	Allowed(org, repo string) bool
+	// MaxQueued is the most reviews of the organization that may wait, at most
+	// MaxQueued.
+	MaxQueued(org string) int
 }
 
 // Service creates, reads, cancels and watches reviews.
@@ -77,7 +80,7 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 	if in.IdempotencyKey != "" {
 		n.Idempotency = &Idempotency{Key: in.IdempotencyKey, RequestHash: requestHash(in), TTL: IdempotencyTTL}
 	}
-	accepted, err := s.store.CreateReview(ctx, n, MaxQueued)
+	accepted, err := s.store.CreateReview(ctx, n, min(s.policy.MaxQueued(org), MaxQueued))
 	if err != nil {
 		return Accepted{}, err
 	}

@@ -21,6 +21,13 @@ type policy struct{}
 
 func (policy) Allowed(_, repo string) bool { return repo != "other/api" }
 
+func (policy) MaxQueued(org string) int {
+	if org == "small" {
+		return 2
+	}
+	return review.MaxQueued
+}
+
 // clock is a clock that tests move by hand.
 type clock struct {
 	mu  sync.Mutex

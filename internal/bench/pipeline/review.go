@@ -68,6 +68,7 @@ type everything struct{}
 
 // Allowed implements rule.Policy.
 func (everything) Allowed(string, string) bool { return true }
+func (everything) MaxQueued(string) int        { return review.MaxQueued }
 
 // serve starts the scanner's gRPC server in memory and connects to it.
 func (r *reviewer) serve(service *scannergrpc.Server) (*grpc.ClientConn, error) {

@@ -81,5 +81,5 @@ func TestEvents(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.CancelReview(ctx, "acme", "rev_d")
 	require.NoError(t, err)
-	assert.Equal(t, []string{"q", "c rev_d"}, told(), "a cancellation")
+	assert.Equal(t, []string{"q", "x rev_d"}, told(), "a cancellation")
 }

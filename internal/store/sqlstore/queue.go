@@ -37,7 +37,7 @@ const (
 		(SELECT w.id FROM reviews w
 		 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
 		 ORDER BY w.created_at, w.id LIMIT 1)
-	WHERE o.queued > 0`
+	WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)`
 	claimOrder = ` ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
 )
 

@@ -262,7 +262,7 @@ func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review
 		if err := t.count(ctx, org, before, review.Canceled, 1); err != nil {
 			return err
 		}
-		t.changed(id)
+		t.canceled(id)
 		out, err = row.review()
 		return err
 	})
@@ -273,7 +273,8 @@ func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review
 }
 
 // count moves n of the organization's reviews from one state's count to
-// another's. Every change of a state calls it in its transaction.
+// another's. Every change of a state calls it in its transaction. Where a scan
+// ends under a cap, another may begin.
 func (t *tx) count(ctx context.Context, org string, from, to review.Status, n int) error {
 	change := func(s review.Status) int {
 		switch s {
@@ -284,7 +285,12 @@ func (t *tx) count(ctx context.Context, org string, from, to review.Status, n in
 		}
 		return 0
 	}
-	_, err := t.exec(ctx, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?`,
+	var capped bool
+	err := t.get(ctx, &capped, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?
+		RETURNING max_running > 0 AND queued > 0`,
 		change(review.Queued), change(review.InProgress), org)
+	if err == nil && capped && from == review.InProgress {
+		t.waits()
+	}
 	return err
 }

@@ -157,10 +157,13 @@ type tx struct {
 }
 
 // waits tells other servers, at the commit, that a review waits to be claimed.
-func (t *tx) waits() { t.beginning.events = append(t.beginning.events, "q") }
+func (t *tx) waits() { t.beginning.events = append(t.beginning.events, waitsEvent) }
 
 // changed tells other servers, at the commit, that a review's state changed.
-func (t *tx) changed(id string) { t.beginning.events = append(t.beginning.events, "c "+id) }
+func (t *tx) changed(id string) { t.beginning.events = append(t.beginning.events, changedEvent+id) }
+
+// canceled tells other servers, at the commit, that a review was canceled.
+func (t *tx) canceled(id string) { t.beginning.events = append(t.beginning.events, canceledEvent+id) }
 
 // get reads one row into dest; sql.ErrNoRows when there is none.
 func (t *tx) get(ctx context.Context, dest any, query string, args ...any) error {

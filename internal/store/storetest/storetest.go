@@ -4,6 +4,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -22,6 +23,9 @@ import (
 type Store interface {
 	review.Store
 	review.Overview
+	// SetCaps sets the most reviews of each organization in progress at once.
+	// Those that are not named have no cap.
+	SetCaps(ctx context.Context, caps map[string]int) error
 	rule.Store
 	admission.KeyStore
 }
@@ -45,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		"Queue":       queueTests(),
 		"Fence":       fenceTests(),
 		"Fairness":    fairnessTests(),
+		"Caps":        capTests(),
 		"Finish":      finishTests(),
 		"Races":       raceTests(),
 		"Rules":       ruleTests(),

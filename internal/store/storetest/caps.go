@@ -1,0 +1,106 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+func capTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"a capped organization never blocks others": cappedBlocksNobody,
+		"freed capacity is used at once":            freedCapacity,
+		"caps follow the last setting":              capsFollow,
+	}
+}
+
+func setCaps(t *testing.T, h Harness, caps map[string]int) {
+	t.Helper()
+	require.NoError(t, h.Store.SetCaps(t.Context(), caps))
+}
+
+func cappedBlocksNobody(t *testing.T, h Harness) {
+	// Before it has any review, too.
+	setCaps(t, h, map[string]int{"big": 2})
+	createMany(t, h, "big", 200)
+	createMany(t, h, "small", 30)
+	got := map[string]int{}
+	for range 32 {
+		got[claim(t, h).Organization]++
+		h.Clock.Advance(time.Second)
+	}
+	assert.Equal(t, map[string]int{"big": 2, "small": 30}, got)
+	noClaim(t, h)
+	create(t, h, "late", "rev_late")
+	assert.Equal(t, "late", claim(t, h).Organization)
+	noClaim(t, h)
+	l, err := h.Store.Load(t.Context(), "late", repo)
+	require.NoError(t, err)
+	assert.Equal(t, 198, l.Queued, "what waits for the cap waits")
+}
+
+func freedCapacity(t *testing.T, h Harness) {
+	setCaps(t, h, map[string]int{acme: 1})
+	createMany(t, h, acme, 10)
+	failure := review.Failure{Code: "x", Message: "y"}
+	endings := map[string]func(review.Claim) error{
+		"complete": func(c review.Claim) error { return h.Store.Finish(t.Context(), c, review.Outcome{}) },
+		"failed":   func(c review.Claim) error { return h.Store.Fail(t.Context(), c, failure) },
+		"retried":  func(c review.Claim) error { return h.Store.Retry(t.Context(), c, time.Hour) },
+		"released": func(c review.Claim) error { return h.Store.Release(t.Context(), c, 0) },
+		"canceled": func(c review.Claim) error {
+			_, err := h.Store.CancelReview(t.Context(), c.Organization, c.ReviewID)
+			return err
+		},
+		"reaped": func(review.Claim) error {
+			h.Clock.Advance(lease)
+			_, err := h.Store.ReapExpired(t.Context(), 10)
+			return err
+		},
+	}
+	for name, end := range endings {
+		c := claim(t, h)
+		noClaim(t, h)
+		require.NoError(t, end(c), name)
+	}
+	claim(t, h)
+	noClaim(t, h)
+}
+
+func capsFollow(t *testing.T, h Harness) {
+	createMany(t, h, acme, 10)
+	createMany(t, h, other, 1)
+	setCaps(t, h, map[string]int{acme: 3, other: 0})
+	for range 4 {
+		claim(t, h)
+	}
+	noClaim(t, h)
+	setCaps(t, h, map[string]int{acme: 3}) // again: nothing changes
+	noClaim(t, h)
+
+	setCaps(t, h, map[string]int{acme: 4}) // raised
+	claim(t, h)
+	noClaim(t, h)
+
+	setCaps(t, h, map[string]int{acme: 2}) // lowered: what runs goes on
+	noClaim(t, h)
+	reviews, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Status: review.InProgress, Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, reviews, 4)
+	for i, r := range reviews {
+		noClaim(t, h)
+		require.NoError(t, h.Store.Finish(t.Context(), review.Claim{ReviewID: r.ID, Organization: acme, Attempt: 1}, review.Outcome{}))
+		if i == 2 { // one runs, and may have one beside it
+			claim(t, h)
+		}
+	}
+	setCaps(t, h, nil) // removed
+	for range 10 - 5 {
+		claim(t, h)
+	}
+	noClaim(t, h)
+}
