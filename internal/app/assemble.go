@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
@@ -42,11 +40,14 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 		}
 	}
 	reviews := review.NewService(s.store, policy, hub, c.ScanWorkers)
-	m := newMetrics(s.store)
+	m := s.metrics
+	m.registry.MustRegister(newQueueCollector(s.store))
+	m.registry.MustRegister(s.store.Collectors()...)
 	s.keys = admission.NewKeys(s.store, time.Now, s.log)
 	s.ready = newReadiness(s.store.CheckSchema)
-	s.watches = reviewgrpc.NewReviews(reviews, s.keys)
-	s.dispatcher = review.NewDispatcher(s.store, scannergrpc.NewClient(s.scanner.conn), rules, hub, review.DispatcherOptions{
+	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys)
+	scanner := observedScanner{scannergrpc.NewClient(s.scanner.conn), m, s.tracing.tracer()}
+	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, scanner, rules, hub, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Log: s.log, OnEnd: m.scanEnded,
 	})
 
@@ -66,19 +67,13 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	}, s.tracing.handler())
 	if s.gateway, err = gateway.New(gateway.Config{
 		Conn: s.grpc.Conn(), Admitter: admitter, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
+		Observe: m.answered, Tracer: s.tracing.spans(),
 	}); err != nil {
 		return err
 	}
 	s.http = gateway.NewServer(s.gateway, s.log)
 	if s.listeners.ops != nil {
-		mux := http.NewServeMux()
-		mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
-		s.ops = &http.Server{
-			Handler: mux, ReadHeaderTimeout: opsTimeout, ReadTimeout: opsTimeout, WriteTimeout: opsTimeout, IdleTimeout: time.Minute,
-		}
+		s.ops = newOpsServer(m.registry)
 	}
 	return nil
 }
-
-// opsTimeout bounds a request for metrics.
-const opsTimeout = 10 * time.Second

@@ -1,58 +1,168 @@
 package app
 
 import (
-	"context"
+	"net/http"
+	"strconv"
+	"sync"
 	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/transport/gateway"
 )
 
-// metrics are what a server tells Prometheus. docs/operations.md lists them.
-type metrics struct {
-	registry *prometheus.Registry
-	grpc     *grpcprom.ServerMetrics
-	scans    *prometheus.HistogramVec
+// newRegistry returns a registry with what every process tells Prometheus.
+// docs/operations.md lists all metrics, and a test holds it to that. schema is
+// the version of the database schema that this program was made for, "" in a
+// scanner.
+func newRegistry(schema string) *prometheus.Registry {
+	b := build.Read()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "prwarden_build_info", Help: "Always 1; the labels say what runs.",
+		ConstLabels: prometheus.Labels{
+			"version": b.Version, "commit": b.Commit, "go": b.Go, "schema": schema,
+		},
+	})
+	info.Set(1)
+	r := prometheus.NewRegistry()
+	r.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
 }
 
-// queueTimeout bounds the look at the queue that a scrape causes.
-const queueTimeout = 2 * time.Second
+// opsTimeout bounds a request for metrics.
+const opsTimeout = 10 * time.Second
 
-func newMetrics(reviews review.Reviews) *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		grpc: grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram(
-			grpcprom.WithHistogramBuckets([]float64{.001, .005, .01, .05, .1, .5, 1, 5, 30}))),
-		scans: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "prwarden_scan_duration_seconds",
-			Help:    "Time of attempts to scan a pull request, by the state that they led the review to and the failure code.",
-			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300},
-		}, []string{"status", "code"}),
+// newOpsServer makes the server that Prometheus reads.
+func newOpsServer(r *prometheus.Registry) *http.Server {
+	mux := http.NewServeMux()
+	// A collector that fails, as the one that asks the database may, takes
+	// nothing from the others.
+	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, Timeout: opsTimeout}))
+	return &http.Server{
+		Handler: mux, ReadHeaderTimeout: opsTimeout, ReadTimeout: opsTimeout, WriteTimeout: 2 * opsTimeout, IdleTimeout: time.Minute,
 	}
-	m.registry.MustRegister(m.grpc, m.scans,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "prwarden_reviews_queued",
-			Help: "Reviews that wait for a scan; -1 while the database is away.",
-		}, func() float64 { return queued(reviews) }),
-	)
+}
+
+// metrics are what a server tells Prometheus, but for those of the scanner in
+// it.
+type metrics struct {
+	registry *prometheus.Registry
+
+	grpc        *grpcprom.ServerMetrics
+	requests    *prometheus.CounterVec
+	requestTime *prometheus.HistogramVec
+
+	created     prometheus.Counter
+	ended       *prometheus.CounterVec
+	wait        prometheus.Histogram
+	attempts    *prometheus.HistogramVec
+	running     prometheus.Gauge
+	leasesLost  *prometheus.CounterVec
+	watches     prometheus.Gauge
+	failureCode *boundedLabel
+}
+
+// Buckets of histograms, in seconds: for calls, for waiting in the queue, and
+// for scans, which may take five minutes.
+func callBuckets() []float64 {
+	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 30}
+}
+func waitBuckets() []float64 {
+	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}
+}
+func scanBuckets() []float64 { return []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300} }
+
+func newMetrics(schema int64) *metrics {
+	m := &metrics{
+		registry: newRegistry(strconv.FormatInt(schema, 10)),
+		grpc:     grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram(grpcprom.WithHistogramBuckets(callBuckets()))),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "prwarden_http_requests_total", Help: "REST requests by method, route and status; refused ones too.",
+		}, []string{"method", "route", "code"}),
+		requestTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "prwarden_http_request_duration_seconds", Help: "Time of REST requests, watches included.", Buckets: callBuckets(),
+		}, []string{"method", "route"}),
+		created: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "prwarden_reviews_created_total", Help: "Reviews accepted by this server, without answers given again for an Idempotency-Key.",
+		}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "prwarden_reviews_ended_total", Help: "Reviews that this server ended, by final status and failure code.",
+		}, []string{"status", "code"}),
+		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "prwarden_review_wait_seconds", Help: "Time from a review's creation to the begin of its first attempt.", Buckets: waitBuckets(),
+		}),
+		attempts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "prwarden_scan_duration_seconds", Help: "Time of attempts to scan a pull request, by the status that they led the review to and the failure code.",
+			Buckets: scanBuckets(),
+		}, []string{"status", "code"}),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "prwarden_scans_running", Help: "Attempts of this server that are at a scanner now, those that wait for a place there included.",
+		}),
+		leasesLost: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "prwarden_leases_lost_total", Help: "Leases that ended before their scans did: run out, and taken from a worker that is lost (seen_by=\"reaper\"); or this server's own, also because the review was canceled (seen_by=\"worker\").",
+		}, []string{"seen_by"}),
+		watches: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "prwarden_watches_open", Help: "Watches that are open now.",
+		}),
+		failureCode: newBoundedLabel(),
+	}
+	for _, who := range []string{seenByReaper, seenByWorker} {
+		m.leasesLost.WithLabelValues(who)
+	}
+	for _, status := range []review.Status{review.Complete, review.Canceled} {
+		m.ended.WithLabelValues(string(status), "")
+	}
+	m.registry.MustRegister(m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches)
 	return m
 }
 
-func queued(reviews review.Reviews) float64 {
-	ctx, cancel := context.WithTimeout(context.Background(), queueTimeout)
-	defer cancel()
-	load, err := reviews.Load(ctx, "", "")
-	if err != nil {
-		return -1
-	}
-	return float64(load.Queued)
+// Who noticed that a lease was lost.
+const (
+	seenByReaper = "reaper"
+	seenByWorker = "worker"
+)
+
+// answered is the gateway's Observe.
+func (m *metrics) answered(a gateway.Answered) {
+	m.requests.WithLabelValues(a.Method, a.Route, strconv.Itoa(a.Status)).Inc()
+	m.requestTime.WithLabelValues(a.Method, a.Route).Observe(a.Took.Seconds())
 }
 
 // scanEnded is the dispatcher's OnEnd.
 func (m *metrics) scanEnded(status review.Status, code string, took time.Duration) {
-	m.scans.WithLabelValues(string(status), code).Observe(took.Seconds())
+	m.attempts.WithLabelValues(string(status), m.failureCode.value(code)).Observe(took.Seconds())
+	if code == review.CodeLeaseLost {
+		m.leasesLost.WithLabelValues(seenByWorker).Inc()
+	}
+}
+
+// boundedLabel bounds the values of a label that another process chooses: a
+// scanner may be of another version, or not be what it should.
+type boundedLabel struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// maxLabelValues is twice the number of failure codes that there are.
+const maxLabelValues = 50
+
+func newBoundedLabel() *boundedLabel { return &boundedLabel{seen: make(map[string]bool)} }
+
+// value is v, or `other` when too many others came before it.
+func (b *boundedLabel) value(v string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seen[v] {
+		return v
+	}
+	if len(b.seen) >= maxLabelValues {
+		return "other"
+	}
+	b.seen[v] = true
+	return v
 }

@@ -31,6 +31,7 @@ type Server struct {
 	// In the order in which they are made; Stop goes the other way.
 	tracing    tracing
 	store      *sqlstore.Store
+	metrics    *metrics
 	scanner    scannerLink
 	keys       *admission.Keys
 	limiter    *admission.SharedLimiter // nil when this server counts for itself
@@ -67,6 +68,7 @@ type Addresses struct{ HTTP, GRPC, Ops string }
 // Start on. c must be valid for config.Serve. An error is a sentence for the
 // operator.
 func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (_ *Server, err error) {
+	log = withTraceIDs(log)
 	s := &Server{log: log, failed: make(chan error, 3)}
 	defer func() {
 		if err != nil {
@@ -79,6 +81,11 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	if s.store, err = openStore(ctx, c, log); err != nil {
 		return nil, err
 	}
+	schema, err := s.store.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.metrics = newMetrics(schema.Needed)
 	if s.scanner, err = linkScanner(c, env, log, s.tracing); err != nil {
 		return nil, err
 	}

@@ -10,10 +10,13 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc/filters"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 )
@@ -40,14 +43,9 @@ func newTracing(ctx context.Context, env Environment, service string, log *slog.
 	if !tracingOn(env) {
 		return tracing{}, nil
 	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
-		if p := env.Lookup(name); p != "" && p != "http/protobuf" {
-			return tracing{}, fmt.Errorf("%s: %q is not supported; traces are sent as http/protobuf", name, p)
-		}
-	}
-	exporter, err := otlptracehttp.New(ctx)
+	exporter, err := newExporter(ctx, env)
 	if err != nil {
-		return tracing{}, fmt.Errorf("OpenTelemetry: %w", err)
+		return tracing{}, err
 	}
 	// Later options win, so the variables come last.
 	description, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
@@ -60,6 +58,28 @@ func newTracing(ctx context.Context, env Environment, service string, log *slog.
 	return tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(description)), log}, nil
 }
 
+// newExporter sends spans by the protocol that the environment names.
+func newExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, error) {
+	name := "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
+	if env.Lookup(name) == "" {
+		name = "OTEL_EXPORTER_OTLP_PROTOCOL"
+	}
+	var exporter sdktrace.SpanExporter
+	var err error
+	switch p := env.Lookup(name); p {
+	case "", "http/protobuf":
+		exporter, err = otlptracehttp.New(ctx)
+	case "grpc":
+		exporter, err = otlptracegrpc.New(ctx)
+	default:
+		return nil, fmt.Errorf("%s: %q is not supported; traces are sent as http/protobuf (the default) or grpc", name, p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("OpenTelemetry: %w", err)
+	}
+	return exporter, nil
+}
+
 func (t tracing) options() []otelgrpc.Option {
 	return []otelgrpc.Option{
 		otelgrpc.WithTracerProvider(t.provider),
@@ -67,6 +87,26 @@ func (t tracing) options() []otelgrpc.Option {
 		otelgrpc.WithFilter(filters.Not(filters.HealthCheck())),
 	}
 }
+
+// spans makes spans; nil without tracing.
+func (t tracing) spans() trace.TracerProvider {
+	if t.provider == nil {
+		return nil
+	}
+	return t.provider
+}
+
+// tracer makes the spans of this package; without tracing they record nothing
+// and pass on the trace that they are part of.
+func (t tracing) tracer() trace.Tracer {
+	if t.provider == nil {
+		return noop.NewTracerProvider().Tracer(tracerName)
+	}
+	return t.provider.Tracer(tracerName)
+}
+
+// tracerName is the instrumentation scope of the spans of this package.
+const tracerName = "github.com/prwarden/prwarden/internal/app"
 
 // handler follows the calls that a server answers; nil without tracing.
 func (t tracing) handler() stats.Handler {

@@ -46,9 +46,9 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 func TestTracesErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	env := app.Environment{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}
+	env := app.Environment{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL=http/json"}
 	_, err := app.NewServer(t.Context(), b.config, env, b.logger())
-	require.ErrorContains(t, err, `OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" is not supported`)
+	require.ErrorContains(t, err, `OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" is not supported`)
 	_, err = app.NewScanner(t.Context(), b.config, env, b.logger())
 	require.ErrorContains(t, err, "OTEL_EXPORTER_OTLP_PROTOCOL")
 }

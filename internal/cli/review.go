@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -46,7 +47,7 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 	if err != nil {
 		return err
 	}
-	client := restclient.New(c.Server, key, "prwarden/"+ReadBuild().Version)
+	client := restclient.New(c.Server, key, "prwarden/"+build.Read().Version)
 
 	created, raw, err := client.CreateReview(ctx, restclient.NewReview{Repo: in.Repo, PRNumber: number, Ruleset: in.Ruleset})
 	if err != nil {

@@ -81,6 +81,10 @@ type Failure struct {
 // often. Those of a scan come from the scanner.
 const CodeWorkerLost = "worker_lost"
 
+// CodeLeaseLost is why an attempt ended without a word: its lease ran out, or
+// its review was canceled. No review has it.
+const CodeLeaseLost = "lease_lost"
+
 // Finding is one place where a rule fired.
 type Finding struct {
 	RuleID      string // `category/name`

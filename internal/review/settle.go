@@ -15,7 +15,7 @@ import (
 func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err error, log *slog.Logger) (Status, string) {
 	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
 		log.Warn("scan given up: the lease is lost or the review was canceled")
-		return InProgress, codeLeaseLost
+		return InProgress, CodeLeaseLost
 	}
 	end := d.decide(c, o, err, log)
 	for {
@@ -27,7 +27,7 @@ func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err er
 			return end.status, end.code
 		case errors.Is(err, ErrLeaseLost):
 			log.Warn("scan thrown away: the lease is lost or the review was canceled")
-			return InProgress, codeLeaseLost
+			return InProgress, CodeLeaseLost
 		case errs.KindOf(err) != errs.Unavailable && errs.KindOf(err) != errs.DeadlineExceeded:
 			log.Error("storing how the scan ended failed", "status", end.status, "error", err)
 			if end.code == codeInternal {
@@ -52,7 +52,6 @@ const (
 	codeInternal         = "internal"          // a fault of prwarden
 	codeScanTimeout      = "scan_timeout"      // the scanner did not answer in time; it has the same code for its own limit
 	codeStoreUnavailable = "store_unavailable" // never of a failed review
-	codeLeaseLost        = "lease_lost"        // likewise
 	codeHandedBack       = "handed_back"       // likewise
 )
 
