@@ -36,6 +36,10 @@ type dialect struct {
 	clock bool
 	// askAtOnce says that questions go to the database in one message; see ask.
 	askAtOnce bool
+	// ofReview ends the queries of findings and skips, whose parameters are an
+	// organization and its review. Planning a second look at reviews would be
+	// a third of what reading a review costs Postgres.
+	ofReview string
 	// readTx makes a reading transaction see one state of the database.
 	readTx *sql.TxOptions
 	// lockRow ends a SELECT of a row that the transaction goes on to change, and
@@ -45,6 +49,12 @@ type dialect struct {
 	// name: a list of names, as a JSON array, is its parameter. It must not keep
 	// the choice from walking the organizations in their order.
 	among string
+	// tryUpkeep is a query that says whether this transaction is the only one of
+	// upkeep until it ends; "" when there is one server.
+	tryUpkeep string
+	// giveBack is a statement that gives a few free pages back to the file
+	// system; "" when the database sees to that.
+	giveBack string
 	// lockClaims is a statement that makes claims wait for each other until
 	// they are committed, since a fair choice depends on all the others; ""
 	// when there is one writer.
@@ -60,10 +70,12 @@ func sqliteDialect() dialect {
 		migrations: migrations.SQLite,
 		open:       openSQLite,
 		classify:   classifySQLite,
+		ofReview:   ` WHERE review_id = (SELECT id FROM reviews WHERE organization = ? AND id = ?) ORDER BY position`,
 		// The driver begins these with a plain BEGIN, which takes the snapshot
 		// at the first read and no lock.
-		readTx: &sql.TxOptions{ReadOnly: true},
-		among:  " AND +o.name IN (SELECT value FROM json_each(?))", // + keeps its index out of it
+		readTx:   &sql.TxOptions{ReadOnly: true},
+		among:    " AND +o.name IN (SELECT value FROM json_each(?))", // + keeps its index out of it
+		giveBack: fmt.Sprintf("PRAGMA incremental_vacuum(%d)", givePages),
 	}
 }
 
@@ -79,9 +91,11 @@ func postgresDialect() dialect {
 		classify:   classifyPostgres,
 		clock:      true,
 		askAtOnce:  true,
+		ofReview:   ` WHERE organization = ? AND review_id = ? ORDER BY position`,
 		readTx:     &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
 		lockRow:    " FOR UPDATE",
 		among:      " AND o.name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB))))",
+		tryUpkeep:  "SELECT pg_try_advisory_xact_lock(7078)",
 		lockClaims: "SELECT pg_advisory_xact_lock(7077)",
 	}
 }

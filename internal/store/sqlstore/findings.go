@@ -65,11 +65,10 @@ func (t *tx) insertSkips(ctx context.Context, id string, skips []review.Skip) er
 	})
 }
 
-// The queries of what a review has, by organization and review.
+// The queries of what a review has; the dialect's ofReview ends them.
 const (
-	ofReview      = ` WHERE review_id = (SELECT id FROM reviews WHERE organization = ? AND id = ?) ORDER BY position`
-	findingsQuery = `SELECT rule_id, severity, file, line, end_line, col, message, snippet, fingerprint FROM findings` + ofReview
-	skipsQuery    = `SELECT file, line, rule_id, reason FROM skips` + ofReview
+	findingsQuery = `SELECT rule_id, severity, file, line, end_line, col, message, snippet, fingerprint FROM findings`
+	skipsQuery    = `SELECT file, line, rule_id, reason FROM skips`
 )
 
 // readFindings reads the answer to findingsQuery into out.

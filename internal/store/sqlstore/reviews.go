@@ -154,8 +154,8 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 	key := []string{org, id}
 	err := s.ask(ctx, "read a review", of(org),
 		question{reviewQuery, key, row.read},
-		question{findingsQuery, key, readFindings(&findings)},
-		question{skipsQuery, key, readSkips(&skips)})
+		question{findingsQuery + s.dialect.ofReview, key, readFindings(&findings)},
+		question{skipsQuery + s.dialect.ofReview, key, readSkips(&skips)})
 	if err != nil {
 		return review.Review{}, err
 	}
