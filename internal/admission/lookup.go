@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,8 @@ type lookup struct {
 	now   func() time.Time
 	calls *combiner[string, *Key]
 
+	cached, asked, failed atomic.Uint64 // see LookupCounts
+
 	mu         sync.Mutex
 	generation uint64 // rises with every revocation here
 	known      *recent
@@ -46,15 +49,30 @@ func (l *lookup) find(ctx context.Context, hash string) (key Key, ok bool, err e
 	l.mu.Lock()
 	k, hit := l.remembered(hash, l.now())
 	l.mu.Unlock()
-	if !hit {
+	if hit {
+		l.cached.Add(1)
+	} else {
 		if k, err = l.calls.do(ctx, hash); err != nil {
+			l.failed.Add(1)
 			return Key{}, false, err
 		}
+		l.asked.Add(1)
 	}
 	if k == nil {
 		return Key{}, false, nil
 	}
 	return *k, true, nil
+}
+
+// LookupCounts are how tokens were looked up since the start.
+type LookupCounts struct {
+	Cached uint64 // from memory
+	Asked  uint64 // from the store; several at once may be one query
+	Failed uint64 // not at all: the store was away, or the caller left
+}
+
+func (l *lookup) counts() LookupCounts {
+	return LookupCounts{Cached: l.cached.Load(), Asked: l.asked.Load(), Failed: l.failed.Load()}
 }
 
 // peek returns the key with that hash if it is remembered.

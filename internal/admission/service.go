@@ -31,6 +31,9 @@ func NewKeys(store KeyStore, now func() time.Time, log *slog.Logger) *Keys {
 	return &Keys{store: store, now: now, log: log, lookup: newLookup(store, now), used: newLastUsed(store, log)}
 }
 
+// Lookups counts how tokens were looked up.
+func (k *Keys) Lookups() LookupCounts { return k.lookup.counts() }
+
 // Start starts the loop that stores last-used times, at most once a minute.
 func (k *Keys) Start() { k.used.start() }
 

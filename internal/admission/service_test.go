@@ -83,6 +83,7 @@ func TestLookupsAreRememberedForLessThanFiveSeconds(t *testing.T) {
 		require.Error(t, err)
 	}
 	assert.Equal(t, 2, b.store.questions())
+	assert.Equal(t, admission.LookupCounts{Cached: 18, Asked: 2}, b.keys.Lookups())
 	b.clock.Advance(5 * time.Second)
 	_, err := b.keys.Authenticate(t.Context(), known)
 	require.NoError(t, err)
@@ -196,6 +197,7 @@ func TestAuthenticateSaysWhenTheStoreIsAway(t *testing.T) {
 	b.store.setDown(nil)
 	_, err = b.keys.Authenticate(t.Context(), auth)
 	assert.NoError(t, err, "a failure is not remembered")
+	assert.Equal(t, admission.LookupCounts{Asked: 1, Failed: 1}, b.keys.Lookups())
 }
 
 func TestCreate(t *testing.T) {

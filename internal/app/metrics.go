@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/transport/gateway"
@@ -64,6 +65,7 @@ type metrics struct {
 	running     prometheus.Gauge
 	leasesLost  *prometheus.CounterVec
 	watches     prometheus.Gauge
+	decisions   *prometheus.CounterVec
 	failureCode *boundedLabel
 }
 
@@ -109,7 +111,13 @@ func newMetrics(schema int64) *metrics {
 		watches: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "prwarden_watches_open", Help: "Watches that are open now.",
 		}),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "prwarden_rate_limit_decisions_total", Help: "What the rate limit said of requests over both protocols; refused_from_memory did not ask the database.",
+		}, []string{"decision"}),
 		failureCode: newBoundedLabel(),
+	}
+	for _, o := range admission.Outcomes() {
+		m.decisions.WithLabelValues(string(o))
 	}
 	for _, who := range []string{seenByReaper, seenByWorker} {
 		m.leasesLost.WithLabelValues(who)
@@ -117,7 +125,7 @@ func newMetrics(schema int64) *metrics {
 	for _, status := range []review.Status{review.Complete, review.Canceled} {
 		m.ended.WithLabelValues(string(status), "")
 	}
-	m.registry.MustRegister(m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches)
+	m.registry.MustRegister(m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches, m.decisions)
 	return m
 }
 
@@ -131,6 +139,22 @@ const (
 func (m *metrics) answered(a gateway.Answered) {
 	m.requests.WithLabelValues(a.Method, a.Route, strconv.Itoa(a.Status)).Inc()
 	m.requestTime.WithLabelValues(a.Method, a.Route).Observe(a.Took.Seconds())
+}
+
+// admitted is what the admitter tells of each request.
+func (m *metrics) admitted(o admission.Outcome) { m.decisions.WithLabelValues(string(o)).Inc() }
+
+// watchKeys registers what the keys count themselves.
+func (m *metrics) watchKeys(k *admission.Keys) {
+	counter := func(result string, value func(admission.LookupCounts) uint64) {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "prwarden_key_lookups_total", Help: "API keys looked up, by where the answer came from: remembered, the database, or nowhere because that is away.",
+			ConstLabels: prometheus.Labels{"result": result},
+		}, func() float64 { return float64(value(k.Lookups())) }))
+	}
+	counter("cached", func(c admission.LookupCounts) uint64 { return c.Cached })
+	counter("asked", func(c admission.LookupCounts) uint64 { return c.Asked })
+	counter("failed", func(c admission.LookupCounts) uint64 { return c.Failed })
 }
 
 // scanEnded is the dispatcher's OnEnd.
