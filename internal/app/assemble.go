@@ -44,15 +44,14 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	m.registry.MustRegister(newQueueCollector(s.store))
 	m.registry.MustRegister(s.store.Collectors()...)
 	s.keys = admission.NewKeys(s.store, time.Now, s.log)
-	m.watchKeys(s.keys)
 	s.ready = newReadiness(s.store.CheckSchema)
 	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys)
-	scanner := observedScanner{scannergrpc.NewClient(s.scanner.conn), m, s.tracing.tracer()}
+	scanner := observedScanner{scannergrpc.NewClient(s.scanner.pool), m, s.tracing.tracer()}
 	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, scanner, rules, hub, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Log: s.log, OnEnd: m.scanEnded,
 	})
 
-	admitter := s.admit(c.Listen, m.admitted)
+	admitter := s.admit(c.Listen, nil)
 	chain, err := grpcserver.NewChain(admitter, m.grpc, s.log)
 	if err != nil {
 		return err

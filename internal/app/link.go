@@ -3,36 +3,24 @@ package app
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"runtime/debug"
-	"time"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
-	_ "google.golang.org/grpc/health" // lets connections ask scanners whether they serve
-	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/resolver"
-	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/tlsfile"
 	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
-)
-
-// How a dead machine at the other end of the link is noticed.
-const (
-	linkPing        = 20 * time.Second
-	linkPingTimeout = 10 * time.Second
-	linkMinPing     = 10 * time.Second // a client that pings more often is cut off
 )
 
 // linkBuffer is how many bytes the in-memory connection holds each way.
@@ -47,126 +35,91 @@ func newScannerServer(service *scannergrpc.Server, log *slog.Logger, options ...
 	})
 	server := grpc.NewServer(append(append(scannergrpc.ServerOptions(),
 		grpc.ChainStreamInterceptor(recovery.StreamServerInterceptor(recovered)),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: linkPing, Timeout: linkPingTimeout}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: linkMinPing, PermitWithoutStream: true}),
 	), options...)...)
 	service.Register(server)
 	return server
 }
 
-// localScanner is a scanner in this process, called through memory.
-type localScanner struct {
-	server *grpc.Server
-	conn   *grpc.ClientConn
-	served chan error
+// scannerLink is the way to the scanners, and how to end it.
+type scannerLink struct {
+	pool *scannergrpc.Pool
+	stop func() error
 }
 
-func startLocalScanner(service *scannergrpc.Server, log *slog.Logger, t tracing) (*localScanner, error) {
+func linkScanner(c config.Config, env Environment, log *slog.Logger, t tracing) (scannerLink, error) {
+	if len(c.Scanners) > 0 {
+		return linkScanners(c, log, t)
+	}
+	host, err := newScannerHost(c, env, scan.Options{}, log)
+	if err != nil {
+		return scannerLink{}, err
+	}
+	return linkLocalScanner(host.service, log, t)
+}
+
+// linkLocalScanner serves a scanner in this process, called through memory.
+func linkLocalScanner(service *scannergrpc.Server, log *slog.Logger, t tracing) (scannerLink, error) {
 	listener := bufconn.Listen(linkBuffer)
 	conn, err := grpc.NewClient("passthrough:///scanner", append(t.client(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
 	)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the scanner in memory: %w", err)
+		return scannerLink{}, fmt.Errorf("connect to the scanner in memory: %w", err)
 	}
-	l := &localScanner{server: newScannerServer(service, log, t.server()...), conn: conn, served: make(chan error, 1)}
-	go func() { l.served <- l.server.Serve(listener) }()
-	return l, nil
+	server := newScannerServer(service, log, t.server()...)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	return scannerLink{pool: scannergrpc.SinglePool(conn), stop: func() error {
+		err := conn.Close()
+		server.Stop()
+		if served := <-served; served != nil && !errors.Is(served, grpc.ErrServerStopped) {
+			err = errors.Join(err, served)
+		}
+		return err
+	}}, nil
 }
 
-func (l *localScanner) stop() error {
-	err := l.conn.Close()
-	l.server.Stop()
-	if served := <-l.served; served != nil && !errors.Is(served, grpc.ErrServerStopped) {
-		err = errors.Join(err, served)
-	}
-	return err
-}
-
-// dialScanners returns a connection that hands each scan to the next of the
-// configured scanners that is up. One that stops serving is left out.
-func dialScanners(c config.Config, t tracing) (*grpc.ClientConn, error) {
+// linkScanners connects to the configured scanners.
+func linkScanners(c config.Config, log *slog.Logger, t tracing) (scannerLink, error) {
 	secure := false
-	state := resolver.State{}
 	for _, addr := range c.Scanners {
 		secure = secure || c.TLSTo(addr)
-		name, _, err := net.SplitHostPort(addr)
-		if err != nil {
-			return nil, err
-		}
-		state.Endpoints = append(state.Endpoints, resolver.Endpoint{
-			Addresses: []resolver.Address{{Addr: addr, ServerName: name}},
-		})
 	}
 	creds := insecure.NewCredentials()
 	if secure {
-		config, err := clientTLS(c.Link)
+		loader, err := tlsfile.Load(linkFiles(c.Link), log)
 		if err != nil {
-			return nil, err
+			return scannerLink{}, fmt.Errorf("tls_cert, tls_key and tls_ca: %w", err)
 		}
-		creds = credentials.NewTLS(config)
+		creds = loader.Credentials(tls.VersionTLS13)
 	}
-	scanners := manual.NewBuilderWithScheme("scanners")
-	scanners.InitialState(state)
-	return grpc.NewClient("scanners:///all", append(t.client(),
-		grpc.WithNoProxy(), // proxies are for code hosts
-		grpc.WithResolvers(scanners),
-		grpc.WithTransportCredentials(creds),
-		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}`),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: linkPing, Timeout: linkPingTimeout}),
-	)...)
+	pool := scannergrpc.NewPool(scannergrpc.PoolOptions{
+		Scanners: c.Scanners,
+		Dial: func(address, authority string) (*grpc.ClientConn, error) {
+			return grpc.NewClient("passthrough:///"+address, append(append(scannergrpc.NetworkDialOptions(), t.client()...),
+				grpc.WithAuthority(authority),
+				grpc.WithTransportCredentials(creds),
+			)...)
+		},
+		Log: log,
+	})
+	return scannerLink{pool: pool, stop: pool.Close}, nil
 }
 
-// clientTLS is what a server shows to scanners and whom it believes.
-func clientTLS(l config.Link) (*tls.Config, error) {
-	t := &tls.Config{MinVersion: tls.VersionTLS13}
-	if l.TLSCert != "" {
-		cert, err := tls.LoadX509KeyPair(l.TLSCert, l.TLSKey)
-		if err != nil {
-			return nil, fmt.Errorf("tls_cert and tls_key: %w", err)
-		}
-		t.Certificates = []tls.Certificate{cert}
-	}
-	if l.TLSCA != "" {
-		pool, err := readAuthorities(l.TLSCA)
-		if err != nil {
-			return nil, err
-		}
-		t.RootCAs = pool
-	}
-	return t, nil
+func linkFiles(l config.Link) tlsfile.Files {
+	return tlsfile.Files{Cert: l.TLSCert, Key: l.TLSKey, CA: l.TLSCA}
 }
 
-// serverTLS is what a scanner shows to servers and whom it takes; nil for
-// plain text.
-func serverTLS(l config.Link) (*tls.Config, error) {
+// scannerCredentials are what a scanner shows to servers and whom it takes;
+// none for plain text.
+func scannerCredentials(l config.Link, log *slog.Logger) ([]grpc.ServerOption, error) {
 	if l.TLSCert == "" {
 		return nil, nil
 	}
-	cert, err := tls.LoadX509KeyPair(l.TLSCert, l.TLSKey)
+	loader, err := tlsfile.Load(linkFiles(l), log)
 	if err != nil {
-		return nil, fmt.Errorf("tls_cert and tls_key: %w", err)
+		return nil, fmt.Errorf("tls_cert, tls_key and tls_ca: %w", err)
 	}
-	t := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}}
-	if l.TLSCA != "" {
-		pool, err := readAuthorities(l.TLSCA)
-		if err != nil {
-			return nil, err
-		}
-		t.ClientCAs, t.ClientAuth = pool, tls.RequireAndVerifyClientCert
-	}
-	return t, nil
-}
-
-func readAuthorities(path string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("tls_ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("tls_ca: %s has no certificate in PEM", path)
-	}
-	return pool, nil
+	return []grpc.ServerOption{grpc.Creds(credentials.NewTLS(loader.Server(tls.VersionTLS13, "h2")))}, nil
 }

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
 
@@ -36,11 +37,11 @@ type Scanner struct {
 // NewScanner makes a scanner and listens; it serves from Start on. c must be
 // valid for config.Scanner. An error is a sentence for the operator.
 func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (*Scanner, error) {
-	service, err := newScannerService(c, env, log)
+	host, err := newScannerHost(c, env, scan.Options{}, log)
 	if err != nil {
 		return nil, err
 	}
-	tlsConfig, err := serverTLS(c.Link)
+	creds, err := scannerCredentials(c.Link, log)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +53,9 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	options := traces.server()
-	if tlsConfig != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(tlsConfig)))
-	}
+	options := slices.Concat(scannergrpc.NetworkServerOptions(), traces.server(), creds)
 	s := &Scanner{
-		service: service, server: newScannerServer(service, log, options...), health: health.NewServer(), listener: listener,
+		service: host.service, server: newScannerServer(host.service, log, options...), health: health.NewServer(), listener: listener,
 		tracing: traces, failed: make(chan error, 1),
 	}
 	healthpb.RegisterHealthServer(s.server, s.health)
@@ -71,7 +69,7 @@ func (s *Scanner) Addr() string { return s.listener.Addr().String() }
 func (s *Scanner) Start() {
 	s.start.Do(func() {
 		s.done.Go(func() {
-			if err := s.server.Serve(s.listener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			if err := s.server.Serve(scannergrpc.LimitConnections(s.listener)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 				s.failed <- fmt.Errorf("serve gRPC: %w", err)
 			}
 		})
@@ -81,12 +79,13 @@ func (s *Scanner) Start() {
 // Failed tells when serving ended by itself.
 func (s *Scanner) Failed() <-chan error { return s.failed }
 
-// Stop takes no more scans, lets those that run end until ctx does, and then
+// Stop takes no more scans, sends those that wait for a place elsewhere, lets those that run end until ctx does, and then
 // hands them back: their servers put them into the queue again, and it counts
 // nowhere. Stopping twice is stopping once.
 func (s *Scanner) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		s.health.Shutdown()
+		s.service.Drain()
 		s.endScans(ctx)
 		s.done.Wait()
 		// The server closes a listener only if it served it.

@@ -2,16 +2,7 @@ package app_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +12,8 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )
 
 // scanner starts a scanner process of the bundle, with a cache of its own.
@@ -38,20 +31,34 @@ func (b *bundle) scanner(t *testing.T, link config.Link) *app.Scanner {
 
 func TestScannersElsewhere(t *testing.T) {
 	t.Parallel()
-	certs := makeCertificates(t)
-	other := makeCertificates(t)
-	scannerLink := config.Link{TLSCert: certs.scannerCert, TLSKey: certs.scannerKey, TLSCA: certs.ca}
+	authority, other := tlsfiletest.NewAuthority(t), tlsfiletest.NewAuthority(t)
+	issue := func(leaf tlsfiletest.Leaf) config.Link {
+		cert, key := authority.Issue(t, leaf)
+		return config.Link{TLSCert: cert, TLSKey: key, TLSCA: authority.File}
+	}
+	scanner := issue(tlsfiletest.Leaf{Name: "scanner", Usage: x509.ExtKeyUsageServerAuth})
+	server := issue(tlsfiletest.Leaf{Name: "server", Usage: x509.ExtKeyUsageClientAuth})
+	believing := func(l config.Link, ca string) config.Link {
+		l.TLSCA = ca
+		return l
+	}
 	tests := []struct {
-		name    string
-		scanner config.Link
-		server  config.Link
-		reached bool
+		name            string
+		scanner, server config.Link
+		refusal         string // what the server's log says of a scanner that it can't reach; "" when it can
 	}{
-		{"plain text on loopback", config.Link{}, config.Link{}, true},
-		{"certificates on both sides", scannerLink, config.Link{TLSCert: certs.serverCert, TLSKey: certs.serverKey, TLSCA: certs.ca}, true},
-		{"certificate of the scanner only", config.Link{TLSCert: certs.scannerCert, TLSKey: certs.scannerKey}, config.Link{TLSCA: certs.ca}, true},
-		{"server without a certificate", scannerLink, config.Link{TLSCA: certs.ca}, false},
-		{"scanner of another authority", scannerLink, config.Link{TLSCert: certs.serverCert, TLSKey: certs.serverKey, TLSCA: other.ca}, false},
+		{"plain text on loopback", config.Link{}, config.Link{}, ""},
+		{"certificates on both sides", scanner, server, ""},
+		{"certificate of the scanner only", believing(scanner, ""), config.Link{TLSCA: authority.File}, ""},
+		{"server without a certificate", scanner, config.Link{TLSCA: authority.File}, "certificate required"},
+		{"server of another authority", believing(scanner, other.File), server, "unknown certificate authority"},
+		{"scanner of another authority", scanner, believing(server, other.File), "unknown authority"},
+		{"scanner's certificate is over", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, Expired: true}), server, "expired"},
+		{"server's certificate is over", scanner, issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth, Expired: true}), "expired"},
+		{"certificate for another name", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, DNSNames: []string{"scanner.example"}, Elsewhere: true}), server, "127.0.0.1"},
+		{"scanner shows a client's certificate", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth}), server, "incompatible key usage"},
+		{"plain text at a scanner with certificates", scanner, config.Link{}, "a scanner can't be reached"},
+		{"certificates at a scanner in plain text", config.Link{}, server, "a scanner can't be reached"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,14 +71,44 @@ func TestScannersElsewhere(t *testing.T) {
 			s := b.server(t)
 			a := b.api(t, s)
 			id := a.create(t)
-			if !tt.reached {
-				// The review waits for a scanner, and the log says why.
-				require.Eventually(t, func() bool { return strings.Count(b.log.String(), "scanner_unavailable") > 3 }, patience, 5*time.Millisecond)
+			if tt.refusal == "" {
+				assert.Equal(t, "complete", a.finish(t, id)["status"])
 				return
 			}
-			assert.Equal(t, "complete", a.finish(t, id)["status"])
+			require.Eventually(t, func() bool {
+				return strings.Contains(b.log.String(), "a scanner can't be reached") && strings.Contains(b.log.String(), tt.refusal)
+			}, patience, 5*time.Millisecond)
+			r, err := b.store(t).GetReviewState(t.Context(), "acme", id)
+			require.NoError(t, err)
+			assert.Equal(t, review.Queued, r.Status, "nobody can scan it")
 		})
 	}
+}
+
+// Certificates are renewed while scans run: those go on, and new connections
+// are made by the new files.
+func TestScannerCertificatesAreRenewed(t *testing.T) {
+	t.Parallel()
+	authority := tlsfiletest.NewAuthority(t)
+	b := setup(t)
+	cert, key := authority.Issue(t, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth})
+	link := config.Link{TLSCert: cert, TLSKey: key, TLSCA: authority.File}
+	first := b.scanner(t, link)
+	serverCert, serverKey := authority.Issue(t, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth})
+	b.config.Link = config.Link{TLSCert: serverCert, TLSKey: serverKey, TLSCA: authority.File}
+	b.config.Scanners = []string{first.Addr()}
+	a := b.api(t, b.server(t))
+	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
+
+	authority.Renew(t, serverCert, serverKey, tlsfiletest.Leaf{Name: "renewed", Usage: x509.ExtKeyUsageClientAuth})
+	authority.Renew(t, cert, key, tlsfiletest.Leaf{Name: "renewed", Usage: x509.ExtKeyUsageServerAuth})
+	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"], "the connection that there is goes on")
+
+	// A scanner that comes back on the same address shows the new certificate.
+	stop(t, first)
+	b.config.ScannerGRPCAddr = first.Addr()
+	b.scanner(t, link)
+	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
 }
 
 // With two scanners of which one is gone, scans go to the other.
@@ -118,43 +155,4 @@ func TestScan(t *testing.T) {
 	assert.Contains(t, b.log.String(), `"msg":"serving","grpc_addr":"127.0.0.1:`)
 	cancel()
 	require.NoError(t, <-ended)
-}
-
-type certificates struct{ ca, scannerCert, scannerKey, serverCert, serverKey string }
-
-// makeCertificates makes an authority and a certificate for each end, as PEM
-// files.
-func makeCertificates(t *testing.T) certificates {
-	t.Helper()
-	dir := t.TempDir()
-	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	write := func(name, kind string, der []byte) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
-		return path
-	}
-	issue := func(name string, usage x509.ExtKeyUsage) (cert, key string) {
-		k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		require.NoError(t, err)
-		template := &x509.Certificate{
-			SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour),
-			IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{usage},
-		}
-		der, err := x509.CreateCertificate(rand.Reader, template, authority, &k.PublicKey, authorityKey)
-		require.NoError(t, err)
-		private, err := x509.MarshalPKCS8PrivateKey(k)
-		require.NoError(t, err)
-		return write(name+".pem", "CERTIFICATE", der), write(name+".key", "PRIVATE KEY", private)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, authority, authority, &authorityKey.PublicKey, authorityKey)
-	require.NoError(t, err)
-	c := certificates{ca: write("ca.pem", "CERTIFICATE", der)}
-	c.scannerCert, c.scannerKey = issue("scanner", x509.ExtKeyUsageServerAuth)
-	c.serverCert, c.serverKey = issue("server", x509.ExtKeyUsageClientAuth)
-	return c
 }

@@ -37,9 +37,17 @@ func networkVariables() []string {
 	}
 }
 
-// newScannerService makes the scanner: code hosts, the cache of repositories,
-// the engine, and its gRPC service.
-func newScannerService(c config.Config, env Environment, log *slog.Logger) (*scannergrpc.Server, error) {
+// scannerHost is a scanner with all that it needs, in a server and in a process
+// of its own alike.
+type scannerHost struct {
+	repositories *gitrepo.Store
+	scanner      *scan.Scanner
+	service      *scannergrpc.Server
+}
+
+// newScannerHost makes the code hosts, the cache of repositories, the engine,
+// and the gRPC service over them.
+func newScannerHost(c config.Config, env Environment, o scan.Options, log *slog.Logger) (*scannerHost, error) {
 	limits := gitrepo.DefaultLimits()
 	limits.CacheSize = int64(c.CacheSize)
 	var network []string
@@ -65,5 +73,9 @@ func newScannerService(c config.Config, env Environment, log *slog.Logger) (*sca
 	if err != nil {
 		return nil, err
 	}
-	return scannergrpc.NewServer(scan.NewScanner(hosts, scan.Options{}), log), nil
+	scanner := scan.NewScanner(hosts, o)
+	return &scannerHost{
+		repositories: repositories, scanner: scanner,
+		service: scannergrpc.NewServer(scanner, scannergrpc.Options{Places: c.ScanWorkers}, log),
+	}, nil
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
-	"google.golang.org/grpc"
 
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/config"
@@ -49,12 +48,6 @@ type Server struct {
 	start   sync.Once
 	stop    sync.Once
 	stopErr error
-}
-
-// scannerLink is the way to the scanner, and how to end it.
-type scannerLink struct {
-	conn grpc.ClientConnInterface
-	stop func() error
 }
 
 type listeners struct{ http, grpc, ops net.Listener }
@@ -125,25 +118,6 @@ func prepare(ctx context.Context, store *sqlstore.Store, c config.Storage) (lost
 		return nil, err
 	}
 	return store.ReleaseLeases(ctx, review.MaxLost)
-}
-
-func linkScanner(c config.Config, env Environment, log *slog.Logger, t tracing) (scannerLink, error) {
-	if len(c.Scanners) > 0 {
-		conn, err := dialScanners(c, t)
-		if err != nil {
-			return scannerLink{}, fmt.Errorf("scanner: %w", err)
-		}
-		return scannerLink{conn: conn, stop: conn.Close}, nil
-	}
-	service, err := newScannerService(c, env, log)
-	if err != nil {
-		return scannerLink{}, err
-	}
-	local, err := startLocalScanner(service, log, t)
-	if err != nil {
-		return scannerLink{}, err
-	}
-	return scannerLink{conn: local.conn, stop: local.stop}, nil
 }
 
 func (s *Server) listen(ctx context.Context, l config.Listen) (err error) {

@@ -72,7 +72,7 @@ func (r *run) touch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		client := scannergrpc.NewClient(conn)
+		client := scannergrpc.NewClient(scannergrpc.SinglePool(conn))
 		for _, repo := range r.pulls.Repos() {
 			pull, _ := r.pulls.Find(repo, 1)
 			_, err := client.Scan(ctx, review.Job{

@@ -52,12 +52,12 @@ func newReviewer(store *sqlstore.Store, dir string, from origin, defaults []rule
 	if err != nil {
 		return nil, err
 	}
-	conn, err := r.serve(scannergrpc.NewServer(scan.NewScanner(hosts, scan.Options{}), slog.New(r.observed)))
+	conn, err := r.serve(scannergrpc.NewServer(scan.NewScanner(hosts, scan.Options{}), scannergrpc.Options{}, slog.New(r.observed)))
 	if err != nil {
 		return nil, err
 	}
 	o := r.observed
-	o.queue, o.scanner, o.rules = store, scannergrpc.NewClient(conn), rule.NewService(store, everything{}, defaults)
+	o.queue, o.scanner, o.rules = store, scannergrpc.NewClient(scannergrpc.SinglePool(conn)), rule.NewService(store, everything{}, defaults)
 	r.dispatcher = review.NewDispatcher(o, o, o, r.hub, review.DispatcherOptions{Name: "bench", Log: slog.New(slog.DiscardHandler), OnEnd: o.ended})
 	r.dispatcher.Start()
 	return r, nil

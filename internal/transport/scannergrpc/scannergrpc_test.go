@@ -89,7 +89,7 @@ func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, e
 	listener := bufconn.Listen(1 << 20)
 	b := &bundle{
 		server:  grpc.NewServer(scannergrpc.ServerOptions()...),
-		service: scannergrpc.NewServer(scan.NewScanner(&source{open: open}, scan.Options{}), slog.New(slog.DiscardHandler)),
+		service: scannergrpc.NewServer(scan.NewScanner(&source{open: open}, scan.Options{}), scannergrpc.Options{}, slog.New(slog.DiscardHandler)),
 	}
 	b.service.Register(b.server)
 	go func() { _ = b.server.Serve(listener) }()
@@ -103,7 +103,7 @@ func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, e
 		}))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	return scannergrpc.NewClient(conn), b
+	return scannergrpc.NewClient(scannergrpc.SinglePool(conn)), b
 }
 
 func jobWith(rules ...rule.Rule) review.Job {
@@ -233,7 +233,7 @@ func TestScannerThatIsAway(t *testing.T) {
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return nil, errors.New("refused") }))
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = scannergrpc.NewClient(conn).Scan(t.Context(), jobWith(), none)
+	_, err = scannergrpc.NewClient(scannergrpc.SinglePool(conn)).Scan(t.Context(), jobWith(), none)
 	var e *review.ScanError
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, "scanner_unavailable", e.Code)

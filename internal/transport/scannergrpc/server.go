@@ -1,116 +1,231 @@
 package scannergrpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"runtime"
 	"strconv"
+	"sync"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// maxRules is how many rules one scan may be sent: the default ruleset and an
-// organization's 5,000 many times over. It bounds what a client can make the
-// scanner hold.
-const maxRules = 50_000
+// protocol is how this version's ends talk: see ScanStart.protocol.
+const protocol = 1
 
-// Server is the ScannerService over a scan.Scanner.
+const (
+	// maxRules is how many rules one scan may be sent: the default ruleset and
+	// an organization's 5,000 many times over. It bounds what a client can make
+	// the scanner hold.
+	maxRules = 50_000
+	// defaultRoom is how many calls wait for a place. One that waits holds some
+	// tens of KB.
+	defaultRoom = 256
+	// aliveEvery is how often a scanner says something at least.
+	aliveEvery = 3 * time.Second
+	// answerWithin is how long a client may take to answer: to say what to scan
+	// when it has called, to take a place that it is offered, to send rules.
+	answerWithin = 5 * time.Second
+	// maxLimit bounds a call from the moment that it has a place. A scan has its
+	// own, shorter limit; what else there is to do takes moments.
+	maxLimit = 2 * scan.MaxTime
+)
+
+// Options are the numbers of a Server. Zero fields mean the values in
+// parentheses.
+type Options struct {
+	Places int           // scans at once (the number of processors)
+	Room   int           // calls that wait for a place; the next one is refused (256)
+	Alive  time.Duration // a client hears something at least so often (3 s)
+	Answer time.Duration // a client that was asked answers within (5 s)
+}
+
+// Server is the ScannerService over a scan.Scanner. It does a bounded number of
+// scans at once, first come, first served.
 type Server struct {
 	scannerv1.UnimplementedScannerServiceServer
 
 	scanner *scan.Scanner
+	line    *line
+	o       Options
 	log     *slog.Logger
 
+	drained  chan struct{} // closed when nobody gets a place any more
+	drain    sync.Once
 	stopping context.Context
 	stop     context.CancelFunc
 }
 
 // NewServer returns a server over a scanner.
-func NewServer(scanner *scan.Scanner, log *slog.Logger) *Server {
-	s := &Server{scanner: scanner, log: log}
+func NewServer(scanner *scan.Scanner, o Options, log *slog.Logger) *Server {
+	o.Places = cmp.Or(o.Places, runtime.GOMAXPROCS(0))
+	o.Room = cmp.Or(o.Room, defaultRoom)
+	o.Alive = cmp.Or(o.Alive, aliveEvery)
+	o.Answer = cmp.Or(o.Answer, answerWithin)
+	s := &Server{scanner: scanner, line: newLine(o.Places, o.Room), o: o, log: log, drained: make(chan struct{})}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// HandBack breaks off the scans that run and refuses new ones. Their callers
-// are told that it is not the pull requests' fault. Twice is once.
-func (s *Server) HandBack() { s.stop() }
+// Register registers the server.
+func (s *Server) Register(r grpc.ServiceRegistrar) { scannerv1.RegisterScannerServiceServer(r, s) }
+
+// Load is how busy a scanner is.
+type Load struct {
+	Places  int // scans at once, at most
+	Working int // places that are taken
+	Waiting int // calls that wait for one
+}
+
+// Load says how busy the scanner is now.
+func (s *Server) Load() Load {
+	working, waiting := s.line.load()
+	return Load{Places: s.o.Places, Working: working, Waiting: waiting}
+}
+
+// Drain refuses calls that have no place yet; scans that run go on. Twice is
+// once.
+func (s *Server) Drain() { s.drain.Do(func() { close(s.drained) }) }
+
+// HandBack drains and breaks off the scans that run. Their callers are told
+// that it is not the pull requests' fault. Twice is once.
+func (s *Server) HandBack() {
+	s.Drain()
+	s.stop()
+}
+
+var errLate = errors.New("scannergrpc: the client did not answer in time")
 
 // Scan implements ScannerService.
 func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
-	first, err := stream.Recv()
+	ears := listen(stream)
+	first, err := ears.next(s.o.Answer)
 	if err != nil {
-		return err
+		return clientError(err)
 	}
 	start := first.GetStart()
 	if start == nil {
 		return status.Error(codes.InvalidArgument, "the first message must be `start`")
 	}
-	rules, err := s.rules(stream, start.GetRulesDigest())
+	if p := start.GetProtocol(); p < 0 || p > protocol {
+		return failureStatus(codes.FailedPrecondition, reasonProtocol, fmt.Sprintf(
+			"The server speaks protocol %d and this scanner no newer one than %d; upgrade the scanner.", p, protocol), false)
+	}
+	selection, err := selectionOf(start.GetSelection())
 	if err != nil {
 		return err
 	}
-	request := scan.Request{
-		Target:      scan.Target{Organization: start.GetOrganization(), Repo: start.GetRepo(), Number: start.GetPrNumber()},
-		Rules:       rules,
-		MaxFindings: int(start.GetMaxFindings()),
-	}
-	switch start.GetSelection() {
-	case scannerv1.ScanStart_repository:
-		request.Selection = scan.SelectRepository
-	case scannerv1.ScanStart_default_ruleset:
-		request.Selection = scan.SelectDefault
-	case scannerv1.ScanStart_custom:
-		request.Selection = scan.SelectCustom
-	default:
-		return status.Errorf(codes.InvalidArgument, "selection: unknown value %d", start.GetSelection())
-	}
+	voice := speak(stream, s.o.Alive)
+	defer voice.stop()
 
-	ctx, cancel := context.WithCancel(stream.Context())
-	defer cancel()
-	defer context.AfterFunc(s.stopping, cancel)()
-	// The first message says that the scan begins. A client that is gone is
-	// noticed by its context; what Send says of it can wait until then.
-	if err := stream.Send(progressMessage(scan.Progress{})); err != nil {
+	place, ok := s.line.enter()
+	if !ok {
+		return failureStatus(codes.ResourceExhausted, reasonBusy, "The scanner has no room for another call that waits.", false)
+	}
+	defer place.leave()
+	limit, err := s.await(stream.Context(), start, place, voice, ears)
+	if err != nil {
 		return err
 	}
-	result, err := s.scanner.Scan(ctx, request, func(p scan.Progress) {
-		_ = stream.Send(progressMessage(p))
-	})
-	switch {
-	case err == nil:
-		s.log.Info("scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "ms", result.Times)
-	case s.stopping.Err() != nil:
-		return failureStatus(codes.Unavailable, reasonStopping, "The scanner is stopping.", false)
-	default:
-		return s.failed(start, err)
+	ctx, cancel := context.WithTimeout(stream.Context(), limit)
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)()
+
+	rules, err := s.rules(voice, ears, start.GetRulesDigest())
+	if err != nil {
+		return err
 	}
-	return sendResult(stream, result)
+	return s.scan(ctx, start, scan.Request{
+		Target:      scan.Target{Organization: start.GetOrganization(), Repo: start.GetRepo(), Number: start.GetPrNumber()},
+		Selection:   selection,
+		Rules:       rules,
+		MaxFindings: int(start.GetMaxFindings()),
+	}, voice)
+}
+
+func selectionOf(p scannerv1.ScanStart_Selection) (scan.Selection, error) {
+	switch p {
+	case scannerv1.ScanStart_repository:
+		return scan.SelectRepository, nil
+	case scannerv1.ScanStart_default_ruleset:
+		return scan.SelectDefault, nil
+	case scannerv1.ScanStart_custom:
+		return scan.SelectCustom, nil
+	}
+	return 0, status.Errorf(codes.InvalidArgument, "selection: unknown value %d", p)
+}
+
+// await returns when the call has a place and the client took it, with the time
+// that the scan may take.
+func (s *Server) await(ctx context.Context, start *scannerv1.ScanStart, place *ticket, v *voice, e *ears) (time.Duration, error) {
+	silent := start.GetProtocol() == 0 // it knows no message for this
+	select {
+	case <-place.turn:
+	default:
+		if !silent {
+			if err := v.become(func() *scannerv1.ScanResponse { return waitingMessage(place.ahead(), s.o.Places) }); err != nil {
+				return 0, err
+			}
+		}
+	}
+	select {
+	case <-place.turn:
+	case <-s.drained:
+	case <-ctx.Done():
+		return 0, status.FromContextError(ctx.Err()).Err()
+	}
+	select {
+	case <-s.drained:
+		return 0, stoppingStatus()
+	default:
+	}
+	if silent {
+		return maxLimit, nil
+	}
+	if err := v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Ready{
+		Ready: &scannerv1.ScanReady{Places: int32(s.o.Places)},
+	}}); err != nil {
+		return 0, err
+	}
+	m, err := e.next(s.o.Answer)
+	if err != nil {
+		return 0, clientError(err)
+	}
+	if m.GetGo() == nil {
+		return 0, status.Error(codes.InvalidArgument, "after `ready` only `go` may follow")
+	}
+	if ms := m.GetGo().GetLimitMs(); ms > 0 && ms < maxLimit.Milliseconds() {
+		return time.Duration(ms) * time.Millisecond, nil
+	}
+	return maxLimit, nil
 }
 
 // rules returns the rules with that digest, and has the client send them when
 // they are not there.
-func (s *Server) rules(stream scannerv1.ScannerService_ScanServer, digest string) (*scan.Ruleset, error) {
+func (s *Server) rules(v *voice, e *ears, digest string) (*scan.Ruleset, error) {
 	if rules, ok := s.scanner.Rules(digest); ok {
 		return rules, nil
 	}
-	if err := stream.Send(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_NeedRules{NeedRules: &scannerv1.NeedRules{}}}); err != nil {
+	if err := v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_NeedRules{NeedRules: &scannerv1.NeedRules{}}}); err != nil {
 		return nil, err
 	}
 	var all []rule.Rule
 	for last := false; !last; {
-		m, err := stream.Recv()
+		m, err := e.next(s.o.Answer)
 		if err != nil {
-			return nil, err
+			return nil, clientError(err)
 		}
 		chunk := m.GetRules()
 		if chunk == nil {
@@ -133,10 +248,43 @@ func (s *Server) rules(stream scannerv1.ScannerService_ScanServer, digest string
 	return rules, nil
 }
 
+// scan scans and tells what came out.
+func (s *Server) scan(ctx context.Context, start *scannerv1.ScanStart, request scan.Request, v *voice) error {
+	var mu sync.Mutex
+	var now scan.Progress
+	state := func() *scannerv1.ScanResponse {
+		mu.Lock()
+		defer mu.Unlock()
+		return progressMessage(now)
+	}
+	// The first message says that the scan begins. A client that is gone is
+	// noticed by its context; what is said to it can wait until then.
+	if err := v.become(state); err != nil {
+		return err
+	}
+	result, err := s.scanner.Scan(ctx, request, func(p scan.Progress) {
+		mu.Lock()
+		now = p
+		mu.Unlock()
+		_ = v.say(progressMessage(p))
+	})
+	switch {
+	case err == nil:
+		s.log.Info("scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "ms", result.Times)
+		return tell(v, result)
+	case s.stopping.Err() != nil:
+		return stoppingStatus()
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return failureStatus(codes.FailedPrecondition, scan.CodeScanTimeout, "The scan took more than the server's limit.", true)
+	}
+	return s.failed(start, err)
+}
+
 // failed turns a scan's error into a status that the client turns back.
 func (s *Server) failed(start *scannerv1.ScanStart, err error) error {
 	var f *scan.Failure
 	if !errors.As(err, &f) {
+		s.log.Info("scan given up by its server", "review_id", start.GetReviewId(), "error", err)
 		return status.FromContextError(err).Err()
 	}
 	s.log.Warn("scan failed", "review_id", start.GetReviewId(), "organization", start.GetOrganization(),
@@ -148,6 +296,23 @@ func (s *Server) failed(start *scannerv1.ScanStart, err error) error {
 	return failureStatus(code, f.Code, f.Message, f.Lasting)
 }
 
+// clientError is the status of a call whose client did not go on.
+func clientError(err error) error {
+	switch {
+	case errors.Is(err, errLate):
+		return status.Error(codes.DeadlineExceeded, "the client did not answer in time")
+	case errors.Is(err, io.EOF):
+		return status.Error(codes.InvalidArgument, "the client ended before it said all")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return status.FromContextError(err).Err()
+	}
+	return err
+}
+
+func stoppingStatus() error {
+	return failureStatus(codes.Unavailable, reasonStopping, "The scanner is stopping.", false)
+}
+
 func failureStatus(code codes.Code, reason, message string, lasting bool) error {
 	st, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{
 		Reason: reason, Domain: errorDomain, Metadata: map[string]string{metaLasting: strconv.FormatBool(lasting)},
@@ -156,78 +321,4 @@ func failureStatus(code codes.Code, reason, message string, lasting bool) error 
 		return fmt.Errorf("failure %s: %w", reason, err)
 	}
 	return st.Err()
-}
-
-func progressMessage(p scan.Progress) *scannerv1.ScanResponse {
-	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Progress{
-		Progress: &scannerv1.ScanProgress{FilesDone: int32(p.Done), FilesTotal: int32(p.Total)},
-	}}
-}
-
-func sendResult(stream scannerv1.ScannerService_ScanServer, r *scan.Result) error {
-	err := sendBatches(stream, r.Findings, toProtoFinding, func(part []*scannerv1.ScanFinding) *scannerv1.ScanResponse {
-		return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: &scannerv1.FindingBatch{Findings: part}}}
-	})
-	if err != nil {
-		return err
-	}
-	err = sendBatches(stream, r.Skips, toProtoSkip, func(part []*scannerv1.ScanSkip) *scannerv1.ScanResponse {
-		return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{Skips: &scannerv1.SkipBatch{Skips: part}}}
-	})
-	if err != nil {
-		return err
-	}
-	summary := make(map[string]int32, len(r.Summary))
-	for severity, n := range r.Summary {
-		summary[severity.String()] = int32(n)
-	}
-	return stream.Send(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Result{Result: &scannerv1.ScanResult{
-		HeadSha:        r.HeadSHA,
-		BaseSha:        r.BaseSHA,
-		RulesDigest:    r.RulesDigest,
-		Summary:        summary,
-		Truncated:      r.Truncated,
-		FilesTotal:     int32(r.FilesTotal),
-		RulesFileRules: toProtoRules(r.RulesFile),
-		RulesFileValid: r.RulesFileValid,
-	}}})
-}
-
-func sendBatches[T any, P proto.Message](stream grpc.ServerStream, all []T, convert func(T) P, wrap func([]P) *scannerv1.ScanResponse) error {
-	converted := make([]P, 0, len(all))
-	for _, one := range all {
-		converted = append(converted, convert(one))
-	}
-	for _, part := range batches(converted) {
-		if err := stream.SendMsg(wrap(part)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func toProtoFinding(f scan.Finding) *scannerv1.ScanFinding {
-	return &scannerv1.ScanFinding{
-		RuleId:      f.RuleID,
-		Severity:    f.Severity.String(),
-		Path:        []byte(f.Path),
-		Line:        int32(f.Line),
-		EndLine:     int32(f.EndLine),
-		Column:      int32(f.Column),
-		Message:     f.Message,
-		Snippet:     f.Snippet,
-		Fingerprint: f.Fingerprint,
-	}
-}
-
-func toProtoSkip(k scan.Skip) *scannerv1.ScanSkip {
-	return &scannerv1.ScanSkip{Path: []byte(k.Path), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason}
-}
-
-// Register registers the server.
-func (s *Server) Register(r grpc.ServiceRegistrar) { scannerv1.RegisterScannerServiceServer(r, s) }
-
-// ServerOptions are the options that a grpc.Server with this service needs.
-func ServerOptions() []grpc.ServerOption {
-	return []grpc.ServerOption{grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage)}
 }

@@ -138,7 +138,7 @@ func (x ScanRule_Origin) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ScanRule_Origin.Descriptor instead.
 func (ScanRule_Origin) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3, 0}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4, 0}
 }
 
 // ScanRequest is one message from the client.
@@ -150,6 +150,7 @@ type ScanRequest struct {
 	//
 	//	*ScanRequest_Start
 	//	*ScanRequest_Rules
+	//	*ScanRequest_Go
 	Message       isScanRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -210,6 +211,15 @@ func (x *ScanRequest) GetRules() *RuleChunk {
 	return nil
 }
 
+func (x *ScanRequest) GetGo() *ScanGo {
+	if x != nil {
+		if x, ok := x.Message.(*ScanRequest_Go); ok {
+			return x.Go
+		}
+	}
+	return nil
+}
+
 type isScanRequest_Message interface {
 	isScanRequest_Message()
 }
@@ -224,9 +234,16 @@ type ScanRequest_Rules struct {
 	Rules *RuleChunk `protobuf:"bytes,2,opt,name=rules,proto3,oneof"`
 }
 
+type ScanRequest_Go struct {
+	// The place is taken, after `ready`.
+	Go *ScanGo `protobuf:"bytes,3,opt,name=go,proto3,oneof"`
+}
+
 func (*ScanRequest_Start) isScanRequest_Message() {}
 
 func (*ScanRequest_Rules) isScanRequest_Message() {}
+
+func (*ScanRequest_Go) isScanRequest_Message() {}
 
 // ScanStart says what to scan.
 type ScanStart struct {
@@ -244,7 +261,12 @@ type ScanStart struct {
 	// SHA-256 of the rules, in hexadecimal.
 	RulesDigest string `protobuf:"bytes,6,opt,name=rules_digest,json=rulesDigest,proto3" json:"rules_digest,omitempty"`
 	// Most findings, and most skips, to send; the rest is only counted.
-	MaxFindings   int32 `protobuf:"varint,7,opt,name=max_findings,json=maxFindings,proto3" json:"max_findings,omitempty"`
+	MaxFindings int32 `protobuf:"varint,7,opt,name=max_findings,json=maxFindings,proto3" json:"max_findings,omitempty"`
+	// How the client wants to talk. 0 knows neither `waiting` nor `ready`, and
+	// the scan begins by itself as soon as there is a place; 1 is what Scan says.
+	// A scanner serves the protocols up to its own, so scanners are upgraded
+	// before servers.
+	Protocol      int32 `protobuf:"varint,8,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -328,6 +350,60 @@ func (x *ScanStart) GetMaxFindings() int32 {
 	return 0
 }
 
+func (x *ScanStart) GetProtocol() int32 {
+	if x != nil {
+		return x.Protocol
+	}
+	return 0
+}
+
+// ScanGo takes the place that `ready` offered.
+type ScanGo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Most time that the scan may take from now on, in milliseconds; 0 for the
+	// scanner's own limit, which holds in any case.
+	LimitMs       int64 `protobuf:"varint,1,opt,name=limit_ms,json=limitMs,proto3" json:"limit_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanGo) Reset() {
+	*x = ScanGo{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanGo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanGo) ProtoMessage() {}
+
+func (x *ScanGo) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanGo.ProtoReflect.Descriptor instead.
+func (*ScanGo) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ScanGo) GetLimitMs() int64 {
+	if x != nil {
+		return x.LimitMs
+	}
+	return 0
+}
+
 // RuleChunk is a part of the rules.
 type RuleChunk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -341,7 +417,7 @@ type RuleChunk struct {
 
 func (x *RuleChunk) Reset() {
 	*x = RuleChunk{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -353,7 +429,7 @@ func (x *RuleChunk) String() string {
 func (*RuleChunk) ProtoMessage() {}
 
 func (x *RuleChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -366,7 +442,7 @@ func (x *RuleChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleChunk.ProtoReflect.Descriptor instead.
 func (*RuleChunk) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{2}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RuleChunk) GetRules() []*ScanRule {
@@ -419,7 +495,7 @@ type ScanRule struct {
 
 func (x *ScanRule) Reset() {
 	*x = ScanRule{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -431,7 +507,7 @@ func (x *ScanRule) String() string {
 func (*ScanRule) ProtoMessage() {}
 
 func (x *ScanRule) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -444,7 +520,7 @@ func (x *ScanRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanRule.ProtoReflect.Descriptor instead.
 func (*ScanRule) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ScanRule) GetId() string {
@@ -550,6 +626,8 @@ type ScanResponse struct {
 	//	*ScanResponse_Findings
 	//	*ScanResponse_Skips
 	//	*ScanResponse_Result
+	//	*ScanResponse_Waiting
+	//	*ScanResponse_Ready
 	Message       isScanResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -557,7 +635,7 @@ type ScanResponse struct {
 
 func (x *ScanResponse) Reset() {
 	*x = ScanResponse{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -569,7 +647,7 @@ func (x *ScanResponse) String() string {
 func (*ScanResponse) ProtoMessage() {}
 
 func (x *ScanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -582,7 +660,7 @@ func (x *ScanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResponse.ProtoReflect.Descriptor instead.
 func (*ScanResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ScanResponse) GetMessage() isScanResponse_Message {
@@ -637,6 +715,24 @@ func (x *ScanResponse) GetResult() *ScanResult {
 	return nil
 }
 
+func (x *ScanResponse) GetWaiting() *ScanWaiting {
+	if x != nil {
+		if x, ok := x.Message.(*ScanResponse_Waiting); ok {
+			return x.Waiting
+		}
+	}
+	return nil
+}
+
+func (x *ScanResponse) GetReady() *ScanReady {
+	if x != nil {
+		if x, ok := x.Message.(*ScanResponse_Ready); ok {
+			return x.Ready
+		}
+	}
+	return nil
+}
+
 type isScanResponse_Message interface {
 	isScanResponse_Message()
 }
@@ -666,6 +762,16 @@ type ScanResponse_Result struct {
 	Result *ScanResult `protobuf:"bytes,5,opt,name=result,proto3,oneof"`
 }
 
+type ScanResponse_Waiting struct {
+	// The call stands in line.
+	Waiting *ScanWaiting `protobuf:"bytes,6,opt,name=waiting,proto3,oneof"`
+}
+
+type ScanResponse_Ready struct {
+	// There is a place.
+	Ready *ScanReady `protobuf:"bytes,7,opt,name=ready,proto3,oneof"`
+}
+
 func (*ScanResponse_NeedRules) isScanResponse_Message() {}
 
 func (*ScanResponse_Progress) isScanResponse_Message() {}
@@ -676,6 +782,111 @@ func (*ScanResponse_Skips) isScanResponse_Message() {}
 
 func (*ScanResponse_Result) isScanResponse_Message() {}
 
+func (*ScanResponse_Waiting) isScanResponse_Message() {}
+
+func (*ScanResponse_Ready) isScanResponse_Message() {}
+
+// ScanWaiting says that there is no place now.
+type ScanWaiting struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Calls that are before this one in line.
+	Ahead int32 `protobuf:"varint,1,opt,name=ahead,proto3" json:"ahead,omitempty"`
+	// How many scans the scanner does at once.
+	Places        int32 `protobuf:"varint,2,opt,name=places,proto3" json:"places,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanWaiting) Reset() {
+	*x = ScanWaiting{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanWaiting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanWaiting) ProtoMessage() {}
+
+func (x *ScanWaiting) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanWaiting.ProtoReflect.Descriptor instead.
+func (*ScanWaiting) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ScanWaiting) GetAhead() int32 {
+	if x != nil {
+		return x.Ahead
+	}
+	return 0
+}
+
+func (x *ScanWaiting) GetPlaces() int32 {
+	if x != nil {
+		return x.Places
+	}
+	return 0
+}
+
+// ScanReady offers a place.
+type ScanReady struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many scans the scanner does at once.
+	Places        int32 `protobuf:"varint,1,opt,name=places,proto3" json:"places,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanReady) Reset() {
+	*x = ScanReady{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanReady) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanReady) ProtoMessage() {}
+
+func (x *ScanReady) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanReady.ProtoReflect.Descriptor instead.
+func (*ScanReady) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ScanReady) GetPlaces() int32 {
+	if x != nil {
+		return x.Places
+	}
+	return 0
+}
+
 // NeedRules asks for the rules.
 type NeedRules struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -685,7 +896,7 @@ type NeedRules struct {
 
 func (x *NeedRules) Reset() {
 	*x = NeedRules{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -697,7 +908,7 @@ func (x *NeedRules) String() string {
 func (*NeedRules) ProtoMessage() {}
 
 func (x *NeedRules) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -710,7 +921,7 @@ func (x *NeedRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NeedRules.ProtoReflect.Descriptor instead.
 func (*NeedRules) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{8}
 }
 
 // ScanProgress says how far the scan is.
@@ -726,7 +937,7 @@ type ScanProgress struct {
 
 func (x *ScanProgress) Reset() {
 	*x = ScanProgress{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -738,7 +949,7 @@ func (x *ScanProgress) String() string {
 func (*ScanProgress) ProtoMessage() {}
 
 func (x *ScanProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -751,7 +962,7 @@ func (x *ScanProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanProgress.ProtoReflect.Descriptor instead.
 func (*ScanProgress) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ScanProgress) GetFilesDone() int32 {
@@ -779,7 +990,7 @@ type FindingBatch struct {
 
 func (x *FindingBatch) Reset() {
 	*x = FindingBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -791,7 +1002,7 @@ func (x *FindingBatch) String() string {
 func (*FindingBatch) ProtoMessage() {}
 
 func (x *FindingBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -804,7 +1015,7 @@ func (x *FindingBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingBatch.ProtoReflect.Descriptor instead.
 func (*FindingBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FindingBatch) GetFindings() []*ScanFinding {
@@ -841,7 +1052,7 @@ type ScanFinding struct {
 
 func (x *ScanFinding) Reset() {
 	*x = ScanFinding{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +1064,7 @@ func (x *ScanFinding) String() string {
 func (*ScanFinding) ProtoMessage() {}
 
 func (x *ScanFinding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +1077,7 @@ func (x *ScanFinding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanFinding.ProtoReflect.Descriptor instead.
 func (*ScanFinding) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ScanFinding) GetRuleId() string {
@@ -943,7 +1154,7 @@ type SkipBatch struct {
 
 func (x *SkipBatch) Reset() {
 	*x = SkipBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -955,7 +1166,7 @@ func (x *SkipBatch) String() string {
 func (*SkipBatch) ProtoMessage() {}
 
 func (x *SkipBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -968,7 +1179,7 @@ func (x *SkipBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipBatch.ProtoReflect.Descriptor instead.
 func (*SkipBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SkipBatch) GetSkips() []*ScanSkip {
@@ -995,7 +1206,7 @@ type ScanSkip struct {
 
 func (x *ScanSkip) Reset() {
 	*x = ScanSkip{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1218,7 @@ func (x *ScanSkip) String() string {
 func (*ScanSkip) ProtoMessage() {}
 
 func (x *ScanSkip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1231,7 @@ func (x *ScanSkip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSkip.ProtoReflect.Descriptor instead.
 func (*ScanSkip) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ScanSkip) GetPath() []byte {
@@ -1078,7 +1289,7 @@ type ScanResult struct {
 
 func (x *ScanResult) Reset() {
 	*x = ScanResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1301,7 @@ func (x *ScanResult) String() string {
 func (*ScanResult) ProtoMessage() {}
 
 func (x *ScanResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1314,7 @@ func (x *ScanResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResult.ProtoReflect.Descriptor instead.
 func (*ScanResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ScanResult) GetHeadSha() string {
@@ -1166,11 +1377,12 @@ var File_prwarden_scanner_v1_scanner_proto protoreflect.FileDescriptor
 
 const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
-	"!prwarden/scanner/v1/scanner.proto\x12\x13prwarden.scanner.v1\x1a\x1bbuf/validate/validate.proto\"\x8f\x01\n" +
+	"!prwarden/scanner/v1/scanner.proto\x12\x13prwarden.scanner.v1\x1a\x1bbuf/validate/validate.proto\"\xbe\x01\n" +
 	"\vScanRequest\x126\n" +
 	"\x05start\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.ScanStartH\x00R\x05start\x126\n" +
-	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleChunkH\x00R\x05rulesB\x10\n" +
-	"\amessage\x12\x05\xbaH\x02\b\x01\"\x94\x03\n" +
+	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleChunkH\x00R\x05rules\x12-\n" +
+	"\x02go\x18\x03 \x01(\v2\x1b.prwarden.scanner.v1.ScanGoH\x00R\x02goB\x10\n" +
+	"\amessage\x12\x05\xbaH\x02\b\x01\"\xb9\x03\n" +
 	"\tScanStart\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12+\n" +
 	"\forganization\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\forganization\x12\x1b\n" +
@@ -1179,14 +1391,17 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\tselection\x18\x05 \x01(\x0e2(.prwarden.scanner.v1.ScanStart.SelectionB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\tselection\x12+\n" +
 	"\frules_digest\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x98\x01@R\vrulesDigest\x12*\n" +
-	"\fmax_findings\x18\a \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\vmaxFindings\"M\n" +
+	"\fmax_findings\x18\a \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\vmaxFindings\x12#\n" +
+	"\bprotocol\x18\b \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bprotocol\"M\n" +
 	"\tSelection\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x0e\n" +
 	"\n" +
 	"repository\x10\x01\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x02\x12\n" +
 	"\n" +
-	"\x06custom\x10\x03\"T\n" +
+	"\x06custom\x10\x03\",\n" +
+	"\x06ScanGo\x12\"\n" +
+	"\blimit_ms\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\alimitMs\"T\n" +
 	"\tRuleChunk\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\bR\x04last\"\xe5\x03\n" +
@@ -1216,15 +1431,22 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"repository\x10\x03\x12\x0e\n" +
 	"\n" +
-	"rules_file\x10\x04\"\xcf\x02\n" +
+	"rules_file\x10\x04\"\xc5\x03\n" +
 	"\fScanResponse\x12?\n" +
 	"\n" +
 	"need_rules\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.NeedRulesH\x00R\tneedRules\x12?\n" +
 	"\bprogress\x18\x02 \x01(\v2!.prwarden.scanner.v1.ScanProgressH\x00R\bprogress\x12?\n" +
 	"\bfindings\x18\x03 \x01(\v2!.prwarden.scanner.v1.FindingBatchH\x00R\bfindings\x126\n" +
 	"\x05skips\x18\x04 \x01(\v2\x1e.prwarden.scanner.v1.SkipBatchH\x00R\x05skips\x129\n" +
-	"\x06result\x18\x05 \x01(\v2\x1f.prwarden.scanner.v1.ScanResultH\x00R\x06resultB\t\n" +
-	"\amessage\"\v\n" +
+	"\x06result\x18\x05 \x01(\v2\x1f.prwarden.scanner.v1.ScanResultH\x00R\x06result\x12<\n" +
+	"\awaiting\x18\x06 \x01(\v2 .prwarden.scanner.v1.ScanWaitingH\x00R\awaiting\x126\n" +
+	"\x05ready\x18\a \x01(\v2\x1e.prwarden.scanner.v1.ScanReadyH\x00R\x05readyB\t\n" +
+	"\amessage\";\n" +
+	"\vScanWaiting\x12\x14\n" +
+	"\x05ahead\x18\x01 \x01(\x05R\x05ahead\x12\x16\n" +
+	"\x06places\x18\x02 \x01(\x05R\x06places\"#\n" +
+	"\tScanReady\x12\x16\n" +
+	"\x06places\x18\x01 \x01(\x05R\x06places\"\v\n" +
 	"\tNeedRules\"N\n" +
 	"\fScanProgress\x12\x1d\n" +
 	"\n" +
@@ -1281,46 +1503,52 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
 	(*ScanRequest)(nil),      // 2: prwarden.scanner.v1.ScanRequest
 	(*ScanStart)(nil),        // 3: prwarden.scanner.v1.ScanStart
-	(*RuleChunk)(nil),        // 4: prwarden.scanner.v1.RuleChunk
-	(*ScanRule)(nil),         // 5: prwarden.scanner.v1.ScanRule
-	(*ScanResponse)(nil),     // 6: prwarden.scanner.v1.ScanResponse
-	(*NeedRules)(nil),        // 7: prwarden.scanner.v1.NeedRules
-	(*ScanProgress)(nil),     // 8: prwarden.scanner.v1.ScanProgress
-	(*FindingBatch)(nil),     // 9: prwarden.scanner.v1.FindingBatch
-	(*ScanFinding)(nil),      // 10: prwarden.scanner.v1.ScanFinding
-	(*SkipBatch)(nil),        // 11: prwarden.scanner.v1.SkipBatch
-	(*ScanSkip)(nil),         // 12: prwarden.scanner.v1.ScanSkip
-	(*ScanResult)(nil),       // 13: prwarden.scanner.v1.ScanResult
-	nil,                      // 14: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*ScanGo)(nil),           // 4: prwarden.scanner.v1.ScanGo
+	(*RuleChunk)(nil),        // 5: prwarden.scanner.v1.RuleChunk
+	(*ScanRule)(nil),         // 6: prwarden.scanner.v1.ScanRule
+	(*ScanResponse)(nil),     // 7: prwarden.scanner.v1.ScanResponse
+	(*ScanWaiting)(nil),      // 8: prwarden.scanner.v1.ScanWaiting
+	(*ScanReady)(nil),        // 9: prwarden.scanner.v1.ScanReady
+	(*NeedRules)(nil),        // 10: prwarden.scanner.v1.NeedRules
+	(*ScanProgress)(nil),     // 11: prwarden.scanner.v1.ScanProgress
+	(*FindingBatch)(nil),     // 12: prwarden.scanner.v1.FindingBatch
+	(*ScanFinding)(nil),      // 13: prwarden.scanner.v1.ScanFinding
+	(*SkipBatch)(nil),        // 14: prwarden.scanner.v1.SkipBatch
+	(*ScanSkip)(nil),         // 15: prwarden.scanner.v1.ScanSkip
+	(*ScanResult)(nil),       // 16: prwarden.scanner.v1.ScanResult
+	nil,                      // 17: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
-	4,  // 1: prwarden.scanner.v1.ScanRequest.rules:type_name -> prwarden.scanner.v1.RuleChunk
-	0,  // 2: prwarden.scanner.v1.ScanStart.selection:type_name -> prwarden.scanner.v1.ScanStart.Selection
-	5,  // 3: prwarden.scanner.v1.RuleChunk.rules:type_name -> prwarden.scanner.v1.ScanRule
-	1,  // 4: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
-	7,  // 5: prwarden.scanner.v1.ScanResponse.need_rules:type_name -> prwarden.scanner.v1.NeedRules
-	8,  // 6: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
-	9,  // 7: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	11, // 8: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	13, // 9: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
-	10, // 10: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	12, // 11: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	14, // 12: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	5,  // 13: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	2,  // 14: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	6,  // 15: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	15, // [15:16] is the sub-list for method output_type
-	14, // [14:15] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	5,  // 1: prwarden.scanner.v1.ScanRequest.rules:type_name -> prwarden.scanner.v1.RuleChunk
+	4,  // 2: prwarden.scanner.v1.ScanRequest.go:type_name -> prwarden.scanner.v1.ScanGo
+	0,  // 3: prwarden.scanner.v1.ScanStart.selection:type_name -> prwarden.scanner.v1.ScanStart.Selection
+	6,  // 4: prwarden.scanner.v1.RuleChunk.rules:type_name -> prwarden.scanner.v1.ScanRule
+	1,  // 5: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
+	10, // 6: prwarden.scanner.v1.ScanResponse.need_rules:type_name -> prwarden.scanner.v1.NeedRules
+	11, // 7: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
+	12, // 8: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
+	14, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	16, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	8,  // 11: prwarden.scanner.v1.ScanResponse.waiting:type_name -> prwarden.scanner.v1.ScanWaiting
+	9,  // 12: prwarden.scanner.v1.ScanResponse.ready:type_name -> prwarden.scanner.v1.ScanReady
+	13, // 13: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
+	15, // 14: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	17, // 15: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	6,  // 16: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	2,  // 17: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	7,  // 18: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	18, // [18:19] is the sub-list for method output_type
+	17, // [17:18] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -1331,13 +1559,16 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 	file_prwarden_scanner_v1_scanner_proto_msgTypes[0].OneofWrappers = []any{
 		(*ScanRequest_Start)(nil),
 		(*ScanRequest_Rules)(nil),
+		(*ScanRequest_Go)(nil),
 	}
-	file_prwarden_scanner_v1_scanner_proto_msgTypes[4].OneofWrappers = []any{
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[5].OneofWrappers = []any{
 		(*ScanResponse_NeedRules)(nil),
 		(*ScanResponse_Progress)(nil),
 		(*ScanResponse_Findings)(nil),
 		(*ScanResponse_Skips)(nil),
 		(*ScanResponse_Result)(nil),
+		(*ScanResponse_Waiting)(nil),
+		(*ScanResponse_Ready)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1345,7 +1576,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   13,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

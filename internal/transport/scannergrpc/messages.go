@@ -1,0 +1,118 @@
+package scannergrpc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"google.golang.org/protobuf/proto"
+
+	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// MaxMessage is the size, in bytes, that a message of this interface can have.
+// Batches are cut well below it; the rules of a rules file travel in one
+// message and bound it: 64 KiB of YAML, as protobuf.
+const MaxMessage = 4 << 20
+
+// batchSize is the size, in bytes, at which a batch is sent.
+const batchSize = 256 << 10
+
+func startOf(j review.Job) *scannerv1.ScanStart {
+	selection := scannerv1.ScanStart_repository
+	switch j.Ruleset {
+	case rule.RulesetDefault:
+		selection = scannerv1.ScanStart_default_ruleset
+	case rule.RulesetCustom:
+		selection = scannerv1.ScanStart_custom
+	}
+	return &scannerv1.ScanStart{
+		ReviewId:     j.ReviewID,
+		Organization: j.Organization,
+		Repo:         j.Repo,
+		PrNumber:     j.PRNumber,
+		Selection:    selection,
+		RulesDigest:  j.Rules.Digest,
+		MaxFindings:  int32(j.MaxFindings),
+		Protocol:     protocol,
+	}
+}
+
+// send hides the io.EOF of a broken stream, whose real error Recv has.
+func send(stream scannerv1.ScannerService_ScanClient, m *scannerv1.ScanRequest) error {
+	if err := stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+func sendRules(stream scannerv1.ScannerService_ScanClient, rules []rule.Rule) error {
+	parts := batches(toProtoRules(rules))
+	if len(parts) == 0 {
+		parts = [][]*scannerv1.ScanRule{nil}
+	}
+	for i, part := range parts {
+		chunk := &scannerv1.RuleChunk{Rules: part, Last: i == len(parts)-1}
+		if err := send(stream, &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: chunk}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batches cuts messages into runs of about batchSize bytes.
+func batches[M proto.Message](all []M) [][]M {
+	var parts [][]M
+	size, first := 0, 0
+	for i, m := range all {
+		size += proto.Size(m)
+		if size >= batchSize || i == len(all)-1 {
+			parts = append(parts, all[first:i+1])
+			size, first = 0, i+1
+		}
+	}
+	return parts
+}
+
+func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding) error {
+	for _, p := range ps {
+		severity, ok := rule.ParseSeverity(p.GetSeverity())
+		if !ok {
+			return fmt.Errorf("finding of rule %q: unknown severity %q", p.GetRuleId(), p.GetSeverity())
+		}
+		o.Findings = append(o.Findings, review.Finding{
+			RuleID:      p.GetRuleId(),
+			Severity:    severity,
+			File:        string(p.GetPath()),
+			Line:        int(p.GetLine()),
+			EndLine:     int(p.GetEndLine()),
+			Column:      int(p.GetColumn()),
+			Message:     p.GetMessage(),
+			Snippet:     p.GetSnippet(),
+			Fingerprint: p.GetFingerprint(),
+		})
+	}
+	return nil
+}
+
+func addResult(o *review.Outcome, p *scannerv1.ScanResult) error {
+	o.HeadSHA = p.GetHeadSha()
+	o.BaseSHA = p.GetBaseSha()
+	o.RulesDigest = p.GetRulesDigest()
+	o.Truncated = p.GetTruncated()
+	o.FilesTotal = int(p.GetFilesTotal())
+	o.Summary = review.Summary{}
+	for word, n := range p.GetSummary() {
+		severity, ok := rule.ParseSeverity(word)
+		if !ok {
+			return fmt.Errorf("summary: unknown severity %q", word)
+		}
+		o.Summary[severity] = int(n)
+	}
+	o.RulesFileKnown = p.GetRulesFileValid()
+	var err error
+	o.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
+	return err
+}
