@@ -36,8 +36,8 @@ func (l Link) validate(ps *Problems, c Config) {
 	if l.Insecure && (l.TLSCert != "" || l.TLSCA != "") {
 		ps.add("insecure", "it contradicts tls_cert and tls_ca; give one or the other")
 	}
-	if _, err := splitAddr(c.ScannerGRPCAddr); err == nil && !IsLoopback(c.ScannerGRPCAddr) && l.TLSCert == "" && !l.Insecure {
-		ps.add("scanner_grpc_addr", "%s can be reached from other machines; give --tls-cert and --tls-key, or --insecure to go without", c.ScannerGRPCAddr)
+	if _, err := splitAddr(c.ScannerGRPCAddr); err == nil && !IsLoopback(c.ScannerGRPCAddr) && (l.TLSCert == "" || l.TLSCA == "") && !l.Insecure {
+		ps.add("scanner_grpc_addr", "%s can be reached from other machines; give --tls-cert and --tls-key, and --tls-ca so that only your servers are taken, or --insecure to go without", c.ScannerGRPCAddr)
 	}
 }
 

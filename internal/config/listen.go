@@ -35,7 +35,7 @@ func (l Listen) settings() []Setting {
 			Usage: "Where the gRPC API listens.",
 		}, {
 			Key: "scanner_grpc_addr", Commands: Scanner, flag: "grpc-addr", Value: "HOST:PORT", Default: l.ScannerGRPCAddr,
-			Usage: "Where the scanner listens for servers. Beyond loopback it needs\n--tls-cert and --tls-key, or --insecure.",
+			Usage: "Where the scanner listens for servers. Beyond loopback it needs\n--tls-cert, --tls-key and --tls-ca, or --insecure.",
 		}, {
 			Key: "ops_addr", Commands: Serve, Value: "HOST:PORT", Default: l.OpsAddr,
 			Usage: "Where Prometheus reads metrics, without a key: keep it private.\nThe word none turns it off.",
@@ -55,7 +55,7 @@ func (l Listen) validate(ps *Problems) {
 	}
 }
 
-// OpsNone as OpsAddr turns the metrics listener off.
+// OpsNone as OpsAddr or ScannerOpsAddr turns the metrics listener off.
 const OpsNone = "none"
 
 func checkListenAddr(ps *Problems, key, addr string) {

@@ -12,10 +12,11 @@ import (
 
 // Scanning says who scans, how much at once, and what may be kept on disk.
 type Scanning struct {
-	Scanners    []string `koanf:"scanner"`      // HOST:PORT of scanners; none for the one in this process
-	ScanWorkers int      `koanf:"scan_workers"` // scans at once
-	CacheDir    string   `koanf:"cache_dir"`    // where repositories are kept between scans
-	CacheSize   Size     `koanf:"cache_size"`   // bytes that the cache may take
+	Scanners       []string `koanf:"scanner"`          // HOST:PORT of scanners; none for the one in this process
+	ScanWorkers    int      `koanf:"scan_workers"`     // scans at once, of a server and of a scanner
+	ScannerOpsAddr string   `koanf:"scanner_ops_addr"` // a scanner's metrics and health; OpsNone for none
+	CacheDir       string   `koanf:"cache_dir"`        // where repositories are kept between scans
+	CacheSize      Size     `koanf:"cache_size"`       // bytes that the cache may take
 }
 
 // Bounds of the settings.
@@ -25,7 +26,7 @@ const (
 )
 
 func defaultScanning() Scanning {
-	s := Scanning{ScanWorkers: runtime.GOMAXPROCS(0), CacheSize: 10 << 30}
+	s := Scanning{ScanWorkers: runtime.GOMAXPROCS(0), ScannerOpsAddr: OpsNone, CacheSize: 10 << 30}
 	if dir, err := os.UserCacheDir(); err == nil {
 		s.CacheDir = filepath.Join(dir, "prwarden")
 	}
@@ -36,10 +37,13 @@ func (s Scanning) settings() []Setting {
 	return []Setting{
 		{
 			Key: "scanner", Commands: Serve, Value: "HOST:PORT,...", List: true,
-			Usage: "Scanner processes that do the scans, each asked in turn. Without\nany, scans are done in this process.",
+			Usage: "Scanner processes that do the scans; the one with the most room gets\nthe next. A name stands for all of its addresses. Without any, scans\nare done in this process.",
 		}, {
-			Key: "scan_workers", Commands: Serve, Value: "N", Default: "the number of CPUs",
-			Usage: "How many pull requests are scanned at once.",
+			Key: "scan_workers", Commands: Serve | Scanner, Value: "N", Default: "the number of CPUs",
+			Usage: "How many pull requests are scanned at once. Of a server with\nscanners elsewhere: how many it has them scan at once.",
+		}, {
+			Key: "scanner_ops_addr", Commands: Scanner, flag: "ops-addr", Value: "HOST:PORT", Default: s.ScannerOpsAddr,
+			Usage: "Where the scanner shows metrics and health, without a key: keep it\nprivate. The word none turns it off.",
 		}, {
 			Key: "cache_dir", Commands: Serve | Scanner, Value: "DIR", Default: "prwarden in the user cache",
 			Usage: "Where repositories are kept between scans.",
@@ -61,6 +65,9 @@ func (s Scanning) validate(ps *Problems) {
 	}
 	if s.ScanWorkers < 1 || s.ScanWorkers > maxScanWorkers {
 		ps.add("scan_workers", "%d is not allowed; it must be from 1 to %d", s.ScanWorkers, maxScanWorkers)
+	}
+	if s.ScannerOpsAddr != OpsNone {
+		checkListenAddr(ps, "scanner_ops_addr", s.ScannerOpsAddr)
 	}
 	if s.CacheDir == "" {
 		ps.add("cache_dir", "there is no user cache directory (HOME is not set), so it must be given")
