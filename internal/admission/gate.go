@@ -1,0 +1,291 @@
+package admission
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// GateLimits are what a server does and holds at once, over both protocols.
+type GateLimits struct {
+	// Working is how many requests are worked on; one that waits for its
+	// client, to send a body or to read an answer, is not. Waiting is how many
+	// more wait for a place there, each for at most Wait.
+	Working, Waiting int
+	Wait             time.Duration
+	// Open is how many requests there are, whatever they wait for, and
+	// OpenPerAddress how many of them one address has. Watches are counted
+	// apart.
+	Open, OpenPerAddress, Watches int
+	// Bodies is how many large bodies are read or held, and Answers how many
+	// large answers are written. One that finds no place waits for BulkWait.
+	Bodies, Answers int
+	BulkWait        time.Duration
+}
+
+// Large is the size, in bytes, over which a body or an answer needs a place.
+// Smaller ones fit into what a connection has anyway.
+const Large = 64 << 10
+
+// DefaultGateLimits are those of a server. A body has at most 1 MiB, an answer
+// some MiB.
+func DefaultGateLimits() GateLimits {
+	return GateLimits{
+		Working: 64, Waiting: 256, Wait: 200 * time.Millisecond,
+		Open: 2_048, OpenPerAddress: 512, Watches: 2_000,
+		Bodies: 64, Answers: 32, BulkWait: time.Second,
+	}
+}
+
+// Crowd is what there was too much of when a request was shed.
+type Crowd string
+
+// The crowds.
+const (
+	CrowdWork    Crowd = "work"    // requests that are worked on and wait
+	CrowdOpen    Crowd = "open"    // requests
+	CrowdAddress Crowd = "address" // requests from the same address
+	CrowdWatches Crowd = "watches" // open watches
+	CrowdBodies  Crowd = "bodies"  // large bodies
+	CrowdAnswers Crowd = "answers" // large answers
+)
+
+// Crowds are all of them.
+func Crowds() []Crowd {
+	return []Crowd{CrowdWork, CrowdOpen, CrowdAddress, CrowdWatches, CrowdBodies, CrowdAnswers}
+}
+
+const (
+	// shedRetry is when to try again after having been shed.
+	shedRetry = 2 * time.Second
+	// shedLogEvery is the least time between two log lines about it: one for
+	// each request would cost more than refusing it.
+	shedLogEvery = 10 * time.Second
+)
+
+// Gate sheds load before memory and time run out: a request enters before
+// anything is done for it, and is refused when there are too many.
+type Gate struct {
+	limits  GateLimits
+	trusted []netip.Prefix
+	log     *slog.Logger
+	observe func(Crowd)
+
+	work, bodies, answers *places
+
+	mu        sync.Mutex
+	open      int
+	addresses map[netip.Addr]int // open requests by address
+	watches   int
+	shed      int // since the last log line
+	logged    time.Time
+}
+
+// NewGate makes one. trusted are proxies: their requests are many people's, so
+// they have no limit for each address. observe hears of every request that is
+// shed; nil for nobody.
+func NewGate(l GateLimits, trusted []netip.Prefix, log *slog.Logger, observe func(Crowd)) *Gate {
+	if observe == nil {
+		observe = func(Crowd) {}
+	}
+	return &Gate{
+		limits: l, trusted: trusted, log: log, observe: observe,
+		work:    newPlaces(l.Working, l.Waiting, l.Wait),
+		bodies:  newPlaces(l.Bodies, l.Bodies, l.BulkWait),
+		answers: newPlaces(l.Answers, l.Answers, l.BulkWait), addresses: make(map[netip.Addr]int),
+	}
+}
+
+// Pass is a request that has entered. One goroutine uses it at a time.
+type Pass struct {
+	gate    *Gate
+	addr    netip.Addr // invalid when it is not counted
+	working bool
+	watch   bool
+	body    bool
+	left    bool
+}
+
+// Enter lets a request in that comes from the peer, an IP address with or
+// without a port, and gives it a place among those that are worked on. It
+// fails with Unavailable when there are too many, and with the context's error.
+// Leave must be called on the Pass.
+func (g *Gate) Enter(ctx context.Context, peer string) (*Pass, error) {
+	p := &Pass{gate: g, addr: g.counted(peer)}
+	if crowd := g.admit(p.addr); crowd != "" {
+		return nil, g.refuse(crowd)
+	}
+	if err := p.Resume(ctx); err != nil {
+		p.Leave()
+		return nil, err
+	}
+	return p, nil
+}
+
+// counted is the address that a peer's requests count for; invalid for none.
+func (g *Gate) counted(peer string) netip.Addr {
+	if a := parseAddress(peer); a.IsValid() && contains(g.trusted, a) {
+		return netip.Addr{}
+	}
+	return ClientAddress(peer, nil, nil)
+}
+
+func (g *Gate) admit(addr netip.Addr) Crowd {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.open >= g.limits.Open:
+		return CrowdOpen
+	case addr.IsValid() && g.addresses[addr] >= g.limits.OpenPerAddress:
+		return CrowdAddress
+	}
+	g.open++
+	if addr.IsValid() {
+		g.addresses[addr]++
+	}
+	return ""
+}
+
+// refuse notes that a request is shed and returns what it is told.
+func (g *Gate) refuse(crowd Crowd) error {
+	g.observe(crowd)
+	g.mu.Lock()
+	g.shed++
+	shed, now := g.shed, time.Now()
+	tell := now.Sub(g.logged) >= shedLogEvery
+	if tell {
+		g.shed, g.logged = 0, now
+	}
+	g.mu.Unlock()
+	if tell {
+		g.log.Warn("the server has more requests than it can take and refuses some", "crowd", string(crowd), "refused", shed)
+	}
+	e := errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server has more requests than it can take right now; try again.")
+	e.RetryAfter = shedRetry
+	return e
+}
+
+// Pause gives up the request's place among those that are worked on, while it
+// waits for its client.
+func (p *Pass) Pause() {
+	if p != nil && p.working {
+		p.working = false
+		p.gate.work.giveBack()
+	}
+}
+
+// Resume takes such a place again; its errors are those of Enter.
+func (p *Pass) Resume(ctx context.Context) error {
+	if p == nil || p.working {
+		return nil
+	}
+	if err := p.gate.take(ctx, p.gate.work, CrowdWork); err != nil {
+		return err
+	}
+	p.working = true
+	return nil
+}
+
+// take takes a place.
+func (g *Gate) take(ctx context.Context, from *places, crowd Crowd) error {
+	switch err := from.take(ctx); {
+	case err == nil, ctx.Err() != nil:
+		return err
+	default:
+		return g.refuse(crowd)
+	}
+}
+
+// Body takes a place for a large body, until Leave; its errors are those of
+// Enter.
+func (p *Pass) Body(ctx context.Context) error {
+	if p == nil || p.body {
+		return nil
+	}
+	if err := p.gate.take(ctx, p.gate.bodies, CrowdBodies); err != nil {
+		return err
+	}
+	p.body = true
+	return nil
+}
+
+// Answer takes a place for a large answer that is to be written, and returns
+// what gives it back; its errors are those of Enter.
+func (p *Pass) Answer(ctx context.Context) (done func(), err error) {
+	if p == nil {
+		return func() {}, nil
+	}
+	if err := p.gate.take(ctx, p.gate.answers, CrowdAnswers); err != nil {
+		return nil, err
+	}
+	return p.gate.answers.giveBack, nil
+}
+
+// Watch makes the request a watch: it is worked on and open no more, and counts
+// among the watches until Leave. It fails with Unavailable when there are too
+// many.
+func (p *Pass) Watch() error {
+	if p == nil || p.watch {
+		return nil
+	}
+	g := p.gate
+	p.Pause()
+	g.mu.Lock()
+	full := g.watches >= g.limits.Watches
+	if !full {
+		g.watches++
+		g.closeOne(p.addr)
+		p.watch = true
+	}
+	g.mu.Unlock()
+	if full {
+		return g.refuse(CrowdWatches)
+	}
+	return nil
+}
+
+// Leave ends the request. It may be called twice.
+func (p *Pass) Leave() {
+	if p == nil || p.left {
+		return
+	}
+	p.left = true
+	p.Pause()
+	if p.body {
+		p.gate.bodies.giveBack()
+	}
+	g := p.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p.watch {
+		g.watches--
+	} else {
+		g.closeOne(p.addr)
+	}
+}
+
+// closeOne counts one open request less. The caller holds mu.
+func (g *Gate) closeOne(addr netip.Addr) {
+	g.open--
+	if !addr.IsValid() {
+		return
+	}
+	if g.addresses[addr]--; g.addresses[addr] == 0 {
+		delete(g.addresses, addr)
+	}
+}
+
+// GateState is how full a gate is.
+type GateState struct{ Working, Waiting, Open, Watches int }
+
+// State says how full the gate is, for metrics.
+func (g *Gate) State() GateState {
+	working, waiting := g.work.state()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return GateState{Working: working, Waiting: waiting, Open: g.open, Watches: g.watches}
+}

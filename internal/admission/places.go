@@ -1,0 +1,114 @@
+package admission
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// errNoPlace says that a wait for a place was in vain.
+var errNoPlace = errors.New("no place")
+
+// places is a number of places, and a line of those who wait for one. The first
+// in line is served first; but once it has waited for more than a quarter of
+// what it may, the last: then there is more to do than can be done, and it is
+// better to refuse some soon after all than all late. For one more in a full
+// line, the first, who waited longest, is refused.
+type places struct {
+	most, mostWaiting int
+	wait              time.Duration
+
+	mu    sync.Mutex
+	taken int
+	line  *list.List // of *waiter, the first is the oldest
+}
+
+// waiter is one in line. served gets one value: whether there is a place.
+type waiter struct {
+	since  time.Time
+	served chan bool
+}
+
+func newPlaces(most, mostWaiting int, wait time.Duration) *places {
+	return &places{most: most, mostWaiting: mostWaiting, wait: wait, line: list.New()}
+}
+
+// take takes a place. It fails with errNoPlace, and when ctx ends.
+func (p *places) take(ctx context.Context) error {
+	p.mu.Lock()
+	if p.taken < p.most {
+		p.taken++
+		p.mu.Unlock()
+		return nil
+	}
+	w := &waiter{since: time.Now(), served: make(chan bool, 1)}
+	e := p.line.PushBack(w)
+	if p.line.Len() > p.mostWaiting {
+		p.serve(p.line.Front(), false)
+	}
+	p.mu.Unlock()
+	timer := time.NewTimer(p.wait)
+	defer timer.Stop()
+	select {
+	case ok := <-w.served:
+		return noPlaceUnless(ok)
+	case <-ctx.Done():
+		if p.leave(e) && <-w.served {
+			p.giveBack() // it was served at the same moment
+		}
+		return ctx.Err()
+	case <-timer.C:
+		if p.leave(e) {
+			return noPlaceUnless(<-w.served)
+		}
+		return errNoPlace
+	}
+}
+
+func noPlaceUnless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return errNoPlace
+}
+
+// serve takes one out of the line and tells it. The caller holds mu.
+func (p *places) serve(e *list.Element, place bool) {
+	p.line.Remove(e).(*waiter).served <- place
+}
+
+// leave takes one out of the line that does not want to wait any more. It
+// returns true when that was served already.
+func (p *places) leave(e *list.Element) (served bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := e.Value.(*waiter)
+	if len(w.served) > 0 {
+		return true
+	}
+	p.line.Remove(e)
+	return false
+}
+
+// giveBack gives a place back, to one in line if there is any.
+func (p *places) giveBack() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := p.line.Front()
+	switch {
+	case first == nil:
+		p.taken--
+	case time.Since(first.Value.(*waiter).since) > p.wait/4:
+		p.serve(p.line.Back(), true)
+	default:
+		p.serve(first, true)
+	}
+}
+
+func (p *places) state() (taken, waiting int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken, p.line.Len()
+}
