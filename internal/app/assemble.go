@@ -15,6 +15,7 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
+	"github.com/prwarden/prwarden/internal/store/sqlstore"
 	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
@@ -46,6 +47,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	s.keys = admission.NewKeys(s.store, time.Now, s.log)
 	s.ready = newReadiness(s.store.CheckSchema)
 	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys)
+	s.listener = s.store.NewListener(hub, sqlstore.ListenerOptions{Log: s.log})
 	scanner := observedScanner{scannergrpc.NewClient(s.scanner.pool), m, s.tracing.tracer()}
 	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, scanner, rules, hub, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Log: s.log, OnEnd: m.scanEnded,

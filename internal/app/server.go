@@ -35,6 +35,7 @@ type Server struct {
 	keys       *admission.Keys
 	limiter    *admission.SharedLimiter // nil when this server counts for itself
 	dispatcher *review.Dispatcher
+	listener   *sqlstore.Listener
 	watches    *reviewgrpc.Reviews
 	ready      *readiness
 	grpc       *grpcserver.Server
@@ -98,6 +99,9 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*sqlstor
 		return nil, err
 	}
 	lost, err := prepare(ctx, store, c.Storage)
+	if err == nil {
+		err = store.SetCaps(ctx, c.MaxScans())
+	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -151,6 +155,7 @@ func (s *Server) Start() {
 			s.limiter.Start()
 		}
 		s.ready.start()
+		s.listener.Start()
 		s.dispatcher.Start()
 		s.serve("gRPC", func() error { return s.grpc.Serve(s.listeners.grpc) })
 		s.serve("HTTP", func() error { return s.http.Serve(netutil.LimitListener(s.listeners.http, maxHTTPConnections)) })
@@ -218,6 +223,7 @@ func (s *Server) shutdown(ctx context.Context) error {
 	if err := s.grpc.Shutdown(last); err != nil { // what the gateway called
 		s.log.Warn("running calls of the gateway were cut off", "error", err)
 	}
+	err = errors.Join(err, s.listener.Stop(last))
 	err = errors.Join(err, s.keys.Stop(last))
 	if s.limiter != nil {
 		s.limiter.Stop()
