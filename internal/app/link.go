@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -18,7 +19,6 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/tlsfile"
 	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
@@ -46,11 +46,17 @@ type scannerLink struct {
 	stop func() error
 }
 
-func linkScanner(c config.Config, env Environment, log *slog.Logger, t tracing) (scannerLink, error) {
+// linkScanner connects to the configured scanners, or makes one in this process.
+// What either tells Prometheus is registered with r.
+func linkScanner(c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger, t tracing) (scannerLink, error) {
 	if len(c.Scanners) > 0 {
-		return linkScanners(c, log, t)
+		link, err := linkScanners(c, log, t)
+		if err == nil {
+			watchPool(r, link.pool)
+		}
+		return link, err
 	}
-	host, err := newScannerHost(c, env, scan.Options{}, log)
+	host, err := newScannerHost(c, env, r, log)
 	if err != nil {
 		return scannerLink{}, err
 	}

@@ -31,13 +31,13 @@ func Serve(ctx context.Context, c config.Config, env Environment, log *slog.Logg
 }
 
 // Scan runs a scanner until ctx ends, and ends it in good order. The log line
-// `serving` has its address.
+// `serving` has its addresses.
 func Scan(ctx context.Context, c config.Config, env Environment, log *slog.Logger) error {
 	s, err := NewScanner(ctx, c, env, log)
 	if err != nil {
 		return err
 	}
-	return run(ctx, s, c.ShutdownGrace, log, func() { log.Info("serving", "grpc_addr", s.Addr()) })
+	return run(ctx, s, c.ShutdownGrace, log, func() { log.Info("serving", "grpc_addr", s.Addr(), "ops_addr", s.OpsAddr()) })
 }
 
 func run(ctx context.Context, p part, grace time.Duration, log *slog.Logger, started func()) error {

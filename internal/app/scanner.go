@@ -6,26 +6,29 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
 
 // Scanner is a scanner process: the scanner's gRPC service on a network
-// address.
+// address, and metrics and health on another.
 type Scanner struct {
 	service  *scannergrpc.Server
 	server   *grpc.Server
-	health   *health.Server
+	ready    *readiness
 	listener net.Listener
+	ops      *http.Server // nil for none
+	opsAt    net.Listener // nil for none
 	tracing  tracing
 	failed   chan error
 	done     sync.WaitGroup
@@ -36,8 +39,10 @@ type Scanner struct {
 
 // NewScanner makes a scanner and listens; it serves from Start on. c must be
 // valid for config.Scanner. An error is a sentence for the operator.
-func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (*Scanner, error) {
-	host, err := newScannerHost(c, env, scan.Options{}, log)
+func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (_ *Scanner, err error) {
+	log = withTraceIDs(log)
+	registry := newRegistry("")
+	host, err := newScannerHost(c, env, registry, log)
 	if err != nil {
 		return nil, err
 	}
@@ -45,32 +50,73 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listen(ctx, "grpc-addr", c.ScannerGRPCAddr)
-	if err != nil {
+	s := &Scanner{service: host.service, ready: newReadiness(host.repositories.Check), failed: make(chan error, 2)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.closeListeners())
+		}
+	}()
+	if s.listener, err = listen(ctx, "grpc-addr", c.ScannerGRPCAddr); err != nil {
 		return nil, err
 	}
-	traces, err := newTracing(ctx, env, "prwarden-scanner", log)
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+	if c.ScannerOpsAddr != config.OpsNone {
+		if s.opsAt, err = listen(ctx, "ops-addr", c.ScannerOpsAddr); err != nil {
+			return nil, err
+		}
+		s.ops = newScannerOps(registry, s.ready)
 	}
-	options := slices.Concat(scannergrpc.NetworkServerOptions(), traces.server(), creds)
-	s := &Scanner{
-		service: host.service, server: newScannerServer(host.service, log, options...), health: health.NewServer(), listener: listener,
-		tracing: traces, failed: make(chan error, 1),
+	if s.tracing, err = newTracing(ctx, env, "prwarden-scanner", log); err != nil {
+		return nil, err
 	}
-	healthpb.RegisterHealthServer(s.server, s.health)
+	s.server = newScannerServer(host.service, log, slices.Concat(scannergrpc.NetworkServerOptions(), s.tracing.server(), creds)...)
+	healthpb.RegisterHealthServer(s.server, s.ready.health)
 	return s, nil
 }
+
+// newScannerOps makes the server of a scanner's metrics and health.
+func newScannerOps(r *prometheus.Registry, ready *readiness) *http.Server {
+	server := newOpsServer(r)
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", server.Handler)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := ready.Check(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		}
+	})
+	server.Handler = mux
+	return server
+}
+
+// maxOpsConnections bounds the connections of a scanner's ops port.
+const maxOpsConnections = 64
 
 // Addr is where the scanner listens.
 func (s *Scanner) Addr() string { return s.listener.Addr().String() }
 
+// OpsAddr is where the scanner shows metrics and health, "" for nowhere.
+func (s *Scanner) OpsAddr() string {
+	if s.opsAt == nil {
+		return ""
+	}
+	return s.opsAt.Addr().String()
+}
+
 // Start begins to serve. Starting twice is starting once.
 func (s *Scanner) Start() {
 	s.start.Do(func() {
+		s.ready.start()
 		s.done.Go(func() {
 			if err := s.server.Serve(scannergrpc.LimitConnections(s.listener)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 				s.failed <- fmt.Errorf("serve gRPC: %w", err)
+			}
+		})
+		if s.ops == nil {
+			return
+		}
+		s.done.Go(func() {
+			if err := s.ops.Serve(netutil.LimitListener(s.opsAt, maxOpsConnections)); !errors.Is(err, http.ErrServerClosed) {
+				s.failed <- fmt.Errorf("serve metrics: %w", err)
 			}
 		})
 	})
@@ -84,19 +130,34 @@ func (s *Scanner) Failed() <-chan error { return s.failed }
 // nowhere. Stopping twice is stopping once.
 func (s *Scanner) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
-		s.health.Shutdown()
+		s.ready.stop()
 		s.service.Drain()
 		s.endScans(ctx)
-		s.done.Wait()
-		// The server closes a listener only if it served it.
-		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			s.stopErr = err
+		if s.ops != nil {
+			s.stopErr = s.ops.Close()
 		}
+		s.done.Wait()
+		s.stopErr = errors.Join(s.stopErr, s.closeListeners())
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
 		defer cancel()
 		s.tracing.stop(last)
 	})
 	return s.stopErr
+}
+
+// closeListeners closes what there is: a server closes a listener only if it
+// served it.
+func (s *Scanner) closeListeners() error {
+	var all []error
+	for _, l := range []net.Listener{s.listener, s.opsAt} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
 }
 
 // endScans lets running calls end until ctx does, then hands their scans back,

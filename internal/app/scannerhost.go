@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -41,13 +43,13 @@ func networkVariables() []string {
 // of its own alike.
 type scannerHost struct {
 	repositories *gitrepo.Store
-	scanner      *scan.Scanner
 	service      *scannergrpc.Server
 }
 
 // newScannerHost makes the code hosts, the cache of repositories, the engine,
-// and the gRPC service over them.
-func newScannerHost(c config.Config, env Environment, o scan.Options, log *slog.Logger) (*scannerHost, error) {
+// and the gRPC service over them. What they tell Prometheus is registered with
+// r.
+func newScannerHost(c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger) (*scannerHost, error) {
 	limits := gitrepo.DefaultLimits()
 	limits.CacheSize = int64(c.CacheSize)
 	var network []string
@@ -73,9 +75,10 @@ func newScannerHost(c config.Config, env Environment, o scan.Options, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	scanner := scan.NewScanner(hosts, o)
-	return &scannerHost{
-		repositories: repositories, scanner: scanner,
-		service: scannergrpc.NewServer(scanner, scannergrpc.Options{Places: c.ScanWorkers}, log),
-	}, nil
+	m := newScannerMetrics(r)
+	scanner := scan.NewScanner(hosts, scan.Options{Observer: m})
+	m.watchCaches(scanner, repositories, limits.CacheSize)
+	service := scannergrpc.NewServer(scanner, scannergrpc.Options{Places: c.ScanWorkers}, log)
+	m.watchPlaces(service)
+	return &scannerHost{repositories: repositories, service: service}, nil
 }

@@ -80,7 +80,7 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 		return nil, err
 	}
 	s.metrics = newMetrics(schema.Needed)
-	if s.scanner, err = linkScanner(c, env, log, s.tracing); err != nil {
+	if s.scanner, err = linkScanner(c, env, s.metrics.registry, log, s.tracing); err != nil {
 		return nil, err
 	}
 	if err = s.listen(ctx, c.Listen); err != nil {
