@@ -17,6 +17,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // Store is all that a store does.
@@ -28,6 +29,7 @@ type Store interface {
 	SetCaps(ctx context.Context, caps map[string]int) error
 	rule.Store
 	admission.KeyStore
+	upkeep.Store
 }
 
 // Harness is an empty store to be tested.
@@ -54,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		"Races":       raceTests(),
 		"Rules":       ruleTests(),
 		"Keys":        keyTests(),
+		"Retention":   retentionTests(),
 		"Reopen":      reopenTests(),
 	}
 	for group, tests := range groups {
