@@ -1,0 +1,209 @@
+package upkeep_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/upkeep"
+)
+
+// fakeStore has so many steps of each kind to do.
+type fakeStore struct {
+	mu     sync.Mutex
+	left   map[string]int
+	calls  map[string]int
+	latest time.Time
+	err    error
+	called chan string
+}
+
+func newFake(left map[string]int) *fakeStore {
+	return &fakeStore{left: left, calls: map[string]int{}, called: make(chan string, 1_000)}
+}
+
+func (f *fakeStore) step(what string) (did, more bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls[what]++
+	f.called <- what
+	if f.err != nil {
+		return false, true, f.err
+	}
+	if f.left[what] == 0 {
+		return false, false, nil
+	}
+	f.left[what]--
+	return true, f.left[what] > 0, nil
+}
+
+func (f *fakeStore) count(what string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls[what]
+}
+
+func (f *fakeStore) deleted(what string, d upkeep.Deleted) (upkeep.Deleted, bool, error) {
+	did, more, err := f.step(what)
+	if !did {
+		d = upkeep.Deleted{}
+	}
+	return d, more, err
+}
+
+func (f *fakeStore) PurgeReviews(_ context.Context, _ time.Duration, latest time.Time) (upkeep.Deleted, bool, error) {
+	f.mu.Lock()
+	f.latest = latest
+	f.mu.Unlock()
+	return f.deleted("reviews", upkeep.Deleted{Reviews: 2, Findings: 5, Skips: 1})
+}
+
+func (f *fakeStore) PurgeExpired(context.Context, time.Duration) (upkeep.Deleted, bool, error) {
+	return f.deleted("expired", upkeep.Deleted{IdempotencyKeys: 3, APIKeys: 1})
+}
+
+func (f *fakeStore) PurgeRepositories(context.Context) (upkeep.Deleted, bool, error) {
+	return f.deleted("repositories", upkeep.Deleted{Repositories: 1})
+}
+
+func (f *fakeStore) Announce(context.Context) error {
+	_, _, err := f.step("announce")
+	return err
+}
+
+func (f *fakeStore) FailRemoved(_ context.Context, _ time.Duration, failure review.Failure) ([]string, bool, error) {
+	did, more, err := f.step("removed")
+	if !did {
+		return nil, more, err
+	}
+	return []string{"rev_" + failure.Code}, more, err
+}
+
+func (f *fakeStore) GiveBack(context.Context) (bool, error) {
+	_, more, err := f.step("give back")
+	return more, err
+}
+
+// buffer is a log that can be read while it is written.
+type buffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// await reads calls until the named one.
+func await(t *testing.T, f *fakeStore, what string) {
+	t.Helper()
+	for {
+		select {
+		case got := <-f.called:
+			if got == what {
+				return
+			}
+		case <-time.After(30 * time.Second):
+			require.FailNow(t, "waited too long", what)
+		}
+	}
+}
+
+func TestLoopDoesEverything(t *testing.T) {
+	t.Parallel()
+	f := newFake(map[string]int{"reviews": 3, "expired": 2, "repositories": 1, "removed": 2, "give back": 2})
+	var log buffer
+	var mu sync.Mutex
+	var total upkeep.Deleted
+	var failed []string
+	now := time.Now()
+	l := upkeep.NewLoop(f, upkeep.Options{
+		Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Hour, Log: slog.New(slog.NewJSONHandler(&log, nil)),
+		Now: func() time.Time { return now },
+		OnPurged: func(d upkeep.Deleted) {
+			mu.Lock()
+			defer mu.Unlock()
+			total = total.Plus(d)
+		},
+		OnFailed: func(id string) { failed = append(failed, id) },
+	})
+	l.Start()
+	l.Start()
+	for range 2 {
+		await(t, f, "give back")
+	}
+	await(t, f, "announce") // the turn with the deletions is over
+	require.NoError(t, l.Stop(t.Context()))
+	require.NoError(t, l.Stop(t.Context()))
+
+	assert.Equal(t, upkeep.Deleted{Reviews: 6, Findings: 15, Skips: 3, IdempotencyKeys: 6, APIKeys: 2, Repositories: 1}, total)
+	assert.Equal(t, map[string]int{"reviews": 6, "findings": 15, "skips": 3, "idempotency_keys": 6, "api_keys": 2, "repositories": 1}, total.ByKind())
+	assert.Equal(t, []string{"rev_organization_removed", "rev_organization_removed"}, failed)
+	assert.Equal(t, now.Add(24*time.Hour), f.latest)
+	assert.Equal(t, 3, f.count("reviews"), "the next look comes after the gap")
+	assert.Greater(t, f.count("announce"), 1)
+	assert.Equal(t, 1, strings.Count(log.String(), `"msg":"deleted what is old","reviews":6,"findings":15`), log.String())
+	assert.Equal(t, 1, strings.Count(log.String(), `any more","reviews":2`), log.String())
+}
+
+func TestLoopKeepsReviewsForEver(t *testing.T) {
+	t.Parallel()
+	f := newFake(map[string]int{"reviews": 1, "repositories": 1, "expired": 1})
+	l := upkeep.NewLoop(f, upkeep.Options{Every: time.Millisecond})
+	l.Start()
+	await(t, f, "give back")
+	require.NoError(t, l.Stop(t.Context()))
+	assert.Zero(t, f.count("reviews"))
+	assert.Zero(t, f.count("repositories"))
+	assert.Equal(t, 1, f.count("expired"))
+}
+
+func TestLoopGoesOnAfterErrors(t *testing.T) {
+	t.Parallel()
+	f := newFake(nil)
+	f.err = errors.New("the database is away")
+	var log buffer
+	l := upkeep.NewLoop(f, upkeep.Options{
+		Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Millisecond, Log: slog.New(slog.NewJSONHandler(&log, nil)),
+		OnPurged: func(upkeep.Deleted) { t.Error("nothing was deleted") },
+	})
+	l.Start()
+	for range 3 {
+		await(t, f, "announce")
+		await(t, f, "removed")
+	}
+	await(t, f, "reviews")
+	await(t, f, "give back")
+	require.NoError(t, l.Stop(t.Context()))
+	assert.Contains(t, log.String(), "the database is away")
+}
+
+func TestLoopStopsInAPause(t *testing.T) {
+	t.Parallel()
+	f := newFake(map[string]int{"removed": 1 << 30})
+	l := upkeep.NewLoop(f, upkeep.Options{Every: time.Hour})
+	l.Start()
+	await(t, f, "removed")
+	require.NoError(t, l.Stop(t.Context()))
+	before := f.count("removed")
+	l.Start()
+	assert.Equal(t, before, f.count("removed"), "stopped is stopped")
+	never := upkeep.NewLoop(f, upkeep.Options{})
+	require.NoError(t, never.Stop(t.Context()), "what never began is stopped at once")
+}
