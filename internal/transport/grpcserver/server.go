@@ -7,7 +7,6 @@ import (
 	"net"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/proto" // registers the codec
@@ -38,12 +37,13 @@ const (
 	// maxStreams bounds the calls that one network connection has at once: a
 	// key may have 100 watches, and needs some for other calls beside them.
 	maxStreams = 128
-	// maxConnections bounds the network connections; 27 KB for an idle one were
-	// measured. More wait until one ends.
-	maxConnections = 2_000
 	// idleTimeout ends connections without calls, as in REST: idle ones must not
 	// keep others out for long.
 	idleTimeout = 2 * time.Minute
+	// streamWorkers is how many goroutines wait for calls. Their stacks have
+	// grown already, which takes a new one longer than many calls; calls that
+	// find none free get a new one.
+	streamWorkers = 32
 	// handshakeTimeout bounds how long a connection may take to be one.
 	handshakeTimeout = 10 * time.Second
 )
@@ -69,6 +69,7 @@ func New(chain *Chain, register func(grpc.ServiceRegistrar), telemetry stats.Han
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
 		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.NumStreamWorkers(streamWorkers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: idleTimeout,
 			Time:              time.Minute,
@@ -85,9 +86,10 @@ func New(chain *Chain, register func(grpc.ServiceRegistrar), telemetry stats.Han
 	return s
 }
 
-// Serve serves the network half on l until Shutdown.
+// Serve serves the network half on l, which bounds its connections (see package
+// port), until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.network.Serve(netutil.LimitListener(l, maxConnections)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+	if err := s.network.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 		return fmt.Errorf("serve gRPC: %w", err)
 	}
 	return nil
