@@ -45,6 +45,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	m.registry.MustRegister(newQueueCollector(s.store))
 	m.registry.MustRegister(s.store.Collectors()...)
 	s.keys = admission.NewKeys(s.store, time.Now, s.log)
+	m.watchKeys(s.keys)
 	s.ready = newReadiness(s.store.CheckSchema)
 	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys)
 	s.listener = s.store.NewListener(hub, sqlstore.ListenerOptions{Log: s.log})
@@ -53,7 +54,9 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 		Name: workerName(), Workers: c.ScanWorkers, Log: s.log, OnEnd: m.scanEnded,
 	})
 
-	admitter := s.admit(c.Listen, nil)
+	s.upkeep = s.newUpkeep(c, hub)
+
+	admitter := s.admit(c.Listen, m.admitted)
 	chain, err := grpcserver.NewChain(admitter, m.grpc, s.log)
 	if err != nil {
 		return err
