@@ -20,6 +20,7 @@ import (
 	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
+	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // Server is a whole server: store, queue, scanner or the way to scanners, and
@@ -36,6 +37,7 @@ type Server struct {
 	limiter    *admission.SharedLimiter // nil when this server counts for itself
 	dispatcher *review.Dispatcher
 	listener   *sqlstore.Listener
+	upkeep     *upkeep.Loop
 	watches    *reviewgrpc.Reviews
 	ready      *readiness
 	grpc       *grpcserver.Server
@@ -93,7 +95,7 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 // it ready.
 func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*sqlstore.Store, error) {
 	store, err := sqlstore.Open(ctx, sqlstore.Options{
-		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(),
+		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(), Organizations: c.OrganizationNames(),
 	})
 	if err != nil {
 		return nil, err
@@ -101,6 +103,9 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*sqlstor
 	lost, err := prepare(ctx, store, c.Storage)
 	if err == nil {
 		err = store.SetCaps(ctx, c.MaxScans())
+	}
+	if err == nil {
+		err = store.Announce(ctx) // before anybody can think that they were removed
 	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -157,6 +162,7 @@ func (s *Server) Start() {
 		s.ready.start()
 		s.listener.Start()
 		s.dispatcher.Start()
+		s.upkeep.Start()
 		s.serve("gRPC", func() error { return s.grpc.Serve(s.listeners.grpc) })
 		s.serve("HTTP", func() error { return s.http.Serve(netutil.LimitListener(s.listeners.http, maxHTTPConnections)) })
 		if s.ops != nil {
@@ -223,6 +229,7 @@ func (s *Server) shutdown(ctx context.Context) error {
 	if err := s.grpc.Shutdown(last); err != nil { // what the gateway called
 		s.log.Warn("running calls of the gateway were cut off", "error", err)
 	}
+	err = errors.Join(err, s.upkeep.Stop(last))
 	err = errors.Join(err, s.listener.Stop(last))
 	err = errors.Join(err, s.keys.Stop(last))
 	if s.limiter != nil {

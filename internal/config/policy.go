@@ -41,6 +41,15 @@ func (c Config) MaxScans() map[string]int {
 	return caps
 }
 
+// OrganizationNames are the names of the organizations.
+func (c Config) OrganizationNames() []string {
+	names := make([]string, len(c.Organizations))
+	for i, o := range c.Organizations {
+		names[i] = o.Name
+	}
+	return names
+}
+
 // Allowed reports whether the organization's keys may scan repo, an
 // `owner/name`. Case counts. An unknown organization may scan nothing.
 func (p Policy) Allowed(org, repo string) bool {
