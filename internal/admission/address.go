@@ -34,6 +34,13 @@ func ClientAddress(peer string, forwardedFor []string, trusted []netip.Prefix) n
 	return addr
 }
 
+// IsTrusted reports whether a peer, an IP address with or without a port, is
+// one of the trusted proxies.
+func IsTrusted(peer string, trusted []netip.Prefix) bool {
+	a := parseAddress(peer)
+	return a.IsValid() && contains(trusted, a)
+}
+
 // parseAddress reads an IP address with or without a port.
 func parseAddress(s string) netip.Addr {
 	if ap, err := netip.ParseAddrPort(s); err == nil {

@@ -128,7 +128,7 @@ func (g *Gate) Enter(ctx context.Context, peer string) (*Pass, error) {
 
 // counted is the address that a peer's requests count for; invalid for none.
 func (g *Gate) counted(peer string) netip.Addr {
-	if a := parseAddress(peer); a.IsValid() && contains(g.trusted, a) {
+	if IsTrusted(peer, g.trusted) {
 		return netip.Addr{}
 	}
 	return ClientAddress(peer, nil, nil)

@@ -57,7 +57,8 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	s.upkeep = s.newUpkeep(c, hub)
 
 	admitter := s.admit(c.Listen, m.admitted)
-	chain, err := grpcserver.NewChain(admitter, m.grpc, s.log)
+	gate := s.newGate(c.Listen)
+	chain, err := grpcserver.NewChain(admitter, gate, m.grpc, s.log)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 		}
 	}, s.tracing.handler())
 	if s.gateway, err = gateway.New(gateway.Config{
-		Conn: s.grpc.Conn(), Admitter: admitter, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
+		Conn: s.grpc.Conn(), Admitter: admitter, Gate: gate, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
 		Observe: m.answered, Tracer: s.tracing.spans(),
 	}); err != nil {
 		return err

@@ -1,10 +1,17 @@
 package app
 
 import (
+	"crypto/tls"
+	"fmt"
+	"net"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/tlsfile"
+	"github.com/prwarden/prwarden/internal/transport/port"
 )
 
 // admit makes what admits requests: servers on one Postgres count together,
@@ -16,4 +23,84 @@ func (s *Server) admit(c config.Listen, observe func(admission.Outcome)) *admiss
 		limiter = s.limiter
 	}
 	return admission.NewAdmitter(s.keys, limiter, c.TrustedProxies, admission.DefaultLimit, observe)
+}
+
+// newGate makes what sheds requests when there are too many.
+func (s *Server) newGate(c config.Listen) *admission.Gate {
+	shed := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "prwarden_requests_shed_total",
+		Help: "Requests that were refused with 503 because there were too many, by what there were too many of.",
+	}, []string{"crowd"})
+	for _, crowd := range admission.Crowds() {
+		shed.WithLabelValues(string(crowd)) // from 0 on
+	}
+	gate := admission.NewGate(admission.DefaultGateLimits(), c.TrustedProxies, s.log, func(crowd admission.Crowd) {
+		shed.WithLabelValues(string(crowd)).Inc()
+	})
+	s.metrics.registry.MustRegister(shed, gateCollector{gate, prometheus.NewDesc("prwarden_requests_open",
+		"Requests that the server has, by what they do: worked on, wait for that, wait for their client, watch.", []string{"state"}, nil)})
+	return gate
+}
+
+// gateCollector tells how full a gate is.
+type gateCollector struct {
+	gate *admission.Gate
+	open *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (c gateCollector) Describe(to chan<- *prometheus.Desc) { to <- c.open }
+
+// Collect implements prometheus.Collector.
+func (c gateCollector) Collect(to chan<- prometheus.Metric) {
+	s := c.gate.State()
+	for state, n := range map[string]int{
+		"working": s.Working, "waiting": s.Waiting, "client": max(0, s.Open-s.Working-s.Waiting), "watching": s.Watches,
+	} {
+		to <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(n), state)
+	}
+}
+
+// openPorts makes the public listeners fit for strangers.
+func (s *Server) openPorts(c config.Listen) error {
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "prwarden_connections_refused_total",
+		Help: "Connections that were closed at once because their address had too many, by port.",
+	}, []string{"port"})
+	s.metrics.registry.MustRegister(refused)
+	certificates, err := s.certificates(c)
+	if err != nil {
+		return err
+	}
+	wrap := func(name string, l net.Listener, protocols ...string) net.Listener {
+		o := port.Options{Trusted: c.TrustedProxies, Refused: refused.WithLabelValues(name).Inc}
+		if certificates != nil {
+			o.TLS = certificates.Server(tls.VersionTLS12, protocols...)
+		}
+		return port.Wrap(l, o)
+	}
+	s.listeners.http = wrap("http", s.listeners.http, "h2", "http/1.1")
+	s.listeners.grpc = wrap("grpc", s.listeners.grpc, "h2")
+	return nil
+}
+
+// certificates loads what the public ports show; nil for plain text.
+func (s *Server) certificates(c config.Listen) (*tlsfile.Loader, error) {
+	if c.ListenTLSCert == "" {
+		for _, addr := range []string{c.HTTPAddr, c.GRPCAddr} {
+			if !config.IsLoopback(addr) {
+				s.log.Warn("API keys travel in plain text to a port that other machines can reach; give listen_tls_cert and listen_tls_key, or let nothing but a proxy that ends TLS reach it", "addr", addr)
+			}
+		}
+		return nil, nil
+	}
+	certificates, err := tlsfile.Load(tlsfile.Files{Cert: c.ListenTLSCert, Key: c.ListenTLSKey, CA: c.ListenTLSClientCA}, s.log)
+	if err != nil {
+		return nil, fmt.Errorf("TLS of the public ports: %w", err)
+	}
+	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "prwarden_tls_certificate_expiry_timestamp_seconds",
+		Help: "When the certificate of the public ports ends, in seconds since 1970.",
+	}, func() float64 { return float64(certificates.NotAfter().Unix()) }))
+	return certificates, nil
 }

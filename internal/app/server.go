@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/review"
@@ -136,6 +134,9 @@ func (s *Server) listen(ctx context.Context, l config.Listen) (err error) {
 	if s.listeners.grpc, err = listen(ctx, "grpc-addr", l.GRPCAddr); err != nil {
 		return err
 	}
+	if err = s.openPorts(l); err != nil {
+		return err
+	}
 	if l.OpsAddr == config.OpsNone {
 		return nil
 	}
@@ -178,10 +179,6 @@ func (s *Server) serve(what string, serve func() error) {
 		}
 	})
 }
-
-// maxHTTPConnections is how many REST connections are served at once; more wait
-// to be accepted. Each can take some tens of KB, and a watch holds one.
-const maxHTTPConnections = 2_000
 
 // Failed tells when a listener ended by itself.
 func (s *Server) Failed() <-chan error { return s.failed }

@@ -7,13 +7,20 @@ import (
 	"strconv"
 )
 
-// Listen says where the server and the scanner listen, and whom they believe.
+// Listen says where the server and the scanner listen, what the server's public
+// ports show there, and whom they believe.
 type Listen struct {
 	HTTPAddr        string         `koanf:"http_addr"`         // REST API
 	GRPCAddr        string         `koanf:"grpc_addr"`         // gRPC API
 	OpsAddr         string         `koanf:"ops_addr"`          // metrics; empty for none
 	ScannerGRPCAddr string         `koanf:"scanner_grpc_addr"` // the scanner's gRPC service
 	TrustedProxies  []netip.Prefix `koanf:"trusted_proxies"`   // whose X-Forwarded-For counts
+
+	// PEM files for both public ports; without a certificate they speak plain
+	// text.
+	ListenTLSCert     string `koanf:"listen_tls_cert"`
+	ListenTLSKey      string `koanf:"listen_tls_key"`
+	ListenTLSClientCA string `koanf:"listen_tls_client_ca"` // clients must show a certificate from there
 }
 
 func defaultListen() Listen {
@@ -42,6 +49,15 @@ func (l Listen) settings() []Setting {
 		}, {
 			Key: "trusted_proxies", Commands: Serve, Value: "CIDR,...", List: true,
 			Usage: "Addresses or networks of reverse proxies whose X-Forwarded-For\nis believed.",
+		}, {
+			Key: "listen_tls_cert", Commands: Serve, Value: "FILE",
+			Usage: "Certificate (PEM, with its chain) that both public ports show. It is\nread again when it changes. Without one they speak plain text.",
+		}, {
+			Key: "listen_tls_key", Commands: Serve, Value: "FILE",
+			Usage: "Private key (PEM) of --listen-tls-cert.",
+		}, {
+			Key: "listen_tls_client_ca", Commands: Serve, Value: "FILE",
+			Usage: "Authorities (PEM): clients must show a certificate from one of them,\nbeside their API key.",
 		},
 	}
 }
@@ -52,6 +68,12 @@ func (l Listen) validate(ps *Problems) {
 	checkListenAddr(ps, "scanner_grpc_addr", l.ScannerGRPCAddr)
 	if l.OpsAddr != OpsNone {
 		checkListenAddr(ps, "ops_addr", l.OpsAddr)
+	}
+	if (l.ListenTLSCert == "") != (l.ListenTLSKey == "") {
+		ps.add("listen_tls_cert", "listen_tls_cert and listen_tls_key belong together; give both or neither")
+	}
+	if l.ListenTLSClientCA != "" && l.ListenTLSCert == "" {
+		ps.add("listen_tls_client_ca", "it needs listen_tls_cert and listen_tls_key: without TLS nobody can show a certificate")
 	}
 }
 

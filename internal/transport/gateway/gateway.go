@@ -30,8 +30,10 @@ import (
 type Config struct {
 	// Conn is grpcserver.Server's connection for callers in this process.
 	Conn grpc.ClientConnInterface
-	// Admitter admits and counts every request but those for health.
+	// Admitter admits and counts every request but those for health. Gate sheds
+	// some before that, when there are too many.
 	Admitter *admission.Admitter
+	Gate     *admission.Gate
 	// OpenAPI is the document at /openapi.json.
 	OpenAPI []byte
 	// Ready says why the server can't answer calls now; nil when it can.
@@ -49,6 +51,7 @@ type Gateway struct {
 	mux      *runtime.ServeMux
 	routes   routes
 	admitter *admission.Admitter
+	gate     *admission.Gate
 	openAPI  []byte
 	ready    func(context.Context) error
 	log      *slog.Logger
@@ -63,7 +66,7 @@ func New(c Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{
-		routes: rs, admitter: c.Admitter, openAPI: c.OpenAPI, ready: c.Ready, log: c.Log,
+		routes: rs, admitter: c.Admitter, gate: c.Gate, openAPI: c.OpenAPI, ready: c.Ready, log: c.Log,
 		observe: c.Observe, tracer: newTracer(c.Tracer),
 	}
 	if g.observe == nil {
@@ -136,17 +139,26 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.health(rec, r)
 		return
 	}
+	credentials := admission.Credentials{
+		Authorization: r.Header.Values("Authorization"), PeerAddr: r.RemoteAddr, ForwardedFor: r.Header.Values("X-Forwarded-For"),
+	}
+	pass, err := g.gate.Enter(r.Context(), r.RemoteAddr)
+	if err != nil {
+		e.shed = true
+		setRateHeaders(h, g.admitter.Peek(credentials))
+		g.fail(rec, r, err)
+		return
+	}
+	defer pass.Leave()
+	e.pass = pass
+	rec.bound(r.Context(), pass, func(err error) { g.fail(rec, r, err) })
 	policy := admission.KeyRequired
 	if r.URL.Path == openAPIPath {
 		policy = admission.Open
 	}
-	caller, decision, err := g.admitter.Admit(r.Context(), admission.Credentials{
-		Authorization: r.Header.Values("Authorization"), PeerAddr: r.RemoteAddr, ForwardedFor: r.Header.Values("X-Forwarded-For"),
-	}, policy)
+	caller, decision, err := g.admitter.Admit(r.Context(), credentials, policy)
 	e.caller = caller
-	if decision.Limit > 0 {
-		setRateHeaders(h, decision)
-	}
+	setRateHeaders(h, decision)
 	switch {
 	case err != nil:
 		g.fail(rec, r, err)
@@ -210,7 +222,7 @@ func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Du
 	switch {
 	case w.status >= http.StatusInternalServerError && w.status != http.StatusServiceUnavailable:
 		level = slog.LevelError
-	case isHealth(r.URL.Path):
+	case e.shed, isHealth(r.URL.Path):
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{

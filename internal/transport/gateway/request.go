@@ -32,8 +32,10 @@ type exchange struct {
 	idempotency []string // values of the Idempotency-Key header
 	route       *route   // nil until found
 	reason      string   // of the error that was answered
-	reviewID    string   // of the review that was answered
-	probe       bool     // only asks which route there is
+	pass        *admission.Pass
+	shed        bool   // refused before it was admitted
+	reviewID    string // of the review that was answered
+	probe       bool   // only asks which route there is
 }
 
 type exchangeKey struct{}
@@ -80,6 +82,10 @@ func (g *Gateway) checked(next runtime.HandlerFunc) runtime.HandlerFunc {
 			params[name] = pathText(value)
 		}
 		if e.route.stream {
+			if err := e.pass.Watch(); err != nil {
+				g.fail(w, r, err)
+				return
+			}
 			w = newStreamWriter(w)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -96,7 +102,7 @@ func (g *Gateway) check(w http.ResponseWriter, r *http.Request, e *exchange) ([]
 	var body []byte
 	if e.route.body != nil {
 		var err error
-		if body, err = readBody(w, r); err != nil {
+		if body, err = readBody(w, r, e.pass); err != nil {
 			return nil, err
 		}
 	}
@@ -143,13 +149,22 @@ func checkIdempotency(values []string) error {
 }
 
 // readBody reads a body of at most grpcserver.MaxBody bytes, whatever
-// Content-Length says.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// Content-Length says. While the client takes its time, the request is not one
+// that is worked on; and one that may be large needs a place.
+func readBody(w http.ResponseWriter, r *http.Request, pass *admission.Pass) ([]byte, error) {
 	tooLarge := func() error {
 		return errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge, "The request body is larger than 1 MiB (%d bytes), which is the most that this server takes.", grpcserver.MaxBody)
 	}
 	if r.ContentLength > grpcserver.MaxBody {
 		return nil, tooLarge()
+	}
+	if r.ContentLength != 0 {
+		pass.Pause()
+		if r.ContentLength < 0 || r.ContentLength > admission.Large {
+			if err := pass.Body(r.Context()); err != nil {
+				return nil, err
+			}
+		}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, grpcserver.MaxBody))
 	var over *http.MaxBytesError
@@ -159,7 +174,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case err != nil:
 		return nil, errs.Invalid(strictjson.Body, "could not be read to its end")
 	}
-	return body, nil
+	return body, pass.Resume(r.Context())
 }
 
 // hasBody reports whether a request that should have no body has one, without

@@ -196,11 +196,20 @@ func setRateHeaders(h http.Header, d admission.Decision) {
 	h["X-RateLimit-Reset"] = md.Get(grpcserver.RateResetKey)
 }
 
-// recorder notes what was answered.
+// recorder notes what was answered, and bounds what waits to be read.
 type recorder struct {
 	http.ResponseWriter
 	status int // 0 until written
 	bytes  int64
+
+	ctx   context.Context
+	pass  *admission.Pass // nil for no bounds
+	crowd func(error)     // answers that there is no place for a large answer
+}
+
+// bound sets the bounds of an answer.
+func (w *recorder) bound(ctx context.Context, pass *admission.Pass, crowd func(error)) {
+	w.ctx, w.pass, w.crowd = ctx, pass, crowd
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -211,6 +220,19 @@ func (w *recorder) WriteHeader(status int) {
 }
 
 func (w *recorder) Write(p []byte) (int, error) {
+	// What is left to do waits for the client.
+	w.pass.Pause()
+	if len(p) > admission.Large {
+		done, err := w.pass.Answer(w.ctx)
+		switch {
+		case err != nil && w.status == 0:
+			w.crowd(err)
+			return len(p), nil
+		case err != nil:
+			return 0, err
+		}
+		defer done()
+	}
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}

@@ -31,14 +31,10 @@ func (a admit) around(ctx context.Context, _ string, next func(context.Context) 
 		return next(admission.NewContext(ctx, c.caller))
 	}
 	md, _ := metadata.FromIncomingContext(ctx)
-	caller, decision, err := a.admitter.Admit(ctx, admission.Credentials{
-		Authorization: md.Get(authorizationKey), PeerAddr: c.peer, ForwardedFor: md.Get(forwardedForKey),
-	}, admission.KeyRequired)
+	caller, decision, err := a.admitter.Admit(ctx, credentialsOf(c, md), admission.KeyRequired)
 	c.caller = caller
-	if decision.Limit > 0 {
-		// It fails only when the header was sent already, which nobody did yet.
-		_ = grpc.SetHeader(ctx, RateMetadata(decision))
-	}
+	// It fails only when the header was sent already, which nobody did yet.
+	_ = grpc.SetHeader(ctx, RateMetadata(decision))
 	if err != nil {
 		return err
 	}

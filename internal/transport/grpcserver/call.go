@@ -36,7 +36,10 @@ type call struct {
 	peer      string
 	inProcess bool // came through the gateway
 	caller    admission.Caller
-	reviewID  string // of the review that it created
+	pass      *admission.Pass // nil for a call that came through the gateway
+	shed      bool            // refused before it was admitted
+	endless   bool            // a stream, which may last; known when pass is
+	reviewID  string          // of the review that it created
 }
 
 type callKey struct{}

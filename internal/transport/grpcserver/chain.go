@@ -30,7 +30,7 @@ type Chain struct{ links []link }
 
 // NewChain makes the chain. It fails only when the constraints in the protos
 // can't be compiled.
-func NewChain(admitter *admission.Admitter, metrics *grpcprom.ServerMetrics, log *slog.Logger) (*Chain, error) {
+func NewChain(admitter *admission.Admitter, gate *admission.Gate, metrics *grpcprom.ServerMetrics, log *slog.Logger) (*Chain, error) {
 	validation, err := newValidation()
 	if err != nil {
 		return nil, err
@@ -44,6 +44,8 @@ func NewChain(admitter *admission.Admitter, metrics *grpcprom.ServerMetrics, log
 		{"errors", step(failures{log}.around)},
 		// A panic becomes an error like any other, so recovery is inside those.
 		{"recovery", recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(recovered))},
+		// Before anything that costs.
+		{"overload", overload{gate, admission.NewGate(healthLimits(), nil, log, nil), admitter}.pass},
 		// Who, then how many; load balancers ask for health without a key.
 		{"admission", exceptHealth(step(admit{admitter}.around))},
 		{"authorization", exceptHealth(step(authorize))},

@@ -19,7 +19,7 @@ func TestOrderOfTheChain(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	admitter := admission.NewAdmitter(nil, admission.NewMemoryLimiter(time.Now), nil, 0, nil)
-	chain, err := NewChain(admitter, grpcprom.NewServerMetrics(), log)
+	chain, err := NewChain(admitter, admission.NewGate(admission.DefaultGateLimits(), nil, log, nil), grpcprom.NewServerMetrics(), log)
 	require.NoError(t, err)
 	var names []string
 	for _, l := range chain.links {
@@ -27,7 +27,7 @@ func TestOrderOfTheChain(t *testing.T) {
 		assert.NotNil(t, l.pass, l.name)
 	}
 	assert.Equal(t, []string{
-		"request id", "logging", "metrics", "errors", "recovery", "admission", "authorization", "validation",
+		"request id", "logging", "metrics", "errors", "recovery", "overload", "admission", "authorization", "validation",
 	}, names)
 }
 

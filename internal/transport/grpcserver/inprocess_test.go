@@ -48,7 +48,8 @@ func (nobody) Remembered([]string) (admission.Caller, bool) { return admission.C
 func newTestClient(t *testing.T, s *service) (*Server, prwardenv1.ReviewServiceClient, context.Context) {
 	t.Helper()
 	admitter := admission.NewAdmitter(nobody{}, admission.NewMemoryLimiter(time.Now), nil, 0, nil)
-	chain, err := NewChain(admitter, grpcprom.NewServerMetrics(), slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	chain, err := NewChain(admitter, admission.NewGate(admission.DefaultGateLimits(), nil, log, nil), grpcprom.NewServerMetrics(), log)
 	require.NoError(t, err)
 	server := New(chain, func(r grpc.ServiceRegistrar) { prwardenv1.RegisterReviewServiceServer(r, s) }, nil)
 	ctx := WithAdmitted(t.Context(), &Admitted{

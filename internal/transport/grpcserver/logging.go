@@ -46,7 +46,7 @@ func level(c *call, method string, code codes.Code) slog.Level {
 	switch {
 	case code == codes.Internal:
 		return slog.LevelError
-	case c.inProcess, method == healthpb.Health_Check_FullMethodName, method == healthpb.Health_Watch_FullMethodName:
+	case c.inProcess, c.shed, method == healthpb.Health_Check_FullMethodName, method == healthpb.Health_Watch_FullMethodName:
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

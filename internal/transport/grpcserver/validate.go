@@ -62,18 +62,38 @@ func (s validatedStream) RecvMsg(m any) error {
 // is there already. The call has to end after an error: what was asked for may
 // still come.
 func (s validatedStream) receive(d *decoded) error {
-	if callOf(s.Context()).inProcess {
+	c := callOf(s.Context())
+	if c.inProcess {
 		return s.ServerStream.RecvMsg(d)
 	}
+	if c.endless {
+		if err := c.pass.Watch(); err != nil {
+			return err
+		}
+	}
+	c.pass.Pause()
 	received := make(chan error, 1)
 	go func() { received <- s.ServerStream.RecvMsg(d) }()
-	timer := time.NewTimer(s.v.wait)
+	timer, slow := time.NewTimer(s.v.wait), time.NewTimer(slowMessage)
 	defer timer.Stop()
-	select {
-	case err := <-received:
-		return err
-	case <-timer.C:
-		return errs.New(errs.DeadlineExceeded, errs.ReasonDeadlineExceeded, "The request was not received within %s.", s.v.wait)
+	defer slow.Stop()
+	for {
+		select {
+		case err := <-received:
+			if err != nil || c.endless {
+				return err
+			}
+			return c.pass.Resume(s.Context())
+		case <-slow.C:
+			if c.endless {
+				continue
+			}
+			if err := c.pass.Body(s.Context()); err != nil {
+				return err
+			}
+		case <-timer.C:
+			return errs.New(errs.DeadlineExceeded, errs.ReasonDeadlineExceeded, "The request was not received within %s.", s.v.wait)
+		}
 	}
 }
 

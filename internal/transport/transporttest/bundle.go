@@ -31,6 +31,7 @@ import (
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/grpcserver"
+	"github.com/prwarden/prwarden/internal/transport/port"
 	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
 )
 
@@ -44,6 +45,7 @@ type Bundle struct {
 	Keys     *admission.Keys
 	Handlers *reviewgrpc.Reviews
 	Metrics  *grpcprom.ServerMetrics
+	Gate     *admission.Gate
 	URL      string // of the REST API, without /v1
 	GRPCAddr string
 	Logs     *Logs
@@ -57,6 +59,8 @@ type Options struct {
 	Trusted []netip.Prefix // proxies
 	Tracer  trace.TracerProvider
 	Observe func(gateway.Answered)
+	Gate    admission.GateLimits // those of a server when Open is 0
+	Port    port.Options         // of both ports
 }
 
 // Start starts a transport that ends with the test.
@@ -73,22 +77,27 @@ func Start(t testing.TB, o Options) *Bundle {
 	b.Keys = admission.NewKeys(b.store, time.Now, log)
 	b.Handlers = reviewgrpc.NewReviews(b.Reviews, b.Keys)
 	admitter := admission.NewAdmitter(b.Keys, admission.NewMemoryLimiter(time.Now), o.Trusted, o.Limit, nil)
-	chain, err := grpcserver.NewChain(admitter, b.Metrics, log)
+	if o.Gate.Open == 0 {
+		o.Gate = admission.DefaultGateLimits()
+	}
+	b.Gate = admission.NewGate(o.Gate, o.Trusted, log, nil)
+	chain, err := grpcserver.NewChain(admitter, b.Gate, b.Metrics, log)
 	require.NoError(t, err)
 	server := grpcserver.New(chain, b.register, nil)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	b.GRPCAddr = listener.Addr().String()
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- server.Serve(port.Wrap(listener, o.Port)) }()
 
 	g, err := gateway.New(gateway.Config{
-		Conn: server.Conn(), Admitter: admitter, OpenAPI: []byte(`{"openapi":"3.0.0"}`), Log: log, Tracer: o.Tracer, Observe: o.Observe,
+		Conn: server.Conn(), Admitter: admitter, Gate: b.Gate, OpenAPI: []byte(`{"openapi":"3.0.0"}`), Log: log, Tracer: o.Tracer, Observe: o.Observe,
 		Ready: func(context.Context) error { return b.ready },
 	})
 	require.NoError(t, err)
 	web := httptest.NewUnstartedServer(nil)
 	web.Config = gateway.NewServer(g, log)
+	web.Listener = port.Wrap(web.Listener, o.Port)
 	web.Start()
 	b.URL = web.URL
 	t.Cleanup(func() {
