@@ -165,7 +165,7 @@ func (s *Server) Start() {
 		s.dispatcher.Start()
 		s.upkeep.Start()
 		s.serve("gRPC", func() error { return s.grpc.Serve(s.listeners.grpc) })
-		s.serve("HTTP", func() error { return s.http.Serve(netutil.LimitListener(s.listeners.http, maxHTTPConnections)) })
+		s.serve("HTTP", func() error { return s.http.Serve(s.listeners.http) })
 		if s.ops != nil {
 			s.serve("metrics", func() error { return s.ops.Serve(s.listeners.ops) })
 		}
