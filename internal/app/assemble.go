@@ -49,6 +49,9 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	s.ready = newReadiness(s.store.CheckSchema)
 	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys)
 	s.listener = s.store.NewListener(hub, sqlstore.ListenerOptions{Log: s.log})
+	if c.Shared() {
+		m.watchListener(s.listener)
+	}
 	scanner := observedScanner{scannergrpc.NewClient(s.scanner.pool), m, s.tracing.tracer()}
 	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, scanner, rules, hub, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Log: s.log, OnEnd: m.scanEnded,
@@ -56,7 +59,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 
 	s.upkeep = s.newUpkeep(c, hub)
 
-	admitter := s.admit(c.Listen, m.admitted)
+	admitter := s.admit(c, m.admitted)
 	gate := s.newGate(c.Listen)
 	chain, err := grpcserver.NewChain(admitter, gate, m.grpc, s.log)
 	if err != nil {

@@ -14,7 +14,9 @@ import (
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/store/sqlstore"
 	"github.com/prwarden/prwarden/internal/transport/gateway"
+	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // newRegistry returns a registry with what every process tells Prometheus.
@@ -66,6 +68,8 @@ type metrics struct {
 	leasesLost  *prometheus.CounterVec
 	watches     prometheus.Gauge
 	decisions   *prometheus.CounterVec
+	shed        *prometheus.CounterVec
+	deleted     *prometheus.CounterVec
 	failureCode *boundedLabel
 }
 
@@ -114,8 +118,18 @@ func newMetrics(schema int64) *metrics {
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_rate_limit_decisions_total", Help: "What the rate limit said of requests over both protocols; refused_from_memory did not ask the database.",
 		}, []string{"decision"}),
+		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "prwarden_requests_shed_total", Help: "Requests that were refused because there were too many, by what there was too much of.",
+		}, []string{"crowd"}),
+		deleted: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "prwarden_upkeep_deleted_total", Help: "What this server deleted because it was old or its organization is gone.",
+		}, []string{"what"}),
 		failureCode: newBoundedLabel(),
 	}
+	for _, c := range admission.Crowds() {
+		m.shed.WithLabelValues(string(c))
+	}
+	m.purged(upkeep.Deleted{})
 	for _, o := range admission.Outcomes() {
 		m.decisions.WithLabelValues(string(o))
 	}
@@ -125,7 +139,8 @@ func newMetrics(schema int64) *metrics {
 	for _, status := range []review.Status{review.Complete, review.Canceled} {
 		m.ended.WithLabelValues(string(status), "")
 	}
-	m.registry.MustRegister(m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches, m.decisions)
+	m.registry.MustRegister(m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches, m.decisions,
+		m.shed, m.deleted)
 	return m
 }
 
@@ -143,6 +158,32 @@ func (m *metrics) answered(a gateway.Answered) {
 
 // admitted is what the admitter tells of each request.
 func (m *metrics) admitted(o admission.Outcome) { m.decisions.WithLabelValues(string(o)).Inc() }
+
+// tooMany is what the gate tells of each request that it sheds.
+func (m *metrics) tooMany(c admission.Crowd) { m.shed.WithLabelValues(string(c)).Inc() }
+
+// purged is what the upkeep tells of each step that deleted something.
+func (m *metrics) purged(d upkeep.Deleted) {
+	for what, n := range map[string]int{
+		"reviews": d.Reviews, "findings": d.Findings, "skips": d.Skips, "idempotency_keys": d.IdempotencyKeys,
+		"api_keys": d.APIKeys, "repositories": d.Repositories,
+	} {
+		m.deleted.WithLabelValues(what).Add(float64(n))
+	}
+}
+
+// watchListener registers whether the server hears what others write to the
+// same database.
+func (m *metrics) watchListener(l *sqlstore.Listener) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "prwarden_notifications_listening", Help: "Whether this server hears what others write to the same Postgres; 0 while it only polls.",
+	}, func() float64 {
+		if l.Listening() {
+			return 1
+		}
+		return 0
+	}))
+}
 
 // watchKeys registers what the keys count themselves.
 func (m *metrics) watchKeys(k *admission.Keys) {
