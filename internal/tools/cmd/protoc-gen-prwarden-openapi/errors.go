@@ -44,7 +44,7 @@ func apiErrors() []apiError {
 		},
 		{
 			http.StatusForbidden, "PermissionDenied",
-			"The key may not do this (reasons SCOPE_MISSING, REPOSITORY_NOT_ALLOWED, DEFAULT_RULE).",
+			"The key may not do this (reasons SCOPE_MISSING, REPOSITORY_NOT_ALLOWED, ORGANIZATION_REMOVED, DEFAULT_RULE).",
 			codes.PermissionDenied, "SCOPE_MISSING", "This needs a key with the scope rules:write; yours has rules:read.", nil,
 		},
 		{
