@@ -16,28 +16,21 @@ import (
 
 // admit makes what admits requests: servers on one Postgres count together,
 // one on SQLite for itself. observe hears what becomes of each request.
-func (s *Server) admit(c config.Listen, observe func(admission.Outcome)) *admission.Admitter {
+func (s *Server) admit(c config.Config, observe func(admission.Outcome)) *admission.Admitter {
 	var limiter admission.Limiter = admission.NewMemoryLimiter(time.Now)
 	if windows, ok := s.store.Windows(); ok {
 		s.limiter = admission.NewSharedLimiter(windows, time.Now, s.log)
 		limiter = s.limiter
 	}
-	return admission.NewAdmitter(s.keys, limiter, c.TrustedProxies, admission.DefaultLimit, observe)
+	a := admission.NewAdmitter(s.keys, limiter, c.TrustedProxies, admission.DefaultLimit, observe)
+	a.ServeOnly(c.Policy().Known)
+	return a
 }
 
 // newGate makes what sheds requests when there are too many.
 func (s *Server) newGate(c config.Listen) *admission.Gate {
-	shed := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "prwarden_requests_shed_total",
-		Help: "Requests that were refused with 503 because there were too many, by what there were too many of.",
-	}, []string{"crowd"})
-	for _, crowd := range admission.Crowds() {
-		shed.WithLabelValues(string(crowd)) // from 0 on
-	}
-	gate := admission.NewGate(admission.DefaultGateLimits(), c.TrustedProxies, s.log, func(crowd admission.Crowd) {
-		shed.WithLabelValues(string(crowd)).Inc()
-	})
-	s.metrics.registry.MustRegister(shed, gateCollector{gate, prometheus.NewDesc("prwarden_requests_open",
+	gate := admission.NewGate(admission.DefaultGateLimits(), c.TrustedProxies, s.log, s.metrics.tooMany)
+	s.metrics.registry.MustRegister(gateCollector{gate, prometheus.NewDesc("prwarden_requests_open",
 		"Requests that the server has, by what they do: worked on, wait for that, wait for their client, watch.", []string{"state"}, nil)})
 	return gate
 }
