@@ -60,6 +60,9 @@ func (s *Server) openPorts(c config.Listen) error {
 		Name: "prwarden_connections_refused_total",
 		Help: "Connections that were closed at once because their address had too many, by port.",
 	}, []string{"port"})
+	for _, name := range []string{"http", "grpc"} {
+		refused.WithLabelValues(name) // from 0 on
+	}
 	s.metrics.registry.MustRegister(refused)
 	certificates, err := s.certificates(c)
 	if err != nil {

@@ -42,16 +42,17 @@ func (o overload) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInf
 	ctx := ss.Context()
 	c := callOf(ctx)
 	gate := o.gate
+	c.health = info.FullMethod == healthpb.Health_Watch_FullMethodName
 	switch {
 	case c.inProcess, info.FullMethod == healthpb.Health_Check_FullMethodName, info.FullMethod == healthpb.Health_List_FullMethodName:
 		return handler(srv, ss)
-	case info.FullMethod == healthpb.Health_Watch_FullMethodName:
+	case c.health:
 		gate = o.health
 	}
 	p, err := gate.Enter(ctx, c.peer)
 	if err != nil {
 		c.shed = true
-		if gate == o.gate {
+		if !c.health {
 			md, _ := metadata.FromIncomingContext(ctx)
 			// It fails only when the header was sent already, which nobody did.
 			_ = grpc.SetHeader(ctx, RateMetadata(o.admitter.Peek(credentialsOf(c, md))))
