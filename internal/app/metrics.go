@@ -16,7 +16,6 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/store/sqlstore"
 	"github.com/prwarden/prwarden/internal/transport/gateway"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // newRegistry returns a registry with what every process tells Prometheus.
@@ -69,7 +68,6 @@ type metrics struct {
 	watches     prometheus.Gauge
 	decisions   *prometheus.CounterVec
 	shed        *prometheus.CounterVec
-	deleted     *prometheus.CounterVec
 	failureCode *boundedLabel
 }
 
@@ -121,15 +119,11 @@ func newMetrics(schema int64) *metrics {
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_requests_shed_total", Help: "Requests that were refused because there were too many, by what there was too much of.",
 		}, []string{"crowd"}),
-		deleted: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "prwarden_upkeep_deleted_total", Help: "What this server deleted because it was old or its organization is gone.",
-		}, []string{"what"}),
 		failureCode: newBoundedLabel(),
 	}
 	for _, c := range admission.Crowds() {
 		m.shed.WithLabelValues(string(c))
 	}
-	m.purged(upkeep.Deleted{})
 	for _, o := range admission.Outcomes() {
 		m.decisions.WithLabelValues(string(o))
 	}
@@ -139,8 +133,7 @@ func newMetrics(schema int64) *metrics {
 	for _, status := range []review.Status{review.Complete, review.Canceled} {
 		m.ended.WithLabelValues(string(status), "")
 	}
-	m.registry.MustRegister(m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches, m.decisions,
-		m.shed, m.deleted)
+	m.registry.MustRegister(m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches, m.decisions, m.shed)
 	return m
 }
 
@@ -161,16 +154,6 @@ func (m *metrics) admitted(o admission.Outcome) { m.decisions.WithLabelValues(st
 
 // tooMany is what the gate tells of each request that it sheds.
 func (m *metrics) tooMany(c admission.Crowd) { m.shed.WithLabelValues(string(c)).Inc() }
-
-// purged is what the upkeep tells of each step that deleted something.
-func (m *metrics) purged(d upkeep.Deleted) {
-	for what, n := range map[string]int{
-		"reviews": d.Reviews, "findings": d.Findings, "skips": d.Skips, "idempotency_keys": d.IdempotencyKeys,
-		"api_keys": d.APIKeys, "repositories": d.Repositories,
-	} {
-		m.deleted.WithLabelValues(what).Add(float64(n))
-	}
-}
 
 // watchListener registers whether the server hears what others write to the
 // same database.
