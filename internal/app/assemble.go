@@ -54,7 +54,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	}
 	scanner := observedScanner{scannergrpc.NewClient(s.scanner.pool), m, s.tracing.tracer()}
 	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, scanner, rules, hub, review.DispatcherOptions{
-		Name: workerName(), Workers: c.ScanWorkers, Log: s.log, OnEnd: m.scanEnded,
+		Name: workerName(), Workers: c.ScanWorkers, Allowed: policy.Allowed, Log: s.log, OnEnd: m.scanEnded,
 	})
 
 	s.upkeep = s.newUpkeep(c, hub)

@@ -75,6 +75,7 @@ type DispatcherOptions struct {
 	Poll      time.Duration                       // at most between looks at the queue when nobody wakes it, and before a scan that could not begin is tried again (1 s)
 	ScanLimit time.Duration                       // after its begin, when a scan is given up (5 m 30 s: the scanner's own limit is 5 m)
 	Backoff   func(failures int) time.Duration    // before the next attempt (2 s, 10 s)
+	Allowed   func(org, repo string) bool         // what may be scanned when its turn comes (everything)
 	Log       *slog.Logger                        // (none)
 	OnEnd     func(Status, string, time.Duration) // for metrics: the state that a scan led to, the failure code, and its time (none)
 }
@@ -96,6 +97,9 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 			}
 			return 10 * time.Second
 		}
+	}
+	if o.Allowed == nil {
+		o.Allowed = func(string, string) bool { return true }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -300,6 +304,9 @@ func (d *Dispatcher) limit(ctx context.Context) (limited context.Context, begun,
 }
 
 func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress)) (Outcome, error) {
+	if !d.o.Allowed(c.Organization, c.Repo) {
+		return Outcome{}, notAllowed(c)
+	}
 	rules, err := d.rulesFor(ctx, c)
 	if err != nil {
 		return Outcome{}, err

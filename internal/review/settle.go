@@ -53,6 +53,7 @@ const (
 	codeScanTimeout      = "scan_timeout"      // the scanner did not answer in time; it has the same code for its own limit
 	codeStoreUnavailable = "store_unavailable" // never of a failed review
 	codeHandedBack       = "handed_back"       // likewise
+	codeNotAllowed       = "repository_not_allowed"
 )
 
 // ending is a state and the store's call that leads to it.
@@ -82,6 +83,10 @@ func (d *Dispatcher) decide(c Claim, o Outcome, err error, log *slog.Logger) end
 	if scanErr.Uncounted {
 		log.Info("scan did not begin or was handed back", "code", scanErr.Code)
 		return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Release(ctx, c, d.o.Poll) }}
+	}
+	if scanErr.Code == codeNotAllowed && !scanErr.Lasting {
+		log.Info("the repository is not allowed by this server's configuration")
+		return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Release(ctx, c, notAllowedDelay) }}
 	}
 	log.Warn("scan failed", "code", scanErr.Code, "lasting", scanErr.Lasting, "failures", c.Failures+1, "error", err)
 	if scanErr.Lasting || c.Failures+1 >= MaxFailures {
