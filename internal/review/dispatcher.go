@@ -304,6 +304,9 @@ func (d *Dispatcher) limit(ctx context.Context) (limited context.Context, begun,
 }
 
 func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress)) (Outcome, error) {
+	if err := context.Cause(ctx); err != nil {
+		return Outcome{}, err // the claim was lost before its scan began
+	}
 	if !d.o.Allowed(c.Organization, c.Repo) {
 		return Outcome{}, notAllowed(c)
 	}

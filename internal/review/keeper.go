@@ -17,10 +17,11 @@ type keeper struct {
 
 	mu      sync.Mutex
 	held    map[*holding]struct{}
-	trouble outage // of heartbeats
+	beaten  time.Time // when the last heartbeat that succeeded was asked for
+	trouble outage    // of heartbeats
 
 	wake     chan struct{} // a heartbeat is wanted now
-	beaten   chan struct{} // own leases are good: those of others may be looked at
+	due      chan struct{} // those who are lost may be looked for
 	stopping context.Context
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
@@ -40,7 +41,7 @@ func newKeeper(queue Queue, hub *Hub, o DispatcherOptions) *keeper {
 	return &keeper{
 		queue: queue, hub: hub, o: o, held: map[*holding]struct{}{},
 		trouble: outage{log: o.Log, what: "heartbeats"},
-		wake:    make(chan struct{}, 1), beaten: make(chan struct{}, 1), stopping: stopping, cancel: cancel,
+		wake:    make(chan struct{}, 1), due: make(chan struct{}, 1), stopping: stopping, cancel: cancel,
 	}
 }
 
@@ -109,7 +110,7 @@ func (k *keeper) beats() {
 		case <-time.After(spread(k.o.Heartbeat)):
 		}
 		if k.beat() {
-			signal(k.beaten)
+			signal(k.due)
 		}
 	}
 }
@@ -122,6 +123,7 @@ const beatTimeout = 3 * time.Second
 // may be because the store did not answer for so long. It reports whether the
 // store answered.
 func (k *keeper) beat() bool {
+	asked := time.Now()
 	k.mu.Lock()
 	holdings, beats := make([]*holding, 0, len(k.held)), make([]Heartbeat, 0, len(k.held))
 	for h := range k.held {
@@ -129,13 +131,7 @@ func (k *keeper) beat() bool {
 		beats = append(beats, Heartbeat{Claim: h.claim, Progress: h.progress})
 	}
 	k.mu.Unlock()
-	if len(beats) == 0 {
-		return true
-	}
-	asked := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
-	defer cancel()
-	lost, err := k.queue.Extend(ctx, beats, k.o.Lease)
+	lost, err := k.extend(beats)
 	gone := make(map[Claim]bool, len(lost))
 	for _, c := range lost {
 		gone[c] = true
@@ -143,6 +139,9 @@ func (k *keeper) beat() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.trouble.saw(err)
+	if err == nil {
+		k.beaten = asked
+	}
 	for _, h := range holdings {
 		switch {
 		case err == nil && !gone[h.claim]:
@@ -154,6 +153,15 @@ func (k *keeper) beat() bool {
 	return err == nil
 }
 
+func (k *keeper) extend(beats []Heartbeat) ([]Claim, error) {
+	if len(beats) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
+	defer cancel()
+	return k.queue.Extend(ctx, beats, k.o.Lease)
+}
+
 // reap puts reviews of lost workers back to the queue. It does so after
 // heartbeats only: a process that was stopped for a while must prolong its own
 // leases before it could take them for lost.
@@ -163,7 +171,10 @@ func (k *keeper) reap() {
 		select {
 		case <-k.stopping.Done():
 			return
-		case <-k.beaten:
+		case <-k.due:
+		}
+		if k.stale() {
+			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		ids, err := k.queue.ReapExpired(ctx, MaxLost)
@@ -177,6 +188,14 @@ func (k *keeper) reap() {
 			k.hub.Enqueued()
 		}
 	}
+}
+
+// stale reports whether the last heartbeat is so long ago that the process was
+// stopped since.
+func (k *keeper) stale() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return time.Since(k.beaten) >= k.o.Lease/2
 }
 
 // outage logs when something begins to fail and when that is over, and nothing

@@ -53,20 +53,23 @@ type bundle struct {
 	hub     *review.Hub
 	service *review.Service
 	scanner *scanner
-	clock   *clock
+	clock   *clock // nil for the database's
 }
 
+// setup makes a server on an SQLite database of its own, whose clock stands.
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	b := &bundle{
-		hub:     review.NewHub(),
-		scanner: &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)},
-		clock:   &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
-	}
+	clock := &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	b := newBundle(t, sqlstore.Options{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Now: clock.Now})
+	b.clock = clock
+	return b
+}
+
+func newBundle(t *testing.T, o sqlstore.Options) *bundle {
+	t.Helper()
+	b := &bundle{hub: review.NewHub(), scanner: &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)}}
 	var err error
-	b.store, err = sqlstore.Open(t.Context(), sqlstore.Options{
-		Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Now: b.clock.Now,
-	})
+	b.store, err = sqlstore.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
 	require.NoError(t, b.store.Migrate(t.Context()))

@@ -1,0 +1,391 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/pgtest"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/store/sqlstore"
+)
+
+// servers makes n servers on one Postgres database. They hear each other when
+// listening, and must do without otherwise.
+func servers(t *testing.T, n int, listening bool) []*bundle {
+	t.Helper()
+	database := pgtest.New(t)
+	all := make([]*bundle, n)
+	for i := range all {
+		b := newBundle(t, sqlstore.Options{Database: database})
+		all[i] = b
+		if !listening {
+			continue
+		}
+		l := b.store.NewListener(b.hub, sqlstore.ListenerOptions{})
+		l.Start()
+		t.Cleanup(func() { require.NoError(t, l.Stop(context.Background())) })
+		require.Eventually(t, l.Listening, 20*time.Second, time.Millisecond)
+	}
+	return all
+}
+
+// never is a time that no test waits for.
+const never = time.Hour
+
+// asleep makes a dispatcher do nothing unless it is told.
+func asleep(o *review.DispatcherOptions) { o.Poll, o.Heartbeat = never, never }
+
+func TestServersTellEachOther(t *testing.T) {
+	t.Parallel()
+	all := servers(t, 2, true)
+	a, b := all[0], all[1]
+	a.dispatcher(t, asleep)
+	first := b.create(t) // on the one
+	scan := a.scanner.next(t)
+	assert.Equal(t, first, scan.job.ReviewID)
+
+	began := time.Now()
+	_, err := b.service.Cancel(t.Context(), org, first)
+	require.NoError(t, err)
+	done(t, scan.ctx.Done(), "the scan on the other server to be canceled")
+	assert.Less(t, time.Since(began), 5*time.Second)
+
+	second := b.create(t)
+	a.scanner.next(t).end(review.Outcome{}, nil)
+	assert.Equal(t, review.Complete, b.await(t, second).Status)
+
+	// Past the service, and so past the hub of its process, too.
+	third, err := a.store.CreateReview(t.Context(), review.NewReview{ID: "rev_third", Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "default"}, 10)
+	require.NoError(t, err)
+	a.scanner.next(t).end(review.Outcome{}, nil)
+	assert.Equal(t, review.Complete, b.await(t, third.ReviewID).Status)
+}
+
+// A review that is scanned on one server is watched and canceled on another,
+// whether they hear each other or not.
+func TestWatchOnAnotherServer(t *testing.T) {
+	t.Parallel()
+	for name, listening := range map[string]bool{"listening": true, "with notifications lost": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := servers(t, 2, listening)
+			a, b := all[0], all[1]
+			id := a.create(t)
+			updates, ended := make(chan review.Update, 100), make(chan error, 1)
+			go func() {
+				ended <- b.service.Watch(t.Context(), org, id, func(u review.Update) error {
+					updates <- u
+					return nil
+				})
+			}()
+			next := func() review.Update {
+				select {
+				case u := <-updates:
+					return u
+				case <-time.After(20 * time.Second):
+					require.FailNow(t, "no update")
+					panic("unreachable")
+				}
+			}
+			assert.Equal(t, review.Queued, next().Review.Status)
+			a.dispatcher(t, nil)
+			scan := a.scanner.next(t)
+			assert.Equal(t, review.InProgress, next().Review.Status)
+			for _, p := range []review.Progress{{FilesTotal: 9}, {FilesDone: 3, FilesTotal: 9}} {
+				scan.progress(p)
+				assert.Equal(t, p, next().Review.Progress)
+			}
+			scan.end(review.Outcome{FilesTotal: 9}, nil)
+			assert.Equal(t, review.Complete, next().Review.Status)
+			require.NoError(t, <-ended)
+			assert.Empty(t, updates)
+
+			id = a.create(t)
+			scan = a.scanner.next(t)
+			_, err := b.service.Cancel(t.Context(), org, id)
+			require.NoError(t, err)
+			done(t, scan.ctx.Done(), "the scan on the other server to be canceled")
+		})
+	}
+}
+
+// busy is a scanner that notes how often each review is scanned at once.
+type busy struct {
+	mu      sync.Mutex
+	running map[string]int
+	scanned map[string]int
+	most    int // scans of one review at once
+}
+
+func (s *busy) Await(context.Context) {}
+
+func (s *busy) Scan(_ context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
+	s.mu.Lock()
+	s.running[j.ReviewID]++
+	s.scanned[j.ReviewID]++
+	s.most = max(s.most, s.running[j.ReviewID])
+	s.mu.Unlock()
+	progress(review.Progress{FilesTotal: 1})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[j.ReviewID]--
+	return review.Outcome{}, nil
+}
+
+// Dispatchers of several servers share a queue, and each review is scanned
+// once, by one of them.
+func TestServersShareAQueue(t *testing.T) {
+	t.Parallel()
+	for name, listening := range map[string]bool{"listening": true, "with notifications lost": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const reviews = 150
+			s := &busy{running: map[string]int{}, scanned: map[string]int{}}
+			all := servers(t, 3, listening)
+			for _, b := range all {
+				d := review.NewDispatcher(b.store, s, rules{}, b.hub, review.DispatcherOptions{Name: "test", Workers: 4, Poll: 50 * time.Millisecond})
+				d.Start()
+				t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+			}
+			var creating sync.WaitGroup
+			for _, b := range all {
+				creating.Go(func() {
+					for range reviews / len(all) {
+						_, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
+						assert.NoError(t, err)
+					}
+				})
+			}
+			creating.Wait()
+			var complete []review.Review
+			require.Eventually(t, func() bool {
+				var err error
+				complete, err = all[0].store.ListReviews(t.Context(), org, review.Filter{Status: review.Complete, Limit: 2 * reviews})
+				return err == nil && len(complete) == reviews
+			}, 60*time.Second, 20*time.Millisecond)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for _, r := range complete {
+				assert.Equal(t, 1, r.Attempt)
+				assert.Equal(t, 1, s.scanned[r.ID])
+			}
+			assert.Equal(t, 1, s.most)
+			assert.Len(t, s.scanned, reviews)
+		})
+	}
+}
+
+// A server that is lost with a review leaves it to the others when its lease
+// has run out, on the database's clock.
+func TestLostServer(t *testing.T) {
+	t.Parallel()
+	for name, listening := range map[string]bool{"listening": true, "with notifications lost": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := servers(t, 2, listening)
+			id := all[0].create(t)
+			lost, err := all[0].store.Claim(t.Context(), "lost", 300*time.Millisecond)
+			require.NoError(t, err)
+			require.Equal(t, id, lost.ReviewID)
+			all[1].dispatcher(t, func(o *review.DispatcherOptions) { o.Poll, o.Heartbeat = 0, 0 }) // as in production
+			all[1].scanner.next(t).end(review.Outcome{HeadSHA: "found"}, nil)
+			require.ErrorIs(t, all[0].store.Finish(t.Context(), *lost, review.Outcome{HeadSHA: "late"}), review.ErrLeaseLost)
+			r := all[0].await(t, id)
+			assert.Equal(t, "found", r.HeadSHA)
+			assert.Equal(t, 2, r.Attempt)
+		})
+	}
+}
+
+// numb is a queue whose store is away for heartbeats while told so.
+type numb struct {
+	review.Queue
+	mu   sync.Mutex
+	away bool
+}
+
+func (n *numb) set(away bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.away = away
+}
+
+func (n *numb) Extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) ([]review.Claim, error) {
+	n.mu.Lock()
+	away := n.away
+	n.mu.Unlock()
+	if away {
+		return nil, errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
+	}
+	return n.Queue.Extend(ctx, beats, lease)
+}
+
+// While the store is away a scan goes on until its lease is surely lost.
+func TestScanWhileTheStoreIsAway(t *testing.T) {
+	t.Parallel()
+	const lease = 400 * time.Millisecond
+	b := setup(t)
+	queue := &numb{Queue: b.store, away: true}
+	d := review.NewDispatcher(queue, b.scanner, rules{}, b.hub, review.DispatcherOptions{
+		Name: "test", Lease: lease, Heartbeat: 10 * time.Millisecond, Poll: 10 * time.Millisecond,
+	})
+	d.Start()
+	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+	b.create(t)
+	began := time.Now()
+	scan := b.scanner.next(t)
+	done(t, scan.ctx.Done(), "the scan to be given up")
+	assert.GreaterOrEqual(t, time.Since(began), lease-10*time.Millisecond)
+	require.ErrorIs(t, context.Cause(scan.ctx), review.ErrLeaseLost)
+
+	queue.set(false)
+	id := b.create(t)
+	scan = b.scanner.next(t)
+	queue.set(true)
+	queue.set(false) // away for less than a lease
+	scan.end(review.Outcome{}, nil)
+	assert.Equal(t, review.Complete, b.await(t, id).Status)
+}
+
+// late is a queue whose claims arrive after what the test does meanwhile.
+type late struct {
+	review.Queue
+	meanwhile chan func()
+}
+
+func (l *late) Claim(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
+	c, err := l.Queue.Claim(ctx, worker, lease)
+	if c != nil {
+		select {
+		case do := <-l.meanwhile:
+			do()
+		default:
+		}
+	}
+	return c, err
+}
+
+// A process that was stopped past its lease, here between a claim and its
+// scan, finds that out before it scans.
+func TestStoppedPastTheLease(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const lease = 50 * time.Millisecond
+	queue := &late{b.store, make(chan func(), 1)}
+	queue.meanwhile <- func() {
+		began := time.Now()
+		b.clock.advance(lease)
+		_, err := b.store.ReapExpired(t.Context(), review.MaxLost) // as another server does
+		assert.NoError(t, err)
+		<-time.After(time.Until(began.Add(lease)))
+	}
+	id := b.create(t)
+	d := review.NewDispatcher(queue, b.scanner, rules{}, b.hub, review.DispatcherOptions{Name: "test", Lease: lease, Heartbeat: never, Poll: 10 * time.Millisecond})
+	d.Start()
+	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+	scan := b.scanner.next(t)
+	scan.end(review.Outcome{}, nil)
+	assert.Equal(t, 2, b.await(t, id).Attempt)
+	assert.Empty(t, b.scanner.calls, "the first attempt scanned nothing")
+}
+
+// A process never takes its own leases for lost: it prolongs them first.
+func TestOwnLeasesAreNotReaped(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Heartbeat = never })
+	id := b.create(t)
+	scan := b.scanner.next(t)
+	b.clock.advance(time.Minute) // stopped for so long
+	b.hub.Missed()               // and woken
+	other := b.lostReview(t)     // reaped after the heartbeat
+	require.Eventually(t, func() bool {
+		b.hub.Missed()
+		r, err := b.service.Get(t.Context(), org, other)
+		return err == nil && r.Status != review.InProgress
+	}, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, scan.ctx.Err())
+	scan.end(review.Outcome{}, nil)
+	r := b.await(t, id)
+	assert.Equal(t, 1, r.Attempt)
+}
+
+// lostReview makes a review whose lease has run out.
+func (b *bundle) lostReview(t *testing.T) string {
+	t.Helper()
+	id := review.NewID()
+	_, err := b.store.CreateReview(t.Context(), review.NewReview{ID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "default"}, 10)
+	require.NoError(t, err)
+	c, err := b.store.Claim(t.Context(), "lost", 0)
+	require.NoError(t, err)
+	require.Equal(t, id, c.ReviewID)
+	return id
+}
+
+// While scans can't begin, one at a time is tried, and the others wait in the
+// queue.
+func TestOneTryWhileScansDoNotBegin(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.timePasses(t)
+	const workers = 4
+	d := review.NewDispatcher(b.store, b.scanner, rules{}, b.hub, review.DispatcherOptions{Name: "test", Workers: workers, Poll: 10 * time.Millisecond})
+	var ids []string
+	for range 2 * workers {
+		ids = append(ids, b.create(t))
+	}
+	d.Start()
+	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+	fault := &review.ScanError{Failure: review.Failure{Code: "scanner_unavailable"}, Uncounted: true, Err: errors.New("away")}
+	first := make([]call, workers)
+	for i := range first {
+		first[i] = b.scanner.next(t)
+	}
+	for _, c := range first {
+		c.end(review.Outcome{}, fault)
+	}
+	for range 3 {
+		try := b.scanner.next(t)
+		select {
+		case <-b.scanner.calls:
+			require.FailNow(t, "a second one was tried")
+		case <-time.After(30 * time.Millisecond):
+		}
+		try.end(review.Outcome{}, fault)
+	}
+	try := b.scanner.next(t)
+	try.progress(review.Progress{}) // it begins, so others may
+	calls := []call{try}
+	for range workers - 1 {
+		calls = append(calls, b.scanner.next(t))
+	}
+	for _, c := range calls {
+		c.end(review.Outcome{}, nil)
+	}
+	for range len(ids) - workers {
+		b.scanner.next(t).end(review.Outcome{}, nil)
+	}
+	for _, id := range ids {
+		assert.Equal(t, review.Complete, b.await(t, id).Status)
+	}
+}
+
+func TestQueueQuota(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := review.CreateInput{Repo: "small/api", PRNumber: 1}
+	for range 2 {
+		_, err := b.service.Create(t.Context(), "small", in)
+		require.NoError(t, err)
+	}
+	_, err := b.service.Create(t.Context(), "small", in)
+	assert.Equal(t, errs.ReasonQueueFull, errs.ReasonOf(err))
+	b.create(t) // another organization has its own
+}
