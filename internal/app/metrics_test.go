@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"maps"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/pgtest"
+	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )
 
 // scrape reads the metrics of a process, as text.
@@ -119,6 +121,10 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 	a = waiting.api(t, idle)
 	a.create(t)
 
+	secure := setup(t)
+	secure.config.ListenTLSCert, secure.config.ListenTLSKey = tlsfiletest.NewAuthority(t).Issue(t, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth})
+	closed := secure.server(t)
+
 	list := listed(t)
 	require.Greater(t, len(list), 40)
 	shown := map[string]map[string]bool{} // everything, with its labels
@@ -129,6 +135,7 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 		{"server that scans", server.Addresses().Ops, []string{"both", "server", "scanner"}},
 		{"server with a scanner elsewhere", linked.Addresses().Ops, []string{"both", "server", "linked", "postgres"}},
 		{"server without a scanner", idle.Addresses().Ops, []string{"both", "server", "linked"}},
+		{"server with TLS", closed.Addresses().Ops, []string{"both", "server", "scanner", "tls"}},
 		{"scanner", scanner.OpsAddr(), []string{"both", "scanner"}},
 	} {
 		text := scrape(t, process.addr)
