@@ -3,9 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"os"
@@ -18,6 +20,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/tlsfile"
 )
 
 // ReviewInput is what the review command was asked for.
@@ -47,7 +50,11 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 	if err != nil {
 		return err
 	}
-	client := restclient.New(c.Server, key, "prwarden/"+build.Read().Version)
+	config, err := clientTLS(c)
+	if err != nil {
+		return err
+	}
+	client := restclient.New(c.Server, key, "prwarden/"+build.Read().Version, config)
 
 	created, raw, err := client.CreateReview(ctx, restclient.NewReview{Repo: in.Repo, PRNumber: number, Ruleset: in.Ruleset})
 	if err != nil {
@@ -72,6 +79,20 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 		return reviewError(err)
 	}
 	return show(ctx, st, client, created.ReviewID, in.JSON)
+}
+
+// clientTLS is what an https server must show and is shown; nil for what the
+// system believes, which on Linux SSL_CERT_FILE changes too.
+func clientTLS(c config.Client) (*tls.Config, error) {
+	files := tlsfile.Files{Cert: c.ClientCert, Key: c.ClientKey, CA: c.CAFile}
+	if files == (tlsfile.Files{}) {
+		return nil, nil
+	}
+	loader, err := tlsfile.Load(files, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, Usagef("ca_file, client_cert and client_key: %v", err)
+	}
+	return loader.Client(tls.VersionTLS12), nil
 }
 
 func show(ctx context.Context, st Streams, client *restclient.Client, id string, asJSON bool) error {

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,9 +41,10 @@ const (
 
 // New returns a client of the server at base, an http or https address
 // without the /v1. The key goes to that server only: redirects are not
-// followed.
-func New(base, key, userAgent string) *Client {
-	return &Client{
+// followed. config says what an https server must show, and what it is shown;
+// nil for what the system believes.
+func New(base, key, userAgent string, config *tls.Config) *Client {
+	c := &Client{
 		base:      strings.TrimRight(base, "/"),
 		key:       key,
 		userAgent: userAgent,
@@ -51,6 +53,12 @@ func New(base, key, userAgent string) *Client {
 		}},
 		sleep: sleep,
 	}
+	if transport, ok := http.DefaultTransport.(*http.Transport); ok && config != nil {
+		own := transport.Clone()
+		own.TLSClientConfig = config
+		c.http.Transport = own
+	}
+	return c
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -20,7 +20,7 @@ func setup(t *testing.T, handler http.HandlerFunc) (*Client, *[]time.Duration) {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	c := New(server.URL+"/", "prw_key", "prwarden/test")
+	c := New(server.URL+"/", "prw_key", "prwarden/test", nil)
 	var waits []time.Duration
 	c.sleep = func(_ context.Context, d time.Duration) error {
 		waits = append(waits, d)
@@ -128,7 +128,7 @@ func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	c := New(server.URL, "prw_key", "")
+	c := New(server.URL, "prw_key", "", nil)
 	_, _, err := c.GetReview(t.Context(), "rev_1")
 	var unreachable *UnreachableError
 	require.ErrorAs(t, err, &unreachable)

@@ -2,6 +2,7 @@ package restclient
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,8 +78,12 @@ func (e *UnreachableError) Error() string {
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// refused reports whether no connection came about.
+// refused reports whether no connection came about, or one end didn't take what
+// the other showed.
 func (e *UnreachableError) refused() bool {
 	var op *net.OpError
-	return errors.As(e.Err, &op) && op.Op == "dial"
+	var distrusted *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError // the server doesn't speak TLS
+	return errors.As(e.Err, &distrusted) || errors.As(e.Err, &plain) ||
+		errors.As(e.Err, &op) && (op.Op == "dial" || op.Op == "remote error" || op.Op == "local error") // the last two are TLS alerts
 }
