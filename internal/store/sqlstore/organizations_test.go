@@ -1,14 +1,19 @@
 package sqlstore
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/pgtest"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/store/storetest"
+	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // eachKind runs a test with a new database of each kind.
@@ -50,5 +55,204 @@ func TestClaimsAreOfNamedOrganizations(t *testing.T) {
 		assert.Empty(t, claim(both))
 		assert.Equal(t, "removed", claim(all))
 		assert.Equal(t, "removed", claim(open("removed")))
+	})
+}
+
+// failure is what becomes of reviews of removed organizations.
+func failure() review.Failure {
+	return review.Failure{Code: upkeep.CodeOrganizationRemoved, Message: "It was removed."}
+}
+
+func TestReviewsOfRemovedOrganizationsFail(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, database string) {
+		ctx, clock := t.Context(), storetest.NewClock()
+		open := func(organizations ...string) *Store {
+			return openAt(t, Options{Database: database, Organizations: organizations, Now: clock.Now})
+		}
+		// The configuration of one server is older than that of the other.
+		before, after := open("acme", "removed"), open("acme", "new")
+		failAll := func(s *Store) (failed []string) {
+			for more := true; more; {
+				var ids []string
+				var err error
+				ids, more, err = s.FailRemoved(ctx, upkeep.Grace, failure())
+				require.NoError(t, err)
+				failed = append(failed, ids...)
+			}
+			return failed
+		}
+		create := func(org, id string) {
+			_, err := before.CreateReview(ctx, newReview(org, id), review.MaxQueued)
+			require.NoError(t, err)
+		}
+		require.NoError(t, before.Announce(ctx))
+		require.NoError(t, after.Announce(ctx))
+		create("acme", "rev_acme")
+		create("removed", "rev_running")
+		create("new", "rev_new")
+		c, err := open("removed").Claim(ctx, "worker", time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, "rev_running", c.ReviewID)
+		const n = purgeSmall + 3
+		for i := range n {
+			create("removed", fmt.Sprintf("rev_%04d", i))
+		}
+
+		for range 5 { // as long as one of them names it
+			clock.Advance(upkeep.Grace - time.Second)
+			require.NoError(t, before.Announce(ctx))
+			require.NoError(t, after.Announce(ctx))
+			assert.Empty(t, failAll(before))
+			assert.Empty(t, failAll(after))
+		}
+		clock.Advance(upkeep.Grace - time.Second)
+		require.NoError(t, after.Announce(ctx))
+		assert.Empty(t, failAll(after), "the other may only be restarting")
+		clock.Advance(time.Second)
+		failed := failAll(after)
+		assert.Len(t, failed, n)
+		assert.NotContains(t, failed, "rev_running")
+		r, err := after.GetReview(ctx, "removed", "rev_0000")
+		require.NoError(t, err)
+		assert.Equal(t, review.Failed, r.Status)
+		assert.Equal(t, "organization_removed", r.Failure.Code)
+		assert.Equal(t, clock.Stored(), r.CompletedAt)
+		assertCounts(t, after)
+		assert.Empty(t, failAll(after))
+
+		// What was running may end; what comes back to the queue fails then.
+		require.NoError(t, before.Release(ctx, *c, 0))
+		assert.Equal(t, []string{"rev_running"}, failAll(after))
+		assertCounts(t, after)
+
+		// Added back it works again.
+		again := open("removed")
+		require.NoError(t, again.Announce(ctx))
+		create("removed", "rev_again")
+		assert.Empty(t, failAll(after))
+		c, err = again.Claim(ctx, "worker", time.Hour)
+		require.NoError(t, err)
+		assert.Equal(t, "rev_again", c.ReviewID)
+	})
+}
+
+// A database from before there were announcements loses nothing at once.
+func TestOrganizationsThatWereNeverAnnounced(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, database string) {
+		clock := storetest.NewClock()
+		s := openAt(t, Options{Database: database, Now: clock.Now, Organizations: []string{"acme"}})
+		_, err := s.CreateReview(t.Context(), newReview("old", "rev_a"), 1)
+		require.NoError(t, err)
+		for _, want := range [][]string{nil, {"rev_a"}} {
+			failed, _, err := s.FailRemoved(t.Context(), upkeep.Grace, failure())
+			require.NoError(t, err)
+			assert.Equal(t, want, append([]string(nil), failed...))
+			clock.Advance(upkeep.Grace)
+		}
+	})
+}
+
+func TestAnnounceMany(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, database string) {
+		clock := storetest.NewClock()
+		names := make([]string, 2*announceAtOnce+1)
+		for i := range names {
+			names[i] = fmt.Sprint("org", i)
+		}
+		s := openAt(t, Options{Database: database, Now: clock.Now, Organizations: names})
+		for range 2 {
+			clock.Advance(time.Hour)
+			require.NoError(t, s.Announce(t.Context()))
+			all, err := s.Organizations(t.Context())
+			require.NoError(t, err)
+			require.Len(t, all, len(names))
+			for _, o := range all {
+				assert.Equal(t, clock.Stored(), o.ConfiguredAt, o.Name)
+			}
+		}
+		none := openAt(t, Options{Database: database, Organizations: []string{}})
+		require.NoError(t, none.Announce(t.Context()))
+	})
+}
+
+func TestPurgeOrganization(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, database string) {
+		ctx, clock := t.Context(), storetest.NewClock()
+		s := openAt(t, Options{Database: database, Now: clock.Now, Organizations: []string{"acme", "removed"}})
+		require.NoError(t, s.Announce(ctx))
+		created := clock.Stored()
+		for _, org := range []string{"acme", "removed"} {
+			for i := range 2*purgeReviews + 2 {
+				n := newReview(org, fmt.Sprintf("rev_%s_%03d", org, i))
+				n.Idempotency = &review.Idempotency{Key: fmt.Sprint(i), RequestHash: "h", TTL: time.Hour}
+				_, err := s.CreateReview(ctx, n, review.MaxQueued)
+				require.NoError(t, err)
+			}
+			_, err := s.CreateRule(ctx, org, rule.Rule{ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg}, 10)
+			require.NoError(t, err)
+			_, err = s.CreateKey(ctx, admission.Key{ID: "key_" + org, Organization: org, Name: "n", Hash: "hash of " + org})
+			require.NoError(t, err)
+		}
+		_, err := s.CreateKey(ctx, admission.Key{ID: "key_only", Organization: "keyless", Name: "n", Hash: "hash of another"})
+		require.NoError(t, err)
+		for range 4 {
+			clock.Advance(time.Microsecond) // so that they take turns
+			c, err := s.Claim(ctx, "worker", time.Hour)
+			require.NoError(t, err)
+			o := manyFindings(30)
+			o.RulesFileKnown, o.RulesFile = true, []rule.Rule{{ID: "f", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low}}
+			require.NoError(t, s.Finish(ctx, *c, o))
+		}
+		running := map[string]review.Claim{}
+		for range 2 {
+			clock.Advance(time.Microsecond)
+			c, err := s.Claim(ctx, "worker", time.Hour)
+			require.NoError(t, err)
+			running[c.Organization] = *c
+		}
+		require.Len(t, running, 2)
+
+		purge := func(org string) (upkeep.Deleted, []int, error) {
+			var progress []int
+			d, err := s.PurgeOrganization(ctx, org, upkeep.Grace, func(n int) { progress = append(progress, n) })
+			return d, progress, err
+		}
+		_, _, err = purge("removed")
+		require.ErrorContains(t, err, `a server had the organization "removed" in its configuration at 2026-11-20T09:00:00Z`)
+		_, _, err = purge("nobody")
+		require.ErrorContains(t, err, `the database has nothing of an organization "nobody"`)
+
+		clock.Advance(upkeep.Grace)
+		d, progress, err := purge("removed")
+		require.NoError(t, err)
+		assert.Equal(t, upkeep.Deleted{Reviews: 2*purgeReviews + 2, Findings: 60, IdempotencyKeys: 2*purgeReviews + 2, APIKeys: 1}, d)
+		assert.Equal(t, []int{purgeReviews, 2 * purgeReviews, 2*purgeReviews + 2, 2*purgeReviews + 2}, progress)
+		require.ErrorIs(t, s.Finish(ctx, running["removed"], review.Outcome{}), review.ErrLeaseLost)
+		require.NoError(t, s.Finish(ctx, running["acme"], review.Outcome{}))
+		d, _, err = purge("keyless")
+		require.NoError(t, err)
+		assert.Equal(t, upkeep.Deleted{APIKeys: 1}, d)
+
+		all, err := s.Organizations(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, []Organization{{
+			Name: "acme", Queued: 2*purgeReviews - 1, Reviews: 2*purgeReviews + 2, Rules: 1, Keys: 1,
+			ConfiguredAt: created, LastReview: created,
+		}}, all)
+		assertCounts(t, s)
+		require.NoError(t, s.read(ctx, "look", everyone, func(t2 *tx) error {
+			for _, table := range []string{"reviews", "rules", "rules_files", "scan_durations", "idempotency_keys", "api_keys"} {
+				var n int
+				require.NoError(t, t2.get(ctx, &n, "SELECT COUNT(*) FROM "+table+" WHERE organization = ?", "removed"))
+				assert.Zero(t, n, table)
+			}
+			return nil
+		}))
+		_, _, err = purge("removed")
+		require.ErrorContains(t, err, "nothing of an organization")
 	})
 }

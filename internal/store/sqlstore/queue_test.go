@@ -143,12 +143,15 @@ func assertCounts(t *testing.T, s *Store) {
 		Rules   int
 	}
 	var counted, actual []counts
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &counted, `SELECT name, queued, running, rules FROM organizations ORDER BY name`))
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &actual, `SELECT name,
-		(SELECT COUNT(*) FROM reviews WHERE organization = name AND status = 'queued') AS queued,
-		(SELECT COUNT(*) FROM reviews WHERE organization = name AND status = 'in_progress') AS running,
-		(SELECT COUNT(*) FROM rules WHERE organization = name) AS rules
-		FROM organizations ORDER BY name`))
+	require.NoError(t, s.read(t.Context(), "count", everyone, func(tx *tx) error {
+		require.NoError(t, tx.list(t.Context(), &counted, `SELECT name, queued, running, rules FROM organizations ORDER BY name`))
+		return tx.list(t.Context(), &actual, `SELECT name,
+			(SELECT COUNT(*) FROM reviews WHERE organization = name AND status = 'queued') AS queued,
+			(SELECT COUNT(*) FROM reviews WHERE organization = name AND status = 'in_progress') AS running,
+			(SELECT COUNT(*) FROM rules WHERE organization = name) AS rules
+			FROM organizations ORDER BY name`)
+	}))
+	require.NotEmpty(t, counted)
 	require.Equal(t, actual, counted)
 }
 
