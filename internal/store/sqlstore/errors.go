@@ -29,6 +29,7 @@ const (
 	unexpected  class = iota
 	unavailable       // the database is away, locked or full: may pass
 	conflict          // two transactions were in each other's way: passes when tried again
+	overLimit         // a count is over its limit; see lastUpTo
 	duplicate         // a primary key or unique value is taken
 	undefined         // a table that is not there
 )
@@ -37,7 +38,7 @@ const (
 func (s *Store) translate(ctx context.Context, op string, err error) error {
 	var known *errs.Error
 	switch {
-	case errors.As(err, &known), errors.Is(err, review.ErrLeaseLost):
+	case errors.As(err, &known), errors.Is(err, review.ErrLeaseLost), errors.Is(err, errOverLimit):
 		return err
 	case ctx.Err() != nil:
 		// Whatever the driver made of it. context.Cause is not used: callers
@@ -51,6 +52,8 @@ func (s *Store) translate(ctx context.Context, op string, err error) error {
 	switch s.dialect.classify(err) {
 	case unavailable, conflict:
 		return away(op, err)
+	case overLimit:
+		return errOverLimit
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }
@@ -95,7 +98,8 @@ func classifyPostgres(err error) class {
 	var e *pq.Error
 	if !errors.As(err, &e) {
 		var network net.Error
-		if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		var connect *connectError
+		if errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 			errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) {
 			return unavailable
 		}
@@ -104,6 +108,8 @@ func classifyPostgres(err error) class {
 	switch e.Code {
 	case pqerror.UniqueViolation:
 		return duplicate
+	case pqerror.DivisionByZero:
+		return overLimit
 	case pqerror.UndefinedTable:
 		return undefined
 	case pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected:

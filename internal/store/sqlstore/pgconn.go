@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +40,7 @@ const (
 type beginning struct {
 	scope  scope
 	now    time.Time // the database's clock, in whole microseconds
+	last   []string  // statements that are executed with the commit
 	events []string  // what other servers are told when it is committed
 }
 
@@ -81,7 +81,7 @@ func (c pgConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	connector.Dialer(d)
 	inner, err := connector.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, &connectError{err}
 	}
 	out, ok := inner.(pqConn)
 	if !ok {
@@ -93,6 +93,15 @@ func (c pgConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	d.conn.watch()
 	return &pgConn{pqConn: out, net: d.conn}, nil
 }
+
+// connectError is why a connection could not be made. lib/pq hides what the
+// network said in a type of its own when the connection breaks while it is
+// being made, so that it can't be told from a mistake of this program without
+// this.
+type connectError struct{ error }
+
+// Unwrap returns the cause.
+func (e *connectError) Unwrap() error { return e.error }
 
 // Driver implements driver.Connector.
 func (c pgConnector) Driver() driver.Driver { return &pq.Driver{} }
@@ -125,18 +134,16 @@ func (c *pgConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, er
 }
 
 func (c *pgConn) begin(ctx context.Context, o driver.TxOptions, b *beginning) (err error) {
-	if strings.ContainsRune(string(b.scope), 0) {
-		return errors.New("an organization with a NUL byte")
+	if err := b.scope.check(); err != nil {
+		return err
 	}
 	mode := "READ COMMITTED READ WRITE"
 	if o.ReadOnly {
 		mode = "REPEATABLE READ READ ONLY"
 	}
 	// The simple protocol takes several statements, and no parameters.
-	rows, err := c.pqConn.QueryContext(context.WithoutCancel(ctx), "BEGIN ISOLATION LEVEL "+mode+`; SELECT
-		set_config('prwarden.organization', `+pq.QuoteLiteral(string(b.scope))+`, TRUE),
-		`+timeouts+`
-		`+pgClock, nil)
+	rows, err := c.pqConn.QueryContext(context.WithoutCancel(ctx), "BEGIN ISOLATION LEVEL "+mode+"; SELECT "+
+		b.scope.set()+", "+pgTimeouts+", "+pgClock, nil)
 	if err != nil {
 		return err
 	}
@@ -156,20 +163,11 @@ func (c *pgConn) begin(ctx context.Context, o driver.TxOptions, b *beginning) (e
 // pgClock is the time when the transaction began, in microseconds since 1970.
 const pgClock = `(EXTRACT(EPOCH FROM now()) * 1000000)::BIGINT`
 
-// timeouts sets the server's part.
-var timeouts = func() (text string) {
-	for _, s := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"statement_timeout", statementTimeout},
-		{"idle_in_transaction_session_timeout", idleTimeout},
-		{"client_connection_check_interval", aliveInterval},
-	} {
-		text += "set_config('" + s.name + "', '" + strconv.FormatInt(s.value.Milliseconds(), 10) + "', TRUE), "
-	}
-	return text
-}()
+// pgTimeouts are expressions that set the server's part: statementTimeout,
+// idleTimeout and aliveInterval.
+const pgTimeouts = `set_config('statement_timeout', '10s', TRUE),
+	set_config('idle_in_transaction_session_timeout', '5s', TRUE),
+	set_config('client_connection_check_interval', '1s', TRUE)`
 
 // finish ends what began with a transaction.
 func (c *pgConn) finish() {
@@ -219,17 +217,29 @@ type pgTx struct {
 // the transaction was committed all the same.
 func (t *pgTx) Commit() error {
 	defer t.conn.finish()
-	if len(t.beginning.events) == 0 {
+	if len(t.beginning.last)+len(t.beginning.events) == 0 {
 		return t.conn.pqConn.Commit()
 	}
 	// COMMIT of a transaction in which a statement has failed rolls it back and
-	// says so only in its tag, which is out of reach here. The SELECT fails then.
-	text := "SELECT 1; COMMIT; BEGIN; SET LOCAL synchronous_commit TO off"
-	for _, event := range t.beginning.events {
-		text += "; NOTIFY " + notifyChannel + ", " + pq.QuoteLiteral(event)
+	// says so only in its tag, which is out of reach here. A SELECT fails then.
+	text := "SELECT 1; " + strings.Join(append(t.beginning.last, "COMMIT"), "; ")
+	if len(t.beginning.events) > 0 {
+		// In a transaction of their own, which waits for no disk: until it ends,
+		// nobody else in all of the database server can notify.
+		text += "; BEGIN; SET LOCAL synchronous_commit TO off"
+		for _, event := range t.beginning.events {
+			text += "; NOTIFY " + notifyChannel + ", " + pq.QuoteLiteral(event)
+		}
+		text += "; COMMIT"
 	}
-	_, err := t.conn.pqConn.ExecContext(context.Background(), text+"; COMMIT", nil)
-	if err != nil {
+	_, err := t.conn.pqConn.ExecContext(context.Background(), text, nil)
+	if err == nil {
+		return nil
+	}
+	// Refused by the server, the transaction is still open, and the connection
+	// as good as before. Else nobody knows.
+	var refused *pq.Error
+	if !errors.As(err, &refused) || t.conn.pqConn.Rollback() != nil {
 		t.conn.bad = true
 	}
 	return err
