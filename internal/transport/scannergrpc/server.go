@@ -270,24 +270,24 @@ func (s *Server) scan(ctx context.Context, start *scannerv1.ScanStart, request s
 	})
 	switch {
 	case err == nil:
-		s.log.Info("scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "ms", result.Times)
+		s.log.InfoContext(ctx, "scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "ms", result.Times)
 		return tell(v, result)
 	case s.stopping.Err() != nil:
 		return stoppingStatus()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return failureStatus(codes.FailedPrecondition, scan.CodeScanTimeout, "The scan took more than the server's limit.", true)
 	}
-	return s.failed(start, err)
+	return s.failed(ctx, start, err)
 }
 
 // failed turns a scan's error into a status that the client turns back.
-func (s *Server) failed(start *scannerv1.ScanStart, err error) error {
+func (s *Server) failed(ctx context.Context, start *scannerv1.ScanStart, err error) error {
 	var f *scan.Failure
 	if !errors.As(err, &f) {
-		s.log.Info("scan given up by its server", "review_id", start.GetReviewId(), "error", err)
+		s.log.InfoContext(ctx, "scan given up by its server", "review_id", start.GetReviewId(), "error", err)
 		return status.FromContextError(err).Err()
 	}
-	s.log.Warn("scan failed", "review_id", start.GetReviewId(), "organization", start.GetOrganization(),
+	s.log.WarnContext(ctx, "scan failed", "review_id", start.GetReviewId(), "organization", start.GetOrganization(),
 		"repo", start.GetRepo(), "pr_number", start.GetPrNumber(), "code", f.Code, "error", err)
 	code := codes.Unavailable
 	if f.Lasting {
