@@ -85,11 +85,9 @@ func (c *call) run(j review.Job, progress func(review.Progress)) (o review.Outco
 			}
 			begun, last = true, p
 		case *scannerv1.ScanResponse_Findings:
-			err = addFindings(&o, m.Findings.GetFindings())
+			err = addFindings(&o, m.Findings.GetFindings(), j.MaxFindings)
 		case *scannerv1.ScanResponse_Skips:
-			for _, p := range m.Skips.GetSkips() {
-				o.Skipped = append(o.Skipped, review.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()})
-			}
+			err = addSkips(&o, m.Skips.GetSkips(), j.MaxFindings)
 		case *scannerv1.ScanResponse_Result:
 			if err := addResult(&o, m.Result); err != nil {
 				return review.Outcome{}, begun, err

@@ -76,7 +76,11 @@ func batches[M proto.Message](all []M) [][]M {
 	return parts
 }
 
-func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding) error {
+// addFindings adds findings, of which a scan may have most.
+func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding, most int) error {
+	if len(o.Findings)+len(ps) > most {
+		return fmt.Errorf("more than %d findings", most)
+	}
 	for _, p := range ps {
 		severity, ok := rule.ParseSeverity(p.GetSeverity())
 		if !ok {
@@ -93,6 +97,17 @@ func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding) error {
 			Snippet:     p.GetSnippet(),
 			Fingerprint: p.GetFingerprint(),
 		})
+	}
+	return nil
+}
+
+// addSkips adds skips, of which a scan may have most.
+func addSkips(o *review.Outcome, ps []*scannerv1.ScanSkip, most int) error {
+	if len(o.Skipped)+len(ps) > most {
+		return fmt.Errorf("more than %d skips", most)
+	}
+	for _, p := range ps {
+		o.Skipped = append(o.Skipped, review.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()})
 	}
 	return nil
 }

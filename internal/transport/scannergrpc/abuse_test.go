@@ -1,0 +1,150 @@
+package scannergrpc_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
+)
+
+func startMessage(protocol int32) *scannerv1.ScanRequest {
+	return &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Start{Start: &scannerv1.ScanStart{
+		Organization: "acme", Repo: "acme/api", PrNumber: 1, Selection: scannerv1.ScanStart_repository,
+		RulesDigest: rule.Digest(nil), MaxFindings: 10, Protocol: protocol,
+	}}}
+}
+
+func goMessage() *scannerv1.ScanRequest {
+	return &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Go{Go: &scannerv1.ScanGo{LimitMs: 60_000}}}
+}
+
+// A client that does not say what it should, or not in time, is sent away, and
+// its place goes to another.
+func TestClientsThatMisbehave(t *testing.T) {
+	t.Parallel()
+	a := startScanner(t, scannergrpc.Options{Places: 1, Answer: 200 * time.Millisecond})
+	conn, err := dial(a.addr, a.addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	client := scannerv1.NewScannerServiceClient(conn)
+	tooNew := startMessage(99)
+	rules := &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: &scannerv1.RuleChunk{Last: true}}}
+	unknown := startMessage(1)
+	unknown.GetStart().Selection = scannerv1.ScanStart_unspecified
+	for name, c := range map[string]struct {
+		says []*scannerv1.ScanRequest
+		code codes.Code
+	}{
+		"nothing":               {nil, codes.DeadlineExceeded},
+		"rules first":           {[]*scannerv1.ScanRequest{rules}, codes.InvalidArgument},
+		"a newer protocol":      {[]*scannerv1.ScanRequest{tooNew}, codes.FailedPrecondition},
+		"an unknown selection":  {[]*scannerv1.ScanRequest{unknown}, codes.InvalidArgument},
+		"no go":                 {[]*scannerv1.ScanRequest{startMessage(1)}, codes.DeadlineExceeded},
+		"something for go":      {[]*scannerv1.ScanRequest{startMessage(1), rules}, codes.InvalidArgument},
+		"no rules":              {[]*scannerv1.ScanRequest{startMessage(1), goMessage()}, codes.DeadlineExceeded},
+		"go where rules belong": {[]*scannerv1.ScanRequest{startMessage(1), goMessage(), goMessage()}, codes.InvalidArgument},
+	} {
+		t.Run(name, func(t *testing.T) { // one after the other: there is one place
+			stream, err := client.Scan(t.Context())
+			require.NoError(t, err)
+			for _, m := range c.says {
+				require.NoError(t, stream.Send(m))
+			}
+			for err == nil {
+				_, err = stream.Recv()
+			}
+			assert.Equal(t, c.code, status.Code(err), err)
+			assert.Zero(t, len(a.scans))
+		})
+	}
+	require.Eventually(t, func() bool { return a.service.Load().Working == 0 }, patience, time.Millisecond)
+}
+
+// A server of the version before knows neither waiting nor places, and is
+// served all the same: scanners are upgraded first.
+func TestServerOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	a := startScanner(t, scannergrpc.Options{Places: 1, Alive: 5 * time.Millisecond})
+	conn, err := dial(a.addr, a.addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	call := func() scannerv1.ScannerService_ScanClient {
+		stream, err := scannerv1.NewScannerServiceClient(conn).Scan(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, stream.Send(startMessage(0)))
+		return stream
+	}
+	first := call()
+	m, err := first.Recv()
+	require.NoError(t, err)
+	require.NotNil(t, m.GetNeedRules())
+	second := call()
+	require.Eventually(t, func() bool { return a.service.Load().Waiting == 1 }, patience, time.Millisecond)
+	for _, stream := range []scannerv1.ScannerService_ScanClient{first, second} {
+		if stream == first {
+			require.NoError(t, stream.Send(&scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: &scannerv1.RuleChunk{Last: true}}}))
+		}
+		a.next(t).end <- nil
+		for done := false; !done; {
+			m, err := stream.Recv()
+			require.NoError(t, err)
+			done = m.GetResult() != nil
+			assert.Nil(t, m.GetWaiting())
+			assert.Nil(t, m.GetReady())
+		}
+	}
+}
+
+// The port has limits of its own: for metadata, for calls of a connection, and
+// for connections that never say anything.
+func TestLimitsOfThePort(t *testing.T) {
+	t.Parallel()
+	a := startScanner(t, scannergrpc.Options{Places: 1, Room: 5})
+	conn, err := dial(a.addr, a.addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+
+	large := metadata.AppendToOutgoingContext(t.Context(), "x", strings.Repeat("x", 64<<10))
+	_, err = healthpb.NewHealthClient(conn).Check(large, &healthpb.HealthCheckRequest{})
+	require.Error(t, err, "metadata")
+
+	refused := 0
+	for range 20 {
+		stream, err := scannerv1.NewScannerServiceClient(conn).Scan(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, stream.Send(startMessage(1)))
+		if _, err = stream.Recv(); status.Code(err) == codes.ResourceExhausted {
+			refused++
+		} else {
+			require.NoError(t, err)
+		}
+	}
+	assert.Equal(t, 14, refused, "one has the place, and five wait")
+
+	// Silent connections take the places of connections, until they are sent away.
+	var silent []net.Conn
+	for range 255 { // and the one above
+		var d net.Dialer
+		c, err := d.DialContext(t.Context(), "tcp", a.addr)
+		require.NoError(t, err)
+		silent = append(silent, c)
+	}
+	pool := scannergrpc.NewPool(scannergrpc.PoolOptions{Scanners: []string{a.addr}, Dial: dial})
+	t.Cleanup(func() { require.NoError(t, pool.Close()) })
+	require.Never(t, func() bool { return len(addresses(pool)) > 0 }, 100*time.Millisecond, 10*time.Millisecond)
+	for _, c := range silent {
+		require.NoError(t, c.Close())
+	}
+	awaitReady(t, pool, 1)
+}

@@ -1,0 +1,186 @@
+package scannergrpc_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
+)
+
+// patience bounds every wait; it is only reached when something is broken.
+const patience = 20 * time.Second
+
+// scanner is a scanner on a port of its own.
+type scanner struct {
+	addr    string
+	server  *grpc.Server
+	health  *health.Server
+	service *scannergrpc.Server // nil for a made-up one
+	scans   chan *running       // that begin
+}
+
+// running is a scan that runs until it is ended.
+type running struct {
+	ctx context.Context
+	end chan error
+}
+
+// serve serves a service on addr.
+func serve(t testing.TB, addr string, service scannerv1.ScannerServiceServer) *scanner {
+	t.Helper()
+	var lc net.ListenConfig
+	listener, err := lc.Listen(t.Context(), "tcp", addr)
+	require.NoError(t, err)
+	s := &scanner{
+		addr: listener.Addr().String(), health: health.NewServer(),
+		server: grpc.NewServer(append(scannergrpc.ServerOptions(), scannergrpc.NetworkServerOptions()...)...),
+	}
+	scannerv1.RegisterScannerServiceServer(s.server, service)
+	healthpb.RegisterHealthServer(s.server, s.health)
+	go func() { _ = s.server.Serve(scannergrpc.LimitConnections(listener)) }()
+	t.Cleanup(s.server.Stop)
+	return s
+}
+
+// startScanner starts a real scanner whose scans run until they are told to
+// end.
+func startScanner(t *testing.T, o scannergrpc.Options) *scanner {
+	t.Helper()
+	return startScannerOn(t, "127.0.0.1:0", o)
+}
+
+func startScannerOn(t *testing.T, addr string, o scannergrpc.Options) *scanner {
+	t.Helper()
+	scans := make(chan *running, 1000)
+	source := &source{open: func(ctx context.Context, _ scan.Target) (scan.Change, error) {
+		r := &running{ctx, make(chan error, 1)}
+		scans <- r
+		select {
+		case err := <-r.end:
+			return &change{}, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
+	service := scannergrpc.NewServer(scan.NewScanner(source, scan.Options{}), o, slog.New(slog.DiscardHandler))
+	s := serve(t, addr, service)
+	s.service, s.scans = service, scans
+	return s
+}
+
+// next waits for a scan to begin.
+func (s *scanner) next(t *testing.T) *running {
+	t.Helper()
+	select {
+	case r := <-s.scans:
+		return r
+	case <-time.After(patience):
+		require.FailNow(t, "no scan began")
+		panic("unreachable")
+	}
+}
+
+// made is a scanner that does as a test says.
+type made struct {
+	scannerv1.UnimplementedScannerServiceServer
+	scan func(scannerv1.ScannerService_ScanServer) error
+}
+
+func (m made) Scan(stream scannerv1.ScannerService_ScanServer) error { return m.scan(stream) }
+
+func say(t *testing.T, stream scannerv1.ScannerService_ScanServer, m *scannerv1.ScanResponse) {
+	t.Helper()
+	require.NoError(t, stream.Send(m))
+}
+
+func ready() *scannerv1.ScanResponse {
+	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Ready{Ready: &scannerv1.ScanReady{Places: 1}}}
+}
+
+func progressed() *scannerv1.ScanResponse {
+	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Progress{Progress: &scannerv1.ScanProgress{}}}
+}
+
+// dial is a PoolOptions.Dial in plain text.
+func dial(address, authority string) (*grpc.ClientConn, error) {
+	return grpc.NewClient("passthrough:///"+address, append(scannergrpc.NetworkDialOptions(),
+		grpc.WithAuthority(authority), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+}
+
+// poolOf returns a pool of scanners that all can be reached.
+func poolOf(t *testing.T, o scannergrpc.PoolOptions, scanners ...*scanner) *scannergrpc.Pool {
+	t.Helper()
+	for _, s := range scanners {
+		o.Scanners = append(o.Scanners, s.addr)
+	}
+	o.Dial = dial
+	pool := scannergrpc.NewPool(o)
+	t.Cleanup(func() { require.NoError(t, pool.Close()) })
+	awaitReady(t, pool, len(scanners))
+	return pool
+}
+
+func awaitReady(t *testing.T, pool *scannergrpc.Pool, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		ready := 0
+		for _, s := range pool.States() {
+			if s.Ready {
+				ready++
+			}
+		}
+		return ready == n
+	}, patience, time.Millisecond)
+}
+
+// outcome is how a scan ended.
+type outcome struct {
+	review.Outcome
+	err error
+}
+
+// start starts a scan of a repository.
+func start(ctx context.Context, pool *scannergrpc.Pool, repo string) <-chan outcome {
+	ended := make(chan outcome, 1)
+	go func() {
+		job := jobWith()
+		job.Repo = repo
+		o, err := scannergrpc.NewClient(pool).Scan(ctx, job, none)
+		ended <- outcome{o, err}
+	}()
+	return ended
+}
+
+func await[T any](t *testing.T, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		require.FailNow(t, "waited too long for "+what)
+		panic("unreachable")
+	}
+}
+
+// signal is closed once, by whoever comes first.
+type signal struct {
+	c    chan struct{}
+	once sync.Once
+}
+
+func newSignal() *signal { return &signal{c: make(chan struct{})} }
+
+func (s *signal) give() { s.once.Do(func() { close(s.c) }) }

@@ -1,0 +1,107 @@
+package scannergrpc_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
+)
+
+// addresses are the scanners of a pool that are ready.
+func addresses(pool *scannergrpc.Pool) []string {
+	var ready []string
+	for _, s := range pool.States() {
+		if s.Ready {
+			ready = append(ready, s.Address)
+		}
+	}
+	return ready
+}
+
+// A scanner that does not serve any more, and one that is gone, gets no scans;
+// when it comes back it is used again, within seconds.
+func TestScannerGoesAndComes(t *testing.T) {
+	t.Parallel()
+	a := startScanner(t, scannergrpc.Options{})
+	pool := poolOf(t, scannergrpc.PoolOptions{}, a)
+	client := scannergrpc.NewClient(pool)
+	client.Await(t.Context())
+
+	a.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
+	awaitReady(t, pool, 0)
+	a.health.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
+	awaitReady(t, pool, 1)
+
+	a.server.Stop()
+	awaitReady(t, pool, 0)
+	back := make(chan struct{})
+	go func() {
+		client.Await(t.Context())
+		close(back)
+	}()
+	again := startScannerOn(t, a.addr, scannergrpc.Options{})
+	began := time.Now()
+	await(t, "the scanner to be reached", back)
+	assert.Less(t, time.Since(began), 5*time.Second)
+	end := start(t.Context(), pool, "acme/api")
+	again.next(t).end <- nil
+	require.NoError(t, await(t, "the scan", end).err)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	scannergrpc.NewClient(scannergrpc.NewPool(scannergrpc.PoolOptions{})).Await(ctx) // not for ever
+}
+
+// A name stands for all of its addresses, which may change; what runs at an
+// address that the name does not lead to any more goes on.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	a := startScanner(t, scannergrpc.Options{})
+	_, port, err := net.SplitHostPort(a.addr)
+	require.NoError(t, err)
+	b := startScannerOn(t, net.JoinHostPort("127.0.0.2", port), scannergrpc.Options{})
+	var found atomic.Pointer[[]string]
+	found.Store(&[]string{"127.0.0.1"})
+	pool := scannergrpc.NewPool(scannergrpc.PoolOptions{
+		Scanners: []string{net.JoinHostPort("scanners.example", port)},
+		Dial:     dial,
+		Lookup: func(_ context.Context, name string) ([]string, error) {
+			assert.Equal(t, "scanners.example", name)
+			if f := found.Load(); f != nil {
+				return *f, nil
+			}
+			return nil, errors.New("no such name")
+		},
+		Refresh: time.Millisecond,
+	})
+	t.Cleanup(func() { require.NoError(t, pool.Close()) })
+	leadsTo := func(want ...string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, addresses(pool)) }, patience, time.Millisecond)
+	}
+	leadsTo(a.addr)
+	running := start(t.Context(), pool, "acme/api")
+	scan := a.next(t)
+
+	found.Store(&[]string{"127.0.0.2", "127.0.0.1", "::1"}) // a machine may have both kinds, and is called once
+	leadsTo(a.addr, b.addr)
+	found.Store(&[]string{"127.0.0.2"})
+	leadsTo(b.addr)
+	found.Store(nil)
+	end := start(t.Context(), pool, "acme/api")
+	b.next(t).end <- nil
+	require.NoError(t, await(t, "the scan", end).err, "a name that can't be looked up leads where it led")
+	leadsTo(b.addr)
+
+	require.NoError(t, scan.ctx.Err())
+	scan.end <- nil
+	require.NoError(t, await(t, "the scan that ran before", running).err)
+}
