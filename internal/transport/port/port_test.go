@@ -1,0 +1,171 @@
+package port
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/tlsfile"
+	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
+)
+
+// patience bounds every wait; it is only reached when something is broken.
+const patience = 20 * time.Second
+
+// echo is a port that sends back what comes, and counts its connections.
+type echo struct {
+	addr    string
+	serving atomic.Int64
+	refused atomic.Int64
+}
+
+func startEcho(t *testing.T, o Options) *echo {
+	t.Helper()
+	e := &echo{}
+	o.Refused = func() { e.refused.Add(1) }
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l := Wrap(inner, o)
+	e.addr = inner.Addr().String()
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				e.serving.Add(1)
+				defer e.serving.Add(-1)
+				defer c.Close()
+				_, _ = io.Copy(c, c)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		assert.NoError(t, l.Close())
+		_ = l.Close()
+		all.Wait()
+	})
+	return e
+}
+
+// dial connects from an address of the loopback network.
+func (e *echo) dial(t *testing.T, from string) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: patience}
+	c, err := d.Dial("tcp", e.addr)
+	require.NoError(t, err)
+	require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// answers reports whether a connection is served; it waits until it is or is
+// closed.
+func answers(c net.Conn) bool {
+	_, err := c.Write([]byte{7})
+	if err == nil {
+		_, err = io.ReadFull(c, make([]byte, 1))
+	}
+	return err == nil
+}
+
+func TestOneAddressCantTakeAllConnections(t *testing.T) {
+	t.Parallel()
+	e := startEcho(t, Options{total: 10, perAddress: 3})
+	var greedy []net.Conn
+	for range 3 {
+		c := e.dial(t, "127.0.0.2")
+		require.True(t, answers(c))
+		greedy = append(greedy, c)
+	}
+	for range 20 {
+		assert.False(t, answers(e.dial(t, "127.0.0.2")), "closed at once")
+	}
+	assert.EqualValues(t, 20, e.refused.Load())
+	assert.True(t, answers(e.dial(t, "127.0.0.3")))
+	require.NoError(t, greedy[0].Close())
+	require.Eventually(t, func() bool { return answers(e.dial(t, "127.0.0.2")) }, patience, time.Millisecond)
+}
+
+func TestConnectionsBeyondAllWait(t *testing.T) {
+	t.Parallel()
+	e := startEcho(t, Options{total: 3, perAddress: 3, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}})
+	var proxy []net.Conn
+	for range 3 {
+		c := e.dial(t, "127.0.0.9")
+		require.True(t, answers(c))
+		proxy = append(proxy, c)
+	}
+	waiting := e.dial(t, "127.0.0.9")
+	served := make(chan bool, 1)
+	go func() { served <- answers(waiting) }()
+	select {
+	case <-served:
+		t.Fatal("a fourth was served")
+	case <-time.After(50 * time.Millisecond):
+	}
+	require.NoError(t, proxy[1].Close())
+	assert.True(t, <-served, "a proxy may have all, and one more waits for its turn")
+	assert.Zero(t, e.refused.Load())
+}
+
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	ca := tlsfiletest.NewAuthority(t)
+	cert, key := ca.Issue(t, tlsfiletest.Leaf{Name: "server", Usage: x509.ExtKeyUsageServerAuth})
+	loader, err := tlsfile.Load(tlsfile.Files{Cert: cert, Key: key}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	for name, config := range map[string]*tls.Config{"plain": nil, "TLS": loader.Server(tls.VersionTLS12)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inner, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			l := Wrap(inner, Options{TLS: config})
+			defer l.Close()
+			client, err := net.Dial("tcp", inner.Addr().String())
+			require.NoError(t, err)
+			defer client.Close()
+			require.NoError(t, client.SetDeadline(time.Now().Add(patience)))
+			server, err := l.Accept()
+			require.NoError(t, err)
+			assert.Equal(t, client.LocalAddr().String(), server.RemoteAddr().String())
+			HangUp(server.RemoteAddr())
+			_, err = client.Read(make([]byte, 1))
+			require.ErrorIs(t, err, io.EOF)
+			HangUp(server.RemoteAddr()) // twice does nothing
+			HangUp(inner.Addr())        // and neither does another kind of address
+			_ = server.Close()
+		})
+	}
+}
+
+func TestClosedPortAcceptsNothing(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l := Wrap(inner, Options{total: 1, perAddress: 1})
+	client, err := net.Dial("tcp", inner.Addr().String())
+	require.NoError(t, err)
+	defer client.Close()
+	c, err := l.Accept()
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { _, err := l.Accept(); ended <- err }() // waits for a place
+	require.NoError(t, l.Close())
+	require.ErrorIs(t, <-ended, net.ErrClosed)
+	require.NoError(t, c.Close())
+	_, err = l.Accept()
+	require.ErrorIs(t, err, net.ErrClosed)
+}
