@@ -169,3 +169,38 @@ exec '%s' "$@"
 		})
 	}
 }
+
+// TestFailureOfInit has a git that can't make a repository, which is never the
+// fault of the one that is to be scanned.
+func TestFailureOfInit(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	require.NoError(t, err)
+	script := Script(t, fmt.Sprintf(`
+case " $* " in *" init "*)
+	echo "fatal: could not set 'core.filemode' to 'true'" >&2
+	exit 128
+esac
+exec '%s' "$@"
+`, git))
+	for name, test := range map[string]struct {
+		room int64 // that the disk must have
+		code string
+	}{
+		"on a disk with room": {0, scan.CodeScanFailed},
+		"on a full disk":      {1 << 60, scan.CodeCacheFull},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limits := gitrepo.DefaultLimits()
+			limits.Room = test.room
+			s, err := gitrepo.New(gitrepo.Options{Dir: t.TempDir(), Git: script, Limits: limits})
+			require.NoError(t, err)
+			_, err = s.Open(t.Context(), request(noisy(t, 1), 1))
+			var f *scan.Failure
+			require.ErrorAs(t, err, &f)
+			assert.Equal(t, test.code, f.Code, "%v", f)
+			assert.False(t, f.Lasting)
+		})
+	}
+}

@@ -29,7 +29,7 @@ type verdict struct {
 
 // full is for a disk that has no room: not the repository's fault.
 func full() verdict {
-	return verdict{[]string{"no space left on device", "disk quota exceeded"},
+	return verdict{[]string{"no space left on device", "out of diskspace", "disk quota exceeded"},
 		scan.CodeCacheFull, "The scanner's cache disk is full.", false}
 }
 
@@ -108,6 +108,9 @@ func (e *gitError) failure(fresh bool) *scan.Failure {
 				return v.failure(e)
 			}
 		}
+	}
+	if !e.network && e.verb == "init" { // which reads nothing of the repository
+		return &scan.Failure{Code: scan.CodeScanFailed, Message: "The scanner can't write to its cache.", Err: e}
 	}
 	if !e.network {
 		return damaged(e, fresh)

@@ -18,6 +18,7 @@ type Limits struct {
 	OldFileSize  int64         // a file that was larger counts as new: its lines are not compared
 	Packs        int           // packs in a cache entry before they are combined
 	CacheSize    int64         // all cache entries together, in bytes; 0 is no limit
+	Room         int64         // less free space than this on the cache's disk, in bytes, is a full disk when git fails
 }
 
 // DefaultLimits suit the largest of the public repositories that were tried
@@ -38,5 +39,6 @@ func DefaultLimits() Limits {
 		OldFileSize:  128 << 20,
 		Packs:        40,
 		CacheSize:    20 << 30,
+		Room:         16 << 20,
 	}
 }

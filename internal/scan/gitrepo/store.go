@@ -119,9 +119,16 @@ func (s *Store) Open(ctx context.Context, req Request) (scan.Change, error) {
 }
 
 // fail says what err means. When the disk is full it makes room for the scans
-// to come.
+// to come. git has many words for a write that failed, and none at all for some:
+// with hardly any room, what looks like the repository's fault is the disk's.
 func (s *Store) fail(ctx context.Context, err error, fresh bool) *scan.Failure {
 	failure := asFailure(ctx, err, fresh)
+	switch failure.Code {
+	case scan.CodeRepositoryInvalid, scan.CodeRepositoryTooLarge, scan.CodeScanFailed:
+		if free, freeErr := freeSpace(s.dir); freeErr == nil && free < s.git.limits.Room && ctx.Err() == nil {
+			failure = full().failure(err)
+		}
+	}
 	if failure.Code == scan.CodeCacheFull {
 		s.makeRoom()
 	}
