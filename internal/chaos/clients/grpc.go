@@ -112,10 +112,11 @@ func told(ctx context.Context, err error) error {
 		}
 	}
 	switch st.Code() {
-	case codes.Unavailable, codes.ResourceExhausted:
+	case codes.Unavailable, codes.ResourceExhausted,
+		codes.DeadlineExceeded: // the caller's own deadline, which the server knows and may see pass first
 		return transient
-	case codes.Canceled, codes.DeadlineExceeded:
-		if ctx.Err() != nil { // the caller's own end
+	case codes.Canceled:
+		if ctx.Err() != nil { // likewise
 			return transient
 		}
 	}
