@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench bench-peers microbench tidy-check ci clean need-go need-git
+.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench bench-service bench-peers microbench tidy-check ci clean need-go need-git
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -64,6 +64,12 @@ bench: need-go need-git ## Compare the matching engine with its peers, some minu
 	@mkdir -p bin
 	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/bench
 	@bin/bench -corpus '$(CORPUS)' $(if $(LONG),-long) $(if $(WRITE),-write) $(BENCHFLAGS)
+
+bench-service: need-go need-git ## Measure the service, some minutes (BENCHFLAGS='-only reads', WRITE=1 into docs/)
+	@mkdir -p bin
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/bench/service/bare
+	@$(GO_BUILD) -o bin/bench-service ./internal/bench/service
+	@bin/bench-service $(if $(WRITE),-write) $(BENCHFLAGS)
 
 bench-peers: need-go ## Build gitleaks and betterleaks into bin/peers for make bench, some minutes
 	@mkdir -p bin/peers

@@ -17,7 +17,7 @@ func (s *suite) writeDocument(text string) error {
 	if err != nil {
 		return err
 	}
-	changed, err := report.Replace(string(old), text)
+	changed, err := report.Replace(string(old), "make bench", text)
 	if err != nil {
 		return err
 	}

@@ -37,20 +37,21 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// Markers of the part of a document that a benchmark writes.
-const (
-	begin = "<!-- results: written by make bench -->"
-	end   = "<!-- end of results -->"
-)
+// end is where a part of a document ends that a benchmark writes.
+const end = "<!-- end of results -->"
 
-// Replace puts text between the markers of a document.
-func Replace(document, text string) (string, error) {
-	head, rest, ok := strings.Cut(document, begin)
+// begin is where the part begins that a command writes.
+func begin(command string) string { return "<!-- results: written by " + command + " -->" }
+
+// Replace puts text between the markers of what the command writes into a
+// document.
+func Replace(document, command, text string) (string, error) {
+	head, rest, ok := strings.Cut(document, begin(command))
 	_, tail, found := strings.Cut(rest, end)
 	if !ok || !found {
-		return "", fmt.Errorf("the document lacks %q and, after it, %q", begin, end)
+		return "", fmt.Errorf("the document lacks %q and, after it, %q", begin(command), end)
 	}
-	return head + begin + "\n\n" + strings.TrimSpace(text) + "\n\n" + end + tail, nil
+	return head + begin(command) + "\n\n" + strings.TrimSpace(text) + "\n\n" + end + tail, nil
 }
 
 // Speed writes MB/s with as many digits as mean something.

@@ -66,14 +66,16 @@ func TestTable(t *testing.T) {
 
 func TestReplace(t *testing.T) {
 	t.Parallel()
-	got, err := Replace("head\n"+begin+"\nold\n"+end+"\ntail\n", "new\n")
+	const command = "make it"
+	before := "head\n" + begin("make other") + "\nother\n" + end + "\n" + begin(command)
+	got, err := Replace(before+"\nold\n"+end+"\ntail\n", command, "new\n")
 	require.NoError(t, err)
-	assert.Equal(t, "head\n"+begin+"\n\nnew\n\n"+end+"\ntail\n", got)
-	again, err := Replace(got, "new")
+	assert.Equal(t, before+"\n\nnew\n\n"+end+"\ntail\n", got)
+	again, err := Replace(got, command, "new")
 	require.NoError(t, err)
 	assert.Equal(t, got, again)
-	for _, document := range []string{"", begin, end + begin} {
-		_, err := Replace(document, "new")
+	for _, document := range []string{"", begin(command), end + begin(command), begin("make other") + end} {
+		_, err := Replace(document, command, "new")
 		assert.Error(t, err, document)
 	}
 }

@@ -14,17 +14,13 @@ import (
 // organization is whose reviews there are.
 const organization = "bench"
 
-// withStore opens a database, brings it to the program's schema and hands it to
-// do.
+// withStore opens a database and hands it to do.
 func withStore(ctx context.Context, database string, do func(*sqlstore.Store) error) (err error) {
 	s, err := sqlstore.Open(ctx, sqlstore.Options{Database: database})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.Migrate(ctx); err != nil {
-		return err
-	}
 	return do(s)
 }
 

@@ -17,18 +17,20 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/store/sqlstore"
 )
 
 func main() {
 	s := &suite{out: os.Stdout}
 	flag.StringVar(&s.bin, "bin", "bin", "folder with the programs prwarden and bare")
-	only := flag.String("only", "reads", "what to measure: "+strings.Join(parts(), ","))
+	only := flag.String("only", strings.Join(parts(), ","), "what to measure")
 	databases := flag.String("databases", "sqlite,postgres", "on which databases")
 	findings := flag.String("findings", "0,20,500", "findings of the reviews that are read")
 	flag.StringVar(&s.protocol, "protocol", "", "REST or gRPC; both when empty")
 	flag.IntVar(&s.rounds, "rounds", 5, "runs of each program, in turn")
 	flag.DurationVar(&s.each, "each", time.Second, "how long a run of reads is")
-	flag.StringVar(&s.profile, "profile", "", "write CPU profiles of prwarden into this folder (needs a server with PRWARDEN_PPROF)")
+	flag.BoolVar(&s.write, "write", false, "put the results into "+document)
 	tmp := flag.String("tmp", "", "folder for databases and caches; the system's when empty")
 	flag.Parse()
 	s.only, s.databases = strings.Split(*only, ","), strings.Split(*databases, ",")
@@ -44,8 +46,15 @@ func main() {
 	}
 }
 
-// parts of the benchmark.
-func parts() []string { return []string{"reads"} }
+// The parts of the benchmark.
+const (
+	partReads   = "reads"
+	partAccepts = "accepts"
+	partStarts  = "starts"
+	partScaling = "scaling"
+)
+
+func parts() []string { return []string{partReads, partAccepts, partStarts, partScaling} }
 
 // suite is one run of the benchmark.
 type suite struct {
@@ -57,7 +66,7 @@ type suite struct {
 	protocol  string
 	rounds    int
 	each      time.Duration
-	profile   string
+	write     bool
 
 	tmp string
 }
@@ -84,25 +93,61 @@ func (s *suite) clean() error { return os.RemoveAll(s.tmp) }
 // progress says on the terminal how far it is.
 func (s *suite) progress(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
 
-func (s *suite) run(ctx context.Context) error {
-	for _, name := range s.databases {
-		if err := s.on(ctx, name); err != nil {
-			return err
+func (s *suite) run(ctx context.Context) (err error) {
+	r := &results{began: time.Now()}
+	for _, part := range []struct {
+		name string
+		run  func(context.Context, *database) error
+	}{
+		{partReads, func(ctx context.Context, d *database) error { return add(&r.reads, s.reads, ctx, d) }},
+		{partAccepts, func(ctx context.Context, d *database) error {
+			if d.cluster != nil {
+				if err := add(&r.ceilings, s.ceilings, ctx, d); err != nil {
+					return err
+				}
+			}
+			return add(&r.accepts, s.accepts, ctx, d)
+		}},
+		{partStarts, func(ctx context.Context, d *database) error { return add(&r.starts, s.starts, ctx, d) }},
+		{partScaling, func(ctx context.Context, d *database) error {
+			if d.cluster == nil {
+				return nil // one server has SQLite to itself; this is about many machines
+			}
+			return add(&r.scaling, s.scaling, ctx, d)
+		}},
+	} {
+		if !slices.Contains(s.only, part.name) {
+			continue
+		}
+		for _, name := range s.databases {
+			if err := s.on(ctx, name, part.run); err != nil {
+				return fmt.Errorf("%s: %w", part.name, err)
+			}
 		}
 	}
-	return nil
+	if r.sync50, r.sync99, err = syncs(s.tmp); err != nil {
+		return err
+	}
+	r.took = time.Since(r.began)
+	return s.publish(ctx, r)
 }
 
-func (s *suite) on(ctx context.Context, name string) (err error) {
+// add appends what a part measured to its results.
+func add[T any](to *[]T, measure func(context.Context, *database) ([]T, error), ctx context.Context, d *database) error {
+	more, err := measure(ctx, d)
+	*to = append(*to, more...)
+	return err
+}
+
+// on does a part on a new database.
+func (s *suite) on(ctx context.Context, name string, part func(context.Context, *database) error) (err error) {
 	d, err := s.newDatabase(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	if slices.Contains(s.only, "reads") {
-		if _, err := s.reads(ctx, d); err != nil {
-			return err
-		}
+	if err := withStore(ctx, d.url, func(store *sqlstore.Store) error { return store.Migrate(ctx) }); err != nil {
+		return err
 	}
-	return nil
+	return part(ctx, d)
 }

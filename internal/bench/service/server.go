@@ -31,7 +31,11 @@ type database struct {
 func (s *suite) newDatabase(ctx context.Context, name string) (_ *database, err error) {
 	switch name {
 	case "sqlite":
-		url := "sqlite:" + filepath.Join(s.tmp, "prwarden.db")
+		dir, err := os.MkdirTemp(s.tmp, "sqlite-")
+		if err != nil {
+			return nil, err
+		}
+		url := "sqlite:" + filepath.Join(dir, "prwarden.db")
 		return &database{
 			name: name, title: "SQLite", url: url, bare: url,
 			spent: func() (time.Duration, error) { return 0, nil }, close: func() error { return nil },
@@ -71,17 +75,22 @@ func (s *suite) startServer(ctx context.Context, name string, d *database, o ser
 	if o.host == "" {
 		o.host = "http://127.0.0.1:9/{repo}.git"
 	}
-	if err := os.WriteFile(s.config(d), fmt.Appendf(nil, `organizations:
-  - name: %s
-    repositories: ["*/*"]
-    host: {kind: git, url: %q}
-`, organization, o.host), 0o600); err != nil {
+	if err := s.writeConfig(d, o.host); err != nil {
 		return nil, err
 	}
 	args := slices.Concat([]string{"serve", "--config", s.config(d),
 		"--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0",
 		"--cache-dir", filepath.Join(s.tmp, name+"-cache")}, o.args)
 	return start(ctx, name, filepath.Join(s.tmp, d.name+"-"+name+".log"), []string{"PRWARDEN_DATABASE=" + d.url}, s.program("prwarden"), args...)
+}
+
+// writeConfig writes the configuration file of servers and scanners.
+func (s *suite) writeConfig(d *database, host string) error {
+	return os.WriteFile(s.config(d), fmt.Appendf(nil, `organizations:
+  - name: %s
+    repositories: ["*/*"]
+    host: {kind: git, url: %q}
+`, organization, host), 0o600)
 }
 
 func (s *suite) config(d *database) string { return filepath.Join(s.tmp, d.name+".yaml") }
