@@ -226,7 +226,7 @@ func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Du
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", e.requestID), slog.String("method", r.Method), slog.String("path", shown(r.URL.Path)),
+		slog.String("request_id", e.requestID), slog.String("method", r.Method), slog.String("path", shown(admission.MaskTokens(r.URL.Path))),
 		slog.String("route", pattern), slog.Int("status", w.status), slog.Int64("bytes", w.bytes),
 		slog.Duration("duration", took), slog.String("key_id", e.caller.KeyID),
 		slog.String("organization", e.caller.Organization), slog.String("peer", e.peer),

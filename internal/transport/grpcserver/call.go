@@ -60,10 +60,10 @@ func SetReviewID(ctx context.Context, id string) { callOf(ctx).reviewID = id }
 func RequestID(ctx context.Context) string { return callOf(ctx).requestID }
 
 // ChooseRequestID returns the caller's request identifier when it is fit for
-// headers and logs (1 to 128 letters, digits and `.-_`), and a new one
-// otherwise.
+// headers and logs (1 to 128 letters, digits and `.-_`, and no API key), and a
+// new one otherwise.
 func ChooseRequestID(given string) string {
-	if given == "" || len(given) > maxRequestIDBytes {
+	if given == "" || len(given) > maxRequestIDBytes || admission.MaskTokens(given) != given {
 		return newRequestID()
 	}
 	for i := range len(given) {
@@ -82,7 +82,7 @@ func ChooseRequestID(given string) string {
 const maxShown = 120
 
 // shown cuts the name of a method, which callers may make up.
-func shown(method string) string { return grpcerr.Cut(method, maxShown) }
+func shown(method string) string { return grpcerr.Cut(admission.MaskTokens(method), maxShown) }
 
 func newRequestID() string { return strings.ToLower(rand.Text()) }
 
