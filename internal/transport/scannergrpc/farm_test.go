@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -101,11 +100,6 @@ type made struct {
 
 func (m made) Scan(stream scannerv1.ScannerService_ScanServer) error { return m.scan(stream) }
 
-func say(t *testing.T, stream scannerv1.ScannerService_ScanServer, m *scannerv1.ScanResponse) {
-	t.Helper()
-	require.NoError(t, stream.Send(m))
-}
-
 func ready() *scannerv1.ScanResponse {
 	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Ready{Ready: &scannerv1.ScanReady{Places: 1}}}
 }
@@ -174,13 +168,3 @@ func await[T any](t *testing.T, what string, c <-chan T) T {
 		panic("unreachable")
 	}
 }
-
-// signal is closed once, by whoever comes first.
-type signal struct {
-	c    chan struct{}
-	once sync.Once
-}
-
-func newSignal() *signal { return &signal{c: make(chan struct{})} }
-
-func (s *signal) give() { s.once.Do(func() { close(s.c) }) }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
 
@@ -104,4 +105,85 @@ func TestNames(t *testing.T) {
 	require.NoError(t, scan.ctx.Err())
 	scan.end <- nil
 	require.NoError(t, await(t, "the scan that ran before", running).err)
+}
+
+// cable carries the bytes of connections until it is cut: then nothing comes
+// through any more, and no end is told.
+type cable struct {
+	addr string
+	cut  chan struct{}
+}
+
+func newCable(t *testing.T, to string) *cable {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	c := &cable{addr: l.Addr().String(), cut: make(chan struct{})}
+	carry := func(from, into net.Conn) {
+		buffer := make([]byte, 16<<10)
+		for {
+			n, err := from.Read(buffer)
+			select {
+			case <-c.cut:
+				<-t.Context().Done()
+				return
+			default:
+			}
+			if err != nil {
+				_ = into.Close()
+				return
+			}
+			if _, err := into.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			var d net.Dialer
+			far, err := d.DialContext(t.Context(), "tcp", to)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			context.AfterFunc(t.Context(), func() {
+				_ = near.Close()
+				_ = far.Close()
+			})
+			go carry(near, far)
+			go carry(far, near)
+		}
+	}()
+	return c
+}
+
+// When the network between them is cut without a word, both ends notice: the
+// server gives the scan up, and the scanner ends it.
+func TestCutNetwork(t *testing.T) {
+	t.Parallel()
+	a := startScanner(t, scannergrpc.Options{Alive: 10 * time.Millisecond})
+	c := newCable(t, a.addr)
+	pool := poolOf(t, scannergrpc.PoolOptions{Silence: time.Second}, &scanner{addr: c.addr})
+	end := start(t.Context(), pool, "acme/api")
+	scan := a.next(t)
+	close(c.cut)
+	var e *review.ScanError
+	require.ErrorAs(t, await(t, "the server to give up", end).err, &e)
+	assert.Equal(t, "scanner_unavailable", e.Code)
+	assert.False(t, e.Uncounted)
+	began := time.Now()
+	select {
+	case <-scan.ctx.Done():
+	case <-time.After(30 * time.Second):
+		require.FailNow(t, "the scanner works for nobody")
+	}
+	t.Logf("the scanner ended the scan %v after the server gave it up", time.Since(began))
+	require.Eventually(t, func() bool { return a.service.Load().Working == 0 }, patience, time.Millisecond)
+	awaitReady(t, pool, 0)
 }
