@@ -40,7 +40,7 @@ type Cluster struct {
 
 	mu      sync.Mutex
 	process *process // nil while it is stopped
-	killed  bool     // how it ended last
+	broken  bool     // off, not stopped, when it ended last
 }
 
 // process is a running server.
@@ -172,10 +172,11 @@ func (c *Cluster) Start(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := c.start(ctx)
-		if !errors.Is(err, errEnded) || !c.killed {
+		if !errors.Is(err, errEnded) || !c.broken {
 			return err
 		}
-		// The processes of a killed server hold its memory until they notice.
+		// The processes of a server that was broken off hold its memory until they
+		// notice.
 		select {
 		case <-ctx.Done():
 			return err
@@ -218,7 +219,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.waitReady(ctx); err != nil {
 		return errors.Join(err, c.end(syscall.SIGQUIT))
 	}
-	c.killed = false
+	c.broken = false
 	return nil
 }
 
@@ -307,7 +308,7 @@ func (c *Cluster) end(signal syscall.Signal) error {
 	case <-time.After(stopTimeout):
 		return fmt.Errorf("postgres does not end: %s", c.logTail())
 	}
-	c.process, c.killed = nil, signal == syscall.SIGKILL
+	c.process, c.broken = nil, signal != syscall.Signal(Fast)
 	if p.watchdog == nil {
 		return nil
 	}

@@ -4,19 +4,16 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 )
 
-// question is a query, whose parameters are all text, and what reads the rows
-// of its answer.
+// question is a query and what reads the rows of its answer.
 type question struct {
 	query string
-	args  []string
+	args  []any
 	read  func(*sql.Rows) error
 }
 
@@ -26,11 +23,13 @@ type question struct {
 // everything in one message, and SQLite keeps the compiled queries. So the
 // queries must be constants.
 func (s *Store) ask(ctx context.Context, op string, scope scope, questions ...question) error {
-	ask := s.askEach
-	if s.dialect.askAtOnce {
-		ask = s.askAtOnce
+	var err error
+	if s.dialect.atOnce {
+		err = s.askAtOnce(ctx, asking{scope: scope}, questions)
+	} else {
+		err = s.askEach(ctx, questions)
 	}
-	if err := ask(ctx, scope, questions); err != nil {
+	if err != nil {
 		return s.translate(ctx, op, err)
 	}
 	return nil
@@ -41,6 +40,7 @@ func (s *Store) ask(ctx context.Context, op string, scope scope, questions ...qu
 type asking struct {
 	ctx   context.Context // of the caller; its end ends the questions
 	scope scope
+	write bool // the questions change something
 }
 
 // askingKey is the context's key of an *asking.
@@ -48,15 +48,17 @@ type askingKey struct{}
 
 // askAtOnce sends all questions together. They are one transaction, which ends
 // by itself, also when one of them fails.
-func (s *Store) askAtOnce(ctx context.Context, scope scope, questions []question) (err error) {
+func (s *Store) askAtOnce(ctx context.Context, a asking, questions []question) (err error) {
 	var text strings.Builder
 	for i, q := range questions {
 		if i > 0 {
 			text.WriteString("; ")
 		}
-		if err := q.write(&text); err != nil {
+		one, err := withLiterals(q.query, q.args)
+		if err != nil {
 			return err
 		}
+		text.WriteString(one)
 	}
 	conn, err := s.pools.reader.Conn(ctx)
 	if err != nil {
@@ -64,7 +66,8 @@ func (s *Store) askAtOnce(ctx context.Context, scope scope, questions []question
 	}
 	defer func() { err = firstError(err, conn.Close()) }()
 	// The connection itself watches the caller's context.
-	inner := context.WithValue(context.WithoutCancel(ctx), askingKey{}, &asking{ctx, scope})
+	a.ctx = ctx
+	inner := context.WithValue(context.WithoutCancel(ctx), askingKey{}, &a)
 	rows, err := conn.QueryContext(inner, text.String())
 	if err != nil {
 		return err
@@ -81,26 +84,16 @@ func (s *Store) askAtOnce(ctx context.Context, scope scope, questions []question
 	return rows.Err()
 }
 
-// write writes the query with its parameters in it. Messages of several
-// statements have no other place for them.
-func (q question) write(to *strings.Builder) error {
-	parts := strings.Split(q.query, "?")
-	if len(parts) != len(q.args)+1 {
-		return fmt.Errorf("a question with %d places for %d parameters", len(parts)-1, len(q.args))
-	}
-	to.WriteString(parts[0])
-	for i, arg := range q.args {
-		if strings.ContainsRune(arg, 0) {
-			return errors.New("a parameter with a NUL byte, where the statements would end")
-		}
-		to.WriteString(pq.QuoteLiteral(arg))
-		to.WriteString(parts[i+1])
-	}
-	return nil
-}
-
 // askEach asks one after the other in a transaction.
-func (s *Store) askEach(ctx context.Context, _ scope, questions []question) (err error) {
+func (s *Store) askEach(ctx context.Context, questions []question) (err error) {
+	// First, because compiling takes a connection: whoever holds one already
+	// could wait for others who do the same.
+	compiled := make([]*sql.Stmt, len(questions))
+	for i, q := range questions {
+		if compiled[i], err = s.compiled.get(ctx, s.pools.reader, q.query); err != nil {
+			return err
+		}
+	}
 	conn, err := s.pools.reader.Conn(ctx)
 	if err != nil {
 		return err
@@ -113,24 +106,16 @@ func (s *Store) askEach(ctx context.Context, _ scope, questions []question) (err
 		return err
 	}
 	defer func() { _ = t.Rollback() }() // nothing was written
-	for _, q := range questions {
-		if err := s.askOne(ctx, t, q); err != nil {
+	for i, q := range questions {
+		if err := askOne(ctx, t, compiled[i], q); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) askOne(ctx context.Context, t *sql.Tx, q question) (err error) {
-	compiled, err := s.compiled.get(ctx, s.pools.reader, q.query)
-	if err != nil {
-		return err
-	}
-	args := make([]any, len(q.args))
-	for i, arg := range q.args {
-		args[i] = arg
-	}
-	rows, err := t.StmtContext(ctx, compiled).QueryContext(ctx, args...)
+func askOne(ctx context.Context, t *sql.Tx, compiled *sql.Stmt, q question) (err error) {
+	rows, err := t.StmtContext(ctx, compiled).QueryContext(ctx, q.args...)
 	if err != nil {
 		return err
 	}

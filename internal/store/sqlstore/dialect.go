@@ -34,8 +34,9 @@ type dialect struct {
 	// clock says that the database has a clock, which several processes share:
 	// the beginning of a transaction reads it.
 	clock bool
-	// askAtOnce says that questions go to the database in one message; see ask.
-	askAtOnce bool
+	// atOnce says that several statements may go to the database in one message,
+	// which saves the ways there and back; see ask, last and Claim.
+	atOnce bool
 	// ofReview ends the queries of findings and skips, whose parameters are an
 	// organization and its review. Planning a second look at reviews would be
 	// a third of what reading a review costs Postgres.
@@ -55,10 +56,6 @@ type dialect struct {
 	// giveBack is a statement that gives a few free pages back to the file
 	// system; "" when the database sees to that.
 	giveBack string
-	// lockClaims is a statement that makes claims wait for each other until
-	// they are committed, since a fair choice depends on all the others; ""
-	// when there is one writer.
-	lockClaims string
 }
 
 // sqliteDialect is SQLite through modernc.org/sqlite.
@@ -90,13 +87,12 @@ func postgresDialect() dialect {
 		open:       openPostgres,
 		classify:   classifyPostgres,
 		clock:      true,
-		askAtOnce:  true,
+		atOnce:     true,
 		ofReview:   ` WHERE organization = ? AND review_id = ? ORDER BY position`,
 		readTx:     &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
 		lockRow:    " FOR UPDATE",
 		among:      " AND o.name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB))))",
 		tryUpkeep:  "SELECT pg_try_advisory_xact_lock(7078)",
-		lockClaims: "SELECT pg_advisory_xact_lock(7077)",
 	}
 }
 

@@ -60,7 +60,7 @@ const averageOver = 5
 func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) error {
 	us := max(d.Microseconds(), 0) // the clock may have been set back
 	for _, of := range [][2]string{{org, repo}, {org, ""}, {"", ""}} {
-		if _, err := t.exec(ctx, `INSERT INTO scan_durations (organization, repo, average_us, samples) VALUES (?, ?, ?, 1)
+		if err := t.last(ctx, `INSERT INTO scan_durations (organization, repo, average_us, samples) VALUES (?, ?, ?, 1)
 			ON CONFLICT (organization, repo) DO UPDATE SET
 				average_us = scan_durations.average_us + (excluded.average_us - scan_durations.average_us) /
 					CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE ? END,

@@ -4,9 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"strings"
-
-	"github.com/lib/pq"
 )
 
 // pgRows are the rows of lib/pq.
@@ -21,8 +18,8 @@ func (c *pgConn) ask(a *asking, questions string) (_ driver.Rows, err error) {
 	if err := a.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if strings.ContainsRune(string(a.scope), 0) {
-		return nil, errors.New("an organization with a NUL byte")
+	if err := a.scope.check(); err != nil {
+		return nil, err
 	}
 	stop := c.net.endWith(a.ctx)
 	defer func() {
@@ -30,9 +27,11 @@ func (c *pgConn) ask(a *asking, questions string) (_ driver.Rows, err error) {
 			stop()
 		}
 	}()
-	rows, err := c.pqConn.QueryContext(context.WithoutCancel(a.ctx),
-		"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('prwarden.organization', "+
-			pq.QuoteLiteral(string(a.scope))+", TRUE); "+questions, nil)
+	begin := "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT " + a.scope.set()
+	if a.write {
+		begin = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT " + a.scope.set() + ", " + pgTimeouts
+	}
+	rows, err := c.pqConn.QueryContext(context.WithoutCancel(a.ctx), begin+"; "+questions, nil)
 	if err != nil {
 		return nil, err
 	}

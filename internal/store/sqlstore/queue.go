@@ -55,13 +55,11 @@ func (s *Store) claimable(now time.Time) (query string, args []any) {
 // organizations in their order, so that neither a long queue nor many idle
 // organizations make it slow.
 func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
+	if s.dialect.atOnce {
+		return s.claimAtOnce(ctx, worker, lease)
+	}
 	var out *review.Claim
 	err := s.write(ctx, "claim a review", everyone, func(t *tx) error {
-		if t.dialect.lockClaims != "" {
-			if _, err := t.exec(ctx, t.dialect.lockClaims); err != nil {
-				return err
-			}
-		}
 		var id string
 		query, args := s.claimable(t.now)
 		err := t.get(ctx, &id, query, args...)
@@ -72,23 +70,18 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 			return err
 		}
 		var c claimed
-		err = t.get(ctx, &c, `UPDATE reviews SET status = 'in_progress', attempt = attempt + 1, worker = ?,
+		if err := t.get(ctx, &c, `UPDATE reviews SET status = 'in_progress', attempt = attempt + 1, worker = ?,
 				lease_expires = ?, started_at = ?
-			WHERE id = ? AND status = 'queued'
+			WHERE id = ?
 			RETURNING id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent,
 				(? - created_at) * 1000 AS waited`,
-			worker, at(t.now.Add(lease)), at(t.now), id, at(t.now))
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return nil // canceled since it was chosen; the next poll finds another
-		case err != nil:
+			worker, at(t.now.Add(lease)), at(t.now), id, at(t.now)); err != nil {
 			return err
 		}
 		if _, err := t.exec(ctx, `UPDATE organizations SET queued = queued - 1, running = running + 1, served_at = ?
 			WHERE name = ?`, at(t.now), c.Organization); err != nil {
 			return err
 		}
-		t.changed(c.ReviewID)
 		claim := review.Claim(c)
 		out = &claim
 		return nil
@@ -131,6 +124,7 @@ const extendAtOnce = 500
 func (s *Store) Extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) ([]review.Claim, error) {
 	var lost []review.Claim
 	err := s.write(ctx, "extend leases", everyone, func(t *tx) error {
+		lost = nil
 		for part := range slices.Chunk(beats, extendAtOnce) {
 			gone, err := t.extend(ctx, part, lease)
 			if err != nil {
@@ -229,6 +223,7 @@ func (s *Store) ReleaseLeases(ctx context.Context, maxLost int) ([]string, error
 func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *tx) (condition string, args []any)) ([]string, error) {
 	var ids []string
 	err := s.write(ctx, op, everyone, func(t *tx) error {
+		ids = nil
 		condition, args := which(t)
 		var rows []claimed
 		if err := t.list(ctx, &rows, `SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost

@@ -100,8 +100,9 @@ func reviewNotFound(id string) error {
 
 // CreateReview implements review.Reviews.
 func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued int) (review.Accepted, error) {
-	accepted := review.Accepted{ReviewID: n.ID, EstimatedMS: n.EstimatedMS}
+	var accepted review.Accepted
 	err := s.write(ctx, "create a review", of(n.Organization), func(t *tx) error {
+		accepted = review.Accepted{ReviewID: n.ID, EstimatedMS: n.EstimatedMS}
 		if n.Idempotency != nil {
 			earlier, err := t.claimIdempotencyKey(ctx, n)
 			if err != nil {
@@ -114,23 +115,21 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 		}
 		// Counting first takes the organization's row, so that creations at the
 		// same time can't all see the last free place.
-		var queued int
-		if err := t.get(ctx, &queued, `INSERT INTO organizations (name, queued) VALUES (?, 1)
+		if err := t.lastUpTo(ctx, maxQueued, `INSERT INTO organizations (name, queued) VALUES (?, 1)
 			ON CONFLICT (name) DO UPDATE SET queued = organizations.queued + 1
 			RETURNING queued`, n.Organization); err != nil {
 			return err
 		}
-		if queued > maxQueued {
-			return queueFull(maxQueued)
-		}
 		t.waits()
-		_, err := t.exec(ctx, `INSERT INTO reviews
+		return t.last(ctx, `INSERT INTO reviews
 			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent)
 			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent)
-		return err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errOverLimit):
+		return review.Accepted{}, queueFull(maxQueued)
+	case err != nil:
 		return review.Accepted{}, err
 	}
 	return accepted, nil
@@ -151,7 +150,7 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 		findings []review.Finding
 		skips    []review.Skip
 	)
-	key := []string{org, id}
+	key := []any{org, id}
 	err := s.ask(ctx, "read a review", of(org),
 		question{reviewQuery, key, row.read},
 		question{findingsQuery + s.dialect.ofReview, key, readFindings(&findings)},
@@ -170,7 +169,7 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 // GetReviewState implements review.Reviews.
 func (s *Store) GetReviewState(ctx context.Context, org, id string) (review.Review, error) {
 	var row reviewRow
-	if err := s.ask(ctx, "read a review's state", of(org), question{reviewQuery, []string{org, id}, row.read}); err != nil {
+	if err := s.ask(ctx, "read a review's state", of(org), question{reviewQuery, []any{org, id}, row.read}); err != nil {
 		return review.Review{}, err
 	}
 	return row.existing(id)

@@ -57,13 +57,7 @@ func (r ruleRow) rule() (rule.Rule, error) {
 func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (rule.Rule, error) {
 	var out rule.Rule
 	err := s.write(ctx, "create a rule", of(org), func(t *tx) error {
-		// Counting takes the organization's row, so that creations at the same
-		// time can't all see the last free place. What it counts is undone when
-		// the rule is refused.
-		var count int
-		if err := t.get(ctx, &count, `INSERT INTO organizations (name, rules) VALUES (?, 1)
-			ON CONFLICT (name) DO UPDATE SET rules = organizations.rules + 1
-			RETURNING rules`, org); err != nil {
+		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`, org); err != nil {
 			return err
 		}
 		var row ruleRow
@@ -78,14 +72,19 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 				"There is a rule %q already. Delete it first, or choose another id.", r.FullID())
 		case err != nil:
 			return err
-		case count > quota:
-			return errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
-				"The organization has %d custom rules, which is the most. Delete one first.", quota)
 		}
-		out, err = row.rule()
-		return err
+		if out, err = row.rule(); err != nil {
+			return err
+		}
+		// Counting takes the organization's row, so that creations at the same
+		// time can't all see the last free place.
+		return t.lastUpTo(ctx, quota, `UPDATE organizations SET rules = rules + 1 WHERE name = ? RETURNING rules`, org)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errOverLimit):
+		return rule.Rule{}, errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
+			"The organization has %d custom rules, which is the most. Delete one first.", quota)
+	case err != nil:
 		return rule.Rule{}, err
 	}
 	return out, nil
@@ -121,8 +120,7 @@ func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
 		case n == 0:
 			return ruleNotFound(fullID)
 		}
-		_, err = t.exec(ctx, `UPDATE organizations SET rules = rules - 1 WHERE name = ?`, org)
-		return err
+		return t.last(ctx, `UPDATE organizations SET rules = rules - 1 WHERE name = ?`, org)
 	})
 }
 

@@ -104,7 +104,8 @@ func (p pools) close() error {
 
 // write does fn in one transaction that may write, as far as the scope goes. It
 // is committed, durably, when fn returns nil, and leaves nothing behind
-// otherwise. op names it in unexpected errors.
+// otherwise. op names it in unexpected errors. fn may be called again, when the
+// transaction and another one were in each other's way.
 func (s *Store) write(ctx context.Context, op string, scope scope, fn func(*tx) error) error {
 	return s.transaction(ctx, op, scope, s.pools.writer, nil, fn)
 }
@@ -115,25 +116,36 @@ func (s *Store) read(ctx context.Context, op string, scope scope, fn func(*tx) e
 	return s.transaction(ctx, op, scope, s.pools.reader, s.dialect.readTx, fn)
 }
 
+// tries is how often a transaction is tried that is in the way of others and
+// they in its. Twice such a thing is rare, so it is not worth a pause.
+const tries = 4
+
 func (s *Store) transaction(ctx context.Context, op string, scope scope, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
-	err := func() error {
-		b := &beginning{scope: scope}
-		inner, err := db.BeginTxx(context.WithValue(ctx, beginningKey{}, b), o)
-		if err != nil {
-			return err
+	for try := 1; ; try++ {
+		err := s.try(ctx, scope, db, o, fn)
+		switch {
+		case err == nil:
+			return nil
+		case try < tries && s.dialect.classify(err) == conflict:
+			continue // the database has undone it
 		}
-		// After a commit this does nothing. Its own error adds nothing to the
-		// one that led here.
-		defer func() { _ = inner.Rollback() }()
-		if err := fn(&tx{Tx: inner, dialect: &s.dialect, now: s.clock(b), beginning: b}); err != nil {
-			return err
-		}
-		return inner.Commit()
-	}()
-	if err == nil {
-		return nil
+		return s.translate(ctx, op, err)
 	}
-	return s.translate(ctx, op, err)
+}
+
+func (s *Store) try(ctx context.Context, scope scope, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
+	b := &beginning{scope: scope}
+	inner, err := db.BeginTxx(context.WithValue(ctx, beginningKey{}, b), o)
+	if err != nil {
+		return err
+	}
+	// After a commit this does nothing. Its own error adds nothing to the one
+	// that led here.
+	defer func() { _ = inner.Rollback() }()
+	if err := fn(&tx{Tx: inner, dialect: &s.dialect, now: s.clock(b), beginning: b}); err != nil {
+		return err
+	}
+	return inner.Commit()
 }
 
 // clock reads the store's clock, once a transaction.

@@ -1,0 +1,81 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+// claimsLock is the advisory lock that makes claims wait for each other. A fair
+// choice depends on all claims before it.
+const claimsLock = `SELECT pg_advisory_xact_lock(7077)`
+
+// claimStatement is all of a claim, in one message: whoever dies or is frozen in the
+// middle of a claim keeps nobody from claiming. Some more candidates than one
+// are looked at, in their order, and the first one is taken that nobody else
+// has locked, so that a review that is being canceled holds up no claim.
+const claimStatement = `WITH clock (now) AS MATERIALIZED (SELECT /* clock */),
+	candidates AS MATERIALIZED (SELECT o.running, o.served_at, r.created_at, r.id
+		FROM organizations o CROSS JOIN clock JOIN LATERAL
+			(SELECT w.id, w.created_at FROM reviews w
+			 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= clock.now
+			 ORDER BY w.created_at, w.id LIMIT 4) r ON TRUE
+		WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) /* among */
+		ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 8),
+	chosen AS (SELECT r.id FROM candidates c JOIN reviews r ON r.id = c.id
+		WHERE r.status = 'queued'
+		ORDER BY c.running, c.served_at, c.created_at, c.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED),
+	claimed AS (UPDATE reviews r SET status = 'in_progress', attempt = r.attempt + 1, worker = ?,
+			lease_expires = clock.now + ?, started_at = clock.now
+		FROM chosen CROSS JOIN clock WHERE r.id = chosen.id
+		RETURNING r.*),
+	counted AS (UPDATE organizations o SET queued = o.queued - 1, running = o.running + 1, served_at = clock.now
+		FROM claimed CROSS JOIN clock WHERE o.name = claimed.organization)
+	SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent, (clock.now - created_at) * 1000,
+		pg_notify('` + notifyChannel + `', 'c ' || id)
+	FROM claimed CROSS JOIN clock`
+
+// claimAtOnce is Claim in one message.
+func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
+	text := claimStatement
+	var args []any
+	if s.now != nil {
+		text = strings.Replace(text, "/* clock */", "CAST(? AS BIGINT)", 1)
+		args = append(args, at(s.now()))
+	} else {
+		// Not the begin of the transaction, which may have waited for the lock.
+		text = strings.Replace(text, "/* clock */", pgClock, 1)
+		text = strings.Replace(text, "now()", "clock_timestamp()", 1)
+	}
+	if s.organizations != nil {
+		text = strings.Replace(text, "/* among */", s.dialect.among, 1)
+		args = append(args, texts(s.organizations))
+	}
+	args = append(args, worker, lease.Microseconds())
+
+	var c claimed
+	var told any // what pg_notify returns: nothing
+	err := s.askAtOnce(ctx, asking{scope: everyone, write: true}, []question{
+		{claimsLock, nil, func(*sql.Rows) error { return nil }},
+		{text, args, func(rows *sql.Rows) error {
+			for rows.Next() {
+				if err := rows.Scan(&c.ReviewID, &c.Organization, &c.Repo, &c.PRNumber, &c.Ruleset, &c.Attempt,
+					&c.Failures, &c.Lost, &c.TraceParent, &c.Waited, &told); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		}},
+	})
+	switch {
+	case err != nil:
+		return nil, s.translate(ctx, "claim a review", err)
+	case c.ReviewID == "":
+		return nil, nil
+	}
+	out := review.Claim(c)
+	return &out, nil
+}
