@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/chaos/faults"
+	"github.com/prwarden/prwarden/internal/chaos/world"
+)
+
+// short is what the short form has in both worlds. What takes longer than it
+// may, freezes over a lease for one, is the long form's.
+func short(t *testing.T, database world.Kind, servers int) settings {
+	t.Helper()
+	return settings{
+		Dir: t.TempDir(), Database: database, Servers: servers, Scanners: 3, Workers: 3, Clients: 8,
+		Reviews: 50, Faults: 5 * time.Second, Settle: 60 * time.Second, MostPassing: 0.5, Hurry: database == world.Postgres,
+		Schedule: faults.Options{Seed: 1, Servers: servers, Scanners: 3, KillEvery: time.Second, CutEvery: 2 * time.Second},
+	}
+}
+
+func TestShortStormOnPostgres(t *testing.T) {
+	t.Parallel()
+	s := short(t, world.Postgres, 2)
+	s.Schedule.CrashEvery, s.Schedule.HoldEvery = 3*time.Second, 2*time.Second
+	storm(t, s)
+}
+
+func TestShortStormOnSQLite(t *testing.T) {
+	t.Parallel()
+	storm(t, short(t, world.SQLite, 1))
+}
+
+// storm makes a run and holds it to all invariants. How long recoveries take is
+// for the long form, on a machine that does nothing else.
+func storm(t *testing.T, s settings) {
+	t.Helper()
+	report, err := execute(t.Context(), s, io.Discard)
+	require.NoError(t, err)
+	var text bytes.Buffer
+	report.print(&text)
+	assert.True(t, report.Held(), text.String())
+	assert.GreaterOrEqual(t, report.Accepted, s.Reviews)
+	assert.Positive(t, report.Ended["complete"])
+	assert.NotEmpty(t, report.Faults)
+	t.Log(text.String())
+}
