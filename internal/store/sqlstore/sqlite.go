@@ -53,6 +53,9 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 		"_txlock": {"immediate"},
 		"_pragma": {
 			busy, // first, so that the others wait, too
+			// Of a new database: see GiveBack. Before the journal, which writes the
+			// first page.
+			fmt.Sprintf("auto_vacuum(%d)", incrementalVacuum),
 			"journal_mode(WAL)",
 			"synchronous(" + synchronous + ")",
 			"foreign_keys(1)",
