@@ -235,7 +235,7 @@ func TestPurgeBesideEverything(t *testing.T) {
 			})
 		}
 		var total upkeep.Deleted
-		for n := 0; n < 200; n++ {
+		for n := 0; n < 80; n++ {
 			<-ends
 			d, _, err := s.PurgeReviews(t.Context(), 0, time.Now())
 			require.NoError(t, err)
@@ -249,7 +249,7 @@ func TestPurgeBesideEverything(t *testing.T) {
 		stop()
 		all.Wait()
 		assertCounts(t, s)
-		assert.GreaterOrEqual(t, total.Reviews, 200)
+		assert.GreaterOrEqual(t, total.Reviews, 80)
 		assert.Positive(t, total.Findings)
 		require.NoError(t, s.read(t.Context(), "look", everyone, func(tx *tx) error {
 			var orphans int

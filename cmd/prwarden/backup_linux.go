@@ -1,0 +1,64 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/admin"
+	"github.com/prwarden/prwarden/internal/config"
+)
+
+func newBackup(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy an SQLite database while it is used",
+		Long: `Copy an SQLite database into FILE, which must not exist. A server may use the
+database meanwhile: the copy is its state at one moment, and nobody waits for
+it. When the command ends well, the copy is on the disk and has been read
+through. Only its owner can read it.
+
+For Postgres use pg_dump, as docs/operations.md shows.`,
+		Example: `  prwarden backup --database sqlite:/var/lib/prwarden/prwarden.db \
+      /var/backups/prwarden-$(date +%F).db`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := load(cmd, st, config.Backup)
+			if err != nil {
+				return err
+			}
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return admin.Backup(ctx, st, c, args[0])
+		},
+	}
+	config.Bind(config.Backup, cmd.Flags())
+	return cmd
+}
+
+func newRestore(st cli.Streams) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make a backup the SQLite database",
+		Long: `Make FILE, which "backup" made, the SQLite database. No server may use the
+database, and an existing one is replaced only with --force. FILE is read
+through first. If anything goes wrong the old database is as it was.
+
+Keys that were revoked since the backup work again.`,
+		Example: `  prwarden restore --database sqlite:/var/lib/prwarden/prwarden.db \
+      --force /var/backups/prwarden-2026-11-20.db`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := load(cmd, st, config.Backup)
+			if err != nil {
+				return err
+			}
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return admin.Restore(ctx, st, c, args[0], force)
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "Replace the database that is there.")
+	config.Bind(config.Backup, cmd.Flags())
+	return cmd
+}

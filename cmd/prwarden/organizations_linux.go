@@ -1,0 +1,71 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/admin"
+	"github.com/prwarden/prwarden/internal/config"
+)
+
+func newOrganizations(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "organizations",
+		Short: "List what the database has of organizations, and purge removed ones",
+		Long: `Look after what the database has of organizations. Which organizations there
+are is said by the configuration file. What the database has of one that was
+removed there stays until it is purged, so that it is all there when the
+organization is added back.`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newOrganizationsList(st), newOrganizationsPurge(st))
+	return cmd
+}
+
+func newOrganizationsList(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the organizations that the database has anything of",
+		Long: `List the organizations that the database has anything of, whether this
+configuration names them, and when a running server last did.`,
+		Example: `  prwarden organizations list --config prwarden.yaml`,
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := load(cmd, st, config.Organizations)
+			if err != nil {
+				return err
+			}
+			return admin.ListOrganizations(cmd.Context(), st, c)
+		},
+	}
+	config.Bind(config.Organizations, cmd.Flags())
+	return cmd
+}
+
+func newOrganizationsPurge(st cli.Streams) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "purge ORG --yes",
+		Short: "Delete everything of an organization that was removed",
+		Long: `Delete every review, rule and API key of an organization. It must be in
+neither this configuration nor that of a server that runs, or ran in the last
+ten minutes. It deletes a little at a time, so that running servers hardly
+notice; when it is interrupted, run it again. There is no way back but a
+backup.`,
+		Example: `  prwarden organizations purge acme --yes --config prwarden.yaml`,
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := load(cmd, st, config.Organizations)
+			if err != nil {
+				return err
+			}
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return admin.PurgeOrganization(ctx, st, c, args[0], yes)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "It is meant.")
+	config.Bind(config.Organizations, cmd.Flags())
+	return cmd
+}
