@@ -19,6 +19,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
 // tracing sends OpenTelemetry traces of gRPC calls when the standard variables
@@ -84,8 +86,16 @@ func (t tracing) options() []otelgrpc.Option {
 	return []otelgrpc.Option{
 		otelgrpc.WithTracerProvider(t.provider),
 		otelgrpc.WithPropagators(propagation.TraceContext{}),
-		otelgrpc.WithFilter(filters.Not(filters.HealthCheck())),
+		otelgrpc.WithFilter(filters.All(filters.Not(filters.HealthCheck()), known)),
 	}
+}
+
+// known lets only calls of methods that there are be traced. Callers make up
+// the names of others, without a key too, and may put anything into them.
+func known(info *stats.RPCTagInfo) bool {
+	name := strings.Replace(strings.TrimPrefix(info.FullMethodName, "/"), "/", ".", 1)
+	_, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
+	return err == nil
 }
 
 // spans makes spans; nil without tracing.
