@@ -199,14 +199,20 @@ CREATE POLICY own ON organizations USING
     ((SELECT current_setting('prwarden.organization', TRUE)) IN (name, '*'));
 CREATE POLICY own ON reviews USING
     ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+-- What is written belongs to a review that the writer sees, too.
 CREATE POLICY own ON findings USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'))
+    WITH CHECK (organization = (SELECT current_setting('prwarden.organization', TRUE))
+        AND organization = (SELECT r.organization FROM reviews r WHERE r.id = review_id));
 CREATE POLICY own ON skips USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
--- The average over all organizations is everybody's.
+    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'))
+    WITH CHECK (organization = (SELECT current_setting('prwarden.organization', TRUE))
+        AND organization = (SELECT r.organization FROM reviews r WHERE r.id = review_id));
+-- The average over all organizations is everybody's. Its organization is the
+-- empty string, like that of nobody.
 CREATE POLICY own ON scan_durations USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*')
-     OR organization = '' AND (SELECT current_setting('prwarden.organization', TRUE)) <> '');
+    ((SELECT current_setting('prwarden.organization', TRUE)) <> ''
+     AND (organization = '' OR (SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*')));
 CREATE POLICY own ON idempotency_keys USING
     ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
 CREATE POLICY own ON rules USING
