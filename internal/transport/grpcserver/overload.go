@@ -1,7 +1,7 @@
 package grpcserver
 
 import (
-	"context"
+	"net"
 	"time"
 
 	"google.golang.org/grpc"
@@ -78,31 +78,40 @@ type boundedStream struct {
 	call *call
 }
 
-// SendMsg implements grpc.ServerStream. It returns when the message is written,
-// but for the 64 KiB that a stream buffers: a small answer waits for nobody.
+// SendMsg implements grpc.ServerStream. A small answer waits for nobody: gRPC
+// takes the first 64 KiB of a stream, and a whole message with its first byte.
+// So it holds a large one until the caller reads it, and only that it is
+// written tells when.
 func (s boundedStream) SendMsg(m any) error {
 	s.call.pass.Pause()
-	message, ok := m.(proto.Message)
-	large := ok && proto.Size(message) > admission.Large
+	size := 0
+	if message, ok := m.(proto.Message); ok {
+		size = proto.Size(message)
+	}
+	large := size > admission.Large
 	if !large && !s.call.endless {
 		return s.ServerStream.SendMsg(m)
 	}
-	if large {
-		done, err := s.call.pass.Answer(s.Context())
-		if err != nil {
-			return err
-		}
-		defer done()
+	var addr net.Addr
+	if p, ok := peer.FromContext(s.Context()); ok {
+		addr = p.Addr
 	}
-	timer := time.AfterFunc(sendTimeout, func() { hangUp(s.Context()) })
+	// To end the call alone would keep what was to be sent until the caller
+	// reads it.
+	timer := time.AfterFunc(sendTimeout, func() { port.HangUp(addr) })
 	defer timer.Stop()
-	return s.ServerStream.SendMsg(m)
-}
-
-// hangUp closes the connection that a call came by. To end the call alone
-// would keep what was to be sent until the caller reads it.
-func hangUp(ctx context.Context) {
-	if p, ok := peer.FromContext(ctx); ok {
-		port.HangUp(p.Addr)
+	if !large {
+		return s.ServerStream.SendMsg(m)
 	}
+	done, err := s.call.pass.Answer(s.Context())
+	if err != nil {
+		return err
+	}
+	defer done()
+	written := port.Expect(addr, size)
+	if err := s.ServerStream.SendMsg(m); err != nil {
+		written.Forget()
+		return err
+	}
+	return written.Wait(s.Context())
 }

@@ -132,6 +132,7 @@ type conn struct {
 	listener *Listener
 	addr     netip.Addr
 	remote   remoteAddr
+	outgoing outgoing
 	once     sync.Once
 }
 
@@ -148,7 +149,7 @@ func (c *conn) RemoteAddr() net.Addr { return c.remote }
 // remoteAddr knows the connection whose other end it is.
 type remoteAddr struct {
 	net.Addr
-	conn net.Conn
+	conn *conn
 }
 
 // HangUp closes the connection that a remote address was got from, if that came

@@ -47,7 +47,10 @@ type Bundle struct {
 	Metrics  *grpcprom.ServerMetrics
 	Gate     *admission.Gate
 	URL      string // of the REST API, without /v1
+	RESTAddr string
 	GRPCAddr string
+	REST     *Pipes // instead of the address
+	GRPC     *Pipes // instead of the address
 	Logs     *Logs
 	store    *keyStore
 	ready    error
@@ -61,6 +64,7 @@ type Options struct {
 	Observe func(gateway.Answered)
 	Gate    admission.GateLimits // those of a server when Open is 0
 	Port    port.Options         // of both ports
+	Pipes   bool                 // ports are in memory, for a clock that a test moves
 }
 
 // Start starts a transport that ends with the test.
@@ -84,9 +88,8 @@ func Start(t testing.TB, o Options) *Bundle {
 	chain, err := grpcserver.NewChain(admitter, b.Gate, b.Metrics, log)
 	require.NoError(t, err)
 	server := grpcserver.New(chain, b.register, nil)
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	b.GRPCAddr = listener.Addr().String()
+	web := httptest.NewUnstartedServer(nil)
+	listener := b.listen(t, web, o.Pipes)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(port.Wrap(listener, o.Port)) }()
 
@@ -95,7 +98,6 @@ func Start(t testing.TB, o Options) *Bundle {
 		Ready: func(context.Context) error { return b.ready },
 	})
 	require.NoError(t, err)
-	web := httptest.NewUnstartedServer(nil)
 	web.Config = gateway.NewServer(g, log)
 	web.Listener = port.Wrap(web.Listener, o.Port)
 	web.Start()
@@ -110,6 +112,21 @@ func Start(t testing.TB, o Options) *Bundle {
 		assert.NoError(t, <-served)
 	})
 	return b
+}
+
+// listen opens both ports, that of REST as the listener of web.
+func (b *Bundle) listen(t testing.TB, web *httptest.Server, pipes bool) (grpc net.Listener) {
+	t.Helper()
+	if pipes {
+		require.NoError(t, web.Listener.Close())
+		b.REST, b.GRPC = NewPipes(), NewPipes()
+		web.Listener = b.REST
+		return b.GRPC
+	}
+	grpc, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	b.RESTAddr, b.GRPCAddr = web.Listener.Addr().String(), grpc.Addr().String()
+	return grpc
 }
 
 func (b *Bundle) register(r grpc.ServiceRegistrar) {

@@ -1,0 +1,223 @@
+package gateway_test
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"google.golang.org/protobuf/proto"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/transport/transporttest"
+)
+
+// slowly runs a test on a clock that moves when nothing else does, against
+// both servers over pipes.
+func slowly(t *testing.T, test func(*testing.T, *transporttest.Bundle)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		test(t, transporttest.Start(t, transporttest.Options{Pipes: true}))
+	})
+}
+
+func pause(d time.Duration) { <-time.After(d) }
+
+func dial(t *testing.T, p *transporttest.Pipes) net.Conn {
+	t.Helper()
+	c, err := p.Dial()
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// closedAfter reads until the server closes and returns how long that took.
+func closedAfter(t *testing.T, c net.Conn) time.Duration {
+	t.Helper()
+	start := time.Now()
+	_, err := io.Copy(io.Discard, c)
+	if err != nil {
+		assert.ErrorIs(t, err, io.ErrClosedPipe)
+	}
+	return time.Since(start)
+}
+
+func TestSlowHeader(t *testing.T) {
+	slowly(t, func(t *testing.T, b *transporttest.Bundle) {
+		c := dial(t, b.REST)
+		var writer sync.WaitGroup
+		defer writer.Wait()
+		writer.Go(func() {
+			for _, letter := range "GET /v1/rules HTTP/1.1\r\nHost: x\r\nX-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" {
+				if _, err := c.Write([]byte(string(letter))); err != nil {
+					return
+				}
+				pause(time.Second)
+			}
+		})
+		assert.LessOrEqual(t, closedAfter(t, c), 11*time.Second)
+	})
+}
+
+func TestNothingIsSent(t *testing.T) {
+	slowly(t, func(t *testing.T, b *transporttest.Bundle) {
+		assert.LessOrEqual(t, closedAfter(t, dial(t, b.REST)), 11*time.Second)
+		assert.LessOrEqual(t, closedAfter(t, dial(t, b.GRPC)), 11*time.Second, "half a handshake")
+	})
+}
+
+func TestIdleConnection(t *testing.T) {
+	slowly(t, func(t *testing.T, b *transporttest.Bundle) {
+		c := dial(t, b.REST)
+		_, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		assert.LessOrEqual(t, closedAfter(t, c), 2*time.Minute+time.Second)
+
+		idle := transporttest.NewHTTP2(t, dial(t, b.GRPC), nil, time.Hour)
+		go answerPings(idle)
+		start := time.Now()
+		for err = error(nil); err == nil; pause(time.Second) {
+			err = idle.WriteWindowUpdate(0, 1) // alive, and without a call
+		}
+		assert.LessOrEqual(t, time.Since(start), 3*time.Minute, "after notice")
+	})
+}
+
+// answerPings keeps a connection alive and reads nothing else.
+func answerPings(c *transporttest.HTTP2) {
+	for {
+		f, err := c.ReadFrame()
+		if err != nil {
+			return
+		}
+		if p, ok := f.(*http2.PingFrame); ok && !p.IsAck() {
+			if c.WritePing(true, p.Data) != nil {
+				return
+			}
+		}
+	}
+}
+
+// A body that comes slowly ends, and holds no place among the requests that
+// are worked on.
+func TestSlowBody(t *testing.T) {
+	slowly(t, func(t *testing.T, b *transporttest.Bundle) {
+		_, token := b.Key(t)
+		c := dial(t, b.REST)
+		var writer sync.WaitGroup
+		defer writer.Wait()
+		writer.Go(func() {
+			_, err := fmt.Fprintf(c, "POST /v1/rules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n", token)
+			for ; err == nil; pause(time.Second) {
+				_, err = c.Write([]byte{' '})
+			}
+		})
+		pause(10 * time.Second)
+		assert.Equal(t, admission.GateState{Open: 1}, b.Gate.State())
+		assert.LessOrEqual(t, closedAfter(t, c), 21*time.Second)
+		synctest.Wait()
+		assert.Equal(t, admission.GateState{}, b.Gate.State())
+	})
+}
+
+// large is a review whose answer is some MB.
+func large(_, id string) (review.Review, error) {
+	r := review.Review{ID: id, Status: review.Complete, CreatedAt: transporttest.Epoch}
+	for i := range 10_000 {
+		r.Findings = append(r.Findings, review.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
+	}
+	return r, nil
+}
+
+// An answer that is read at one byte a second ends, and everybody else's work
+// goes on meanwhile.
+func TestSlowReader(t *testing.T) {
+	slowly(t, func(t *testing.T, b *transporttest.Bundle) {
+		b.Reviews.GetFunc = large
+		_, token := b.Key(t)
+		c := dial(t, b.REST)
+		_, err := fmt.Fprintf(c, "GET /v1/reviews/rev_1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", token)
+		require.NoError(t, err)
+		start := time.Now()
+		for open := 1; open > 0; open = b.Gate.State().Open {
+			pause(time.Second)
+			_, err = c.Read(make([]byte, 1))
+			require.NoError(t, err)
+			synctest.Wait()
+			if time.Since(start) < 50*time.Second {
+				require.Equal(t, admission.GateState{Open: 1}, b.Gate.State())
+			}
+		}
+		assert.LessOrEqual(t, time.Since(start), 62*time.Second)
+	})
+}
+
+// Over gRPC too, where the reader may be as alive as it likes on the
+// connection.
+func TestSlowReaderOverGRPC(t *testing.T) {
+	slowly(t, func(t *testing.T, b *transporttest.Bundle) {
+		b.Reviews.GetFunc = large
+		_, token := b.Key(t)
+		c := transporttest.NewHTTP2(t, dial(t, b.GRPC), nil, time.Hour)
+		ended := make(chan time.Time, 1)
+		go func() {
+			answerPings(c) // and never asks for more than the first 64 KiB
+			ended <- time.Now()
+		}()
+		start := time.Now()
+		stream, err := c.Start(false, transporttest.Request(true, prwardenv1.ReviewService_GetReview_FullMethodName,
+			transporttest.Field{Name: "authorization", Value: "Bearer " + token})...)
+		require.NoError(t, err)
+		message, err := proto.Marshal(&prwardenv1.GetReviewRequest{ReviewId: "rev_1"})
+		require.NoError(t, err)
+		require.NoError(t, c.WriteData(stream, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)))
+		pause(10 * time.Second)
+		assert.Equal(t, admission.GateState{Open: 1}, b.Gate.State())
+		assert.LessOrEqual(t, (<-ended).Sub(start), 62*time.Second)
+		synctest.Wait()
+		assert.Equal(t, admission.GateState{}, b.Gate.State())
+	})
+}
+
+// More large answers than there are places for wait a little, and are refused
+// before anything of them is written.
+func TestLargeAnswersHavePlaces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limits := admission.DefaultGateLimits()
+		limits.Answers = 1
+		b := transporttest.Start(t, transporttest.Options{Pipes: true, Gate: limits})
+		b.Reviews.GetFunc = large
+		_, token := b.Key(t)
+		ask := func() net.Conn {
+			c := dial(t, b.REST)
+			_, err := fmt.Fprintf(c, "GET /v1/reviews/rev_1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", token)
+			require.NoError(t, err)
+			return c
+		}
+		ask() // and reads nothing
+		synctest.Wait()
+		resp, err := http.ReadResponse(bufio.NewReader(ask()), nil)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+		assert.NotEmpty(t, resp.Header.Get("Retry-After"))
+		assert.NotEmpty(t, resp.Header.Get("X-RateLimit-Remaining"))
+		pause(time.Minute)
+		resp, err = http.ReadResponse(bufio.NewReader(ask()), nil)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusOK, resp.StatusCode)
+	})
+}
