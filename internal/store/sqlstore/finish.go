@@ -72,45 +72,46 @@ func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) err
 	return nil
 }
 
+// What an estimate is made of. Claims are fair: of another organization's queue
+// at most as many go first as this one has waiting, and one more. Of the
+// averages, the repository's row comes last and so wins over the
+// organization's.
+const (
+	queuedQuery = `WITH own AS (SELECT COALESCE(SUM(queued), 0) AS queued FROM organizations WHERE name = ?)
+		SELECT CAST(COALESCE(SUM(o.queued), 0) AS BIGINT),
+			CAST(COALESCE(SUM(CASE WHEN o.name = ? OR o.queued <= own.queued THEN o.queued ELSE own.queued + 1 END), 0) AS BIGINT)
+		FROM organizations o CROSS JOIN own`
+	averagesQuery = `SELECT organization, average_us FROM scan_durations
+		WHERE organization = ? AND repo IN (?, '') OR organization = '' AND repo = '' ORDER BY organization, repo`
+)
+
 // Load implements review.Reviews.
 func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error) {
 	var out review.Load
-	err := s.read(ctx, "read the load", everyone, func(t *tx) error {
-		// Claims are fair: of another organization's queue at most as many go
-		// first as this one has waiting, and one more.
-		var queued struct {
-			All   int `db:"all_queued"`
-			Ahead int `db:"ahead"`
-		}
-		if err := t.get(ctx, &queued, `
-			WITH own AS (SELECT COALESCE(SUM(queued), 0) AS queued FROM organizations WHERE name = ?)
-			SELECT CAST(COALESCE(SUM(o.queued), 0) AS BIGINT) AS all_queued,
-				CAST(COALESCE(SUM(CASE WHEN o.name = ? OR o.queued <= own.queued THEN o.queued ELSE own.queued + 1 END), 0) AS BIGINT) AS ahead
-			FROM organizations o CROSS JOIN own`, org, org); err != nil {
-			return err
-		}
-		out.Queued, out.Ahead = queued.All, queued.Ahead
-		var rows []struct {
-			Organization string `db:"organization"`
-			Repo         string `db:"repo"`
-			AverageUS    int64  `db:"average_us"`
-		}
-		// The repository's row comes last and so wins over the organization's.
-		if err := t.list(ctx, &rows, `SELECT organization, repo, average_us FROM scan_durations
-			WHERE organization = ? AND repo IN (?, '') OR organization = '' AND repo = '' ORDER BY organization, repo`,
-			org, repo); err != nil {
-			return err
-		}
-		for _, r := range rows {
-			average := time.Duration(r.AverageUS) * time.Microsecond
-			if r.Organization == "" {
-				out.Overall = average
-			} else {
-				out.Average = average
+	err := s.ask(ctx, "read the load", everyone,
+		question{queuedQuery, []any{org, org}, func(rows *sql.Rows) error {
+			for rows.Next() {
+				if err := rows.Scan(&out.Queued, &out.Ahead); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return rows.Err()
+		}},
+		question{averagesQuery, []any{org, repo}, func(rows *sql.Rows) error {
+			for rows.Next() {
+				var of string
+				var us int64
+				if err := rows.Scan(&of, &us); err != nil {
+					return err
+				}
+				if average := time.Duration(us) * time.Microsecond; of == "" {
+					out.Overall = average
+				} else {
+					out.Average = average
+				}
+			}
+			return rows.Err()
+		}})
 	if err != nil {
 		return review.Load{}, err
 	}

@@ -2,8 +2,10 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
-	"time"
+	"strconv"
+	"strings"
 
 	"github.com/lib/pq"
 
@@ -23,23 +25,19 @@ func (s *Store) Windows() (w Windows, ok bool) {
 	return Windows{s}, s.dialect.clock // which is there for what several servers share
 }
 
-// windowRow is a window as it is stored.
-type windowRow struct {
-	Name  string `db:"name"`
-	End   stamp  `db:"window_end"`
-	Taken int    `db:"taken"`
-}
-
 // countInWindows counts and starts windows in one statement. Rows are taken in
 // the order of their names, so that two servers can't wait for each other. A
 // window that ends later than one can is the work of a clock that was wrong; a
 // statement that waited for a row may see one that began a moment after it.
-const countInWindows = `INSERT INTO rate_limits AS w (name, window_end, taken)
-	SELECT d.name, ?::BIGINT, d.n FROM unnest(?::TEXT[], ?::INTEGER[]) AS d (name, n) ORDER BY d.name
+var countInWindows = strings.ReplaceAll(`INSERT INTO rate_limits AS w (name, window_end, taken)
+	SELECT d.name, /* clock */ + $window, d.n FROM unnest(CAST(? AS TEXT[]), CAST(? AS INTEGER[])) AS d (name, n) ORDER BY d.name
 	ON CONFLICT (name) DO UPDATE SET
-		taken = CASE WHEN w.window_end > ?::BIGINT AND w.window_end <= ?::BIGINT THEN w.taken + excluded.taken ELSE excluded.taken END,
-		window_end = CASE WHEN w.window_end > ?::BIGINT AND w.window_end <= ?::BIGINT THEN w.window_end ELSE excluded.window_end END
-	RETURNING name, window_end, taken`
+		taken = CASE WHEN w.window_end BETWEEN excluded.window_end - $window + 1 AND excluded.window_end + $window
+			THEN w.taken + excluded.taken ELSE excluded.taken END,
+		window_end = CASE WHEN w.window_end BETWEEN excluded.window_end - $window + 1 AND excluded.window_end + $window
+			THEN w.window_end ELSE excluded.window_end END
+	RETURNING name, taken, window_end, /* clock */`,
+	"$window", strconv.FormatInt(admission.Window.Microseconds(), 10))
 
 // CountInWindows implements admission.Windows. Names must differ.
 func (w Windows) CountInWindows(ctx context.Context, demands []admission.Demand) ([]admission.Counted, error) {
@@ -47,30 +45,43 @@ func (w Windows) CountInWindows(ctx context.Context, demands []admission.Demand)
 	for i, d := range demands {
 		names[i], numbers[i] = d.Name, int64(d.N)
 	}
-	var rows []windowRow
-	var now time.Time
-	err := w.store.write(ctx, "count requests", everyone, func(t *tx) error {
-		now = t.now
-		latest := at(now.Add(2 * admission.Window))
-		return t.list(ctx, &rows, countInWindows, at(now.Add(admission.Window)), pq.Array(names), pq.Array(numbers),
-			at(now), latest, at(now), latest)
+	byName := make(map[string]admission.Counted, len(demands))
+	read := func(rows *sql.Rows) error {
+		for rows.Next() {
+			var name string
+			var c admission.Counted
+			var end, now stamp
+			if err := rows.Scan(&name, &c.Taken, &end, &now); err != nil {
+				return err
+			}
+			c.End, c.Left = end.Time, end.Sub(now.Time)
+			byName[name] = c
+		}
+		return rows.Err()
+	}
+	err := w.store.askAtOnce(ctx, asking{scope: everyone, write: true}, []question{
+		{w.store.withClock(countInWindows), []any{pq.Array(names), pq.Array(numbers)}, read},
 	})
 	if err != nil {
-		return nil, err
-	}
-	byName := make(map[string]windowRow, len(rows))
-	for _, row := range rows {
-		byName[row.Name] = row
+		return nil, w.store.translate(ctx, "count requests", err)
 	}
 	out := make([]admission.Counted, len(demands))
 	for i, d := range demands {
-		row, ok := byName[d.Name]
-		if !ok {
+		var ok bool
+		if out[i], ok = byName[d.Name]; !ok {
 			return nil, fmt.Errorf("count requests: no window for %q", d.Name)
 		}
-		out[i] = admission.Counted{Taken: row.Taken, End: row.End.Time, Left: row.End.Sub(now)}
 	}
 	return out, nil
+}
+
+// withClock puts the time into a query of Postgres.
+func (s *Store) withClock(query string) string {
+	clock := pgClock
+	if s.now != nil {
+		clock = "CAST(" + strconv.FormatInt(truncate(s.now()).UnixMicro(), 10) + " AS BIGINT)"
+	}
+	return strings.ReplaceAll(query, "/* clock */", clock)
 }
 
 // DropWindows implements admission.Windows. It waits for no other server.
