@@ -1,0 +1,111 @@
+package gateway_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/transport/grpcerr"
+	"github.com/prwarden/prwarden/internal/transport/transporttest"
+)
+
+// busy starts servers of which one request takes all that there is, until it
+// is released.
+func busy(t *testing.T) (b *transporttest.Bundle, token string, h *handlers) {
+	t.Helper()
+	b = transporttest.Start(t, transporttest.Options{Limit: 10, Gate: admission.GateLimits{
+		Working: 1, Waiting: 1, Wait: time.Millisecond, Open: 10, OpenPerAddress: 10, Watches: 1, Bodies: 1, Answers: 1, BulkWait: time.Millisecond,
+	}})
+	h = hold(b)
+	_, token = b.Key(t)
+	go func() { // what it is answered, others look at
+		req, err := http.NewRequest(http.MethodGet, b.URL+"/v1/reviews/rev_1", nil)
+		if err != nil {
+			panic(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	require.Eventually(t, func() bool { return h.running.Load() == 1 }, patience, time.Millisecond)
+	return b, token, h
+}
+
+func TestShedOverREST(t *testing.T) {
+	t.Parallel()
+	b, token, h := busy(t)
+	for range 3 {
+		a := b.Do(t, "POST", "/v1/rules", strings.Repeat("x", 1000), transporttest.Bearer(token))
+		assert.Equal(t, 503, a.Status)
+		assert.Equal(t, errs.ReasonUnavailable, a.Reason())
+		assert.Equal(t, "2", a.Header.Get("Retry-After"))
+		assert.Equal(t, "9", a.Header.Get("X-RateLimit-Remaining"), "it is not counted, and told where the key stands")
+		assertCommonHeaders(t, a)
+	}
+	stranger := b.Do(t, "GET", "/v1/rules", "")
+	assert.Equal(t, 503, stranger.Status)
+	assert.Equal(t, "10", stranger.Header.Get("X-RateLimit-Remaining"))
+	assert.Equal(t, 200, b.Do(t, "GET", "/healthz", "").Status, "health is told at all times")
+	assert.Equal(t, 200, b.Do(t, "GET", "/readyz", "").Status)
+	close(h.release)
+	require.Eventually(t, func() bool { return b.Gate.State().Open == 0 }, patience, time.Millisecond)
+	assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token)).Status)
+}
+
+func TestShedOverGRPC(t *testing.T) {
+	t.Parallel()
+	b, token, h := busy(t)
+	conn := b.Conn(t)
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
+	rules := prwardenv1.NewRuleServiceClient(conn)
+	var header metadata.MD
+	_, err := rules.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{}, grpc.Header(&header))
+	require.Equal(t, codes.Unavailable, status.Code(err))
+	assert.Equal(t, errs.ReasonUnavailable, grpcerr.Reason(status.Convert(err)))
+	assert.Equal(t, 2*time.Second, grpcerr.RetryAfter(status.Convert(err)))
+	assert.Equal(t, []string{"9"}, header.Get("x-ratelimit-remaining"))
+	assert.Equal(t, []string{"10"}, header.Get("x-ratelimit-limit"))
+	_, err = healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
+	require.NoError(t, err)
+	for _, line := range b.Logs.Lines("call") {
+		if line["code"] == codes.Unavailable.String() {
+			assert.Equal(t, "DEBUG", line["level"], "a line for each would cost more than refusing it")
+		}
+	}
+	close(h.release)
+	require.Eventually(t, func() bool { return b.Gate.State().Open == 0 }, patience, time.Millisecond)
+	_, err = rules.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
+	require.NoError(t, err)
+}
+
+// Health needs no key, so its watches have bounds of their own.
+func TestHealthWatchesAreBounded(t *testing.T) {
+	t.Parallel()
+	b := transporttest.Start(t, transporttest.Options{})
+	client := healthpb.NewHealthClient(b.Conn(t))
+	for range 32 {
+		s, err := client.Watch(t.Context(), &healthpb.HealthCheckRequest{})
+		require.NoError(t, err)
+		_, err = s.Recv()
+		require.NoError(t, err)
+	}
+	s, err := client.Watch(t.Context(), &healthpb.HealthCheckRequest{})
+	require.NoError(t, err)
+	_, err = s.Recv()
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	_, err = client.Check(t.Context(), &healthpb.HealthCheckRequest{})
+	require.NoError(t, err)
+}
