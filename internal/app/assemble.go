@@ -46,7 +46,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	m.registry.MustRegister(s.store.Collectors()...)
 	s.keys = admission.NewKeys(s.store, time.Now, s.log)
 	m.watchKeys(s.keys)
-	s.ready = newReadiness(s.store.CheckSchema)
+	s.ready = newReadiness(s.store.CheckSchema, s.log)
 	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys)
 	s.listener = s.store.NewListener(hub, sqlstore.ListenerOptions{Log: s.log})
 	if c.Shared() {

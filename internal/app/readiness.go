@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -24,14 +25,15 @@ var errStopping = errors.New("the server is stopping")
 type readiness struct {
 	check  func(context.Context) error
 	health *health.Server
+	log    *slog.Logger
 
 	stopOnce sync.Once
 	stopping chan struct{}
 	done     sync.WaitGroup
 }
 
-func newReadiness(check func(context.Context) error) *readiness {
-	return &readiness{check: check, health: health.NewServer(), stopping: make(chan struct{})}
+func newReadiness(check func(context.Context) error, log *slog.Logger) *readiness {
+	return &readiness{check: check, health: health.NewServer(), log: log, stopping: make(chan struct{})}
 }
 
 // Check returns nil when the server is ready, and else why not.
@@ -46,14 +48,23 @@ func (r *readiness) Check(ctx context.Context) error {
 	return r.check(ctx)
 }
 
-// start keeps the gRPC health service up to date.
+// start keeps the gRPC health service up to date, and logs why the server is
+// not ready, which answers to probes don't say.
 func (r *readiness) start() {
 	r.done.Go(func() {
 		tick := time.NewTicker(readinessInterval)
 		defer tick.Stop()
+		was := true
 		for {
 			state := healthpb.HealthCheckResponse_SERVING
-			if r.Check(context.Background()) != nil {
+			err := r.Check(context.Background())
+			switch ready := err == nil; {
+			case ready && !was:
+				r.log.Info("ready again")
+			case !ready && was && !errors.Is(err, errStopping):
+				r.log.Error("not ready", "error", err)
+			}
+			if was = err == nil; !was {
 				state = healthpb.HealthCheckResponse_NOT_SERVING
 			}
 			r.health.SetServingStatus("", state)

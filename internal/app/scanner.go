@@ -50,7 +50,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if err != nil {
 		return nil, err
 	}
-	s := &Scanner{service: host.service, ready: newReadiness(host.repositories.Check), failed: make(chan error, 2)}
+	s := &Scanner{service: host.service, ready: newReadiness(host.repositories.Check, log), failed: make(chan error, 2)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeListeners())

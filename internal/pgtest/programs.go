@@ -45,6 +45,13 @@ func findPrograms() (string, error) {
 	return "", errNotInstalled
 }
 
+// Program is the path of a program of the Postgres that tests run, such as
+// pg_dump.
+func Program(name string) (string, error) {
+	dir, err := findPrograms()
+	return filepath.Join(dir, name), err
+}
+
 func isProgram(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
