@@ -26,7 +26,8 @@ type Keys struct {
 	used   *lastUsed
 }
 
-// NewKeys makes a Keys on a store. now is the clock, time.Now in production.
+// NewKeys makes a Keys on a store. now is the clock that keys expire by: the
+// store's, which all servers share.
 func NewKeys(store KeyStore, now func() time.Time, log *slog.Logger) *Keys {
 	return &Keys{store: store, now: now, log: log, lookup: newLookup(store, now), used: newLastUsed(store, log)}
 }
@@ -106,6 +107,9 @@ func (k *Keys) judge(hash string, key Key, ok bool) (Caller, error) {
 		RateLimit: key.RateLimit, KeyHash: hash,
 	}, nil
 }
+
+// Now is the time on the clock that keys expire by.
+func (k *Keys) Now() time.Time { return k.now() }
 
 // NewKey is what a key is made from.
 type NewKey struct {

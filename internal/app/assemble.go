@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -44,7 +43,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	m := s.metrics
 	m.registry.MustRegister(newQueueCollector(s.store))
 	m.registry.MustRegister(s.store.Collectors()...)
-	s.keys = admission.NewKeys(s.store, time.Now, s.log)
+	s.keys = admission.NewKeys(s.store, s.store.Now, s.log)
 	m.watchKeys(s.keys)
 	s.ready = newReadiness(s.store.CheckSchema, s.log)
 	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys)

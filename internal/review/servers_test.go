@@ -25,15 +25,20 @@ func servers(t *testing.T, n int, listening bool) []*bundle {
 	for i := range all {
 		b := newBundle(t, sqlstore.Options{Database: database})
 		all[i] = b
-		if !listening {
-			continue
+		if listening {
+			listenTo(t, b)
 		}
-		l := b.store.NewListener(b.hub, sqlstore.ListenerOptions{})
-		l.Start()
-		t.Cleanup(func() { require.NoError(t, l.Stop(context.Background())) })
-		require.Eventually(t, l.Listening, 20*time.Second, time.Millisecond)
 	}
 	return all
+}
+
+// listenTo lets a server hear the others until the test ends.
+func listenTo(t testing.TB, b *bundle) {
+	t.Helper()
+	l := b.store.NewListener(b.hub, sqlstore.ListenerOptions{})
+	l.Start()
+	t.Cleanup(func() { require.NoError(t, l.Stop(context.Background())) })
+	require.Eventually(t, l.Listening, 20*time.Second, time.Millisecond)
 }
 
 // never is a time that no test waits for.

@@ -65,7 +65,7 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-func newBundle(t *testing.T, o sqlstore.Options) *bundle {
+func newBundle(t testing.TB, o sqlstore.Options) *bundle {
 	t.Helper()
 	b := &bundle{hub: review.NewHub(), scanner: &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)}}
 	var err error
@@ -94,7 +94,7 @@ func (b *bundle) timePasses(t *testing.T) {
 	}()
 }
 
-func (b *bundle) create(t *testing.T) string {
+func (b *bundle) create(t testing.TB) string {
 	t.Helper()
 	accepted, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
 	require.NoError(t, err)
@@ -182,7 +182,7 @@ func (s *scanner) Await(ctx context.Context) {
 }
 
 // next waits for the next call of the scanner.
-func (s *scanner) next(t *testing.T) call {
+func (s *scanner) next(t testing.TB) call {
 	t.Helper()
 	select {
 	case c := <-s.calls:

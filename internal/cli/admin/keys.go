@@ -41,10 +41,10 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 	if in.Expires < 0 {
 		return cli.Usagef("--expires %v is in the past", in.Expires)
 	}
-	if in.Expires > 0 {
-		n.ExpiresAt = time.Now().Add(in.Expires)
-	}
 	return withKeys(ctx, c, func(keys *admission.Keys) error {
+		if in.Expires > 0 {
+			n.ExpiresAt = keys.Now().Add(in.Expires)
+		}
 		key, token, err := keys.Issue(ctx, in.Organization, n)
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func withKeys(ctx context.Context, c config.Config, do func(*admission.Keys) err
 		if err != nil {
 			return err
 		}
-		err = do(admission.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)))
+		err = do(admission.NewKeys(store, store.Now, slog.New(slog.DiscardHandler)))
 		if errs.KindOf(err) == errs.InvalidArgument {
 			return &cli.UsageError{Err: err}
 		}

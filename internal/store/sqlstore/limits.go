@@ -78,8 +78,8 @@ func (w Windows) CountInWindows(ctx context.Context, demands []admission.Demand)
 // withClock puts the time into a query of Postgres.
 func (s *Store) withClock(query string) string {
 	clock := pgClock
-	if s.now != nil {
-		clock = "CAST(" + strconv.FormatInt(truncate(s.now()).UnixMicro(), 10) + " AS BIGINT)"
+	if s.clock.fixed != nil {
+		clock = "CAST(" + strconv.FormatInt(s.clock.now().UnixMicro(), 10) + " AS BIGINT)"
 	}
 	return strings.ReplaceAll(query, "/* clock */", clock)
 }

@@ -42,9 +42,9 @@ const claimStatement = `WITH clock (now) AS MATERIALIZED (SELECT /* clock */),
 func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
 	text := claimStatement
 	var args []any
-	if s.now != nil {
+	if s.clock.fixed != nil {
 		text = strings.Replace(text, "/* clock */", "CAST(? AS BIGINT)", 1)
-		args = append(args, at(s.now()))
+		args = append(args, at(s.clock.now()))
 	} else {
 		// Not the begin of the transaction, which may have waited for the lock.
 		text = strings.Replace(text, "/* clock */", pgClock, 1)

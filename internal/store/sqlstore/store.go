@@ -22,8 +22,8 @@ type Store struct {
 	dialect   dialect
 	database  string // as Options have it; it may hold a password
 	pools     pools
-	compiled  compiledQueries  // of SQLite's reader
-	now       func() time.Time // nil: the dialect's clock
+	compiled  compiledQueries // of SQLite's reader
+	clock     clock
 	exclusive bool
 	closed    atomic.Bool
 
@@ -69,7 +69,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dialect: d, database: o.Database, pools: p, now: o.Now, exclusive: o.Exclusive, organizations: o.Organizations}, nil
+	s := &Store{
+		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now}, exclusive: o.Exclusive, organizations: o.Organizations,
+	}
+	if err := s.setClock(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // Close closes the database. Calls after it fail with Unavailable. A second
@@ -142,21 +148,21 @@ func (s *Store) try(ctx context.Context, scope scope, db *sqlx.DB, o *sql.TxOpti
 	// After a commit this does nothing. Its own error adds nothing to the one
 	// that led here.
 	defer func() { _ = inner.Rollback() }()
-	if err := fn(&tx{Tx: inner, dialect: &s.dialect, now: s.clock(b), beginning: b}); err != nil {
+	if err := fn(&tx{Tx: inner, dialect: &s.dialect, now: s.begun(b), beginning: b}); err != nil {
 		return err
 	}
 	return inner.Commit()
 }
 
-// clock reads the store's clock, once a transaction.
-func (s *Store) clock(b *beginning) time.Time {
-	switch {
-	case s.now != nil:
-		return truncate(s.now())
-	case s.dialect.clock:
-		return b.now
+// begun is when a transaction happens: its begin on the database's clock.
+func (s *Store) begun(b *beginning) time.Time {
+	if s.dialect.clock {
+		s.clock.saw(b.now)
+		if s.clock.fixed == nil {
+			return b.now
+		}
 	}
-	return truncate(time.Now())
+	return s.clock.now()
 }
 
 // tx is a transaction. Its queries are written with `?`.
