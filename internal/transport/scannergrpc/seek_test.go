@@ -247,3 +247,17 @@ func TestCancelInLine(t *testing.T) {
 	assert.Equal(t, 1, b.service.Load().Waiting)
 	assert.Empty(t, end)
 }
+
+// The server's limit of a scan reaches the scan itself, and is final.
+func TestLimitReachesTheScan(t *testing.T) {
+	t.Parallel()
+	a := startScanner(t, scannergrpc.Options{})
+	job := jobWith()
+	job.Limit = 50 * time.Millisecond
+	_, err := scannergrpc.NewClient(poolOf(t, scannergrpc.PoolOptions{}, a)).Scan(t.Context(), job, none)
+	require.ErrorIs(t, a.next(t).ctx.Err(), context.DeadlineExceeded)
+	var e *review.ScanError
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, "scan_timeout", e.Code)
+	assert.True(t, e.Lasting)
+}
