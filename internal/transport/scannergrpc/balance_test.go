@@ -166,3 +166,27 @@ func balanced(b *testing.B, scanners []*scanner, policy, config string) func(rep
 		}
 	}
 }
+
+// BenchmarkCall is what a scan costs that takes no time: with the offer of a
+// place and its taking, and as a server of the version before calls, without.
+func BenchmarkCall(b *testing.B) {
+	source := &source{open: func(context.Context, scan.Target) (scan.Change, error) { return &change{}, nil }}
+	service := scannergrpc.NewServer(scan.NewScanner(source, scan.Options{}), scannergrpc.Options{}, slog.New(slog.DiscardHandler))
+	s := serve(b, "127.0.0.1:0", service)
+	b.Run("with-places", func(b *testing.B) {
+		pool := scannergrpc.NewPool(scannergrpc.PoolOptions{Scanners: []string{s.addr}, Dial: dial})
+		b.Cleanup(func() { _ = pool.Close() })
+		scannergrpc.NewClient(pool).Await(b.Context())
+		for b.Loop() {
+			if o := <-start(b.Context(), pool, "acme/api"); o.err != nil {
+				b.Fatal(o.err)
+			}
+		}
+	})
+	b.Run("without", func(b *testing.B) {
+		call := balanced(b, []*scanner{s}, "round_robin", "{}")
+		for b.Loop() {
+			call("acme/api")
+		}
+	})
+}
