@@ -284,12 +284,13 @@ func (t *tx) count(ctx context.Context, org string, from, to review.Status, n in
 		}
 		return 0
 	}
-	var capped bool
-	err := t.get(ctx, &capped, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?
-		RETURNING max_running > 0 AND queued > 0`,
+	err := t.last(ctx, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?`,
 		change(review.Queued), change(review.InProgress), org)
-	if err == nil && capped && from == review.InProgress {
-		t.waits()
+	if err != nil || from != review.InProgress || !t.dialect.atOnce {
+		return err
 	}
-	return err
+	// Only the database knows of the cap, with the commit, so it tells the others
+	// itself.
+	return t.last(ctx, `SELECT pg_notify(?, ?) FROM organizations WHERE name = ? AND max_running > 0 AND queued > 0`,
+		notifyChannel, waitsEvent, org)
 }
