@@ -17,14 +17,21 @@ const claimsLock = `SELECT pg_advisory_xact_lock(7077)`
 // middle of a claim keeps nobody from claiming. Some more candidates than one
 // are looked at, in their order, and the first one is taken that nobody else
 // has locked, so that a review that is being canceled holds up no claim.
+//
+// Claims whose worker was not heard of for unheard do not count as running when
+// it is decided whose turn it is: else an organization whose reviews were on a
+// lost server would get nothing, until their leases have run out, while others
+// have something waiting.
 const claimStatement = `WITH clock (now) AS MATERIALIZED (SELECT /* clock */),
-	candidates AS MATERIALIZED (SELECT o.running, o.served_at, r.created_at, r.id
-		FROM organizations o CROSS JOIN clock JOIN LATERAL
-			(SELECT w.id, w.created_at FROM reviews w
-			 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= clock.now
-			 ORDER BY w.created_at, w.id LIMIT 4) r ON TRUE
-		WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) /* among */
-		ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 8),
+	doubtful AS MATERIALIZED (SELECT r.organization, count(*) AS n FROM reviews r CROSS JOIN clock
+		WHERE r.status = 'in_progress' AND r.lease_expires <= clock.now + ? GROUP BY r.organization),
+	candidates AS MATERIALIZED (
+		(SELECT o.running, o.served_at, r.created_at, r.id
+			FROM organizations o CROSS JOIN clock` + claimCandidates + `
+			ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 8)
+		UNION ALL
+		(SELECT o.running - doubtful.n, o.served_at, r.created_at, r.id
+			FROM doubtful JOIN organizations o ON o.name = doubtful.organization CROSS JOIN clock` + claimCandidates + `)),
 	chosen AS (SELECT r.id FROM candidates c JOIN reviews r ON r.id = c.id
 		WHERE r.status = 'queued'
 		ORDER BY c.running, c.served_at, c.created_at, c.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED),
@@ -38,6 +45,17 @@ const claimStatement = `WITH clock (now) AS MATERIALIZED (SELECT /* clock */),
 		pg_notify('` + notifyChannel + `', 'c ' || id)
 	FROM claimed CROSS JOIN clock`
 
+// claimCandidates are the oldest waiting reviews of organizations o.
+const claimCandidates = `
+			JOIN LATERAL (SELECT w.id, w.created_at FROM reviews w
+				WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= clock.now
+				ORDER BY w.created_at, w.id LIMIT 4) r ON TRUE
+			WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) /* among */`
+
+// unheard is how long a worker says nothing until its claims are doubtful. A
+// living one prolongs them every second.
+const unheard = 5 * time.Second
+
 // claimAtOnce is Claim in one message.
 func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
 	text := claimStatement
@@ -50,9 +68,10 @@ func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Durat
 		text = strings.Replace(text, "/* clock */", pgClock, 1)
 		text = strings.Replace(text, "now()", "clock_timestamp()", 1)
 	}
+	args = append(args, (lease - unheard).Microseconds())
 	if s.organizations != nil {
-		text = strings.Replace(text, "/* among */", s.dialect.among, 1)
-		args = append(args, texts(s.organizations))
+		text = strings.ReplaceAll(text, "/* among */", s.dialect.among)
+		args = append(args, texts(s.organizations), texts(s.organizations))
 	}
 	args = append(args, worker, lease.Microseconds())
 

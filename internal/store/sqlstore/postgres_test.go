@@ -22,6 +22,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/pgtest"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/store/storetest"
 )
 
 // during does something while a transaction is open: after what begin does in
@@ -394,3 +395,47 @@ func readRow(dest ...any) func(*sql.Rows) error {
 	}
 }
 
+// TestLostWorkersHoldBackNobody has one organization's claims go silent, as
+// those of a lost server do: its turn comes as if they were not there, and cap
+// and counts stay as they are until the leases have run out.
+func TestLostWorkersHoldBackNobody(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := openAt(t, Options{Database: pgtest.New(t), Now: clock.Now})
+	const lease = 20 * time.Second
+	create := func(org string, n int) {
+		t.Helper()
+		for i := range n {
+			_, err := s.CreateReview(t.Context(), newReview(org, fmt.Sprintf("rev_%s_%d", org, i)), 100)
+			require.NoError(t, err)
+		}
+	}
+	claim := func() review.Claim {
+		t.Helper()
+		c, err := s.Claim(t.Context(), "worker", lease)
+		require.NoError(t, err)
+		require.NotNil(t, c)
+		clock.Advance(time.Millisecond)
+		return *c
+	}
+	create("hit", 8)
+	for range 4 {
+		require.Equal(t, "hit", claim().Organization)
+	}
+	create("other", 8)
+	var living []review.Heartbeat
+	for range 2 {
+		c := claim()
+		require.Equal(t, "other", c.Organization, "it has fewer running")
+		living = append(living, review.Heartbeat{Claim: c})
+	}
+	clock.Advance(unheard)
+	lost, err := s.Extend(t.Context(), living, lease)
+	require.NoError(t, err)
+	require.Empty(t, lost)
+	// hit has none with a living worker, other has two. Of equals the one goes
+	// first that was served less recently.
+	for _, want := range []string{"hit", "hit", "other", "hit", "other"} {
+		require.Equal(t, want, claim().Organization)
+	}
+}
