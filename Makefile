@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench bench-service bench-peers microbench tidy-check ci clean need-go need-git
+.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench bench-service bench-peers microbench tidy-check ci clean need-go need-git need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -34,10 +34,10 @@ build-client: need-go ## Check that the client commands build for macOS and Wind
 	GOOS=darwin go build -o /dev/null ./cmd/prwarden
 	GOOS=windows go build -o /dev/null ./cmd/prwarden
 
-test: need-go need-git ## Run every test; fails on a skipped one (PKG=./internal/config for some)
+test: need-go need-git need-postgres ## Run every test; fails on a skipped one (PKG=./internal/config for some)
 	@go run ./internal/testsum -timeout 15m $(PKG)
 
-race: need-go need-git ## Run every test with the race detector (needs a C compiler)
+race: need-go need-git need-postgres ## Run every test with the race detector (needs a C compiler)
 	@CGO_ENABLED=1 go run ./internal/testsum -race -timeout 30m $(PKG)
 
 test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3)
@@ -65,7 +65,7 @@ bench: need-go need-git ## Compare the matching engine with its peers, some minu
 	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/bench
 	@bin/bench -corpus '$(CORPUS)' $(if $(LONG),-long) $(if $(WRITE),-write) $(BENCHFLAGS)
 
-bench-service: need-go need-git ## Measure the service, some minutes (BENCHFLAGS='-only reads', WRITE=1 into docs/)
+bench-service: need-go need-git need-postgres ## Measure the service, some minutes (BENCHFLAGS='-only reads', WRITE=1 into docs/)
 	@mkdir -p bin
 	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/bench/service/bare
 	@$(GO_BUILD) -o bin/bench-service ./internal/bench/service
@@ -76,7 +76,7 @@ bench-peers: need-go ## Build gitleaks and betterleaks into bin/peers for make b
 	@$(GO_BUILD) -o bin/ ./internal/bench
 	@bin/bench -install-peers bin/peers
 
-microbench: need-go need-git ## Run the benchmarks of Go packages (BENCH=regexp, PKG=package)
+microbench: need-go need-git need-postgres ## Run the benchmarks of Go packages (BENCH=regexp, PKG=package)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
 tidy-check: need-go ## Fail when go.mod or go.sum are not what go mod tidy makes
@@ -103,4 +103,18 @@ need-git:
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git ca-certificates >/dev/null; \
 	else \
 	  echo "prwarden needs git, which is not installed. Install it (for example: sudo apt-get install git) and try again." >&2; exit 1; \
+	fi
+
+# Tests start Postgres servers of their own. Where it is installed for that, no
+# server is made or started for the machine.
+need-postgres:
+	@command -v initdb >/dev/null && exit 0; \
+	for initdb in /usr/lib/postgresql/*/bin/initdb; do [ -x "$$initdb" ] && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Postgres." && apt-get update -qq && export DEBIAN_FRONTEND=noninteractive && \
+	  apt-get install -y -qq --no-install-recommends postgresql-common >/dev/null && \
+	  sed -i 's/^#*create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf && \
+	  apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
+	else \
+	  echo "The tests need a Postgres server, which is not installed. Install it (for example: sudo apt-get install postgresql) and try again." >&2; exit 1; \
 	fi
