@@ -3,6 +3,9 @@ package app_test
 import (
 	"context"
 	"crypto/x509"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -45,20 +48,22 @@ func TestScannersElsewhere(t *testing.T) {
 	tests := []struct {
 		name            string
 		scanner, server config.Link
+		called          string // what the server calls the scanner
 		refusal         string // what the server's log says of a scanner that it can't reach; "" when it can
 	}{
-		{"plain text on loopback", config.Link{}, config.Link{}, ""},
-		{"certificates on both sides", scanner, server, ""},
-		{"certificate of the scanner only", believing(scanner, ""), config.Link{TLSCA: authority.File}, ""},
-		{"server without a certificate", scanner, config.Link{TLSCA: authority.File}, "certificate required"},
-		{"server of another authority", believing(scanner, other.File), server, "unknown certificate authority"},
-		{"scanner of another authority", scanner, believing(server, other.File), "unknown authority"},
-		{"scanner's certificate is over", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, Expired: true}), server, "expired"},
-		{"server's certificate is over", scanner, issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth, Expired: true}), "expired"},
-		{"certificate for another name", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, DNSNames: []string{"scanner.example"}, Elsewhere: true}), server, "127.0.0.1"},
-		{"scanner shows a client's certificate", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth}), server, "incompatible key usage"},
-		{"plain text at a scanner with certificates", scanner, config.Link{}, "a scanner can't be reached"},
-		{"certificates at a scanner in plain text", config.Link{}, server, "a scanner can't be reached"},
+		{"plain text on loopback", config.Link{}, config.Link{}, "127.0.0.1", ""},
+		{"certificates on both sides", scanner, server, "127.0.0.1", ""},
+		{"certificate of the scanner only", believing(scanner, ""), config.Link{TLSCA: authority.File}, "127.0.0.1", ""},
+		{"server without a certificate", scanner, config.Link{TLSCA: authority.File}, "127.0.0.1", "certificate required"},
+		{"server of another authority", believing(scanner, other.File), server, "127.0.0.1", "unknown certificate authority"},
+		{"scanner of another authority", scanner, believing(server, other.File), "127.0.0.1", "unknown authority"},
+		{"scanner's certificate is over", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, Expired: true}), server, "127.0.0.1", "expired"},
+		{"server's certificate is over", scanner, issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth, Expired: true}), "127.0.0.1", "expired"},
+		{"certificate for its name", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, DNSNames: []string{"localhost"}, Elsewhere: true}), server, "localhost", ""},
+		{"certificate for another name", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, DNSNames: []string{"scanner.example"}, Elsewhere: true}), server, "127.0.0.1", "127.0.0.1"},
+		{"scanner shows a client's certificate", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth}), server, "127.0.0.1", "incompatible key usage"},
+		{"plain text at a scanner with certificates", scanner, config.Link{}, "127.0.0.1", "a scanner can't be reached"},
+		{"certificates at a scanner in plain text", config.Link{}, server, "127.0.0.1", "a scanner can't be reached"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,7 +71,9 @@ func TestScannersElsewhere(t *testing.T) {
 			b := setup(t)
 			scanner := b.scanner(t, tt.scanner)
 			b.config.Link = tt.server
-			b.config.Scanners = []string{scanner.Addr()}
+			_, port, err := net.SplitHostPort(scanner.Addr())
+			require.NoError(t, err)
+			b.config.Scanners = []string{net.JoinHostPort(tt.called, port)}
 			b.config.Organizations[0].Host.URL = "file:///nowhere/{repo}.git" // the server itself has no use for it
 			s := b.server(t)
 			a := b.api(t, s)
@@ -85,29 +92,38 @@ func TestScannersElsewhere(t *testing.T) {
 	}
 }
 
-// Certificates are renewed while scans run: those go on, and new connections
-// are made by the new files.
+// Certificates, and their authority with them, are renewed while server and
+// scanner run: the connection that there is goes on, and new ones are made by
+// the new files.
 func TestScannerCertificatesAreRenewed(t *testing.T) {
 	t.Parallel()
-	authority := tlsfiletest.NewAuthority(t)
+	before, after := tlsfiletest.NewAuthority(t), tlsfiletest.NewAuthority(t)
+	ofScanner, ofServer := tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth}, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth}
+	authority := filepath.Join(t.TempDir(), "ca.pem")
+	believe := func(a *tlsfiletest.Authority) {
+		pem, err := os.ReadFile(a.File)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(authority, pem, 0o600))
+	}
+	believe(before)
 	b := setup(t)
-	cert, key := authority.Issue(t, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth})
-	link := config.Link{TLSCert: cert, TLSKey: key, TLSCA: authority.File}
-	first := b.scanner(t, link)
-	serverCert, serverKey := authority.Issue(t, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth})
-	b.config.Link = config.Link{TLSCert: serverCert, TLSKey: serverKey, TLSCA: authority.File}
+	scannerCert, scannerKey := before.Issue(t, ofScanner)
+	first := b.scanner(t, config.Link{TLSCert: scannerCert, TLSKey: scannerKey, TLSCA: authority})
+	serverCert, serverKey := before.Issue(t, ofServer)
+	b.config.Link = config.Link{TLSCert: serverCert, TLSKey: serverKey, TLSCA: authority}
 	b.config.Scanners = []string{first.Addr()}
 	a := b.api(t, b.server(t))
 	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
 
-	authority.Renew(t, serverCert, serverKey, tlsfiletest.Leaf{Name: "renewed", Usage: x509.ExtKeyUsageClientAuth})
-	authority.Renew(t, cert, key, tlsfiletest.Leaf{Name: "renewed", Usage: x509.ExtKeyUsageServerAuth})
-	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"], "the connection that there is goes on")
+	after.Renew(t, serverCert, serverKey, ofServer)
+	after.Renew(t, scannerCert, scannerKey, ofScanner)
+	believe(after)
+	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"], "by the connection that there is")
 
-	// A scanner that comes back on the same address shows the new certificate.
+	// A scanner that comes to the same address believes the new authority only.
 	stop(t, first)
 	b.config.ScannerGRPCAddr = first.Addr()
-	b.scanner(t, link)
+	b.scanner(t, config.Link{TLSCert: scannerCert, TLSKey: scannerKey, TLSCA: authority})
 	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
 }
 
