@@ -118,6 +118,8 @@ organizations:
   - name: acme
     repositories: ["acme/*"]
     host: {kind: git, url: "https://git.example.com/{repo}.git", token_env: ACME_TOKEN}
+    max_scans: 3
+    max_queued: 200
   - name: local
     repositories: ["*/*"]
     host:
@@ -138,6 +140,9 @@ organizations:
 	assert.False(t, p.Allowed("acme", "other/web"))
 	assert.True(t, p.Allowed("local", "other/web"))
 	assert.False(t, p.Allowed("nobody", "other/web"))
+	assert.Equal(t, 200, p.MaxQueued("acme"))
+	assert.Equal(t, 10_000, p.MaxQueued("local"))
+	assert.Equal(t, map[string]int{"acme": 3}, c.MaxScans())
 	assert.True(t, p.Known("local"))
 	assert.False(t, p.Known("default"), "configured organizations replace the default one")
 }
@@ -203,6 +208,8 @@ func TestLoadProblems(t *testing.T) {
 		{name: "token in clear", file: host("kind: git, url: 'http://h/{repo}.git', token_env: T"), want: []string{"sent over https only"}},
 		{name: "a token instead of its variable", file: host("kind: git, url: 'https://h/{repo}.git', token_env: ghp_abc"), want: []string{"and not the token"}},
 		{name: "head_ref", file: host("kind: git, url: 'https://h/{repo}.git', head_ref: '--upload-pack=x'"), want: []string{"host.head_ref", "{number}"}},
+		{name: "scans of an organization", file: host("kind: git, url: 'https://h/{repo}.git'") + "    max_scans: -1\n", want: []string{"prwarden.yaml:5: organizations[0].max_scans: -1 is not allowed; it must be from 1 to 100000"}},
+		{name: "queue of an organization", file: host("kind: git, url: 'https://h/{repo}.git'") + "    max_queued: 10001\n", want: []string{"prwarden.yaml:5: organizations[0].max_queued: 10001 is not allowed; it must be from 1 to 10000, or 0 for 10000"}},
 		{name: "glob", file: "organizations:\n  - name: a\n    repositories: [acme]\n    host: {kind: git, url: 'https://h/{repo}.git'}\n", want: []string{"repositories[0]", "not a glob of OWNER/NAME"}},
 	}
 	for _, tt := range tests {
