@@ -53,6 +53,24 @@ func TestScannerIsLost(t *testing.T) {
 	}
 }
 
+// A scanner does not work for a server that is frozen, and gives its place to
+// others; when the server wakes, its review is scanned again.
+func TestServerIsFrozen(t *testing.T) {
+	t.Parallel()
+	f := startFleet(t, 1, 2)
+	ids := f.fill(t)
+	scanner := f.scanners[0]
+	require.NoError(t, f.server.cmd.Process.Signal(syscall.SIGSTOP))
+	began := time.Now()
+	require.Eventually(t, func() bool { return scanner.idle(t) }, eventually, tick)
+	t.Logf("the scanner was idle after %v", time.Since(began))
+	require.NoError(t, f.server.cmd.Process.Signal(syscall.SIGCONT))
+	f.hosts.open()
+	for _, id := range ids {
+		assert.Equal(t, "complete", f.client.wait(t, id)["status"])
+	}
+}
+
 // From the cancellation of a review to the end of its scan, git processes
 // included, there is at most a second; twice that on a busy machine.
 func TestCancelOfAScanElsewhere(t *testing.T) {

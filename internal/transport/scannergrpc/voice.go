@@ -21,8 +21,8 @@ type voice struct {
 	state func() *scannerv1.ScanResponse // what is said when there is nothing new; nil for nothing
 }
 
-// speak begins to speak in a call. state may be nil. stop must be called before
-// the call ends.
+// speak begins to speak in a call, so that something is said at least every so
+// often once there is a state. stop must be called before the call ends.
 func speak(stream scannerv1.ScannerService_ScanServer, every time.Duration) *voice {
 	v := &voice{stream: stream, every: every, ended: make(chan struct{}), last: time.Now()}
 	v.loop.Go(func() {
