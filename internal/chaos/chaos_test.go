@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
-	"io"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,12 +16,31 @@ import (
 	"github.com/prwarden/prwarden/internal/chaos/world"
 )
 
+// program is the path of prwarden, built by TestMain.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "prwarden-chaos-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "prwarden")
+	if err := buildProgram(context.Background(), program); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
 // short is what the short form has in both worlds. What takes longer than it
 // may, freezes over a lease for one, is the long form's.
 func short(t *testing.T, database world.Kind, servers int) settings {
 	t.Helper()
 	return settings{
-		Dir: t.TempDir(), Database: database, Servers: servers, Scanners: 3, Workers: 3, Clients: 8,
+		Dir: t.TempDir(), Binary: program, Database: database, Servers: servers, Scanners: 3, Workers: 3, Clients: 8, Repos: 2, Pulls: 40,
 		Reviews: 50, Faults: 5 * time.Second, Settle: 60 * time.Second, MostPassing: 0.5, Hurry: database == world.Postgres,
 		Schedule: faults.Options{Seed: 1, Servers: servers, Scanners: 3, KillEvery: time.Second, CutEvery: 2 * time.Second},
 	}
@@ -40,9 +62,9 @@ func TestShortStormOnSQLite(t *testing.T) {
 // for the long form, on a machine that does nothing else.
 func storm(t *testing.T, s settings) {
 	t.Helper()
-	report, err := execute(t.Context(), s, io.Discard)
-	require.NoError(t, err)
 	var text bytes.Buffer
+	report, err := execute(t.Context(), s, &text)
+	require.NoError(t, err, text.String())
 	report.print(&text)
 	assert.True(t, report.Held(), text.String())
 	assert.GreaterOrEqual(t, report.Accepted, s.Reviews)

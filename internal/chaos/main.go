@@ -58,6 +58,12 @@ func whole(ctx context.Context, s settings, jsonPath string, keep bool, stdout, 
 		return false, err
 	}
 	s.Dir = dir
+	if s.Binary == "" {
+		s.Binary = filepath.Join(dir, "prwarden")
+		if err := buildProgram(ctx, s.Binary); err != nil {
+			return false, errors.Join(err, remove())
+		}
+	}
 	report, err := execute(ctx, s, stderr)
 	if err == nil {
 		report.print(stdout)
@@ -91,6 +97,8 @@ func parse(args []string, stderr io.Writer) (s settings, jsonPath string, keep b
 	f.IntVar(&s.Servers, "servers", 2, "servers")
 	f.IntVar(&s.Scanners, "scanners", 3, "scanners")
 	f.IntVar(&s.Workers, "workers", 4, "scans at once of each server")
+	f.IntVar(&s.Repos, "repos", 4, "repositories of each of the four organizations")
+	f.IntVar(&s.Pulls, "pulls", 60, "pull requests of each repository")
 	f.IntVar(&s.Clients, "clients", 32, "clients at once")
 	f.DurationVar(&s.Settle, "settle", 2*time.Minute, "how long what is left may take after the last fault")
 	f.DurationVar(&s.Spare, "spare-servers", 0, "when servers begin to be spared kills, so that leaks show; 0 for never")

@@ -21,12 +21,21 @@ type Report struct {
 	Failed      map[string]int `json:"failed"` // by code
 	CallsAgain  int            `json:"calls_made_again"`
 	Faults      []string       `json:"faults"` // by kind
+	Made        []Made         `json:"made"`   // each of them
 	LeftOut     []string       `json:"left_out"`
 	ErrorLines  map[string]int `json:"error_lines"` // log lines of level ERROR
 	OwnFailures map[string]int `json:"own_failures"`
 	Invariants  []Invariant    `json:"invariants"`
 	Recoveries  []Recovery     `json:"recoveries"`
 	LongestWait float64        `json:"longest_wait_seconds"` // of a client for an acceptance
+}
+
+// Made is a fault.
+type Made struct {
+	Fault   string    `json:"fault"`
+	Began   time.Time `json:"began"`
+	Ended   time.Time `json:"ended"`
+	Skipped string    `json:"skipped,omitempty"` // why it was left out
 }
 
 // Invariant is whether a promise was kept.
@@ -65,6 +74,9 @@ func (r *run) report(e *verdict.Evidence, took time.Duration) *Report {
 		Seed: r.s.Schedule.Seed, Database: string(r.s.Database), Seconds: took.Seconds(), Accepted: accepted, CallsAgain: again,
 		Ended: map[string]int{}, Failed: map[string]int{}, Faults: verdict.Tally(made), LeftOut: r.world.LeftOut,
 		ErrorLines: r.world.Logs.Errors(), OwnFailures: map[string]int{},
+	}
+	for _, d := range made {
+		out.Made = append(out.Made, Made{d.String(), d.Began, d.Ended, d.Skipped})
 	}
 	for _, row := range e.Stored.Reviews {
 		out.Ended[row.Status]++

@@ -21,12 +21,14 @@ import (
 
 // settings are what a run is made of.
 type settings struct {
-	Binary      string // prwarden; built when empty
+	Binary      string // prwarden
 	Dir         string // where everything is written
 	Database    world.Kind
 	Servers     int
 	Scanners    int
 	Workers     int // scans at once of each server
+	Repos       int // of each organization
+	Pulls       int // of each repository
 	Clients     int
 	Reviews     int           // at least so many are accepted
 	Faults      time.Duration // at least so long there are faults
@@ -39,12 +41,8 @@ type settings struct {
 	Hurry bool
 }
 
-// The world's contents.
-const (
-	repos     = 4
-	pullsEach = 60
-	diskSize  = 96 << 20 // over the smallest cache_size
-)
+// diskSize is that of a small disk, in bytes: over the smallest cache_size.
+const diskSize = 96 << 20
 
 // organizations have their repositories; the last one is the probes' own.
 func organizations() []string { return []string{"alpha", "beta", "gamma", "probe"} }
@@ -99,15 +97,8 @@ func execute(ctx context.Context, s settings, progress io.Writer) (_ *Report, er
 // build makes everything up to the first review.
 func (r *run) build(ctx context.Context) (err error) {
 	s := r.s
-	if s.Binary == "" {
-		s.Binary = filepath.Join(s.Dir, "prwarden")
-		build := exec.CommandContext(ctx, "go", "build", "-o", s.Binary, "github.com/prwarden/prwarden/cmd/prwarden")
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("build prwarden: %w: %s", err, out)
-		}
-	}
 	r.pulls, err = pulls.Make(ctx, filepath.Join(s.Dir, "hosts"), pulls.Options{
-		Organizations: organizations(), Repos: repos, Pulls: pullsEach, Seed: s.Schedule.Seed,
+		Organizations: organizations(), Repos: s.Repos, Pulls: s.Pulls, Seed: s.Schedule.Seed,
 	})
 	if err != nil {
 		return err
@@ -221,6 +212,15 @@ func (r *run) storm(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// buildProgram builds prwarden at a path.
+func buildProgram(ctx context.Context, path string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/prwarden/prwarden/cmd/prwarden")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build prwarden: %w: %s", err, out)
+	}
+	return nil
+}
+
 // hurry brings forward the leases whose workers are gone. The name of a worker
 // has its process's id.
 func (r *run) hurry(ctx context.Context) error {
@@ -242,21 +242,18 @@ const between = 5 * time.Second
 
 // await returns when there were enough reviews and faults.
 func (r *run) await(ctx context.Context) error {
-	began := time.Now()
-	tick := time.NewTicker(between)
-	defer tick.Stop()
+	began, told := time.Now(), time.Time{}
 	for {
-		r.tell("%3.0f s", time.Since(began).Seconds())
+		if time.Since(told) >= between {
+			r.tell("%3.0f s", time.Since(began).Seconds())
+			told = time.Now()
+		}
 		accepted, _, _ := r.pool.Counts()
 		if accepted >= r.s.Reviews && time.Since(began) >= r.s.Faults {
 			return nil
 		}
-		wait := time.NewTimer(min(between, max(r.s.Faults-time.Since(began), 100*time.Millisecond)))
-		select {
-		case <-tick.C:
-		case <-wait.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -100,7 +100,8 @@ func ServerClaims(made []faults.Done, all []Transition) Measure {
 			if c.again.IsZero() || c.end.Is != "queued" {
 				continue
 			}
-			m.add(c.again.Sub(d.Began), fmt.Sprintf("%s at %s, %s", d.Event, d.Began.Format(clock), c.review))
+			m.add(c.again.Sub(d.Began), fmt.Sprintf("%s at %s, %s, put back after %.1f s", d.Event, d.Began.Format(clock), c.review,
+				time.UnixMicro(c.end.At).Sub(d.Began).Seconds()))
 		}
 	}
 	return m

@@ -229,7 +229,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	var err error
 	select {
 	case <-p.done:
-		if cmd != nil && cmd.ProcessState.ExitCode() != 0 {
+		if cmd != nil && !cmd.ProcessState.Success() {
 			err = fmt.Errorf("%s ended with %s; its log ends with:\n%s", p.Name, cmd.ProcessState, p.LogTail())
 		}
 	case <-ctx.Done():
