@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/jmoiron/sqlx"
@@ -20,12 +19,12 @@ type question struct {
 // ask reads the answers to questions from one state of the database, as far as
 // the scope goes. It does what read does with the least that each database
 // needs for that, because it is what callers wait for most often: Postgres gets
-// everything in one message, and SQLite keeps the compiled queries. So the
-// queries must be constants.
+// everything in one message, and both keep the compiled queries. So the queries
+// must be constants.
 func (s *Store) ask(ctx context.Context, op string, scope scope, questions ...question) error {
 	var err error
 	if s.dialect.atOnce {
-		err = s.askAtOnce(ctx, asking{scope: scope}, questions)
+		err = s.askAtOnce(ctx, asking{scope: scope, kept: true}, questions)
 	} else {
 		err = s.askEach(ctx, questions)
 	}
@@ -41,6 +40,9 @@ type asking struct {
 	ctx   context.Context // of the caller; its end ends the questions
 	scope scope
 	write bool // the questions change something
+	kept  bool // the queries are constants, which connections keep compiled
+	// compile makes a connection that lacks them compile the queries.
+	compile func() string
 }
 
 // askingKey is the context's key of an *asking.
@@ -49,16 +51,14 @@ type askingKey struct{}
 // askAtOnce sends all questions together. They are one transaction, which ends
 // by itself, also when one of them fails.
 func (s *Store) askAtOnce(ctx context.Context, a asking, questions []question) (err error) {
-	var text strings.Builder
-	for i, q := range questions {
-		if i > 0 {
-			text.WriteString("; ")
-		}
-		one, err := withLiterals(q.query, q.args)
-		if err != nil {
-			return err
-		}
-		text.WriteString(one)
+	text, err := joined(questions, withLiterals)
+	if a.kept {
+		name := nameOf(questions)
+		a.compile = func() string { return pgCompile(name, questions) }
+		text, err = pgExecute(name, questions)
+	}
+	if err != nil {
+		return err
 	}
 	conn, err := s.pools.reader.Conn(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) askAtOnce(ctx context.Context, a asking, questions []question) (
 	// The connection itself watches the caller's context.
 	a.ctx = ctx
 	inner := context.WithValue(context.WithoutCancel(ctx), askingKey{}, &a)
-	rows, err := conn.QueryContext(inner, text.String())
+	rows, err := conn.QueryContext(inner, text)
 	if err != nil {
 		return err
 	}

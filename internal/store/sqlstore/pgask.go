@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+
+	"github.com/lib/pq"
 )
 
 // pgRows are the rows of lib/pq.
@@ -27,15 +29,30 @@ func (c *pgConn) ask(a *asking, questions string) (_ driver.Rows, err error) {
 			stop()
 		}
 	}()
-	begin := "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT " + a.scope.set()
+	mode, begin := "REPEATABLE READ READ ONLY", "SELECT "+a.scope.set()
 	if a.write {
-		begin = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT " + a.scope.set() + ", " + pgTimeouts
+		mode, begin = "READ COMMITTED READ WRITE", begin+", "+pgTimeouts
 	}
-	rows, err := c.pqConn.QueryContext(context.WithoutCancel(a.ctx), begin+"; "+questions, nil)
+	mode = "SET TRANSACTION ISOLATION LEVEL " + mode + "; "
+	out, err := c.send(a, mode+begin+"; "+questions)
+	var refused *pq.Error
+	if a.compile != nil && errors.As(err, &refused) && lacksCompiled(refused.Code) {
+		out, err = c.send(a, mode+a.compile()+begin+"; "+questions)
+	}
 	if err != nil {
 		return nil, err
 	}
-	out := &pgAnswers{stop: stop}
+	out.stop = stop
+	return out, nil
+}
+
+// send sends a message, and passes over the answer to its first SELECT.
+func (c *pgConn) send(a *asking, text string) (*pgAnswers, error) {
+	rows, err := c.pqConn.QueryContext(context.WithoutCancel(a.ctx), text, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &pgAnswers{stop: func() {}}
 	var ok bool
 	if out.pgRows, ok = rows.(pgRows); !ok {
 		err = errors.New("lib/pq has changed: its rows have no more than one answer")
