@@ -51,11 +51,13 @@ type askingKey struct{}
 // askAtOnce sends all questions together. They are one transaction, which ends
 // by itself, also when one of them fails.
 func (s *Store) askAtOnce(ctx context.Context, a asking, questions []question) (err error) {
-	text, err := joined(questions, withLiterals)
+	var text string
 	if a.kept {
 		name := nameOf(questions)
 		a.compile = func() string { return pgCompile(name, questions) }
 		text, err = pgExecute(name, questions)
+	} else {
+		text, err = joined(questions, withLiterals)
 	}
 	if err != nil {
 		return err
