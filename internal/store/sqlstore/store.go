@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -122,20 +123,28 @@ func (s *Store) read(ctx context.Context, op string, scope scope, fn func(*tx) e
 	return s.transaction(ctx, op, scope, s.pools.reader, s.dialect.readTx, fn)
 }
 
-// tries is how often a transaction is tried that is in the way of others and
-// they in its. Twice such a thing is rare, so it is not worth a pause.
-const tries = 4
+// How often a transaction is tried that is in the way of another and that in
+// its way, and how long it leaves the other one alone, at most, in between:
+// that one has to wake up first.
+const (
+	tries    = 5
+	tryPause = 50 * time.Millisecond
+)
 
 func (s *Store) transaction(ctx context.Context, op string, scope scope, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
 	for try := 1; ; try++ {
 		err := s.try(ctx, scope, db, o, fn)
-		switch {
-		case err == nil:
+		if err == nil {
 			return nil
-		case try < tries && s.dialect.classify(err) == conflict:
-			continue // the database has undone it
 		}
-		return s.translate(ctx, op, err)
+		if try == tries || s.dialect.classify(err) != conflict {
+			return s.translate(ctx, op, err)
+		}
+		// The database has undone it.
+		select {
+		case <-ctx.Done():
+		case <-time.After(tryPause/2 + rand.N(tryPause/2)):
+		}
 	}
 }
 
