@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -144,7 +145,7 @@ func (r *run) leftovers(ctx context.Context, e *verdict.Evidence) error {
 	if err != nil {
 		return err
 	}
-	e.Left.Processes = append(idle, ended...)
+	e.Left.Processes = slices.Concat(idle, ended)
 	var caches, temporary []string
 	for _, s := range r.world.Scanners {
 		caches = append(caches, s.Cache)

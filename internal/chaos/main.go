@@ -20,7 +20,11 @@ import (
 	"github.com/prwarden/prwarden/internal/chaos/world"
 )
 
-func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if code := command(os.Args[1:], os.Stdout, os.Stderr); code != exitGood {
+		os.Exit(code) //nolint:forbidigo // this is main
+	}
+}
 
 // The exit codes.
 const (

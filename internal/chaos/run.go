@@ -181,8 +181,11 @@ func (r *run) storm(ctx context.Context) error {
 	r.injector = faults.NewInjector(r.world, faults.NewSchedule(r.s.Schedule), faults.Limits{SpareServers: r.s.Spare}, r.observe)
 
 	enough := make(chan struct{})
-	clientsDone, faultsDone := make(chan error, 1), make(chan error, 1)
-	go func() { clientsDone <- r.pool.Run(working, enough) }()
+	clientsDone, faultsDone := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(clientsDone)
+		_ = r.pool.Run(working, enough) // that it ended early is known here
+	}()
 	go func() { faultsDone <- r.injector.Run(faulting) }()
 	if err := r.await(ctx); err != nil {
 		return err

@@ -31,7 +31,7 @@ func (r *rest) close() error {
 }
 
 func (r *rest) create(ctx context.Context, token, key string, in request) (out accepted, err error) {
-	err = r.call(ctx, http.MethodPost, "/v1/reviews", token, key, in, http.StatusAccepted, &out)
+	err = r.call(ctx, query{http.MethodPost, "/v1/reviews", token, key, in, http.StatusAccepted}, &out)
 	return out, err
 }
 
@@ -55,7 +55,7 @@ type restReview struct {
 
 func (r *rest) get(ctx context.Context, token, id string) (Review, error) {
 	var in restReview
-	if err := r.call(ctx, http.MethodGet, "/v1/reviews/"+id, token, "", nil, http.StatusOK, &in); err != nil {
+	if err := r.call(ctx, query{http.MethodGet, "/v1/reviews/" + id, token, "", nil, http.StatusOK}, &in); err != nil {
 		return Review{}, err
 	}
 	out := Review{Status: in.Status, Failure: in.Error.Code, CompletedAt: in.CompletedAt}
@@ -70,11 +70,11 @@ func (r *rest) get(ctx context.Context, token, id string) (Review, error) {
 }
 
 func (r *rest) cancel(ctx context.Context, token, id string) error {
-	return r.call(ctx, http.MethodPost, "/v1/reviews/"+id+":cancel", token, "", struct{}{}, http.StatusOK, &restReview{})
+	return r.call(ctx, query{http.MethodPost, "/v1/reviews/" + id + ":cancel", token, "", struct{}{}, http.StatusOK}, &restReview{})
 }
 
 func (r *rest) watch(ctx context.Context, token, id string, each func(string)) error {
-	resp, err := r.send(ctx, http.MethodGet, "/v1/reviews/"+id+":watch", token, "", nil)
+	resp, err := r.send(ctx, query{method: http.MethodGet, path: "/v1/reviews/" + id + ":watch", token: token})
 	if err != nil {
 		return err
 	}
@@ -110,25 +110,34 @@ func (r *rest) watch(ctx context.Context, token, id string, each func(string)) e
 	}
 }
 
-func (r *rest) send(ctx context.Context, method, path, token, key string, body any) (*http.Response, error) {
+// query is a call.
+type query struct {
+	method, path string
+	token        string
+	key          string // Idempotency-Key; "" for none
+	body         any    // as JSON; nil for none
+	want         int    // status of a success
+}
+
+func (r *rest) send(ctx context.Context, q query) (*http.Response, error) {
 	var reader io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
+	if q.body != nil {
+		data, err := json.Marshal(q.body)
 		if err != nil {
 			return nil, err
 		}
 		reader = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, r.base+path, reader)
+	req, err := http.NewRequestWithContext(ctx, q.method, r.base+q.path, reader)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	if body != nil {
+	req.Header.Set("Authorization", "Bearer "+q.token)
+	if q.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
+	if q.key != "" {
+		req.Header.Set("Idempotency-Key", q.key)
 	}
 	resp, err := r.http.Do(req)
 	if err != nil {
@@ -138,13 +147,13 @@ func (r *rest) send(ctx context.Context, method, path, token, key string, body a
 }
 
 // call makes a call and decodes the answer if it has the wanted status.
-func (r *rest) call(ctx context.Context, method, path, token, key string, body any, want int, out any) error {
-	resp, err := r.send(ctx, method, path, token, key, body)
+func (r *rest) call(ctx context.Context, q query, out any) error {
+	resp, err := r.send(ctx, q)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != want {
+	if resp.StatusCode != q.want {
 		return refusal(resp)
 	}
 	data, err := io.ReadAll(resp.Body)
@@ -192,5 +201,5 @@ func (p *Pool) CreateRule(ctx context.Context, organization, body string) error 
 	var answer map[string]any
 	r := newREST(p.o.Servers[0].HTTP)
 	defer func() { _ = r.close() }()
-	return r.call(ctx, http.MethodPost, "/v1/rules", p.o.Keys[organization], "", json.RawMessage(body), http.StatusCreated, &answer)
+	return r.call(ctx, query{http.MethodPost, "/v1/rules", p.o.Keys[organization], "", json.RawMessage(body), http.StatusCreated}, &answer)
 }

@@ -12,6 +12,8 @@ import (
 type Link struct {
 	listener net.Listener
 	target   string
+	ctx      context.Context // ends with the link
+	end      context.CancelFunc
 
 	mu    sync.Mutex
 	state linkState
@@ -43,6 +45,7 @@ func NewLink(ctx context.Context, addr, target string) (*Link, error) {
 		return nil, err
 	}
 	l := &Link{listener: listener, target: target, open: make(chan struct{}), pairs: make(map[*pair]struct{})}
+	l.ctx, l.end = context.WithCancel(context.WithoutCancel(ctx))
 	close(l.open)
 	l.done.Go(l.accept)
 	return l, nil
@@ -82,7 +85,7 @@ func (l *Link) serve(near net.Conn) {
 	if !l.wait(p) { // a black hole takes connections, too
 		return
 	}
-	far, err := net.Dial("tcp", l.target)
+	far, err := (&net.Dialer{}).DialContext(l.ctx, "tcp", l.target)
 	if err != nil {
 		return
 	}
@@ -207,6 +210,7 @@ func (l *Link) Impaired() bool {
 // Close ends the link and waits for its goroutines.
 func (l *Link) Close() error {
 	err := l.listener.Close()
+	l.end()
 	l.Cut()
 	l.done.Wait()
 	return err

@@ -66,7 +66,7 @@ func (p *Process) begin() (io.Reader, error) {
 	if p.stopping {
 		return nil, errStopping
 	}
-	cmd := exec.Command(p.binary, p.args...)
+	cmd := exec.CommandContext(context.Background(), p.binary, p.args...) // Stop ends it
 	cmd.Dir = p.Dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Dir, "TMPDIR=" + filepath.Join(p.Dir, "tmp")}, p.env...)
 	// Whatever becomes of this program, nothing of the world stays.

@@ -121,7 +121,7 @@ func Build(ctx context.Context, o Options) (_ *World, err error) {
 }
 
 func (w *World) makeDisks() error {
-	make := func(name string, size int64) (*Disk, error) {
+	small := func(name string, size int64) (*Disk, error) {
 		if size == 0 {
 			return nil, nil
 		}
@@ -133,8 +133,8 @@ func (w *World) makeDisks() error {
 		return d, err
 	}
 	var err1, err2 error
-	w.CacheDisk, err1 = make("cache-disk", w.o.CacheDisk)
-	w.DatabaseDisk, err2 = make("database-disk", w.o.DatabaseDisk)
+	w.CacheDisk, err1 = small("cache-disk", w.o.CacheDisk)
+	w.DatabaseDisk, err2 = small("database-disk", w.o.DatabaseDisk)
 	return errors.Join(err1, err2)
 }
 
