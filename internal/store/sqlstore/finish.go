@@ -64,8 +64,8 @@ func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) err
 			ON CONFLICT (organization, repo) DO UPDATE SET
 				average_us = scan_durations.average_us + (excluded.average_us - scan_durations.average_us) /
 					CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE ? END,
-				samples = scan_durations.samples + 1`,
-			of[0], of[1], us, averageOver, averageOver); err != nil {
+				samples = CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE scan_durations.samples END`,
+			of[0], of[1], us, averageOver, averageOver, averageOver); err != nil {
 			return err
 		}
 	}

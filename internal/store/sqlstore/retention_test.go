@@ -259,3 +259,24 @@ func TestPurgeBesideEverything(t *testing.T) {
 		}))
 	})
 }
+
+// A busy server finishes more scans in a year than fit into 31 bits.
+func TestScansAreNotCountedForEver(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, database string) {
+		s := openAt(t, Options{Database: database})
+		finish := func() {
+			_, err := s.CreateReview(t.Context(), newReview("acme", review.NewID()), 1)
+			require.NoError(t, err)
+			c, err := s.Claim(t.Context(), "worker", time.Minute)
+			require.NoError(t, err)
+			require.NoError(t, s.Finish(t.Context(), *c, review.Outcome{}))
+		}
+		finish()
+		require.NoError(t, s.write(t.Context(), "count", everyone, func(tx *tx) error {
+			_, err := tx.exec(t.Context(), `UPDATE scan_durations SET samples = 2147483647`)
+			return err
+		}))
+		finish()
+	})
+}
