@@ -52,7 +52,7 @@ func TemporaryFiles(caches, temporary []string) ([]string, error) {
 				return err
 			}
 			name := e.Name()
-			if strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, "incoming-") || strings.HasSuffix(name, ".lock") && !e.IsDir() {
+			if strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, "incoming-") || strings.HasPrefix(name, ".gitconfig-") || strings.HasSuffix(name, ".lock") && !e.IsDir() {
 				found = append(found, path)
 			}
 			return nil

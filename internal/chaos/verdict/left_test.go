@@ -57,7 +57,7 @@ func TestTemporaryFiles(t *testing.T) {
 	assert.Empty(t, found)
 	var want []string
 	for _, path := range []string{
-		filepath.Join(pack, "tmp_pack_x"), filepath.Join(cache, "shallow.lock"), filepath.Join(temporary, "anything"),
+		filepath.Join(pack, "tmp_pack_x"), filepath.Join(cache, "shallow.lock"), filepath.Join(cache, ".gitconfig-1"), filepath.Join(temporary, "anything"),
 	} {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		want = append(want, path)

@@ -58,11 +58,17 @@ func configFile(l Limits) string {
 // writeConfig stores the configuration file in dir and returns its path.
 func writeConfig(dir string, l Limits) (string, error) {
 	path := filepath.Join(dir, "gitconfig")
-	temp, err := os.CreateTemp(dir, ".gitconfig-*")
+	text := configFile(l)
+	sweepConfigs(dir)
+	// A scanner that was there before needs no room on a disk that is full.
+	if present, err := os.ReadFile(path); err == nil && string(present) == text {
+		return path, nil
+	}
+	temp, err := os.CreateTemp(dir, tempConfig)
 	if err != nil {
 		return "", err
 	}
-	_, err = temp.WriteString(configFile(l))
+	_, err = temp.WriteString(text)
 	if err2 := temp.Close(); err == nil {
 		err = err2
 	}
@@ -70,7 +76,25 @@ func writeConfig(dir string, l Limits) (string, error) {
 		err = os.Rename(temp.Name(), path)
 	}
 	if err != nil {
+		_ = os.Remove(temp.Name()) // sweepConfigs does it else
 		return "", err
 	}
 	return path, nil
+}
+
+// tempConfig names the configuration while it is written.
+const tempConfig = ".gitconfig-*"
+
+// sweepConfigs removes what processes left that were killed while they wrote
+// the configuration; another one may be doing so now.
+func sweepConfigs(dir string) {
+	paths, err := filepath.Glob(filepath.Join(dir, tempConfig))
+	if err != nil {
+		return // only for a bad pattern
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Minute {
+			_ = os.Remove(path)
+		}
+	}
 }
