@@ -1,0 +1,50 @@
+package admin_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/admin"
+	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/pgtest"
+)
+
+// TestMigrateAndKeysOnPostgres is what an operator does first.
+func TestMigrateAndKeysOnPostgres(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Database = pgtest.New(t)
+	run := func(do func(cli.Streams) error) (out string, err error) {
+		var stdout, stderr bytes.Buffer
+		err = do(cli.Streams{Out: &stdout, Err: &stderr})
+		t.Log(stderr.String())
+		return stdout.String(), err
+	}
+	status := func(st cli.Streams) error { return admin.MigrationStatus(t.Context(), st, c) }
+
+	out, err := run(status)
+	assert.Equal(t, "version 0\nneeded 2\noldest 0\npending 00001_initial.sql\npending 00002_many_servers.sql\n", out)
+	require.ErrorContains(t, err, "run `prwarden migrate`")
+	assert.Equal(t, errs.Unavailable, errs.KindOf(err))
+
+	for range 2 {
+		_, err = run(func(st cli.Streams) error { return admin.Migrate(t.Context(), st, c) })
+		require.NoError(t, err)
+		out, err = run(status)
+		require.NoError(t, err)
+		assert.Equal(t, "version 2\nneeded 2\noldest 2\n", out)
+	}
+
+	in := admin.KeyInput{Organization: "acme", Name: "ci"}
+	token, err := run(func(st cli.Streams) error { return admin.CreateKey(t.Context(), st, c, in) })
+	require.NoError(t, err)
+	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, token)
+	out, err = run(func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "acme") })
+	require.NoError(t, err)
+	assert.Contains(t, out, "acme")
+}
