@@ -100,20 +100,20 @@ const (
 	calmDown       = 45 * time.Second // idle connections and retries end by then
 )
 
-// grown are the servers that use more than at their beginning, for as long as
+// grown are the processes that use more than at their beginning, for as long as
 // they are given to calm down.
 func (r *run) grown(ctx context.Context) ([]string, error) {
 	var texts []string
 	for until := time.Now().Add(calmDown); ; {
 		texts = nil
-		for i, addr := range r.metrics() {
-			u, err := verdict.ReadUsage(ctx, addr)
+		for i, w := range r.watched() {
+			u, err := verdict.ReadUsage(ctx, w.ops)
 			if err != nil {
 				return nil, err
 			}
 			if b := r.before[i]; u.Goroutines > b.Goroutines+moreGoroutines || u.Files > b.Files+moreFiles {
-				texts = append(texts, fmt.Sprintf("server %d has %d goroutines and %d open files; at its beginning %d and %d",
-					i, u.Goroutines, u.Files, b.Goroutines, b.Files))
+				texts = append(texts, fmt.Sprintf("%s has %d goroutines and %d open files; at its beginning %d and %d",
+					w.name, u.Goroutines, u.Files, b.Goroutines, b.Files))
 			}
 		}
 		if len(texts) == 0 || time.Now().After(until) {

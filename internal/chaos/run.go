@@ -55,7 +55,7 @@ type run struct {
 	world    *world.World
 	pool     *clients.Pool
 	injector *faults.Injector
-	before   []verdict.Usage // of the servers, then the scanners that tell, at the beginning
+	before   []verdict.Usage // of what is watched, at the beginning
 
 	probing  sync.WaitGroup
 	mu       sync.Mutex
@@ -151,8 +151,8 @@ func (r *run) begin(ctx context.Context) error {
 			return fmt.Errorf("first request: %w", err)
 		}
 	}
-	for _, addr := range r.metrics() {
-		u, err := verdict.ReadUsage(ctx, addr)
+	for _, w := range r.watched() {
+		u, err := verdict.ReadUsage(ctx, w.ops)
 		if err != nil {
 			return err
 		}
@@ -161,11 +161,17 @@ func (r *run) begin(ctx context.Context) error {
 	return nil
 }
 
-// metrics are the addresses of the processes' metrics.
-func (r *run) metrics() []string {
-	var all []string
+// watched is a process that tells what it uses.
+type watched struct{ name, ops string }
+
+// watched are the processes that tell what they use: all of them.
+func (r *run) watched() []watched {
+	var all []watched
 	for _, s := range r.world.Servers {
-		all = append(all, s.Ops)
+		all = append(all, watched{s.Name, s.Ops})
+	}
+	for _, s := range r.world.Scanners {
+		all = append(all, watched{s.Name, s.Ops})
 	}
 	return all
 }

@@ -196,7 +196,7 @@ func (w *World) newScanner(ctx context.Context, i int) (*Scanner, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	s.Process = w.process(name, "scanner", "--grpc-addr", s.Addr, "--config", w.config, "--cache-dir", s.Cache)
+	s.Process = w.process(name, "scanner", "--grpc-addr", s.Addr, "--ops-addr", s.Ops, "--config", w.config, "--cache-dir", s.Cache)
 	return s, nil
 }
 
