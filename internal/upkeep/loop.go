@@ -71,6 +71,7 @@ func (l *Loop) Start() {
 			purge := time.Now().Add(l.o.Every)
 			for l.ctx.Err() == nil {
 				l.do("announcing the organizations", func() error { return l.store.Announce(l.ctx) })
+				l.do("emptying the database's log", func() error { return l.store.FoldLog(l.ctx) })
 				l.do("failing reviews of removed organizations", l.failRemoved)
 				if !time.Now().Before(purge) {
 					l.do("deleting what is old", l.purge)

@@ -87,6 +87,11 @@ func (f *fakeStore) FailRemoved(_ context.Context, _ time.Duration, failure revi
 	return []string{"rev_" + failure.Code}, more, err
 }
 
+func (f *fakeStore) FoldLog(context.Context) error {
+	_, _, err := f.step("fold")
+	return err
+}
+
 func (f *fakeStore) GiveBack(context.Context) (bool, error) {
 	_, more, err := f.step("give back")
 	return more, err
@@ -158,6 +163,7 @@ func TestLoopDoesEverything(t *testing.T) {
 	assert.Equal(t, now.Add(24*time.Hour), f.latest)
 	assert.Equal(t, 3, f.count("reviews"), "the next look comes after the gap")
 	assert.Greater(t, f.count("announce"), 1)
+	assert.Positive(t, f.count("fold"))
 	assert.Equal(t, 1, strings.Count(log.String(), `"msg":"deleted what is old","reviews":6,"findings":15`), log.String())
 	assert.Equal(t, 1, strings.Count(log.String(), `any more","reviews":2`), log.String())
 }

@@ -34,6 +34,9 @@ type Store interface {
 	// FailRemoved fails waiting reviews of organizations that no server has
 	// announced for at least grace, and returns them.
 	FailRemoved(ctx context.Context, grace time.Duration, f review.Failure) ([]string, bool, error)
+	// FoldLog empties a log that grew because readers kept the database from
+	// doing that by itself.
+	FoldLog(ctx context.Context) error
 	// GiveBack returns a part of the space that is free inside of the database
 	// to the file system, where that is a lot of it and the database can do it
 	// by and by.

@@ -2,6 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -19,6 +22,9 @@ const (
 	givePages    = 250   // pages of 4 KiB
 	giveFrom     = 10    // percent of the pages that must be free
 )
+
+// foldPatience is how long writers wait at most while the log is emptied.
+const foldPatience = 250 * time.Millisecond
 
 // steps does fn in a transaction while no other server does; more is false when
 // another does.
@@ -189,6 +195,37 @@ func (s *Store) GiveBack(ctx context.Context) (more bool, err error) {
 		_, err := t.exec(ctx, t.dialect.giveBack)
 		return true, err
 	})
+}
+
+// FoldLog implements upkeep.Store. SQLite empties its log when no reader is in
+// it, and readers that always overlap leave it no such moment. Here new readers
+// and writers wait for the ones that are in it: milliseconds, and foldPatience at
+// most, after which the next turn tries again.
+func (s *Store) FoldLog(ctx context.Context) (err error) {
+	if s.dialect.giveBack == "" {
+		return nil
+	}
+	path, err := sqlitePath(s.database)
+	if err != nil {
+		return err
+	}
+	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() <= s.foldFrom {
+		return nil // there is none, or one that SQLite keeps as it is
+	}
+	conn, err := s.pools.writer.Conn(ctx)
+	if err != nil {
+		return s.translate(ctx, "empty the log", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	for _, pragma := range []string{
+		fmt.Sprintf("busy_timeout(%d)", foldPatience.Milliseconds()), "wal_checkpoint(TRUNCATE)", fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS),
+	} {
+		// Not broken off in between: the connection goes on to be used.
+		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA "+pragma); err != nil {
+			return s.translate(ctx, "empty the log", err)
+		}
+	}
+	return nil
 }
 
 // incrementalVacuum is the auto_vacuum of databases whose free pages can be

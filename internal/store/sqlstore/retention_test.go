@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"strings"
@@ -279,4 +280,44 @@ func TestScansAreNotCountedForEver(t *testing.T) {
 		}))
 		finish()
 	})
+}
+
+// Readers that always overlap keep SQLite from emptying its log by itself.
+func TestTheLogIsEmptiedBesideReaders(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	s.foldFrom = 8 << 20
+	log := func() int64 {
+		info, err := os.Stat(fileOf(s.database) + "-wal")
+		require.NoError(t, err)
+		return info.Size()
+	}
+	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_read"), 1)
+	require.NoError(t, err)
+	// One reader begins before another ends.
+	var readers []*sql.Tx
+	read := func() {
+		tx, err := s.pools.reader.DB.BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		var n int
+		require.NoError(t, tx.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM reviews").Scan(&n))
+		if readers = append(readers, tx); len(readers) > 1 {
+			require.NoError(t, readers[0].Rollback())
+			readers = readers[1:]
+		}
+	}
+	for i := 0; log() <= s.foldFrom; i++ {
+		read()
+		fillEnded(t, s, fmt.Sprint("org", i), 50, 20)
+		require.Less(t, i, 1_000)
+	}
+	require.NoError(t, s.FoldLog(t.Context()), "a reader is in it, and stays")
+	assert.Positive(t, log())
+
+	require.NoError(t, readers[0].Rollback())
+	require.NoError(t, s.FoldLog(t.Context()))
+	assert.Zero(t, log())
+	assertPragmas(t, s)
+	_, err = s.GetReviewState(t.Context(), "acme", "rev_read")
+	require.NoError(t, err)
 }

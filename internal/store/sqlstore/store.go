@@ -29,6 +29,7 @@ type Store struct {
 	closed    atomic.Bool
 
 	organizations []string // see Options
+	foldFrom      int64    // bytes of SQLite's log over which FoldLog empties it
 }
 
 var (
@@ -72,6 +73,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now}, exclusive: o.Exclusive, organizations: o.Organizations,
+		foldFrom: logLimit,
 	}
 	if err := s.setClock(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
