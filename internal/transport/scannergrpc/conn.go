@@ -42,8 +42,8 @@ const (
 
 // How a server comes back to a scanner that was away.
 const (
-	firstRetry     = 200 * time.Millisecond
-	lastRetry      = 2500 * time.Millisecond // with jitter at most 3 s
+	firstRetry     = 100 * time.Millisecond
+	lastRetry      = time.Second
 	connectTimeout = 5 * time.Second
 )
 
@@ -72,7 +72,7 @@ func LimitConnections(l net.Listener) net.Listener { return netutil.LimitListene
 
 // NetworkDialOptions are what a connection to a scanner's port needs beside
 // credentials. It is kept up without calls, follows the scanner's health, and
-// comes back within 3 seconds after the scanner does. Nothing is tried twice by
+// comes back within 2 seconds after the scanner does. Nothing is tried twice by
 // gRPC itself, but for calls that never left this process.
 func NetworkDialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
