@@ -14,7 +14,8 @@ import (
 type GateLimits struct {
 	// Working is how many requests are worked on; one that waits for its
 	// client, to send a body or to read an answer, is not. Waiting is how many
-	// more wait for a place there, each for at most Wait.
+	// more wait for a place there. Who gets one has waited for at most Wait, and
+	// who gets none is told so within four times Wait.
 	Working, Waiting int
 	Wait             time.Duration
 	// Open is how many requests there are, whatever they wait for, and
@@ -35,7 +36,7 @@ const Large = 64 << 10
 // some MiB.
 func DefaultGateLimits() GateLimits {
 	return GateLimits{
-		Working: 64, Waiting: 256, Wait: 200 * time.Millisecond,
+		Working: 64, Waiting: 2_048, Wait: 600 * time.Millisecond,
 		Open: 2_048, OpenPerAddress: 512, Watches: 2_000,
 		Bodies: 64, Answers: 32, BulkWait: time.Second,
 	}
@@ -164,6 +165,11 @@ func (g *Gate) refuse(crowd Crowd) error {
 	if tell {
 		g.log.Warn("the server has more requests than it can take and refuses some", "crowd", string(crowd), "refused", shed)
 	}
+	return Shed()
+}
+
+// Shed is what every request is told that is shed.
+func Shed() error {
 	e := errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server has more requests than it can take right now; try again.")
 	e.RetryAfter = shedRetry
 	return e

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -13,9 +14,12 @@ var errNoPlace = errors.New("no place")
 
 // places is a number of places, and a line of those who wait for one. The first
 // in line is served first; but once it has waited for more than a quarter of
-// what it may, the last: then there is more to do than can be done, and it is
-// better to refuse some soon after all than all late. For one more in a full
-// line, the first, who waited longest, is refused.
+// wait, the last: then there is more to do than can be done, and it is better to
+// serve some at once than all late. Nobody is served who has waited for longer
+// than wait. Who was not is told so at a time of his own, from one to four times
+// wait: most try again at once, and each answer to them takes time from those
+// who are served. For one more in a full line, the first, who waited longest,
+// is told at once.
 type places struct {
 	most, mostWaiting int
 	wait              time.Duration
@@ -49,7 +53,7 @@ func (p *places) take(ctx context.Context) error {
 		p.serve(p.line.Front(), false)
 	}
 	p.mu.Unlock()
-	timer := time.NewTimer(p.wait)
+	timer := time.NewTimer(p.wait + rand.N(3*p.wait+1))
 	defer timer.Stop()
 	select {
 	case ok := <-w.served:
@@ -96,16 +100,18 @@ func (p *places) leave(e *list.Element) (served bool) {
 func (p *places) giveBack() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	first := p.line.Front()
-	switch {
-	case first == nil:
-		p.taken--
-	case time.Since(first.Value.(*waiter).since) > p.wait/4:
-		p.serve(p.line.Back(), true)
-	default:
-		p.serve(first, true)
+	next := p.line.Front()
+	if next != nil && waited(next) > p.wait/4 {
+		next = p.line.Back()
 	}
+	if next == nil || waited(next) > p.wait {
+		p.taken--
+		return
+	}
+	p.serve(next, true)
 }
+
+func waited(e *list.Element) time.Duration { return time.Since(e.Value.(*waiter).since) }
 
 func (p *places) state() (taken, waiting int) {
 	p.mu.Lock()

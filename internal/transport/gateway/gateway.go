@@ -52,6 +52,7 @@ type Gateway struct {
 	routes   routes
 	admitter *admission.Admitter
 	gate     *admission.Gate
+	busy     refusal // what is told to a request that is shed
 	openAPI  []byte
 	ready    func(context.Context) error
 	log      *slog.Logger
@@ -71,6 +72,9 @@ func New(c Config) (*Gateway, error) {
 	}
 	if g.observe == nil {
 		g.observe = func(Answered) {}
+	}
+	if g.busy, err = encode(shape(admission.Shed())); err != nil {
+		return nil, err
 	}
 	g.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{&runtime.JSONPb{
@@ -146,7 +150,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		e.shed = true
 		setRateHeaders(h, g.admitter.Peek(credentials))
-		g.fail(rec, r, err)
+		g.shed(rec, r, err)
 		return
 	}
 	defer pass.Leave()
@@ -215,6 +219,10 @@ func (g *Gateway) recovered(w *recorder, r *http.Request, p any) {
 
 // record writes one line for each request; never a body, a query or a header.
 func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Duration) {
+	if e.shed { // the gate tells how many
+		g.observe(answered(r, e, w.status, took))
+		return
+	}
 	level, pattern := slog.LevelInfo, ""
 	if e.route != nil {
 		pattern = e.route.pattern
@@ -222,7 +230,7 @@ func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Du
 	switch {
 	case w.status >= http.StatusInternalServerError && w.status != http.StatusServiceUnavailable:
 		level = slog.LevelError
-	case e.shed, isHealth(r.URL.Path):
+	case isHealth(r.URL.Path):
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{

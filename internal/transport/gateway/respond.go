@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -37,27 +38,61 @@ func (g *Gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 		g.log.LogAttrs(r.Context(), slog.LevelError, "unexpected error",
 			slog.String("request_id", e.requestID), slog.Any("error", err))
 	}
+	answer, err := encode(s)
+	if err != nil {
+		g.log.Error("an error could not be encoded", "request_id", e.requestID, "error", err)
+		answer = refusal{status: http.StatusInternalServerError, body: []byte(`{"code":13,"message":"Something went wrong on the server."}`)}
+	}
+	e.reason = answer.reason
+	answer.write(w)
+}
+
+// shed answers a request that the gate does not let in. It costs little, and
+// there is no more to say of it: the gate tells how many there are.
+func (g *Gateway) shed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil || errs.KindOf(err) != errs.Unavailable {
+		g.fail(w, r, err)
+		return
+	}
+	exchangeOf(r.Context()).reason = g.busy.reason
+	g.busy.write(w)
+}
+
+// refusal is an error as it is answered.
+type refusal struct {
+	status     int
+	reason     string
+	retryAfter string // seconds; "" for none
+	body       []byte
+}
+
+func encode(s *status.Status) (refusal, error) {
 	reason := grpcerr.Reason(s)
-	e.reason = reason
-	code := grpcerr.HTTPStatus(s.Code(), reason)
+	r := refusal{status: grpcerr.HTTPStatus(s.Code(), reason), reason: reason}
+	if wait := grpcerr.RetryAfter(s); wait > 0 && (r.status == http.StatusTooManyRequests || r.status == http.StatusServiceUnavailable) {
+		r.retryAfter = strconv.FormatInt(int64(math.Ceil(wait.Seconds())), 10)
+	}
+	var err error
+	if r.body, err = errorJSON().Marshal(s.Proto()); err != nil {
+		return refusal{}, fmt.Errorf("encode an error: %w", err)
+	}
+	return r, nil
+}
+
+func (r refusal) write(w http.ResponseWriter) {
 	h := w.Header()
 	// Left by grpc-gateway when a stream fails before its first message.
 	h.Del("Trailer")
 	h.Del("Transfer-Encoding")
 	h.Set("Content-Type", jsonType)
-	if code == http.StatusUnauthorized {
+	if r.status == http.StatusUnauthorized {
 		h["WWW-Authenticate"] = []string{"Bearer"}
 	}
-	if wait := grpcerr.RetryAfter(s); wait > 0 && (code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable) {
-		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(wait.Seconds())), 10))
+	if r.retryAfter != "" {
+		h.Set("Retry-After", r.retryAfter)
 	}
-	body, err := errorJSON().Marshal(s.Proto())
-	if err != nil {
-		g.log.Error("an error could not be encoded", "request_id", e.requestID, "error", err)
-		code, body = http.StatusInternalServerError, []byte(`{"code":13,"message":"Something went wrong on the server."}`)
-	}
-	w.WriteHeader(code)
-	_, _ = w.Write(body) // the client may be gone
+	w.WriteHeader(r.status)
+	_, _ = w.Write(r.body) // the client may be gone
 }
 
 // errorJSON is how every error is written. Its details have fields of Google's
