@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench bench-service bench-peers microbench tidy-check ci clean need-go need-git need-postgres
+.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check ci clean need-go need-git need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -75,6 +75,15 @@ bench-peers: need-go ## Build gitleaks and betterleaks into bin/peers for make b
 	@mkdir -p bin/peers
 	@$(GO_BUILD) -o bin/ ./internal/bench
 	@bin/bench -install-peers bin/peers
+
+chaos: need-go need-git need-postgres ## Kill, freeze and cut off parts of an installation in use, and check every promise, 15 minutes (CHAOSFLAGS='-seed 7')
+	@mkdir -p bin
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/chaos
+	@bin/chaos -binary bin/prwarden $(CHAOSFLAGS)
+	@bin/chaos -binary bin/prwarden -database sqlite -reviews 1000 -for 90s -fill-every 15s $(CHAOSFLAGS)
+
+chaos-short: need-go need-git need-postgres ## The same for a minute on each database
+	@$(MAKE) --no-print-directory chaos CHAOSFLAGS='-reviews 300 -for 60s $(CHAOSFLAGS)'
 
 microbench: need-go need-git need-postgres ## Run the benchmarks of Go packages (BENCH=regexp, PKG=package)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)

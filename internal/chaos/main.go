@@ -105,7 +105,7 @@ func parse(args []string, stderr io.Writer) (s settings, jsonPath string, keep b
 	f.IntVar(&s.Pulls, "pulls", 60, "pull requests of each repository")
 	f.IntVar(&s.Clients, "clients", 32, "clients at once")
 	f.DurationVar(&s.Settle, "settle", 2*time.Minute, "how long what is left may take after the last fault")
-	f.DurationVar(&s.Spare, "spare-servers", 0, "when servers begin to be spared kills, so that leaks show; 0 for never")
+	f.Float64Var(&s.Spare, "spare-servers", 0.8, "share of the run after which servers are killed no more, so that what they leak shows; 1 for never")
 	f.Float64Var(&s.MostPassing, "most-passing", 0.02, "share of reviews that may fail by passing faults")
 	f.Uint64Var(&s.Schedule.Seed, "seed", uint64(time.Now().UnixNano()%1_000_000), "of the schedule and the contents")
 	f.DurationVar(&s.Schedule.KillEvery, "kill-every", 2*time.Second, "between kills of servers and scanners; 0 for none")
@@ -118,6 +118,12 @@ func parse(args []string, stderr io.Writer) (s settings, jsonPath string, keep b
 	f.BoolVar(&keep, "keep", false, "keep the logs and caches")
 	if err := f.Parse(args); err != nil {
 		return s, "", false, err
+	}
+	if s.Binary != "" { // processes work elsewhere
+		if s.Binary, err = filepath.Abs(s.Binary); err != nil {
+			fmt.Fprintln(stderr, "chaos:", err)
+			return s, "", false, err
+		}
 	}
 	s.Database = world.Kind(*database)
 	if s.Database == world.SQLite {

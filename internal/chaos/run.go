@@ -33,7 +33,7 @@ type settings struct {
 	Reviews     int           // at least so many are accepted
 	Faults      time.Duration // at least so long there are faults
 	Settle      time.Duration // what is left must end so long after the last fault
-	Spare       time.Duration // when servers begin to be spared kills; 0 for never
+	Spare       float64       // when so much of the run is over, from 0 to 1, servers are killed no more, so that leaks show
 	Schedule    faults.Options
 	MostPassing float64 // share of reviews that may fail by passing faults
 	// Hurry brings forward the leases of processes that are gone, when the
@@ -57,6 +57,7 @@ type run struct {
 	injector *faults.Injector
 	before   []verdict.Usage // of what is watched, at the beginning
 
+	began    time.Time        // of the faults
 	probing  sync.WaitGroup
 	mu       sync.Mutex
 	probes   []probe
@@ -184,7 +185,8 @@ func (r *run) storm(ctx context.Context) error {
 	working, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	r.probeCtx = working
-	r.injector = faults.NewInjector(r.world, faults.NewSchedule(r.s.Schedule), faults.Limits{SpareServers: r.s.Spare}, r.observe)
+	r.began = time.Now()
+	r.injector = faults.NewInjector(r.world, faults.NewSchedule(r.s.Schedule), r.spare, r.observe)
 
 	enough := make(chan struct{})
 	clientsDone, faultsDone := make(chan struct{}), make(chan error, 1)
@@ -246,25 +248,30 @@ func (r *run) hurry(ctx context.Context) error {
 	return err
 }
 
+// done is how much of the run is over: 1 when there were enough reviews and
+// faults.
+func (r *run) done() float64 {
+	accepted, _, _ := r.pool.Counts()
+	return min(float64(accepted)/float64(max(r.s.Reviews, 1)), time.Since(r.began).Seconds()/max(r.s.Faults.Seconds(), .001))
+}
+
+func (r *run) spare() bool { return r.s.Spare < 1 && r.done() >= r.s.Spare }
+
 // between is the time between two lines of progress.
 const between = 5 * time.Second
 
 // await returns when there were enough reviews and faults.
 func (r *run) await(ctx context.Context) error {
-	began, told := time.Now(), time.Time{}
-	for {
+	for told := (time.Time{}); r.done() < 1; {
 		if time.Since(told) >= between {
-			r.tell("%3.0f s", time.Since(began).Seconds())
+			r.tell("%3.0f s", time.Since(r.began).Seconds())
 			told = time.Now()
-		}
-		accepted, _, _ := r.pool.Counts()
-		if accepted >= r.s.Reviews && time.Since(began) >= r.s.Faults {
-			return nil
 		}
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func (r *run) tell(format string, args ...any) {

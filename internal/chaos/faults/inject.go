@@ -25,7 +25,7 @@ type Injector struct {
 	world    *world.World
 	schedule *Schedule
 	observe  func(Done) // called when a fault begins, and for a database's crash when it takes connections again
-	limits   Limits
+	spare    func() bool
 
 	mu     sync.Mutex
 	done   []Done
@@ -33,17 +33,11 @@ type Injector struct {
 	faults sync.WaitGroup
 }
 
-// Limits say when kinds of faults end before the others.
-type Limits struct {
-	// SpareServers is when servers are killed no more, from the beginning, so
-	// that what they leak stays to be seen. 0 is never.
-	SpareServers time.Duration
-}
-
-// NewInjector returns an injector that does nothing until Run. observe must
-// not block.
-func NewInjector(w *world.World, s *Schedule, l Limits, observe func(Done)) *Injector {
-	return &Injector{world: w, schedule: s, limits: l, observe: observe}
+// NewInjector returns an injector that does nothing until Run. While spare
+// returns true scanners are killed in the place of servers. observe must not
+// block.
+func NewInjector(w *world.World, s *Schedule, spare func() bool, observe func(Done)) *Injector {
+	return &Injector{world: w, schedule: s, spare: spare, observe: observe}
 }
 
 // Run makes faults until ctx ends, and returns when all of them are over. An
@@ -69,7 +63,7 @@ func (i *Injector) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if l := i.limits.SpareServers; l > 0 && e.At > l && e.Kind == KillServer {
+		if e.Kind == KillServer && i.spare() {
 			e.Kind = KillScanner
 		}
 		i.faults.Go(func() {
