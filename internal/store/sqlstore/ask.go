@@ -62,7 +62,7 @@ func (s *Store) askAtOnce(ctx context.Context, a asking, questions []question) (
 	if err != nil {
 		return err
 	}
-	conn, err := s.pools.reader.Conn(ctx)
+	conn, err := connection(ctx, s.pools.reader)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *Store) askEach(ctx context.Context, questions []question) (err error) {
 			return err
 		}
 	}
-	conn, err := s.pools.reader.Conn(ctx)
+	conn, err := connection(ctx, s.pools.reader)
 	if err != nil {
 		return err
 	}

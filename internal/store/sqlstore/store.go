@@ -152,10 +152,11 @@ func (s *Store) transaction(ctx context.Context, op string, scope scope, db *sql
 
 func (s *Store) try(ctx context.Context, scope scope, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
 	b := &beginning{scope: scope}
-	inner, err := db.BeginTxx(context.WithValue(ctx, beginningKey{}, b), o)
+	inner, end, err := begin(context.WithValue(ctx, beginningKey{}, b), db, o)
 	if err != nil {
 		return err
 	}
+	defer end()
 	// After a commit this does nothing. Its own error adds nothing to the one
 	// that led here.
 	defer func() { _ = inner.Rollback() }()

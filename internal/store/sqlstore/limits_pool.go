@@ -1,0 +1,48 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// poolWait is how long a call waits for a connection. The gate lets a bounded
+// number of requests in, so a longer wait means that the database hangs; and
+// who waits for it should hear of that while he still listens.
+const poolWait = 3 * time.Second
+
+var errPoolWait = errors.New("no connection became free")
+
+// connection takes a connection, within poolWait.
+func connection(ctx context.Context, db *sqlx.DB) (*sql.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, poolWait)
+	defer cancel()
+	conn, err := db.Conn(waiting)
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		return nil, away("wait for a connection", errPoolWait)
+	}
+	return conn, err
+}
+
+// begin begins a transaction, within poolWait. end must be called after it.
+func begin(ctx context.Context, db *sqlx.DB, o *sql.TxOptions) (t *sqlx.Tx, end func(), err error) {
+	// A transaction ends with its context, so that can't have the limit.
+	ctx, cancel := context.WithCancelCause(ctx)
+	end = func() { cancel(nil) }
+	timer := time.AfterFunc(poolWait, func() { cancel(errPoolWait) })
+	t, err = db.BeginTxx(ctx, o)
+	if !timer.Stop() && errors.Is(context.Cause(ctx), errPoolWait) {
+		if err == nil {
+			_ = t.Rollback() // it has ended already
+		}
+		err = away("wait for a connection", errPoolWait)
+	}
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	return t, end, nil
+}

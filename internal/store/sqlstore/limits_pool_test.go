@@ -1,0 +1,62 @@
+package sqlstore
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/pgtest"
+)
+
+// A call that finds every connection taken waits for a while and then says
+// that the database can't be used, in every way that there is to ask it.
+func TestWaitForAConnectionIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]Options{
+		"SQLite":   {Database: newDatabase(t), Exclusive: true},
+		"Postgres": {Database: pgtest.New(t), Connections: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openAt(t, o)
+			s.pools.reader.SetMaxOpenConns(2)
+			var held []interface{ Close() error }
+			for range 2 {
+				c, err := s.pools.reader.Conn(t.Context())
+				require.NoError(t, err)
+				held = append(held, c)
+			}
+			if s.pools.writer != s.pools.reader {
+				c, err := s.pools.writer.Conn(t.Context())
+				require.NoError(t, err)
+				held = append(held, c)
+			}
+			calls := map[string]func(context.Context) error{
+				"read":  func(ctx context.Context) error { _, err := s.ListKeys(ctx, "acme"); return err },
+				"write": func(ctx context.Context) error { return s.RevokeKey(ctx, "acme", "key_x") },
+				"ask":   func(ctx context.Context) error { _, err := s.GetReview(ctx, "acme", "rev_x"); return err },
+			}
+			for name, call := range calls {
+				t.Run(name, func(t *testing.T) {
+					began := time.Now()
+					require.Equal(t, errs.Unavailable, errs.KindOf(call(t.Context())))
+					assert.GreaterOrEqual(t, time.Since(began), poolWait)
+
+					ctx, leave := context.WithCancel(t.Context())
+					leave()
+					require.ErrorIs(t, call(ctx), context.Canceled, "who leaves is told nothing else")
+				})
+			}
+			for _, c := range held {
+				require.NoError(t, c.Close())
+			}
+			for name, call := range calls {
+				assert.NotEqual(t, errs.Unavailable, errs.KindOf(call(t.Context())), "%s when there is a connection", name)
+			}
+		})
+	}
+}
