@@ -57,7 +57,7 @@ type run struct {
 	injector *faults.Injector
 	before   []verdict.Usage // of what is watched, at the beginning
 
-	began    time.Time        // of the faults
+	began    time.Time // of the faults
 	probing  sync.WaitGroup
 	mu       sync.Mutex
 	probes   []probe
