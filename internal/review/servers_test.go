@@ -73,6 +73,38 @@ func TestServersTellEachOther(t *testing.T) {
 	assert.Equal(t, review.Complete, b.await(t, third.ReviewID).Status)
 }
 
+// The end of a scan under a cap lets another server go on.
+func TestFreedCapIsHeard(t *testing.T) {
+	t.Parallel()
+	failure := review.Failure{Code: "x", Message: "y"}
+	for name, end := range map[string]func(*bundle, review.Claim) error{
+		"complete": func(b *bundle, c review.Claim) error { return b.store.Finish(t.Context(), c, review.Outcome{}) },
+		"failed":   func(b *bundle, c review.Claim) error { return b.store.Fail(t.Context(), c, failure) },
+		"retried":  func(b *bundle, c review.Claim) error { return b.store.Retry(t.Context(), c, never) },
+		"canceled": func(b *bundle, c review.Claim) error {
+			_, err := b.service.Cancel(t.Context(), c.Organization, c.ReviewID)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := servers(t, 2, true)
+			a, b := all[0], all[1]
+			require.NoError(t, a.store.SetCaps(t.Context(), map[string]int{org: 1}))
+			a.create(t)
+			c, err := a.store.Claim(t.Context(), "a", time.Minute)
+			require.NoError(t, err)
+			b.dispatcher(t, asleep)
+			second := a.create(t)
+			require.NoError(t, end(a, *c))
+			scan := b.scanner.next(t)
+			assert.Equal(t, second, scan.job.ReviewID)
+			scan.end(review.Outcome{}, nil)
+			assert.Equal(t, review.Complete, a.await(t, second).Status)
+		})
+	}
+}
+
 // A review that is scanned on one server is watched and canceled on another,
 // whether they hear each other or not.
 func TestWatchOnAnotherServer(t *testing.T) {
