@@ -147,7 +147,7 @@ func (c *compiledQueries) get(ctx context.Context, db *sqlx.DB, query string) (*
 	if stmt := c.byQuery[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := db.PrepareContext(ctx, query)
+	stmt, err := withinPoolWait(ctx, func(ctx context.Context) (*sql.Stmt, error) { return db.PrepareContext(ctx, query) })
 	if err != nil {
 		return nil, err
 	}

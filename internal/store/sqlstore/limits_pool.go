@@ -18,13 +18,19 @@ var errPoolWait = errors.New("no connection became free")
 
 // connection takes a connection, within poolWait.
 func connection(ctx context.Context, db *sqlx.DB) (*sql.Conn, error) {
+	return withinPoolWait(ctx, func(ctx context.Context) (*sql.Conn, error) { return db.Conn(ctx) })
+}
+
+// withinPoolWait gives get only poolWait. What it gets may not end with its
+// context.
+func withinPoolWait[T any](ctx context.Context, get func(context.Context) (T, error)) (none T, err error) {
 	waiting, cancel := context.WithTimeout(ctx, poolWait)
 	defer cancel()
-	conn, err := db.Conn(waiting)
+	got, err := get(waiting)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
-		return nil, away("wait for a connection", errPoolWait)
+		return none, away("wait for a connection", errPoolWait)
 	}
-	return conn, err
+	return got, err
 }
 
 // begin begins a transaction, within poolWait. end must be called after it.
