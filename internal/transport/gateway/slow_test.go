@@ -87,24 +87,30 @@ func TestIdleConnection(t *testing.T) {
 		assert.LessOrEqual(t, closedAfter(t, c), 2*time.Minute+time.Second)
 
 		idle := transporttest.NewHTTP2(t, dial(t, b.GRPC), nil, time.Hour)
-		go answerPings(idle)
+		var writing sync.Mutex // a framer takes one writer at a time
+		go answerPings(idle, &writing)
 		start := time.Now()
 		for err = error(nil); err == nil; pause(time.Second) {
+			writing.Lock()
 			err = idle.WriteWindowUpdate(0, 1) // alive, and without a call
+			writing.Unlock()
 		}
 		assert.LessOrEqual(t, time.Since(start), 3*time.Minute, "after notice")
 	})
 }
 
 // answerPings keeps a connection alive and reads nothing else.
-func answerPings(c *transporttest.HTTP2) {
+func answerPings(c *transporttest.HTTP2, writing *sync.Mutex) {
 	for {
 		f, err := c.ReadFrame()
 		if err != nil {
 			return
 		}
 		if p, ok := f.(*http2.PingFrame); ok && !p.IsAck() {
-			if c.WritePing(true, p.Data) != nil {
+			writing.Lock()
+			err := c.WritePing(true, p.Data)
+			writing.Unlock()
+			if err != nil {
 				return
 			}
 		}
@@ -174,7 +180,7 @@ func TestSlowReaderOverGRPC(t *testing.T) {
 		c := transporttest.NewHTTP2(t, dial(t, b.GRPC), nil, time.Hour)
 		ended := make(chan time.Time, 1)
 		go func() {
-			answerPings(c) // and never asks for more than the first 64 KiB
+			answerPings(c, new(sync.Mutex)) // and never asks for more than the first 64 KiB
 			ended <- time.Now()
 		}()
 		start := time.Now()
