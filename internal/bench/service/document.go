@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -82,6 +83,7 @@ func (r *results) text(machine string) string {
 	}
 	if len(r.accepts) > 0 {
 		b.WriteString("\n### Accepting a review\n\n" + r.acceptsTable())
+		b.WriteString("\nThe last two columns are processor time for a call; the server's has SQLite in it.\n")
 	}
 	if len(r.starts) > 0 {
 		b.WriteString("\n### From creation to start\n\n" + r.startsTable())
@@ -109,15 +111,17 @@ func (r *results) readsTable() string {
 }
 
 func (r *results) acceptsTable() string {
-	t := report.Table{Header: []string{"What", "clients", "waiting before", "median, ms", "p99, ms", "a second"}}
+	t := report.Table{Header: []string{"What", "clients", "waiting before", "median, ms", "p99, ms", "a second", "server, ms", "database, ms"}}
 	for _, one := range r.ceilings {
 		t.Add("pgbench, one insert a transaction", fmt.Sprint(one.clients), "", two(ms(one.latency))+" (mean)", "", whole(one.rate))
 	}
 	rows := slices.Clone(r.accepts)
-	slices.SortStableFunc(rows, func(a, b accepting) int { return strings.Compare(a.database, b.database)*10 + a.callers - b.callers })
+	slices.SortStableFunc(rows, func(a, b accepting) int {
+		return cmp.Or(strings.Compare(a.database, b.database), a.callers-b.callers)
+	})
 	for _, one := range rows {
 		t.Add("POST /v1/reviews on "+one.database, fmt.Sprint(one.callers), report.Thousands(int64(one.waiting)),
-			two(ms(one.p50)), two(ms(one.p99)), whole(one.rate))
+			two(ms(one.p50)), two(ms(one.p99)), whole(one.rate), two(ms(one.cost.server)), two(ms(one.cost.database)))
 	}
 	return t.String()
 }

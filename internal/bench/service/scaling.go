@@ -181,11 +181,18 @@ func (c client) create(ctx context.Context, repo string) (string, error) {
 
 func createBody(repo string) string { return fmt.Sprintf(`{"repo": %q, "pr_number": 1}`, repo) }
 
-// await polls a review until done says so, and fails when it ended badly.
-func (c client) await(ctx context.Context, id string, done func(reviewed) bool) (r reviewed, err error) {
+// How often a review is looked at.
+const (
+	soon  = 10 * time.Millisecond
+	later = 500 * time.Millisecond
+)
+
+// await looks at a review every so often until done says so, and fails when it
+// ended badly.
+func (c client) await(ctx context.Context, id string, every time.Duration, done func(reviewed) bool) (r reviewed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, scansTimeout)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		if err := c.call(ctx, http.MethodGet, "/v1/reviews/"+id, "", &r); err != nil {
@@ -219,7 +226,7 @@ func (c client) scanAll(ctx context.Context, owner string, n int) (out []reviewe
 		ids = append(ids, id)
 	}
 	for _, id := range ids {
-		r, err := c.await(ctx, id, complete)
+		r, err := c.await(ctx, id, later, complete)
 		if err != nil {
 			return nil, err
 		}

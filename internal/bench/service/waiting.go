@@ -21,6 +21,7 @@ const (
 	startSamples = 150
 	pollSamples  = 50 // each waits half a second
 	startPause   = 60 * time.Millisecond
+	pollPause    = time.Second // as long as a poll, so that no sample is in step with it
 )
 
 // starting is how long reviews waited while workers were idle, by the
@@ -55,8 +56,8 @@ func (s *suite) starts(ctx context.Context, d *database) (out []starting, err er
 	if _, err := c.scanAll(ctx, "warm", 2); err != nil { // compiles the rules
 		return nil, err
 	}
-	measure := func(way string, n int, create func(context.Context, string) (string, error)) error {
-		one, err := c.startOf(ctx, n, create)
+	measure := func(way string, n int, pause time.Duration, create func(context.Context, string) (string, error)) error {
+		one, err := c.startOf(ctx, n, pause, create)
 		if err != nil {
 			return fmt.Errorf("start of reviews, %s: %w", way, err)
 		}
@@ -66,7 +67,7 @@ func (s *suite) starts(ctx context.Context, d *database) (out []starting, err er
 		out = append(out, one)
 		return nil
 	}
-	if err := measure("created by the same server", startSamples, c.create); err != nil {
+	if err := measure("created by the same server", startSamples, startPause, c.create); err != nil {
 		return nil, err
 	}
 	if d.cluster == nil {
@@ -74,12 +75,12 @@ func (s *suite) starts(ctx context.Context, d *database) (out []starting, err er
 	}
 	return out, withStore(ctx, d.url, func(store *sqlstore.Store) error {
 		return errors.Join(
-			measure("created by another server", startSamples, func(ctx context.Context, repo string) (string, error) {
+			measure("created by another server", startSamples, startPause, func(ctx context.Context, repo string) (string, error) {
 				id := review.NewID()
 				_, err := store.CreateReview(ctx, review.NewReview{ID: id, Organization: organization, Repo: repo, PRNumber: 1, Ruleset: repo}, review.MaxQueued)
 				return id, err
 			}),
-			measure("without notifications, by the poll alone", pollSamples, func(ctx context.Context, repo string) (string, error) {
+			measure("without notifications, by the poll alone", pollSamples, pollPause, func(ctx context.Context, repo string) (string, error) {
 				id := review.NewID()
 				return id, d.cluster.Exec(ctx, organization, silentCreation(id, repo))
 			}))
@@ -95,17 +96,17 @@ func silentCreation(id, repo string) string {
 		UPDATE organizations SET queued = queued + 1 WHERE name = '%[2]s'; COMMIT`, id, organization, repo)
 }
 
-// startOf creates n reviews, one after the other is complete.
-func (c client) startOf(ctx context.Context, n int, create func(context.Context, string) (string, error)) (starting, error) {
+// startOf creates n reviews, each a while after the one before is complete: up
+// to pause.
+func (c client) startOf(ctx context.Context, n int, pause time.Duration, create func(context.Context, string) (string, error)) (starting, error) {
 	var waits []time.Duration
 	for i := range n {
-		// Not in step with the polls.
-		time.Sleep(time.Duration(rand.Int64N(int64(startPause)))) //nolint:forbidigo // nothing to wait for
+		time.Sleep(time.Duration(rand.Int64N(int64(pause)))) //nolint:forbidigo // nothing to wait for
 		id, err := create(ctx, fmt.Sprintf("start/r%d", i%10))
 		if err != nil {
 			return starting{}, err
 		}
-		r, err := c.await(ctx, id, complete)
+		r, err := c.await(ctx, id, soon, complete)
 		if err != nil {
 			return starting{}, err
 		}
@@ -131,6 +132,7 @@ type accepting struct {
 	calls    int
 	rate     float64
 	p50, p99 time.Duration
+	cost     cost // for a call
 }
 
 // accepts measures how long an accepted review takes to be answered, with an
@@ -148,14 +150,14 @@ func (s *suite) accepts(ctx context.Context, d *database) (out []accepting, err 
 	}
 	t, waiting := target{server, token}, 0
 	measure := func(callers, calls int, kept bool) error {
-		one, err := accept(ctx, t, callers, calls)
+		one, err := accept(ctx, d, t, callers, calls)
 		if err != nil {
 			return fmt.Errorf("accept with %d waiting: %w", waiting, err)
 		}
 		if kept {
 			one.database, one.waiting = d.title, waiting
-			s.progress("%s, %d waiting, %d callers: %.2f ms median, %.2f ms p99, %.0f/s",
-				one.database, one.waiting, one.callers, ms(one.p50), ms(one.p99), one.rate)
+			s.progress("%s, %d waiting, %d callers: %.2f ms median, %.2f ms p99, %.0f/s; ms of processor time a call: server %.2f, database %.2f",
+				one.database, one.waiting, one.callers, ms(one.p50), ms(one.p99), one.rate, ms(one.cost.server), ms(one.cost.database))
 			out = append(out, one)
 		}
 		waiting += calls
@@ -179,7 +181,7 @@ func (s *suite) accepts(ctx context.Context, d *database) (out []accepting, err 
 	return out, nil
 }
 
-func accept(ctx context.Context, t target, callers, calls int) (accepting, error) {
+func accept(ctx context.Context, d *database, t target, callers, calls int) (accepting, error) {
 	request := load.Request{
 		Method: http.MethodPost, Path: "/v1/reviews", Body: createBody("acme/shop"), Want: http.StatusAccepted,
 		Header: map[string]string{"Authorization": "Bearer " + t.token},
@@ -197,14 +199,26 @@ func accept(ctx context.Context, t target, callers, calls int) (accepting, error
 		}
 		all = append(all, c)
 	}
+	before, err := spent(t.process, d)
+	if err != nil {
+		return accepting{}, err
+	}
 	done, err := load.Run(ctx, all, time.Minute, calls)
+	if err != nil {
+		return accepting{}, err
+	}
+	after, err := spent(t.process, d)
 	if err != nil {
 		return accepting{}, err
 	}
 	if done.Calls != calls {
 		return accepting{}, fmt.Errorf("only %d of %d calls in a minute", done.Calls, calls)
 	}
-	return accepting{callers: callers, calls: calls, rate: done.Rate(), p50: done.Quantile(0.5), p99: done.Quantile(0.99)}, nil
+	n := time.Duration(calls)
+	return accepting{
+		callers: callers, calls: calls, rate: done.Rate(), p50: done.Quantile(0.5), p99: done.Quantile(0.99),
+		cost: cost{(after.server - before.server) / n, (after.database - before.database) / n},
+	}, nil
 }
 
 // syncs measures what the disk takes to keep 4 KiB, where the databases are.
