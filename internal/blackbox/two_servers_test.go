@@ -141,6 +141,7 @@ func TestCancelOnWhicheverServer(t *testing.T) {
 	for i, s := range servers {
 		require.Positive(t, s.children(t), "server %d scans", i)
 	}
+	began := time.Now()
 	for id, w := range watches {
 		assert.Equal(t, "in_progress", within(t, "the state", w)["status"])
 		require.Equal(t, 200, clients[1].do(t, "POST", "/v1/reviews/"+id+":cancel", nil).status)
@@ -149,6 +150,7 @@ func TestCancelOnWhicheverServer(t *testing.T) {
 	for i, s := range servers {
 		require.Eventually(t, func() bool { return s.children(t) == 0 }, 10*time.Second, 10*time.Millisecond, "server %d", i)
 	}
+	t.Logf("both were canceled, and git ended on both servers, after %s", time.Since(began).Round(time.Millisecond))
 }
 
 // A server that is stopped past its lease loses its review to the other, which
