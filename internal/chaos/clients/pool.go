@@ -271,9 +271,9 @@ func isTransient(err error) bool {
 // insist makes a call of one server after the other until one answers it for
 // good. It returns a *Refusal, or an error when ctx ended first.
 func (p *Pool) insist(ctx context.Context, r *rand.Rand, call func(context.Context, caller) error) error {
-	for i, pause := r.IntN(len(p.callers)), shortestPause; ; i, pause = i+1+2*r.IntN(2), min(2*pause, longestPause) {
+	for server, pause := r.IntN(len(p.o.Servers)), shortestPause; ; server, pause = server+1, min(2*pause, longestPause) {
 		calling, cancel := context.WithTimeout(ctx, callTimeout)
-		err := call(calling, p.callers[i%len(p.callers)])
+		err := call(calling, p.callers[2*(server%len(p.o.Servers))+r.IntN(2)])
 		cancel()
 		if err == nil || !isTransient(err) {
 			return err
