@@ -76,7 +76,8 @@ BEGIN
 END $$;
 CREATE TRIGGER chaos_created AFTER INSERT ON reviews FOR EACH ROW EXECUTE FUNCTION chaos.note();
 CREATE TRIGGER chaos_changed AFTER UPDATE ON reviews FOR EACH ROW
-	WHEN (OLD.status IS DISTINCT FROM NEW.status OR OLD.attempt IS DISTINCT FROM NEW.attempt) EXECUTE FUNCTION chaos.note();
+	WHEN (OLD.status IS DISTINCT FROM NEW.status OR OLD.attempt IS DISTINCT FROM NEW.attempt
+		OR OLD.completed_at IS DISTINCT FROM NEW.completed_at) EXECUTE FUNCTION chaos.note();
 `
 
 func (p *postgres) Watch(ctx context.Context) error {
