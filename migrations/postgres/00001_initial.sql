@@ -22,8 +22,8 @@ CREATE TABLE organizations (
     served_at BIGINT  NOT NULL DEFAULT 0                       -- last claim; 0 before the first
 ) WITH (fillfactor = 50); -- room for new versions of a row beside it
 
--- Whose turn it is; see Claim.
-CREATE INDEX organizations_turn ON organizations (running, served_at) WHERE queued > 0;
+-- Each claim and creation changes this table, so no index but the key's is on
+-- it: new versions of a row stay beside it then, and go without vacuum.
 
 -- Reviews. The row is the job in the queue, too.
 CREATE TABLE reviews (
@@ -56,6 +56,10 @@ CREATE TABLE reviews (
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
     CHECK ((failure_code IS NULL) = (failure_message IS NULL))
+) WITH (
+    -- A claim passes over what is left of those before it in reviews_status, so
+    -- vacuum must not wait for a fifth of all reviews to have changed.
+    autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000
 );
 
 -- Lists, newest first: all, of a state, of a repository or pull request. The

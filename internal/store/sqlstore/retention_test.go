@@ -321,3 +321,18 @@ func TestTheLogIsEmptiedBesideReaders(t *testing.T) {
 	_, err = s.GetReviewState(t.Context(), "acme", "rev_read")
 	require.NoError(t, err)
 }
+
+// The busiest rows of Postgres get new versions beside the old ones, which no
+// index may hinder.
+func TestBusyRowsHaveNoMoreIndexesThanTheirKey(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: pgtest.New(t)})
+	for _, table := range []string{"organizations", "scan_durations", "rate_limits"} {
+		require.NoError(t, s.read(t.Context(), "look", everyone, func(tx *tx) error {
+			var indexes []string
+			err := tx.list(t.Context(), &indexes, "SELECT indexname FROM pg_indexes WHERE tablename = ?", table)
+			assert.Equal(t, []string{table + "_pkey"}, indexes)
+			return err
+		}))
+	}
+}
