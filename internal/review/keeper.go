@@ -15,10 +15,11 @@ type keeper struct {
 	hub   *Hub
 	o     DispatcherOptions
 
-	mu      sync.Mutex
-	held    map[*holding]struct{}
-	beaten  time.Time // when the last heartbeat that succeeded was asked for
-	trouble outage    // of heartbeats
+	trouble outage // of heartbeats
+
+	mu     sync.Mutex
+	held   map[*holding]struct{}
+	beaten time.Time // when the last heartbeat that succeeded was asked for
 
 	wake     chan struct{} // a heartbeat is wanted now
 	due      chan struct{} // those who are lost may be looked for
@@ -136,9 +137,9 @@ func (k *keeper) beat() bool {
 	for _, c := range lost {
 		gone[c] = true
 	}
+	k.trouble.saw(err)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.trouble.saw(err)
 	if err == nil {
 		k.beaten = asked
 	}
@@ -201,13 +202,17 @@ func (k *keeper) stale() bool {
 // outage logs when something begins to fail and when that is over, and nothing
 // in between.
 type outage struct {
-	log   *slog.Logger
-	what  string
+	log  *slog.Logger
+	what string
+
+	mu    sync.Mutex
 	since time.Time // zero while all is well
 }
 
 // saw takes the error of the last try, nil when it went well.
 func (o *outage) saw(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	switch {
 	case err != nil && o.since.IsZero():
 		o.since = time.Now()
