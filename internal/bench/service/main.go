@@ -99,21 +99,21 @@ func (s *suite) run(ctx context.Context) (err error) {
 		name string
 		run  func(context.Context, *database) error
 	}{
-		{partReads, func(ctx context.Context, d *database) error { return add(&r.reads, s.reads, ctx, d) }},
+		{partReads, func(ctx context.Context, d *database) error { return add(ctx, d, &r.reads, s.reads) }},
 		{partAccepts, func(ctx context.Context, d *database) error {
 			if d.cluster != nil {
-				if err := add(&r.ceilings, s.ceilings, ctx, d); err != nil {
+				if err := add(ctx, d, &r.ceilings, s.ceilings); err != nil {
 					return err
 				}
 			}
-			return add(&r.accepts, s.accepts, ctx, d)
+			return add(ctx, d, &r.accepts, s.accepts)
 		}},
-		{partStarts, func(ctx context.Context, d *database) error { return add(&r.starts, s.starts, ctx, d) }},
+		{partStarts, func(ctx context.Context, d *database) error { return add(ctx, d, &r.starts, s.starts) }},
 		{partScaling, func(ctx context.Context, d *database) error {
 			if d.cluster == nil {
 				return nil // one server has SQLite to itself; this is about many machines
 			}
-			return add(&r.scaling, s.scaling, ctx, d)
+			return add(ctx, d, &r.scaling, s.scaling)
 		}},
 	} {
 		if !slices.Contains(s.only, part.name) {
@@ -133,7 +133,7 @@ func (s *suite) run(ctx context.Context) (err error) {
 }
 
 // add appends what a part measured to its results.
-func add[T any](to *[]T, measure func(context.Context, *database) ([]T, error), ctx context.Context, d *database) error {
+func add[T any](ctx context.Context, d *database, to *[]T, measure func(context.Context, *database) ([]T, error)) error {
 	more, err := measure(ctx, d)
 	*to = append(*to, more...)
 	return err

@@ -101,7 +101,7 @@ func silentCreation(id, repo string) string {
 func (c client) startOf(ctx context.Context, n int, pause time.Duration, create func(context.Context, string) (string, error)) (starting, error) {
 	var waits []time.Duration
 	for i := range n {
-		time.Sleep(time.Duration(rand.Int64N(int64(pause)))) //nolint:forbidigo // nothing to wait for
+		time.Sleep(time.Duration(rand.Int64N(int64(pause))))
 		id, err := create(ctx, fmt.Sprintf("start/r%d", i%10))
 		if err != nil {
 			return starting{}, err
