@@ -227,10 +227,12 @@ func (l *SharedLimiter) remember(name string, w seenWindow) {
 			}
 		}
 		for n := range l.seen {
-			if len(l.seen) < maxSeen {
+			// Room for many at once, so that not each new one needs a look at
+			// all; and any will do, since the store knows it.
+			if len(l.seen) <= maxSeen*3/4 {
 				break
 			}
-			delete(l.seen, n) // any: the store knows it
+			delete(l.seen, n)
 		}
 		l.sweepAt = min(maxSeen, max(maxSeen/100, 2*len(l.seen)))
 	}
