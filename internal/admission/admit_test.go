@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -126,19 +127,21 @@ func TestAdmit(t *testing.T) {
 
 	t.Run("while the keys are away nobody is told that theirs is not valid", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 0, nil)
-		b.store.setDown(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))
-		cred := admission.Credentials{Authorization: []string{"Bearer " + admission.NewToken()}, PeerAddr: peer}
-		for i := range admission.DefaultLimit + 1 {
-			_, d, err := a.Admit(t.Context(), cred, admission.KeyRequired)
-			require.Equal(t, errs.Unavailable, errs.KindOf(err), "request %d: %v", i, err)
-			assert.Equal(t, max(0, admission.DefaultLimit-1-i), d.Remaining, "it is counted all the same")
-		}
-		_, _, err := a.Admit(t.Context(), cred, admission.Open)
-		assert.Equal(t, errs.Unavailable, errs.KindOf(err))
-		_, _, err = a.Admit(t.Context(), admission.Credentials{PeerAddr: peer}, admission.Open)
-		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
+		synctest.Test(t, func(t *testing.T) { // each question to a store that is away takes a moment
+			b := setup(t)
+			a := admission.NewAdmitter(b.keys, admission.NewMemoryLimiter(b.clock.Now), nil, 0, nil)
+			b.store.setDown(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))
+			cred := admission.Credentials{Authorization: []string{"Bearer " + admission.NewToken()}, PeerAddr: peer}
+			for i := range admission.DefaultLimit + 1 {
+				_, d, err := a.Admit(t.Context(), cred, admission.KeyRequired)
+				require.Equal(t, errs.Unavailable, errs.KindOf(err), "request %d: %v", i, err)
+				assert.Equal(t, max(0, admission.DefaultLimit-1-i), d.Remaining, "it is counted all the same")
+			}
+			_, _, err := a.Admit(t.Context(), cred, admission.Open)
+			assert.Equal(t, errs.Unavailable, errs.KindOf(err))
+			_, _, err = a.Admit(t.Context(), admission.Credentials{PeerAddr: peer}, admission.Open)
+			assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
+		})
 	})
 
 	t.Run("nothing passes uncounted", func(t *testing.T) {
