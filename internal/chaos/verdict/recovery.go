@@ -82,12 +82,40 @@ func claims(all []Transition) []claim {
 	return out
 }
 
+// outages are the times during which the database was away.
+func outages(made []faults.Done) []faults.Done {
+	away := slices.DeleteFunc(slices.Clone(made), func(d faults.Done) bool { return d.Kind != faults.CrashDatabase || d.Skipped != "" })
+	slices.SortFunc(away, func(a, b faults.Done) int { return a.Began.Compare(b.Began) })
+	return away
+}
+
+// present is how much of a time the database was there, in which nobody can do
+// anything without it. outages are in the order of their begin.
+func present(from, to time.Time, outages []faults.Done) time.Duration {
+	whole, counted := to.Sub(from), from
+	for _, o := range outages {
+		begin, end := o.Began, o.Ended
+		if begin.Before(counted) {
+			begin = counted
+		}
+		if end.After(to) {
+			end = to
+		}
+		if end.After(begin) {
+			whole -= end.Sub(begin)
+			counted = end
+		}
+	}
+	return whole
+}
+
 // ServerClaims measures, for each kill and freeze of a server, how long the
-// reviews that it had claimed waited until they ran again. Those that had their
+// reviews that it had claimed waited until they ran again, while the database
+// was there. Those that had their
 // end from somebody else meanwhile (canceled, ended at that moment) don't count.
 func ServerClaims(made []faults.Done, all []Transition) Measure {
 	m := Measure{Name: "reviews of a lost server run again", Bound: ServerClaimsBound}
-	attempts := claims(all)
+	attempts, away := claims(all), outages(made)
 	for _, d := range made {
 		if d.Skipped != "" || d.Kind != faults.KillServer && d.Kind != faults.FreezeServer {
 			continue
@@ -100,7 +128,7 @@ func ServerClaims(made []faults.Done, all []Transition) Measure {
 			if c.again.IsZero() || c.end.Is != "queued" {
 				continue
 			}
-			m.add(c.again.Sub(d.Began), fmt.Sprintf("%s at %s, %s, put back after %.1f s", d.Event, d.Began.Format(clock), c.review,
+			m.add(present(d.Began, c.again, away), fmt.Sprintf("%s at %s, %s, put back after %.1f s", d.Event, d.Began.Format(clock), c.review,
 				time.UnixMicro(c.end.At).Sub(d.Began).Seconds()))
 		}
 	}
@@ -115,9 +143,10 @@ const clock = "15:04:05.000"
 const noticed = 25 * time.Second
 
 // ScannerScans measures, for each kill and freeze of a scanner and each broken
-// link to one, how long the scans that it hit waited until they ran again. A
-// scan is taken to be hit by the first fault during it, which can only make the
-// time longer: the database does not know which scanner a scan is on.
+// link to one, how long the scans that it hit waited until they ran again,
+// while the database was there. A scan is taken to be hit by the first fault
+// during it, which can only make the time longer: the database does not know
+// which scanner a scan is on.
 func ScannerScans(made []faults.Done, all []Transition) Measure {
 	m := Measure{Name: "scans of a lost scanner run again", Bound: ScannerBound}
 	lost := slices.DeleteFunc(slices.Clone(made), func(d faults.Done) bool {
@@ -128,6 +157,7 @@ func ScannerScans(made []faults.Done, all []Transition) Measure {
 		return true
 	})
 	slices.SortFunc(lost, func(a, b faults.Done) int { return a.Began.Compare(b.Began) })
+	away := outages(made)
 	for _, c := range claims(all) {
 		if c.end.Is != "queued" || c.end.Failures <= c.failed || c.again.IsZero() {
 			continue // not put back by a fault, or not claimed again
@@ -135,7 +165,7 @@ func ScannerScans(made []faults.Done, all []Transition) Measure {
 		ended := time.UnixMicro(c.end.At)
 		for _, d := range lost {
 			if d.Began.After(c.began) && d.Began.Before(ended) && ended.Sub(d.Began) < noticed {
-				m.add(c.again.Sub(d.Began), fmt.Sprintf("%s at %s, %s", d.Event, d.Began.Format(clock), c.review))
+				m.add(present(d.Began, c.again, away), fmt.Sprintf("%s at %s, %s", d.Event, d.Began.Format(clock), c.review))
 				break
 			}
 		}

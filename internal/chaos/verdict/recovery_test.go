@@ -78,3 +78,35 @@ func TestTally(t *testing.T) {
 	assert.Equal(t, []string{"kill scanner 1 (1 left out)", "kill server 2"},
 		verdict.Tally([]faults.Done{fault(faults.KillServer, 1, 1), fault(faults.KillServer, 2, 1), fault(faults.KillScanner, 3, 1), skipped}))
 }
+
+// TestOutagesDoNotCount takes off the time in which nobody could do anything.
+func TestOutagesDoNotCount(t *testing.T) {
+	t.Parallel()
+	outage := func(from, to float64) faults.Done {
+		return faults.Done{Event: faults.Event{Kind: faults.CrashDatabase}, Began: at(from), Ended: at(to)}
+	}
+	all := []verdict.Transition{
+		moved(10, "a", "queued", "in_progress", 1, 0, "host-77/0"),
+		moved(38, "a", "in_progress", "queued", 1, 0, "host-77/0"),
+		moved(40, "a", "queued", "in_progress", 2, 0, "host-78/0"),
+	}
+	for name, test := range map[string]struct {
+		outages []faults.Done
+		want    time.Duration
+	}{
+		"none":            {nil, 28 * time.Second},
+		"before":          {[]faults.Done{outage(1, 5)}, 28 * time.Second},
+		"within":          {[]faults.Done{outage(15, 17)}, 26 * time.Second},
+		"over the begin":  {[]faults.Done{outage(10, 14)}, 26 * time.Second},
+		"over the end":    {[]faults.Done{outage(39, 45)}, 27 * time.Second},
+		"that overlap":    {[]faults.Done{outage(18, 22), outage(15, 20)}, 21 * time.Second},
+		"one in another":  {[]faults.Done{outage(15, 25), outage(16, 17)}, 18 * time.Second},
+		"of the database": {[]faults.Done{outage(12, 40)}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := verdict.ServerClaims(append(test.outages, fault(faults.KillServer, 12, 77)), all)
+			assert.Equal(t, []time.Duration{test.want}, m.Samples)
+		})
+	}
+}
