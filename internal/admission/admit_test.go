@@ -39,6 +39,17 @@ func TestClientAddress(t *testing.T) {
 		"IPv4 in IPv6":                      {"[::ffff:192.0.2.1]:5000", nil, "192.0.2.1"},
 		"IPv4 in IPv6 is trusted as IPv4":   {"[::ffff:10.0.0.1]:5000", []string{"::ffff:192.0.2.7"}, "192.0.2.7"},
 		"no address":                        {"@", []string{"198.51.100.9"}, "invalid IP"},
+		"a client that names a proxy":       {"192.0.2.1:5000", []string{"10.1.1.1, 198.51.100.9"}, "192.0.2.1"},
+		"what the client wrote first":       {"10.1.1.1:5000", []string{"10.9.9.9, 203.0.113.7"}, "203.0.113.7"},
+		"a chain of both kinds of address":  {"[fd00::1]:5000", []string{"2001:db8:1:2::9, 10.2.2.2, fd00::2"}, "2001:db8:1:2::"},
+		"two of one /64 are one":            {"[fd00::1]:5000", []string{"2001:db8:1:2:ffff::1"}, "2001:db8:1:2::"},
+		"IPv4 in IPv6 forwarded, with port": {"10.1.1.1:5000", []string{"[::ffff:192.0.2.7]:99"}, "192.0.2.7"},
+		"empty header":                      {"10.1.1.1:5000", []string{""}, "10.1.1.1"},
+		"empty parts end the chain":         {"10.1.1.1:5000", []string{"198.51.100.9,,10.2.2.2"}, "10.2.2.2"},
+		"unknown and hidden ends":           {"10.1.1.1:5000", []string{"unknown"}, "10.1.1.1"},
+		"an underscore name":                {"10.1.1.1:5000", []string{"_hidden, 198.51.100.9"}, "198.51.100.9"},
+		"the memory of a gateway":           {"bufconn", nil, "invalid IP"},
+		"a zone that a header gives":        {"10.1.1.1:5000", []string{"fe80::1%eth0"}, "fe80::"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -86,8 +86,9 @@ type Gate struct {
 	logged    time.Time
 }
 
-// NewGate makes one. trusted are proxies: their requests are many people's, so
-// they have no limit for each address. observe hears of every request that is
+// NewGate makes one. trusted are the proxies whose X-Forwarded-For is believed;
+// what they don't say whom they forward for has no limit for its address, since
+// it is many people's. observe hears of every request that is
 // shed; nil for nobody.
 func NewGate(l GateLimits, trusted []netip.Prefix, log *slog.Logger, observe func(Crowd)) *Gate {
 	if observe == nil {
@@ -111,12 +112,11 @@ type Pass struct {
 	left    bool
 }
 
-// Enter lets a request in that comes from the peer, an IP address with or
-// without a port, and gives it a place among those that are worked on. It
-// fails with Unavailable when there are too many, and with the context's error.
+// Enter lets a request in and gives it a place among those that are worked on.
+// Of c it looks at the addresses. It fails with Unavailable when there are too many, and with the context's error.
 // Leave must be called on the Pass.
-func (g *Gate) Enter(ctx context.Context, peer string) (*Pass, error) {
-	p := &Pass{gate: g, addr: g.counted(peer)}
+func (g *Gate) Enter(ctx context.Context, c Credentials) (*Pass, error) {
+	p := &Pass{gate: g, addr: g.counted(c)}
 	if crowd := g.admit(p.addr); crowd != "" {
 		return nil, g.refuse(crowd)
 	}
@@ -127,12 +127,13 @@ func (g *Gate) Enter(ctx context.Context, peer string) (*Pass, error) {
 	return p, nil
 }
 
-// counted is the address that a peer's requests count for; invalid for none.
-func (g *Gate) counted(peer string) netip.Addr {
-	if IsTrusted(peer, g.trusted) {
+// counted is the address that a request counts for; invalid for none.
+func (g *Gate) counted(c Credentials) netip.Addr {
+	addr := ClientAddress(c.PeerAddr, c.ForwardedFor, g.trusted)
+	if addr.IsValid() && IsTrusted(addr.String(), g.trusted) {
 		return netip.Addr{}
 	}
-	return ClientAddress(peer, nil, nil)
+	return addr
 }
 
 func (g *Gate) admit(addr netip.Addr) Crowd {

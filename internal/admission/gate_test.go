@@ -36,7 +36,7 @@ func newGate() *gate {
 
 func (g *gate) enter(t *testing.T, peer string) *admission.Pass {
 	t.Helper()
-	p, err := g.Enter(t.Context(), peer)
+	p, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: peer})
 	require.NoError(t, err)
 	return p
 }
@@ -55,7 +55,7 @@ func TestGateBoundsWork(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	a, b := g.enter(t, "192.0.2.1:1"), g.enter(t, "192.0.2.2:1")
-	_, err := g.Enter(t.Context(), "192.0.2.3:1")
+	_, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: "192.0.2.3:1"})
 	g.refused(t, err, admission.CrowdWork)
 	assert.Equal(t, admission.GateState{Working: 2, Open: 2}, g.State())
 
@@ -86,12 +86,12 @@ func TestGateBoundsWhatIsOpen(t *testing.T) {
 	for range 3 {
 		open("[2001:db8::1]:1")
 	}
-	_, err := g.Enter(t.Context(), "[2001:db8::2]:7")
+	_, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: "[2001:db8::2]:7"})
 	g.refused(t, err, admission.CrowdAddress)
 	for i := range 3 {
 		open(fmt.Sprintf("192.0.2.%d:1", i))
 	}
-	_, err = g.Enter(t.Context(), "192.0.2.9:1")
+	_, err = g.Enter(t.Context(), admission.Credentials{PeerAddr: "192.0.2.9:1"})
 	g.refused(t, err, admission.CrowdOpen)
 	for _, p := range all {
 		p.Leave()
@@ -100,6 +100,19 @@ func TestGateBoundsWhatIsOpen(t *testing.T) {
 		open("10.0.0.1:1")
 	}
 	assert.Equal(t, 6, g.State().Open, "a proxy's requests are many people's")
+	for _, p := range all {
+		p.Leave()
+	}
+	forwarded := func(f string) error {
+		p, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: "10.0.0.1:1", ForwardedFor: []string{f}})
+		p.Pause()
+		return err
+	}
+	for range 3 {
+		require.NoError(t, forwarded("203.0.113.1"))
+	}
+	g.refused(t, forwarded("203.0.113.1"), admission.CrowdAddress)
+	require.NoError(t, forwarded("203.0.113.2"), "of whom it says whom it forwards for")
 	assert.Equal(t, 1, strings.Count(g.log.String(), "refuses some"), "one line, not one for each")
 }
 
@@ -153,7 +166,7 @@ func TestGateTellsTheContextsError(t *testing.T) {
 	g.enter(t, "192.0.2.1:1")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := g.Enter(ctx, "192.0.2.1:1")
+	_, err := g.Enter(ctx, admission.Credentials{PeerAddr: "192.0.2.1:1"})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, g.shed)
 	assert.Equal(t, 2, g.State().Open)
@@ -176,7 +189,7 @@ func TestNoPassLetsEverythingThrough(t *testing.T) {
 func BenchmarkGate(b *testing.B) {
 	g := admission.NewGate(admission.DefaultGateLimits(), nil, slog.New(slog.DiscardHandler), nil)
 	for b.Loop() {
-		p, _ := g.Enter(b.Context(), "192.0.2.1:1234")
+		p, _ := g.Enter(b.Context(), admission.Credentials{PeerAddr: "192.0.2.1:1234"})
 		p.Leave()
 	}
 }

@@ -146,7 +146,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	credentials := admission.Credentials{
 		Authorization: r.Header.Values("Authorization"), PeerAddr: r.RemoteAddr, ForwardedFor: r.Header.Values("X-Forwarded-For"),
 	}
-	pass, err := g.gate.Enter(r.Context(), r.RemoteAddr)
+	pass, err := g.gate.Enter(r.Context(), credentials)
 	if err != nil {
 		e.shed = true
 		setRateHeaders(h, g.admitter.Peek(credentials))

@@ -49,19 +49,20 @@ func (o overload) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInf
 	case c.health:
 		gate = o.health
 	}
-	p, err := gate.Enter(ctx, c.peer)
+	md, _ := metadata.FromIncomingContext(ctx)
+	credentials := credentialsOf(c, md)
+	p, err := gate.Enter(ctx, credentials)
 	if err != nil {
 		c.shed = true
 		if !c.health {
-			md, _ := metadata.FromIncomingContext(ctx)
 			// It fails only when the header was sent already, which nobody did.
-			_ = grpc.SetHeader(ctx, RateMetadata(o.admitter.Peek(credentialsOf(c, md))))
+			_ = grpc.SetHeader(ctx, RateMetadata(o.admitter.Peek(credentials)))
 		}
 		return err
 	}
 	defer p.Leave()
-	md := methodOf(info.FullMethod)
-	c.pass, c.endless = p, md != nil && (md.IsStreamingServer() || md.IsStreamingClient())
+	method := methodOf(info.FullMethod)
+	c.pass, c.endless = p, method != nil && (method.IsStreamingServer() || method.IsStreamingClient())
 	return handler(srv, boundedStream{ss, c})
 }
 
