@@ -28,7 +28,7 @@ type HTTP2 struct {
 // says hello. The connection fails after patience.
 func DialHTTP2(t testing.TB, addr string, config *tls.Config, patience time.Duration, settings ...http2.Setting) *HTTP2 {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
 	require.NoError(t, err)
 	return NewHTTP2(t, conn, config, patience, settings...)
 }
@@ -40,7 +40,7 @@ func NewHTTP2(t testing.TB, conn net.Conn, config *tls.Config, patience time.Dur
 	t.Cleanup(func() { conn.Close() })
 	if config != nil {
 		secure := tls.Client(conn, config)
-		require.NoError(t, secure.Handshake())
+		require.NoError(t, secure.HandshakeContext(t.Context()))
 		require.Equal(t, "h2", secure.ConnectionState().NegotiatedProtocol)
 		conn = secure
 	}
