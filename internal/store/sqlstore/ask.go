@@ -92,7 +92,7 @@ func (s *Store) askEach(ctx context.Context, questions []question) (err error) {
 	// could wait for others who do the same.
 	compiled := make([]*sql.Stmt, len(questions))
 	for i, q := range questions {
-		if compiled[i], err = s.compiled.get(ctx, s.pools.reader, q.query); err != nil {
+		if compiled[i], err = s.compiled.get(ctx, s.pools.reader, q.query); err != nil { //nolint:sqlclosecheck // it stays
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (s *Store) askEach(ctx context.Context, questions []question) (err error) {
 }
 
 func askOne(ctx context.Context, t *sql.Tx, compiled *sql.Stmt, q question) (err error) {
-	rows, err := t.StmtContext(ctx, compiled).QueryContext(ctx, q.args...)
+	rows, err := t.StmtContext(ctx, compiled).QueryContext(ctx, q.args...) //nolint:sqlclosecheck // the end of the transaction closes it
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (c *compiledQueries) get(ctx context.Context, db *sqlx.DB, query string) (*
 	if stmt := c.byQuery[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := withinPoolWait(ctx, func(ctx context.Context) (*sql.Stmt, error) { return db.PrepareContext(ctx, query) })
+	stmt, err := withinPoolWait(ctx, func(ctx context.Context) (*sql.Stmt, error) { return db.PrepareContext(ctx, query) }) //nolint:sqlclosecheck // it stays
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (c *pgConn) ask(a *asking, questions string) (_ driver.Rows, err error) {
 	mode = "SET TRANSACTION ISOLATION LEVEL " + mode + "; "
 	out, err := c.send(a, mode+begin+"; "+questions)
 	var refused *pq.Error
-	if a.compile != nil && errors.As(err, &refused) && lacksCompiled(refused.Code) {
+	if a.compile != nil && errors.As(err, &refused) && lacksCompiled(string(refused.Code)) {
 		out, err = c.send(a, mode+a.compile()+begin+"; "+questions)
 	}
 	if err != nil {

@@ -58,8 +58,8 @@ func pgCompile(name string, questions []question) string {
 
 // lacksCompiled reports whether an error says that a session lacks a compiled
 // query, or that the schema has changed since.
-func lacksCompiled(code pq.ErrorCode) bool {
-	return code == "26000" || code == "0A000"
+func lacksCompiled(sqlState string) bool {
+	return sqlState == "26000" || sqlState == "0A000"
 }
 
 // joined writes questions one after the other.
