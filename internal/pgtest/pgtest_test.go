@@ -39,7 +39,7 @@ func runChild(ctx context.Context) {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(c.PID(), c.Dir())
+	fmt.Fprintln(os.Stdout, c.PID(), c.Dir())
 	select {}
 }
 

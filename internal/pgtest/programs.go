@@ -18,8 +18,8 @@ var errNotInstalled = errors.New("these tests need a Postgres server, and neithe
 func findPrograms() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		// A link, as some systems put into /usr/bin, has no postgres beside it.
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
 		}
 		if dir := filepath.Dir(path); isProgram(filepath.Join(dir, "postgres")) {
 			return dir, nil

@@ -101,11 +101,17 @@ func TestResetConnectionsAreUnavailable(t *testing.T) {
 
 	var mu sync.Mutex
 	good, unavailable := 0, 0
-	until := time.Now().Add(1500 * time.Millisecond)
+	const enough = 200 // resets, by which every step of making a connection was hit
+	latest := time.Now().Add(time.Minute)
+	more := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return (good == 0 || unavailable < enough) && time.Now().Before(latest)
+	}
 	var callers sync.WaitGroup
 	for i := range 6 {
 		callers.Go(func() {
-			for n := 0; time.Now().Before(until); n++ {
+			for n := 0; more(); n++ {
 				id := fmt.Sprintf("rev_%d_%d", i, n)
 				_, created := s.CreateReview(t.Context(), review.NewReview{ID: id, Organization: "o", Repo: "o/r", PRNumber: 1, Ruleset: "o/r"}, 1_000_000)
 				_, loaded := s.Load(t.Context(), "o", "o/r")
