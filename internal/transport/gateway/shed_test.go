@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -108,4 +109,43 @@ func TestHealthWatchesAreBounded(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	_, err = client.Check(t.Context(), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err)
+}
+
+// Patterns that are tried have places of their own: they keep nobody else from
+// being worked on, over neither protocol.
+func TestTrialsKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	limits := admission.DefaultGateLimits()
+	limits.Working, limits.Wait = 1, 10*time.Second // they come one after the other
+	b := transporttest.Start(t, transporttest.Options{Gate: limits})
+	_, token := b.Key(t)
+	b.Rules.Hold = make(chan struct{})
+	body := `{"pattern":"x","text":"y"}`
+	var trials sync.WaitGroup
+	for range 20 {
+		trials.Go(func() {
+			req, err := http.NewRequest(http.MethodPost, b.URL+"/v1/rules:test", strings.NewReader(body))
+			if err != nil {
+				panic(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+token)
+			req.Header.Set("Content-Type", "application/json")
+			if resp, err := http.DefaultClient.Do(req); assert.NoError(t, err) {
+				resp.Body.Close()
+				assert.Equal(t, 200, resp.StatusCode)
+			}
+		})
+	}
+	conn := b.Conn(t)
+	for range 20 {
+		trials.Go(func() {
+			_, err := prwardenv1.NewRuleServiceClient(conn).TestRule(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token),
+				&prwardenv1.TestRuleRequest{Pattern: "x", Text: "y"})
+			assert.NoError(t, err)
+		})
+	}
+	require.Eventually(t, func() bool { s := b.Gate.State(); return s.Open == 40 && s.Working == 0 }, patience, time.Millisecond)
+	assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token)).Status)
+	close(b.Rules.Hold)
+	trials.Wait()
 }

@@ -28,7 +28,7 @@ func (c admittedConn) Invoke(ctx context.Context, method string, args, reply any
 
 func admitted(ctx context.Context) context.Context {
 	e := exchangeOf(ctx)
-	return grpcserver.WithAdmitted(ctx, &grpcserver.Admitted{Caller: e.caller, Peer: e.peer, RequestID: e.requestID})
+	return grpcserver.WithAdmitted(ctx, &grpcserver.Admitted{Caller: e.caller, Peer: e.peer, RequestID: e.requestID, Pass: e.pass})
 }
 
 // NewStream implements grpc.ClientConnInterface. It makes the Header of a

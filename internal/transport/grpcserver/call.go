@@ -36,7 +36,7 @@ type call struct {
 	peer      string
 	inProcess bool // came through the gateway
 	caller    admission.Caller
-	pass      *admission.Pass // nil for a call that came through the gateway
+	pass      *admission.Pass // nil for none
 	shed      bool            // refused before it was admitted
 	endless   bool            // a stream, which may last; known when pass is
 	health    bool            // of the health service, whose watches are bounded apart
@@ -58,6 +58,10 @@ func SetReviewID(ctx context.Context, id string) { callOf(ctx).reviewID = id }
 
 // RequestID returns the identifier of the request that ctx belongs to.
 func RequestID(ctx context.Context) string { return callOf(ctx).requestID }
+
+// StepAside gives up the call's place among those that are worked on, before
+// something long that has places of its own.
+func StepAside(ctx context.Context) { callOf(ctx).pass.Pause() }
 
 // ChooseRequestID returns the caller's request identifier when it is fit for
 // headers and logs (1 to 128 letters, digits and `.-_`, and no API key), and a
@@ -90,7 +94,7 @@ func newRequestID() string { return strings.ToLower(rand.Text()) }
 // it in the response's metadata. The gateway has done so already.
 func identify(ctx context.Context, _ string, next func(context.Context) error) error {
 	if a, ok := ctx.Value(admittedKey{}).(*Admitted); ok {
-		return next(context.WithValue(ctx, callKey{}, &call{requestID: a.RequestID, peer: a.Peer, inProcess: true, caller: a.Caller}))
+		return next(context.WithValue(ctx, callKey{}, &call{requestID: a.RequestID, peer: a.Peer, inProcess: true, caller: a.Caller, pass: a.Pass}))
 	}
 	md, _ := metadata.FromIncomingContext(ctx)
 	c := &call{requestID: ChooseRequestID(first(md, RequestIDKey))}

@@ -24,6 +24,7 @@ type Admitted struct {
 	Caller    admission.Caller
 	Peer      string // IP address and port
 	RequestID string
+	Pass      *admission.Pass // the gate's; nil for none
 }
 
 type admittedKey struct{}

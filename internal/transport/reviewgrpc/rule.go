@@ -10,6 +10,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 )
 
 // RuleService is what the handlers need of the rules.
@@ -39,8 +40,10 @@ func NewRules(service RuleService) *Rules {
 	return &Rules{service: service, trials: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-// trial waits for a place to try a pattern in; the caller gives it back.
+// trial waits for a place to try a pattern in; the caller gives it back. These
+// are the only places that the call has: others are not to wait for it.
 func (h *Rules) trial(ctx context.Context) (giveBack func(), err error) {
+	grpcserver.StepAside(ctx)
 	timer := time.NewTimer(maxTrialWait)
 	defer timer.Stop()
 	select {

@@ -54,6 +54,7 @@ type Rules struct {
 	rules map[string]rule.Rule
 	Asked []string // ids and names as they arrived
 	Tried []rule.TestInput
+	Hold  chan struct{} // when not nil, TestRule waits for it
 }
 
 func (f *Rules) asked(id string) {
@@ -116,6 +117,9 @@ func (f *Rules) DeleteRule(ctx context.Context, org, id string) error {
 
 // TestRule implements reviewgrpc.RuleService.
 func (f *Rules) TestRule(_ context.Context, in rule.TestInput) ([]match.Hit, bool, error) {
+	if f.Hold != nil {
+		<-f.Hold
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Tried = append(f.Tried, in)
