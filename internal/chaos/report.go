@@ -123,7 +123,7 @@ func (r *run) requests(made []faults.Done) []verdict.Measure {
 		end := p.began.Add(p.took)
 		back := databaseBack(made, p.began, end)
 		switch {
-		case p.after.Kind == faults.CrashDatabase:
+		case takesDatabase(p.after.Kind):
 			database.Add(p.took, note)
 		case !back.IsZero():
 			database.Add(max(end.Sub(back), 0), note)
@@ -143,20 +143,23 @@ func disturbed(p probe, made []faults.Done) bool {
 		switch d.Kind {
 		case faults.KillServer, faults.FreezeServer, faults.CutDatabase, faults.HoldDatabase:
 			return d.Skipped == "" && d.Server == p.server && d.Event != p.after.Event && d.Began.Before(end) && d.Ended.After(p.began)
-		case faults.CrashDatabase:
-			return d.Event != p.after.Event && p.after.Kind == faults.CrashDatabase && d.Began.Before(end) && d.Ended.After(p.began)
+		case faults.CrashDatabase, faults.FillDatabase:
+			return d.Event != p.after.Event && takesDatabase(p.after.Kind) && d.Began.Before(end) && d.Ended.After(p.began)
 		default:
 			return false
 		}
 	})
 }
 
-// databaseBack is when the last crash of the database that overlaps a time was
+// takesDatabase tells whether nothing can be stored during a fault.
+func takesDatabase(k faults.Kind) bool { return k == faults.CrashDatabase || k == faults.FillDatabase }
+
+// databaseBack is when the last outage of the database that overlaps a time was
 // over; zero when there was none.
 func databaseBack(made []faults.Done, from, to time.Time) time.Time {
 	var back time.Time
 	for _, d := range made {
-		if d.Kind == faults.CrashDatabase && d.Began.Before(to) && d.Ended.After(from) && d.Ended.After(back) {
+		if takesDatabase(d.Kind) && d.Began.Before(to) && d.Ended.After(from) && d.Ended.After(back) {
 			back = d.Ended
 		}
 	}

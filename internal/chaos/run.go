@@ -288,7 +288,7 @@ func (r *run) observe(d faults.Done) {
 		r.probe(d, d.Server)
 	case faults.FreezeServer:
 		r.probe(d, anyServer)
-	case faults.CrashDatabase:
+	case faults.CrashDatabase, faults.FillDatabase:
 		for i := range r.world.Servers {
 			r.probe(d, i)
 		}

@@ -24,7 +24,7 @@ type Done struct {
 type Injector struct {
 	world    *world.World
 	schedule *Schedule
-	observe  func(Done) // called when a fault begins, and for a database's crash when it takes connections again
+	observe  func(Done) // called when a fault begins; of a database's crash and of a full disk when it is over
 	spare    func() bool
 
 	mu     sync.Mutex
@@ -189,14 +189,16 @@ func (i *Injector) fill(ctx context.Context, d *Done, disk *world.Disk) error {
 	if err := disk.Fill(); err != nil {
 		return err
 	}
-	i.observe(*d)
 	for until := time.Now().Add(d.For); time.Now().Before(until) && ctx.Err() == nil; {
 		wait(ctx, 100*time.Millisecond)
 		if err := disk.Fill(); err != nil { // what was freed meanwhile
 			return err
 		}
 	}
-	return disk.Free()
+	err := disk.Free()
+	d.Ended = time.Now()
+	i.observe(*d)
+	return err
 }
 
 // impair makes a fault that takes a server from the others, unless one is away
