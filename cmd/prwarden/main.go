@@ -6,12 +6,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+
+	"google.golang.org/grpc/grpclog"
 
 	"github.com/prwarden/prwarden/internal/cli"
 )
 
 func main() {
+	// gRPC's libraries write text to stderr for answers that clients don't
+	// read, as often as clients like. Who asks for their log gets it.
+	if os.Getenv("GRPC_GO_LOG_SEVERITY_LEVEL") == "" {
+		grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
+	}
 	st := cli.Streams{Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}
 	os.Exit(run(context.Background(), st, os.Args[1:]))
 }

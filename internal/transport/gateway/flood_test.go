@@ -57,6 +57,7 @@ func underAttack(t *testing.T, o transporttest.Options, test func(*testing.T, *a
 			require.NoError(t, err)
 			client, err := tlsfile.Load(tlsfile.Files{CA: ca.File}, quiet)
 			require.NoError(t, err)
+			o := o
 			o.Port = port.Options{TLS: server.Server(tls.VersionTLS12, "h2", "http/1.1")}
 			a := &attack{Bundle: transporttest.Start(t, o), gRPC: name == "gRPC", config: client.Client(tls.VersionTLS12)}
 			a.config.NextProtos, a.config.ServerName = []string{"h2"}, "127.0.0.1"
