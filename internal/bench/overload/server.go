@@ -45,7 +45,6 @@ func (e *environment) start(ctx context.Context) (*server, error) {
 		var b strings.Builder
 		b.WriteString("organizations:\n")
 		for i := range organizations {
-			// Nobody listens there: scans fail fast, and the queue stays busy.
 			fmt.Fprintf(&b, "  - name: %s\n    repositories: [\"*/*\"]\n    host: {kind: git, url: \"http://127.0.0.1:9/{repo}.git\"}\n", organization(i))
 		}
 		if err := os.WriteFile(config, []byte(b.String()), 0o600); err != nil {
@@ -63,7 +62,9 @@ func (e *environment) start(ctx context.Context) (*server, error) {
 	}
 	s := &server{exited: make(chan struct{})}
 	s.cmd = exec.Command(e.prwarden, "serve", "--config", config, "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0",
-		"--ops-addr", "none", "--scan-workers", "1", "--cache-dir", filepath.Join(e.dir, fmt.Sprint("cache", len(e.servers))))
+		"--ops-addr", "none",
+		// Nobody listens there: reviews wait, and scans take nothing of the machine.
+		"--scanner", "127.0.0.1:9")
 	s.cmd.Env = append(os.Environ(), "PRWARDEN_DATABASE="+e.url)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	stderr, err := s.cmd.StderrPipe()
