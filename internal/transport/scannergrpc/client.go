@@ -68,6 +68,7 @@ func (c *call) run(j review.Job, progress func(review.Progress)) (o review.Outco
 		return o, false, err
 	}
 	var last review.Progress
+	var found, skipped int // their bytes
 	for {
 		m, err := c.hear()
 		if err != nil {
@@ -85,9 +86,13 @@ func (c *call) run(j review.Job, progress func(review.Progress)) (o review.Outco
 			}
 			begun, last = true, p
 		case *scannerv1.ScanResponse_Findings:
-			err = addFindings(&o, m.Findings.GetFindings(), j.MaxFindings)
+			if found, err = weigh(found, m.Findings.GetFindings()); err == nil {
+				err = addFindings(&o, m.Findings.GetFindings(), j.MaxFindings)
+			}
 		case *scannerv1.ScanResponse_Skips:
-			err = addSkips(&o, m.Skips.GetSkips(), j.MaxFindings)
+			if skipped, err = weigh(skipped, m.Skips.GetSkips()); err == nil {
+				err = addSkips(&o, m.Skips.GetSkips(), j.MaxFindings)
+			}
 		case *scannerv1.ScanResponse_Result:
 			if err := addResult(&o, m.Result); err != nil {
 				return review.Outcome{}, begun, err
@@ -107,5 +112,5 @@ var errProtocol = errors.New("scannergrpc: the scanner speaks another protocol")
 
 // callOptions are those of every scan.
 func callOptions() []grpc.CallOption {
-	return []grpc.CallOption{grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)}
+	return []grpc.CallOption{grpc.MaxCallRecvMsgSize(maxAnswer), grpc.MaxCallSendMsgSize(MaxMessage)}
 }

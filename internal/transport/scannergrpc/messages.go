@@ -12,13 +12,24 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// MaxMessage is the size, in bytes, that a message of this interface can have.
-// Batches are cut well below it; the rules of a rules file travel in one
-// message and bound it: 64 KiB of YAML, as protobuf.
-const MaxMessage = 4 << 20
-
-// batchSize is the size, in bytes, at which a batch is sent.
-const batchSize = 256 << 10
+// Sizes in bytes, of messages as protobuf.
+const (
+	// MaxMessage is what a message of this interface can have. Batches are cut
+	// well below it.
+	MaxMessage = 4 << 20
+	// maxAnswer is what a server takes of a scanner at once. The largest answer
+	// has the rules of a rules file, 64 KiB of YAML. Decoded, a message can take
+	// some hundred times its size.
+	maxAnswer = 1 << 20
+	// batchSize is the size at which a batch is sent.
+	batchSize = 256 << 10
+	// maxItem is what a finding or a skip can have. The largest are findings in
+	// a path of 4,096 bytes by a rule with a message of 1,000 characters.
+	maxItem = 16 << 10
+	// maxItems is what the findings of a scan can have in all, and likewise its
+	// skips. A scanner truncates what is more.
+	maxItems = 32 << 20
+)
 
 func startOf(j review.Job) *scannerv1.ScanStart {
 	selection := scannerv1.ScanStart_repository
@@ -74,6 +85,34 @@ func batches[M proto.Message](all []M) [][]M {
 		}
 	}
 	return parts
+}
+
+// weigh adds the bytes of findings or skips to those that came before, and fails
+// when a scanner that keeps to the limits would not have sent them.
+func weigh[M proto.Message](before int, all []M) (after int, err error) {
+	after = before
+	for _, m := range all {
+		size := proto.Size(m)
+		if after += size; size > maxItem || after > maxItems {
+			return after, fmt.Errorf("a finding or skip of %d bytes, after %d", size, before)
+		}
+	}
+	return after, nil
+}
+
+// fitting converts a scan's findings or skips, from the first on, as far as a
+// server takes them.
+func fitting[T any, M proto.Message](all []T, convert func(T) M) []M {
+	converted := make([]M, 0, len(all))
+	size := 0
+	for _, one := range all {
+		m := convert(one)
+		if size += proto.Size(m); size > maxItems {
+			break
+		}
+		converted = append(converted, m)
+	}
+	return converted
 }
 
 // addFindings adds findings, of which a scan may have most.

@@ -1,8 +1,6 @@
 package scannergrpc
 
 import (
-	"google.golang.org/protobuf/proto"
-
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -19,19 +17,19 @@ func waitingMessage(ahead, places int) *scannerv1.ScanResponse {
 	}}
 }
 
-// tell sends a result, in messages of bounded size.
+// tell sends a result, in messages of bounded size, and truncates it where it is
+// more than a server takes.
 func tell(v *voice, r *scan.Result) error {
-	err := sendBatches(v, r.Findings, toProtoFinding, func(part []*scannerv1.ScanFinding) *scannerv1.ScanResponse {
-		return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: &scannerv1.FindingBatch{Findings: part}}}
-	})
-	if err != nil {
-		return err
+	findings, skips := fitting(r.Findings, toProtoFinding), fitting(r.Skips, toProtoSkip)
+	for _, part := range batches(findings) {
+		if err := v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: &scannerv1.FindingBatch{Findings: part}}}); err != nil {
+			return err
+		}
 	}
-	err = sendBatches(v, r.Skips, toProtoSkip, func(part []*scannerv1.ScanSkip) *scannerv1.ScanResponse {
-		return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{Skips: &scannerv1.SkipBatch{Skips: part}}}
-	})
-	if err != nil {
-		return err
+	for _, part := range batches(skips) {
+		if err := v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{Skips: &scannerv1.SkipBatch{Skips: part}}}); err != nil {
+			return err
+		}
 	}
 	summary := make(map[string]int32, len(r.Summary))
 	for severity, n := range r.Summary {
@@ -42,24 +40,11 @@ func tell(v *voice, r *scan.Result) error {
 		BaseSha:        r.BaseSHA,
 		RulesDigest:    r.RulesDigest,
 		Summary:        summary,
-		Truncated:      r.Truncated,
+		Truncated:      r.Truncated || len(findings) < len(r.Findings) || len(skips) < len(r.Skips),
 		FilesTotal:     int32(r.FilesTotal),
 		RulesFileRules: toProtoRules(r.RulesFile),
 		RulesFileValid: r.RulesFileValid,
 	}}})
-}
-
-func sendBatches[T any, P proto.Message](v *voice, all []T, convert func(T) P, wrap func([]P) *scannerv1.ScanResponse) error {
-	converted := make([]P, 0, len(all))
-	for _, one := range all {
-		converted = append(converted, convert(one))
-	}
-	for _, part := range batches(converted) {
-		if err := v.say(wrap(part)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func toProtoFinding(f scan.Finding) *scannerv1.ScanFinding {
