@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 
@@ -112,10 +113,11 @@ func (g *Gateway) check(w http.ResponseWriter, r *http.Request, e *exchange) ([]
 		}
 	}
 	found := checkQuery(r.URL.RawQuery, e.route.query)
-	switch {
-	case e.route.body != nil:
+	if e.route.body != nil {
 		found = append(found, e.route.body.Check(body)...)
-	case hasBody(r):
+	} else if has, err := hasBody(w, r, e.pass); err != nil {
+		return nil, err
+	} else if has {
 		found = append(found, errs.FieldViolation{Field: strictjson.Body, Description: "this call takes no body"})
 	}
 	if len(found) > 0 {
@@ -177,11 +179,32 @@ func readBody(w http.ResponseWriter, r *http.Request, pass *admission.Pass) ([]b
 	return body, pass.Resume(r.Context())
 }
 
-// hasBody reports whether a request that should have no body has one, without
-// reading more than its first byte.
-func hasBody(r *http.Request) bool {
-	n, err := r.Body.Read(make([]byte, 1))
-	return n > 0 || err != nil && !errors.Is(err, io.EOF)
+// noBodyTimeout is how long a request without a body may take to say so, where
+// its header doesn't.
+const noBodyTimeout = 2 * time.Second
+
+// hasBody reports whether a request that should have no body has one, or may
+// have. It reads one byte at most, and nothing where the header tells. While it
+// waits, the request is not one that is worked on; its errors are those of
+// Pass.Resume.
+func hasBody(w http.ResponseWriter, r *http.Request, pass *admission.Pass) (bool, error) {
+	has := r.ContentLength > 0
+	if r.ContentLength < 0 {
+		pass.Pause()
+		control := http.NewResponseController(w)
+		// It fails for tests' writers only, which have their bodies.
+		_ = control.SetReadDeadline(time.Now().Add(noBodyTimeout))
+		n, err := r.Body.Read(make([]byte, 1))
+		if has = n > 0 || !errors.Is(err, io.EOF); !has {
+			// A deadline that passes later would end the request's context.
+			_ = control.SetReadDeadline(time.Time{})
+		}
+	}
+	if has && r.ProtoMajor < 2 {
+		// Else net/http would wait for the body before it answers.
+		w.Header().Set("Connection", "close")
+	}
+	return has, pass.Resume(r.Context())
 }
 
 // checkMediaType returns an error for a body that says it is not JSON in
