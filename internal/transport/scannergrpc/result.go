@@ -1,6 +1,8 @@
 package scannergrpc
 
 import (
+	"context"
+
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -19,15 +21,15 @@ func waitingMessage(ahead, places int) *scannerv1.ScanResponse {
 
 // tell sends a result, in messages of bounded size, and truncates it where it is
 // more than a server takes.
-func tell(v *voice, r *scan.Result) error {
+func tell(ctx context.Context, v *voice, r *scan.Result) error {
 	findings, skips := fitting(r.Findings, toProtoFinding), fitting(r.Skips, toProtoSkip)
 	for _, part := range batches(findings) {
-		if err := v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: &scannerv1.FindingBatch{Findings: part}}}); err != nil {
+		if err := v.say(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: &scannerv1.FindingBatch{Findings: part}}}); err != nil {
 			return err
 		}
 	}
 	for _, part := range batches(skips) {
-		if err := v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{Skips: &scannerv1.SkipBatch{Skips: part}}}); err != nil {
+		if err := v.say(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{Skips: &scannerv1.SkipBatch{Skips: part}}}); err != nil {
 			return err
 		}
 	}
@@ -35,7 +37,7 @@ func tell(v *voice, r *scan.Result) error {
 	for severity, n := range r.Summary {
 		summary[severity.String()] = int32(n)
 	}
-	return v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Result{Result: &scannerv1.ScanResult{
+	return v.say(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Result{Result: &scannerv1.ScanResult{
 		HeadSha:        r.HeadSHA,
 		BaseSha:        r.BaseSHA,
 		RulesDigest:    r.RulesDigest,

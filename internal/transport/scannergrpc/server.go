@@ -38,8 +38,9 @@ const (
 	// answerWithin is how long a client may take to answer: to say what to scan
 	// when it has called, to take a place that it is offered, to send rules.
 	answerWithin = 5 * time.Second
-	// maxLimit bounds a call from the moment that it has a place. A scan has its
-	// own, shorter limit; what else there is to do takes moments.
+	// maxLimit bounds a call from the moment that its client took a place: the
+	// scan, which has a shorter limit of its own, and the time until the client
+	// has read all.
 	maxLimit = 2 * scan.MaxTime
 )
 
@@ -49,7 +50,7 @@ type Options struct {
 	Places int           // scans at once (the number of processors)
 	Room   int           // calls that wait for a place; the next one is refused (256)
 	Alive  time.Duration // a client hears something at least so often (3 s)
-	Answer time.Duration // a client that was asked answers within (5 s)
+	Answer time.Duration // a client that was asked, or is told that it waits, reads and answers within (5 s)
 }
 
 // Server is the ScannerService over a scan.Scanner. It does a bounded number of
@@ -106,12 +107,15 @@ func (s *Server) HandBack() {
 	s.stop()
 }
 
-var errLate = errors.New("scannergrpc: the client did not answer in time")
+var (
+	errLate = errors.New("scannergrpc: the client did not answer in time")
+	errDeaf = errors.New("scannergrpc: the client did not read in time")
+)
 
 // Scan implements ScannerService.
 func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 	ears := listen(stream)
-	first, err := ears.next(s.o.Answer)
+	first, err := ears.next(stream.Context(), s.o.Answer)
 	if err != nil {
 		return clientError(err)
 	}
@@ -141,9 +145,8 @@ func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 	}
 	ctx, cancel := context.WithTimeout(stream.Context(), limit)
 	defer cancel()
-	defer context.AfterFunc(s.stopping, cancel)()
 
-	rules, err := s.rules(voice, ears, start.GetRulesDigest())
+	rules, err := s.rules(ctx, voice, ears, start.GetRulesDigest())
 	if err != nil {
 		return err
 	}
@@ -175,8 +178,10 @@ func (s *Server) await(ctx context.Context, start *scannerv1.ScanStart, place *t
 	case <-place.turn:
 	default:
 		if !silent {
-			if err := v.become(func() *scannerv1.ScanResponse { return waitingMessage(place.ahead(), s.o.Places) }); err != nil {
-				return 0, err
+			hears, cancel := context.WithTimeout(ctx, s.o.Answer)
+			defer cancel()
+			if err := v.become(hears, func() *scannerv1.ScanResponse { return waitingMessage(place.ahead(), s.o.Places) }); err != nil {
+				return 0, clientError(err)
 			}
 		}
 	}
@@ -194,12 +199,14 @@ func (s *Server) await(ctx context.Context, start *scannerv1.ScanStart, place *t
 	if silent {
 		return maxLimit, nil
 	}
-	if err := v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Ready{
+	hears, cancel := context.WithTimeout(ctx, s.o.Answer)
+	defer cancel()
+	if err := v.say(hears, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Ready{
 		Ready: &scannerv1.ScanReady{Places: int32(s.o.Places)},
 	}}); err != nil {
-		return 0, err
+		return 0, clientError(err)
 	}
-	m, err := e.next(s.o.Answer)
+	m, err := e.next(ctx, s.o.Answer)
 	if err != nil {
 		return 0, clientError(err)
 	}
@@ -214,16 +221,16 @@ func (s *Server) await(ctx context.Context, start *scannerv1.ScanStart, place *t
 
 // rules returns the rules with that digest, and has the client send them when
 // they are not there.
-func (s *Server) rules(v *voice, e *ears, digest string) (*scan.Ruleset, error) {
+func (s *Server) rules(ctx context.Context, v *voice, e *ears, digest string) (*scan.Ruleset, error) {
 	if rules, ok := s.scanner.Rules(digest); ok {
 		return rules, nil
 	}
-	if err := v.say(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_NeedRules{NeedRules: &scannerv1.NeedRules{}}}); err != nil {
-		return nil, err
+	if err := v.say(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_NeedRules{NeedRules: &scannerv1.NeedRules{}}}); err != nil {
+		return nil, clientError(err)
 	}
 	var all []rule.Rule
 	for last := false; !last; {
-		m, err := e.next(s.o.Answer)
+		m, err := e.next(ctx, s.o.Answer)
 		if err != nil {
 			return nil, clientError(err)
 		}
@@ -248,7 +255,7 @@ func (s *Server) rules(v *voice, e *ears, digest string) (*scan.Ruleset, error) 
 	return rules, nil
 }
 
-// scan scans and tells what came out.
+// scan scans and tells what came out, before ctx ends.
 func (s *Server) scan(ctx context.Context, start *scannerv1.ScanStart, request scan.Request, v *voice) error {
 	var mu sync.Mutex
 	var now scan.Progress
@@ -259,19 +266,22 @@ func (s *Server) scan(ctx context.Context, start *scannerv1.ScanStart, request s
 	}
 	// The first message says that the scan begins. A client that is gone is
 	// noticed by its context; what is said to it can wait until then.
-	if err := v.become(state); err != nil {
-		return err
+	if err := v.become(ctx, state); err != nil {
+		return clientError(err)
 	}
-	result, err := s.scanner.Scan(ctx, request, func(p scan.Progress) {
+	scanning, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	defer context.AfterFunc(s.stopping, giveUp)()
+	result, err := s.scanner.Scan(scanning, request, func(p scan.Progress) {
 		mu.Lock()
 		now = p
 		mu.Unlock()
-		_ = v.say(progressMessage(p))
+		_ = v.say(scanning, progressMessage(p))
 	})
 	switch {
 	case err == nil:
 		s.log.InfoContext(ctx, "scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "ms", result.Times)
-		return tell(v, result)
+		return clientError(tell(ctx, v, result))
 	case s.stopping.Err() != nil:
 		return stoppingStatus()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -301,6 +311,8 @@ func clientError(err error) error {
 	switch {
 	case errors.Is(err, errLate):
 		return status.Error(codes.DeadlineExceeded, "the client did not answer in time")
+	case errors.Is(err, errDeaf):
+		return status.Error(codes.DeadlineExceeded, "the client did not read in time")
 	case errors.Is(err, io.EOF):
 		return status.Error(codes.InvalidArgument, "the client ended before it said all")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

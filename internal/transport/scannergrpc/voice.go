@@ -1,6 +1,8 @@
 package scannergrpc
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -13,10 +15,12 @@ import (
 type voice struct {
 	stream scannerv1.ScannerService_ScanServer
 	every  time.Duration
-	ended  chan struct{}
+	over   context.Context
+	end    context.CancelFunc
 	loop   sync.WaitGroup
 
-	mu    sync.Mutex
+	turn chan struct{} // has an element while somebody speaks
+	// Belong to who speaks.
 	last  time.Time                      // when something was said
 	state func() *scannerv1.ScanResponse // what is said when there is nothing new; nil for nothing
 }
@@ -24,15 +28,14 @@ type voice struct {
 // speak begins to speak in a call, so that something is said at least every so
 // often once there is a state. stop must be called before the call ends.
 func speak(stream scannerv1.ScannerService_ScanServer, every time.Duration) *voice {
-	v := &voice{stream: stream, every: every, ended: make(chan struct{}), last: time.Now()}
+	v := &voice{stream: stream, every: every, turn: make(chan struct{}, 1), last: time.Now()}
+	v.over, v.end = context.WithCancel(stream.Context())
 	v.loop.Go(func() {
 		tick := time.NewTicker(every / 2)
 		defer tick.Stop()
 		for {
 			select {
-			case <-v.ended:
-				return
-			case <-stream.Context().Done():
+			case <-v.over.Done():
 				return
 			case <-tick.C:
 				v.again()
@@ -45,33 +48,70 @@ func speak(stream scannerv1.ScannerService_ScanServer, every time.Duration) *voi
 // again says the present state when nothing was said for a while. Who listens
 // and does not hear is noticed by the call's context.
 func (v *voice) again() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.state != nil && time.Since(v.last) >= v.every/2 {
-		v.last = time.Now()
-		_ = v.stream.Send(v.state())
+	select {
+	case v.turn <- struct{}{}:
+	default: // somebody speaks
+		return
+	}
+	if v.state == nil || time.Since(v.last) < v.every/2 {
+		<-v.turn
+		return
+	}
+	_ = v.send(v.over, v.state())
+}
+
+// become says state, and from now on again and again. It fails as say does.
+func (v *voice) become(ctx context.Context, state func() *scannerv1.ScanResponse) error {
+	select {
+	case v.turn <- struct{}{}:
+	case <-ctx.Done():
+		return deaf(ctx)
+	}
+	v.state = state
+	return v.send(ctx, state())
+}
+
+// say says m. A client that reads nothing blocks it until ctx ends; then it
+// fails with errDeaf if that was for time, and the call must end, because what
+// was being said still is.
+func (v *voice) say(ctx context.Context, m *scannerv1.ScanResponse) error {
+	select {
+	case v.turn <- struct{}{}:
+	case <-ctx.Done():
+		return deaf(ctx)
+	}
+	return v.send(ctx, m)
+}
+
+// send sends m by the turn of its caller, and ends that. gRPC itself waits for
+// a client for ever, until the call ends.
+func (v *voice) send(ctx context.Context, m *scannerv1.ScanResponse) error {
+	v.last = time.Now()
+	sent := make(chan error, 1)
+	go func() {
+		err := v.stream.Send(m)
+		<-v.turn
+		sent <- err
+	}()
+	select {
+	case err := <-sent:
+		return err
+	case <-ctx.Done():
+		return deaf(ctx)
 	}
 }
 
-// become says state, and from now on again and again.
-func (v *voice) become(state func() *scannerv1.ScanResponse) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.state, v.last = state, time.Now()
-	return v.stream.Send(state())
-}
-
-// say says m.
-func (v *voice) say(m *scannerv1.ScanResponse) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.last = time.Now()
-	return v.stream.Send(m)
+// deaf is the error of what could not be said before ctx ended.
+func deaf(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return errDeaf
+	}
+	return ctx.Err()
 }
 
 // stop ends what the voice says by itself.
 func (v *voice) stop() {
-	close(v.ended)
+	v.end()
 	v.loop.Wait()
 }
 
@@ -107,14 +147,17 @@ func listen(stream scannerv1.ScannerService_ScanServer) *ears {
 }
 
 // next returns the client's next message, and errLate when there is none in
-// time.
-func (e *ears) next(within time.Duration) (*scannerv1.ScanRequest, error) {
+// time or before ctx, which ends with the call, is over.
+func (e *ears) next(ctx context.Context, within time.Duration) (*scannerv1.ScanRequest, error) {
 	late := time.NewTimer(within)
 	defer late.Stop()
 	select {
 	case h := <-e.messages:
 		return h.message, h.err
-	case <-e.stream.Context().Done():
+	case <-ctx.Done():
+		if e.stream.Context().Err() == nil {
+			return nil, errLate
+		}
 		return nil, e.stream.Context().Err()
 	case <-late.C:
 		return nil, errLate
