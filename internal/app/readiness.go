@@ -16,6 +16,10 @@ import (
 const (
 	readinessInterval = 5 * time.Second
 	readinessTimeout  = 2 * time.Second
+	// readinessMemory is how long the result of a look is told to others who
+	// ask. Anybody may ask, without a key and as often as he likes, and each
+	// look asks the database.
+	readinessMemory = 500 * time.Millisecond
 )
 
 var errStopping = errors.New("the server is stopping")
@@ -27,13 +31,17 @@ type readiness struct {
 	health *health.Server
 	log    *slog.Logger
 
+	turn   chan struct{} // holds one while somebody looks or reads what was found
+	looked time.Time
+	found  error
+
 	stopOnce sync.Once
 	stopping chan struct{}
 	done     sync.WaitGroup
 }
 
 func newReadiness(check func(context.Context) error, log *slog.Logger) *readiness {
-	return &readiness{check: check, health: health.NewServer(), log: log, stopping: make(chan struct{})}
+	return &readiness{check: check, health: health.NewServer(), log: log, turn: make(chan struct{}, 1), stopping: make(chan struct{})}
 }
 
 // Check returns nil when the server is ready, and else why not.
@@ -43,9 +51,20 @@ func (r *readiness) Check(ctx context.Context) error {
 		return errStopping
 	default:
 	}
-	ctx, cancel := context.WithTimeout(ctx, readinessTimeout)
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if time.Since(r.looked) < readinessMemory {
+		return r.found
+	}
+	// Others wait for the result, whoever leaves.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readinessTimeout)
 	defer cancel()
-	return r.check(ctx)
+	r.found, r.looked = r.check(ctx), time.Now()
+	return r.found
 }
 
 // start keeps the gRPC health service up to date, and logs why the server is
