@@ -3,6 +3,7 @@
 package port
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net"
 	"net/netip"
@@ -30,8 +31,9 @@ type Options struct {
 	// Refused hears of each connection that was closed because its address has
 	// too many; nil for nobody.
 	Refused func()
-
-	total, perAddress int // for tests; 0 for the constants
+	// Total and PerAddress bound the connections that are served at once, in all
+	// and of one client address; 0 for MaxConnections and MaxPerAddress.
+	Total, PerAddress int
 }
 
 // Listener is a port.
@@ -48,14 +50,12 @@ type Listener struct {
 
 // Wrap makes a port of a TCP listener.
 func Wrap(l net.Listener, o Options) net.Listener {
-	if o.total == 0 {
-		o.total, o.perAddress = MaxConnections, MaxPerAddress
-	}
+	o.Total, o.PerAddress = cmp.Or(o.Total, MaxConnections), cmp.Or(o.PerAddress, MaxPerAddress)
 	if o.Refused == nil {
 		o.Refused = func() {}
 	}
 	p := &Listener{
-		Listener: l, options: o, places: make(chan struct{}, o.total), closed: make(chan struct{}), addresses: make(map[netip.Addr]int),
+		Listener: l, options: o, places: make(chan struct{}, o.Total), closed: make(chan struct{}), addresses: make(map[netip.Addr]int),
 	}
 	if o.TLS == nil {
 		return p
@@ -101,7 +101,7 @@ func (l *Listener) enter(c net.Conn) (netip.Addr, bool) {
 	addr := admission.ClientAddress(peer, nil, nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.addresses[addr] >= l.options.perAddress {
+	if l.addresses[addr] >= l.options.PerAddress {
 		return addr, false
 	}
 	l.addresses[addr]++

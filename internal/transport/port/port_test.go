@@ -95,7 +95,7 @@ func answers(c net.Conn) bool {
 
 func TestOneAddressCantTakeAllConnections(t *testing.T) {
 	t.Parallel()
-	e := startEcho(t, Options{total: 10, perAddress: 3})
+	e := startEcho(t, Options{Total: 10, PerAddress: 3})
 	var greedy []net.Conn
 	for range 3 {
 		c := e.dial(t, "127.0.0.2")
@@ -113,7 +113,7 @@ func TestOneAddressCantTakeAllConnections(t *testing.T) {
 
 func TestConnectionsBeyondAllWait(t *testing.T) {
 	t.Parallel()
-	e := startEcho(t, Options{total: 3, perAddress: 3, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}})
+	e := startEcho(t, Options{Total: 3, PerAddress: 3, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}})
 	var proxy []net.Conn
 	for range 3 {
 		c := e.dial(t, "127.0.0.9")
@@ -167,7 +167,7 @@ func TestClosedPortAcceptsNothing(t *testing.T) {
 	t.Parallel()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	l := Wrap(inner, Options{total: 1, perAddress: 1})
+	l := Wrap(inner, Options{Total: 1, PerAddress: 1})
 	client, err := net.Dial("tcp", inner.Addr().String())
 	require.NoError(t, err)
 	defer client.Close()
