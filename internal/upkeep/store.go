@@ -32,7 +32,8 @@ type Store interface {
 	// with which the store was opened.
 	Announce(ctx context.Context) error
 	// FailRemoved fails waiting reviews of organizations that no server has
-	// announced for at least grace, and returns them.
+	// announced for at least grace, and returns them. Only time in which this
+	// server announced without a gap counts: it knows nothing of the rest.
 	FailRemoved(ctx context.Context, grace time.Duration, f review.Failure) ([]string, bool, error)
 	// FoldLog empties a log that grew because readers kept the database from
 	// doing that by itself.
@@ -77,10 +78,11 @@ const CodeOrganizationRemoved = "organization_removed"
 
 // The times of upkeep.
 const (
-	// Grace is how long no server's configuration has named an organization
-	// before it counts as removed. It is longer than a server's restart takes,
-	// and than one started by mistake without its configuration file is left
-	// running.
+	// Grace is how long no server's configuration has named an organization,
+	// while another server was there to see that, before it counts as removed. It
+	// is longer than a server's restart takes, and than one started by mistake
+	// without its configuration file is left running. After an outage of them all
+	// each has this long to come back.
 	Grace = 10 * time.Minute
 	// KeepKeys is how long keys that do not work any more are remembered, so
 	// that their users are told why.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/review"
@@ -17,11 +18,47 @@ import (
 // of reviews wait for their organization's row.
 const announceAtOnce = 50
 
+// announceGap is the longest pause between two announcements in which the
+// organizations of other servers can't have become unnamed for upkeep.Grace:
+// theirs come every minute, too.
+const announceGap = upkeep.Grace / 2
+
+// announcing is when a server announced what its configuration names: from
+// since to last, without a gap. Both are zero before the first time, and after
+// an attempt that failed.
+type announcing struct {
+	mu          sync.Mutex
+	since, last time.Time
+}
+
+// did notes an announcement.
+func (a *announcing) did(now time.Time, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch gap := now.Sub(a.last); {
+	case err != nil:
+		a.since, a.last = time.Time{}, time.Time{}
+		return
+	case gap < 0 || gap > announceGap:
+		a.since = now
+	}
+	a.last = now
+}
+
+// forAll tells whether the server announced all the while from a time to now.
+func (a *announcing) forAll(from, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.last.IsZero() && !a.since.After(from) && now.Sub(a.last) <= announceGap
+}
+
 // Announce implements upkeep.Store.
 func (s *Store) Announce(ctx context.Context) error {
+	var now time.Time
 	// In one order, so that two servers can't wait for each other's rows.
 	for names := range slices.Chunk(slices.Sorted(slices.Values(s.organizations)), announceAtOnce) {
 		err := s.write(ctx, "announce organizations", everyone, func(t *tx) error {
+			now = t.now
 			args := make([]any, 0, 2*len(names))
 			for _, name := range names {
 				args = append(args, name, at(t.now))
@@ -31,13 +68,19 @@ func (s *Store) Announce(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
+			s.announcing.did(now, err)
 			return err
 		}
+	}
+	if !now.IsZero() { // it has organizations
+		s.announcing.did(now, nil)
 	}
 	return nil
 }
 
-// FailRemoved implements upkeep.Store. An organization that no server has ever
+// FailRemoved implements upkeep.Store. It does nothing unless this store has
+// announced its own organizations all the while: what kept it from that may have
+// kept other servers from it, too. An organization that no server has ever
 // announced, of a database from before there were announcements, has the grace
 // from the first look on.
 func (s *Store) FailRemoved(ctx context.Context, grace time.Duration, f review.Failure) (failed []string, more bool, err error) {
@@ -45,6 +88,9 @@ func (s *Store) FailRemoved(ctx context.Context, grace time.Duration, f review.F
 		failed = nil
 		if _, err := t.exec(ctx, `UPDATE organizations SET configured_at = ? WHERE configured_at = 0`, at(t.now)); err != nil {
 			return false, err
+		}
+		if !s.announcing.forAll(t.now.Add(-grace), t.now) {
+			return false, nil
 		}
 		var org string
 		err := t.get(ctx, &org, `SELECT name FROM organizations WHERE queued > 0 AND configured_at <= ?

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -100,14 +101,12 @@ func TestReviewsOfRemovedOrganizationsFail(t *testing.T) {
 		}
 
 		for range 5 { // as long as one of them names it
-			clock.Advance(upkeep.Grace - time.Second)
+			announceFor(t, after, clock, upkeep.Grace-time.Second)
 			require.NoError(t, before.Announce(ctx))
-			require.NoError(t, after.Announce(ctx))
 			assert.Empty(t, failAll(before))
 			assert.Empty(t, failAll(after))
 		}
-		clock.Advance(upkeep.Grace - time.Second)
-		require.NoError(t, after.Announce(ctx))
+		announceFor(t, after, clock, upkeep.Grace-time.Second)
 		assert.Empty(t, failAll(after), "the other may only be restarting")
 		clock.Advance(time.Second)
 		failed := failAll(after)
@@ -137,6 +136,17 @@ func TestReviewsOfRemovedOrganizationsFail(t *testing.T) {
 	})
 }
 
+// announceFor has a server announce its organizations for a time, as its loop
+// does.
+func announceFor(t *testing.T, s *Store, clock *storetest.Clock, d time.Duration) {
+	t.Helper()
+	require.NoError(t, s.Announce(t.Context()))
+	for ; d > 0; d -= time.Minute {
+		clock.Advance(min(d, time.Minute))
+		require.NoError(t, s.Announce(t.Context()))
+	}
+}
+
 // A database from before there were announcements loses nothing at once.
 func TestOrganizationsThatWereNeverAnnounced(t *testing.T) {
 	t.Parallel()
@@ -149,9 +159,70 @@ func TestOrganizationsThatWereNeverAnnounced(t *testing.T) {
 			failed, _, err := s.FailRemoved(t.Context(), upkeep.Grace, failure())
 			require.NoError(t, err)
 			assert.Equal(t, want, append([]string(nil), failed...))
-			clock.Advance(upkeep.Grace)
+			announceFor(t, s, clock, upkeep.Grace)
 		}
 	})
+}
+
+// Time in which no server could announce anything is nobody's removal: each
+// server that comes back finds the others' organizations unnamed for long.
+func TestOrganizationsAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	const night = 12 * time.Hour
+	for name, outage := range map[string]func(t *testing.T, clock *storetest.Clock, server func() *Store) *Store{
+		"no server ran": func(t *testing.T, clock *storetest.Clock, server func() *Store) *Store {
+			t.Helper()
+			clock.Advance(night)
+			return server()
+		},
+		"the server, or the clock, was elsewhere": func(t *testing.T, clock *storetest.Clock, server func() *Store) *Store {
+			t.Helper()
+			s := server()
+			announceFor(t, s, clock, 2*upkeep.Grace)
+			clock.Advance(night)
+			return s
+		},
+		"announcements failed": func(t *testing.T, clock *storetest.Clock, server func() *Store) *Store {
+			t.Helper()
+			s := server()
+			announceFor(t, s, clock, upkeep.Grace-time.Second)
+			away, cancel := context.WithCancel(t.Context())
+			cancel()
+			require.Error(t, s.Announce(away))
+			clock.Advance(2 * time.Second)
+			return s
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachKind(t, func(t *testing.T, database string) {
+				ctx, clock := t.Context(), storetest.NewClock()
+				open := func(org string) *Store {
+					return openAt(t, Options{Database: database, Organizations: []string{org}, Now: clock.Now})
+				}
+				other := open("other")
+				require.NoError(t, other.Announce(ctx))
+				_, err := other.CreateReview(ctx, newReview("other", "rev_a"), 1)
+				require.NoError(t, err)
+
+				s := outage(t, clock, func() *Store { return open("acme") })
+				none := func() {
+					t.Helper()
+					failed, more, err := s.FailRemoved(ctx, upkeep.Grace, failure())
+					require.NoError(t, err)
+					require.Empty(t, failed)
+					assert.False(t, more)
+				}
+				none()
+				announceFor(t, s, clock, upkeep.Grace-time.Second)
+				none()
+				announceFor(t, s, clock, time.Second)
+				failed, _, err := s.FailRemoved(ctx, upkeep.Grace, failure())
+				require.NoError(t, err)
+				assert.Equal(t, []string{"rev_a"}, failed, "it had the time to say that it is there")
+			})
+		})
+	}
 }
 
 func TestAnnounceMany(t *testing.T) {

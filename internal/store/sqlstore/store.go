@@ -29,7 +29,8 @@ type Store struct {
 	closed    atomic.Bool
 
 	organizations []string // see Options
-	foldFrom      int64    // bytes of SQLite's log over which FoldLog empties it
+	announcing    announcing
+	foldFrom      int64 // bytes of SQLite's log over which FoldLog empties it
 }
 
 var (
