@@ -29,15 +29,15 @@ func (c *pgConn) ask(a *asking, questions string) (_ driver.Rows, err error) {
 			stop()
 		}
 	}()
-	mode, begin := "REPEATABLE READ READ ONLY", "SELECT "+a.scope.set()
+	mode := "REPEATABLE READ READ ONLY"
 	if a.write {
-		mode, begin = "READ COMMITTED READ WRITE", begin+", "+pgTimeouts
+		mode = "READ COMMITTED READ WRITE"
 	}
-	mode = "SET TRANSACTION ISOLATION LEVEL " + mode + "; "
-	out, err := c.send(a, mode+begin+"; "+questions)
+	begin := "SET TRANSACTION ISOLATION LEVEL " + mode + "; SELECT " + a.scope.set() + ", " + pgTimeouts + "; "
+	out, err := c.send(a, begin+questions)
 	var refused *pq.Error
 	if a.compile != nil && errors.As(err, &refused) && lacksCompiled(string(refused.Code)) {
-		out, err = c.send(a, mode+a.compile()+begin+"; "+questions)
+		out, err = c.send(a, begin+a.compile()+questions)
 	}
 	if err != nil {
 		return nil, err

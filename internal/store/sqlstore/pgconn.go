@@ -24,14 +24,18 @@ const (
 	// a server that is frozen, or cut off, holds its locks no longer. It is well
 	// below a lease.
 	idleTimeout = 5 * time.Second
-	// aliveInterval is how often a statement looks whether its client is there.
-	aliveInterval = time.Second
+	// aliveInterval is how often a statement that goes on looks whether its
+	// client is there.
+	aliveInterval = 100 * time.Millisecond
 	// answerTimeout is ours, for an answer of a server that may be dead. It is
 	// longer than statementTimeout, so that a living one answers first.
 	answerTimeout = statementTimeout + 2*time.Second
 	// cancelGrace is how long a statement may still take when its context ends,
-	// before the connection is given up.
+	// before the connection is given up. Before that, the server hears that the
+	// client has left, and has time to see it and to end its part: connections
+	// that were given up must not add up there.
 	cancelGrace = 500 * time.Millisecond
+	leaveGrace  = cancelGrace - 3*aliveInterval
 )
 
 // beginning is what the beginning of a transaction needs and learns, and what
@@ -64,8 +68,8 @@ type pqConn interface {
 // pgConnector makes connections that differ from lib/pq's in three things. A
 // transaction begins, says for whom it works, and reads the clock in one round
 // trip. The end of a context ends a statement also when the server is dead or
-// frozen, and takes no goroutine and no second connection. And every answer has
-// to come in answerTimeout.
+// frozen, and takes no second connection to say so. And every answer has to come
+// in answerTimeout.
 type pgConnector struct {
 	config  pq.Config
 	patient bool // takes any time for an answer, as migrations need
@@ -167,7 +171,7 @@ const pgClock = `(EXTRACT(EPOCH FROM now()) * 1000000)::BIGINT`
 // idleTimeout and aliveInterval.
 const pgTimeouts = `set_config('statement_timeout', '10s', TRUE),
 	set_config('idle_in_transaction_session_timeout', '5s', TRUE),
-	set_config('client_connection_check_interval', '1s', TRUE)`
+	set_config('client_connection_check_interval', '100ms', TRUE)`
 
 // finish ends what began with a transaction.
 func (c *pgConn) finish() {
@@ -197,7 +201,7 @@ func (c *pgConn) ExecContext(ctx context.Context, query string, args []driver.Na
 }
 
 // IsValid implements driver.Validator.
-func (c *pgConn) IsValid() bool { return !c.bad && c.pqConn.IsValid() }
+func (c *pgConn) IsValid() bool { return !c.bad && !c.net.hasLeft() && c.pqConn.IsValid() }
 
 // ResetSession implements driver.SessionResetter.
 func (c *pgConn) ResetSession(ctx context.Context) error {
@@ -291,6 +295,7 @@ type pgNetConn struct {
 	mu      sync.Mutex
 	watched bool
 	ending  bool // a context has ended: deadlines are not moved any more
+	left    bool // the server was told that nothing more will come
 }
 
 // watch begins to watch, after the connection is made.
@@ -313,16 +318,27 @@ func (c *pgNetConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// endWith gives what happens on the connection only cancelGrace when ctx ends.
-// stop ends that; it returns when nothing of it will happen any more.
+// endWith gives what happens on the connection only cancelGrace when ctx ends,
+// and tells the server after leaveGrace. stop ends that; it returns when nothing
+// of it will happen any more.
 func (c *pgNetConn) endWith(ctx context.Context) (stop func()) {
 	ended := make(chan struct{})
+	stopped := false // under mu
+	leave := func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && !stopped {
+			c.left = true
+			_ = half.CloseWrite() // fails only on a closed connection
+		}
+	}
 	cancel := context.AfterFunc(ctx, func() {
 		defer close(ended)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.ending = true
-		_ = c.SetDeadline(time.Now().Add(cancelGrace)) // fails only on a closed connection
+		_ = c.SetDeadline(time.Now().Add(cancelGrace)) // likewise
+		time.AfterFunc(leaveGrace, leave)
 	})
 	return func() {
 		if cancel() {
@@ -332,7 +348,15 @@ func (c *pgNetConn) endWith(ctx context.Context) (stop func()) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.ending = false // the next Write sets another deadline
+		stopped = true
 	}
+}
+
+// hasLeft reports whether the server was told that nothing more will come.
+func (c *pgNetConn) hasLeft() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.left
 }
 
 // configurePostgres reads the address of a database. It may hold a password, so

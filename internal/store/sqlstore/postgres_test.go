@@ -119,11 +119,11 @@ func TestAFrozenClientHoldsNothing(t *testing.T) {
 			"client_connection_check_interval": aliveInterval,
 		} {
 			var got int64
-			if err := t.get(ctx, &got, `SELECT EXTRACT(EPOCH FROM CAST(current_setting(?) AS INTERVAL))::BIGINT`, name); err != nil {
+			if err := t.get(ctx, &got, `SELECT EXTRACT(EPOCH FROM CAST(current_setting(?) AS INTERVAL) * 1000)::BIGINT`, name); err != nil {
 				return err
 			}
-			if time.Duration(got)*time.Second != want {
-				return fmt.Errorf("%s is %d s", name, got)
+			if time.Duration(got)*time.Millisecond != want {
+				return fmt.Errorf("%s is %d ms", name, got)
 			}
 		}
 		return nil
