@@ -109,14 +109,17 @@ func (r *run) report(e *verdict.Evidence, took time.Duration) *Report {
 
 // requests measures when the API answered again. While the database was away
 // no server could: such a time counts from when it was back, for the bound on
-// that. A probe of one server whose way was cut, or that was killed, meanwhile
-// says nothing.
+// that. While the other server was away, too, or the same was killed again, the
+// time is told, and the bound is not for it. A probe of one server that
+// something else hit meanwhile says nothing.
 func (r *run) requests(made []faults.Done) []verdict.Measure {
 	api := verdict.Measure{Name: "API answers after a lost server", Bound: verdict.APIBound}
+	both := verdict.Measure{Name: "the same while no server was left"}
 	own := verdict.Measure{Name: "the killed server itself answers"}
 	database := verdict.Measure{Name: "requests succeed after the database is back", Bound: verdict.DatabaseBound}
 	for _, p := range r.probes {
-		if p.err != nil || p.server != anyServer && disturbed(p, made) {
+		hit := disturbed(p, made)
+		if p.err != nil || p.server != anyServer && hit {
 			continue
 		}
 		note := fmt.Sprintf("%s at %s", p.after.Event, p.after.Began.Format("15:04:05.000"))
@@ -125,6 +128,8 @@ func (r *run) requests(made []faults.Done) []verdict.Measure {
 		switch {
 		case takesDatabase(p.after.Kind):
 			database.Add(p.took, note)
+		case hit:
+			both.Add(p.took, note)
 		case !back.IsZero():
 			database.Add(max(end.Sub(back), 0), note)
 		case p.server != anyServer:
@@ -133,20 +138,22 @@ func (r *run) requests(made []faults.Done) []verdict.Measure {
 			api.Add(p.took, note)
 		}
 	}
-	return []verdict.Measure{api, own, database}
+	return []verdict.Measure{api, both, own, database}
 }
 
-// disturbed tells whether another fault hit the one server of a probe.
+// disturbed tells whether another fault hit the server of a probe, or any
+// server of a probe of all.
 func disturbed(p probe, made []faults.Done) bool {
 	end := p.began.Add(p.took)
 	return slices.ContainsFunc(made, func(d faults.Done) bool {
+		if d.Skipped != "" || d.Event == p.after.Event || !d.Began.Before(end) || !d.Ended.After(p.began) {
+			return false
+		}
 		switch d.Kind {
 		case faults.KillServer, faults.FreezeServer, faults.CutDatabase, faults.HoldDatabase:
-			return d.Skipped == "" && d.Server == p.server && d.Event != p.after.Event && d.Began.Before(end) && d.Ended.After(p.began)
-		case faults.CrashDatabase, faults.FillDatabase:
-			return d.Event != p.after.Event && takesDatabase(p.after.Kind) && d.Began.Before(end) && d.Ended.After(p.began)
+			return p.server == anyServer || d.Server == p.server
 		default:
-			return false
+			return takesDatabase(d.Kind) && takesDatabase(p.after.Kind)
 		}
 	})
 }
