@@ -21,11 +21,13 @@ type GateLimits struct {
 	// Open is how many requests there are, whatever they wait for, and
 	// OpenPerAddress how many of them one address has. Watches are counted
 	// apart.
-	Open, OpenPerAddress, Watches int
-	// Bodies is how many large bodies are read or held, and Answers how many
-	// large answers are written. One that finds no place waits for BulkWait.
-	Bodies, Answers int
-	BulkWait        time.Duration
+	Open, OpenPerAddress int
+	// Watches is how many there are, Bodies how many large bodies are read or
+	// held, and Answers how many large answers are written. Of each, a key may
+	// have an eighth and an organization a quarter. A body or an answer that
+	// finds no place waits for BulkWait, once for each of those three bounds.
+	Watches, Bodies, Answers int
+	BulkWait                 time.Duration
 }
 
 // Large is the size, in bytes, over which a body or an answer needs a place.
@@ -76,13 +78,13 @@ type Gate struct {
 	log     *slog.Logger
 	observe func(Crowd)
 
-	work, bodies, answers *places
+	work                     *places
+	watches, bodies, answers *shares
 
 	mu        sync.Mutex
 	open      int
 	addresses map[netip.Addr]int // open requests by address
-	watches   int
-	shed      int // since the last log line
+	shed      int                // since the last log line
 	logged    time.Time
 }
 
@@ -96,20 +98,41 @@ func NewGate(l GateLimits, trusted []netip.Prefix, log *slog.Logger, observe fun
 	}
 	return &Gate{
 		limits: l, trusted: trusted, log: log, observe: observe,
-		work:    newPlaces(l.Working, l.Waiting, l.Wait),
-		bodies:  newPlaces(l.Bodies, l.Bodies, l.BulkWait),
-		answers: newPlaces(l.Answers, l.Answers, l.BulkWait), addresses: make(map[netip.Addr]int),
+		work:      newPlaces(l.Working, l.Waiting, l.Wait),
+		watches:   newShares(newPlaces(l.Watches, 0, 0)),
+		bodies:    newShares(newPlaces(l.Bodies, l.Bodies, l.BulkWait)),
+		answers:   newShares(newPlaces(l.Answers, l.Answers, l.BulkWait)),
+		addresses: make(map[netip.Addr]int),
 	}
 }
+
+// Apart makes a gate of its own, with other limits, behind the same proxies.
+func (g *Gate) Apart(l GateLimits) *Gate { return NewGate(l, g.trusted, g.log, nil) }
 
 // Pass is a request that has entered. One goroutine uses it at a time.
 type Pass struct {
 	gate    *Gate
 	addr    netip.Addr // invalid when it is not counted
+	caller  Caller     // the zero Caller until it is known
 	working bool
-	watch   bool
-	body    bool
+	watch   func() // gives its place back; nil for none
+	body    func() // gives its place back; nil for none
 	left    bool
+}
+
+// Admitted tells who makes the request. Until then it takes from its address's
+// part of the places.
+func (p *Pass) Admitted(c Caller) {
+	if p != nil {
+		p.caller = c
+	}
+}
+
+func (p *Pass) owners() []owner {
+	if p.caller.KeyID == "" {
+		return []owner{{addressPrefix + p.addr.String(), addressPart}}
+	}
+	return []owner{{"key:" + p.caller.KeyID, keyPart}, {"org:" + p.caller.Organization, organizationPart}}
 }
 
 // Enter lets a request in and gives it a place among those that are worked on.
@@ -199,25 +222,26 @@ func (p *Pass) Resume(ctx context.Context) error {
 
 // take takes a place.
 func (g *Gate) take(ctx context.Context, from *places, crowd Crowd) error {
-	switch err := from.take(ctx); {
-	case err == nil, ctx.Err() != nil:
+	return g.verdict(ctx, from.take(ctx), crowd)
+}
+
+// verdict is what a request is told whose wait for a place ended with err.
+func (g *Gate) verdict(ctx context.Context, err error, crowd Crowd) error {
+	if err == nil || ctx.Err() != nil {
 		return err
-	default:
-		return g.refuse(crowd)
 	}
+	return g.refuse(crowd)
 }
 
 // Body takes a place for a large body, until Leave; its errors are those of
 // Enter.
 func (p *Pass) Body(ctx context.Context) error {
-	if p == nil || p.body {
+	if p == nil || p.body != nil {
 		return nil
 	}
-	if err := p.gate.take(ctx, p.gate.bodies, CrowdBodies); err != nil {
-		return err
-	}
-	p.body = true
-	return nil
+	giveBack, err := p.gate.bodies.take(ctx, p.owners())
+	p.body = giveBack
+	return p.gate.verdict(ctx, err, CrowdBodies)
 }
 
 // Answer takes a place for a large answer that is to be written, and returns
@@ -226,32 +250,27 @@ func (p *Pass) Answer(ctx context.Context) (done func(), err error) {
 	if p == nil {
 		return func() {}, nil
 	}
-	if err := p.gate.take(ctx, p.gate.answers, CrowdAnswers); err != nil {
-		return nil, err
-	}
-	return p.gate.answers.giveBack, nil
+	done, err = p.gate.answers.take(ctx, p.owners())
+	return done, p.gate.verdict(ctx, err, CrowdAnswers)
 }
 
 // Watch makes the request a watch: it is worked on and open no more, and counts
 // among the watches until Leave. It fails with Unavailable when there are too
 // many.
 func (p *Pass) Watch() error {
-	if p == nil || p.watch {
+	if p == nil || p.watch != nil {
 		return nil
 	}
 	g := p.gate
 	p.Pause()
-	g.mu.Lock()
-	full := g.watches >= g.limits.Watches
-	if !full {
-		g.watches++
-		g.closeOne(p.addr)
-		p.watch = true
-	}
-	g.mu.Unlock()
-	if full {
+	giveBack, err := g.watches.take(context.Background(), p.owners()) // which waits for nobody
+	if err != nil {
 		return g.refuse(CrowdWatches)
 	}
+	p.watch = giveBack
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closeOne(p.addr)
 	return nil
 }
 
@@ -262,17 +281,16 @@ func (p *Pass) Leave() {
 	}
 	p.left = true
 	p.Pause()
-	if p.body {
-		p.gate.bodies.giveBack()
+	if p.body != nil {
+		p.body()
 	}
-	g := p.gate
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if p.watch {
-		g.watches--
-	} else {
-		g.closeOne(p.addr)
+	if p.watch != nil {
+		p.watch()
+		return
 	}
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	p.gate.closeOne(p.addr)
 }
 
 // closeOne counts one open request less. The caller holds mu.
@@ -292,7 +310,8 @@ type GateState struct{ Working, Waiting, Open, Watches int }
 // State says how full the gate is, for metrics.
 func (g *Gate) State() GateState {
 	working, waiting := g.work.state()
+	watches, _ := g.watches.all.state()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return GateState{Working: working, Waiting: waiting, Open: g.open, Watches: g.watches}
+	return GateState{Working: working, Waiting: waiting, Open: g.open, Watches: watches}
 }

@@ -120,8 +120,8 @@ func TestGateCountsWatchesApart(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	var watches []*admission.Pass
-	for range 2 {
-		p := g.enter(t, "192.0.2.1:1")
+	for i := range 2 {
+		p := g.enter(t, fmt.Sprintf("192.0.2.%d:1", i))
 		require.NoError(t, p.Watch())
 		require.NoError(t, p.Watch())
 		watches = append(watches, p)
@@ -131,7 +131,7 @@ func TestGateCountsWatchesApart(t *testing.T) {
 	g.refused(t, p.Watch(), admission.CrowdWatches)
 	p.Leave()
 	watches[0].Leave()
-	p = g.enter(t, "192.0.2.1:1")
+	p = g.enter(t, "192.0.2.2:1")
 	require.NoError(t, p.Watch())
 	p.Leave()
 	watches[1].Leave()
@@ -157,6 +157,52 @@ func TestGateBoundsLargeBodiesAndAnswers(t *testing.T) {
 	done, err = c.Answer(t.Context())
 	require.NoError(t, err)
 	done()
+}
+
+// Nobody takes all: of the places for bodies, answers and watches, each caller
+// has a part.
+func TestGateLeavesPlacesForOthers(t *testing.T) {
+	t.Parallel()
+	l := admission.DefaultGateLimits()
+	l.BulkWait = time.Millisecond
+	for name, tc := range map[string]struct {
+		all  int
+		take func(*admission.Pass) error
+	}{
+		"bodies": {l.Bodies, func(p *admission.Pass) error { return p.Body(t.Context()) }},
+		"answers": {l.Answers, func(p *admission.Pass) error {
+			_, err := p.Answer(t.Context())
+			return err
+		}},
+		"watches": {l.Watches, (*admission.Pass).Watch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := admission.NewGate(l, nil, slog.New(slog.DiscardHandler), nil)
+			var all []*admission.Pass
+			// takes takes places until there is none left.
+			takes := func(c admission.Caller) (n int) {
+				for ; ; n++ {
+					p, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: fmt.Sprintf("192.0.2.%d:1", len(all)%200)})
+					require.NoError(t, err)
+					p.Pause()
+					p.Admitted(c)
+					all = append(all, p)
+					if err := tc.take(p); err != nil {
+						return n
+					}
+				}
+			}
+			assert.Equal(t, tc.all/8, takes(admission.Caller{KeyID: "key_1", Organization: "acme"}))
+			assert.Equal(t, tc.all/8, takes(admission.Caller{KeyID: "key_2", Organization: "acme"}), "another key of the same organization")
+			assert.Zero(t, takes(admission.Caller{KeyID: "key_3", Organization: "acme"}))
+			assert.Equal(t, tc.all/8, takes(admission.Caller{KeyID: "key_4", Organization: "other"}), "another organization")
+			for _, p := range all {
+				p.Leave()
+			}
+			assert.Equal(t, admission.GateState{}, g.State())
+		})
+	}
 }
 
 func TestGateTellsTheContextsError(t *testing.T) {

@@ -152,3 +152,44 @@ func TestPlacesAreNeverLostOrGivenTwice(t *testing.T) {
 	assert.Zero(t, taken)
 	assert.Zero(t, waiting)
 }
+
+// Who waits for his own part waits apart, gets what becomes free in it, and is
+// forgotten when he has gone.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newShares(newPlaces(4, 4, time.Second))
+		one, other := []owner{{"key:1", 2}, {"org:1", 2}}, []owner{{"org:2", 4}}
+		a, err := s.take(t.Context(), one)
+		require.NoError(t, err)
+		b, err := s.take(t.Context(), one)
+		require.NoError(t, err)
+		waiting := make(chan func(), 1)
+		go func() {
+			c, err := s.take(t.Context(), one)
+			assert.NoError(t, err)
+			waiting <- c
+		}()
+		synctest.Wait()
+		_, line := s.all.state()
+		assert.Zero(t, line)
+		d, err := s.take(t.Context(), other)
+		require.NoError(t, err, "nobody else waits")
+		a()
+		c := <-waiting
+		start := time.Now()
+		_, err = s.take(t.Context(), one)
+		require.ErrorIs(t, err, errNoPlace)
+		assert.LessOrEqual(t, time.Since(start), 4*time.Second)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = s.take(gone, one)
+		require.ErrorIs(t, err, context.Canceled)
+		b()
+		c()
+		d()
+		assert.Empty(t, s.owners)
+		taken, _ := s.all.state()
+		assert.Zero(t, taken)
+	})
+}

@@ -162,6 +162,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	caller, decision, err := g.admitter.Admit(r.Context(), credentials, policy)
 	e.caller = caller
+	pass.Admitted(caller)
 	setRateHeaders(h, decision)
 	switch {
 	case err != nil:
@@ -279,11 +280,12 @@ func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(word)) // the client may be gone
 }
 
-func (g *Gateway) document(w http.ResponseWriter, r *http.Request) {
+func (g *Gateway) document(w *recorder, r *http.Request) {
 	if !g.readOnly(w, r) {
 		return
 	}
 	w.Header().Set("Content-Type", jsonType)
+	w.unbound()               // it is there anyway, once for all who read it
 	_, _ = w.Write(g.openAPI) // the client may be gone
 }
 

@@ -247,6 +247,12 @@ func (w *recorder) bound(ctx context.Context, pass *admission.Pass, crowd func(e
 	w.ctx, w.pass, w.crowd = ctx, pass, crowd
 }
 
+// unbound lets what is answered have any size.
+func (w *recorder) unbound() {
+	w.pass.Pause()
+	w.pass = nil
+}
+
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status

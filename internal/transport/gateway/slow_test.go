@@ -227,3 +227,55 @@ func TestLargeAnswersHavePlaces(t *testing.T) {
 		assert.Equal(t, http.StatusOK, resp.StatusCode)
 	})
 }
+
+// get sends a request for a path and returns the connection, from which nothing
+// was read.
+func get(t *testing.T, b *transporttest.Bundle, path, token string) net.Conn {
+	t.Helper()
+	c := dial(t, b.REST)
+	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
+	require.NoError(t, err)
+	return c
+}
+
+// answered reads the status of an answer.
+func answered(t *testing.T, c net.Conn) int {
+	t.Helper()
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	return resp.StatusCode
+}
+
+// A client that reads nothing keeps what he may have for himself, and nothing
+// that others need.
+func TestUnreadAnswersLeavePlacesForOthers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		path  string
+		keyed bool
+	}{
+		"the document, without a key": {"/openapi.json", false},
+		"reviews, with one key":       {"/v1/reviews/rev_1", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			slowly(t, func(t *testing.T, b *transporttest.Bundle) {
+				b.Reviews.GetFunc = func(org, id string) (review.Review, error) {
+					r, err := large(org, id)
+					r.Findings = r.Findings[:1_500] // more than a connection holds
+					return r, err
+				}
+				_, token := b.Key(t)
+				_, other := b.KeyOf(t, "other")
+				if !tc.keyed {
+					token = ""
+				}
+				for range 40 {
+					get(t, b, tc.path, token)
+				}
+				pause(100 * time.Millisecond)
+				start := time.Now()
+				assert.Equal(t, http.StatusOK, answered(t, get(t, b, "/v1/reviews/rev_1", other)))
+				assert.Less(t, time.Since(start), 100*time.Millisecond)
+			})
+		})
+	}
+}

@@ -33,6 +33,7 @@ func (a admit) around(ctx context.Context, _ string, next func(context.Context) 
 	md, _ := metadata.FromIncomingContext(ctx)
 	caller, decision, err := a.admitter.Admit(ctx, credentialsOf(c, md), admission.KeyRequired)
 	c.caller = caller
+	c.pass.Admitted(caller)
 	// It fails only when the header was sent already, which nobody did yet.
 	_ = grpc.SetHeader(ctx, RateMetadata(decision))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -94,7 +95,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	go func() { served <- server.Serve(port.Wrap(listener, o.Port)) }()
 
 	g, err := gateway.New(gateway.Config{
-		Conn: server.Conn(), Admitter: admitter, Gate: b.Gate, OpenAPI: []byte(`{"openapi":"3.0.0"}`), Log: log, Tracer: o.Tracer, Observe: o.Observe,
+		Conn: server.Conn(), Admitter: admitter, Gate: b.Gate, OpenAPI: Document(), Log: log, Tracer: o.Tracer, Observe: o.Observe,
 		Ready: func(context.Context) error { return b.ready },
 	})
 	require.NoError(t, err)
@@ -112,6 +113,11 @@ func Start(t testing.TB, o Options) *Bundle {
 		assert.NoError(t, <-served)
 	})
 	return b
+}
+
+// Document is the OpenAPI document: more than a connection holds.
+func Document() []byte {
+	return fmt.Appendf(nil, `{"openapi":"3.0.0","info":{"description":"%s"}}`, strings.Repeat("x", 4*pipeBuffer))
 }
 
 // listen opens both ports, that of REST as the listener of web.
@@ -153,10 +159,16 @@ func (b *Bundle) SetKeysDown(err error) {
 // all scopes when none is named.
 func (b *Bundle) Key(t testing.TB, scopes ...admission.Scope) (admission.Key, string) {
 	t.Helper()
+	return b.KeyOf(t, "acme", scopes...)
+}
+
+// KeyOf is Key for another organization.
+func (b *Bundle) KeyOf(t testing.TB, org string, scopes ...admission.Scope) (admission.Key, string) {
+	t.Helper()
 	if len(scopes) == 0 {
 		scopes = admission.Scopes()
 	}
-	k, token, err := b.Keys.Issue(context.Background(), "acme", admission.NewKey{Name: "test", Scopes: scopes})
+	k, token, err := b.Keys.Issue(context.Background(), org, admission.NewKey{Name: "test", Scopes: scopes})
 	require.NoError(t, err)
 	return k, token
 }
