@@ -33,7 +33,7 @@ func (c *pgConn) ask(a *asking, questions string) (_ driver.Rows, err error) {
 	if a.write {
 		mode = "READ COMMITTED READ WRITE"
 	}
-	begin := "SET TRANSACTION ISOLATION LEVEL " + mode + "; SELECT " + a.scope.set() + ", " + pgTimeouts + "; "
+	begin := "SET TRANSACTION ISOLATION LEVEL " + mode + "; SELECT " + a.scope.set() + ", " + pgMessageTimeouts + "; "
 	out, err := c.send(a, begin+questions)
 	var refused *pq.Error
 	if a.compile != nil && errors.As(err, &refused) && lacksCompiled(string(refused.Code)) {

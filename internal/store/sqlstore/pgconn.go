@@ -168,10 +168,12 @@ func (c *pgConn) begin(ctx context.Context, o driver.TxOptions, b *beginning) (e
 const pgClock = `(EXTRACT(EPOCH FROM now()) * 1000000)::BIGINT`
 
 // pgTimeouts are expressions that set the server's part: statementTimeout,
-// idleTimeout and aliveInterval.
-const pgTimeouts = `set_config('statement_timeout', '10s', TRUE),
-	set_config('idle_in_transaction_session_timeout', '5s', TRUE),
-	set_config('client_connection_check_interval', '100ms', TRUE)`
+// aliveInterval and idleTimeout. A transaction that is one message is never
+// idle.
+const (
+	pgTimeouts        = pgMessageTimeouts + `, set_config('idle_in_transaction_session_timeout', '5s', TRUE)`
+	pgMessageTimeouts = `set_config('statement_timeout', '10s', TRUE), set_config('client_connection_check_interval', '100ms', TRUE)`
+)
 
 // finish ends what began with a transaction.
 func (c *pgConn) finish() {
