@@ -41,7 +41,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	}
 	reviews := review.NewService(s.store, policy, hub, c.ScanWorkers)
 	m := s.metrics
-	m.registry.MustRegister(newQueueCollector(s.store))
+	m.registry.MustRegister(newQueueCollector(s.store, policy.MaxQueued))
 	m.registry.MustRegister(s.store.Collectors()...)
 	s.keys = admission.NewKeys(s.store, s.store.Now, s.log)
 	m.watchKeys(s.keys)

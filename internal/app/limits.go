@@ -56,14 +56,7 @@ func (c gateCollector) Collect(to chan<- prometheus.Metric) {
 
 // openPorts makes the public listeners fit for strangers.
 func (s *Server) openPorts(c config.Listen) error {
-	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "prwarden_connections_refused_total",
-		Help: "Connections that were closed at once because their address had too many, by port.",
-	}, []string{"port"})
-	for _, name := range []string{"http", "grpc"} {
-		refused.WithLabelValues(name) // from 0 on
-	}
-	s.metrics.registry.MustRegister(refused)
+	refused := newRefusedConnections(s.metrics.registry, "http", "grpc")
 	certificates, err := s.certificates(c)
 	if err != nil {
 		return err
@@ -94,9 +87,6 @@ func (s *Server) certificates(c config.Listen) (*tlsfile.Loader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TLS of the public ports: %w", err)
 	}
-	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "prwarden_tls_certificate_expiry_timestamp_seconds",
-		Help: "When the certificate of the public ports ends, in seconds since 1970.",
-	}, func() float64 { return float64(certificates.NotAfter().Unix()) }))
+	watchCertificate(s.metrics.registry, certificateOfPorts, certificates)
 	return certificates, nil
 }

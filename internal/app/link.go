@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime/debug"
+	"slices"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"github.com/prometheus/client_golang/prometheus"
@@ -50,11 +51,7 @@ type scannerLink struct {
 // What either tells Prometheus is registered with r.
 func linkScanner(c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger, t tracing) (scannerLink, error) {
 	if len(c.Scanners) > 0 {
-		link, err := linkScanners(c, log, t)
-		if err == nil {
-			watchPool(r, link.pool)
-		}
-		return link, err
+		return linkScanners(c, r, log, t)
 	}
 	host, err := newScannerHost(c, env, r, log)
 	if err != nil {
@@ -86,23 +83,23 @@ func linkLocalScanner(service *scannergrpc.Server, log *slog.Logger, t tracing) 
 	}}, nil
 }
 
-// linkScanners connects to the configured scanners.
-func linkScanners(c config.Config, log *slog.Logger, t tracing) (scannerLink, error) {
-	secure := false
-	for _, addr := range c.Scanners {
-		secure = secure || c.TLSTo(addr)
-	}
-	creds := insecure.NewCredentials()
-	if secure {
-		loader, err := tlsfile.Load(linkFiles(c.Link), log)
+// linkScanners connects to the configured scanners, to each as TLSTo says.
+func linkScanners(c config.Config, r *prometheus.Registry, log *slog.Logger, t tracing) (scannerLink, error) {
+	plain, secure := insecure.NewCredentials(), insecure.NewCredentials()
+	if slices.ContainsFunc(c.Scanners, c.TLSTo) {
+		loader, err := loadLink(c.Link, r, log)
 		if err != nil {
-			return scannerLink{}, fmt.Errorf("tls_cert, tls_key and tls_ca: %w", err)
+			return scannerLink{}, err
 		}
-		creds = loader.Credentials(tls.VersionTLS13)
+		secure = loader.Credentials(tls.VersionTLS13)
 	}
 	pool := scannergrpc.NewPool(scannergrpc.PoolOptions{
 		Scanners: c.Scanners,
 		Dial: func(address, authority string) (*grpc.ClientConn, error) {
+			creds := plain
+			if c.TLSTo(authority) {
+				creds = secure
+			}
 			return grpc.NewClient("passthrough:///"+address, append(append(scannergrpc.NetworkDialOptions(), t.client()...),
 				grpc.WithAuthority(authority),
 				grpc.WithTransportCredentials(creds),
@@ -110,22 +107,29 @@ func linkScanners(c config.Config, log *slog.Logger, t tracing) (scannerLink, er
 		},
 		Log: log,
 	})
+	watchPool(r, pool)
 	return scannerLink{pool: pool, stop: pool.Close}, nil
 }
 
-func linkFiles(l config.Link) tlsfile.Files {
-	return tlsfile.Files{Cert: l.TLSCert, Key: l.TLSKey, CA: l.TLSCA}
+// loadLink loads what an end of the link shows and whom it believes.
+func loadLink(l config.Link, r *prometheus.Registry, log *slog.Logger) (*tlsfile.Loader, error) {
+	loader, err := tlsfile.Load(tlsfile.Files{Cert: l.TLSCert, Key: l.TLSKey, CA: l.TLSCA}, log)
+	if err != nil {
+		return nil, fmt.Errorf("tls_cert, tls_key and tls_ca: %w", err)
+	}
+	watchCertificate(r, certificateOfLink, loader)
+	return loader, nil
 }
 
 // scannerCredentials are what a scanner shows to servers and whom it takes;
 // none for plain text.
-func scannerCredentials(l config.Link, log *slog.Logger) ([]grpc.ServerOption, error) {
+func scannerCredentials(l config.Link, r *prometheus.Registry, log *slog.Logger) ([]grpc.ServerOption, error) {
 	if l.TLSCert == "" {
 		return nil, nil
 	}
-	loader, err := tlsfile.Load(linkFiles(l), log)
+	loader, err := loadLink(l, r, log)
 	if err != nil {
-		return nil, fmt.Errorf("tls_cert, tls_key and tls_ca: %w", err)
+		return nil, err
 	}
 	return []grpc.ServerOption{grpc.Creds(credentials.NewTLS(loader.Server(tls.VersionTLS13, "h2")))}, nil
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -9,7 +8,6 @@ import (
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/build"
@@ -34,20 +32,6 @@ func newRegistry(schema string) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
-}
-
-// opsTimeout bounds a request for metrics.
-const opsTimeout = 10 * time.Second
-
-// newOpsServer makes the server that Prometheus reads.
-func newOpsServer(r *prometheus.Registry) *http.Server {
-	mux := http.NewServeMux()
-	// A collector that fails, as the one that asks the database may, takes
-	// nothing from the others.
-	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, Timeout: opsTimeout}))
-	return &http.Server{
-		Handler: mux, ReadHeaderTimeout: opsTimeout, ReadTimeout: opsTimeout, WriteTimeout: 2 * opsTimeout, IdleTimeout: time.Minute,
-	}
 }
 
 // metrics are what a server tells Prometheus, but for those of the scanner in

@@ -87,6 +87,7 @@ func listed(t *testing.T) map[string]documented {
 			}
 		}
 		for _, name := range quoted.FindAllStringSubmatch(row[1], -1) {
+			assert.Empty(t, all[name[1]].where, "%s is listed twice", name[1])
 			pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(name[1]), `\*`, ".*") + "$")
 			all[name[1]] = documented{pattern, row[2], labels}
 		}
@@ -107,7 +108,13 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 
 	apart := setup(t)
 	apart.config.ScannerOpsAddr = "127.0.0.1:0"
-	scanner := apart.scanner(t, config.Link{})
+	authority := tlsfiletest.NewAuthority(t)
+	link := func(usage x509.ExtKeyUsage) config.Link {
+		cert, key := authority.Issue(t, tlsfiletest.Leaf{Usage: usage})
+		return config.Link{TLSCert: cert, TLSKey: key, TLSCA: authority.File}
+	}
+	scanner := apart.scanner(t, link(x509.ExtKeyUsageServerAuth))
+	apart.config.Link = link(x509.ExtKeyUsageClientAuth)
 	apart.config.Scanners = []string{scanner.Addr()}
 	apart.config.Database, apart.config.Migrate = pgtest.New(t), true
 	linked := apart.server(t)
@@ -117,6 +124,7 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 	// A queue, so that there is something to show of it.
 	waiting := setup(t)
 	waiting.config.Scanners = []string{"127.0.0.1:1"}
+	waiting.config.Organizations[0].MaxQueued = 7
 	idle := waiting.server(t)
 	a = waiting.api(t, idle)
 	a.create(t)
@@ -124,6 +132,12 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 	secure := setup(t)
 	secure.config.ListenTLSCert, secure.config.ListenTLSKey = tlsfiletest.NewAuthority(t).Issue(t, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth})
 	closed := secure.server(t)
+
+	assert.Contains(t, scrape(t, idle.Addresses().Ops), `prwarden_organization_reviews_queued_limit{organization="acme"} 7`)
+	for use, addr := range map[string]string{"ports": closed.Addresses().Ops, "link": linked.Addresses().Ops} {
+		assert.Contains(t, scrape(t, addr), `prwarden_tls_certificate_expiry_timestamp_seconds{use="`+use+`"}`)
+	}
+	assert.Contains(t, scrape(t, scanner.OpsAddr()), `prwarden_tls_certificate_expiry_timestamp_seconds{use="link"}`)
 
 	list := listed(t)
 	require.Greater(t, len(list), 40)
@@ -133,10 +147,10 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 		has        []string
 	}{
 		{"server that scans", server.Addresses().Ops, []string{"both", "server", "scanner"}},
-		{"server with a scanner elsewhere", linked.Addresses().Ops, []string{"both", "server", "linked", "postgres"}},
+		{"server with a scanner elsewhere", linked.Addresses().Ops, []string{"both", "server", "linked", "postgres", "tls"}},
 		{"server without a scanner", idle.Addresses().Ops, []string{"both", "server", "linked"}},
 		{"server with TLS", closed.Addresses().Ops, []string{"both", "server", "scanner", "tls"}},
-		{"scanner", scanner.OpsAddr(), []string{"both", "scanner"}},
+		{"scanner", scanner.OpsAddr(), []string{"both", "scanner", "tls"}},
 	} {
 		text := scrape(t, process.addr)
 		problems, err := promlint.New(strings.NewReader(text)).Lint()

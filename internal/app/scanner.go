@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
@@ -46,7 +45,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if err != nil {
 		return nil, err
 	}
-	creds, err := scannerCredentials(c.Link, log)
+	creds, err := scannerCredentials(c.Link, registry, log)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +58,9 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if s.listener, err = listen(ctx, "grpc-addr", c.ScannerGRPCAddr); err != nil {
 		return nil, err
 	}
+	s.listener = scannergrpc.LimitConnections(s.listener, newRefusedConnections(registry, "scanner").WithLabelValues("scanner").Inc)
 	if c.ScannerOpsAddr != config.OpsNone {
-		if s.opsAt, err = listen(ctx, "ops-addr", c.ScannerOpsAddr); err != nil {
+		if s.opsAt, err = listenOps(ctx, c.ScannerOpsAddr); err != nil {
 			return nil, err
 		}
 		s.ops = newScannerOps(registry, s.ready)
@@ -88,9 +88,6 @@ func newScannerOps(r *prometheus.Registry, ready *readiness) *http.Server {
 	return server
 }
 
-// maxOpsConnections bounds the connections of a scanner's ops port.
-const maxOpsConnections = 64
-
 // Addr is where the scanner listens.
 func (s *Scanner) Addr() string { return s.listener.Addr().String() }
 
@@ -107,7 +104,7 @@ func (s *Scanner) Start() {
 	s.start.Do(func() {
 		s.ready.start()
 		s.done.Go(func() {
-			if err := s.server.Serve(scannergrpc.LimitConnections(s.listener)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			if err := s.server.Serve(s.listener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 				s.failed <- fmt.Errorf("serve gRPC: %w", err)
 			}
 		})
@@ -115,7 +112,7 @@ func (s *Scanner) Start() {
 			return
 		}
 		s.done.Go(func() {
-			if err := s.ops.Serve(netutil.LimitListener(s.opsAt, maxOpsConnections)); !errors.Is(err, http.ErrServerClosed) {
+			if err := s.ops.Serve(s.opsAt); !errors.Is(err, http.ErrServerClosed) {
 				s.failed <- fmt.Errorf("serve metrics: %w", err)
 			}
 		})
@@ -125,9 +122,9 @@ func (s *Scanner) Start() {
 // Failed tells when serving ended by itself.
 func (s *Scanner) Failed() <-chan error { return s.failed }
 
-// Stop takes no more scans, sends those that wait for a place elsewhere, lets those that run end until ctx does, and then
-// hands them back: their servers put them into the queue again, and it counts
-// nowhere. Stopping twice is stopping once.
+// Stop takes no more scans, sends those that wait for a place elsewhere, lets
+// those that run end until ctx does, and then hands them back: their servers
+// put them into the queue again, and it counts nowhere. Stopping twice is stopping once.
 func (s *Scanner) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		s.ready.stop()

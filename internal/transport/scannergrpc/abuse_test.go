@@ -131,20 +131,19 @@ func TestLimitsOfThePort(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 14, refused, "one has the place, and five wait")
+}
 
-	// Silent connections take the places of connections, until they are sent away.
-	var silent []net.Conn
-	for range 255 { // and the one above
-		var d net.Dialer
-		c, err := d.DialContext(t.Context(), "tcp", a.addr)
-		require.NoError(t, err)
-		silent = append(silent, c)
+// Connections that say nothing, however many, keep nobody out who comes from
+// another address.
+func TestStrangerCantTakeAllConnections(t *testing.T) {
+	t.Parallel()
+	a := startScanner(t, scannergrpc.Options{Places: 1})
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for range 300 {
+		if c, err := from.DialContext(t.Context(), "tcp", a.addr); err == nil { // else it was closed already
+			t.Cleanup(func() { c.Close() })
+		}
 	}
-	pool := scannergrpc.NewPool(scannergrpc.PoolOptions{Scanners: []string{a.addr}, Dial: dial})
-	t.Cleanup(func() { require.NoError(t, pool.Close()) })
-	require.Never(t, func() bool { return len(addresses(pool)) > 0 }, 100*time.Millisecond, 10*time.Millisecond)
-	for _, c := range silent {
-		require.NoError(t, c.Close())
-	}
-	awaitReady(t, pool, 1)
+	poolOf(t, scannergrpc.PoolOptions{}, a)
+	assert.Positive(t, a.refused.Load())
 }

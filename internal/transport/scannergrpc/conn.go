@@ -4,11 +4,12 @@ import (
 	"net"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	_ "google.golang.org/grpc/health" // lets connections ask scanners whether they serve
 	"google.golang.org/grpc/keepalive"
+
+	"github.com/prwarden/prwarden/internal/transport/port"
 )
 
 // How an end notices that the other one is gone without a word.
@@ -22,7 +23,10 @@ const (
 const (
 	// maxConnections bounds the connections; more wait to be accepted. A server
 	// makes one.
-	maxConnections = 256
+	maxConnections = 512
+	// maxPerAddress is how many of them one address may have, so that a stranger
+	// who only connects keeps no server out. Several servers can share one.
+	maxPerAddress = 64
 	// maxStreams bounds the calls of one connection. A server has at most 1,024
 	// workers, and asks for the scanner's health.
 	maxStreams = 1_100
@@ -67,8 +71,11 @@ func NetworkServerOptions() []grpc.ServerOption {
 }
 
 // LimitConnections lets through l no more connections at once than a scanner's
-// port takes.
-func LimitConnections(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConnections) }
+// port takes, in all and from one address. refused hears of each that was
+// closed at once because its address had too many.
+func LimitConnections(l net.Listener, refused func()) net.Listener {
+	return port.Wrap(l, port.Options{Total: maxConnections, PerAddress: maxPerAddress, Refused: refused})
+}
 
 // NetworkDialOptions are what a connection to a scanner's port needs beside
 // credentials. It is kept up without calls, follows the scanner's health, and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type scanner struct {
 	health  *health.Server
 	service *scannergrpc.Server // nil for a made-up one
 	scans   chan *running       // that begin
+	refused atomic.Int64        // connections
 }
 
 // running is a scan that runs until it is ended.
@@ -49,7 +51,7 @@ func serve(t testing.TB, addr string, service scannerv1.ScannerServiceServer) *s
 	}
 	scannerv1.RegisterScannerServiceServer(s.server, service)
 	healthpb.RegisterHealthServer(s.server, s.health)
-	go func() { _ = s.server.Serve(scannergrpc.LimitConnections(listener)) }()
+	go func() { _ = s.server.Serve(scannergrpc.LimitConnections(listener, func() { s.refused.Add(1) })) }()
 	t.Cleanup(s.server.Stop)
 	return s
 }
