@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
@@ -68,7 +67,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 		prwardenv1.RegisterReviewServiceServer(r, s.watches)
 		prwardenv1.RegisterRuleServiceServer(r, reviewgrpc.NewRules(rules))
 		prwardenv1.RegisterKeyServiceServer(r, reviewgrpc.NewKeys(s.keys))
-		healthpb.RegisterHealthServer(r, s.ready.health)
+		grpcserver.RegisterHealth(r, s.ready.health)
 		if with, ok := r.(reflection.GRPCServer); ok {
 			reflection.Register(with)
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
 	"github.com/prwarden/prwarden/internal/transport/grpcerr"
@@ -46,7 +45,7 @@ func level(c *call, method string, code codes.Code) slog.Level {
 	switch {
 	case code == codes.Internal:
 		return slog.LevelError
-	case c.inProcess, c.shed, method == healthpb.Health_Check_FullMethodName, method == healthpb.Health_Watch_FullMethodName:
+	case c.inProcess, c.shed, isHealth(method):
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
