@@ -2,7 +2,6 @@ package gateway_test
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -16,9 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
-	"google.golang.org/protobuf/proto"
 
-	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/transport/transporttest"
@@ -168,33 +165,6 @@ func TestSlowReader(t *testing.T) {
 			}
 		}
 		assert.LessOrEqual(t, time.Since(start), 62*time.Second)
-	})
-}
-
-// Over gRPC too, where the reader may be as alive as it likes on the
-// connection.
-func TestSlowReaderOverGRPC(t *testing.T) {
-	slowly(t, func(t *testing.T, b *transporttest.Bundle) {
-		b.Reviews.GetFunc = large
-		_, token := b.Key(t)
-		c := transporttest.NewHTTP2(t, dial(t, b.GRPC), nil, time.Hour)
-		ended := make(chan time.Time, 1)
-		go func() {
-			answerPings(c, new(sync.Mutex)) // and never asks for more than the first 64 KiB
-			ended <- time.Now()
-		}()
-		start := time.Now()
-		stream, err := c.Start(false, transporttest.Request(true, prwardenv1.ReviewService_GetReview_FullMethodName,
-			transporttest.Field{Name: "authorization", Value: "Bearer " + token})...)
-		require.NoError(t, err)
-		message, err := proto.Marshal(&prwardenv1.GetReviewRequest{ReviewId: "rev_1"})
-		require.NoError(t, err)
-		require.NoError(t, c.WriteData(stream, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)))
-		pause(10 * time.Second)
-		assert.Equal(t, admission.GateState{Open: 1}, b.Gate.State())
-		assert.LessOrEqual(t, (<-ended).Sub(start), 62*time.Second)
-		synctest.Wait()
-		assert.Equal(t, admission.GateState{}, b.Gate.State())
 	})
 }
 

@@ -22,8 +22,16 @@ type decoded struct {
 }
 
 // codec is gRPC's own, except that it decodes into a *decoded without failing
-// and measures what it decodes.
+// and measures what it decodes, and that it knows messages which are sent.
 type codec struct{ encoding.CodecV2 }
+
+// Marshal implements encoding.CodecV2.
+func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+	if s, ok := v.(sent); ok {
+		return s.encode(c)
+	}
+	return c.CodecV2.Marshal(v)
+}
 
 // Unmarshal implements encoding.CodecV2.
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {

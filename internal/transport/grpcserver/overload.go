@@ -1,28 +1,20 @@
 package grpcserver
 
 import (
-	"net"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/prwarden/prwarden/internal/admission"
-	"github.com/prwarden/prwarden/internal/transport/port"
 )
 
-const (
-	// sendTimeout is how long a caller may take to read a message. gRPC itself
-	// would keep it for as long as the connection lives; a caller who takes
-	// longer loses that.
-	sendTimeout = 60 * time.Second
-	// slowMessage is how long a message may take to arrive before it needs one
-	// of the places for large bodies: gRPC tells nobody how large it will be.
-	slowMessage = 100 * time.Millisecond
-)
+// slowMessage is how long a message may take to arrive before it needs one of
+// the places for large bodies: gRPC tells nobody how large it will be.
+const slowMessage = 100 * time.Millisecond
 
 // healthLimits bound the watches of the health service, for which nobody needs
 // a key. Checks are not bounded.
@@ -61,6 +53,9 @@ func (o overload) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInf
 		return err
 	}
 	defer p.Leave()
+	// Compressed, an answer could not be followed (see sendWhole), and would
+	// cost more than it saves. It fails only when the header was sent already.
+	_ = grpc.SetSendCompressor(ctx, encoding.Identity)
 	method := methodOf(info.FullMethod)
 	c.pass, c.endless = p, method != nil && (method.IsStreamingServer() || method.IsStreamingClient())
 	return handler(srv, boundedStream{ss, c})
@@ -72,8 +67,7 @@ func credentialsOf(c *call, md metadata.MD) admission.Credentials {
 	}
 }
 
-// boundedStream bounds what a caller who doesn't read can make the server
-// hold, and for how long.
+// boundedStream bounds what callers who don't read can make the server hold.
 type boundedStream struct {
 	grpc.ServerStream
 	call *call
@@ -81,27 +75,13 @@ type boundedStream struct {
 
 // SendMsg implements grpc.ServerStream. A small answer waits for nobody: gRPC
 // takes the first 64 KiB of a stream, and a whole message with its first byte.
-// So it holds a large one until the caller reads it, and only that it is
-// written tells when.
+// So it holds a large one until the caller reads it. The call, and with it the
+// place among large answers, lasts until then, or until the caller or his
+// connection ends it: nothing here could end the call and keep the connection,
+// which may be many people's, and to end the call alone would keep the message.
 func (s boundedStream) SendMsg(m any) error {
 	s.call.pass.Pause()
-	size := 0
-	if message, ok := m.(proto.Message); ok {
-		size = proto.Size(message)
-	}
-	large := size > admission.Large
-	if !large && !s.call.endless {
-		return s.ServerStream.SendMsg(m)
-	}
-	var addr net.Addr
-	if p, ok := peer.FromContext(s.Context()); ok {
-		addr = p.Addr
-	}
-	// To end the call alone would keep what was to be sent until the caller
-	// reads it.
-	timer := time.AfterFunc(sendTimeout, func() { port.HangUp(addr) })
-	defer timer.Stop()
-	if !large {
+	if message, ok := m.(proto.Message); !ok || proto.Size(message) <= admission.Large {
 		return s.ServerStream.SendMsg(m)
 	}
 	done, err := s.call.pass.Answer(s.Context())
@@ -109,10 +89,5 @@ func (s boundedStream) SendMsg(m any) error {
 		return err
 	}
 	defer done()
-	written := port.Expect(addr, size)
-	if err := s.ServerStream.SendMsg(m); err != nil {
-		written.Forget()
-		return err
-	}
-	return written.Wait(s.Context())
+	return sendWhole(s.Context(), s.ServerStream, m)
 }

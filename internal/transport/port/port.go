@@ -79,9 +79,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		}
 		addr, ok := l.enter(inner)
 		if ok {
-			c := &conn{Conn: inner, listener: l, addr: addr}
-			c.remote = remoteAddr{inner.RemoteAddr(), c}
-			return c, nil
+			return &conn{Conn: inner, listener: l, addr: addr}, nil
 		}
 		l.options.Refused()
 		if tcp, ok := inner.(*net.TCPConn); ok {
@@ -95,10 +93,10 @@ func (l *Listener) Accept() (net.Conn, error) {
 // address is invalid when it is not counted.
 func (l *Listener) enter(c net.Conn) (netip.Addr, bool) {
 	peer := c.RemoteAddr().String()
-	if admission.IsTrusted(peer, l.options.Trusted) {
+	addr := admission.ClientAddress(peer, nil, nil)
+	if !addr.IsValid() || admission.IsTrusted(peer, l.options.Trusted) {
 		return netip.Addr{}, true
 	}
-	addr := admission.ClientAddress(peer, nil, nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.addresses[addr] >= l.options.PerAddress {
@@ -131,8 +129,6 @@ type conn struct {
 	net.Conn
 	listener *Listener
 	addr     netip.Addr
-	remote   remoteAddr
-	outgoing outgoing
 	once     sync.Once
 }
 
@@ -141,21 +137,4 @@ func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.once.Do(func() { c.listener.leave(c.addr) })
 	return err
-}
-
-// RemoteAddr implements net.Conn.
-func (c *conn) RemoteAddr() net.Addr { return c.remote }
-
-// remoteAddr knows the connection whose other end it is.
-type remoteAddr struct {
-	net.Addr
-	conn *conn
-}
-
-// HangUp closes the connection that a remote address was got from, if that came
-// in by a port. Some servers give their handlers nothing but the address.
-func HangUp(a net.Addr) {
-	if r, ok := a.(remoteAddr); ok {
-		_ = r.conn.Close() // it may be closed already
-	}
 }

@@ -1,10 +1,7 @@
 package port
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"io"
-	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
@@ -14,9 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/prwarden/prwarden/internal/tlsfile"
-	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
+	"google.golang.org/grpc/test/bufconn"
 )
 
 // patience bounds every wait; it is only reached when something is broken.
@@ -133,33 +128,26 @@ func TestConnectionsBeyondAllWait(t *testing.T) {
 	assert.Zero(t, e.refused.Load())
 }
 
-func TestHangUp(t *testing.T) {
+// Peers without an IP address, such as those of a Unix socket, are not counted
+// for one.
+func TestPeersWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	ca := tlsfiletest.NewAuthority(t)
-	cert, key := ca.Issue(t, tlsfiletest.Leaf{Name: "server", Usage: x509.ExtKeyUsageServerAuth})
-	loader, err := tlsfile.Load(tlsfile.Files{Cert: cert, Key: key}, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	for name, config := range map[string]*tls.Config{"plain": nil, "TLS": loader.Server(tls.VersionTLS12)} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			inner, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
-			l := Wrap(inner, Options{TLS: config})
-			defer l.Close()
-			client, err := net.Dial("tcp", inner.Addr().String())
-			require.NoError(t, err)
-			defer client.Close()
-			require.NoError(t, client.SetDeadline(time.Now().Add(patience)))
-			server, err := l.Accept()
-			require.NoError(t, err)
-			assert.Equal(t, client.LocalAddr().String(), server.RemoteAddr().String())
-			HangUp(server.RemoteAddr())
-			_, err = client.Read(make([]byte, 1))
-			require.ErrorIs(t, err, io.EOF)
-			HangUp(server.RemoteAddr()) // twice does nothing
-			HangUp(inner.Addr())        // and neither does another kind of address
-			_ = server.Close()
-		})
+	pipes := bufconn.Listen(1 << 10)
+	l := Wrap(pipes, Options{total: 10, perAddress: 2})
+	defer l.Close()
+	connect := func() net.Conn {
+		client, err := pipes.Dial()
+		require.NoError(t, err)
+		defer client.Close()
+		c, err := l.Accept()
+		require.NoError(t, err)
+		return c
+	}
+	for range 20 { // one after the other
+		require.NoError(t, connect().Close())
+	}
+	for range 5 { // at once
+		defer connect().Close()
 	}
 }
 
