@@ -41,8 +41,7 @@ const claimStatement = `WITH clock (now) AS MATERIALIZED (SELECT /* clock */),
 		RETURNING r.*),
 	counted AS (UPDATE organizations o SET queued = o.queued - 1, running = o.running + 1, served_at = clock.now
 		FROM claimed CROSS JOIN clock WHERE o.name = claimed.organization)
-	SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent, (clock.now - created_at) * 1000,
-		pg_notify('` + notifyChannel + `', 'c ' || id)
+	SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent, (clock.now - created_at) * 1000
 	FROM claimed CROSS JOIN clock`
 
 // claimCandidates are the oldest waiting reviews of organizations o.
@@ -76,13 +75,12 @@ func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Durat
 	args = append(args, worker, lease.Microseconds())
 
 	var c claimed
-	var told any // what pg_notify returns: nothing
 	err := s.askAtOnce(ctx, asking{scope: everyone, write: true}, []question{
 		{claimsLock, nil, func(*sql.Rows) error { return nil }},
 		{text, args, func(rows *sql.Rows) error {
 			for rows.Next() {
 				if err := rows.Scan(&c.ReviewID, &c.Organization, &c.Repo, &c.PRNumber, &c.Ruleset, &c.Attempt,
-					&c.Failures, &c.Lost, &c.TraceParent, &c.Waited, &told); err != nil {
+					&c.Failures, &c.Lost, &c.TraceParent, &c.Waited); err != nil {
 					return err
 				}
 			}
@@ -95,6 +93,7 @@ func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Durat
 	case c.ReviewID == "":
 		return nil, nil
 	}
+	s.tell(event{changedEvent, c.ReviewID})
 	out := review.Claim(c)
 	return &out, nil
 }

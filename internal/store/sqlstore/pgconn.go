@@ -42,10 +42,9 @@ const (
 // its end does besides. It goes with the context, because database/sql has no
 // other way to the driver.
 type beginning struct {
-	scope  scope
-	now    time.Time // the database's clock, in whole microseconds
-	last   []string  // statements that are executed with the commit
-	events []string  // what other servers are told when it is committed
+	scope scope
+	now   time.Time // the database's clock, in whole microseconds
+	last  []string  // statements that are executed with the commit
 }
 
 // beginningKey is the context's key of a *beginning.
@@ -223,21 +222,12 @@ type pgTx struct {
 // the transaction was committed all the same.
 func (t *pgTx) Commit() error {
 	defer t.conn.finish()
-	if len(t.beginning.last)+len(t.beginning.events) == 0 {
+	if len(t.beginning.last) == 0 {
 		return t.conn.pqConn.Commit()
 	}
 	// COMMIT of a transaction in which a statement has failed rolls it back and
 	// says so only in its tag, which is out of reach here. A SELECT fails then.
 	text := "SELECT 1; " + strings.Join(append(t.beginning.last, "COMMIT"), "; ")
-	if len(t.beginning.events) > 0 {
-		// In a transaction of their own, which waits for no disk: until it ends,
-		// nobody else in all of the database server can notify.
-		text += "; BEGIN; SET LOCAL synchronous_commit TO off"
-		for _, event := range t.beginning.events {
-			text += "; NOTIFY " + notifyChannel + ", " + pq.QuoteLiteral(event)
-		}
-		text += "; COMMIT"
-	}
 	_, err := t.conn.pqConn.ExecContext(context.Background(), text, nil)
 	if err == nil {
 		return nil
@@ -250,9 +240,6 @@ func (t *pgTx) Commit() error {
 	}
 	return err
 }
-
-// notifyChannel is where servers tell each other what they have written.
-const notifyChannel = "prwarden"
 
 // Rollback implements driver.Tx.
 func (t *pgTx) Rollback() error {

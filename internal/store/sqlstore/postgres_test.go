@@ -261,7 +261,7 @@ func cutAtCommit(t *testing.T, dsn string) string {
 					upstream.Close()
 					return
 				}
-				if bytes.Contains(buf[:n], []byte("COMMIT; BEGIN")) {
+				if bytes.Contains(buf[:n], []byte("; COMMIT")) {
 					committing.Store(true)
 				}
 				if _, err := upstream.Write(buf[:n]); err != nil {

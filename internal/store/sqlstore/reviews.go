@@ -286,11 +286,8 @@ func (t *tx) count(ctx context.Context, org string, from, to review.Status, n in
 	}
 	err := t.last(ctx, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?`,
 		change(review.Queued), change(review.InProgress), org)
-	if err != nil || from != review.InProgress || !t.dialect.atOnce {
-		return err
+	if from == review.InProgress {
+		t.freed(org)
 	}
-	// Only the database knows of the cap, with the commit, so it tells the others
-	// itself.
-	return t.last(ctx, `SELECT pg_notify(?, ?) FROM organizations WHERE name = ? AND max_running > 0 AND queued > 0`,
-		notifyChannel, waitsEvent, org)
+	return err
 }

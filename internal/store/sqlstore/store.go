@@ -27,6 +27,7 @@ type Store struct {
 	clock     clock
 	exclusive bool
 	closed    atomic.Bool
+	teller    teller
 
 	organizations []string // see Options
 	announcing    announcing
@@ -76,6 +77,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now}, exclusive: o.Exclusive, organizations: o.Organizations,
 		foldFrom: logLimit,
 	}
+	s.teller.send = s.notify
 	if err := s.setClock(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -88,6 +90,7 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
+	s.teller.flush()
 	return s.pools.close()
 }
 
@@ -161,10 +164,22 @@ func (s *Store) try(ctx context.Context, scope scope, db *sqlx.DB, o *sql.TxOpti
 	// After a commit this does nothing. Its own error adds nothing to the one
 	// that led here.
 	defer func() { _ = inner.Rollback() }()
-	if err := fn(&tx{Tx: inner, dialect: &s.dialect, now: s.begun(b), beginning: b}); err != nil {
+	t := &tx{Tx: inner, dialect: &s.dialect, now: s.begun(b), beginning: b}
+	if err := fn(t); err != nil {
 		return err
 	}
-	return inner.Commit()
+	if err := inner.Commit(); err != nil {
+		return err
+	}
+	s.tell(t.events...)
+	return nil
+}
+
+// tell tells other servers, where there may be some, what is committed.
+func (s *Store) tell(events ...event) {
+	if s.dialect.atOnce {
+		s.teller.tell(events...)
+	}
 }
 
 // begun is when a transaction happens: its begin on the database's clock.
@@ -185,16 +200,23 @@ type tx struct {
 	now     time.Time // when it happens
 
 	beginning *beginning
+	events    []event // what other servers are told when it is committed
 }
 
-// waits tells other servers, at the commit, that a review waits to be claimed.
-func (t *tx) waits() { t.beginning.events = append(t.beginning.events, waitsEvent) }
+// waits tells other servers, after the commit, that a review waits to be claimed.
+func (t *tx) waits() { t.tell(waitsEvent, "") }
 
-// changed tells other servers, at the commit, that a review's state changed.
-func (t *tx) changed(id string) { t.beginning.events = append(t.beginning.events, changedEvent+id) }
+// changed tells other servers, after the commit, that a review's state changed.
+func (t *tx) changed(id string) { t.tell(changedEvent, id) }
 
-// canceled tells other servers, at the commit, that a review was canceled.
-func (t *tx) canceled(id string) { t.beginning.events = append(t.beginning.events, canceledEvent+id) }
+// canceled tells other servers, after the commit, that a review was canceled.
+func (t *tx) canceled(id string) { t.tell(canceledEvent, id) }
+
+// freed tells other servers, after the commit, that a scan of the organization
+// ended, if that lets another one begin.
+func (t *tx) freed(org string) { t.tell(freedEvent, org) }
+
+func (t *tx) tell(kind, of string) { t.events = append(t.events, event{kind, of}) }
 
 // get reads one row into dest; sql.ErrNoRows when there is none.
 func (t *tx) get(ctx context.Context, dest any, query string, args ...any) error {
