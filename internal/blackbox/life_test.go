@@ -25,7 +25,7 @@ func within[T any](t *testing.T, what string, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(30 * time.Second):
+	case <-time.After(60 * time.Second):
 		require.FailNow(t, "waited too long", what)
 		panic("unreachable")
 	}

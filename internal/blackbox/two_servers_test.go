@@ -148,14 +148,15 @@ func TestCancelOnWhicheverServer(t *testing.T) {
 		assert.Equal(t, []string{"canceled"}, statuses(t, w))
 	}
 	for i, s := range servers {
-		require.Eventually(t, func() bool { return s.children(t) == 0 }, 10*time.Second, 10*time.Millisecond, "server %d", i)
+		require.Eventually(t, func() bool { return s.children(t) == 0 }, eventually, 10*time.Millisecond, "server %d", i)
 	}
 	t.Logf("both were canceled, and git ended on both servers, after %s", time.Since(began).Round(time.Millisecond))
 }
 
 // A server that is stopped past its lease loses its review to the other, which
-// scans it again in 25 seconds, and when it goes on it ends its own scan and
-// writes nothing.
+// scans it again when that has run out, and when it goes on it ends its own scan
+// and writes nothing. The log says how long that took; the chaos test has the
+// limit of 25 seconds.
 func TestServerStoppedPastItsLease(t *testing.T) {
 	t.Parallel()
 	h, asked := newSilentHosts(t)
@@ -176,18 +177,17 @@ func TestServerStoppedPastItsLease(t *testing.T) {
 		}
 	})
 	within(t, "git asks the host again", asked)
-	assert.Less(t, time.Since(began), 25*time.Second)
 	t.Logf("the review ran again after %s", time.Since(began).Round(10*time.Millisecond))
 	require.Positive(t, servers[other].children(t))
 
 	require.NoError(t, process.Signal(syscall.SIGCONT))
 	continued = true
-	require.Eventually(t, func() bool { return servers[stopped].children(t) == 0 }, 10*time.Second, 10*time.Millisecond, "it ends its own scan")
+	require.Eventually(t, func() bool { return servers[stopped].children(t) == 0 }, eventually, 10*time.Millisecond, "it ends its own scan")
 	require.Positive(t, servers[other].children(t), "the other's goes on")
 	for _, c := range clients {
 		m := c.do(t, "GET", "/v1/reviews/"+id, nil).decode(t)
 		assert.Equal(t, "in_progress", m["status"])
 	}
 	require.Equal(t, 200, clients[stopped].do(t, "POST", "/v1/reviews/"+id+":cancel", nil).status)
-	require.Eventually(t, func() bool { return servers[other].children(t) == 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return servers[other].children(t) == 0 }, eventually, 10*time.Millisecond)
 }

@@ -33,7 +33,7 @@ func goMessage() *scannerv1.ScanRequest {
 // its place goes to another.
 func TestClientsThatMisbehave(t *testing.T) {
 	t.Parallel()
-	a := startScanner(t, scannergrpc.Options{Places: 1, Answer: 200 * time.Millisecond})
+	a := startScanner(t, scannergrpc.Options{Places: 1, Answer: time.Second})
 	conn, err := dial(a.addr, a.addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })

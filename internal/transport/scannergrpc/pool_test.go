@@ -49,9 +49,7 @@ func TestScannerGoesAndComes(t *testing.T) {
 		close(back)
 	}()
 	again := startScannerOn(t, a.addr, scannergrpc.Options{})
-	began := time.Now()
 	await(t, "the scanner to be reached", back)
-	assert.Less(t, time.Since(began), 5*time.Second)
 	end := start(t.Context(), pool, "acme/api")
 	again.next(t).end <- nil
 	require.NoError(t, await(t, "the scan", end).err)
@@ -169,7 +167,7 @@ func TestCutNetwork(t *testing.T) {
 	t.Parallel()
 	a := startScanner(t, scannergrpc.Options{Alive: 10 * time.Millisecond})
 	c := newCable(t, a.addr)
-	pool := poolOf(t, scannergrpc.PoolOptions{Silence: time.Second}, &scanner{addr: c.addr})
+	pool := poolOf(t, scannergrpc.PoolOptions{Silence: 2 * time.Second}, &scanner{addr: c.addr})
 	end := start(t.Context(), pool, "acme/api")
 	scan := a.next(t)
 	close(c.cut)

@@ -158,7 +158,7 @@ func TestAnotherScanner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			options := scannergrpc.PoolOptions{Silence: 200 * time.Millisecond, Hedge: 50 * time.Millisecond}
+			options := scannergrpc.PoolOptions{Silence: time.Second, Hedge: 50 * time.Millisecond}
 			var asked atomic.Int32
 			bad := serve(t, "127.0.0.1:0", made{scan: func(stream scannerv1.ScannerService_ScanServer) error {
 				asked.Add(1)
@@ -210,13 +210,11 @@ func TestAnotherScanner(t *testing.T) {
 func TestSignsOfLife(t *testing.T) {
 	t.Parallel()
 	a := startScanner(t, scannergrpc.Options{Places: 1, Alive: 5 * time.Millisecond})
-	silence := 500 * time.Millisecond
+	silence := 1500 * time.Millisecond
 	pool := poolOf(t, scannergrpc.PoolOptions{Silence: silence}, a)
 	first, second := start(t.Context(), pool, "acme/api"), start(t.Context(), pool, "acme/api")
 	scan := a.next(t)
-	began := time.Now()
-	require.Never(t, func() bool { return scan.ctx.Err() != nil }, 3*silence, silence/10)
-	assert.GreaterOrEqual(t, time.Since(began), 2*silence)
+	require.Never(t, func() bool { return scan.ctx.Err() != nil }, 2*silence, silence/10)
 	scan.end <- nil
 	a.next(t).end <- nil
 	require.NoError(t, await(t, "the first scan", first).err)
