@@ -5,9 +5,10 @@
 --
 -- Each transaction says in prwarden.organization for whom it works: the name
 -- of an organization, or * for what belongs to all (the queue, keys by their
--- hash). Row-level security shows it nothing else, its owner included. Not set,
--- which is NULL or the empty string, matches nothing. (SELECT current_setting)
--- is evaluated once a query instead of once a row.
+-- hash). Row-level security shows it nothing else, its owner included. A session
+-- that never said it gets an error, so that no dump is empty by mistake; after
+-- a transaction that did it is the empty string, which matches nothing.
+-- (SELECT current_setting) is evaluated once a query instead of once a row.
 
 -- +goose Up
 
@@ -200,31 +201,31 @@ ALTER TABLE api_keys         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE api_keys         FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY own ON organizations USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (name, '*'));
+    ((SELECT current_setting('prwarden.organization')) IN (name, '*'));
 CREATE POLICY own ON reviews USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 -- What is written belongs to a review that the writer sees, too.
 CREATE POLICY own ON findings USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'))
-    WITH CHECK (organization = (SELECT current_setting('prwarden.organization', TRUE))
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'))
+    WITH CHECK (organization = (SELECT current_setting('prwarden.organization'))
         AND organization = (SELECT r.organization FROM reviews r WHERE r.id = review_id));
 CREATE POLICY own ON skips USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'))
-    WITH CHECK (organization = (SELECT current_setting('prwarden.organization', TRUE))
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'))
+    WITH CHECK (organization = (SELECT current_setting('prwarden.organization'))
         AND organization = (SELECT r.organization FROM reviews r WHERE r.id = review_id));
 -- The average over all organizations is everybody's. Its organization is the
 -- empty string, like that of nobody.
 CREATE POLICY own ON scan_durations USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) <> ''
-     AND (organization = '' OR (SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*')));
+    ((SELECT current_setting('prwarden.organization')) <> ''
+     AND (organization = '' OR (SELECT current_setting('prwarden.organization')) IN (organization, '*')));
 CREATE POLICY own ON idempotency_keys USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON rules USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON rules_files USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON api_keys USING
-    ((SELECT current_setting('prwarden.organization', TRUE)) IN (organization, '*'));
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 
 -- +goose Down
 DROP TABLE api_keys;

@@ -77,10 +77,20 @@ func TestNothingOfOthersWithoutTheFilter(t *testing.T) {
 		for _, nobody := range []string{"", "*"} { // neither is an organization's name
 			assert.Empty(t, seen(of(nobody), table, column), "%s as %q", table, nobody)
 		}
-		// A connection that does not even say for whom.
+		// A connection that did say for whom, in a transaction that has ended.
 		var n int
 		require.NoError(t, s.pools.reader.GetContext(ctx, &n, "SELECT COUNT(*) FROM "+table))
 		assert.Zero(t, n, table)
+	}
+	// A connection that never did, such as pg_dump's: an empty dump would look
+	// like a good one.
+	fresh, err := sql.Open("postgres", s.database)
+	require.NoError(t, err)
+	defer fresh.Close()
+	for table := range ofOrganizations() {
+		var n int
+		err := fresh.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+table).Scan(&n)
+		assert.ErrorContains(t, err, "prwarden.organization", table)
 	}
 
 	// In one message, too.
