@@ -15,7 +15,7 @@ type GateLimits struct {
 	// Working is how many requests are worked on; one that waits for its
 	// client, to send a body or to read an answer, is not. Waiting is how many
 	// more wait for a place there. Who gets one has waited for at most Wait, and
-	// who gets none is told so within four times Wait.
+	// who gets none is told so later: see places.
 	Working, Waiting int
 	Wait             time.Duration
 	// Open is how many requests there are, whatever they wait for, and

@@ -9,6 +9,11 @@ import (
 	"time"
 )
 
+// refusalPace is the time that each who stands in a long line adds to how late
+// the others may be told that there is no place for them: about 250 are told in
+// a second.
+const refusalPace = 4 * time.Millisecond
+
 // errNoPlace says that a wait for a place was in vain.
 var errNoPlace = errors.New("no place")
 
@@ -16,10 +21,11 @@ var errNoPlace = errors.New("no place")
 // in line is served first; but once it has waited for more than a quarter of
 // wait, the last: then there is more to do than can be done, and it is better to
 // serve some at once than all late. Nobody is served who has waited for longer
-// than wait. Who was not is told so at a time of his own, from one to four times
-// wait: most try again at once, and each answer to them takes time from those
-// who are served. For one more in a full line, the first, who waited longest,
-// is told at once.
+// than wait. Who was not is told so later, at a time of his own: within three
+// times wait more, or in a long line within refusalPace for each who stands
+// there. Most try again at once, and each answer to them takes time from those
+// who are served: of two processors a fifth for 1,100 a second. For one more in
+// a full line, the first, who waited longest, is told at once.
 type places struct {
 	most, mostWaiting int
 	wait              time.Duration
@@ -49,11 +55,12 @@ func (p *places) take(ctx context.Context) error {
 	}
 	w := &waiter{since: time.Now(), served: make(chan bool, 1)}
 	e := p.line.PushBack(w)
+	late := max(3*p.wait, time.Duration(p.line.Len())*refusalPace)
 	if p.line.Len() > p.mostWaiting {
 		p.serve(p.line.Front(), false)
 	}
 	p.mu.Unlock()
-	timer := time.NewTimer(p.wait + rand.N(3*p.wait+1))
+	timer := time.NewTimer(p.wait + rand.N(late+1))
 	defer timer.Stop()
 	select {
 	case ok := <-w.served:

@@ -148,6 +148,9 @@ func (e *environment) overload(ctx context.Context) error {
 		rate := p.report(e.out, fmt.Sprintf("%d callers", n))
 		peak = max(peak, rate)
 	}
+	if e.rounds > 0 {
+		return e.byTurns(ctx, clients, r, peak)
+	}
 	_, before := s.memory()
 	fmt.Fprintf(e.out, "peak %.0f/s, memory at most %.0f MiB; now %.0f arrivals/s for %s\n", peak, before, e.factor*peak, e.duration)
 	over := e.open(ctx, clients, r, e.factor*peak)
@@ -163,6 +166,41 @@ func (e *environment) overload(ctx context.Context) error {
 	}
 	fmt.Fprintf(e.out, "goodput %.1f%% of the peak after it\n", 100*goodput/after)
 	return nil
+}
+
+// byTurns measures the peak and the overload one after the other, so that what
+// others do on the machine is in both. Each overload takes its part of the
+// duration, and each peak a fifth of that.
+func (e *environment) byTurns(ctx context.Context, clients []*client, r *requests, peak float64) error {
+	all := e.options
+	e.duration /= time.Duration(e.rounds)
+	defer func() { e.options = all }()
+	var usual, over result
+	usual.sample, over.sample = &sample{}, &sample{}
+	for range e.rounds {
+		usual.join(e.closed(ctx, clients[:64], r, e.duration/5))
+		over.join(e.open(ctx, clients, r, e.factor*peak))
+	}
+	at := usual.report(e.out, "64 callers")
+	goodput := over.report(e.out, fmt.Sprintf("%gx, %d times", e.factor, e.rounds))
+	now, most := e.servers[0].memory()
+	fmt.Fprintf(e.out, "goodput %.1f%% of the peak by turns; memory now %.0f MiB, at most %.0f MiB; server died: %v\n", 100*goodput/at, now, most, e.servers[0].died())
+	return nil
+}
+
+// join adds another result.
+func (r *result) join(o result) {
+	r.took += o.took
+	r.spent += o.spent
+	r.accepted = append(r.accepted, o.accepted...)
+	r.refused = append(r.refused, o.refused...)
+	r.unsent += o.unsent
+	for what, n := range o.failed {
+		if r.failed == nil {
+			r.failed = map[string]int{}
+		}
+		r.failed[what] += n
+	}
 }
 
 // prepare makes keys and reviews, and the requests for them.

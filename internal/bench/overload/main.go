@@ -32,6 +32,7 @@ type options struct {
 	duration time.Duration
 	factor   float64
 	conns    int
+	rounds   int
 	mix      mix
 }
 
@@ -54,6 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.DurationVar(&o.duration, "duration", 30*time.Second, "of the overload, or of the requests for the limit")
 	flags.Float64Var(&o.factor, "factor", 10, "arrivals, as a multiple of the peak")
 	flags.IntVar(&o.conns, "connections", 1_800, "connections that arrivals share")
+	flags.IntVar(&o.rounds, "rounds", 0, "`times` that peak and overload are measured by turns, for a machine that others use too")
 	flags.Var(&o.mix, "mix", "shares of get, list and create, in percent")
 	if err := flags.Parse(args); err != nil {
 		return err
