@@ -3,14 +3,18 @@ package review
 import (
 	"context"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // Watching reads the state at least every watchPoll, because another process
 // may change it, and says something at least every keepAlive, because proxies
-// close silent streams.
+// close silent streams. A store that is away for less than watchOutage, as one
+// that is restarted, ends no watch.
 const (
-	watchPoll = time.Second
-	keepAlive = 15 * time.Second
+	watchPoll   = time.Second
+	keepAlive   = 15 * time.Second
+	watchOutage = 30 * time.Second
 )
 
 // Update is one message to somebody who watches a review.
@@ -21,7 +25,8 @@ type Update struct {
 
 // Watch sends the review's state at once, after every change of state and on
 // progress, and an unchanged one as a keep-alive. It returns nil after a final
-// state was sent, and otherwise the error of ctx, of send, or of the store.
+// state was sent, and otherwise the error of ctx, of send, or of the store, when
+// that is not just away for a moment.
 func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) error) error {
 	l, stop := s.hub.listen(id)
 	defer stop()
@@ -37,6 +42,7 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 	defer poll.Stop()
 	alive := time.NewTimer(keepAlive)
 	defer alive.Stop()
+	read := time.Now() // when the store was last there
 	for !current.Status.Final() {
 		quiet := false
 		select {
@@ -48,7 +54,12 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 			quiet = true
 		}
 		next, err := s.store.GetReviewState(ctx, org, id)
-		if err != nil {
+		switch {
+		case err == nil:
+			read = time.Now()
+		case errs.KindOf(err) == errs.Unavailable && time.Since(read) < watchOutage:
+			next = current
+		default:
 			return err
 		}
 		if attempt, p := s.hub.latest(l); next.Status == InProgress && attempt == next.Attempt && p.FilesDone > next.Progress.FilesDone {
