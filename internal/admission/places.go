@@ -24,8 +24,8 @@ var errNoPlace = errors.New("no place")
 // than wait. Who was not is told so later, at a time of his own: within three
 // times wait more, or in a long line within refusalPace for each who stands
 // there. Most try again at once, and each answer to them takes time from those
-// who are served: of two processors a fifth for 1,100 a second. For one more in
-// a full line, the first, who waited longest, is told at once.
+// who are served. For one more in a full line, the first, who waited longest, is
+// told at once.
 type places struct {
 	most, mostWaiting int
 	wait              time.Duration
