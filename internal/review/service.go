@@ -41,7 +41,8 @@ type Service struct {
 }
 
 // NewService returns a service over a store. Changes of state are published on
-// hub; workers is how many scans run at once, for estimates.
+// hub; workers is how many scans this server has run at once, for estimates:
+// where others share the queue, as many count as run.
 func NewService(store Reviews, policy Policy, hub *Hub, workers int) *Service {
 	return &Service{store: store, policy: policy, hub: hub, workers: max(workers, 1)}
 }
@@ -71,7 +72,7 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 		Repo:         in.Repo,
 		PRNumber:     in.PRNumber,
 		Ruleset:      in.Ruleset,
-		EstimatedMS:  estimate(load, s.workers),
+		EstimatedMS:  estimate(load, max(s.workers, load.Running)), // others may scan as well
 		TraceParent:  in.TraceParent,
 	}
 	if n.Ruleset == "" {
@@ -162,8 +163,8 @@ func (s *Service) Cancel(ctx context.Context, org, id string) (Review, error) {
 const defaultScan = 5 * time.Second
 
 // estimate is the expected time, in milliseconds, until a review that is
-// created now is complete: what goes first, at the rate that all scans had, and
-// its own scan.
+// created now is complete: what goes first, at the rate that all scans had, by so
+// many workers, and its own scan.
 func estimate(l Load, workers int) int32 {
 	overall, own := l.Overall, l.Average
 	if overall <= 0 {

@@ -31,6 +31,21 @@ func TestCreate(t *testing.T) {
 	second, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 7, Ruleset: "default"})
 	require.NoError(t, err)
 	assert.Equal(t, int32(7500), second.EstimatedMS, "one waits, and two workers share the queue")
+
+	// Other servers scan four, and then all that wait have as many workers.
+	for range 2 {
+		b.create(t)
+	}
+	for range 4 {
+		_, err := b.store.Claim(t.Context(), "elsewhere", time.Minute)
+		require.NoError(t, err)
+	}
+	for range 2 {
+		b.create(t)
+	}
+	last, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 7})
+	require.NoError(t, err)
+	assert.Equal(t, int32(7500), last.EstimatedMS, "two wait, and four run at once")
 }
 
 func TestCreateRefuses(t *testing.T) {

@@ -90,6 +90,7 @@ type Cursor struct {
 type Load struct {
 	Queued  int           // reviews of all organizations that wait
 	Ahead   int           // those that are scanned before one that this organization creates now
+	Running int           // scans of all organizations that run, by all servers
 	Average time.Duration // moving average from claim to completion, of the repository, else of the organization; 0 when nothing was measured
 	Overall time.Duration // the same over all repositories of all organizations
 }
@@ -110,7 +111,8 @@ type Queue interface {
 	Claim(ctx context.Context, worker string, lease time.Duration) (*Claim, error)
 	// Extend prolongs the leases of claims to the given time from now and
 	// stores their progress. It returns the claims that are not valid any more,
-	// of which nothing is stored.
+	// of which nothing is stored. Nor is it of a claim whose review is being
+	// changed at that moment.
 	Extend(ctx context.Context, beats []Heartbeat, lease time.Duration) (lost []Claim, err error)
 	// Finish makes the review complete, with everything in the outcome, in one
 	// transaction; ErrLeaseLost.

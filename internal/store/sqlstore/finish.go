@@ -79,7 +79,8 @@ func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) err
 const (
 	queuedQuery = `WITH own AS (SELECT COALESCE(SUM(queued), 0) AS queued FROM organizations WHERE name = ?)
 		SELECT CAST(COALESCE(SUM(o.queued), 0) AS BIGINT),
-			CAST(COALESCE(SUM(CASE WHEN o.name = ? OR o.queued <= own.queued THEN o.queued ELSE own.queued + 1 END), 0) AS BIGINT)
+			CAST(COALESCE(SUM(CASE WHEN o.name = ? OR o.queued <= own.queued THEN o.queued ELSE own.queued + 1 END), 0) AS BIGINT),
+			CAST(COALESCE(SUM(o.running), 0) AS BIGINT)
 		FROM organizations o CROSS JOIN own`
 	averagesQuery = `SELECT organization, average_us FROM scan_durations
 		WHERE organization = ? AND repo IN (?, '') OR organization = '' AND repo = '' ORDER BY organization, repo`
@@ -91,7 +92,7 @@ func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error)
 	err := s.ask(ctx, "read the load", everyone,
 		question{queuedQuery, []any{org, org}, func(rows *sql.Rows) error {
 			for rows.Next() {
-				if err := rows.Scan(&out.Queued, &out.Ahead); err != nil {
+				if err := rows.Scan(&out.Queued, &out.Ahead, &out.Running); err != nil {
 					return err
 				}
 			}

@@ -158,7 +158,7 @@ func countsStay(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_queued")
 	before, err := h.Store.Load(t.Context(), acme, repo)
 	require.NoError(t, err)
-	require.Equal(t, review.Load{Queued: 1, Ahead: 1, Average: 3 * time.Second, Overall: 3 * time.Second}, before)
+	require.Equal(t, review.Load{Queued: 1, Ahead: 1, Running: 1, Average: 3 * time.Second, Overall: 3 * time.Second}, before)
 
 	h.Clock.Advance(keep)
 	d, _ := purgeAll(t, h)
