@@ -55,6 +55,7 @@ type Loop struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+	step    sync.Mutex // is held during a step
 }
 
 // NewLoop returns a loop that does nothing until Start.
@@ -64,26 +65,36 @@ func NewLoop(store Store, o Options) *Loop {
 }
 
 // Start begins. It announces at once, and looks for what is to be deleted after
-// the first pause. Starting twice is starting once.
+// the first pause. Deleting may take hours, and what must not wait for that has
+// goroutines of its own. Starting twice is starting once.
 func (l *Loop) Start() {
 	l.start.Do(func() {
 		l.running.Go(func() {
-			purge := time.Now().Add(l.o.Every)
-			for l.ctx.Err() == nil {
+			l.every(l.o.Every, func() {
 				l.do("announcing the organizations", func() error { return l.store.Announce(l.ctx) })
 				l.do("emptying the database's log", func() error { return l.store.FoldLog(l.ctx) })
-				l.do("failing reviews of removed organizations", l.failRemoved)
-				if !time.Now().Before(purge) {
-					l.do("deleting what is old", l.purge)
-					purge = time.Now().Add(l.o.PurgeGap)
-				}
-				l.sleep(l.o.Every)
+			})
+		})
+		l.running.Go(func() {
+			l.every(l.o.Every, func() { l.do("failing reviews of removed organizations", l.failRemoved) })
+		})
+		l.running.Go(func() {
+			if pause(l.ctx, l.o.Every) == nil {
+				l.every(l.o.PurgeGap, func() { l.do("deleting what is old", l.purge) })
 			}
 		})
 	})
 }
 
-// Stop ends the loop, in the middle of a step if need be, and waits for it or
+// every does a task until the loop is stopped, with a pause after each time.
+func (l *Loop) every(gap time.Duration, task func()) {
+	for l.ctx.Err() == nil {
+		task()
+		_ = pause(l.ctx, gap) // its end ends the loop
+	}
+}
+
+// Stop ends the loop, in the middle of a step if need be, and waits for that or
 // for ctx. Stopping twice is stopping once.
 func (l *Loop) Stop(ctx context.Context) error {
 	l.cancel()
@@ -107,32 +118,14 @@ func (l *Loop) do(what string, task func() error) {
 	}
 }
 
-// How long requests have the database to themselves after a step, as a multiple
-// of what it took, and at least and at most.
-const (
-	pauseFactor = 4
-	minPause    = 20 * time.Millisecond
-	maxPause    = 5 * time.Second
-)
-
-// steps takes steps until there is no more to do, with pauses in between.
+// steps takes steps. Those of two tasks don't overlap: on a database of several
+// servers the second would find the first at work, and do nothing.
 func (l *Loop) steps(step func() (more bool, err error)) error {
-	for l.ctx.Err() == nil {
-		began := time.Now()
-		more, err := step()
-		if err != nil || !more {
-			return err
-		}
-		l.sleep(min(max(pauseFactor*time.Since(began), minPause), maxPause))
-	}
-	return nil
-}
-
-func (l *Loop) sleep(d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-l.ctx.Done():
-	}
+	return Steps(l.ctx, func() (bool, error) {
+		l.step.Lock()
+		defer l.step.Unlock()
+		return step()
+	})
 }
 
 func (l *Loop) failRemoved() error {

@@ -118,14 +118,25 @@ func (b *buffer) String() string {
 // await reads calls until the named one.
 func await(t *testing.T, f *fakeStore, what string) {
 	t.Helper()
+	late := time.After(30 * time.Second)
 	for {
 		select {
 		case got := <-f.called:
 			if got == what {
 				return
 			}
-		case <-time.After(30 * time.Second):
+		case <-late:
 			require.FailNow(t, "waited too long", what)
+		}
+	}
+}
+
+// awaitCalls waits until there were so many of each.
+func awaitCalls(t *testing.T, f *fakeStore, want map[string]int) {
+	t.Helper()
+	for what, n := range want {
+		for f.count(what) < n {
+			<-f.called
 		}
 	}
 }
@@ -150,10 +161,7 @@ func TestLoopDoesEverything(t *testing.T) {
 	})
 	l.Start()
 	l.Start()
-	for range 2 {
-		await(t, f, "give back")
-	}
-	await(t, f, "announce") // the turn with the deletions is over
+	awaitCalls(t, f, map[string]int{"give back": 2, "removed": 3, "fold": 1}) // the third look is after the first with its steps
 	require.NoError(t, l.Stop(t.Context()))
 	require.NoError(t, l.Stop(t.Context()))
 
@@ -166,6 +174,55 @@ func TestLoopDoesEverything(t *testing.T) {
 	assert.Positive(t, f.count("fold"))
 	assert.Equal(t, 1, strings.Count(log.String(), `"msg":"deleted what is old","reviews":6,"findings":15`), log.String())
 	assert.Equal(t, 1, strings.Count(log.String(), `any more","reviews":2`), log.String())
+}
+
+// The first deletion may take hours, in which an organization that is not
+// announced would count as removed.
+func TestLoopGoesOnWhileItDeletes(t *testing.T) {
+	t.Parallel()
+	const endless = 1 << 30
+	for _, what := range []string{"reviews", "repositories", "expired", "give back", "removed"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(map[string]int{what: endless})
+			l := upkeep.NewLoop(f, upkeep.Options{Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Millisecond})
+			l.Start()
+			for range 3 {
+				await(t, f, what)
+				await(t, f, "announce")
+				await(t, f, "fold")
+				await(t, f, "removed")
+			}
+			require.NoError(t, l.Stop(t.Context()))
+		})
+	}
+}
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	steps := func(ctx context.Context, step func(n int) (bool, error)) (n int, err error) {
+		err = upkeep.Steps(ctx, func() (bool, error) {
+			n++
+			return step(n)
+		})
+		return n, err
+	}
+	n, err := steps(t.Context(), func(n int) (bool, error) { return n < 3, nil })
+	require.NoError(t, err)
+	assert.Equal(t, 3, n)
+
+	failure := errors.New("the database is away")
+	n, err = steps(t.Context(), func(int) (bool, error) { return true, failure })
+	require.ErrorIs(t, err, failure)
+	assert.Equal(t, 1, n)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	n, err = steps(ctx, func(int) (bool, error) {
+		cancel()
+		return true, nil
+	})
+	require.ErrorIs(t, err, context.Canceled, "there was more to do")
+	assert.Equal(t, 1, n)
 }
 
 func TestLoopKeepsReviewsForEver(t *testing.T) {

@@ -174,16 +174,16 @@ func (s *Store) Organizations(ctx context.Context) ([]Organization, error) {
 }
 
 // PurgeOrganization deletes everything of an organization, its keys first,
-// step by step until there is no more, or ctx ends. progress hears how many
+// step by step, as upkeep.Steps does, until there is no more, or ctx ends. progress hears how many
 // reviews are deleted so far. It refuses, with a sentence for the operator, while
 // a server has announced the organization less than grace ago, and when there
 // is nothing of it.
 func (s *Store) PurgeOrganization(ctx context.Context, org string, grace time.Duration, progress func(reviews int)) (upkeep.Deleted, error) {
 	var total upkeep.Deleted
-	for more := true; more; {
+	err := upkeep.Steps(ctx, func() (more bool, err error) {
 		var d upkeep.Deleted
 		var refusal error
-		err := s.write(ctx, "delete an organization", of(org), func(t *tx) (err error) {
+		err = s.write(ctx, "delete an organization", of(org), func(t *tx) (err error) {
 			if refusal, err = t.mayPurge(ctx, org, grace); refusal != nil || err != nil {
 				return err
 			}
@@ -191,12 +191,13 @@ func (s *Store) PurgeOrganization(ctx context.Context, org string, grace time.Du
 			return err
 		})
 		if err = errors.Join(refusal, err); err != nil {
-			return total, err
+			return false, err
 		}
 		total = total.Plus(d)
 		progress(total.Reviews)
-	}
-	return total, nil
+		return more, nil
+	})
+	return total, err
 }
 
 // mayPurge says why an organization may not be deleted, nil when it may.

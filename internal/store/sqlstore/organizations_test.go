@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -326,4 +328,36 @@ func TestPurgeOrganization(t *testing.T) {
 		_, _, err = purge("removed")
 		require.ErrorContains(t, err, "nothing of an organization")
 	})
+}
+
+// A purge runs in a process of its own, and SQLite lets nobody in who waits
+// while another takes one step after the other.
+func TestCreationsBesideAPurgeOfAnOrganization(t *testing.T) {
+	t.Parallel()
+	o := Options{Database: newDatabase(t)}
+	s, purger := openAt(t, o), openAt(t, o)
+	const reviews, findings, atOnce = 500, 20, purgeRows / 20
+	fillEnded(t, s, "removed", reviews, findings)
+	ctx, stop := context.WithCancel(t.Context())
+	var created atomic.Int64
+	var creating sync.WaitGroup
+	creating.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			<-tick.C
+			_, err := s.CreateReview(t.Context(), newReview("acme", review.NewID()), 1<<30)
+			if !assert.NoError(t, err) {
+				return
+			}
+			created.Add(1)
+		}
+	})
+	d, err := purger.PurgeOrganization(t.Context(), "removed", upkeep.Grace, func(int) {})
+	beside := created.Load()
+	stop()
+	creating.Wait()
+	require.NoError(t, err)
+	assert.Equal(t, upkeep.Deleted{Reviews: reviews, Findings: reviews * findings}, d)
+	assert.GreaterOrEqual(t, beside, int64(reviews/atOnce), "at least one after each step")
 }
