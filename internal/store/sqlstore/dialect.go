@@ -47,8 +47,8 @@ type dialect struct {
 	// keeps others from changing it in between; "" when there is one writer.
 	lockRow string
 	// among ends the choice of a claim with a condition on the organization's
-	// name: a list of names, as a JSON array, is its parameter. It must not keep
-	// the choice from walking the organizations in their order.
+	// name: a list of names, as a JSON array, is its parameter. On SQLite it must
+	// not keep the choice from walking the organizations in their order.
 	among string
 	// tryUpkeep is a query that says whether this transaction is the only one of
 	// upkeep until it ends; "" when there is one server.

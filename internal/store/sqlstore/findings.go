@@ -10,13 +10,16 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// rowsAtOnce is how many rows one INSERT has. Of 1, 5, 20, 50 and 200 rows this
-// was the quickest with SQLite, and it saves a server's round trips.
+// rowsAtOnce is how many rows one INSERT has on SQLite. Of 1, 5, 20, 50 and 200
+// rows this was the quickest.
 const rowsAtOnce = 20
 
-// insertRows inserts n rows, rowsAtOnce with one prepared statement. into is
-// the table with its columns; row returns the values of the row i.
+// insertRows inserts n rows. into is the table with its columns; row returns the
+// values of the row i, none of them NULL.
 func (t *tx) insertRows(ctx context.Context, into string, columns, n int, row func(i int) []any) (err error) {
+	if t.dialect.atOnce {
+		return t.insertArrays(ctx, into, columns, n, row)
+	}
 	values := "(" + strings.Repeat("?, ", columns-1) + "?)"
 	query := func(rows int) string {
 		return t.rebind("INSERT INTO " + into + " VALUES " + strings.Repeat(values+", ", rows-1) + values)

@@ -50,10 +50,10 @@ func (s *Store) claimable(now time.Time) (query string, args []any) {
 	return claimAny + s.dialect.among + claimOrder, []any{at(now), texts(s.organizations)}
 }
 
-// Claim implements review.Queue. Of each organization only the oldest review
-// that may be claimed is looked at, and organizations_turn yields the
-// organizations in their order, so that neither a long queue nor many idle
-// organizations make it slow.
+// Claim implements review.Queue. Of each organization only the oldest reviews
+// that may be claimed are looked at, so that a long queue does not make it slow.
+// On SQLite organizations_turn yields the organizations in their order, so that
+// many idle ones don't, either; Postgres looks at all that have reviews waiting.
 func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
 	if s.dialect.atOnce {
 		return s.claimAtOnce(ctx, worker, lease)
@@ -120,7 +120,9 @@ func (s *Store) change(ctx context.Context, op string, c review.Claim, fn func(t
 const extendAtOnce = 500
 
 // Extend implements review.Queue. A lease that ran out while nobody took the
-// review is prolonged like any other: see held.
+// review is prolonged like any other: see held. It waits for nobody: a review
+// that another transaction is changing, as Finish does for as long as a large
+// result takes, is left for the next time.
 func (s *Store) Extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) ([]review.Claim, error) {
 	var lost []review.Claim
 	err := s.write(ctx, "extend leases", everyone, func(t *tx) error {
@@ -141,34 +143,45 @@ func (s *Store) Extend(ctx context.Context, beats []review.Heartbeat, lease time
 }
 
 func (t *tx) extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) (lost []review.Claim, err error) {
-	type key struct {
-		ID      string `db:"id"`
-		Attempt int    `db:"attempt"`
-	}
 	values := make([]string, 0, len(beats))
 	var args []any
 	for _, b := range beats {
 		values = append(values, `(CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))`)
 		args = append(args, b.Claim.Organization, b.Claim.ReviewID, b.Claim.Attempt, b.Progress.FilesDone, b.Progress.FilesTotal)
 	}
-	var rows []key
-	if err := t.list(ctx, &rows, `WITH beat (organization, id, attempt, done, total) AS (VALUES `+strings.Join(values, ", ")+`)
+	beat := `WITH beat (organization, id, attempt, done, total) AS (VALUES ` + strings.Join(values, ", ") + `)`
+	const valid = ` SELECT r.id, r.attempt FROM beat JOIN reviews r ON r.organization = beat.organization AND r.id = beat.id
+		AND r.attempt = beat.attempt AND r.status = 'in_progress'`
+	var rows []heldKey
+	if err := t.list(ctx, &rows, beat+`, free AS (`+valid+t.skipLocked("r")+`)
 		UPDATE reviews SET lease_expires = ?, files_done = beat.done, files_total = beat.total
-		FROM beat WHERE reviews.organization = beat.organization AND reviews.id = beat.id
-			AND reviews.attempt = beat.attempt AND reviews.status = 'in_progress'
-		RETURNING reviews.id, reviews.attempt`, append(args, at(t.now.Add(lease)))...); err != nil {
+		FROM beat JOIN free ON free.id = beat.id WHERE reviews.id = beat.id
+		RETURNING reviews.id, reviews.attempt`, append(slices.Clip(args), at(t.now.Add(lease)))...); err != nil {
 		return nil, err
 	}
-	extended := make(map[key]bool, len(rows))
+	if len(rows) < len(beats) && t.dialect.lockRow != "" {
+		// Which of the others are only locked?
+		rows = nil
+		if err := t.list(ctx, &rows, beat+valid, args...); err != nil {
+			return nil, err
+		}
+	}
+	kept := make(map[heldKey]bool, len(rows))
 	for _, row := range rows {
-		extended[row] = true
+		kept[row] = true
 	}
 	for _, b := range beats {
-		if !extended[key{b.Claim.ReviewID, b.Claim.Attempt}] {
+		if !kept[heldKey{b.Claim.ReviewID, b.Claim.Attempt}] {
 			lost = append(lost, b.Claim)
 		}
 	}
 	return lost, nil
+}
+
+// heldKey tells claims apart.
+type heldKey struct {
+	ID      string `db:"id"`
+	Attempt int    `db:"attempt"`
 }
 
 // Fail implements review.Queue.
@@ -227,7 +240,7 @@ func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *
 		condition, args := which(t)
 		var rows []claimed
 		if err := t.list(ctx, &rows, `SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost
-			FROM reviews WHERE status = 'in_progress'`+condition+` ORDER BY organization, id`+t.dialect.lockRow, args...); err != nil {
+			FROM reviews WHERE status = 'in_progress'`+condition+` ORDER BY organization, id`+t.skipLocked("reviews"), args...); err != nil {
 			return err
 		}
 		for _, c := range rows {
