@@ -2,7 +2,7 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
+	"database/sql/driver"
 	"fmt"
 	"os"
 	"strings"
@@ -201,7 +201,7 @@ func (s *Store) GiveBack(ctx context.Context) (more bool, err error) {
 // it, and readers that always overlap leave it no such moment. Here new readers
 // and writers wait for the ones that are in it: milliseconds, and foldPatience at
 // most, after which the next turn tries again.
-func (s *Store) FoldLog(ctx context.Context) (err error) {
+func (s *Store) FoldLog(ctx context.Context) error {
 	if s.dialect.giveBack == "" {
 		return nil
 	}
@@ -212,16 +212,16 @@ func (s *Store) FoldLog(ctx context.Context) (err error) {
 	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() <= s.foldFrom {
 		return nil // there is none, or one that SQLite keeps as it is
 	}
-	conn, err := s.pools.writer.Conn(ctx)
+	// The writer's own connection, because other writers wait in line for it.
+	conn, err := connection(ctx, s.pools.writer)
 	if err != nil {
 		return s.translate(ctx, "empty the log", err)
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	for _, pragma := range []string{
-		fmt.Sprintf("busy_timeout(%d)", foldPatience.Milliseconds()), "wal_checkpoint(TRUNCATE)", fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS),
-	} {
-		// Not broken off in between: the connection goes on to be used.
-		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA "+pragma); err != nil {
+	// It is thrown away, whatever happened: no other use is to have so little
+	// patience.
+	defer func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }()
+	for _, pragma := range []string{fmt.Sprintf("busy_timeout(%d)", foldPatience.Milliseconds()), "wal_checkpoint(TRUNCATE)"} {
+		if _, err := conn.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
 			return s.translate(ctx, "empty the log", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/pgtest"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/upkeep"
@@ -319,6 +320,30 @@ func TestTheLogIsEmptiedBesideReaders(t *testing.T) {
 	assert.Zero(t, log())
 	assertPragmas(t, s)
 	_, err = s.GetReviewState(t.Context(), "acme", "rev_read")
+	require.NoError(t, err)
+}
+
+// A log that can't be emptied, as on a full disk, leaves writers as patient as
+// they were.
+func TestWritersStayPatientWhenTheLogCantBeEmptied(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t), busyTimeoutMS: 4_321})
+	s.foldFrom = 0
+	patience := func() (ms int) {
+		require.NoError(t, s.pools.writer.GetContext(t.Context(), &ms, "PRAGMA busy_timeout"))
+		return ms
+	}
+	require.NoError(t, s.FoldLog(t.Context()))
+	assert.Equal(t, 4_321, patience())
+
+	// No log is emptied from within a transaction: SQLITE_LOCKED.
+	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 1)
+	require.NoError(t, err)
+	_, err = s.pools.writer.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	require.Equal(t, errs.Unavailable, errs.KindOf(s.FoldLog(t.Context())))
+	assert.Equal(t, 4_321, patience())
+	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_b"), 2)
 	require.NoError(t, err)
 }
 
