@@ -237,12 +237,14 @@ func (r contextReader) Read(p []byte) (int, error) {
 
 // foldLog leaves nothing beside a database that is about to be replaced: its
 // log would be taken for the new one's. What the log holds goes into the
-// database first, as far as that is possible, so that the old one is whole if
-// the machine stops now.
+// database first, so that the old one is whole if the machine stops now; only of
+// one that is damaged, which may be why it is replaced, the log goes with it.
 func foldLog(ctx context.Context, path string) error {
-	if db, err := connectSQLite(ctx, path, 1, url.Values{"mode": {"rw"}}); err == nil {
-		_, _ = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // a damaged one is why it is replaced
-		_ = db.Close()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) { // without it the log is nothing
+		if err := emptyLog(ctx, path); err != nil && !damaged(err) {
+			return fmt.Errorf("the log of %s can't be put into it: %w; "+
+				"if the database is not needed any more, move it and what begins with its name away", path, err)
+		}
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -250,4 +252,22 @@ func foldLog(ctx context.Context, path string) error {
 		}
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// emptyLog puts all that the log of a database holds into it.
+func emptyLog(ctx context.Context, path string) (err error) {
+	db, err := connectSQLite(ctx, path, 1, url.Values{"mode": {"rw"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", foldPatience.Milliseconds())}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	// That others hold it up is no error to SQLite, but in its answer.
+	var busy, pages, folded int
+	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &folded); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return errors.New("another process uses it")
+	}
+	return nil
 }

@@ -252,6 +252,37 @@ func TestRestoreInPlaceOfAKilledServersDatabase(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// What only the log holds is not thrown away because another process reads.
+func TestRestoreBesideAReader(t *testing.T) {
+	t.Parallel()
+	good := backupWith(t, "rev_new")
+	s := openAt(t, Options{Database: newDatabase(t)})
+	tx, err := s.pools.reader.DB.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	var n int
+	require.NoError(t, tx.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM reviews").Scan(&n))
+	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_old"), 1)
+	require.NoError(t, err)
+	before := names(t, filepath.Dir(fileOf(s.database)))
+
+	_, err = Restore(t.Context(), good, s.database, true)
+	require.ErrorContains(t, err, "another process uses it")
+	assert.Subset(t, append(before, "prwarden.db.lock"), names(t, filepath.Dir(fileOf(s.database))))
+	require.NoError(t, tx.Rollback())
+	_, err = openAt(t, Options{Database: s.database}).GetReviewState(t.Context(), "acme", "rev_old")
+	require.NoError(t, err, "whoever opens it now finds it whole")
+}
+
+// A log without its database is nothing.
+func TestRestoreInPlaceOfALog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "prwarden.db")
+	require.NoError(t, os.WriteFile(path+"-wal", []byte("what was left"), 0o600))
+	_, err := Restore(t.Context(), backupWith(t, "rev_new"), "sqlite:"+path, false)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"prwarden.db", "prwarden.db.lock"}, names(t, filepath.Dir(path)))
+}
+
 // A database that is too damaged to be read can be replaced all the same.
 func TestRestoreInPlaceOfADamagedDatabase(t *testing.T) {
 	t.Parallel()

@@ -92,6 +92,12 @@ func classifySQLite(err error) class {
 	return unexpected
 }
 
+// damaged tells whether SQLite can't make sense of a database's file.
+func damaged(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
+}
+
 // classifyPostgres knows SQLSTATE codes, and errors of the network.
 // Source: https://www.postgresql.org/docs/15/errcodes-appendix.html
 func classifyPostgres(err error) class {
