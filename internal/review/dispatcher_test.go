@@ -186,13 +186,16 @@ func (f *flaky) Finish(ctx context.Context, c review.Claim, o review.Outcome) er
 
 func TestFinishWaitsForTheStore(t *testing.T) {
 	t.Parallel()
-	away := errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
+	away, slow := errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"), context.DeadlineExceeded
 	for name, c := range map[string]struct {
 		errors []error
 		status review.Status
+		code   string
 	}{
-		"away for a while": {[]error{away, away, nil}, review.Complete},
-		"broken for good":  {[]error{errors.New("constraint")}, review.Failed},
+		"away for a while": {[]error{away, away, nil}, review.Complete, ""},
+		"slow for a while": {[]error{slow, slow, away, slow, slow, nil}, review.Complete, ""},
+		"slow for good":    {[]error{slow, slow, slow, slow, slow, slow}, review.Failed, "result_not_stored"},
+		"broken for good":  {[]error{errors.New("constraint")}, review.Failed, "internal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +209,12 @@ func TestFinishWaitsForTheStore(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 			id := b.create(t)
 			b.scanner.next(t).end(review.Outcome{}, nil)
-			assert.Equal(t, c.status, b.await(t, id).Status)
+			r := b.await(t, id)
+			assert.Equal(t, c.status, r.Status)
+			if c.code != "" {
+				require.NotNil(t, r.Failure)
+				assert.Equal(t, c.code, r.Failure.Code)
+			}
 		})
 	}
 }

@@ -11,14 +11,16 @@ import (
 
 // settle stores how a scan ended and returns the state that this led to, with
 // the failure code if there is one. It tries again while the store is away and
-// the claim is still held: a finished scan is not thrown away lightly.
+// the claim is still held: a finished scan is not thrown away lightly. But a
+// store that takes too long for the result while it prolongs the lease would
+// take too long for ever.
 func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err error, log *slog.Logger) (Status, string) {
 	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
 		log.Warn("scan given up: the lease is lost or the review was canceled")
 		return InProgress, CodeLeaseLost
 	}
 	end := d.decide(c, o, err, log)
-	for {
+	for slow := 0; ; {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		err := end.store(ctx)
 		cancel()
@@ -36,6 +38,13 @@ func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err er
 			end = d.failed(c, Failure{Code: codeInternal, Message: "The result of the scan could not be stored."})
 			continue
 		}
+		if errs.KindOf(err) != errs.DeadlineExceeded {
+			slow = 0
+		} else if slow++; slow == maxSlow && end.status == Complete {
+			log.Error("storing the result takes too long", "tries", slow, "findings", len(o.Findings), "skipped", len(o.Skipped))
+			end = d.failed(c, Failure{Code: codeResultNotStored, Message: "Storing the result of the scan took too long."})
+			continue
+		}
 		log.Warn("storing how the scan ended failed, trying again", "status", end.status, "error", err)
 		select {
 		case <-time.After(d.o.Poll):
@@ -47,10 +56,16 @@ func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err er
 	}
 }
 
+// maxSlow is how often in a row a result may take longer than storeTimeout to be
+// stored. A store that answers nothing at all lets the lease run out before
+// that.
+const maxSlow = 3
+
 // Codes of how a scan ended, for a failed review, the log and metrics.
 const (
 	codeInternal         = "internal"          // a fault of prwarden
 	codeScanTimeout      = "scan_timeout"      // the scanner did not answer in time; it has the same code for its own limit
+	codeResultNotStored  = "result_not_stored" // the store took too long for it
 	codeStoreUnavailable = "store_unavailable" // never of a failed review
 	codeHandedBack       = "handed_back"       // likewise
 	codeNotAllowed       = "repository_not_allowed"
