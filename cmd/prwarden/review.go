@@ -14,7 +14,9 @@ func newReview(st cli.Streams) *cobra.Command {
 		Short: "Have a server scan a pull request",
 		Long: `Ask a server to scan a pull request. The review's identifier is printed as soon
 as the review is queued; with --wait its progress goes to stderr, and then the
-findings to stdout.
+findings to stdout. A server that can't be reached, or that answers 429, 502, 503
+or 504, is tried again for up to 2 minutes; the review is started once, and goes
+on when nobody waits for it.
 
 The API key comes from PRWARDEN_API_KEY or from --key-file. It is no flag, so
 that neither the list of processes nor the shell's history shows it.

@@ -68,6 +68,12 @@ func (p *progress) line(text string) {
 	p.shown = text
 }
 
+// say writes a line that stays.
+func (p *progress) say(format string, args ...any) {
+	p.end()
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
 // end takes the live line away.
 func (p *progress) end() {
 	if p.live && p.shown != "" {

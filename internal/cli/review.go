@@ -54,7 +54,10 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 	if err != nil {
 		return err
 	}
-	client := restclient.New(c.Server, key, "prwarden/"+build.Read().Version, config)
+	p := newProgress(st)
+	client := restclient.New(c.Server, key, "prwarden/"+build.Read().Version, config, func(err error) {
+		p.say("%s; trying again for up to %s", terminal.Safe(err.Error()), restclient.Patience)
+	})
 
 	created, raw, err := client.CreateReview(ctx, restclient.NewReview{Repo: in.Repo, PRNumber: number, Ruleset: in.Ruleset})
 	if err != nil {
@@ -69,16 +72,19 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 		return nil
 	}
 
-	p := newProgress(st)
 	err = waitFor(ctx, client, created.ReviewID, p)
-	p.end()
-	if err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("stopped waiting; review %s goes on", terminal.Safe(created.ReviewID))
-		}
-		return reviewError(err)
+	var r restclient.Review
+	if err == nil {
+		r, raw, err = client.GetReview(ctx, created.ReviewID)
 	}
-	return show(ctx, st, client, created.ReviewID, in.JSON)
+	p.end()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("stopped waiting; review %s goes on", terminal.Safe(created.ReviewID))
+	case err != nil:
+		return fmt.Errorf("waiting for review %s, which goes on: %w", terminal.Safe(created.ReviewID), reviewError(err))
+	}
+	return show(st, r, raw, in.JSON)
 }
 
 // clientTLS is what an https server must show and is shown; nil for what the
@@ -95,11 +101,7 @@ func clientTLS(c config.Client) (*tls.Config, error) {
 	return loader.Client(tls.VersionTLS12), nil
 }
 
-func show(ctx context.Context, st Streams, client *restclient.Client, id string, asJSON bool) error {
-	r, raw, err := client.GetReview(ctx, id)
-	if err != nil {
-		return reviewError(err)
-	}
+func show(st Streams, r restclient.Review, raw []byte, asJSON bool) (err error) {
 	if asJSON {
 		err = printJSON(st, raw)
 	} else {

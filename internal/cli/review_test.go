@@ -173,6 +173,24 @@ func TestReviewInterrupted(t *testing.T) {
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(err))
 }
 
+// Whoever waits is told that the review goes on without him.
+func TestReviewGivesUp(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			fakeServer{}.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusForbidden)
+		io.WriteString(w, `{"message":"No."}`)
+	}))
+	defer server.Close()
+	err := cli.Review(t.Context(), cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=prw_key"}},
+		config.Client{Server: server.URL}, cli.ReviewInput{Repo: "acme/web", Number: "17", Wait: true})
+	require.EqualError(t, err, "waiting for review rev_1, which goes on: No. (HTTP 403)")
+	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
+}
+
 func TestReviewKeyFile(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(fakeServer{})

@@ -7,16 +7,18 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
+	cryptorand "crypto/rand"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +28,9 @@ type Client struct {
 	key       string
 	userAgent string
 	http      *http.Client
+	trouble   func(error)
+	answered  atomic.Bool // the server, whatever, at some time
+	now       func() time.Time
 	sleep     func(ctx context.Context, d time.Duration) error
 }
 
@@ -34,16 +39,21 @@ const (
 	callTimeout  = 30 * time.Second
 	maxBody      = 64 << 20 // bytes of an answer; 10,000 findings stay well below
 	maxWatchLine = 1 << 20
-	maxAttempts  = 5                // of a call that is answered 429 or 503, or not at all
-	maxRetryWait = 2 * time.Minute  // a server that wants more patience is given up
+	firstBackoff = time.Second      // after a failure that may pass; it doubles
+	maxBackoff   = 15 * time.Second // each time up to this
 	watchSilence = 45 * time.Second // keep-alives come every 15 s; without any the connection is dead
 )
+
+// Patience is how long a call tries again while the server, or the proxy before
+// it, restarts or has too much to do.
+const Patience = 2 * time.Minute
 
 // New returns a client of the server at base, an http or https address
 // without the /v1. The key goes to that server only: redirects are not
 // followed. config says what an https server must show, and what it is shown;
-// nil for what the system believes.
-func New(base, key, userAgent string, config *tls.Config) *Client {
+// nil for what the system believes. trouble hears of the first failure of each
+// call that is tried again.
+func New(base, key, userAgent string, config *tls.Config, trouble func(error)) *Client {
 	c := &Client{
 		base:      strings.TrimRight(base, "/"),
 		key:       key,
@@ -51,7 +61,9 @@ func New(base, key, userAgent string, config *tls.Config) *Client {
 		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
-		sleep: sleep,
+		trouble: trouble,
+		now:     time.Now,
+		sleep:   sleep,
 	}
 	if transport, ok := http.DefaultTransport.(*http.Transport); ok && config != nil {
 		own := transport.Clone()
@@ -135,13 +147,25 @@ func (c *Client) WatchReview(ctx context.Context, id string, each func(Update)) 
 func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) ([]byte, error) {
 	idempotency := ""
 	if method == http.MethodPost {
-		idempotency = rand.Text()
+		idempotency = cryptorand.Text()
 	}
-	for attempt := 1; ; attempt++ {
+	began := c.now()
+	for backoff := firstBackoff; ; backoff = min(2*backoff, maxBackoff) {
 		raw, err := c.once(ctx, method, path, body, idempotency, out)
-		wait, again := retryAfter(err, attempt)
-		if !again || attempt == maxAttempts || ctx.Err() != nil {
+		if err == nil || !c.passing(err) || ctx.Err() != nil {
 			return raw, err
+		}
+		// Not all who wait for a server come back in the same moment.
+		wait := backoff/2 + rand.N(backoff/2)
+		var refused *APIError
+		if errors.As(err, &refused) && refused.RetryAfter > 0 {
+			wait += refused.RetryAfter
+		}
+		if c.now().Sub(began)+wait > Patience {
+			return raw, err
+		}
+		if backoff == firstBackoff {
+			c.trouble(err)
 		}
 		if ctxErr := c.sleep(ctx, wait); ctxErr != nil {
 			return nil, ctxErr
@@ -160,24 +184,18 @@ func (c *Client) once(ctx context.Context, method, path string, body []byte, ide
 	return c.read(resp, out)
 }
 
-// retryAfter says whether err is worth another attempt, and when.
-func retryAfter(err error, attempt int) (time.Duration, bool) {
-	backoff := time.Second << (attempt - 1)
+// passing says whether err may pass by itself.
+func (c *Client) passing(err error) bool {
 	var refused *APIError
-	var unreachable *UnreachableError
-	switch {
-	case errors.As(err, &refused):
-		if refused.Status != http.StatusTooManyRequests && refused.Status != http.StatusServiceUnavailable {
-			return 0, false
+	if errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
 		}
-		wait := max(refused.RetryAfter, backoff)
-		return wait, wait <= maxRetryWait
-	case errors.As(err, &unreachable):
-		// A server that is not there is reported at once; one that broke off
-		// may have been restarting.
-		return backoff, !unreachable.refused()
+		return false
 	}
-	return 0, false
+	var unreachable *UnreachableError
+	return errors.As(err, &unreachable) && !unreachable.distrust() && (c.answered.Load() || !unreachable.unknown())
 }
 
 func (c *Client) send(ctx context.Context, method, path string, body []byte, idempotency string) (*http.Response, error) {
@@ -198,6 +216,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, ide
 	if err != nil {
 		return nil, &UnreachableError{Server: c.base, Err: err}
 	}
+	c.answered.Store(true)
 	return resp, nil
 }
 
@@ -209,6 +228,9 @@ func (c *Client) read(resp *http.Response, out any) ([]byte, error) {
 	switch {
 	case resp.StatusCode >= 300:
 		e := apiError(resp.StatusCode, raw)
+		if resp.StatusCode == http.StatusBadRequest && e.plain && strings.HasPrefix(c.base, "http:") {
+			e.Message += " Does it speak TLS? Then its address begins with https://."
+		}
 		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
 			e.RetryAfter = time.Duration(s) * time.Second
 		}

@@ -3,6 +3,7 @@ package restclient
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,10 +21,18 @@ func setup(t *testing.T, handler http.HandlerFunc) (*Client, *[]time.Duration) {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	c := New(server.URL+"/", "prw_key", "prwarden/test", nil)
+	return patient(server.URL+"/", func(error) {})
+}
+
+// patient is a client whose waits take no time.
+func patient(base string, trouble func(error)) (*Client, *[]time.Duration) {
+	c := New(base, "prw_key", "prwarden/test", nil, trouble)
 	var waits []time.Duration
+	now := time.Now()
+	c.now = func() time.Time { return now }
 	c.sleep = func(_ context.Context, d time.Duration) error {
 		waits = append(waits, d)
+		now = now.Add(d)
 		return nil
 	}
 	return c, &waits
@@ -65,7 +74,9 @@ func TestRetries(t *testing.T) {
 	})
 	_, _, err := c.CreateReview(t.Context(), NewReview{})
 	require.NoError(t, err)
-	assert.Equal(t, []time.Duration{7 * time.Second, 2 * time.Second}, *waits)
+	require.Len(t, *waits, 2)
+	assert.GreaterOrEqual(t, (*waits)[0], 7*time.Second)
+	assert.Less(t, (*waits)[1], 2*time.Second)
 	require.Len(t, keys, 3)
 	assert.NotEmpty(t, keys[0])
 	assert.Equal(t, keys[0], keys[1], "a retry must not start a second scan")
@@ -74,22 +85,54 @@ func TestRetries(t *testing.T) {
 
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
-	var calls atomic.Int32
-	c, _ := setup(t, func(w http.ResponseWriter, _ *http.Request) {
-		calls.Add(1)
-		w.WriteHeader(http.StatusServiceUnavailable)
-	})
-	_, _, err := c.GetReview(t.Context(), "rev_1")
-	require.Error(t, err)
-	assert.EqualValues(t, maxAttempts, calls.Load())
-
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+		c, waits := setup(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		_, _, err := c.GetReview(t.Context(), "rev_1")
+		require.ErrorContains(t, err, http.StatusText(status))
+		var all time.Duration
+		for _, d := range *waits {
+			all += d
+		}
+		assert.Greater(t, all, Patience-maxBackoff)
+		assert.LessOrEqual(t, all, Patience)
+	}
 	impatient, waits := setup(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "3600")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	_, _, err = impatient.GetReview(t.Context(), "rev_1")
+	_, _, err := impatient.GetReview(t.Context(), "rev_1")
 	require.Error(t, err)
 	assert.Empty(t, *waits, "an hour is not waited for")
+}
+
+// A server that restarts refuses connections for a while.
+func TestRidesOutARestart(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	require.NoError(t, l.Close())
+	var troubles []error
+	c, waits := patient("http://"+address, func(err error) { troubles = append(troubles, err) })
+	sleep := c.sleep
+	c.sleep = func(ctx context.Context, d time.Duration) error {
+		if len(*waits) == 4 {
+			l, err := net.Listen("tcp", address)
+			require.NoError(t, err)
+			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				io.WriteString(w, `{"review_id":"rev_1"}`)
+			})}
+			go server.Serve(l)
+			t.Cleanup(func() { server.Close() })
+		}
+		return sleep(ctx, d)
+	}
+	r, _, err := c.CreateReview(t.Context(), NewReview{})
+	require.NoError(t, err)
+	assert.Equal(t, "rev_1", r.ReviewID)
+	assert.Len(t, *waits, 5)
+	require.Len(t, troubles, 1, "once is enough")
+	assert.ErrorContains(t, troubles[0], "can't be reached")
 }
 
 func TestErrors(t *testing.T) {
@@ -105,7 +148,9 @@ func TestErrors(t *testing.T) {
 			`{"code":7,"message":"No.","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"REPOSITORY_NOT_ALLOWED","domain":"prwarden"}]}`,
 			"No. (REPOSITORY_NOT_ALLOWED, HTTP 403)",
 		},
-		{"no JSON", 502, `<html>`, "The server answered Bad Gateway. (HTTP 502)"},
+		{"no JSON", 500, `<html>`, "The server answered Internal Server Error. (HTTP 500)"},
+		{"TLS", 400, "Client sent an HTTP request to an HTTPS server.\n", "The server answered Bad Request: Client sent an HTTP request to an HTTPS server. Does it speak TLS? Then its address begins with https://. (HTTP 400)"},
+		{"a text", 403, "blocked\nby policy", "The server answered Forbidden: blocked. (HTTP 403)"},
 		{"a redirect is not followed", 302, ``, "The server answered Found. (HTTP 302)"},
 		{"not the API", 200, `<html>`, "does not talk like a prwarden server"},
 		{"another API", 200, `[]`, "does not talk like a prwarden server"},
@@ -128,12 +173,30 @@ func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	c := New(server.URL, "prw_key", "", nil)
+	c, waits := patient(server.URL, func(error) {})
 	_, _, err := c.GetReview(t.Context(), "rev_1")
 	var unreachable *UnreachableError
 	require.ErrorAs(t, err, &unreachable)
 	assert.ErrorContains(t, err, "can't be reached")
 	assert.NotContains(t, err.Error(), "rev_1", "the address is enough")
+	assert.NotEmpty(t, *waits)
+}
+
+// A name that there is not is a mistake, unless there was a server of that name
+// a moment ago.
+func TestUnknownNames(t *testing.T) {
+	t.Parallel()
+	c, waits := patient("http://prwarden.invalid", func(error) {})
+	c.http.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "prwarden.invalid", IsNotFound: true}}
+	}}
+	_, _, err := c.GetReview(t.Context(), "rev_1")
+	require.ErrorContains(t, err, "no such host")
+	assert.Empty(t, *waits)
+	c.answered.Store(true)
+	_, _, err = c.GetReview(t.Context(), "rev_1")
+	require.Error(t, err)
+	assert.NotEmpty(t, *waits)
 }
 
 func TestWatchReview(t *testing.T) {

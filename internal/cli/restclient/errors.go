@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -18,21 +19,32 @@ type APIError struct {
 	Reason     string // the ErrorInfo's, empty when there is none
 	Message    string // for people
 	RetryAfter time.Duration
+
+	plain bool // the answer was not that of a prwarden server
 }
 
 // Error says it for people, the reason and the status in parentheses.
 func (e *APIError) Error() string {
-	message := e.Message
-	if message == "" {
-		message = "The server answered " + http.StatusText(e.Status) + "."
-	}
 	switch {
 	case e.Reason != "" && e.Status != 0:
-		return fmt.Sprintf("%s (%s, HTTP %d)", message, e.Reason, e.Status)
+		return fmt.Sprintf("%s (%s, HTTP %d)", e.Message, e.Reason, e.Status)
 	case e.Status != 0:
-		return fmt.Sprintf("%s (HTTP %d)", message, e.Status)
+		return fmt.Sprintf("%s (HTTP %d)", e.Message, e.Status)
 	}
-	return message
+	return e.Message
+}
+
+// maxQuoted is how many bytes of an answer that is not prwarden's are shown.
+const maxQuoted = 200
+
+// quoted is what is shown of such an answer: the first line of a text, nothing
+// of a page.
+func quoted(body []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(body[:min(len(body), maxQuoted)])), "\n")
+	if line = strings.TrimRight(strings.ToValidUTF8(line, ""), "\r."); line == "" || line[0] == '<' || line[0] == '{' || line[0] == '[' {
+		return ""
+	}
+	return ": " + line
 }
 
 func apiError(status int, body []byte) *APIError {
@@ -44,7 +56,8 @@ func apiError(status int, body []byte) *APIError {
 		} `json:"details"`
 	}
 	e := &APIError{Status: status}
-	if json.Unmarshal(body, &answer) != nil {
+	if json.Unmarshal(body, &answer) != nil || answer.Message == "" {
+		e.Message, e.plain = "The server answered "+http.StatusText(status)+quoted(body)+".", true
 		return e
 	}
 	e.Message = answer.Message
@@ -78,12 +91,17 @@ func (e *UnreachableError) Error() string {
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// refused reports whether no connection came about, or one end didn't take what
-// the other showed.
-func (e *UnreachableError) refused() bool {
+// distrust reports whether one end didn't take what the other showed.
+func (e *UnreachableError) distrust() bool {
 	var op *net.OpError
 	var distrusted *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError // the server doesn't speak TLS
 	return errors.As(e.Err, &distrusted) || errors.As(e.Err, &plain) ||
-		errors.As(e.Err, &op) && (op.Op == "dial" || op.Op == "remote error" || op.Op == "local error") // the last two are TLS alerts
+		errors.As(e.Err, &op) && (op.Op == "remote error" || op.Op == "local error") // TLS alerts
+}
+
+// unknown reports whether there is no server of that name.
+func (e *UnreachableError) unknown() bool {
+	var name *net.DNSError
+	return errors.As(e.Err, &name) && name.IsNotFound
 }
