@@ -251,7 +251,7 @@ func TestLimitReachesTheScan(t *testing.T) {
 	t.Parallel()
 	a := startScanner(t, scannergrpc.Options{})
 	job := jobWith()
-	job.Limit = 50 * time.Millisecond
+	job.Limit = time.Second
 	_, err := scannergrpc.NewClient(poolOf(t, scannergrpc.PoolOptions{}, a)).Scan(t.Context(), job, none)
 	require.ErrorIs(t, a.next(t).ctx.Err(), context.DeadlineExceeded)
 	var e *review.ScanError
