@@ -32,6 +32,7 @@ const (
 	overLimit         // a count is over its limit; see lastUpTo
 	duplicate         // a primary key or unique value is taken
 	undefined         // a table that is not there
+	locked            // a lock could not be had in time
 )
 
 // translate makes an error of a transaction one that a caller understands.
@@ -50,7 +51,7 @@ func (s *Store) translate(ctx context.Context, op string, err error) error {
 		return away(op, err)
 	}
 	switch s.dialect.classify(err) {
-	case unavailable, conflict:
+	case unavailable, conflict, locked:
 		return away(op, err)
 	case overLimit:
 		return errOverLimit
@@ -118,10 +119,11 @@ func classifyPostgres(err error) class {
 		return overLimit
 	case pqerror.UndefinedTable:
 		return undefined
+	case pqerror.LockNotAvailable:
+		return locked
 	case pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected:
 		return conflict
 	case pqerror.ReadOnlySQLTransaction, // a standby, before it is told to take over
-		pqerror.LockNotAvailable,
 		pqerror.IdleInTransactionSessionTimeout,
 		pqerror.InvalidPassword, pqerror.InvalidCatalogName: // while the operator changes something
 		return unavailable

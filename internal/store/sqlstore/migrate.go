@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -37,6 +38,13 @@ func (v Schema) Check() error {
 	return nil
 }
 
+// How often a migration is tried that could not get a lock, and how long those
+// who waited behind it have in between.
+const (
+	migrationTries = 30
+	migrationPause = time.Second
+)
+
 // Migrate brings the schema to this program's version, unless it has that or a
 // later one. It fails, changing nothing, on a database on which this program
 // does not work any more.
@@ -50,16 +58,25 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	for v.Current < v.Needed {
+	for tries := 1; v.Current < v.Needed; tries++ {
 		before := v.Current
 		_, errUp := p.Up(ctx)
 		if v, err = s.Schema(ctx); err != nil {
 			return err
 		}
+		switch {
 		// Another process may be doing the same. Whatever it did is done, and this
 		// goes on from there.
-		if errUp != nil && v.Current == before {
+		case errUp == nil, v.Current > before:
+			tries = 0
+		case s.dialect.classify(errUp) != locked || tries == migrationTries:
 			return s.translate(ctx, "migrate the database", errUp)
+		default:
+			select {
+			case <-time.After(migrationPause):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 	}
 	return v.Check()

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,6 +61,43 @@ func TestMigrate(t *testing.T) {
 		require.NoError(t, s.pools.reader.GetContext(t.Context(), &applied, "SELECT COUNT(*) FROM goose_db_version WHERE version_id > 0"))
 		assert.Equal(t, 2, applied, "each once")
 	})
+}
+
+// TestMigrationsLetOthersPass has somebody use a table for long that is to be
+// changed: the migration waits, but not in front of all others.
+func TestMigrationsLetOthersPass(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: pgtest.New(t)})
+	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
+	require.NoError(t, err)
+	p, done, err := s.provider()
+	require.NoError(t, err)
+	_, err = p.DownTo(t.Context(), 1)
+	require.NoError(t, err)
+	require.NoError(t, done())
+
+	user, err := s.pools.writer.DB.Conn(t.Context())
+	require.NoError(t, err)
+	defer user.Close()
+	_, err = user.ExecContext(t.Context(), "BEGIN; SELECT 1 FROM reviews")
+	require.NoError(t, err)
+	migrated := make(chan error, 1)
+	go func() { migrated <- s.Migrate(t.Context()) }()
+	require.Eventually(t, func() bool {
+		var waits bool
+		require.NoError(t, s.pools.reader.GetContext(t.Context(), &waits, `SELECT EXISTS (SELECT 1 FROM pg_locks
+			WHERE relation = 'reviews'::regclass AND NOT granted)`))
+		return waits
+	}, 20*time.Second, 5*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	_, err = s.GetReview(ctx, "acme", "rev_a")
+	require.NoError(t, err, "it waits behind the migration, which gives up")
+	require.Empty(t, migrated, "for now")
+	_, err = user.ExecContext(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+	require.NoError(t, <-migrated)
+	require.NoError(t, s.CheckSchema(t.Context()))
 }
 
 // TestLaterSchema is what a newer program leaves to this one.

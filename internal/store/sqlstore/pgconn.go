@@ -91,6 +91,11 @@ func (c pgConnector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errors.Join(fmt.Errorf("lib/pq has changed: %T is not what this program needs", inner), inner.Close())
 	}
 	if c.patient {
+		// But while a statement waits for a lock on a table, everybody else waits
+		// behind it.
+		if _, err := out.ExecContext(ctx, "SET lock_timeout = '"+migrationLock+"'", nil); err != nil {
+			return nil, errors.Join(&connectError{err}, out.Close())
+		}
 		return out, nil
 	}
 	d.conn.watch()

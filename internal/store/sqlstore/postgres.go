@@ -65,6 +65,9 @@ func migratePostgres(database string) (*sql.DB, lock.SessionLocker, error) {
 // migrationTimeout is how long one server waits for the migrations of another.
 const migrationTimeout = time.Hour
 
+// migrationLock is how long a statement of a migration waits for a lock.
+const migrationLock = "2s"
+
 // checkRole refuses a role that row-level security doesn't hold.
 func checkRole(ctx context.Context, db *sql.DB, config pq.Config) error {
 	var role string
