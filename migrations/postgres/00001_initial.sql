@@ -58,6 +58,7 @@ CREATE TABLE reviews (
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
     CHECK ((failure_code IS NULL) = (failure_message IS NULL))
 ) WITH (
+    fillfactor = 80, -- room for what heartbeats write
     -- A claim passes over what is left of those before it in reviews_status, so
     -- vacuum must not wait for a fifth of all reviews to have changed.
     autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000
@@ -71,8 +72,10 @@ CREATE INDEX reviews_status ON reviews (organization, status, created_at, id, no
 CREATE INDEX reviews_repo ON reviews (organization, repo, created_at, id, pr_number);
 CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, id);
 
--- Leases that may have run out.
-CREATE INDEX reviews_lease ON reviews (lease_expires) WHERE status = 'in_progress';
+-- Leases that may have run out are looked for among all reviews in progress.
+-- Heartbeats change the time each second, so no index is on it: new versions of
+-- a row stay beside it then, and in no index.
+CREATE INDEX reviews_running ON reviews (organization) WHERE status = 'in_progress';
 
 -- Findings of complete reviews, in their order. The organization is that of
 -- the transaction that writes them.
