@@ -29,7 +29,7 @@ type KeyInput struct {
 }
 
 // CreateKey makes a key and prints its token, alone, on st.Out. It works
-// beside a running server, and before the first one ran.
+// beside a running server, and on SQLite before the first one ran.
 func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput) error {
 	if in.Organization == "" || in.Name == "" {
 		return cli.Usagef("--org and --name are required")
@@ -40,6 +40,9 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 	}
 	if in.Expires < 0 {
 		return cli.Usagef("--expires %v is in the past", in.Expires)
+	}
+	if err := createSchema(ctx, c); err != nil {
+		return err
 	}
 	return withKeys(ctx, c, func(keys *admission.Keys) error {
 		if in.Expires > 0 {
@@ -95,27 +98,30 @@ func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) 
 	})
 }
 
-// withKeys runs do with the keys of the configured database. A database that
-// is new gets its schema first.
+// withKeys runs do with the keys of the configured database.
 func withKeys(ctx context.Context, c config.Config, do func(*admission.Keys) error) error {
-	return withStore(ctx, c, func(store *sqlstore.Store) error {
-		v, err := store.Schema(ctx)
-		switch {
-		case err != nil:
-			return err
-		case v.Current == 0:
-			err = store.Migrate(ctx)
-		default:
-			err = v.Check()
-		}
-		if err != nil {
-			return err
-		}
-		err = do(admission.NewKeys(store, store.Now, slog.New(slog.DiscardHandler)))
+	return withSchema(ctx, c, func(store *sqlstore.Store) error {
+		err := do(admission.NewKeys(store, store.Now, slog.New(slog.DiscardHandler)))
 		if errs.KindOf(err) == errs.InvalidArgument {
 			return &cli.UsageError{Err: err}
 		}
 		return err
+	})
+}
+
+// createSchema gives an SQLite database that is new its schema, so that a key
+// can be made before the first server ran. On Postgres that is for `migrate`,
+// since it is shared.
+func createSchema(ctx context.Context, c config.Config) error {
+	if c.Shared() {
+		return nil
+	}
+	return withStore(ctx, c, func(store *sqlstore.Store) error {
+		v, err := store.Schema(ctx)
+		if err != nil || v.Current > 0 {
+			return err
+		}
+		return store.Migrate(ctx)
 	})
 }
 

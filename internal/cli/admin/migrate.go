@@ -50,9 +50,25 @@ func MigrationStatus(ctx context.Context, st cli.Streams, c config.Config) error
 	})
 }
 
-// withStore runs do with the configured database.
-func withStore(ctx context.Context, c config.Config, do func(*sqlstore.Store) error) (err error) {
-	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: c.Database})
+// withStore runs do with the configured database, which is created where it is
+// a file that is not there.
+func withStore(ctx context.Context, c config.Config, do func(*sqlstore.Store) error) error {
+	return withOpen(ctx, sqlstore.Options{Database: c.Database}, do)
+}
+
+// withSchema runs do with the configured database, which must be there and have
+// a schema that this program works with.
+func withSchema(ctx context.Context, c config.Config, do func(*sqlstore.Store) error) error {
+	return withOpen(ctx, sqlstore.Options{Database: c.Database, Existing: true}, func(store *sqlstore.Store) error {
+		if err := store.CheckSchema(ctx); err != nil {
+			return err
+		}
+		return do(store)
+	})
+}
+
+func withOpen(ctx context.Context, o sqlstore.Options, do func(*sqlstore.Store) error) (err error) {
+	store, err := sqlstore.Open(ctx, o)
 	if err != nil {
 		return err
 	}

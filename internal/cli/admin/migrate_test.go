@@ -2,6 +2,9 @@ package admin_test
 
 import (
 	"bytes"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,6 +35,16 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 	require.ErrorContains(t, err, "run `prwarden migrate`")
 	assert.Equal(t, errs.Unavailable, errs.KindOf(err))
 
+	in := admin.KeyInput{Organization: "acme", Name: "ci"}
+	for _, do := range []func(cli.Streams) error{
+		func(st cli.Streams) error { return admin.CreateKey(t.Context(), st, c, in) },
+		func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "") },
+		func(st cli.Streams) error { return admin.RevokeKey(t.Context(), st, c, "key_a") },
+	} {
+		_, err = run(do)
+		require.ErrorContains(t, err, "run `prwarden migrate`", "a shared database is migrated on purpose only")
+	}
+
 	for range 2 {
 		_, err = run(func(st cli.Streams) error { return admin.Migrate(t.Context(), st, c) })
 		require.NoError(t, err)
@@ -40,11 +53,32 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 		assert.Equal(t, "version 2\nneeded 2\noldest 2\n", out)
 	}
 
-	in := admin.KeyInput{Organization: "acme", Name: "ci"}
 	token, err := run(func(st cli.Streams) error { return admin.CreateKey(t.Context(), st, c, in) })
 	require.NoError(t, err)
 	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, token)
 	out, err = run(func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "acme") })
 	require.NoError(t, err)
 	assert.Contains(t, out, "acme")
+}
+
+// TestKeysOnSQLite holds that only making a key makes a database.
+func TestKeysOnSQLite(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := config.Default()
+	c.Database = "sqlite:" + filepath.Join(dir, "prwarden.db")
+	var out bytes.Buffer
+	st := cli.Streams{Out: &out, Err: io.Discard}
+	require.ErrorContains(t, admin.ListKeys(t.Context(), st, c, ""), "no such file")
+	require.ErrorContains(t, admin.RevokeKey(t.Context(), st, c, "key_a"), "no such file")
+	require.ErrorContains(t, admin.ListOrganizations(t.Context(), st, c), "no such file")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+
+	require.NoError(t, admin.CreateKey(t.Context(), st, c, admin.KeyInput{Organization: "acme", Name: "ci"}))
+	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, out.String())
+	require.NoError(t, admin.ListKeys(t.Context(), st, c, ""))
+	require.NoError(t, admin.ListOrganizations(t.Context(), st, c))
+	assert.Contains(t, out.String(), "acme")
 }

@@ -68,14 +68,3 @@ func PurgeOrganization(ctx context.Context, st cli.Streams, c config.Config, org
 
 // purgeShown is after how many reviews a purge says how far it is.
 const purgeShown = 10_000
-
-// withSchema runs do with the configured database, whose schema must be one
-// that this program works with.
-func withSchema(ctx context.Context, c config.Config, do func(*sqlstore.Store) error) error {
-	return withStore(ctx, c, func(store *sqlstore.Store) error {
-		if err := store.CheckSchema(ctx); err != nil {
-			return err
-		}
-		return do(store)
-	})
-}

@@ -44,7 +44,11 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 			}
 		}()
 	}
-	if err := createFile(path); err != nil {
+	file := createFile
+	if o.Existing {
+		file = checkFile
+	}
+	if err := file(path); err != nil {
 		return pools{}, err
 	}
 	synchronous := cmp.Or(o.synchronous, "FULL")

@@ -52,6 +52,9 @@ type Options struct {
 	// Exclusive makes this the only process that serves an SQLite database:
 	// Open fails when there is another. Others may still open it without.
 	Exclusive bool
+	// Existing makes Open fail when the file of an SQLite database is not there,
+	// instead of creating it.
+	Existing bool
 	// Organizations are those that Claim takes reviews of; nil for all. A server
 	// names those of its configuration, since another's may be older or newer.
 	Organizations []string
