@@ -133,12 +133,15 @@ func TestConnectionsBeyondAllWait(t *testing.T) {
 func TestPeersWithoutAnAddress(t *testing.T) {
 	t.Parallel()
 	pipes := bufconn.Listen(1 << 10)
-	l := Wrap(pipes, Options{total: 10, perAddress: 2})
+	l := Wrap(pipes, Options{Total: 10, PerAddress: 2})
 	defer l.Close()
 	connect := func() net.Conn {
-		client, err := pipes.Dial()
-		require.NoError(t, err)
-		defer client.Close()
+		go func() { // which waits to be accepted
+			client, err := pipes.Dial()
+			if assert.NoError(t, err) {
+				client.Close()
+			}
+		}()
 		c, err := l.Accept()
 		require.NoError(t, err)
 		return c
