@@ -219,6 +219,7 @@ func (r *run) storm(ctx context.Context) error {
 		<-clientsDone
 	}
 	r.probing.Wait()
+	r.pool.FollowRest(settling)
 	r.tell("clients are done")
 	return ctx.Err()
 }

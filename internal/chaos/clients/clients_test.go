@@ -132,6 +132,9 @@ func TestProbe(t *testing.T) {
 	assert.Positive(t, took)
 	require.Len(t, p.Records(), 1)
 	assert.NotEmpty(t, p.Records()[0].ID)
+	assert.Empty(t, p.Records()[0].Final)
+	p.FollowRest(t.Context())
+	assert.Equal(t, "complete", p.Records()[0].Final)
 }
 
 func TestClientsComplain(t *testing.T) {

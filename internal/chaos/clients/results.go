@@ -89,6 +89,23 @@ func (p *Pool) ReadAll(ctx context.Context) (map[string]Review, error) {
 	return all, errors.Join(append(errs, ctx.Err())...)
 }
 
+// FollowRest follows the reviews that no client follows, which are those of
+// probes, to their end. When ctx ends first the records tell what did not end.
+func (p *Pool) FollowRest(ctx context.Context) {
+	p.mu.Lock()
+	var rest []*Record
+	for _, rec := range p.records {
+		if rec.ID != "" && rec.Final == "" {
+			rest = append(rest, rec)
+		}
+	}
+	p.mu.Unlock()
+	r := rand.New(rand.NewPCG(p.o.Seed, 0))
+	for _, rec := range rest {
+		p.follow(ctx, r, rec)
+	}
+}
+
 // Probe has reviews made, one after the other, until a server has accepted one,
 // and returns how long that took from now. servers are indices into Options,
 // asked in turn. The reviews are records like all others.

@@ -169,7 +169,8 @@ func (p *Process) Kill() (pid int) {
 		return 0
 	}
 	pid = p.cmd.Process.Pid
-	_ = p.cmd.Process.Kill() // an error says that it ended already
+	p.serving = make(chan struct{}) // this life does not serve any more; the next one has its own
+	_ = p.cmd.Process.Kill()        // an error says that it ended already
 	return pid
 }
 
