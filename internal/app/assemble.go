@@ -80,7 +80,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	}
 	s.http = gateway.NewServer(s.gateway, s.log)
 	if s.listeners.ops != nil {
-		s.ops = newOpsServer(m.registry)
+		s.ops = newOpsServer(m.registry, s.ready)
 	}
 	return nil
 }

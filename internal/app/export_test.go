@@ -7,4 +7,4 @@ import (
 )
 
 // NewOpsServer makes the server that Prometheus reads.
-func NewOpsServer(r *prometheus.Registry) *http.Server { return newOpsServer(r) }
+func NewOpsServer(r *prometheus.Registry) *http.Server { return newOpsServer(r, nil) }

@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,4 +47,33 @@ func TestHealthOfAnUnknownService(t *testing.T) {
 	}
 	assert.NotContains(t, b.log.String(), `"ERROR"`)
 	assert.NotContains(t, b.log.String(), "grpc.health", "probes come often")
+}
+
+// Metrics that other machines can read are worth a word.
+func TestOpenMetricsAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	for _, addr := range []string{"127.0.0.1:0", "0.0.0.0:0"} {
+		b := setup(t)
+		b.config.OpsAddr, b.config.ScannerOpsAddr = addr, addr
+		b.server(t)
+		b.scanner(t, config.Link{})
+		assert.Equal(t, addr == "0.0.0.0:0", strings.Count(b.log.String(), "metrics, which name organizations") == 2, addr)
+	}
+}
+
+// Probes have no client certificate, which the public ports may want.
+func TestProbesOnThePrivatePort(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.config.ScannerOpsAddr = "127.0.0.1:0"
+	for name, addr := range map[string]string{
+		"server": b.server(t).Addresses().Ops, "scanner": b.scanner(t, config.Link{}).OpsAddr(),
+	} {
+		for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+			resp, err := http.Get("http://" + addr + path)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			assert.Equal(t, http.StatusOK, resp.StatusCode, "%s of the %s", path, name)
+		}
+	}
 }

@@ -131,5 +131,6 @@ func scannerCredentials(l config.Link, r *prometheus.Registry, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
-	return []grpc.ServerOption{grpc.Creds(credentials.NewTLS(loader.Server(tls.VersionTLS13, "h2")))}, nil
+	creds := tlsfile.LogRefused(credentials.NewTLS(loader.Server(tls.VersionTLS13, "h2")), log)
+	return []grpc.ServerOption{grpc.Creds(creds)}, nil
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/net/netutil"
 
+	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/tlsfile"
 )
 
@@ -24,21 +26,31 @@ const (
 	maxScrapes = 4
 )
 
-// newOpsServer makes the server that Prometheus reads.
-func newOpsServer(r *prometheus.Registry) *http.Server {
+// newOpsServer makes the server that Prometheus reads, and probes: of servers
+// and scanners alike. It asks for no certificate.
+func newOpsServer(r *prometheus.Registry, ready *readiness) *http.Server {
 	mux := http.NewServeMux()
 	// A collector that fails, as the one that asks the database may, takes
 	// nothing from the others.
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes, Timeout: opsTimeout,
 	}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := ready.Check(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		}
+	})
 	return &http.Server{
 		Handler: mux, ReadHeaderTimeout: opsTimeout, ReadTimeout: opsTimeout, WriteTimeout: 2 * opsTimeout, IdleTimeout: time.Minute,
 	}
 }
 
-// listenOps listens for Prometheus.
-func listenOps(ctx context.Context, addr string) (net.Listener, error) {
+// listenOps listens for Prometheus and for probes.
+func listenOps(ctx context.Context, addr string, log *slog.Logger) (net.Listener, error) {
+	if !config.IsLoopback(addr) {
+		log.Warn("metrics, which name organizations, are shown without a key on a port that other machines can reach; let nothing but Prometheus and probes reach it", "addr", addr)
+	}
 	l, err := listen(ctx, "ops-addr", addr)
 	if err != nil {
 		return nil, err

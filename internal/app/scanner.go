@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
@@ -60,10 +59,10 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	}
 	s.listener = scannergrpc.LimitConnections(s.listener, newRefusedConnections(registry, "scanner").WithLabelValues("scanner").Inc)
 	if c.ScannerOpsAddr != config.OpsNone {
-		if s.opsAt, err = listenOps(ctx, c.ScannerOpsAddr); err != nil {
+		if s.opsAt, err = listenOps(ctx, c.ScannerOpsAddr, log); err != nil {
 			return nil, err
 		}
-		s.ops = newScannerOps(registry, s.ready)
+		s.ops = newOpsServer(registry, s.ready)
 	}
 	if s.tracing, err = newTracing(ctx, env, "prwarden-scanner", log); err != nil {
 		return nil, err
@@ -71,21 +70,6 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	s.server = newScannerServer(host.service, log, slices.Concat(scannergrpc.NetworkServerOptions(), s.tracing.server(), creds)...)
 	healthpb.RegisterHealthServer(s.server, s.ready.health)
 	return s, nil
-}
-
-// newScannerOps makes the server of a scanner's metrics and health.
-func newScannerOps(r *prometheus.Registry, ready *readiness) *http.Server {
-	server := newOpsServer(r)
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", server.Handler)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if err := ready.Check(r.Context()); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		}
-	})
-	server.Handler = mux
-	return server
 }
 
 // Addr is where the scanner listens.

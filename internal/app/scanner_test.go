@@ -85,6 +85,11 @@ func TestScannersElsewhere(t *testing.T) {
 			require.Eventually(t, func() bool {
 				return strings.Contains(b.log.String(), "a scanner can't be reached") && strings.Contains(b.log.String(), tt.refusal)
 			}, patience, 5*time.Millisecond)
+			if tt.scanner.TLSCert != "" {
+				require.Eventually(t, func() bool {
+					return strings.Contains(b.log.String(), `"msg":"a connection was refused: the TLS handshake failed"`)
+				}, patience, 5*time.Millisecond, "its operator is told, too")
+			}
 			r, err := b.store(t).GetReviewState(t.Context(), "acme", id)
 			require.NoError(t, err)
 			assert.Equal(t, review.Queued, r.Status, "nobody can scan it")

@@ -140,7 +140,7 @@ func (s *Server) listen(ctx context.Context, l config.Listen) (err error) {
 	if l.OpsAddr == config.OpsNone {
 		return nil
 	}
-	s.listeners.ops, err = listenOps(ctx, l.OpsAddr)
+	s.listeners.ops, err = listenOps(ctx, l.OpsAddr, s.log)
 	return err
 }
 

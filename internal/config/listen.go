@@ -45,7 +45,7 @@ func (l Listen) settings() []Setting {
 			Usage: "Where the scanner listens for servers. Beyond loopback it needs\n--tls-cert, --tls-key and --tls-ca, or --insecure.",
 		}, {
 			Key: "ops_addr", Commands: Serve, Value: "HOST:PORT", Default: l.OpsAddr,
-			Usage: "Where Prometheus reads metrics, without a key: keep it private.\nThe word none turns it off.",
+			Usage: "Where Prometheus reads metrics, and probes find /healthz and /readyz,\nwithout a key: keep it private.\nThe word none turns it off.",
 		}, {
 			Key: "trusted_proxies", Commands: Serve, Value: "CIDR,...", List: true,
 			Usage: "Addresses or networks of reverse proxies whose X-Forwarded-For\nis believed.",
