@@ -132,7 +132,8 @@ func (s *keyStore) setDown(err error) {
 }
 
 type bundle struct {
-	clock *clock
+	clock *clock // the store's
+	timer *clock // of what is remembered
 	store *keyStore
 	keys  *admission.Keys
 }
@@ -141,7 +142,15 @@ func setup(t *testing.T) bundle {
 	t.Helper()
 	c := newClock()
 	s := newKeyStore(c.Now)
-	return bundle{clock: c, store: s, keys: admission.NewKeys(s, c.Now, slog.New(slog.NewJSONHandler(io.Discard, nil)))}
+	b := bundle{clock: c, timer: newClock(), store: s, keys: admission.NewKeys(s, c.Now, slog.New(slog.NewJSONHandler(io.Discard, nil)))}
+	b.keys.TimeMemoryBy(b.timer.Now)
+	return b
+}
+
+// advance lets time pass.
+func (b bundle) advance(d time.Duration) {
+	b.clock.Advance(d)
+	b.timer.Advance(d)
 }
 
 // issue makes a key and returns it with its Authorization header.

@@ -27,6 +27,9 @@ const (
 // that there is no such key.
 type lookup struct {
 	store KeyStore
+	// now times the memory: time.Now, whose readings only go on, whatever is
+	// done to the clock. The store's would let a key live on that was revoked
+	// before the clock stepped back.
 	now   func() time.Time
 	calls *combiner[string, *Key]
 

@@ -27,9 +27,9 @@ type Keys struct {
 }
 
 // NewKeys makes a Keys on a store. now is the clock that keys expire by: the
-// store's, which all servers share.
+// store's, which all servers share. Nothing else is timed by it.
 func NewKeys(store KeyStore, now func() time.Time, log *slog.Logger) *Keys {
-	return &Keys{store: store, now: now, log: log, lookup: newLookup(store, now), used: newLastUsed(store, log)}
+	return &Keys{store: store, now: now, log: log, lookup: newLookup(store, time.Now), used: newLastUsed(store, log)}
 }
 
 // Lookups counts how tokens were looked up.

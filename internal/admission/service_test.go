@@ -84,7 +84,7 @@ func TestLookupsAreRememberedForLessThanFiveSeconds(t *testing.T) {
 	}
 	assert.Equal(t, 2, b.store.questions())
 	assert.Equal(t, admission.LookupCounts{Cached: 18, Asked: 2}, b.keys.Lookups())
-	b.clock.Advance(5 * time.Second)
+	b.advance(5 * time.Second)
 	_, err := b.keys.Authenticate(t.Context(), known)
 	require.NoError(t, err)
 	_, err = b.keys.Authenticate(t.Context(), unknown)
@@ -163,7 +163,7 @@ func TestRevocationAndExpiry(t *testing.T) {
 		c, err := b.keys.Authenticate(t.Context(), auth)
 		require.NoError(t, err)
 		require.NoError(t, b.store.RevokeKey(t.Context(), "", key.ID))
-		b.clock.Advance(5 * time.Second)
+		b.advance(5 * time.Second)
 		_, err = b.keys.Authenticate(t.Context(), auth)
 		assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(err))
 		assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(b.keys.Recheck(t.Context(), c)))
@@ -174,7 +174,7 @@ func TestRevocationAndExpiry(t *testing.T) {
 		_, auth := b.issue(t, admission.NewKey{ExpiresAt: b.clock.Now().Add(2 * time.Second)})
 		_, err := b.keys.Authenticate(t.Context(), auth)
 		require.NoError(t, err)
-		b.clock.Advance(2 * time.Second)
+		b.advance(2 * time.Second)
 		_, err = b.keys.Authenticate(t.Context(), auth)
 		assert.Equal(t, errs.ReasonKeyExpired, errs.ReasonOf(err))
 	})
@@ -185,6 +185,30 @@ func TestRevocationAndExpiry(t *testing.T) {
 		err := b.keys.Revoke(t.Context(), "other", key.ID)
 		assert.Equal(t, errs.ReasonKeyNotFound, errs.ReasonOf(err))
 	})
+}
+
+// Whatever is done to the store's clock, a key that is revoked elsewhere is of
+// no use within 5 seconds, and one that is not is not asked for more often.
+func TestClockThatStepsDoesNotChangeHowLongAKeyIsRemembered(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]time.Duration{"back": -time.Hour, "forward": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			k, auth := b.issue(t, admission.NewKey{})
+			_, err := b.keys.Authenticate(t.Context(), auth)
+			require.NoError(t, err)
+			asked := b.store.questions()
+			b.clock.Advance(step)
+			_, err = b.keys.Authenticate(t.Context(), auth)
+			require.NoError(t, err)
+			assert.Equal(t, asked, b.store.questions())
+			require.NoError(t, b.store.RevokeKey(t.Context(), "acme", k.ID)) // on another server
+			b.advance(5 * time.Second)
+			_, err = b.keys.Authenticate(t.Context(), auth)
+			assert.Equal(t, errs.ReasonKeyRevoked, errs.ReasonOf(err))
+		})
+	}
 }
 
 func TestAuthenticateSaysWhenTheStoreIsAway(t *testing.T) {
@@ -266,7 +290,7 @@ func TestLastUsedIsStoredInBatches(t *testing.T) {
 	for range 50 {
 		_, err := b.keys.Authenticate(t.Context(), auth)
 		require.NoError(t, err)
-		b.clock.Advance(time.Second)
+		b.advance(time.Second)
 	}
 	assert.Empty(t, b.store.touched, "using a key writes nothing")
 	b.store.setDown(errors.New("away"))
