@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,26 @@ func TestHealthWatchesAreBounded(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	_, err = client.Check(t.Context(), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err)
+}
+
+// Behind a proxy that is named, 32 is each client's, not all clients'.
+func TestHealthWatchesThroughAProxy(t *testing.T) {
+	t.Parallel()
+	b := transporttest.Start(t, transporttest.Options{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	client := healthpb.NewHealthClient(b.Conn(t))
+	watches := func(forwarded string) (n int) {
+		for ; n < 40; n++ {
+			s, err := client.Watch(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", forwarded), &healthpb.HealthCheckRequest{})
+			require.NoError(t, err)
+			if _, err := s.Recv(); err != nil {
+				assert.Equal(t, codes.Unavailable, status.Code(err))
+				break
+			}
+		}
+		return n
+	}
+	assert.Equal(t, 32, watches("192.0.2.1"))
+	assert.Equal(t, 32, watches("192.0.2.2"))
 }
 
 // Patterns that are tried have places of their own: they keep nobody else from

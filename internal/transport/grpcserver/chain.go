@@ -45,7 +45,7 @@ func NewChain(admitter *admission.Admitter, gate *admission.Gate, metrics *grpcp
 		// A panic becomes an error like any other, so recovery is inside those.
 		{"recovery", recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(recovered))},
 		// Before anything that costs.
-		{"overload", overload{gate, admission.NewGate(healthLimits(), nil, log, nil), admitter}.pass},
+		{"overload", overload{gate, gate.Apart(healthLimits()), admitter}.pass},
 		// Who, then how many; load balancers ask for health without a key.
 		{"admission", exceptHealth(step(admit{admitter}.around))},
 		{"authorization", exceptHealth(step(authorize))},
