@@ -13,8 +13,8 @@ func newKeys(st cli.Streams) *cobra.Command {
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
 		Long: `Manage the API keys in a server's database. These commands open the database
-themselves: they work while the server runs, and before it ran for the first
-time. A key belongs to one organization and may do what its scopes say:
+themselves: they work while the server runs; on SQLite create works before it
+ran for the first time, too. A key belongs to one organization and may do what its scopes say:
 
   reviews:read   read and watch reviews      rules:read    read rules
   reviews:write  start and cancel reviews    rules:write   create and delete rules

@@ -62,7 +62,7 @@ organizations:
 	}
 	code, _, details := with("organizations", "list")
 	assert.Equal(t, cli.ExitFailed, code)
-	assert.Contains(t, details, "run `prwarden migrate`")
+	assert.Contains(t, details, "there is no database")
 	for _, org := range []string{"acme", "removed"} {
 		code, _, details := with("keys", "create", "--org", org, "--name", "n")
 		require.Equal(t, cli.ExitOK, code, details)

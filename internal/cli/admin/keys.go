@@ -41,7 +41,7 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 	if in.Expires < 0 {
 		return cli.Usagef("--expires %v is in the past", in.Expires)
 	}
-	if err := createSchema(ctx, c); err != nil {
+	if err := createSchema(ctx, st, c); err != nil {
 		return err
 	}
 	return withKeys(ctx, c, func(keys *admission.Keys) error {
@@ -111,8 +111,8 @@ func withKeys(ctx context.Context, c config.Config, do func(*admission.Keys) err
 
 // createSchema gives an SQLite database that is new its schema, so that a key
 // can be made before the first server ran. On Postgres that is for `migrate`,
-// since it is shared.
-func createSchema(ctx context.Context, c config.Config) error {
+// since it is shared. It says so, because a path may be mistyped.
+func createSchema(ctx context.Context, st cli.Streams, c config.Config) error {
 	if c.Shared() {
 		return nil
 	}
@@ -121,7 +121,11 @@ func createSchema(ctx context.Context, c config.Config) error {
 		if err != nil || v.Current > 0 {
 			return err
 		}
-		return store.Migrate(ctx)
+		if err := store.Migrate(ctx); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(st.Err, "made the database %s\n", terminal.Safe(c.Database))
+		return err
 	})
 }
 

@@ -37,7 +37,7 @@ func Migrate(ctx context.Context, st cli.Streams, c config.Config) error {
 // MigrationStatus prints the versions of the schema on st.Out. It is an error
 // when this program does not work on the database as it is.
 func MigrationStatus(ctx context.Context, st cli.Streams, c config.Config) error {
-	return withStore(ctx, c, func(store *sqlstore.Store) error {
+	return withOpen(ctx, sqlstore.Options{Database: c.Database, Existing: true}, func(store *sqlstore.Store) error {
 		v, err := store.Schema(ctx)
 		if err != nil {
 			return err

@@ -2,9 +2,9 @@ package admin_test
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -68,17 +68,27 @@ func TestKeysOnSQLite(t *testing.T) {
 	c := config.Default()
 	c.Database = "sqlite:" + filepath.Join(dir, "prwarden.db")
 	var out bytes.Buffer
-	st := cli.Streams{Out: &out, Err: io.Discard}
-	require.ErrorContains(t, admin.ListKeys(t.Context(), st, c, ""), "no such file")
-	require.ErrorContains(t, admin.RevokeKey(t.Context(), st, c, "key_a"), "no such file")
-	require.ErrorContains(t, admin.ListOrganizations(t.Context(), st, c), "no such file")
+	var told bytes.Buffer
+	st := cli.Streams{Out: &out, Err: &told}
+	none := "there is no database " + filepath.Join(dir, "prwarden.db")
+	require.EqualError(t, admin.ListKeys(t.Context(), st, c, ""), none)
+	require.EqualError(t, admin.RevokeKey(t.Context(), st, c, "key_a"), none)
+	require.EqualError(t, admin.ListOrganizations(t.Context(), st, c), none)
+	require.EqualError(t, admin.MigrationStatus(t.Context(), st, c), none)
+	require.EqualError(t, admin.Backup(t.Context(), st, c, filepath.Join(dir, "backup.db")), none)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, entries)
 
-	require.NoError(t, admin.CreateKey(t.Context(), st, c, admin.KeyInput{Organization: "acme", Name: "ci"}))
+	create := func() error {
+		return admin.CreateKey(t.Context(), st, c, admin.KeyInput{Organization: "acme", Name: "ci"})
+	}
+	require.NoError(t, create())
+	assert.Contains(t, told.String(), "made the database "+c.Database)
 	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, out.String())
 	require.NoError(t, admin.ListKeys(t.Context(), st, c, ""))
 	require.NoError(t, admin.ListOrganizations(t.Context(), st, c))
 	assert.Contains(t, out.String(), "acme")
+	require.NoError(t, create())
+	assert.Equal(t, 1, strings.Count(told.String(), "made the database"))
 }

@@ -148,6 +148,8 @@ func createFile(path string) error {
 func checkFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no database %s", path)
 	case err != nil:
 		return fmt.Errorf("database %s: %w", path, err)
 	case info.IsDir():
