@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
@@ -142,5 +143,21 @@ func TestDeadReaderOverGRPC(t *testing.T) {
 		assert.Equal(t, admission.GateState{Open: 1}, b.Gate.State())
 		pause(90 * time.Second)
 		assert.Equal(t, admission.GateState{}, b.Gate.State())
+	})
+}
+
+// A stream of reflection, which is counted once, ends, and is no watch.
+func TestReflectionThatAsksNothingEnds(t *testing.T) {
+	slowly(t, func(t *testing.T, b *transporttest.Bundle) {
+		_, token := b.Key(t)
+		c := share(t, b)
+		stream, err := c.Start(false, transporttest.Request(true, reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName,
+			transporttest.Field{Name: "authorization", Value: "Bearer " + token})...)
+		require.NoError(t, err)
+		pause(time.Second)
+		assert.Equal(t, admission.GateState{Open: 1}, b.Gate.State())
+		start := time.Now()
+		assert.Equal(t, stream, <-c.ended)
+		assert.LessOrEqual(t, time.Since(start), 30*time.Second)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -68,6 +69,38 @@ func TestMethodNamesThatCallersMakeUp(t *testing.T) {
 	for _, line := range lines {
 		assert.LessOrEqual(t, len(line["method"].(string)), 130)
 	}
+}
+
+// A stream of reflection is counted once, so it answers some questions, and a
+// key has few of them.
+func TestReflectionIsBounded(t *testing.T) {
+	t.Parallel()
+	b := transporttest.Start(t, transporttest.Options{Limit: 10})
+	_, token := b.Key(t)
+	conn := b.Conn(t)
+	open := func(token string) reflectionv1.ServerReflection_ServerReflectionInfoClient {
+		s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(as(t.Context(), token))
+		require.NoError(t, err)
+		return s
+	}
+	ask := func(s reflectionv1.ServerReflection_ServerReflectionInfoClient) error {
+		// Whether it has ended is what the answer tells.
+		_ = s.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+		_, err := s.Recv()
+		return err
+	}
+	first := open(token)
+	for range 100 {
+		require.NoError(t, ask(first))
+	}
+	assert.Zero(t, b.Gate.State().Watches)
+	assert.Equal(t, codes.ResourceExhausted, status.Code(ask(first)))
+	for range 4 {
+		require.NoError(t, ask(open(token)))
+	}
+	assert.Equal(t, codes.Unavailable, status.Code(ask(open(token))))
+	_, other := b.Key(t)
+	require.NoError(t, ask(open(other)))
 }
 
 // A call is admitted before its message: a stranger can't make the server hold

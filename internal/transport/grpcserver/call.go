@@ -39,6 +39,7 @@ type call struct {
 	pass      *admission.Pass // nil for none
 	shed      bool            // refused before it was admitted
 	endless   bool            // a stream, which may last; known when pass is
+	watch     bool            // an endless one that counts among the watches
 	health    bool            // of the health service, whose watches are bounded apart
 	reviewID  string          // of the review that it created
 }

@@ -49,6 +49,7 @@ func NewChain(admitter *admission.Admitter, gate *admission.Gate, metrics *grpcp
 		// Who, then how many; load balancers ask for health without a key.
 		{"admission", exceptHealth(step(admit{admitter}.around))},
 		{"authorization", exceptHealth(step(authorize))},
+		{"reflection", newReflections().pass},
 		// Only here a message is read.
 		{"validation", validation.pass},
 	}}, nil

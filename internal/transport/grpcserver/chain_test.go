@@ -27,7 +27,7 @@ func TestOrderOfTheChain(t *testing.T) {
 		assert.NotNil(t, l.pass, l.name)
 	}
 	assert.Equal(t, []string{
-		"request id", "logging", "metrics", "errors", "recovery", "overload", "admission", "authorization", "validation",
+		"request id", "logging", "metrics", "errors", "recovery", "overload", "admission", "authorization", "reflection", "validation",
 	}, names)
 }
 

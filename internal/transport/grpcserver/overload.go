@@ -58,6 +58,7 @@ func (o overload) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInf
 	_ = grpc.SetSendCompressor(ctx, encoding.Identity)
 	method := methodOf(info.FullMethod)
 	c.pass, c.endless = p, method != nil && (method.IsStreamingServer() || method.IsStreamingClient())
+	c.watch = c.endless && !c.health && !isReflection(info.FullMethod)
 	return handler(srv, boundedStream{ss, c})
 }
 

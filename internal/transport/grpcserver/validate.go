@@ -66,7 +66,7 @@ func (s validatedStream) receive(d *decoded) error {
 	if c.inProcess {
 		return s.ServerStream.RecvMsg(d)
 	}
-	if c.endless && !c.health {
+	if c.watch {
 		if err := c.pass.Watch(); err != nil {
 			return err
 		}
