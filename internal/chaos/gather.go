@@ -75,13 +75,8 @@ func (r *run) touch(ctx context.Context) error {
 		}
 		client := scannergrpc.NewClient(scannergrpc.SinglePool(conn))
 		for _, repo := range r.pulls.Repos() {
-			pull, _ := r.pulls.Find(repo, 1)
-			_, err := client.Scan(ctx, review.Job{
-				ReviewID: "chaos", Organization: pull.Organization, Repo: repo, PRNumber: pull.Number, Ruleset: repo,
-				Rules: rule.Set{Digest: rule.Digest(nil)}, MaxFindings: review.MaxFindings,
-			}, func(review.Progress) {})
-			if err != nil {
-				return errors.Join(err, conn.Close())
+			if err := r.touchOne(ctx, client, repo); err != nil {
+				return errors.Join(fmt.Errorf("%s: %w", s.Name, err), conn.Close())
 			}
 		}
 		if err := conn.Close(); err != nil {
@@ -89,6 +84,25 @@ func (r *run) touch(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// touchOne scans one repository, again while that fails for now: the scanner may
+// still have something to do.
+func (r *run) touchOne(ctx context.Context, client *scannergrpc.Client, repo string) error {
+	pull, _ := r.pulls.Find(repo, 1)
+	for {
+		_, err := client.Scan(ctx, review.Job{
+			ReviewID: "chaos", Organization: pull.Organization, Repo: repo, PRNumber: pull.Number, Ruleset: repo,
+			Rules: rule.Set{Digest: rule.Digest(nil)}, MaxFindings: review.MaxFindings,
+		}, func(review.Progress) {})
+		var failed *review.ScanError
+		if err == nil || !errors.As(err, &failed) || failed.Lasting {
+			return err
+		}
+		if pauseErr := pause(ctx, 200*time.Millisecond); pauseErr != nil {
+			return errors.Join(pauseErr, err)
+		}
+	}
 }
 
 // How much more than at the beginning a process may use when nothing is to be
