@@ -53,6 +53,7 @@ type Gateway struct {
 	admitter *admission.Admitter
 	gate     *admission.Gate
 	busy     refusal // what is told to a request that is shed
+	refusals *admission.Refusals
 	openAPI  []byte
 	ready    func(context.Context) error
 	log      *slog.Logger
@@ -68,7 +69,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g := &Gateway{
 		routes: rs, admitter: c.Admitter, gate: c.Gate, openAPI: c.OpenAPI, ready: c.Ready, log: c.Log,
-		observe: c.Observe, tracer: newTracer(c.Tracer),
+		observe: c.Observe, tracer: newTracer(c.Tracer), refusals: admission.NewRefusals(c.Log),
 	}
 	if g.observe == nil {
 		g.observe = func(Answered) {}
@@ -166,6 +167,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setRateHeaders(h, decision)
 	switch {
 	case err != nil:
+		e.refused = true
 		g.fail(rec, r, err)
 	case r.URL.Path == openAPIPath:
 		g.document(rec, r)
@@ -231,7 +233,7 @@ func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Du
 	switch {
 	case w.status >= http.StatusInternalServerError && w.status != http.StatusServiceUnavailable:
 		level = slog.LevelError
-	case isHealth(r.URL.Path):
+	case isHealth(r.URL.Path), e.refused && !g.refusals.Tell():
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"google.golang.org/grpc/metadata"
 
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/transporttest"
@@ -96,5 +98,29 @@ func TestTraceAndReviewOfARequest(t *testing.T) {
 		lines := b.Logs.Lines(message)
 		require.NotEmpty(t, lines)
 		assert.Equal(t, "rev_1", lines[0]["review_id"], message)
+	}
+}
+
+// A flood that is refused is not written down line by line, over neither
+// protocol.
+func TestFloodIsNotLoggedLineByLine(t *testing.T) {
+	t.Parallel()
+	b := transporttest.Start(t, transporttest.Options{Limit: 3})
+	_, token := b.Key(t)
+	conn := b.Conn(t)
+	for range 300 {
+		b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token))
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
+		_, _ = prwardenv1.NewRuleServiceClient(conn).ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
+	}
+	for _, message := range []string{"request", "call"} {
+		told := 0
+		for _, line := range b.Logs.Lines(message) {
+			if line["level"] == "INFO" {
+				told++
+			}
+		}
+		assert.Less(t, told, 250, message)
+		assert.GreaterOrEqual(t, told, 100, message)
 	}
 }

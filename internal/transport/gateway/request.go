@@ -35,6 +35,7 @@ type exchange struct {
 	reason      string   // of the error that was answered
 	pass        *admission.Pass
 	shed        bool   // refused before it was admitted
+	refused     bool   // not admitted
 	reviewID    string // of the review that was answered
 	probe       bool   // only asks which route there is
 }

@@ -37,6 +37,7 @@ func (a admit) around(ctx context.Context, _ string, next func(context.Context) 
 	// It fails only when the header was sent already, which nobody did yet.
 	_ = grpc.SetHeader(ctx, RateMetadata(decision))
 	if err != nil {
+		c.refused = true
 		return err
 	}
 	return next(admission.NewContext(ctx, caller))

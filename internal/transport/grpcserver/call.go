@@ -38,6 +38,7 @@ type call struct {
 	caller    admission.Caller
 	pass      *admission.Pass // nil for none
 	shed      bool            // refused before it was admitted
+	refused   bool            // not admitted
 	endless   bool            // a stream, which may last; known when pass is
 	watch     bool            // an endless one that counts among the watches
 	health    bool            // of the health service, whose watches are bounded apart

@@ -39,7 +39,7 @@ func NewChain(admitter *admission.Admitter, gate *admission.Gate, metrics *grpcp
 		// The request id is in every log line, so it comes first.
 		{"request id", step(identify)},
 		// Logging and metrics see the final code, so errors are inside them.
-		{"logging", step(logging{log}.around)},
+		{"logging", step(logging{log, admission.NewRefusals(log)}.around)},
 		{"metrics", measured(metrics)},
 		{"errors", step(failures{log}.around)},
 		// A panic becomes an error like any other, so recovery is inside those.

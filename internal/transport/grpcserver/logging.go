@@ -8,12 +8,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/transport/grpcerr"
 )
 
 // logging writes one line for each call: who, what, how it ended and how long
 // it took; never a message, a token or other metadata.
-type logging struct{ log *slog.Logger }
+type logging struct {
+	log      *slog.Logger
+	refusals *admission.Refusals
+}
 
 func (l logging) around(ctx context.Context, method string, next func(context.Context) error) error {
 	start := time.Now()
@@ -35,13 +39,13 @@ func (l logging) around(ctx context.Context, method string, next func(context.Co
 	if c.reviewID != "" {
 		attrs = append(attrs, slog.String("review_id", c.reviewID))
 	}
-	l.log.LogAttrs(ctx, level(c, method, s.Code()), "call", attrs...)
+	l.log.LogAttrs(ctx, l.level(c, method, s.Code()), "call", attrs...)
 	return err
 }
 
 // level is Debug for what is said elsewhere (the gateway writes a line for
-// each of its requests) or often (health).
-func level(c *call, method string, code codes.Code) slog.Level {
+// each of its requests) or often (health, and a flood that is refused).
+func (l logging) level(c *call, method string, code codes.Code) slog.Level {
 	switch {
 	case code == codes.Internal:
 		return slog.LevelError
