@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -175,4 +176,24 @@ func TestMigrate(t *testing.T) {
 	code, _, details = prwarden(t, nil, args...)
 	require.Equal(t, cli.ExitOK, code, details)
 	assert.Contains(t, details, "already")
+}
+
+// Whoever reads the log of a service expects nothing but JSON there.
+func TestFatalErrorsAreLogged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for name, args := range map[string][]string{
+		"serve":   {"serve", "--database", "sqlite:" + dir + "/none/prwarden.db", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0"},
+		"scanner": {"scanner", "--cache-dir", file, "--grpc-addr", "127.0.0.1:0"},
+	} {
+		code, out, errs := prwarden(t, nil, args...)
+		assert.Equal(t, cli.ExitFailed, code, name)
+		assert.Empty(t, out)
+		assert.Contains(t, errs, `"msg":"ended","error":"`)
+		for line := range strings.Lines(errs) {
+			assert.True(t, json.Valid([]byte(line)), "%s: %s", name, line)
+		}
+	}
 }

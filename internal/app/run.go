@@ -16,12 +16,17 @@ type part interface {
 	Stop(ctx context.Context) error
 }
 
-// Serve runs a server until ctx ends, and ends it in good order. The log line
-// `serving` has its addresses.
+// Serve runs a server until ctx ends, and ends it in good order. It waits a
+// while for a database that can't be reached. The log line `serving` has its
+// addresses.
 func Serve(ctx context.Context, c config.Config, env Environment, log *slog.Logger) error {
 	began := time.Now()
-	s, err := NewServer(ctx, c, env, log)
-	if err != nil {
+	s, err := whenThere(ctx, log, func() (*Server, error) { return NewServer(ctx, c, env, log) })
+	switch {
+	case ctx.Err() != nil && err != nil:
+		log.Info("stopped before it served")
+		return nil
+	case err != nil:
 		return err
 	}
 	return run(ctx, s, c.ShutdownGrace, log, func() {

@@ -6,17 +6,33 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
 )
 
 // Serve runs a server until ctx ends.
 func Serve(ctx context.Context, st cli.Streams, c config.Config) error {
-	return app.Serve(ctx, c, app.Environment(st.Env), newLog(st, c))
+	log := newLog(st, c)
+	return logged(st, log, app.Serve(ctx, c, app.Environment(st.Env), log))
 }
 
 // Scanner runs a scanner until ctx ends.
 func Scanner(ctx context.Context, st cli.Streams, c config.Config) error {
-	return app.Scan(ctx, c, app.Environment(st.Env), newLog(st, c))
+	log := newLog(st, c)
+	return logged(st, log, app.Scan(ctx, c, app.Environment(st.Env), log))
+}
+
+// logged writes why a process ends into its log, so that every line there is
+// JSON. A person at a terminal is told in plain words besides.
+func logged(st cli.Streams, log *slog.Logger, err error) error {
+	if err == nil {
+		return nil
+	}
+	log.Error("ended", "error", err)
+	if terminal.Is(st.Err) {
+		return err
+	}
+	return cli.ErrSilent
 }
 
 // newLog writes JSON lines to st.Err.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -68,6 +69,33 @@ func away(op string, err error) error {
 		RetryAfter: retryAfter,
 		Err:        fmt.Errorf("%s: %w", op, err),
 	}
+}
+
+// Unreachable returns what the network, or Postgres, says when a server's start
+// failed because the database can't be reached: nobody answers, or Postgres
+// starts, stops, or has too many connections. It returns nil for any other
+// error, which does not pass by itself.
+func Unreachable(err error) error {
+	var e *pq.Error
+	if errors.As(err, &e) {
+		switch e.Code.Class() {
+		case "08", "53", "57":
+			return e
+		}
+		return nil
+	}
+	var connect *connectError
+	var network *net.OpError
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &untrusted), errors.Is(err, pq.ErrSSLNotSupported):
+		return nil
+	case errors.As(err, &network):
+		return network
+	case errors.As(err, &connect):
+		return connect
+	}
+	return nil
 }
 
 // classifySQLite knows SQLite's result codes.
