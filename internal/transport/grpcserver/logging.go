@@ -49,7 +49,7 @@ func (l logging) level(c *call, method string, code codes.Code) slog.Level {
 	switch {
 	case code == codes.Internal:
 		return slog.LevelError
-	case c.inProcess, c.shed, isHealth(method):
+	case c.inProcess, c.shed, isHealth(method), c.refused && !l.refusals.Tell():
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
