@@ -235,10 +235,18 @@ func (p *Pool) complain(m *peer, what string, err error) {
 	}
 }
 
-// watch keeps m.ready up to date until the pool is closed or the peer gone.
+// watch keeps m.ready up to date until the pool is closed or the peer gone. A
+// connection that keeps failing stays in one state whatever the reason, which
+// is asked for anew less and less often: the first one may be no more than that
+// the connection was reset.
 func (p *Pool) watch(m *peer) {
+	again := firstAgain
 	for {
 		state := m.conn.GetState()
+		if state != connectivity.TransientFailure {
+			again = firstAgain
+		}
+		wait, cancel := p.done, func() {}
 		switch state {
 		case connectivity.Shutdown:
 			p.setReady(m, false)
@@ -248,14 +256,24 @@ func (p *Pool) watch(m *peer) {
 		case connectivity.TransientFailure:
 			p.setReady(m, false)
 			p.complain(m, "a scanner can't be reached", p.whyNot(m))
+			wait, cancel = context.WithTimeout(p.done, again)
+			again = min(2*again, lastAgain)
 		default:
 			p.setReady(m, state == connectivity.Ready)
 		}
-		if !m.conn.WaitForStateChange(p.done, state) {
+		m.conn.WaitForStateChange(wait, state)
+		cancel()
+		if p.done.Err() != nil {
 			return
 		}
 	}
 }
+
+// How often is asked why a scanner can't be reached.
+const (
+	firstAgain = time.Second
+	lastAgain  = time.Minute
+)
 
 // whyNot asks the connection what is wrong.
 func (p *Pool) whyNot(m *peer) error {
