@@ -66,7 +66,7 @@ type pqConn interface {
 
 // pgConnector makes connections that differ from lib/pq's in three things. A
 // transaction begins, says for whom it works, and reads the clock in one round
-// trip. The end of a context ends a statement also when the server is dead or
+// trip. The end of a context ends a transaction or a question also when the server is dead or
 // frozen, and takes no second connection to say so. And every answer has to come
 // in answerTimeout.
 type pgConnector struct {
@@ -204,6 +204,13 @@ func (c *pgConn) ExecContext(ctx context.Context, query string, args []driver.Na
 		return c.pqConn.ExecContext(context.WithoutCancel(ctx), query, args)
 	}
 	return c.pqConn.ExecContext(ctx, query, args)
+}
+
+// Close implements driver.Conn. A goodbye that can't be said any more, on a
+// connection that is broken already, is no fault.
+func (c *pgConn) Close() error {
+	_ = c.pqConn.Close()
+	return nil
 }
 
 // IsValid implements driver.Validator.

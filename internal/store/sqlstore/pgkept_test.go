@@ -22,6 +22,7 @@ func TestSessionsLoseCompiledQueries(t *testing.T) {
 	id := "rev_kept"
 	_, err := s.CreateReview(ctx, newReview("acme", id), 10)
 	require.NoError(t, err)
+	s.teller.flush() // what follows has the connection to itself
 	windows, _ := s.Windows()
 	compiled := func() (n int) {
 		t.Helper()
@@ -47,6 +48,7 @@ func TestSessionsLoseCompiledQueries(t *testing.T) {
 		require.NoError(t, err)
 		taken += 2
 		assert.Equal(t, taken, counted[0].Taken, "counted once, however often it was sent")
+		require.NoError(t, s.notify(ctx, []event{{waitsEvent, ""}}))
 	}
 	ask()
 	n := compiled()

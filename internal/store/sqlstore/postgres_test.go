@@ -439,21 +439,3 @@ func TestLostWorkersHoldBackNobody(t *testing.T) {
 		require.Equal(t, want, claim().Organization)
 	}
 }
-
-// TestHeartbeatsChangeNoIndex holds that no index has what each second changes:
-// every version of a row would be in all indexes then.
-func TestHeartbeatsChangeNoIndex(t *testing.T) {
-	t.Parallel()
-	s := openAt(t, Options{Database: pgtest.New(t)})
-	var all, changing []string
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &all, `SELECT indexdef FROM pg_indexes WHERE tablename = 'reviews'`))
-	require.NotEmpty(t, all)
-	for _, index := range all {
-		for _, column := range []string{"lease_expires", "files_done", "files_total"} {
-			if strings.Contains(index, column) {
-				changing = append(changing, index)
-			}
-		}
-	}
-	assert.Empty(t, changing)
-}
