@@ -119,6 +119,9 @@ func TestVersion(t *testing.T) {
 	t.Parallel()
 	code, out, _ := prwarden(t, nil, "version")
 	assert.Equal(t, cli.ExitOK, code)
+	_, short, _ := prwarden(t, nil, "--version")
+	assert.Regexp(t, `^prwarden \S+\n$`, short)
+	assert.True(t, strings.HasPrefix(out, short))
 	assert.Regexp(t, `(?s)^prwarden \S+\ncommit: .*\ngo: .*\nschema:  [1-9]\d*\n$`, out)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/config"
 )
@@ -20,6 +21,7 @@ REST and a gRPC API.`,
 
   # Scan a public pull request of github.com and show what it adds
   prwarden review psf/requests 6710 --wait --key-file key.txt`,
+		Version:       build.Read().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -30,6 +32,7 @@ REST and a gRPC API.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("prwarden {{.Version}}\n") // as the first line of the command version
 	root.SetOut(st.Out)
 	root.SetErr(st.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &cli.UsageError{Err: err} })
