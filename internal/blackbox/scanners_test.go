@@ -178,7 +178,7 @@ func TestScannerHealthAndStop(t *testing.T) {
 	assert.Equal(t, 200, ops.do(t, "GET", "/readyz", nil).status)
 	cache := filepath.Join(scanner.dir, "cache")
 	require.NoError(t, os.Rename(cache, cache+".away"))
-	assert.Equal(t, 503, ops.do(t, "GET", "/readyz", nil).status, "there is no cache directory")
+	require.Eventually(t, func() bool { return ops.do(t, "GET", "/readyz", nil).status == 503 }, eventually, tick, "there is no cache directory")
 	require.NoError(t, os.Rename(cache+".away", cache))
 
 	s := startServer(t, h.hosts, serverOptions{args: []string{"--scanner", scanner.addr}})

@@ -218,7 +218,7 @@ func (c *pgConn) IsValid() bool { return !c.bad && !c.net.hasLeft() && c.pqConn.
 
 // ResetSession implements driver.SessionResetter.
 func (c *pgConn) ResetSession(ctx context.Context) error {
-	if c.bad {
+	if c.bad || c.net.stale() {
 		return driver.ErrBadConn
 	}
 	return c.pqConn.ResetSession(ctx)
