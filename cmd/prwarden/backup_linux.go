@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -21,18 +23,10 @@ For Postgres use pg_dump, as docs/operations.md shows.`,
 		Example: `  prwarden backup --database sqlite:/var/lib/prwarden/prwarden.db \
       /var/backups/prwarden-$(date +%F).db`,
 		Args: args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := load(cmd, st, config.Backup)
-			if err != nil {
-				return err
-			}
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return admin.Backup(ctx, st, c, args[0])
-		},
 	}
-	config.Bind(config.Backup, cmd.Flags())
-	return cmd
+	return configured(cmd, st, config.Backup, interruptible(func(ctx context.Context, c config.Config, args []string) error {
+		return admin.Backup(ctx, st, c, args[0])
+	}))
 }
 
 func newRestore(st cli.Streams) *cobra.Command {
@@ -48,17 +42,9 @@ Keys that were revoked since the backup work again.`,
 		Example: `  prwarden restore --database sqlite:/var/lib/prwarden/prwarden.db \
       --force /var/backups/prwarden-2026-11-20.db`,
 		Args: args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := load(cmd, st, config.Backup)
-			if err != nil {
-				return err
-			}
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return admin.Restore(ctx, st, c, args[0], force)
-		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "Replace the database that is there.")
-	config.Bind(config.Backup, cmd.Flags())
-	return cmd
+	return configured(cmd, st, config.Backup, interruptible(func(ctx context.Context, c config.Config, args []string) error {
+		return admin.Restore(ctx, st, c, args[0], force)
+	}))
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -40,13 +42,6 @@ only time that it is shown, the database keeps its hash.`,
   prwarden keys create --org acme --name dashboard \
       --scopes reviews:read,rules:read --expires 720h`,
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := load(cmd, st, config.Keys)
-			if err != nil {
-				return err
-			}
-			return admin.CreateKey(cmd.Context(), st, c, in)
-		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.Organization, "org", "", "Organization that the key belongs to.")
@@ -54,8 +49,9 @@ only time that it is shown, the database keeps its hash.`,
 	flags.StringSliceVar(&in.Scopes, "scopes", nil, "Scopes, separated by commas. (default all but keys:admin)")
 	flags.DurationVar(&in.Expires, "expires", 0, "How long the key works, such as 720h. (default for ever)")
 	flags.IntVar(&in.RateLimit, "rate-limit", 0, "Requests a minute. (default 60)")
-	config.Bind(config.Keys, flags)
-	return cmd
+	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.CreateKey(ctx, st, c, in)
+	})
 }
 
 func newKeysList(st cli.Streams) *cobra.Command {
@@ -66,17 +62,11 @@ func newKeysList(st cli.Streams) *cobra.Command {
 		Long:    `List the keys that are not revoked, newest first. Tokens are not kept, so none is shown.`,
 		Example: `  prwarden keys list --org acme`,
 		Args:    args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := load(cmd, st, config.Keys)
-			if err != nil {
-				return err
-			}
-			return admin.ListKeys(cmd.Context(), st, c, org)
-		},
 	}
 	cmd.Flags().StringVar(&org, "org", "", "Only keys of this organization.")
-	config.Bind(config.Keys, cmd.Flags())
-	return cmd
+	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.ListKeys(ctx, st, c, org)
+	})
 }
 
 func newKeysRevoke(st cli.Streams) *cobra.Command {
@@ -86,14 +76,8 @@ func newKeysRevoke(st cli.Streams) *cobra.Command {
 		Long:    `Revoke a key by its identifier, as "keys list" shows it. Running servers refuse it within 5 seconds.`,
 		Example: `  prwarden keys revoke key_3j9x0a7c5v1m`,
 		Args:    args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := load(cmd, st, config.Keys)
-			if err != nil {
-				return err
-			}
-			return admin.RevokeKey(cmd.Context(), st, c, args[0])
-		},
 	}
-	config.Bind(config.Keys, cmd.Flags())
-	return cmd
+	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, args []string) error {
+		return admin.RevokeKey(ctx, st, c, args[0])
+	})
 }

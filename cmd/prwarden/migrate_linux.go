@@ -48,16 +48,8 @@ as it is, and 3 when it does not. Nothing is changed.`
 
 // migration is a command that does something with the schema.
 func migration(st cli.Streams, do func(context.Context, cli.Streams, config.Config) error) *cobra.Command {
-	cmd := &cobra.Command{
-		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := load(cmd, st, config.Migrate)
-			if err != nil {
-				return err
-			}
-			return do(cmd.Context(), st, c)
-		},
-	}
-	config.Bind(config.Migrate, cmd.Flags())
-	return cmd
+	cmd := &cobra.Command{Args: args(cobra.NoArgs)}
+	return configured(cmd, st, config.Migrate, func(ctx context.Context, c config.Config, _ []string) error {
+		return do(ctx, st, c)
+	})
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -31,16 +33,10 @@ func newOrganizationsList(st cli.Streams) *cobra.Command {
 configuration names them, and when a running server last did.`,
 		Example: `  prwarden organizations list --config prwarden.yaml`,
 		Args:    args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := load(cmd, st, config.Organizations)
-			if err != nil {
-				return err
-			}
-			return admin.ListOrganizations(cmd.Context(), st, c)
-		},
 	}
-	config.Bind(config.Organizations, cmd.Flags())
-	return cmd
+	return configured(cmd, st, config.Organizations, func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.ListOrganizations(ctx, st, c)
+	})
 }
 
 func newOrganizationsPurge(st cli.Streams) *cobra.Command {
@@ -55,17 +51,9 @@ notice; when it is interrupted, run it again. There is no way back but a
 backup.`,
 		Example: `  prwarden organizations purge acme --yes --config prwarden.yaml`,
 		Args:    args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := load(cmd, st, config.Organizations)
-			if err != nil {
-				return err
-			}
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return admin.PurgeOrganization(ctx, st, c, args[0], yes)
-		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "It is meant.")
-	config.Bind(config.Organizations, cmd.Flags())
-	return cmd
+	return configured(cmd, st, config.Organizations, interruptible(func(ctx context.Context, c config.Config, args []string) error {
+		return admin.PurgeOrganization(ctx, st, c, args[0], yes)
+	}))
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -31,21 +33,13 @@ the review failed.`,
   prwarden review acme/web 17 --wait --ruleset default --json \
       --server https://prwarden.example.com --key-file ~/.prwarden-key`,
 		Args: args(cobra.ExactArgs(2)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := load(cmd, st, config.Review)
-			if err != nil {
-				return err
-			}
-			in.Repo, in.Number = args[0], args[1]
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return cli.Review(ctx, st, c.Client, in)
-		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&in.Wait, "wait", false, "Wait for the review to end and show its findings.")
 	flags.StringVar(&in.Ruleset, "ruleset", "", "Rules to apply: default, custom, or OWNER/REPO (as without).")
 	flags.BoolVar(&in.JSON, "json", false, "Print the server's answer as JSON.")
-	config.Bind(config.Review, flags)
-	return cmd
+	return configured(cmd, st, config.Review, interruptible(func(ctx context.Context, c config.Config, args []string) error {
+		in.Repo, in.Number = args[0], args[1]
+		return cli.Review(ctx, st, c.Client, in)
+	}))
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/build"
@@ -52,11 +54,28 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// load reads the settings of a command.
-func load(cmd *cobra.Command, st cli.Streams, command config.Command) (config.Config, error) {
-	c, err := config.Load(command, st.Env, cmd.Flags())
-	if err != nil {
-		return config.Config{}, &cli.UsageError{Err: err}
+// action is what a command does with its settings.
+type action func(ctx context.Context, c config.Config, args []string) error
+
+// configured gives a command the flags of its settings, and makes it read these
+// and then act.
+func configured(cmd *cobra.Command, st cli.Streams, command config.Command, do action) *cobra.Command {
+	config.Bind(command, cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := config.Load(command, st.Env, cmd.Flags())
+		if err != nil {
+			return &cli.UsageError{Err: err}
+		}
+		return do(cmd.Context(), c, args)
 	}
-	return c, nil
+	return cmd
+}
+
+// interruptible is an action that ends in good order on SIGINT and SIGTERM.
+func interruptible(do action) action {
+	return func(ctx context.Context, c config.Config, args []string) error {
+		ctx, stop := cli.Interruptible(ctx)
+		defer stop()
+		return do(ctx, c, args)
+	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -26,16 +28,8 @@ that they name in its environment.`,
   prwarden scanner --config prwarden.yaml --grpc-addr :9191 \
       --tls-cert scanner.pem --tls-key scanner.key --tls-ca servers-ca.pem`,
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := load(cmd, st, config.Scanner)
-			if err != nil {
-				return err
-			}
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return admin.Scanner(ctx, st, c)
-		},
 	}
-	config.Bind(config.Scanner, cmd.Flags())
-	return cmd
+	return configured(cmd, st, config.Scanner, interruptible(func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.Scanner(ctx, st, c)
+	}))
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -35,16 +37,8 @@ once.`,
   #       repositories: ["acme/*"]
   #       host: {kind: git, url: "https://git.example.com/{repo}.git", token_env: ACME_TOKEN}`,
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := load(cmd, st, config.Serve)
-			if err != nil {
-				return err
-			}
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return admin.Serve(ctx, st, c)
-		},
 	}
-	config.Bind(config.Serve, cmd.Flags())
-	return cmd
+	return configured(cmd, st, config.Serve, interruptible(func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.Serve(ctx, st, c)
+	}))
 }
