@@ -90,8 +90,8 @@ type Gate struct {
 
 // NewGate makes one. trusted are the proxies whose X-Forwarded-For is believed;
 // what they don't say whom they forward for has no limit for its address, since
-// it is many people's. observe hears of every request that is
-// shed; nil for nobody.
+// it is many people's. observe hears of every request that is shed; nil for
+// nobody.
 func NewGate(l GateLimits, trusted []netip.Prefix, log *slog.Logger, observe func(Crowd)) *Gate {
 	if observe == nil {
 		observe = func(Crowd) {}
@@ -136,8 +136,8 @@ func (p *Pass) owners() []owner {
 }
 
 // Enter lets a request in and gives it a place among those that are worked on.
-// Of c it looks at the addresses. It fails with Unavailable when there are too many, and with the context's error.
-// Leave must be called on the Pass.
+// Of c it looks at the addresses. It fails with Unavailable when there are too
+// many, and with the context's error. Leave must be called on the Pass.
 func (g *Gate) Enter(ctx context.Context, c Credentials) (*Pass, error) {
 	p := &Pass{gate: g, addr: g.counted(c)}
 	if crowd := g.admit(p.addr); crowd != "" {
@@ -153,7 +153,7 @@ func (g *Gate) Enter(ctx context.Context, c Credentials) (*Pass, error) {
 // counted is the address that a request counts for; invalid for none.
 func (g *Gate) counted(c Credentials) netip.Addr {
 	addr := ClientAddress(c.PeerAddr, c.ForwardedFor, g.trusted)
-	if addr.IsValid() && IsTrusted(addr.String(), g.trusted) {
+	if contains(g.trusted, addr) {
 		return netip.Addr{}
 	}
 	return addr
@@ -213,16 +213,9 @@ func (p *Pass) Resume(ctx context.Context) error {
 	if p == nil || p.working {
 		return nil
 	}
-	if err := p.gate.take(ctx, p.gate.work, CrowdWork); err != nil {
-		return err
-	}
-	p.working = true
-	return nil
-}
-
-// take takes a place.
-func (g *Gate) take(ctx context.Context, from *places, crowd Crowd) error {
-	return g.verdict(ctx, from.take(ctx), crowd)
+	err := p.gate.work.take(ctx)
+	p.working = err == nil
+	return p.gate.verdict(ctx, err, CrowdWork)
 }
 
 // verdict is what a request is told whose wait for a place ended with err.
