@@ -41,7 +41,6 @@ type call struct {
 	refused   bool            // not admitted
 	endless   bool            // a stream, which may last; known when pass is
 	watch     bool            // an endless one that counts among the watches
-	health    bool            // of the health service, whose watches are bounded apart
 	reviewID  string          // of the review that it created
 }
 

@@ -33,12 +33,11 @@ type overload struct {
 func (o overload) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx := ss.Context()
 	c := callOf(ctx)
-	gate := o.gate
-	c.health = info.FullMethod == healthpb.Health_Watch_FullMethodName
-	switch {
-	case c.inProcess, info.FullMethod == healthpb.Health_Check_FullMethodName, info.FullMethod == healthpb.Health_List_FullMethodName:
+	if c.inProcess || info.FullMethod == healthpb.Health_Check_FullMethodName || info.FullMethod == healthpb.Health_List_FullMethodName {
 		return handler(srv, ss)
-	case c.health:
+	}
+	gate, healthWatch := o.gate, info.FullMethod == healthpb.Health_Watch_FullMethodName
+	if healthWatch {
 		gate = o.health
 	}
 	md, _ := metadata.FromIncomingContext(ctx)
@@ -46,7 +45,7 @@ func (o overload) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInf
 	p, err := gate.Enter(ctx, credentials)
 	if err != nil {
 		c.shed = true
-		if !c.health {
+		if !healthWatch {
 			// It fails only when the header was sent already, which nobody did.
 			_ = grpc.SetHeader(ctx, RateMetadata(o.admitter.Peek(credentials)))
 		}
@@ -58,7 +57,7 @@ func (o overload) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInf
 	_ = grpc.SetSendCompressor(ctx, encoding.Identity)
 	method := methodOf(info.FullMethod)
 	c.pass, c.endless = p, method != nil && (method.IsStreamingServer() || method.IsStreamingClient())
-	c.watch = c.endless && !c.health && !isReflection(info.FullMethod)
+	c.watch = c.endless && !healthWatch && !isReflection(info.FullMethod)
 	return handler(srv, boundedStream{ss, c})
 }
 
