@@ -22,7 +22,7 @@ func (e *environment) limit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c := &client{addr: s.http, source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
+		c := &client{addr: s.HTTP, source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
 		defer c.close()
 		clients = append(clients, c)
 	}

@@ -138,7 +138,7 @@ func (e *environment) overload(ctx context.Context) error {
 	}
 	clients := make([]*client, e.conns)
 	for i := range clients {
-		clients[i] = &client{addr: s.http, source: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(i%8))}}
+		clients[i] = &client{addr: s.HTTP, source: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(i%8))}}
 		defer clients[i].close()
 	}
 	fmt.Fprintf(e.out, "mix get,list,create %s on %s; %d connections\n", e.mix.String(), e.database, e.conns)
@@ -156,7 +156,7 @@ func (e *environment) overload(ctx context.Context) error {
 	over := e.open(ctx, clients, r, e.factor*peak)
 	goodput := over.report(e.out, fmt.Sprintf("%gx", e.factor))
 	now, most := s.memory()
-	fmt.Fprintf(e.out, "goodput %.1f%% of the peak; memory now %.0f MiB, at most %.0f MiB; server died: %v\n", 100*goodput/peak, now, most, s.died())
+	fmt.Fprintf(e.out, "goodput %.1f%% of the peak; memory now %.0f MiB, at most %.0f MiB; server died: %v\n", 100*goodput/peak, now, most, s.Ended())
 	// Others may use the machine too: the peak after it shows whether it was
 	// the same.
 	after := 0.0
@@ -184,7 +184,7 @@ func (e *environment) byTurns(ctx context.Context, clients []*client, r *request
 	at := usual.report(e.out, "64 callers")
 	goodput := over.report(e.out, fmt.Sprintf("%gx, %d times", e.factor, e.rounds))
 	now, most := e.servers[0].memory()
-	fmt.Fprintf(e.out, "goodput %.1f%% of the peak by turns; memory now %.0f MiB, at most %.0f MiB; server died: %v\n", 100*goodput/at, now, most, e.servers[0].died())
+	fmt.Fprintf(e.out, "goodput %.1f%% of the peak by turns; memory now %.0f MiB, at most %.0f MiB; server died: %v\n", 100*goodput/at, now, most, e.servers[0].Ended())
 	return nil
 }
 
@@ -204,9 +204,9 @@ func (r *result) join(o result) {
 }
 
 // prepare makes keys and reviews, and the requests for them.
-func (e *environment) prepare(ctx context.Context, s *server) (*requests, error) {
+func (e *environment) prepare(ctx context.Context, s server) (*requests, error) {
 	r := &requests{mix: e.mix}
-	c := &client{addr: s.http}
+	c := &client{addr: s.HTTP}
 	defer c.close()
 	for i := range organizations {
 		token, err := e.key(ctx, organization(i), 1_000_000_000)

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/bench/process"
 	"github.com/prwarden/prwarden/internal/bench/service/load"
 	"github.com/prwarden/prwarden/internal/store/sqlstore"
 )
@@ -48,7 +49,7 @@ type sample struct {
 
 // target is one of the two programs.
 type target struct {
-	*process
+	*process.Process
 	token string // the bare program needs none
 }
 
@@ -70,17 +71,17 @@ func (s *suite) reads(ctx context.Context, d *database) (out []*reading, err err
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, ours.stop()) }()
+	defer func() { err = errors.Join(err, ours.Stop()) }()
 	token, err := s.createKey(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := start(ctx, "bare", filepath.Join(s.tmp, d.name+"-bare.log"), nil, s.program("bare"),
+	plain, err := process.Start(ctx, "bare", filepath.Join(s.tmp, d.name+"-bare.log"), nil, s.program("bare"),
 		"-database", d.bare, "-organization", organization)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, plain.stop()) }()
+	defer func() { err = errors.Join(err, plain.Stop()) }()
 	a, b := target{ours, token}, target{plain, ""}
 	for i, n := range s.findings {
 		for _, protocol := range []string{"REST", "gRPC"} {
@@ -126,7 +127,7 @@ func (s *suite) read(ctx context.Context, d *database, r *reading, ours, bare ta
 				*side.samples = append(*side.samples, one)
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w", side.name, err)
+				return fmt.Errorf("%s: %w", side.Name, err)
 			}
 		}
 	}
@@ -148,7 +149,7 @@ func (s *suite) ask(ctx context.Context, d *database, t target, protocol, id str
 	if _, err := load.Run(ctx, callers, time.Minute, readCallers); err != nil {
 		return sample{}, err
 	}
-	before, err := spent(t.process, d)
+	before, err := spent(t.Process, d)
 	if err != nil {
 		return sample{}, err
 	}
@@ -156,7 +157,7 @@ func (s *suite) ask(ctx context.Context, d *database, t target, protocol, id str
 	if err != nil {
 		return sample{}, err
 	}
-	after, err := spent(t.process, d)
+	after, err := spent(t.Process, d)
 	if err != nil {
 		return sample{}, err
 	}
@@ -170,8 +171,8 @@ func (s *suite) ask(ctx context.Context, d *database, t target, protocol, id str
 // cost is processor time.
 type cost struct{ server, database time.Duration }
 
-func spent(p *process, d *database) (c cost, err error) {
-	if c.server, err = p.spent(); err != nil {
+func spent(p *process.Process, d *database) (c cost, err error) {
+	if c.server, err = p.Spent(); err != nil {
 		return cost{}, err
 	}
 	c.database, err = d.spent()
@@ -183,7 +184,7 @@ func dial(ctx context.Context, t target, protocol, id string, n int) (callers []
 	for range n {
 		var c load.Caller
 		if protocol == "REST" {
-			c, err = load.DialHTTP(ctx, t.http, getRequest(t, id), nowhere{})
+			c, err = load.DialHTTP(ctx, t.HTTP, getRequest(t, id), nowhere{})
 		} else {
 			c, err = dialGet(t, id, nil)
 		}
@@ -208,7 +209,7 @@ func dialGet(t target, id string, body func([]byte)) (*load.GRPC, error) {
 	if t.token != "" {
 		md.Set("authorization", "Bearer "+t.token)
 	}
-	return load.DialGRPC(t.grpc, prwardenv1.ReviewService_GetReview_FullMethodName, &prwardenv1.GetReviewRequest{ReviewId: id}, md, body)
+	return load.DialGRPC(t.GRPC, prwardenv1.ReviewService_GetReview_FullMethodName, &prwardenv1.GetReviewRequest{ReviewId: id}, md, body)
 }
 
 // answerOf makes one call and returns what was answered, as values of JSON, and
@@ -217,7 +218,7 @@ func answerOf(ctx context.Context, t target, protocol, id string) (value any, si
 	var body bytes.Buffer
 	var c load.Caller
 	if protocol == "REST" {
-		c, err = load.DialHTTP(ctx, t.http, getRequest(t, id), &body)
+		c, err = load.DialHTTP(ctx, t.HTTP, getRequest(t, id), &body)
 	} else {
 		c, err = dialGet(t, id, func(b []byte) { body.Write(b) })
 	}

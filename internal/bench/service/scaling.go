@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/bench/process"
 	"github.com/prwarden/prwarden/internal/bench/service/load"
 )
 
@@ -67,15 +68,15 @@ func (s *suite) scanWith(ctx context.Context, d *database, host *codeHost, n int
 	if err := s.writeConfig(d, host.url); err != nil {
 		return out, err
 	}
-	var scanners []*process
+	var scanners []*process.Process
 	var addresses []string
 	for i := range n {
 		p, err := s.startScanner(ctx, d, fmt.Sprintf("scanner-%d-%d", n, i))
 		if err != nil {
 			return out, err
 		}
-		defer func() { err = errors.Join(err, p.stop()) }()
-		scanners, addresses = append(scanners, p), append(addresses, p.grpc)
+		defer func() { err = errors.Join(err, p.Stop()) }()
+		scanners, addresses = append(scanners, p), append(addresses, p.GRPC)
 	}
 	server, err := s.startServer(ctx, fmt.Sprintf("server-%d", n), d, serverOptions{host: host.url, args: []string{
 		"--scanner", strings.Join(addresses, ","), "--scan-workers", strconv.Itoa(n * scansAtOnce),
@@ -83,12 +84,12 @@ func (s *suite) scanWith(ctx context.Context, d *database, host *codeHost, n int
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
+	defer func() { err = errors.Join(err, server.Stop()) }()
 	token, err := s.createKey(ctx, d)
 	if err != nil {
 		return out, err
 	}
-	c := client{server.http, token}
+	c := client{server.HTTP, token}
 	// One scan for each scanner compiles the rules and lets the code host learn
 	// its answers.
 	if _, err := c.scanAll(ctx, fmt.Sprintf("warm-%d", n), n*scansAtOnce); err != nil {
@@ -97,7 +98,7 @@ func (s *suite) scanWith(ctx context.Context, d *database, host *codeHost, n int
 	costs := func() (server1, database, scanner time.Duration, err error) {
 		c, err := spent(server, d)
 		for _, p := range scanners {
-			one, failed := p.spent()
+			one, failed := p.Spent()
 			scanner, err = scanner+one, errors.Join(err, failed)
 		}
 		return c.server, c.database, scanner, err
@@ -129,8 +130,8 @@ func (s *suite) scanWith(ctx context.Context, d *database, host *codeHost, n int
 }
 
 // startScanner starts `prwarden scanner`. It serves no HTTP.
-func (s *suite) startScanner(ctx context.Context, d *database, name string) (*process, error) {
-	return start(ctx, name, filepath.Join(s.tmp, name+".log"), nil, s.program("prwarden"),
+func (s *suite) startScanner(ctx context.Context, d *database, name string) (*process.Process, error) {
+	return process.Start(ctx, name, filepath.Join(s.tmp, name+".log"), nil, s.program("prwarden"),
 		"scanner", "--config", s.config(d), "--grpc-addr", "127.0.0.1:0", "--scan-workers", strconv.Itoa(scansAtOnce),
 		"--cache-dir", filepath.Join(s.tmp, name+"-cache"))
 }

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/bench/process"
 	"github.com/prwarden/prwarden/internal/pgtest"
 )
 
@@ -54,7 +52,7 @@ func (s *suite) newDatabase(ctx context.Context, name string) (_ *database, err 
 			// A role that row-level security doesn't hold, and parameters in the
 			// same round trip as their query, as prwarden sends them.
 			bare:  c.SuperuserDSN(organization) + "&binary_parameters=yes",
-			spent: func() (time.Duration, error) { return familyTime(c.PID()) },
+			spent: func() (time.Duration, error) { return process.FamilyTime(c.PID()) },
 		}, nil
 	}
 	return nil, fmt.Errorf("-databases: there is no %q", name)
@@ -71,7 +69,7 @@ type serverOptions struct {
 
 // startServer starts `prwarden serve` as an operator would: metrics on, the log
 // in a file.
-func (s *suite) startServer(ctx context.Context, name string, d *database, o serverOptions) (*process, error) {
+func (s *suite) startServer(ctx context.Context, name string, d *database, o serverOptions) (*process.Process, error) {
 	if o.host == "" {
 		o.host = "http://127.0.0.1:9/{repo}.git"
 	}
@@ -81,7 +79,7 @@ func (s *suite) startServer(ctx context.Context, name string, d *database, o ser
 	args := slices.Concat([]string{"serve", "--config", s.config(d),
 		"--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0",
 		"--cache-dir", filepath.Join(s.tmp, name+"-cache")}, o.args)
-	return start(ctx, name, filepath.Join(s.tmp, d.name+"-"+name+".log"), []string{"PRWARDEN_DATABASE=" + d.url}, s.program("prwarden"), args...)
+	return process.Start(ctx, name, filepath.Join(s.tmp, d.name+"-"+name+".log"), []string{"PRWARDEN_DATABASE=" + d.url}, s.program("prwarden"), args...)
 }
 
 // writeConfig writes the configuration file of servers and scanners.
@@ -100,14 +98,8 @@ const unlimited = "1000000000"
 
 // createKey makes an API key with a high rate limit and returns its token.
 func (s *suite) createKey(ctx context.Context, d *database) (string, error) {
-	cmd := exec.CommandContext(ctx, s.program("prwarden"), "keys", "create", "--config", s.config(d),
+	return process.Output(ctx, []string{"PRWARDEN_DATABASE=" + d.url}, s.program("prwarden"), "keys", "create", "--config", s.config(d),
 		"--org", organization, "--name", "bench", "--rate-limit", unlimited)
-	cmd.Env = append(os.Environ(), "PRWARDEN_DATABASE="+d.url)
-	out, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return "", fmt.Errorf("keys create: %w: %s", err, bytes.TrimSpace(exit.Stderr))
-	}
-	return strings.TrimSpace(string(out)), err
 }
 
 // median is the middle of what of says of samples, and 0 when there are none.

@@ -32,20 +32,6 @@ func TestCodeHost(t *testing.T) {
 	assert.Len(t, h.answers, asked, "and asks git once")
 }
 
-func TestProcessorTime(t *testing.T) {
-	t.Parallel()
-	before, err := processTime(os.Getpid())
-	require.NoError(t, err)
-	for end := time.Now().Add(5 * time.Millisecond); time.Now().Before(end); {
-		_ = strings.Repeat("x", 100)
-	}
-	after, err := familyTime(os.Getpid())
-	require.NoError(t, err)
-	assert.Greater(t, after, before)
-	_, err = processTime(1 << 27)
-	assert.Error(t, err)
-}
-
 func TestMedian(t *testing.T) {
 	t.Parallel()
 	same := func(f float64) float64 { return f }

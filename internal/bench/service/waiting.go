@@ -47,12 +47,12 @@ func (s *suite) starts(ctx context.Context, d *database) (out []starting, err er
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
+	defer func() { err = errors.Join(err, server.Stop()) }()
 	token, err := s.createKey(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	c := client{server.http, token}
+	c := client{server.HTTP, token}
 	if _, err := c.scanAll(ctx, "warm", 2); err != nil { // compiles the rules
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (s *suite) accepts(ctx context.Context, d *database) (out []accepting, err 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
+	defer func() { err = errors.Join(err, server.Stop()) }()
 	token, err := s.createKey(ctx, d)
 	if err != nil {
 		return nil, err
@@ -193,13 +193,13 @@ func accept(ctx context.Context, d *database, t target, callers, calls int) (acc
 		}
 	}()
 	for range callers {
-		c, err := load.DialHTTP(ctx, t.http, request, io.Discard)
+		c, err := load.DialHTTP(ctx, t.HTTP, request, io.Discard)
 		if err != nil {
 			return accepting{}, err
 		}
 		all = append(all, c)
 	}
-	before, err := spent(t.process, d)
+	before, err := spent(t.Process, d)
 	if err != nil {
 		return accepting{}, err
 	}
@@ -207,7 +207,7 @@ func accept(ctx context.Context, d *database, t target, callers, calls int) (acc
 	if err != nil {
 		return accepting{}, err
 	}
-	after, err := spent(t.process, d)
+	after, err := spent(t.Process, d)
 	if err != nil {
 		return accepting{}, err
 	}
