@@ -81,12 +81,24 @@ func createNew(path string) error {
 func vacuumInto(ctx context.Context, path, into string) (err error) {
 	db, err := connectSQLite(ctx, path, 1, url.Values{
 		"mode":    {"rw"},
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS), fmt.Sprintf("auto_vacuum(%d)", incrementalVacuum)},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS)},
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	var vacuum int
+	if err := db.GetContext(ctx, &vacuum, "PRAGMA auto_vacuum"); err != nil {
+		return fmt.Errorf("copy %s: %w", path, err)
+	}
+	// To say to a database what it is already is a write, which a busy server's
+	// writes may never let through; to say what it can't become concerns the copy
+	// alone.
+	if vacuum != incrementalVacuum {
+		if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA auto_vacuum(%d)", incrementalVacuum)); err != nil {
+			return fmt.Errorf("copy %s: %w", path, err)
+		}
+	}
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
 		return fmt.Errorf("copy %s: %w", path, err)
 	}

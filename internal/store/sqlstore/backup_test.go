@@ -93,6 +93,44 @@ func TestBackupWhileTheServerWrites(t *testing.T) {
 	assert.Equal(t, []string{"backup0", "backup1", "backup2"}, names(t, dir), "and nothing else")
 }
 
+// TestBackupWaitsForNoWriter: a busy server's writes follow each other without a
+// gap, so that who waits for one may wait for ever.
+func TestBackupWaitsForNoWriter(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	writing, err := s.pools.writer.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, writing.Rollback()) }()
+	file := filepath.Join(t.TempDir(), "backup")
+	_, err = Backup(t.Context(), s.database, file)
+	require.NoError(t, err)
+	beside, err := Open(t.Context(), Options{Database: s.database, busyTimeoutMS: 1})
+	require.NoError(t, err, "to open a database is no write")
+	assert.NoError(t, beside.Close())
+}
+
+// TestBackupGivesBack: a database that can't give back its free pages gets a
+// backup that can.
+func TestBackupGivesBack(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	db, err := connectSQLite(t.Context(), fileOf(database), 1, nil)
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), "PRAGMA user_version = 1") // the first page
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	vacuumOf := func(database string) (mode int) {
+		s := openAt(t, Options{Database: database})
+		require.NoError(t, s.pools.reader.GetContext(t.Context(), &mode, "PRAGMA auto_vacuum"))
+		return mode
+	}
+	require.Zero(t, vacuumOf(database))
+	file := filepath.Join(t.TempDir(), "backup")
+	_, err = Backup(t.Context(), database, file)
+	require.NoError(t, err)
+	assert.Equal(t, incrementalVacuum, vacuumOf("sqlite:"+file))
+}
+
 func TestBackupRefuses(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: newDatabase(t)})

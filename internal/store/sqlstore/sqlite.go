@@ -51,20 +51,25 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 	if err := file(path); err != nil {
 		return pools{}, err
 	}
-	synchronous := cmp.Or(o.synchronous, "FULL")
+	info, err := os.Stat(path)
+	if err != nil {
+		return pools{}, fmt.Errorf("database %s: %w", path, err)
+	}
 	busy := fmt.Sprintf("busy_timeout(%d)", cmp.Or(o.busyTimeoutMS, busyTimeoutMS))
+	pragmas := []string{busy} // first, so that the others wait, too
+	if info.Size() == 0 {
+		// See GiveBack. Before the journal, which writes the first page. Of a
+		// database that has pages it would be a write, and wait for writers.
+		pragmas = append(pragmas, fmt.Sprintf("auto_vacuum(%d)", incrementalVacuum))
+	}
 	if p.writer, err = connectSQLite(ctx, path, 1, url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {
-			busy, // first, so that the others wait, too
-			// Of a new database: see GiveBack. Before the journal, which writes the
-			// first page.
-			fmt.Sprintf("auto_vacuum(%d)", incrementalVacuum),
+		"_pragma": append(pragmas,
 			"journal_mode(WAL)",
-			"synchronous(" + synchronous + ")",
+			"synchronous("+cmp.Or(o.synchronous, "FULL")+")",
 			"foreign_keys(1)",
 			fmt.Sprintf("journal_size_limit(%d)", logLimit),
-		},
+		),
 	}); err != nil {
 		return pools{}, err
 	}
