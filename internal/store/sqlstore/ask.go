@@ -9,11 +9,25 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// question is a query and what reads the rows of its answer.
+// question is a query and what reads a row of its answer, nil for nobody.
 type question struct {
 	query string
 	args  []any
-	read  func(*sql.Rows) error
+	row   func(*sql.Rows) error
+}
+
+// read reads the rows of the answer. An error may come after the last one, so
+// that they are read for nobody, too.
+func (q question) read(rows *sql.Rows) error {
+	for rows.Next() {
+		if q.row == nil {
+			continue
+		}
+		if err := q.row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // ask reads the answers to questions from one state of the database, as far as
@@ -83,7 +97,7 @@ func (s *Store) askAtOnce(ctx context.Context, a asking, questions []question) (
 			return err
 		}
 	}
-	return rows.Err()
+	return nil
 }
 
 // askEach asks one after the other in a transaction.
@@ -122,10 +136,7 @@ func askOne(ctx context.Context, t *sql.Tx, compiled *sql.Stmt, q question) (err
 		return err
 	}
 	defer func() { err = firstError(err, rows.Close()) }()
-	if err := q.read(rows); err != nil {
-		return err
-	}
-	return rows.Err()
+	return q.read(rows)
 }
 
 // compiledQueries are queries that connections keep compiled. They live as long

@@ -91,27 +91,20 @@ func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error)
 	var out review.Load
 	err := s.ask(ctx, "read the load", everyone,
 		question{queuedQuery, []any{org, org}, func(rows *sql.Rows) error {
-			for rows.Next() {
-				if err := rows.Scan(&out.Queued, &out.Ahead, &out.Running); err != nil {
-					return err
-				}
-			}
-			return rows.Err()
+			return rows.Scan(&out.Queued, &out.Ahead, &out.Running)
 		}},
 		question{averagesQuery, []any{org, repo}, func(rows *sql.Rows) error {
-			for rows.Next() {
-				var of string
-				var us int64
-				if err := rows.Scan(&of, &us); err != nil {
-					return err
-				}
-				if average := time.Duration(us) * time.Microsecond; of == "" {
-					out.Overall = average
-				} else {
-					out.Average = average
-				}
+			var of string
+			var us int64
+			if err := rows.Scan(&of, &us); err != nil {
+				return err
 			}
-			return rows.Err()
+			if average := time.Duration(us) * time.Microsecond; of == "" {
+				out.Overall = average
+			} else {
+				out.Average = average
+			}
+			return nil
 		}})
 	if err != nil {
 		return review.Load{}, err

@@ -46,22 +46,20 @@ func (w Windows) CountInWindows(ctx context.Context, demands []admission.Demand)
 		names[i], numbers[i] = d.Name, int64(d.N)
 	}
 	byName := make(map[string]admission.Counted, len(demands))
-	read := func(rows *sql.Rows) error {
-		for rows.Next() {
-			var name string
-			var c admission.Counted
-			var end, now stamp
-			if err := rows.Scan(&name, &c.Taken, &end, &now); err != nil {
-				return err
-			}
-			c.End, c.Left = end.Time, end.Sub(now.Time)
-			byName[name] = c
+	row := func(rows *sql.Rows) error {
+		var name string
+		var c admission.Counted
+		var end, now stamp
+		if err := rows.Scan(&name, &c.Taken, &end, &now); err != nil {
+			return err
 		}
-		return rows.Err()
+		c.End, c.Left = end.Time, end.Sub(now.Time)
+		byName[name] = c
+		return nil
 	}
 	// With a clock of a test the query is no constant.
 	err := w.store.askAtOnce(ctx, asking{scope: everyone, write: true, kept: w.store.clock.fixed == nil}, []question{
-		{w.store.withClock(countInWindows), []any{pq.Array(names), pq.Array(numbers)}, read},
+		{w.store.withClock(countInWindows), []any{pq.Array(names), pq.Array(numbers)}, row},
 	})
 	if err != nil {
 		return nil, w.store.translate(ctx, "count requests", err)

@@ -76,15 +76,10 @@ func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Durat
 
 	var c claimed
 	err := s.askAtOnce(ctx, asking{scope: everyone, write: true}, []question{
-		{claimsLock, nil, func(*sql.Rows) error { return nil }},
+		{claimsLock, nil, nil},
 		{text, args, func(rows *sql.Rows) error {
-			for rows.Next() {
-				if err := rows.Scan(&c.ReviewID, &c.Organization, &c.Repo, &c.PRNumber, &c.Ruleset, &c.Attempt,
-					&c.Failures, &c.Lost, &c.TraceParent, &c.Waited); err != nil {
-					return err
-				}
-			}
-			return rows.Err()
+			return rows.Scan(&c.ReviewID, &c.Organization, &c.Repo, &c.PRNumber, &c.Ruleset, &c.Attempt,
+				&c.Failures, &c.Lost, &c.TraceParent, &c.Waited)
 		}},
 	})
 	switch {

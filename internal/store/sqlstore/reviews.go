@@ -153,8 +153,8 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 	key := []any{org, id}
 	err := s.ask(ctx, "read a review", of(org),
 		question{reviewQuery, key, row.read},
-		question{findingsQuery + s.dialect.ofReview, key, readFindings(&findings)},
-		question{skipsQuery + s.dialect.ofReview, key, readSkips(&skips)})
+		question{findingsQuery + s.dialect.ofReview, key, readFinding(&findings)},
+		question{skipsQuery + s.dialect.ofReview, key, readSkip(&skips)})
 	if err != nil {
 		return review.Review{}, err
 	}
@@ -180,14 +180,9 @@ const reviewQuery = `SELECT ` + reviewColumns + ` FROM reviews WHERE organizatio
 
 // read reads the answer to reviewQuery. The row stays empty when there is none.
 func (r *reviewRow) read(rows *sql.Rows) error {
-	if rows.Next() {
-		if err := rows.Scan(&r.ID, &r.Organization, &r.Repo, &r.PRNumber, &r.Ruleset, &r.Status, &r.CreatedAt, &r.StartedAt,
-			&r.CompletedAt, &r.HeadSHA, &r.BaseSHA, &r.RulesDigest, &r.Summary, &r.Truncated, &r.FailureCode,
-			&r.FailureMessage, &r.Attempt, &r.FilesDone, &r.FilesTotal); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return rows.Scan(&r.ID, &r.Organization, &r.Repo, &r.PRNumber, &r.Ruleset, &r.Status, &r.CreatedAt, &r.StartedAt,
+		&r.CompletedAt, &r.HeadSHA, &r.BaseSHA, &r.RulesDigest, &r.Summary, &r.Truncated, &r.FailureCode,
+		&r.FailureMessage, &r.Attempt, &r.FilesDone, &r.FilesTotal)
 }
 
 // existing is the review of a row that was read, or the error that there is

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"sync"
 	"time"
 )
@@ -107,14 +106,13 @@ func (s *Store) notify(ctx context.Context, events []event) error {
 			told = append(told, e.kind+e.of)
 		}
 	}
-	ignore := func(*sql.Rows) error { return nil }
 	questions := []question{
-		{`SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '1s', TRUE)`, nil, ignore},
-		{`SELECT pg_notify('` + notifyChannel + `', e) FROM jsonb_array_elements_text(CAST(? AS JSONB)) e`, []any{told}, ignore},
+		{`SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '1s', TRUE)`, nil, nil},
+		{`SELECT pg_notify('` + notifyChannel + `', e) FROM jsonb_array_elements_text(CAST(? AS JSONB)) e`, []any{told}, nil},
 	}
 	if len(freed) > 0 {
 		questions = append(questions, question{`SELECT pg_notify('` + notifyChannel + `', '` + waitsEvent + `') FROM organizations
-			WHERE name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB)))) AND max_running > 0 AND queued > 0 LIMIT 1`, []any{freed}, ignore})
+			WHERE name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB)))) AND max_running > 0 AND queued > 0 LIMIT 1`, []any{freed}, nil})
 	}
 	return s.askAtOnce(ctx, asking{scope: everyone, write: true, kept: true}, questions)
 }
