@@ -81,11 +81,12 @@ type Gate struct {
 	work                     *places
 	watches, bodies, answers *shares
 
-	mu        sync.Mutex
-	open      int
-	addresses map[netip.Addr]int // open requests by address
-	shed      int                // since the last log line
-	logged    time.Time
+	addresses *Quota[netip.Addr] // open requests by address
+
+	mu     sync.Mutex
+	open   int
+	shed   int // since the last log line
+	logged time.Time
 }
 
 // NewGate makes one. trusted are the proxies whose X-Forwarded-For is believed;
@@ -102,7 +103,7 @@ func NewGate(l GateLimits, trusted []netip.Prefix, log *slog.Logger, observe fun
 		watches:   newShares(newPlaces(l.Watches, 0, 0)),
 		bodies:    newShares(newPlaces(l.Bodies, l.Bodies, l.BulkWait)),
 		answers:   newShares(newPlaces(l.Answers, l.Answers, l.BulkWait)),
-		addresses: make(map[netip.Addr]int),
+		addresses: NewQuota[netip.Addr](l.OpenPerAddress),
 	}
 }
 
@@ -165,13 +166,10 @@ func (g *Gate) admit(addr netip.Addr) Crowd {
 	switch {
 	case g.open >= g.limits.Open:
 		return CrowdOpen
-	case addr.IsValid() && g.addresses[addr] >= g.limits.OpenPerAddress:
+	case addr.IsValid() && !g.addresses.Take(addr):
 		return CrowdAddress
 	}
 	g.open++
-	if addr.IsValid() {
-		g.addresses[addr]++
-	}
 	return ""
 }
 
@@ -261,8 +259,6 @@ func (p *Pass) Watch() error {
 		return g.refuse(CrowdWatches)
 	}
 	p.watch = giveBack
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.closeOne(p.addr)
 	return nil
 }
@@ -281,19 +277,16 @@ func (p *Pass) Leave() {
 		p.watch()
 		return
 	}
-	p.gate.mu.Lock()
-	defer p.gate.mu.Unlock()
 	p.gate.closeOne(p.addr)
 }
 
-// closeOne counts one open request less. The caller holds mu.
+// closeOne counts one open request less.
 func (g *Gate) closeOne(addr netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.open--
-	if !addr.IsValid() {
-		return
-	}
-	if g.addresses[addr]--; g.addresses[addr] == 0 {
-		delete(g.addresses, addr)
+	if addr.IsValid() {
+		g.addresses.GiveBack(addr)
 	}
 }
 

@@ -2,11 +2,11 @@ package grpcserver
 
 import (
 	"strings"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
 
+	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
@@ -22,46 +22,25 @@ const (
 )
 
 // reflections is the link in which streams of reflection get their bounds.
-type reflections struct {
-	mu   sync.Mutex
-	open map[string]int // by key
-}
+type reflections struct{ open *admission.Quota[string] } // by key
 
-func newReflections() *reflections { return &reflections{open: make(map[string]int)} }
+func newReflections() reflections { return reflections{admission.NewQuota[string](maxReflections)} }
 
 // isReflection reports whether a method is one of server reflection, of any
 // version.
 func isReflection(method string) bool { return strings.HasPrefix(method, "/grpc.reflection.") }
 
-func (r *reflections) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+func (r reflections) pass(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if !isReflection(info.FullMethod) {
 		return handler(srv, ss)
 	}
 	key := callOf(ss.Context()).caller.KeyID
-	if !r.enter(key) {
+	if !r.open.Take(key) {
 		return errs.New(errs.Unavailable, errs.ReasonUnavailable,
 			"This API key has %d open streams of server reflection, which is the most that it may have.", maxReflections)
 	}
-	defer r.leave(key)
+	defer r.open.GiveBack(key)
 	return handler(srv, &reflectionStream{ServerStream: ss, until: time.Now().Add(maxReflectionTime)})
-}
-
-func (r *reflections) enter(key string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.open[key] >= maxReflections {
-		return false
-	}
-	r.open[key]++
-	return true
-}
-
-func (r *reflections) leave(key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.open[key]--; r.open[key] == 0 {
-		delete(r.open, key)
-	}
 }
 
 // reflectionStream takes some questions, for some time.

@@ -39,13 +39,11 @@ type Options struct {
 // Listener is a port.
 type Listener struct {
 	net.Listener
-	options Options
-	places  chan struct{}
-	closed  chan struct{}
-	once    sync.Once
-
-	mu        sync.Mutex
-	addresses map[netip.Addr]int
+	options   Options
+	addresses *admission.Quota[netip.Addr]
+	places    chan struct{}
+	closed    chan struct{}
+	once      sync.Once
 }
 
 // Wrap makes a port of a TCP listener.
@@ -55,7 +53,8 @@ func Wrap(l net.Listener, o Options) net.Listener {
 		o.Refused = func() {}
 	}
 	p := &Listener{
-		Listener: l, options: o, places: make(chan struct{}, o.Total), closed: make(chan struct{}), addresses: make(map[netip.Addr]int),
+		Listener: l, options: o, addresses: admission.NewQuota[netip.Addr](o.PerAddress),
+		places: make(chan struct{}, o.Total), closed: make(chan struct{}),
 	}
 	if o.TLS == nil {
 		return p
@@ -97,13 +96,7 @@ func (l *Listener) enter(c net.Conn) (netip.Addr, bool) {
 	if !addr.IsValid() || admission.IsTrusted(peer, l.options.Trusted) {
 		return netip.Addr{}, true
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.addresses[addr] >= l.options.PerAddress {
-		return addr, false
-	}
-	l.addresses[addr]++
-	return addr, true
+	return addr, l.addresses.Take(addr)
 }
 
 // Close implements net.Listener. Connections stay.
@@ -114,13 +107,8 @@ func (l *Listener) Close() error {
 
 func (l *Listener) leave(addr netip.Addr) {
 	<-l.places
-	if !addr.IsValid() {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.addresses[addr]--; l.addresses[addr] == 0 {
-		delete(l.addresses, addr)
+	if addr.IsValid() {
+		l.addresses.GiveBack(addr)
 	}
 }
 

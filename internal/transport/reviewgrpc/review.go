@@ -57,13 +57,12 @@ type Reviews struct {
 
 	stopping chan struct{}
 	stop     sync.Once
-	mu       sync.Mutex
-	watches  map[string]int // open ones by key id
+	watches  *admission.Quota[string] // open ones by key id
 }
 
 // NewReviews makes the handlers.
 func NewReviews(service ReviewService, keys Rechecker) *Reviews {
-	return &Reviews{service: service, keys: keys, stopping: make(chan struct{}), watches: make(map[string]int)}
+	return &Reviews{service: service, keys: keys, stopping: make(chan struct{}), watches: admission.NewQuota[string](MaxWatches)}
 }
 
 // EndWatches ends the open watches, and those that are still to come, with
@@ -160,10 +159,13 @@ func (h *Reviews) WatchReview(req *prwardenv1.WatchReviewRequest, stream grpc.Se
 		return err
 	}
 	caller := admission.FromContext(stream.Context())
-	if err := h.openWatch(caller.KeyID); err != nil {
-		return err
+	if !h.watches.Take(caller.KeyID) {
+		e := errs.New(errs.Unavailable, errs.ReasonWatchLimit,
+			"This API key has %d open watches, which is the most that it may have; close one or poll the review.", MaxWatches)
+		e.RetryAfter = watchRetry
+		return e
 	}
-	defer h.closeWatch(caller.KeyID)
+	defer h.watches.GiveBack(caller.KeyID)
 
 	ctx, cancel := context.WithCancelCause(stream.Context())
 	guarded := make(chan struct{})
@@ -202,27 +204,6 @@ func (h *Reviews) guard(ctx context.Context, caller admission.Caller, cancel con
 				return
 			}
 		}
-	}
-}
-
-func (h *Reviews) openWatch(keyID string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.watches[keyID] >= MaxWatches {
-		e := errs.New(errs.Unavailable, errs.ReasonWatchLimit,
-			"This API key has %d open watches, which is the most that it may have; close one or poll the review.", MaxWatches)
-		e.RetryAfter = watchRetry
-		return e
-	}
-	h.watches[keyID]++
-	return nil
-}
-
-func (h *Reviews) closeWatch(keyID string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.watches[keyID]--; h.watches[keyID] == 0 {
-		delete(h.watches, keyID)
 	}
 }
 
