@@ -1,13 +1,11 @@
 package blackbox_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -100,75 +97,33 @@ type canaryWorld struct {
 	canaries  map[string]*canary
 	dir       string
 	env       []string
-	server    *canaryProcess
-	scanner   *canaryProcess // nil when the server scans
+	server    *process
+	scanner   *process // nil when the server scans
 	cluster   *pgtest.Cluster
 	database  string // of the cluster
 	collector *canaryCollector
 	host      *canaryHost
 	base      string // of the REST API
-
-	mu      sync.Mutex
-	seen    map[string][]byte // by place
-	working []string          // directories of processes
+	logs      logbook
+	seen      map[string][]byte // by place
+	working   []string          // directories of processes
 }
 
 func (w *canaryWorld) text(name string) string { return w.canaries[name].text }
 
 func (w *canaryWorld) see(place, text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.seen[place] = append(append(w.seen[place], text...), '\n')
-}
-
-// canaryProcess is a process of the program, with its log.
-type canaryProcess struct {
-	cmd     *exec.Cmd
-	serving map[string]any
-	exited  chan struct{}
 }
 
 // start runs the program with what is planted in the environment, and returns
 // when it serves.
-func (w *canaryWorld) start(t *testing.T, args ...string) *canaryProcess {
+func (w *canaryWorld) start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &canaryProcess{cmd: exec.Command(binary, append(args, "--config", filepath.Join(w.dir, "prwarden.yaml"), "--log-level", "debug")...), exited: make(chan struct{})}
 	dir := t.TempDir()
 	w.working = append(w.working, dir)
-	p.cmd.Env = append(env(dir), w.env...)
-	p.cmd.Dir = dir
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stderr, err := p.cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.cmd.Start())
-	serving := make(chan map[string]any, 1)
-	go func() {
-		defer close(p.exited)
-		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			w.see(inLogs, lines.Text())
-			var entry map[string]any
-			if json.Unmarshal(lines.Bytes(), &entry) == nil && entry["msg"] == "serving" {
-				serving <- entry
-			}
-		}
-		_ = p.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // an error says that it has ended
-		within(t, "the process ends", p.exited)
-	})
-	p.serving = within(t, args[0]+" serves", serving)
+	p := startProcess(t, dir, &w.logs, w.env, append(args, "--config", filepath.Join(w.dir, "prwarden.yaml"), "--log-level", "debug")...)
+	t.Cleanup(func() { p.kill(t) })
 	return p
-}
-
-func (p *canaryProcess) addr(name string) string { return p.serving[name].(string) }
-
-// stop ends the process in good order.
-func (p *canaryProcess) stop(t *testing.T) {
-	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	within(t, "the process stops", p.exited)
-	require.Equal(t, 0, p.cmd.ProcessState.ExitCode())
 }
 
 // canaryCollector takes traces, and refuses the first.
@@ -321,7 +276,7 @@ func TestCanaries(t *testing.T) {
 			w := newCanaryWorld(t, postgres)
 			w.live(t)
 			w.fail(t)
-			for _, p := range []*canaryProcess{w.server, w.scanner} {
+			for _, p := range []*process{w.server, w.scanner} {
 				if p != nil {
 					a := (&client{base: "http://" + p.addr("ops_addr"), http: http.DefaultClient}).do(t, "GET", "/metrics", nil)
 					require.Equal(t, 200, a.status)
@@ -432,9 +387,7 @@ func (w *canaryWorld) failScans(t *testing.T) {
 	absent := w.client(w.key(t, "absent"))
 	id = absent.review(t, "any/repo", 1)
 	require.Eventually(t, func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return bytes.Contains(w.seen[inLogs], []byte(`"msg":"scan ended","review_id":"`+id))
+		return strings.Contains(w.logs.String(), `"msg":"scan ended","review_id":"`+id)
 	}, eventually, tick)
 	require.Equal(t, 200, w.do(t, absent, "POST", "/v1/reviews/"+id+":cancel", nil).status)
 }
@@ -488,6 +441,7 @@ func (w *canaryWorld) collect(t *testing.T) {
 	w.see(inTraces, w.collector.bodies.String())
 	assert.Contains(t, w.collector.headers, w.text("header for the collector"), "the collector is reached with its header")
 	w.collector.mu.Unlock()
+	w.see(inLogs, w.logs.String())
 	for _, dir := range w.working {
 		require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,14 +21,10 @@ import (
 
 // scannerProcess is a running `prwarden scanner`.
 type scannerProcess struct {
-	dir    string // everything that it writes
-	addr   string
-	ops    string
-	cmd    *exec.Cmd
-	exited chan struct{}
-
-	mu  sync.Mutex
-	log bytes.Buffer
+	*process
+	dir  string // everything that it writes
+	grpc string // HOST:PORT
+	ops  string
 }
 
 // startScanner starts a scanner that reads repositories from hosts, on addr,
@@ -39,47 +34,16 @@ func startScanner(t *testing.T, h *hosts, addr string, args ...string) *scannerP
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
-	s := &scannerProcess{dir: t.TempDir(), exited: make(chan struct{})}
+	s := &scannerProcess{dir: t.TempDir()}
 	config := filepath.Join(s.dir, "prwarden.yaml")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil,
 		"organizations:\n  - name: acme\n    repositories: [\"*/*\"]\n    host: {kind: git, url: %q}\n", h.url), 0o600))
-	s.cmd = exec.Command(binary, append([]string{
+	s.process = startProcess(t, s.dir, &logbook{}, nil, append([]string{
 		"scanner", "--grpc-addr", addr, "--ops-addr", "127.0.0.1:0", "--config", config, "--cache-dir", filepath.Join(s.dir, "cache"),
 	}, args...)...)
-	s.cmd.Env, s.cmd.Dir = env(s.dir), s.dir
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stderr, err := s.cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, s.cmd.Start())
-	serving := make(chan map[string]any, 1)
-	go func() {
-		defer close(s.exited)
-		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			s.mu.Lock()
-			s.log.WriteString(lines.Text() + "\n")
-			s.mu.Unlock()
-			var entry map[string]any
-			if json.Unmarshal(lines.Bytes(), &entry) == nil && entry["msg"] == "serving" {
-				serving <- entry
-			}
-		}
-		_ = s.cmd.Wait()
-	}()
 	t.Cleanup(func() { s.kill(t) })
-	entry := within(t, "the scanner serves", serving)
-	s.addr, s.ops = entry["grpc_addr"].(string), entry["ops_addr"].(string)
+	s.grpc, s.ops = s.addr("grpc_addr"), s.addr("ops_addr")
 	return s
-}
-
-func (s *scannerProcess) kill(t *testing.T) {
-	t.Helper()
-	_ = s.cmd.Process.Kill() // an error says that it ended already
-	within(t, "the scanner ends", s.exited)
-}
-
-func (s *scannerProcess) signal(t *testing.T, sig syscall.Signal) {
-	t.Helper()
-	require.NoError(t, s.cmd.Process.Signal(sig))
 }
 
 // gits counts the git processes that work in the scanner's cache, whoever is
@@ -195,7 +159,7 @@ func startFleet(t *testing.T, scanners, repositories int) *fleet {
 	for range scanners {
 		s := startScanner(t, f.hosts.hosts, "", "--scan-workers", "2")
 		f.scanners = append(f.scanners, s)
-		addrs = append(addrs, s.addr)
+		addrs = append(addrs, s.grpc)
 	}
 	f.server = startServer(t, f.hosts.hosts, serverOptions{args: []string{
 		"--scanner", strings.Join(addrs, ","), "--scan-workers", strconv.Itoa(2 * scanners),

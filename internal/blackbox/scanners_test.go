@@ -132,7 +132,7 @@ func TestScannersComeBack(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(f.server.logged(), "a scanner can't be reached") }, eventually, tick)
 	assert.Equal(t, "queued", f.client.do(t, "GET", "/v1/reviews/"+id, nil).decode(t)["status"], "nobody claims what nobody can scan")
 
-	startScanner(t, f.hosts.hosts, gone.addr)
+	startScanner(t, f.hosts.hosts, gone.grpc)
 	began := time.Now()
 	assert.Equal(t, "complete", f.client.wait(t, id)["status"])
 	took := time.Since(began)
@@ -150,7 +150,7 @@ func TestServersShareAScanner(t *testing.T) {
 	var servers []*server
 	reviews := map[string]*client{}
 	for range 2 {
-		s := startServer(t, h, serverOptions{args: []string{"--scanner", scanner.addr, "--scan-workers", "4"}})
+		s := startServer(t, h, serverOptions{args: []string{"--scanner", scanner.grpc, "--scan-workers", "4"}})
 		c := s.client(s.key(t, "acme"))
 		servers = append(servers, s)
 		for range each {
@@ -181,7 +181,7 @@ func TestScannerHealthAndStop(t *testing.T) {
 	require.Eventually(t, func() bool { return ops.do(t, "GET", "/readyz", nil).status == 503 }, eventually, tick, "there is no cache directory")
 	require.NoError(t, os.Rename(cache+".away", cache))
 
-	s := startServer(t, h.hosts, serverOptions{args: []string{"--scanner", scanner.addr}})
+	s := startServer(t, h.hosts, serverOptions{args: []string{"--scanner", scanner.grpc}})
 	c := s.client(s.key(t, "acme"))
 	id := c.review(t, "acme/r0", 1)
 	within(t, "git asks the host", h.asked)
@@ -192,7 +192,7 @@ func TestScannerHealthAndStop(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(s.logged(), `"code":"scanner_stopping"`) }, eventually, tick)
 
 	h.open()
-	startScanner(t, h.hosts, scanner.addr)
+	startScanner(t, h.hosts, scanner.grpc)
 	assert.Equal(t, "complete", c.wait(t, id)["status"])
 	assert.NotContains(t, s.logged(), `"msg":"scan failed"`)
 }

@@ -1,7 +1,6 @@
 package blackbox_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -58,14 +55,12 @@ type server struct {
 	database string
 	args     []string
 
-	cmd    *exec.Cmd
-	exited chan struct{}
-	base   string // http://host:port
-	grpc   string // host:port
-	ops    string
+	*process        // the present one
+	base     string // http://host:port
+	grpc     string // host:port
+	ops      string
 
-	mu  sync.Mutex
-	log bytes.Buffer
+	log logbook // of all its processes
 }
 
 // organization is an entry of the configuration.
@@ -121,52 +116,11 @@ func (s *server) start(t *testing.T) {
 		"serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0",
 		"--database", s.database, "--config", s.config, "--cache-dir", filepath.Join(s.dir, "cache"),
 	}, s.args...)
-	s.cmd = exec.Command(binary, args...)
-	s.cmd.Env = env(s.dir)
-	s.cmd.Dir = s.dir
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test that dies leaves no server
-	stderr, err := s.cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, s.cmd.Start())
-
-	serving := make(chan map[string]any, 1)
-	exited := make(chan struct{})
-	s.exited = exited
-	cmd := s.cmd
-	go func() {
-		defer close(exited)
-		lines := bufio.NewScanner(stderr)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			s.mu.Lock()
-			s.log.Write(lines.Bytes())
-			s.log.WriteByte('\n')
-			s.mu.Unlock()
-			var entry map[string]any
-			if json.Unmarshal(lines.Bytes(), &entry) == nil && entry["msg"] == "serving" {
-				serving <- entry
-			}
-		}
-		_, _ = io.Copy(io.Discard, stderr)
-		_ = cmd.Wait()
-	}()
-	select {
-	case entry := <-serving:
-		s.base = "http://" + entry["http_addr"].(string)
-		s.grpc = entry["grpc_addr"].(string)
-		s.ops, _ = entry["ops_addr"].(string)
-	case <-exited:
-		require.FailNow(t, "the server ended at start", s.logged())
-	case <-time.After(60 * time.Second):
-		require.FailNow(t, "the server does not serve", s.logged())
-	}
+	s.process = startProcess(t, s.dir, &s.log, nil, args...)
+	s.base, s.grpc, s.ops = "http://"+s.addr("http_addr"), s.addr("grpc_addr"), s.addr("ops_addr")
 }
 
-func (s *server) logged() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.String()
-}
+func (s *server) logged() string { return s.log.String() }
 
 // stop ends the server as an operator would, and checks that it ends well.
 func (s *server) stop(t *testing.T) {
@@ -176,21 +130,7 @@ func (s *server) stop(t *testing.T) {
 		return // the test killed it
 	default:
 	}
-	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-	select {
-	case <-s.exited:
-		require.Equal(t, 0, s.cmd.ProcessState.ExitCode(), s.logged())
-	case <-time.After(60 * time.Second):
-		_ = s.cmd.Process.Kill()
-		require.FailNow(t, "the server does not stop", s.logged())
-	}
-}
-
-// kill ends the server as a power cut would.
-func (s *server) kill(t *testing.T) {
-	t.Helper()
-	_ = s.cmd.Process.Kill() // an error says that it ended already
-	<-s.exited
+	s.process.stop(t)
 }
 
 // plenty is a rate limit that no test reaches by accident.
