@@ -72,13 +72,14 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 			reflection.Register(with)
 		}
 	}, s.tracing.handler())
-	if s.gateway, err = gateway.New(gateway.Config{
+	rest, err := gateway.New(gateway.Config{
 		Conn: s.grpc.Conn(), Admitter: admitter, Gate: gate, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
 		Observe: m.answered, Tracer: s.tracing.spans(),
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
-	s.http = gateway.NewServer(s.gateway, s.log)
+	s.http = gateway.NewServer(rest, s.log)
 	if s.listeners.ops != nil {
 		s.ops = newOpsServer(m.registry, s.ready)
 	}

@@ -51,7 +51,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	s := &Scanner{service: host.service, ready: newReadiness(host.repositories.Check, log), failed: make(chan error, 2)}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.closeListeners())
+			err = errors.Join(err, closeListeners(s.listener, s.opsAt))
 		}
 	}()
 	if s.listener, err = listen(ctx, "grpc-addr", c.ScannerGRPCAddr); err != nil {
@@ -118,27 +118,12 @@ func (s *Scanner) Stop(ctx context.Context) error {
 			s.stopErr = s.ops.Close()
 		}
 		s.done.Wait()
-		s.stopErr = errors.Join(s.stopErr, s.closeListeners())
+		s.stopErr = errors.Join(s.stopErr, closeListeners(s.listener, s.opsAt))
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
 		defer cancel()
 		s.tracing.stop(last)
 	})
 	return s.stopErr
-}
-
-// closeListeners closes what there is: a server closes a listener only if it
-// served it.
-func (s *Scanner) closeListeners() error {
-	var all []error
-	for _, l := range []net.Listener{s.listener, s.opsAt} {
-		if l == nil {
-			continue
-		}
-		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			all = append(all, err)
-		}
-	}
-	return errors.Join(all...)
 }
 
 // endScans lets running calls end until ctx does, then hands their scans back,
@@ -170,4 +155,19 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("%s: can't listen on %s: %w", setting, addr, err)
 	}
 	return l, nil
+}
+
+// closeListeners closes those that are not nil: a server closes a listener only
+// if it served it.
+func closeListeners(listeners ...net.Listener) error {
+	var all []error
+	for _, l := range listeners {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
 }

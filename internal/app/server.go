@@ -15,7 +15,6 @@ import (
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/store/sqlstore"
-	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
 	"github.com/prwarden/prwarden/internal/upkeep"
@@ -39,7 +38,6 @@ type Server struct {
 	watches    *reviewgrpc.Reviews
 	ready      *readiness
 	grpc       *grpcserver.Server
-	gateway    *gateway.Gateway
 	http       *http.Server
 	ops        *http.Server // nil for none
 	listeners  listeners
@@ -247,13 +245,7 @@ func (s *Server) release() error {
 		// It may have begun in part. After shutdown this does nothing.
 		all = append(all, s.grpc.Shutdown(context.Background()))
 	}
-	for _, l := range []net.Listener{s.listeners.http, s.listeners.grpc, s.listeners.ops} {
-		if l != nil {
-			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-				all = append(all, err)
-			}
-		}
-	}
+	all = append(all, closeListeners(s.listeners.http, s.listeners.grpc, s.listeners.ops))
 	if s.scanner.stop != nil {
 		all = append(all, s.scanner.stop())
 	}
