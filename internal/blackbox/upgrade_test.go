@@ -201,8 +201,11 @@ func TestUpgradeAndRollback(t *testing.T) {
 	// Contracting: the old program says that it does not work any more.
 	migrateBy(t, dsn, contract)
 	for _, s := range []*server{a, b} {
-		answer := s.client(token).do(t, "GET", "/readyz", nil)
-		assert.Equal(t, 503, answer.status)
+		var answer answer
+		require.Eventually(t, func() bool { // what the last look found is told for half a second
+			answer = s.client(token).do(t, "GET", "/readyz", nil)
+			return answer.status == 503
+		}, eventually, tick)
 		assert.NotEmpty(t, answer.header.Get("Retry-After"))
 		require.Eventually(t, func() bool {
 			return strings.Contains(s.logged(), `"msg":"not ready"`) && strings.Contains(s.logged(), "run a newer prwarden")

@@ -316,12 +316,17 @@ func (c *Cluster) end(signal syscall.Signal) error {
 	return errors.Join(err, p.tie.Close(), p.watchdog.Wait())
 }
 
-// PID is the server's first process, 0 while it is stopped.
+// PID is the server's first process, 0 while there is none.
 func (c *Cluster) PID() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.process == nil {
 		return 0
+	}
+	select {
+	case <-c.process.ended: // by itself
+		return 0
+	default:
 	}
 	return c.process.cmd.Process.Pid
 }

@@ -124,7 +124,8 @@ func TestStopAndStart(t *testing.T) {
 		require.NoError(t, db.QueryRowContext(ctx, "SELECT x FROM t").Scan(&x), "the same address and data")
 	}
 	require.NoError(t, syscall.Kill(c.PID(), syscall.SIGKILL))
-	require.Eventually(t, func() bool { return db.PingContext(ctx) != nil }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return c.PID() == 0 }, 30*time.Second, 10*time.Millisecond)
+	require.Error(t, db.PingContext(ctx))
 	require.NoError(t, c.Start(ctx), "after it ended by itself")
 	require.NoError(t, db.PingContext(ctx))
 }
