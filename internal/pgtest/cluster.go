@@ -170,9 +170,10 @@ func (c *Cluster) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	broken := c.broken
 	for {
 		err := c.start(ctx)
-		if !errors.Is(err, errEnded) || !c.broken {
+		if !errors.Is(err, errEnded) || !broken {
 			return err
 		}
 		// The processes of a server that was broken off hold its memory until they
