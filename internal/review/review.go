@@ -56,6 +56,8 @@ type Review struct {
 	StartedAt    time.Time // of the last attempt; zero before the first
 	CompletedAt  time.Time // when the final state was reached; zero before
 	Findings     []Finding // ordered by file, line, rule
+	Suppressed   []Finding // by comments; likewise ordered, in no Summary
+	Fixed        []Finding // of the review PreviousID, that are gone
 	Summary      Summary
 	Failure      *Failure // only when failed
 	Skipped      []Skip
@@ -63,6 +65,19 @@ type Review struct {
 	RulesDigest  string
 	Attempt      int // rises with every claim
 	Progress     Progress
+	Commits      Commits       // what was asked for
+	FailOn       rule.Severity // the least severity that fails
+	PreviousID   string        // the review that State and Fixed compare with; empty for none
+}
+
+// Passes reports whether no finding is as severe as FailOn.
+func (r Review) Passes() bool {
+	for s, n := range r.Summary {
+		if n > 0 && s.AtLeast(r.FailOn) {
+			return false
+		}
+	}
+	return true
 }
 
 // Progress says how far the current attempt is.
@@ -93,9 +108,40 @@ type Finding struct {
 	Line        int    // from 1
 	EndLine     int
 	Column      int // in bytes, from 1
+	EndColumn   int // after the last byte, on EndLine
 	Message     string
 	Snippet     string
 	Fingerprint string
+	// Column and EndColumn in UTF-16 code units from 1.
+	UTF16Column, UTF16EndColumn int
+	LineHash                    string // SARIF's primaryLocationLineHash; empty for none
+	Suppression                 *Suppression
+	State                       State // of findings that are stored
+}
+
+// Suppression is a comment in the code that accepts a finding.
+type Suppression struct {
+	Reason string // empty for none
+	Until  string // last day on which it holds, `YYYY-MM-DD`; empty for no end
+	Line   int    // of the comment, from 1
+}
+
+// State compares a finding with the review before.
+type State string
+
+// The states.
+const (
+	New      State = "new"
+	Existing State = "existing"
+	Fixed    State = "fixed" // only the review before had it
+)
+
+// Commits are what to scan in place of a pull request's own head and base. The
+// zero Commits are those of the pull request.
+type Commits struct {
+	Head    string // 40 hexadecimal digits
+	Base    string // 40 hexadecimal digits; empty with BaseRef
+	BaseRef string // a branch; empty with Base
 }
 
 // Skip is something that a scan did not look at.

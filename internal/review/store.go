@@ -54,6 +54,8 @@ type NewReview struct {
 	EstimatedMS  int32
 	Idempotency  *Idempotency // nil without an idempotency key
 	TraceParent  string       // W3C traceparent of the request, at most MaxTraceParent bytes; "" for none
+	Commits      Commits
+	FailOn       rule.Severity
 }
 
 // Idempotency makes a retried creation safe.
@@ -138,6 +140,7 @@ type Claim struct {
 	Repo         string
 	PRNumber     int32
 	Ruleset      string
+	Commits      Commits
 	Attempt      int           // from 1; the fence
 	Failures     int           // passing faults before this attempt
 	Lost         int           // lost leases before this attempt
@@ -180,6 +183,7 @@ type Outcome struct {
 	BaseSHA     string
 	RulesDigest string
 	Findings    []Finding // ordered, at most MaxFindings
+	Suppressed  []Finding // ordered, at most MaxFindings
 	Skipped     []Skip    // ordered, at most MaxFindings
 	Summary     Summary   // counts all findings
 	Truncated   bool

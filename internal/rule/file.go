@@ -40,14 +40,24 @@ const FilePath = ".prwarden/rules.yml"
 type File struct {
 	Disable []Disabled // in order
 	Exclude []string   // globs of paths that no rule looks at
-	Rules   []Rule     // in order, with OriginRulesFile and ScopeRepo, without Repo
-	lines   []int      // of the ids of Rules
+	// Overrides change default rules, in order, each id once.
+	Overrides []Override
+	Rules     []Rule // in order, with OriginRulesFile and ScopeRepo, without Repo
+	lines     []int  // of the ids of Rules
 }
 
 // Disabled is a default rule that is off in the repository.
 type Disabled struct {
 	ID   string
 	Line int
+}
+
+// Override changes a default rule in the repository.
+type Override struct {
+	ID       string
+	Line     int
+	Severity Severity // 0 leaves it as it is
+	Exclude  []string // globs of paths that the rule does not look at, beside its own
 }
 
 // FileError says what is wrong with a rules file.

@@ -32,6 +32,9 @@ var severityWords = map[Severity]string{
 // String returns the word for s, or "" for no severity.
 func (s Severity) String() string { return severityWords[s] }
 
+// AtLeast reports whether s is as severe as t or more.
+func (s Severity) AtLeast(t Severity) bool { return s <= t }
+
 // ParseSeverity returns the severity with that word; ok is false for none.
 func ParseSeverity(word string) (s Severity, ok bool) {
 	for s, w := range severityWords {

@@ -32,6 +32,10 @@ type Request struct {
 	Selection   Selection
 	Rules       *Ruleset // from the Scanner that scans
 	MaxFindings int      // that are returned, and as many skips; the rest is counted
+	// RequireReason says that a comment that suppresses findings must give a
+	// reason.
+	RequireReason bool
+	Today         string // by which such comments have ended, `YYYY-MM-DD`; empty for this day in UTC
 }
 
 // Result is what a scan found.
@@ -39,6 +43,7 @@ type Result struct {
 	HeadSHA, BaseSHA string
 	RulesDigest      string    // of exactly what was applied, see rule.Digest
 	Findings         []Finding // by path (bytes), line, rule id
+	Suppressed       []Finding // likewise, up to the same limit; in no Summary
 	Skips            []Skip    // by path (bytes), line, rule id
 	Summary          Summary   // of all findings, also of those over the limit
 	Truncated        bool      // there were more findings or skips than the limit
@@ -58,9 +63,25 @@ type Finding struct {
 	Line        int    // of the start of the match, from 1
 	EndLine     int    // of its last byte
 	Column      int    // of its start, in bytes from 1
+	EndColumn   int    // after its last byte, on EndLine, in bytes from 1
 	Message     string
 	Snippet     string // the line of the start, see snippet; empty for findings about the rules file
 	Fingerprint string // see fingerprint
+	// Column and EndColumn in UTF-16 code units from 1, as editors and SARIF
+	// count.
+	UTF16Column, UTF16EndColumn int
+	// LineHash is SARIF's primaryLocationLineHash as GitHub's uploader computes
+	// it. It is empty where the rule masks what it matches, since it is made of
+	// the text itself, and for findings about the rules file.
+	LineHash    string
+	Suppression *Suppression // the comment that suppresses it; nil for none
+}
+
+// Suppression is a comment in the code that accepts a finding.
+type Suppression struct {
+	Reason string // empty when the comment gives none
+	Until  string // last day on which it holds, `YYYY-MM-DD` in UTC; empty for no end
+	Line   int    // of the comment, from 1
 }
 
 // Skip is something that was not looked at.

@@ -15,16 +15,17 @@ import (
 
 // claimed is a review as a claim returns it.
 type claimed struct {
-	ReviewID     string        `db:"id"`
-	Organization string        `db:"organization"`
-	Repo         string        `db:"repo"`
-	PRNumber     int32         `db:"pr_number"`
-	Ruleset      string        `db:"ruleset"`
-	Attempt      int           `db:"attempt"`
-	Failures     int           `db:"failures"`
-	Lost         int           `db:"lost"`
-	TraceParent  string        `db:"traceparent"`
-	Waited       time.Duration `db:"waited"`
+	ReviewID     string         `db:"id"`
+	Organization string         `db:"organization"`
+	Repo         string         `db:"repo"`
+	PRNumber     int32          `db:"pr_number"`
+	Ruleset      string         `db:"ruleset"`
+	Commits      review.Commits `db:"-"`
+	Attempt      int            `db:"attempt"`
+	Failures     int            `db:"failures"`
+	Lost         int            `db:"lost"`
+	TraceParent  string         `db:"traceparent"`
+	Waited       time.Duration  `db:"waited"`
 }
 
 // claimQuery chooses what to claim. Only the last two terms of its order are

@@ -10,6 +10,7 @@ import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2/options"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
+	httpbody "google.golang.org/genproto/googleapis/api/httpbody"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -90,6 +91,116 @@ func (Review_Status) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{0, 0}
 }
 
+// Outcome is one or the other.
+type Verdict_Outcome int32
+
+const (
+	// Never sent.
+	Verdict_unspecified Verdict_Outcome = 0
+	// No finding is as severe as the threshold.
+	Verdict_pass Verdict_Outcome = 1
+	// At least one is.
+	Verdict_fail Verdict_Outcome = 2
+)
+
+// Enum value maps for Verdict_Outcome.
+var (
+	Verdict_Outcome_name = map[int32]string{
+		0: "unspecified",
+		1: "pass",
+		2: "fail",
+	}
+	Verdict_Outcome_value = map[string]int32{
+		"unspecified": 0,
+		"pass":        1,
+		"fail":        2,
+	}
+)
+
+func (x Verdict_Outcome) Enum() *Verdict_Outcome {
+	p := new(Verdict_Outcome)
+	*p = x
+	return p
+}
+
+func (x Verdict_Outcome) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Verdict_Outcome) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[1].Descriptor()
+}
+
+func (Verdict_Outcome) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[1]
+}
+
+func (x Verdict_Outcome) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Verdict_Outcome.Descriptor instead.
+func (Verdict_Outcome) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{1, 0}
+}
+
+// State compares a finding with the review before, by fingerprint.
+type Finding_State int32
+
+const (
+	// Never sent.
+	Finding_unspecified Finding_State = 0
+	// The review before did not have it, or there is none.
+	Finding_new Finding_State = 1
+	// The review before had it, too.
+	Finding_existing Finding_State = 2
+	// Only the review before had it.
+	Finding_fixed Finding_State = 3
+)
+
+// Enum value maps for Finding_State.
+var (
+	Finding_State_name = map[int32]string{
+		0: "unspecified",
+		1: "new",
+		2: "existing",
+		3: "fixed",
+	}
+	Finding_State_value = map[string]int32{
+		"unspecified": 0,
+		"new":         1,
+		"existing":    2,
+		"fixed":       3,
+	}
+)
+
+func (x Finding_State) Enum() *Finding_State {
+	p := new(Finding_State)
+	*p = x
+	return p
+}
+
+func (x Finding_State) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Finding_State) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[2].Descriptor()
+}
+
+func (Finding_State) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[2]
+}
+
+func (x Finding_State) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Finding_State.Descriptor instead.
+func (Finding_State) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3, 0}
+}
+
 // Reason says why.
 type Skip_Reason int32
 
@@ -140,11 +251,11 @@ func (x Skip_Reason) String() string {
 }
 
 func (Skip_Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[1].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[3].Descriptor()
 }
 
 func (Skip_Reason) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[1]
+	return &file_prwarden_v1_review_proto_enumTypes[3]
 }
 
 func (x Skip_Reason) Number() protoreflect.EnumNumber {
@@ -153,7 +264,117 @@ func (x Skip_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Skip_Reason.Descriptor instead.
 func (Skip_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5, 0}
+}
+
+// Kind says which findings.
+type ListFindingsRequest_Kind int32
+
+const (
+	// Refused.
+	ListFindingsRequest_unspecified ListFindingsRequest_Kind = 0
+	// Those of the review: `findings`.
+	ListFindingsRequest_reported ListFindingsRequest_Kind = 1
+	// Those that comments suppress: `suppressed`.
+	ListFindingsRequest_suppressed ListFindingsRequest_Kind = 2
+	// Those that were fixed: `fixed`.
+	ListFindingsRequest_fixed ListFindingsRequest_Kind = 3
+)
+
+// Enum value maps for ListFindingsRequest_Kind.
+var (
+	ListFindingsRequest_Kind_name = map[int32]string{
+		0: "unspecified",
+		1: "reported",
+		2: "suppressed",
+		3: "fixed",
+	}
+	ListFindingsRequest_Kind_value = map[string]int32{
+		"unspecified": 0,
+		"reported":    1,
+		"suppressed":  2,
+		"fixed":       3,
+	}
+)
+
+func (x ListFindingsRequest_Kind) Enum() *ListFindingsRequest_Kind {
+	p := new(ListFindingsRequest_Kind)
+	*p = x
+	return p
+}
+
+func (x ListFindingsRequest_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ListFindingsRequest_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[4].Descriptor()
+}
+
+func (ListFindingsRequest_Kind) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[4]
+}
+
+func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ListFindingsRequest_Kind.Descriptor instead.
+func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10, 0}
+}
+
+// Suppressed says what becomes of findings that comments suppress.
+type GetSarifRequest_Suppressed int32
+
+const (
+	// Refused.
+	GetSarifRequest_unspecified GetSarifRequest_Suppressed = 0
+	// They are results with `suppressions`.
+	GetSarifRequest_include GetSarifRequest_Suppressed = 1
+	// They are left out.
+	GetSarifRequest_omit GetSarifRequest_Suppressed = 2
+)
+
+// Enum value maps for GetSarifRequest_Suppressed.
+var (
+	GetSarifRequest_Suppressed_name = map[int32]string{
+		0: "unspecified",
+		1: "include",
+		2: "omit",
+	}
+	GetSarifRequest_Suppressed_value = map[string]int32{
+		"unspecified": 0,
+		"include":     1,
+		"omit":        2,
+	}
+)
+
+func (x GetSarifRequest_Suppressed) Enum() *GetSarifRequest_Suppressed {
+	p := new(GetSarifRequest_Suppressed)
+	*p = x
+	return p
+}
+
+func (x GetSarifRequest_Suppressed) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GetSarifRequest_Suppressed) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[5].Descriptor()
+}
+
+func (GetSarifRequest_Suppressed) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[5]
+}
+
+func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
+func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12, 0}
 }
 
 // Review is one scan of a pull request.
@@ -194,7 +415,23 @@ type Review struct {
 	Truncated bool `protobuf:"varint,15,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// SHA-256, in hexadecimal, of exactly the rules that were applied; absent
 	// until complete. Equal digests mean equal rules.
-	RulesDigest   *string `protobuf:"bytes,16,opt,name=rules_digest,json=rulesDigest,proto3,oneof" json:"rules_digest,omitempty"`
+	RulesDigest *string `protobuf:"bytes,16,opt,name=rules_digest,json=rulesDigest,proto3,oneof" json:"rules_digest,omitempty"`
+	// Findings that a comment in the code suppresses, each with its
+	// `suppression`, in the order of `findings`. They count neither in `summary`
+	// nor in `verdict`. At most 10,000.
+	Suppressed []*Finding `protobuf:"bytes,17,rep,name=suppressed,proto3" json:"suppressed,omitempty"`
+	// Findings of the review `previous_review_id` that are neither in `findings`
+	// nor in `suppressed` any more, as they were there. At most 10,000.
+	Fixed []*Finding `protobuf:"bytes,18,rep,name=fixed,proto3" json:"fixed,omitempty"`
+	// Whether the findings reach the threshold that was asked for; absent until
+	// complete.
+	Verdict *Verdict `protobuf:"bytes,19,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// The latest review of the same pull request and ruleset that was complete
+	// before this one, which `state` and `fixed` compare with; absent until
+	// complete, and for the first.
+	PreviousReviewId *string `protobuf:"bytes,20,opt,name=previous_review_id,json=previousReviewId,proto3,oneof" json:"previous_review_id,omitempty"`
+	// Branch whose commit `base_sha` is, when the request named one.
+	BaseRef       *string `protobuf:"bytes,21,opt,name=base_ref,json=baseRef,proto3,oneof" json:"base_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -341,6 +578,96 @@ func (x *Review) GetRulesDigest() string {
 	return ""
 }
 
+func (x *Review) GetSuppressed() []*Finding {
+	if x != nil {
+		return x.Suppressed
+	}
+	return nil
+}
+
+func (x *Review) GetFixed() []*Finding {
+	if x != nil {
+		return x.Fixed
+	}
+	return nil
+}
+
+func (x *Review) GetVerdict() *Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return nil
+}
+
+func (x *Review) GetPreviousReviewId() string {
+	if x != nil && x.PreviousReviewId != nil {
+		return *x.PreviousReviewId
+	}
+	return ""
+}
+
+func (x *Review) GetBaseRef() string {
+	if x != nil && x.BaseRef != nil {
+		return *x.BaseRef
+	}
+	return ""
+}
+
+// Verdict says whether a pull request passes.
+type Verdict struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the pull request passes.
+	Outcome *Verdict_Outcome `protobuf:"varint,1,opt,name=outcome,proto3,enum=prwarden.v1.Verdict_Outcome,oneof" json:"outcome,omitempty"`
+	// The least severity that fails, as `fail_on` of the request says.
+	Threshold     *Severity_Level `protobuf:"varint,2,opt,name=threshold,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"threshold,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Verdict) Reset() {
+	*x = Verdict{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Verdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Verdict) ProtoMessage() {}
+
+func (x *Verdict) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
+func (*Verdict) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Verdict) GetOutcome() Verdict_Outcome {
+	if x != nil && x.Outcome != nil {
+		return *x.Outcome
+	}
+	return Verdict_unspecified
+}
+
+func (x *Verdict) GetThreshold() Severity_Level {
+	if x != nil && x.Threshold != nil {
+		return *x.Threshold
+	}
+	return Severity_unspecified
+}
+
 // ReviewError says why a review failed.
 type ReviewError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -355,7 +682,7 @@ type ReviewError struct {
 
 func (x *ReviewError) Reset() {
 	*x = ReviewError{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[1]
+	mi := &file_prwarden_v1_review_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -367,7 +694,7 @@ func (x *ReviewError) String() string {
 func (*ReviewError) ProtoMessage() {}
 
 func (x *ReviewError) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[1]
+	mi := &file_prwarden_v1_review_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -380,7 +707,7 @@ func (x *ReviewError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewError.ProtoReflect.Descriptor instead.
 func (*ReviewError) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{1}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ReviewError) GetCode() string {
@@ -423,14 +750,29 @@ type Finding struct {
 	// the line number. In hexadecimal.
 	Fingerprint string `protobuf:"bytes,9,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
 	// The path when it is not UTF-8.
-	FileBytes     []byte `protobuf:"bytes,10,opt,name=file_bytes,json=fileBytes,proto3,oneof" json:"file_bytes,omitempty"`
+	FileBytes []byte `protobuf:"bytes,10,opt,name=file_bytes,json=fileBytes,proto3,oneof" json:"file_bytes,omitempty"`
+	// Whether the review before had it.
+	State *Finding_State `protobuf:"varint,11,opt,name=state,proto3,enum=prwarden.v1.Finding_State,oneof" json:"state,omitempty"`
+	// Column after the last byte of the match on `end_line`, in bytes from 1.
+	EndColumn int32 `protobuf:"varint,12,opt,name=end_column,json=endColumn,proto3" json:"end_column,omitempty"`
+	// `column` in UTF-16 code units from 1, as editors and SARIF count.
+	Utf16Column int32 `protobuf:"varint,13,opt,name=utf16_column,json=utf16Column,proto3" json:"utf16_column,omitempty"`
+	// `end_column` in UTF-16 code units from 1.
+	Utf16EndColumn int32 `protobuf:"varint,14,opt,name=utf16_end_column,json=utf16EndColumn,proto3" json:"utf16_end_column,omitempty"`
+	// SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
+	// of the text from the start of the line on and its number among equal ones.
+	// Absent for rules that mask what they match and for findings about the rules
+	// file.
+	LineHash *string `protobuf:"bytes,15,opt,name=line_hash,json=lineHash,proto3,oneof" json:"line_hash,omitempty"`
+	// The comment that suppresses the finding; absent unless one does.
+	Suppression   *Suppression `protobuf:"bytes,16,opt,name=suppression,proto3" json:"suppression,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[2]
+	mi := &file_prwarden_v1_review_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +784,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[2]
+	mi := &file_prwarden_v1_review_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +797,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Finding) GetRuleId() string {
@@ -528,6 +870,113 @@ func (x *Finding) GetFileBytes() []byte {
 	return nil
 }
 
+func (x *Finding) GetState() Finding_State {
+	if x != nil && x.State != nil {
+		return *x.State
+	}
+	return Finding_unspecified
+}
+
+func (x *Finding) GetEndColumn() int32 {
+	if x != nil {
+		return x.EndColumn
+	}
+	return 0
+}
+
+func (x *Finding) GetUtf16Column() int32 {
+	if x != nil {
+		return x.Utf16Column
+	}
+	return 0
+}
+
+func (x *Finding) GetUtf16EndColumn() int32 {
+	if x != nil {
+		return x.Utf16EndColumn
+	}
+	return 0
+}
+
+func (x *Finding) GetLineHash() string {
+	if x != nil && x.LineHash != nil {
+		return *x.LineHash
+	}
+	return ""
+}
+
+func (x *Finding) GetSuppression() *Suppression {
+	if x != nil {
+		return x.Suppression
+	}
+	return nil
+}
+
+// Suppression is a comment in the code, `prwarden:ignore`, that accepts a
+// finding.
+type Suppression struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why, as the comment says; empty when it gives no reason.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Last day on which it holds, `YYYY-MM-DD` in UTC; absent when it has no end.
+	Until *string `protobuf:"bytes,2,opt,name=until,proto3,oneof" json:"until,omitempty"`
+	// Line of the comment in the file at head, from 1.
+	Line          int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Suppression) Reset() {
+	*x = Suppression{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Suppression) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Suppression) ProtoMessage() {}
+
+func (x *Suppression) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Suppression.ProtoReflect.Descriptor instead.
+func (*Suppression) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Suppression) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Suppression) GetUntil() string {
+	if x != nil && x.Until != nil {
+		return *x.Until
+	}
+	return ""
+}
+
+func (x *Suppression) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
 // Skip is something that a scan did not look at.
 type Skip struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -547,7 +996,7 @@ type Skip struct {
 
 func (x *Skip) Reset() {
 	*x = Skip{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[3]
+	mi := &file_prwarden_v1_review_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -559,7 +1008,7 @@ func (x *Skip) String() string {
 func (*Skip) ProtoMessage() {}
 
 func (x *Skip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[3]
+	mi := &file_prwarden_v1_review_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -572,7 +1021,7 @@ func (x *Skip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skip.ProtoReflect.Descriptor instead.
 func (*Skip) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Skip) GetFile() string {
@@ -622,14 +1071,27 @@ type CreateReviewRequest struct {
 	// `<owner>/<repository>`. Not given: the ruleset of the repository, which is
 	// the default ruleset less what the rules file disables, the organization's
 	// rules and the repository's own.
-	Ruleset       *string `protobuf:"bytes,3,opt,name=ruleset,proto3,oneof" json:"ruleset,omitempty"`
+	Ruleset *string `protobuf:"bytes,3,opt,name=ruleset,proto3,oneof" json:"ruleset,omitempty"`
+	// Commit to scan, in 40 hexadecimal digits, in place of the head of the pull
+	// request; with `base_sha` or `base_ref`. For merge queues, and code hosts
+	// without references for pull requests.
+	HeadSha *string `protobuf:"bytes,4,opt,name=head_sha,json=headSha,proto3,oneof" json:"head_sha,omitempty"`
+	// Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
+	// with `head_sha`, and not with `base_ref`.
+	BaseSha *string `protobuf:"bytes,5,opt,name=base_sha,json=baseSha,proto3,oneof" json:"base_sha,omitempty"`
+	// Branch that `head_sha` is to be merged into, such as `main`, as it is when
+	// the scan starts. Only with `head_sha`, and not with `base_sha`.
+	BaseRef *string `protobuf:"bytes,6,opt,name=base_ref,json=baseRef,proto3,oneof" json:"base_ref,omitempty"`
+	// The least severity that makes the review's verdict `fail`; `high` when not
+	// given.
+	FailOn        *Severity_Level `protobuf:"varint,7,opt,name=fail_on,json=failOn,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"fail_on,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateReviewRequest) Reset() {
 	*x = CreateReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	mi := &file_prwarden_v1_review_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -641,7 +1103,7 @@ func (x *CreateReviewRequest) String() string {
 func (*CreateReviewRequest) ProtoMessage() {}
 
 func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	mi := &file_prwarden_v1_review_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -654,7 +1116,7 @@ func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewRequest.ProtoReflect.Descriptor instead.
 func (*CreateReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreateReviewRequest) GetRepo() string {
@@ -678,6 +1140,34 @@ func (x *CreateReviewRequest) GetRuleset() string {
 	return ""
 }
 
+func (x *CreateReviewRequest) GetHeadSha() string {
+	if x != nil && x.HeadSha != nil {
+		return *x.HeadSha
+	}
+	return ""
+}
+
+func (x *CreateReviewRequest) GetBaseSha() string {
+	if x != nil && x.BaseSha != nil {
+		return *x.BaseSha
+	}
+	return ""
+}
+
+func (x *CreateReviewRequest) GetBaseRef() string {
+	if x != nil && x.BaseRef != nil {
+		return *x.BaseRef
+	}
+	return ""
+}
+
+func (x *CreateReviewRequest) GetFailOn() Severity_Level {
+	if x != nil && x.FailOn != nil {
+		return *x.FailOn
+	}
+	return Severity_unspecified
+}
+
 // Response of CreateReview.
 type CreateReviewResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -694,7 +1184,7 @@ type CreateReviewResponse struct {
 
 func (x *CreateReviewResponse) Reset() {
 	*x = CreateReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	mi := &file_prwarden_v1_review_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +1196,7 @@ func (x *CreateReviewResponse) String() string {
 func (*CreateReviewResponse) ProtoMessage() {}
 
 func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	mi := &file_prwarden_v1_review_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +1209,7 @@ func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewResponse.ProtoReflect.Descriptor instead.
 func (*CreateReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreateReviewResponse) GetReviewId() string {
@@ -754,7 +1244,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[6]
+	mi := &file_prwarden_v1_review_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -766,7 +1256,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[6]
+	mi := &file_prwarden_v1_review_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -779,7 +1269,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetReviewRequest) GetReviewId() string {
@@ -800,7 +1290,7 @@ type GetReviewResponse struct {
 
 func (x *GetReviewResponse) Reset() {
 	*x = GetReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[7]
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -812,7 +1302,7 @@ func (x *GetReviewResponse) String() string {
 func (*GetReviewResponse) ProtoMessage() {}
 
 func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[7]
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -825,7 +1315,7 @@ func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewResponse.ProtoReflect.Descriptor instead.
 func (*GetReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetReviewResponse) GetReview() *Review {
@@ -833,6 +1323,226 @@ func (x *GetReviewResponse) GetReview() *Review {
 		return x.Review
 	}
 	return nil
+}
+
+// Request of ListFindings.
+type ListFindingsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the review.
+	ReviewId string `protobuf:"bytes,1,opt,name=review_id,json=reviewId,proto3" json:"review_id,omitempty"`
+	// Which findings; `reported` when not given.
+	Kind *ListFindingsRequest_Kind `protobuf:"varint,2,opt,name=kind,proto3,enum=prwarden.v1.ListFindingsRequest_Kind,oneof" json:"kind,omitempty"`
+	// Only findings that are at least as severe.
+	MinSeverity *Severity_Level `protobuf:"varint,3,opt,name=min_severity,json=minSeverity,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"min_severity,omitempty"`
+	// Only findings of this rule, `<category>/<rule-name>` or, in the category
+	// `custom`, its name.
+	RuleId *string `protobuf:"bytes,4,opt,name=rule_id,json=ruleId,proto3,oneof" json:"rule_id,omitempty"`
+	// Only findings in this file: its whole path, as in Finding.
+	File *string `protobuf:"bytes,5,opt,name=file,proto3,oneof" json:"file,omitempty"`
+	// Only findings in this state.
+	State *Finding_State `protobuf:"varint,6,opt,name=state,proto3,enum=prwarden.v1.Finding_State,oneof" json:"state,omitempty"`
+	// How many findings to answer at most: 1 to 1,000; 100 when not given.
+	PageSize *int32 `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3,oneof" json:"page_size,omitempty"`
+	// `next_page_token` of the page before, with the same filters.
+	PageToken     *string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3,oneof" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListFindingsRequest) Reset() {
+	*x = ListFindingsRequest{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListFindingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListFindingsRequest) ProtoMessage() {}
+
+func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListFindingsRequest.ProtoReflect.Descriptor instead.
+func (*ListFindingsRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ListFindingsRequest) GetReviewId() string {
+	if x != nil {
+		return x.ReviewId
+	}
+	return ""
+}
+
+func (x *ListFindingsRequest) GetKind() ListFindingsRequest_Kind {
+	if x != nil && x.Kind != nil {
+		return *x.Kind
+	}
+	return ListFindingsRequest_unspecified
+}
+
+func (x *ListFindingsRequest) GetMinSeverity() Severity_Level {
+	if x != nil && x.MinSeverity != nil {
+		return *x.MinSeverity
+	}
+	return Severity_unspecified
+}
+
+func (x *ListFindingsRequest) GetRuleId() string {
+	if x != nil && x.RuleId != nil {
+		return *x.RuleId
+	}
+	return ""
+}
+
+func (x *ListFindingsRequest) GetFile() string {
+	if x != nil && x.File != nil {
+		return *x.File
+	}
+	return ""
+}
+
+func (x *ListFindingsRequest) GetState() Finding_State {
+	if x != nil && x.State != nil {
+		return *x.State
+	}
+	return Finding_unspecified
+}
+
+func (x *ListFindingsRequest) GetPageSize() int32 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+func (x *ListFindingsRequest) GetPageToken() string {
+	if x != nil && x.PageToken != nil {
+		return *x.PageToken
+	}
+	return ""
+}
+
+// Response of ListFindings.
+type ListFindingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ordered by file, line and rule id.
+	Findings []*Finding `protobuf:"bytes,1,rep,name=findings,proto3" json:"findings,omitempty"`
+	// Token of the next page; empty on the last one.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListFindingsResponse) Reset() {
+	*x = ListFindingsResponse{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListFindingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListFindingsResponse) ProtoMessage() {}
+
+func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListFindingsResponse.ProtoReflect.Descriptor instead.
+func (*ListFindingsResponse) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListFindingsResponse) GetFindings() []*Finding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *ListFindingsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Request of GetSarif.
+type GetSarifRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the review.
+	ReviewId string `protobuf:"bytes,1,opt,name=review_id,json=reviewId,proto3" json:"review_id,omitempty"`
+	// What becomes of suppressed findings; `include` when not given.
+	Suppressed    *GetSarifRequest_Suppressed `protobuf:"varint,2,opt,name=suppressed,proto3,enum=prwarden.v1.GetSarifRequest_Suppressed,oneof" json:"suppressed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSarifRequest) Reset() {
+	*x = GetSarifRequest{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSarifRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSarifRequest) ProtoMessage() {}
+
+func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
+func (*GetSarifRequest) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *GetSarifRequest) GetReviewId() string {
+	if x != nil {
+		return x.ReviewId
+	}
+	return ""
+}
+
+func (x *GetSarifRequest) GetSuppressed() GetSarifRequest_Suppressed {
+	if x != nil && x.Suppressed != nil {
+		return *x.Suppressed
+	}
+	return GetSarifRequest_unspecified
 }
 
 // Request of ListReviews.
@@ -854,7 +1564,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[8]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +1576,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[8]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +1589,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -930,7 +1640,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1652,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1665,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -1008,7 +1718,7 @@ type ListedReview struct {
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1730,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1743,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -1138,7 +1848,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1150,7 +1860,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1163,7 +1873,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -1184,7 +1894,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1196,7 +1906,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1209,7 +1919,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -1230,7 +1940,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +1952,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +1965,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -1288,7 +1998,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1300,7 +2010,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1313,7 +2023,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -1369,7 +2079,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xc1\r\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\x8e\x11\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -1389,7 +2099,14 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x05error\x18\r \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12+\n" +
 	"\askipped\x18\x0e \x03(\v2\x11.prwarden.v1.SkipR\askipped\x12\x1c\n" +
 	"\ttruncated\x18\x0f \x01(\bR\ttruncated\x12&\n" +
-	"\frules_digest\x18\x10 \x01(\tH\x03R\vrulesDigest\x88\x01\x01\"^\n" +
+	"\frules_digest\x18\x10 \x01(\tH\x03R\vrulesDigest\x88\x01\x01\x124\n" +
+	"\n" +
+	"suppressed\x18\x11 \x03(\v2\x14.prwarden.v1.FindingR\n" +
+	"suppressed\x12*\n" +
+	"\x05fixed\x18\x12 \x03(\v2\x14.prwarden.v1.FindingR\x05fixed\x12.\n" +
+	"\averdict\x18\x13 \x01(\v2\x14.prwarden.v1.VerdictR\averdict\x121\n" +
+	"\x12previous_review_id\x18\x14 \x01(\tH\x04R\x10previousReviewId\x88\x01\x01\x12\x1e\n" +
+	"\bbase_ref\x18\x15 \x01(\tH\x05R\abaseRef\x88\x01\x01\"^\n" +
 	"\x06Status\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
 	"\n" +
@@ -1398,14 +2115,27 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xe5\x06\x92A\xe1\x062\xde\x06{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"}B\t\n" +
+	"\bcanceled\x10\x05:\xa9\b\x92A\xa5\b2\xa2\b{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\"}}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
-	"\r_rules_digest\";\n" +
+	"\r_rules_digestB\x15\n" +
+	"\x13_previous_review_idB\v\n" +
+	"\t_base_ref\"\xe0\x01\n" +
+	"\aVerdict\x12C\n" +
+	"\aoutcome\x18\x01 \x01(\x0e2\x1c.prwarden.v1.Verdict.OutcomeB\x06\xbaH\x03\xc8\x01\x01H\x00R\aoutcome\x88\x01\x01\x12F\n" +
+	"\tthreshold\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x01R\tthreshold\x88\x01\x01\".\n" +
+	"\aOutcome\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\b\n" +
+	"\x04pass\x10\x01\x12\b\n" +
+	"\x04fail\x10\x02B\n" +
+	"\n" +
+	"\b_outcomeB\f\n" +
+	"\n" +
+	"_threshold\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xd9\x02\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xb6\x05\n" +
 	"\aFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12D\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x00R\bseverity\x88\x01\x01\x12\x12\n" +
@@ -1418,9 +2148,29 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\vfingerprint\x18\t \x01(\tR\vfingerprint\x12\"\n" +
 	"\n" +
 	"file_bytes\x18\n" +
-	" \x01(\fH\x01R\tfileBytes\x88\x01\x01B\v\n" +
+	" \x01(\fH\x01R\tfileBytes\x88\x01\x01\x12=\n" +
+	"\x05state\x18\v \x01(\x0e2\x1a.prwarden.v1.Finding.StateB\x06\xbaH\x03\xc8\x01\x01H\x02R\x05state\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"end_column\x18\f \x01(\x05R\tendColumn\x12!\n" +
+	"\futf16_column\x18\r \x01(\x05R\vutf16Column\x12(\n" +
+	"\x10utf16_end_column\x18\x0e \x01(\x05R\x0eutf16EndColumn\x12 \n" +
+	"\tline_hash\x18\x0f \x01(\tH\x03R\blineHash\x88\x01\x01\x12:\n" +
+	"\vsuppression\x18\x10 \x01(\v2\x18.prwarden.v1.SuppressionR\vsuppression\":\n" +
+	"\x05State\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\a\n" +
+	"\x03new\x10\x01\x12\f\n" +
+	"\bexisting\x10\x02\x12\t\n" +
+	"\x05fixed\x10\x03B\v\n" +
 	"\t_severityB\r\n" +
-	"\v_file_bytes\"\xd2\x02\n" +
+	"\v_file_bytesB\b\n" +
+	"\x06_stateB\f\n" +
+	"\n" +
+	"_line_hash\"^\n" +
+	"\vSuppression\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
+	"\x05until\x18\x02 \x01(\tH\x00R\x05until\x88\x01\x01\x12\x12\n" +
+	"\x04line\x18\x03 \x01(\x05R\x04lineB\b\n" +
+	"\x06_until\"\xd2\x02\n" +
 	"\x04Skip\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x17\n" +
 	"\x04line\x18\x02 \x01(\x05H\x00R\x04line\x88\x01\x01\x12\x1c\n" +
@@ -1440,15 +2190,26 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"\b_rule_idB\t\n" +
 	"\a_reasonB\r\n" +
-	"\v_file_bytes\"\xf2\x01\n" +
+	"\v_file_bytes\"\x86\x04\n" +
 	"\x13CreateReviewRequest\x12N\n" +
 	"\x04repo\x18\x01 \x01(\tB:\xe0A\x02\xbaH4r2\x18\xc9\x012-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$R\x04repo\x12'\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\n" +
 	"\xe0A\x02\xbaH\x04\x1a\x02(\x01R\bprNumber\x12)\n" +
 	"\aruleset\x18\x03 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xc9\x01H\x00R\aruleset\x88\x01\x01:+\x92A(2&{\"repo\": \"acme/shop\", \"pr_number\": 42}B\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc9\x01H\x00R\aruleset\x88\x01\x01\x125\n" +
+	"\bhead_sha\x18\x04 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{40}$H\x01R\aheadSha\x88\x01\x01\x125\n" +
+	"\bbase_sha\x18\x05 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{40}$H\x02R\abaseSha\x88\x01\x01\x12*\n" +
+	"\bbase_ref\x18\x06 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xff\x01H\x03R\abaseRef\x88\x01\x01\x12E\n" +
+	"\afail_on\x18\a \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x06failOn\x88\x01\x01:+\x92A(2&{\"repo\": \"acme/shop\", \"pr_number\": 42}B\n" +
 	"\n" +
-	"\b_ruleset\"\x80\x02\n" +
+	"\b_rulesetB\v\n" +
+	"\t_head_shaB\v\n" +
+	"\t_base_shaB\v\n" +
+	"\t_base_refB\n" +
+	"\n" +
+	"\b_fail_on\"\x80\x02\n" +
 	"\x14CreateReviewResponse\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12!\n" +
@@ -1457,7 +2218,52 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x10GetReviewRequest\x12C\n" +
 	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\"@\n" +
 	"\x11GetReviewResponse\x12+\n" +
-	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xf1\x02\n" +
+	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xaa\x05\n" +
+	"\x13ListFindingsRequest\x12C\n" +
+	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\x12J\n" +
+	"\x04kind\x18\x02 \x01(\x0e2%.prwarden.v1.ListFindingsRequest.KindB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\x04kind\x88\x01\x01\x12O\n" +
+	"\fmin_severity\x18\x03 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x01R\vminSeverity\x88\x01\x01\x12U\n" +
+	"\arule_id\x18\x04 \x01(\tB7\xbaH4r2\x18d2.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$H\x02R\x06ruleId\x88\x01\x01\x12#\n" +
+	"\x04file\x18\x05 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\x80 H\x03R\x04file\x88\x01\x01\x12A\n" +
+	"\x05state\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Finding.StateB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x05state\x88\x01\x01\x12,\n" +
+	"\tpage_size\x18\a \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x01H\x05R\bpageSize\x88\x01\x01\x12,\n" +
+	"\n" +
+	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x06R\tpageToken\x88\x01\x01\"@\n" +
+	"\x04Kind\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\f\n" +
+	"\breported\x10\x01\x12\x0e\n" +
+	"\n" +
+	"suppressed\x10\x02\x12\t\n" +
+	"\x05fixed\x10\x03B\a\n" +
+	"\x05_kindB\x0f\n" +
+	"\r_min_severityB\n" +
+	"\n" +
+	"\b_rule_idB\a\n" +
+	"\x05_fileB\b\n" +
+	"\x06_stateB\f\n" +
+	"\n" +
+	"_page_sizeB\r\n" +
+	"\v_page_token\"p\n" +
+	"\x14ListFindingsResponse\x120\n" +
+	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingR\bfindings\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xf5\x01\n" +
+	"\x0fGetSarifRequest\x12C\n" +
+	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\x12X\n" +
+	"\n" +
+	"suppressed\x18\x02 \x01(\x0e2'.prwarden.v1.GetSarifRequest.SuppressedB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\n" +
+	"suppressed\x88\x01\x01\"4\n" +
+	"\n" +
+	"Suppressed\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\v\n" +
+	"\ainclude\x10\x01\x12\b\n" +
+	"\x04omit\x10\x02B\r\n" +
+	"\v_suppressed\"\xf1\x02\n" +
 	"\x12ListReviewsRequest\x12P\n" +
 	"\x04repo\x18\x01 \x01(\tB7\xbaH4r2\x18\xc9\x012-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$H\x00R\x04repo\x88\x01\x01\x12)\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x01R\bprNumber\x88\x01\x01\x12C\n" +
@@ -1515,7 +2321,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"keep_alive\x18\a \x01(\bR\tkeepAlive:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
-	"\f_files_total2\xe5\a\n" +
+	"\f_files_total2\xab\n" +
+	"\n" +
 	"\rReviewService\x12\x98\x03\n" +
 	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xc2\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
@@ -1526,7 +2333,11 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x80\x01\n" +
 	"\x0fIdempotency-Key\x12kMakes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.\x18\x01\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
 	"\tGetReview\x12\x1d.prwarden.v1.GetReviewRequest\x1a\x1e.prwarden.v1.GetReviewResponse\"'\x82\xd3\xe4\x93\x02!b\x06review\x12\x17/v1/reviews/{review_id}\x12e\n" +
-	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12\xe1\x01\n" +
+	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12}\n" +
+	"\fListFindings\x12 .prwarden.v1.ListFindingsRequest\x1a!.prwarden.v1.ListFindingsResponse\"(\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12\xc4\x01\n" +
+	"\bGetSarif\x12\x1c.prwarden.v1.GetSarifRequest\x1a\x14.google.api.HttpBody\"\x83\x01\x92A[:\x16application/sarif+jsonJA\n" +
+	"\x03409\x12:\n" +
+	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\xe1\x01\n" +
 	"\fCancelReview\x12 .prwarden.v1.CancelReviewRequest\x1a!.prwarden.v1.CancelReviewResponse\"\x8b\x01\x92AWJU\n" +
 	"\x03409\x12N\n" +
 	"LThe review is complete, failed or canceled already (reason REVIEW_FINISHED).\x82\xd3\xe4\x93\x02+:\x01*b\x06review\"\x1e/v1/reviews/{review_id}:cancel\x12y\n" +
@@ -1545,70 +2356,97 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_review_proto_rawDescData
 }
 
-var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_prwarden_v1_review_proto_goTypes = []any{
-	(Review_Status)(0),            // 0: prwarden.v1.Review.Status
-	(Skip_Reason)(0),              // 1: prwarden.v1.Skip.Reason
-	(*Review)(nil),                // 2: prwarden.v1.Review
-	(*ReviewError)(nil),           // 3: prwarden.v1.ReviewError
-	(*Finding)(nil),               // 4: prwarden.v1.Finding
-	(*Skip)(nil),                  // 5: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),   // 6: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),  // 7: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),      // 8: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),     // 9: prwarden.v1.GetReviewResponse
-	(*ListReviewsRequest)(nil),    // 10: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),   // 11: prwarden.v1.ListReviewsResponse
-	(*ListedReview)(nil),          // 12: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),   // 13: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),  // 14: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),    // 15: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),   // 16: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),       // 18: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),           // 19: prwarden.v1.Severity.Level
+	(Review_Status)(0),              // 0: prwarden.v1.Review.Status
+	(Verdict_Outcome)(0),            // 1: prwarden.v1.Verdict.Outcome
+	(Finding_State)(0),              // 2: prwarden.v1.Finding.State
+	(Skip_Reason)(0),                // 3: prwarden.v1.Skip.Reason
+	(ListFindingsRequest_Kind)(0),   // 4: prwarden.v1.ListFindingsRequest.Kind
+	(GetSarifRequest_Suppressed)(0), // 5: prwarden.v1.GetSarifRequest.Suppressed
+	(*Review)(nil),                  // 6: prwarden.v1.Review
+	(*Verdict)(nil),                 // 7: prwarden.v1.Verdict
+	(*ReviewError)(nil),             // 8: prwarden.v1.ReviewError
+	(*Finding)(nil),                 // 9: prwarden.v1.Finding
+	(*Suppression)(nil),             // 10: prwarden.v1.Suppression
+	(*Skip)(nil),                    // 11: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),     // 12: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),    // 13: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),        // 14: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),       // 15: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),     // 16: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),    // 17: prwarden.v1.ListFindingsResponse
+	(*GetSarifRequest)(nil),         // 18: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),      // 19: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),     // 20: prwarden.v1.ListReviewsResponse
+	(*ListedReview)(nil),            // 21: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),     // 22: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),    // 23: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),      // 24: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),     // 25: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),   // 26: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),         // 27: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),             // 28: prwarden.v1.Severity.Level
+	(*httpbody.HttpBody)(nil),       // 29: google.api.HttpBody
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	17, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
-	4,  // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	18, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	17, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	17, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
-	3,  // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	5,  // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
-	19, // 8: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
-	1,  // 9: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	0,  // 10: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	2,  // 11: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 12: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	12, // 13: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	0,  // 14: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	17, // 15: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	18, // 16: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	17, // 17: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	17, // 18: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	3,  // 19: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	2,  // 20: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 21: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	18, // 22: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	3,  // 23: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	6,  // 24: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	8,  // 25: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	10, // 26: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	13, // 27: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	15, // 28: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	7,  // 29: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	9,  // 30: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	11, // 31: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	14, // 32: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	16, // 33: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	29, // [29:34] is the sub-list for method output_type
-	24, // [24:29] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	26, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	9,  // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
+	27, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	26, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	26, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	8,  // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
+	11, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	9,  // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
+	9,  // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
+	7,  // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
+	1,  // 11: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
+	28, // 12: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	28, // 13: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	2,  // 14: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
+	10, // 15: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	3,  // 16: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	28, // 17: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	0,  // 18: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	6,  // 19: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	4,  // 20: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	28, // 21: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	2,  // 22: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	9,  // 23: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	5,  // 24: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 25: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	21, // 26: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	0,  // 27: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	26, // 28: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	27, // 29: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	26, // 30: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	26, // 31: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	8,  // 32: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	6,  // 33: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 34: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	27, // 35: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	8,  // 36: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	12, // 37: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	14, // 38: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	19, // 39: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	16, // 40: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	18, // 41: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	22, // 42: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	24, // 43: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	13, // 44: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	15, // 45: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	20, // 46: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	17, // 47: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	29, // 48: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	23, // 49: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	25, // 50: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	44, // [44:51] is the sub-list for method output_type
+	37, // [37:44] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -1618,20 +2456,24 @@ func file_prwarden_v1_review_proto_init() {
 	}
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_review_proto_msgTypes[0].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[2].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[1].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[3].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[4].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[5].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[8].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[6].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[7].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[10].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[14].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[13].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[15].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   15,
+			NumEnums:      6,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

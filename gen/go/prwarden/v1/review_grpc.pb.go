@@ -8,6 +8,7 @@ package prwardenv1
 
 import (
 	context "context"
+	httpbody "google.golang.org/genproto/googleapis/api/httpbody"
 	grpc "google.golang.org/grpc"
 	codes "google.golang.org/grpc/codes"
 	status "google.golang.org/grpc/status"
@@ -22,6 +23,8 @@ const (
 	ReviewService_CreateReview_FullMethodName = "/prwarden.v1.ReviewService/CreateReview"
 	ReviewService_GetReview_FullMethodName    = "/prwarden.v1.ReviewService/GetReview"
 	ReviewService_ListReviews_FullMethodName  = "/prwarden.v1.ReviewService/ListReviews"
+	ReviewService_ListFindings_FullMethodName = "/prwarden.v1.ReviewService/ListFindings"
+	ReviewService_GetSarif_FullMethodName     = "/prwarden.v1.ReviewService/GetSarif"
 	ReviewService_CancelReview_FullMethodName = "/prwarden.v1.ReviewService/CancelReview"
 	ReviewService_WatchReview_FullMethodName  = "/prwarden.v1.ReviewService/WatchReview"
 )
@@ -57,6 +60,19 @@ type ReviewServiceClient interface {
 	// findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
 	// or page token.
 	ListReviews(ctx context.Context, in *ListReviewsRequest, opts ...grpc.CallOption) (*ListReviewsResponse, error)
+	// ListFindings pages through the findings of a review, in the order of file,
+	// line and rule id; those that were fixed and those that are suppressed, too,
+	// when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
+	// INVALID_ARGUMENT for a bad filter or page token. A review that is not
+	// complete has none.
+	ListFindings(ctx context.Context, in *ListFindingsRequest, opts ...grpc.CallOption) (*ListFindingsResponse, error)
+	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
+	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
+	// scanning: media type application/sarif+json, at most 25,000 results, the
+	// most severe. Scope: reviews:read. Errors: NOT_FOUND; FAILED_PRECONDITION
+	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was
+	// canceled.
+	GetSarif(ctx context.Context, in *GetSarifRequest, opts ...grpc.CallOption) (*httpbody.HttpBody, error)
 	// CancelReview stops a queued or running review and answers it in its new
 	// state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
 	// (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -102,6 +118,26 @@ func (c *reviewServiceClient) ListReviews(ctx context.Context, in *ListReviewsRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListReviewsResponse)
 	err := c.cc.Invoke(ctx, ReviewService_ListReviews_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reviewServiceClient) ListFindings(ctx context.Context, in *ListFindingsRequest, opts ...grpc.CallOption) (*ListFindingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListFindingsResponse)
+	err := c.cc.Invoke(ctx, ReviewService_ListFindings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *reviewServiceClient) GetSarif(ctx context.Context, in *GetSarifRequest, opts ...grpc.CallOption) (*httpbody.HttpBody, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(httpbody.HttpBody)
+	err := c.cc.Invoke(ctx, ReviewService_GetSarif_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +204,19 @@ type ReviewServiceServer interface {
 	// findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter
 	// or page token.
 	ListReviews(context.Context, *ListReviewsRequest) (*ListReviewsResponse, error)
+	// ListFindings pages through the findings of a review, in the order of file,
+	// line and rule id; those that were fixed and those that are suppressed, too,
+	// when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
+	// INVALID_ARGUMENT for a bad filter or page token. A review that is not
+	// complete has none.
+	ListFindings(context.Context, *ListFindingsRequest) (*ListFindingsResponse, error)
+	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
+	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
+	// scanning: media type application/sarif+json, at most 25,000 results, the
+	// most severe. Scope: reviews:read. Errors: NOT_FOUND; FAILED_PRECONDITION
+	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was
+	// canceled.
+	GetSarif(context.Context, *GetSarifRequest) (*httpbody.HttpBody, error)
 	// CancelReview stops a queued or running review and answers it in its new
 	// state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION
 	// (REVIEW_FINISHED) when it is complete, failed or canceled already.
@@ -197,6 +246,12 @@ func (UnimplementedReviewServiceServer) GetReview(context.Context, *GetReviewReq
 }
 func (UnimplementedReviewServiceServer) ListReviews(context.Context, *ListReviewsRequest) (*ListReviewsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListReviews not implemented")
+}
+func (UnimplementedReviewServiceServer) ListFindings(context.Context, *ListFindingsRequest) (*ListFindingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListFindings not implemented")
+}
+func (UnimplementedReviewServiceServer) GetSarif(context.Context, *GetSarifRequest) (*httpbody.HttpBody, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetSarif not implemented")
 }
 func (UnimplementedReviewServiceServer) CancelReview(context.Context, *CancelReviewRequest) (*CancelReviewResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelReview not implemented")
@@ -279,6 +334,42 @@ func _ReviewService_ListReviews_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReviewService_ListFindings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListFindingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewServiceServer).ListFindings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReviewService_ListFindings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewServiceServer).ListFindings(ctx, req.(*ListFindingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ReviewService_GetSarif_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSarifRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReviewServiceServer).GetSarif(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReviewService_GetSarif_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReviewServiceServer).GetSarif(ctx, req.(*GetSarifRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ReviewService_CancelReview_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CancelReviewRequest)
 	if err := dec(in); err != nil {
@@ -326,6 +417,14 @@ var ReviewService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListReviews",
 			Handler:    _ReviewService_ListReviews_Handler,
+		},
+		{
+			MethodName: "ListFindings",
+			Handler:    _ReviewService_ListFindings_Handler,
+		},
+		{
+			MethodName: "GetSarif",
+			Handler:    _ReviewService_GetSarif_Handler,
 		},
 		{
 			MethodName: "CancelReview",

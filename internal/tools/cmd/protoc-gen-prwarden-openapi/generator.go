@@ -48,7 +48,9 @@ func (g *generator) complete() (*openapi3.T, error) {
 		if msg := bodyMessage(op); msg != nil {
 			g.reach(msg, toServer)
 		}
-		g.reach(op.response, toClient)
+		if !isDocument(op.response) {
+			g.reach(op.response, toClient)
+		}
 	}
 	doc := &openapi3.T{
 		OpenAPI: "3.0.3",

@@ -148,6 +148,13 @@ func (g *generator) success(op operation, status string, base *openapi3.Response
 	if status == strconv.Itoa(http.StatusNoContent) {
 		return response, nil
 	}
+	if isDocument(op.response) {
+		response.Content = openapi3.Content{}
+		for mediaType := range base.Content {
+			response.Content[mediaType] = openapi3.NewMediaType().WithSchema(openapi3.NewObjectSchema())
+		}
+		return response, nil
+	}
 	ref, err := g.message(op.response, toClient)
 	if err != nil {
 		return nil, err
@@ -165,6 +172,12 @@ func (g *generator) success(op operation, status string, base *openapi3.Response
 	}
 	response.Content = openapi3.Content{jsonType: media}
 	return response, nil
+}
+
+// isDocument reports whether an answer is a document of a media type of its
+// own, whose form is not ours to describe.
+func isDocument(msg protoreflect.MessageDescriptor) bool {
+	return msg.FullName() == "google.api.HttpBody"
 }
 
 // streamLine makes the schema of one line of a stream, as grpc-gateway writes

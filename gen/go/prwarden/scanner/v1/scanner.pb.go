@@ -266,7 +266,21 @@ type ScanStart struct {
 	// the scan begins by itself as soon as there is a place; 1 is what Scan says.
 	// A scanner serves the protocols up to its own, so scanners are upgraded
 	// before servers.
-	Protocol      int32 `protobuf:"varint,8,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	Protocol int32 `protobuf:"varint,8,opt,name=protocol,proto3" json:"protocol,omitempty"`
+	// Commit to scan in place of the pull request's head, 40 hexadecimal digits;
+	// empty for the pull request's.
+	HeadSha string `protobuf:"bytes,9,opt,name=head_sha,json=headSha,proto3" json:"head_sha,omitempty"`
+	// Commit that `head_sha` is to be merged into; empty without `head_sha` and
+	// with `base_ref`.
+	BaseSha string `protobuf:"bytes,10,opt,name=base_sha,json=baseSha,proto3" json:"base_sha,omitempty"`
+	// Branch that `head_sha` is to be merged into; empty without `head_sha` and
+	// with `base_sha`.
+	BaseRef string `protobuf:"bytes,11,opt,name=base_ref,json=baseRef,proto3" json:"base_ref,omitempty"`
+	// Whether comments that suppress findings must give a reason.
+	RequireReason bool `protobuf:"varint,12,opt,name=require_reason,json=requireReason,proto3" json:"require_reason,omitempty"`
+	// The day by which comments that suppress findings have ended, `YYYY-MM-DD`
+	// in UTC; empty for the scanner's own.
+	Today         string `protobuf:"bytes,13,opt,name=today,proto3" json:"today,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -355,6 +369,41 @@ func (x *ScanStart) GetProtocol() int32 {
 		return x.Protocol
 	}
 	return 0
+}
+
+func (x *ScanStart) GetHeadSha() string {
+	if x != nil {
+		return x.HeadSha
+	}
+	return ""
+}
+
+func (x *ScanStart) GetBaseSha() string {
+	if x != nil {
+		return x.BaseSha
+	}
+	return ""
+}
+
+func (x *ScanStart) GetBaseRef() string {
+	if x != nil {
+		return x.BaseRef
+	}
+	return ""
+}
+
+func (x *ScanStart) GetRequireReason() bool {
+	if x != nil {
+		return x.RequireReason
+	}
+	return false
+}
+
+func (x *ScanStart) GetToday() string {
+	if x != nil {
+		return x.Today
+	}
+	return ""
 }
 
 // ScanGo takes the place that `ready` offered.
@@ -1045,7 +1094,18 @@ type ScanFinding struct {
 	// The line, masked where the rule says so.
 	Snippet string `protobuf:"bytes,8,opt,name=snippet,proto3" json:"snippet,omitempty"`
 	// Identity across scans.
-	Fingerprint   string `protobuf:"bytes,9,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	Fingerprint string `protobuf:"bytes,9,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	// Column after the last byte of the match on `end_line`, in bytes from 1.
+	EndColumn int32 `protobuf:"varint,10,opt,name=end_column,json=endColumn,proto3" json:"end_column,omitempty"`
+	// `column` in UTF-16 code units from 1.
+	Utf16Column int32 `protobuf:"varint,11,opt,name=utf16_column,json=utf16Column,proto3" json:"utf16_column,omitempty"`
+	// `end_column` in UTF-16 code units from 1.
+	Utf16EndColumn int32 `protobuf:"varint,12,opt,name=utf16_end_column,json=utf16EndColumn,proto3" json:"utf16_end_column,omitempty"`
+	// As in prwarden.v1.Finding; empty for none.
+	LineHash string `protobuf:"bytes,13,opt,name=line_hash,json=lineHash,proto3" json:"line_hash,omitempty"`
+	// The comment that suppresses the finding; it counts in no summary then, and
+	// up to `max_findings` of these are sent beside the others.
+	Suppression   *ScanSuppression `protobuf:"bytes,14,opt,name=suppression,proto3" json:"suppression,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1143,6 +1203,105 @@ func (x *ScanFinding) GetFingerprint() string {
 	return ""
 }
 
+func (x *ScanFinding) GetEndColumn() int32 {
+	if x != nil {
+		return x.EndColumn
+	}
+	return 0
+}
+
+func (x *ScanFinding) GetUtf16Column() int32 {
+	if x != nil {
+		return x.Utf16Column
+	}
+	return 0
+}
+
+func (x *ScanFinding) GetUtf16EndColumn() int32 {
+	if x != nil {
+		return x.Utf16EndColumn
+	}
+	return 0
+}
+
+func (x *ScanFinding) GetLineHash() string {
+	if x != nil {
+		return x.LineHash
+	}
+	return ""
+}
+
+func (x *ScanFinding) GetSuppression() *ScanSuppression {
+	if x != nil {
+		return x.Suppression
+	}
+	return nil
+}
+
+// ScanSuppression is a comment that accepts a finding.
+type ScanSuppression struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why; empty when the comment gives no reason.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Last day on which it holds, `YYYY-MM-DD`; empty for no end.
+	Until string `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	// Line of the comment, from 1.
+	Line          int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScanSuppression) Reset() {
+	*x = ScanSuppression{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScanSuppression) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScanSuppression) ProtoMessage() {}
+
+func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScanSuppression.ProtoReflect.Descriptor instead.
+func (*ScanSuppression) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ScanSuppression) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ScanSuppression) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *ScanSuppression) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
 // SkipBatch is some skips, in order.
 type SkipBatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1154,7 +1313,7 @@ type SkipBatch struct {
 
 func (x *SkipBatch) Reset() {
 	*x = SkipBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1166,7 +1325,7 @@ func (x *SkipBatch) String() string {
 func (*SkipBatch) ProtoMessage() {}
 
 func (x *SkipBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1179,7 +1338,7 @@ func (x *SkipBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipBatch.ProtoReflect.Descriptor instead.
 func (*SkipBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SkipBatch) GetSkips() []*ScanSkip {
@@ -1206,7 +1365,7 @@ type ScanSkip struct {
 
 func (x *ScanSkip) Reset() {
 	*x = ScanSkip{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1377,7 @@ func (x *ScanSkip) String() string {
 func (*ScanSkip) ProtoMessage() {}
 
 func (x *ScanSkip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1390,7 @@ func (x *ScanSkip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSkip.ProtoReflect.Descriptor instead.
 func (*ScanSkip) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ScanSkip) GetPath() []byte {
@@ -1289,7 +1448,7 @@ type ScanResult struct {
 
 func (x *ScanResult) Reset() {
 	*x = ScanResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1460,7 @@ func (x *ScanResult) String() string {
 func (*ScanResult) ProtoMessage() {}
 
 func (x *ScanResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1473,7 @@ func (x *ScanResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResult.ProtoReflect.Descriptor instead.
 func (*ScanResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ScanResult) GetHeadSha() string {
@@ -1382,7 +1541,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x05start\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.ScanStartH\x00R\x05start\x126\n" +
 	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleChunkH\x00R\x05rules\x12-\n" +
 	"\x02go\x18\x03 \x01(\v2\x1b.prwarden.scanner.v1.ScanGoH\x00R\x02goB\x10\n" +
-	"\amessage\x12\x05\xbaH\x02\b\x01\"\xb9\x03\n" +
+	"\amessage\x12\x05\xbaH\x02\b\x01\"\xc7\x04\n" +
 	"\tScanStart\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12+\n" +
 	"\forganization\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\forganization\x12\x1b\n" +
@@ -1392,7 +1551,13 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\tselection\x12+\n" +
 	"\frules_digest\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x98\x01@R\vrulesDigest\x12*\n" +
 	"\fmax_findings\x18\a \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\vmaxFindings\x12#\n" +
-	"\bprotocol\x18\b \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bprotocol\"M\n" +
+	"\bprotocol\x18\b \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bprotocol\x12\x19\n" +
+	"\bhead_sha\x18\t \x01(\tR\aheadSha\x12\x19\n" +
+	"\bbase_sha\x18\n" +
+	" \x01(\tR\abaseSha\x12\x19\n" +
+	"\bbase_ref\x18\v \x01(\tR\abaseRef\x12%\n" +
+	"\x0erequire_reason\x18\f \x01(\bR\rrequireReason\x12\x14\n" +
+	"\x05today\x18\r \x01(\tR\x05today\"M\n" +
 	"\tSelection\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -1454,7 +1619,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vfiles_total\x18\x02 \x01(\x05R\n" +
 	"filesTotal\"L\n" +
 	"\fFindingBatch\x12<\n" +
-	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xf3\x01\n" +
+	"\bfindings\x18\x01 \x03(\v2 .prwarden.scanner.v1.ScanFindingR\bfindings\"\xc4\x03\n" +
 	"\vScanFinding\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\tR\x06ruleId\x12\x1a\n" +
 	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x12\n" +
@@ -1464,7 +1629,18 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x06column\x18\x06 \x01(\x05R\x06column\x12\x18\n" +
 	"\amessage\x18\a \x01(\tR\amessage\x12\x18\n" +
 	"\asnippet\x18\b \x01(\tR\asnippet\x12 \n" +
-	"\vfingerprint\x18\t \x01(\tR\vfingerprint\"@\n" +
+	"\vfingerprint\x18\t \x01(\tR\vfingerprint\x12\x1d\n" +
+	"\n" +
+	"end_column\x18\n" +
+	" \x01(\x05R\tendColumn\x12!\n" +
+	"\futf16_column\x18\v \x01(\x05R\vutf16Column\x12(\n" +
+	"\x10utf16_end_column\x18\f \x01(\x05R\x0eutf16EndColumn\x12\x1b\n" +
+	"\tline_hash\x18\r \x01(\tR\blineHash\x12F\n" +
+	"\vsuppression\x18\x0e \x01(\v2$.prwarden.scanner.v1.ScanSuppressionR\vsuppression\"S\n" +
+	"\x0fScanSuppression\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\tR\x05until\x12\x12\n" +
+	"\x04line\x18\x03 \x01(\x05R\x04line\"@\n" +
 	"\tSkipBatch\x123\n" +
 	"\x05skips\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanSkipR\x05skips\"c\n" +
 	"\bScanSkip\x12\x12\n" +
@@ -1503,7 +1679,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -1519,10 +1695,11 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*ScanProgress)(nil),     // 11: prwarden.scanner.v1.ScanProgress
 	(*FindingBatch)(nil),     // 12: prwarden.scanner.v1.FindingBatch
 	(*ScanFinding)(nil),      // 13: prwarden.scanner.v1.ScanFinding
-	(*SkipBatch)(nil),        // 14: prwarden.scanner.v1.SkipBatch
-	(*ScanSkip)(nil),         // 15: prwarden.scanner.v1.ScanSkip
-	(*ScanResult)(nil),       // 16: prwarden.scanner.v1.ScanResult
-	nil,                      // 17: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*ScanSuppression)(nil),  // 14: prwarden.scanner.v1.ScanSuppression
+	(*SkipBatch)(nil),        // 15: prwarden.scanner.v1.SkipBatch
+	(*ScanSkip)(nil),         // 16: prwarden.scanner.v1.ScanSkip
+	(*ScanResult)(nil),       // 17: prwarden.scanner.v1.ScanResult
+	nil,                      // 18: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -1534,21 +1711,22 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	10, // 6: prwarden.scanner.v1.ScanResponse.need_rules:type_name -> prwarden.scanner.v1.NeedRules
 	11, // 7: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
 	12, // 8: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	14, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	16, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	15, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	17, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
 	8,  // 11: prwarden.scanner.v1.ScanResponse.waiting:type_name -> prwarden.scanner.v1.ScanWaiting
 	9,  // 12: prwarden.scanner.v1.ScanResponse.ready:type_name -> prwarden.scanner.v1.ScanReady
 	13, // 13: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	15, // 14: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	17, // 15: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	6,  // 16: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	2,  // 17: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	7,  // 18: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	18, // [18:19] is the sub-list for method output_type
-	17, // [17:18] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	14, // 14: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
+	16, // 15: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	18, // 16: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	6,  // 17: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	2,  // 18: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	7,  // 19: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	19, // [19:20] is the sub-list for method output_type
+	18, // [18:19] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -1576,7 +1754,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
