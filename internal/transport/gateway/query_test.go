@@ -21,20 +21,22 @@ func TestRoutesAreThoseOfTheDesign(t *testing.T) {
 		got[name] = rt.success
 	}
 	assert.Equal(t, map[string]int{
-		"POST /v1/reviews":                      202,
-		"GET /v1/reviews/{review_id=*}":         200,
-		"GET /v1/reviews":                       200,
-		"POST /v1/reviews/{review_id=*}:cancel": 200,
-		"GET /v1/reviews/{review_id=*}:watch":   200,
-		"GET /v1/rules":                         200,
-		"GET /v1/rulesets/{name=**}/rules":      200,
-		"GET /v1/rules/{id=**}":                 200,
-		"POST /v1/rules":                        201,
-		"POST /v1/rules:test":                   200,
-		"DELETE /v1/rules/{id=**}":              204,
-		"POST /v1/keys":                         201,
-		"GET /v1/keys":                          200,
-		"DELETE /v1/keys/{key_id=*}":            204,
+		"POST /v1/reviews":                       202,
+		"GET /v1/reviews/{review_id=*}":          200,
+		"GET /v1/reviews":                        200,
+		"POST /v1/reviews/{review_id=*}:cancel":  200,
+		"GET /v1/reviews/{review_id=*}:watch":    200,
+		"GET /v1/reviews/{review_id=*}/findings": 200,
+		"GET /v1/reviews/{review_id=*}/sarif":    200,
+		"GET /v1/rules":                          200,
+		"GET /v1/rulesets/{name=**}/rules":       200,
+		"GET /v1/rules/{id=**}":                  200,
+		"POST /v1/rules":                         201,
+		"POST /v1/rules:test":                    200,
+		"DELETE /v1/rules/{id=**}":               204,
+		"POST /v1/keys":                          201,
+		"GET /v1/keys":                           200,
+		"DELETE /v1/keys/{key_id=*}":             204,
 	}, got)
 }
 
