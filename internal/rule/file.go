@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Bounds of a rules file.
@@ -50,14 +48,6 @@ type File struct {
 type Disabled struct {
 	ID   string
 	Line int
-}
-
-// Override changes a default rule in the repository.
-type Override struct {
-	ID       string
-	Line     int
-	Severity Severity // 0 leaves it as it is
-	Exclude  []string // globs of paths that the rule does not look at, beside its own
 }
 
 // FileError says what is wrong with a rules file.
@@ -98,6 +88,8 @@ func (e *FileError) Error() string {
 //
 //	version: 1                 # required
 //	disable: [category/name]   # default rules that are off, at most MaxFileDisabled
+//	override:                  # changes of default rules, at most MaxFileOverrides
+//	  category/name: {severity: low, exclude: ["docs/**"]}
 //	exclude: ["vendor/**"]     # paths that no rule looks at, at most MaxFileExcludes
 //	rules: […]                 # at most MaxFileRules, each with its own id
 //
@@ -141,9 +133,10 @@ func parseFile(ctx context.Context, data []byte, limits bounds) (*File, error) {
 				d.fail(n.Line, "version: must be 1, the only version so far")
 			}
 		},
-		"disable": func(n *yaml.Node) { file.Disable = d.disable(n) },
-		"exclude": func(n *yaml.Node) { file.Exclude = d.exclude(n) },
-		"rules":   func(n *yaml.Node) { file.Rules, file.lines = d.fileRules(ctx, n, limits) },
+		"disable":  func(n *yaml.Node) { file.Disable = d.disable(n) },
+		"exclude":  func(n *yaml.Node) { file.Exclude = d.globs(n, "exclude", MaxFileExcludes) },
+		"override": func(n *yaml.Node) { file.Overrides = d.overrides(n) },
+		"rules":    func(n *yaml.Node) { file.Rules, file.lines = d.fileRules(ctx, n, limits) },
 	})
 	if !versioned {
 		d.fail(root.Line, "version: is required; the first line should be `version: 1`")
@@ -234,26 +227,6 @@ func (d *decoder) disable(n *yaml.Node) []Disabled {
 		list = append(list, Disabled{ID: id, Line: d.line(item.Line)})
 	}
 	return list
-}
-
-func (d *decoder) exclude(n *yaml.Node) []string {
-	items := d.list(n, "exclude")
-	if len(items) > MaxFileExcludes {
-		d.fail(items[MaxFileExcludes].Line, "exclude: has %d globs; at most %d are allowed", len(items), MaxFileExcludes)
-		return nil
-	}
-	var globs []string
-	for i, item := range items {
-		glob, ok := d.text(item, fmt.Sprintf("exclude[%d]", i))
-		if !ok {
-			continue
-		}
-		if err := match.CheckGlob(glob); err != nil {
-			d.fail(item.Line, "exclude[%d]: %v", i, err)
-		}
-		globs = append(globs, glob)
-	}
-	return globs
 }
 
 // fileRules reads and validates the rules of a rules file.

@@ -16,6 +16,9 @@ import (
 const fullFile = `version: 1
 disable: [secrets/generic-token]        # default rules off for this repository
 exclude: ["vendor/**", "**/*.min.js"]   # paths that no rule looks at
+override:
+  security/no-eval: {severity: medium, exclude: ["tools/**", "**/*.spec.js"]}
+  hygiene/todo: {exclude: [docs/**]}
 rules:
   - id: no-print
     type: regex
@@ -46,6 +49,10 @@ func TestParseFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []rule.Disabled{{ID: "secrets/generic-token", Line: 2}}, f.Disable)
 	assert.Equal(t, []string{"vendor/**", "**/*.min.js"}, f.Exclude)
+	assert.Equal(t, []rule.Override{
+		{ID: "security/no-eval", Line: 5, Severity: rule.Medium, Exclude: []string{"tools/**", "**/*.spec.js"}},
+		{ID: "hygiene/todo", Line: 6, Exclude: []string{"docs/**"}},
+	}, f.Overrides)
 	assert.Equal(t, []rule.Rule{
 		{
 			ID: "no-print", Type: "regex", Pattern: `fmt\.Print(ln|f)?\(`, Message: "Use the logger.", Severity: rule.Warning,
@@ -59,14 +66,15 @@ func TestParseFile(t *testing.T) {
 			References: []string{"https://example.com/a"}, Cases: rule.Cases{Match: []string{"BEGIN\nEND\n"}},
 		},
 	}, f.Rules)
-	assert.Equal(t, 5, f.RuleLine(0))
-	assert.Equal(t, 12, f.RuleLine(1))
+	assert.Equal(t, 8, f.RuleLine(0))
+	assert.Equal(t, 15, f.RuleLine(1))
 
-	for _, empty := range []string{"version: 1", "version: 1\ndisable:\nexclude:\nrules:\n", "# c\n---\nversion: 1\n", "{version: 1, rules: []}", "\ufeffversion: 1"} {
+	for _, empty := range []string{"version: 1", "version: 1\ndisable:\nexclude:\noverride:\nrules:\n", "version: 1\noverride: {}", "# c\n---\nversion: 1\n", "{version: 1, rules: []}", "\ufeffversion: 1"} {
 		f, err := rule.ParseFile(t.Context(), []byte(empty))
 		require.NoError(t, err, empty)
 		assert.Empty(t, f.Disable)
 		assert.Empty(t, f.Exclude)
+		assert.Empty(t, f.Overrides)
 		assert.Empty(t, f.Rules)
 	}
 }
@@ -94,7 +102,7 @@ func TestParseFileMistakes(t *testing.T) {
 		"version 2":              {"\nversion: 2", []string{"line 2: version: must be 1"}},
 		"version as a text":      {`version: "1"`, []string{"line 1: version: must be 1"}},
 		"version as a list":      {"version: [1]", []string{"line 1: version: must be 1"}},
-		"unknown key":            {"version: 1\n\nrule: []", []string{`line 3: the file: unknown key "rule"; known keys: disable, exclude, rules, version`}},
+		"unknown key":            {"version: 1\n\nrule: []", []string{`line 3: the file: unknown key "rule"; known keys: disable, exclude, override, rules, version`}},
 		"key twice":              {"version: 1\nrules: []\nrules: []", []string{`line 3: the file: key "rules" is there twice`}},
 		"a key that is a list":   {"version: 1\n? [a]\n: b", []string{"line 2: the file: unknown key"}},
 		"two documents":          {"version: 1\n---\nversion: 1\n", []string{"line 2: the file has more than one YAML document"}},
@@ -112,6 +120,20 @@ func TestParseFileMistakes(t *testing.T) {
 		"disable of no id":       {"version: 1\ndisable: [A]", []string{"line 2: disable[0]: must not have 'A' there"}},
 		"exclude of a bad glob":  {"version: 1\nexclude:\n- ok\n- a[\n", []string{"line 4: exclude[1]: is not a valid glob"}},
 		"too many excludes":      {"version: 1\nexclude:\n" + many(501, "- a%d\n"), []string{"line 503: exclude: has 501 globs; at most 500"}},
+		"override not a mapping": {"version: 1\noverride: [a/b]", []string{"line 2: override: must be a mapping of rule ids"}},
+		"override of no id":      {"version: 1\noverride:\n  A: {severity: low}", []string{"line 3: override: an id must not have 'A' there"}},
+		"override of meta":       {"version: 1\noverride:\n  meta/a: {severity: low}", []string{`line 3: override: an id must not have the category "meta"`}},
+		"override twice":         {"version: 1\noverride:\n  a: {severity: low}\n  custom/a: {severity: low}", []string{"line 4: override: custom/a is there twice"}},
+		"override of a list":     {"version: 1\noverride:\n  ? [a]\n  : {severity: low}", []string{"line 3: override: each key must be the id of a rule"}},
+		"override by a word":     {"version: 1\noverride:\n  a/b: low", []string{"line 3: override a/b: must be a mapping of keys to values"}},
+		"override of nothing":    {"version: 1\noverride:\n  a/b: {}\n  a/c: {exclude: []}", []string{"line 3: override a/b: changes nothing; give it `severity`", "line 4: override a/c: changes nothing"}},
+		"override unknown key":   {"version: 1\noverride:\n  a/b: {message: m}", []string{`line 3: override a/b: unknown key "message"; known keys: exclude, severity`}},
+		"override severity":      {"version: 1\noverride:\n  a/b: {severity: bad}", []string{`line 3: override a/b: severity: "bad" is not a severity; one of critical`}},
+		"override bad glob":      {"version: 1\noverride:\n  a/b:\n    exclude:\n    - /x", []string{"line 5: override a/b: exclude[0]: matches nothing"}},
+		"override many globs":    {"version: 1\noverride:\n  a/b:\n    exclude:\n" + many(101, "    - a%d\n"), []string{"line 105: override a/b: exclude: has 101 globs; at most 100"}},
+		"override long globs":    {"version: 1\noverride:\n  a/b:\n    exclude:\n" + many(99, "    - "+strings.Repeat("x", 100)+"%d\n"), []string{"line 4: override a/b: exclude: has globs of 10088 bytes in all; at most 8192"}},
+		"too many overrides":     {"version: 1\noverride:\n" + many(501, "  r%d: {severity: low}\n"), []string{"line 503: override: has 501 ids; at most 500"}},
+		"override by an alias":   {"version: 1\noverride:\n  a/b: &x {severity: low}\n  a/c: *x\n", []string{"line 3: override a/b: anchors", "line 4: override a/c: anchors"}},
 		"too many rules":         {"version: 1\nrules:\n" + many(501, "- {id: r%d}\n"), []string{"line 503: rules: has 501 rules; at most 500"}},
 		"a rule that is a text":  {"version: 1\nrules: [a]", []string{"line 2: rule: must be a mapping"}},
 		"unknown key of a rule":  {rules(good + ", scope: org"), []string{`line 3: rule: unknown key "scope"; known keys: cases, id, message,`}},
@@ -185,7 +207,7 @@ func TestCheckClashes(t *testing.T) {
 	err = f.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, id == "custom/no-print" })
 	var mistakes *rule.FileError
 	require.ErrorAs(t, err, &mistakes)
-	assert.Equal(t, "line 5: id: no-print is the id of a rule of the default ruleset; choose another", mistakes.Error())
+	assert.Equal(t, "line 8: id: no-print is the id of a rule of the default ruleset; choose another", mistakes.Error())
 }
 
 func TestParseDefaults(t *testing.T) {
@@ -257,7 +279,8 @@ func BenchmarkParseOwnFile(b *testing.B) {
 }
 
 func FuzzParseFile(f *testing.F) {
-	for _, seed := range []string{fullFile, "", "version: 1", "{", "- a", "version: 1\nrules: [{id: &a x}, *a]", "a: !!binary x", "\ufeffversion: 1", "---\n---\n", "? [a]\n: b", "\r\r\r0", "version: 1\nrules:\n- id: a\n  cases: {match: [~]}"} {
+	for _, seed := range []string{fullFile, "", "version: 1", "{", "- a", "version: 1\nrules: [{id: &a x}, *a]", "a: !!binary x", "\ufeffversion: 1", "---\n---\n", "? [a]\n: b", "\r\r\r0", "version: 1\nrules:\n- id: a\n  cases: {match: [~]}",
+		"version: 1\noverride:\n  a/b: {severity: low, exclude: ['x/**']}\n  c/d: {severity: info}\n", "version: 1\noverride: {? a : {severity: low}, a/b: ~}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -272,6 +295,15 @@ func FuzzParseFile(f *testing.F) {
 				require.NotEmpty(t, m.Message)
 			}
 			return
+		}
+		require.LessOrEqual(t, len(file.Overrides), rule.MaxFileOverrides)
+		overridden := map[string]bool{}
+		for _, o := range file.Overrides {
+			require.NoError(t, rule.CheckID(o.ID))
+			require.False(t, overridden[rule.FullID(o.ID)], o.ID)
+			overridden[rule.FullID(o.ID)] = true
+			require.True(t, o.Severity.String() != "" || len(o.Exclude) > 0)
+			require.True(t, o.Line >= 1 && o.Line <= strings.Count(string(data), "\n")+1)
 		}
 		for i, r := range file.Rules {
 			r.Repo = "acme/api"

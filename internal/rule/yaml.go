@@ -166,6 +166,20 @@ func (d *decoder) text(n *yaml.Node, name string) (string, bool) {
 	return n.Value, true
 }
 
+func (d *decoder) severity(n *yaml.Node, name string) (s Severity, ok bool) {
+	word, ok := d.text(n, name)
+	if !ok {
+		return 0, false
+	}
+	if s, ok = ParseSeverity(word); !ok {
+		d.fail(n.Line, "%s:%s is not a severity; one of %s", name, shown(word, " this"), SeverityList())
+	}
+	return s, ok
+}
+
+// indexed is the name of an item of a list.
+func indexed(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
+
 func (d *decoder) flag(n *yaml.Node, name string) bool {
 	var b bool
 	if !d.plain(n, name) {
@@ -233,10 +247,7 @@ func (d *decoder) rule(n *yaml.Node) (Rule, places) {
 		"message": text("message", &r.Message),
 		"severity": func(n *yaml.Node) {
 			at.fields["severity"] = n.Line
-			word, ok := d.text(n, "severity")
-			if r.Severity, _ = ParseSeverity(word); ok && r.Severity == 0 {
-				d.fail(n.Line, "severity:%s is not a severity; one of %s", shown(word, " this"), SeverityList())
-			}
+			r.Severity, _ = d.severity(n, "severity")
 		},
 		"multiline": func(n *yaml.Node) { r.Multiline = d.flag(n, "multiline") },
 		"redact":    func(n *yaml.Node) { r.Redact = d.flag(n, "redact") },

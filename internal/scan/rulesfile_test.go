@@ -123,7 +123,7 @@ func TestRulesFileMessages(t *testing.T) {
 	got := run(t, changed("version: 1\nnope: 1\n", "version: 1\n"))
 	require.Len(t, got.Findings, 2)
 	assert.Equal(t, "The rules file in the base of this pull request is broken, so nothing in it applies: "+
-		`line 2: the file: unknown key "nope"; known keys: disable, exclude, rules, version. This pull request repairs it.`, got.Findings[1].Message)
+		`line 2: the file: unknown key "nope"; known keys: disable, exclude, override, rules, version. This pull request repairs it.`, got.Findings[1].Message)
 	got = run(t, changed("version: 1", "{"))
 	require.Len(t, got.Findings, 2)
 	assert.Contains(t, got.Findings[1].Message, "at the head of this pull request is broken, so nothing in it would apply once merged: line 1: not valid YAML")
