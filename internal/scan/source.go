@@ -95,6 +95,7 @@ const (
 	CodeRepositoryNotFound   = "repository_not_found" // or no access: hosts do not tell them apart
 	CodeAccessDenied         = "access_denied"
 	CodeBaseUnknown          = "base_unknown"
+	CodeCommitNotFound       = "commit_not_found"
 	CodeNoMergeBase          = "no_merge_base"
 	CodePullRequestTooLarge  = "pull_request_too_large"
 	CodeRepositoryTooLarge   = "repository_too_large"

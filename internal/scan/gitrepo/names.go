@@ -27,6 +27,34 @@ func parseOID(s string) (OID, error) {
 	return OID(s), nil
 }
 
+// ParseOID returns the object that s names with 40 hexadecimal digits.
+func ParseOID(s string) (OID, error) { return parseOID(strings.ToLower(s)) }
+
+// CheckBranch reports why name can't be that of a branch, by the rules of
+// git-check-ref-format for `refs/heads/<name>`, and for what begins with a dash.
+func CheckBranch(name string) error {
+	bad := func(why string) error { return fmt.Errorf("gitrepo: branch %q %s", name, why) }
+	switch {
+	case name == "" || len(name) > 250:
+		return bad("must have 1 to 250 bytes")
+	case name == "@" || name[0] == '-':
+		return bad("must not be @ nor begin with a dash")
+	case strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasSuffix(name, "."):
+		return bad("must not have .. or @{ in it, nor a dot at its end")
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return bad("has a part between slashes that is empty, begins with a dot or ends in .lock")
+		}
+	}
+	for i := range len(name) {
+		if c := name[i]; c <= ' ' || c == 0x7f || strings.IndexByte(`~^:?*[\`, c) >= 0 {
+			return bad(fmt.Sprintf("must not have %q in it", c))
+		}
+	}
+	return nil
+}
+
 // CheckRef reports why name can't be fetched. It is stricter than
 // git-check-ref-format: `HEAD` or a name under `refs/` of letters, digits and
 // `._-/+@#=`, no component of which begins with a dot or ends with `.lock`.

@@ -17,6 +17,7 @@ type Repo struct {
 	request Request
 	objects *objects
 	bases   map[[2]OID]OID // merge bases found; "" for none
+	byRefs  bool           // fetchByRefs was needed
 }
 
 // Commit is a commit and what it leads to.

@@ -92,6 +92,9 @@ type Request struct {
 	Repo         string // `owner/name`
 	Remote       Remote
 	Refs         []string // to fetch from it; those that it does not have are left out
+	// Commits are fetched in place of Refs, which are then for a server that
+	// gives out no commits by their names.
+	Commits *Commits
 	// Ends chooses the change's two ends among what was fetched. Its errors
 	// should be *scan.Failure.
 	Ends func(ctx context.Context, r *Repo) (head, base Commit, err error)
@@ -173,7 +176,11 @@ func (s *Store) open(ctx context.Context, req Request, from start) (c scan.Chang
 	if err := r.objects.open(ctx); err != nil {
 		return nil, gen.fresh, err
 	}
-	if err := r.fetchRefs(ctx); err != nil {
+	fetch := r.fetchRefs
+	if req.Commits != nil {
+		fetch = r.fetchCommits
+	}
+	if err := fetch(ctx); err != nil {
 		return nil, gen.fresh, err
 	}
 	graph, err := r.startGraph(ctx)

@@ -33,7 +33,7 @@ func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) 
 	if t.Number < 1 {
 		return nil, notFound(t)
 	}
-	return g.store.Open(ctx, gitrepo.Request{
+	req := gitrepo.Request{
 		Organization: t.Organization,
 		Repo:         t.Repo,
 		Remote:       gitrepo.Remote{URL: g.settings.repoURL(owner, name), Username: g.settings.Username, Token: g.token},
@@ -48,7 +48,44 @@ func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) 
 			}
 			return head, base, err
 		},
-	})
+	}
+	if t.Commits != (scan.Commits{}) {
+		commits, err := namedCommits(t.Commits)
+		if err != nil {
+			return nil, err
+		}
+		req.Commits = commits
+		req.Ends = func(ctx context.Context, r *gitrepo.Repo) (head, base gitrepo.Commit, err error) { return r.Ends(ctx) }
+	}
+	return g.store.Open(ctx, req)
+}
+
+// namedCommits checks what a scan of any commits names. The server has done so,
+// but what becomes part of a command is checked where that is made.
+func namedCommits(c scan.Commits) (*gitrepo.Commits, error) {
+	head, err := gitrepo.ParseOID(c.Head)
+	if err != nil {
+		return nil, badCommit("head_sha", c.Head)
+	}
+	switch {
+	case (c.Base == "") == (c.BaseRef == ""):
+		return nil, baseUnknown("Either base_sha or base_ref must say what the commit is to be merged into.")
+	case c.BaseRef != "":
+		if gitrepo.CheckBranch(c.BaseRef) != nil {
+			return nil, baseUnknown(fmt.Sprintf("%q can't be the name of a branch.", c.BaseRef))
+		}
+		return &gitrepo.Commits{Head: head, BaseRef: c.BaseRef}, nil
+	}
+	base, err := gitrepo.ParseOID(c.Base)
+	if err != nil {
+		return nil, badCommit("base_sha", c.Base)
+	}
+	return &gitrepo.Commits{Head: head, Base: base}, nil
+}
+
+func badCommit(field, value string) *scan.Failure {
+	return &scan.Failure{Code: scan.CodeCommitNotFound, Lasting: true,
+		Message: fmt.Sprintf("%s is %q and must be the 40 hexadecimal digits of a commit.", field, value)}
 }
 
 // base is what head is, or was, to be merged into.
