@@ -18,8 +18,10 @@ func newKeys(st cli.Streams) *cobra.Command {
 themselves: they work while the server runs; on SQLite create works before it
 ran for the first time, too. A key belongs to one organization and may do what its scopes say:
 
-  reviews:read   read and watch reviews      rules:read    read rules
-  reviews:write  start and cancel reviews    rules:write   create and delete rules
+  reviews:read   read and watch reviews
+  reviews:write  start and cancel reviews
+  rules:read     read rules
+  rules:write    create and delete rules
   keys:admin     manage keys over the API`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

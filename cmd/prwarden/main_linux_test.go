@@ -8,12 +8,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/manual"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing")
@@ -38,7 +40,7 @@ func TestHelp(t *testing.T) {
 			assert.Empty(t, errs)
 			golden(t, name, out)
 			for line := range strings.Lines(out) {
-				assert.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 120, line)
+				assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), manual.Columns, line)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 func newOrganizations(st cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "organizations",
-		Short: "List what the database has of organizations, and purge removed ones",
+		Short: "See what organizations keep, and purge removed ones",
 		Long: `Look after what the database has of organizations. Which organizations there
 are is said by the configuration file. What the database has of one that was
 removed there stays until it is purged, so that it is all there when the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/manual"
 	"github.com/prwarden/prwarden/internal/config"
 )
 
@@ -17,12 +18,12 @@ func newRoot(st cli.Streams) *cobra.Command {
 		Long: `prwarden scans the lines that a pull request adds against rules (secrets,
 security, correctness, hygiene, and your own) and reports findings over a
 REST and a gRPC API.`,
-		Example: `  # Start a server on SQLite, and make a key for it
-  prwarden serve --database sqlite:prwarden.db
-  prwarden keys create --org default --name me > key.txt
+		Example: `  # What do the rules find in this folder? This needs no server
+  prwarden scan --all .
 
-  # Scan a public pull request of github.com and show what it adds
-  prwarden review psf/requests 6710 --wait --key-file key.txt`,
+  # Have a server scan a pull request and show what it adds
+  prwarden review psf/requests 6710 --wait \
+      --server https://prwarden.example.com --key-file key.txt`,
 		Version:       build.Read().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -38,10 +39,46 @@ REST and a gRPC API.`,
 	root.SetOut(st.Out)
 	root.SetErr(st.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &cli.UsageError{Err: err} })
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serverCommands(st)...)
-	root.AddCommand(newReview(st), newScan(st), newVersion(st))
+	root.SetHelpFunc(manual.Help)
+	root.SetUsageFunc(manual.Usage)
+	root.CompletionOptions.DisableDefaultCmd = true // there is our own
+	root.AddGroup(&cobra.Group{ID: groupClient, Title: "Scan:"})
+	addGroup(root, groupClient, newReview(st), newScan(st))
+	if server := serverCommands(st); len(server) > 0 {
+		root.AddGroup(&cobra.Group{ID: groupServer, Title: "Run the service:"})
+		addGroup(root, groupServer, server...)
+	}
+	root.AddCommand(newVersion(st), newCompletion(st), newMan(st))
+	explainCommon(root)
+	completeValues(root, choices())
 	return root
+}
+
+// Groups of commands, as help shows them.
+const (
+	groupClient = "client" // that every system has
+	groupServer = "server" // for Linux only
+)
+
+func addGroup(root *cobra.Command, id string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
+}
+
+// explainCommon says of the flags that every command has what they do, in words
+// like those of other flags.
+func explainCommon(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().Lookup("help").Usage = "Show this help."
+	cmd.InitDefaultVersionFlag()
+	if f := cmd.Flags().Lookup("version"); f != nil {
+		f.Usage = "Print the version."
+	}
+	for _, c := range cmd.Commands() {
+		explainCommon(c)
+	}
 }
 
 // args wraps a check of arguments, so that its error is one of usage.

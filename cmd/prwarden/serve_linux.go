@@ -35,7 +35,10 @@ once.`,
   #   organizations:
   #     - name: acme
   #       repositories: ["acme/*"]
-  #       host: {kind: git, url: "https://git.example.com/{repo}.git", token_env: ACME_TOKEN}`,
+  #       host:
+  #         kind: git
+  #         url: "https://git.example.com/{repo}.git"
+  #         token_env: ACME_TOKEN`,
 		Args: args(cobra.NoArgs),
 	}
 	return configured(cmd, st, config.Serve, interruptible(func(ctx context.Context, c config.Config, _ []string) error {

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/prwarden/prwarden/internal/cli"
+)
+
+func newCompletion(st cli.Streams) *cobra.Command {
+	names := []string{"bash", "fish", "powershell", "zsh"}
+	return &cobra.Command{
+		Use:   "completion bash|fish|powershell|zsh",
+		Short: "Print a script that completes command lines",
+		Long: `Print the script that makes a shell complete prwarden's commands, flags and
+their values. Release archives have the scripts in the folder completions.
+
+The script for bash needs the package bash-completion.`,
+		Example: `  # bash: in this shell, or for good
+  source <(prwarden completion bash)
+  prwarden completion bash > ~/.local/share/bash-completion/completions/prwarden
+
+  # zsh: a folder of $fpath, before compinit
+  prwarden completion zsh > "${fpath[1]}/_prwarden"
+
+  # fish
+  prwarden completion fish > ~/.config/fish/completions/prwarden.fish
+
+  # PowerShell: a line of $PROFILE
+  prwarden completion powershell | Out-String | Invoke-Expression`,
+		ValidArgs: names,
+		Args: args(func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(names, args[0]) {
+				return cli.Usagef("name one shell: %s", strings.Join(names, ", "))
+			}
+			return nil
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(st.Out, true)
+			case "fish":
+				return root.GenFishCompletion(st.Out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(st.Out)
+			default:
+				return root.GenZshCompletion(st.Out)
+			}
+		},
+	}
+}
+
+// choices are the values of flags that have few, by the flag's name, which
+// means the same in every command.
+func choices() map[string][]string {
+	return map[string][]string{
+		"format":    {cli.FormatTable, cli.FormatJSON},
+		"log-level": {"debug", "info", "warn", "error"},
+		"ruleset":   {"default", "custom"},
+		"scopes":    {"reviews:read", "reviews:write", "rules:read", "rules:write", "keys:admin"},
+	}
+}
+
+// completeValues gives a command and those below it what the shell offers as
+// values of flags: choices where there are few, files where the value is one,
+// and nothing, instead of the files that are a shell's fallback, elsewhere.
+func completeValues(cmd *cobra.Command, choices map[string][]string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.NoOptDefVal != "" {
+			return // a switch
+		}
+		value, _ := pflag.UnquoteUsage(f)
+		switch words, few := choices[f.Name]; {
+		case few:
+			must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+		case value == "FILE", f.Name == "database", f.Name == "output":
+			// The fallback is right.
+		case strings.HasSuffix(f.Name, "-dir"):
+			must(cmd.MarkFlagDirname(f.Name))
+		default:
+			must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions))
+		}
+	})
+	for _, c := range cmd.Commands() {
+		completeValues(c, choices)
+	}
+}
+
+// must is for what fails only when a command is put together wrongly.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
