@@ -113,7 +113,7 @@ func TestDocumentHasExactlyTheCallsOfTheProtos(t *testing.T) {
 		name := string(r.method.Name())
 		expected[r.verb+" "+r.path] = strings.ToLower(name[:1]) + name[1:]
 	}
-	require.Len(t, expected, 14, "calls in the design")
+	require.Len(t, expected, 16, "calls in the design")
 
 	documented := map[string]string{}
 	for path, item := range at(t, doc, "paths").(object) {
@@ -133,6 +133,8 @@ func TestStatuses(t *testing.T) {
 		"getReview":    {"200", "404"},
 		"listReviews":  {"200"},
 		"cancelReview": {"200", "404", "409", "413", "415"},
+		"listFindings": {"200", "404"},
+		"getSarif":     {"200", "404", "409"},
 		"watchReview":  {"200", "404"},
 		"listRulesets": {"200"},
 		"listRules":    {"200", "404"},
@@ -177,7 +179,7 @@ func TestEveryResponse(t *testing.T) {
 			for status, ref := range at(t, candidate, "responses").(object) {
 				where := verb + " " + path + " " + status
 				response := resolve(t, doc, ref)
-				headers := []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+				headers := []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"}
 				switch status {
 				case "429", "503":
 					headers = append(headers, "Retry-After")
@@ -193,15 +195,31 @@ func TestEveryResponse(t *testing.T) {
 				}
 				content := at(t, response, "content").(object)
 				assert.Len(t, content, 1, where)
-				schema := at(t, content, "application/json", "schema")
-				if status[0] != '2' {
-					assert.Equal(t, object{"$ref": "#/components/schemas/Status"}, schema, where)
-				} else {
-					assert.Contains(t, content["application/json"], "example", where)
+				if status[0] == '2' {
+					mediaType := successType(candidate.(object)["operationId"].(string))
+					assert.Contains(t, at(t, content, mediaType), "example", where)
+					continue
+				}
+				media := at(t, content, "application/json")
+				assert.Equal(t, object{"$ref": "#/components/schemas/Status"}, at(t, media, "schema"), where)
+				for word, example := range at(t, media, "examples").(object) {
+					info := at(t, example, "value", "details").([]any)[0]
+					assert.Equal(t, word, at(t, info, "reason"), where)
 				}
 			}
 		}
 	}
+}
+
+// successType returns the media type of a call's answer.
+func successType(operationID string) string {
+	switch operationID {
+	case "getSarif":
+		return "application/sarif+json"
+	case "watchReview":
+		return "application/x-ndjson"
+	}
+	return "application/json"
 }
 
 func TestEveryReferenceResolves(t *testing.T) {
@@ -286,7 +304,7 @@ func TestAnswersHaveTheFieldsOfTheProtos(t *testing.T) {
 			msg = msg.Fields().ByTextName(name).Message()
 		}
 		responses := at(t, doc, "paths", r.path, r.verb, "responses").(object)
-		if _, ok := responses["204"]; ok {
+		if _, ok := responses["204"]; ok || msg.FullName() == "google.api.HttpBody" {
 			continue
 		}
 		var fields []string
@@ -309,9 +327,63 @@ func TestLimitsOfTheContract(t *testing.T) {
 	assert.EqualValues(t, 1<<31-1, at(t, schemas, "CreateReviewRequest", "properties", "pr_number", "maximum"))
 	assert.EqualValues(t, 100, at(t, schemas, "RuleInput", "properties", "id", "maxLength"))
 	assert.EqualValues(t, 1024, at(t, schemas, "RuleInput", "properties", "pattern", "maxLength"))
+	assert.EqualValues(t, 10000, at(t, schemas, "Review", "properties", "findings", "maxItems"))
+	assert.EqualValues(t, 1000, at(t, schemas, "ListFindingsResponse", "properties", "findings", "maxItems"))
+	assert.EqualValues(t, 0, at(t, schemas, "Finding", "properties", "line", "minimum"))
 	header := at(t, operation(t, load(t), "createReview"), "parameters").([]any)[0]
 	assert.Equal(t, "Idempotency-Key", at(t, header, "name"))
 	assert.EqualValues(t, 255, at(t, header, "schema", "maxLength"))
+}
+
+// Links name calls that there are, and parameters that these have.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	doc := load(t)
+	found := map[string][]string{}
+	for _, item := range at(t, doc, "paths").(object) {
+		for _, candidate := range item.(object) {
+			for _, response := range at(t, candidate, "responses").(object) {
+				links, _ := response.(object)["links"].(object)
+				for _, link := range links {
+					target := at(t, link, "operationId").(string)
+					id := at(t, candidate, "operationId").(string)
+					found[id] = append(found[id], target)
+					var names []string
+					for _, parameter := range at(t, operation(t, doc, target), "parameters").([]any) {
+						names = append(names, at(t, parameter, "name").(string))
+					}
+					for name := range at(t, link, "parameters").(object) {
+						assert.Contains(t, names, name, "%s to %s", id, target)
+					}
+				}
+			}
+		}
+	}
+	ofReview := []string{"getReview", "listFindings", "getSarif", "cancelReview", "watchReview"}
+	assert.ElementsMatch(t, ofReview, found["createReview"])
+	assert.ElementsMatch(t, []string{"getRule", "deleteRule"}, found["createRule"])
+	assert.Equal(t, []string{"deleteKey"}, found["createKey"])
+	assert.Equal(t, []string{"listReviews"}, found["listReviews"])
+	assert.Equal(t, []string{"listFindings"}, found["listFindings"])
+	assert.Equal(t, []string{"listRules"}, found["listRulesets"])
+}
+
+// Documentation tools show what to type; it names the method and the path.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	doc := load(t)
+	for _, r := range rules(t) {
+		op := at(t, doc, "paths", r.path, r.verb)
+		assert.Equal(t, string(r.method.Parent().FullName())+"/"+string(r.method.Name()), at(t, op, "x-grpc-method"))
+		samples := at(t, op, "x-codeSamples").([]any)
+		require.Len(t, samples, 2)
+		assert.Contains(t, at(t, samples[0], "source"), "curl ")
+		assert.NotContains(t, at(t, samples[0], "source"), "{id}")
+		assert.Contains(t, at(t, samples[1], "source"), at(t, op, "x-grpc-method"))
+	}
+	source := at(t, operation(t, doc, "createReview"), "x-codeSamples").([]any)[0].(object)["source"]
+	assert.Equal(t, `curl -sS -H "Authorization: Bearer $KEY" "$SERVER/v1/reviews" \
+  -H 'Content-Type: application/json' -d '{"pr_number":42,"repo":"acme/shop"}'`, source)
 }
 
 func TestJSONIsACopy(t *testing.T) {

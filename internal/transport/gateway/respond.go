@@ -102,6 +102,10 @@ func errorJSON() protojson.MarshalOptions { return protojson.MarshalOptions{UseP
 // marshaler writes answers, and the last message of a stream that fails.
 type marshaler struct{ *runtime.JSONPb }
 
+// StreamContentType implements runtime.StreamContentType: a stream is one JSON
+// value on each line, which is no JSON as a whole.
+func (m marshaler) StreamContentType(any) string { return "application/x-ndjson" }
+
 // Marshal implements runtime.Marshaler.
 func (m marshaler) Marshal(v any) ([]byte, error) {
 	if chunk, ok := v.(map[string]proto.Message); ok && chunk["error"] != nil {

@@ -50,7 +50,7 @@ func TestWatchSendsEachMessageAtOnce(t *testing.T) {
 	go func() { updates <- review.Update{Review: review.Review{ID: "rev_1", Status: review.Queued}} }()
 	resp := watch(t, b, auth)
 	assert.Equal(t, 200, resp.StatusCode)
-	assert.Equal(t, "application/json", resp.Header.Get("Content-Type"))
+	assert.Equal(t, "application/x-ndjson", resp.Header.Get("Content-Type"))
 	assert.NotEmpty(t, resp.Header.Get("X-RateLimit-Remaining"))
 	lines := bufio.NewReader(resp.Body)
 	expect := func(want string) {

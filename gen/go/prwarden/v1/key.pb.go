@@ -472,9 +472,9 @@ const file_prwarden_v1_key_proto_rawDesc = "" +
 	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt:\xbf\x01\x92A\xbb\x012\xb8\x01{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"token\": \"prw_EXAMPLEexampleEXAMPLEexample01CHECKS\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\"}\"\x11\n" +
 	"\x0fListKeysRequest\"\xf9\x01\n" +
 	"\x10ListKeysResponse\x12$\n" +
-	"\x04keys\x18\x01 \x03(\v2\x10.prwarden.v1.KeyR\x04keys:\xbe\x01\x92A\xba\x012\xb7\x01{\"keys\": [{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"last_used_at\": \"2026-11-20T09:41:00Z\"}]}\"I\n" +
-	"\x10DeleteKeyRequest\x125\n" +
-	"\x06key_id\x18\x01 \x01(\tB\x1e\x92A\x18J\x16\"key_01k9w3t5zq8h4m2x\"\xe0A\x02R\x05keyId\"\x13\n" +
+	"\x04keys\x18\x01 \x03(\v2\x10.prwarden.v1.KeyR\x04keys:\xbe\x01\x92A\xba\x012\xb7\x01{\"keys\": [{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"last_used_at\": \"2026-11-20T09:41:00Z\"}]}\"e\n" +
+	"\x10DeleteKeyRequest\x12Q\n" +
+	"\x06key_id\x18\x01 \x01(\tB:\x92A4J\x16\"key_01k9w3t5zq8h4m2x\"xD\x80\x01\x05\x8a\x01\x14^key_[0-9a-z]{1,64}$\xe0A\x02R\x05keyId\"\x13\n" +
 	"\x11DeleteKeyResponse2\x99\x03\n" +
 	"\n" +
 	"KeyService\x12\xa5\x01\n" +

@@ -33,18 +33,18 @@ const (
 // RuleService.
 type KeyServiceClient interface {
 	// CreateKey makes a key. The token is in the answer and nowhere else: only
-	// its hash is stored. Answered with 201 over REST.
+	// its hash is stored. Answered with 201 over REST. Scope: keys:admin.
 	//
 	// Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
 	// PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
 	// does not have.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
 	// ListKeys lists the organization's keys that are not revoked, newest
-	// first. It never answers a token.
+	// first. It never answers a token. Scope: keys:admin.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
 	// DeleteKey revokes a key, the caller's own too. It is refused everywhere
-	// within 5 seconds. Answered with 204 and no body over REST. Errors:
-	// NOT_FOUND.
+	// within 5 seconds. Answered with 204 and no body over REST. Scope:
+	// keys:admin. Errors: NOT_FOUND.
 	DeleteKey(ctx context.Context, in *DeleteKeyRequest, opts ...grpc.CallOption) (*DeleteKeyResponse, error)
 }
 
@@ -95,18 +95,18 @@ func (c *keyServiceClient) DeleteKey(ctx context.Context, in *DeleteKeyRequest, 
 // RuleService.
 type KeyServiceServer interface {
 	// CreateKey makes a key. The token is in the answer and nowhere else: only
-	// its hash is stored. Answered with 201 over REST.
+	// its hash is stored. Answered with 201 over REST. Scope: keys:admin.
 	//
 	// Errors: INVALID_ARGUMENT for a bad name, scope or expiry;
 	// PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key
 	// does not have.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)
 	// ListKeys lists the organization's keys that are not revoked, newest
-	// first. It never answers a token.
+	// first. It never answers a token. Scope: keys:admin.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
 	// DeleteKey revokes a key, the caller's own too. It is refused everywhere
-	// within 5 seconds. Answered with 204 and no body over REST. Errors:
-	// NOT_FOUND.
+	// within 5 seconds. Answered with 204 and no body over REST. Scope:
+	// keys:admin. Errors: NOT_FOUND.
 	DeleteKey(context.Context, *DeleteKeyRequest) (*DeleteKeyResponse, error)
 	mustEmbedUnimplementedKeyServiceServer()
 }

@@ -2079,14 +2079,14 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\x8e\x11\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xb2\x11\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
 	"\tpr_number\x18\x03 \x01(\x05R\bprNumber\x12\x12\n" +
 	"\x04repo\x18\x04 \x01(\tR\x04repo\x12=\n" +
-	"\fcompleted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x120\n" +
-	"\bfindings\x18\x06 \x03(\v2\x14.prwarden.v1.FindingR\bfindings\x12>\n" +
+	"\fcompleted_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x129\n" +
+	"\bfindings\x18\x06 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\x90NR\bfindings\x12>\n" +
 	"\asummary\x18\a \x01(\v2\x1c.prwarden.v1.SeveritySummaryB\x06\xbaH\x03\xc8\x01\x01R\asummary\x12\x18\n" +
 	"\aruleset\x18\b \x01(\tR\aruleset\x12\x1e\n" +
 	"\bhead_sha\x18\t \x01(\tH\x01R\aheadSha\x88\x01\x01\x12\x1e\n" +
@@ -2096,14 +2096,14 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
 	"started_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12.\n" +
-	"\x05error\x18\r \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12+\n" +
-	"\askipped\x18\x0e \x03(\v2\x11.prwarden.v1.SkipR\askipped\x12\x1c\n" +
+	"\x05error\x18\r \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x124\n" +
+	"\askipped\x18\x0e \x03(\v2\x11.prwarden.v1.SkipB\a\x92A\x04\xa0\x01\x90NR\askipped\x12\x1c\n" +
 	"\ttruncated\x18\x0f \x01(\bR\ttruncated\x12&\n" +
-	"\frules_digest\x18\x10 \x01(\tH\x03R\vrulesDigest\x88\x01\x01\x124\n" +
+	"\frules_digest\x18\x10 \x01(\tH\x03R\vrulesDigest\x88\x01\x01\x12=\n" +
 	"\n" +
-	"suppressed\x18\x11 \x03(\v2\x14.prwarden.v1.FindingR\n" +
-	"suppressed\x12*\n" +
-	"\x05fixed\x18\x12 \x03(\v2\x14.prwarden.v1.FindingR\x05fixed\x12.\n" +
+	"suppressed\x18\x11 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\x90NR\n" +
+	"suppressed\x123\n" +
+	"\x05fixed\x18\x12 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\x90NR\x05fixed\x12.\n" +
 	"\averdict\x18\x13 \x01(\v2\x14.prwarden.v1.VerdictR\averdict\x121\n" +
 	"\x12previous_review_id\x18\x14 \x01(\tH\x04R\x10previousReviewId\x88\x01\x01\x12\x1e\n" +
 	"\bbase_ref\x18\x15 \x01(\tH\x05R\abaseRef\x88\x01\x01\"^\n" +
@@ -2214,13 +2214,13 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12!\n" +
 	"\festimated_ms\x18\x03 \x01(\x05R\vestimatedMs:\\\x92AY2W{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"queued\", \"estimated_ms\": 4200}B\t\n" +
-	"\a_status\"W\n" +
-	"\x10GetReviewRequest\x12C\n" +
-	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\"@\n" +
+	"\a_status\"s\n" +
+	"\x10GetReviewRequest\x12_\n" +
+	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"@\n" +
 	"\x11GetReviewResponse\x12+\n" +
-	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xaa\x05\n" +
-	"\x13ListFindingsRequest\x12C\n" +
-	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\x12J\n" +
+	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"\xce\x05\n" +
+	"\x13ListFindingsRequest\x12_\n" +
+	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\x12J\n" +
 	"\x04kind\x18\x02 \x01(\x0e2%.prwarden.v1.ListFindingsRequest.KindB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\x04kind\x88\x01\x01\x12O\n" +
 	"\fmin_severity\x18\x03 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
@@ -2229,9 +2229,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x04file\x18\x05 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\x80 H\x03R\x04file\x88\x01\x01\x12A\n" +
 	"\x05state\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Finding.StateB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x05state\x88\x01\x01\x12,\n" +
-	"\tpage_size\x18\a \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x01H\x05R\bpageSize\x88\x01\x01\x12,\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x05state\x88\x01\x01\x124\n" +
+	"\tpage_size\x18\a \x01(\x05B\x12\x92A\x05:\x03100\xbaH\a\x1a\x05\x18\xe8\a(\x01H\x05R\bpageSize\x88\x01\x01\x12,\n" +
 	"\n" +
 	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x06R\tpageToken\x88\x01\x01\"@\n" +
 	"\x04Kind\x12\x0f\n" +
@@ -2248,12 +2247,12 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06_stateB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"p\n" +
-	"\x14ListFindingsResponse\x120\n" +
-	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingR\bfindings\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xf5\x01\n" +
-	"\x0fGetSarifRequest\x12C\n" +
-	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\x12X\n" +
+	"\v_page_token\"\xb7\x04\n" +
+	"\x14ListFindingsResponse\x129\n" +
+	"\bfindings\x18\x01 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\xe8\aR\bfindings\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xbb\x03\x92A\xb7\x032\xb4\x03{\"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 10, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 15, \"utf16_column\": 10, \"utf16_end_column\": 15, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"next_page_token\": \"\"}\"\x91\x02\n" +
+	"\x0fGetSarifRequest\x12_\n" +
+	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\x12X\n" +
 	"\n" +
 	"suppressed\x18\x02 \x01(\x0e2'.prwarden.v1.GetSarifRequest.SuppressedB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\n" +
@@ -2263,14 +2262,13 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\v\n" +
 	"\ainclude\x10\x01\x12\b\n" +
 	"\x04omit\x10\x02B\r\n" +
-	"\v_suppressed\"\xf1\x02\n" +
+	"\v_suppressed\"\xf8\x02\n" +
 	"\x12ListReviewsRequest\x12P\n" +
 	"\x04repo\x18\x01 \x01(\tB7\xbaH4r2\x18\xc9\x012-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$H\x00R\x04repo\x88\x01\x01\x12)\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x01R\bprNumber\x88\x01\x01\x12C\n" +
 	"\x06status\x18\x03 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x02R\x06status\x88\x01\x01\x12,\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xc8\x01(\x01H\x03R\bpageSize\x88\x01\x01\x12,\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x02R\x06status\x88\x01\x01\x123\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\x11\x92A\x04:\x0250\xbaH\a\x1a\x05\x18\xc8\x01(\x01H\x03R\bpageSize\x88\x01\x01\x12,\n" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03H\x04R\tpageToken\x88\x01\x01B\a\n" +
 	"\x05_repoB\f\n" +
@@ -2279,9 +2277,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\a_statusB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"\xf2\x04\n" +
-	"\x13ListReviewsResponse\x123\n" +
-	"\areviews\x18\x01 \x03(\v2\x19.prwarden.v1.ListedReviewR\areviews\x12&\n" +
+	"\v_page_token\"\xfb\x04\n" +
+	"\x13ListReviewsResponse\x12<\n" +
+	"\areviews\x18\x01 \x03(\v2\x19.prwarden.v1.ListedReviewB\a\x92A\x04\xa0\x01\xc8\x01R\areviews\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xfd\x03\x92A\xf9\x032\xf6\x03{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false}], \"next_page_token\": \"\"}\"\xe7\x04\n" +
 	"\fListedReview\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
@@ -2302,13 +2300,13 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\ttruncated\x18\r \x01(\bR\ttruncatedB\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
-	"\t_base_sha\"Z\n" +
-	"\x13CancelReviewRequest\x12C\n" +
-	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\"C\n" +
+	"\t_base_sha\"v\n" +
+	"\x13CancelReviewRequest\x12_\n" +
+	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"C\n" +
 	"\x14CancelReviewResponse\x12+\n" +
-	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"Y\n" +
-	"\x12WatchReviewRequest\x12C\n" +
-	"\treview_id\x18\x01 \x01(\tB&\x92A J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"\xe0A\x02R\breviewId\"\xe2\x03\n" +
+	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"u\n" +
+	"\x12WatchReviewRequest\x12_\n" +
+	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"\xe2\x03\n" +
 	"\x13WatchReviewResponse\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1d\n" +

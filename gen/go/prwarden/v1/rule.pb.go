@@ -1230,11 +1230,11 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xe5\v\n" +
+	"\x06_scope\"\xeb\v\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
-	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12&\n" +
-	"\apattern\x18\x03 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12&\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12,\n" +
+	"\apattern\x18\x03 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12&\n" +
 	"\amessage\x18\x04 \x01(\tB\f\x92A\x06x\xe8\a\x80\x01\x01\xe0A\x02R\amessage\x12A\n" +
 	"\bseverity\x18\x05 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x03\xe0A\x02H\x01R\bseverity\x88\x01\x01\x125\n" +
 	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12V\n" +
@@ -1274,27 +1274,27 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\a_advice\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"9\n" +
-	"\x10ListRulesRequest\x12%\n" +
-	"\x04name\x18\x01 \x01(\tB\x11\x92A\vJ\t\"default\"\xe0A\x02R\x04name\"\xe1\x03\n" +
-	"\x11ListRulesResponse\x12'\n" +
-	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleR\x05rules:\xa2\x03\x92A\x9e\x032\x9b\x03{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\"}]}\"<\n" +
-	"\x0eGetRuleRequest\x12*\n" +
-	"\x02id\x18\x01 \x01(\tB\x1a\x92A\x14J\x12\"security/no-eval\"\xe0A\x02R\x02id\"8\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"\x80\x01\n" +
+	"\x10ListRulesRequest\x12l\n" +
+	"\x04name\x18\x01 \x01(\tBX\x92ARJ\t\"default\"x\xc9\x01\x80\x01\x01\x8a\x01>^(default|custom|[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100})$\xe0A\x02R\x04name\"\xea\x03\n" +
+	"\x11ListRulesResponse\x120\n" +
+	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xa2\x03\x92A\x9e\x032\x9b\x03{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\"}]}\"r\n" +
+	"\x0eGetRuleRequest\x12`\n" +
+	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"8\n" +
 	"\x0fGetRuleResponse\x12%\n" +
 	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"E\n" +
 	"\x11CreateRuleRequest\x120\n" +
 	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x04rule\";\n" +
 	"\x12CreateRuleResponse\x12%\n" +
-	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"\xac\x02\n" +
+	"\x04rule\x18\x01 \x01(\v2\x11.prwarden.v1.RuleR\x04rule\"\xb2\x02\n" +
 	"\x0fTestRuleRequest\x12/\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12&\n" +
-	"\apattern\x18\x02 \x01(\tB\f\x92A\x06x\x80\b\x80\x01\x01\xe0A\x02R\apattern\x12\x1c\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x16.prwarden.v1.Rule.TypeH\x00R\x04type\x88\x01\x01\x12,\n" +
+	"\apattern\x18\x02 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12\x1c\n" +
 	"\tmultiline\x18\x03 \x01(\bR\tmultiline\x12\x1d\n" +
 	"\x04text\x18\x04 \x01(\tB\t\xbaH\x06r\x04(\x80\x80 R\x04text:z\x92Aw2u{\"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"text\": \"package main\\n\\nfunc main() { fmt.Println(\\\"x\\\") }\\n\"}B\a\n" +
-	"\x05_type\"\xba\x03\n" +
-	"\x10TestRuleResponse\x125\n" +
-	"\x04hits\x18\x01 \x03(\v2!.prwarden.v1.TestRuleResponse.HitR\x04hits\x12\x1c\n" +
+	"\x05_type\"\xc3\x03\n" +
+	"\x10TestRuleResponse\x12>\n" +
+	"\x04hits\x18\x01 \x03(\v2!.prwarden.v1.TestRuleResponse.HitB\a\x92A\x04\xa0\x01\xe8\aR\x04hits\x12\x1c\n" +
 	"\ttruncated\x18\x02 \x01(\bR\ttruncated\x12C\n" +
 	"\rmatching_cost\x18\x03 \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x1ak\n" +
 	"\x03Hit\x12\x12\n" +
@@ -1302,9 +1302,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\x06column\x18\x02 \x01(\x05R\x06column\x12\x19\n" +
 	"\bend_line\x18\x03 \x01(\x05R\aendLine\x12\x1d\n" +
 	"\n" +
-	"end_column\x18\x04 \x01(\x05R\tendColumn:\x9e\x01\x92A\x9a\x012\x97\x01{\"hits\": [{\"line\": 3, \"column\": 15, \"end_line\": 3, \"end_column\": 27}], \"truncated\": false, \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}\"?\n" +
-	"\x11DeleteRuleRequest\x12*\n" +
-	"\x02id\x18\x01 \x01(\tB\x1a\x92A\x14J\x12\"security/no-eval\"\xe0A\x02R\x02id\"\x14\n" +
+	"end_column\x18\x04 \x01(\x05R\tendColumn:\x9e\x01\x92A\x9a\x012\x97\x01{\"hits\": [{\"line\": 3, \"column\": 15, \"end_line\": 3, \"end_column\": 27}], \"truncated\": false, \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}\"u\n" +
+	"\x11DeleteRuleRequest\x12`\n" +
+	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"\x14\n" +
 	"\x12DeleteRuleResponse2\xd4\x06\n" +
 	"\vRuleService\x12f\n" +
 	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12p\n" +

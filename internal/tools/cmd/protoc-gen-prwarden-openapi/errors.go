@@ -1,154 +1,69 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"google.golang.org/grpc/codes"
 )
 
-// apiError is an error that many calls can answer with.
-type apiError struct {
-	status      int
-	name        string // of its component
-	description string
-	code        codes.Code // the rest is for its example
-	reason      string
-	message     string
-	details     []any // beside the ErrorInfo
+// failureResponse makes the answer for failures of one status.
+func failureResponse(failures []reason) *openapi3.Response {
+	response := openapi3.NewResponse().WithDescription(describe(failures))
+	response.Headers = commonHeaders()
+	switch failures[0].status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		response.Headers["Retry-After"] = headerRef("Retry-After")
+	case http.StatusUnauthorized:
+		response.Headers["WWW-Authenticate"] = headerRef("WWW-Authenticate")
+	}
+	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef("#/components/schemas/Status", nil))
+	media.Examples = openapi3.Examples{}
+	for _, r := range failures {
+		media.Examples[r.word] = &openapi3.ExampleRef{Value: &openapi3.Example{
+			Summary: strings.ToUpper(r.when[:1]) + r.when[1:],
+			Value:   r.example(),
+		}}
+	}
+	response.Content = openapi3.Content{jsonType: media}
+	return response
 }
 
-const typePrefix = "type.googleapis.com/google.rpc."
-
-// apiErrors returns the errors that more than one call shares, by ascending
-// status.
-func apiErrors() []apiError {
-	wait := map[string]any{"@type": typePrefix + "RetryInfo", "retry_delay": "12s"}
-	return []apiError{
-		{
-			http.StatusBadRequest, "InvalidArgument",
-			"The request is wrong; the details name each field and what it may be.",
-			codes.InvalidArgument, "INVALID_ARGUMENT", "pr_number: must be at least 1; it is 0",
-			[]any{map[string]any{
-				"@type": typePrefix + "BadRequest",
-				"field_violations": []any{map[string]any{
-					"field":       "pr_number",
-					"description": "must be at least 1; it is 0",
-				}},
-			}},
-		},
-		{
-			http.StatusUnauthorized, "Unauthenticated",
-			"There is no key, or it is unknown, expired or revoked.",
-			codes.Unauthenticated, "KEY_MISSING", "This needs an API key. Send it in the header `Authorization: Bearer <API key>`.", nil,
-		},
-		{
-			http.StatusForbidden, "PermissionDenied",
-			"The key may not do this (reasons SCOPE_MISSING, REPOSITORY_NOT_ALLOWED, ORGANIZATION_REMOVED, DEFAULT_RULE).",
-			codes.PermissionDenied, "SCOPE_MISSING", "This needs a key with the scope rules:write; yours has rules:read.", nil,
-		},
-		{
-			http.StatusNotFound, "NotFound",
-			"There is no such thing, or none that the key's organization may see.",
-			codes.NotFound, "REVIEW_NOT_FOUND", "There is no such review.", nil,
-		},
-		{
-			http.StatusRequestEntityTooLarge, "BodyTooLarge",
-			"The body is over 1 MiB.",
-			codes.InvalidArgument, "BODY_TOO_LARGE", "The request body is larger than 1 MiB (1048576 bytes), which is the most that this server takes.", nil,
-		},
-		{
-			http.StatusUnsupportedMediaType, "UnsupportedMediaType",
-			"The body is not application/json.",
-			codes.InvalidArgument, "UNSUPPORTED_MEDIA_TYPE", "The Content-Type of the request is not JSON; send the body as `Content-Type: application/json`, in UTF-8 and not compressed.", nil,
-		},
-		{
-			http.StatusTooManyRequests, "RateLimited",
-			"The key made more requests in a minute than it may.",
-			codes.ResourceExhausted, "RATE_LIMITED", "This API key made more than 60 requests in a minute; try again after 2026-11-20T09:30:12Z.", []any{wait},
-		},
-		{
-			http.StatusInternalServerError, "Internal",
-			"Something went wrong in the server; its log says what.",
-			codes.Internal, "INTERNAL", "Something went wrong on the server; its log has the details under this request's x-request-id.", nil,
-		},
-		{
-			http.StatusServiceUnavailable, "Unavailable",
-			"Not now: the database is away, or a limit of waiting reviews or open watches is reached (reasons UNAVAILABLE, QUEUE_FULL, WATCH_LIMIT).",
-			codes.Unavailable, "UNAVAILABLE", "The server is not ready.", []any{wait},
-		},
+// describe lists the reasons of failures.
+func describe(failures []reason) string {
+	if len(failures) == 1 {
+		r := failures[0]
+		when := strings.ToUpper(r.when[:1]) + r.when[1:]
+		return fmt.Sprintf("%s (reason `%s`).", when, r.word)
 	}
+	var text strings.Builder
+	text.WriteString("One of these reasons:\n")
+	for _, r := range failures {
+		fmt.Fprintf(&text, "\n- `%s`: %s", r.word, r.when)
+	}
+	return text.String()
 }
 
-// responseName returns the name of the component that describes an error.
-func responseName(status int) string {
-	for _, e := range apiErrors() {
-		if e.status == status {
-			return e.name
-		}
+// sharedFailures returns the answers that do not depend on the call.
+func sharedFailures() openapi3.ResponseBodies {
+	byStatus := map[int][]reason{}
+	for _, r := range reasons() {
+		byStatus[r.status] = append(byStatus[r.status], r)
 	}
-	panic("no component for status " + http.StatusText(status))
-}
-
-// commonErrors returns the statuses that follow from the shape of a call: 404
-// when its path names something, 413 and 415 when it has a body. Every call
-// can be unauthenticated, without scope or limited, and refuses query
-// parameters that it does not know.
-func commonErrors(op operation) []int {
-	statuses := []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
-		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
-	}
-	if len(op.params) > 0 {
-		statuses = append(statuses, http.StatusNotFound)
-	}
-	if op.body != "" {
-		statuses = append(statuses, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-	}
-	return statuses
-}
-
-func errorResponses() openapi3.ResponseBodies {
 	responses := openapi3.ResponseBodies{}
-	for _, e := range apiErrors() {
-		response := errorResponse(e.description)
-		info := map[string]any{
-			"@type":  typePrefix + "ErrorInfo",
-			"reason": e.reason,
-			"domain": "prwarden",
+	for status, failures := range byStatus {
+		if name := component(status); name != "" {
+			responses[name] = &openapi3.ResponseRef{Value: failureResponse(failures)}
 		}
-		if e.reason == "SCOPE_MISSING" {
-			info["metadata"] = map[string]any{"scope": "rules:write"}
-		}
-		response.Content[jsonType].Example = map[string]any{
-			"code":    int(e.code),
-			"message": e.message,
-			"details": append([]any{info}, e.details...),
-		}
-		switch e.status {
-		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-			response.Headers["Retry-After"] = headerRef("Retry-After")
-		case http.StatusUnauthorized:
-			response.Headers["WWW-Authenticate"] = headerRef("WWW-Authenticate")
-		}
-		responses[e.name] = &openapi3.ResponseRef{Value: response}
 	}
 	return responses
 }
 
-// errorResponse makes an answer with a Status.
-func errorResponse(description string) *openapi3.Response {
-	response := openapi3.NewResponse().WithDescription(description)
-	response.Headers = rateLimitHeaders()
-	response.Content = openapi3.Content{
-		jsonType: openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef("#/components/schemas/Status", nil)),
-	}
-	return response
-}
-
-func rateLimitHeaders() openapi3.Headers {
+// commonHeaders returns those that every answer has.
+func commonHeaders() openapi3.Headers {
 	refs := openapi3.Headers{}
-	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"} {
 		refs[name] = headerRef(name)
 	}
 	return refs
@@ -172,6 +87,11 @@ func headers() openapi3.Headers {
 		"X-RateLimit-Remaining": number(0, "Requests that are left in the current window."),
 		"X-RateLimit-Reset":     number(0, "When the current window ends, in seconds since 1970-01-01T00:00:00Z."),
 		"Retry-After":           number(0, "Seconds after which trying again makes sense."),
+		"X-Request-Id": {Value: &openapi3.Header{Parameter: openapi3.Parameter{
+			Description: "The X-Request-Id of the request when it had one of 1 to 128 characters of `[A-Za-z0-9._-]`, and else a new one. It is in the server's log.",
+			Required:    true,
+			Schema:      openapi3.NewStringSchema().WithPattern("^[A-Za-z0-9._-]{1,128}$").WithMaxLength(128).NewRef(),
+		}}},
 		"WWW-Authenticate": {Value: &openapi3.Header{Parameter: openapi3.Parameter{
 			Description: "The scheme of authentication, `Bearer`.",
 			Required:    true,

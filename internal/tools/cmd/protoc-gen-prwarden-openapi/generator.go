@@ -29,18 +29,20 @@ func newGenerator(converted *openapi3.T, operations []operation) *generator {
 	}
 }
 
+const repository = "https://github.com/prwarden/prwarden"
+
 // aboutAPI is the description of the whole API.
 const aboutAPI = `prwarden scans pull requests against rules and reports findings.
 
-Every request carries an API key: ` + "`Authorization: Bearer prw_…`" + `.
+Every request carries an API key: ` + "`Authorization: Bearer prw_…`" + `. A key belongs to one organization and sees nothing of any other. Each call says which scope the key needs.
 
-Requests are checked strictly: an unknown field or query parameter, a value of the wrong type (a number as a string, ` + "`null`" + `), or bytes after the JSON are refused with 400 and the name of the field. Enumerations are the lower-case words given here. Times are RFC 3339, in answers always UTC with a trailing ` + "`Z`" + `.
+Requests are checked strictly: an unknown or repeated field or query parameter, a value of another type (a number as a string, ` + "`null`" + `), or bytes after the JSON are refused with 400 and the name of the field. Enumerations are the lower-case words given here. Times are RFC 3339, in answers always UTC with a trailing ` + "`Z`" + `.
 
-Answers always hold the fields marked as required; a value that is not known yet, such as ` + "`completed_at`" + `, is absent. Clients should ignore fields that they don't know.
+Answers always hold the fields marked as required; a value that is not known yet, such as ` + "`completed_at`" + `, is absent. Clients should ignore fields that they don't know: fields and calls may be added, and none is removed or changes its meaning.
 
-Every error is a Status: ` + "`code`" + ` is a gRPC status code, ` + "`message`" + ` a sentence for people, and ` + "`details`" + ` has an ErrorInfo whose ` + "`reason`" + ` is a stable word for programs.
+Every error is a Status: ` + "`code`" + ` is a gRPC status code, ` + "`message`" + ` a sentence for people, and ` + "`details`" + ` has an ErrorInfo whose ` + "`reason`" + ` is a stable word for programs. A path that there is not is 404 ` + "`ROUTE_NOT_FOUND`" + `, and a method that a path does not take is 405 ` + "`METHOD_NOT_ALLOWED`" + ` with those that it takes in the header ` + "`Allow`" + `. OPTIONS says the same with 204, and HEAD is answered as GET, without the body.
 
-Every answer says what is left of the key's rate limit in the headers ` + "`X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`" + `.`
+Every answer says what is left of the key's rate limit in the headers ` + "`X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`" + `. Over the limit the answer is 429; it and 503 say in ` + "`Retry-After`" + ` when to try again.`
 
 // complete makes the final document.
 func (g *generator) complete() (*openapi3.T, error) {
@@ -54,13 +56,17 @@ func (g *generator) complete() (*openapi3.T, error) {
 	}
 	doc := &openapi3.T{
 		OpenAPI: "3.0.3",
-		Info:    &openapi3.Info{Title: "prwarden", Version: "v1", Description: aboutAPI},
-		Servers: openapi3.Servers{{URL: "/"}},
-		Paths:   openapi3.NewPaths(),
+		Info: &openapi3.Info{
+			Title: "prwarden", Version: "v1", Description: aboutAPI,
+			Contact: &openapi3.Contact{Name: "prwarden", URL: repository},
+		},
+		Servers:      openapi3.Servers{{URL: "/", Description: "The server that this document is from."}},
+		ExternalDocs: &openapi3.ExternalDocs{Description: "The same with the gRPC side of each call, and why reviews fail.", URL: repository + "/blob/main/docs/api.md"},
+		Paths:        openapi3.NewPaths(),
 		Components: &openapi3.Components{
 			Schemas:   g.schemas,
 			Headers:   headers(),
-			Responses: errorResponses(),
+			Responses: sharedFailures(),
 			SecuritySchemes: openapi3.SecuritySchemes{"api_key": {Value: &openapi3.SecurityScheme{
 				Type:         "http",
 				Scheme:       "bearer",
@@ -87,6 +93,9 @@ func (g *generator) complete() (*openapi3.T, error) {
 			return nil, fmt.Errorf("%s: %w", op.method.FullName(), err)
 		}
 		item.SetOperation(op.verb, finished)
+	}
+	if err := g.link(doc); err != nil {
+		return nil, err
 	}
 	for _, schema := range g.schemas {
 		slices.Sort(schema.Value.Required)

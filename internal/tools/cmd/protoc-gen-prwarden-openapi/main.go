@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"google.golang.org/protobuf/proto"
@@ -77,6 +78,10 @@ func document(request *pluginpb.CodeGeneratorRequest) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	openapi3.DefineStringFormatValidator("re2", openapi3.NewCallbackValidator(func(pattern string) error {
+		_, err := regexp.Compile(pattern)
+		return err
+	}))
 	return text, check(text)
 }
 

@@ -11,7 +11,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-const jsonType = "application/json"
+const (
+	jsonType = "application/json"
+	// streamType is one JSON value on each line.
+	streamType = "application/x-ndjson"
+)
 
 // operation completes what protoc-gen-openapiv2 says of one RPC.
 func (g *generator) operation(op operation) (*openapi3.Operation, error) {
@@ -27,7 +31,7 @@ func (g *generator) operation(op operation) (*openapi3.Operation, error) {
 		summary, _, _ = strings.Cut(summary, end)
 	}
 	finished := &openapi3.Operation{
-		OperationID: strings.ToLower(name[:1]) + name[1:],
+		OperationID: operationID(op),
 		Summary:     strings.TrimSuffix(summary, "."),
 		Description: text,
 		Tags:        []string{tagName(string(op.method.Parent().Name()))},
@@ -43,7 +47,10 @@ func (g *generator) operation(op operation) (*openapi3.Operation, error) {
 	if err := g.requestBody(op, finished); err != nil {
 		return nil, err
 	}
-	return finished, g.responses(op, base, finished)
+	if err := g.responses(op, base, finished); err != nil {
+		return nil, err
+	}
+	return finished, sample(op, finished)
 }
 
 // parameter completes a path, query or header parameter.
@@ -78,8 +85,16 @@ func (g *generator) parameter(op operation, base *openapi3.Parameter) (*openapi3
 			return nil, fmt.Errorf("example of %s: %w", field.FullName(), err)
 		}
 	}
-	if parameter.In == openapi3.ParameterInPath && schema.Type.Is(openapi3.TypeString) {
+	if text := optionsOf(field).GetDefault(); text != "" {
+		if err := json.Unmarshal([]byte(text), &schema.Default); err != nil {
+			return nil, fmt.Errorf("default of %s: %w", field.FullName(), err)
+		}
+	}
+	// No parameter may be empty.
+	if schema.Type.Is(openapi3.TypeString) && len(schema.Enum) == 0 {
 		schema.MinLength = max(schema.MinLength, 1)
+	}
+	if parameter.In == openapi3.ParameterInPath && schema.Type.Is(openapi3.TypeString) {
 		if schema.Pattern == "" && !op.slashes[parameter.Name] {
 			schema.Pattern = "^[^/]+$"
 		}
@@ -115,16 +130,23 @@ func (g *generator) requestBody(op operation, finished *openapi3.Operation) erro
 }
 
 // responses adds every answer that the call can give: its success (that of
-// the annotation, else 200), the errors that its annotation describes, and
-// those that any call of its shape can end in.
+// the annotation, else 200) and its failures.
 func (g *generator) responses(op operation, base, finished *openapi3.Operation) error {
+	failures, err := failures(op, finished.Description)
+	if err != nil {
+		return err
+	}
 	success := "200"
-	for status, response := range base.Responses.Map() {
+	for status := range base.Responses.Map() {
+		n, err := strconv.Atoi(status)
 		switch {
-		case status[0] == '2' && status != "200":
+		case err != nil:
+			return fmt.Errorf("response %q is not a status", status)
+		case n == http.StatusOK:
+		case n < http.StatusMultipleChoices:
 			success = status
-		case status[0] != '2':
-			finished.Responses.Set(status, &openapi3.ResponseRef{Value: errorResponse(*response.Value.Description)})
+		case len(failures[n]) == 0:
+			return fmt.Errorf("calls.go does not say how it can fail with %s", status)
 		}
 	}
 	response, err := g.success(op, success, base.Responses.Value(success).Value)
@@ -132,8 +154,12 @@ func (g *generator) responses(op operation, base, finished *openapi3.Operation) 
 		return err
 	}
 	finished.Responses.Set(success, &openapi3.ResponseRef{Value: response})
-	for _, status := range commonErrors(op) {
-		finished.Responses.Set(strconv.Itoa(status), &openapi3.ResponseRef{Ref: "#/components/responses/" + responseName(status)})
+	for status, reasons := range failures {
+		ref := &openapi3.ResponseRef{Ref: "#/components/responses/" + component(status)}
+		if component(status) == "" {
+			ref = &openapi3.ResponseRef{Value: failureResponse(reasons)}
+		}
+		finished.Responses.Set(strconv.Itoa(status), ref)
 	}
 	return nil
 }
@@ -144,14 +170,17 @@ func (g *generator) success(op operation, status string, base *openapi3.Response
 		description = "Success."
 	}
 	response := openapi3.NewResponse().WithDescription(description)
-	response.Headers = rateLimitHeaders()
+	response.Headers = commonHeaders()
 	if status == strconv.Itoa(http.StatusNoContent) {
 		return response, nil
 	}
 	if isDocument(op.response) {
+		g.schemas[sarifName] = sarifSchema()
 		response.Content = openapi3.Content{}
 		for mediaType := range base.Content {
-			response.Content[mediaType] = openapi3.NewMediaType().WithSchema(openapi3.NewObjectSchema())
+			media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef("#/components/schemas/"+sarifName, nil))
+			media.Example = sarifExample()
+			response.Content[mediaType] = media
 		}
 		return response, nil
 	}
@@ -163,14 +192,15 @@ func (g *generator) success(op operation, status string, base *openapi3.Response
 	if media.Example, err = example(op.response, toClient); err != nil {
 		return nil, err
 	}
+	response.Content = openapi3.Content{jsonType: media}
 	if op.method.IsStreamingServer() {
 		response.WithDescription("A stream of JSON objects, one on each line; the schema is that of a line.")
 		media.Schema = g.streamLine(op.response, ref)
 		if media.Example != nil {
 			media.Example = map[string]any{"result": media.Example}
 		}
+		response.Content = openapi3.Content{streamType: media}
 	}
-	response.Content = openapi3.Content{jsonType: media}
 	return response, nil
 }
 
@@ -193,4 +223,10 @@ func (g *generator) streamLine(msg protoreflect.MessageDescriptor, result *opena
 	line.AdditionalProperties = openapi3.AdditionalProperties{Has: openapi3.Ptr(false)}
 	g.schemas[name] = line.NewRef()
 	return openapi3.NewSchemaRef("#/components/schemas/"+name, nil)
+}
+
+// operationID makes `createKey` of CreateKey.
+func operationID(op operation) string {
+	name := string(op.method.Name())
+	return strings.ToLower(name[:1]) + name[1:]
 }

@@ -111,10 +111,13 @@ func (g *generator) field(field protoreflect.FieldDescriptor, dir direction, bas
 	list.Description = description
 	list.Items = items
 	list.MinItems = rules.GetRepeated().GetMinItems()
-	if r := rules.GetRepeated(); r != nil {
-		list.MaxItems = r.MaxItems
-		list.UniqueItems = r.GetUnique()
+	if n := optionsOf(field).GetMaxItems(); n > 0 {
+		list.MaxItems = &n
 	}
+	if r := rules.GetRepeated(); r != nil && r.MaxItems != nil {
+		list.MaxItems = r.MaxItems
+	}
+	list.UniqueItems = rules.GetRepeated().GetUnique()
 	return list.NewRef(), nil
 }
 
@@ -143,6 +146,9 @@ func (g *generator) value(field protoreflect.FieldDescriptor, dir direction, bas
 	default:
 		schema := &openapi3.Schema{Type: base.Type, Format: base.Format, Description: description}
 		constrain(schema, field, rules)
+		if dir == toClient && field.Kind() == protoreflect.Int32Kind && *schema.Min < 0 {
+			schema.Min = openapi3.Ptr(0.0) // nothing that is answered is negative
+		}
 		schema.ReadOnly = outputOnly(field)
 		return schema.NewRef(), nil
 	}
@@ -167,6 +173,9 @@ func constrain(schema *openapi3.Schema, field protoreflect.FieldDescriptor, rule
 		}
 		if n := documented.GetMaxLength(); n > 0 {
 			schema.MaxLength = &n
+		}
+		if f := documented.GetFormat(); f != "" {
+			schema.Format = f
 		}
 		if p := documented.GetPattern(); p != "" {
 			schema.Pattern = p
