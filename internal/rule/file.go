@@ -2,12 +2,9 @@ package rule
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -20,8 +17,6 @@ const (
 	MaxFileRules    = 500
 	MaxFileExcludes = 500 // globs under `exclude`
 	MaxFileDisabled = 500 // ids under `disable`
-	maxMistakes     = 50  // that are looked for
-	maxMistake      = 300 // bytes of a mistake's message: it may quote the file
 )
 
 // Bounds of a rules file that belongs to whoever runs prwarden, where they
@@ -42,45 +37,14 @@ type File struct {
 	Overrides []Override
 	Rules     []Rule // in order, with OriginRulesFile and ScopeRepo, without Repo
 	lines     []int  // of the ids of Rules
+	fields    []fields
+	source    source
 }
 
 // Disabled is a default rule that is off in the repository.
 type Disabled struct {
 	ID   string
 	Line int
-}
-
-// FileError says what is wrong with a rules file.
-type FileError struct {
-	Mistakes []Mistake // at least one, by line
-	// Cut says that the search ended when it had found as many as are looked
-	// for, so there may be more.
-	Cut bool
-}
-
-// Mistake is one thing that is wrong, at a line from 1.
-type Mistake struct {
-	Line    int
-	Message string // a phrase
-}
-
-// Line is the line of the first mistake.
-func (e *FileError) Line() int { return e.Mistakes[0].Line }
-
-// Error names the first three mistakes, each with its line.
-func (e *FileError) Error() string {
-	const shown = 3
-	var parts []string
-	for _, m := range e.Mistakes[:min(shown, len(e.Mistakes))] {
-		parts = append(parts, fmt.Sprintf("line %d: %s", m.Line, m.Message))
-	}
-	text := strings.Join(parts, "; ")
-	if n := len(e.Mistakes) - shown; n > 0 {
-		if text += fmt.Sprintf("; and %d more", n); e.Cut {
-			text += ", perhaps others"
-		}
-	}
-	return text
 }
 
 // ParseFile reads a rules file. It is one YAML document of at most MaxFileSize
@@ -97,46 +61,68 @@ func (e *FileError) Error() string {
 // that fails its own cases; all of them together may take Budget. The error is a
 // *FileError, or that of ctx when it ends meanwhile.
 func ParseFile(ctx context.Context, data []byte) (*File, error) {
-	return parseFile(ctx, data, bounds{size: MaxFileSize, rules: MaxFileRules})
+	return ReadFile(ctx, data, Reading{})
 }
 
 // ParseOwnFile reads a rules file of whoever runs prwarden, who is trusted with
 // more: MaxOwnFileSize, MaxOwnFileRules, and Budget for the cases of each rule.
 // In everything else it is ParseFile.
 func ParseOwnFile(ctx context.Context, data []byte) (*File, error) {
-	return parseFile(ctx, data, bounds{size: MaxOwnFileSize, rules: MaxOwnFileRules, own: true})
+	return ReadFile(ctx, data, Reading{Own: true})
 }
 
-// bounds are what differs between the rules files of a stranger and one's own.
-type bounds struct {
-	size  int // bytes
-	rules int
-	own   bool // rules are checked at the same time, the cases of each with Budget
+// Reading says how a rules file is read.
+type Reading struct {
+	// Own says that it belongs to whoever runs prwarden: see ParseOwnFile.
+	Own bool
+	// Thorough looks for everything that is wrong, at most 1,000 things, and
+	// gives mistakes columns and more hints, which may quote the file. It takes
+	// a few times as long.
+	Thorough bool
+	// NoCases leaves the cases of rules to others.
+	NoCases bool
 }
 
-func parseFile(ctx context.Context, data []byte, limits bounds) (*File, error) {
-	var d decoder
-	if len(data) > limits.size {
-		d.fail(1, "the file has %d bytes or more; at most %d are allowed", len(data), limits.size)
+// size is how large the file may be, in bytes.
+func (r Reading) size() int {
+	if r.Own {
+		return MaxOwnFileSize
+	}
+	return MaxFileSize
+}
+
+// rules is how many the file may have.
+func (r Reading) rules() int {
+	if r.Own {
+		return MaxOwnFileRules
+	}
+	return MaxFileRules
+}
+
+// ReadFile is ParseFile, or ParseOwnFile, in other ways.
+func ReadFile(ctx context.Context, data []byte, how Reading) (*File, error) {
+	d := decoder{thorough: how.Thorough}
+	if len(data) > how.size() {
+		d.fail(1, "the file has %d bytes or more; at most %d are allowed", len(data), how.size())
 		return nil, d.err()
 	}
 	root := d.document(data)
 	if root == nil {
 		return nil, d.err()
 	}
-	file := &File{}
+	file := &File{source: d.source}
 	versioned := false
 	d.mapping(root, "the file", map[string]func(*yaml.Node){
 		"version": func(n *yaml.Node) {
 			versioned = true
 			if d.plain(n, "version") && (n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Value != "1") {
-				d.fail(n.Line, "version: must be 1, the only version so far")
+				d.failAt(n, "write `version: 1`, without quotes", "version: must be 1, the only version so far")
 			}
 		},
 		"disable":  func(n *yaml.Node) { file.Disable = d.disable(n) },
 		"exclude":  func(n *yaml.Node) { file.Exclude = d.globs(n, "exclude", MaxFileExcludes) },
 		"override": func(n *yaml.Node) { file.Overrides = d.overrides(n) },
-		"rules":    func(n *yaml.Node) { file.Rules, file.lines = d.fileRules(ctx, n, limits) },
+		"rules":    func(n *yaml.Node) { d.fileRules(ctx, n, how, file) },
 	})
 	if !versioned {
 		d.fail(root.Line, "version: is required; the first line should be `version: 1`")
@@ -153,13 +139,24 @@ func parseFile(ctx context.Context, data []byte, limits bounds) (*File, error) {
 // RuleLine is the line, from 1, of the rule with index i.
 func (f *File) RuleLine(i int) int { return f.lines[i] }
 
+// FieldLine is the line, from 1, of a field of the rule with index i, such as
+// `cases.match[0]`, or of what it is in.
+func (f *File) FieldLine(i int, field string) int {
+	d := decoder{source: f.source}
+	return d.line(f.fields[i].node(field).Line)
+}
+
 // CheckClashes returns a *FileError that names each rule of the file whose full
 // id some other rule has, or nil. taken says which ruleset has a full id.
 func (f *File) CheckClashes(taken func(fullID string) (Origin, bool)) error {
-	d := decoder{lines: math.MaxInt}
+	d := decoder{source: f.source}
 	for i, r := range f.Rules {
 		if origin, ok := taken(r.FullID()); ok {
-			d.fail(f.lines[i], "id: %s is the id of a rule of %s; choose another", r.ID, origin)
+			hint := ""
+			if origin == OriginDefault {
+				hint = "a default rule is changed under `override`, and switched off under `disable`"
+			}
+			d.failAt(f.fields[i].node("id"), hint, "id: %s is the id of a rule of %s; choose another", r.ID, origin)
 		}
 	}
 	return d.err()
@@ -193,7 +190,7 @@ func ParseDefaults(data []byte) ([]Rule, error) {
 	d.mapping(root, "the file", map[string]func(*yaml.Node){
 		"rules": func(n *yaml.Node) {
 			for _, item := range d.list(n, "rules") {
-				r, _ := d.rule(item)
+				r, _, _ := d.rule(item)
 				r.Origin, r.Scope = OriginDefault, ScopeOrg
 				rules = append(rules, r)
 			}
@@ -211,16 +208,16 @@ func (d *decoder) disable(n *yaml.Node) []Disabled {
 	var list []Disabled
 	seen := map[string]bool{}
 	for i, item := range items {
-		id, ok := d.text(item, fmt.Sprintf("disable[%d]", i))
+		id, ok := d.text(item, indexed("disable", i))
 		if !ok {
 			continue
 		}
 		if err := CheckID(id); err != nil {
-			d.fail(item.Line, "disable[%d]: %v", i, err)
+			d.failAt(item, idHint(id), "disable[%d]: %v", i, err)
 			continue
 		}
 		if seen[FullID(id)] {
-			d.fail(item.Line, "disable[%d]: this id is there twice", i)
+			d.failAt(item, "remove one of them", "disable[%d]: this id is there twice", i)
 			continue
 		}
 		seen[FullID(id)] = true
@@ -230,44 +227,43 @@ func (d *decoder) disable(n *yaml.Node) []Disabled {
 }
 
 // fileRules reads and validates the rules of a rules file.
-func (d *decoder) fileRules(ctx context.Context, n *yaml.Node, limits bounds) (rules []Rule, lines []int) {
+func (d *decoder) fileRules(ctx context.Context, n *yaml.Node, how Reading, file *File) {
 	items := d.list(n, "rules")
-	if len(items) > limits.rules {
-		d.fail(items[limits.rules].Line, "rules: has %d rules; at most %d are allowed", len(items), limits.rules)
-		return nil, nil
+	if len(items) > how.rules() {
+		d.fail(items[how.rules()].Line, "rules: has %d rules; at most %d are allowed", len(items), how.rules())
+		return
 	}
 	known := map[string]int{} // line by full id
-	for i, c := range d.check(ctx, items, limits) {
+	for i, c := range d.check(ctx, items, how) {
 		for _, m := range c.mistakes {
-			d.fail(m.Line, "%s", m.Message)
+			d.add(m)
 		}
-		if c.readable {
+		id := c.fields.node("id")
+		if CheckID(c.rule.ID) == nil {
 			if first, ok := known[c.rule.FullID()]; ok {
-				d.fail(c.line, "rules[%d].id: %s is the id of the rule at line %d already", i, c.rule.ID, first)
+				d.failAt(id, "choose another id, or remove one of the rules", "rules[%d].id: %s is the id of the rule at line %d already", i, c.rule.ID, first)
 			}
-			known[c.rule.FullID()] = c.line
+			known[c.rule.FullID()] = d.line(id.Line)
 		}
-		rules, lines = append(rules, c.rule), append(lines, c.line)
-		if len(d.mistakes) >= maxMistakes {
+		file.Rules, file.lines, file.fields = append(file.Rules, c.rule), append(file.lines, d.line(id.Line)), append(file.fields, c.fields)
+		if len(d.mistakes) >= d.limit() {
 			break
 		}
 	}
-	return rules, lines
 }
 
 // checked is one rule of a rules file.
 type checked struct {
 	rule     Rule
-	line     int // of the id
-	readable bool
+	fields   fields
 	mistakes []Mistake
 }
 
 // check yields the rules in items by their indexes. Those of one's own file are
 // checked ahead and at the same time: there may be thousands.
-func (d *decoder) check(ctx context.Context, items []*yaml.Node, limits bounds) iter.Seq2[int, checked] {
-	if !limits.own {
-		shared := &trials{ctx: ctx, left: Budget}
+func (d *decoder) check(ctx context.Context, items []*yaml.Node, how Reading) iter.Seq2[int, checked] {
+	if !how.Own {
+		shared := &trials{ctx: ctx, left: Budget, off: how.NoCases}
 		return func(yield func(int, checked) bool) {
 			for i, item := range items {
 				if !yield(i, d.checkOne(i, item, shared)) {
@@ -282,7 +278,7 @@ func (d *decoder) check(ctx context.Context, items []*yaml.Node, limits bounds) 
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(items); i = int(next.Add(1)) - 1 {
-				all[i] = d.checkOne(i, items[i], &trials{ctx: ctx, left: Budget})
+				all[i] = d.checkOne(i, items[i], &trials{ctx: ctx, left: Budget, off: how.NoCases})
 			}
 		})
 	}
@@ -292,13 +288,20 @@ func (d *decoder) check(ctx context.Context, items []*yaml.Node, limits bounds) 
 
 // checkOne reads and validates the rule with index i. It changes nothing in d.
 func (d *decoder) checkOne(i int, item *yaml.Node, t *trials) checked {
-	own := decoder{lines: d.lines}
-	r, at := own.rule(item)
+	own := decoder{source: d.source, thorough: d.thorough}
+	r, f, ok := own.rule(item)
 	r.Origin, r.Scope = OriginRulesFile, ScopeRepo
-	if !at.broken {
+	if ok {
 		for _, v := range violations(r, t) {
-			own.fail(at.line(v.Field), "rules[%d].%s: %s", i, v.Field, v.Description)
+			if f.unread[v.Field] {
+				continue // which was told
+			}
+			hint := fieldHint(r, v.Field, v.Description)
+			if d.thorough && hint == "" {
+				hint = t.hint(r, v.Field)
+			}
+			own.failAt(f.node(v.Field), hint, "rules[%d].%s: %s", i, v.Field, v.Description)
 		}
 	}
-	return checked{rule: r, line: d.line(at.line("id")), readable: !at.broken, mistakes: own.mistakes}
+	return checked{rule: r, fields: f, mistakes: own.mistakes}
 }

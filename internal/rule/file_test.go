@@ -126,7 +126,7 @@ func TestParseFileMistakes(t *testing.T) {
 		"override twice":         {"version: 1\noverride:\n  a: {severity: low}\n  custom/a: {severity: low}", []string{"line 4: override: custom/a is there twice"}},
 		"override of a list":     {"version: 1\noverride:\n  ? [a]\n  : {severity: low}", []string{"line 3: override: each key must be the id of a rule"}},
 		"override by a word":     {"version: 1\noverride:\n  a/b: low", []string{"line 3: override a/b: must be a mapping of keys to values"}},
-		"override of nothing":    {"version: 1\noverride:\n  a/b: {}\n  a/c: {exclude: []}", []string{"line 3: override a/b: changes nothing; give it `severity`", "line 4: override a/c: changes nothing"}},
+		"override of nothing":    {"version: 1\noverride:\n  a/b: {}\n  a/c: {exclude: []}", []string{"line 3: override a/b: changes nothing", "line 4: override a/c: changes nothing"}},
 		"override unknown key":   {"version: 1\noverride:\n  a/b: {message: m}", []string{`line 3: override a/b: unknown key "message"; known keys: exclude, severity`}},
 		"override severity":      {"version: 1\noverride:\n  a/b: {severity: bad}", []string{`line 3: override a/b: severity: "bad" is not a severity; one of critical`}},
 		"override bad glob":      {"version: 1\noverride:\n  a/b:\n    exclude:\n    - /x", []string{"line 5: override a/b: exclude[0]: matches nothing"}},
@@ -207,7 +207,7 @@ func TestCheckClashes(t *testing.T) {
 	err = f.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, id == "custom/no-print" })
 	var mistakes *rule.FileError
 	require.ErrorAs(t, err, &mistakes)
-	assert.Equal(t, "line 8: id: no-print is the id of a rule of the default ruleset; choose another", mistakes.Error())
+	assert.Equal(t, "line 8: id: no-print is the id of a rule of the default ruleset; choose another (a default rule is changed under `override`, and switched off under `disable`)", mistakes.Error())
 }
 
 func TestParseDefaults(t *testing.T) {
@@ -285,7 +285,10 @@ func FuzzParseFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := rule.ParseFile(t.Context(), data)
+		_, thorough := rule.ReadFile(t.Context(), data, rule.Reading{Thorough: true})
+		require.Equal(t, err == nil, thorough == nil, "%v, %v", err, thorough)
 		if err != nil {
+			sameMistakes(t, data, err, thorough)
 			var mistakes *rule.FileError
 			require.ErrorAs(t, err, &mistakes)
 			lines := strings.Count(string(data), "\n") + 1
@@ -326,4 +329,61 @@ func TestMistakesAreByLine(t *testing.T) {
 	}
 	assert.Equal(t, []int{1, 3, 3, 4, 5}, lines, "%v", mistakes.Mistakes)
 	assert.Equal(t, 1, mistakes.Line())
+}
+
+// sameMistakes compares what is said about a file with what is said when it is
+// read thoroughly: the same, with places, and perhaps more.
+func sameMistakes(t *testing.T, data []byte, err, thorough error) {
+	t.Helper()
+	var some, all *rule.FileError
+	require.ErrorAs(t, err, &some)
+	require.ErrorAs(t, thorough, &all)
+	require.True(t, some.Cut || len(some.Mistakes) == len(all.Mistakes), "%v, %v", err, thorough)
+	lines := strings.Split(string(data), "\n")
+	for _, m := range all.Mistakes {
+		require.LessOrEqual(t, m.Line, len(lines))
+		require.LessOrEqual(t, m.Column, len(lines[m.Line-1])+1)
+		require.NotEmpty(t, m.Message)
+	}
+}
+
+// Nothing that can't be read hides what else is wrong with a rule, and nothing
+// is said twice.
+func TestEveryMistakeOfARule(t *testing.T) {
+	t.Parallel()
+	const file = `version: 1
+rules:
+  - ID: No-Print
+    type: regexp
+    patern: 'foo(?!bar)'
+    message: 5
+    severity: error
+    multiline: "yes"
+    paths:
+      includes: [/src/**]
+    cases: {match: [~, x], nomatch: [foo]}
+    references: [example.com]
+`
+	_, err := rule.ReadFile(t.Context(), []byte(file), rule.Reading{Thorough: true})
+	var mistakes *rule.FileError
+	require.ErrorAs(t, err, &mistakes)
+	var got strings.Builder
+	for _, m := range mistakes.Mistakes {
+		message, _, _ := strings.Cut(m.Message, ";")
+		fmt.Fprintf(&got, "%d:%d: %s | %s\n", m.Line, m.Column, message, m.Hint)
+	}
+	assert.Equal(t, strings.ReplaceAll(`3:5: rule: unknown key | did you mean 'id'?
+3:9: rules[0].id: must not have 'N' there: each part is lower-case letters and digits, and after the first also '.', '_' and '-' | write 'no-print'
+4:11: rules[0].type: "regexp" is not a type of rule | write 'type: regex'
+5:5: rule: unknown key "patern" | did you mean 'pattern'?
+5:13: rules[0].pattern: at byte 4: negative lookahead (?!…) is not supported: patterns are RE2, without lookaround and backreferences | say what may follow instead, as 'foo([^b]|$)' for 'foo(?!b)'; or match 'foo', and leave files out with 'paths: {exclude: […]}'
+6:14: message: must be a text | put it in single quotes
+7:15: severity: "error" is not a severity | did you mean 'high'?
+8:16: multiline: must be true or false | write the word without quotes
+10:7: paths: unknown key "includes" | did you mean 'include'?
+10:18: rules[0].paths.include[0]: matches nothing: paths start at the root of the repository, without "/" | write "src/**"
+11:21: cases.match[0]: must be a text | there is nothing; give it a value, or remove the line
+11:28: cases: unknown key "nomatch" | did you mean 'no_match'?
+12:18: rules[0].references[0]: must be an absolute http or https URL | write it with its scheme: 'https://…'
+`, "'", "`"), strings.ReplaceAll(got.String(), "'", "`"))
 }

@@ -23,7 +23,7 @@ func (d *decoder) overrides(n *yaml.Node) []Override {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		d.fail(n.Line, "override: must be a mapping of rule ids to what changes, such as `category/name: {severity: low}`")
+		d.failAt(n, "write lines below it like `category/name: {severity: low}`", "override: must be a mapping of rule ids to what changes")
 		return nil
 	}
 	if count := len(n.Content) / 2; count > MaxFileOverrides {
@@ -39,15 +39,15 @@ func (d *decoder) overrides(n *yaml.Node) []Override {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			d.fail(key.Line, "override: each key must be the id of a rule")
+			d.failAt(key, "write lines below it like `category/name: {severity: low}`", "override: each key must be the id of a rule")
 			continue
 		}
 		if err := CheckID(key.Value); err != nil {
-			d.fail(key.Line, "override: an id %v", err)
+			d.failAt(key, idHint(key.Value), "override: an id %v", err)
 			continue
 		}
 		if seen[FullID(o.ID)] {
-			d.fail(key.Line, "override: %s is there twice", o.ID)
+			d.failAt(key, "put both changes under one of them", "override: %s is there twice", o.ID)
 			continue
 		}
 		seen[FullID(o.ID)] = true
@@ -66,10 +66,10 @@ func (d *decoder) override(n *yaml.Node, o *Override) bool {
 		"exclude":  func(n *yaml.Node) { o.Exclude = d.globs(n, "override "+o.ID+": exclude", MaxGlobs) },
 	})
 	if total := size(o.Exclude); total > MaxAllGlobs {
-		d.fail(n.Line, "override %s: exclude: has globs of %d bytes in all; at most %d are allowed", o.ID, total, MaxAllGlobs)
+		d.failAt(n, "", "override %s: exclude: has globs of %d bytes in all; at most %d are allowed", o.ID, total, MaxAllGlobs)
 	}
 	if len(d.mistakes) == before && o.Severity == 0 && len(o.Exclude) == 0 {
-		d.fail(n.Line, "override %s: changes nothing; give it `severity`, `exclude`, or both", o.ID)
+		d.failAt(n, "write `severity: low`, `exclude: [\"docs/**\"]`, or both; to switch the rule off use `disable`", "override %s: changes nothing", o.ID)
 	}
 	return len(d.mistakes) == before
 }
@@ -83,13 +83,13 @@ func (d *decoder) globs(n *yaml.Node, name string, limit int) []string {
 	}
 	var globs []string
 	for i, item := range items {
-		at := indexed(name, i)
-		glob, ok := d.text(item, at)
+		name := indexed(name, i)
+		glob, ok := d.text(item, name)
 		if !ok {
 			continue
 		}
 		if err := match.CheckGlob(glob); err != nil {
-			d.fail(item.Line, "%s: %v", at, err)
+			d.failAt(item, globHint(glob), "%s: %v", name, err)
 		}
 		globs = append(globs, glob)
 	}

@@ -199,12 +199,13 @@ func size(lists ...[]string) (n int) {
 type trials struct {
 	ctx  context.Context //nolint:containedctx // for the length of one call
 	left time.Duration
+	off  bool // cases are not run
 }
 
 // run matches the rule on its own cases, each as a file of which every line was
 // added. Paths are not looked at.
 func (t *trials) run(v *violationList, r Rule) {
-	if len(r.Cases.Match)+len(r.Cases.NoMatch) == 0 {
+	if t.off || len(r.Cases.Match)+len(r.Cases.NoMatch) == 0 {
 		return
 	}
 	began := time.Now()

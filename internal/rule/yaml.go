@@ -2,11 +2,10 @@ package rule
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,62 +16,77 @@ import (
 	"github.com/prwarden/prwarden/internal/rule/plainyaml"
 )
 
-// decoder walks YAML nodes and collects mistakes with their lines.
+// decoder walks YAML nodes and collects mistakes with their places.
 type decoder struct {
 	mistakes []Mistake
-	lines    int // of the document
+	source   source
+	thorough bool // see Reading
 }
 
 // line is a line that the document has: YAML also breaks lines at a lone CR and
 // at some characters that are not ASCII, and so may count more of them.
-func (d *decoder) line(n int) int { return max(min(n, d.lines), 1) }
+func (d *decoder) line(n int) int { return max(min(n, d.source.count()), 1) }
 
+// fail notes a mistake about a line.
 func (d *decoder) fail(line int, format string, args ...any) {
-	if len(d.mistakes) >= maxMistakes {
-		return
+	d.add(Mistake{Line: d.line(line), Message: fmt.Sprintf(format, args...)})
+}
+
+// failAt notes a mistake about a node, with a hint or "".
+func (d *decoder) failAt(n *yaml.Node, hint, format string, args ...any) {
+	d.add(Mistake{Line: d.line(n.Line), Column: d.source.column(n), Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (d *decoder) add(m Mistake) {
+	if len(d.mistakes) < d.limit() {
+		m.Message, m.Hint = cut(m.Message, maxMistake), cut(m.Hint, maxHint)
+		d.mistakes = append(d.mistakes, m)
 	}
-	message := fmt.Sprintf(format, args...)
-	if len(message) > maxMistake {
-		message = strings.ToValidUTF8(message[:maxMistake], "") + "…"
+}
+
+// limit is how many mistakes are looked for.
+func (d *decoder) limit() int {
+	if d.thorough {
+		return maxThoroughMistakes
 	}
-	d.mistakes = append(d.mistakes, Mistake{Line: d.line(line), Message: message})
+	return maxMistakes
 }
 
 func (d *decoder) err() error {
 	if len(d.mistakes) == 0 {
 		return nil
 	}
-	// Keys come in any order, and so do the checks.
-	sorted := slices.SortedStableFunc(slices.Values(d.mistakes), func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) })
-	return &FileError{Mistakes: sorted, Cut: len(sorted) >= maxMistakes}
+	return &FileError{Mistakes: byPlace(d.mistakes), Cut: len(d.mistakes) >= d.limit()}
 }
 
 // document parses the one document in data and returns its root, or nil after
 // a mistake.
 func (d *decoder) document(data []byte) *yaml.Node {
-	d.lines = bytes.Count(data, []byte{'\n'}) + 1
+	d.source = newSource(data, d.thorough)
 	if !utf8.Valid(data) {
 		at := 0
 		for r, size := utf8.DecodeRune(data[at:]); r != utf8.RuneError || size != 1; r, size = utf8.DecodeRune(data[at:]) {
 			at += size
 		}
-		d.fail(bytes.Count(data[:at], []byte{'\n'})+1, "the file must be UTF-8")
+		d.add(Mistake{Line: bytes.Count(data[:at], []byte{'\n'}) + 1, Message: "the file must be UTF-8", Hint: "save it in that encoding"})
 		return nil
 	}
-	if root, ok := plainyaml.Parse(data); ok {
-		return root
+	if !d.thorough { // which needs the columns
+		if root, ok := plainyaml.Parse(data); ok {
+			return root
+		}
 	}
 	stream := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node
 	if err := stream.Decode(&doc); errors.Is(err, io.EOF) {
-		d.fail(1, "the file is empty")
+		d.add(Mistake{Line: 1, Message: "the file is empty", Hint: "begin with `version: 1` and `rules:`"})
 		return nil
 	} else if err != nil {
 		d.syntax(err)
 		return nil
 	}
 	if err := stream.Decode(&more); err == nil {
-		d.fail(more.Line, "the file has more than one YAML document")
+		d.failAt(&more, "remove the `---` and what follows, or make another file of it", "the file has more than one YAML document")
 		return nil
 	} else if !errors.Is(err, io.EOF) {
 		d.syntax(err)
@@ -81,24 +95,10 @@ func (d *decoder) document(data []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// syntax takes over an error of the YAML parser, which has the line in its
-// text only.
-func (d *decoder) syntax(err error) {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
-	if m := regexp.MustCompile(`^line (\d+): (.*)`).FindStringSubmatch(text); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		text = m[2]
-	}
-	// The parser quotes names of anchors and tags, which can be anything.
-	text = regexp.MustCompile(`'.*'`).ReplaceAllString(text, "…")
-	d.fail(line, "not valid YAML: %s", text)
-}
-
 // plain says whether n has neither anchor nor alias.
 func (d *decoder) plain(n *yaml.Node, name string) bool {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		d.fail(n.Line, "%s: anchors and aliases are not allowed", name)
+		d.failAt(n, "write the text out; put it in quotes if it begins with `*` or `&`", "%s: anchors and aliases are not allowed", name)
 		return false
 	}
 	return true
@@ -107,40 +107,47 @@ func (d *decoder) plain(n *yaml.Node, name string) bool {
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 // mapping calls for each key of n the function under it. Keys without one, and
-// keys that are there twice, are mistakes.
+// keys that are there twice, are mistakes; a key that is mistyped is read as
+// the one that it was meant to be, so that mistakes in its value are found too.
 func (d *decoder) mapping(n *yaml.Node, name string, keys map[string]func(value *yaml.Node)) bool {
 	if !d.plain(n, name) {
 		return false
 	}
+	known := slices.Sorted(maps.Keys(keys))
 	if n.Kind != yaml.MappingNode {
-		d.fail(n.Line, "%s: must be a mapping of keys to values", name)
+		d.failAt(n, fmt.Sprintf("write keys below it, each with a colon and a value: `%s: …`", known[0]), "%s: must be a mapping of keys to values", name)
 		return false
 	}
-	before := len(d.mistakes)
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		read, known := keys[key.Value]
+		read, ok := keys[key.Value]
 		switch {
-		case key.Kind != yaml.ScalarNode || !known:
-			d.fail(key.Line, "%s: unknown key%s; known keys: %s", name, shown(key.Value, ""), keyList(keys))
+		case key.Kind != yaml.ScalarNode || !ok:
+			means, hint := keyHint(key.Value, known)
+			d.failAt(key, hint, "%s: unknown key%s; known keys: %s", name, shown(key.Value, ""), strings.Join(known, ", "))
+			if means != "" && key.Kind == yaml.ScalarNode && !seen[means] && !has(n, means) {
+				seen[means] = true
+				keys[means](value)
+			}
 		case seen[key.Value]:
-			d.fail(key.Line, "%s: key %q is there twice", name, key.Value)
+			d.failAt(key, "keep one of them", "%s: key %q is there twice", name, key.Value)
 		case d.plain(key, name):
 			seen[key.Value] = true
 			read(value)
 		}
 	}
-	return len(d.mistakes) == before
+	return true
 }
 
-func keyList(keys map[string]func(*yaml.Node)) string {
-	list := make([]string, 0, len(keys))
-	for k := range keys {
-		list = append(list, k)
+// has says whether a mapping has a key.
+func has(n *yaml.Node, key string) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return true
+		}
 	}
-	slices.Sort(list)
-	return strings.Join(list, ", ")
+	return false
 }
 
 // list returns the items of n. Nothing at all is an empty list.
@@ -149,7 +156,7 @@ func (d *decoder) list(n *yaml.Node, name string) []*yaml.Node {
 	case !d.plain(n, name), isNull(n):
 		return nil
 	case n.Kind != yaml.SequenceNode:
-		d.fail(n.Line, "%s: must be a list", name)
+		d.failAt(n, "put it in brackets, `[…]`, or on lines that begin with `- `", "%s: must be a list", name)
 		return nil
 	}
 	return n.Content
@@ -160,19 +167,29 @@ func (d *decoder) text(n *yaml.Node, name string) (string, bool) {
 		return "", false
 	}
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
-		d.fail(n.Line, "%s: must be a text; put it in quotes if it looks like something else", name)
+		hint := "put it in single quotes"
+		switch {
+		case isNull(n):
+			hint = "there is nothing; give it a value, or remove the line"
+		case n.Kind == yaml.SequenceNode:
+			hint = "give one text, without brackets and `- `"
+		case n.Kind == yaml.MappingNode:
+			hint = "put the text in single quotes when it has `: ` or begins with `{`"
+		}
+		d.failAt(n, hint, "%s: must be a text; put it in quotes if it looks like something else", name)
 		return "", false
 	}
 	return n.Value, true
 }
 
+// severity reads the word of a severity.
 func (d *decoder) severity(n *yaml.Node, name string) (s Severity, ok bool) {
 	word, ok := d.text(n, name)
 	if !ok {
 		return 0, false
 	}
 	if s, ok = ParseSeverity(word); !ok {
-		d.fail(n.Line, "%s:%s is not a severity; one of %s", name, shown(word, " this"), SeverityList())
+		d.failAt(n, severityHint(word), "%s:%s is not a severity; one of %s", name, shown(word, " this"), SeverityList())
 	}
 	return s, ok
 }
@@ -186,68 +203,69 @@ func (d *decoder) flag(n *yaml.Node, name string) bool {
 		return false
 	}
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" || n.Decode(&b) != nil {
-		d.fail(n.Line, "%s: must be true or false", name)
+		d.failAt(n, "write the word without quotes", "%s: must be true or false", name)
 	}
 	return b
 }
 
-// places are the lines of a rule's fields, by their paths.
-type places struct {
-	start  int
-	fields map[string]int
-	broken bool // something could not be read: what is missing is not the author's omission
+// fields are the nodes of a rule's fields, by their paths.
+type fields struct {
+	start  *yaml.Node
+	nodes  map[string]*yaml.Node
+	unread map[string]bool // what is missing there is not the author's omission
 }
 
-// line is the line of a field, or of what it is in.
-func (p places) line(field string) int {
+// node is that of a field, or of what it is in.
+func (f fields) node(field string) *yaml.Node {
 	for field != "" {
-		if line, ok := p.fields[field]; ok {
-			return line
+		if n, ok := f.nodes[field]; ok {
+			return n
 		}
-		cut := max(strings.LastIndexByte(field, '.'), strings.LastIndexByte(field, '['), 0)
-		field = field[:cut]
+		end := max(strings.LastIndexByte(field, '.'), strings.LastIndexByte(field, '['), 0)
+		field = field[:end]
 	}
-	return p.start
+	return f.start
 }
 
-// rule reads one rule, without validating it.
-func (d *decoder) rule(n *yaml.Node) (Rule, places) {
-	var r Rule
-	at := places{start: n.Line, fields: map[string]int{}}
+// rule reads one rule, without validating it. It is not ok when nothing of it
+// could be read.
+func (d *decoder) rule(n *yaml.Node) (r Rule, f fields, ok bool) {
+	f = fields{start: n, nodes: map[string]*yaml.Node{}, unread: map[string]bool{}}
+	read := func(field string, n *yaml.Node, from func(*yaml.Node, string) (string, bool)) (s string) {
+		f.nodes[field] = n
+		s, ok := from(n, field)
+		f.unread[field] = !ok
+		return s
+	}
 	text := func(field string, into *string) func(*yaml.Node) {
-		return func(n *yaml.Node) {
-			at.fields[field] = n.Line
-			*into, _ = d.text(n, field)
-		}
+		return func(n *yaml.Node) { *into = read(field, n, d.text) }
 	}
 	texts := func(field string, into *[]string) func(*yaml.Node) {
 		return func(n *yaml.Node) {
-			at.fields[field] = n.Line
+			f.nodes[field] = n
 			for i, item := range d.list(n, field) {
-				name := fmt.Sprintf("%s[%d]", field, i)
-				at.fields[name] = item.Line
-				s, _ := d.text(item, name)
-				*into = append(*into, s)
+				*into = append(*into, read(indexed(field, i), item, d.text))
 			}
 		}
 	}
 	group := func(field string, keys map[string]func(*yaml.Node)) func(*yaml.Node) {
 		return func(n *yaml.Node) {
-			at.fields[field] = n.Line
+			f.nodes[field] = n
 			if !isNull(n) {
 				d.mapping(n, field, keys)
 			}
 		}
 	}
-	before := len(d.mistakes)
-	d.mapping(n, "rule", map[string]func(*yaml.Node){
+	ok = d.mapping(n, "rule", map[string]func(*yaml.Node){
 		"id":      text("id", &r.ID),
 		"type":    text("type", &r.Type),
 		"pattern": text("pattern", &r.Pattern),
 		"message": text("message", &r.Message),
 		"severity": func(n *yaml.Node) {
-			at.fields["severity"] = n.Line
-			r.Severity, _ = d.severity(n, "severity")
+			f.nodes["severity"] = n
+			var ok bool
+			r.Severity, ok = d.severity(n, "severity")
+			f.unread["severity"] = !ok
 		},
 		"multiline": func(n *yaml.Node) { r.Multiline = d.flag(n, "multiline") },
 		"redact":    func(n *yaml.Node) { r.Redact = d.flag(n, "redact") },
@@ -261,6 +279,5 @@ func (d *decoder) rule(n *yaml.Node) (Rule, places) {
 		}),
 		"references": texts("references", &r.References),
 	})
-	at.broken = len(d.mistakes) > before
-	return r, at
+	return r, f, ok
 }

@@ -1,0 +1,63 @@
+package rule
+
+import (
+	"bytes"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// source is the text of a rules file, to find places in.
+type source struct {
+	text   []byte
+	lines  int
+	starts []int // offset of each line; only where columns are wanted
+}
+
+func newSource(text []byte, columns bool) source {
+	s := source{text: text, lines: bytes.Count(text, []byte{'\n'}) + 1}
+	if columns {
+		s.starts = append(s.starts, 0)
+		for i, c := range text {
+			if c == '\n' {
+				s.starts = append(s.starts, i+1)
+			}
+		}
+	}
+	return s
+}
+
+// count is the number of lines.
+func (s source) count() int { return s.lines }
+
+// line returns a line, from 1, without its ending; "" for one that there is not.
+func (s source) line(n int) string {
+	if n < 1 || n > s.lines {
+		return ""
+	}
+	rest := s.text
+	if s.starts != nil {
+		rest = rest[s.starts[n-1]:]
+	} else {
+		for range n - 1 {
+			rest = rest[bytes.IndexByte(rest, '\n')+1:]
+		}
+	}
+	line, _, _ := bytes.Cut(rest, []byte{'\n'})
+	return string(bytes.TrimSuffix(line, []byte{'\r'}))
+}
+
+// column is the column of a node, in bytes, or 0 when columns are not wanted.
+func (s source) column(n *yaml.Node) int {
+	if s.starts == nil || n.Column < 1 || n.Line < 1 || n.Line > s.lines {
+		return 0
+	}
+	left := n.Column - 1 // YAML counts characters
+	line := s.line(n.Line)
+	for i := range line {
+		if left == 0 {
+			return i + 1
+		}
+		left--
+	}
+	return len(line) + 1
+}
