@@ -26,9 +26,10 @@ func (s Streams) Lookup(name string) string {
 	return ""
 }
 
-// Exit codes of the program. 1 is kept for reviews that find too much.
+// Exit codes of the program.
 const (
 	ExitOK     = 0
+	ExitFound  = 1 // all went through, and what was looked at did not pass
 	ExitUsage  = 2 // the command line or the configuration is wrong
 	ExitFailed = 3 // the service or the review failed
 )
@@ -50,6 +51,10 @@ func Usagef(format string, args ...any) error {
 // ErrSilent is a failure about which everything has been said.
 var ErrSilent = errors.New("failed")
 
+// ErrFound says that what was looked at did not pass, about which everything
+// has been said: it has findings over a threshold, mistakes, or failed tests.
+var ErrFound = fmt.Errorf("did not pass: %w", ErrSilent)
+
 // ExitCode is the exit code for what a command returned.
 func ExitCode(err error) int {
 	var usage *UsageError
@@ -58,6 +63,8 @@ func ExitCode(err error) int {
 		return ExitOK
 	case errors.As(err, &usage):
 		return ExitUsage
+	case errors.Is(err, ErrFound):
+		return ExitFound
 	}
 	return ExitFailed
 }
