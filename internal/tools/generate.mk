@@ -2,11 +2,12 @@
 # The Makefile includes this file; paths are relative to the root of the
 # repository. docs/decisions/0001-code-generation.md says why it is so.
 
-.PHONY: generate verify-generate test-tools lint-protos format-protos breaking tools tools-lint third-party
+.PHONY: generate verify-generate test-tools lint-protos format-protos breaking tools tools-lint tools-sdks third-party need-languages
 
 # Stamps say that the tools in bin/ are those of their go.mod.
 tools_generators := bin/.generators
 tools_linters := bin/.linters
+tools_sdks := bin/.sdks
 
 $(tools_generators): internal/tools/go.mod internal/tools/go.sum $(wildcard internal/tools/cmd/*/*.go)
 	@mkdir -p bin
@@ -20,18 +21,42 @@ $(tools_linters): internal/tools/lint/go.mod internal/tools/lint/go.sum
 	@cd internal/tools/lint && go build -buildvcs=false -o ../../../bin/ tool
 	@touch $@
 
+$(tools_sdks): internal/tools/sdk/install.sh internal/tools/sdk/pom.xml internal/tools/sdk/requirements.txt gen/typescript/package-lock.json | need-languages
+	@mkdir -p bin
+	@echo "Installing the generators for Python, TypeScript and Java into bin/sdk; that takes half a minute."
+	@internal/tools/sdk/install.sh
+	@touch $@
+
 tools: $(tools_generators) ## Build the code generators into bin/
 
 tools-lint: $(tools_linters) ## Build golangci-lint and govulncheck into bin/
 
+tools-sdks: $(tools_sdks) ## Install the generators for Python, TypeScript and Java into bin/sdk
+
 third-party: $(tools_generators)
 	@bin/thirdparty .third_party
 
-generate: third-party ## Regenerate gen/ from the protos
+generate: third-party tools-sdks ## Regenerate gen/ from the protos
 	@internal/tools/generate.sh
 
-verify-generate: third-party ## Fail when gen/ is not what the protos make
+verify-generate: third-party tools-sdks ## Fail when gen/ is not what the protos make
 	@internal/tools/generate.sh --verify
+
+# The other languages have their tools from their own registries.
+need-languages:
+	@missing=; \
+	python3 -c 'import venv, ensurepip' 2>/dev/null || missing="$$missing python3-venv"; \
+	command -v npm >/dev/null || missing="$$missing nodejs npm"; \
+	command -v javac >/dev/null || missing="$$missing default-jdk-headless"; \
+	command -v mvn >/dev/null || missing="$$missing maven"; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing$$missing." && apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || exit 1; \
+	elif [ -n "$$missing" ]; then \
+	  echo "The SDKs need Python 3.10, Node 20 with npm, a JDK 17 and Maven, or newer ones. Install (here by the names of Debian's packages):$$missing" >&2; exit 1; \
+	fi; \
+	node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || { \
+	  echo "The SDKs need Node 20 or newer; this is $$(node --version). Get it from https://nodejs.org and try again." >&2; exit 1; }
 
 test-tools: ## Test the generators themselves
 	@cd internal/tools && go test ./...

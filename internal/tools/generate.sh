@@ -1,21 +1,34 @@
 #!/bin/sh
-# Makes gen/ from the protos. With --verify it changes nothing and fails when
-# gen/ differs from what it would make, or holds files that git does not know.
-# Run from the root of the repository, after bin/ and .third_party are there.
+# Makes the generated part of gen/ from the protos. With --verify it changes
+# nothing and fails when that differs from what it would make, or holds files
+# that git does not know. Run from the root of the repository, after bin/,
+# bin/sdk and .third_party are there.
 set -eu
+
+# What is made, files and folders. All else in gen/ is written by hand.
+made="gen/go/prwarden
+gen/openapi/openapi.json
+gen/python/src/prwarden/v1
+gen/typescript/src/grpc/gen
+gen/typescript/src/rest/gen
+gen/java/src/main/java/io/prwarden/v1"
 
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 
-bin/buf generate --output "$fresh"
-# The Go package around the OpenAPI document is written by hand.
-cp gen/openapi/*.go "$fresh/gen/openapi/"
+for template in buf.gen.yaml buf.gen.sdk.yaml buf.gen.errors.yaml; do
+	bin/buf generate --template "$template" --output "$fresh"
+done
+mkdir -p "$fresh/gen/typescript/src/rest/gen"
+bin/sdk/node/node_modules/.bin/openapi-typescript "$fresh/gen/openapi/openapi.json" \
+	--output "$fresh/gen/typescript/src/rest/gen/openapi.ts" >/dev/null
+# A Python package without this file is none for type checkers.
+echo '"""Messages and gRPC stubs of version 1 of the API, made from its protos."""' >"$fresh/gen/python/src/prwarden/v1/__init__.py"
 
-if diff -r gen "$fresh/gen" >"$fresh/differences"; then
-	same=yes
-else
-	same=no
-fi
+same=yes
+for path in $made; do
+	diff -r "$path" "$fresh/$path" >>"$fresh/differences" 2>&1 || same=no
+done
 
 if [ "${1-}" = --verify ]; then
 	if [ "$same" = no ]; then
@@ -39,12 +52,15 @@ if [ "$same" = yes ]; then
 fi
 # Files that are no longer made have to go, and files that did not change keep
 # their time.
-(cd gen && find . -type f) | while read -r file; do
-	[ -e "$fresh/gen/$file" ] || rm "gen/$file"
+for path in $made; do
+	[ -e "$path" ] || continue
+	find "$path" -type f
+done | while read -r file; do
+	[ -e "$fresh/$file" ] || rm "$file"
 done
-(cd "$fresh/gen" && find . -type f) | while read -r file; do
-	cmp -s "$fresh/gen/$file" "gen/$file" && continue
-	mkdir -p "gen/$(dirname "$file")"
-	cp "$fresh/gen/$file" "gen/$file"
-	echo "gen/${file#./}"
+(cd "$fresh" && find gen -type f) | while read -r file; do
+	cmp -s "$fresh/$file" "$file" && continue
+	mkdir -p "$(dirname "$file")"
+	cp "$fresh/$file" "$file"
+	echo "$file"
 done

@@ -1,0 +1,960 @@
+package io.prwarden.v1;
+
+import static io.grpc.MethodDescriptor.generateFullMethodName;
+
+/**
+ * <pre>
+ * RuleService lists rulesets and reads, creates, tries and deletes rules of
+ * the caller's organization.
+ * Errors of every call: UNAUTHENTICATED without a valid key,
+ * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
+ * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
+ * while the database is away.
+ * </pre>
+ */
+@io.grpc.stub.annotations.GrpcGenerated
+public final class RuleServiceGrpc {
+
+  private RuleServiceGrpc() {}
+
+  public static final java.lang.String SERVICE_NAME = "prwarden.v1.RuleService";
+
+  // Static method descriptors that strictly reflect the proto.
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ListRulesetsRequest,
+      io.prwarden.v1.ListRulesetsResponse> getListRulesetsMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "ListRulesets",
+      requestType = io.prwarden.v1.ListRulesetsRequest.class,
+      responseType = io.prwarden.v1.ListRulesetsResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.ListRulesetsRequest,
+      io.prwarden.v1.ListRulesetsResponse> getListRulesetsMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.ListRulesetsRequest, io.prwarden.v1.ListRulesetsResponse> getListRulesetsMethod;
+    if ((getListRulesetsMethod = RuleServiceGrpc.getListRulesetsMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getListRulesetsMethod = RuleServiceGrpc.getListRulesetsMethod) == null) {
+          RuleServiceGrpc.getListRulesetsMethod = getListRulesetsMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.ListRulesetsRequest, io.prwarden.v1.ListRulesetsResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "ListRulesets"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListRulesetsRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListRulesetsResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("ListRulesets"))
+              .build();
+        }
+      }
+    }
+    return getListRulesetsMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.ListRulesRequest,
+      io.prwarden.v1.ListRulesResponse> getListRulesMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "ListRules",
+      requestType = io.prwarden.v1.ListRulesRequest.class,
+      responseType = io.prwarden.v1.ListRulesResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.ListRulesRequest,
+      io.prwarden.v1.ListRulesResponse> getListRulesMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.ListRulesRequest, io.prwarden.v1.ListRulesResponse> getListRulesMethod;
+    if ((getListRulesMethod = RuleServiceGrpc.getListRulesMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getListRulesMethod = RuleServiceGrpc.getListRulesMethod) == null) {
+          RuleServiceGrpc.getListRulesMethod = getListRulesMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.ListRulesRequest, io.prwarden.v1.ListRulesResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "ListRules"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListRulesRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.ListRulesResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("ListRules"))
+              .build();
+        }
+      }
+    }
+    return getListRulesMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.GetRuleRequest,
+      io.prwarden.v1.GetRuleResponse> getGetRuleMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "GetRule",
+      requestType = io.prwarden.v1.GetRuleRequest.class,
+      responseType = io.prwarden.v1.GetRuleResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.GetRuleRequest,
+      io.prwarden.v1.GetRuleResponse> getGetRuleMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.GetRuleRequest, io.prwarden.v1.GetRuleResponse> getGetRuleMethod;
+    if ((getGetRuleMethod = RuleServiceGrpc.getGetRuleMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getGetRuleMethod = RuleServiceGrpc.getGetRuleMethod) == null) {
+          RuleServiceGrpc.getGetRuleMethod = getGetRuleMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.GetRuleRequest, io.prwarden.v1.GetRuleResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "GetRule"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetRuleRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.GetRuleResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("GetRule"))
+              .build();
+        }
+      }
+    }
+    return getGetRuleMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.CreateRuleRequest,
+      io.prwarden.v1.CreateRuleResponse> getCreateRuleMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "CreateRule",
+      requestType = io.prwarden.v1.CreateRuleRequest.class,
+      responseType = io.prwarden.v1.CreateRuleResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.CreateRuleRequest,
+      io.prwarden.v1.CreateRuleResponse> getCreateRuleMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.CreateRuleRequest, io.prwarden.v1.CreateRuleResponse> getCreateRuleMethod;
+    if ((getCreateRuleMethod = RuleServiceGrpc.getCreateRuleMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getCreateRuleMethod = RuleServiceGrpc.getCreateRuleMethod) == null) {
+          RuleServiceGrpc.getCreateRuleMethod = getCreateRuleMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.CreateRuleRequest, io.prwarden.v1.CreateRuleResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "CreateRule"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.CreateRuleRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.CreateRuleResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("CreateRule"))
+              .build();
+        }
+      }
+    }
+    return getCreateRuleMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.TestRuleRequest,
+      io.prwarden.v1.TestRuleResponse> getTestRuleMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "TestRule",
+      requestType = io.prwarden.v1.TestRuleRequest.class,
+      responseType = io.prwarden.v1.TestRuleResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.TestRuleRequest,
+      io.prwarden.v1.TestRuleResponse> getTestRuleMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.TestRuleRequest, io.prwarden.v1.TestRuleResponse> getTestRuleMethod;
+    if ((getTestRuleMethod = RuleServiceGrpc.getTestRuleMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getTestRuleMethod = RuleServiceGrpc.getTestRuleMethod) == null) {
+          RuleServiceGrpc.getTestRuleMethod = getTestRuleMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.TestRuleRequest, io.prwarden.v1.TestRuleResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "TestRule"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.TestRuleRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.TestRuleResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("TestRule"))
+              .build();
+        }
+      }
+    }
+    return getTestRuleMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<io.prwarden.v1.DeleteRuleRequest,
+      io.prwarden.v1.DeleteRuleResponse> getDeleteRuleMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "DeleteRule",
+      requestType = io.prwarden.v1.DeleteRuleRequest.class,
+      responseType = io.prwarden.v1.DeleteRuleResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.prwarden.v1.DeleteRuleRequest,
+      io.prwarden.v1.DeleteRuleResponse> getDeleteRuleMethod() {
+    io.grpc.MethodDescriptor<io.prwarden.v1.DeleteRuleRequest, io.prwarden.v1.DeleteRuleResponse> getDeleteRuleMethod;
+    if ((getDeleteRuleMethod = RuleServiceGrpc.getDeleteRuleMethod) == null) {
+      synchronized (RuleServiceGrpc.class) {
+        if ((getDeleteRuleMethod = RuleServiceGrpc.getDeleteRuleMethod) == null) {
+          RuleServiceGrpc.getDeleteRuleMethod = getDeleteRuleMethod =
+              io.grpc.MethodDescriptor.<io.prwarden.v1.DeleteRuleRequest, io.prwarden.v1.DeleteRuleResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "DeleteRule"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.DeleteRuleRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.prwarden.v1.DeleteRuleResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new RuleServiceMethodDescriptorSupplier("DeleteRule"))
+              .build();
+        }
+      }
+    }
+    return getDeleteRuleMethod;
+  }
+
+  /**
+   * Creates a new async stub that supports all call types for the service
+   */
+  public static RuleServiceStub newStub(io.grpc.Channel channel) {
+    io.grpc.stub.AbstractStub.StubFactory<RuleServiceStub> factory =
+      new io.grpc.stub.AbstractStub.StubFactory<RuleServiceStub>() {
+        @java.lang.Override
+        public RuleServiceStub newStub(io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+          return new RuleServiceStub(channel, callOptions);
+        }
+      };
+    return RuleServiceStub.newStub(factory, channel);
+  }
+
+  /**
+   * Creates a new blocking-style stub that supports all types of calls on the service
+   */
+  public static RuleServiceBlockingV2Stub newBlockingV2Stub(
+      io.grpc.Channel channel) {
+    io.grpc.stub.AbstractStub.StubFactory<RuleServiceBlockingV2Stub> factory =
+      new io.grpc.stub.AbstractStub.StubFactory<RuleServiceBlockingV2Stub>() {
+        @java.lang.Override
+        public RuleServiceBlockingV2Stub newStub(io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+          return new RuleServiceBlockingV2Stub(channel, callOptions);
+        }
+      };
+    return RuleServiceBlockingV2Stub.newStub(factory, channel);
+  }
+
+  /**
+   * Creates a new blocking-style stub that supports unary and streaming output calls on the service
+   */
+  public static RuleServiceBlockingStub newBlockingStub(
+      io.grpc.Channel channel) {
+    io.grpc.stub.AbstractStub.StubFactory<RuleServiceBlockingStub> factory =
+      new io.grpc.stub.AbstractStub.StubFactory<RuleServiceBlockingStub>() {
+        @java.lang.Override
+        public RuleServiceBlockingStub newStub(io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+          return new RuleServiceBlockingStub(channel, callOptions);
+        }
+      };
+    return RuleServiceBlockingStub.newStub(factory, channel);
+  }
+
+  /**
+   * Creates a new ListenableFuture-style stub that supports unary calls on the service
+   */
+  public static RuleServiceFutureStub newFutureStub(
+      io.grpc.Channel channel) {
+    io.grpc.stub.AbstractStub.StubFactory<RuleServiceFutureStub> factory =
+      new io.grpc.stub.AbstractStub.StubFactory<RuleServiceFutureStub>() {
+        @java.lang.Override
+        public RuleServiceFutureStub newStub(io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+          return new RuleServiceFutureStub(channel, callOptions);
+        }
+      };
+    return RuleServiceFutureStub.newStub(factory, channel);
+  }
+
+  /**
+   * <pre>
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
+   * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
+   * while the database is away.
+   * </pre>
+   */
+  public interface AsyncService {
+
+    /**
+     * <pre>
+     * ListRulesets lists the rulesets that are active for the caller's
+     * organization: `default`, `custom`, and one for each repository that has
+     * rules of its own. Scope: rules:read.
+     * </pre>
+     */
+    default void listRulesets(io.prwarden.v1.ListRulesetsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListRulesetsResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getListRulesetsMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * ListRules lists the rules of one ruleset, ordered by id. Scope:
+     * rules:read. Errors: NOT_FOUND for an unknown ruleset.
+     * </pre>
+     */
+    default void listRules(io.prwarden.v1.ListRulesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListRulesResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getListRulesMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * GetRule reads one rule: a default rule, or a rule that was created over
+     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * </pre>
+     */
+    default void getRule(io.prwarden.v1.GetRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetRuleResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getGetRuleMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * CreateRule creates a custom rule. It applies to reviews that are claimed
+     * after the answer. Answered with 201 over REST. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT with the field and what is allowed, also when the
+     * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+     * repository that the organization may not scan; ALREADY_EXISTS
+     * (RULE_EXISTS) when the id is taken, by a default rule too;
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * </pre>
+     */
+    default void createRule(io.prwarden.v1.CreateRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.CreateRuleResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getCreateRuleMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * TestRule runs a pattern over a text without storing anything. The text is
+     * treated as one file of which every line was added. Scope: rules:read.
+     * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
+     * </pre>
+     */
+    default void testRule(io.prwarden.v1.TestRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.TestRuleResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getTestRuleMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * DeleteRule deletes a custom rule. Reviews that are already running still
+     * use it. Answered with 204 and no body over REST. Scope: rules:write.
+     * Errors: PERMISSION_DENIED (DEFAULT_RULE) for a rule of the default
+     * ruleset, which can only be disabled in a repository's rules file;
+     * NOT_FOUND.
+     * </pre>
+     */
+    default void deleteRule(io.prwarden.v1.DeleteRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.DeleteRuleResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getDeleteRuleMethod(), responseObserver);
+    }
+  }
+
+  /**
+   * Base class for the server implementation of the service RuleService.
+   * <pre>
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
+   * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
+   * while the database is away.
+   * </pre>
+   */
+  public static abstract class RuleServiceImplBase
+      implements io.grpc.BindableService, AsyncService {
+
+    @java.lang.Override public final io.grpc.ServerServiceDefinition bindService() {
+      return RuleServiceGrpc.bindService(this);
+    }
+  }
+
+  /**
+   * A stub to allow clients to do asynchronous rpc calls to service RuleService.
+   * <pre>
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
+   * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
+   * while the database is away.
+   * </pre>
+   */
+  public static final class RuleServiceStub
+      extends io.grpc.stub.AbstractAsyncStub<RuleServiceStub> {
+    private RuleServiceStub(
+        io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+      super(channel, callOptions);
+    }
+
+    @java.lang.Override
+    protected RuleServiceStub build(
+        io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+      return new RuleServiceStub(channel, callOptions);
+    }
+
+    /**
+     * <pre>
+     * ListRulesets lists the rulesets that are active for the caller's
+     * organization: `default`, `custom`, and one for each repository that has
+     * rules of its own. Scope: rules:read.
+     * </pre>
+     */
+    public void listRulesets(io.prwarden.v1.ListRulesetsRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListRulesetsResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getListRulesetsMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * ListRules lists the rules of one ruleset, ordered by id. Scope:
+     * rules:read. Errors: NOT_FOUND for an unknown ruleset.
+     * </pre>
+     */
+    public void listRules(io.prwarden.v1.ListRulesRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.ListRulesResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getListRulesMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * GetRule reads one rule: a default rule, or a rule that was created over
+     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * </pre>
+     */
+    public void getRule(io.prwarden.v1.GetRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.GetRuleResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getGetRuleMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * CreateRule creates a custom rule. It applies to reviews that are claimed
+     * after the answer. Answered with 201 over REST. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT with the field and what is allowed, also when the
+     * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+     * repository that the organization may not scan; ALREADY_EXISTS
+     * (RULE_EXISTS) when the id is taken, by a default rule too;
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * </pre>
+     */
+    public void createRule(io.prwarden.v1.CreateRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.CreateRuleResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getCreateRuleMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * TestRule runs a pattern over a text without storing anything. The text is
+     * treated as one file of which every line was added. Scope: rules:read.
+     * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
+     * </pre>
+     */
+    public void testRule(io.prwarden.v1.TestRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.TestRuleResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getTestRuleMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * DeleteRule deletes a custom rule. Reviews that are already running still
+     * use it. Answered with 204 and no body over REST. Scope: rules:write.
+     * Errors: PERMISSION_DENIED (DEFAULT_RULE) for a rule of the default
+     * ruleset, which can only be disabled in a repository's rules file;
+     * NOT_FOUND.
+     * </pre>
+     */
+    public void deleteRule(io.prwarden.v1.DeleteRuleRequest request,
+        io.grpc.stub.StreamObserver<io.prwarden.v1.DeleteRuleResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getDeleteRuleMethod(), getCallOptions()), request, responseObserver);
+    }
+  }
+
+  /**
+   * A stub to allow clients to do synchronous rpc calls to service RuleService.
+   * <pre>
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
+   * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
+   * while the database is away.
+   * </pre>
+   */
+  public static final class RuleServiceBlockingV2Stub
+      extends io.grpc.stub.AbstractBlockingStub<RuleServiceBlockingV2Stub> {
+    private RuleServiceBlockingV2Stub(
+        io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+      super(channel, callOptions);
+    }
+
+    @java.lang.Override
+    protected RuleServiceBlockingV2Stub build(
+        io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+      return new RuleServiceBlockingV2Stub(channel, callOptions);
+    }
+
+    /**
+     * <pre>
+     * ListRulesets lists the rulesets that are active for the caller's
+     * organization: `default`, `custom`, and one for each repository that has
+     * rules of its own. Scope: rules:read.
+     * </pre>
+     */
+    public io.prwarden.v1.ListRulesetsResponse listRulesets(io.prwarden.v1.ListRulesetsRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getListRulesetsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * ListRules lists the rules of one ruleset, ordered by id. Scope:
+     * rules:read. Errors: NOT_FOUND for an unknown ruleset.
+     * </pre>
+     */
+    public io.prwarden.v1.ListRulesResponse listRules(io.prwarden.v1.ListRulesRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getListRulesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * GetRule reads one rule: a default rule, or a rule that was created over
+     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * </pre>
+     */
+    public io.prwarden.v1.GetRuleResponse getRule(io.prwarden.v1.GetRuleRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getGetRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * CreateRule creates a custom rule. It applies to reviews that are claimed
+     * after the answer. Answered with 201 over REST. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT with the field and what is allowed, also when the
+     * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+     * repository that the organization may not scan; ALREADY_EXISTS
+     * (RULE_EXISTS) when the id is taken, by a default rule too;
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * </pre>
+     */
+    public io.prwarden.v1.CreateRuleResponse createRule(io.prwarden.v1.CreateRuleRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getCreateRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * TestRule runs a pattern over a text without storing anything. The text is
+     * treated as one file of which every line was added. Scope: rules:read.
+     * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
+     * </pre>
+     */
+    public io.prwarden.v1.TestRuleResponse testRule(io.prwarden.v1.TestRuleRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getTestRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * DeleteRule deletes a custom rule. Reviews that are already running still
+     * use it. Answered with 204 and no body over REST. Scope: rules:write.
+     * Errors: PERMISSION_DENIED (DEFAULT_RULE) for a rule of the default
+     * ruleset, which can only be disabled in a repository's rules file;
+     * NOT_FOUND.
+     * </pre>
+     */
+    public io.prwarden.v1.DeleteRuleResponse deleteRule(io.prwarden.v1.DeleteRuleRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getDeleteRuleMethod(), getCallOptions(), request);
+    }
+  }
+
+  /**
+   * A stub to allow clients to do limited synchronous rpc calls to service RuleService.
+   * <pre>
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
+   * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
+   * while the database is away.
+   * </pre>
+   */
+  public static final class RuleServiceBlockingStub
+      extends io.grpc.stub.AbstractBlockingStub<RuleServiceBlockingStub> {
+    private RuleServiceBlockingStub(
+        io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+      super(channel, callOptions);
+    }
+
+    @java.lang.Override
+    protected RuleServiceBlockingStub build(
+        io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+      return new RuleServiceBlockingStub(channel, callOptions);
+    }
+
+    /**
+     * <pre>
+     * ListRulesets lists the rulesets that are active for the caller's
+     * organization: `default`, `custom`, and one for each repository that has
+     * rules of its own. Scope: rules:read.
+     * </pre>
+     */
+    public io.prwarden.v1.ListRulesetsResponse listRulesets(io.prwarden.v1.ListRulesetsRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getListRulesetsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * ListRules lists the rules of one ruleset, ordered by id. Scope:
+     * rules:read. Errors: NOT_FOUND for an unknown ruleset.
+     * </pre>
+     */
+    public io.prwarden.v1.ListRulesResponse listRules(io.prwarden.v1.ListRulesRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getListRulesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * GetRule reads one rule: a default rule, or a rule that was created over
+     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * </pre>
+     */
+    public io.prwarden.v1.GetRuleResponse getRule(io.prwarden.v1.GetRuleRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getGetRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * CreateRule creates a custom rule. It applies to reviews that are claimed
+     * after the answer. Answered with 201 over REST. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT with the field and what is allowed, also when the
+     * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+     * repository that the organization may not scan; ALREADY_EXISTS
+     * (RULE_EXISTS) when the id is taken, by a default rule too;
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * </pre>
+     */
+    public io.prwarden.v1.CreateRuleResponse createRule(io.prwarden.v1.CreateRuleRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getCreateRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * TestRule runs a pattern over a text without storing anything. The text is
+     * treated as one file of which every line was added. Scope: rules:read.
+     * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
+     * </pre>
+     */
+    public io.prwarden.v1.TestRuleResponse testRule(io.prwarden.v1.TestRuleRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getTestRuleMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * DeleteRule deletes a custom rule. Reviews that are already running still
+     * use it. Answered with 204 and no body over REST. Scope: rules:write.
+     * Errors: PERMISSION_DENIED (DEFAULT_RULE) for a rule of the default
+     * ruleset, which can only be disabled in a repository's rules file;
+     * NOT_FOUND.
+     * </pre>
+     */
+    public io.prwarden.v1.DeleteRuleResponse deleteRule(io.prwarden.v1.DeleteRuleRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getDeleteRuleMethod(), getCallOptions(), request);
+    }
+  }
+
+  /**
+   * A stub to allow clients to do ListenableFuture-style rpc calls to service RuleService.
+   * <pre>
+   * RuleService lists rulesets and reads, creates, tries and deletes rules of
+   * the caller's organization.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope that
+   * the call names, RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE
+   * while the database is away.
+   * </pre>
+   */
+  public static final class RuleServiceFutureStub
+      extends io.grpc.stub.AbstractFutureStub<RuleServiceFutureStub> {
+    private RuleServiceFutureStub(
+        io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+      super(channel, callOptions);
+    }
+
+    @java.lang.Override
+    protected RuleServiceFutureStub build(
+        io.grpc.Channel channel, io.grpc.CallOptions callOptions) {
+      return new RuleServiceFutureStub(channel, callOptions);
+    }
+
+    /**
+     * <pre>
+     * ListRulesets lists the rulesets that are active for the caller's
+     * organization: `default`, `custom`, and one for each repository that has
+     * rules of its own. Scope: rules:read.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListRulesetsResponse> listRulesets(
+        io.prwarden.v1.ListRulesetsRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getListRulesetsMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * ListRules lists the rules of one ruleset, ordered by id. Scope:
+     * rules:read. Errors: NOT_FOUND for an unknown ruleset.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListRulesResponse> listRules(
+        io.prwarden.v1.ListRulesRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getListRulesMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * GetRule reads one rule: a default rule, or a rule that was created over
+     * this API. Scope: rules:read. Errors: NOT_FOUND.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.GetRuleResponse> getRule(
+        io.prwarden.v1.GetRuleRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getGetRuleMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * CreateRule creates a custom rule. It applies to reviews that are claimed
+     * after the answer. Answered with 201 over REST. Scope: rules:write.
+     * Errors: INVALID_ARGUMENT with the field and what is allowed, also when the
+     * rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a
+     * repository that the organization may not scan; ALREADY_EXISTS
+     * (RULE_EXISTS) when the id is taken, by a default rule too;
+     * FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.CreateRuleResponse> createRule(
+        io.prwarden.v1.CreateRuleRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getCreateRuleMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * TestRule runs a pattern over a text without storing anything. The text is
+     * treated as one file of which every line was added. Scope: rules:read.
+     * Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.TestRuleResponse> testRule(
+        io.prwarden.v1.TestRuleRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getTestRuleMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * DeleteRule deletes a custom rule. Reviews that are already running still
+     * use it. Answered with 204 and no body over REST. Scope: rules:write.
+     * Errors: PERMISSION_DENIED (DEFAULT_RULE) for a rule of the default
+     * ruleset, which can only be disabled in a repository's rules file;
+     * NOT_FOUND.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.DeleteRuleResponse> deleteRule(
+        io.prwarden.v1.DeleteRuleRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getDeleteRuleMethod(), getCallOptions()), request);
+    }
+  }
+
+  private static final int METHODID_LIST_RULESETS = 0;
+  private static final int METHODID_LIST_RULES = 1;
+  private static final int METHODID_GET_RULE = 2;
+  private static final int METHODID_CREATE_RULE = 3;
+  private static final int METHODID_TEST_RULE = 4;
+  private static final int METHODID_DELETE_RULE = 5;
+
+  private static final class MethodHandlers<Req, Resp> implements
+      io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
+      io.grpc.stub.ServerCalls.ServerStreamingMethod<Req, Resp>,
+      io.grpc.stub.ServerCalls.ClientStreamingMethod<Req, Resp>,
+      io.grpc.stub.ServerCalls.BidiStreamingMethod<Req, Resp> {
+    private final AsyncService serviceImpl;
+    private final int methodId;
+
+    MethodHandlers(AsyncService serviceImpl, int methodId) {
+      this.serviceImpl = serviceImpl;
+      this.methodId = methodId;
+    }
+
+    @java.lang.Override
+    @java.lang.SuppressWarnings("unchecked")
+    public void invoke(Req request, io.grpc.stub.StreamObserver<Resp> responseObserver) {
+      switch (methodId) {
+        case METHODID_LIST_RULESETS:
+          serviceImpl.listRulesets((io.prwarden.v1.ListRulesetsRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.ListRulesetsResponse>) responseObserver);
+          break;
+        case METHODID_LIST_RULES:
+          serviceImpl.listRules((io.prwarden.v1.ListRulesRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.ListRulesResponse>) responseObserver);
+          break;
+        case METHODID_GET_RULE:
+          serviceImpl.getRule((io.prwarden.v1.GetRuleRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.GetRuleResponse>) responseObserver);
+          break;
+        case METHODID_CREATE_RULE:
+          serviceImpl.createRule((io.prwarden.v1.CreateRuleRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.CreateRuleResponse>) responseObserver);
+          break;
+        case METHODID_TEST_RULE:
+          serviceImpl.testRule((io.prwarden.v1.TestRuleRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.TestRuleResponse>) responseObserver);
+          break;
+        case METHODID_DELETE_RULE:
+          serviceImpl.deleteRule((io.prwarden.v1.DeleteRuleRequest) request,
+              (io.grpc.stub.StreamObserver<io.prwarden.v1.DeleteRuleResponse>) responseObserver);
+          break;
+        default:
+          throw new AssertionError();
+      }
+    }
+
+    @java.lang.Override
+    @java.lang.SuppressWarnings("unchecked")
+    public io.grpc.stub.StreamObserver<Req> invoke(
+        io.grpc.stub.StreamObserver<Resp> responseObserver) {
+      switch (methodId) {
+        default:
+          throw new AssertionError();
+      }
+    }
+  }
+
+  public static final io.grpc.ServerServiceDefinition bindService(AsyncService service) {
+    return io.grpc.ServerServiceDefinition.builder(getServiceDescriptor())
+        .addMethod(
+          getListRulesetsMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.ListRulesetsRequest,
+              io.prwarden.v1.ListRulesetsResponse>(
+                service, METHODID_LIST_RULESETS)))
+        .addMethod(
+          getListRulesMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.ListRulesRequest,
+              io.prwarden.v1.ListRulesResponse>(
+                service, METHODID_LIST_RULES)))
+        .addMethod(
+          getGetRuleMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.GetRuleRequest,
+              io.prwarden.v1.GetRuleResponse>(
+                service, METHODID_GET_RULE)))
+        .addMethod(
+          getCreateRuleMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.CreateRuleRequest,
+              io.prwarden.v1.CreateRuleResponse>(
+                service, METHODID_CREATE_RULE)))
+        .addMethod(
+          getTestRuleMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.TestRuleRequest,
+              io.prwarden.v1.TestRuleResponse>(
+                service, METHODID_TEST_RULE)))
+        .addMethod(
+          getDeleteRuleMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.prwarden.v1.DeleteRuleRequest,
+              io.prwarden.v1.DeleteRuleResponse>(
+                service, METHODID_DELETE_RULE)))
+        .build();
+  }
+
+  private static abstract class RuleServiceBaseDescriptorSupplier
+      implements io.grpc.protobuf.ProtoFileDescriptorSupplier, io.grpc.protobuf.ProtoServiceDescriptorSupplier {
+    RuleServiceBaseDescriptorSupplier() {}
+
+    @java.lang.Override
+    public com.google.protobuf.Descriptors.FileDescriptor getFileDescriptor() {
+      return io.prwarden.v1.RuleOuterClass.getDescriptor();
+    }
+
+    @java.lang.Override
+    public com.google.protobuf.Descriptors.ServiceDescriptor getServiceDescriptor() {
+      return getFileDescriptor().findServiceByName("RuleService");
+    }
+  }
+
+  private static final class RuleServiceFileDescriptorSupplier
+      extends RuleServiceBaseDescriptorSupplier {
+    RuleServiceFileDescriptorSupplier() {}
+  }
+
+  private static final class RuleServiceMethodDescriptorSupplier
+      extends RuleServiceBaseDescriptorSupplier
+      implements io.grpc.protobuf.ProtoMethodDescriptorSupplier {
+    private final java.lang.String methodName;
+
+    RuleServiceMethodDescriptorSupplier(java.lang.String methodName) {
+      this.methodName = methodName;
+    }
+
+    @java.lang.Override
+    public com.google.protobuf.Descriptors.MethodDescriptor getMethodDescriptor() {
+      return getServiceDescriptor().findMethodByName(methodName);
+    }
+  }
+
+  private static volatile io.grpc.ServiceDescriptor serviceDescriptor;
+
+  public static io.grpc.ServiceDescriptor getServiceDescriptor() {
+    io.grpc.ServiceDescriptor result = serviceDescriptor;
+    if (result == null) {
+      synchronized (RuleServiceGrpc.class) {
+        result = serviceDescriptor;
+        if (result == null) {
+          serviceDescriptor = result = io.grpc.ServiceDescriptor.newBuilder(SERVICE_NAME)
+              .setSchemaDescriptor(new RuleServiceFileDescriptorSupplier())
+              .addMethod(getListRulesetsMethod())
+              .addMethod(getListRulesMethod())
+              .addMethod(getGetRuleMethod())
+              .addMethod(getCreateRuleMethod())
+              .addMethod(getTestRuleMethod())
+              .addMethod(getDeleteRuleMethod())
+              .build();
+        }
+      }
+    }
+    return result;
+  }
+}
