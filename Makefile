@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api race lint fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check ci clean need-go need-git need-postgres
+.PHONY: help demo run build build-client test test-api race lint lint-openapi fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check ci clean need-go need-git need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -47,6 +47,9 @@ lint: need-go tools-lint ## Check format, import directions and style
 	@unformatted=$$(gofmt -l cmd gen internal migrations); \
 	  if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:" $$unformatted; exit 1; fi
 	@bin/golangci-lint run
+
+lint-openapi: ## Lint the OpenAPI document by every rule of Spectral and OWASP (needs Node.js)
+	@.ci/lint-openapi
 
 fmt: need-go ## Format the code
 	gofmt -w cmd internal migrations

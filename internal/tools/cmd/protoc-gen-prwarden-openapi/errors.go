@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 
@@ -75,18 +76,23 @@ func headerRef(name string) *openapi3.HeaderRef {
 
 // headers returns the headers that answers carry.
 func headers() openapi3.Headers {
-	number := func(low float64, description string) *openapi3.HeaderRef {
+	number := func(low, high float64, description string) *openapi3.HeaderRef {
+		schema := openapi3.NewInt32Schema()
+		if high > math.MaxInt32 {
+			schema = openapi3.NewInt64Schema()
+		}
 		return &openapi3.HeaderRef{Value: &openapi3.Header{Parameter: openapi3.Parameter{
 			Description: description,
 			Required:    true,
-			Schema:      openapi3.NewIntegerSchema().WithMin(low).NewRef(),
+			Schema:      schema.WithMin(low).WithMax(high).NewRef(),
 		}}}
 	}
+	const endOfTime = 253402300799 // 9999-12-31T23:59:59Z
 	return openapi3.Headers{
-		"X-RateLimit-Limit":     number(1, "Requests that the key may make in a window of one minute."),
-		"X-RateLimit-Remaining": number(0, "Requests that are left in the current window."),
-		"X-RateLimit-Reset":     number(0, "When the current window ends, in seconds since 1970-01-01T00:00:00Z."),
-		"Retry-After":           number(0, "Seconds after which trying again makes sense."),
+		"X-RateLimit-Limit":     number(1, math.MaxInt32, "Requests that the key may make in a window of one minute."),
+		"X-RateLimit-Remaining": number(0, math.MaxInt32, "Requests that are left in the current window."),
+		"X-RateLimit-Reset":     number(0, endOfTime, "When the current window ends, in seconds since 1970-01-01T00:00:00Z."),
+		"Retry-After":           number(0, math.MaxInt32, "Seconds after which trying again makes sense."),
 		"X-Request-Id": {Value: &openapi3.Header{Parameter: openapi3.Parameter{
 			Description: "The X-Request-Id of the request when it had one of 1 to 128 characters of `[A-Za-z0-9._-]`, and else a new one. It is in the server's log.",
 			Required:    true,
@@ -95,7 +101,7 @@ func headers() openapi3.Headers {
 		"WWW-Authenticate": {Value: &openapi3.Header{Parameter: openapi3.Parameter{
 			Description: "The scheme of authentication, `Bearer`.",
 			Required:    true,
-			Schema:      openapi3.NewStringSchema().WithPattern("^Bearer").NewRef(),
+			Schema:      openapi3.NewStringSchema().WithEnum("Bearer").NewRef(),
 		}}},
 	}
 }
@@ -136,6 +142,7 @@ func errorSchemas() openapi3.Schemas {
 	}
 	details := openapi3.NewArraySchema()
 	details.Description = "An ErrorInfo, and where they apply a BadRequest or a RetryInfo."
+	details.WithMinItems(1).WithMaxItems(3)
 	details.Items = (&openapi3.Schema{OneOf: refs}).NewRef()
 
 	return openapi3.Schemas{
@@ -152,7 +159,7 @@ func errorSchemas() openapi3.Schemas {
 		}, "@type", "reason", "domain"),
 		"BadRequest": object("What is wrong in a request, field by field.", openapi3.Schemas{
 			"@type":            typeOf("BadRequest"),
-			"field_violations": openapi3.NewArraySchema().WithItems(violation.Value).WithMinItems(1).NewRef(),
+			"field_violations": openapi3.NewArraySchema().WithItems(violation.Value).WithMinItems(1).WithMaxItems(20).NewRef(),
 		}, "@type", "field_violations"),
 		"RetryInfo": object("When trying again makes sense.", openapi3.Schemas{
 			"@type":       typeOf("RetryInfo"),
