@@ -126,6 +126,9 @@ type generation struct {
 	use      *os.File
 	packs    int  // when it was opened
 	graph    bool // it has a commit-graph, which is whole
+	// temporary is for one that is not in the cache: it is only there to read
+	// somebody's own repository and goes when it is released.
+	temporary bool
 }
 
 // packFiles are the paths of its packs.
@@ -278,6 +281,12 @@ func has(dir, name string) bool {
 }
 
 func (g *generation) release() error {
+	if g.temporary {
+		if err := os.RemoveAll(g.dir); err != nil {
+			return fmt.Errorf("gitrepo: temporary files: %w", err)
+		}
+		return nil
+	}
 	if err := g.use.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("gitrepo: cache: %w", err)
 	}

@@ -54,6 +54,25 @@ func (c *command) not(names ...OID) *command {
 	return c
 }
 
+// revision adds the name of a commit that whoever runs the command gave, in any
+// form that git knows.
+func (c *command) revision(name string) *command {
+	if name == "" || name[0] == '-' || strings.ContainsRune(name, 0) {
+		c.err = &RefError{Ref: name}
+	}
+	c.names = append(c.names, name+"^{commit}")
+	return c
+}
+
+// reference adds the full name of a ref that git said.
+func (c *command) reference(name string) *command {
+	if !strings.HasPrefix(name, "refs/") {
+		c.err = &RefError{Ref: name}
+	}
+	c.names = append(c.names, name)
+	return c
+}
+
 // remoteName is what the remote is called inside a command. It is configured
 // by variables for that one command, so no other command can fetch from it.
 const remoteName = "origin"

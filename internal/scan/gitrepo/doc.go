@@ -21,6 +21,9 @@
 // tree that it reads. A server that gives out no single objects gets a full
 // fetch, with fsck on.
 //
+// A repository on this machine that belongs to whoever runs prwarden is read by
+// way of Own, without a cache and on every system.
+//
 // A cache entry belongs to one organization and repository. Every scan holds a
 // shared lock on the generation that it reads; fetching holds an exclusive
 // lock on the entry. A damaged generation is replaced by a new one and removed

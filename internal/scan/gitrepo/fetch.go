@@ -87,6 +87,9 @@ var errRefused = errors.New("gitrepo: the server gives out no single objects")
 
 // fetchMissing fetches objects by their names.
 func (r *Repo) fetchMissing(ctx context.Context, oids []OID) error {
+	if r.gen.temporary {
+		return lacking(oids)
+	}
 	var list strings.Builder
 	for _, oid := range oids {
 		list.WriteString(string(oid) + "\n")

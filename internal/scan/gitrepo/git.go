@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +25,9 @@ type git struct {
 	config string // the global configuration file
 	limits Limits
 	extra  []string // variables for commands that use the network
+	// own is the environment for commands in somebody's own repository, which
+	// has a configuration; nil for the cache's.
+	own []string
 }
 
 // gitError is a git command that did not end well.
@@ -177,6 +181,9 @@ func (g *git) run(ctx context.Context, dir string, c *command) ([]byte, error) {
 
 // env is the whole environment of c.
 func (g *git) env(dir string, c *command) []string {
+	if g.own != nil {
+		return append(slices.Clip(g.own), c.env()...)
+	}
 	env := []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"HOME=/nonexistent", "LC_ALL=C", "TZ=UTC",

@@ -205,7 +205,7 @@ func (r *Repo) inTree(ctx context.Context, tree OID, name string) (found entry, 
 	}
 }
 
-// change compares the two ends and fetches the contents that differ.
+// change compares head with where it left base.
 func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 	chosen := scan.Begin(ctx, scan.PhaseEnds)
 	from, found, err := r.MergeBase(ctx, base.OID, head.OID)
@@ -221,6 +221,12 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.compare(ctx, head, base, start)
+}
+
+// compare compares head with start, the merge base, and fetches the contents
+// that differ.
+func (r *Repo) compare(ctx context.Context, head, base, start Commit) (*change, error) {
 	compared := scan.Begin(ctx, scan.PhaseCompare)
 	w := &walk{objects: r.objects, limits: r.store.git.limits, blobs: make(map[OID]bool)}
 	if err := w.compare(ctx, trees{old: start.Tree, now: head.Tree}); err != nil {
@@ -240,6 +246,7 @@ func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
 	compared()
 	c := &change{repo: r, head: head, base: base, start: start}
 	var sizes map[OID]int64
+	var err error
 	if c.pairs, sizes, err = r.pair(ctx, start.Tree, head.Tree, w); err != nil {
 		return nil, err
 	}

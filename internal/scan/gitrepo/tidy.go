@@ -35,7 +35,12 @@ func (r *Repo) writeTree(entries []entry) (OID, error) {
 		}
 		fmt.Fprintf(&body, "%o %s\x00%s", uint32(e.mode), e.name, raw)
 	}
-	data := append(fmt.Appendf(nil, "tree %d\x00", body.Len()), body.Bytes()...)
+	return r.writeObject("tree", body.Bytes())
+}
+
+// writeObject stores an object of a kind and returns its name.
+func (r *Repo) writeObject(kind string, body []byte) (OID, error) {
+	data := append(fmt.Appendf(nil, "%s %d\x00", kind, len(body)), body...)
 	sum := sha1.Sum(data) // what git calls objects by
 	oid := hex.EncodeToString(sum[:])
 	path := filepath.Join(r.gen.dir, "objects", oid[:2], oid[2:])
@@ -45,7 +50,7 @@ func (r *Repo) writeTree(entries []entry) (OID, error) {
 	}
 	// The temporary file is where sweep doesn't look: others may hold the lock now.
 	if err := writeLoose(path, r.gen.dir, data); err != nil {
-		return "", fmt.Errorf("gitrepo: tree: %w", err)
+		return "", fmt.Errorf("gitrepo: %s: %w", kind, err)
 	}
 	return OID(oid), nil
 }
