@@ -17,10 +17,22 @@ import (
 //
 // It fails only when ctx ends.
 func (f *File) Match(ctx context.Context, lines Lines, added []LineRange, limit int) (Result, error) {
+	return f.MatchApart(ctx, lines, added, limit, nil)
+}
+
+// Apart says whether the hit of a rule on a line is set apart from the others.
+// before says whether a match of the rule starts on the line before as well,
+// added or not.
+type Apart func(rule, line int, before func() bool) bool
+
+// MatchApart is Match, and apart is asked of each hit in any order; nil sets none
+// apart. At most limit hits that are apart are kept, in their own list.
+func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, limit int, apart Apart) (Result, error) {
 	m := f.session.matcher
 	w := m.workers.Get().(*worker)
 	defer m.workers.Put(w)
 	w.begin(ctx, f, lines, limit)
+	w.apart = apart
 	var result Result
 	w.blocks, result.LongLines = lines.blocks(added, w.blocks[:0])
 	if len(w.blocks) > 0 {
@@ -36,16 +48,24 @@ func (w *worker) matchFile() {
 	s, text := w.file.session, w.text
 	for _, rule := range w.candidates(w.file, &s.matcher.files, text) {
 		s.timed(w.ctx, int(rule), &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
-			last := 0 // line of the start of the last hit
+			last := 0               // line of the start of the last hit
+			started, before := 0, 0 // lines of the start of the last match, and of the last one on another line
 			p.All(text, g, func(span Span) {
 				h := Hit{Rule: int(rule)}
-				h.Line, h.Column = w.lines.at(span.Start)
+				h.Line, h.Column = w.lines.At(span.Start)
+				if h.Line != started {
+					started, before = h.Line, started
+				}
 				if h.Line == last || !w.touches(span) {
 					return
 				}
-				h.EndLine, h.EndColumn = w.lines.at(span.End - 1)
+				h.EndLine, h.EndColumn = w.lines.At(span.End - 1)
 				h.EndColumn++
 				last = h.Line
+				if w.apart != nil && w.apart(h.Rule, h.Line, func() bool { return before > 0 && before == h.Line-1 }) {
+					w.asideHit(h)
+					return
+				}
 				w.count(rule)
 				w.first.add(h)
 			})
@@ -67,18 +87,9 @@ func (w *worker) touches(span Span) bool {
 // finish gives the first hits their columns, and leaves the worker as it was
 // before the file.
 func (w *worker) finish(result *Result) {
-	w.first.cut()
-	if len(w.first.hits) > 0 {
-		result.Hits = make([]Hit, 0, len(w.first.hits))
-	}
-	for _, h := range w.first.hits {
-		if w.over {
-			break // nobody wants the result
-		}
-		if h.EndLine > 0 || w.locate(&h) {
-			result.Hits = append(result.Hits, h)
-		}
-	}
+	result.Hits = w.located(&w.first, func(rule int) { w.rules[rule].count-- })
+	result.Apart = w.located(&w.aside, func(int) { w.asides-- })
+	result.ApartCount = w.asides
 	for _, rule := range w.touched {
 		r := &w.rules[rule]
 		w.settle(rule, r)
@@ -92,6 +103,27 @@ func (w *worker) finish(result *Result) {
 	}
 	result.Stopped = w.stopped
 	w.end()
+}
+
+// located returns the first hits with their columns. missed hears of the rule of
+// each whose time is used up by finding them.
+func (w *worker) located(first *first, missed func(rule int)) []Hit {
+	first.cut()
+	if len(first.hits) == 0 {
+		return nil
+	}
+	hits := make([]Hit, 0, len(first.hits))
+	for _, h := range first.hits {
+		if w.over {
+			break // nobody wants the result
+		}
+		if h.EndLine > 0 || w.locate(&h) {
+			hits = append(hits, h)
+		} else {
+			missed(h.Rule)
+		}
+	}
+	return hits
 }
 
 // locate finds the columns of a hit on a line. It fails when the rule's time is
@@ -112,9 +144,6 @@ func (w *worker) locate(h *Hit) (ok bool) {
 			})
 		}
 		h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
-	}
-	if !ok {
-		w.rules[rule].count--
 	}
 	return ok
 }

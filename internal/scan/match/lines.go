@@ -81,9 +81,9 @@ func trimEnding(line []byte) []byte {
 // Start is the offset of line n, from 1 to Count.
 func (l Lines) Start(n int) int { return int(l.starts()[n-1]) }
 
-// at returns the line, from 1, that holds the byte at offset, and its column,
-// from 1.
-func (l Lines) at(offset int) (line, column int) {
+// At returns the line, from 1, that holds the byte at offset, and its column,
+// from 1. The text has such a byte.
+func (l Lines) At(offset int) (line, column int) {
 	starts := l.starts()
 	n := sort.Search(len(starts)-1, func(i int) bool { return int(starts[i+1]) > offset })
 	return n + 1, offset - int(starts[n]) + 1

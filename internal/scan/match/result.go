@@ -7,10 +7,12 @@ import (
 
 // Result is what Match finds in one file.
 type Result struct {
-	Hits      []Hit       // the first ones, by line, then by rule; one for each rule and line
-	Counts    map[int]int // of all hits, by rule
-	LongLines []int       // added lines over MaxLine, which no rule looked at
-	Stopped   []int       // rules that used up their time in this file
+	Hits       []Hit       // the first ones, by line, then by rule; one for each rule and line
+	Counts     map[int]int // of all hits, by rule
+	Apart      []Hit       // the first ones that are apart, likewise; in no Counts
+	ApartCount int         // of all that are apart
+	LongLines  []int       // added lines over MaxLine, which no rule looked at
+	Stopped    []int       // rules that used up their time in this file
 }
 
 // first keeps the first of many hits, by line and then by rule, in any order

@@ -14,6 +14,7 @@ type Session struct {
 	matcher *Matcher
 	budget  time.Duration
 	off     []bool
+	spares  []Spare
 	used    []atomic.Int64 // ns by rule
 	stopped []atomic.Bool  // by rule
 }
@@ -33,20 +34,46 @@ func (m *Matcher) NewSession(budget time.Duration, off []bool) *Session {
 	}
 }
 
+// Spare keeps a rule from files beside those that it excludes itself.
+type Spare struct {
+	Rule  int
+	Files Globs
+}
+
+// Spare keeps rules from more files in this session. It is called before File.
+func (s *Session) Spare(spares []Spare) { s.spares = spares }
+
+// Stopped says whether a rule has used up its time.
+func (s *Session) Stopped(rule int) bool { return s.stopped[rule].Load() }
+
 // File is one file as the rules of a session look at it.
 type File struct {
 	session *Session
 	groups  []bool // by group of the selector
+	off     []bool // by rule; nil for none
 }
 
 // File decides which rules look at the file at path.
 func (s *Session) File(path string) *File {
-	return &File{session: s, groups: s.matcher.selector.active(path)}
+	f := &File{session: s, groups: s.matcher.selector.active(path), off: s.off}
+	own := false
+	for _, spare := range s.spares {
+		if !spare.Files.Match(path) {
+			continue
+		}
+		if !own {
+			own = true
+			f.off = make([]bool, s.matcher.Len())
+			copy(f.off, s.off)
+		}
+		f.off[spare.Rule] = true
+	}
+	return f
 }
 
 // looks says whether a rule looks at the file.
 func (f *File) looks(rule uint32) bool {
-	return f.groups[f.session.matcher.selector.group[rule]] && (f.session.off == nil || !f.session.off[rule])
+	return f.groups[f.session.matcher.selector.group[rule]] && (f.off == nil || !f.off[rule])
 }
 
 // SpanResult is what Spans finds.

@@ -46,6 +46,9 @@ type worker struct {
 	text    []byte
 	plan    *plan
 	first   first
+	apart   Apart // nil for none
+	aside   first // those that are apart
+	asides  int   // how many are
 	stopped []int
 	line    bounds // the line that was looked at last
 	cursor  cursor
@@ -78,6 +81,7 @@ func newWorker(m *Matcher) *worker {
 func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
 	w.ctx, w.file, w.lines, w.text = ctx, f, lines, lines.Text()
 	w.first = first{hits: w.first.hits[:0], limit: limit}
+	w.aside, w.asides = first{limit: limit}, 0
 	w.stopped = nil
 	w.line, w.cursor = bounds{}, cursor{line: 1}
 	w.steps, w.over = 0, ctx.Err() != nil
@@ -87,6 +91,7 @@ func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
 func (w *worker) end() {
 	w.touched = w.touched[:0]
 	w.ctx, w.file, w.lines, w.text, w.stopped, w.over = nil, nil, Lines{}, nil, nil, false
+	w.apart, w.aside = nil, first{}
 	if cap(w.first.hits) > 1<<12 {
 		w.first.hits = nil
 	}
@@ -294,9 +299,30 @@ func (w *worker) settle(rule uint32, r *ruleState) {
 // Until finish, a hit that may be among the first has the bounds of its line in
 // place of columns, and -from in place of EndLine.
 func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds, from int) {
-	r.count++
 	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
-	w.first.add(Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to, EndLine: -from})
+	h := Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to, EndLine: -from}
+	if w.apart != nil && w.apart(h.Rule, number, func() bool { return w.matchesBefore(rule, r, l) }) {
+		w.asideHit(h)
+		return
+	}
+	r.count++
+	w.first.add(h)
+}
+
+// asideHit notes a hit that is apart.
+func (w *worker) asideHit(h Hit) {
+	w.asides++
+	w.aside.add(h)
+}
+
+// matchesBefore says whether a rule matches on the line before a line.
+func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
+	if l.from == 0 {
+		return false
+	}
+	from := bytes.LastIndexByte(w.text[:l.from-1], '\n') + 1
+	before := bounds{from: from, to: from + len(trimEnding(w.text[from:l.from])), next: l.from}
+	return before.to-before.from <= MaxLine && w.matchesLine(rule, r, before)
 }
 
 // count counts a hit of a multiline rule.
