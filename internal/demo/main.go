@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -17,6 +18,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/demo/stage"
 )
 
 func main() {
@@ -72,30 +75,30 @@ func demo(ctx context.Context) (err error) {
 	}()
 
 	heading("A repository with a pull request")
-	if err := makeRepository(filepath.Join(dir, "repos")); err != nil {
+	if err := stage.MakeRepository(filepath.Join(dir, "repos")); err != nil {
 		return err
 	}
-	fmt.Printf("%s has pull request %d: a change in Python, JavaScript, Go, shell, a Dockerfile and a workflow.\n", repo, number)
+	fmt.Printf("%s has pull request %d: a change in Python, JavaScript, Go, shell, a Dockerfile and a workflow.\n", stage.Repo, stage.Number)
 
 	heading("A server on SQLite")
-	s, err := startServer(binary, dir, "127.0.0.1:0")
+	s, err := stage.Start(binary, dir, "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if stopErr := s.stop(); err == nil && stopErr != nil {
+		if stopErr := s.Stop(); err == nil && stopErr != nil {
 			err = fmt.Errorf("the server did not end well: %w", stopErr)
 		}
 		if err == nil {
 			fmt.Printf("\nThe server is stopped and its files are gone. That took %s.\n", time.Since(began).Round(100*time.Millisecond))
 		}
 	}()
-	fmt.Printf("REST on %s, gRPC on %s, ready after %s.\n", s.url, s.grpc, s.ready.Round(time.Millisecond))
-	token, err := s.createKey("demo")
+	fmt.Printf("REST on %s, gRPC on %s, ready after %s.\n", s.URL, s.GRPC, s.Ready.Round(time.Millisecond))
+	token, err := s.CreateKey("demo")
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n$ export PRWARDEN_API_KEY=$(prwarden keys create --org demo --name demo --database %s)\n", s.database())
+	fmt.Printf("\n$ export PRWARDEN_API_KEY=$(prwarden keys create --org demo --name demo --database %s)\n", s.Database())
 	return walk(ctx, s, token)
 }
 
@@ -112,19 +115,19 @@ func play(ctx context.Context) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := makeRepository(filepath.Join(dir, "repos")); err != nil {
+	if err := stage.MakeRepository(filepath.Join(dir, "repos")); err != nil {
 		return err
 	}
-	s, err := startServer(binary, dir, freeAddr("127.0.0.1:8080"))
+	s, err := stage.Start(binary, dir, freeAddr("127.0.0.1:8080"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
-	demoToken, err := s.createKey("demo")
+	defer func() { err = errors.Join(err, s.Stop()) }()
+	demoToken, err := s.CreateKey("demo")
 	if err != nil {
 		return err
 	}
-	githubToken, err := s.createKey("github")
+	githubToken, err := s.CreateKey("github")
 	if err != nil {
 		return err
 	}
@@ -144,12 +147,23 @@ curl -sS -H "Authorization: Bearer $PRWARDEN_API_KEY" %[1]s/v1/rules
 export PRWARDEN_API_KEY=%[8]s
 
 The OpenAPI document is at %[1]s/openapi.json. Ctrl-C stops the server.
-`, s.url, s.grpc, dir, demoToken, repo, number, createLine(s.url), githubToken)
+`, s.URL, s.GRPC, dir, demoToken, stage.Repo, stage.Number, createLine(s.URL), githubToken)
 	select {
 	case <-ctx.Done():
 		fmt.Println("\nStopping.")
 		return nil
-	case <-s.exited:
+	case <-s.Exited:
 		return fmt.Errorf("the server ended by itself; see %s", filepath.Join(dir, "server.log"))
 	}
+}
+
+// freeAddr is preferred when nobody listens there, else any free port of the
+// same host.
+func freeAddr(preferred string) string {
+	l, err := net.Listen("tcp", preferred)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	_ = l.Close()
+	return preferred
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/prwarden/prwarden/internal/demo/stage"
 )
 
 const keyVariable = "PRWARDEN_API_KEY"
@@ -17,17 +19,17 @@ const keyVariable = "PRWARDEN_API_KEY"
 // createLine is the curl line that starts a review.
 func createLine(url string) string {
 	return fmt.Sprintf(`curl -sS -H "Authorization: Bearer $%s" -H "Content-Type: application/json" \
-    -d '{"repo": "%s", "pr_number": %d}' %s/v1/reviews`, keyVariable, repo, number, url)
+    -d '{"repo": "%s", "pr_number": %d}' %s/v1/reviews`, keyVariable, stage.Repo, stage.Number, url)
 }
 
 // walk scans the sample pull request through the REST API, and then once more
 // with the program's own client.
-func walk(ctx context.Context, s *server, token string) error {
+func walk(ctx context.Context, s *stage.Server, token string) error {
 	c := caller{token: token, curl: hasCurl()}
 
 	heading("Start a scan")
-	body := fmt.Sprintf(`{"repo": %q, "pr_number": %d}`, repo, number)
-	answer, err := c.call(ctx, createLine(s.url), http.MethodPost, s.url+"/v1/reviews", body)
+	body := fmt.Sprintf(`{"repo": %q, "pr_number": %d}`, stage.Repo, stage.Number)
+	answer, err := c.call(ctx, createLine(s.URL), http.MethodPost, s.URL+"/v1/reviews", body)
 	if err != nil {
 		return err
 	}
@@ -38,7 +40,7 @@ func walk(ctx context.Context, s *server, token string) error {
 	if err := json.Unmarshal(answer, &created); err != nil || created.ReviewID == "" {
 		return fmt.Errorf("the answer has no review_id: %s", answer)
 	}
-	review := s.url + "/v1/reviews/" + created.ReviewID
+	review := s.URL + "/v1/reviews/" + created.ReviewID
 
 	heading("Watch it")
 	answer, err = c.get(ctx, "-N ", review+":watch")
@@ -58,8 +60,8 @@ func walk(ctx context.Context, s *server, token string) error {
 	}
 
 	heading("The same with prwarden's own client, as a table")
-	fmt.Printf("$ prwarden review %s %d --wait --server %s\n", repo, number, s.url)
-	cmd := exec.CommandContext(ctx, s.binary, "review", repo, fmt.Sprint(number), "--wait", "--server", s.url)
+	fmt.Printf("$ prwarden review %s %d --wait --server %s\n", stage.Repo, stage.Number, s.URL)
+	cmd := exec.CommandContext(ctx, s.Binary, "review", stage.Repo, fmt.Sprint(stage.Number), "--wait", "--server", s.URL)
 	cmd.Env = append(os.Environ(), keyVariable+"="+token)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()

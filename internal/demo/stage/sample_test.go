@@ -1,4 +1,4 @@
-package main
+package stage
 
 import (
 	"path/filepath"
@@ -12,8 +12,8 @@ import (
 func TestMakeRepository(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	require.NoError(t, makeRepository(root))
-	require.NoError(t, makeRepository(root), "it can be made again over an old one")
+	require.NoError(t, MakeRepository(root))
+	require.NoError(t, MakeRepository(root), "it can be made again over an old one")
 	g := gitDir{filepath.Join(root, "acme", "shop.git")}
 	changed, err := g.run(nil, "diff", "--name-only", "refs/heads/main...refs/pull/1/head")
 	require.NoError(t, err)
@@ -23,12 +23,4 @@ func TestMakeRepository(t *testing.T) {
 	}, strings.Split(changed, "\n"))
 	_, err = g.run(nil, "cat-file", "-e", "refs/heads/main:.prwarden/rules.yml")
 	require.NoError(t, err)
-}
-
-func TestCheck(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, check([]byte(`{"status":"complete","findings":[{}]}`)))
-	for _, answer := range []string{`{"status":"failed","findings":[]}`, `{"status":"complete","findings":[]}`, `<html>`} {
-		assert.Error(t, check([]byte(answer)), answer)
-	}
 }

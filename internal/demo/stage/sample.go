@@ -1,4 +1,4 @@
-package main
+package stage
 
 import (
 	"bytes"
@@ -19,14 +19,14 @@ var sample embed.FS
 
 // The sample pull request.
 const (
-	repo   = "acme/shop"
-	number = 1
+	Repo   = "acme/shop"
+	Number = 1
 )
 
-// makeRepository makes a bare repository at root/acme/shop.git with the pull
+// MakeRepository makes a bare repository at root/acme/shop.git with the pull
 // request at refs/pull/1/head, as code hosts keep them.
-func makeRepository(root string) error {
-	dir := filepath.Join(root, filepath.FromSlash(repo)+".git")
+func MakeRepository(root string) error {
+	dir := filepath.Join(root, filepath.FromSlash(Repo)+".git")
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func makeRepository(root string) error {
 	if _, err := g.run(nil, "update-ref", "refs/heads/main", base); err != nil {
 		return err
 	}
-	_, err = g.run(nil, "update-ref", fmt.Sprintf("refs/pull/%d/head", number), change)
+	_, err = g.run(nil, "update-ref", fmt.Sprintf("refs/pull/%d/head", Number), change)
 	return err
 }
 

@@ -1,4 +1,7 @@
-package main
+// Package stage puts up what demonstrations and tests of clients play on: the
+// real program on a fresh database, and a sample repository with a pull request
+// that has mistakes.
+package stage
 
 import (
 	"bufio"
@@ -6,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,21 +23,22 @@ const (
 	stopTimeout  = 60 * time.Second
 )
 
-// server is a running `prwarden serve`.
-type server struct {
-	binary string
-	dir    string
-	url    string        // of the REST API
-	grpc   string        // HOST:PORT
-	ready  time.Duration // from start until it served
-	cmd    *exec.Cmd
-	exited chan struct{} // closed when the process is gone
-	err    error         // how, after that
+// Server is a running `prwarden serve`.
+type Server struct {
+	Binary string        // the program
+	Dir    string        // what it keeps; its log is server.log there
+	URL    string        // of the REST API
+	GRPC   string        // HOST:PORT
+	Ready  time.Duration // from start until it served
+	Exited chan struct{} // closed when the process is gone
+
+	cmd *exec.Cmd
+	err error // how it ended, after that
 }
 
-// startServer starts the server in dir, which has a folder `repos` with bare
+// Start starts the server in dir, which has a folder `repos` with bare
 // repositories, and waits until it serves. Its log goes to dir/server.log.
-func startServer(binary, dir, httpAddr string) (*server, error) {
+func Start(binary, dir, httpAddr string) (*Server, error) {
 	config := filepath.Join(dir, "prwarden.yaml")
 	yaml := fmt.Sprintf(`organizations:
   - name: demo
@@ -52,8 +55,8 @@ func startServer(binary, dir, httpAddr string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{binary: binary, dir: dir, exited: make(chan struct{})}
-	s.cmd = exec.Command(binary, "serve", "--config", config, "--database", s.database(),
+	s := &Server{Binary: binary, Dir: dir, Exited: make(chan struct{})}
+	s.cmd = exec.Command(binary, "serve", "--config", config, "--database", s.Database(),
 		"--http-addr", httpAddr, "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir", filepath.Join(dir, "cache"))
 	// Its own group: Ctrl-C is for this program, which stops the server in order.
 	s.cmd.SysProcAttr = serverAttributes()
@@ -69,24 +72,25 @@ func startServer(binary, dir, httpAddr string) (*server, error) {
 	go s.follow(stderr, log, serving)
 	select {
 	case <-serving:
-		s.ready = time.Since(began)
+		s.Ready = time.Since(began)
 		return s, nil
-	case <-s.exited:
+	case <-s.Exited:
 		err = errors.New("the server ended at start")
 	case <-time.After(startTimeout):
 		err = fmt.Errorf("the server does not serve after %s", startTimeout)
 		_ = s.cmd.Process.Kill()
-		<-s.exited
+		<-s.Exited
 	}
 	text, _ := os.ReadFile(log.Name())
 	return nil, fmt.Errorf("%w; its log:\n%s", err, text)
 }
 
-func (s *server) database() string { return "sqlite:" + filepath.Join(s.dir, "prwarden.db") }
+// Database is where the server keeps its data, as --database takes it.
+func (s *Server) Database() string { return "sqlite:" + filepath.Join(s.Dir, "prwarden.db") }
 
 // follow copies the server's log and picks out the line that says where it
 // serves.
-func (s *server) follow(stderr io.Reader, log *os.File, serving chan<- struct{}) {
+func (s *Server) follow(stderr io.Reader, log *os.File, serving chan<- struct{}) {
 	lines := bufio.NewReader(stderr)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -96,8 +100,8 @@ func (s *server) follow(stderr io.Reader, log *os.File, serving chan<- struct{})
 			HTTP    string `json:"http_addr"`
 			GRPC    string `json:"grpc_addr"`
 		}
-		if s.url == "" && json.Unmarshal(line, &entry) == nil && entry.Message == "serving" {
-			s.url, s.grpc = "http://"+entry.HTTP, entry.GRPC
+		if s.URL == "" && json.Unmarshal(line, &entry) == nil && entry.Message == "serving" {
+			s.URL, s.GRPC = "http://"+entry.HTTP, entry.GRPC
 			close(serving)
 		}
 		if err != nil {
@@ -105,13 +109,13 @@ func (s *server) follow(stderr io.Reader, log *os.File, serving chan<- struct{})
 		}
 	}
 	s.err = errors.Join(s.cmd.Wait(), log.Close())
-	close(s.exited)
+	close(s.Exited)
 }
 
-// stop ends the server as an operator would.
-func (s *server) stop() error {
+// Stop ends the server as an operator would.
+func (s *Server) Stop() error {
 	select {
-	case <-s.exited:
+	case <-s.Exited:
 		return s.err
 	default:
 	}
@@ -119,34 +123,24 @@ func (s *server) stop() error {
 		return err
 	}
 	select {
-	case <-s.exited:
+	case <-s.Exited:
 		return s.err
 	case <-time.After(stopTimeout):
 		_ = s.cmd.Process.Kill()
-		<-s.exited
+		<-s.Exited
 		return fmt.Errorf("the server did not stop within %s and was killed", stopTimeout)
 	}
 }
 
-// createKey makes an API key of an organization and returns its token.
-func (s *server) createKey(org string) (string, error) {
-	cmd := exec.Command(s.binary, "keys", "create", "--org", org, "--name", "demo",
-		"--database", s.database(), "--config", filepath.Join(s.dir, "prwarden.yaml"))
+// CreateKey makes an API key of an organization, `demo` or `github`, and
+// returns its token.
+func (s *Server) CreateKey(org string) (string, error) {
+	cmd := exec.Command(s.Binary, "keys", "create", "--org", org, "--name", "demo",
+		"--database", s.Database(), "--config", filepath.Join(s.Dir, "prwarden.yaml"))
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return "", fmt.Errorf("keys create: %w: %s", err, exit.Stderr)
 	}
 	return strings.TrimSpace(string(out)), err
-}
-
-// freeAddr is preferred when nobody listens there, else any free port of the
-// same host.
-func freeAddr(preferred string) string {
-	l, err := net.Listen("tcp", preferred)
-	if err != nil {
-		return "127.0.0.1:0"
-	}
-	_ = l.Close()
-	return preferred
 }
