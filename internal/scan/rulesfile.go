@@ -29,18 +29,22 @@ type rulesFiles struct {
 	headErr *rule.FileError
 
 	deleted  bool // the pull request deletes it
+	given    bool // base is that of the request
 	defaults map[string]bool
 }
 
-func readRulesFiles(ctx context.Context, change Change, rules *Ruleset, repo string) (*rulesFiles, error) {
+func readRulesFiles(ctx context.Context, change Change, r Request) (*rulesFiles, error) {
+	if r.File != nil {
+		return &rulesFiles{base: r.File, given: true}, nil
+	}
 	taken := map[string]rule.Origin{}
 	f := &rulesFiles{defaults: map[string]bool{}}
-	for _, r := range rules.rules {
-		if r.Origin == rule.OriginDefault {
-			f.defaults[r.FullID()] = true
+	for _, x := range r.Rules.rules {
+		if x.Origin == rule.OriginDefault {
+			f.defaults[x.FullID()] = true
 		}
-		if _, ok := taken[r.FullID()]; !ok || r.Origin != rule.OriginDefault {
-			taken[r.FullID()] = r.Origin
+		if _, ok := taken[x.FullID()]; !ok || x.Origin != rule.OriginDefault {
+			taken[x.FullID()] = x.Origin
 		}
 	}
 	read := func(side Side) (*rule.File, *rule.FileError, bool, error) {
@@ -48,7 +52,7 @@ func readRulesFiles(ctx context.Context, change Change, rules *Ruleset, repo str
 		if err != nil || !found {
 			return nil, nil, false, err
 		}
-		file, err := parseRulesFile(ctx, data, taken, repo)
+		file, err := parseRulesFile(ctx, data, taken, r.Repo)
 		var broken *rule.FileError
 		if err != nil && !errors.As(err, &broken) {
 			return nil, nil, true, err
@@ -90,6 +94,9 @@ func parseRulesFile(ctx context.Context, data []byte, taken map[string]rule.Orig
 // findings returns what there is to say about the rules file. edited says
 // whether it is among the changed files at head.
 func (f *rulesFiles) findings(edited bool) []Finding {
+	if f.given {
+		return nil
+	}
 	var list []Finding
 	prints := fingerprinter{}
 	// about stands for the line's text in the fingerprint.

@@ -178,3 +178,28 @@ func TestRulesFileTooLarge(t *testing.T) {
 	assert.Contains(t, got.Findings[0].Message, "at most 65536 are allowed")
 	assert.False(t, got.RulesFileValid)
 }
+
+// A file that the request brings is applied in place of the base's, whatever
+// the pull request has and does.
+func TestGivenRulesFile(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{rule.FilePath: "broken"}
+	p := &pull{
+		sides: map[scan.Side]map[string]string{scan.Base: files, scan.Head: files, scan.MergeBase: files},
+		files: []scan.File{file(rule.FilePath, "broken"), file("a.go", "one two\n"), file("out/b.go", "one\n")},
+	}
+	given, err := rule.ParseFile(t.Context(), []byte("version: 1\ndisable: [a/one, a/none]\nexclude: [out/**]\nrules:\n- {id: a/two, type: regex, pattern: two, message: m, severity: low}\n"))
+	require.NoError(t, err)
+	rules := []rule.Rule{regex("a/one", "one", origin(rule.OriginDefault)), regex("a/three", "e t", origin(rule.OriginDefault))}
+	s := scan.NewScanner(p, scan.Options{})
+	set, err := s.AddRules(rule.Digest(rules), rules)
+	require.NoError(t, err)
+	result, err := s.Scan(t.Context(), scan.Request{Target: scan.Target{Repo: "acme/api", Number: 1}, Rules: set, File: given, MaxFindings: 10}, func(scan.Progress) {})
+	require.NoError(t, err)
+	var ids []string
+	for _, f := range result.Findings {
+		ids = append(ids, f.RuleID)
+	}
+	assert.Equal(t, []string{"a/three", "a/two"}, ids)
+	assert.Equal(t, given.Rules, result.RulesFile)
+}

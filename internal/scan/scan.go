@@ -29,9 +29,12 @@ const (
 // Request says what to scan, and with which rules.
 type Request struct {
 	Target
-	Selection   Selection
-	Rules       *Ruleset // from the Scanner that scans
-	MaxFindings int      // that are returned, and as many skips; the rest is counted
+	Selection Selection
+	Rules     *Ruleset // from the Scanner that scans
+	// File is a rules file to apply in place of the base's, valid and without
+	// ids of other rules. With it nothing is found about rules files.
+	File        *rule.File
+	MaxFindings int // that are returned, and as many skips; the rest is counted
 	// RequireReason says that a comment that suppresses findings must give a
 	// reason.
 	RequireReason bool
@@ -225,7 +228,7 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 // prepare reads the rules files and puts together what the scan applies.
 func (s *Scanner) prepare(ctx context.Context, change Change, r Request) (*rulesFiles, *plan, error) {
 	defer Begin(ctx, PhaseRules)()
-	files, err := readRulesFiles(ctx, change, r.Rules, r.Repo)
+	files, err := readRulesFiles(ctx, change, r)
 	if err != nil {
 		return nil, nil, err
 	}
