@@ -6,7 +6,8 @@
 set -eu
 
 # What is made, files and folders. All else in gen/ is written by hand.
-made="gen/go/prwarden
+made="gen/go/prwarden/v1
+gen/go/prwarden/scanner
 gen/openapi/openapi.json
 gen/python/src/prwarden/v1
 gen/typescript/src/grpc/gen
