@@ -20,6 +20,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/tlsfile"
 )
 
@@ -101,19 +102,20 @@ func clientTLS(c config.Client) (*tls.Config, error) {
 	return loader.Client(tls.VersionTLS12), nil
 }
 
-func show(st Streams, r restclient.Review, raw []byte, asJSON bool) (err error) {
+func show(st Streams, r restclient.Review, raw []byte, asJSON bool) error {
+	list := []report.Output{{Format: report.Table}}
 	if asJSON {
-		err = printJSON(st, raw)
-	} else {
-		err = report.Table(st.Out, r, terminal.Width(st.Out, st.Lookup("COLUMNS")))
+		list[0].Format = report.JSON
+	}
+	out := report.Report{Review: r.Decoded(), Of: fmt.Sprintf("%s#%d", r.Repo, r.PRNumber), JSON: raw}
+	if err := report.Write(list, out, st.Out, report.Style{Width: terminal.Width(st.Out, st.Lookup("COLUMNS"))}); err != nil {
+		return err
 	}
 	switch {
-	case err != nil:
-		return err
-	case r.Status == restclient.StatusComplete:
+	case out.Review.Status == review.Complete:
 		return nil
 	case asJSON:
-		return errors.New(report.Summary(r))
+		return errors.New(out.Summary())
 	}
 	return ErrSilent
 }

@@ -90,9 +90,9 @@ func TestReviewWaits(t *testing.T) {
 	t.Parallel()
 	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, cli.ReviewInput{Wait: true})
 	require.NoError(t, r.err)
-	assert.Equal(t, `SEVERITY  PLACE            RULE
-high      a\x1b[2J.js:3:5  security/no-eval
-          Parse the value instead of running it.
+	assert.Equal(t, `a\x1b[2J.js
+  3:5  high      security/no-eval
+       Parse the value instead of running it.
 
 1 finding in acme/web#17: 1 high.
 `, r.out)
@@ -132,7 +132,7 @@ func TestReviewFails(t *testing.T) {
 	r := review(t, fakeServer{review: failed, watch: watch}, cli.ReviewInput{Wait: true})
 	require.ErrorIs(t, r.err, cli.ErrSilent)
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
-	assert.Equal(t, "The review of acme/web#17 failed: The code host can't be reached. (host_unreachable)\n", r.out)
+	assert.Equal(t, "The review of acme/web#17 failed: The code host can't be reached.\n(host_unreachable)\n", r.out)
 
 	r = review(t, fakeServer{review: failed, watch: watch}, cli.ReviewInput{Wait: true, JSON: true})
 	require.ErrorContains(t, r.err, "host_unreachable", "the JSON goes to stdout, so stderr says it")

@@ -1,21 +1,90 @@
-// Package report shows a finished review to people.
+// Package report shows what a review or a local scan found, to people and to
+// programs.
 package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
-	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/sarif"
 )
+
+// Report is what there is to show.
+type Report struct {
+	// Review has the findings. Of a local scan it has no ID, Repo and PRNumber.
+	Review review.Review
+	// Of says what was looked at, such as `acme/web#17` or `2 files (146 B) in
+	// 0.39 s`.
+	Of string
+	// FailOn is the least severity that fails; 0 when nothing does.
+	FailOn rule.Severity
+	// NewOnly lets only new findings fail.
+	NewOnly bool
+	// JSON is what the format json writes: the server's own answer. Without it
+	// the Review is written in the same form.
+	JSON []byte
+	// Rules describes the rules that are known.
+	Rules *sarif.Catalog
+	// RepositoryURI is where the repository is; empty when that is not known.
+	RepositoryURI string
+	// Version is prwarden's own.
+	Version string
+	// OmitSuppressed leaves suppressed findings out of SARIF.
+	OmitSuppressed bool
+}
+
+// Fails reports whether the findings reach the threshold.
+func (r Report) Fails() bool { return r.Failing() > 0 }
+
+// Failing counts the findings that reach the threshold. Of those that a
+// truncated review doesn't list, nobody knows whether they are new, so they
+// count as new.
+func (r Report) Failing() int {
+	n := 0
+	unlisted := review.Summary{}
+	for s, count := range r.Review.Summary {
+		unlisted[s] = count
+	}
+	for _, f := range r.Review.Findings {
+		unlisted[f.Severity]--
+		if r.fails(f) {
+			n++
+		}
+	}
+	for s, count := range unlisted {
+		if r.FailOn != 0 && s.AtLeast(r.FailOn) {
+			n += max(count, 0)
+		}
+	}
+	return n
+}
+
+// fails reports whether a finding counts and is as severe as the threshold.
+func (r Report) fails(f review.Finding) bool {
+	return r.FailOn != 0 && f.Severity.AtLeast(r.FailOn) && r.considered(f)
+}
+
+// considered reports whether a finding counts. Servers of before states tell
+// none.
+func (r Report) considered(f review.Finding) bool {
+	return !r.NewOnly || f.State != review.Existing
+}
+
+// complete reports whether there is a result to show.
+func (r Report) complete() bool { return r.Review.Status == review.Complete }
+
+// compared reports whether there was a review to compare with.
+func (r Report) compared() bool { return r.Review.PreviousID != "" }
 
 // Findings says how many there are, in all and by severity, in something.
 func Findings(bySeverity map[string]int, of string) string {
 	total := 0
 	var counts []string
-	for _, s := range severities() {
-		if n := bySeverity[s]; n > 0 {
+	for _, s := range rule.Severities() {
+		if n := bySeverity[s.String()]; n > 0 {
 			total += n
 			counts = append(counts, fmt.Sprintf("%d %s", n, s))
 		}
@@ -29,116 +98,66 @@ func Findings(bySeverity map[string]int, of string) string {
 	return fmt.Sprintf("%d findings in %s: %s", total, of, strings.Join(counts, ", "))
 }
 
-// severities are the words of all severities, most severe first.
-func severities() []string { return []string{"critical", "high", "medium", "warning", "low", "info"} }
-
-// Table writes the findings, what was skipped, and a summary, at most width
-// columns wide. Everything that came from the repository is made safe to
-// print.
-func Table(w io.Writer, r restclient.Review, width int) error {
-	var b strings.Builder
-	if len(r.Findings) > 0 {
-		findings(&b, r.Findings, width)
-		b.WriteString("\n")
-	}
-	if len(r.Skipped) > 0 {
-		skipped(&b, r.Skipped)
-		b.WriteString("\n")
-	}
-	b.WriteString(Summary(r))
-	b.WriteString("\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-type row struct{ severity, place, rule, message string }
-
-const (
-	gap        = "  "
-	minMessage = 40 // columns; with less, messages go under their rows
-)
-
-func findings(b *strings.Builder, list []restclient.Finding, width int) {
-	rows := []row{{"SEVERITY", "PLACE", "RULE", "MESSAGE"}}
-	for _, f := range list {
-		rows = append(rows, row{
-			severity: terminal.Safe(f.Severity),
-			place:    fmt.Sprintf("%s:%d:%d", terminal.Safe(f.File), f.Line, f.Column),
-			rule:     terminal.Safe(f.RuleID),
-			message:  safeText(f.Message),
-		})
-	}
-	var severity, place, rule int
-	for _, r := range rows {
-		severity = max(severity, terminal.Columns(r.severity))
-		place = max(place, terminal.Columns(r.place))
-		rule = max(rule, terminal.Columns(r.rule))
-	}
-	places := severity + place + rule + 2*len(gap)
+// Summary says in a line what was found, or why there is nothing to say.
+func (r Report) Summary() string {
+	of := terminal.Safe(r.Of)
 	switch {
-	case width-places-len(gap) >= minMessage:
-		beside(b, rows, []int{severity, place, rule}, width)
-	case places <= width:
-		rows[0].message = "" // it has no column
-		below(b, rows, []int{severity, place}, width)
+	case r.Review.Status == review.Failed && r.Review.Failure != nil:
+		return fmt.Sprintf("The review of %s failed: %s (%s)", of, safeText(r.Review.Failure.Message), terminal.Safe(r.Review.Failure.Code))
+	case !r.complete():
+		return fmt.Sprintf("The review of %s is %s.", of, terminal.Safe(string(r.Review.Status)))
+	}
+	words := map[string]int{}
+	for s, n := range r.Review.Summary {
+		words[s.String()] = n
+	}
+	text := Findings(words, of)
+	var more []string
+	if r.compared() {
+		n := 0
+		for _, f := range r.Review.Findings {
+			if f.State != review.Existing {
+				n++
+			}
+		}
+		more = append(more, fmt.Sprintf("%d new", n), fmt.Sprintf("%d fixed", len(r.Review.Fixed)))
+	}
+	if n := len(r.Review.Suppressed); n > 0 {
+		more = append(more, fmt.Sprintf("%d suppressed", n))
+	}
+	if n := len(r.Review.Skipped); n > 0 {
+		more = append(more, fmt.Sprintf("%d not looked at", n))
+	}
+	if r.Review.Truncated {
+		more = append(more, "too many to list all")
+	}
+	if more != nil {
+		text += "; " + strings.Join(more, ", ")
+	}
+	return text + "."
+}
+
+// Verdict says in a line whether the findings reach the threshold; "" when
+// there is none.
+func (r Report) Verdict() string {
+	if r.FailOn == 0 || !r.complete() {
+		return ""
+	}
+	kind := ""
+	if r.NewOnly {
+		kind = "new "
+	}
+	at := "is " + r.FailOn.String()
+	if r.FailOn != rule.Critical {
+		at += " or worse"
+	}
+	switch n := r.Failing(); n {
+	case 0:
+		return fmt.Sprintf("Passed: no %sfinding %s.", kind, at)
+	case 1:
+		return fmt.Sprintf("Failed: 1 %sfinding %s.", kind, at)
 	default:
-		stacked(b, rows[1:], severity, width)
-	}
-}
-
-// beside writes a table of four columns.
-func beside(b *strings.Builder, rows []row, columns []int, width int) {
-	before := columns[0] + columns[1] + columns[2] + 3*len(gap)
-	indent := strings.Repeat(" ", before)
-	for _, r := range rows {
-		lead := terminal.Pad(r.severity, columns[0]) + gap + terminal.Pad(r.place, columns[1]) + gap + terminal.Pad(r.rule, columns[2]) + gap
-		for _, line := range terminal.Wrap(r.message, width-before) {
-			b.WriteString(strings.TrimRight(lead+line, " ") + "\n")
-			lead = indent
-		}
-	}
-}
-
-// below writes a table of three columns, and each message under its row.
-func below(b *strings.Builder, rows []row, columns []int, width int) {
-	for _, r := range rows {
-		b.WriteString(terminal.Pad(r.severity, columns[0]) + gap + terminal.Pad(r.place, columns[1]) + gap + r.rule + "\n")
-		message(b, r, columns[0], width)
-	}
-}
-
-// stacked writes each finding on lines of its own, where columns don't fit.
-func stacked(b *strings.Builder, rows []row, severity, width int) {
-	for _, r := range rows {
-		b.WriteString(terminal.Pad(r.severity, severity) + gap + r.place + "\n")
-		b.WriteString(strings.Repeat(" ", severity) + gap + r.rule + "\n")
-		message(b, r, severity, width)
-	}
-}
-
-func message(b *strings.Builder, r row, severity, width int) {
-	if r.message == "" {
-		return
-	}
-	indent := strings.Repeat(" ", severity) + gap
-	for _, line := range terminal.Wrap(r.message, width-len(indent)) {
-		b.WriteString(indent + line + "\n")
-	}
-}
-
-// safeText is Safe for text of more than one line.
-func safeText(text string) string {
-	return terminal.Safe(strings.Join(strings.Fields(text), " "))
-}
-
-func skipped(b *strings.Builder, list []restclient.Skip) {
-	b.WriteString("Not looked at:\n")
-	for _, s := range list {
-		place := terminal.Safe(s.File)
-		if s.Line > 0 {
-			place += fmt.Sprintf(":%d", s.Line)
-		}
-		b.WriteString("  " + place + ": " + SkipText(s.Reason, s.RuleID) + "\n")
+		return fmt.Sprintf("Failed: %d %sfindings %s.", n, kind, strings.Replace(at, "is", "are", 1))
 	}
 }
 
@@ -164,22 +183,7 @@ func SkipText(reason, ruleID string) string {
 	return terminal.Safe(reason)
 }
 
-// Summary says in a line how the review ended: what was found, or why it
-// failed.
-func Summary(r restclient.Review) string {
-	of := fmt.Sprintf("%s#%d", terminal.Safe(r.Repo), r.PRNumber)
-	switch {
-	case r.Status == restclient.StatusFailed && r.Error != nil:
-		return fmt.Sprintf("The review of %s failed: %s (%s)", of, safeText(r.Error.Message), terminal.Safe(r.Error.Code))
-	case r.Status != restclient.StatusComplete:
-		return fmt.Sprintf("The review of %s is %s.", of, terminal.Safe(r.Status))
-	}
-	text := Findings(r.Summary, of)
-	if n := len(r.Skipped); n > 0 {
-		text += fmt.Sprintf("; %d not looked at", n)
-	}
-	if r.Truncated {
-		text += "; too many to list all"
-	}
-	return text + "."
+// safeText is Safe for text of more than one line.
+func safeText(text string) string {
+	return terminal.Safe(strings.Join(strings.Fields(text), " "))
 }

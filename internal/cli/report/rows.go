@@ -53,3 +53,34 @@ func (t *Rows) Append(dst []byte, file string, hits []match.Hit) []byte {
 	}
 	return append(dst, b.String()...)
 }
+
+type row struct{ severity, place, rule, message string }
+
+const gap = "  "
+
+// below writes a table of three columns, and each message under its row.
+func below(b *strings.Builder, rows []row, columns []int, width int) {
+	for _, r := range rows {
+		b.WriteString(terminal.Pad(r.severity, columns[0]) + gap + terminal.Pad(r.place, columns[1]) + gap + r.rule + "\n")
+		message(b, r, columns[0], width)
+	}
+}
+
+// stacked writes each finding on lines of its own, where columns don't fit.
+func stacked(b *strings.Builder, rows []row, severity, width int) {
+	for _, r := range rows {
+		b.WriteString(terminal.Pad(r.severity, severity) + gap + r.place + "\n")
+		b.WriteString(strings.Repeat(" ", severity) + gap + r.rule + "\n")
+		message(b, r, severity, width)
+	}
+}
+
+func message(b *strings.Builder, r row, severity, width int) {
+	if r.message == "" {
+		return
+	}
+	indent := strings.Repeat(" ", severity) + gap
+	for _, line := range terminal.Wrap(r.message, width-len(indent)) {
+		b.WriteString(indent + line + "\n")
+	}
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/build"
+	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
+	"github.com/prwarden/prwarden/internal/sarif"
+)
+
+// Output is how a command shows findings and what decides its exit status, as
+// its flags say.
+type Output struct {
+	Formats    []string // FORMAT or FORMAT=FILE each; a table when empty
+	FailOn     string   // a severity, or FailNever
+	NewOnly    bool     // only new findings fail
+	Suppressed string   // SuppressedInclude or SuppressedOmit: whether SARIF has them
+	Color      string   // terminal.ColorAuto, ColorAlways or ColorNever
+}
+
+// Words for flags.
+const (
+	FailNever         = "none"
+	SuppressedInclude = "include"
+	SuppressedOmit    = "omit"
+)
+
+// outputs is an Output that was found to be right.
+type outputs struct {
+	st     Streams
+	list   []report.Output
+	style  report.Style
+	failOn rule.Severity // 0 for none
+	flags  Output
+}
+
+// parse says what is wrong with the flags.
+func (o Output) parse(st Streams) (*outputs, error) {
+	list, err := report.ParseOutputs(o.Formats)
+	if err != nil {
+		return nil, Usagef("--output: %w", err)
+	}
+	failOn, ok := rule.ParseSeverity(o.FailOn)
+	if !ok && o.FailOn != FailNever {
+		return nil, Usagef("--fail-on: %q is no severity; use %s or %s", o.FailOn, severityWords(), FailNever)
+	}
+	if o.Suppressed != SuppressedInclude && o.Suppressed != SuppressedOmit {
+		return nil, Usagef("--suppressed: %q is neither %s nor %s", o.Suppressed, SuppressedInclude, SuppressedOmit)
+	}
+	if o.Color != terminal.ColorAuto && o.Color != terminal.ColorAlways && o.Color != terminal.ColorNever {
+		return nil, Usagef("--color: %q is not %s, %s or %s", o.Color, terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever)
+	}
+	return &outputs{
+		st: st, list: list, failOn: failOn, flags: o,
+		style: report.Style{
+			Width: terminal.Width(st.Out, st.Lookup("COLUMNS")),
+			Color: terminal.Colors(st.Out, o.Color, st.Lookup),
+		},
+	}, nil
+}
+
+func severityWords() string {
+	var words []string
+	for _, s := range rule.Severities() {
+		words = append(words, s.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// show writes a report to all outputs, and fails with ErrThreshold when its
+// findings reach the threshold. Where no table says how it ended, stderr does.
+func (o *outputs) show(r report.Report) error {
+	if r.Rules == nil {
+		known, err := defaults.Load()
+		if err != nil {
+			return err
+		}
+		r.Rules = sarif.NewCatalog(known)
+	}
+	r.FailOn, r.NewOnly = o.failOn, o.flags.NewOnly
+	r.OmitSuppressed = o.flags.Suppressed == SuppressedOmit
+	r.Version = build.Read().Version
+	if err := report.Write(o.list, r, o.st.Out, o.style); err != nil {
+		return fmt.Errorf("the findings can't be written: %w", err)
+	}
+	if err := report.AppendStepSummary(o.list, r, o.st.Lookup); err != nil {
+		return fmt.Errorf("the job summary can't be written: %w", err)
+	}
+	if !report.Told(o.list) {
+		fmt.Fprintln(o.st.Err, r.Summary())
+		if v := r.Verdict(); v != "" {
+			fmt.Fprintln(o.st.Err, v)
+		}
+	}
+	if r.Fails() {
+		return ErrThreshold
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/sarif"
+)
+
+// The formats.
+const (
+	Table  = "table"
+	JSON   = "json"
+	SARIF  = "sarif"
+	GitHub = "github"
+	GitLab = "gitlab"
+	JUnit  = "junit"
+)
+
+// format is one way to write a report.
+type format struct {
+	name  string
+	write func(io.Writer, Report, Style) error
+	// shares tells that it is lines of text, which may stand beside others.
+	shares bool
+}
+
+func formats() []format {
+	return []format{
+		{Table, writeTable, true},
+		{JSON, writeJSON, false},
+		{SARIF, writeSARIF, false},
+		{GitHub, writeGitHub, true},
+		{GitLab, writeGitLab, false},
+		{JUnit, writeJUnit, false},
+	}
+}
+
+// Formats are the names of all formats.
+func Formats() []string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Style is how text for people looks.
+type Style struct {
+	Width int // columns
+	Color bool
+}
+
+// Output says in which format to write, and to where.
+type Output struct {
+	Format string
+	File   string // "" for the console
+}
+
+// ParseOutputs reads outputs as command lines have them, `FORMAT` or
+// `FORMAT=FILE`. Without any it is a table. On one console only formats that are
+// lines of text can be together.
+func ParseOutputs(texts []string) ([]Output, error) {
+	if len(texts) == 0 {
+		return []Output{{Format: Table}}, nil
+	}
+	var list []Output
+	var console []format
+	taken := map[string]bool{}
+	for _, text := range texts {
+		name, file, toFile := strings.Cut(text, "=")
+		all := formats()
+		i := slices.IndexFunc(all, func(f format) bool { return f.name == name })
+		place := "file " + filepath.Clean(file)
+		if !toFile {
+			place = "format " + name
+		}
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("%q is not a format; use %s, each alone or as FORMAT=FILE", name, strings.Join(Formats(), ", "))
+		case toFile && file == "":
+			return nil, fmt.Errorf("%q has no file after the =", text)
+		case taken[place]:
+			return nil, fmt.Errorf("two outputs have the %s", place)
+		case !toFile:
+			console = append(console, all[i])
+		}
+		taken[place] = true
+		list = append(list, Output{Format: name, File: file})
+	}
+	for _, f := range console {
+		if len(console) > 1 && !f.shares {
+			return nil, fmt.Errorf("the format %s can't share standard output with another; write it to a file with %s=FILE", f.name, f.name)
+		}
+	}
+	return list, nil
+}
+
+// Told reports whether the outputs tell people on the console how it ended.
+func Told(outputs []Output) bool {
+	return slices.Contains(outputs, Output{Format: Table})
+}
+
+// Write writes a report to each of the outputs; console is where those without
+// a file go. Files appear whole or not at all.
+func Write(outputs []Output, r Report, console io.Writer, style Style) error {
+	var errs []error
+	for _, o := range outputs {
+		for _, f := range formats() {
+			if f.name != o.Format {
+				continue
+			}
+			if o.File == "" {
+				errs = append(errs, f.write(console, r, style))
+				continue
+			}
+			err := writeFile(o.File, func(w io.Writer) error { return f.write(w, r, Style{Width: terminal.DefaultWidth}) })
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s=%s: %w", o.Format, terminal.Safe(o.File), err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// writeFile writes a file beside its place and then moves it there. What is
+// there and no regular file, such as a pipe, is written to itself.
+func writeFile(name string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+func writeSARIF(w io.Writer, r Report, _ Style) error {
+	guarded := newGuard(w)
+	return errors.Join(sarif.Write(guarded, sarif.Input{
+		Review: r.Review, Rules: r.Rules, Version: r.Version, RepositoryURI: r.RepositoryURI, OmitSuppressed: r.OmitSuppressed,
+	}), guarded.Flush())
+}

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+)
+
+// guard makes JSON that goes through it safe to print: no text in it can drive
+// a terminal or be a command to a CI service, and it means the same.
+type guard struct {
+	w       io.Writer
+	pending []byte // of a line that has not ended
+}
+
+func newGuard(w io.Writer) *guard { return &guard{w: w} }
+
+// Write passes on the lines that have ended.
+func (g *guard) Write(p []byte) (int, error) {
+	end := bytes.LastIndexByte(p, '\n') + 1
+	if end > 0 {
+		g.pending = append(g.pending, p[:end]...)
+		if err := g.Flush(); err != nil {
+			return 0, err
+		}
+	}
+	g.pending = append(g.pending, p[end:]...)
+	return len(p), nil
+}
+
+// Flush passes on what is left.
+func (g *guard) Flush() error {
+	text := g.pending
+	g.pending = nil
+	if len(text) == 0 {
+		return nil
+	}
+	_, err := io.WriteString(g.w, strings.ReplaceAll(terminal.SafeJSON(text), "##[", `##\u005b`))
+	return err
+}
+
+// guardLine is a line of text, made of Safe parts, that no CI service takes for
+// a command. GitHub's runner takes lines that begin with `::` after white
+// space, and those with `##[` anywhere; others have `##vso[` and
+// `##teamcity[`.
+func guardLine(line string) string {
+	if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, "::") {
+		line = line[:len(line)-len(rest)] + `\x3a` + rest[1:]
+	}
+	for _, mark := range []string{"##[", "##vso[", "##teamcity["} {
+		line = strings.ReplaceAll(line, mark, mark[:len(mark)-1]+`\x5b`)
+	}
+	return line
+}
