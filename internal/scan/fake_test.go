@@ -127,6 +127,7 @@ type setup struct {
 	selection scan.Selection
 	limit     int // 10,000 when 0
 	options   scan.Options
+	request   scan.Request // what else there is
 }
 
 func try(t testing.TB, p *pull, rules []rule.Rule, o setup) (*scan.Result, error) {
@@ -138,12 +139,10 @@ func try(t testing.TB, p *pull, rules []rule.Rule, o setup) (*scan.Result, error
 	if o.limit == 0 {
 		o.limit = 10_000
 	}
-	return s.Scan(t.Context(), scan.Request{
-		Target:      scan.Target{Organization: "acme", Repo: "acme/api", Number: 1},
-		Selection:   o.selection,
-		Rules:       set,
-		MaxFindings: o.limit,
-	}, func(scan.Progress) {})
+	r := o.request
+	r.Target = scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}
+	r.Selection, r.Rules, r.MaxFindings, r.Today = o.selection, set, o.limit, "2026-06-15"
+	return s.Scan(t.Context(), r, func(scan.Progress) {})
 }
 
 func run(t testing.TB, p *pull, rules ...rule.Rule) *scan.Result {

@@ -21,6 +21,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // golden is a result as the golden files have it.
 type golden struct {
 	Findings       []goldenFinding
+	Suppressed     []goldenFinding `json:",omitempty"`
 	Skips          []scan.Skip
 	Summary        map[string]int
 	RulesDigest    string
@@ -108,6 +109,9 @@ func toGolden(r *scan.Result) golden {
 	}
 	for _, f := range r.Findings {
 		g.Findings = append(g.Findings, goldenFinding{f, f.Severity.String()})
+	}
+	for _, f := range r.Suppressed {
+		g.Suppressed = append(g.Suppressed, goldenFinding{f, f.Severity.String()})
 	}
 	return g
 }

@@ -102,7 +102,8 @@ func (f *rulesFiles) findings(edited bool) []Finding {
 	// about stands for the line's text in the fingerprint.
 	add := func(id string, severity rule.Severity, line int, about, message string) {
 		list = append(list, Finding{
-			RuleID: id, Severity: severity, Path: rule.FilePath, Line: line, EndLine: line, Column: 1, Message: message,
+			RuleID: id, Severity: severity, Path: rule.FilePath, Line: line, EndLine: line, Message: message,
+			Column: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1,
 			Fingerprint: prints.next(identity{ruleID: id, path: rule.FilePath, text: about}),
 		})
 	}
@@ -132,14 +133,34 @@ func (f *rulesFiles) findings(edited bool) []Finding {
 	if file == nil {
 		return list
 	}
-	unknown := slices.DeleteFunc(slices.Clone(file.Disable), func(d rule.Disabled) bool { return f.defaults[rule.FullID(d.ID)] })
-	for _, d := range unknown[:min(len(unknown), maxUnknownIDs)] {
-		add(metaUnknownID, rule.Warning, d.Line, d.ID, fmt.Sprintf(
-			"The rules file at %s disables %s, which is not a rule of the default ruleset; correct the id or remove it.", where, d.ID))
+	for _, of := range []struct {
+		verb string
+		ids  []named
+	}{{"disables", namedIn(file.Disable, func(d rule.Disabled) named { return named{d.ID, d.Line} })},
+		{"overrides", namedIn(file.Overrides, func(o rule.Override) named { return named{o.ID, o.Line} })}} {
+		unknown := slices.DeleteFunc(of.ids, func(n named) bool { return f.defaults[rule.FullID(n.id)] })
+		for _, n := range unknown[:min(len(unknown), maxUnknownIDs)] {
+			add(metaUnknownID, rule.Warning, n.line, n.id, fmt.Sprintf(
+				"The rules file at %s %s %s, which is not a rule of the default ruleset; correct the id or remove it.", where, of.verb, n.id))
+		}
+		if more := len(unknown) - maxUnknownIDs; more > 0 {
+			add(metaUnknownID, rule.Warning, unknown[maxUnknownIDs].line, "", fmt.Sprintf(
+				"The rules file at %s %s %d more ids that are not rules of the default ruleset.", where, of.verb, more))
+		}
 	}
-	if n := len(unknown) - maxUnknownIDs; n > 0 {
-		add(metaUnknownID, rule.Warning, unknown[maxUnknownIDs].Line, "", fmt.Sprintf(
-			"The rules file at %s disables %d more ids that are not rules of the default ruleset.", where, n))
+	return list
+}
+
+// named is an id that a rules file names at a line.
+type named struct {
+	id   string
+	line int
+}
+
+func namedIn[T any](all []T, name func(T) named) []named {
+	list := make([]named, len(all))
+	for i, x := range all {
+		list[i] = name(x)
 	}
 	return list
 }

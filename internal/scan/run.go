@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 
 func tooManyFiles(n int) *Failure {
@@ -132,16 +133,22 @@ func scanWithoutContent(p *plan, f *File) (fileResult, bool) {
 // limit findings it keeps the most severe, and the first of those: many small
 // ones must not bury a large one.
 type collector struct {
-	limit     int
-	findings  map[rule.Severity][]Finding // the first of each, in order
-	metas     []Finding
-	skips     []Skip
-	summary   Summary
-	truncated bool
+	limit      int
+	findings   map[rule.Severity][]Finding // the first of each, in order
+	suppressed map[rule.Severity][]Finding // likewise
+	reports    map[string][]Finding        // about comments that suppress, by rule; maxReports and one
+	reported   map[string]int              // how many there are
+	metas      []Finding
+	skips      []Skip
+	summary    Summary
+	truncated  bool
 }
 
 func newCollector(limit int) *collector {
-	c := &collector{limit: limit, findings: map[rule.Severity][]Finding{}, summary: Summary{}}
+	c := &collector{
+		limit: limit, findings: map[rule.Severity][]Finding{}, suppressed: map[rule.Severity][]Finding{},
+		reports: map[string][]Finding{}, reported: map[string]int{}, summary: Summary{},
+	}
 	for _, s := range rule.Severities() {
 		c.summary[s] = 0
 	}
@@ -157,11 +164,10 @@ func (c *collector) collect(ordered <-chan chan fileResult, total int, progress 
 		if r.err != nil {
 			return r.err
 		}
-		for _, f := range r.findings {
-			if kept := c.findings[f.Severity]; len(kept) < c.limit {
-				c.findings[f.Severity] = append(kept, f)
-			}
-		}
+		c.keep(c.findings, r.findings)
+		c.keep(c.suppressed, r.suppressed)
+		c.truncated = c.truncated || r.suppressedCount > len(r.suppressed)
+		c.report(r)
 		for severity, n := range r.counts {
 			c.summary[severity] = min(c.summary[severity]+n, math.MaxInt32) // as the API counts
 		}
@@ -177,6 +183,42 @@ func (c *collector) collect(ordered <-chan chan fileResult, total int, progress 
 	return nil
 }
 
+// keep adds findings to those that are kept by severity.
+func (c *collector) keep(by map[rule.Severity][]Finding, more []Finding) {
+	for _, f := range more {
+		if kept := by[f.Severity]; len(kept) < c.limit {
+			by[f.Severity] = append(kept, f)
+		}
+	}
+}
+
+// report adds what there is to say about the comments of a file.
+func (c *collector) report(r fileResult) {
+	for _, f := range r.reports {
+		if kept := c.reports[f.RuleID]; len(kept) <= maxReports {
+			c.reports[f.RuleID] = append(kept, f)
+		}
+	}
+	for id, n := range r.reportCounts {
+		c.reported[id] += n
+	}
+}
+
+// comments makes findings of all that there is to say about comments.
+func (c *collector) comments() {
+	for _, kind := range suppress.Kinds() {
+		id := string(kind)
+		list := c.reports[id]
+		if len(list) > maxReports {
+			last := &list[maxReports]
+			last.Message = fmt.Sprintf("There are %d more of these, which are not listed one by one.", c.reported[id]-maxReports)
+			last.Fingerprint = fingerprinter{}.next(identity{ruleID: id, path: last.Path, text: "more"})
+		}
+		c.keep(c.findings, list)
+		c.summary[kind.Severity()] += len(list)
+	}
+}
+
 // meta adds a finding about the rules file.
 func (c *collector) meta(f Finding) {
 	c.metas = append(c.metas, f)
@@ -185,23 +227,34 @@ func (c *collector) meta(f Finding) {
 
 // result returns all that was collected.
 func (c *collector) result() *Result {
-	all := slices.Clone(c.metas) // few, and about all of the others
-	for _, severity := range rule.Severities() {
-		kept := c.findings[severity]
-		all = append(all, kept[:max(0, min(len(kept), c.limit-len(all)))]...)
-	}
-	all = all[:min(len(all), c.limit)]
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
-	})
+	c.comments()
+	all, _ := c.severest(slices.Clone(c.metas), c.findings) // of the metas there are few, and they are about all of the others
+	suppressed, cut := c.severest(nil, c.suppressed)
 	sum := 0
 	for _, n := range c.summary {
 		sum += n
 	}
 	return &Result{
-		Findings:  all,
-		Skips:     c.skips,
-		Summary:   c.summary,
-		Truncated: c.truncated || sum > len(all),
+		Findings:   all,
+		Suppressed: suppressed,
+		Skips:      c.skips,
+		Summary:    c.summary,
+		Truncated:  c.truncated || cut || sum > len(all),
 	}
+}
+
+// severest adds findings to others, the most severe first and as many as are
+// wanted, and sorts them. cut says that there were more.
+func (c *collector) severest(all []Finding, by map[rule.Severity][]Finding) (_ []Finding, cut bool) {
+	for _, severity := range rule.Severities() {
+		kept := by[severity]
+		room := max(0, c.limit-len(all))
+		cut = cut || len(kept) > room
+		all = append(all, kept[:min(len(kept), room)]...)
+	}
+	all = all[:min(len(all), c.limit)]
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
+	})
+	return all, cut
 }

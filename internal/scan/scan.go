@@ -34,11 +34,15 @@ type Request struct {
 	// File is a rules file to apply in place of the base's, valid and without
 	// ids of other rules. With it nothing is found about rules files.
 	File        *rule.File
-	MaxFindings int // that are returned, and as many skips; the rest is counted
+	Budget      time.Duration // in which each rule may match; rule.Budget when 0
+	MaxFindings int           // that are returned, and as many skips; the rest is counted
 	// RequireReason says that a comment that suppresses findings must give a
 	// reason.
 	RequireReason bool
 	Today         string // by which such comments have ended, `YYYY-MM-DD`; empty for this day in UTC
+	// Unsuppressed says that comments suppress nothing and are not looked at, for
+	// who takes no suppressed findings.
+	Unsuppressed bool
 }
 
 // Result is what a scan found.
@@ -233,5 +237,9 @@ func (s *Scanner) prepare(ctx context.Context, change Change, r Request) (*rules
 		return nil, nil, err
 	}
 	plan, err := s.plan(r, files.base)
-	return files, plan, err
+	if err != nil {
+		return nil, nil, err
+	}
+	plan.head = files.head
+	return files, plan, nil
 }

@@ -35,8 +35,8 @@ func TestFindings(t *testing.T) {
 	got := run(t, p, regex("z/todo", "todo"), regex("eval", `eval\(`, severity(rule.High)))
 	assert.Equal(t, []string{"a.go:1 custom/eval", "a.go:1 z/todo", "a.go:4 z/todo", "b.go:2 z/todo"}, places(got))
 	assert.Equal(t, scan.Finding{
-		RuleID: "custom/eval", Severity: rule.High, Path: "a.go", Line: 1, EndLine: 1, Column: 7,
-		Message: "Do not.", Snippet: "\ttodo eval(", Fingerprint: got.Findings[0].Fingerprint,
+		RuleID: "custom/eval", Severity: rule.High, Path: "a.go", Line: 1, EndLine: 1, Column: 7, EndColumn: 12,
+		UTF16Column: 7, UTF16EndColumn: 12, LineHash: "d81bbd1ecf0fa203:1", Message: "Do not.", Snippet: "\ttodo eval(", Fingerprint: got.Findings[0].Fingerprint,
 	}, got.Findings[0])
 	assert.Equal(t, scan.Summary{rule.Critical: 0, rule.High: 1, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0}, got.Summary)
 	assert.Equal(t, 3, got.FilesTotal)

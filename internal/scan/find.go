@@ -1,0 +1,152 @@
+package scan
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan/linehash"
+)
+
+// find makes findings of hits, which come by line.
+func (s *fileScan) find(ctx context.Context, hits []located) error {
+	hashes, err := s.hashes(ctx, hits)
+	if err != nil {
+		return err
+	}
+	for _, h := range hits {
+		r := s.rule(h)
+		f, err := s.finding(ctx, r, h)
+		if err != nil {
+			return err
+		}
+		if !r.Redact {
+			f.LineHash = hashes[h.Line]
+		}
+		if !h.apart {
+			s.out.findings = append(s.out.findings, f)
+			continue
+		}
+		if f.Suppression, err = s.suppression(ctx, h.Line, r.FullID()); err != nil {
+			return err
+		}
+		s.out.suppressed = append(s.out.suppressed, f)
+	}
+	return nil
+}
+
+func (s *fileScan) finding(ctx context.Context, r rule.Rule, h located) (Finding, error) {
+	line, err := s.masker.line(ctx, h.Line)
+	if err != nil {
+		return Finding{}, err
+	}
+	return Finding{
+		RuleID:         r.FullID(),
+		Severity:       r.Severity,
+		Path:           s.file.Path,
+		Line:           h.Line,
+		EndLine:        h.EndLine,
+		Column:         h.Column,
+		EndColumn:      h.EndColumn,
+		UTF16Column:    s.utf16Column(h.Line, h.Column),
+		UTF16EndColumn: s.utf16Column(h.EndLine, h.EndColumn),
+		Message:        r.Message,
+		Snippet:        line.snippet(h.Column - 1),
+		Fingerprint:    s.prints.next(identity{ruleID: r.FullID(), path: s.file.Path, text: line.identity()}),
+	}, nil
+}
+
+// utf16Column is a column in UTF-16 code units, from 1. A byte that is not part
+// of a character in UTF-8 counts as U+FFFD, so as one.
+func (s *fileScan) utf16Column(line, column int) int {
+	start := s.lines.Start(line)
+	units := 1
+	for text := s.lines.Text()[start : start+column-1]; len(text) > 0; {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		if units++; r > 0xFFFF {
+			units++
+		}
+	}
+	return units
+}
+
+// hashes returns the line hashes for hits by line, without those that are made of
+// text that must not be shown.
+func (s *fileScan) hashes(ctx context.Context, hits []located) (map[int]string, error) {
+	var lines []int
+	for _, h := range hits {
+		if !s.rule(h).Redact && (len(lines) == 0 || lines[len(lines)-1] != h.Line) {
+			lines = append(lines, h.Line)
+		}
+	}
+	hashes := make(map[int]string, len(lines))
+	for i, hash := range linehash.Of(s.lines.Text(), lines) {
+		first, last := lines[i], lines[i]
+		if hash.Start < hash.End { // where "\r" alone ends lines it may be of others
+			from, _ := s.lines.At(hash.Start)
+			to, _ := s.lines.At(hash.End - 1)
+			first, last = min(first, from), max(last, to)
+		}
+		hidden, err := s.masker.hides(ctx, first, last)
+		if err != nil {
+			return nil, err
+		}
+		if !hidden {
+			hashes[lines[i]] = hash.Text
+		}
+	}
+	return hashes, nil
+}
+
+// suppression returns the comment that suppresses the hit of a rule on a line.
+func (s *fileScan) suppression(ctx context.Context, line int, fullID string) (*Suppression, error) {
+	d, at := s.comments.Of(line, fullID)
+	text, err := s.masker.line(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return &Suppression{
+		Reason: printable(text.show(d.ReasonStart, d.ReasonEnd), MaxSnippet),
+		Until:  d.Until,
+		Line:   at,
+	}, nil
+}
+
+// maxReports is how many findings there are about comments that suppress, of each
+// rule: a pull request must not be able to bury its other findings. One more says
+// how many there are beside them.
+const maxReports = 20
+
+// report makes findings of what there is to say about the comments that
+// suppress, and counts them.
+func (s *fileScan) report(ctx context.Context) error {
+	for r := range s.comments.Reports(s.plan.use) {
+		id := string(r.Kind)
+		if s.out.reportCounts == nil {
+			s.out.reportCounts = map[string]int{}
+		}
+		if s.out.reportCounts[id]++; s.out.reportCounts[id] > maxReports+1 {
+			continue
+		}
+		line, err := s.masker.line(ctx, r.Line)
+		if err != nil {
+			return err
+		}
+		s.out.reports = append(s.out.reports, Finding{
+			RuleID:         id,
+			Severity:       r.Kind.Severity(),
+			Path:           s.file.Path,
+			Line:           r.Line,
+			EndLine:        r.Line,
+			Column:         r.Start + 1,
+			EndColumn:      r.End + 1,
+			UTF16Column:    s.utf16Column(r.Line, r.Start+1),
+			UTF16EndColumn: s.utf16Column(r.Line, r.End+1),
+			Message:        r.Message,
+			Snippet:        line.snippet(r.Start),
+			Fingerprint:    s.prints.next(identity{ruleID: id, path: s.file.Path, text: line.identity()}),
+		})
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package suppress
+
+import "bytes"
+
+// pairs are how comments and texts begin and end that can end within a line.
+var pairs = [...][2]string{
+	{"/*", "*/"}, {"<!--", "-->"}, {"{#", "#}"}, {"<%", "%>"}, {"{%", "%}"}, {"{{", "}}"}, {"(*", "*)"}, {"{-", "-}"},
+	{"[[", "]]"}, {"#|", "|#"}, {"<#", "#>"}, {`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"`", "`"},
+}
+
+// maxClosers is how many ends of comments and texts are taken off a directive.
+const maxClosers = 8
+
+// endOf returns the offset where the directive ends that starts at an offset of
+// a line: where the comment or the text ends that is open there, and else at the
+// end of the line without what ends a comment that began on a line before, as
+// ` */`, or the text that it is in, as `",`.
+func endOf(line []byte, at int) int {
+	begin := at + len(Marker)
+	end := len(line)
+	for _, p := range pairs {
+		if k := bytes.Index(line[begin:end], []byte(p[1])); k >= 0 && isOpen(line[:at], p[0], p[1]) {
+			end = begin + k
+			if isDashed(p[1]) && bytes.HasSuffix(line[begin:end], []byte("--")) { // as `{{!-- … --}}`
+				end -= 2
+			}
+		}
+	}
+	text := bytes.TrimRight(line[begin:end], " \t")
+	for range maxClosers {
+		n := closing(text)
+		if n == 0 {
+			break
+		}
+		text = bytes.TrimRight(text[:len(text)-n], " \t")
+	}
+	return begin + len(text)
+}
+
+// isDashed tells the ends that may have `--` before them.
+func isDashed(closer string) bool { return closer == "}}" || closer == "%>" || closer == "]]" }
+
+// isOpen says whether what opener begins has not ended at the end of a text.
+func isOpen(text []byte, opener, closer string) bool {
+	if opener == closer {
+		return bytes.Count(text, []byte(opener))%2 == 1
+	}
+	open := bytes.LastIndex(text, []byte(opener))
+	return open >= 0 && bytes.LastIndex(text, []byte(closer)) < open
+}
+
+// closing returns how many bytes at the end of a directive don't belong to it.
+func closing(text []byte) int {
+	for _, p := range pairs {
+		if len(p[1]) == 1 || !bytes.HasSuffix(text, []byte(p[1])) {
+			continue
+		}
+		n := len(p[1])
+		if isDashed(p[1]) && bytes.HasSuffix(text[:len(text)-n], []byte("--")) {
+			n += 2
+		}
+		return n
+	}
+	// Quotes and brackets may belong to the reason: then they are there in pairs.
+	bare := bytes.TrimRight(text, ",; \t")
+	if len(bare) == 0 {
+		return 0
+	}
+	last := bare[len(bare)-1:]
+	single := false
+	switch last[0] {
+	case '"', '\'', '`':
+		single = bytes.Count(bare, last)%2 == 1
+	case ')':
+		single = bytes.Count(bare, last) > bytes.Count(bare, []byte("("))
+	case ']':
+		single = bytes.Count(bare, last) > bytes.Count(bare, []byte("["))
+	case '}':
+		single = bytes.Count(bare, last) > bytes.Count(bare, []byte("{"))
+	}
+	if single {
+		return len(text) - len(bare) + 1
+	}
+	return 0
+}

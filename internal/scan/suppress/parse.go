@@ -1,0 +1,194 @@
+// Package suppress reads the comments in a file that accept findings:
+//
+//	prwarden:ignore ID[, ID] -- reason [until YYYY-MM-DD]
+//
+// It says which hits they accept, and what is wrong with those that accept none.
+// A comment is trusted only as far as a reader of the code sees what it does, so
+// whatever is not plainly right accepts nothing and is reported.
+package suppress
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// Marker is what a comment is known by, in whichever kind of comment or text.
+const Marker = "prwarden:ignore"
+
+// MaxIDs is how many rules one comment may name.
+const MaxIDs = 20
+
+// Directive is what a comment says. Offsets are of bytes in its line.
+type Directive struct {
+	IDs                    []string // full ids of rules, each once
+	ReasonStart, ReasonEnd int      // equal when there is no reason
+	Until                  string   // `YYYY-MM-DD`; empty for no end
+	Start, End             int      // from the marker to the end of what belongs to it
+	Alone                  bool     // there is no letter or digit beside it on the line
+	// Mistake is a phrase for what is wrong; empty for nothing. It repeats
+	// nothing of the line, which may hold a secret.
+	Mistake string
+}
+
+// Parse reads the comment in a line, which is without its ending. ok is false
+// when there is none.
+//
+// The marker is a comment when no letter, digit, `-` or `_` is before it, and a
+// blank, the end of the line or what is written in place of a blank by mistake
+// behind it. So a text may speak of `prwarden:ignore`, in quotes.
+func Parse(line []byte) (d Directive, ok bool) {
+	at := find(line, 0)
+	if at < 0 {
+		return Directive{}, false
+	}
+	begin := at + len(Marker)
+	p := parser{line: line, at: begin, end: endOf(line, at)}
+	d = Directive{Start: at, End: p.end, Alone: !hasWord(line[:at]) && !hasWord(line[p.end:])}
+	d.Mistake = p.read(&d)
+	if d.Mistake != "" {
+		return Directive{Start: d.Start, End: d.End, Alone: d.Alone, Mistake: d.Mistake}, true
+	}
+	return d, true
+}
+
+// find returns the offset of the first comment in a line at or behind from, or
+// -1.
+func find(line []byte, from int) int {
+	for {
+		k := bytes.Index(line[from:], []byte(Marker))
+		if k < 0 {
+			return -1
+		}
+		at := from + k
+		from = at + len(Marker)
+		if before, _ := utf8.DecodeLastRune(line[:at]); at > 0 && isWord(before) {
+			continue
+		}
+		after, _ := utf8.DecodeRune(line[from:])
+		if from == len(line) || unicode.IsSpace(after) || unicode.Is(unicode.Cf, after) || bytes.ContainsRune([]byte(":=-([{<|"), after) {
+			return at
+		}
+	}
+}
+
+func isWord(r rune) bool { return r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func hasWord(text []byte) bool {
+	return bytes.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
+}
+
+func isBlank(b byte) bool { return b == ' ' || b == '\t' }
+
+// parser reads a directive from left to right.
+type parser struct {
+	line    []byte
+	at, end int
+}
+
+func (p *parser) rest() []byte { return p.line[p.at:p.end] }
+
+// blanks passes blanks, and says whether there are any, or nothing more.
+func (p *parser) blanks() bool {
+	from := p.at
+	for p.at < p.end && isBlank(p.line[p.at]) {
+		p.at++
+	}
+	return p.at > from || p.at == p.end
+}
+
+// read returns the mistake of the directive, or "".
+func (p *parser) read(d *Directive) string {
+	if find(p.line[:p.end], p.at) >= 0 {
+		return "there is a second one on the line; a line has one, which may name several rules"
+	}
+	for text := p.rest(); len(text) > 0; {
+		r, size := utf8.DecodeRune(text)
+		if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			return "it has characters that are invisible or change the order of the text"
+		}
+		text = text[size:]
+	}
+	if !p.blanks() {
+		return "only a space or a tab may follow the marker, and then the ids of rules"
+	}
+	if mistake := p.ids(d); mistake != "" {
+		return mistake
+	}
+	rest := p.rest()
+	until := untilAtEnd.FindIndex(rest)
+	switch {
+	case len(rest) == 0:
+		return ""
+	case bytes.HasPrefix(rest, []byte("--")) && (len(rest) == 2 || isBlank(rest[2])):
+		p.at += 2
+		if p.blanks(); p.at == p.end {
+			return "there is no reason behind `--`; give one, or leave out `--`"
+		}
+	case until == nil || until[0] > 0:
+		return "behind the ids there may be only ` -- ` and a reason; ids are separated by commas"
+	}
+	return p.reason(d)
+}
+
+func (p *parser) ids(d *Directive) string {
+	for {
+		from := p.at
+		for p.at < p.end && !isBlank(p.line[p.at]) && p.line[p.at] != ',' {
+			p.at++
+		}
+		id := string(p.line[from:p.at])
+		if id == "" || id == "--" {
+			if len(d.IDs) == 0 {
+				return "it names no rule; write the id of each that is accepted behind the marker, as `security/no-eval`"
+			}
+			return "there is a comma without an id"
+		}
+		if err := rule.CheckID(id); err != nil {
+			return "an id " + err.Error()
+		}
+		if full := rule.FullID(id); !slices.Contains(d.IDs, full) {
+			d.IDs = append(d.IDs, full)
+		}
+		if len(d.IDs) > MaxIDs {
+			return "it names more than 20 rules"
+		}
+		if p.blanks(); p.at == p.end || p.line[p.at] != ',' {
+			return ""
+		}
+		p.at++
+		p.blanks()
+	}
+}
+
+var (
+	// untilAtEnd is an end of a reason that looks like a day.
+	untilAtEnd = regexp.MustCompile(`(?i)(?:^|[ \t]+)until[ \t]+([0-9][0-9./-]*)$`)
+	// untilBefore is a day that is not at the end of a reason.
+	untilBefore = regexp.MustCompile(`(?i)\buntil[ \t]+[0-9]{4}-[0-9]`)
+)
+
+// reason reads what is behind ` -- `.
+func (p *parser) reason(d *Directive) string {
+	d.ReasonStart, d.ReasonEnd = p.at, p.end
+	if m := untilAtEnd.FindSubmatchIndex(p.rest()); m != nil {
+		d.Until = string(p.rest()[m[2]:m[3]])
+		if _, err := time.Parse(time.DateOnly, d.Until); err != nil {
+			return "behind `until` there must be a day as YYYY-MM-DD"
+		}
+		d.ReasonEnd = p.at + m[0]
+	}
+	reason := p.line[d.ReasonStart:d.ReasonEnd]
+	if untilBefore.Match(reason) {
+		return "`until` and its day must be at the end"
+	}
+	if len(reason) > 0 && !hasWord(reason) {
+		return "the reason has no word"
+	}
+	return ""
+}
