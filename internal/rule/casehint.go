@@ -1,11 +1,32 @@
 package rule
 
 import (
+	"context"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// CaseFailure is a case that a rule does not pass.
+type CaseFailure struct {
+	Field   string // such as `cases.match[0]`; `pattern` when the cases could not be run
+	Message string // a phrase
+	Hint    string // why it probably fails; it may quote the case
+}
+
+// FailedCases runs the cases of a rule, within Budget, and returns those that it
+// does not pass. It fails with the error of ctx when that ends meanwhile.
+func FailedCases(ctx context.Context, r Rule) ([]CaseFailure, error) {
+	t := &trials{ctx: ctx, left: Budget}
+	var v violationList
+	t.run(&v, r)
+	var failed []CaseFailure
+	for _, x := range v {
+		failed = append(failed, CaseFailure{Field: x.Field, Message: x.Description, Hint: cut(t.hint(r, x.Field), maxHint)})
+	}
+	return failed, ctx.Err()
+}
 
 // hint says why a case probably fails. It takes time of the trials, and quotes
 // the case.

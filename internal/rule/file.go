@@ -38,6 +38,7 @@ type File struct {
 	Rules     []Rule // in order, with OriginRulesFile and ScopeRepo, without Repo
 	lines     []int  // of the ids of Rules
 	fields    []fields
+	nodes     map[string]*yaml.Node // of texts outside of rules, by their names in mistakes
 	source    source
 }
 
@@ -99,9 +100,10 @@ func (r Reading) rules() int {
 	return MaxFileRules
 }
 
-// ReadFile is ParseFile, or ParseOwnFile, in other ways.
+// ReadFile is ParseFile, or ParseOwnFile, in other ways. Read thoroughly, a file
+// with mistakes is returned beside the error, with what could be read of it.
 func ReadFile(ctx context.Context, data []byte, how Reading) (*File, error) {
-	d := decoder{thorough: how.Thorough}
+	d := decoder{thorough: how.Thorough, nodes: map[string]*yaml.Node{}}
 	if len(data) > how.size() {
 		d.fail(1, "the file has %d bytes or more; at most %d are allowed", len(data), how.size())
 		return nil, d.err()
@@ -110,7 +112,7 @@ func ReadFile(ctx context.Context, data []byte, how Reading) (*File, error) {
 	if root == nil {
 		return nil, d.err()
 	}
-	file := &File{source: d.source}
+	file := &File{source: d.source, nodes: d.nodes}
 	versioned := false
 	d.mapping(root, "the file", map[string]func(*yaml.Node){
 		"version": func(n *yaml.Node) {
@@ -130,10 +132,10 @@ func ReadFile(ctx context.Context, data []byte, how Reading) (*File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := d.err(); err != nil {
+	if err := d.err(); err != nil && !how.Thorough {
 		return nil, err
 	}
-	return file, nil
+	return file, d.err()
 }
 
 // RuleLine is the line, from 1, of the rule with index i.
@@ -296,7 +298,7 @@ func (d *decoder) checkOne(i int, item *yaml.Node, t *trials) checked {
 			if f.unread[v.Field] {
 				continue // which was told
 			}
-			hint := fieldHint(r, v.Field, v.Description)
+			hint := Hint(r, v.Field, v.Description)
 			if d.thorough && hint == "" {
 				hint = t.hint(r, v.Field)
 			}

@@ -162,8 +162,9 @@ func globHint(glob string) string {
 	return ""
 }
 
-// fieldHint says how to put a field of a rule right that Validate refuses.
-func fieldHint(r Rule, field, description string) string {
+// Hint says how to put a field of a rule right that Validate refuses with a
+// description, or "".
+func Hint(r Rule, field, description string) string {
 	missing := strings.HasPrefix(description, "is required")
 	name, _, _ := strings.Cut(field, "[")
 	switch name {

@@ -51,6 +51,7 @@ func (d *decoder) overrides(n *yaml.Node) []Override {
 			continue
 		}
 		seen[FullID(o.ID)] = true
+		d.nodes["override "+o.ID] = key
 		if d.override(value, &o) {
 			list = append(list, o)
 		}

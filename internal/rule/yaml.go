@@ -20,7 +20,8 @@ import (
 type decoder struct {
 	mistakes []Mistake
 	source   source
-	thorough bool // see Reading
+	thorough bool                  // see Reading
+	nodes    map[string]*yaml.Node // see File; nil where nobody asks
 }
 
 // line is a line that the document has: YAML also breaks lines at a lone CR and
@@ -178,6 +179,9 @@ func (d *decoder) text(n *yaml.Node, name string) (string, bool) {
 		}
 		d.failAt(n, hint, "%s: must be a text; put it in quotes if it looks like something else", name)
 		return "", false
+	}
+	if d.nodes != nil {
+		d.nodes[name] = n
 	}
 	return n.Value, true
 }
