@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api race lint lint-openapi fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check ci clean need-go need-git need-postgres
+.PHONY: help demo run build build-client test test-api race lint lint-openapi fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -94,11 +94,17 @@ microbench: need-go need-git need-postgres ## Run the benchmarks of Go packages 
 tidy-check: need-go ## Fail when go.mod or go.sum are not what go mod tidy makes
 	go mod tidy -diff
 
+release: need-go need-git ## Build the archives of a release from the last commit into dist/ (VERSION=v1.2.3)
+	@go run ./internal/release -version '$(VERSION)' $(RELEASEFLAGS)
+
+test-release: need-go need-git ## Build a release twice, and fail when a byte differs; some minutes (SYSTEMS=windows/amd64)
+	@.ci/release
+
 ci: ## Everything that CI checks
 	@.ci/run
 
 clean: ## Remove what was built, and the server of make run
-	rm -rf bin .run .demo .third_party
+	rm -rf bin dist .run .demo .third_party
 
 # Targets that work on generated code: generate, verify-generate, lint-protos, …
 include internal/tools/generate.mk

@@ -6,20 +6,27 @@ import (
 	"runtime/debug"
 )
 
+// What the linker is given where a release is built, which knows no git.
+// Nothing else sets them.
+var (
+	version string
+	commit  string
+)
+
 // Info is what is known of the program's own build.
 type Info struct {
-	Version  string // of the module, `(devel)` outside of a release
+	Version  string // of the release or the module, `(devel)` when there is none
 	Commit   string // of git, `unknown` when the build does not know
 	Modified bool   // whether the tree differed from the commit
 	Go       string // version of Go
 }
 
-// Read returns what the Go toolchain put into the program.
+// Read returns what the build put into the program.
 func Read() Info {
 	b := Info{Version: "(devel)", Commit: "unknown", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return b
+		info = &debug.BuildInfo{}
 	}
 	if info.Main.Version != "" {
 		b.Version = info.Main.Version
@@ -31,6 +38,9 @@ func Read() Info {
 		case "vcs.modified":
 			b.Modified = s.Value == "true"
 		}
+	}
+	if version != "" {
+		b.Version, b.Commit, b.Modified = version, commit, false
 	}
 	return b
 }
