@@ -1,0 +1,230 @@
+package ci_test
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/cli/ci"
+)
+
+const (
+	head = "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d"
+	base = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d"
+	made = "ffffffffffffffffffffffffffffffffffffffff" // a merge commit that was made for the job
+)
+
+type env map[string]string
+
+func (e env) lookup(name string) string { return e[name] }
+
+func (e env) with(more env) env {
+	out := env{}
+	for _, m := range []env{e, more} {
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// The events are those of GitHub's documentation, less what is not used.
+const (
+	pullRequest = `{"action":"synchronize","number":42,"pull_request":{"number":42,"head":{"ref":"topic","sha":"` + head + `","repo":{"full_name":"someone/shop"}},"base":{"ref":"release/1.x","sha":"` + base + `"}}}`
+	mergeGroup  = `{"action":"checks_requested","merge_group":{"head_sha":"` + head + `","head_ref":"refs/heads/gh-readonly-queue/main/pr-42-` + base + `","base_sha":"` + base + `","base_ref":"refs/heads/main"}}`
+	comment     = `{"action":"created","issue":{"number":42,"pull_request":{"url":"https://api.github.com/repos/acme/shop/pulls/42"}},"comment":{"body":"scan"}}`
+	issue       = `{"action":"created","issue":{"number":42},"comment":{"body":"scan"}}`
+	push        = `{"ref":"refs/heads/main","after":"` + head + `"}`
+)
+
+func gitHub(event string) env {
+	return env{
+		"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "acme/shop", "GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": event,
+		"GITHUB_REF": "refs/pull/42/merge", "GITHUB_SHA": made, "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "1658821493",
+		"GITHUB_RUN_ATTEMPT": "2", "GITHUB_WORKFLOW": "checks", "GITHUB_JOB": "prwarden", "GITHUB_ACTION": "__run",
+	}
+}
+
+var gitLab = env{
+	"CI": "true", "GITLAB_CI": "true", "CI_SERVER_URL": "https://gitlab.com", "CI_PIPELINE_ID": "981", "CI_PIPELINE_SOURCE": "merge_request_event", "CI_JOB_NAME": "prwarden", "CI_JOB_ID": "5",
+	"CI_MERGE_REQUEST_IID": "42", "CI_MERGE_REQUEST_ID": "90001", "CI_MERGE_REQUEST_PROJECT_PATH": "acme/shop", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH": "someone/shop",
+	"CI_MERGE_REQUEST_PROJECT_URL": "https://gitlab.com/acme/shop", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base,
+	"CI_COMMIT_SHA": head, "CI_PROJECT_PATH": "someone/shop",
+}
+
+var circleCI = env{
+	"CI": "true", "CIRCLECI": "true", "CIRCLE_PROJECT_USERNAME": "acme", "CIRCLE_PROJECT_REPONAME": "shop", "CIRCLE_SHA1": head, "CIRCLE_JOB": "prwarden",
+	"CIRCLE_WORKFLOW_ID": "w1", "CIRCLE_NODE_INDEX": "0", "CIRCLE_BUILD_NUM": "7", "CIRCLE_REPOSITORY_URL": "git@github.com:acme/shop.git",
+	"CIRCLE_PULL_REQUEST": "https://github.com/acme/shop/pull/42",
+}
+
+var buildkite = env{
+	"CI": "true", "BUILDKITE": "true", "BUILDKITE_REPO": "git@github.com:acme/shop.git", "BUILDKITE_COMMIT": head, "BUILDKITE_BRANCH": "topic",
+	"BUILDKITE_PULL_REQUEST": "42", "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main", "BUILDKITE_PULL_REQUEST_REPO": "https://github.com/someone/shop.git",
+	"BUILDKITE_BUILD_ID": "b1", "BUILDKITE_STEP_ID": "s1", "BUILDKITE_JOB_ID": "j1", "BUILDKITE_RETRY_COUNT": "1",
+}
+
+var jenkins = env{
+	"JENKINS_URL": "https://ci.example.com/", "BUILD_URL": "https://ci.example.com/job/shop/job/PR-42/3/", "BUILD_TAG": "jenkins-shop-PR-42-3", "STAGE_NAME": "Check",
+	"BRANCH_NAME": "PR-42", "CHANGE_ID": "42", "CHANGE_TARGET": "main", "CHANGE_BRANCH": "topic", "CHANGE_FORK": "someone", "CHANGE_URL": "https://github.com/acme/shop/pull/42",
+	"GIT_COMMIT": made, "GIT_URL": "https://github.com/someone/shop.git",
+}
+
+func TestDetect(t *testing.T) {
+	t.Parallel()
+	gitHubIdentity := []string{"https://github.com", "1658821493", "checks", "prwarden", "__run"}
+	gitLabIdentity := []string{"https://gitlab.com", "981", "prwarden"}
+	circleIdentity := []string{"w1", "prwarden", "0"}
+	buildkiteIdentity := []string{"b1", "s1", ""}
+	jenkinsIdentity := []string{"https://ci.example.com/job/shop/job/PR-42/3/", "jenkins-shop-PR-42-3", "Check"}
+	for name, tt := range map[string]struct {
+		env   env
+		event string
+		want  ci.Job
+	}{
+		"GitHub, pull request": {gitHub("pull_request"), pullRequest, ci.Job{
+			Service: "GitHub Actions", HeadSHA: head, BaseRef: "release/1.x", RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
+		}},
+		"GitHub, merge queue": {gitHub("merge_group").with(env{"GITHUB_REF": "refs/heads/gh-readonly-queue/main/pr-42-" + base}), mergeGroup, ci.Job{
+			Service: "GitHub Actions", HeadSHA: head, BaseSHA: base, RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
+		}},
+		"GitHub, comment on a pull request": {gitHub("issue_comment").with(env{"GITHUB_REF": "refs/heads/main"}), comment, ci.Job{
+			Service: "GitHub Actions", RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
+		}},
+		"GitHub, only the reference": {gitHub("").with(env{"GITHUB_EVENT_NAME": "pull_request"}), "", ci.Job{
+			Service: "GitHub Actions", RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
+		}},
+		"Gitea": {gitHub("pull_request").with(env{"GITEA_ACTIONS": "true", "GITHUB_SERVER_URL": "https://git.example.com/"}), pullRequest, ci.Job{
+			Service: "Gitea Actions", HeadSHA: head, BaseRef: "release/1.x", RepositoryURI: "https://git.example.com/acme/shop",
+			Identity: append([]string{"https://git.example.com/"}, gitHubIdentity[1:]...),
+		}},
+		"Forgejo": {gitHub("pull_request").with(env{"FORGEJO_ACTIONS": "true", "GITEA_ACTIONS": "true"}), pullRequest, ci.Job{
+			Service: "Forgejo Actions", HeadSHA: head, BaseRef: "release/1.x", RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
+		}},
+		"GitLab, merge request": {gitLab, "", ci.Job{
+			Service: "GitLab CI", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://gitlab.com/acme/shop", Identity: gitLabIdentity,
+		}},
+		"GitLab, merged result": {gitLab.with(env{"CI_COMMIT_SHA": made, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": head, "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": base}), "", ci.Job{
+			Service: "GitLab CI", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://gitlab.com/acme/shop", Identity: gitLabIdentity,
+		}},
+		"CircleCI": {circleCI, "", ci.Job{Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity}},
+		"CircleCI, fork": {circleCI.with(env{"CIRCLE_PULL_REQUEST": "", "CIRCLE_PR_NUMBER": "42", "CIRCLE_PR_USERNAME": "someone", "CIRCLE_PR_REPONAME": "shop"}), "", ci.Job{
+			Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity,
+		}},
+		"Buildkite": {buildkite, "", ci.Job{
+			Service: "Buildkite", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
+		}},
+		"Buildkite, merge commit": {buildkite.with(env{"BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC": "true"}), "", ci.Job{
+			Service: "Buildkite", RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
+		}},
+		"Buildkite, newest commit": {buildkite.with(env{"BUILDKITE_COMMIT": "HEAD"}), "", ci.Job{
+			Service: "Buildkite", RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
+		}},
+		"Buildkite, merge queue": {buildkite.with(env{
+			"BUILDKITE_PULL_REQUEST": "false", "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "", "BUILDKITE_BRANCH": "gh-readonly-queue/main/pr-42-" + base,
+			"BUILDKITE_MERGE_QUEUE_BASE_BRANCH": "main", "BUILDKITE_MERGE_QUEUE_BASE_COMMIT": base,
+		}), "", ci.Job{
+			Service: "Buildkite", HeadSHA: head, BaseSHA: base, RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
+		}},
+		"Jenkins": {jenkins, "", ci.Job{Service: "Jenkins", RepositoryURI: "https://github.com/acme/shop", Identity: jenkinsIdentity}},
+		"Jenkins, Gitea below a path": {jenkins.with(env{"CHANGE_URL": "https://example.com/git/acme/shop/pulls/42"}), "", ci.Job{
+			Service: "Jenkins", RepositoryURI: "https://example.com/git/acme/shop", Identity: jenkinsIdentity,
+		}},
+		"Jenkins, GitLab": {jenkins.with(env{"CHANGE_URL": "https://gitlab.com/acme/shop/-/merge_requests/42"}), "", ci.Job{
+			Service: "Jenkins", RepositoryURI: "https://gitlab.com/acme/shop", Identity: jenkinsIdentity,
+		}},
+		"Jenkins, no page": {jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "ssh://git@git.example.com:2222/acme/shop.git"}), "", ci.Job{
+			Service: "Jenkins", RepositoryURI: "https://git.example.com/acme/shop", Identity: jenkinsIdentity,
+		}},
+		"credentials are not passed on": {jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "https://user:secret@git.example.com/acme/shop.git"}), "", ci.Job{
+			Service: "Jenkins", RepositoryURI: "https://git.example.com/acme/shop", Identity: jenkinsIdentity,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.want.Repo, tt.want.Number = "acme/shop", 42
+			got, err := ci.Detect(withEvent(t, tt.env, tt.event).lookup)
+			require.NoError(t, err)
+			assert.Equal(t, &tt.want, got)
+		})
+	}
+}
+
+// withEvent puts the event into a file, as GitHub does.
+func withEvent(t *testing.T, e env, event string) env {
+	t.Helper()
+	if event == "" {
+		return e
+	}
+	file := filepath.Join(t.TempDir(), "event.json")
+	require.NoError(t, os.WriteFile(file, []byte(event), 0o600))
+	return e.with(env{"GITHUB_EVENT_PATH": file})
+}
+
+func TestDetectNoPullRequest(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		env   env
+		event string
+		says  string
+	}{
+		"GitHub, push":            {gitHub("push").with(env{"GITHUB_REF": "refs/heads/main"}), push, `this job of GitHub Actions is not for a pull request: its event is "push"; run it on pull_request`},
+		"GitHub, issue":           {gitHub("issue_comment").with(env{"GITHUB_REF": "refs/heads/main"}), issue, `its event is "issue_comment"`},
+		"GitHub, no event":        {gitHub("pull_request").with(env{"GITHUB_EVENT_PATH": "/none/there"}), "", "the event can't be read from GITHUB_EVENT_PATH"},
+		"GitHub, broken event":    {gitHub("pull_request"), "{", "the event can't be read from GITHUB_EVENT_PATH"},
+		"GitLab, branch":          {gitLab.with(env{"CI_MERGE_REQUEST_IID": "", "CI_PIPELINE_SOURCE": "push"}), "", `this job of GitLab CI is not for a pull request: its pipeline is of the source "push"`},
+		"GitLab, group in group":  {gitLab.with(env{"CI_MERGE_REQUEST_PROJECT_PATH": "acme/web/shop"}), "", `runs for the repository "acme/web/shop"; prwarden knows repositories as OWNER/REPO only`},
+		"CircleCI, branch":        {circleCI.with(env{"CIRCLE_PULL_REQUEST": ""}), "", "this job of CircleCI is not for a pull request: CIRCLE_PULL_REQUEST is not set"},
+		"Buildkite, branch":       {buildkite.with(env{"BUILDKITE_PULL_REQUEST": "false"}), "", `this job of Buildkite is not for a pull request: BUILDKITE_PULL_REQUEST is "false"`},
+		"Buildkite, no address":   {buildkite.with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "", `runs for the repository ""`},
+		"Jenkins, branch":         {jenkins.with(env{"CHANGE_ID": ""}), "", "this job of Jenkins is not for a pull request: CHANGE_ID is not set"},
+		"Jenkins, no number":      {jenkins.with(env{"CHANGE_ID": "I8473b", "CHANGE_URL": ""}), "", "this job of Jenkins is not for a pull request: it names none"},
+		"Jenkins, group in group": {jenkins.with(env{"CHANGE_URL": "https://gitlab.com/acme/web/shop/-/merge_requests/42"}), "", `runs for the repository "acme/web/shop"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := ci.Detect(withEvent(t, tt.env, tt.event).lookup)
+			require.ErrorContains(t, err, tt.says)
+		})
+	}
+}
+
+func TestDetectNothing(t *testing.T) {
+	t.Parallel()
+	for _, e := range []env{{}, {"CI": "true"}, {"GITHUB_ACTIONS": "false"}} {
+		job, err := ci.Detect(e.lookup)
+		require.NoError(t, err)
+		assert.Nil(t, job)
+	}
+}
+
+// Whatever a fork puts into names, what is found is either usable or an error.
+func FuzzDetect(f *testing.F) {
+	f.Add("git@github.com:acme/shop.git", "https://github.com/acme/shop/pull/42", "42", head, pullRequest)
+	f.Add("https://x@y/z", "http://[::1]:x/pull/1", "-1", "HEAD", "{}")
+	f.Add("a:b/c", "https://h/-/merge_requests/99999999999", "false", "", `{"merge_group":{"head_ref":"gh-readonly-queue/a/pr-1-0"}}`)
+	f.Fuzz(func(t *testing.T, address, change, number, commit, event string) {
+		for _, e := range []env{
+			withEvent(t, gitHub("pull_request"), event),
+			jenkins.with(env{"CHANGE_URL": change, "CHANGE_ID": number, "GIT_URL": address}),
+			buildkite.with(env{"BUILDKITE_REPO": address, "BUILDKITE_PULL_REQUEST": number, "BUILDKITE_COMMIT": commit}),
+			circleCI.with(env{"CIRCLE_PULL_REQUEST": change, "CIRCLE_PR_NUMBER": number}),
+		} {
+			job, err := ci.Detect(e.lookup)
+			if err != nil {
+				continue
+			}
+			require.Positive(t, job.Number)
+			require.Equal(t, 1, strings.Count(job.Repo, "/"))
+			require.Equal(t, job.HeadSHA != "", job.BaseSHA != "" || job.BaseRef != "")
+			u, err := url.Parse(job.RepositoryURI)
+			require.NoError(t, err)
+			require.Nil(t, u.User)
+		}
+	})
+}
