@@ -38,7 +38,7 @@ quiet npm --prefix bin/sdk/node ci --ignore-scripts --no-audit --no-fund
 
 # get ARTIFACT NAME fetches one program, as bin/sdk/NAME.
 get() {
-	quiet mvn -B -f "$here/pom.xml" dependency:copy -Dartifact="$1:exe:$system" -DoutputDirectory="$PWD/bin/sdk/maven"
+	quiet mvn -B -Dmaven.repo.local="$PWD/bin/m2" -f "$here/pom.xml" dependency:copy -Dartifact="$1:exe:$system" -DoutputDirectory="$PWD/bin/sdk/maven"
 	file=$(basename bin/sdk/maven/"$2"-[0-9]*.exe)
 	if ! grep -F "  $file" "$here/maven.sha256" | (cd bin/sdk/maven && sha256sum -c --status); then
 		echo "$file is not what internal/tools/sdk/maven.sha256 says it is." >&2

@@ -1,9 +1,13 @@
 """A protoc plugin that makes Java's messages.
 
-protoc's own generator for Java makes enum constants of the words of the REST
-API as they are, and `new` is no name in Java. This runs it, and puts an
-underscore behind such constants: `Finding.State.new_`. The descriptors keep
-the word, so JSON does, too.
+It runs protoc's own generator, of which two things would not compile:
+
+- It makes enum constants of the words of the REST API as they are, and `new`
+  is no name in Java. Such constants get an underscore: `Finding.State.new_`.
+  The descriptors keep the word, so JSON does, too.
+- The text field `file` gets accessors for its bytes, `getFileBytes`, and so
+  does the field `file_bytes`. That field is called `file_raw` here, and
+  `file_bytes` in JSON.
 """
 
 import os
@@ -29,6 +33,17 @@ ONE_OF_THEM = "(" + "|".join(KEYWORDS) + ")"
 UNNAMEABLE = re.compile(rf"^(\s+){ONE_OF_THEM}(\(\d+\),)$|^(\s+case \d+: return ){ONE_OF_THEM}(;)$", re.MULTILINE)
 
 
+def separate(message: descriptor_pb2.DescriptorProto) -> None:
+    """Renames the fields whose accessors another field has already."""
+    texts = {f.name for f in message.field if f.type == descriptor_pb2.FieldDescriptorProto.TYPE_STRING}
+    for field in message.field:
+        if field.name.endswith("_bytes") and field.name.removesuffix("_bytes") in texts:
+            field.json_name = field.name
+            field.name = field.name.removesuffix("_bytes") + "_raw"
+    for inner in message.nested_type:
+        separate(inner)
+
+
 def rename(match: re.Match[str]) -> str:
     before, word, after = (group for group in match.groups() if group is not None)
     return f"{before}{word}_{after}"
@@ -39,6 +54,9 @@ def main() -> None:
     response = plugin_pb2.CodeGeneratorResponse(
         supported_features=plugin_pb2.CodeGeneratorResponse.FEATURE_PROTO3_OPTIONAL
     )
+    for file in request.proto_file:
+        for message in file.message_type:
+            separate(message)
     protoc = pathlib.Path(__file__).resolve().parents[3] / "bin" / "sdk" / "protoc"
     with tempfile.TemporaryDirectory() as folder:
         image = pathlib.Path(folder, "image.binpb")

@@ -27,8 +27,12 @@ if _version_not_supported:
 
 class KeyServiceStub(object):
     """KeyService manages the API keys of the caller's organization. Every call
-    needs the scope keys:admin; the errors that all calls share are those of
-    RuleService.
+    needs the scope keys:admin.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+    is away.
     """
 
     def __init__(self, channel):
@@ -56,8 +60,12 @@ class KeyServiceStub(object):
 
 class KeyServiceServicer(object):
     """KeyService manages the API keys of the caller's organization. Every call
-    needs the scope keys:admin; the errors that all calls share are those of
-    RuleService.
+    needs the scope keys:admin.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+    is away.
     """
 
     def CreateKey(self, request, context):
@@ -117,8 +125,12 @@ def add_KeyServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class KeyService(object):
     """KeyService manages the API keys of the caller's organization. Every call
-    needs the scope keys:admin; the errors that all calls share are those of
-    RuleService.
+    needs the scope keys:admin.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+    is away.
     """
 
     @staticmethod

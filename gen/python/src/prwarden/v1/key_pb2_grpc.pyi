@@ -75,8 +75,12 @@ _KeyServiceDeleteKeyType = typing_extensions.TypeVar(
 
 class KeyServiceStub(typing.Generic[_KeyServiceCreateKeyType, _KeyServiceListKeysType, _KeyServiceDeleteKeyType]):
     """KeyService manages the API keys of the caller's organization. Every call
-    needs the scope keys:admin; the errors that all calls share are those of
-    RuleService.
+    needs the scope keys:admin.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+    is away.
     """
 
     @typing.overload
@@ -148,8 +152,12 @@ KeyServiceAsyncStub: typing_extensions.TypeAlias = KeyServiceStub[
 
 class KeyServiceServicer(metaclass=abc.ABCMeta):
     """KeyService manages the API keys of the caller's organization. Every call
-    needs the scope keys:admin; the errors that all calls share are those of
-    RuleService.
+    needs the scope keys:admin.
+
+    Errors of every call: UNAUTHENTICATED without a valid key,
+    PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+    RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+    is away.
     """
 
     @abc.abstractmethod

@@ -12,13 +12,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the organization's keys that are not revoked, newest first
+         * List keys
          * @description Lists the organization's keys that are not revoked, newest first. It never answers a token. Scope: keys:admin.
          */
         get: operations["listKeys"];
         put?: never;
         /**
-         * Makes a key
+         * Create key
          * @description Makes a key. The token is in the answer and nowhere else: only its hash is stored. Answered with 201 over REST. Scope: keys:admin.
          *
          *     Errors: INVALID_ARGUMENT for a bad name, scope or expiry; PERMISSION_DENIED (SCOPE_MISSING) for a scope that the caller's own key does not have.
@@ -41,7 +41,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revokes a key, the caller's own too
+         * Delete key
          * @description Revokes a key, the caller's own too. It is refused everywhere within 5 seconds. Answered with 204 and no body over REST. Scope: keys:admin. Errors: NOT_FOUND.
          */
         delete: operations["deleteKey"];
@@ -58,13 +58,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the organization's reviews, newest first, without their findings
+         * List reviews
          * @description Lists the organization's reviews, newest first, without their findings. Scope: reviews:read. Errors: INVALID_ARGUMENT for a bad filter or page token.
          */
         get: operations["listReviews"];
         put?: never;
         /**
-         * Starts a scan of one pull request
+         * Create review
          * @description Starts a scan of one pull request. The review is stored durably before it is answered, with 202 over REST. Scope: reviews:write.
          *
          *     The request header (gRPC metadata) `Idempotency-Key`, 1 to 255 visible ASCII characters, makes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.
@@ -86,7 +86,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads a review in any state
+         * Get review
          * @description Reads a review in any state. Scope: reviews:read. Errors: NOT_FOUND, also for another organization's review.
          */
         get: operations["getReview"];
@@ -106,7 +106,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Pages through the findings of a review, in the order of file, line and rule id; those that were fixed and those that are suppressed, too, when they are asked for
+         * List findings
          * @description Pages through the findings of a review, in the order of file, line and rule id; those that were fixed and those that are suppressed, too, when they are asked for. Scope: reviews:read. Errors: NOT_FOUND; INVALID_ARGUMENT for a bad filter or page token. A review that is not complete has none.
          */
         get: operations["listFindings"];
@@ -126,7 +126,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads the findings of a complete review as a SARIF 2.1.0 log (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code scanning
+         * Get SARIF
          * @description Reads the findings of a complete review as a SARIF 2.1.0 log (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code scanning: media type application/sarif+json, at most 25,000 results, the most severe. Scope: reviews:read. Errors: NOT_FOUND; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
          */
         get: operations["getSarif"];
@@ -148,7 +148,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stops a queued or running review and answers it in its new state
+         * Cancel review
          * @description Stops a queued or running review and answers it in its new state. Scope: reviews:write. Errors: NOT_FOUND; FAILED_PRECONDITION (REVIEW_FINISHED) when it is complete, failed or canceled already.
          */
         post: operations["cancelReview"];
@@ -166,7 +166,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams the state of a review
+         * Watch review
          * @description Streams the state of a review: at once as it is, then after every change of state and on progress, and a keep-alive every 15 seconds. The last message has a final state and the stream ends. Over REST it is newline-delimited JSON, each line `{"result": …}`, or `{"error": …}` when it breaks. Scope: reviews:read. Errors: NOT_FOUND; UNAVAILABLE (WATCH_LIMIT) over 100 open watches of one key.
          */
         get: operations["watchReview"];
@@ -186,13 +186,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the rulesets that are active for the caller's organization
+         * List rulesets
          * @description Lists the rulesets that are active for the caller's organization: `default`, `custom`, and one for each repository that has rules of its own. Scope: rules:read.
          */
         get: operations["listRulesets"];
         put?: never;
         /**
-         * Creates a custom rule
+         * Create rule
          * @description Creates a custom rule. It applies to reviews that are claimed after the answer. Answered with 201 over REST. Scope: rules:write.
          *
          *     Errors: INVALID_ARGUMENT with the field and what is allowed, also when the rule fails its own cases; PERMISSION_DENIED (REPOSITORY_NOT_ALLOWED) for a repository that the organization may not scan; ALREADY_EXISTS (RULE_EXISTS) when the id is taken, by a default rule too; FAILED_PRECONDITION (RULE_QUOTA) over 5,000 rules in the organization.
@@ -212,14 +212,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads one rule
+         * Get rule
          * @description Reads one rule: a default rule, or a rule that was created over this API. Scope: rules:read. Errors: NOT_FOUND.
          */
         get: operations["getRule"];
         put?: never;
         post?: never;
         /**
-         * Deletes a custom rule
+         * Delete rule
          * @description Deletes a custom rule. Reviews that are already running still use it. Answered with 204 and no body over REST. Scope: rules:write.
          *
          *     Errors: PERMISSION_DENIED (DEFAULT_RULE) for a rule of the default ruleset, which can only be disabled in a repository's rules file; NOT_FOUND.
@@ -240,7 +240,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Runs a pattern over a text without storing anything
+         * Test rule
          * @description Runs a pattern over a text without storing anything. The text is treated as one file of which every line was added. Scope: rules:read. Errors: INVALID_ARGUMENT for a pattern that a rule could not have.
          */
         post: operations["testRule"];
@@ -258,7 +258,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the rules of one ruleset, ordered by id
+         * List rules
          * @description Lists the rules of one ruleset, ordered by id. Scope: rules:read. Errors: NOT_FOUND for an unknown ruleset.
          */
         get: operations["listRules"];
@@ -1027,7 +1027,7 @@ export interface components {
         /** @description Seconds after which trying again makes sense. */
         "Retry-After": number;
         /** @description The scheme of authentication, `Bearer`. */
-        "WWW-Authenticate": string;
+        "WWW-Authenticate": "Bearer";
         /** @description Requests that the key may make in a window of one minute. */
         "X-RateLimit-Limit": number;
         /** @description Requests that are left in the current window. */

@@ -237,8 +237,12 @@ export const DeleteKeyResponseSchema: GenMessage<DeleteKeyResponse> = /*@__PURE_
 
 /**
  * KeyService manages the API keys of the caller's organization. Every call
- * needs the scope keys:admin; the errors that all calls share are those of
- * RuleService.
+ * needs the scope keys:admin.
+ *
+ * Errors of every call: UNAUTHENTICATED without a valid key,
+ * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+ * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+ * is away.
  *
  * @generated from service prwarden.v1.KeyService
  */

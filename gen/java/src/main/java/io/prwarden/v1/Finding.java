@@ -38,7 +38,7 @@ private static final long serialVersionUID = 0L;
     message_ = "";
     snippet_ = "";
     fingerprint_ = "";
-    fileBytes_ = com.google.protobuf.ByteString.EMPTY;
+    fileRaw_ = com.google.protobuf.ByteString.EMPTY;
     state_ = 0;
     lineHash_ = "";
   }
@@ -553,18 +553,18 @@ private static final long serialVersionUID = 0L;
     }
   }
 
-  public static final int FILE_BYTES_FIELD_NUMBER = 10;
-  private com.google.protobuf.ByteString fileBytes_ = com.google.protobuf.ByteString.EMPTY;
+  public static final int FILE_RAW_FIELD_NUMBER = 10;
+  private com.google.protobuf.ByteString fileRaw_ = com.google.protobuf.ByteString.EMPTY;
   /**
    * <pre>
    * The path when it is not UTF-8.
    * </pre>
    *
-   * <code>optional bytes file_bytes = 10 [json_name = "fileBytes"];</code>
-   * @return Whether the fileBytes field is set.
+   * <code>optional bytes file_raw = 10 [json_name = "file_bytes"];</code>
+   * @return Whether the fileRaw field is set.
    */
   @java.lang.Override
-  public boolean hasFileBytes() {
+  public boolean hasFileRaw() {
     return ((bitField0_ & 0x00000002) != 0);
   }
   /**
@@ -572,12 +572,12 @@ private static final long serialVersionUID = 0L;
    * The path when it is not UTF-8.
    * </pre>
    *
-   * <code>optional bytes file_bytes = 10 [json_name = "fileBytes"];</code>
-   * @return The fileBytes.
+   * <code>optional bytes file_raw = 10 [json_name = "file_bytes"];</code>
+   * @return The fileRaw.
    */
   @java.lang.Override
-  public com.google.protobuf.ByteString getFileBytes() {
-    return fileBytes_;
+  public com.google.protobuf.ByteString getFileRaw() {
+    return fileRaw_;
   }
 
   public static final int STATE_FIELD_NUMBER = 11;
@@ -810,7 +810,7 @@ private static final long serialVersionUID = 0L;
       com.google.protobuf.GeneratedMessage.writeString(output, 9, fingerprint_);
     }
     if (((bitField0_ & 0x00000002) != 0)) {
-      output.writeBytes(10, fileBytes_);
+      output.writeBytes(10, fileRaw_);
     }
     if (((bitField0_ & 0x00000004) != 0)) {
       output.writeEnum(11, state_);
@@ -872,7 +872,7 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000002) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeBytesSize(10, fileBytes_);
+        .computeBytesSize(10, fileRaw_);
     }
     if (((bitField0_ & 0x00000004) != 0)) {
       size += com.google.protobuf.CodedOutputStream
@@ -932,10 +932,10 @@ private static final long serialVersionUID = 0L;
         .equals(other.getSnippet())) return false;
     if (!getFingerprint()
         .equals(other.getFingerprint())) return false;
-    if (hasFileBytes() != other.hasFileBytes()) return false;
-    if (hasFileBytes()) {
-      if (!getFileBytes()
-          .equals(other.getFileBytes())) return false;
+    if (hasFileRaw() != other.hasFileRaw()) return false;
+    if (hasFileRaw()) {
+      if (!getFileRaw()
+          .equals(other.getFileRaw())) return false;
     }
     if (hasState() != other.hasState()) return false;
     if (hasState()) {
@@ -988,9 +988,9 @@ private static final long serialVersionUID = 0L;
     hash = (53 * hash) + getSnippet().hashCode();
     hash = (37 * hash) + FINGERPRINT_FIELD_NUMBER;
     hash = (53 * hash) + getFingerprint().hashCode();
-    if (hasFileBytes()) {
-      hash = (37 * hash) + FILE_BYTES_FIELD_NUMBER;
-      hash = (53 * hash) + getFileBytes().hashCode();
+    if (hasFileRaw()) {
+      hash = (37 * hash) + FILE_RAW_FIELD_NUMBER;
+      hash = (53 * hash) + getFileRaw().hashCode();
     }
     if (hasState()) {
       hash = (37 * hash) + STATE_FIELD_NUMBER;
@@ -1160,7 +1160,7 @@ private static final long serialVersionUID = 0L;
       column_ = 0;
       snippet_ = "";
       fingerprint_ = "";
-      fileBytes_ = com.google.protobuf.ByteString.EMPTY;
+      fileRaw_ = com.google.protobuf.ByteString.EMPTY;
       state_ = 0;
       endColumn_ = 0;
       utf16Column_ = 0;
@@ -1234,7 +1234,7 @@ private static final long serialVersionUID = 0L;
         result.fingerprint_ = fingerprint_;
       }
       if (((from_bitField0_ & 0x00000200) != 0)) {
-        result.fileBytes_ = fileBytes_;
+        result.fileRaw_ = fileRaw_;
         to_bitField0_ |= 0x00000002;
       }
       if (((from_bitField0_ & 0x00000400) != 0)) {
@@ -1312,8 +1312,8 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00000100;
         onChanged();
       }
-      if (other.hasFileBytes()) {
-        setFileBytes(other.getFileBytes());
+      if (other.hasFileRaw()) {
+        setFileRaw(other.getFileRaw());
       }
       if (other.hasState()) {
         setStateValue(other.getStateValue());
@@ -1407,7 +1407,7 @@ private static final long serialVersionUID = 0L;
               break;
             } // case 74
             case 82: {
-              fileBytes_ = input.readBytes();
+              fileRaw_ = input.readBytes();
               bitField0_ |= 0x00000200;
               break;
             } // case 82
@@ -2154,17 +2154,17 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
-    private com.google.protobuf.ByteString fileBytes_ = com.google.protobuf.ByteString.EMPTY;
+    private com.google.protobuf.ByteString fileRaw_ = com.google.protobuf.ByteString.EMPTY;
     /**
      * <pre>
      * The path when it is not UTF-8.
      * </pre>
      *
-     * <code>optional bytes file_bytes = 10 [json_name = "fileBytes"];</code>
-     * @return Whether the fileBytes field is set.
+     * <code>optional bytes file_raw = 10 [json_name = "file_bytes"];</code>
+     * @return Whether the fileRaw field is set.
      */
     @java.lang.Override
-    public boolean hasFileBytes() {
+    public boolean hasFileRaw() {
       return ((bitField0_ & 0x00000200) != 0);
     }
     /**
@@ -2172,25 +2172,25 @@ private static final long serialVersionUID = 0L;
      * The path when it is not UTF-8.
      * </pre>
      *
-     * <code>optional bytes file_bytes = 10 [json_name = "fileBytes"];</code>
-     * @return The fileBytes.
+     * <code>optional bytes file_raw = 10 [json_name = "file_bytes"];</code>
+     * @return The fileRaw.
      */
     @java.lang.Override
-    public com.google.protobuf.ByteString getFileBytes() {
-      return fileBytes_;
+    public com.google.protobuf.ByteString getFileRaw() {
+      return fileRaw_;
     }
     /**
      * <pre>
      * The path when it is not UTF-8.
      * </pre>
      *
-     * <code>optional bytes file_bytes = 10 [json_name = "fileBytes"];</code>
-     * @param value The fileBytes to set.
+     * <code>optional bytes file_raw = 10 [json_name = "file_bytes"];</code>
+     * @param value The fileRaw to set.
      * @return This builder for chaining.
      */
-    public Builder setFileBytes(com.google.protobuf.ByteString value) {
+    public Builder setFileRaw(com.google.protobuf.ByteString value) {
       if (value == null) { throw new NullPointerException(); }
-      fileBytes_ = value;
+      fileRaw_ = value;
       bitField0_ |= 0x00000200;
       onChanged();
       return this;
@@ -2200,12 +2200,12 @@ private static final long serialVersionUID = 0L;
      * The path when it is not UTF-8.
      * </pre>
      *
-     * <code>optional bytes file_bytes = 10 [json_name = "fileBytes"];</code>
+     * <code>optional bytes file_raw = 10 [json_name = "file_bytes"];</code>
      * @return This builder for chaining.
      */
-    public Builder clearFileBytes() {
+    public Builder clearFileRaw() {
       bitField0_ = (bitField0_ & ~0x00000200);
-      fileBytes_ = getDefaultInstance().getFileBytes();
+      fileRaw_ = getDefaultInstance().getFileRaw();
       onChanged();
       return this;
     }

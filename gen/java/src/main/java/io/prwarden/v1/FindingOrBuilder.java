@@ -181,19 +181,19 @@ public interface FindingOrBuilder extends
    * The path when it is not UTF-8.
    * </pre>
    *
-   * <code>optional bytes file_bytes = 10 [json_name = "fileBytes"];</code>
-   * @return Whether the fileBytes field is set.
+   * <code>optional bytes file_raw = 10 [json_name = "file_bytes"];</code>
+   * @return Whether the fileRaw field is set.
    */
-  boolean hasFileBytes();
+  boolean hasFileRaw();
   /**
    * <pre>
    * The path when it is not UTF-8.
    * </pre>
    *
-   * <code>optional bytes file_bytes = 10 [json_name = "fileBytes"];</code>
-   * @return The fileBytes.
+   * <code>optional bytes file_raw = 10 [json_name = "file_bytes"];</code>
+   * @return The fileRaw.
    */
-  com.google.protobuf.ByteString getFileBytes();
+  com.google.protobuf.ByteString getFileRaw();
 
   /**
    * <pre>

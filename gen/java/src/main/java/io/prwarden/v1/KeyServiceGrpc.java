@@ -5,8 +5,11 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 /**
  * <pre>
  * KeyService manages the API keys of the caller's organization. Every call
- * needs the scope keys:admin; the errors that all calls share are those of
- * RuleService.
+ * needs the scope keys:admin.
+ * Errors of every call: UNAUTHENTICATED without a valid key,
+ * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+ * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+ * is away.
  * </pre>
  */
 @io.grpc.stub.annotations.GrpcGenerated
@@ -172,8 +175,11 @@ public final class KeyServiceGrpc {
   /**
    * <pre>
    * KeyService manages the API keys of the caller's organization. Every call
-   * needs the scope keys:admin; the errors that all calls share are those of
-   * RuleService.
+   * needs the scope keys:admin.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+   * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+   * is away.
    * </pre>
    */
   public interface AsyncService {
@@ -220,8 +226,11 @@ public final class KeyServiceGrpc {
    * Base class for the server implementation of the service KeyService.
    * <pre>
    * KeyService manages the API keys of the caller's organization. Every call
-   * needs the scope keys:admin; the errors that all calls share are those of
-   * RuleService.
+   * needs the scope keys:admin.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+   * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+   * is away.
    * </pre>
    */
   public static abstract class KeyServiceImplBase
@@ -236,8 +245,11 @@ public final class KeyServiceGrpc {
    * A stub to allow clients to do asynchronous rpc calls to service KeyService.
    * <pre>
    * KeyService manages the API keys of the caller's organization. Every call
-   * needs the scope keys:admin; the errors that all calls share are those of
-   * RuleService.
+   * needs the scope keys:admin.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+   * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+   * is away.
    * </pre>
    */
   public static final class KeyServiceStub
@@ -298,8 +310,11 @@ public final class KeyServiceGrpc {
    * A stub to allow clients to do synchronous rpc calls to service KeyService.
    * <pre>
    * KeyService manages the API keys of the caller's organization. Every call
-   * needs the scope keys:admin; the errors that all calls share are those of
-   * RuleService.
+   * needs the scope keys:admin.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+   * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+   * is away.
    * </pre>
    */
   public static final class KeyServiceBlockingV2Stub
@@ -357,8 +372,11 @@ public final class KeyServiceGrpc {
    * A stub to allow clients to do limited synchronous rpc calls to service KeyService.
    * <pre>
    * KeyService manages the API keys of the caller's organization. Every call
-   * needs the scope keys:admin; the errors that all calls share are those of
-   * RuleService.
+   * needs the scope keys:admin.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+   * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+   * is away.
    * </pre>
    */
   public static final class KeyServiceBlockingStub
@@ -416,8 +434,11 @@ public final class KeyServiceGrpc {
    * A stub to allow clients to do ListenableFuture-style rpc calls to service KeyService.
    * <pre>
    * KeyService manages the API keys of the caller's organization. Every call
-   * needs the scope keys:admin; the errors that all calls share are those of
-   * RuleService.
+   * needs the scope keys:admin.
+   * Errors of every call: UNAUTHENTICATED without a valid key,
+   * PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+   * RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+   * is away.
    * </pre>
    */
   public static final class KeyServiceFutureStub

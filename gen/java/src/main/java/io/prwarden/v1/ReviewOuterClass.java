@@ -172,124 +172,124 @@ public final class ReviewOuterClass {
       "ld\210\001\001\".\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n\004pas" +
       "s\020\001\022\010\n\004fail\020\002B\n\n\010_outcomeB\014\n\n_threshold\"" +
       ";\n\013ReviewError\022\022\n\004code\030\001 \001(\tR\004code\022\030\n\007me" +
-      "ssage\030\002 \001(\tR\007message\"\246\005\n\007Finding\022\027\n\007rule" +
+      "ssage\030\002 \001(\tR\007message\"\245\005\n\007Finding\022\027\n\007rule" +
       "_id\030\001 \001(\tR\006ruleId\022<\n\010severity\030\002 \001(\0162\033.pr" +
       "warden.v1.Severity.LevelH\000R\010severity\210\001\001\022" +
       "\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(\005R\004line\022" +
       "\030\n\007message\030\005 \001(\tR\007message\022\031\n\010end_line\030\006 " +
       "\001(\005R\007endLine\022\026\n\006column\030\007 \001(\005R\006column\022\030\n\007" +
       "snippet\030\010 \001(\tR\007snippet\022 \n\013fingerprint\030\t " +
-      "\001(\tR\013fingerprint\022\"\n\nfile_bytes\030\n \001(\014H\001R\t" +
-      "fileBytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prwarden.v" +
-      "1.Finding.StateH\002R\005state\210\001\001\022\035\n\nend_colum" +
-      "n\030\014 \001(\005R\tendColumn\022!\n\014utf16_column\030\r \001(\005" +
-      "R\013utf16Column\022(\n\020utf16_end_column\030\016 \001(\005R" +
-      "\016utf16EndColumn\022 \n\tline_hash\030\017 \001(\tH\003R\010li" +
-      "neHash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.prwarde" +
-      "n.v1.SuppressionR\013suppression\":\n\005State\022\017" +
-      "\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010existing\020\002\022\t" +
-      "\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file_bytesB\010\n" +
-      "\006_stateB\014\n\n_line_hash\"^\n\013Suppression\022\026\n\006" +
-      "reason\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001(\tH\000R\005u" +
-      "ntil\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_until\"\312\002" +
-      "\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005" +
-      "H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006ruleId\210\001" +
-      "\001\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1.Skip.Rea" +
-      "sonH\002R\006reason\210\001\001\022\"\n\nfile_bytes\030\005 \001(\014H\003R\t" +
-      "fileBytes\210\001\001\"m\n\006Reason\022\017\n\013unspecified\020\000\022" +
-      "\n\n\006binary\020\001\022\022\n\016file_too_large\020\002\022\021\n\rline_" +
-      "too_long\020\003\022\020\n\014rule_timeout\020\004\022\r\n\tsubmodul" +
-      "e\020\005B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_" +
-      "file_bytes\"\277\002\n\023CreateReviewRequest\022\022\n\004re" +
-      "po\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNum" +
-      "ber\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010he" +
-      "ad_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005" +
-      " \001(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007" +
-      "baseRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v" +
-      "1.Severity.LevelH\004R\006failOn\210\001\001B\n\n\010_rulese" +
-      "tB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_ref" +
-      "B\n\n\010_fail_on\"\232\001\n\024CreateReviewResponse\022\033\n" +
-      "\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001" +
-      "(\0162\032.prwarden.v1.Review.StatusH\000R\006status" +
-      "\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013estimatedMsB\t" +
-      "\n\007_status\"/\n\020GetReviewRequest\022\033\n\treview_" +
-      "id\030\001 \001(\tR\010reviewId\"@\n\021GetReviewResponse\022" +
-      "+\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR\006re" +
-      "view\"\203\004\n\023ListFindingsRequest\022\033\n\treview_i" +
-      "d\030\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.prward" +
-      "en.v1.ListFindingsRequest.KindH\000R\004kind\210\001" +
-      "\001\022C\n\014min_severity\030\003 \001(\0162\033.prwarden.v1.Se" +
-      "verity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007rule_i" +
-      "d\030\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004fi" +
-      "le\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.Findi" +
-      "ng.StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H" +
-      "\005R\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpa" +
-      "geToken\210\001\001\"@\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010r" +
-      "eported\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003B\007\n\005" +
-      "_kindB\017\n\r_min_severityB\n\n\010_rule_idB\007\n\005_f" +
-      "ileB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_page_tok" +
-      "en\"p\n\024ListFindingsResponse\0220\n\010findings\030\001" +
-      " \003(\0132\024.prwarden.v1.FindingR\010findings\022&\n\017" +
-      "next_page_token\030\002 \001(\tR\rnextPageToken\"\301\001\n" +
-      "\017GetSarifRequest\022\033\n\treview_id\030\001 \001(\tR\010rev" +
-      "iewId\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden.v1." +
-      "GetSarifRequest.SuppressedH\000R\nsuppressed" +
-      "\210\001\001\"4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013\n\007in" +
-      "clude\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\215\002\n\022Lis" +
-      "tReviewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001" +
-      "\022 \n\tpr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006st" +
-      "atus\030\003 \001(\0162\032.prwarden.v1.Review.StatusH\002" +
-      "R\006status\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSi" +
-      "ze\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageToken\210\001" +
-      "\001B\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_" +
-      "page_sizeB\r\n\013_page_token\"r\n\023ListReviewsR" +
-      "esponse\0223\n\007reviews\030\001 \003(\0132\031.prwarden.v1.L" +
-      "istedReviewR\007reviews\022&\n\017next_page_token\030" +
-      "\002 \001(\tR\rnextPageToken\"\317\004\n\014ListedReview\022\033\n" +
-      "\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001" +
-      "(\0162\032.prwarden.v1.Review.StatusH\000R\006status" +
-      "\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo" +
-      "\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032.goo" +
-      "gle.protobuf.TimestampR\013completedAt\0226\n\007s" +
-      "ummary\030\006 \001(\0132\034.prwarden.v1.SeveritySumma" +
-      "ryR\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n" +
-      "\010head_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sh" +
-      "a\030\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(" +
-      "\0132\032.google.protobuf.TimestampR\tcreatedAt" +
-      "\0229\n\nstarted_at\030\013 \001(\0132\032.google.protobuf.T" +
-      "imestampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prw" +
-      "arden.v1.ReviewErrorR\005error\022\034\n\ttruncated" +
-      "\030\r \001(\010R\ttruncatedB\t\n\007_statusB\013\n\t_head_sh" +
-      "aB\013\n\t_base_sha\"2\n\023CancelReviewRequest\022\033\n" +
-      "\treview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelRevi" +
-      "ewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden.v1" +
-      ".ReviewR\006review\"1\n\022WatchReviewRequest\022\033\n" +
-      "\treview_id\030\001 \001(\tR\010reviewId\"\322\002\n\023WatchRevi" +
-      "ewResponse\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022" +
-      "7\n\006status\030\002 \001(\0162\032.prwarden.v1.Review.Sta" +
-      "tusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfi" +
-      "lesDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTot" +
-      "al\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Sev" +
-      "eritySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.p" +
-      "rwarden.v1.ReviewErrorR\005error\022\035\n\nkeep_al" +
-      "ive\030\007 \001(\010R\tkeepAliveB\t\n\007_statusB\016\n\014_file" +
-      "s_total2\300\004\n\rReviewService\022S\n\014CreateRevie" +
-      "w\022 .prwarden.v1.CreateReviewRequest\032!.pr" +
-      "warden.v1.CreateReviewResponse\022J\n\tGetRev" +
-      "iew\022\035.prwarden.v1.GetReviewRequest\032\036.prw" +
-      "arden.v1.GetReviewResponse\022P\n\013ListReview" +
-      "s\022\037.prwarden.v1.ListReviewsRequest\032 .prw" +
-      "arden.v1.ListReviewsResponse\022S\n\014ListFind" +
-      "ings\022 .prwarden.v1.ListFindingsRequest\032!" +
-      ".prwarden.v1.ListFindingsResponse\022>\n\010Get" +
-      "Sarif\022\034.prwarden.v1.GetSarifRequest\032\024.go" +
-      "ogle.api.HttpBody\022S\n\014CancelReview\022 .prwa" +
-      "rden.v1.CancelReviewRequest\032!.prwarden.v" +
-      "1.CancelReviewResponse\022R\n\013WatchReview\022\037." +
-      "prwarden.v1.WatchReviewRequest\032 .prwarde" +
-      "n.v1.WatchReviewResponse0\001BN\n\016io.prwarde" +
-      "n.v1P\001Z:github.com/prwarden/prwarden/gen" +
-      "/go/prwarden/v1;prwardenv1b\006proto3"
+      "\001(\tR\013fingerprint\022!\n\010file_raw\030\n \001(\014H\001R\nfi" +
+      "le_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prwarden.v1" +
+      ".Finding.StateH\002R\005state\210\001\001\022\035\n\nend_column" +
+      "\030\014 \001(\005R\tendColumn\022!\n\014utf16_column\030\r \001(\005R" +
+      "\013utf16Column\022(\n\020utf16_end_column\030\016 \001(\005R\016" +
+      "utf16EndColumn\022 \n\tline_hash\030\017 \001(\tH\003R\010lin" +
+      "eHash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030.prwarden" +
+      ".v1.SuppressionR\013suppression\":\n\005State\022\017\n" +
+      "\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010existing\020\002\022\t\n" +
+      "\005fixed\020\003B\013\n\t_severityB\r\n\013_file_bytesB\010\n\006" +
+      "_stateB\014\n\n_line_hash\"^\n\013Suppression\022\026\n\006r" +
+      "eason\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001(\tH\000R\005un" +
+      "til\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_until\"\311\002\n" +
+      "\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004line\030\002 \001(\005H" +
+      "\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006ruleId\210\001\001" +
+      "\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1.Skip.Reas" +
+      "onH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfil" +
+      "e_bytes\210\001\001\"m\n\006Reason\022\017\n\013unspecified\020\000\022\n\n" +
+      "\006binary\020\001\022\022\n\016file_too_large\020\002\022\021\n\rline_to" +
+      "o_long\020\003\022\020\n\014rule_timeout\020\004\022\r\n\tsubmodule\020" +
+      "\005B\007\n\005_lineB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_fi" +
+      "le_bytes\"\277\002\n\023CreateReviewRequest\022\022\n\004repo" +
+      "\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumbe" +
+      "r\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head" +
+      "_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001" +
+      "(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007ba" +
+      "seRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1." +
+      "Severity.LevelH\004R\006failOn\210\001\001B\n\n\010_rulesetB" +
+      "\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_refB\n" +
+      "\n\010_fail_on\"\232\001\n\024CreateReviewResponse\022\033\n\tr" +
+      "eview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\016" +
+      "2\032.prwarden.v1.Review.StatusH\000R\006status\210\001" +
+      "\001\022!\n\014estimated_ms\030\003 \001(\005R\013estimatedMsB\t\n\007" +
+      "_status\"/\n\020GetReviewRequest\022\033\n\treview_id" +
+      "\030\001 \001(\tR\010reviewId\"@\n\021GetReviewResponse\022+\n" +
+      "\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR\006revi" +
+      "ew\"\203\004\n\023ListFindingsRequest\022\033\n\treview_id\030" +
+      "\001 \001(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.prwarden" +
+      ".v1.ListFindingsRequest.KindH\000R\004kind\210\001\001\022" +
+      "C\n\014min_severity\030\003 \001(\0162\033.prwarden.v1.Seve" +
+      "rity.LevelH\001R\013minSeverity\210\001\001\022\034\n\007rule_id\030" +
+      "\004 \001(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file" +
+      "\210\001\001\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.Finding" +
+      ".StateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R" +
+      "\010pageSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpage" +
+      "Token\210\001\001\"@\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010rep" +
+      "orted\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003B\007\n\005_k" +
+      "indB\017\n\r_min_severityB\n\n\010_rule_idB\007\n\005_fil" +
+      "eB\010\n\006_stateB\014\n\n_page_sizeB\r\n\013_page_token" +
+      "\"p\n\024ListFindingsResponse\0220\n\010findings\030\001 \003" +
+      "(\0132\024.prwarden.v1.FindingR\010findings\022&\n\017ne" +
+      "xt_page_token\030\002 \001(\tR\rnextPageToken\"\301\001\n\017G" +
+      "etSarifRequest\022\033\n\treview_id\030\001 \001(\tR\010revie" +
+      "wId\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden.v1.Ge" +
+      "tSarifRequest.SuppressedH\000R\nsuppressed\210\001" +
+      "\001\"4\n\nSuppressed\022\017\n\013unspecified\020\000\022\013\n\007incl" +
+      "ude\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\215\002\n\022ListR" +
+      "eviewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 " +
+      "\n\tpr_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006stat" +
+      "us\030\003 \001(\0162\032.prwarden.v1.Review.StatusH\002R\006" +
+      "status\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize" +
+      "\210\001\001\022\"\n\npage_token\030\005 \001(\tH\004R\tpageToken\210\001\001B" +
+      "\007\n\005_repoB\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_pa" +
+      "ge_sizeB\r\n\013_page_token\"r\n\023ListReviewsRes" +
+      "ponse\0223\n\007reviews\030\001 \003(\0132\031.prwarden.v1.Lis" +
+      "tedReviewR\007reviews\022&\n\017next_page_token\030\002 " +
+      "\001(\tR\rnextPageToken\"\317\004\n\014ListedReview\022\033\n\tr" +
+      "eview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\016" +
+      "2\032.prwarden.v1.Review.StatusH\000R\006status\210\001" +
+      "\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004" +
+      " \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032.googl" +
+      "e.protobuf.TimestampR\013completedAt\0226\n\007sum" +
+      "mary\030\006 \001(\0132\034.prwarden.v1.SeveritySummary" +
+      "R\007summary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010h" +
+      "ead_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030" +
+      "\t \001(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132" +
+      "\032.google.protobuf.TimestampR\tcreatedAt\0229" +
+      "\n\nstarted_at\030\013 \001(\0132\032.google.protobuf.Tim" +
+      "estampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prwar" +
+      "den.v1.ReviewErrorR\005error\022\034\n\ttruncated\030\r" +
+      " \001(\010R\ttruncatedB\t\n\007_statusB\013\n\t_head_shaB" +
+      "\013\n\t_base_sha\"2\n\023CancelReviewRequest\022\033\n\tr" +
+      "eview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelReview" +
+      "Response\022+\n\006review\030\001 \001(\0132\023.prwarden.v1.R" +
+      "eviewR\006review\"1\n\022WatchReviewRequest\022\033\n\tr" +
+      "eview_id\030\001 \001(\tR\010reviewId\"\322\002\n\023WatchReview" +
+      "Response\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n" +
+      "\006status\030\002 \001(\0162\032.prwarden.v1.Review.Statu" +
+      "sH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfile" +
+      "sDone\022$\n\013files_total\030\004 \001(\005H\001R\nfilesTotal" +
+      "\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1.Sever" +
+      "itySummaryR\007summary\022.\n\005error\030\006 \001(\0132\030.prw" +
+      "arden.v1.ReviewErrorR\005error\022\035\n\nkeep_aliv" +
+      "e\030\007 \001(\010R\tkeepAliveB\t\n\007_statusB\016\n\014_files_" +
+      "total2\300\004\n\rReviewService\022S\n\014CreateReview\022" +
+      " .prwarden.v1.CreateReviewRequest\032!.prwa" +
+      "rden.v1.CreateReviewResponse\022J\n\tGetRevie" +
+      "w\022\035.prwarden.v1.GetReviewRequest\032\036.prwar" +
+      "den.v1.GetReviewResponse\022P\n\013ListReviews\022" +
+      "\037.prwarden.v1.ListReviewsRequest\032 .prwar" +
+      "den.v1.ListReviewsResponse\022S\n\014ListFindin" +
+      "gs\022 .prwarden.v1.ListFindingsRequest\032!.p" +
+      "rwarden.v1.ListFindingsResponse\022>\n\010GetSa" +
+      "rif\022\034.prwarden.v1.GetSarifRequest\032\024.goog" +
+      "le.api.HttpBody\022S\n\014CancelReview\022 .prward" +
+      "en.v1.CancelReviewRequest\032!.prwarden.v1." +
+      "CancelReviewResponse\022R\n\013WatchReview\022\037.pr" +
+      "warden.v1.WatchReviewRequest\032 .prwarden." +
+      "v1.WatchReviewResponse0\001BN\n\016io.prwarden." +
+      "v1P\001Z:github.com/prwarden/prwarden/gen/g" +
+      "o/prwarden/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -321,7 +321,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Finding_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Finding_descriptor,
-        new java.lang.String[] { "RuleId", "Severity", "File", "Line", "Message", "EndLine", "Column", "Snippet", "Fingerprint", "FileBytes", "State", "EndColumn", "Utf16Column", "Utf16EndColumn", "LineHash", "Suppression", });
+        new java.lang.String[] { "RuleId", "Severity", "File", "Line", "Message", "EndLine", "Column", "Snippet", "Fingerprint", "FileRaw", "State", "EndColumn", "Utf16Column", "Utf16EndColumn", "LineHash", "Suppression", });
     internal_static_prwarden_v1_Suppression_descriptor =
       getDescriptor().getMessageTypes().get(4);
     internal_static_prwarden_v1_Suppression_fieldAccessorTable = new
@@ -333,7 +333,7 @@ public final class ReviewOuterClass {
     internal_static_prwarden_v1_Skip_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_prwarden_v1_Skip_descriptor,
-        new java.lang.String[] { "File", "Line", "RuleId", "Reason", "FileBytes", });
+        new java.lang.String[] { "File", "Line", "RuleId", "Reason", "FileRaw", });
     internal_static_prwarden_v1_CreateReviewRequest_descriptor =
       getDescriptor().getMessageTypes().get(6);
     internal_static_prwarden_v1_CreateReviewRequest_fieldAccessorTable = new

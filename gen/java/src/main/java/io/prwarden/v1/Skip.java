@@ -35,7 +35,7 @@ private static final long serialVersionUID = 0L;
     file_ = "";
     ruleId_ = "";
     reason_ = 0;
-    fileBytes_ = com.google.protobuf.ByteString.EMPTY;
+    fileRaw_ = com.google.protobuf.ByteString.EMPTY;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -429,18 +429,18 @@ private static final long serialVersionUID = 0L;
     return result == null ? io.prwarden.v1.Skip.Reason.UNRECOGNIZED : result;
   }
 
-  public static final int FILE_BYTES_FIELD_NUMBER = 5;
-  private com.google.protobuf.ByteString fileBytes_ = com.google.protobuf.ByteString.EMPTY;
+  public static final int FILE_RAW_FIELD_NUMBER = 5;
+  private com.google.protobuf.ByteString fileRaw_ = com.google.protobuf.ByteString.EMPTY;
   /**
    * <pre>
    * The path when it is not UTF-8.
    * </pre>
    *
-   * <code>optional bytes file_bytes = 5 [json_name = "fileBytes"];</code>
-   * @return Whether the fileBytes field is set.
+   * <code>optional bytes file_raw = 5 [json_name = "file_bytes"];</code>
+   * @return Whether the fileRaw field is set.
    */
   @java.lang.Override
-  public boolean hasFileBytes() {
+  public boolean hasFileRaw() {
     return ((bitField0_ & 0x00000008) != 0);
   }
   /**
@@ -448,12 +448,12 @@ private static final long serialVersionUID = 0L;
    * The path when it is not UTF-8.
    * </pre>
    *
-   * <code>optional bytes file_bytes = 5 [json_name = "fileBytes"];</code>
-   * @return The fileBytes.
+   * <code>optional bytes file_raw = 5 [json_name = "file_bytes"];</code>
+   * @return The fileRaw.
    */
   @java.lang.Override
-  public com.google.protobuf.ByteString getFileBytes() {
-    return fileBytes_;
+  public com.google.protobuf.ByteString getFileRaw() {
+    return fileRaw_;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -483,7 +483,7 @@ private static final long serialVersionUID = 0L;
       output.writeEnum(4, reason_);
     }
     if (((bitField0_ & 0x00000008) != 0)) {
-      output.writeBytes(5, fileBytes_);
+      output.writeBytes(5, fileRaw_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -510,7 +510,7 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000008) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeBytesSize(5, fileBytes_);
+        .computeBytesSize(5, fileRaw_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -543,10 +543,10 @@ private static final long serialVersionUID = 0L;
     if (hasReason()) {
       if (reason_ != other.reason_) return false;
     }
-    if (hasFileBytes() != other.hasFileBytes()) return false;
-    if (hasFileBytes()) {
-      if (!getFileBytes()
-          .equals(other.getFileBytes())) return false;
+    if (hasFileRaw() != other.hasFileRaw()) return false;
+    if (hasFileRaw()) {
+      if (!getFileRaw()
+          .equals(other.getFileRaw())) return false;
     }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
@@ -573,9 +573,9 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + REASON_FIELD_NUMBER;
       hash = (53 * hash) + reason_;
     }
-    if (hasFileBytes()) {
-      hash = (37 * hash) + FILE_BYTES_FIELD_NUMBER;
-      hash = (53 * hash) + getFileBytes().hashCode();
+    if (hasFileRaw()) {
+      hash = (37 * hash) + FILE_RAW_FIELD_NUMBER;
+      hash = (53 * hash) + getFileRaw().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -716,7 +716,7 @@ private static final long serialVersionUID = 0L;
       line_ = 0;
       ruleId_ = "";
       reason_ = 0;
-      fileBytes_ = com.google.protobuf.ByteString.EMPTY;
+      fileRaw_ = com.google.protobuf.ByteString.EMPTY;
       return this;
     }
 
@@ -767,7 +767,7 @@ private static final long serialVersionUID = 0L;
         to_bitField0_ |= 0x00000004;
       }
       if (((from_bitField0_ & 0x00000010) != 0)) {
-        result.fileBytes_ = fileBytes_;
+        result.fileRaw_ = fileRaw_;
         to_bitField0_ |= 0x00000008;
       }
       result.bitField0_ |= to_bitField0_;
@@ -801,8 +801,8 @@ private static final long serialVersionUID = 0L;
       if (other.hasReason()) {
         setReasonValue(other.getReasonValue());
       }
-      if (other.hasFileBytes()) {
-        setFileBytes(other.getFileBytes());
+      if (other.hasFileRaw()) {
+        setFileRaw(other.getFileRaw());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -851,7 +851,7 @@ private static final long serialVersionUID = 0L;
               break;
             } // case 32
             case 42: {
-              fileBytes_ = input.readBytes();
+              fileRaw_ = input.readBytes();
               bitField0_ |= 0x00000010;
               break;
             } // case 42
@@ -1205,17 +1205,17 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
-    private com.google.protobuf.ByteString fileBytes_ = com.google.protobuf.ByteString.EMPTY;
+    private com.google.protobuf.ByteString fileRaw_ = com.google.protobuf.ByteString.EMPTY;
     /**
      * <pre>
      * The path when it is not UTF-8.
      * </pre>
      *
-     * <code>optional bytes file_bytes = 5 [json_name = "fileBytes"];</code>
-     * @return Whether the fileBytes field is set.
+     * <code>optional bytes file_raw = 5 [json_name = "file_bytes"];</code>
+     * @return Whether the fileRaw field is set.
      */
     @java.lang.Override
-    public boolean hasFileBytes() {
+    public boolean hasFileRaw() {
       return ((bitField0_ & 0x00000010) != 0);
     }
     /**
@@ -1223,25 +1223,25 @@ private static final long serialVersionUID = 0L;
      * The path when it is not UTF-8.
      * </pre>
      *
-     * <code>optional bytes file_bytes = 5 [json_name = "fileBytes"];</code>
-     * @return The fileBytes.
+     * <code>optional bytes file_raw = 5 [json_name = "file_bytes"];</code>
+     * @return The fileRaw.
      */
     @java.lang.Override
-    public com.google.protobuf.ByteString getFileBytes() {
-      return fileBytes_;
+    public com.google.protobuf.ByteString getFileRaw() {
+      return fileRaw_;
     }
     /**
      * <pre>
      * The path when it is not UTF-8.
      * </pre>
      *
-     * <code>optional bytes file_bytes = 5 [json_name = "fileBytes"];</code>
-     * @param value The fileBytes to set.
+     * <code>optional bytes file_raw = 5 [json_name = "file_bytes"];</code>
+     * @param value The fileRaw to set.
      * @return This builder for chaining.
      */
-    public Builder setFileBytes(com.google.protobuf.ByteString value) {
+    public Builder setFileRaw(com.google.protobuf.ByteString value) {
       if (value == null) { throw new NullPointerException(); }
-      fileBytes_ = value;
+      fileRaw_ = value;
       bitField0_ |= 0x00000010;
       onChanged();
       return this;
@@ -1251,12 +1251,12 @@ private static final long serialVersionUID = 0L;
      * The path when it is not UTF-8.
      * </pre>
      *
-     * <code>optional bytes file_bytes = 5 [json_name = "fileBytes"];</code>
+     * <code>optional bytes file_raw = 5 [json_name = "file_bytes"];</code>
      * @return This builder for chaining.
      */
-    public Builder clearFileBytes() {
+    public Builder clearFileRaw() {
       bitField0_ = (bitField0_ & ~0x00000010);
-      fileBytes_ = getDefaultInstance().getFileBytes();
+      fileRaw_ = getDefaultInstance().getFileRaw();
       onChanged();
       return this;
     }
