@@ -383,9 +383,12 @@ func TestSamples(t *testing.T) {
 		assert.NotContains(t, at(t, samples[0], "source"), "{id}")
 		assert.Contains(t, at(t, samples[1], "source"), at(t, op, "x-grpc-method"))
 	}
+	assert.Equal(t, "Get SARIF", at(t, operation(t, doc, "getSarif"), "summary"))
 	source := at(t, operation(t, doc, "createReview"), "x-codeSamples").([]any)[0].(object)["source"]
-	assert.Equal(t, `curl -sS -H "Authorization: Bearer $KEY" "$SERVER/v1/reviews" \
-  -H 'Content-Type: application/json' -d '{"pr_number":42,"repo":"acme/shop"}'`, source)
+	assert.Equal(t, `curl -sS -H "Authorization: Bearer $KEY" \
+  "$SERVER/v1/reviews" \
+  -H 'Content-Type: application/json' \
+  -d '{"pr_number":42,"repo":"acme/shop"}'`, source)
 }
 
 func TestJSONIsACopy(t *testing.T) {

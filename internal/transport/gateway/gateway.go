@@ -34,7 +34,7 @@ type Config struct {
 	// some before that, when there are too many.
 	Admitter *admission.Admitter
 	Gate     *admission.Gate
-	// OpenAPI is the document at /openapi.json.
+	// OpenAPI is the document at /openapi.json, which /docs shows to people.
 	OpenAPI []byte
 	// Ready says why the server can't answer calls now; nil when it can.
 	Ready func(context.Context) error
@@ -54,7 +54,7 @@ type Gateway struct {
 	gate     *admission.Gate
 	busy     refusal // what is told to a request that is shed
 	refusals *admission.Refusals
-	openAPI  []byte
+	statics  map[string]*static // by path
 	ready    func(context.Context) error
 	log      *slog.Logger
 	observe  func(Answered)
@@ -67,8 +67,12 @@ func New(c Config) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
+	statics, err := newStatics(c.OpenAPI)
+	if err != nil {
+		return nil, err
+	}
 	g := &Gateway{
-		routes: rs, admitter: c.Admitter, gate: c.Gate, openAPI: c.OpenAPI, ready: c.Ready, log: c.Log,
+		routes: rs, admitter: c.Admitter, gate: c.Gate, statics: statics, ready: c.Ready, log: c.Log,
 		observe: c.Observe, tracer: newTracer(c.Tracer), refusals: admission.NewRefusals(c.Log),
 	}
 	if g.observe == nil {
@@ -157,8 +161,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer pass.Leave()
 	e.pass = pass
 	rec.bound(r.Context(), pass, func(err error) { g.fail(rec, r, err) })
-	policy := admission.KeyRequired
-	if r.URL.Path == openAPIPath {
+	policy, document := admission.KeyRequired, g.statics[r.URL.Path]
+	if document != nil {
 		policy = admission.Open
 	}
 	caller, decision, err := g.admitter.Admit(r.Context(), credentials, policy)
@@ -169,8 +173,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		e.refused = true
 		g.fail(rec, r, err)
-	case r.URL.Path == openAPIPath:
-		g.document(rec, r)
+	case document != nil:
+		if g.readOnly(rec, r) {
+			document.serve(rec, r)
+		}
 	default:
 		g.route(rec, r)
 	}
@@ -254,11 +260,10 @@ func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Du
 	g.observe(a)
 }
 
-// Paths that are not gRPC calls.
+// Paths of health.
 const (
-	openAPIPath = "/openapi.json"
-	alivePath   = "/healthz"
-	readyPath   = "/readyz"
+	alivePath = "/healthz"
+	readyPath = "/readyz"
 )
 
 func isHealth(path string) bool { return path == alivePath || path == readyPath }
@@ -280,15 +285,6 @@ func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", jsonType)
 	_, _ = w.Write([]byte(word)) // the client may be gone
-}
-
-func (g *Gateway) document(w *recorder, r *http.Request) {
-	if !g.readOnly(w, r) {
-		return
-	}
-	w.Header().Set("Content-Type", jsonType)
-	w.unbound()               // it is there anyway, once for all who read it
-	_, _ = w.Write(g.openAPI) // the client may be gone
 }
 
 func (g *Gateway) readOnly(w http.ResponseWriter, r *http.Request) bool {

@@ -48,11 +48,11 @@ func TestSuccess(t *testing.T) {
 	}{
 		"create review": {"POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, 202, `{"review_id":"rev_1","status":"queued","estimated_ms":4200}`},
 		"get review": {"GET", "/v1/reviews/rev_1", "", 200, `{"review_id":"rev_1","status":"queued","pr_number":7,"repo":"acme/shop","findings":[],
-			"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"ruleset":"acme/shop","created_at":"2026-11-20T09:30:00Z","skipped":[],"truncated":false}`},
+			"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"ruleset":"acme/shop","created_at":"2026-11-20T09:30:00Z","skipped":[],"truncated":false,"suppressed":[],"fixed":[]}`},
 		"list reviews":  {"GET", "/v1/reviews", "", 200, `{"reviews":[],"next_page_token":""}`},
 		"list, filters": {"GET", "/v1/reviews?repo=acme%2Fshop&pr_number=7&status=in_progress&page_size=200&page_token=x", "", 200, `{"reviews":[],"next_page_token":""}`},
 		"cancel": {"POST", "/v1/reviews/rev_1:cancel", "", 200, `{"review_id":"rev_1","status":"canceled","pr_number":0,"repo":"","findings":[],"completed_at":"2026-11-20T09:30:00Z",
-			"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"ruleset":"","created_at":"2026-11-20T09:30:00Z","skipped":[],"truncated":false}`},
+			"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"ruleset":"","created_at":"2026-11-20T09:30:00Z","skipped":[],"truncated":false,"suppressed":[],"fixed":[]}`},
 		"rulesets": {"GET", "/v1/rules", "", 200, `{"rulesets":[{"id":"ruleset_default","name":"default","rule_count":120,"scope":"org"},
 			{"id":"ruleset_acme/shop","name":"acme/shop","rule_count":0,"scope":"repo"}]}`},
 		"rules of a ruleset": {"GET", "/v1/rulesets/default/rules", "", 200, `{"rules":[]}`},

@@ -268,7 +268,7 @@ func TestGoldenErrors(t *testing.T) {
 			"details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"INVALID_ARGUMENT","domain":"prwarden"},
 				{"@type":"type.googleapis.com/google.rpc.BadRequest","field_violations":[{"field":"type","description":"must be ` + "`regex`" + `, not \"ast\""}]}]}`},
-		"route": {"GET", "/v2", "", `{"code":5,"message":"There is nothing at this path; GET /openapi.json lists what there is.",
+		"route": {"GET", "/v2", "", `{"code":5,"message":"There is nothing at this path; /docs shows what there is, and /openapi.json lists it for programs.",
 			"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"ROUTE_NOT_FOUND","domain":"prwarden"}]}`},
 		"method": {"DELETE", "/v1/reviews", "", `{"code":12,"message":"This path takes GET, HEAD, POST, OPTIONS only.",
 			"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"METHOD_NOT_ALLOWED","domain":"prwarden"}]}`},

@@ -155,7 +155,7 @@ func (g *Gateway) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtim
 	}
 	allowed := g.allowed(r)
 	if len(allowed) == 0 {
-		g.fail(w, r, errs.New(errs.NotFound, errs.ReasonRouteNotFound, "There is nothing at this path; GET /openapi.json lists what there is."))
+		g.fail(w, r, errs.New(errs.NotFound, errs.ReasonRouteNotFound, "There is nothing at this path; /docs shows what there is, and /openapi.json lists it for programs."))
 		return
 	}
 	g.refuseMethod(w, r, allowed)

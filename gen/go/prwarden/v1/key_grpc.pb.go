@@ -29,8 +29,12 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // KeyService manages the API keys of the caller's organization. Every call
-// needs the scope keys:admin; the errors that all calls share are those of
-// RuleService.
+// needs the scope keys:admin.
+//
+// Errors of every call: UNAUTHENTICATED without a valid key,
+// PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+// RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+// is away.
 type KeyServiceClient interface {
 	// CreateKey makes a key. The token is in the answer and nowhere else: only
 	// its hash is stored. Answered with 201 over REST. Scope: keys:admin.
@@ -91,8 +95,12 @@ func (c *keyServiceClient) DeleteKey(ctx context.Context, in *DeleteKeyRequest, 
 // for forward compatibility.
 //
 // KeyService manages the API keys of the caller's organization. Every call
-// needs the scope keys:admin; the errors that all calls share are those of
-// RuleService.
+// needs the scope keys:admin.
+//
+// Errors of every call: UNAUTHENTICATED without a valid key,
+// PERMISSION_DENIED (reason SCOPE_MISSING) when the key lacks the scope,
+// RESOURCE_EXHAUSTED over the key's rate limit, UNAVAILABLE while the database
+// is away.
 type KeyServiceServer interface {
 	// CreateKey makes a key. The token is in the answer and nowhere else: only
 	// its hash is stored. Answered with 201 over REST. Scope: keys:admin.

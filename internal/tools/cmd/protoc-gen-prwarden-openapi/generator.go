@@ -82,6 +82,8 @@ func (g *generator) complete() (*openapi3.T, error) {
 	for _, tag := range g.converted.Tags {
 		doc.Tags = append(doc.Tags, &openapi3.Tag{Name: tagName(tag.Name), Description: sentence(tag.Name, reflow(tag.Description))})
 	}
+	// What most readers come for is first.
+	slices.SortStableFunc(doc.Tags, func(a, b *openapi3.Tag) int { return tagOrder(a.Name) - tagOrder(b.Name) })
 	for _, op := range g.operations {
 		item := doc.Paths.Value(op.path)
 		if item == nil {
@@ -113,6 +115,10 @@ func bodyMessage(op operation) protoreflect.MessageDescriptor {
 	}
 	return op.method.Input().Fields().ByTextName(op.body).Message()
 }
+
+// tagOrder is where a tag is among the others; those that are not known come
+// first, to be seen.
+func tagOrder(name string) int { return slices.Index([]string{"Reviews", "Rules", "Keys"}, name) }
 
 // tagName makes `Reviews` of `ReviewService`.
 func tagName(service string) string {

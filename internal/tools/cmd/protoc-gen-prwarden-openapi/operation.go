@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -26,13 +27,9 @@ func (g *generator) operation(op operation) (*openapi3.Operation, error) {
 	base := item.GetOperation(op.verb)
 	name := string(op.method.Name())
 	text := sentence(name, reflow(strings.TrimSpace(base.Summary+"\n\n"+base.Description)))
-	summary := text
-	for _, end := range []string{"\n", ". ", ": "} {
-		summary, _, _ = strings.Cut(summary, end)
-	}
 	finished := &openapi3.Operation{
 		OperationID: operationID(op),
-		Summary:     strings.TrimSuffix(summary, "."),
+		Summary:     title(name),
 		Description: text,
 		Tags:        []string{tagName(string(op.method.Parent().Name()))},
 		Responses:   openapi3.NewResponsesWithCapacity(12),
@@ -229,4 +226,17 @@ func (g *generator) streamLine(msg protoreflect.MessageDescriptor, result *opena
 func operationID(op operation) string {
 	name := string(op.method.Name())
 	return strings.ToLower(name[:1]) + name[1:]
+}
+
+// title makes `List findings` of ListFindings.
+func title(method string) string {
+	var out strings.Builder
+	for i, r := range method {
+		if i > 0 && unicode.IsUpper(r) {
+			out.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		out.WriteRune(r)
+	}
+	return strings.Replace(out.String(), "sarif", "SARIF", 1)
 }

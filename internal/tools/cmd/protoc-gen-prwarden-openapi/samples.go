@@ -35,14 +35,14 @@ func sample(op operation, finished *openapi3.Operation) error {
 	case op.verb != "GET" && op.verb != "POST", op.verb == "POST" && finished.RequestBody == nil:
 		curl += "-X " + op.verb + " "
 	}
-	curl += "\"$SERVER" + path + "\""
+	curl += "\\\n  \"$SERVER" + path + "\""
 	if finished.RequestBody != nil {
 		body := finished.RequestBody.Value.Content[jsonType].Example.(map[string]any)
-		text, err := compact(body)
+		text, err := printed(body)
 		if err != nil {
 			return err
 		}
-		curl += " \\\n  -H 'Content-Type: application/json' -d '" + quote(text) + "'"
+		curl += " \\\n  -H 'Content-Type: application/json' \\\n  -d '" + quote(text) + "'"
 		if op.body == "*" {
 			for name, value := range body {
 				message[name] = value
@@ -51,11 +51,11 @@ func sample(op operation, finished *openapi3.Operation) error {
 			message[op.body] = body
 		}
 	}
-	text, err := compact(message)
+	text, err := printed(message)
 	if err != nil {
 		return err
 	}
-	rpc := "grpcurl -H \"authorization: Bearer $KEY\" "
+	rpc := "grpcurl -H \"authorization: Bearer $KEY\" \\\n  "
 	if len(message) > 0 {
 		rpc += "-d '" + quote(text) + "' \\\n  "
 	}
@@ -73,13 +73,21 @@ func sample(op operation, finished *openapi3.Operation) error {
 // quote makes text fit to stand between single quotes in a shell.
 func quote(text string) string { return strings.ReplaceAll(text, "'", `'\''`) }
 
-// compact prints JSON on one line.
-func compact(value any) (string, error) {
+// printed returns JSON on one line, or on several when it is long.
+func printed(value any) (string, error) {
+	const wide = 60
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
 		return "", err
+	}
+	if text.Len() > wide {
+		text.Reset()
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(value); err != nil {
+			return "", err
+		}
 	}
 	return strings.TrimSpace(text.String()), nil
 }
