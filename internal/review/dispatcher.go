@@ -33,10 +33,15 @@ type Job struct {
 	Organization string
 	Repo         string
 	PRNumber     int32
+	Commits      Commits
 	Ruleset      string // rule.RulesetDefault, rule.RulesetCustom, or the repository's
 	Rules        rule.Set
-	MaxFindings  int           // and likewise skips, to return; the rest is only counted
-	Limit        time.Duration // of the scan from its begin, after which it must have ended
+	// RequireReason says that a comment that suppresses findings must give a
+	// reason; Today is the day, `YYYY-MM-DD`, by which such comments have ended.
+	RequireReason bool
+	Today         string
+	MaxFindings   int           // and likewise skips, to return; the rest is only counted
+	Limit         time.Duration // of the scan from its begin, after which it must have ended
 }
 
 // ScanError is why a scan could not be done.

@@ -42,6 +42,14 @@ func TestClientsThatMisbehave(t *testing.T) {
 	rules := &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: &scannerv1.RuleChunk{Last: true}}}
 	unknown := startMessage(1)
 	unknown.GetStart().Selection = scannerv1.ScanStart_unspecified
+	commits := func(head, base, ref string) *scannerv1.ScanRequest {
+		m := startMessage(2)
+		m.GetStart().HeadSha, m.GetStart().BaseSha, m.GetStart().BaseRef = head, base, ref
+		return m
+	}
+	sha := strings.Repeat("a", 40)
+	someDay := startMessage(1)
+	someDay.GetStart().Today = "tomorrow"
 	for name, c := range map[string]struct {
 		says []*scannerv1.ScanRequest
 		code codes.Code
@@ -50,6 +58,12 @@ func TestClientsThatMisbehave(t *testing.T) {
 		"rules first":           {[]*scannerv1.ScanRequest{rules}, codes.InvalidArgument},
 		"a newer protocol":      {[]*scannerv1.ScanRequest{tooNew}, codes.FailedPrecondition},
 		"an unknown selection":  {[]*scannerv1.ScanRequest{unknown}, codes.InvalidArgument},
+		"a head that is none":   {[]*scannerv1.ScanRequest{commits("--upload-pack=x", sha, "")}, codes.InvalidArgument},
+		"a base that is none":   {[]*scannerv1.ScanRequest{commits(sha, "-x", "")}, codes.InvalidArgument},
+		"no base":               {[]*scannerv1.ScanRequest{commits(sha, "", "")}, codes.InvalidArgument},
+		"two bases":             {[]*scannerv1.ScanRequest{commits(sha, sha, "main")}, codes.InvalidArgument},
+		"a base without a head": {[]*scannerv1.ScanRequest{commits("", sha, "")}, codes.InvalidArgument},
+		"a day that is none":    {[]*scannerv1.ScanRequest{someDay}, codes.InvalidArgument},
 		"no go":                 {[]*scannerv1.ScanRequest{startMessage(1)}, codes.DeadlineExceeded},
 		"something for go":      {[]*scannerv1.ScanRequest{startMessage(1), rules}, codes.InvalidArgument},
 		"no rules":              {[]*scannerv1.ScanRequest{startMessage(1), goMessage()}, codes.DeadlineExceeded},

@@ -68,7 +68,7 @@ func (c *call) run(j review.Job, progress func(review.Progress)) (o review.Outco
 		return o, false, err
 	}
 	var last review.Progress
-	var found, skipped int // their bytes
+	var told weights
 	for {
 		m, err := c.hear()
 		if err != nil {
@@ -86,13 +86,9 @@ func (c *call) run(j review.Job, progress func(review.Progress)) (o review.Outco
 			}
 			begun, last = true, p
 		case *scannerv1.ScanResponse_Findings:
-			if found, err = weigh(found, m.Findings.GetFindings()); err == nil {
-				err = addFindings(&o, m.Findings.GetFindings(), j.MaxFindings)
-			}
+			err = addFindings(&o, m.Findings.GetFindings(), j.MaxFindings, &told)
 		case *scannerv1.ScanResponse_Skips:
-			if skipped, err = weigh(skipped, m.Skips.GetSkips()); err == nil {
-				err = addSkips(&o, m.Skips.GetSkips(), j.MaxFindings)
-			}
+			err = addSkips(&o, m.Skips.GetSkips(), j.MaxFindings, &told)
 		case *scannerv1.ScanResponse_Result:
 			if err := addResult(&o, m.Result); err != nil {
 				return review.Outcome{}, begun, err

@@ -26,8 +26,8 @@ const (
 	// maxItem is what a finding or a skip can have. The largest are findings in
 	// a path of 4,096 bytes by a rule with a message of 1,000 characters.
 	maxItem = 16 << 10
-	// maxItems is what the findings of a scan can have in all, and likewise its
-	// skips. A scanner truncates what is more.
+	// maxItems is what the findings of a scan can have in all, and likewise those
+	// that are suppressed, and its skips. A scanner truncates what is more.
 	maxItems = 32 << 20
 )
 
@@ -39,15 +39,25 @@ func startOf(j review.Job) *scannerv1.ScanStart {
 	case rule.RulesetCustom:
 		selection = scannerv1.ScanStart_custom
 	}
+	speaks := protocolPlaces
+	if j.Commits != (review.Commits{}) {
+		speaks = protocolCommits
+	}
 	return &scannerv1.ScanStart{
-		ReviewId:     j.ReviewID,
-		Organization: j.Organization,
-		Repo:         j.Repo,
-		PrNumber:     j.PRNumber,
-		Selection:    selection,
-		RulesDigest:  j.Rules.Digest,
-		MaxFindings:  int32(j.MaxFindings),
-		Protocol:     protocol,
+		ReviewId:      j.ReviewID,
+		Organization:  j.Organization,
+		Repo:          j.Repo,
+		PrNumber:      j.PRNumber,
+		Selection:     selection,
+		RulesDigest:   j.Rules.Digest,
+		MaxFindings:   int32(j.MaxFindings),
+		Protocol:      int32(speaks),
+		HeadSha:       j.Commits.Head,
+		BaseSha:       j.Commits.Base,
+		BaseRef:       j.Commits.BaseRef,
+		RequireReason: j.RequireReason,
+		Today:         j.Today,
+		Suppressions:  true,
 	}
 }
 
@@ -115,33 +125,64 @@ func fitting[T any, M proto.Message](all []T, convert func(T) M) []M {
 	return converted
 }
 
-// addFindings adds findings, of which a scan may have most.
-func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding, most int) error {
-	if len(o.Findings)+len(ps) > most {
-		return fmt.Errorf("more than %d findings", most)
-	}
+// weights are the bytes of what a scan has told.
+type weights struct{ findings, suppressed, skips int }
+
+// addFindings adds findings, and those that are suppressed, of each of which a
+// scan may have most.
+func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding, most int, w *weights) error {
 	for _, p := range ps {
-		severity, ok := rule.ParseSeverity(p.GetSeverity())
-		if !ok {
-			return fmt.Errorf("finding of rule %q: unknown severity %q", p.GetRuleId(), p.GetSeverity())
+		list, weight := &o.Findings, &w.findings
+		if p.GetSuppression() != nil {
+			list, weight = &o.Suppressed, &w.suppressed
 		}
-		o.Findings = append(o.Findings, review.Finding{
-			RuleID:      p.GetRuleId(),
-			Severity:    severity,
-			File:        string(p.GetPath()),
-			Line:        int(p.GetLine()),
-			EndLine:     int(p.GetEndLine()),
-			Column:      int(p.GetColumn()),
-			Message:     p.GetMessage(),
-			Snippet:     p.GetSnippet(),
-			Fingerprint: p.GetFingerprint(),
-		})
+		var err error
+		if *weight, err = weigh(*weight, []*scannerv1.ScanFinding{p}); err != nil {
+			return err
+		}
+		if len(*list) == most {
+			return fmt.Errorf("more than %d findings", most)
+		}
+		f, err := fromProtoFinding(p)
+		if err != nil {
+			return err
+		}
+		*list = append(*list, f)
 	}
 	return nil
 }
 
+func fromProtoFinding(p *scannerv1.ScanFinding) (review.Finding, error) {
+	severity, ok := rule.ParseSeverity(p.GetSeverity())
+	if !ok {
+		return review.Finding{}, fmt.Errorf("finding of rule %q: unknown severity %q", p.GetRuleId(), p.GetSeverity())
+	}
+	f := review.Finding{
+		RuleID:         p.GetRuleId(),
+		Severity:       severity,
+		File:           string(p.GetPath()),
+		Line:           int(p.GetLine()),
+		EndLine:        int(p.GetEndLine()),
+		Column:         int(p.GetColumn()),
+		EndColumn:      int(p.GetEndColumn()),
+		Message:        p.GetMessage(),
+		Snippet:        p.GetSnippet(),
+		Fingerprint:    p.GetFingerprint(),
+		UTF16Column:    int(p.GetUtf16Column()),
+		UTF16EndColumn: int(p.GetUtf16EndColumn()),
+		LineHash:       p.GetLineHash(),
+	}
+	if s := p.GetSuppression(); s != nil {
+		f.Suppression = &review.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
+	}
+	return f, nil
+}
+
 // addSkips adds skips, of which a scan may have most.
-func addSkips(o *review.Outcome, ps []*scannerv1.ScanSkip, most int) error {
+func addSkips(o *review.Outcome, ps []*scannerv1.ScanSkip, most int, w *weights) (err error) {
+	if w.skips, err = weigh(w.skips, ps); err != nil {
+		return err
+	}
 	if len(o.Skipped)+len(ps) > most {
 		return fmt.Errorf("more than %d skips", most)
 	}

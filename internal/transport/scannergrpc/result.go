@@ -22,8 +22,9 @@ func waitingMessage(ahead, places int) *scannerv1.ScanResponse {
 // tell sends a result, in messages of bounded size, and truncates it where it is
 // more than a server takes.
 func tell(ctx context.Context, v *voice, r *scan.Result) error {
-	findings, skips := fitting(r.Findings, toProtoFinding), fitting(r.Skips, toProtoSkip)
-	for _, part := range batches(findings) {
+	findings, suppressed := fitting(r.Findings, toProtoFinding), fitting(r.Suppressed, toProtoFinding)
+	skips := fitting(r.Skips, toProtoSkip)
+	for _, part := range append(batches(findings), batches(suppressed)...) {
 		if err := v.say(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: &scannerv1.FindingBatch{Findings: part}}}); err != nil {
 			return err
 		}
@@ -42,7 +43,7 @@ func tell(ctx context.Context, v *voice, r *scan.Result) error {
 		BaseSha:        r.BaseSHA,
 		RulesDigest:    r.RulesDigest,
 		Summary:        summary,
-		Truncated:      r.Truncated || len(findings) < len(r.Findings) || len(skips) < len(r.Skips),
+		Truncated:      r.Truncated || len(findings) < len(r.Findings) || len(suppressed) < len(r.Suppressed) || len(skips) < len(r.Skips),
 		FilesTotal:     int32(r.FilesTotal),
 		RulesFileRules: toProtoRules(r.RulesFile),
 		RulesFileValid: r.RulesFileValid,
@@ -50,17 +51,25 @@ func tell(ctx context.Context, v *voice, r *scan.Result) error {
 }
 
 func toProtoFinding(f scan.Finding) *scannerv1.ScanFinding {
-	return &scannerv1.ScanFinding{
-		RuleId:      f.RuleID,
-		Severity:    f.Severity.String(),
-		Path:        []byte(f.Path),
-		Line:        int32(f.Line),
-		EndLine:     int32(f.EndLine),
-		Column:      int32(f.Column),
-		Message:     f.Message,
-		Snippet:     f.Snippet,
-		Fingerprint: f.Fingerprint,
+	p := &scannerv1.ScanFinding{
+		RuleId:         f.RuleID,
+		Severity:       f.Severity.String(),
+		Path:           []byte(f.Path),
+		Line:           int32(f.Line),
+		EndLine:        int32(f.EndLine),
+		Column:         int32(f.Column),
+		Message:        f.Message,
+		Snippet:        f.Snippet,
+		Fingerprint:    f.Fingerprint,
+		EndColumn:      int32(f.EndColumn),
+		Utf16Column:    int32(f.UTF16Column),
+		Utf16EndColumn: int32(f.UTF16EndColumn),
+		LineHash:       f.LineHash,
 	}
+	if s := f.Suppression; s != nil {
+		p.Suppression = &scannerv1.ScanSuppression{Reason: s.Reason, Until: s.Until, Line: int32(s.Line)}
+	}
+	return p
 }
 
 func toProtoSkip(k scan.Skip) *scannerv1.ScanSkip {

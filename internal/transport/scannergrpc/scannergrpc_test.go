@@ -141,7 +141,7 @@ func TestScan(t *testing.T) {
 	require.Len(t, o.Findings, 3)
 	assert.NotEmpty(t, o.Findings[0].Fingerprint)
 	o.Findings[0].Fingerprint = ""
-	assert.Equal(t, review.Finding{RuleID: "custom/two", Severity: rule.High, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, Message: "Do it.", Snippet: "todo"}, o.Findings[0])
+	assert.Equal(t, review.Finding{RuleID: "custom/two", Severity: rule.High, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 5, Message: "Do it.", Snippet: "todo", UTF16Column: 1, UTF16EndColumn: 5, LineHash: "a90a5f2394dc0572:1"}, o.Findings[0])
 	assert.Equal(t, 2, o.Summary[rule.High])
 	assert.Equal(t, 1, o.Summary[rule.Low])
 	assert.Equal(t, []review.Skip{{File: "big", Reason: "file_too_large"}}, o.Skipped)

@@ -22,8 +22,13 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// protocol is how this version's ends talk: see ScanStart.protocol.
-const protocol = 1
+// How ends talk: see ScanStart.protocol. A client says the oldest that has what
+// it asks for, so that older scanners do what they can.
+const (
+	protocolPlaces  = 1
+	protocolCommits = 2
+	protocol        = protocolCommits // the newest one
+)
 
 const (
 	// maxRules is how many rules one scan may be sent: the default ruleset and
@@ -127,7 +132,7 @@ func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 		return failureStatus(codes.FailedPrecondition, reasonProtocol, fmt.Sprintf(
 			"The server speaks protocol %d and this scanner no newer one than %d; upgrade the scanner.", p, protocol), false)
 	}
-	selection, err := selectionOf(start.GetSelection())
+	request, err := requestOf(start)
 	if err != nil {
 		return err
 	}
@@ -146,28 +151,10 @@ func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 	ctx, cancel := context.WithTimeout(stream.Context(), limit)
 	defer cancel()
 
-	rules, err := s.rules(ctx, voice, ears, start.GetRulesDigest())
-	if err != nil {
+	if request.Rules, err = s.rules(ctx, voice, ears, start.GetRulesDigest()); err != nil {
 		return err
 	}
-	return s.scan(ctx, start, scan.Request{
-		Target:      scan.Target{Organization: start.GetOrganization(), Repo: start.GetRepo(), Number: start.GetPrNumber()},
-		Selection:   selection,
-		Rules:       rules,
-		MaxFindings: int(start.GetMaxFindings()),
-	}, voice)
-}
-
-func selectionOf(p scannerv1.ScanStart_Selection) (scan.Selection, error) {
-	switch p {
-	case scannerv1.ScanStart_repository:
-		return scan.SelectRepository, nil
-	case scannerv1.ScanStart_default_ruleset:
-		return scan.SelectDefault, nil
-	case scannerv1.ScanStart_custom:
-		return scan.SelectCustom, nil
-	}
-	return 0, status.Errorf(codes.InvalidArgument, "selection: unknown value %d", p)
+	return s.scan(ctx, start, request, voice)
 }
 
 // await returns when the call has a place and the client took it, with the time

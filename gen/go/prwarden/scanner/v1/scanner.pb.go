@@ -263,9 +263,10 @@ type ScanStart struct {
 	// Most findings, and most skips, to send; the rest is only counted.
 	MaxFindings int32 `protobuf:"varint,7,opt,name=max_findings,json=maxFindings,proto3" json:"max_findings,omitempty"`
 	// How the client wants to talk. 0 knows neither `waiting` nor `ready`, and
-	// the scan begins by itself as soon as there is a place; 1 is what Scan says.
-	// A scanner serves the protocols up to its own, so scanners are upgraded
-	// before servers.
+	// the scan begins by itself as soon as there is a place; 1 is what Scan says;
+	// 2 adds `head_sha`, and is sent with it only, so that scanners which do not
+	// know it refuse the scan and do all others. A scanner serves the protocols up
+	// to its own, so scanners are upgraded before servers.
 	Protocol int32 `protobuf:"varint,8,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	// Commit to scan in place of the pull request's head, 40 hexadecimal digits;
 	// empty for the pull request's.
@@ -280,7 +281,12 @@ type ScanStart struct {
 	RequireReason bool `protobuf:"varint,12,opt,name=require_reason,json=requireReason,proto3" json:"require_reason,omitempty"`
 	// The day by which comments that suppress findings have ended, `YYYY-MM-DD`
 	// in UTC; empty for the scanner's own.
-	Today         string `protobuf:"bytes,13,opt,name=today,proto3" json:"today,omitempty"`
+	Today string `protobuf:"bytes,13,opt,name=today,proto3" json:"today,omitempty"`
+	// Whether the client takes findings with `suppression`. Without it, as older
+	// clients are, comments suppress nothing. (A scanner that is older suppresses
+	// nothing either, and leaves `end_column`, `utf16_column`, `utf16_end_column`
+	// and `line_hash` of findings empty.)
+	Suppressions  bool `protobuf:"varint,14,opt,name=suppressions,proto3" json:"suppressions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -404,6 +410,13 @@ func (x *ScanStart) GetToday() string {
 		return x.Today
 	}
 	return ""
+}
+
+func (x *ScanStart) GetSuppressions() bool {
+	if x != nil {
+		return x.Suppressions
+	}
+	return false
 }
 
 // ScanGo takes the place that `ready` offered.
@@ -1541,7 +1554,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x05start\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.ScanStartH\x00R\x05start\x126\n" +
 	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleChunkH\x00R\x05rules\x12-\n" +
 	"\x02go\x18\x03 \x01(\v2\x1b.prwarden.scanner.v1.ScanGoH\x00R\x02goB\x10\n" +
-	"\amessage\x12\x05\xbaH\x02\b\x01\"\xc7\x04\n" +
+	"\amessage\x12\x05\xbaH\x02\b\x01\"\xeb\x04\n" +
 	"\tScanStart\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12+\n" +
 	"\forganization\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\forganization\x12\x1b\n" +
@@ -1557,7 +1570,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	" \x01(\tR\abaseSha\x12\x19\n" +
 	"\bbase_ref\x18\v \x01(\tR\abaseRef\x12%\n" +
 	"\x0erequire_reason\x18\f \x01(\bR\rrequireReason\x12\x14\n" +
-	"\x05today\x18\r \x01(\tR\x05today\"M\n" +
+	"\x05today\x18\r \x01(\tR\x05today\x12\"\n" +
+	"\fsuppressions\x18\x0e \x01(\bR\fsuppressions\"M\n" +
 	"\tSelection\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x0e\n" +
 	"\n" +
