@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/scan/match"
 )
@@ -123,15 +124,12 @@ func (a *adviser) size() {
 // globAdvice says what is probably not meant by a glob.
 func globAdvice(glob string) (advice, hint string) {
 	switch {
-	case !strings.Contains(glob, "/") && strings.ContainsAny(glob, "*?"):
-		if strings.Trim(glob, "*") == "" {
-			return "", ""
-		}
-		return "matches files in the root folder only", fmt.Sprintf("write %q for all folders", "**/"+glob)
-	case regexp.MustCompile(`\\[A-Za-z0-9]`).MatchString(glob):
-		return "a backslash takes away the meaning of the next character", "write `/` between folders"
+	case regexp.MustCompile(`\\[A-Za-z0-9*]`).MatchString(glob):
+		return "a backslash takes away the meaning of the next character", "write `" + strings.ReplaceAll(glob, `\`, "/") + "`, with `/` between folders"
 	case strings.HasPrefix(glob, "!"):
 		return "matches only paths that begin with `!`", "list what is left out under `exclude`"
+	case !strings.Contains(glob, "/") && strings.ContainsAny(glob, "*?") && strings.Trim(glob, "*") != "":
+		return "matches files in the root folder only", "write `**/" + glob + "` for all folders"
 	}
 	return "", ""
 }
@@ -166,7 +164,13 @@ func (a *adviser) rule(i int, r Rule) {
 	if re, err := syntax.Parse(r.Pattern, syntax.Perl); err == nil && !r.Multiline && needsNewline(re) {
 		a.field(i, "pattern", "add `multiline: true`", "can never match, because it has \\n and lines are matched without their ends")
 	} else if cost, err := r.Cost(); err == nil && cost.Advice != "" {
-		a.field(i, "pattern", "", "costs %v for a MiB of code. %s", cost.PerMiB, cost.Advice)
+		// The last sentence says what to do.
+		why, what := cost.Advice, ""
+		if end := strings.LastIndex(strings.TrimSuffix(why, "."), ". "); end > 0 {
+			why, what = why[:end], strings.TrimSuffix(why[end+2:], ".")
+			what = strings.ToLower(what[:1]) + what[1:]
+		}
+		a.field(i, "pattern", what, "costs %v for a MiB of code. %s", cost.PerMiB.Round(time.Microsecond), why)
 	}
 }
 

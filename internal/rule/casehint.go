@@ -90,7 +90,27 @@ func (t *trials) hitHint(r Rule, text string) string {
 	if h.EndLine == h.Line {
 		matched = matched[:min(h.EndColumn-1, len(matched))]
 	}
-	return "it matches " + strconv.Quote(matched[min(h.Column-1, len(matched)):])
+	hint := "it matches " + strconv.Quote(matched[min(h.Column-1, len(matched)):])
+	for _, edge := range []struct{ pattern, hint string }{
+		{`\b(?:` + r.Pattern + `)`, "; it would not with `\\b`, the edge of a word, at the start of the pattern"},
+		{`(?:` + r.Pattern + `)\b`, "; it would not with `\\b`, the edge of a word, at the end of the pattern"},
+	} {
+		if t.left > 0 && !t.matches(edge.pattern, r.Multiline, text) && t.matchesAll(edge.pattern, r) {
+			return hint + edge.hint
+		}
+	}
+	return hint
+}
+
+// matchesAll says whether a pattern matches what the rule must match, of which
+// there is something.
+func (t *trials) matchesAll(pattern string, r Rule) bool {
+	for _, text := range r.Cases.Match {
+		if !t.matches(pattern, r.Multiline, text) {
+			return false
+		}
+	}
+	return len(r.Cases.Match) > 0
 }
 
 // matches says whether a pattern matches a text somewhere. Without time it does

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"runtime"
 	"slices"
@@ -302,7 +303,11 @@ func (d *decoder) checkOne(i int, item *yaml.Node, t *trials) checked {
 			if d.thorough && hint == "" {
 				hint = t.hint(r, v.Field)
 			}
-			own.failAt(f.node(v.Field), hint, "rules[%d].%s: %s", i, v.Field, v.Description)
+			n := f.node(v.Field)
+			own.add(Mistake{
+				Line: own.line(n.Line), Column: own.source.columnWithin(n, v.Description), Hint: hint,
+				Message: fmt.Sprintf("rules[%d].%s: %s", i, v.Field, v.Description),
+			})
 		}
 	}
 	return checked{rule: r, fields: f, mistakes: own.mistakes}

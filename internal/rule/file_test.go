@@ -102,7 +102,7 @@ func TestParseFileMistakes(t *testing.T) {
 		"version 2":              {"\nversion: 2", []string{"line 2: version: must be 1"}},
 		"version as a text":      {`version: "1"`, []string{"line 1: version: must be 1"}},
 		"version as a list":      {"version: [1]", []string{"line 1: version: must be 1"}},
-		"unknown key":            {"version: 1\n\nrule: []", []string{`line 3: the file: unknown key "rule"; known keys: disable, exclude, override, rules, version`}},
+		"unknown key":            {"version: 1\n\nrule: []", []string{`line 3: the file: unknown key "rule"`}},
 		"key twice":              {"version: 1\nrules: []\nrules: []", []string{`line 3: the file: key "rules" is there twice`}},
 		"a key that is a list":   {"version: 1\n? [a]\n: b", []string{"line 2: the file: unknown key"}},
 		"two documents":          {"version: 1\n---\nversion: 1\n", []string{"line 2: the file has more than one YAML document"}},
@@ -216,7 +216,7 @@ func TestParseDefaults(t *testing.T) {
 	require.NoError(t, err, "patterns are not looked at")
 	assert.Equal(t, []rule.Rule{{ID: "a/b", Pattern: "(", Scope: rule.ScopeOrg, Origin: rule.OriginDefault}}, rules)
 	_, err = rule.ParseDefaults([]byte("rules:\n- {id: a/b, pattrn: x}\n"))
-	require.ErrorContains(t, err, `line 2: rule: unknown key "pattrn"`)
+	require.ErrorContains(t, err, `line 2: rule: unknown key "pattrn" (did you mean `+"`pattern`?)")
 }
 
 // One's own file differs in its bounds only.
@@ -376,7 +376,7 @@ rules:
 3:9: rules[0].id: must not have 'N' there: each part is lower-case letters and digits, and after the first also '.', '_' and '-' | write 'no-print'
 4:11: rules[0].type: "regexp" is not a type of rule | write 'type: regex'
 5:5: rule: unknown key "patern" | did you mean 'pattern'?
-5:13: rules[0].pattern: at byte 4: negative lookahead (?!…) is not supported: patterns are RE2, without lookaround and backreferences | say what may follow instead, as 'foo([^b]|$)' for 'foo(?!b)'; or match 'foo', and leave files out with 'paths: {exclude: […]}'
+5:17: rules[0].pattern: at byte 4: negative lookahead (?!…) is not supported: patterns are RE2, without lookaround and backreferences | say what may follow instead, as 'foo([^b]|$)' for 'foo(?!b)'; or match 'foo', and leave files out with 'paths: {exclude: […]}'
 6:14: message: must be a text | put it in single quotes
 7:15: severity: "error" is not a severity | did you mean 'high'?
 8:16: multiline: must be true or false | write the word without quotes
@@ -384,6 +384,6 @@ rules:
 10:18: rules[0].paths.include[0]: matches nothing: paths start at the root of the repository, without "/" | write "src/**"
 11:21: cases.match[0]: must be a text | there is nothing; give it a value, or remove the line
 11:28: cases: unknown key "nomatch" | did you mean 'no_match'?
-12:18: rules[0].references[0]: must be an absolute http or https URL | write it with its scheme: 'https://…'
+12:18: rules[0].references[0]: must be an absolute http or https URL | write the whole URL: 'https://…'
 `, "'", "`"), strings.ReplaceAll(got.String(), "'", "`"))
 }

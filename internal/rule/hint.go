@@ -64,7 +64,10 @@ func otherKeys(word string) (means, hint string) {
 		{"disabled off", "disable", ""},
 		{"overrides severities", "override", ""},
 		{"languages language lang files path globs", "", "write `paths: {include: [\"**/*.py\"]}` with the files that the rule is for"},
-		{"include exclude", "", "put it under `paths`: `paths: {include: [\"**/*.py\"]}`"},
+		{"include", "", "put it under `paths`: `paths: {include: [\"**/*.py\"]}`"},
+		{"exclude", "", "put it under `paths`: `paths: {exclude: [\"docs/**\"]}`"},
+		{"paths", "exclude", ""},
+		{"id type pattern message redact multiline references", "", "put it into a rule: a rule is `- id: …` under `rules`, with its other keys below"},
 		{"match no_match", "", "put it under `cases`: `cases: {match: ['…'], no_match: ['…']}`"},
 		{"scope repo repository", "", "remove it: rules of a rules file are for its repository"},
 		{"enabled enable", "", "remove it: a rule that is there is on; a default rule is switched off by `disable: [ID]` at the top"},
@@ -92,6 +95,21 @@ func keyHint(word string, known []string) (means, hint string) {
 		return means, "did you mean `" + means + "`?"
 	}
 	return "", hint
+}
+
+// mappingHint says how to write what must be a mapping, by its name in messages.
+func mappingHint(name string) string {
+	switch name {
+	case "the file":
+		return "begin with `version: 1`; rules are a list under `rules:`"
+	case "rule":
+		return "write `- id: …`, and the other keys of the rule below it"
+	case "paths":
+		return "write `paths: {include: [\"**/*.py\"], exclude: [\"docs/**\"]}`, with one or both"
+	case "cases":
+		return "write `cases: {match: ['…'], no_match: ['…']}`"
+	}
+	return "write `{severity: low}`, `{exclude: [\"docs/**\"]}`, or both in one"
 }
 
 // severityHint says which severity a word was meant to be.
@@ -127,7 +145,7 @@ func idHint(id string) string {
 	if strings.HasPrefix(id, CategoryMeta+"/") {
 		return "choose another category, or leave it out"
 	}
-	lower := strings.Trim(strings.Map(func(r rune) rune {
+	lower := strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', strings.ContainsRune("/._-", r):
 			return r
@@ -135,12 +153,26 @@ func idHint(id string) string {
 			return r - 'A' + 'a'
 		}
 		return '-'
-	}, id), "-._/")
-	// What is no word by its looks may be a secret in the wrong place.
-	if CheckID(lower) != nil || lower == id || shown(strings.ReplaceAll(lower, "/", "-"), "") == "" {
+	}, id)
+	if category, name, ok := strings.Cut(lower, "/"); ok {
+		lower = strings.Trim(category, "-._") + "/" + strings.Trim(strings.ReplaceAll(name, "/", "-"), "-._")
+	}
+	lower = strings.Trim(lower, "-._/")
+	if CheckID(lower) != nil || lower == id || !wordy(lower) {
 		return ""
 	}
 	return "write `" + lower + "`"
+}
+
+// wordy says whether an id is made of words: what is not may be a secret in the
+// wrong place.
+func wordy(id string) bool {
+	for word := range strings.FieldsFuncSeq(id, func(r rune) bool { return strings.ContainsRune("/._-", r) }) {
+		if len(word) > maxShown || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // globHint says how to write a glob instead.
@@ -189,7 +221,7 @@ func Hint(r Rule, field, description string) string {
 		return globHint(at(r.Paths.Exclude, field))
 	case "references":
 		if strings.HasPrefix(description, "must be") {
-			return "write it with its scheme: `https://…`"
+			return "write the whole URL: `https://…`"
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import "strings"
 
 // patternHint says how to write a pattern instead, given what is wrong with it.
 func patternHint(pattern, wrong string) string {
+	wrong, _, _ = strings.Cut(wrong, ": patterns are RE2")
 	for _, h := range []struct{ wrong, hint string }{
 		{"negative lookahead", "say what may follow instead, as `foo([^b]|$)` for `foo(?!b)`; or match `foo`, and leave files out with `paths: {exclude: […]}`"},
 		{"negative lookbehind", "say what may come before instead, as `(^|[^a])b` for `(?<!a)b`"},
@@ -12,7 +13,6 @@ func patternHint(pattern, wrong string) string {
 		{"backreference", "write out what may be repeated, as `'[^']*'|\"[^\"]*\"` for `(['\"]).*?\\1`"},
 		{"atomic group", "write `(?:…)`: RE2 never backtracks, so it is as fast"},
 		{"the comment", "move it into a YAML comment: `# …` above the pattern"},
-		{"can match the empty string", "write `+` for a last `*`, or `{1,3}` for `{0,3}`; a line without something can't be looked for"},
 		{"missing closing )", "add the `)`, or write `\\(` for the character"},
 		{"unexpected )", "remove it, or write `\\)` for the character"},
 		{"missing closing ]", "add the `]`, or write `\\[` for the character"},
@@ -29,6 +29,8 @@ func patternHint(pattern, wrong string) string {
 		}
 	}
 	switch {
+	case strings.Contains(wrong, "can match the empty string"):
+		return emptyHint(pattern)
 	case strings.Contains(wrong, "repetition operator"):
 		return repetitionHint(pattern, wrong)
 	case strings.Contains(wrong, "invalid escape sequence"):
@@ -36,11 +38,29 @@ func patternHint(pattern, wrong string) string {
 	case strings.Contains(wrong, "bytes; at most"):
 		return "make several rules of it"
 	case strings.Contains(wrong, "Perl syntax"):
+		if strings.Contains(wrong, "(?x") {
+			return "write the pattern without `(?x)`, blanks and comments; explain it in a YAML comment above"
+		}
 		return "the flags are `(?i)` either case, `(?m)` ^ and $ at lines, `(?s)` . matches \\n, `(?U)` short matches"
 	case strings.Contains(wrong, "character class range"):
 		return "classes are `\\d`, `\\w`, `\\s`, `[[:alpha:]]`, `\\p{Greek}` and the like"
 	}
 	return ""
+}
+
+// emptyHint is for patterns that match where nothing is.
+func emptyHint(pattern string) string {
+	switch {
+	case strings.HasSuffix(pattern, "|"), strings.HasPrefix(pattern, "|"), strings.Contains(pattern, "||"), strings.Contains(pattern, "(|"), strings.Contains(pattern, "|)"):
+		return "remove the `|` beside which nothing stands"
+	case strings.HasSuffix(strings.TrimRight(pattern, "$)"), "*"):
+		return "write `+` for the last `*`"
+	case strings.HasSuffix(strings.TrimRight(pattern, "$)"), "?"):
+		return "remove the last `?`"
+	case strings.ContainsAny(pattern, "*?{"):
+		return "write `+` for one `*`, remove one `?`, or write `{1,3}` for `{0,3}`"
+	}
+	return "add the text that is looked for: a place such as `^` or `\\b` alone is in every line"
 }
 
 // repetitionHint is for `*`, `+`, `?` and `{n}` that follow nothing, or each
@@ -75,6 +95,9 @@ func escapeHint(wrong string) string {
 		if sequence == h.sequence {
 			return h.hint
 		}
+	}
+	if sequence == `\d` || sequence == `\w` || sequence == `\s` {
+		return "a range is between two characters; put a `-` that is meant as it is first or last: `[-a\\d]`"
 	}
 	return "write a backslash only before what has a meaning; `\\\\` is the character"
 }

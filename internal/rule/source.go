@@ -2,6 +2,8 @@ package rule
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -60,4 +62,23 @@ func (s source) column(n *yaml.Node) int {
 		left--
 	}
 	return len(line) + 1
+}
+
+// columnWithin is the column of the byte of a text that a description of what is
+// wrong with it names, when it is on the text's first line as it is in the text;
+// else that of the text.
+func (s source) columnWithin(n *yaml.Node, description string) int {
+	column := s.column(n)
+	var at int
+	if _, err := fmt.Sscanf(description, "at byte %d:", &at); err != nil || column == 0 || at > len(n.Value) {
+		return column
+	}
+	from := column
+	if n.Style == yaml.SingleQuotedStyle || n.Style == yaml.DoubleQuotedStyle {
+		from++
+	}
+	if line := s.line(n.Line); from > len(line) || !strings.HasPrefix(line[from-1:], n.Value[:at]) {
+		return column
+	}
+	return from + at - 1
 }

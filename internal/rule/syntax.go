@@ -35,6 +35,7 @@ type suspect struct {
 	line    *regexp.Regexp
 	message string
 	hint    string
+	near    bool // only in the lines next to the one that the parser names
 }
 
 // anchor is the index of the suspect that looks like an anchor's name.
@@ -47,19 +48,19 @@ func suspects() []suspect {
 	const value = `^ *(?:- )?\w+: +` // of a key, on its line
 	re := regexp.MustCompile
 	return []suspect{
-		{"", re(`^ *(\t)`), "a tab in the indentation", "indent with spaces"},
-		{"", re(`^[^'"#]*(?:[:\-,\[] ?|\[)(\*[^\s,\]]*)`), "a text that starts with `*` is the name of an anchor", "put the glob in quotes: \"**/*.go\""},
-		{"escape", re(`"(?:[^"\\]|\\["\\/abefnrtvNLP_0 x])*(\\)`), "in double quotes a backslash starts an escape sequence of YAML", "put the pattern in single quotes, where a backslash is a backslash"},
-		{"", re("^[^'\"#]*(?:: |- )([@`%])"), "a text can't start with this character", "put it in single quotes"},
-		{"mapping values", re(value + `[^'"\[{#|>\s][^#]*?(:) `), "a text without quotes can't have `: `", "put the text in single quotes"},
-		{"mapping values", re(value + `[^'"\[{#|>\s][^#]*?(:)$`), "a text without quotes can't end in `:`", "put the text in single quotes"},
-		{"", re(value + `'(?:[^']|'')*'( *[^ #,\]}].*)$`), "text after the closing quote", "double a quote within single quotes: `''`"},
-		{"", re(value + `"(?:[^"\\]|\\.)*"( *[^ #,\]}].*)$`), "text after the closing quote", "put the text in single quotes"},
-		{"", re(value + `(\[(?:[^\]'"]|'[^']*'|"[^"]*")*)$`), "the list has no `]`", "close it, or write an item a line with `- `"},
-		{"", re(value + `(\{(?:[^}'"]|'[^']*'|"[^"]*")*)$`), "the braces are not closed", "add the `}`"},
-		{"", re(value + `('(?:[^']|'')*)$`), "the quote is not closed", "add the `'`; within single quotes it is doubled"},
-		{"", re(value + `("(?:[^"\\]|\\.)*)$`), "the quote is not closed", "add the `\"`"},
-		{"", re(`^ *(?:- )?([a-z_]+)[^\s:'"]*$`), "neither `key: value` nor `- item`", "add what is missing, or put it in line with the text that it goes on with"},
+		{"", re(`^ *(\t)`), "a tab in the indentation", "indent with spaces", false},
+		{"", re(`^[^'"#]*(?:[:\-,\[] ?|\[)(\*[^\s,\]]*)`), "a text that starts with `*` is the name of an anchor", "put the glob in quotes: \"**/*.go\"", false},
+		{"escape", re(`"(?:[^"\\]|\\["\\/abefnrtvNLP_0 x])*(\\)`), "in double quotes a backslash starts an escape sequence of YAML", "put the pattern in single quotes, where a backslash is a backslash", false},
+		{"", re("^[^'\"#]*(?:: |- )([@`%])"), "a text can't start with this character", "put it in single quotes", false},
+		{"mapping values", re(value + `[^'"\[{#|>\s][^#]*?(:) `), "a text without quotes can't have `: `", "put the text in single quotes", false},
+		{"mapping values", re(value + `[^'"\[{#|>\s][^#]*?(:)$`), "a text without quotes can't end in `:`", "put the text in single quotes", false},
+		{"", re(value + `'(?:[^']|'')*'( *[^ #,\]}].*)$`), "text after the closing quote", "double a quote within single quotes: `''`", false},
+		{"", re(value + `"(?:[^"\\]|\\.)*"( *[^ #,\]}].*)$`), "text after the closing quote", "put the text in single quotes", false},
+		{"", re(value + `(\[(?:[^\]'"]|'[^']*'|"[^"]*")*)$`), "the list has no `]`", "close it, or write an item a line with `- `", false},
+		{"", re(value + `(\{(?:[^}'"]|'[^']*'|"[^"]*")*)$`), "the braces are not closed", "add the `}`", false},
+		{"", re(value + `('(?:[^']|'')*)$`), "the quote is not closed", "add the `'`; within single quotes it is doubled", false},
+		{"", re(value + `("(?:[^"\\]|\\.)*)$`), "the quote is not closed", "add the `\"`", false},
+		{"", re(`^ *(?:- )?([a-z_]+)[^\s:'"]*$`), "neither `key: value` nor `- item`", "add what is missing, or put it in line with the text that it goes on with", true},
 	}
 }
 
@@ -67,16 +68,26 @@ func suspects() []suspect {
 // those around it.
 func (s source) culprit(line int, words string) culprit {
 	known := suspects()
-	for _, at := range []int{line, line - 1, line + 1, line - 2} {
+	lines := []int{line, line - 1, line + 1, line - 2}
+	if strings.Contains(words, "did not find expected") {
+		// The parser names the line where a list or a mapping begins.
+		for at := line + 2; at <= s.count(); at++ {
+			lines = append(lines, at)
+		}
+	}
+	for i, at := range lines {
 		text := s.line(at)
 		for _, x := range known {
-			if !strings.Contains(words, x.words) {
+			if !strings.Contains(words, x.words) || x.near && i > 3 {
 				continue
 			}
 			if m := x.line.FindStringSubmatchIndex(text); m != nil {
 				return culprit{at, m[2] + 1, x.message, x.hint}
 			}
 		}
+	}
+	if c, ok := s.misplaced(line); ok {
+		return c
 	}
 	if strings.Contains(words, "anchor") {
 		// The parser says no line.
@@ -97,4 +108,47 @@ func (s source) culprit(line int, words string) culprit {
 		}
 	}
 	return culprit{line: line}
+}
+
+// misplaced looks, from a line on, for one whose key or item begins in a column
+// where none above it does that goes on.
+func (s source) misplaced(from int) (culprit, bool) {
+	re := regexp.MustCompile(`^( *)((?:- +)*)(?:[\w$.-]+|'[^']*'|"[^"]*") *:(?:\s|$)|^( *)((?:- +)+)`)
+	block := regexp.MustCompile(`[:-] +[|>][-+0-9]*\s*(?:#.*)?$`)
+	var open []int // columns, from 0
+	text := -1     // indentation of the line that a text below belongs to
+	for at := 1; at <= s.count(); at++ {
+		line := s.line(at)
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if strings.TrimSpace(line) == "" || text >= 0 && indent > text {
+			continue
+		}
+		text = -1
+		if block.MatchString(line) {
+			text = indent
+		}
+		m := re.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		for len(open) > 0 && open[len(open)-1] > indent {
+			open = open[:len(open)-1]
+			if (len(open) == 0 || open[len(open)-1] < indent) && at >= from {
+				return culprit{
+					at, indent + 1, "this line begins where nothing above it does",
+					"look at the indentation: rules begin with `- ` in one column, their keys in one column two to the right",
+				}, true
+			}
+		}
+		if len(open) == 0 || open[len(open)-1] < indent {
+			open = append(open, indent)
+		}
+		for dashes := m[2] + m[4]; dashes != ""; {
+			rest := strings.TrimLeft(dashes[1:], " ")
+			indent += len(dashes) - len(rest)
+			dashes = rest
+			open = append(open, indent)
+		}
+	}
+	return culprit{}, false
 }

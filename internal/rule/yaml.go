@@ -99,7 +99,7 @@ func (d *decoder) document(data []byte) *yaml.Node {
 // plain says whether n has neither anchor nor alias.
 func (d *decoder) plain(n *yaml.Node, name string) bool {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		d.failAt(n, "write the text out; put it in quotes if it begins with `*` or `&`", "%s: anchors and aliases are not allowed", name)
+		d.failAt(n, "write it out at each place; a text that begins with `*` or `&` needs quotes", "%s: anchors and aliases are not allowed", name)
 		return false
 	}
 	return true
@@ -114,11 +114,11 @@ func (d *decoder) mapping(n *yaml.Node, name string, keys map[string]func(value 
 	if !d.plain(n, name) {
 		return false
 	}
-	known := slices.Sorted(maps.Keys(keys))
 	if n.Kind != yaml.MappingNode {
-		d.failAt(n, fmt.Sprintf("write keys below it, each with a colon and a value: `%s: …`", known[0]), "%s: must be a mapping of keys to values", name)
+		d.failAt(n, mappingHint(name), "%s: must be a mapping of keys to values", name)
 		return false
 	}
+	known := slices.Sorted(maps.Keys(keys))
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -126,7 +126,11 @@ func (d *decoder) mapping(n *yaml.Node, name string, keys map[string]func(value 
 		switch {
 		case key.Kind != yaml.ScalarNode || !ok:
 			means, hint := keyHint(key.Value, known)
-			d.failAt(key, hint, "%s: unknown key%s; known keys: %s", name, shown(key.Value, ""), strings.Join(known, ", "))
+			list := ""
+			if means == "" {
+				list = "; known keys: " + strings.Join(known, ", ")
+			}
+			d.failAt(key, hint, "%s: unknown key%s%s", name, shown(key.Value, ""), list)
 			if means != "" && key.Kind == yaml.ScalarNode && !seen[means] && !has(n, means) {
 				seen[means] = true
 				keys[means](value)
@@ -157,7 +161,11 @@ func (d *decoder) list(n *yaml.Node, name string) []*yaml.Node {
 	case !d.plain(n, name), isNull(n):
 		return nil
 	case n.Kind != yaml.SequenceNode:
-		d.failAt(n, "put it in brackets, `[…]`, or on lines that begin with `- `", "%s: must be a list", name)
+		hint := "put it in brackets, `[…]`, or on lines that begin with `- `"
+		if n.Kind == yaml.MappingNode {
+			hint = "begin each entry with `- `, and its other keys below the first"
+		}
+		d.failAt(n, hint, "%s: must be a list", name)
 		return nil
 	}
 	return n.Content
@@ -188,12 +196,15 @@ func (d *decoder) text(n *yaml.Node, name string) (string, bool) {
 
 // severity reads the word of a severity.
 func (d *decoder) severity(n *yaml.Node, name string) (s Severity, ok bool) {
-	word, ok := d.text(n, name)
-	if !ok {
+	if !d.plain(n, name) {
 		return 0, false
 	}
-	if s, ok = ParseSeverity(word); !ok {
-		d.failAt(n, severityHint(word), "%s:%s is not a severity; one of %s", name, shown(word, " this"), SeverityList())
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+		d.failAt(n, "write one of the words, as in `severity: warning`", "%s: must be a text, one of %s", name, SeverityList())
+		return 0, false
+	}
+	if s, ok = ParseSeverity(n.Value); !ok {
+		d.failAt(n, severityHint(n.Value), "%s:%s is not a severity; one of %s", name, shown(n.Value, " this"), SeverityList())
 	}
 	return s, ok
 }

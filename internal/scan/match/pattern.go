@@ -90,7 +90,7 @@ func explain(pattern string, err error) error {
 	if se.Code == syntax.ErrInvalidRepeatSize {
 		return fmt.Errorf("%s%s: a count is at most 1000, and so is the product of the counts of nested repetitions", where, se.Expr)
 	}
-	if at >= 0 && se.Expr != pattern {
+	if at >= 0 && se.Expr != pattern && se.Expr != "" {
 		return fmt.Errorf("%s%s: %s", where, se.Code, se.Expr)
 	}
 	return fmt.Errorf("%s%s", where, se.Code)
