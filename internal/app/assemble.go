@@ -9,10 +9,12 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/gen/openapi"
 	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
+	"github.com/prwarden/prwarden/internal/sarif"
 	"github.com/prwarden/prwarden/internal/store/sqlstore"
 	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/grpcserver"
@@ -45,14 +47,17 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	s.keys = admission.NewKeys(s.store, s.store.Now, s.log)
 	m.watchKeys(s.keys)
 	s.ready = newReadiness(s.store.CheckSchema, s.log)
-	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys)
+	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys, reviewgrpc.SARIF{
+		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version, RepositoryURI: policy.RepositoryURI,
+	})
 	s.listener = s.store.NewListener(hub, sqlstore.ListenerOptions{Log: s.log})
 	if c.Shared() {
 		m.watchListener(s.listener)
 	}
 	scanner := observedScanner{scannergrpc.NewClient(s.scanner.pool), m, s.tracing.tracer()}
 	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, scanner, rules, hub, review.DispatcherOptions{
-		Name: workerName(), Workers: c.ScanWorkers, Allowed: policy.Allowed, Log: s.log, OnEnd: m.scanEnded,
+		Name: workerName(), Workers: c.ScanWorkers, Allowed: policy.Allowed, Reasons: policy.RequireSuppressionReason,
+		Log: s.log, OnEnd: m.scanEnded,
 	})
 
 	s.upkeep = s.newUpkeep(c, hub)

@@ -17,6 +17,9 @@ type Organization struct {
 	Host         Host     `koanf:"host"`
 	MaxScans     int      `koanf:"max_scans"`  // most of its reviews scanned at once, over all servers; 0 for no cap
 	MaxQueued    int      `koanf:"max_queued"` // most of its reviews that wait; 0 for MaxQueued
+	// RequireSuppressionReason says that a comment in the code that suppresses
+	// findings counts only with a reason.
+	RequireSuppressionReason bool `koanf:"require_suppression_reason"`
 }
 
 // MaxQueued is the most reviews of one organization that wait; max_queued can

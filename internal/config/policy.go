@@ -1,32 +1,49 @@
 package config
 
-import "github.com/bmatcuk/doublestar/v4"
+import (
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
 
 // Policy says what an organization may scan, and how much of it may wait. It is immutable
 // and safe for concurrent use.
 type Policy struct {
-	globs     map[string][]string
-	maxQueued map[string]int
+	organizations map[string]Organization
 }
 
 // Policy returns the policy of a valid configuration.
 func (c Config) Policy() Policy {
-	p := Policy{globs: make(map[string][]string, len(c.Organizations)), maxQueued: map[string]int{}}
+	p := Policy{make(map[string]Organization, len(c.Organizations))}
 	for _, o := range c.Organizations {
-		p.globs[o.Name] = o.Repositories
-		if o.MaxQueued > 0 {
-			p.maxQueued[o.Name] = o.MaxQueued
-		}
+		p.organizations[o.Name] = o
 	}
 	return p
 }
 
 // MaxQueued is the most reviews of the organization that may wait.
 func (p Policy) MaxQueued(org string) int {
-	if n, ok := p.maxQueued[org]; ok {
+	if n := p.organizations[org].MaxQueued; n > 0 {
 		return n
 	}
 	return MaxQueued
+}
+
+// RequireSuppressionReason reports whether comments that suppress findings must
+// give a reason.
+func (p Policy) RequireSuppressionReason(org string) bool {
+	return p.organizations[org].RequireSuppressionReason
+}
+
+// RepositoryURI is where a repository is for those who may know it: nobody need
+// know the server's folders.
+func (p Policy) RepositoryURI(org, repo string) string {
+	template := p.organizations[org].Host.URL
+	if !strings.HasPrefix(template, "https://") && !strings.HasPrefix(template, "http://") {
+		return ""
+	}
+	owner, name, _ := strings.Cut(repo, "/")
+	return strings.NewReplacer("{repo}", repo, "{owner}", owner, "{name}", name).Replace(template)
 }
 
 // MaxScans is the most reviews of each organization that may be scanned at
@@ -53,7 +70,7 @@ func (c Config) OrganizationNames() []string {
 // Allowed reports whether the organization's keys may scan repo, an
 // `owner/name`. Case counts. An unknown organization may scan nothing.
 func (p Policy) Allowed(org, repo string) bool {
-	for _, glob := range p.globs[org] {
+	for _, glob := range p.organizations[org].Repositories {
 		if doublestar.MatchUnvalidated(glob, repo) {
 			return true
 		}
@@ -63,6 +80,6 @@ func (p Policy) Allowed(org, repo string) bool {
 
 // Known reports whether the organization is configured.
 func (p Policy) Known(org string) bool {
-	_, ok := p.globs[org]
+	_, ok := p.organizations[org]
 	return ok
 }

@@ -53,6 +53,7 @@ const (
 	ReasonRuleExists           = "RULE_EXISTS"
 	ReasonIdempotencyConflict  = "IDEMPOTENCY_CONFLICT"
 	ReasonReviewFinished       = "REVIEW_FINISHED"
+	ReasonReviewNotComplete    = "REVIEW_NOT_COMPLETE"
 	ReasonRuleQuota            = "RULE_QUOTA"
 	ReasonBodyTooLarge         = "BODY_TOO_LARGE"
 	ReasonUnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"

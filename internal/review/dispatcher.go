@@ -81,6 +81,7 @@ type DispatcherOptions struct {
 	ScanLimit time.Duration                       // after its begin, when a scan is given up (5 m 30 s: the scanner's own limit is 5 m)
 	Backoff   func(failures int) time.Duration    // before the next attempt (2 s, 10 s)
 	Allowed   func(org, repo string) bool         // what may be scanned when its turn comes (everything)
+	Reasons   func(org string) bool               // whose comments that suppress findings must give a reason (nobody's)
 	Log       *slog.Logger                        // (none)
 	OnEnd     func(Status, string, time.Duration) // for metrics: the state that a scan led to, the failure code, and its time (none)
 }
@@ -105,6 +106,9 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 	}
 	if o.Allowed == nil {
 		o.Allowed = func(string, string) bool { return true }
+	}
+	if o.Reasons == nil {
+		o.Reasons = func(string) bool { return false }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -322,16 +326,19 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	limited, begun, stop := d.limit(ctx)
 	defer stop()
 	outcome, err := d.scanner.Scan(limited, Job{
-		ReviewID:     c.ReviewID,
-		Attempt:      c.Attempt,
-		TraceParent:  c.TraceParent,
-		Organization: c.Organization,
-		Repo:         c.Repo,
-		PRNumber:     c.PRNumber,
-		Ruleset:      c.Ruleset,
-		Rules:        rules,
-		MaxFindings:  MaxFindings,
-		Limit:        d.o.ScanLimit,
+		ReviewID:      c.ReviewID,
+		Attempt:       c.Attempt,
+		TraceParent:   c.TraceParent,
+		Organization:  c.Organization,
+		Repo:          c.Repo,
+		PRNumber:      c.PRNumber,
+		Commits:       c.Commits,
+		Ruleset:       c.Ruleset,
+		Rules:         rules,
+		RequireReason: d.o.Reasons(c.Organization),
+		Today:         c.Today,
+		MaxFindings:   MaxFindings,
+		Limit:         d.o.ScanLimit,
 	}, func(p Progress) {
 		begun()
 		progress(p)

@@ -23,11 +23,11 @@ func TestDispatchCompletes(t *testing.T) {
 	scan := b.scanner.next(t)
 	assert.Equal(t, review.Job{
 		ReviewID: id, Attempt: 1, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
-		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Limit: 330 * time.Second,
+		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Limit: 330 * time.Second, Today: "2026-01-02",
 	}, scan.job)
 	outcome := review.Outcome{
 		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: review.Summary{rule.High: 1},
-		Findings: []review.Finding{{RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "p"}},
+		Findings: []review.Finding{{RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "p", State: review.New}},
 		Skipped:  []review.Skip{{File: "g", Reason: "binary"}},
 	}
 	scan.end(outcome, nil)

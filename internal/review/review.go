@@ -152,6 +152,23 @@ type Skip struct {
 	Reason string // a word: binary, file_too_large, line_too_long, rule_timeout, submodule
 }
 
+// Kind is a list of a review's findings.
+type Kind string
+
+// The kinds.
+const (
+	KindReported   Kind = "reported"
+	KindSuppressed Kind = "suppressed"
+	KindFixed      Kind = "fixed"
+)
+
+// DefaultFailOn is the threshold of reviews whose request names none.
+const DefaultFailOn = rule.High
+
+// Shown is a text from a repository as the API shows it: bytes that are not
+// UTF-8 as U+FFFD.
+func Shown(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
 // Summary counts findings by severity.
 type Summary map[rule.Severity]int
 

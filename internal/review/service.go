@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,8 +53,10 @@ type CreateInput struct {
 	Repo           string
 	PRNumber       int32
 	Ruleset        string // "" for the repository's
-	IdempotencyKey string // "" for none
-	TraceParent    string // see NewReview
+	Commits        Commits
+	FailOn         rule.Severity // 0 when not given: DefaultFailOn
+	IdempotencyKey string        // "" for none
+	TraceParent    string        // see NewReview
 }
 
 // Create stores a queued review, durably, and answers it. The errors are those
@@ -74,6 +77,8 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 		Ruleset:      in.Ruleset,
 		EstimatedMS:  estimate(load, max(s.workers, load.Running)), // others may scan as well
 		TraceParent:  in.TraceParent,
+		Commits:      in.Commits,
+		FailOn:       in.FailOn,
 	}
 	if n.Ruleset == "" {
 		n.Ruleset = in.Repo
@@ -112,6 +117,10 @@ func (s *Service) checkCreate(org string, in CreateInput) error {
 		}
 		add("ruleset", "unknown ruleset %s; allowed are `default`, `custom` and %s", strconv.Quote(in.Ruleset), own)
 	}
+	bad = append(bad, checkCommits(in.Commits)...)
+	if in.FailOn != 0 && !slices.Contains(rule.Severities(), in.FailOn) {
+		add("fail_on", "must be one of critical, high, medium, warning, low and info")
+	}
 	if err := checkIdempotencyKey(in.IdempotencyKey); err != "" {
 		add("Idempotency-Key", "%s", err)
 	}
@@ -137,15 +146,38 @@ func checkIdempotencyKey(key string) string {
 }
 
 // requestHash is equal for requests that mean the same. A field that is not
-// given differs from one that names the default, as the bodies do.
+// given differs from one that names the default, as the bodies do. Fields that
+// came later count only when one of them is given, so that a request has the
+// same hash in versions with and without them.
 func requestHash(in CreateInput) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{in.Repo, strconv.Itoa(int(in.PRNumber)), in.Ruleset}, "\x00")))
+	parts := []string{in.Repo, strconv.Itoa(int(in.PRNumber)), in.Ruleset}
+	if in.Commits != (Commits{}) || in.FailOn != 0 {
+		parts = append(parts, in.Commits.Head, in.Commits.Base, in.Commits.BaseRef, in.FailOn.String())
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 
 // Get reads a review with its findings; NotFound.
 func (s *Service) Get(ctx context.Context, org, id string) (Review, error) {
 	return s.store.GetReview(ctx, org, id)
+}
+
+// GetComplete is Get for a review that must be complete: FailedPrecondition
+// (REVIEW_NOT_COMPLETE).
+func (s *Service) GetComplete(ctx context.Context, org, id string) (Review, error) {
+	r, err := s.store.GetReview(ctx, org, id)
+	switch {
+	case err != nil:
+		return Review{}, err
+	case r.Status.Final() && r.Status != Complete:
+		return Review{}, errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete,
+			"The review %q is %s, so it has no findings.", id, r.Status)
+	case r.Status != Complete:
+		return Review{}, errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete,
+			"The review %q is %s; wait until it is complete.", id, r.Status)
+	}
+	return r, nil
 }
 
 // Cancel stops a queued or running review and returns it in its new state.

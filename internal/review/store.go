@@ -31,6 +31,9 @@ type Reviews interface {
 	// GetReview reads a review with its findings and skips; NotFound
 	// (REVIEW_NOT_FOUND).
 	GetReview(ctx context.Context, org, id string) (Review, error)
+	// ListFindings returns findings of a review in their order, at most f.Limit
+	// of them; NotFound. A review that is not complete has none.
+	ListFindings(ctx context.Context, org, id string, f FindingFilter) (FindingPage, error)
 	// GetReviewState reads a review without findings and skips; NotFound.
 	GetReviewState(ctx context.Context, org, id string) (Review, error)
 	// ListReviews returns reviews newest first (by creation, then by
@@ -55,7 +58,7 @@ type NewReview struct {
 	Idempotency  *Idempotency // nil without an idempotency key
 	TraceParent  string       // W3C traceparent of the request, at most MaxTraceParent bytes; "" for none
 	Commits      Commits
-	FailOn       rule.Severity
+	FailOn       rule.Severity // 0 for DefaultFailOn
 }
 
 // Idempotency makes a retried creation safe.
@@ -88,6 +91,24 @@ type Cursor struct {
 	ID        string
 }
 
+// FindingFilter selects findings of a review. Zero fields select all of the
+// kind.
+type FindingFilter struct {
+	Kind        Kind
+	MinSeverity rule.Severity
+	RuleID      string // `category/name`
+	File        string // as Shown shows it
+	State       State
+	Limit       int // at least 1
+	After       int // FindingPage.Next of the page before; 0 for the first
+}
+
+// FindingPage is some of a review's findings.
+type FindingPage struct {
+	Findings []Finding
+	Next     int // where the next page goes on; 0 for the last
+}
+
 // Load is what an estimate is made of.
 type Load struct {
 	Queued  int           // reviews of all organizations that wait
@@ -117,7 +138,13 @@ type Queue interface {
 	// changed at that moment.
 	Extend(ctx context.Context, beats []Heartbeat, lease time.Duration) (lost []Claim, err error)
 	// Finish makes the review complete, with everything in the outcome, in one
-	// transaction; ErrLeaseLost.
+	// transaction, and compares it with the review before: the latest complete
+	// one of the same repository, pull request number and ruleset that was
+	// created earlier. The State of a finding is Existing when that one
+	// reported it, too; that of a suppressed one also when it suppressed it.
+	// Fixed is what that one reported and this one neither reports nor
+	// suppresses, unless it was not looked at: the file was skipped, or the rule
+	// in it, or the outcome is truncated. ErrLeaseLost.
 	Finish(ctx context.Context, c Claim, o Outcome) error
 	// Fail makes the review failed; ErrLeaseLost.
 	Fail(ctx context.Context, c Claim, f Failure) error
@@ -146,6 +173,7 @@ type Claim struct {
 	Lost         int           // lost leases before this attempt
 	TraceParent  string        // see NewReview
 	Waited       time.Duration // since the review was created
+	Today        string        // day of the claim in UTC, `YYYY-MM-DD`
 }
 
 // traceID is the trace that the review's request belongs to, as logs name it;

@@ -121,6 +121,7 @@ func manyFindings(n int) review.Outcome {
 			RuleID: "security/no-eval", Severity: rule.High, File: fmt.Sprintf("src/app/component/file%03d.js", i/100),
 			Line: i%100 + 1, EndLine: i%100 + 1, Column: 9, Message: "Don't evaluate text as code; parse it, for example with JSON.parse.",
 			Snippet: "  const value = eval(request.query.expression)", Fingerprint: fmt.Sprintf("%032x", i),
+			EndColumn: 13, UTF16Column: 9, UTF16EndColumn: 13, LineHash: fmt.Sprintf("%016x:1", i), State: review.New,
 		})
 	}
 	return o

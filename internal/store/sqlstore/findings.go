@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -51,13 +52,58 @@ func (t *tx) insertRows(ctx context.Context, into string, columns, n int, row fu
 	return err
 }
 
-func (t *tx) insertFindings(ctx context.Context, id string, findings []review.Finding) error {
-	const into = `findings (review_id, position, rule_id, severity, file, line, end_line, col, message, snippet, fingerprint)`
-	return t.insertRows(ctx, into, 11, len(findings), func(i int) []any {
+// findingColumns are those that findings and findings_apart have in common.
+const findingColumns = `rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
+	message, snippet, fingerprint, line_hash, state`
+
+func findingValues(f review.Finding) []any {
+	return []any{f.RuleID, f.Severity.String(), []byte(f.File), f.Line, f.EndLine, f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
+		[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, string(f.State)}
+}
+
+// insertFindings inserts what a review reports.
+func (t *tx) insertFindings(ctx context.Context, id string, findings []review.Finding, state func(review.Finding) review.State) error {
+	return t.insertRows(ctx, `findings (review_id, position, `+findingColumns+`)`, 16, len(findings), func(i int) []any {
 		f := findings[i]
-		return []any{id, i, f.RuleID, f.Severity.String(), []byte(f.File), f.Line, f.EndLine, f.Column,
-			[]byte(f.Message), []byte(f.Snippet), f.Fingerprint}
+		f.State = state(f)
+		return append([]any{id, i}, findingValues(f)...)
 	})
+}
+
+// apartColumns begin what is inserted into findings_apart.
+const apartColumns = `findings_apart (review_id, position, kind, ` + findingColumns
+
+// insertSuppressed inserts what comments suppress.
+func (t *tx) insertSuppressed(ctx context.Context, id string, findings []review.Finding, state func(review.Finding) review.State) error {
+	const into = apartColumns + `, suppress_reason, suppress_until, suppress_line)`
+	return t.insertRows(ctx, into, 20, len(findings), func(i int) []any {
+		f := findings[i]
+		f.State = state(f)
+		var by review.Suppression
+		if f.Suppression != nil {
+			by = *f.Suppression
+		}
+		values := append([]any{id, i, string(review.KindSuppressed)}, findingValues(f)...)
+		return append(values, []byte(by.Reason), by.Until, by.Line)
+	})
+}
+
+// insertFixed copies findings of the review before, given by their positions
+// there, behind those that are suppressed.
+func (t *tx) insertFixed(ctx context.Context, id, previous string, positions []int, suppressed int) error {
+	if len(positions) == 0 {
+		return nil
+	}
+	list, err := json.Marshal(positions)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `INSERT INTO `+apartColumns+`)
+		SELECT ?, ? + ROW_NUMBER() OVER (ORDER BY position) - 1, 'fixed',
+			rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
+			message, snippet, fingerprint, line_hash, 'fixed'
+		FROM findings WHERE review_id = ? AND position`+t.dialect.amongNumbers, id, suppressed, previous, string(list))
+	return err
 }
 
 func (t *tx) insertSkips(ctx context.Context, id string, skips []review.Skip) error {
@@ -68,27 +114,69 @@ func (t *tx) insertSkips(ctx context.Context, id string, skips []review.Skip) er
 	})
 }
 
-// The queries of what a review has; the dialect's ofReview ends them.
+// The queries of what a review has; the dialect's ofReview and byPosition end
+// them.
 const (
-	findingsQuery = `SELECT rule_id, severity, file, line, end_line, col, message, snippet, fingerprint FROM findings`
+	findingsQuery = `SELECT ` + findingColumns + ` FROM findings`
+	apartQuery    = `SELECT ` + findingColumns + `, kind, suppress_reason, suppress_until, suppress_line FROM findings_apart`
 	skipsQuery    = `SELECT file, line, rule_id, reason FROM skips`
+	byPosition    = ` ORDER BY position`
 )
+
+// scanFinding reads a finding from the first columns of a row, which are
+// findingColumns, and what follows into more.
+func scanFinding(rows *sql.Rows, f *review.Finding, more ...any) error {
+	// Not by reflection, which takes longer for 10,000 rows.
+	var severity string
+	into := [18]any{&f.RuleID, &severity, &f.File, &f.Line, &f.EndLine, &f.Column, &f.EndColumn, &f.UTF16Column, &f.UTF16EndColumn,
+		&f.Message, &f.Snippet, &f.Fingerprint, &f.LineHash, &f.State}
+	if err := rows.Scan(append(into[:14], more...)...); err != nil {
+		return err
+	}
+	var ok bool
+	if f.Severity, ok = rule.ParseSeverity(severity); !ok {
+		return fmt.Errorf("a finding has the unknown severity %q", severity)
+	}
+	return nil
+}
+
+// scanApart is scanFinding for a row of findings_apart.
+func scanApart(rows *sql.Rows, f *review.Finding, more ...any) (kind review.Kind, err error) {
+	var by review.Suppression
+	if err := scanFinding(rows, f, append([]any{&kind, &by.Reason, &by.Until, &by.Line}, more...)...); err != nil {
+		return "", err
+	}
+	if by.Line > 0 {
+		f.Suppression = &by
+	}
+	return kind, nil
+}
 
 // readFinding adds a row of the answer to findingsQuery to out.
 func readFinding(out *[]review.Finding) func(*sql.Rows) error {
-	// Not by reflection, which takes longer for 10,000 rows.
 	return func(rows *sql.Rows) error {
 		var f review.Finding
-		var severity string
-		if err := rows.Scan(&f.RuleID, &severity, &f.File, &f.Line, &f.EndLine, &f.Column,
-			&f.Message, &f.Snippet, &f.Fingerprint); err != nil {
+		if err := scanFinding(rows, &f); err != nil {
 			return err
 		}
-		var ok bool
-		if f.Severity, ok = rule.ParseSeverity(severity); !ok {
-			return fmt.Errorf("a finding has the unknown severity %q", severity)
-		}
 		*out = append(*out, f)
+		return nil
+	}
+}
+
+// readApart adds a row of the answer to apartQuery to what it belongs to.
+func readApart(suppressed, fixed *[]review.Finding) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		var f review.Finding
+		kind, err := scanApart(rows, &f)
+		switch {
+		case err != nil:
+			return err
+		case kind == review.KindFixed:
+			*fixed = append(*fixed, f)
+		default:
+			*suppressed = append(*suppressed, f)
+		}
 		return nil
 	}
 }

@@ -17,12 +17,14 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o review.Outcome) er
 	}
 	return s.write(ctx, "finish a review", of(c.Organization), func(t *tx) error {
 		var done struct {
-			Repo      string `db:"repo"`
-			StartedAt stamp  `db:"started_at"`
+			Repo       string `db:"repo"`
+			StartedAt  stamp  `db:"started_at"`
+			PreviousID string `db:"previous_id"`
 		}
 		err := t.get(ctx, &done, `UPDATE reviews SET status = 'complete', completed_at = ?, lease_expires = NULL,
 				head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
-				files_done = ?, files_total = ?`+held+` RETURNING repo, started_at`,
+				files_done = ?, files_total = ?, previous_id = COALESCE((`+previousQuery+`), '')`+held+`
+			RETURNING repo, started_at, previous_id`,
 			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, summary, o.Truncated, o.FilesTotal, o.FilesTotal,
 			c.Organization, c.ReviewID, c.Attempt)
 		switch {
@@ -31,7 +33,7 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o review.Outcome) er
 		case err != nil:
 			return err
 		}
-		if err := t.insertFindings(ctx, c.ReviewID, o.Findings); err != nil {
+		if err := t.insertCompared(ctx, c.ReviewID, done.PreviousID, o); err != nil {
 			return err
 		}
 		if err := t.insertSkips(ctx, c.ReviewID, o.Skipped); err != nil {

@@ -41,13 +41,13 @@ const claimStatement = `WITH clock (now) AS MATERIALIZED (SELECT /* clock */),
 		RETURNING r.*),
 	counted AS (UPDATE organizations o SET queued = o.queued - 1, running = o.running + 1, served_at = clock.now
 		FROM claimed CROSS JOIN clock WHERE o.name = claimed.organization)
-	SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent, (clock.now - created_at) * 1000
+	SELECT ` + claimedColumns + `, (clock.now - created_at) * 1000
 	FROM claimed CROSS JOIN clock`
 
 // claimCandidates are the oldest waiting reviews of organizations o.
 const claimCandidates = `
 			JOIN LATERAL (SELECT w.id, w.created_at FROM reviews w
-				WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= clock.now
+				WHERE w.organization = o.name AND w.status = 'queued' AND ` + due + ` <= clock.now
 				ORDER BY w.created_at, w.id LIMIT 4) r ON TRUE
 			WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) /* among */`
 
@@ -79,7 +79,7 @@ func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Durat
 		{claimsLock, nil, nil},
 		{text, args, func(rows *sql.Rows) error {
 			return rows.Scan(&c.ReviewID, &c.Organization, &c.Repo, &c.PRNumber, &c.Ruleset, &c.Attempt,
-				&c.Failures, &c.Lost, &c.TraceParent, &c.Waited)
+				&c.Failures, &c.Lost, &c.TraceParent, &c.CommitsGiven, &c.HeadSHA, &c.BaseSHA, &c.BaseRef, &c.ClaimedAt, &c.Waited)
 		}},
 	})
 	switch {
@@ -89,6 +89,5 @@ func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Durat
 		return nil, nil
 	}
 	s.tell(event{changedEvent, c.ReviewID})
-	out := review.Claim(c)
-	return &out, nil
+	return c.claim(), nil
 }

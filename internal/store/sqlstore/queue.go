@@ -15,17 +15,55 @@ import (
 
 // claimed is a review as a claim returns it.
 type claimed struct {
-	ReviewID     string         `db:"id"`
-	Organization string         `db:"organization"`
-	Repo         string         `db:"repo"`
-	PRNumber     int32          `db:"pr_number"`
-	Ruleset      string         `db:"ruleset"`
-	Commits      review.Commits `db:"-"`
-	Attempt      int            `db:"attempt"`
-	Failures     int            `db:"failures"`
-	Lost         int            `db:"lost"`
-	TraceParent  string         `db:"traceparent"`
-	Waited       time.Duration  `db:"waited"`
+	ReviewID     string        `db:"id"`
+	Organization string        `db:"organization"`
+	Repo         string        `db:"repo"`
+	PRNumber     int32         `db:"pr_number"`
+	Ruleset      string        `db:"ruleset"`
+	Attempt      int           `db:"attempt"`
+	Failures     int           `db:"failures"`
+	Lost         int           `db:"lost"`
+	TraceParent  string        `db:"traceparent"`
+	Waited       time.Duration `db:"waited"`
+	CommitsGiven bool          `db:"commits_given"`
+	HeadSHA      string        `db:"head_sha"`
+	BaseSHA      string        `db:"base_sha"`
+	BaseRef      string        `db:"base_ref"`
+	ClaimedAt    stamp         `db:"started_at"`
+}
+
+// claimedColumns are those of claimed, less what is computed.
+const claimedColumns = `id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent,
+	commits_given, head_sha, base_sha, base_ref, started_at`
+
+// claim makes the domain's claim of it.
+func (c claimed) claim() *review.Claim {
+	return &review.Claim{
+		ReviewID: c.ReviewID, Organization: c.Organization, Repo: c.Repo, PRNumber: c.PRNumber, Ruleset: c.Ruleset,
+		Commits: commitsOf(c.CommitsGiven, c.HeadSHA, c.BaseSHA, c.BaseRef),
+		Attempt: c.Attempt, Failures: c.Failures, Lost: c.Lost, TraceParent: c.TraceParent, Waited: c.Waited,
+		Today: c.ClaimedAt.Format(time.DateOnly),
+	}
+}
+
+// Programs for schema version 2 would scan something else than the commits that
+// a request names, so the not_before of such reviews is afterAll later, in
+// microseconds. Other programs leave that out.
+const (
+	afterAll  = "2305843009213693952" // 2^61
+	due       = "w.not_before % " + afterAll
+	notBefore = "not_before = ? + CASE WHEN commits_given THEN " + afterAll + " ELSE 0 END"
+)
+
+// commitsOf are the commits that a request named, as they are stored.
+func commitsOf(given bool, head, base, baseRef string) review.Commits {
+	switch {
+	case !given:
+		return review.Commits{}
+	case baseRef != "":
+		return review.Commits{Head: head, BaseRef: baseRef}
+	}
+	return review.Commits{Head: head, Base: base}
 }
 
 // claimQuery chooses what to claim. Only the last two terms of its order are
@@ -36,7 +74,7 @@ const (
 	claimAny = `SELECT r.id
 	FROM organizations o JOIN reviews r ON r.id =
 		(SELECT w.id FROM reviews w
-		 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
+		 WHERE w.organization = o.name AND w.status = 'queued' AND ` + due + ` <= ?
 		 ORDER BY w.created_at, w.id LIMIT 1)
 	WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)`
 	claimOrder = ` ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
@@ -74,8 +112,7 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 		if err := t.get(ctx, &c, `UPDATE reviews SET status = 'in_progress', attempt = attempt + 1, worker = ?,
 				lease_expires = ?, started_at = ?
 			WHERE id = ?
-			RETURNING id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent,
-				(? - created_at) * 1000 AS waited`,
+			RETURNING `+claimedColumns+`, (? - created_at) * 1000 AS waited`,
 			worker, at(t.now.Add(lease)), at(t.now), id, at(t.now)); err != nil {
 			return err
 		}
@@ -83,8 +120,7 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 			WHERE name = ?`, at(t.now), c.Organization); err != nil {
 			return err
 		}
-		claim := review.Claim(c)
-		out = &claim
+		out = c.claim()
 		return nil
 	})
 	if err != nil {
@@ -200,14 +236,14 @@ const (
 // Retry implements review.Queue.
 func (s *Store) Retry(ctx context.Context, c review.Claim, delay time.Duration) error {
 	return s.change(ctx, "put a review back to be retried", c, func(t *tx) (string, []any) {
-		return queueSet + `, failures = failures + 1, not_before = ?`, []any{at(t.now.Add(delay))}
+		return queueSet + `, failures = failures + 1, ` + notBefore, []any{at(t.now.Add(delay))}
 	}, review.Queued)
 }
 
 // Release implements review.Queue.
 func (s *Store) Release(ctx context.Context, c review.Claim, delay time.Duration) error {
 	return s.change(ctx, "hand a review back", c, func(t *tx) (string, []any) {
-		return queueSet + `, not_before = ?`, []any{at(t.now.Add(delay))}
+		return queueSet + `, ` + notBefore, []any{at(t.now.Add(delay))}
 	}, review.Queued)
 }
 

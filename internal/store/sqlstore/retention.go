@@ -53,6 +53,7 @@ type ended struct {
 // endedColumns are those of ended. Positions count from 0 without a gap.
 const endedColumns = `id, status,
 	COALESCE((SELECT MAX(position) + 1 FROM findings f WHERE f.review_id = r.id), 0) +
+	COALESCE((SELECT MAX(position) + 1 FROM findings_apart a WHERE a.review_id = r.id), 0) +
 	COALESCE((SELECT MAX(position) + 1 FROM skips k WHERE k.review_id = r.id), 0) AS row_count`
 
 // PurgeReviews implements upkeep.Store.
@@ -94,14 +95,14 @@ func (t *tx) deleteReviews(ctx context.Context, batch []ended) (upkeep.Deleted, 
 		ids[i] = r.ID
 	}
 	in := " IN (?" + strings.Repeat(", ?", len(ids)-1) + ")"
-	var n [3]int64
-	for i, from := range []string{"findings WHERE review_id", "skips WHERE review_id", "reviews WHERE id"} {
+	var n [4]int64
+	for i, from := range []string{"findings WHERE review_id", "findings_apart WHERE review_id", "skips WHERE review_id", "reviews WHERE id"} {
 		var err error
 		if n[i], err = t.exec(ctx, `DELETE FROM `+from+in, ids...); err != nil {
 			return upkeep.Deleted{}, err
 		}
 	}
-	return upkeep.Deleted{Findings: int(n[0]), Skips: int(n[1]), Reviews: int(n[2])}, nil
+	return upkeep.Deleted{Findings: int(n[0] + n[1]), Skips: int(n[2]), Reviews: int(n[3])}, nil
 }
 
 // PurgeExpired implements upkeep.Store. Creations delete expired idempotency

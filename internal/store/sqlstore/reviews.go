@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -20,7 +21,7 @@ const queueFullRetry = 10 * time.Second
 // reviewColumns are those of reviewRow.
 const reviewColumns = `id, organization, repo, pr_number, ruleset, status, created_at, started_at,
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
-	failure_message, attempt, files_done, files_total`
+	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id`
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -43,6 +44,10 @@ type reviewRow struct {
 	Attempt        int            `db:"attempt"`
 	FilesDone      int            `db:"files_done"`
 	FilesTotal     int            `db:"files_total"`
+	CommitsGiven   bool           `db:"commits_given"`
+	BaseRef        string         `db:"base_ref"`
+	FailOn         string         `db:"fail_on"`
+	PreviousID     string         `db:"previous_id"`
 }
 
 // review makes the domain's review of the row, without findings and skips.
@@ -57,7 +62,13 @@ func (r reviewRow) review() (review.Review, error) {
 		HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
 		CreatedAt: r.CreatedAt.Time, StartedAt: r.StartedAt.Time, CompletedAt: r.CompletedAt.Time,
 		Summary: summary, Truncated: r.Truncated, Attempt: r.Attempt,
-		Progress: review.Progress{FilesDone: r.FilesDone, FilesTotal: r.FilesTotal},
+		Progress:   review.Progress{FilesDone: r.FilesDone, FilesTotal: r.FilesTotal},
+		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
+		PreviousID: r.PreviousID,
+	}
+	var ok bool
+	if out.FailOn, ok = rule.ParseSeverity(r.FailOn); !ok {
+		return review.Review{}, fmt.Errorf("review %s: unknown severity %q", r.ID, r.FailOn)
 	}
 	if r.FailureCode.Valid {
 		out.Failure = &review.Failure{Code: r.FailureCode.String, Message: r.FailureMessage.String}
@@ -121,10 +132,13 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 			return err
 		}
 		t.waits()
+		given := n.Commits != review.Commits{}
 		return t.last(ctx, `INSERT INTO reviews
-			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent)
-			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?)`,
-			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent)
+			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent,
+				commits_given, head_sha, base_sha, base_ref, fail_on, not_before)
+			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, CASE WHEN ? THEN `+afterAll+` ELSE 0 END)`,
+			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
+			given, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef, cmp.Or(n.FailOn, review.DefaultFailOn).String(), given)
 	})
 	switch {
 	case errors.Is(err, errOverLimit):
@@ -146,15 +160,16 @@ func queueFull(maxQueued int) error {
 // skips; for all others there is nothing to be found.
 func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, error) {
 	var (
-		row      reviewRow
-		findings []review.Finding
-		skips    []review.Skip
+		row                         reviewRow
+		findings, suppressed, fixed []review.Finding
+		skips                       []review.Skip
 	)
 	key := []any{org, id}
 	err := s.ask(ctx, "read a review", of(org),
 		question{reviewQuery, key, row.read},
-		question{findingsQuery + s.dialect.ofReview, key, readFinding(&findings)},
-		question{skipsQuery + s.dialect.ofReview, key, readSkip(&skips)})
+		question{findingsQuery + s.dialect.ofReview + byPosition, key, readFinding(&findings)},
+		question{apartQuery + s.dialect.ofReview + byPosition, key, readApart(&suppressed, &fixed)},
+		question{skipsQuery + s.dialect.ofReview + byPosition, key, readSkip(&skips)})
 	if err != nil {
 		return review.Review{}, err
 	}
@@ -162,7 +177,7 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 	if err != nil {
 		return review.Review{}, err
 	}
-	out.Findings, out.Skipped = findings, skips
+	out.Findings, out.Suppressed, out.Fixed, out.Skipped = findings, suppressed, fixed, skips
 	return out, nil
 }
 
@@ -182,7 +197,7 @@ const reviewQuery = `SELECT ` + reviewColumns + ` FROM reviews WHERE organizatio
 func (r *reviewRow) read(rows *sql.Rows) error {
 	return rows.Scan(&r.ID, &r.Organization, &r.Repo, &r.PRNumber, &r.Ruleset, &r.Status, &r.CreatedAt, &r.StartedAt,
 		&r.CompletedAt, &r.HeadSHA, &r.BaseSHA, &r.RulesDigest, &r.Summary, &r.Truncated, &r.FailureCode,
-		&r.FailureMessage, &r.Attempt, &r.FilesDone, &r.FilesTotal)
+		&r.FailureMessage, &r.Attempt, &r.FilesDone, &r.FilesTotal, &r.CommitsGiven, &r.BaseRef, &r.FailOn, &r.PreviousID)
 }
 
 // existing is the review of a row that was read, or the error that there is

@@ -22,7 +22,7 @@ import (
 // that says whose they are.
 func ofOrganizations() map[string]string {
 	return map[string]string{
-		"organizations": "name", "reviews": "organization", "findings": "organization", "skips": "organization",
+		"organizations": "name", "reviews": "organization", "findings": "organization", "findings_apart": "organization", "skips": "organization",
 		"scan_durations": "organization", "idempotency_keys": "organization", "rules": "organization",
 		"rules_files": "organization", "api_keys": "organization",
 	}
@@ -40,6 +40,7 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	require.NoError(t, err)
 	require.Equal(t, n.ID, c.ReviewID)
 	o := manyFindings(3)
+	o.Suppressed = []review.Finding{{RuleID: "custom/r", Severity: rule.Low, File: "a", Line: 1, Fingerprint: "s", Suppression: &review.Suppression{Line: 1}}}
 	o.Skipped = []review.Skip{{File: "a.png", Reason: "binary"}}
 	own := rule.Rule{ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg}
 	o.RulesFile, o.RulesFileKnown = []rule.Rule{own}, true
@@ -122,7 +123,7 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 	n, err := as(of("acme"), `UPDATE reviews SET repo = 'acme/stolen'`)
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, n)
-	for _, table := range []string{"findings", "skips", "rules", "rules_files", "idempotency_keys", "api_keys"} {
+	for _, table := range []string{"findings", "findings_apart", "skips", "rules", "rules_files", "idempotency_keys", "api_keys"} {
 		for _, nobody := range []scope{of(""), of("*"), of("stranger")} {
 			n, err := as(nobody, "DELETE FROM "+table)
 			require.NoError(t, err, table)
@@ -138,10 +139,14 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 	const insertReview = `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at) VALUES (?, ?, 'o/r', 1, 'o/r', 'queued', 0)`
 	const insertFinding = `INSERT INTO findings (review_id, position, rule_id, severity, file, line, end_line, col, message, snippet, fingerprint)
 		VALUES (?, 99, 'custom/r', 'low', '', 1, 1, 1, '', '', '')`
+	const insertApart = `INSERT INTO findings_apart (review_id, position, kind, rule_id, severity, file, line, end_line, col, end_col,
+			utf16_col, utf16_end_col, message, snippet, fingerprint, line_hash, state)
+		VALUES (?, 99, 'fixed', 'custom/r', 'low', '', 1, 1, 1, 1, 1, 1, '', '', '', '', 'fixed')`
 	refused := map[string]func() (int64, error){
-		"a review of another":           func() (int64, error) { return as(of("acme"), insertReview, "rev_x", "other") },
-		"one's own given away":          func() (int64, error) { return as(of("acme"), `UPDATE reviews SET organization = 'other'`) },
-		"a finding in another's review": func() (int64, error) { return as(of("acme"), insertFinding, theirs) },
+		"a fixed finding in another's review": func() (int64, error) { return as(of("acme"), insertApart, theirs) },
+		"a review of another":                 func() (int64, error) { return as(of("acme"), insertReview, "rev_x", "other") },
+		"one's own given away":                func() (int64, error) { return as(of("acme"), `UPDATE reviews SET organization = 'other'`) },
+		"a finding in another's review":       func() (int64, error) { return as(of("acme"), insertFinding, theirs) },
 		"a skip in another's review": func() (int64, error) {
 			return as(of("acme"), `INSERT INTO skips VALUES (?, 99, '', 1, '', 'binary')`, theirs)
 		},
@@ -168,8 +173,10 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 	} {
 		require.Error(t, star())
 	}
-	_, err = as(everyone, insertFinding, theirs)
-	require.Error(t, err, "for all there are no findings to write")
+	for _, insert := range []string{insertFinding, insertApart} {
+		_, err = as(everyone, insert, theirs)
+		require.Error(t, err, "for all there are no findings to write")
+	}
 
 	after, err := s.GetReview(ctx, "other", theirs)
 	require.NoError(t, err)

@@ -218,7 +218,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	err = s.write(ctx, "break off", everyone, func(tx *tx) error {
-		if err := tx.insertFindings(ctx, c.ReviewID, manyFindings(1_000).Findings); err != nil {
+		if err := tx.insertFindings(ctx, c.ReviewID, manyFindings(1_000).Findings, func(review.Finding) review.State { return review.New }); err != nil {
 			return err
 		}
 		cancel()

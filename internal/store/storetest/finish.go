@@ -37,6 +37,7 @@ func outcome(n int) review.Outcome {
 		o.Findings = append(o.Findings, review.Finding{
 			RuleID: "security/no-eval", Severity: rule.High, File: fmt.Sprintf("src/%05d.js", i), Line: i + 1, EndLine: i + 2,
 			Column: 3, Message: "Don't evaluate text as code.", Snippet: "  eval(x)", Fingerprint: fmt.Sprintf("%032x", i),
+			EndColumn: 7, UTF16Column: 2, UTF16EndColumn: 6, LineHash: fmt.Sprintf("%016x:1", i), State: review.New,
 		})
 		o.Skipped = append(o.Skipped, review.Skip{File: fmt.Sprintf("img/%05d.png", i), Reason: "binary"})
 	}
@@ -69,7 +70,8 @@ func storedOutcome(t *testing.T, h Harness) {
 		o.Summary[s] = 1_000_000 + i
 		o.Findings = append(o.Findings, review.Finding{
 			RuleID: "custom/r", Severity: s, File: "f", Line: 1 + i, EndLine: 2 + i, Column: 1<<31 - 1,
-			Message: "m", Snippet: "s", Fingerprint: "0f",
+			Message: "m", Snippet: "s", Fingerprint: "0f", EndColumn: 1<<31 - 1, UTF16Column: 1<<31 - 2, UTF16EndColumn: 1<<31 - 3,
+			LineHash: "0f:1", State: review.New,
 		})
 	}
 	o.Skipped = []review.Skip{
@@ -84,7 +86,7 @@ func storedOutcome(t *testing.T, h Harness) {
 		HeadSHA: o.HeadSHA, BaseSHA: o.BaseSHA, RulesDigest: o.RulesDigest,
 		CreatedAt: created, StartedAt: started, CompletedAt: h.Clock.Stored(),
 		Findings: o.Findings, Summary: o.Summary, Skipped: o.Skipped, Truncated: true, Attempt: 1,
-		Progress: review.Progress{FilesDone: 12, FilesTotal: 12},
+		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High,
 	}
 	got, err := h.Store.GetReview(t.Context(), acme, "rev_a")
 	require.NoError(t, err)
@@ -115,7 +117,7 @@ func anyBytes(t *testing.T, h Harness) {
 	for i, s := range odd {
 		o.Findings = append(o.Findings, review.Finding{
 			RuleID: "custom/r", Severity: rule.Info, File: s, Line: i + 1, EndLine: i + 1, Column: 1,
-			Message: s, Snippet: s, Fingerprint: "00",
+			Message: s, Snippet: s, Fingerprint: "00", State: review.New,
 		})
 		o.Skipped = append(o.Skipped, review.Skip{File: s, Reason: "binary"})
 	}
@@ -123,7 +125,7 @@ func anyBytes(t *testing.T, h Harness) {
 	assert.Equal(t, o.Findings, r.Findings)
 	assert.Equal(t, o.Skipped, r.Skipped)
 
-	o.Findings = []review.Finding{{RuleID: "custom/r", Severity: rule.Info, File: "", Line: 1}}
+	o.Findings = []review.Finding{{RuleID: "custom/r", Severity: rule.Info, File: "", Line: 1, State: review.New}}
 	assert.Equal(t, o.Findings, finish(t, h, "rev_b", o).Findings, "empty texts")
 }
 
@@ -153,6 +155,9 @@ func mostFindings(t *testing.T, h Harness) {
 func findingsApart(t *testing.T, h Harness) {
 	first, second := outcome(3), outcome(5)
 	finish(t, h, "rev_a", first)
+	for i := range first.Findings {
+		second.Findings[i].State = review.Existing
+	}
 	assert.Equal(t, second.Findings, finish(t, h, "rev_b", second).Findings)
 	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
 	require.NoError(t, err)

@@ -35,7 +35,7 @@ func claimed(t *testing.T, h Harness) {
 
 	assert.Equal(t, review.Claim{
 		ReviewID: "rev_a", Organization: acme, Repo: "acme/site", PRNumber: 42, Ruleset: "custom", Attempt: 1,
-		TraceParent: traceParent, Waited: time.Minute,
+		TraceParent: traceParent, Waited: time.Minute, Today: "2026-11-20",
 	}, claim(t, h))
 	r := state(t, h, acme, "rev_a")
 	assert.Equal(t, review.InProgress, r.Status)

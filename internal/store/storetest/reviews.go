@@ -12,6 +12,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 func reviewTests() map[string]func(*testing.T, Harness) {
@@ -39,7 +40,7 @@ func createdReview(t *testing.T, h Harness) {
 
 	want := review.Review{
 		ID: "rev_a", Organization: acme, Repo: repo, PRNumber: 1<<31 - 1, Ruleset: "default",
-		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: review.Summary{},
+		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: review.Summary{}, FailOn: rule.High,
 	}
 	h.Clock.Advance(time.Hour)
 	got, err := h.Store.GetReview(t.Context(), acme, "rev_a")

@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		"Fairness":    fairnessTests(),
 		"Caps":        capTests(),
 		"Finish":      finishTests(),
+		"Compare":     compareTests(),
 		"Races":       raceTests(),
 		"Rules":       ruleTests(),
 		"Keys":        keyTests(),

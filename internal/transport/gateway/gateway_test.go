@@ -74,6 +74,70 @@ func TestSuccess(t *testing.T) {
 	}
 }
 
+func TestSarif(t *testing.T) {
+	t.Parallel()
+	b, auth := start(t)
+	queued := b.Do(t, "GET", "/v1/reviews/rev_1/sarif", "", auth)
+	assert.Equal(t, 409, queued.Status, queued.Body)
+	assert.Equal(t, errs.ReasonReviewNotComplete, queued.Reason())
+	assert.Equal(t, "application/json", queued.Header.Get("Content-Type"))
+
+	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
+		return review.Review{
+			ID: id, Status: review.Complete, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop", CreatedAt: transporttest.Epoch,
+			Findings:   []review.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3, Message: "reported"}},
+			Suppressed: []review.Finding{{RuleID: "custom/r", Severity: rule.High, File: "b.go", Line: 4, EndLine: 4, Message: "hushed", Suppression: &review.Suppression{Line: 4}}},
+		}, nil
+	}
+	for query, results := range map[string]int{"": 2, "?suppressed=include": 2, "?suppressed=omit": 1} {
+		a := b.Do(t, "GET", "/v1/reviews/rev_1/sarif"+query, "", auth)
+		require.Equal(t, 200, a.Status, a.Body)
+		assert.Equal(t, "application/sarif+json", a.Header.Get("Content-Type"))
+		assertCommonHeaders(t, a)
+		var log struct {
+			Version string
+			Runs    []struct{ Results []any }
+		}
+		require.NoError(t, json.Unmarshal([]byte(a.Body), &log))
+		assert.Equal(t, "2.1.0", log.Version)
+		require.Len(t, log.Runs, 1)
+		assert.Len(t, log.Runs[0].Results, results, query)
+	}
+	head := b.Do(t, "HEAD", "/v1/reviews/rev_1/sarif", "", auth)
+	assert.Equal(t, 200, head.Status)
+	assert.Empty(t, head.Body)
+	for _, query := range []string{"?suppressed=unspecified", "?suppressed=no", "?x=1", "?suppressed=omit&suppressed=omit"} {
+		assert.Equal(t, 400, b.Do(t, "GET", "/v1/reviews/rev_1/sarif"+query, "", auth).Status, query)
+	}
+	assert.Equal(t, 405, b.Do(t, "POST", "/v1/reviews/rev_1/sarif", "{}", auth).Status)
+}
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	b, auth := start(t)
+	b.Reviews.FindFunc = func(_ string, in review.FindingsInput) ([]review.Finding, string, error) {
+		assert.Equal(t, review.FindingsInput{
+			ReviewID: "rev_1", Kind: review.KindSuppressed, MinSeverity: rule.Medium, RuleID: "custom/r", File: "a b.go",
+			State: review.Existing, PageSize: 1000, PageToken: "x",
+		}, in)
+		return []review.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, State: review.New}}, "next", nil
+	}
+	a := b.Do(t, "GET", "/v1/reviews/rev_1/findings?kind=suppressed&min_severity=medium&rule_id=custom%2Fr&file=a%20b.go&state=existing&page_size=1000&page_token=x", "", auth)
+	require.Equal(t, 200, a.Status, a.Body)
+	assert.JSONEq(t, `{"findings":[{"rule_id":"custom/r","severity":"high","file":"a.go","line":3,"message":"","end_line":0,"column":0,"snippet":"",
+		"fingerprint":"","state":"new","end_column":0,"utf16_column":0,"utf16_end_column":0}],"next_page_token":"next"}`, a.Body)
+	for _, query := range []string{
+		"kind=unspecified", "kind=all", "min_severity=0", "min_severity=unspecified", "rule_id=A", "rule_id=a/b/c", "file=", "state=gone",
+		"page_size=0", "page_size=1001", "page_size=-1", "page_size=x", "severity=high",
+	} {
+		a := b.Do(t, "GET", "/v1/reviews/rev_1/findings?"+query, "", auth)
+		assert.Equal(t, 400, a.Status, query)
+		name, _, _ := strings.Cut(query, "=")
+		assert.Contains(t, a.Body, `"field":"`+name+`"`, query)
+	}
+	assert.Equal(t, 404, b.Do(t, "GET", "/v1/reviews/x/findings", "", auth).Status)
+}
+
 func TestDeleteAnswersNothing(t *testing.T) {
 	t.Parallel()
 	b, auth := start(t)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/genproto/googleapis/api/httpbody"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -106,8 +107,20 @@ type marshaler struct{ *runtime.JSONPb }
 // value on each line, which is no JSON as a whole.
 func (m marshaler) StreamContentType(any) string { return "application/x-ndjson" }
 
-// Marshal implements runtime.Marshaler.
+// ContentType implements runtime.Marshaler.
+func (m marshaler) ContentType(v any) string {
+	if body, ok := v.(*httpbody.HttpBody); ok {
+		return body.GetContentType()
+	}
+	return m.JSONPb.ContentType(v)
+}
+
+// Marshal implements runtime.Marshaler. What a call answers as a whole body
+// passes as it is.
 func (m marshaler) Marshal(v any) ([]byte, error) {
+	if body, ok := v.(*httpbody.HttpBody); ok {
+		return body.GetData(), nil
+	}
 	if chunk, ok := v.(map[string]proto.Message); ok && chunk["error"] != nil {
 		body, err := errorJSON().Marshal(chunk["error"])
 		if err != nil {

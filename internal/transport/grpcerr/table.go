@@ -44,7 +44,7 @@ func table() []row {
 		{errs.AlreadyExists, codes.AlreadyExists, http.StatusConflict, []string{errs.ReasonRuleExists}},
 		{errs.Aborted, codes.Aborted, http.StatusConflict, []string{errs.ReasonIdempotencyConflict}},
 		{errs.FailedPrecondition, codes.FailedPrecondition, http.StatusConflict, []string{
-			errs.ReasonReviewFinished, errs.ReasonRuleQuota}},
+			errs.ReasonReviewFinished, errs.ReasonReviewNotComplete, errs.ReasonRuleQuota}},
 		{errs.ResourceExhausted, codes.ResourceExhausted, http.StatusTooManyRequests, []string{errs.ReasonRateLimited}},
 		{errs.Unavailable, codes.Unavailable, http.StatusServiceUnavailable, []string{
 			errs.ReasonUnavailable, errs.ReasonQueueFull, errs.ReasonWatchLimit}},

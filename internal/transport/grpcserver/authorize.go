@@ -17,6 +17,8 @@ func scopeOf(method string) admission.Scope {
 		return admission.ReviewsWrite
 	case prwardenv1.ReviewService_GetReview_FullMethodName,
 		prwardenv1.ReviewService_ListReviews_FullMethodName,
+		prwardenv1.ReviewService_ListFindings_FullMethodName,
+		prwardenv1.ReviewService_GetSarif_FullMethodName,
 		prwardenv1.ReviewService_WatchReview_FullMethodName:
 		return admission.ReviewsRead
 	case prwardenv1.RuleService_ListRulesets_FullMethodName,

@@ -47,7 +47,7 @@ func TestEveryMethodHasAScope(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, 14, n)
+	assert.Equal(t, 16, n)
 }
 
 func TestChooseRequestID(t *testing.T) {

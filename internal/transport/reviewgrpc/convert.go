@@ -2,7 +2,6 @@ package reviewgrpc
 
 import (
 	"math"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -22,11 +21,12 @@ func toReview(r review.Review) *prwardenv1.Review {
 		HeadSha: given(r.HeadSHA), BaseSha: given(r.BaseSHA),
 		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
 		Error: toFailure(r.Failure), Truncated: r.Truncated, RulesDigest: given(r.RulesDigest),
-		Findings: make([]*prwardenv1.Finding, len(r.Findings)),
-		Skipped:  make([]*prwardenv1.Skip, len(r.Skipped)),
+		Findings: toFindings(r.Findings), Suppressed: toFindings(r.Suppressed), Fixed: toFindings(r.Fixed),
+		Skipped:          make([]*prwardenv1.Skip, len(r.Skipped)),
+		PreviousReviewId: given(r.PreviousID), BaseRef: given(r.Commits.BaseRef),
 	}
-	for i, f := range r.Findings {
-		out.Findings[i] = toFinding(f)
+	if r.Status == review.Complete {
+		out.Verdict = toVerdict(r)
 	}
 	for i, s := range r.Skipped {
 		out.Skipped[i] = toSkip(s)
@@ -60,12 +60,42 @@ func toUpdate(u review.Update) *prwardenv1.WatchReviewResponse {
 	return out
 }
 
+func toVerdict(r review.Review) *prwardenv1.Verdict {
+	outcome := prwardenv1.Verdict_fail
+	if r.Passes() {
+		outcome = prwardenv1.Verdict_pass
+	}
+	return &prwardenv1.Verdict{Outcome: outcome.Enum(), Threshold: toSeverity(r.FailOn)}
+}
+
+func toFindings(list []review.Finding) []*prwardenv1.Finding {
+	out := make([]*prwardenv1.Finding, len(list))
+	for i, f := range list {
+		out[i] = toFinding(f)
+	}
+	return out
+}
+
 func toFinding(f review.Finding) *prwardenv1.Finding {
-	return &prwardenv1.Finding{
+	out := &prwardenv1.Finding{
 		RuleId: text(f.RuleID), Severity: toSeverity(f.Severity), File: text(f.File), FileBytes: rawPath(f.File),
 		Line: clamp(f.Line), EndLine: clamp(f.EndLine), Column: clamp(f.Column),
 		Message: text(f.Message), Snippet: text(f.Snippet), Fingerprint: text(f.Fingerprint),
+		State: toState(f.State), EndColumn: clamp(f.EndColumn), Utf16Column: clamp(f.UTF16Column),
+		Utf16EndColumn: clamp(f.UTF16EndColumn), LineHash: given(f.LineHash),
 	}
+	if s := f.Suppression; s != nil {
+		out.Suppression = &prwardenv1.Suppression{Reason: text(s.Reason), Until: given(s.Until), Line: clamp(s.Line)}
+	}
+	return out
+}
+
+func toState(s review.State) *prwardenv1.Finding_State {
+	n, ok := prwardenv1.Finding_State_value[string(s)]
+	if !ok || n == 0 {
+		return nil
+	}
+	return prwardenv1.Finding_State(n).Enum()
 }
 
 func toSkip(s review.Skip) *prwardenv1.Skip {
@@ -94,6 +124,12 @@ func toSeverity(s rule.Severity) *prwardenv1.Severity_Level {
 		return nil
 	}
 	return prwardenv1.Severity_Level(n).Enum()
+}
+
+// fromSeverity returns 0 for what is not given.
+func fromSeverity(l prwardenv1.Severity_Level) rule.Severity {
+	s, _ := rule.ParseSeverity(word(l))
+	return s
 }
 
 func toSummary(s review.Summary) *prwardenv1.SeveritySummary {
@@ -168,7 +204,7 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		Paths: rule.Paths{Include: r.GetPaths().GetInclude(), Exclude: r.GetPaths().GetExclude()},
 		Cases: rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
 	}
-	out.Severity, _ = rule.ParseSeverity(word(r.GetSeverity()))
+	out.Severity = fromSeverity(r.GetSeverity())
 	return out
 }
 
@@ -216,9 +252,8 @@ func given(s string) *string {
 	return &s
 }
 
-// text makes s fit for a protobuf string: bytes that are not UTF-8 become
-// U+FFFD.
-func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// text makes s fit for a protobuf string.
+func text(s string) string { return review.Shown(s) }
 
 func texts(list []string) []string {
 	out := make([]string, len(list))

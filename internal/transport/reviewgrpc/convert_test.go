@@ -23,17 +23,39 @@ var day = time.Date(2026, 11, 20, 9, 30, 0, 123456000, time.UTC)
 
 // full is a review with a value other than zero in every field.
 func full() review.Review {
+	finding := review.Finding{
+		RuleID: "a/b", Severity: rule.High, File: "x\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "f",
+		EndColumn: 4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: review.Existing,
+		Suppression: &review.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
+	}
+	suppressed, fixed := finding, finding
+	suppressed.State, fixed.State = review.New, review.Fixed
 	return review.Review{
-		ID: "rev_1", Organization: "acme", Repo: "acme/shop", PRNumber: 42, Ruleset: "custom", Status: review.Failed,
+		ID: "rev_1", Organization: "acme", Repo: "acme/shop", PRNumber: 42, Ruleset: "custom", Status: review.Complete,
 		HeadSHA: "aa", BaseSHA: "bb", CreatedAt: day, StartedAt: day.Add(time.Second), CompletedAt: day.Add(time.Minute),
-		Findings: []review.Finding{{
-			RuleID: "a/b", Severity: rule.High, File: "x\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "f",
-		}},
+		Findings: []review.Finding{finding}, Suppressed: []review.Finding{suppressed}, Fixed: []review.Finding{fixed},
+		PreviousID: "rev_0", Commits: review.Commits{BaseRef: "main"}, FailOn: rule.Medium,
 		Summary: review.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 3, rule.Warning: 4, rule.Low: 5, rule.Info: 6},
 		Failure: &review.Failure{Code: "scan_timeout", Message: "too slow"},
 		Skipped: []review.Skip{{File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_timeout"}}, Truncated: true,
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
 	}
+}
+
+func fromFindings(list []*prwardenv1.Finding) (out []review.Finding) {
+	for _, f := range list {
+		back := review.Finding{
+			RuleID: f.GetRuleId(), Severity: fromSeverity(f.GetSeverity()), File: path(f.GetFile(), f.GetFileBytes()), Line: int(f.GetLine()),
+			EndLine: int(f.GetEndLine()), Column: int(f.GetColumn()), Message: f.GetMessage(), Snippet: f.GetSnippet(), Fingerprint: f.GetFingerprint(),
+			EndColumn: int(f.GetEndColumn()), UTF16Column: int(f.GetUtf16Column()), UTF16EndColumn: int(f.GetUtf16EndColumn()),
+			LineHash: f.GetLineHash(), State: review.State(word(f.GetState())),
+		}
+		if s := f.GetSuppression(); s != nil {
+			back.Suppression = &review.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
+		}
+		out = append(out, back)
+	}
+	return out
 }
 
 func fromReview(r *prwardenv1.Review) review.Review {
@@ -47,13 +69,9 @@ func fromReview(r *prwardenv1.Review) review.Review {
 			rule.Warning: int(r.GetSummary().GetWarning()), rule.Low: int(r.GetSummary().GetLow()), rule.Info: int(r.GetSummary().GetInfo()),
 		},
 	}
-	for _, f := range r.GetFindings() {
-		severity, _ := rule.ParseSeverity(word(f.GetSeverity()))
-		out.Findings = append(out.Findings, review.Finding{
-			RuleID: f.GetRuleId(), Severity: severity, File: path(f.GetFile(), f.GetFileBytes()), Line: int(f.GetLine()),
-			EndLine: int(f.GetEndLine()), Column: int(f.GetColumn()), Message: f.GetMessage(), Snippet: f.GetSnippet(), Fingerprint: f.GetFingerprint(),
-		})
-	}
+	out.Findings, out.Suppressed, out.Fixed = fromFindings(r.GetFindings()), fromFindings(r.GetSuppressed()), fromFindings(r.GetFixed())
+	out.PreviousID, out.Commits.BaseRef = r.GetPreviousReviewId(), r.GetBaseRef()
+	out.FailOn = fromSeverity(r.GetVerdict().GetThreshold())
 	for _, s := range r.GetSkipped() {
 		out.Skipped = append(out.Skipped, review.Skip{
 			File: path(s.GetFile(), s.GetFileBytes()), Line: int(s.GetLine()), RuleID: s.GetRuleId(), Reason: word(s.GetReason()),
@@ -110,12 +128,53 @@ func TestWhatIsNotKnownIsAbsent(t *testing.T) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(
 		toReview(review.Review{ID: "rev_1", Status: review.Queued, Repo: "a/b", PRNumber: 1, Ruleset: "a/b", CreatedAt: day}))
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","pr_number":1,"repo":"a/b","ruleset":"a/b","findings":[],"skipped":[],
+	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","pr_number":1,"repo":"a/b","ruleset":"a/b","findings":[],"suppressed":[],"fixed":[],"skipped":[],
 		"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"created_at":"2026-11-20T09:30:00.123456Z","truncated":false}`, string(data))
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		status    review.Status
+		summary   review.Summary
+		threshold rule.Severity
+		want      string // "" for none
+	}{
+		"none found":       {review.Complete, review.Summary{}, rule.Info, "pass"},
+		"counts of zero":   {review.Complete, review.Summary{rule.Critical: 0, rule.High: 0}, rule.Info, "pass"},
+		"below":            {review.Complete, review.Summary{rule.Medium: 9, rule.Info: 1}, rule.High, "pass"},
+		"the threshold":    {review.Complete, review.Summary{rule.High: 1}, rule.High, "fail"},
+		"above":            {review.Complete, review.Summary{rule.Critical: 1}, rule.Low, "fail"},
+		"not complete yet": {review.InProgress, review.Summary{}, rule.High, ""},
+		"failed":           {review.Failed, review.Summary{}, rule.High, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := toReview(review.Review{Status: tc.status, Summary: tc.summary, FailOn: tc.threshold}).GetVerdict()
+			if tc.want == "" {
+				assert.Nil(t, got)
+				return
+			}
+			assert.Equal(t, tc.want, got.GetOutcome().String())
+			assert.Equal(t, tc.threshold.String(), got.GetThreshold().String())
+		})
+	}
 }
 
 func TestEveryWordHasItsEnumValue(t *testing.T) {
 	t.Parallel()
+	for _, s := range []review.State{review.New, review.Existing, review.Fixed} {
+		require.NotNil(t, toState(s), s)
+		assert.Equal(t, string(s), toState(s).String())
+	}
+	for kind, n := range map[review.Kind]prwardenv1.ListFindingsRequest_Kind{
+		review.KindReported: prwardenv1.ListFindingsRequest_reported, review.KindSuppressed: prwardenv1.ListFindingsRequest_suppressed,
+		review.KindFixed: prwardenv1.ListFindingsRequest_fixed,
+	} {
+		assert.Equal(t, string(kind), word(n))
+	}
+	assert.Nil(t, toState("unspecified"))
 	for _, s := range []review.Status{review.Queued, review.InProgress, review.Complete, review.Failed, review.Canceled} {
 		require.NotNil(t, toStatus(s), s)
 		assert.Equal(t, string(s), toStatus(s).String())
@@ -155,15 +214,15 @@ func TestRuleThereAndBack(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	m := toUpdate(review.Update{Review: full(), KeepAlive: true})
+	failed := full()
+	failed.Status = review.Failed
+	m := toUpdate(review.Update{Review: failed, KeepAlive: true})
 	assert.Nil(t, m.GetSummary(), "a failed review has none")
 	assert.Equal(t, int32(5), m.GetFilesDone())
 	assert.Equal(t, int32(8), m.GetFilesTotal())
 	assert.Equal(t, "scan_timeout", m.GetError().GetCode())
 	assert.True(t, m.GetKeepAlive())
-	complete := full()
-	complete.Status = review.Complete
-	assert.Equal(t, int32(2), toUpdate(review.Update{Review: complete}).GetSummary().GetHigh())
+	assert.Equal(t, int32(2), toUpdate(review.Update{Review: full()}).GetSummary().GetHigh())
 	assert.Nil(t, toUpdate(review.Update{}).FilesTotal)
 }
 

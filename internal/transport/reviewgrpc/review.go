@@ -26,7 +26,9 @@ import (
 type ReviewService interface {
 	Create(ctx context.Context, org string, in review.CreateInput) (review.Accepted, error)
 	Get(ctx context.Context, org, id string) (review.Review, error)
+	GetComplete(ctx context.Context, org, id string) (review.Review, error)
 	List(ctx context.Context, org string, in review.ListInput) ([]review.Review, string, error)
+	Findings(ctx context.Context, org string, in review.FindingsInput) ([]review.Finding, string, error)
 	Cancel(ctx context.Context, org, id string) (review.Review, error)
 	Watch(ctx context.Context, org, id string, send func(review.Update) error) error
 }
@@ -54,6 +56,7 @@ type Reviews struct {
 	prwardenv1.UnimplementedReviewServiceServer
 	service ReviewService
 	keys    Rechecker
+	logs    SARIF
 
 	stopping chan struct{}
 	stop     sync.Once
@@ -61,8 +64,8 @@ type Reviews struct {
 }
 
 // NewReviews makes the handlers.
-func NewReviews(service ReviewService, keys Rechecker) *Reviews {
-	return &Reviews{service: service, keys: keys, stopping: make(chan struct{}), watches: admission.NewQuota[string](MaxWatches)}
+func NewReviews(service ReviewService, keys Rechecker, logs SARIF) *Reviews {
+	return &Reviews{service: service, keys: keys, logs: logs, stopping: make(chan struct{}), watches: admission.NewQuota[string](MaxWatches)}
 }
 
 // EndWatches ends the open watches, and those that are still to come, with
@@ -78,6 +81,8 @@ func (h *Reviews) CreateReview(ctx context.Context, req *prwardenv1.CreateReview
 	}
 	accepted, err := h.service.Create(ctx, admission.FromContext(ctx).Organization, review.CreateInput{
 		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Ruleset: req.GetRuleset(), IdempotencyKey: key,
+		Commits:     review.Commits{Head: req.GetHeadSha(), Base: req.GetBaseSha(), BaseRef: req.GetBaseRef()},
+		FailOn:      fromSeverity(req.GetFailOn()),
 		TraceParent: traceParent(ctx),
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	}
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = admission.NewKeys(b.store, time.Now, log)
-	b.Handlers = reviewgrpc.NewReviews(b.Reviews, b.Keys)
+	b.Handlers = reviewgrpc.NewReviews(b.Reviews, b.Keys, reviewgrpc.SARIF{})
 	admitter := admission.NewAdmitter(b.Keys, admission.NewMemoryLimiter(time.Now), o.Trusted, o.Limit, nil)
 	if o.Gate.Open == 0 {
 		o.Gate = admission.DefaultGateLimits()

@@ -18,6 +18,7 @@ type Reviews struct {
 	CreateFunc func(org string, in review.CreateInput) (review.Accepted, error)
 	GetFunc    func(org, id string) (review.Review, error)
 	ListFunc   func(org string, in review.ListInput) ([]review.Review, string, error)
+	FindFunc   func(org string, in review.FindingsInput) ([]review.Finding, string, error)
 	CancelFunc func(org, id string) (review.Review, error)
 	WatchFunc  func(ctx context.Context, org, id string, send func(review.Update) error) error
 }
@@ -35,6 +36,20 @@ func (f *Reviews) Get(_ context.Context, org, id string) (review.Review, error) 
 // List implements reviewgrpc.ReviewService.
 func (f *Reviews) List(_ context.Context, org string, in review.ListInput) ([]review.Review, string, error) {
 	return f.ListFunc(org, in)
+}
+
+// GetComplete implements reviewgrpc.ReviewService.
+func (f *Reviews) GetComplete(_ context.Context, org, id string) (review.Review, error) {
+	r, err := f.GetFunc(org, id)
+	if err == nil && r.Status != review.Complete {
+		return review.Review{}, errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete, "The review is %s.", r.Status)
+	}
+	return r, err
+}
+
+// Findings implements reviewgrpc.ReviewService.
+func (f *Reviews) Findings(_ context.Context, org string, in review.FindingsInput) ([]review.Finding, string, error) {
+	return f.FindFunc(org, in)
 }
 
 // Cancel implements reviewgrpc.ReviewService.

@@ -1,0 +1,113 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+// previousQuery finds the review that a row of reviews is compared with.
+const previousQuery = `SELECT p.id FROM reviews p
+	WHERE p.organization = reviews.organization AND p.repo = reviews.repo AND p.pr_number = reviews.pr_number
+		AND p.ruleset = reviews.ruleset AND p.status = 'complete' AND (p.created_at, p.id) < (reviews.created_at, reviews.id)
+	ORDER BY p.created_at DESC, p.id DESC LIMIT 1`
+
+// insertCompared inserts the findings of an outcome, compared with the review
+// before, "" for none.
+func (t *tx) insertCompared(ctx context.Context, id, previous string, o review.Outcome) error {
+	before, err := t.before(ctx, previous)
+	if err != nil {
+		return err
+	}
+	if err := t.insertFindings(ctx, id, o.Findings, func(f review.Finding) review.State {
+		return stateOf(before.reported[f.Fingerprint])
+	}); err != nil {
+		return err
+	}
+	if err := t.insertSuppressed(ctx, id, o.Suppressed, func(f review.Finding) review.State {
+		return stateOf(before.reported[f.Fingerprint] || before.suppressed[f.Fingerprint])
+	}); err != nil {
+		return err
+	}
+	return t.insertFixed(ctx, id, previous, before.fixedBy(o), len(o.Suppressed))
+}
+
+func stateOf(known bool) review.State {
+	if known {
+		return review.Existing
+	}
+	return review.New
+}
+
+// before is what a review had that another is compared with.
+type before struct {
+	reported, suppressed map[string]bool // by fingerprint
+	findings             []earlier       // that it reported
+}
+
+// earlier is as much of a finding as comparing takes.
+type earlier struct {
+	position          int
+	rule, file, print string
+}
+
+// before reads a review's findings. Retention may just have deleted them, and
+// then all is new.
+func (t *tx) before(ctx context.Context, id string) (*before, error) {
+	b := &before{}
+	if id == "" {
+		return b, nil
+	}
+	rows, err := t.QueryContext(ctx, t.rebind(`SELECT position, rule_id, file, fingerprint, 0 FROM findings WHERE review_id = ?
+		UNION ALL SELECT position, '', file, fingerprint, 1 FROM findings_apart WHERE review_id = ? AND kind = 'suppressed'`), id, id)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
+	b.reported, b.suppressed = make(map[string]bool), make(map[string]bool)
+	for rows.Next() {
+		var (
+			e          earlier
+			suppressed bool
+		)
+		if err := rows.Scan(&e.position, &e.rule, &e.file, &e.print, &suppressed); err != nil {
+			return nil, err
+		}
+		if suppressed {
+			b.suppressed[e.print] = true
+			continue
+		}
+		b.reported[e.print] = true
+		b.findings = append(b.findings, e)
+	}
+	return b, rows.Err()
+}
+
+// fixedBy returns the positions of the findings that are gone. What was not
+// looked at is not gone, and of an outcome that is truncated nobody knows.
+func (b *before) fixedBy(o review.Outcome) []int {
+	if o.Truncated || len(b.findings) == 0 {
+		return nil
+	}
+	there := make(map[string]bool, len(o.Findings)+len(o.Suppressed))
+	for _, f := range o.Findings {
+		there[f.Fingerprint] = true
+	}
+	for _, f := range o.Suppressed {
+		there[f.Fingerprint] = true
+	}
+	type place struct{ file, rule string }
+	skipped := make(map[place]bool)
+	for _, s := range o.Skipped {
+		if s.Line == 0 {
+			skipped[place{s.File, s.RuleID}] = true
+		}
+	}
+	var positions []int
+	for _, e := range b.findings {
+		if !there[e.print] && !skipped[place{e.file, ""}] && !skipped[place{e.file, e.rule}] {
+			positions = append(positions, e.position)
+		}
+	}
+	return positions
+}

@@ -1,0 +1,366 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+func compareTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"new, existing, fixed":                 comparedStates,
+		"suppressed findings":                  comparedSuppressed,
+		"the review before":                    previousReview,
+		"what was not looked at is not fixed":  notLookedAt,
+		"10,000 of each":                       mostCompared,
+		"commits and threshold are kept":       keptCommits,
+		"commits come back with every attempt": commitsOfAttempts,
+		"findings page by page":                findingPages,
+		"findings are filtered":                findingFilters,
+		"findings of what is not there":        findingsOfNothing,
+	}
+}
+
+// named returns findings with these fingerprints, in files of the same names.
+func named(names ...string) []review.Finding {
+	out := make([]review.Finding, 0, len(names))
+	for i, name := range names {
+		out = append(out, review.Finding{
+			RuleID: "security/no-eval", Severity: rule.High, File: name, Line: i + 1, EndLine: i + 1, Column: 1, EndColumn: 5,
+			UTF16Column: 1, UTF16EndColumn: 5, Message: "m", Snippet: "s", Fingerprint: name, LineHash: name + ":1",
+		})
+	}
+	return out
+}
+
+// by returns findings as a comment suppresses them.
+func by(s review.Suppression, findings []review.Finding) []review.Finding {
+	for i := range findings {
+		findings[i].Suppression = &s
+	}
+	return findings
+}
+
+func found(findings ...review.Finding) review.Outcome {
+	return review.Outcome{Findings: findings, Summary: review.Summary{rule.High: len(findings)}}
+}
+
+// states returns `fingerprint state` of each finding.
+func states(findings []review.Finding) []string {
+	out := make([]string, 0, len(findings))
+	for _, f := range findings {
+		out = append(out, f.Fingerprint+" "+string(f.State))
+	}
+	return out
+}
+
+func comparedStates(t *testing.T, h Harness) {
+	first := finish(t, h, "rev_1", found(named("a", "b", "c", "d")...))
+	assert.Equal(t, []string{"a new", "b new", "c new", "d new"}, states(first.Findings))
+	assert.Empty(t, first.Fixed)
+	assert.Empty(t, first.PreviousID)
+
+	h.Clock.Advance(time.Second)
+	second := finish(t, h, "rev_2", found(named("a", "c", "e")...))
+	assert.Equal(t, "rev_1", second.PreviousID)
+	assert.Equal(t, []string{"a existing", "c existing", "e new"}, states(second.Findings))
+	assert.Equal(t, []string{"b fixed", "d fixed"}, states(second.Fixed))
+	want := first.Findings[1]
+	want.State = review.Fixed
+	assert.Equal(t, want, second.Fixed[0], "as it was there")
+
+	h.Clock.Advance(time.Second)
+	third := finish(t, h, "rev_3", found(named("b", "e")...))
+	assert.Equal(t, []string{"b new", "e existing"}, states(third.Findings), "only the last one counts")
+	assert.Equal(t, []string{"a fixed", "c fixed"}, states(third.Fixed))
+	assert.Equal(t, "rev_2", state(t, h, acme, "rev_3").PreviousID)
+}
+
+func comparedSuppressed(t *testing.T, h Harness) {
+	until := review.Suppression{Reason: "caf\xe9 \x00 ok", Until: "2027-01-31", Line: 3}
+	o := found(named("a", "b")...)
+	o.Suppressed = by(until, named("s", "u"))
+	first := finish(t, h, "rev_1", o)
+	assert.Equal(t, []string{"s new", "u new"}, states(first.Suppressed))
+	assert.Equal(t, &until, first.Suppressed[0].Suppression)
+	assert.Nil(t, first.Findings[0].Suppression)
+
+	// What is reported now and was suppressed before is new: nobody accepts it
+	// any more. What is suppressed now is not fixed.
+	h.Clock.Advance(time.Second)
+	o = found(named("u")...)
+	o.Suppressed = by(review.Suppression{Line: 1}, named("a", "s", "x"))
+	second := finish(t, h, "rev_2", o)
+	assert.Equal(t, []string{"u new"}, states(second.Findings))
+	assert.Equal(t, []string{"a existing", "s existing", "x new"}, states(second.Suppressed))
+	assert.Equal(t, []string{"b fixed"}, states(second.Fixed))
+	assert.Equal(t, &review.Suppression{Line: 1}, second.Suppressed[2].Suppression)
+
+	h.Clock.Advance(time.Second)
+	third := finish(t, h, "rev_3", found())
+	assert.Equal(t, []string{"u fixed"}, states(third.Fixed), "what was only suppressed was not there to be fixed")
+}
+
+func previousReview(t *testing.T, h Harness) {
+	end := func(id string, change func(*review.NewReview), o *review.Outcome) {
+		t.Helper()
+		n := newReview(acme, id)
+		change(&n)
+		_, err := h.Store.CreateReview(t.Context(), n, review.MaxQueued)
+		require.NoError(t, err)
+		h.Clock.Advance(time.Second)
+		c := claim(t, h)
+		require.Equal(t, id, c.ReviewID)
+		if o == nil {
+			require.NoError(t, h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"}))
+			return
+		}
+		require.NoError(t, h.Store.Finish(t.Context(), c, *o))
+	}
+	a, b := found(named("a")...), found(named("b")...)
+	same := func(*review.NewReview) {}
+	end("rev_first", same, &a)
+	end("rev_another_number", func(n *review.NewReview) { n.PRNumber = 8 }, &b)
+	end("rev_another_ruleset", func(n *review.NewReview) { n.Ruleset = "default" }, &b)
+	end("rev_another_repo", func(n *review.NewReview) { n.Repo = "acme/site" }, &b)
+	end("rev_another_organization", func(n *review.NewReview) { n.Organization = other }, &b)
+	end("rev_failed", same, nil)
+
+	// A younger one that ended earlier is not before this one.
+	create(t, h, acme, "rev_older")
+	older := claim(t, h)
+	h.Clock.Advance(time.Second)
+	end("rev_younger", same, &b)
+	require.NoError(t, h.Store.Finish(t.Context(), older, a))
+	for id, previous := range map[string]string{
+		"rev_first": "", "rev_another_number": "", "rev_another_ruleset": "", "rev_another_repo": "",
+		"rev_failed": "", "rev_younger": "rev_first", "rev_older": "rev_first",
+	} {
+		assert.Equal(t, previous, state(t, h, acme, id).PreviousID, id)
+	}
+	assert.Empty(t, state(t, h, other, "rev_another_organization").PreviousID)
+	r, err := h.Store.GetReview(t.Context(), acme, "rev_older")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a existing"}, states(r.Findings))
+
+	end("rev_last", same, &b)
+	assert.Equal(t, "rev_younger", state(t, h, acme, "rev_last").PreviousID)
+
+	// Of created ones at the same time, the identifiers decide.
+	h.Clock.Advance(time.Second)
+	finish(t, h, "rev_y", b)
+	finish(t, h, "rev_z", b)
+	assert.Equal(t, "rev_last", state(t, h, acme, "rev_y").PreviousID)
+	assert.Equal(t, "rev_y", state(t, h, acme, "rev_z").PreviousID)
+}
+
+func notLookedAt(t *testing.T, h Harness) {
+	finish(t, h, "rev_1", found(named("a", "b", "c", "d")...))
+	h.Clock.Advance(time.Second)
+	o := found()
+	o.Skipped = []review.Skip{
+		{File: "a", Reason: "file_too_large"},
+		{File: "b", RuleID: "security/no-eval", Reason: "rule_timeout"},
+		{File: "c", RuleID: "custom/other", Reason: "rule_timeout"},
+		{File: "d", Line: 1, Reason: "line_too_long"},
+	}
+	assert.Equal(t, []string{"c fixed", "d fixed"}, states(finish(t, h, "rev_2", o).Fixed))
+
+	h.Clock.Advance(time.Second)
+	o = found(named("a", "b")...)
+	finish(t, h, "rev_3", o)
+	h.Clock.Advance(time.Second)
+	o = found(named("a")...)
+	o.Truncated = true
+	cut := finish(t, h, "rev_4", o)
+	assert.Equal(t, []string{"a existing"}, states(cut.Findings))
+	assert.Empty(t, cut.Fixed, "nobody knows what a truncated review does not have")
+	h.Clock.Advance(time.Second)
+	assert.Equal(t, []string{"a fixed"}, states(finish(t, h, "rev_5", found()).Fixed))
+}
+
+func mostCompared(t *testing.T, h Harness) {
+	o := outcome(review.MaxFindings)
+	finish(t, h, "rev_1", o)
+	h.Clock.Advance(time.Second)
+	var names, suppressed []string
+	for i := range review.MaxFindings {
+		names = append(names, fmt.Sprintf("new %05d", i))
+		suppressed = append(suppressed, fmt.Sprintf("suppressed %05d", i))
+	}
+	second := found(named(names...)...)
+	second.Suppressed = by(review.Suppression{Reason: "r", Line: 1}, named(suppressed...))
+	r := finish(t, h, "rev_2", second)
+	require.Len(t, r.Findings, review.MaxFindings)
+	require.Len(t, r.Suppressed, review.MaxFindings)
+	require.Len(t, r.Fixed, review.MaxFindings)
+	for i := range o.Findings {
+		require.Equal(t, suppressed[i], r.Suppressed[i].Fingerprint)
+		require.Equal(t, o.Findings[i].Fingerprint, r.Fixed[i].Fingerprint)
+		require.Equal(t, review.Fixed, r.Fixed[i].State)
+	}
+}
+
+func keptCommits(t *testing.T, h Harness) {
+	for id, c := range map[string]review.Commits{
+		"rev_sha": {Head: strings.Repeat("a", 40), Base: strings.Repeat("b", 40)},
+		"rev_ref": {Head: strings.Repeat("a", 40), BaseRef: "release/ü"},
+		"rev_own": {},
+	} {
+		n := newReview(acme, id)
+		n.Commits, n.FailOn = c, rule.Low
+		_, err := h.Store.CreateReview(t.Context(), n, 10)
+		require.NoError(t, err)
+		r := state(t, h, acme, id)
+		assert.Equal(t, c, r.Commits)
+		assert.Equal(t, rule.Low, r.FailOn)
+		assert.Equal(t, c.Head, r.HeadSHA, "known from the begin")
+		assert.Equal(t, c.Base, r.BaseSHA)
+
+		claimed := claim(t, h)
+		assert.Equal(t, c, claimed.Commits)
+		o := outcome(0)
+		o.HeadSHA = strings.Repeat("a", 40)
+		if c.Base != "" {
+			o.BaseSHA = c.Base
+		}
+		require.NoError(t, h.Store.Finish(t.Context(), claimed, o))
+		r = state(t, h, acme, id)
+		assert.Equal(t, c, r.Commits)
+		assert.Equal(t, o.BaseSHA, r.BaseSHA)
+	}
+}
+
+// commitsOfAttempts has each way back to the queue keep the delay.
+func commitsOfAttempts(t *testing.T, h Harness) {
+	n := newReview(acme, "rev_a")
+	n.Commits = review.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
+	_, err := h.Store.CreateReview(t.Context(), n, 10)
+	require.NoError(t, err)
+	for _, back := range []func(review.Claim) error{
+		func(c review.Claim) error { return h.Store.Retry(t.Context(), c, time.Minute) },
+		func(c review.Claim) error { return h.Store.Release(t.Context(), c, time.Minute) },
+	} {
+		c := claim(t, h)
+		assert.Equal(t, n.Commits, c.Commits)
+		require.NoError(t, back(c))
+		noClaim(t, h)
+		h.Clock.Advance(time.Minute - time.Microsecond)
+		noClaim(t, h)
+		h.Clock.Advance(time.Microsecond)
+	}
+	claim(t, h)
+	h.Clock.Advance(lease)
+	_, err = h.Store.ReapExpired(t.Context(), 10)
+	require.NoError(t, err)
+	assert.Equal(t, n.Commits, claim(t, h).Commits)
+}
+
+// pages reads all pages of a review's findings.
+func pages(t *testing.T, h Harness, id string, f review.FindingFilter) (prints []string, sizes []int) {
+	t.Helper()
+	for {
+		page, err := h.Store.ListFindings(t.Context(), acme, id, f)
+		require.NoError(t, err)
+		sizes = append(sizes, len(page.Findings))
+		for _, found := range page.Findings {
+			prints = append(prints, found.Fingerprint)
+		}
+		if page.Next == 0 {
+			return prints, sizes
+		}
+		f.After = page.Next
+	}
+}
+
+func findingPages(t *testing.T, h Harness) {
+	finish(t, h, "rev_1", found(named("f0", "f1", "f2", "f3", "f4")...))
+	h.Clock.Advance(time.Second)
+	o := found(named("a", "b", "c", "d", "e", "g")...)
+	o.Suppressed = by(review.Suppression{Reason: "why", Until: "2030-01-01", Line: 9}, named("s0", "s1", "s2"))
+	r := finish(t, h, "rev_2", o)
+
+	prints, sizes := pages(t, h, "rev_2", review.FindingFilter{Kind: review.KindReported, Limit: 2})
+	assert.Equal(t, []string{"a", "b", "c", "d", "e", "g"}, prints)
+	assert.Equal(t, []int{2, 2, 2}, sizes, "no empty page at the end")
+	prints, sizes = pages(t, h, "rev_2", review.FindingFilter{Kind: review.KindSuppressed, Limit: 2})
+	assert.Equal(t, []string{"s0", "s1", "s2"}, prints)
+	assert.Equal(t, []int{2, 1}, sizes)
+	prints, sizes = pages(t, h, "rev_2", review.FindingFilter{Kind: review.KindFixed, Limit: 4})
+	assert.Equal(t, []string{"f0", "f1", "f2", "f3", "f4"}, prints)
+	assert.Equal(t, []int{4, 1}, sizes)
+
+	for kind, want := range map[review.Kind][]review.Finding{
+		review.KindReported: r.Findings, review.KindSuppressed: r.Suppressed, review.KindFixed: r.Fixed,
+	} {
+		page, err := h.Store.ListFindings(t.Context(), acme, "rev_2", review.FindingFilter{Kind: kind, Limit: 100})
+		require.NoError(t, err)
+		assert.Equal(t, review.FindingPage{Findings: want}, page, "as in the review")
+	}
+}
+
+func findingFilters(t *testing.T, h Harness) {
+	all := []review.Finding{}
+	for i, f := range []struct {
+		rule, file string
+		severity   rule.Severity
+	}{
+		{"custom/a", "x.go", rule.Critical}, {"custom/a", "y.go", rule.Info}, {"custom/b", "caf\xe9", rule.Medium},
+		{"custom/b", "caf\xff", rule.Warning}, {"custom/b", "caf\uFFFD", rule.Low}, {"custom/c", "x.go", rule.High},
+	} {
+		all = append(all, review.Finding{RuleID: f.rule, File: f.file, Severity: f.severity, Line: 1, Fingerprint: fmt.Sprint(i)})
+	}
+	finish(t, h, "rev_1", found(all[0], all[2]))
+	h.Clock.Advance(time.Second)
+	finish(t, h, "rev_2", found(all...))
+	tests := map[string]struct {
+		filter review.FindingFilter
+		want   []string
+	}{
+		"all":                {review.FindingFilter{}, []string{"0", "1", "2", "3", "4", "5"}},
+		"severity":           {review.FindingFilter{MinSeverity: rule.Medium}, []string{"0", "2", "5"}},
+		"least severity":     {review.FindingFilter{MinSeverity: rule.Info}, []string{"0", "1", "2", "3", "4", "5"}},
+		"most severity":      {review.FindingFilter{MinSeverity: rule.Critical}, []string{"0"}},
+		"rule":               {review.FindingFilter{RuleID: "custom/b"}, []string{"2", "3", "4"}},
+		"rule, not its part": {review.FindingFilter{RuleID: "custom/"}, nil},
+		"file":               {review.FindingFilter{File: "x.go"}, []string{"0", "5"}},
+		"file, as shown":     {review.FindingFilter{File: "caf\uFFFD"}, []string{"2", "3", "4"}},
+		"file, not its part": {review.FindingFilter{File: "x"}, nil},
+		"file, quoted":       {review.FindingFilter{File: `x' OR 1=1 --`}, nil},
+		"new":                {review.FindingFilter{State: review.New}, []string{"1", "3", "4", "5"}},
+		"existing":           {review.FindingFilter{State: review.Existing}, []string{"0", "2"}},
+		"fixed":              {review.FindingFilter{State: review.Fixed}, nil},
+		"several":            {review.FindingFilter{RuleID: "custom/a", File: "x.go", State: review.Existing, MinSeverity: rule.High}, []string{"0"}},
+		"another kind":       {review.FindingFilter{Kind: review.KindSuppressed}, nil},
+	}
+	for name, tc := range tests {
+		if tc.filter.Kind == "" {
+			tc.filter.Kind = review.KindReported
+		}
+		for _, limit := range []int{1, 2, 100} {
+			tc.filter.Limit = limit
+			got, _ := pages(t, h, "rev_2", tc.filter)
+			assert.Equal(t, tc.want, got, "%s, %d at once", name, limit)
+		}
+	}
+}
+
+func findingsOfNothing(t *testing.T, h Harness) {
+	f := review.FindingFilter{Kind: review.KindReported, Limit: 10}
+	_, err := h.Store.ListFindings(t.Context(), acme, "rev_no", f)
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	create(t, h, acme, "rev_queued")
+	page, err := h.Store.ListFindings(t.Context(), acme, "rev_queued", f)
+	require.NoError(t, err)
+	assert.Equal(t, review.FindingPage{}, page)
+	_, err = h.Store.ListFindings(t.Context(), other, "rev_queued", f)
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+}
