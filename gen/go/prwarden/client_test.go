@@ -2,6 +2,7 @@ package prwarden_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -150,7 +151,7 @@ func TestErrorOf(t *testing.T) {
 		Code: codes.InvalidArgument, Reason: "INVALID_ARGUMENT", Message: "a sentence",
 		Violations: []prwarden.FieldViolation{{Field: "pr_number", Description: "must be at least 1; it is 0"}},
 		RetryAfter: 1500 * time.Millisecond, Metadata: map[string]string{"a": "b"},
-	}, prwarden.ErrorOf(err))
+	}, prwarden.ErrorOf(fmt.Errorf("wrapped: %w", err)))
 	assert.Equal(t, "INVALID_ARGUMENT: a sentence", prwarden.ErrorOf(err).Error())
 	assert.Equal(t, "Unknown: "+assert.AnError.Error(), prwarden.ErrorOf(assert.AnError).Error())
 }

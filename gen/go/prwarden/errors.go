@@ -1,6 +1,7 @@
 package prwarden
 
 import (
+	"errors"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -35,9 +36,14 @@ type FieldViolation struct {
 	Description string
 }
 
-// ErrorOf reads what the server said from the error that a call returned.
+// ErrorOf reads what the server said from the error that a call returned, also
+// when that is wrapped.
 func ErrorOf(err error) *Error {
 	s := status.Convert(err)
+	var said interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &said) {
+		s = said.GRPCStatus() // without the text of what wraps it
+	}
 	e := &Error{Code: s.Code(), Message: s.Message()}
 	for _, detail := range s.Details() {
 		switch d := detail.(type) {

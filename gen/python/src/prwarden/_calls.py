@@ -7,7 +7,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
@@ -33,7 +33,16 @@ class _Details(
     """grpc has no constructor for the details of a call."""
 
 
-class Calls(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):
+# grpc's interceptors are generic in their types only.
+if TYPE_CHECKING:
+    _UnaryUnary = grpc.UnaryUnaryClientInterceptor[Any, Any]
+    _UnaryStream = grpc.UnaryStreamClientInterceptor[Any, Any]
+else:
+    _UnaryUnary = grpc.UnaryUnaryClientInterceptor
+    _UnaryStream = grpc.UnaryStreamClientInterceptor
+
+
+class Calls(_UnaryUnary, _UnaryStream):
     """Interceptor of all calls of one client."""
 
     def __init__(self, api_key: str, timeout: float, attempts: int) -> None:

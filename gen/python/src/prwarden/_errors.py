@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import grpc
-from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
+from google.rpc import error_details_pb2, status_pb2
 
 
 @dataclasses.dataclass(frozen=True)
