@@ -21,8 +21,11 @@ import (
 // Marker is what a comment is known by, in whichever kind of comment or text.
 const Marker = "prwarden:ignore"
 
-// MaxIDs is how many rules one comment may name.
-const MaxIDs = 20
+// Bounds of one comment.
+const (
+	MaxIDs    = 20   // rules that it names
+	MaxLength = 1000 // bytes, from the marker on
+)
 
 // Directive is what a comment says. Offsets are of bytes in its line.
 type Directive struct {
@@ -104,6 +107,9 @@ func (p *parser) blanks() bool {
 
 // read returns the mistake of the directive, or "".
 func (p *parser) read(d *Directive) string {
+	if p.end-d.Start > MaxLength {
+		return "it has more than 1000 bytes"
+	}
 	if find(p.line[:p.end], p.at) >= 0 {
 		return "there is a second one on the line; a line has one, which may name several rules"
 	}
@@ -121,7 +127,6 @@ func (p *parser) read(d *Directive) string {
 		return mistake
 	}
 	rest := p.rest()
-	until := untilAtEnd.FindIndex(rest)
 	switch {
 	case len(rest) == 0:
 		return ""
@@ -130,7 +135,7 @@ func (p *parser) read(d *Directive) string {
 		if p.blanks(); p.at == p.end {
 			return "there is no reason behind `--`; give one, or leave out `--`"
 		}
-	case until == nil || until[0] > 0:
+	case !onlyUntil.Match(rest):
 		return "behind the ids there may be only ` -- ` and a reason; ids are separated by commas"
 	}
 	return p.reason(d)
@@ -169,6 +174,8 @@ func (p *parser) ids(d *Directive) string {
 var (
 	// untilAtEnd is an end of a reason that looks like a day.
 	untilAtEnd = regexp.MustCompile(`(?i)(?:^|[ \t]+)until[ \t]+([0-9][0-9./-]*)$`)
+	// onlyUntil is one without a reason before it.
+	onlyUntil = regexp.MustCompile(`(?i)^until[ \t]+[0-9][0-9./-]*$`)
 	// untilBefore is a day that is not at the end of a reason.
 	untilBefore = regexp.MustCompile(`(?i)\buntil[ \t]+[0-9]{4}-[0-9]`)
 )
@@ -176,19 +183,30 @@ var (
 // reason reads what is behind ` -- `.
 func (p *parser) reason(d *Directive) string {
 	d.ReasonStart, d.ReasonEnd = p.at, p.end
-	if m := untilAtEnd.FindSubmatchIndex(p.rest()); m != nil {
-		d.Until = string(p.rest()[m[2]:m[3]])
+	if mistake := p.until(d); mistake != "" {
+		return mistake
+	}
+	if reason := p.line[d.ReasonStart:d.ReasonEnd]; len(reason) > 0 && !hasWord(reason) {
+		return "the reason has no word"
+	}
+	return ""
+}
+
+// until reads the day at the end of a reason.
+func (p *parser) until(d *Directive) string {
+	reason := p.rest()
+	if !bytes.Contains(bytes.ToLower(reason), []byte("until")) { // the expressions would take longer to find out
+		return ""
+	}
+	if m := untilAtEnd.FindSubmatchIndex(reason); m != nil {
+		d.Until = string(reason[m[2]:m[3]])
 		if _, err := time.Parse(time.DateOnly, d.Until); err != nil {
 			return "behind `until` there must be a day as YYYY-MM-DD"
 		}
 		d.ReasonEnd = p.at + m[0]
 	}
-	reason := p.line[d.ReasonStart:d.ReasonEnd]
-	if untilBefore.Match(reason) {
+	if untilBefore.Match(p.line[d.ReasonStart:d.ReasonEnd]) {
 		return "`until` and its day must be at the end"
-	}
-	if len(reason) > 0 && !hasWord(reason) {
-		return "the reason has no word"
 	}
 	return ""
 }

@@ -1,0 +1,249 @@
+package suppress_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan/suppress"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	ids := func(list ...string) []string { return list }
+	for line, want := range map[string]struct {
+		ids           []string
+		reason, until string
+	}{
+		"// prwarden:ignore security/no-eval -- the text is ours":               {ids("security/no-eval"), "the text is ours", ""},
+		"x = f() # prwarden:ignore no-print -- it is a command":                 {ids("custom/no-print"), "it is a command", ""},
+		"//prwarden:ignore a/b":                                                 {ids("a/b"), "", ""},
+		"-- prwarden:ignore a/b -- SQL":                                         {ids("a/b"), "SQL", ""},
+		"prwarden:ignore a/b,c , custom/c,\td--x -- several, one of them twice": {ids("a/b", "custom/c", "custom/d--x"), "several, one of them twice", ""},
+		"\tprwarden:ignore \t a \t--\tblanks \t ":                               {ids("custom/a"), "blanks", ""},
+		"# prwarden:ignore a -- we wait -- a little -- for v2 until 2026-12-31": {ids("custom/a"), "we wait -- a little -- for v2", "2026-12-31"},
+		"# prwarden:ignore a -- until 2026-12-31":                               {ids("custom/a"), "", "2026-12-31"},
+		"# prwarden:ignore a until 2028-02-29":                                  {ids("custom/a"), "", "2028-02-29"},
+		"# prwarden:ignore a -- waits UNTIL 2026-12-31 ":                        {ids("custom/a"), "waits", "2026-12-31"},
+		"# prwarden:ignore a -- keep until v2 is out":                           {ids("custom/a"), "keep until v2 is out", ""},
+		"# prwarden:ignore a -- not before 2026-12-31":                          {ids("custom/a"), "not before 2026-12-31", ""},
+		"# prwarden:ignore a -- Grüße 👨‍👩‍👧, 世界":                                {ids("custom/a"), "Grüße 👨‍👩‍👧, 世界", ""},
+		"# prwarden:ignore a -- latin \xe9t\xe9":                                {ids("custom/a"), "latin \xe9t\xe9", ""},
+		"see `prwarden:ignore` // prwarden:ignore a -- after a mention":         {ids("custom/a"), "after a mention", ""},
+		"# prwarden:ignore a -- as with `prwarden:ignore`":                      {ids("custom/a"), "as with `prwarden:ignore`", ""},
+		// Ends of comments.
+		"/* prwarden:ignore a -- why */":                                    {ids("custom/a"), "why", ""},
+		"/* prwarden:ignore a */ eval(x)":                                   {ids("custom/a"), "", ""},
+		"/* prwarden:ignore a -- all of src/*/x.js */":                      {ids("custom/a"), "all of src/", ""},
+		"// prwarden:ignore a -- all of src/*/x.js":                         {ids("custom/a"), "all of src/*/x.js", ""},
+		" * prwarden:ignore a -- why */":                                    {ids("custom/a"), "why", ""},
+		"<!-- prwarden:ignore a -- why until 2026-12-31 --> <p>":            {ids("custom/a"), "why", "2026-12-31"},
+		"<!-- prwarden:ignore a --> <p>":                                    {ids("custom/a"), "", ""},
+		"prwarden:ignore a -- why -->":                                      {ids("custom/a"), "why", ""},
+		"{/* prwarden:ignore a -- why */}":                                  {ids("custom/a"), "why", ""},
+		"{# prwarden:ignore a -- why #}":                                    {ids("custom/a"), "why", ""},
+		"{{!-- prwarden:ignore a -- why --}}":                               {ids("custom/a"), "why", ""},
+		"{{!-- prwarden:ignore a --}}":                                      {ids("custom/a"), "", ""},
+		"<%-- prwarden:ignore a -- why --%>":                                {ids("custom/a"), "why", ""},
+		"(* prwarden:ignore a -- why *)":                                    {ids("custom/a"), "why", ""},
+		"{- prwarden:ignore a -- why -}":                                    {ids("custom/a"), "why", ""},
+		"--[[ prwarden:ignore a -- why ]]":                                  {ids("custom/a"), "why", ""},
+		`"""prwarden:ignore a -- why"""`:                                    {ids("custom/a"), "why", ""},
+		`x = "prwarden:ignore a -- why", y`:                                 {ids("custom/a"), "why", ""},
+		`prwarden:ignore a -- why",`:                                        {ids("custom/a"), "why", ""},
+		`log('prwarden:ignore a -- why');`:                                  {ids("custom/a"), "why", ""},
+		`# prwarden:ignore a -- it says "no", and 'yes' (see #5)`:           {ids("custom/a"), `it says "no", and 'yes' (see #5)`, ""},
+		`if f() { // don't: prwarden:ignore a -- it isn't used (f[x]{y})`:   {ids("custom/a"), `it isn't used (f[x]{y})`, ""},
+		`x // "a quote" and 'b': prwarden:ignore a -- "quoted"`:             {ids("custom/a"), `"quoted"`, ""},
+		"(prwarden:ignore a -- why)":                                        {ids("custom/a"), "why", ""},
+		"*/ prwarden:ignore a -- why */":                                    {ids("custom/a"), "why", ""},
+		"# prwarden:ignore a -- why" + strings.Repeat(")", 8):               {ids("custom/a"), "why", ""},
+		"# prwarden:ignore a -- why" + strings.Repeat(")", 10):              {ids("custom/a"), "why))", ""},
+		"# prwarden:ignore " + strings.Repeat("a, ", 100) + "a -- one rule": {ids("custom/a"), "one rule", ""},
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			d, ok := suppress.Parse([]byte(line))
+			require.True(t, ok)
+			assert.Empty(t, d.Mistake)
+			assert.Equal(t, want.ids, d.IDs)
+			assert.Equal(t, want.reason, line[d.ReasonStart:d.ReasonEnd])
+			assert.Equal(t, want.until, d.Until)
+			assert.True(t, strings.HasPrefix(line[d.Start:d.End], suppress.Marker))
+		})
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"// prwarden:ignore":                                        "names no rule",
+		"// prwarden:ignore -- why":                                 "names no rule",
+		"/* prwarden:ignore */":                                     "names no rule",
+		"// prwarden:ignore , a":                                    "names no rule",
+		"// prwarden:ignore a, -- why":                              "a comma without an id",
+		"// prwarden:ignore a,":                                     "a comma without an id",
+		"// prwarden:ignore a,,b":                                   "a comma without an id",
+		"// prwarden:ignore all -- why -- until 2026-12-31, or so":  "at the end",
+		"// prwarden:ignore * -- all of them":                       "an id must not have '*' there",
+		"// prwarden:ignore No-Print":                               "an id must not have 'N' there",
+		"// prwarden:ignore a/b/c":                                  "an id has more than one slash",
+		"// prwarden:ignore /b":                                     "an id has an empty part",
+		"// prwarden:ignore " + strings.Repeat("a", 101):            "an id has 101 bytes; at most 100 are allowed",
+		"// prwarden:ignore meta/suppression-unused":                `an id must not have the category "meta"`,
+		"// prwarden:ignore a b":                                    "ids are separated by commas",
+		"// prwarden:ignore a because it is fine":                   "ids are separated by commas",
+		"// prwarden:ignore a - why":                                "behind the ids there may be only ` -- ` and a reason",
+		"// prwarden:ignore a — why":                                "behind the ids there may be only ` -- ` and a reason",
+		"// prwarden:ignore a --why":                                "behind the ids there may be only ` -- ` and a reason",
+		"// prwarden:ignore a --":                                   "no reason behind `--`",
+		"// prwarden:ignore a -- \t":                                "no reason behind `--`",
+		"// prwarden:ignore a -- ...":                               "the reason has no word",
+		"// prwarden:ignore a -- \u200b":                            "the reason has no word",
+		"// prwarden:ignore a -- why until 2026-02-29":              "a day as YYYY-MM-DD",
+		"// prwarden:ignore a -- why until 2026-2-1":                "a day as YYYY-MM-DD",
+		"// prwarden:ignore a -- why until 31.12.2026":              "a day as YYYY-MM-DD",
+		"// prwarden:ignore a -- why until 2027":                    "a day as YYYY-MM-DD",
+		"// prwarden:ignore a -- why until 2026-12-31.":             "a day as YYYY-MM-DD",
+		"// prwarden:ignore a -- why until 2026-12-31 (see #5)":     "at the end",
+		"// prwarden:ignore a -- until 2026-12-31 until 2099-12-31": "at the end",
+		"// prwarden:ignore: a":                                     "only a space or a tab may follow",
+		"// prwarden:ignore(a)":                                     "only a space or a tab may follow",
+		"// prwarden:ignore=a":                                      "only a space or a tab may follow",
+		"// prwarden:ignore-next-line a":                            "only a space or a tab may follow",
+		"// prwarden:ignore\u00a0a":                                 "only a space or a tab may follow",
+		"// prwarden:ignore\u200ba":                                 "only a space or a tab may follow",
+		"// prwarden:ignore a\u00a0-- why":                          "an id must not have '\\u00a0' there",
+		"// prwarden:ignore а -- a Cyrillic letter":                 "an id must not have 'а' there",
+		"// prwarden:ignore a -- why \u202e tuo":                    "invisible or change the order",
+		"// prwarden:ignore a -- why \u2066 x":                      "invisible or change the order",
+		"// prwarden:ignore a -- why\x1b[2K":                        "invisible or change the order",
+		"// prwarden:ignore a -- why\rx = 1":                        "invisible or change the order",
+		"// prwarden:ignore a -- why\x00":                           "invisible or change the order",
+		"// prwarden:ignore a -- why prwarden:ignore b -- why":      "a second one on the line",
+		"// prwarden:ignore a /* prwarden:ignore b":                 "a second one on the line",
+		"// prwarden:ignore " + strings.Repeat("a, ", 320) + "abc":  "",
+		"// prwarden:ignore " + strings.Repeat("a, ", 330) + "abc":  "more than 1000 bytes",
+		"// prwarden:ignore a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20":     "",
+		"// prwarden:ignore a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20,a21": "more than 20 rules",
+	} {
+		t.Run(line[:min(len(line), 80)], func(t *testing.T) {
+			t.Parallel()
+			d, ok := suppress.Parse([]byte(line))
+			require.True(t, ok)
+			if want == "" {
+				assert.Empty(t, d.Mistake)
+				return
+			}
+			assert.Contains(t, d.Mistake, want)
+			assert.Empty(t, d.IDs)
+			assert.Empty(t, d.Until)
+		})
+	}
+}
+
+// A text may speak of the marker, and a name may have it in it.
+func TestMentions(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"", "prwarden: ignore a", "prwarden:ignored a", "prwarden:ignores", "xprwarden:ignore a", "my-prwarden:ignore a", "éprwarden:ignore a",
+		"_prwarden:ignore a", "`prwarden:ignore`", "a (\"prwarden:ignore\") b", "Use prwarden:ignore, or don't.", "Use prwarden:ignore.",
+		"PRWARDEN:IGNORE a", "prwarden:іgnore a", "prwarden:ignore_a", "prwarden:ignore1",
+	} {
+		_, ok := suppress.Parse([]byte(line))
+		assert.False(t, ok, line)
+	}
+}
+
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"  // prwarden:ignore a -- why": true, "{/* prwarden:ignore a -- why */}": true, "} // prwarden:ignore a": true,
+		"eval(x) // prwarden:ignore a": false, "/* prwarden:ignore a */ eval(x)": false, "// so: prwarden:ignore a": false, "rem prwarden:ignore a": false,
+	} {
+		d, ok := suppress.Parse([]byte(line))
+		require.True(t, ok)
+		assert.Equal(t, want, d.Alone, line)
+	}
+}
+
+// FuzzParse looks for a comment that accepts something and is not what a reader
+// sees.
+func FuzzParse(f *testing.F) {
+	for _, line := range []string{
+		"x // prwarden:ignore a/b, c -- why not until 2026-12-31", "<!-- prwarden:ignore a --> x", `"prwarden:ignore a -- 'x' (y)",`,
+		"{{!-- prwarden:ignore a -- b --}} prwarden:ignore", "/* prwarden:ignore: a */", "prwarden:ignore a until 2026-1-1",
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		before := bytes.Clone(line)
+		d, ok := suppress.Parse(line)
+		require.Equal(t, before, line)
+		if !ok {
+			require.Equal(t, suppress.Directive{}, d)
+			return
+		}
+		require.True(t, bytes.HasPrefix(line[d.Start:], []byte(suppress.Marker)))
+		require.LessOrEqual(t, d.Start+len(suppress.Marker), d.End)
+		require.LessOrEqual(t, d.End, len(line))
+		if d.Mistake != "" {
+			require.True(t, utf8.ValidString(d.Mistake))
+			require.Less(t, len(d.Mistake), 300)
+			require.Empty(t, d.IDs)
+			return
+		}
+		require.NotEmpty(t, d.IDs)
+		require.LessOrEqual(t, len(d.IDs), suppress.MaxIDs)
+		own := line[d.Start:d.End]
+		for _, id := range d.IDs {
+			if !bytes.Contains(own, []byte(id)) {
+				id = strings.TrimPrefix(id, "custom/")
+			}
+			require.NoError(t, rule.CheckID(id))
+			require.True(t, bytes.Contains(own, []byte(id)))
+		}
+		require.False(t, bytes.ContainsFunc(own, func(r rune) bool { return unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) }))
+		require.LessOrEqual(t, d.ReasonStart, d.ReasonEnd)
+		if reason := line[d.ReasonStart:d.ReasonEnd]; len(reason) > 0 {
+			require.Greater(t, d.ReasonStart, d.Start)
+			require.LessOrEqual(t, d.ReasonEnd, d.End)
+			require.Equal(t, bytes.Trim(reason, " \t"), reason)
+		}
+		if d.Until != "" {
+			_, err := time.Parse(time.DateOnly, d.Until)
+			require.NoError(t, err)
+			require.True(t, bytes.HasSuffix(own, []byte(d.Until)))
+		}
+		// The directive alone says the same.
+		again, ok := suppress.Parse(own)
+		require.True(t, ok)
+		require.Equal(t, d.IDs, again.IDs)
+		require.Equal(t, d.Until, again.Until)
+	})
+}
+
+// BenchmarkParse reads the lines that take longest.
+func BenchmarkParse(b *testing.B) {
+	for name, line := range map[string]string{
+		"usual":   "\teval(x) // prwarden:ignore security/no-eval, no-print -- the text is ours until 2026-12-31",
+		"closers": "prwarden:ignore a -- " + strings.Repeat(")", 16<<10),
+		"until":   "prwarden:ignore a -- " + strings.Repeat("until 1 ", 2<<10),
+		"markers": strings.Repeat("`prwarden:ignore`", 1<<10) + "prwarden:ignore a",
+		"openers": strings.Repeat("/*<!--", 2700) + "prwarden:ignore a",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			for b.Loop() {
+				suppress.Parse([]byte(line))
+			}
+		})
+	}
+}
