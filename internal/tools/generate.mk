@@ -2,7 +2,7 @@
 # The Makefile includes this file; paths are relative to the root of the
 # repository. docs/decisions/0001-code-generation.md says why it is so.
 
-.PHONY: generate verify-generate test-tools lint-protos format-protos breaking tools tools-lint tools-sdks third-party need-languages
+.PHONY: generate verify-generate test-tools lint-protos format-protos breaking tools tools-lint tools-sdks third-party protos test-protos need-languages
 
 # Stamps say that the tools in bin/ are those of their go.mod.
 tools_generators := bin/.generators
@@ -60,6 +60,13 @@ need-languages:
 
 test-tools: ## Test the generators themselves
 	@cd internal/tools && go test ./...
+
+protos: need-go ## Write the protos and all that they import into DIR, to generate code in other languages
+	@[ -n "$(DIR)" ] || { echo "Say where: make protos DIR=some/folder" >&2; exit 2; }
+	@internal/tools/protos.sh "$(DIR)"
+
+test-protos: need-go tools-sdks ## Check that a plain protoc compiles what make protos writes
+	@internal/tools/protos.sh --test
 
 lint-protos: third-party ## Lint the protos and check their format
 	@bin/buf lint

@@ -3,11 +3,14 @@
 // them. So generation needs no schema registry and no vendored copies, and the
 // files always agree with the Go modules that the generated code links.
 //
-// Usage: thirdparty DIR. DIR is created; files in it that would not be written
-// are removed, so that buf sees nothing of an earlier version.
+// Usage: thirdparty [-well-known] DIR. DIR is created; files in it that would
+// not be written are removed, so that buf sees nothing of an earlier version.
+// -well-known writes google/protobuf/*.proto too, as far as they are imported,
+// for compilers that come without them.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,11 +30,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: thirdparty DIR")
+	wellKnown := flag.Bool("well-known", false, "write google/protobuf/*.proto too")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: thirdparty [-well-known] DIR")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1]); err != nil {
+	if err := run(flag.Arg(0), *wellKnown); err != nil {
 		fmt.Fprintln(os.Stderr, "thirdparty:", err)
 		os.Exit(1)
 	}
@@ -51,10 +56,10 @@ func roots() []protoreflect.FileDescriptor {
 	}
 }
 
-func run(dir string) error {
+func run(dir string, wellKnown bool) error {
 	files := map[string]protoreflect.FileDescriptor{}
 	for _, root := range roots() {
-		collect(root, files)
+		collect(root, wellKnown, files)
 	}
 	if err := removeOthers(dir, files); err != nil {
 		return err
@@ -68,10 +73,10 @@ func run(dir string) error {
 	return nil
 }
 
-// collect adds file and what it imports, except the well-known types: every
-// compiler brings those.
-func collect(file protoreflect.FileDescriptor, into map[string]protoreflect.FileDescriptor) {
-	if strings.HasPrefix(file.Path(), "google/protobuf/") {
+// collect adds file and what it imports. Of the well-known types it does so
+// when it is told to: nearly every compiler brings those.
+func collect(file protoreflect.FileDescriptor, wellKnown bool, into map[string]protoreflect.FileDescriptor) {
+	if !wellKnown && strings.HasPrefix(file.Path(), "google/protobuf/") {
 		return
 	}
 	if _, ok := into[file.Path()]; ok {
@@ -79,7 +84,7 @@ func collect(file protoreflect.FileDescriptor, into map[string]protoreflect.File
 	}
 	into[file.Path()] = file
 	for i := range file.Imports().Len() {
-		collect(file.Imports().Get(i).FileDescriptor, into)
+		collect(file.Imports().Get(i).FileDescriptor, wellKnown, into)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(stale), 0o755))
 	require.NoError(t, os.WriteFile(stale, []byte("not a proto"), 0o600))
 
-	require.NoError(t, run(dir))
+	require.NoError(t, run(dir, false))
 
 	assert.NoFileExists(t, stale)
 	first := read(t, dir)
@@ -34,8 +34,13 @@ func TestRun(t *testing.T) {
 	}
 	assert.NotContains(t, first, "google/protobuf/descriptor.proto")
 
-	require.NoError(t, run(dir))
+	require.NoError(t, run(dir, false))
 	assert.Equal(t, first, read(t, dir), "a second run changes nothing")
+
+	require.NoError(t, run(dir, true))
+	all := read(t, dir)
+	assert.Contains(t, all, "google/protobuf/descriptor.proto")
+	assert.Contains(t, all, "google/protobuf/timestamp.proto")
 }
 
 // read returns the text of every file below dir by its path.
