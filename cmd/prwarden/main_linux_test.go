@@ -95,7 +95,7 @@ func TestUsageErrors(t *testing.T) {
 		{"missing file", nil, []string{"serve", "--config", "/nowhere/prwarden.yaml"}, []string{"the configuration file can't be read"}},
 		{"surplus argument", nil, []string{"migrate", "now"}, []string{`unknown command "now"`}},
 		{"surplus argument of keys", nil, []string{"keys", "make"}, []string{`unknown command "make"`, "See `prwarden keys --help`"}},
-		{"no number", nil, []string{"review", "acme/web"}, []string{"accepts 2 arg(s), received 1"}},
+		{"no number", nil, []string{"review", "acme/web"}, []string{"give both OWNER/REPO and NUMBER"}},
 		{"bad number", nil, []string{"review", "acme/web", "0"}, []string{`"0" is not a pull request number`}},
 		{"bad repository", nil, []string{"review", "web", "1"}, []string{`"web" is not a repository`}},
 		{"no key", nil, []string{"review", "acme/web", "1"}, []string{"no API key: set PRWARDEN_API_KEY or give --key-file"}},

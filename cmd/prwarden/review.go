@@ -2,44 +2,76 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/config"
 )
 
 func newReview(st cli.Streams) *cobra.Command {
 	var in cli.ReviewInput
+	var wait, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "review OWNER/REPO NUMBER",
+		Use:   "review [OWNER/REPO NUMBER]",
 		Short: "Have a server scan a pull request",
-		Long: `Ask a server to scan a pull request. The review's identifier is printed as soon
-as the review is queued; with --wait its progress goes to stderr, and then the
-findings to stdout. A server that can't be reached, or that answers 429, 502, 503
-or 504, is tried again for up to 2 minutes; the review is started once, and goes
-on when nobody waits for it.
+		Long: `Ask a server to scan a pull request, wait, and show what it finds. Progress goes
+to stderr, findings to stdout or to files.
+
+In a job of GitHub Actions, GitLab CI, Gitea or Forgejo Actions, Jenkins, CircleCI
+or Buildkite that runs for a pull request, the repository, the number and, where
+the service tells them, the commits come from its variables. A job that is tried
+again gets the scan that it has started before, for up to 24 hours; another
+--idempotency-key has it scanned anew.
+
+A server that can't be reached, or that answers 429, 502, 503 or 504, is tried
+again for up to 2 minutes. The review goes on when nobody waits for it.
 
 The API key comes from PRWARDEN_API_KEY or from --key-file. It is no flag, so
 that neither the list of processes nor the shell's history shows it.
 
-Exit status: 0 when the review is queued (with --wait: complete), 2 when the
-command line, the configuration or the request is wrong, 3 when the service or
-the review failed.`,
-		Example: `  # Scan a pull request and show the findings
-  PRWARDEN_API_KEY=prw_... prwarden review acme/web 17 --wait
+Exit status: 0 when the pull request passes (with --no-wait: when the review is
+queued), 1 when a finding reaches --fail-on, 2 when the command line, the
+configuration or the request is wrong, 3 when the service or the review failed.`,
+		Example: `  # In CI: fail for new findings that are high or worse; show them in the diff
+  prwarden review --new-only -o table -o github -o sarif=prwarden.sarif
+
+  # Anywhere: scan a pull request and show the findings
+  PRWARDEN_API_KEY=prw_... prwarden review acme/web 17
 
   # Only the default rules, the answer as JSON, from another server
-  prwarden review acme/web 17 --wait --ruleset default --json \
+  prwarden review acme/web 17 --ruleset default --output json --fail-on none \
       --server https://prwarden.example.com --key-file ~/.prwarden-key`,
-		Args: args(cobra.ExactArgs(2)),
+		Args: args(func(_ *cobra.Command, args []string) error {
+			if len(args) != 0 && len(args) != 2 {
+				return cli.Usagef("give both OWNER/REPO and NUMBER, or in CI neither")
+			}
+			return nil
+		}),
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&in.Wait, "wait", false, "Wait for the review to end and show its findings.")
-	flags.StringVar(&in.Ruleset, "ruleset", "", "Rules to apply: default, custom, or OWNER/REPO (as without).")
-	flags.BoolVar(&in.JSON, "json", false, "Print the server's answer as JSON.")
+	bindOutput(cmd, &in.Output)
+	flags.BoolVar(&in.Output.NewOnly, "new-only", false, "Let only findings fail that the review before did not have.")
+	flags.StringVar(&in.Ruleset, "ruleset", "", "Rules to apply, a `RULESET`: default, custom, or OWNER/REPO (as without).")
+	flags.StringVar(&in.HeadSHA, "head-sha", "", "`COMMIT` to scan in place of the pull request's head; with --base-sha or --base-ref.")
+	flags.StringVar(&in.BaseSHA, "base-sha", "", "`COMMIT` that --head-sha is to be merged into.")
+	flags.StringVar(&in.BaseRef, "base-ref", "", "`BRANCH` that --head-sha is to be merged into.")
+	flags.DurationVar(&in.Timeout, "timeout", 30*time.Minute, "For how long to wait.")
+	flags.BoolVar(&in.NoWait, "no-wait", false, "Print the review's identifier as soon as it is queued.")
+	flags.StringVar(&in.IdempotencyKey, "idempotency-key", "", "Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
+	flags.BoolVar(&asJSON, "json", false, "The same as --output json.")
+	flags.BoolVar(&wait, "wait", false, "What is done anyway.")
+	_ = flags.MarkHidden("wait")
+	cmd.MarkFlagsMutuallyExclusive("wait", "no-wait")
 	return configured(cmd, st, config.Review, interruptible(func(ctx context.Context, c config.Config, args []string) error {
-		in.Repo, in.Number = args[0], args[1]
+		if len(args) == 2 {
+			in.Repo, in.Number = args[0], args[1]
+		}
+		if asJSON {
+			in.Output.Formats = append(in.Output.Formats, report.JSON)
+		}
 		return cli.Review(ctx, st, c.Client, in)
 	}))
 }

@@ -53,7 +53,7 @@ var ErrSilent = errors.New("failed")
 
 // ErrThreshold says that findings reach the threshold, about which everything
 // has been said.
-var ErrThreshold = fmt.Errorf("findings reach the threshold: %w", ErrSilent)
+var ErrThreshold = fmt.Errorf("findings reach the threshold: %w", ErrFound)
 
 // ErrFound says that what was looked at did not pass, about which everything
 // has been said: it has findings over a threshold, mistakes, or failed tests.

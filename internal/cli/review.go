@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,26 +24,37 @@ import (
 
 // ReviewInput is what the review command was asked for.
 type ReviewInput struct {
-	Repo    string // `owner/name`
+	Repo    string // `owner/name`; empty, as Number then is, for what the CI service says
 	Number  string // pull request number, as it was given
-	Ruleset string // "" for the repository's
-	Wait    bool   // until the review has ended
-	JSON    bool   // the server's answer instead of a table
+	Ruleset string // empty for the repository's
+
+	// Commits to scan in place of the pull request's own.
+	HeadSHA, BaseSHA, BaseRef string
+
+	IdempotencyKey string        // empty for one that is made of the CI job, or at random
+	NoWait         bool          // until the review has ended
+	Timeout        time.Duration // of the wait
+	Output         Output
 }
 
 // pollEvery is the time between two looks at a review whose watch stream
 // broke. It leaves half of the usual rate limit to others.
 const pollEvery = 2 * time.Second
 
-// Review starts a review on a server and, when asked to, waits for it and
-// shows what it found. It fails when the review did.
+// Review has a server scan a pull request, waits, and shows what was found. It
+// fails with ErrThreshold when that reaches the threshold, and with others when
+// there is no result.
 func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) error {
-	number, err := parseNumber(in.Number)
+	out, err := in.Output.parse(st)
 	if err != nil {
 		return err
 	}
-	if owner, name, ok := strings.Cut(in.Repo, "/"); !ok || owner == "" || name == "" {
-		return Usagef("%q is not a repository; write OWNER/REPO", in.Repo)
+	target, err := in.target(st)
+	if err != nil {
+		return err
+	}
+	if err := in.check(out); err != nil {
+		return err
 	}
 	key, err := apiKey(st, c)
 	if err != nil {
@@ -56,36 +65,141 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 		return err
 	}
 	p := newProgress(st)
-	client := restclient.New(c.Server, key, "prwarden/"+build.Read().Version, config, func(err error) {
-		p.say("%s; trying again for up to %s", terminal.Safe(err.Error()), restclient.Patience)
-	})
+	r := reviewer{
+		st: st, out: out, target: target, timeout: in.Timeout, progress: p, began: time.Now(),
+		client: restclient.New(c.Server, key, "prwarden/"+build.Read().Version, config, func(err error) {
+			p.say("%s; trying again for up to %s", terminal.Safe(err.Error()), restclient.Patience)
+		}),
+	}
+	if target.service != "" {
+		fmt.Fprintf(st.Err, "%s: %s\n", target.service, terminal.Safe(target.String()))
+	}
+	if in.NoWait {
+		return r.start(ctx)
+	}
+	return r.run(ctx)
+}
 
-	created, raw, err := client.CreateReview(ctx, restclient.NewReview{Repo: in.Repo, PRNumber: number, Ruleset: in.Ruleset})
-	if err != nil {
-		return reviewError(err)
-	}
-	fmt.Fprintf(st.Err, "review %s %s, done in about %s\n", terminal.Safe(created.ReviewID), terminal.Safe(created.Status), expected(created.EstimatedMS))
-	if !in.Wait {
-		if in.JSON {
-			return printJSON(st, raw)
-		}
-		fmt.Fprintln(st.Out, terminal.Safe(created.ReviewID))
-		return nil
-	}
-
-	err = waitFor(ctx, client, created.ReviewID, p)
-	var r restclient.Review
-	if err == nil {
-		r, raw, err = client.GetReview(ctx, created.ReviewID)
-	}
-	p.end()
+// check says what is wrong with what is asked for beside the target.
+func (in ReviewInput) check(out *outputs) error {
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("stopped waiting; review %s goes on", terminal.Safe(created.ReviewID))
-	case err != nil:
-		return fmt.Errorf("waiting for review %s, which goes on: %w", terminal.Safe(created.ReviewID), reviewError(err))
+	case in.Timeout <= 0:
+		return Usagef("--timeout: %s is no time to wait; give more than 0", in.Timeout)
+	case in.NoWait && len(in.Output.Formats) > 0 && !(len(out.list) == 1 && out.list[0] == report.Output{Format: report.JSON}):
+		return Usagef("--output: with --no-wait there are no findings to show; leave it out, or use %s for the server's answer", report.JSON)
 	}
-	return show(st, r, raw, in.JSON)
+	return nil
+}
+
+// reviewer does one call of the command.
+type reviewer struct {
+	st       Streams
+	out      *outputs
+	target   *target
+	timeout  time.Duration
+	client   *restclient.Client
+	progress *progress
+	began    time.Time
+}
+
+// start only has the review queued.
+func (r *reviewer) start(ctx context.Context) error {
+	created, raw, err := r.create(ctx, r.target.key)
+	if err != nil {
+		return err
+	}
+	if len(r.out.flags.Formats) > 0 {
+		return report.Write(r.out.list, report.Report{JSON: raw}, r.st.Out, r.out.style)
+	}
+	_, err = fmt.Fprintln(r.st.Out, terminal.Safe(created.ReviewID))
+	return err
+}
+
+// maxRetries is how many reviews of earlier tries of the same job may have
+// failed before it is given up.
+const maxRetries = 5
+
+// run has the review queued, waits, and shows it. Where the same job asked for
+// it before, and it failed, there is nothing to show: another one is begun,
+// which a further try would find.
+func (r *reviewer) run(ctx context.Context) error {
+	key := r.target.key
+	for try := 0; ; try++ {
+		created, _, err := r.create(ctx, key)
+		if err != nil {
+			return err
+		}
+		answer, raw, err := r.await(ctx, created.ReviewID)
+		if err != nil {
+			return err
+		}
+		earlier := r.target.derived && r.isEarlier(created, answer)
+		if !earlier || answer.Status == string(review.Complete) || try == maxRetries {
+			return r.show(answer, raw)
+		}
+		r.progress.say("review %s of an earlier try of this job is %s; starting another", terminal.Safe(created.ReviewID), terminal.Safe(answer.Status))
+		key = derivedKey(key, created.ReviewID)
+	}
+}
+
+// isEarlier reports whether a review is older than this call of the command,
+// by the server's clock.
+func (r *reviewer) isEarlier(created restclient.Created, answer restclient.Review) bool {
+	const rounding = 2 * time.Second // times in HTTP are in seconds
+	if created.At.IsZero() || answer.CreatedAt.IsZero() {
+		return false
+	}
+	return answer.CreatedAt.Before(created.At.Add(-time.Since(r.began) - rounding))
+}
+
+// create asks for the review. A server of before some of the fields refuses
+// them; those that nobody gave it can do without.
+func (r *reviewer) create(ctx context.Context, key string) (restclient.Created, []byte, error) {
+	created, raw, err := r.client.CreateReview(ctx, r.target.request, key)
+	if plain, ok := r.target.without(err); ok {
+		r.progress.say("this server does not take %s; scanning the pull request as the code host has it", strings.Join(refusedFields(err), ", "))
+		r.target.request = plain
+		created, raw, err = r.client.CreateReview(ctx, plain, key)
+	}
+	if err != nil {
+		return created, raw, reviewError(err)
+	}
+	r.progress.say("review %s %s, done in about %s", terminal.Safe(created.ReviewID), terminal.Safe(created.Status), expected(created.EstimatedMS))
+	return created, raw, nil
+}
+
+// await returns a review that has ended.
+func (r *reviewer) await(ctx context.Context, id string) (restclient.Review, []byte, error) {
+	waiting, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	err := waitFor(waiting, r.client, id, r.progress)
+	var answer restclient.Review
+	var raw []byte
+	if err == nil {
+		answer, raw, err = r.client.GetReview(waiting, id)
+	}
+	r.progress.end()
+	switch id := terminal.Safe(id); {
+	case err != nil && ctx.Err() != nil:
+		return answer, nil, fmt.Errorf("stopped waiting; review %s goes on", id)
+	case err != nil && waiting.Err() != nil:
+		return answer, nil, fmt.Errorf("gave up waiting after %s; review %s goes on", r.timeout, id)
+	case err != nil:
+		return answer, nil, fmt.Errorf("waiting for review %s, which goes on: %w", id, reviewError(err))
+	}
+	return answer, raw, nil
+}
+
+// show shows a review that has ended.
+func (r *reviewer) show(answer restclient.Review, raw []byte) error {
+	found := answer.Decoded()
+	err := r.out.show(report.Report{
+		Review: found, Of: fmt.Sprintf("%s#%d", found.Repo, found.PRNumber), JSON: raw, RepositoryURI: r.target.repositoryURI,
+	})
+	if err == nil && found.Status != review.Complete {
+		return ErrSilent
+	}
+	return err
 }
 
 // clientTLS is what an https server must show and is shown; nil for what the
@@ -100,24 +214,6 @@ func clientTLS(c config.Client) (*tls.Config, error) {
 		return nil, Usagef("ca_file, client_cert and client_key: %v", err)
 	}
 	return loader.Client(tls.VersionTLS12), nil
-}
-
-func show(st Streams, r restclient.Review, raw []byte, asJSON bool) error {
-	list := []report.Output{{Format: report.Table}}
-	if asJSON {
-		list[0].Format = report.JSON
-	}
-	out := report.Report{Review: r.Decoded(), Of: fmt.Sprintf("%s#%d", r.Repo, r.PRNumber), JSON: raw}
-	if err := report.Write(list, out, st.Out, report.Style{Width: terminal.Width(st.Out, st.Lookup("COLUMNS"))}); err != nil {
-		return err
-	}
-	switch {
-	case out.Review.Status == review.Complete:
-		return nil
-	case asJSON:
-		return errors.New(out.Summary())
-	}
-	return ErrSilent
 }
 
 // waitFor returns when the review has ended. It watches, and where the stream
@@ -200,13 +296,4 @@ func expected(ms int64) string {
 		return "1s"
 	}
 	return d.Round(time.Second).String()
-}
-
-func printJSON(st Streams, raw []byte) error {
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, bytes.TrimSpace(raw), "", "  "); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(st.Out, terminal.SafeJSON(indented.Bytes()))
-	return err
 }

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/sarif/sariftest"
 )
 
 const (
@@ -63,43 +65,153 @@ type result struct {
 	out, errOut string
 }
 
-func review(t *testing.T, f fakeServer, in cli.ReviewInput) result {
+// asked is what the command line has without flags.
+func asked() cli.ReviewInput {
+	return cli.ReviewInput{
+		Repo: "acme/web", Number: "17", Timeout: time.Minute,
+		Output: cli.Output{FailOn: "high", Suppressed: cli.SuppressedOmit, Color: "auto"},
+	}
+}
+
+func review(t *testing.T, f http.Handler, in cli.ReviewInput, env ...string) result {
 	t.Helper()
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	in.Repo, in.Number = "acme/web", "17"
 	var out, errOut strings.Builder
-	err := cli.Review(t.Context(), cli.Streams{Out: &out, Err: &errOut, Env: []string{"PRWARDEN_API_KEY=prw_key", "COLUMNS=80"}},
+	err := cli.Review(t.Context(), cli.Streams{Out: &out, Err: &errOut, Env: append([]string{"PRWARDEN_API_KEY=prw_key", "COLUMNS=80"}, env...)},
 		config.Client{Server: server.URL}, in)
 	return result{err, out.String(), errOut.String()}
 }
 
 func TestReviewWithoutWaiting(t *testing.T) {
 	t.Parallel()
-	r := review(t, fakeServer{}, cli.ReviewInput{})
+	in := asked()
+	in.NoWait = true
+	r := review(t, fakeServer{}, in)
 	require.NoError(t, r.err)
 	assert.Equal(t, "rev_1\n", r.out)
 	assert.Equal(t, "review rev_1 queued, done in about 2s\n", r.errOut)
 
-	r = review(t, fakeServer{}, cli.ReviewInput{JSON: true})
+	in.Output.Formats = []string{"json"}
+	r = review(t, fakeServer{}, in)
 	require.NoError(t, r.err)
 	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","estimated_ms":2400}`, r.out)
 }
 
 func TestReviewWaits(t *testing.T) {
 	t.Parallel()
-	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, cli.ReviewInput{Wait: true})
-	require.NoError(t, r.err)
+	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, asked())
+	require.ErrorIs(t, r.err, cli.ErrThreshold)
+	assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err))
 	assert.Equal(t, `a\x1b[2J.js
   3:5  high      security/no-eval
        Parse the value instead of running it.
 
 1 finding in acme/web#17: 1 high.
+Failed: 1 finding is high or worse.
 `, r.out)
 	assert.Equal(t, `review rev_1 queued, done in about 2s
 waiting for a worker
 scanning: fetching the pull request
 `, r.errOut)
+}
+
+// The threshold decides, and of findings that were there before it can be told
+// not to.
+func TestReviewThreshold(t *testing.T) {
+	t.Parallel()
+	compared := strings.Replace(complete, `"line":3`, `"line":3,"state":"existing"`, 1)
+	compared = strings.Replace(compared, `"skipped"`, `"previous_review_id":"rev_0","skipped"`, 1)
+	for name, tt := range map[string]struct {
+		review  string
+		failOn  string
+		newOnly bool
+		exit    int
+	}{
+		"reached":              {complete, "high", false, cli.ExitFound},
+		"far more than it":     {complete, "info", false, cli.ExitFound},
+		"not reached":          {complete, "critical", false, cli.ExitOK},
+		"none":                 {complete, cli.FailNever, false, cli.ExitOK},
+		"existing":             {compared, "high", false, cli.ExitFound},
+		"existing, only new":   {compared, "high", true, cli.ExitOK},
+		"no states, so it may": {complete, "high", true, cli.ExitFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := asked()
+			in.Output.FailOn, in.Output.NewOnly = tt.failOn, tt.newOnly
+			r := review(t, fakeServer{review: tt.review, watch: fmt.Sprintf(updates, "complete")}, in)
+			assert.Equal(t, tt.exit, cli.ExitCode(r.err), r.out)
+		})
+	}
+}
+
+// Several outputs at once: files appear, and stderr says how it ended where no
+// table does.
+func TestReviewOutputs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := asked()
+	for _, format := range []string{"table", "sarif", "gitlab", "junit", "json"} {
+		in.Output.Formats = append(in.Output.Formats, format+"="+filepath.Join(dir, format))
+	}
+	in.Output.Formats = append(in.Output.Formats, "github")
+	summary := filepath.Join(dir, "summary.md")
+	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in, "GITHUB_STEP_SUMMARY="+summary)
+	require.ErrorIs(t, r.err, cli.ErrThreshold)
+	assert.Equal(t, `::error file=a\x1b[2J.js,line=3,title=security/no-eval (high)::Parse the value instead of running it.`+"\n", r.out)
+	assert.True(t, strings.HasSuffix(r.errOut, "1 finding in acme/web#17: 1 high.\nFailed: 1 finding is high or worse.\n"), r.errOut)
+	for name, has := range map[string]string{
+		"table": "Failed: 1", "sarif": `"ruleId":"security/no-eval"`, "gitlab": `"check_name": "security/no-eval"`, "junit": "<failure", "json": `"review_id"`, "summary.md": "### prwarden",
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), has)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "sarif"))
+	require.NoError(t, err)
+	log := sariftest.Valid(t, text)
+	assert.NotEmpty(t, log.Runs[0].Tool.Driver.Rules[0].HelpURI, "default rules are known")
+}
+
+func TestReviewOutputThatCanNotBeWritten(t *testing.T) {
+	t.Parallel()
+	in := asked()
+	in.Output.Formats = []string{"json=" + filepath.Join(t.TempDir(), "none", "x")}
+	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in)
+	require.ErrorContains(t, r.err, "the findings can't be written: json=")
+	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err), "a gate that shows nothing is no gate")
+}
+
+func TestReviewUsage(t *testing.T) {
+	t.Parallel()
+	sha := strings.Repeat("a", 40)
+	for says, change := range map[string]func(*cli.ReviewInput){
+		`"x" is not a repository; write OWNER/REPO`:                         func(in *cli.ReviewInput) { in.Repo = "x" },
+		`"0" is not a pull request number`:                                  func(in *cli.ReviewInput) { in.Number = "0" },
+		"which pull request?":                                               func(in *cli.ReviewInput) { in.Repo, in.Number = "", "" },
+		`--output: "html" is not a format`:                                  func(in *cli.ReviewInput) { in.Output.Formats = []string{"html"} },
+		`--fail-on: "bad" is no severity; use critical, high, medium,`:      func(in *cli.ReviewInput) { in.Output.FailOn = "bad" },
+		`--suppressed: "x" is neither include nor omit`:                     func(in *cli.ReviewInput) { in.Output.Suppressed = "x" },
+		`--color: "x" is not auto, always or never`:                         func(in *cli.ReviewInput) { in.Output.Color = "x" },
+		"--timeout: 0s is no time to wait":                                  func(in *cli.ReviewInput) { in.Timeout = 0 },
+		"--output: with --no-wait there are no findings to show":            func(in *cli.ReviewInput) { in.NoWait, in.Output.Formats = true, []string{"sarif=x"} },
+		"--head-sha goes with --base-sha or --base-ref":                     func(in *cli.ReviewInput) { in.HeadSHA = sha },
+		"--head-sha goes with":                                              func(in *cli.ReviewInput) { in.BaseRef = "main" },
+		`--head-sha: "HEAD" is not a commit in 40 hexadecimal digits`:       func(in *cli.ReviewInput) { in.HeadSHA = "HEAD" },
+		`--base-sha: "main" is not a commit`:                                func(in *cli.ReviewInput) { in.HeadSHA, in.BaseSHA = sha, "main" },
+		"--base-sha and --base-ref say the same":                            func(in *cli.ReviewInput) { in.HeadSHA, in.BaseSHA, in.BaseRef = sha, sha, "main" },
+		`--idempotency-key: "a b" is not 1 to 255 visible ASCII characters`: func(in *cli.ReviewInput) { in.IdempotencyKey = "a b" },
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			in := asked()
+			change(&in)
+			r := review(t, http.NotFoundHandler(), in)
+			require.ErrorContains(t, r.err, says)
+			assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err))
+		})
+	}
 }
 
 func TestReviewPollsWhenTheStreamBreaks(t *testing.T) {
@@ -111,8 +223,8 @@ func TestReviewPollsWhenTheStreamBreaks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := review(t, fakeServer{review: complete, watch: watch}, cli.ReviewInput{Wait: true})
-			require.NoError(t, r.err)
+			r := review(t, fakeServer{review: complete, watch: watch}, asked())
+			require.ErrorIs(t, r.err, cli.ErrThreshold)
 			assert.Contains(t, r.out, "1 finding")
 		})
 	}
@@ -120,8 +232,10 @@ func TestReviewPollsWhenTheStreamBreaks(t *testing.T) {
 
 func TestReviewJSON(t *testing.T) {
 	t.Parallel()
-	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, cli.ReviewInput{Wait: true, JSON: true})
-	require.NoError(t, r.err)
+	in := asked()
+	in.Output.Formats = []string{"json"}
+	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in)
+	require.ErrorIs(t, r.err, cli.ErrThreshold)
 	assert.JSONEq(t, complete, r.out)
 	assert.NotContains(t, r.out, "\x1b")
 }
@@ -129,13 +243,16 @@ func TestReviewJSON(t *testing.T) {
 func TestReviewFails(t *testing.T) {
 	t.Parallel()
 	watch := fmt.Sprintf(updates, "failed")
-	r := review(t, fakeServer{review: failed, watch: watch}, cli.ReviewInput{Wait: true})
+	r := review(t, fakeServer{review: failed, watch: watch}, asked())
 	require.ErrorIs(t, r.err, cli.ErrSilent)
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
 	assert.Equal(t, "The review of acme/web#17 failed: The code host can't be reached.\n(host_unreachable)\n", r.out)
 
-	r = review(t, fakeServer{review: failed, watch: watch}, cli.ReviewInput{Wait: true, JSON: true})
-	require.ErrorContains(t, r.err, "host_unreachable", "the JSON goes to stdout, so stderr says it")
+	in := asked()
+	in.Output.Formats = []string{"json"}
+	r = review(t, fakeServer{review: failed, watch: watch}, in)
+	require.ErrorIs(t, r.err, cli.ErrSilent)
+	assert.Contains(t, r.errOut, "host_unreachable", "the JSON goes to stdout, so stderr says it")
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
 }
 
@@ -148,7 +265,7 @@ func TestReviewRefused(t *testing.T) {
 		http.StatusNotFound:     cli.ExitUsage,
 		http.StatusConflict:     cli.ExitFailed,
 	} {
-		r := review(t, fakeServer{status: status, body: `{"message":"No\u001b[2J."}`}, cli.ReviewInput{})
+		r := review(t, fakeServer{status: status, body: `{"message":"No\u001b[2J."}`}, asked())
 		require.ErrorContains(t, r.err, `No\x1b[2J. (HTTP `+fmt.Sprint(status))
 		assert.Equal(t, code, cli.ExitCode(r.err))
 	}
@@ -168,7 +285,7 @@ func TestReviewInterrupted(t *testing.T) {
 	defer server.Close()
 	var out, errOut strings.Builder
 	err := cli.Review(ctx, cli.Streams{Out: &out, Err: &errOut, Env: []string{"PRWARDEN_API_KEY=prw_key"}},
-		config.Client{Server: server.URL}, cli.ReviewInput{Repo: "acme/web", Number: "17", Wait: true})
+		config.Client{Server: server.URL}, asked())
 	require.ErrorContains(t, err, "review rev_1 goes on")
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(err))
 }
@@ -186,7 +303,7 @@ func TestReviewGivesUp(t *testing.T) {
 	}))
 	defer server.Close()
 	err := cli.Review(t.Context(), cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=prw_key"}},
-		config.Client{Server: server.URL}, cli.ReviewInput{Repo: "acme/web", Number: "17", Wait: true})
+		config.Client{Server: server.URL}, asked())
 	require.EqualError(t, err, "waiting for review rev_1, which goes on: No. (HTTP 403)")
 	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
 }
@@ -196,11 +313,13 @@ func TestReviewKeyFile(t *testing.T) {
 	server := httptest.NewServer(fakeServer{})
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "key")
+	in := asked()
+	in.Number, in.NoWait = "#17", true
 	for content, want := range map[string]int{"prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and more": cli.ExitUsage} {
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		var out, errOut strings.Builder
 		err := cli.Review(t.Context(), cli.Streams{Out: &out, Err: &errOut}, config.Client{Server: server.URL, KeyFile: file},
-			cli.ReviewInput{Repo: "acme/web", Number: "#17"})
+			in)
 		assert.Equal(t, want, cli.ExitCode(err), "%q: %v", content, err)
 	}
 }

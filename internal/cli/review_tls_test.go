@@ -49,9 +49,11 @@ func TestReviewOverTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tc.client.Server = https
+			in := asked()
+			in.NoWait = true
 			var out, errOut strings.Builder
 			err := cli.Review(t.Context(), cli.Streams{Out: &out, Err: &errOut, Env: []string{"PRWARDEN_API_KEY=prw_key"}},
-				tc.client, cli.ReviewInput{Repo: "acme/web", Number: "17"})
+				tc.client, in)
 			if tc.says == "" {
 				require.NoError(t, err)
 				assert.Equal(t, "rev_1\n", out.String())

@@ -136,7 +136,7 @@ Its log, database and sample repository are in %[3]s.
 
 # Scan the sample pull request and show what it adds
 export PRWARDEN_API_KEY=%[4]s
-bin/prwarden review --server %[1]s --wait %[5]s %[6]d
+bin/prwarden review --server %[1]s %[5]s %[6]d
 
 # The same with curl
 %[7]s

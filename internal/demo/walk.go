@@ -60,8 +60,8 @@ func walk(ctx context.Context, s *stage.Server, token string) error {
 	}
 
 	heading("The same with prwarden's own client, as a table")
-	fmt.Printf("$ prwarden review %s %d --wait --server %s\n", stage.Repo, stage.Number, s.URL)
-	cmd := exec.CommandContext(ctx, s.Binary, "review", stage.Repo, fmt.Sprint(stage.Number), "--wait", "--server", s.URL)
+	fmt.Printf("$ prwarden review %s %d --fail-on none --server %s\n", stage.Repo, stage.Number, s.URL)
+	cmd := exec.CommandContext(ctx, s.Binary, "review", stage.Repo, fmt.Sprint(stage.Number), "--fail-on", "none", "--server", s.URL)
 	cmd.Env = append(os.Environ(), keyVariable+"="+token)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()

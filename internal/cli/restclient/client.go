@@ -1,6 +1,6 @@
 // Package restclient calls a prwarden server over its REST API, as the
-// commands need it. It imports nothing of the server, so that the commands
-// run on every system.
+// commands need it. It imports nothing of the server but what a review is, so
+// that the commands run on every system.
 package restclient
 
 import (
@@ -37,7 +37,7 @@ type Client struct {
 // Limits of the client.
 const (
 	callTimeout  = 30 * time.Second
-	maxBody      = 64 << 20 // bytes of an answer; 10,000 findings stay well below
+	maxBody      = 128 << 20 // bytes of an answer; 30,000 findings stay well below
 	maxWatchLine = 1 << 20
 	firstBackoff = time.Second      // after a failure that may pass; it doubles
 	maxBackoff   = 15 * time.Second // each time up to this
@@ -84,15 +84,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// CreateReview starts a scan. It is safe against a lost answer: every attempt
-// bears the same idempotency key.
-func (c *Client) CreateReview(ctx context.Context, in NewReview) (Created, []byte, error) {
+// CreateReview starts a scan, or answers the one that was started with the same
+// idempotency key. An empty key stands for one that nobody else has. It is safe
+// against a lost answer: every attempt bears the same key.
+func (c *Client) CreateReview(ctx context.Context, in NewReview, key string) (Created, []byte, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return Created{}, nil, err
 	}
+	if key == "" {
+		key = cryptorand.Text()
+	}
 	var out Created
-	raw, err := c.call(ctx, http.MethodPost, "/v1/reviews", body, &out)
+	raw, err := c.call(ctx, request{method: http.MethodPost, path: "/v1/reviews", body: body, idempotency: key}, &out)
 	if err == nil && out.ReviewID == "" {
 		err = c.strange("its answer has no review_id")
 	}
@@ -101,7 +105,7 @@ func (c *Client) CreateReview(ctx context.Context, in NewReview) (Created, []byt
 
 // GetReview reads a review. raw is the answer as it came.
 func (c *Client) GetReview(ctx context.Context, id string) (r Review, raw []byte, err error) {
-	raw, err = c.call(ctx, http.MethodGet, "/v1/reviews/"+url.PathEscape(id), nil, &r)
+	raw, err = c.call(ctx, request{method: http.MethodGet, path: "/v1/reviews/" + url.PathEscape(id)}, &r)
 	return r, raw, err
 }
 
@@ -113,7 +117,7 @@ func (c *Client) WatchReview(ctx context.Context, id string, each func(Update)) 
 	defer cancel()
 	silence := time.AfterFunc(watchSilence, cancel)
 	defer silence.Stop()
-	resp, err := c.send(ctx, http.MethodGet, "/v1/reviews/"+url.PathEscape(id)+":watch", nil, "")
+	resp, err := c.send(ctx, request{method: http.MethodGet, path: "/v1/reviews/" + url.PathEscape(id) + ":watch"})
 	if err != nil {
 		return err
 	}
@@ -143,15 +147,17 @@ func (c *Client) WatchReview(ctx context.Context, id string, each func(Update)) 
 	return lines.Err()
 }
 
+type request struct {
+	method, path string
+	body         []byte // JSON; nil for none
+	idempotency  string // key; empty for none
+}
+
 // call sends a request, again after a passing failure, and decodes its answer.
-func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) ([]byte, error) {
-	idempotency := ""
-	if method == http.MethodPost {
-		idempotency = cryptorand.Text()
-	}
+func (c *Client) call(ctx context.Context, r request, out any) ([]byte, error) {
 	began := c.now()
 	for backoff := firstBackoff; ; backoff = min(2*backoff, maxBackoff) {
-		raw, err := c.once(ctx, method, path, body, idempotency, out)
+		raw, err := c.once(ctx, r, out)
 		if err == nil || !c.passing(err) || ctx.Err() != nil {
 			return raw, err
 		}
@@ -173,15 +179,19 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 	}
 }
 
-func (c *Client) once(ctx context.Context, method, path string, body []byte, idempotency string, out any) ([]byte, error) {
+func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	resp, err := c.send(ctx, method, path, body, idempotency)
+	resp, err := c.send(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	return c.read(resp, out)
+	raw, err := c.read(resp, out)
+	if created, ok := out.(*Created); ok && err == nil {
+		created.At, _ = http.ParseTime(resp.Header.Get("Date")) // zero when there is none
+	}
+	return raw, err
 }
 
 // passing says whether err may pass by itself.
@@ -198,19 +208,19 @@ func (c *Client) passing(err error) bool {
 	return errors.As(err, &unreachable) && !unreachable.distrust() && (c.answered.Load() || !unreachable.unknown())
 }
 
-func (c *Client) send(ctx context.Context, method, path string, body []byte, idempotency string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.userAgent)
-	if body != nil {
+	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if idempotency != "" {
-		req.Header.Set("Idempotency-Key", idempotency)
+	if r.idempotency != "" {
+		req.Header.Set("Idempotency-Key", r.idempotency)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

@@ -47,12 +47,13 @@ func TestCreateReview(t *testing.T) {
 		assert.Equal(t, "Bearer prw_key", r.Header.Get("Authorization"))
 		assert.Equal(t, "application/json", r.Header.Get("Content-Type"))
 		assert.Equal(t, "prwarden/test", r.Header.Get("User-Agent"))
+		w.Header().Set("Date", "Fri, 20 Nov 2026 09:41:03 GMT")
 		w.WriteHeader(http.StatusAccepted)
 		io.WriteString(w, `{"review_id":"rev_1","status":"queued","estimated_ms":1500}`)
 	})
-	created, raw, err := c.CreateReview(t.Context(), NewReview{Repo: "acme/web", PRNumber: 17})
+	created, raw, err := c.CreateReview(t.Context(), NewReview{Repo: "acme/web", PRNumber: 17}, "")
 	require.NoError(t, err)
-	assert.Equal(t, Created{ReviewID: "rev_1", Status: "queued", EstimatedMS: 1500}, created)
+	assert.Equal(t, Created{ReviewID: "rev_1", Status: "queued", EstimatedMS: 1500, At: time.Date(2026, 11, 20, 9, 41, 3, 0, time.UTC)}, created)
 	assert.Contains(t, string(raw), "rev_1")
 }
 
@@ -72,7 +73,7 @@ func TestRetries(t *testing.T) {
 			io.WriteString(w, `{"review_id":"rev_1"}`)
 		}
 	})
-	_, _, err := c.CreateReview(t.Context(), NewReview{})
+	_, _, err := c.CreateReview(t.Context(), NewReview{}, "")
 	require.NoError(t, err)
 	require.Len(t, *waits, 2)
 	assert.GreaterOrEqual(t, (*waits)[0], 7*time.Second)
@@ -127,7 +128,7 @@ func TestRidesOutARestart(t *testing.T) {
 		}
 		return sleep(ctx, d)
 	}
-	r, _, err := c.CreateReview(t.Context(), NewReview{})
+	r, _, err := c.CreateReview(t.Context(), NewReview{}, "")
 	require.NoError(t, err)
 	assert.Equal(t, "rev_1", r.ReviewID)
 	assert.Len(t, *waits, 5)
@@ -239,4 +240,20 @@ func TestWatchReviewErrors(t *testing.T) {
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
+}
+
+// A caller's own idempotency key goes with every attempt.
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	c, _ := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		if keys = append(keys, r.Header.Get("Idempotency-Key")); len(keys) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		io.WriteString(w, `{"review_id":"rev_1"}`)
+	})
+	_, _, err := c.CreateReview(t.Context(), NewReview{}, "mine")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"mine", "mine"}, keys)
 }

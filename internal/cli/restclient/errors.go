@@ -19,6 +19,7 @@ type APIError struct {
 	Reason     string // the ErrorInfo's, empty when there is none
 	Message    string // for people
 	RetryAfter time.Duration
+	Fields     []string // that are wrong, as BadRequest says
 
 	plain bool // the answer was not that of a prwarden server
 }
@@ -51,8 +52,11 @@ func apiError(status int, body []byte) *APIError {
 	var answer struct {
 		Message string `json:"message"`
 		Details []struct {
-			Type   string `json:"@type"`
-			Reason string `json:"reason"`
+			Type       string `json:"@type"`
+			Reason     string `json:"reason"`
+			Violations []struct {
+				Field string `json:"field"`
+			} `json:"field_violations"`
 		} `json:"details"`
 	}
 	e := &APIError{Status: status}
@@ -62,8 +66,13 @@ func apiError(status int, body []byte) *APIError {
 	}
 	e.Message = answer.Message
 	for _, d := range answer.Details {
-		if d.Type == "type.googleapis.com/google.rpc.ErrorInfo" {
+		switch d.Type {
+		case "type.googleapis.com/google.rpc.ErrorInfo":
 			e.Reason = d.Reason
+		case "type.googleapis.com/google.rpc.BadRequest":
+			for _, v := range d.Violations {
+				e.Fields = append(e.Fields, v.Field)
+			}
 		}
 	}
 	return e

@@ -1,0 +1,226 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/cli"
+)
+
+const someSHA = "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d"
+
+// gitLab is the environment of a job; attempt is what differs when it is tried
+// again.
+func gitLab(attempt string) []string {
+	return []string{
+		"GITLAB_CI=true", "CI_SERVER_URL=https://gitlab.com", "CI_PIPELINE_ID=981", "CI_JOB_NAME=prwarden", "CI_JOB_ID=" + attempt,
+		"CI_MERGE_REQUEST_IID=17", "CI_MERGE_REQUEST_PROJECT_PATH=acme/web", "CI_MERGE_REQUEST_PROJECT_URL=https://gitlab.com/acme/web",
+		"CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main", "CI_COMMIT_SHA=" + someSHA,
+	}
+}
+
+// inCI is what the command line has without arguments and flags.
+func inCI() cli.ReviewInput {
+	in := asked()
+	in.Repo, in.Number = "", ""
+	return in
+}
+
+// remembers is a server that starts one review for each idempotency key.
+type remembers struct {
+	mu      sync.Mutex
+	bodies  []string
+	keys    []string
+	reviews []string                 // identifiers, of which each is of the key with the same index in known
+	known   []string                 // keys
+	answer  func(id string) string   // GET
+	refuse  func(body string) string // what a refusal says; empty for none
+}
+
+func (s *remembers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := strings.TrimPrefix(r.URL.Path, "/v1/reviews/")
+	switch {
+	case r.Method != http.MethodPost && strings.HasSuffix(id, ":watch"):
+		io.WriteString(w, `{"result":{"status":"complete"}}`+"\n")
+	case r.Method != http.MethodPost:
+		io.WriteString(w, s.answer(id))
+	default:
+		body, _ := io.ReadAll(r.Body)
+		if s.refuse != nil {
+			if says := s.refuse(string(body)); says != "" {
+				w.WriteHeader(http.StatusBadRequest)
+				io.WriteString(w, says)
+				return
+			}
+		}
+		key := r.Header.Get("Idempotency-Key")
+		s.bodies, s.keys = append(s.bodies, string(body)), append(s.keys, key)
+		index := -1
+		for i, k := range s.known {
+			if k == key {
+				index = i
+			}
+		}
+		if index < 0 {
+			index = len(s.known)
+			s.known, s.reviews = append(s.known, key), append(s.reviews, fmt.Sprintf("rev_%d", index+1))
+		}
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprintf(w, `{"review_id":%q,"status":"queued","estimated_ms":1}`, s.reviews[index])
+	}
+}
+
+func passed(id string) string {
+	return fmt.Sprintf(`{"review_id":%q,"status":"complete","pr_number":17,"repo":"acme/web","findings":[],"summary":{},"skipped":[],"created_at":%q}`,
+		id, time.Now().Format(time.RFC3339Nano))
+}
+
+// A job asks for the pull request and the commits of its own run, and each try
+// of it with the same idempotency key.
+func TestReviewInCI(t *testing.T) {
+	t.Parallel()
+	s := &remembers{answer: passed}
+	first := review(t, s, inCI(), gitLab("1")...)
+	require.NoError(t, first.err)
+	assert.Contains(t, first.errOut, "GitLab CI: acme/web#17 at 8f1d3c5b7a9e\n")
+	assert.JSONEq(t, `{"repo":"acme/web","pr_number":17,"head_sha":"`+someSHA+`","base_ref":"main"}`, s.bodies[0])
+
+	require.NoError(t, review(t, s, inCI(), gitLab("2")...).err)
+	assert.Equal(t, s.keys[0], s.keys[1], "tried again")
+	assert.Len(t, s.reviews, 1)
+
+	other := inCI()
+	other.Ruleset, other.Output.FailOn = "default", "low"
+	require.NoError(t, review(t, s, other, gitLab("1")...).err)
+	assert.NotEqual(t, s.keys[0], s.keys[2], "another request")
+	assert.Contains(t, s.bodies[2], `"fail_on":"low"`)
+
+	mine := inCI()
+	mine.IdempotencyKey = "mine"
+	mine.BaseSHA = strings.ToUpper(someSHA)
+	require.NoError(t, review(t, s, mine, gitLab("1")...).err)
+	assert.Equal(t, "mine", s.keys[3])
+	assert.JSONEq(t, `{"repo":"acme/web","pr_number":17,"head_sha":"`+someSHA+`","base_sha":"`+someSHA+`"}`, s.bodies[3], "flags win")
+
+	for _, key := range s.keys {
+		assert.Regexp(t, `^[!-~]{1,255}$`, key)
+	}
+}
+
+// Outside of CI every call is a scan of its own.
+func TestReviewKeysAtRandom(t *testing.T) {
+	t.Parallel()
+	s := &remembers{answer: passed}
+	require.NoError(t, review(t, s, asked()).err)
+	require.NoError(t, review(t, s, asked(), gitLab("1")...).err, "named by hand")
+	assert.Len(t, s.reviews, 2)
+	assert.JSONEq(t, `{"repo":"acme/web","pr_number":17}`, s.bodies[1])
+}
+
+func TestReviewInCIWithoutPullRequest(t *testing.T) {
+	t.Parallel()
+	r := review(t, http.NotFoundHandler(), inCI(), "GITLAB_CI=true", "CI_PIPELINE_SOURCE=push")
+	require.ErrorContains(t, r.err, "this job of GitLab CI is not for a pull request")
+	assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err))
+}
+
+// A review of an earlier try that failed is no result: the job has another one
+// started, and a further try finds that.
+func TestReviewAfterAFailedTry(t *testing.T) {
+	t.Parallel()
+	s := &remembers{}
+	began := time.Now()
+	s.answer = func(id string) string {
+		if id == "rev_1" {
+			return fmt.Sprintf(`{"review_id":"rev_1","status":"failed","pr_number":17,"repo":"acme/web","created_at":%q,"error":{"code":"host_unreachable","message":"No."}}`,
+				began.Add(-time.Minute).Format(time.RFC3339))
+		}
+		return passed(id)
+	}
+	for range 2 {
+		r := review(t, s, inCI(), gitLab("1")...)
+		require.NoError(t, r.err)
+		assert.Contains(t, r.errOut, "review rev_1 of an earlier try of this job is failed; starting another\n")
+	}
+	assert.Equal(t, []string{"rev_1", "rev_2"}, s.reviews)
+
+	// One that this call has started is not tried again.
+	s = &remembers{answer: func(id string) string {
+		return fmt.Sprintf(`{"review_id":%q,"status":"failed","pr_number":17,"repo":"acme/web","created_at":%q,"error":{"code":"host_unreachable","message":"No."}}`,
+			id, time.Now().Format(time.RFC3339Nano))
+	}}
+	r := review(t, s, inCI(), gitLab("1")...)
+	require.ErrorIs(t, r.err, cli.ErrSilent)
+	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
+	assert.Len(t, s.reviews, 1)
+
+	// It has an end.
+	s = &remembers{answer: func(id string) string {
+		return fmt.Sprintf(`{"review_id":%q,"status":"canceled","pr_number":17,"repo":"acme/web","created_at":"2020-01-01T00:00:00Z"}`, id)
+	}}
+	require.ErrorIs(t, review(t, s, inCI(), gitLab("1")...).err, cli.ErrSilent)
+	assert.Len(t, s.reviews, 6)
+}
+
+func refusing(fields ...string) func(string) string {
+	return func(body string) string {
+		var has map[string]any
+		_ = json.Unmarshal([]byte(body), &has)
+		var wrong []string
+		for _, f := range fields {
+			if _, ok := has[f]; ok {
+				wrong = append(wrong, fmt.Sprintf(`{"field":%q,"description":"is no field"}`, f))
+			}
+		}
+		if wrong == nil {
+			return ""
+		}
+		return `{"code":3,"message":"Wrong.","details":[{"@type":"type.googleapis.com/google.rpc.BadRequest","field_violations":[` + strings.Join(wrong, ",") + `]}]}`
+	}
+}
+
+// Servers of before the fields are asked without them, where nobody gave these.
+func TestReviewOnOlderServers(t *testing.T) {
+	t.Parallel()
+	s := &remembers{answer: passed, refuse: refusing("head_sha", "base_ref", "fail_on")}
+	in := inCI()
+	in.Output.FailOn = "low"
+	r := review(t, s, in, gitLab("1")...)
+	require.NoError(t, r.err)
+	assert.Contains(t, r.errOut, "this server does not take head_sha, base_ref, fail_on; scanning the pull request as the code host has it\n")
+	assert.JSONEq(t, `{"repo":"acme/web","pr_number":17}`, s.bodies[0])
+
+	in.BaseRef = "release"
+	r = review(t, s, in, gitLab("1")...)
+	require.ErrorContains(t, r.err, "Wrong.")
+	assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err), "what was given is not left out")
+
+	s = &remembers{answer: passed, refuse: refusing("repo")}
+	require.ErrorContains(t, review(t, s, inCI(), gitLab("1")...).err, "Wrong.")
+}
+
+func TestReviewTimeout(t *testing.T) {
+	t.Parallel()
+	in := asked()
+	in.Timeout = time.Millisecond
+	r := review(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			fakeServer{}.ServeHTTP(w, r)
+			return
+		}
+		<-r.Context().Done()
+	}), in)
+	require.EqualError(t, r.err, "gave up waiting after 1ms; review rev_1 goes on")
+	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
+}
