@@ -19,7 +19,7 @@ type Options struct {
 	Today         string // `YYYY-MM-DD`; those until a day before have expired
 }
 
-// Comments are those of one file that may accept a hit on an added line.
+// Comments are those of one file.
 type Comments struct {
 	list  []comment // by line
 	lines match.Lines
@@ -33,10 +33,11 @@ type comment struct {
 	used    uint32 // which of IDs have accepted a hit, a bit for each
 }
 
-// Read returns the comments on the added lines of a file and on the lines before
-// them, nil when there are none. Like rules it does not look at lines over
-// match.MaxLine. added is ascending and stays unchanged while the result is
-// used. A file without the marker costs one search for it.
+// Read returns the comments of a file, nil when there are none: also those on
+// lines that were not added, where a match of several lines may start. Like rules
+// it does not look at lines over match.MaxLine. added is ascending and stays
+// unchanged while the result is used. A file without the marker costs one search
+// for it.
 func Read(lines match.Lines, added []match.LineRange, o Options) *Comments {
 	text := lines.Text()
 	c := &Comments{lines: lines, added: added}
@@ -49,7 +50,7 @@ func Read(lines match.Lines, added []match.LineRange, o Options) *Comments {
 		if pos = len(text); n < lines.Count() {
 			pos = lines.Start(n + 1)
 		}
-		if line := lines.Line(n); len(line) <= match.MaxLine && (c.isAdded(n) || c.isAdded(n+1)) {
+		if line := lines.Line(n); len(line) <= match.MaxLine {
 			c.add(n, line, o)
 		}
 	}

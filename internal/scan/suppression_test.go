@@ -1,0 +1,298 @@
+package scan_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/scan/suppress"
+)
+
+// suppressed are "path:line rule" of suppressed findings.
+func suppressed(r *scan.Result) []string { return places(&scan.Result{Findings: r.Suppressed}) }
+
+func TestSuppression(t *testing.T) {
+	t.Parallel()
+	evil := regex("s/eval", `eval\(`)
+	long := strings.Repeat("-", match.MaxLine)
+	for name, tt := range map[string]struct {
+		text       string
+		rules      []rule.Rule
+		request    scan.Request
+		selection  scan.Selection
+		found      []string
+		suppressed []string
+	}{
+		"nothing asked for": {
+			text: "+eval( // prwarden:ignore s/eval\n+// prwarden:ignore\n", request: scan.Request{Unsuppressed: true},
+			found: []string{"a:1 s/eval"},
+		},
+		"a reason is required": {
+			text: "+eval( // prwarden:ignore s/eval\n+eval( // prwarden:ignore s/eval -- why\n", request: scan.Request{RequireReason: true},
+			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval"}, suppressed: []string{"a:2 s/eval"},
+		},
+		"a day is no reason": {
+			text: "+eval( // prwarden:ignore s/eval -- until 2030-01-01\n", request: scan.Request{RequireReason: true},
+			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval"},
+		},
+		"two lines on": {
+			text:  "+// prwarden:ignore s/eval -- why\n+\n+eval(\n",
+			found: []string{"a:1 meta/suppression-unused", "a:3 s/eval"},
+		},
+		"the line before": {
+			text:  "+eval(\n+// prwarden:ignore s/eval -- why\n",
+			found: []string{"a:1 s/eval", "a:2 meta/suppression-unused"},
+		},
+		"the first line of the file": {text: "+eval( // prwarden:ignore s/eval -- why", suppressed: []string{"a:1 s/eval"}},
+		"a line that speaks of what it accepts": {
+			text:       "+// prwarden:ignore s/eval -- eval( is fine\n+eval(\n",
+			suppressed: []string{"a:1 s/eval", "a:2 s/eval"},
+		},
+		"both lines have one": {
+			text:       "+eval( // prwarden:ignore s/eval -- why\n+eval( // prwarden:ignore s/eval -- why\n",
+			suppressed: []string{"a:1 s/eval", "a:2 s/eval"},
+		},
+		"the other line has one for another rule": {
+			text:       "+// prwarden:ignore s/eval -- why\n+eval( // prwarden:ignore s/slow -- why\n",
+			rules:      []rule.Rule{evil, regex("s/slow", "slow$")},
+			suppressed: []string{"a:2 s/eval"}, found: []string{"a:2 meta/suppression-unused"},
+		},
+		"CRLF": {text: "+// prwarden:ignore s/eval -- why\r\n+eval(\r\n", suppressed: []string{"a:2 s/eval"}},
+		"in a line that is too long": {
+			text: "+" + long + " prwarden:ignore s/eval\n+eval(\n+" + long + " prwarden:ignore\n", found: []string{"a:2 s/eval"},
+		},
+		"before a line that is too long": {text: "+// prwarden:ignore s/eval -- why\n+" + long + " eval(\n"},
+		"a rule that is not selected": {
+			text: "+// prwarden:ignore s/eval -- why\n+eval(\n", rules: []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault))},
+			selection: scan.SelectCustom,
+		},
+		"a default rule that an organization's shadows": {
+			text: "+// prwarden:ignore s/eval -- why\n+eval(\n", rules: []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault)), regex("s/eval", "never")},
+			found: []string{"a:1 meta/suppression-unused"},
+		},
+		"a multiline rule, by its first line": {
+			text: "+// prwarden:ignore s/block -- why\n+{ // prwarden:ignore s/block -- why\n+\n+} // prwarden:ignore s/block -- why\n", rules: []rule.Rule{regex("s/block", `(?s)\{.*\}`, multiline)},
+			suppressed: []string{"a:2 s/block"}, found: []string{"a:1 meta/suppression-unused", "a:4 meta/suppression-unused"},
+		},
+		"a multiline rule that starts on an old line": {
+			text: " x prwarden:ignore s/block -- why\n {\n+}\n", rules: []rule.Rule{regex("s/block", `(?s)\{.*\}`, multiline)},
+			suppressed: []string{"a:2 s/block"},
+		},
+		"a multiline rule that matches on the old line before": {
+			text: " x{} // prwarden:ignore s/block -- why\n+{}\n", rules: []rule.Rule{regex("s/block", `(?s)\{.*?\}`, multiline)},
+			found: []string{"a:2 s/block"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rules := tt.rules
+			if rules == nil {
+				rules = []rule.Rule{evil}
+			}
+			got, err := try(t, &pull{files: []scan.File{marked("a", tt.text)}}, rules, setup{request: tt.request, selection: tt.selection})
+			require.NoError(t, err)
+			assert.Equal(t, append([]string{}, tt.found...), places(got))
+			assert.Equal(t, append([]string{}, tt.suppressed...), suppressed(got))
+			sum := 0
+			for _, n := range got.Summary {
+				sum += n
+			}
+			assert.Equal(t, len(tt.found), sum, "suppressed ones don't count")
+		})
+	}
+}
+
+// Of a rule that ran out of time nobody knows what it would have found.
+func TestSuppressionOfAStoppedRule(t *testing.T) {
+	t.Parallel()
+	slow := regex("s/slow", `(?s)a.*z|a`, multiline)
+	text := strings.Repeat(strings.Repeat("a", 100)+"\n", 5000) + "// prwarden:ignore s/slow, s/fast\nb\n"
+	got := run(t, &pull{files: []scan.File{file("x", text)}}, slow, regex("s/fast", "c$"))
+	require.Len(t, got.Skips, 1)
+	last := got.Findings[len(got.Findings)-1]
+	assert.Equal(t, "This `prwarden:ignore` is not needed for s/fast: nothing is found here or on the next line. Remove it.", last.Message)
+}
+
+func TestSuppressionOfExcludedAndBinaryFiles(t *testing.T) {
+	t.Parallel()
+	p := &pull{sides: both("version: 1\nexclude: ['vendor/**']\n"), files: []scan.File{
+		file("binary", "prwarden:ignore\x00\n"), file("vendor/x", "// prwarden:ignore\n"),
+	}}
+	assert.Empty(t, run(t, p, regex("x", "x")).Findings)
+}
+
+// A comment on the line before changes no fingerprint, whether or not it
+// suppresses.
+func TestSuppressionKeepsFingerprints(t *testing.T) {
+	t.Parallel()
+	all := run(t, &pull{files: []scan.File{file("a", "eval(\neval(\nx eval(\neval(\n")}}, regex("eval", `eval\(`)).Findings
+	got := run(t, &pull{files: []scan.File{file("a", "eval(\n# prwarden:ignore eval -- why\neval(\nx eval(\neval(\n")}}, regex("eval", `eval\(`))
+	require.Len(t, all, 4)
+	require.Len(t, got.Suppressed, 1)
+	require.Len(t, got.Findings, 3)
+	assert.Equal(t, all[1].Fingerprint, got.Suppressed[0].Fingerprint)
+	for i, n := range []int{0, 2, 3} {
+		assert.Equal(t, all[n].Fingerprint, got.Findings[i].Fingerprint)
+	}
+}
+
+func TestReasonIsMaskedAndCut(t *testing.T) {
+	t.Parallel()
+	rules := []rule.Rule{regex("eval", `eval\(`), regex("s", `tok_\w+`, redact)}
+	reason := func(comment string) string {
+		got := run(t, &pull{files: []scan.File{file("a", comment+"\neval(\n")}}, rules...)
+		require.NotEmpty(t, got.Suppressed)
+		return got.Suppressed[len(got.Suppressed)-1].Suppression.Reason
+	}
+	assert.Equal(t, "not ****, but ****", reason("# prwarden:ignore eval -- not tok_a, but tok_b"))
+	assert.Equal(t, "a\ufffd", reason("# prwarden:ignore eval -- a\xff"))
+	assert.Equal(t, strings.Repeat("é", 250), reason("# prwarden:ignore eval -- "+strings.Repeat("é", 400)))
+
+	// What is not an id is not repeated: it may be a secret.
+	secret := regex("s", `[0-9a-f]{32}`, redact)
+	got := run(t, &pull{files: []scan.File{file("a", "# prwarden:ignore x, "+strings.Repeat("0f", 16)+"\n")}}, secret, regex("x", `y`))
+	require.Len(t, got.Findings, 2)
+	assert.NotContains(t, fmt.Sprintf("%+v", got.Findings), "0f0f0f")
+	assert.Equal(t, "There is no rule with the id that this `prwarden:ignore` names as number 2: correct the id or remove it. "+
+		"This `prwarden:ignore` is not needed for custom/x: nothing is found here or on the next line. Remove it.", got.Findings[1].Message)
+}
+
+func TestSuppressionLimit(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("todo // prwarden:ignore todo\n", 30) + "fix // prwarden:ignore fix\n"
+	p := func() *pull { return &pull{files: []scan.File{file("a", text), file("b", text)}} }
+	rules := []rule.Rule{regex("todo", "^todo"), regex("fix", "^fix", severity(rule.High))}
+	got, err := try(t, p(), rules, setup{limit: 40})
+	require.NoError(t, err)
+	assert.Empty(t, got.Findings)
+	assert.Len(t, got.Suppressed, 40)
+	assert.True(t, got.Truncated)
+	high := 0
+	for _, f := range got.Suppressed {
+		if f.Severity == rule.High {
+			high++
+		}
+	}
+	assert.Equal(t, 2, high, "the most severe ones are kept")
+	got, err = try(t, p(), rules, setup{limit: 62})
+	require.NoError(t, err)
+	assert.Len(t, got.Suppressed, 62)
+	assert.False(t, got.Truncated)
+}
+
+// A pull request can't bury what else is found under comments that are wrong.
+func TestSuppressionsBuryNothing(t *testing.T) {
+	t.Parallel()
+	p := &pull{}
+	const each = 1000
+	for _, path := range []string{"a", "b", "c"} {
+		p.files = append(p.files, file(path,
+			strings.Repeat("// prwarden:ignore\n", each)+strings.Repeat("// prwarden:ignore low -- x until 2020-01-01\n", each)+
+				strings.Repeat("// prwarden:ignore low\n", each)+"low!\n"))
+	}
+	got := run(t, p, regex("low", "low!", severity(rule.Info)))
+	counts := map[string]int{}
+	var more []string
+	prints := map[string]bool{}
+	for _, f := range got.Findings {
+		counts[f.RuleID]++
+		prints[f.Fingerprint] = true
+		if strings.HasPrefix(f.Message, "There are ") {
+			more = append(more, f.RuleID+": "+f.Message)
+		}
+	}
+	assert.Equal(t, map[string]int{"meta/suppression-malformed": 21, "meta/suppression-expired": 21, "meta/suppression-unused": 21}, counts)
+	assert.Len(t, got.Suppressed, 3)
+	assert.Len(t, prints, len(got.Findings))
+	assert.Equal(t, []string{
+		"meta/suppression-malformed: There are 2980 more of these, which are not listed one by one.",
+		"meta/suppression-expired: There are 2980 more of these, which are not listed one by one.",
+		"meta/suppression-unused: There are 2977 more of these, which are not listed one by one.",
+	}, more)
+	assert.False(t, got.Truncated)
+	assert.Equal(t, 42, got.Summary[rule.Warning])
+	assert.Equal(t, 21, got.Summary[rule.Low])
+
+	// Where there is room for few, what rules found goes before what is as severe.
+	text := strings.Repeat("// prwarden:ignore\n", 100) + strings.Repeat("fix\n", 4)
+	got, err := try(t, &pull{files: []scan.File{file("a", text)}}, []rule.Rule{regex("fix", "fix")}, setup{limit: 5})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a:1 meta/suppression-malformed", "a:101 custom/fix", "a:102 custom/fix", "a:103 custom/fix", "a:104 custom/fix"}, places(got))
+	assert.True(t, got.Truncated)
+}
+
+// FuzzSuppression holds a scan with comments against one that does not look at
+// them: nothing may be lost, and nothing changed.
+func FuzzSuppression(f *testing.F) {
+	f.Add([]byte("eval( // prwarden:ignore eval -- why\n\nprwarden:ignore a/todo, eval\ntodo eval(\n"), uint16(0xFFFF))
+	f.Add([]byte("{\n// prwarden:ignore block -- x until 2030-01-01\n{\n}\r\n}\n"), uint16(0x5))
+	f.Add([]byte("# prwarden:ignore todo\ntok_a prwarden:ignore s -- tok_a\n"), uint16(0xFF))
+	rules := []rule.Rule{
+		regex("eval", `eval\(`, severity(rule.High)), regex("a/todo", "(?i)todo", severity(rule.Low)), regex("block", `(?s)\{.*?\}`, multiline),
+		regex("s", `tok_\w+`, redact, severity(rule.Critical)), regex("weak", `[ \t]+$`, severity(rule.Info)),
+	}
+	f.Fuzz(func(t *testing.T, text []byte, added uint16) {
+		if len(text) > 4<<10 {
+			return
+		}
+		all := file("a", string(text))
+		if added != 0xFFFF && len(all.Added) > 0 && all.Added[0].Last > 0 {
+			last := all.Added[0].Last
+			all.Added = nil
+			for n := 1; n <= last; n++ {
+				if k := len(all.Added) - 1; added>>(n%16)&1 == 0 {
+					continue
+				} else if k >= 0 && all.Added[k].Last == n-1 {
+					all.Added[k].Last = n
+				} else {
+					all.Added = append(all.Added, scan.LineRange{First: n, Last: n})
+				}
+			}
+		}
+		plain, err := try(t, &pull{files: []scan.File{all}}, rules, setup{request: scan.Request{Unsuppressed: true}})
+		require.NoError(t, err)
+		got, err := try(t, &pull{files: []scan.File{all}}, rules, setup{})
+		require.NoError(t, err)
+		want := map[string]scan.Finding{}
+		key := func(f scan.Finding) string { return fmt.Sprint(f.RuleID, f.Line) }
+		for _, f := range plain.Findings {
+			want[key(f)] = f
+		}
+		lines := match.SplitLines(text)
+		check := func(f scan.Finding) {
+			by := f.Suppression
+			f.Suppression = nil
+			require.Equal(t, want[key(f)], f)
+			delete(want, key(f))
+			if by == nil {
+				return
+			}
+			require.True(t, by.Line == f.Line || by.Line == f.Line-1)
+			d, ok := suppress.Parse(lines.Line(by.Line))
+			require.True(t, ok)
+			require.Empty(t, d.Mistake)
+			require.Contains(t, d.IDs, f.RuleID)
+			require.NotRegexp(t, `tok_\w`, by.Reason)
+		}
+		for _, f := range got.Findings {
+			if !strings.HasPrefix(f.RuleID, "meta/") {
+				check(f)
+				continue
+			}
+			require.True(t, bytes.HasPrefix(lines.Line(f.Line)[f.Column-1:], []byte(suppress.Marker)))
+			require.LessOrEqual(t, f.EndColumn, len(lines.Line(f.Line))+1)
+		}
+		for _, f := range got.Suppressed {
+			require.NotNil(t, f.Suppression)
+			check(f)
+		}
+		require.Empty(t, want, "findings that are nowhere")
+	})
+}
