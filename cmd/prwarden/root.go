@@ -43,7 +43,7 @@ REST and a gRPC API.`,
 	root.SetUsageFunc(manual.Usage)
 	root.CompletionOptions.DisableDefaultCmd = true // there is our own
 	root.AddGroup(&cobra.Group{ID: groupClient, Title: "Scan:"})
-	addGroup(root, groupClient, newReview(st), newScan(st))
+	addGroup(root, groupClient, newReview(st), newScan(st), newRules(st))
 	if server := serverCommands(st); len(server) > 0 {
 		root.AddGroup(&cobra.Group{ID: groupServer, Title: "Run the service:"})
 		addGroup(root, groupServer, server...)

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/rules"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/rule/schema"
+)
+
+func newRules(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "Write rules: check, test, try and explain them",
+		Long: `Check, test, try and explain rules. No server is needed: these commands read
+files and the default ruleset, which is part of the program.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("unknown command %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesExplain(st), newRulesList(st), newRulesSchema(st))
+	return cmd
+}
+
+// addLook adds the flags that say how a command prints.
+func addLook(cmd *cobra.Command, l *rules.Look) {
+	cmd.Flags().StringVar(&l.Output, "output", rules.OutputText, "How to print: text or json.")
+	cmd.Flags().StringVar(&l.Color, "color", terminal.ColorAuto, "When to use colours: auto, always or never.")
+}
+
+func newRulesCheck(st cli.Streams) *cobra.Command {
+	var in rules.CheckInput
+	cmd := &cobra.Command{
+		Use:   "check [FILE...]",
+		Short: "Find every mistake in rules files",
+		Long: `Find every mistake in rules files at once, each with its line and a hint: what
+the server would report as meta/rules-file-invalid, ids that default rules have,
+and cases that fail. Warnings tell what is allowed and probably not meant:
+unknown ids under disable and override, globs that match in the root folder
+only, patterns that cost much.
+
+Without FILE it is .prwarden/rules.yml. A file of that name has the limits of a
+repository's file, another those of a file for scan --rules.
+
+A text that is no YAML is told alone: what follows it can't be read for sure.
+
+Exit status: 0 when the files are fine, 1 when one has a mistake (with --strict
+also a warning), 2 when the command line is wrong or a file can't be read.`,
+		Example: `  # Is the rules file of this repository fine?
+  prwarden rules check
+
+  # In CI: warnings count too
+  prwarden rules check --strict rules/*.yml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Files = args
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return rules.Check(ctx, st, in)
+		},
+	}
+	cmd.Flags().BoolVar(&in.Strict, "strict", false, "Fail on warnings too.")
+	addLook(cmd, &in.Look)
+	return cmd
+}
+
+func newRulesTest(st cli.Streams) *cobra.Command {
+	var in rules.TestInput
+	cmd := &cobra.Command{
+		Use:   "test [FILE [SAMPLE...]]",
+		Short: "Run the cases of rules, and annotated sample files",
+		Long: `Run the cases of the rules in FILE, and match the rules that sample files name
+in comments on these files:
+
+  # prwarden: expect no-print, style/other
+  print(1)
+  # prwarden: ok no-print
+  blueprint(1)
+
+Each annotation is about the next line that holds none: "expect" says that the
+rules must match it, "ok" that they must not. Every other match of a rule that
+the sample names fails too. Samples may name rules of FILE and default rules;
+the paths of rules are not looked at. Of a folder the files with annotations are
+taken.
+
+Without FILE: the default ruleset, and .prwarden/rules.yml if there is one.
+
+Exit status: 0 when all pass, 1 when something fails or FILE has mistakes, 2
+when the command line is wrong or a file can't be read.`,
+		Example: `  # The cases of the default rules and of the repository's own
+  prwarden rules test
+
+  # Cases, and samples in a folder
+  prwarden rules test rules.yml samples/`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				in.File, in.Samples = args[0], args[1:]
+			}
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return rules.Test(ctx, st, in)
+		},
+	}
+	cmd.Flags().BoolVarP(&in.Verbose, "verbose", "v", false, "Name also what passes.")
+	addLook(cmd, &in.Look)
+	return cmd
+}
+
+func newRulesTry(st cli.Streams) *cobra.Command {
+	var in rules.TryInput
+	cmd := &cobra.Command{
+		Use:   "try PATTERN PATH...",
+		Short: "Show where a pattern matches in files, and what it costs",
+		Long: `Show where a pattern matches in files and folders, as a rule with that pattern
+would: the first match on each line, or with --multiline the matches on the
+whole file. In the end stderr tells how many there are, what the pattern costs,
+and how it could cost less.
+
+.git, binary files and files over 1 MiB are left out.
+
+Exit status: 0 whether there are matches or not, 2 when the pattern or the
+command line is wrong, 3 when a file can't be read.`,
+		Example: `  # Where would this rule fire?
+  prwarden rules try 'fmt\.Print(ln|f)?\(' . --include '**/*.go'`,
+		Args: args(func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return cli.Usagef("a PATTERN and a PATH are needed, as in `prwarden rules try 'print\\(' .`")
+			}
+			return nil
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Pattern, in.Paths = args[0], args[1:]
+			ctx, stop := cli.Interruptible(cmd.Context())
+			defer stop()
+			return rules.Try(ctx, st, in)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&in.Multiline, "multiline", false, "Match on whole files.")
+	flags.StringArrayVar(&in.Include, "include", nil, "Look only at files that this `GLOB` matches, below the PATH; may be repeated.")
+	flags.StringArrayVar(&in.Exclude, "exclude", nil, "Leave out files that this `GLOB` matches, below the PATH; may be repeated.")
+	flags.IntVar(&in.Limit, "limit", 100, "How many matches are shown; 0 for all.")
+	addLook(cmd, &in.Look)
+	return cmd
+}
+
+func newRulesExplain(st cli.Streams) *cobra.Command {
+	var in rules.ExplainInput
+	cmd := &cobra.Command{
+		Use:   "explain ID",
+		Short: "Show everything about a rule",
+		Long: `Show everything about a default rule or one of the rules file: what it finds and
+what it leaves, its pattern in words, the files it looks at, what it costs, where
+to read more, and how to switch it off, change it, or suppress one finding.
+
+Exit status: 0, or 2 when there is no such rule.`,
+		Example: `  prwarden rules explain security/no-eval`,
+		Args: args(func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return cli.Usagef("one ID is needed, as in `prwarden rules explain security/no-eval`")
+			}
+			return nil
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID = args[0]
+			return rules.Explain(cmd.Context(), st, in)
+		},
+	}
+	cmd.Flags().StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
+	addLook(cmd, &in.Look)
+	return cmd
+}
+
+func newRulesList(st cli.Streams) *cobra.Command {
+	var in rules.ListInput
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the rules that apply here",
+		Long: `List the default rules and those of the rules file, with the severities that
+they have here. Those that the file disables are marked.`,
+		Example: `  # The worst
+  prwarden rules list --severity high
+
+  # One category, for programs
+  prwarden rules list --category secrets --output json`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return rules.List(cmd.Context(), st, in) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
+	flags.StringVar(&in.Severity, "severity", "", "Only rules that are as severe as this or more.")
+	flags.StringVar(&in.Category, "category", "", "Only rules of this category.")
+	addLook(cmd, &in.Look)
+	return cmd
+}
+
+func newRulesSchema(st cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the rules file",
+		Long: `Print the JSON Schema of the rules file, by which editors complete and check it.
+Editors with the YAML language server take it from a line in the rules file,
+which names a copy, or the URL that the schema has as its $id:
+
+  # yaml-language-server: $schema=rules.schema.json`,
+		Example: `  prwarden rules schema > rules.schema.json`,
+		Args:    args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := st.Out.Write(schema.JSON())
+			return err
+		},
+	}
+}

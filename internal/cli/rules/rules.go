@@ -1,0 +1,121 @@
+// Package rules is what the subcommands of `prwarden rules` do: they check,
+// test, try and explain rules, for people who write them.
+package rules
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
+)
+
+// The formats of what commands print.
+const (
+	OutputText = "text"
+	OutputJSON = "json"
+)
+
+// Look is how a command prints.
+type Look struct {
+	Output string // OutputText or OutputJSON
+	Color  string // see terminal.Colors
+}
+
+func (l Look) check() error {
+	switch {
+	case l.Output != OutputText && l.Output != OutputJSON:
+		return cli.Usagef("--output: %q is not a format; use %s or %s", l.Output, OutputText, OutputJSON)
+	case l.Color != terminal.ColorAuto && l.Color != terminal.ColorAlways && l.Color != terminal.ColorNever:
+		return cli.Usagef("--color: %q is not allowed; use %s, %s or %s", l.Color, terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever)
+	}
+	return nil
+}
+
+// page is where text for people goes.
+type page struct {
+	w     io.Writer
+	paint terminal.Painter
+	width int
+}
+
+func newPage(st cli.Streams, l Look) page {
+	return page{w: st.Out, paint: terminal.Painter(terminal.Colors(st.Out, l.Color, st.Lookup)), width: terminal.Width(st.Out, st.Lookup("COLUMNS"))}
+}
+
+func (p page) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
+
+// wrapped prints text in lines that fit, each after a lead.
+func (p page) wrapped(lead, text string) {
+	for _, line := range terminal.Wrap(terminal.Safe(text), p.width-terminal.Columns(lead)) {
+		p.printf("%s%s\n", lead, line)
+	}
+}
+
+// writeJSON writes a value for programs, safe to print.
+func writeJSON(w io.Writer, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, terminal.SafeJSON(data))
+	return err
+}
+
+// own is the path of the rules file of the folder that a command runs in.
+func own() string { return filepath.FromSlash(rule.FilePath) }
+
+// ofRepository says whether a path is that of a repository's rules file, which
+// has tighter bounds than other rules files.
+func ofRepository(path string) bool {
+	path = filepath.ToSlash(filepath.Clean(path))
+	return path == rule.FilePath || strings.HasSuffix(path, "/"+rule.FilePath)
+}
+
+// read reads a rules file.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		if path == own() && errors.Is(err, fs.ErrNotExist) {
+			return nil, cli.Usagef("there is no %s here; name the rules file", path)
+		}
+		return nil, cli.Usagef("the rules file can't be read: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, rule.MaxOwnFileSize+1))
+	if err != nil {
+		return nil, cli.Usagef("the rules file can't be read: %w", err)
+	}
+	return data, nil
+}
+
+// count says how many there are of something.
+func count(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
+
+// origins says for messages whose rule has an id.
+func origins(list []rule.Rule) func(id string) (rule.Origin, bool) {
+	byID := make(map[string]rule.Origin, len(list))
+	for _, r := range list {
+		byID[r.FullID()] = r.Origin
+	}
+	return func(id string) (rule.Origin, bool) {
+		o, ok := byID[id]
+		return o, ok
+	}
+}
+
+// loadDefaults returns the default ruleset.
+func loadDefaults() ([]rule.Rule, error) { return defaults.Load() }
