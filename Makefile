@@ -43,10 +43,11 @@ race: need-go need-git need-postgres ## Run every test with the race detector (n
 test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3)
 	@.ci/property-test
 
-lint: need-go tools-lint ## Check format, import directions and style
+lint: need-go tools-lint ## Check format, import directions, style, and the workflows in docs/ci.md
 	@unformatted=$$(gofmt -l cmd gen internal migrations); \
 	  if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:" $$unformatted; exit 1; fi
 	@bin/golangci-lint run
+	@bin/workflows .github/actions/*/action.yml docs/ci.md
 
 lint-openapi: ## Lint the OpenAPI document by every rule of Spectral and OWASP (needs Node.js)
 	@.ci/lint-openapi

@@ -15,10 +15,10 @@ $(tools_generators): internal/tools/go.mod internal/tools/go.sum $(wildcard inte
 	@cd internal/tools && go build -buildvcs=false -o ../../bin/ tool ./cmd/...
 	@touch $@
 
-$(tools_linters): internal/tools/lint/go.mod internal/tools/lint/go.sum
+$(tools_linters): internal/tools/lint/go.mod internal/tools/lint/go.sum $(wildcard internal/tools/lint/cmd/*/*.go)
 	@mkdir -p bin
-	@echo "Building golangci-lint and govulncheck into bin/; the first time takes some minutes."
-	@cd internal/tools/lint && go build -buildvcs=false -o ../../../bin/ tool
+	@echo "Building golangci-lint, govulncheck and actionlint into bin/; the first time takes some minutes."
+	@cd internal/tools/lint && go build -buildvcs=false -o ../../../bin/ tool ./cmd/...
 	@touch $@
 
 $(tools_sdks): internal/tools/sdk/install.sh internal/tools/sdk/pom.xml internal/tools/sdk/requirements.txt gen/typescript/package-lock.json | need-languages
@@ -29,7 +29,7 @@ $(tools_sdks): internal/tools/sdk/install.sh internal/tools/sdk/pom.xml internal
 
 tools: $(tools_generators) ## Build the code generators into bin/
 
-tools-lint: $(tools_linters) ## Build golangci-lint and govulncheck into bin/
+tools-lint: $(tools_linters) ## Build golangci-lint, govulncheck and actionlint into bin/
 
 tools-sdks: $(tools_sdks) ## Install the generators for Python, TypeScript and Java into bin/sdk
 
