@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
 )
 
 func newCompletion(st cli.Streams) *cobra.Command {
@@ -55,13 +56,16 @@ The script for bash needs the package bash-completion.`,
 }
 
 // choices are the values of flags that have few, by the flag's name, which
-// means the same in every command.
+// means the same in every command but those that are named with it.
 func choices() map[string][]string {
 	return map[string][]string{
-		"format":    {cli.FormatTable, cli.FormatJSON},
-		"log-level": {"debug", "info", "warn", "error"},
-		"ruleset":   {"default", "custom"},
-		"scopes":    {"reviews:read", "reviews:write", "rules:read", "rules:write", "keys:admin"},
+		"color":        {terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever},
+		"fail-on":      {"critical", "high", "medium", "warning", "low", "info", cli.FailNever},
+		"log-level":    {"debug", "info", "warn", "error"},
+		"ruleset":      {"default", "custom"},
+		"scan ruleset": {cli.RulesetRepository, cli.RulesetDefault},
+		"suppressed":   {cli.SuppressedInclude, cli.SuppressedOmit},
+		"scopes":       {"reviews:read", "reviews:write", "rules:read", "rules:write", "keys:admin"},
 	}
 }
 
@@ -74,7 +78,11 @@ func completeValues(cmd *cobra.Command, choices map[string][]string) {
 			return // a switch
 		}
 		value, _ := pflag.UnquoteUsage(f)
-		switch words, few := choices[f.Name]; {
+		words, few := choices[cmd.Name()+" "+f.Name]
+		if !few {
+			words, few = choices[f.Name]
+		}
+		switch {
 		case few:
 			must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 		case value == "FILE", f.Name == "database", f.Name == "output":

@@ -101,7 +101,7 @@ func TestChoicesAreOfFlags(t *testing.T) {
 	t.Parallel()
 	flags := map[string]bool{}
 	for _, cmd := range commands(newRoot(cli.Streams{})) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name], flags[cmd.Name()+" "+f.Name] = true, true })
 	}
 	for name := range choices() {
 		assert.True(t, flags[name], name)

@@ -100,8 +100,9 @@ func TestUsageErrors(t *testing.T) {
 		{"bad repository", nil, []string{"review", "web", "1"}, []string{`"web" is not a repository`}},
 		{"no key", nil, []string{"review", "acme/web", "1"}, []string{"no API key: set PRWARDEN_API_KEY or give --key-file"}},
 		{"no name", nil, []string{"keys", "create", "--org", "acme"}, []string{"--org and --name are required"}},
-		{"scan of changes", nil, []string{"scan", "."}, []string{"--all is needed", "See `prwarden scan --help`"}},
-		{"scan of nothing", nil, []string{"scan", "--all"}, []string{"the PATH is missing, as in `prwarden scan --all .`"}},
+		{"scan of two", nil, []string{"scan", "a", "b"}, []string{"accepts at most 1 arg(s), received 2", "See `prwarden scan --help`"}},
+		{"scan of two kinds", nil, []string{"scan", "--all", "--staged"}, []string{"--all, --staged and --base exclude each other"}},
+		{"scan of nothing", nil, []string{"scan", ""}, []string{"the PATH is empty"}},
 		{"scanner open to all", nil, []string{"scanner", "--grpc-addr", ":0"}, []string{"--insecure"}},
 	}
 	for _, tt := range tests {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -11,45 +9,56 @@ import (
 func newScan(st cli.Streams) *cobra.Command {
 	var in cli.ScanInput
 	cmd := &cobra.Command{
-		Use:   "scan --all PATH",
-		Short: "Scan the files of a folder, without a server",
-		Long: `Scan every file of a folder, or one file, as a review scans the lines that a pull
-request adds. Only .git is left out. Findings go to stdout in the order of files
-and lines, as they are found; everything else goes to stderr.
+		Use:   "scan [PATH]",
+		Short: "Scan changes or files on this machine, without a server",
+		Long: `Scan what is changed in a git repository, as a review scans what a pull request
+changes: by default the files of the work tree against the last commit, new ones
+that are not ignored included. --staged is for what is going to be committed,
+--base for what a branch changes, and --all for every file of a folder, which
+needs no git. Without PATH it is the whole repository, else what is there.
 
-Beside the default ruleset, the folder's own .prwarden/rules.yml applies. --rules
-gives another rules file instead of it, with up to 5,000 rules.
+Beside the default ruleset the repository's .prwarden/rules.yml applies: of the
+base commit with --base, as for a pull request, else as it is in what is scanned.
+--rules gives another rules file instead of it, with up to 5,000 rules.
 
-Binary files, files over 1 MiB and lines over 16 KiB are skipped and counted.
+The repository is only read. Nothing is fetched, and no hook, filter or other
+program that its configuration names is run.
 
-Exit status: 0 when the scan went through, whatever was found, also when files
-were skipped or a rule was stopped in one, which stderr tells; 2 when the command
-line or a rules file is wrong; 3 when something could not be read or the scan was
-interrupted.`,
-		Example: `  # What do the default rules and the repository's own find in this folder?
-  prwarden scan --all .
+Exit status: 0 when no finding reaches --fail-on, 1 when one does, 2 when the
+command line or a rules file is wrong, 3 when something could not be read or the
+scan did not go through.`,
+		Example: `  # What would a review say of my changes so far, and of what I am committing?
+  prwarden scan
+  prwarden scan --staged
 
-  # Only your own rules, for programs: an object a line
-  prwarden scan --all src --no-default-rules --rules rules.yml --format json`,
-		Args: args(func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("the PATH is missing, as in `prwarden scan --all .`")
-			}
-			return cobra.ExactArgs(1)(cmd, args)
-		}),
+  # The whole branch, as a pull request to main, for GitHub code scanning
+  prwarden scan --base origin/main --output table --output sarif=prwarden.sarif
+
+  # Every file of a folder, with your own rules only, an object of JSON a line
+  prwarden scan --all src --no-default-rules --rules rules.yml --output jsonl`,
+		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.Path = args[0]
+			if len(args) > 0 {
+				if in.Path = args[0]; in.Path == "" {
+					return cli.Usagef("the PATH is empty; leave it out for the whole repository")
+				}
+			}
 			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
 			return cli.Scan(ctx, st, in)
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&in.All, "all", false, "Look at every file, whether it was changed or not. Required so far.")
-	flags.StringVar(&in.RulesFile, "rules", "", "A rules `FILE` to apply instead of the folder's own.")
+	flags.BoolVar(&in.Staged, "staged", false, "Scan what is going to be committed: the index, as it is.")
+	flags.StringVar(&in.Base, "base", "", "Scan what --head changes since it left this `REF`.")
+	flags.StringVar(&in.Head, "head", cli.HeadDefault, "The `REF` to scan with --base.")
+	flags.BoolVar(&in.All, "all", false, "Scan every file, whether it was changed or not, without git.")
+	flags.StringVar(&in.RulesFile, "rules", "", "A rules `FILE` to apply instead of the repository's own.")
 	flags.BoolVar(&in.NoDefaults, "no-default-rules", false, "Leave out the default ruleset.")
-	flags.StringVar(&in.Format, "format", cli.FormatTable, "How findings are written: table, or json (an object a line).")
+	flags.StringVar(&in.Ruleset, "ruleset", cli.RulesetRepository, "Rules to apply: repository (all), or default (without those of the rules file).")
+	bindOutput(cmd, &in.Output)
+	flags.Lookup("output").Usage += " With --all also " + cli.FormatLines + ", alone: an object of JSON for each finding, as they are found."
 	flags.IntVar(&in.Jobs, "jobs", 0, "How many files are matched at the same time; 0 for the number of processors.")
-	flags.BoolVarP(&in.Verbose, "verbose", "v", false, "Name everything that is skipped.")
+	flags.BoolVarP(&in.Verbose, "verbose", "v", false, "With --all: name everything that is skipped, on stderr.")
 	return cmd
 }

@@ -97,7 +97,7 @@ func TestScanAllTellsWeakRules(t *testing.T) {
 	require.NoError(t, os.WriteFile(rules, []byte("version: 1\nrules:\n"+
 		"- {id: strong, type: regex, pattern: frobnicate, message: m, severity: low}\n"+
 		"- {id: weak, type: regex, pattern: '[a-z]+$', message: m, severity: low}\n"), 0o644))
-	code, out, errOut := s.run(t, ".", "--rules", rules, "--format", "json")
+	code, out, errOut := s.run(t, ".", "--rules", rules, "--output", "jsonl")
 	require.Equal(t, 0, code, errOut)
 	assert.Empty(t, out)
 	assert.Contains(t, errOut, "1 costly rule of "+rules+" ")

@@ -32,7 +32,7 @@ func TestScanIsInterruptedWhileRulesLoad(t *testing.T) {
 	go func() {
 		var out, errOut strings.Builder
 		ended <- cli.Scan(ctx, cli.Streams{Out: &out, Err: &errOut},
-			cli.ScanInput{All: true, Path: root, RulesFile: fifo, Format: cli.FormatTable})
+			all(root, withRules(fifo)))
 	}()
 	select {
 	case err := <-ended:

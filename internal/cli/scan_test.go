@@ -16,11 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
 const printRule = `version: 1
 disable: [none/such]
+override: {none/other: {severity: low}}
 exclude: ["out/**"]
 rules:
   - {id: no-print, type: regex, pattern: 'print\(', message: Use the logger., severity: warning}
@@ -45,39 +48,78 @@ func project(t *testing.T) string {
 	return root
 }
 
-func scanFolder(t *testing.T, in cli.ScanInput) result {
+// scanInput is a scan with the flags that the command has by itself.
+func scanInput(change func(*cli.ScanInput)) cli.ScanInput {
+	in := cli.ScanInput{
+		Head: cli.HeadDefault, Ruleset: cli.RulesetRepository,
+		Output: cli.Output{FailOn: cli.FailNever, Suppressed: cli.SuppressedInclude, Color: terminal.ColorAuto},
+	}
+	change(&in)
+	return in
+}
+
+// all is a scan of every file at a path.
+func all(path string, change ...func(*cli.ScanInput)) cli.ScanInput {
+	return scanInput(func(in *cli.ScanInput) {
+		in.All, in.Path = true, path
+		for _, c := range change {
+			c(in)
+		}
+	})
+}
+
+func lines(in *cli.ScanInput)      { in.Output.Formats = []string{cli.FormatLines} }
+func noDefaults(in *cli.ScanInput) { in.NoDefaults = true }
+
+func withRules(file string) func(*cli.ScanInput) {
+	return func(in *cli.ScanInput) { in.RulesFile = file }
+}
+
+func scanLocally(t *testing.T, in cli.ScanInput, env ...string) result {
 	t.Helper()
 	var out, errOut strings.Builder
-	in.All = true
-	if in.Format == "" {
-		in.Format = cli.FormatTable
-	}
-	err := cli.Scan(t.Context(), cli.Streams{Out: &out, Err: &errOut, Env: []string{"COLUMNS=80"}}, in)
-	return result{err, out.String(), regexp.MustCompile(`in \d+\.\d\d s`).ReplaceAllString(errOut.String(), "in 0.00 s")}
+	err := cli.Scan(t.Context(), cli.Streams{Out: &out, Err: &errOut, Env: append([]string{"COLUMNS=80"}, env...)}, in)
+	took := regexp.MustCompile(`in \d+\.\d\d s`)
+	return result{err, took.ReplaceAllString(out.String(), "in 0.00 s"), took.ReplaceAllString(errOut.String(), "in 0.00 s")}
 }
 
 func TestScan(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	rules := filepath.Join(root, ".prwarden", "rules.yml")
-	r := scanFolder(t, cli.ScanInput{Path: root})
+	r := scanLocally(t, all(root, func(in *cli.ScanInput) { in.Output.FailOn = "critical" }))
 	require.NoError(t, r.err)
-	assert.Equal(t, `warning   main.py:1:1  custom/no-print
-          Use the logger.
-warning   main.py:2:1  custom/no-print
-warning   web/app.min.js:2:1  custom/no-print
-          Use the logger.
-high      web/cart.js:1:1  security/no-eval
-          Parse the value instead of running it, with JSON.parse for data or a
-          map of functions for choices.
+	assert.Equal(t, `main.py
+  1:1  warning   custom/no-print
+       Use the logger.
+       │ print(1)
+  2:1  warning   custom/no-print
+       │ print(2)
+
+web/app.min.js
+  2:1  warning   custom/no-print
+       Use the logger.
+       │ print()
+
+web/cart.js
+  1:1  high      security/no-eval
+       Parse the value instead of running it, with JSON.parse for data or a map
+       of functions for choices.
+       │ eval(answer)
+
+Not looked at:
+  logo.png: a binary file
+  web/app.min.js:1: the line is over 16 KiB
+
+4 findings in 4 files (17.2 kB) in 0.00 s: 1 high, 3 warning; 2 not looked at.
+Passed: no finding is critical.
 `, r.out)
 	assert.Equal(t, `applying `+rules+`
 `+rules+`:2: none/such is not a rule of the default ruleset, so it can't be disabled
-4 findings in 4 files (17.2 kB) in 0.00 s: 1 high, 3 warning.
-Not looked at: 1 binary file (5 B), 1 line over 16 KiB (17.0 kB); --verbose names each.
+`+rules+`:3: none/other is not a rule of the default ruleset, so it can't be overridden
 `, r.errOut)
 
-	r = scanFolder(t, cli.ScanInput{Path: root, NoDefaults: true, Format: cli.FormatJSON, Verbose: true, Jobs: 3})
+	r = scanLocally(t, all(root, noDefaults, lines, func(in *cli.ScanInput) { in.Verbose, in.Jobs = true, 3 }))
 	require.NoError(t, r.err)
 	assert.Equal(t, `{"rule_id":"custom/no-print","file":"main.py","line":1,"column":1,"message":"Use the logger.","severity":"warning"}
 {"rule_id":"custom/no-print","file":"main.py","line":2,"column":1,"message":"Use the logger.","severity":"warning"}
@@ -89,6 +131,25 @@ web/app.min.js:1: not looked at: the line is over 16 KiB
 3 findings in 4 files (17.2 kB) in 0.00 s: 3 warning.
 Not looked at: 1 binary file (5 B), 1 line over 16 KiB (17.0 kB).
 `)
+
+	r = scanLocally(t, all(root, func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault; in.Output.FailOn = "high" }))
+	require.ErrorIs(t, r.err, cli.ErrThreshold)
+	assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err))
+	assert.Contains(t, r.out, "1 finding in 4 files (17.2 kB) in 0.00 s: 1 high; 2 not looked at.\nFailed: 1 finding is high or worse.\n")
+}
+
+// The exit status is the same in whatever form findings are written.
+func TestScanReachesTheThreshold(t *testing.T) {
+	t.Parallel()
+	root := project(t)
+	for _, format := range append(report.Formats(), cli.FormatLines) {
+		for failOn, fails := range map[string]bool{"critical": false, "high": true, "info": true, "none": false} {
+			r := scanLocally(t, all(root, func(in *cli.ScanInput) { in.Output.Formats, in.Output.FailOn = []string{format}, failOn }))
+			assert.Equal(t, fails, cli.ExitCode(r.err) == cli.ExitFound, "%s %s: %v", format, failOn, r.err)
+			assert.Equal(t, !fails, r.err == nil, "%s %s: %v", format, failOn, r.err)
+			assert.NotEmpty(t, r.out)
+		}
+	}
 }
 
 func TestScanWithARulesFile(t *testing.T) {
@@ -96,16 +157,16 @@ func TestScanWithARulesFile(t *testing.T) {
 	root := project(t)
 	rules := filepath.Join(t.TempDir(), "mine.yml")
 	require.NoError(t, os.WriteFile(rules, []byte("version: 1\nrules:\n- {id: a/made, type: regex, pattern: '\\(3\\)', message: m, severity: info}\n"), 0o644))
-	r := scanFolder(t, cli.ScanInput{Path: root, RulesFile: rules, NoDefaults: true})
+	r := scanLocally(t, all(root, withRules(rules), noDefaults))
 	require.NoError(t, r.err)
-	assert.Equal(t, "info      out/made.py:1:6  a/made\n          m\n", r.out, "the folder's own excludes it")
+	assert.Contains(t, r.out, "out/made.py\n  1:6  info      a/made\n       m\n", "the folder's own excludes it")
 	assert.NotContains(t, r.errOut, "applying")
-	assert.Contains(t, r.errOut, "1 finding in 5 files (17.2 kB) in 0.00 s: 1 info.\n")
+	assert.Contains(t, r.out, "1 finding in 5 files (17.2 kB) in 0.00 s: 1 info; 2 not looked at.\n")
 
-	r = scanFolder(t, cli.ScanInput{Path: filepath.Join(root, "main.py"), NoDefaults: true, RulesFile: rules})
+	r = scanLocally(t, all(filepath.Join(root, "main.py"), noDefaults, withRules(rules)))
 	require.NoError(t, r.err)
-	assert.Empty(t, r.out)
-	assert.Equal(t, "No findings in 1 file (18 B) in 0.00 s.\n", r.errOut)
+	assert.Equal(t, "No findings in 1 file (18 B) in 0.00 s.\n", r.out)
+	assert.Empty(t, r.errOut)
 }
 
 // Costly rules are named to whoever gave the file, and to nobody else.
@@ -121,10 +182,9 @@ func TestScanTellsCostlyRules(t *testing.T) {
 		return path
 	}
 	tell := func(root, rules string) string {
-		r := scanFolder(t, cli.ScanInput{Path: root, RulesFile: rules})
+		r := scanLocally(t, all(root, withRules(rules)))
 		require.NoError(t, r.err)
-		notice, _, _ := strings.Cut(r.errOut, "No findings in ")
-		return notice
+		return r.errOut
 	}
 	price := func(pattern string) string {
 		c, err := rule.Rule{Pattern: pattern}.Cost()
@@ -133,6 +193,7 @@ func TestScanTellsCostlyRules(t *testing.T) {
 		return c.PerMiB.Round(time.Microsecond).String()
 	}
 	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "a.txt"), []byte("\n"), 0o644))
 	rules := filepath.Join(t.TempDir(), "mine.yml")
 	const weak, short, classes = `[a-z]+$`, `\bif\b`, `[0-9]{4}`
 	assert.Empty(t, tell(root, write(rules)))
@@ -161,7 +222,7 @@ func TestScanTellsCostlyRules(t *testing.T) {
 	assert.True(t, strings.HasSuffix(got, "\n  custom/r08: "+price(short)+"\n  and 2 more\n"), got)
 
 	own := write(filepath.Join(root, ".prwarden", "rules.yml"), weak)
-	r := scanFolder(t, cli.ScanInput{Path: root, Format: cli.FormatJSON})
+	r := scanLocally(t, all(root, lines))
 	require.NoError(t, r.err)
 	assert.Contains(t, r.errOut, "applying "+own)
 	assert.NotContains(t, r.errOut, "costly")
@@ -174,7 +235,7 @@ func TestScanTellsOfMoreMistakes(t *testing.T) {
 	scan := func(mistakes int) string {
 		text := "version: 1\nrules:\n" + strings.Repeat("- {id: a}\n", mistakes)
 		require.NoError(t, os.WriteFile(rules, []byte(text), 0o644))
-		r := scanFolder(t, cli.ScanInput{Path: t.TempDir(), RulesFile: rules})
+		r := scanLocally(t, all(t.TempDir(), withRules(rules)))
 		require.Error(t, r.err)
 		return r.err.Error()
 	}
@@ -188,19 +249,32 @@ func TestScanUsage(t *testing.T) {
 	root := project(t)
 	broken := filepath.Join(t.TempDir(), "broken.yml")
 	require.NoError(t, os.WriteFile(broken, []byte("version: 1\nrules:\n- {id: \"a\\x1b[2J\"}\nexclude: 5\n"), 0o644))
+	set := func(change func(*cli.ScanInput)) func(*cli.ScanInput) { return change }
+	formats := func(list ...string) func(*cli.ScanInput) {
+		return func(in *cli.ScanInput) { in.Output.Formats = list }
+	}
 	for name, tt := range map[string]struct {
 		in   cli.ScanInput
 		want string
 	}{
-		"no --all":       {cli.ScanInput{Path: root, Format: "table"}, "--all is needed"},
-		"format":         {cli.ScanInput{All: true, Path: root, Format: "xml"}, `"xml" is not a format; use table or json`},
-		"jobs":           {cli.ScanInput{All: true, Path: root, Format: "json", Jobs: -1}, "--jobs must be from 1 to 1024"},
-		"no folder":      {cli.ScanInput{All: true, Path: filepath.Join(root, "none"), Format: "json"}, "there is nothing to scan: "},
-		"a device":       {cli.ScanInput{All: true, Path: os.DevNull, Format: "json"}, "is neither a file nor a folder"},
-		"no rules":       {cli.ScanInput{All: true, Path: filepath.Join(root, "web"), Format: "json", NoDefaults: true}, "there are no rules to apply: give --rules"},
-		"no rules file":  {cli.ScanInput{All: true, Path: root, Format: "json", RulesFile: "none.yml"}, "the rules file can't be read"},
-		"broken rules":   {cli.ScanInput{All: true, Path: root, Format: "json", RulesFile: broken}, broken + " is not valid:\n  line 3: rules[0].id: must not have '\\x1b' there"},
-		"all its errors": {cli.ScanInput{All: true, Path: root, Format: "json", RulesFile: broken}, "\n  line 4: exclude: must be a list"},
+		"two kinds":        {all(root, set(func(in *cli.ScanInput) { in.Base = "main" })), "--all, --staged and --base exclude each other"},
+		"two other kinds":  {scanInput(func(in *cli.ScanInput) { in.Staged, in.Base = true, "main" }), "exclude each other"},
+		"head alone":       {scanInput(func(in *cli.ScanInput) { in.Head = "main" }), "--head needs --base"},
+		"format":           {all(root, formats("xml")), `--output: "xml" is not a format; use table, json, sarif, github, gitlab, junit`},
+		"lines of changes": {scanInput(func(in *cli.ScanInput) { in.Path, in.Output.Formats = root, []string{"jsonl"} }), "--output jsonl needs --all"},
+		"lines and more":   {all(root, formats("jsonl", "table")), "--output jsonl stands alone"},
+		"lines to a file":  {all(root, formats("jsonl=x")), "--output jsonl stands alone"},
+		"threshold":        {all(root, set(func(in *cli.ScanInput) { in.Output.FailOn = "bad" })), `--fail-on: "bad" is no severity; use critical,`},
+		"ruleset":          {all(root, set(func(in *cli.ScanInput) { in.Ruleset = "custom" })), `--ruleset: "custom" is neither default nor repository; rules of an organization are on a server`},
+		"no ruleset":       {all(root, noDefaults, set(func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault })), "leave no rule"},
+		"jobs":             {all(root, set(func(in *cli.ScanInput) { in.Jobs = -1 })), "--jobs must be from 1 to 1024"},
+		"no folder":        {all(filepath.Join(root, "none")), "there is nothing to scan: "},
+		"a device":         {all(os.DevNull), "is neither a file nor a folder"},
+		"no rules":         {all(filepath.Join(root, "web"), noDefaults), "there are no rules to apply: give --rules"},
+		"no rules file":    {all(root, withRules("none.yml")), "the rules file can't be read"},
+		"broken rules":     {all(root, withRules(broken)), broken + " is not valid:\n  line 3: rules[0].id: must not have '\\x1b' there"},
+		"all its errors":   {all(root, withRules(broken)), "\n  line 4: exclude: must be a list"},
+		"no repository":    {scanInput(func(in *cli.ScanInput) { in.Path = root }), "is in no git repository, so there are no changes to scan; --all scans every file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -223,13 +297,13 @@ func TestScanFails(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	var errOut strings.Builder
-	err := cli.Scan(t.Context(), cli.Streams{Out: full{}, Err: &errOut}, cli.ScanInput{All: true, Path: root, Format: "json"})
+	err := cli.Scan(t.Context(), cli.Streams{Out: full{}, Err: &errOut}, all(root, lines))
 	require.ErrorContains(t, err, "no space left on device")
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(err))
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = cli.Scan(ctx, cli.Streams{Out: full{}, Err: &errOut}, cli.ScanInput{All: true, Path: root, Format: "json"})
+	err = cli.Scan(ctx, cli.Streams{Out: full{}, Err: &errOut}, all(root, lines))
 	require.ErrorContains(t, err, "interrupted")
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(err))
 }

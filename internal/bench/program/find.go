@@ -109,7 +109,7 @@ func prwarden() Program {
 	return Program{
 		Name: "prwarden",
 		args: func(j Job, cores int) []string {
-			return []string{"scan", "--all", j.dir, "--no-default-rules", "--rules", j.rules, "--format", "json", "--jobs", strconv.Itoa(cores)}
+			return []string{"scan", "--all", j.dir, "--no-default-rules", "--rules", j.rules, "--output", "jsonl", "--fail-on", "none", "--jobs", strconv.Itoa(cores)}
 		},
 		parse: func(output []byte, dir string) ([]Hit, error) {
 			var hits []Hit

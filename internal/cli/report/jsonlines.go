@@ -9,44 +9,36 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
-	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// JSONLines writes findings as JSON, an object a line, with the keys rule_id,
-// file, line, column, message and severity in this order. A path that is not
-// UTF-8 has U+FFFD for what is not, and then there is the key file_bytes with
-// the path in base64, as in the API. It is safe for concurrent use.
-type JSONLines struct {
-	before, after []string // what a rule's findings have around their place
-}
-
-// NewJSONLines prepares for hits that refer to rules by their indexes.
-func NewJSONLines(rules []rule.Rule) *JSONLines {
-	j := &JSONLines{before: make([]string, len(rules)), after: make([]string, len(rules))}
-	for i, r := range rules {
-		j.before[i] = `{"rule_id":` + jsonText(r.FullID()) + `,"file":`
-		j.after[i] = `,"message":` + jsonText(r.Message) + `,"severity":` + jsonText(r.Severity.String())
-	}
-	return j
-}
-
-// Append appends the findings in one file.
-func (j *JSONLines) Append(dst []byte, file string, hits []match.Hit) []byte {
+// JSONLines appends findings in one file to dst as JSON, an object a line, with
+// the keys rule_id, file, line, column, message and severity in this order. A
+// path that is not UTF-8 has U+FFFD for what is not, and then there is the key
+// file_bytes with the path in base64, as in the API.
+func JSONLines(dst []byte, file string, findings []scan.Finding) []byte {
 	name, end := jsonText(file), "}\n"
 	if !utf8.ValidString(file) {
 		name = jsonText(strings.ToValidUTF8(file, "\uFFFD"))
 		end = `,"file_bytes":"` + base64.StdEncoding.EncodeToString([]byte(file)) + `"}` + "\n"
 	}
-	for _, h := range hits {
-		dst = append(dst, j.before[h.Rule]...)
-		dst = append(dst, name...)
-		dst = append(dst, `,"line":`...)
-		dst = strconv.AppendInt(dst, int64(h.Line), 10)
+	type text struct{ before, after string } // what a finding has around its place
+	known := map[[2]string]text{}
+	for _, f := range findings {
+		key := [2]string{f.RuleID, f.Message}
+		t, ok := known[key]
+		if !ok {
+			t = text{
+				before: `{"rule_id":` + jsonText(f.RuleID) + `,"file":` + name + `,"line":`,
+				after:  `,"message":` + jsonText(f.Message) + `,"severity":` + jsonText(f.Severity.String()) + end,
+			}
+			known[key] = t
+		}
+		dst = append(dst, t.before...)
+		dst = strconv.AppendInt(dst, int64(f.Line), 10)
 		dst = append(dst, `,"column":`...)
-		dst = strconv.AppendInt(dst, int64(h.Column), 10)
-		dst = append(dst, j.after[h.Rule]...)
-		dst = append(dst, end...)
+		dst = strconv.AppendInt(dst, int64(f.Column), 10)
+		dst = append(dst, t.after...)
 	}
 	return dst
 }

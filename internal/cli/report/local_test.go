@@ -7,49 +7,32 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
-func localRules() []rule.Rule {
-	return []rule.Rule{
-		{ID: "no-print", Severity: rule.Warning, Message: "Use the logger."},
-		{ID: "secrets/aws-access-key", Severity: rule.Critical, Message: "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead."},
-		{ID: "security/hostile", Severity: rule.Info, Message: "\x1b]0;owned\a <b> \"two\"\nlines\t\u202eand \\ é 日本"},
+func localFindings(places ...scan.Finding) []scan.Finding {
+	rules := map[string]scan.Finding{
+		"custom/no-print":        {Severity: rule.Warning, Message: "Use the logger."},
+		"secrets/aws-access-key": {Severity: rule.Critical, Message: "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead."},
+		"security/hostile":       {Severity: rule.Info, Message: "\x1b]0;owned\a <b> \"two\"\nlines\t\u202eand \\ é 日本"},
 	}
-}
-
-func TestRows(t *testing.T) {
-	t.Parallel()
-	for name, width := range map[string]int{"rows-100": 100, "rows-60": 60} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			rows := report.NewRows(localRules(), width)
-			var b []byte
-			b = rows.Append(b, "cmd/main.go", []match.Hit{{Rule: 0, Line: 3, Column: 2}, {Rule: 0, Line: 9, Column: 14}, {Rule: 1, Line: 12, Column: 5}, {Rule: 0, Line: 1200, Column: 1}})
-			b = rows.Append(b, "a\x1b[2J\rb\n\u202etxt.exe\xff", []match.Hit{{Rule: 2, Line: 1, Column: 1}})
-			b = rows.Append(b, strings.Repeat("very/deep/", 6)+"日本.go", []match.Hit{{Rule: 0, Line: 100200, Column: 3}})
-			golden(t, filepath.Join("testdata", name+".golden"), string(b))
-			for line := range strings.Lines(string(b)) {
-				line = strings.TrimSuffix(line, "\n")
-				assert.Equal(t, terminal.Safe(line), line, "safe to print")
-			}
-		})
+	for i := range places {
+		places[i].Severity, places[i].Message = rules[places[i].RuleID].Severity, rules[places[i].RuleID].Message
 	}
+	return places
 }
 
 func TestJSONLines(t *testing.T) {
 	t.Parallel()
-	lines := report.NewJSONLines(localRules())
 	var b []byte
-	b = lines.Append(b, "cmd/main.go", []match.Hit{{Rule: 0, Line: 3, Column: 2}, {Rule: 1, Line: 12, Column: 5}})
-	b = lines.Append(b, "a \"b\" \\ <c>/é\x1b\u202e\U0001F600\U000E0001", []match.Hit{{Rule: 2, Line: 1, Column: 1}})
-	b = lines.Append(b, "caf\xe9", []match.Hit{{Rule: 0, Line: 2147483647, Column: 16384}})
+	b = report.JSONLines(b, "cmd/main.go", localFindings(scan.Finding{RuleID: "custom/no-print", Line: 3, Column: 2}, scan.Finding{RuleID: "secrets/aws-access-key", Line: 12, Column: 5}))
+	b = report.JSONLines(b, "a \"b\" \\ <c>/é\x1b\u202e\U0001F600\U000E0001", localFindings(scan.Finding{RuleID: "security/hostile", Line: 1, Column: 1}))
+	b = report.JSONLines(b, "caf\xe9", localFindings(scan.Finding{RuleID: "custom/no-print", Line: 2147483647, Column: 16384}))
 	golden(t, filepath.Join("testdata", "lines.jsonl"), string(b))
 }
 
@@ -70,8 +53,7 @@ func FuzzJSONLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file, message string, line, column int) {
 		message = strings.ToValidUTF8(message, "") // as rules are checked to be
-		r := rule.Rule{ID: "a/b", Severity: rule.High, Message: message}
-		text := report.NewJSONLines([]rule.Rule{r}).Append(nil, file, []match.Hit{{Line: line, Column: column}})
+		text := report.JSONLines(nil, file, []scan.Finding{{RuleID: "a/b", Severity: rule.High, Message: message, Line: line, Column: column}})
 		require.Equal(t, 1, strings.Count(string(text), "\n"))
 		require.Equal(t, terminal.Safe(string(text[:len(text)-1])), string(text[:len(text)-1]))
 		var got localFinding
@@ -85,14 +67,13 @@ func FuzzJSONLines(f *testing.F) {
 }
 
 func BenchmarkJSONLines(b *testing.B) {
-	lines := report.NewJSONLines(localRules())
-	hits := make([]match.Hit, 256)
-	for i := range hits {
-		hits[i] = match.Hit{Rule: i % 2, Line: i * 7, Column: i}
+	var findings []scan.Finding
+	for i := range 128 {
+		findings = append(findings, localFindings(scan.Finding{RuleID: "custom/no-print", Line: i * 7, Column: i}, scan.Finding{RuleID: "secrets/aws-access-key", Line: i * 7, Column: i})...)
 	}
 	var dst []byte
 	for b.Loop() {
-		dst = lines.Append(dst[:0], "internal/scan/folder/folder.go", hits)
+		dst = report.JSONLines(dst[:0], "internal/scan/folder/folder.go", findings)
 	}
 	b.SetBytes(int64(len(dst)))
 	b.ReportAllocs()

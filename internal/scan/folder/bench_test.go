@@ -13,6 +13,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
 
@@ -31,12 +32,13 @@ func BenchmarkScan(b *testing.B) {
 			for i, p := range patterns {
 				list = append(list, needle(fmt.Sprintf("r%d", i), p, rule.Low))
 			}
-			rules, err := folder.Compile(list, nil)
+			loaded := folder.Loaded{File: &rule.File{Rules: list}}
+			rules, err := loaded.Compile(scan.SelectRepository)
 			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
 				sum, err := folder.Scan(b.Context(), root, rules, folder.Options{
-					Format: report.NewJSONLines(rules.List()).Append, Out: io.Discard,
+					Format: report.JSONLines, Out: io.Discard,
 				})
 				require.NoError(b, err)
 				b.SetBytes(sum.Scanned.Bytes)
@@ -73,7 +75,9 @@ func BenchmarkLoad(b *testing.B) {
 	require.NoError(b, os.WriteFile(file, []byte(text.String()), 0o644))
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := folder.Load(b.Context(), folder.Sources{File: file, NoDefaults: true})
+		loaded, err := folder.Load(b.Context(), folder.Sources{File: file, NoDefaults: true})
+		require.NoError(b, err)
+		_, err = loaded.Compile(scan.SelectRepository)
 		require.NoError(b, err)
 	}
 }

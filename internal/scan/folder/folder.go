@@ -23,11 +23,10 @@ import (
 
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // MaxFindings is how many findings of one file are given; the rest is counted.
-const MaxFindings = 100_000
+const MaxFindings = 10_000
 
 // The reasons of notices that a review does not have, beside scan.Skip….
 const (
@@ -43,15 +42,21 @@ type Options struct {
 	// Budget is the time that each rule may match in one file; rule.Budget. In a
 	// review that is for all files; a folder has no bound.
 	Budget time.Duration
-	// Format appends findings in the text that Out gets to dst, and returns it.
+	// Format appends findings in the text that Out gets to dst, and returns it;
+	// nil when there is no text.
 	// The findings are of one file, in order, not always all of them: those of
 	// a file with many come in several calls. It is called by several
 	// goroutines.
-	Format func(dst []byte, file string, hits []match.Hit) []byte
+	Format func(dst []byte, file string, findings []scan.Finding) []byte
 	Out    io.Writer // each Write has findings of one file only
+	// Found hears of what is in each file, in any order, from several goroutines.
+	// nil when nobody listens.
+	Found func(scan.FileResult)
 	// Notice hears of what was not looked at, in the order of files, from one
 	// goroutine at a time. nil when nobody listens.
 	Notice func(Notice)
+	// Progress hears a few times a second how many files are done, like Notice.
+	Progress func(done int)
 }
 
 // Notice is something that was not looked at, or not as a whole.
@@ -72,9 +77,11 @@ type Total struct {
 
 // Summary is what a scan did in all.
 type Summary struct {
-	Scanned  Total            // files of which lines were looked at
-	Findings scan.Summary     // also of those over MaxFindings
-	Skipped  map[string]Total // by the reason of notices
+	Scanned  Total        // files of which lines were looked at
+	Findings scan.Summary // also of those over MaxFindings
+	// Suppressed is how many comments suppress, at most MaxFindings of a file.
+	Suppressed int
+	Skipped    map[string]Total // by the reason of notices
 }
 
 // Scan scans the file or folder at root; a symbolic link there is followed. It
@@ -115,7 +122,14 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 		w.walk(path, filepath.Base(root), info)
 	})
 	for range o.Jobs {
-		worked.Go(func() { newWorker(rules, o, order).run(ctx, files) })
+		worked.Go(func() {
+			worker, err := newWorker(rules, o, order)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			worker.run(ctx, files)
+		})
 	}
 	walked.Wait()
 	worked.Wait()

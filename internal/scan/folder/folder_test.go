@@ -47,7 +47,8 @@ func needle(id, word string, s rule.Severity) rule.Rule {
 
 func compile(t *testing.T, exclude []string, rules ...rule.Rule) *folder.Rules {
 	t.Helper()
-	r, err := folder.Compile(rules, exclude)
+	l := folder.Loaded{File: &rule.File{Rules: rules, Exclude: exclude}}
+	r, err := l.Compile(scan.SelectRepository)
 	require.NoError(t, err)
 	return r
 }
@@ -61,20 +62,18 @@ type run struct {
 }
 
 // plainly formats findings as `file:line:column id`.
-func plainly(rules *folder.Rules) func([]byte, string, []match.Hit) []byte {
-	return func(dst []byte, file string, hits []match.Hit) []byte {
-		for _, h := range hits {
-			dst = fmt.Appendf(dst, "%s:%d:%d %s\n", file, h.Line, h.Column, rules.List()[h.Rule].FullID())
-		}
-		return dst
+func plainly(dst []byte, file string, findings []scan.Finding) []byte {
+	for _, f := range findings {
+		dst = fmt.Appendf(dst, "%s:%d:%d %s\n", file, f.Line, f.Column, f.RuleID)
 	}
+	return dst
 }
 
 func do(ctx context.Context, root string, rules *folder.Rules, jobs int) run {
 	var text strings.Builder
 	var r run
 	r.sum, r.err = folder.Scan(ctx, root, rules, folder.Options{
-		Jobs: jobs, Budget: time.Hour, Format: plainly(rules), Out: &text, // the machine may be busy
+		Jobs: jobs, Budget: time.Hour, Format: plainly, Out: &text, // the machine may be busy
 		Notice: func(n folder.Notice) { r.notices = append(r.notices, n) },
 	})
 	r.text = text.String()
@@ -219,8 +218,11 @@ func TestScanIsDeterministic(t *testing.T) {
 	for _, file := range files {
 		content, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
-		hits := match.Reference([]match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}, file, content, []match.LineRange{{First: 1, Last: 1 << 20}})
-		want.Write(plainly(rules)(nil, file, hits))
+		var findings []scan.Finding
+		for _, h := range match.Reference([]match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}, file, content, []match.LineRange{{First: 1, Last: 1 << 20}}) {
+			findings = append(findings, scan.Finding{RuleID: list[h.Rule].FullID(), Line: h.Line, Column: h.Column})
+		}
+		want.Write(plainly(nil, file, findings))
 	}
 	require.NotEmpty(t, want.String())
 	for _, jobs := range []int{0, 1, 2, 3, 16, 40} {
@@ -246,6 +248,48 @@ func TestScanOfTooManyFindings(t *testing.T) {
 	assert.True(t, strings.HasSuffix(r.text, fmt.Sprintf("b:%d:1 custom/n\nc:1:1 custom/n\n", folder.MaxFindings)))
 }
 
+// Comments accept findings as in a review, and those of no use are told.
+func TestScanHeedsSuppressions(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{
+		"a": "needle # prwarden:ignore n -- it is meant\n\nneedle\n",
+		"b": "# prwarden:ignore n -- nothing is here\nhay\n",
+	})
+	rules := compile(t, nil, needle("n", "needle", rule.High))
+	var found []scan.FileResult
+	var out strings.Builder
+	sum, err := folder.Scan(t.Context(), root, rules, folder.Options{
+		Jobs: 1, Format: plainly, Out: &out, Found: func(r scan.FileResult) { found = append(found, r) },
+	})
+	require.NoError(t, err)
+	assert.Regexp(t, `^a:3:1 custom/n\nb:1:\d+ meta/suppression-unused\n$`, out.String())
+	assert.Equal(t, 1, sum.Suppressed)
+	require.Len(t, found[0].Suppressed, 1)
+	assert.Equal(t, "it is meant", found[0].Suppressed[0].Suppression.Reason)
+	total := 0
+	for _, n := range sum.Findings {
+		total += n
+	}
+	assert.Equal(t, 2, total)
+}
+
+// How far it is, is told while it runs.
+func TestScanTellsProgress(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 100 {
+		files[fmt.Sprint(i)] = "x"
+	}
+	var told []int
+	sum, err := folder.Scan(t.Context(), tree(t, files), compile(t, nil, needle("n", "x", rule.High)), folder.Options{
+		Progress: func(done int) { told = append(told, done) },
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 100, sum.Findings[rule.High])
+	require.NotEmpty(t, told)
+	assert.True(t, slices.IsSorted(told))
+}
+
 // failing takes some bytes and then fails.
 type failing struct{ left int }
 
@@ -262,7 +306,7 @@ func TestScanEndsWhenTheOutputFails(t *testing.T) {
 	t.Parallel()
 	root, _ := randomTree(t, 9)
 	rules := compile(t, nil, needle("n", "needle", rule.High))
-	_, err := folder.Scan(t.Context(), root, rules, folder.Options{Format: plainly(rules), Out: &failing{left: 5000}})
+	_, err := folder.Scan(t.Context(), root, rules, folder.Options{Format: plainly, Out: &failing{left: 5000}})
 	require.ErrorIs(t, err, errFull)
 }
 
@@ -294,13 +338,13 @@ func TestScanIsInterrupted(t *testing.T) {
 			cancel(errFull)
 			close(out.goOn)
 		}()
-		sum, err := folder.Scan(ctx, root, rules, folder.Options{Jobs: jobs, Format: plainly(rules), Out: out})
+		sum, err := folder.Scan(ctx, root, rules, folder.Options{Jobs: jobs, Format: plainly, Out: out})
 		require.ErrorIs(t, err, errFull)
 		assert.Less(t, sum.Scanned.Count, len(files))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := folder.Scan(ctx, root, rules, folder.Options{Format: plainly(rules), Out: &failing{}})
+	_, err := folder.Scan(ctx, root, rules, folder.Options{Format: plainly, Out: &failing{}})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -315,7 +359,7 @@ func TestScanStopsSlowRules(t *testing.T) {
 	var out strings.Builder
 	var notices []folder.Notice
 	_, err := folder.Scan(t.Context(), root, rules, folder.Options{
-		Jobs: 1, Budget: 5 * time.Millisecond, Format: plainly(rules), Out: &out,
+		Jobs: 1, Budget: 5 * time.Millisecond, Format: plainly, Out: &out,
 		Notice: func(n folder.Notice) { notices = append(notices, n) },
 	})
 	require.NoError(t, err)

@@ -134,7 +134,7 @@ func TestScanWhileTheTreeChanges(t *testing.T) {
 			}}
 			var notices []folder.Notice
 			_, err := folder.Scan(t.Context(), root, rules, folder.Options{
-				Jobs: 1, Format: plainly(rules), Out: out, Notice: func(n folder.Notice) { notices = append(notices, n) },
+				Jobs: 1, Format: plainly, Out: out, Notice: func(n folder.Notice) { notices = append(notices, n) },
 			})
 			require.NoError(t, err)
 			assert.Equal(t, "a:1:1 custom/n\n", out.String())

@@ -18,19 +18,40 @@ type Sources struct {
 	Root       string // what is scanned
 	File       string // a rules file to apply, see rule.ParseOwnFile; "" for the one in Root
 	NoDefaults bool   // without the default ruleset
+	// Given stands for the rules file in Root, where what counts is not the one
+	// on the disk.
+	Given *Given
+}
+
+// Given is a rules file that is somewhere else than on the disk.
+type Given struct {
+	Name string
+	Data []byte // nil when there is none
 }
 
 // Loaded is the rules of a scan and where they come from.
 type Loaded struct {
-	Rules *Rules
-	// File is the path of the rules file that is applied; "" when there is none.
-	File string
+	// Defaults is the default ruleset; empty without it.
+	Defaults []rule.Rule
+	// File is the rules file; without one it is empty. Its ids are not those of
+	// Defaults.
+	File *rule.File
+	// Path is of the rules file that is applied; "" when there is none.
+	Path string
 	// Irregular says that Root has a rules file that is not applied, because a
 	// symbolic link is on the way to it, or it is no file: a review does not
 	// see such a one either.
 	Irregular bool
-	// Unknown are ids under `disable` that are not those of default rules.
-	Unknown []rule.Disabled
+	// Unknown are ids under `disable` and `override` that are not those of
+	// default rules.
+	Unknown []Unknown
+}
+
+// Unknown is an id in a rules file that no default rule has.
+type Unknown struct {
+	ID       string
+	Line     int
+	Override bool // it is under `override`
 }
 
 // RulesError says that a rules file has mistakes.
@@ -48,8 +69,8 @@ func (e *RulesError) Unwrap() error { return e.Err }
 // ErrNoRules says that there is nothing to look for.
 var ErrNoRules = errors.New("there are no rules to apply")
 
-// Load reads and compiles rules. A rules file with mistakes is a *RulesError.
-// It fails with ErrNoRules when no rule is left, and with ctx's error.
+// Load reads rules. A rules file with mistakes is a *RulesError. It fails with
+// ErrNoRules when no rule is left, and with ctx's error.
 func Load(ctx context.Context, s Sources) (*Loaded, error) {
 	builtIn := sync.OnceValues(defaults.Load) // takes as long as a thousand rules
 	var ahead sync.WaitGroup
@@ -57,73 +78,80 @@ func Load(ctx context.Context, s Sources) (*Loaded, error) {
 		ahead.Go(func() { _, _ = builtIn() })
 	}
 	l := &Loaded{}
-	file, err := l.file(ctx, s)
+	err := l.read(ctx, s)
 	ahead.Wait()
 	if err != nil {
 		return nil, err
 	}
-	if s.NoDefaults && len(file.Disable) == 0 {
-		return l, l.compile(file.Rules, file.Exclude)
+	if s.NoDefaults && len(l.File.Rules) == 0 {
+		return nil, ErrNoRules
 	}
-	defaultRules, err := builtIn()
+	if s.NoDefaults && len(l.File.Disable)+len(l.File.Overrides) == 0 {
+		return l, nil
+	}
+	rules, err := builtIn()
 	if err != nil {
 		return nil, err
 	}
-
 	known := map[string]bool{}
-	for _, r := range defaultRules {
+	for _, r := range rules {
 		known[r.FullID()] = true
 	}
-	off := map[string]bool{}
-	for _, d := range file.Disable {
-		off[rule.FullID(d.ID)] = true
+	for _, d := range l.File.Disable {
 		if !known[rule.FullID(d.ID)] {
-			l.Unknown = append(l.Unknown, d)
+			l.Unknown = append(l.Unknown, Unknown{ID: d.ID, Line: d.Line})
 		}
 	}
-	rules := file.Rules
-	if !s.NoDefaults {
-		err := file.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, known[id] })
-		if err != nil {
-			return nil, broken(l.File, err)
-		}
-		for _, r := range defaultRules {
-			if !off[r.FullID()] {
-				rules = append(rules, r)
-			}
+	for _, o := range l.File.Overrides {
+		if !known[rule.FullID(o.ID)] {
+			l.Unknown = append(l.Unknown, Unknown{ID: o.ID, Line: o.Line, Override: true})
 		}
 	}
-	return l, l.compile(rules, file.Exclude)
-}
-
-func (l *Loaded) compile(rules []rule.Rule, exclude []string) (err error) {
-	if len(rules) == 0 {
-		return ErrNoRules
+	if s.NoDefaults {
+		return l, nil
 	}
-	l.Rules, err = Compile(rules, exclude)
-	return err
-}
-
-// file reads the rules file that applies. Without one it is empty.
-func (l *Loaded) file(ctx context.Context, s Sources) (*rule.File, error) {
-	parse, limit := rule.ParseOwnFile, rule.MaxOwnFileSize
-	if l.File = s.File; l.File == "" {
-		parse, limit = rule.ParseFile, rule.MaxFileSize
-		if err := l.find(s.Root); err != nil || l.File == "" {
-			return &rule.File{}, err
-		}
-	}
-	f, err := os.Open(l.File)
+	l.Defaults = rules
+	err = l.File.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, known[id] })
 	if err != nil {
-		return nil, fmt.Errorf("the rules file can't be read: %w", err)
+		return nil, broken(l.Path, err)
+	}
+	if len(l.File.Rules) == 0 && len(l.File.Disable)-len(l.Unknown) == len(rules) { // each id is there once
+		return nil, ErrNoRules
+	}
+	return l, nil
+}
+
+// read reads the rules file that applies.
+func (l *Loaded) read(ctx context.Context, s Sources) (err error) {
+	parse, limit := rule.ParseOwnFile, rule.MaxOwnFileSize
+	if l.Path = s.File; l.Path == "" {
+		parse, limit = rule.ParseFile, rule.MaxFileSize
+		switch {
+		case s.Given == nil:
+			if err := l.find(s.Root); err != nil {
+				return err
+			}
+		case s.Given.Data != nil:
+			l.Path = s.Given.Name
+			l.File, err = parse(ctx, s.Given.Data)
+			return broken(l.Path, err)
+		}
+		if l.Path == "" {
+			l.File = &rule.File{}
+			return nil
+		}
+	}
+	f, err := os.Open(l.Path)
+	if err != nil {
+		return fmt.Errorf("the rules file can't be read: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
-		return nil, fmt.Errorf("the rules file can't be read: %w", err)
+		return fmt.Errorf("the rules file can't be read: %w", err)
 	}
-	file, err := parse(ctx, data)
-	return file, broken(l.File, err)
+	l.File, err = parse(ctx, data)
+	return broken(l.Path, err)
 }
 
 // find looks for the rules file of the folder at root.
@@ -146,7 +174,7 @@ func (l *Loaded) find(root string) error {
 			return nil
 		}
 	}
-	l.File = path
+	l.Path = path
 	return nil
 }
 

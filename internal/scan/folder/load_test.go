@@ -22,7 +22,7 @@ const ownRule = "{id: own, type: regex, pattern: needle, message: m, severity: l
 
 func ids(l *folder.Loaded) []string {
 	var list []string
-	for _, r := range l.Rules.List() {
+	for _, r := range slices.Concat(l.Defaults, l.File.Rules) {
 		list = append(list, r.FullID())
 	}
 	return list
@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 	require.NoError(t, err)
 	first, second := builtIn[0].FullID(), builtIn[1].FullID()
 	root := tree(t, map[string]string{
-		".prwarden/rules.yml": "version: 1\ndisable: [" + first + ", none/such]\nexclude: [x]\nrules: [" + ownRule + "]\n",
+		".prwarden/rules.yml": "version: 1\ndisable: [" + first + ", none/such]\noverride: {none/other: {severity: low}, " + second + ": {severity: low}}\nexclude: [x]\nrules: [" + ownRule + "]\n",
 		"rules.yml":           "version: 1\nrules: [" + strings.Replace(ownRule, "own", "cli", 1) + "]\n",
 		"sub/file":            "",
 	})
@@ -42,22 +42,20 @@ func TestLoad(t *testing.T) {
 
 	l, err := folder.Load(t.Context(), folder.Sources{Root: root})
 	require.NoError(t, err)
-	assert.Equal(t, inRoot, l.File)
-	assert.Equal(t, []rule.Disabled{{ID: "none/such", Line: 2}}, l.Unknown)
-	assert.Len(t, ids(l), len(builtIn))
-	assert.True(t, slices.IsSorted(ids(l)))
+	assert.Equal(t, inRoot, l.Path)
+	assert.Equal(t, []folder.Unknown{{ID: "none/such", Line: 2}, {ID: "none/other", Line: 3, Override: true}}, l.Unknown)
+	assert.Len(t, ids(l), len(builtIn)+1)
 	assert.Contains(t, ids(l), "custom/own")
-	assert.NotContains(t, ids(l), first)
-	assert.Contains(t, ids(l), second)
+	assert.Equal(t, []rule.Disabled{{ID: first, Line: 2}, {ID: "none/such", Line: 2}}, l.File.Disable)
 
 	l, err = folder.Load(t.Context(), folder.Sources{Root: root, NoDefaults: true})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"custom/own"}, ids(l))
-	assert.Len(t, l.Unknown, 1, "whether an id is one of a default rule does not depend on what is applied")
+	assert.Len(t, l.Unknown, 2, "whether an id is one of a default rule does not depend on what is applied")
 
 	l, err = folder.Load(t.Context(), folder.Sources{Root: root, File: given})
 	require.NoError(t, err)
-	assert.Equal(t, given, l.File)
+	assert.Equal(t, given, l.Path)
 	assert.Len(t, ids(l), len(builtIn)+1)
 	assert.Contains(t, ids(l), "custom/cli")
 	assert.NotContains(t, ids(l), "custom/own", "instead of the folder's")
@@ -65,10 +63,43 @@ func TestLoad(t *testing.T) {
 	for _, without := range []string{filepath.Join(root, "sub"), filepath.Join(root, "sub", "file")} {
 		l, err = folder.Load(t.Context(), folder.Sources{Root: without})
 		require.NoError(t, err)
-		assert.Empty(t, l.File)
+		assert.Empty(t, l.Path)
 		assert.Len(t, ids(l), len(builtIn))
 		_, err = folder.Load(t.Context(), folder.Sources{Root: without, NoDefaults: true})
 		require.ErrorIs(t, err, folder.ErrNoRules)
+	}
+}
+
+// What was read elsewhere goes before what is on the disk.
+func TestLoadGiven(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{".prwarden/rules.yml": "broken"})
+	given := func(data []byte) (*folder.Loaded, error) {
+		return folder.Load(t.Context(), folder.Sources{Root: root, NoDefaults: true, Given: &folder.Given{Name: "the staged one", Data: data}})
+	}
+	l, err := given([]byte("version: 1\nrules: [" + ownRule + "]\n"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"custom/own"}, ids(l))
+	assert.Equal(t, "the staged one", l.Path)
+	_, err = given(nil)
+	require.ErrorIs(t, err, folder.ErrNoRules, "there is none")
+	_, err = given([]byte{})
+	require.ErrorContains(t, err, "the staged one: line 1: ")
+}
+
+func TestLoadWithoutAnyRule(t *testing.T) {
+	t.Parallel()
+	builtIn, err := defaults.Load()
+	require.NoError(t, err)
+	var all []string
+	for _, r := range builtIn {
+		all = append(all, r.ID)
+	}
+	for off, ok := range map[int]bool{len(all): false, len(all) - 1: true} {
+		data := []byte("version: 1\ndisable: [none/such, " + strings.Join(all[:off], ", ") + "]\n")
+		_, err = folder.Load(t.Context(), folder.Sources{Given: &folder.Given{Data: data}})
+		assert.Equal(t, ok, err == nil, "%v", err)
+		assert.Equal(t, !ok, errors.Is(err, folder.ErrNoRules))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -16,6 +17,13 @@ const (
 	maxParked = 8 << 20
 )
 
+// progressEvery is how often progress is told at most, and progressFiles after
+// how many files the time is looked at.
+const (
+	progressEvery = 200 * time.Millisecond
+	progressFiles = 16
+)
+
 // result is what is known of one file when it is done.
 type result struct {
 	text    []byte // not written yet
@@ -25,8 +33,9 @@ type result struct {
 
 // counts is what a file adds to the summary.
 type counts struct {
-	scanned  Total
-	findings [rule.Info + 1]int // by severity
+	scanned    Total
+	findings   [rule.Info + 1]int // by severity
+	suppressed int
 }
 
 // order puts the results of files, which come in any order, into the order of
@@ -35,6 +44,9 @@ type counts struct {
 type order struct {
 	out    io.Writer
 	notice func(Notice)
+	tell   func(done int) // nil when nobody listens
+	told   time.Time
+	files  int // that are done
 	sum    *Summary
 	fail   context.CancelCauseFunc
 
@@ -47,7 +59,7 @@ type order struct {
 }
 
 func newOrder(o Options, sum *Summary, fail context.CancelCauseFunc) *order {
-	r := &order{out: o.Out, notice: o.Notice, sum: sum, fail: fail}
+	r := &order{out: o.Out, notice: o.Notice, tell: o.Progress, sum: sum, fail: fail}
 	if r.notice == nil {
 		r.notice = func(Notice) {}
 	}
@@ -139,6 +151,10 @@ func (o *order) pass() *result {
 
 // finish writes and counts the result of the file that has the turn.
 func (o *order) finish(r *result) {
+	if o.files++; o.tell != nil && o.files%progressFiles == 0 && time.Since(o.told) >= progressEvery {
+		o.told = time.Now()
+		o.tell(o.files)
+	}
 	o.write(r.text)
 	for _, n := range r.notices {
 		t := o.sum.Skipped[n.Reason]
@@ -147,6 +163,7 @@ func (o *order) finish(r *result) {
 	}
 	o.sum.Scanned.Count += r.counts.scanned.Count
 	o.sum.Scanned.Bytes += r.counts.scanned.Bytes
+	o.sum.Suppressed += r.counts.suppressed
 	for s, n := range r.counts.findings {
 		if n > 0 {
 			o.sum.Findings[rule.Severity(s)] += n

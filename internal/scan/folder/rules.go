@@ -1,47 +1,49 @@
 package folder
 
 import (
-	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Rules is what a scan looks for, compiled. It is immutable.
 type Rules struct {
-	list    []rule.Rule // by full id, so that hits sort as findings do
-	matcher *match.Matcher
+	scanner *scan.Scanner
+	request scan.Request
 	exclude match.Globs
 	pruned  match.Globs // those of exclude that match all that is in a directory they match
 }
 
-// Compile prepares valid rules with different full ids, and globs of files that
-// none of them looks at.
-func Compile(rules []rule.Rule, exclude []string) (*Rules, error) {
-	r := &Rules{list: slices.Clone(rules), exclude: match.NewGlobs(exclude)}
-	slices.SortFunc(r.list, func(a, b rule.Rule) int { return cmp.Compare(a.FullID(), b.FullID()) })
-	compiled := make([]match.Rule, len(rules))
-	for i, x := range r.list {
-		compiled[i] = match.Rule{Pattern: x.Pattern, Multiline: x.Multiline, Include: x.Paths.Include, Exclude: x.Paths.Exclude}
-	}
-	var err error
-	if r.matcher, err = match.Compile(compiled); err != nil {
+// Compile prepares the rules that were loaded, or those of them that a selection
+// leaves.
+func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
+	scanner := scan.NewScanner(nil, scan.Options{}) // it opens nothing
+	set, err := scanner.AddRules(rule.Digest(l.Defaults), l.Defaults)
+	if err != nil {
 		return nil, err
 	}
-	r.pruned = match.NewGlobs(slices.DeleteFunc(slices.Clone(exclude), func(glob string) bool {
+	r := &Rules{
+		scanner: scanner,
+		request: scan.Request{Selection: selection, Rules: set, File: l.File, MaxFindings: MaxFindings},
+		exclude: match.NewGlobs(l.File.Exclude),
+	}
+	r.pruned = match.NewGlobs(slices.DeleteFunc(slices.Clone(l.File.Exclude), func(glob string) bool {
 		return glob != "**" && !strings.HasSuffix(glob, "/**")
 	}))
-	return r, nil
+	_, err = r.single(0) // so that what can't be compiled is known now
+	return r, err
 }
 
-// List is the rules by the index that hits have. It must not be changed.
-func (r *Rules) List() []rule.Rule { return r.list }
-
-// Cost is what the rule with an index of List is expected to cost, without
-// match.Cost.By.
-func (r *Rules) Cost(i int) match.Cost { return r.matcher.Cost(i) }
+// single is for the files of one worker.
+func (r *Rules) single(budget time.Duration) (*scan.Single, error) {
+	request := r.request
+	request.Budget = budget
+	return r.scanner.NewSingle(request)
+}
 
 // prunes says whether all in a directory is excluded, so that it need not be
 // read: what `x/**` matches as a directory it matches with all that is in it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/match"
@@ -21,31 +20,17 @@ const (
 // worker matches files, one after the other.
 type worker struct {
 	rules  *Rules
-	format func(dst []byte, file string, hits []match.Hit) []byte
+	o      Options
 	order  *order
 	buf    []byte // of the file
 	text   []byte // of its findings
-
-	session *match.Session
-	budget  time.Duration // of a rule in one file
-	used    time.Duration // by files in the session
+	single *scan.Single
 }
 
-func newWorker(rules *Rules, o Options, order *order) *worker {
-	w := &worker{rules: rules, format: o.Format, order: order, buf: make([]byte, bufferSize), budget: o.Budget}
-	w.renew()
-	return w
+func newWorker(rules *Rules, o Options, order *order) (*worker, error) {
+	single, err := rules.single(o.Budget)
+	return &worker{rules: rules, o: o, order: order, buf: make([]byte, bufferSize), single: single}, err
 }
-
-// renew starts a session for the next files. Making one costs as much as a
-// small file, so it serves until slack is used up. Every rule has its whole
-// budget left then, and one that is stopped is stopped in one file only.
-func (w *worker) renew() {
-	w.session, w.used = w.rules.matcher.NewSession(w.budget+w.slack(), nil), 0
-}
-
-// slack is how long files may match in a session before the last one.
-func (w *worker) slack() time.Duration { return w.budget / 20 }
 
 func (w *worker) run(ctx context.Context, files <-chan item) {
 	for it := range files {
@@ -65,7 +50,6 @@ func (w *worker) run(ctx context.Context, files <-chan item) {
 func (w *worker) contained(ctx context.Context, it item) (r result, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.renew()
 			r, ok = result{notices: []Notice{{Path: it.file, Reason: Unreadable, Err: fmt.Errorf("a fault in prwarden: %v", p)}}}, true
 		}
 	}()
@@ -95,33 +79,33 @@ func (w *worker) scan(ctx context.Context, it item) (r result, ok bool) {
 	r.counts.scanned = Total{Count: 1, Bytes: size}
 
 	lines := match.SplitLines(content)
-	began := time.Now()
-	found, err := w.session.File(it.file).Match(ctx, lines, []match.LineRange{{First: 1, Last: lines.Count()}}, MaxFindings)
+	found, err := w.single.Scan(ctx, &scan.File{Path: it.file, Size: size, Content: content, Added: []scan.LineRange{{First: 1, Last: lines.Count()}}})
 	if err != nil {
 		return result{}, false
 	}
-	if w.used += time.Since(began); w.used > w.slack() || len(found.Stopped) > 0 {
-		w.renew()
-	}
 	total := 0
-	for i, n := range found.Counts {
-		r.counts.findings[w.rules.list[i].Severity] += n
+	for severity, n := range found.Counts {
+		r.counts.findings[severity] += n
 		total += n
 	}
+	r.counts.suppressed = len(found.Suppressed)
 	r.notices = w.notices(it.file, lines, found, total)
-	return r, w.write(it, found.Hits, &r)
+	if w.o.Found != nil {
+		w.o.Found(found)
+	}
+	return r, w.o.Format == nil || w.write(it, found.Findings, &r)
 }
 
 // notices are about parts of a file.
-func (w *worker) notices(file string, lines match.Lines, found match.Result, total int) (list []Notice) {
-	for _, n := range found.LongLines {
-		size := int64(len(lines.Line(n)))
-		list = append(list, Notice{Path: file, Line: n, Reason: scan.SkipLineTooLong, Bytes: size})
+func (w *worker) notices(file string, lines match.Lines, found scan.FileResult, total int) (list []Notice) {
+	for _, s := range found.Skips {
+		n := Notice{Path: file, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason}
+		if s.Reason == scan.SkipLineTooLong {
+			n.Bytes = int64(len(lines.Line(s.Line)))
+		}
+		list = append(list, n)
 	}
-	for _, i := range found.Stopped {
-		list = append(list, Notice{Path: file, RuleID: w.rules.list[i].FullID(), Reason: scan.SkipRuleTimeout})
-	}
-	if total > len(found.Hits) {
+	if total > len(found.Findings) {
 		list = append(list, Notice{Path: file, Reason: SkipTooManyHits})
 	}
 	return list
@@ -129,9 +113,9 @@ func (w *worker) notices(file string, lines match.Lines, found match.Result, tot
 
 // write turns findings into text. What is not too much is left in r for the
 // order; for more it waits for its turn.
-func (w *worker) write(it item, hits []match.Hit, r *result) bool {
+func (w *worker) write(it item, findings []scan.Finding, r *result) bool {
 	w.text = w.text[:0]
-	for len(hits) > 0 {
+	for len(findings) > 0 {
 		if len(w.text) >= flushed {
 			if !w.order.wait(it.number) {
 				return false
@@ -139,9 +123,9 @@ func (w *worker) write(it item, hits []match.Hit, r *result) bool {
 			w.order.write(w.text)
 			w.text = w.text[:0]
 		}
-		n := min(len(hits), formatted)
-		w.text = w.format(w.text, it.file, hits[:n])
-		hits = hits[n:]
+		n := min(len(findings), formatted)
+		w.text = w.o.Format(w.text, it.file, findings[:n])
+		findings = findings[n:]
 	}
 	r.text = w.text
 	return true

@@ -14,10 +14,12 @@ import (
 // `git cat-file --batch-command`, which is started when needed. It is not safe
 // for concurrent use.
 type objects struct {
-	git  *git
-	dir  string
-	proc *process
-	out  *bufio.Reader
+	git *git
+	dir string
+	// chdir is where the process runs, see command.
+	chdir string
+	proc  *process
+	out   *bufio.Reader
 }
 
 // object is what is known of an object without its content.
@@ -32,7 +34,9 @@ func (o *objects) open(ctx context.Context) error {
 		return nil
 	}
 	// The process outlives this call's ctx; guarded ends it with a later one.
-	p, err := o.git.start(context.WithoutCancel(ctx), o.dir, newCommand("cat-file", "--batch-command"))
+	c := newCommand("cat-file", "--batch-command")
+	c.chdir = o.chdir
+	p, err := o.git.start(context.WithoutCancel(ctx), o.dir, c)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,31 @@ func (o *Own) Staged() scan.Source {
 	}}
 }
 
+// StagedFile reads a file of the index whose path is a constant; nil when there
+// is no regular file. One over limit bytes is cut at limit+1 bytes.
+func (o *Own) StagedFile(ctx context.Context, path string, limit int) ([]byte, error) {
+	if o.top == "" {
+		return nil, ErrBare
+	}
+	out, err := o.git("GIT_LITERAL_PATHSPECS=1").run(ctx, "", o.command("ls-files", "--stage", "-z", "--", word(path)))
+	if err != nil {
+		return nil, err
+	}
+	// `100644 <oid> 0<tab>path`; there are several while there is a conflict.
+	fields := strings.Fields(string(out))
+	if len(fields) < 3 || !strings.HasPrefix(fields[0], "100") {
+		return nil, nil
+	}
+	oid, err := parseOID(fields[1])
+	if err != nil {
+		return nil, err
+	}
+	objects := &objects{git: o.git(), chdir: o.inside}
+	defer objects.close()
+	data, _, err := objects.read(ctx, oid, "blob", int64(limit))
+	return data, err
+}
+
 // Worktree is the change from HEAD to the files of the work tree as they are,
 // without those that are ignored and not tracked. Line endings are stored as
 // `git add` would store them, but no filter is run.

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/sarif"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scan/folder"
+)
+
+// scanAll scans every file of a folder, without git.
+func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error {
+	began := time.Now()
+	loaded, err := in.loadRules(ctx, st, folder.Sources{Root: in.place()})
+	if err != nil {
+		return err
+	}
+	rules, err := loaded.Compile(in.selection())
+	if err != nil {
+		return err
+	}
+	if in.lines() {
+		return in.streamAll(ctx, out, rules, began)
+	}
+	progress := newScanProgress(st)
+	all := gathered{teller: teller{st: st, verbose: in.Verbose, before: progress.end}}
+	sum, err := folder.Scan(ctx, in.place(), rules, folder.Options{
+		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Progress: progress.files,
+	})
+	progress.end()
+	if err := in.allError(ctx, err); err != nil {
+		return err
+	}
+	tellEmpty(st, sum)
+	err = out.show(report.Report{
+		Review: all.review(sum),
+		Of:     fmt.Sprintf("%s (%s) in %s", count(sum.Scanned.Count, "file"), size(sum.Scanned.Bytes), seconds(time.Since(began))),
+		Rules:  sarif.NewCatalog(slices.Concat(loaded.Defaults, loaded.File.Rules)),
+	})
+	return unreadable(sum, err)
+}
+
+// streamAll writes findings as they are found.
+func (in ScanInput) streamAll(ctx context.Context, out *outputs, rules *folder.Rules, began time.Time) error {
+	st := out.st
+	teller := teller{st: st, verbose: in.Verbose}
+	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, Notice: teller.tell}
+	flush := func() error { return nil }
+	if !terminal.Is(st.Out) {
+		buffer := bufio.NewWriterSize(st.Out, 64<<10)
+		o.Out, flush = buffer, buffer.Flush
+	}
+	sum, err := folder.Scan(ctx, in.place(), rules, o)
+	err = errors.Join(err, flush())
+	if err != nil && ctx.Err() != nil {
+		return errInterrupted
+	}
+	teller.end(sum, time.Since(began))
+	if err := in.allError(ctx, err); err != nil {
+		return err
+	}
+	for s, n := range sum.Findings {
+		if n > 0 && out.failOn != 0 && s.AtLeast(out.failOn) {
+			err = ErrThreshold
+		}
+	}
+	return unreadable(sum, err)
+}
+
+func (in ScanInput) allError(ctx context.Context, err error) error {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return errInterrupted
+	case err != nil:
+		return fmt.Errorf("the scan failed: %w", err)
+	}
+	return nil
+}
+
+// unreadable goes before a threshold: not everything was looked at.
+func unreadable(sum folder.Summary, err error) error {
+	if sum.Skipped[folder.Unreadable].Count > 0 && (err == nil || errors.Is(err, ErrThreshold)) {
+		return ErrSilent
+	}
+	return err
+}
+
+func tellEmpty(st Streams, sum folder.Summary) {
+	if sum.Scanned.Count == 0 && len(sum.Skipped) == 0 {
+		fmt.Fprintln(st.Err, "There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.")
+	}
+}
+
+// gathered is what is kept of a scan for a report: of more than maxFindings the
+// most severe. Its memory doesn't grow with the folder.
+type gathered struct {
+	teller teller
+
+	mu         sync.Mutex
+	findings   []scan.Finding
+	suppressed []scan.Finding
+	skips      []scan.Skip
+	skipped    int // in all
+}
+
+// found takes what is in one file, in any order.
+func (g *gathered) found(r scan.FileResult) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.findings = keepWorst(append(g.findings, r.Findings...), 2*maxFindings)
+	g.suppressed = keepWorst(append(g.suppressed, r.Suppressed...), 2*maxFindings)
+}
+
+// keepWorst cuts a list that has become longer than most to maxFindings.
+func keepWorst(list []scan.Finding, most int) []scan.Finding {
+	if len(list) <= most {
+		return list
+	}
+	slices.SortFunc(list, func(a, b scan.Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), inOrder(a, b))
+	})
+	return slices.Clone(list[:maxFindings])
+}
+
+// inOrder is the order of findings in a review.
+func inOrder(a, b scan.Finding) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
+}
+
+// notice tells what was not looked at, and keeps what a review lists too.
+func (g *gathered) notice(n folder.Notice) {
+	g.teller.tell(n)
+	switch n.Reason {
+	case folder.SkipTooManyHits, folder.Unreadable, folder.SkipGone:
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.skipped++; len(g.skips) < maxFindings {
+		g.skips = append(g.skips, scan.Skip{Path: n.Path, Line: n.Line, RuleID: n.RuleID, Reason: n.Reason})
+	}
+}
+
+// review is all of it in the form of a review.
+func (g *gathered) review(sum folder.Summary) review.Review {
+	g.findings, g.suppressed = keepWorst(g.findings, maxFindings), keepWorst(g.suppressed, maxFindings)
+	slices.SortFunc(g.findings, inOrder)
+	slices.SortFunc(g.suppressed, inOrder)
+	total := 0
+	for _, n := range sum.Findings {
+		total += n
+	}
+	summary := scan.Summary{}
+	for _, s := range rule.Severities() {
+		summary[s] = sum.Findings[s]
+	}
+	return localReview(&scan.Result{
+		Findings: g.findings, Suppressed: g.suppressed, Skips: g.skips, Summary: summary,
+		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
+	})
+}

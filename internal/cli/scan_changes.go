@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scan/folder"
+	"github.com/prwarden/prwarden/internal/scan/gitrepo"
+)
+
+// maxScanTime bounds a local scan; a review has scan.MaxTime.
+const maxScanTime = time.Hour
+
+// scanChanges scans changes in a git repository, as a review does.
+func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) error {
+	began := time.Now()
+	unread := 0
+	own, err := gitrepo.FindOwn(ctx, gitrepo.OwnOptions{
+		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: gitrepo.DefaultLimits(),
+		Skipped: func(path string, err error) {
+			unread++
+			fmt.Fprintf(st.Err, "%s: can't be read: %s\n", terminal.Safe(path), terminal.Safe(err.Error()))
+		},
+	})
+	if err != nil {
+		return in.changesError(ctx, nil, err)
+	}
+	source, given, err := in.source(ctx, own)
+	if err != nil {
+		return in.changesError(ctx, own, err)
+	}
+	rules, file, err := in.rulesOfChanges(ctx, st, given)
+	if err != nil {
+		return err
+	}
+	scanner := scan.NewScanner(source, scan.Options{Timeout: maxScanTime, Workers: in.Jobs})
+	set, err := scanner.AddRules(rule.Digest(rules), rules)
+	if err != nil {
+		return err
+	}
+	progress := newScanProgress(st)
+	result, err := scanner.Scan(ctx, scan.Request{
+		Target: scan.Target{Repo: localRepo}, Selection: in.selection(), Rules: set, File: file, MaxFindings: maxFindings,
+	}, progress.update)
+	progress.end()
+	if err != nil {
+		return in.changesError(ctx, own, err)
+	}
+	if in.NoDefaults && len(result.RulesFile) == 0 && result.RulesFileValid {
+		return errNoRules()
+	}
+	err = out.show(report.Report{
+		Review: localReview(result),
+		Of:     fmt.Sprintf("%s in %s", in.looked(result.FilesTotal), seconds(time.Since(began))),
+	})
+	if unread > 0 && (err == nil || errors.Is(err, ErrThreshold)) {
+		return ErrSilent
+	}
+	return err
+}
+
+// localRepo stands for the repository in rules, where nobody sees it.
+const localRepo = "local/local"
+
+// maxFindings is how many findings are shown, and how many skips: as many as of
+// a review.
+const maxFindings = 10_000
+
+// place is where the repository is searched.
+func (in ScanInput) place() string {
+	if in.Path == "" {
+		return "."
+	}
+	return in.Path
+}
+
+// source is what is scanned, and the rules file that belongs to it; nil for the
+// one of the base commit.
+func (in ScanInput) source(ctx context.Context, own *gitrepo.Own) (scan.Source, *folder.Sources, error) {
+	switch {
+	case in.Base != "":
+		return own.Commits(in.Base, in.Head), nil, nil
+	case in.Staged:
+		data, err := own.StagedFile(ctx, rule.FilePath, rule.MaxFileSize)
+		return own.Staged(), &folder.Sources{Given: &folder.Given{Name: rule.FilePath + " as it is staged", Data: data}}, err
+	}
+	if own.Top() == "" {
+		return nil, nil, gitrepo.ErrBare
+	}
+	return own.Worktree(), &folder.Sources{Root: own.Top()}, nil
+}
+
+// rulesOfChanges are the default rules, and the rules file where it isn't the
+// base's.
+func (in ScanInput) rulesOfChanges(ctx context.Context, st Streams, given *folder.Sources) ([]rule.Rule, *rule.File, error) {
+	if given == nil && in.RulesFile == "" {
+		rules, err := in.defaultRules()
+		return rules, nil, err
+	}
+	if given == nil {
+		given = &folder.Sources{}
+	}
+	loaded, err := in.loadRules(ctx, st, *given)
+	if err != nil {
+		return nil, nil, err
+	}
+	return loaded.Defaults, loaded.File, nil
+}
+
+// selection is which rules apply.
+func (in ScanInput) selection() scan.Selection {
+	if in.Ruleset == RulesetDefault {
+		return scan.SelectDefault
+	}
+	return scan.SelectRepository
+}
+
+// looked says what was looked at.
+func (in ScanInput) looked(files int) string {
+	what := count(files, "changed file")
+	switch {
+	case in.Base != "":
+		return fmt.Sprintf("%s between %s and %s", what, terminal.Safe(in.Base), terminal.Safe(in.Head))
+	case in.Staged:
+		return count(files, "staged file")
+	}
+	return what
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+
+// changesError says what an error means to whoever runs the command.
+func (in ScanInput) changesError(ctx context.Context, own *gitrepo.Own, err error) error {
+	var ref *gitrepo.RefError
+	var failure *scan.Failure
+	switch {
+	case ctx.Err() != nil:
+		return errInterrupted
+	case errors.Is(err, gitrepo.ErrNoGit):
+		return fmt.Errorf("changes are what git says they are, and it can't be started: %w; with --all every file of a folder is scanned without it", err)
+	case errors.Is(err, gitrepo.ErrNoRepository):
+		return Usagef("%s is in no git repository, so there are no changes to scan; --all scans every file of a folder", terminal.Safe(in.place()))
+	case errors.Is(err, gitrepo.ErrBare):
+		return Usagef("%w; --base REF scans what a commit changes", err)
+	case errors.Is(err, gitrepo.ErrUnmerged):
+		return fmt.Errorf("%w yet; resolve and add them, or leave out --staged to scan the files as they are", err)
+	case errors.As(err, &ref) && ref.Unborn:
+		return Usagef("there is no commit yet; leave out --base and --head to scan the files that were added")
+	case errors.As(err, &ref):
+		text := fmt.Sprintf("%q names no commit of this repository", ref.Ref)
+		if own != nil && own.Shallow() {
+			text += ": the clone is shallow, so it may just not be here; fetch more history (`git fetch --unshallow`, `fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)"
+		}
+		return Usagef("%s", text)
+	case !errors.As(err, &failure):
+		return fmt.Errorf("the scan failed: %s", terminal.Safe(err.Error()))
+	case failure.Code == scan.CodeNoMergeBase && own != nil && own.Shallow():
+		return fmt.Errorf("%s and %s have no commit in common here: the clone is shallow; fetch more history (`git fetch --unshallow`, `fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)",
+			terminal.Safe(in.Base), terminal.Safe(in.Head))
+	case failure.Code == scan.CodeNoMergeBase:
+		return fmt.Errorf("%s and %s have no commit in common, so what changed between them can't be told", terminal.Safe(in.Base), terminal.Safe(in.Head))
+	case failure.Err != nil:
+		return fmt.Errorf("the scan failed: %s (%s)", failure.Message, terminal.Safe(strings.TrimSpace(failure.Err.Error())))
+	}
+	return fmt.Errorf("the scan failed: %s", failure.Message)
+}
+
+// localReview is what a scan found, in the form of a review.
+func localReview(r *scan.Result) review.Review {
+	out := review.Review{
+		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, Findings: localFindings(r.Findings),
+		Suppressed: localFindings(r.Suppressed), Summary: review.Summary(r.Summary), Truncated: r.Truncated, RulesDigest: r.RulesDigest,
+	}
+	for _, s := range r.Skips {
+		out.Skipped = append(out.Skipped, review.Skip{File: s.Path, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason})
+	}
+	return out
+}
+
+func localFindings(list []scan.Finding) []review.Finding {
+	var out []review.Finding
+	for _, f := range list {
+		local := review.Finding{
+			RuleID: f.RuleID, Severity: f.Severity, File: f.Path, Line: f.Line, EndLine: f.EndLine, Column: f.Column, EndColumn: f.EndColumn,
+			Message: f.Message, Snippet: f.Snippet, Fingerprint: f.Fingerprint,
+			UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, LineHash: f.LineHash,
+		}
+		if s := f.Suppression; s != nil {
+			local.Suppression = &review.Suppression{Reason: s.Reason, Until: s.Until, Line: s.Line}
+		}
+		out = append(out, local)
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan/folder"
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
+
+// loadRules puts the rules together and says which are not the usual ones.
+func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sources) (*folder.Loaded, error) {
+	from.File, from.NoDefaults = in.RulesFile, in.NoDefaults
+	loaded, err := folder.Load(ctx, from)
+	var mistakes *folder.RulesError
+	switch {
+	case ctx.Err() != nil:
+		return nil, errInterrupted
+	case errors.Is(err, folder.ErrNoRules):
+		return nil, errNoRules()
+	case errors.As(err, &mistakes):
+		var text strings.Builder
+		fmt.Fprintf(&text, "%s is not valid:", terminal.Safe(mistakes.Path))
+		for _, m := range mistakes.Err.Mistakes {
+			fmt.Fprintf(&text, "\n  line %d: %s", m.Line, terminal.Safe(m.Message))
+		}
+		if n := len(mistakes.Err.Mistakes); mistakes.Err.Cut {
+			fmt.Fprintf(&text, "\n  and perhaps more; the first %d that were found are shown", n)
+		}
+		return nil, Usagef("%s", text.String())
+	case err != nil:
+		return nil, &UsageError{Err: err}
+	}
+	if in.RulesFile == "" && loaded.Path != "" {
+		fmt.Fprintf(st.Err, "applying %s\n", terminal.Safe(loaded.Path))
+	}
+	if loaded.Irregular {
+		fmt.Fprintf(st.Err, "not applying %s: it is no regular file, or behind a symbolic link\n", rule.FilePath)
+	}
+	for _, u := range loaded.Unknown {
+		what := "disabled"
+		if u.Override {
+			what = "overridden"
+		}
+		fmt.Fprintf(st.Err, "%s:%d: %s is not a rule of the default ruleset, so it can't be %s\n", terminal.Safe(loaded.Path), u.Line, u.ID, what)
+	}
+	if in.RulesFile != "" {
+		tellCostly(st, loaded)
+	}
+	return loaded, nil
+}
+
+func errNoRules() error {
+	return Usagef("there are no rules to apply: give --rules, or leave out --no-default-rules")
+}
+
+// maxCostly is how many costly rules are named.
+const maxCostly = 10
+
+// tellCostly names the rules of the rules file that make a scan slow, the
+// dearest first.
+func tellCostly(st Streams, loaded *folder.Loaded) {
+	type priced struct {
+		id   string
+		cost match.Cost
+	}
+	var list []priced
+	for _, r := range loaded.File.Rules {
+		if c, err := match.CostOf(r.Pattern, r.Multiline); err == nil && c.Time() > rule.Costly { // an error would have been a mistake
+			list = append(list, priced{r.FullID(), c})
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b priced) int {
+		return cmp.Or(cmp.Compare(b.cost.Time(), a.cost.Time()), cmp.Compare(a.id, b.id))
+	})
+	each := "each takes"
+	if len(list) == 1 {
+		each = "it takes"
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s of %s with little to be looked for by; %s more than %v for a MiB:", count(len(list), "costly rule"), terminal.Safe(loaded.Path), each, rule.Costly)
+	for _, p := range list[:min(len(list), maxCostly)] {
+		fmt.Fprintf(&text, "\n  %s: %v", p.id, p.cost.Time().Round(time.Microsecond))
+		if p.cost.Weak {
+			text.WriteString(", weak: tried everywhere")
+		}
+	}
+	if n := len(list) - maxCostly; n > 0 {
+		fmt.Fprintf(&text, "\n  and %d more", n)
+	}
+	fmt.Fprintln(st.Err, text.String())
+}
