@@ -22,7 +22,7 @@ import (
 const exampleTimeout = 2 * time.Minute
 
 // try runs an example on a server of its own, so that all see the same: as it
-// is meant, with a mistake in the request, and over the rate limit. It returns
+// is meant, and then refused in every way that makes a difference. It returns
 // what the first run printed.
 func try(ctx context.Context, binary, dir string, e example) (output string, err error) {
 	if err := stage.MakeRepository(filepath.Join(dir, "repos")); err != nil {
@@ -82,33 +82,38 @@ func try(ctx context.Context, binary, dir string, e example) (output string, err
 	if err := compareReview(ctx, server.URL, key, output); err != nil {
 		return "", fmt.Errorf("%w\nIt printed:\n%s", err, output)
 	}
-	if err := refused(run, f); err != nil {
-		return "", err
+	createRule, createReview := "CreateRule", "CreateReview"
+	if e.rest {
+		createRule, createReview = "POST /v1/rules", "POST /v1/reviews"
+	}
+	const (
+		mistake = "failed: INVALID_ARGUMENT: pr_number: must be at least 1; it is 0\n  pr_number: must be at least 1; it is 0\n"
+		late    = "failed: RATE_LIMITED: The key made more requests than it may.\n  try again in 3600 s\n"
+		outage  = "failed: UNAVAILABLE: The database can't be reached; try again.\n  try again in 0 s\n"
+	)
+	for _, refusal := range []struct {
+		plan     plan
+		number   int
+		says     string
+		call     string
+		attempts int
+	}{
+		{refuseFirst, 0, mistake, createReview, 3},                      // with a mistake in the request, no more than it takes
+		{refuseForAnHour, stage.Number, late, createRule, 1},            // waiting makes no sense
+		{outageOf(createReview), stage.Number, outage, createReview, 4}, // not for ever
+		{outageOf(createRule), stage.Number, outage, createRule, 1},     // the rule may be there
+	} {
+		f.follow(refusal.plan)
+		_, says, err := run(refusal.number, 3)
+		if err != nil {
+			return "", err
+		}
+		if says != refusal.says || f.attemptsOf(refusal.call) != refusal.attempts {
+			return "", fmt.Errorf("refused, it says %q after %d attempts of %s, not %q after %d",
+				says, f.attemptsOf(refusal.call), refusal.call, refusal.says, refusal.attempts)
+		}
 	}
 	return output, nil
-}
-
-// refused makes sure that an example says what is wrong: with its request, and
-// over the rate limit when waiting makes no sense.
-func refused(run func(number, code int) (string, string, error), f *faults) error {
-	_, trouble, err := run(0, 3)
-	if err != nil {
-		return err
-	}
-	const mistake = "failed: INVALID_ARGUMENT: pr_number: must be at least 1; it is 0\n  pr_number: must be at least 1; it is 0\n"
-	if trouble != mistake {
-		return fmt.Errorf("of a mistake it says %q, not %q", trouble, mistake)
-	}
-	f.close()
-	_, trouble, err = run(stage.Number, 3)
-	if err != nil {
-		return err
-	}
-	const late = "failed: RATE_LIMITED: The key made more requests than it may.\n  try again in 3600 s\n"
-	if trouble != late {
-		return fmt.Errorf("over the rate limit it says %q, not %q", trouble, late)
-	}
-	return nil
 }
 
 var reviewID = regexp.MustCompile(`rev_[0-9a-z]+`)
