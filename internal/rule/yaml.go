@@ -118,13 +118,13 @@ func (d *decoder) mapping(n *yaml.Node, name string, keys map[string]func(value 
 		d.failAt(n, mappingHint(name), "%s: must be a mapping of keys to values", name)
 		return false
 	}
-	known := slices.Sorted(maps.Keys(keys))
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		read, ok := keys[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode || !ok:
+			known := slices.Sorted(maps.Keys(keys))
 			means, hint := keyHint(key.Value, known)
 			list := ""
 			if means == "" {
@@ -242,14 +242,24 @@ func (f fields) node(field string) *yaml.Node {
 	return f.start
 }
 
+// miss notes that a field could not be read.
+func (f *fields) miss(field string) {
+	if f.unread == nil {
+		f.unread = map[string]bool{}
+	}
+	f.unread[field] = true
+}
+
 // rule reads one rule, without validating it. It is not ok when nothing of it
 // could be read.
 func (d *decoder) rule(n *yaml.Node) (r Rule, f fields, ok bool) {
-	f = fields{start: n, nodes: map[string]*yaml.Node{}, unread: map[string]bool{}}
+	f = fields{start: n, nodes: map[string]*yaml.Node{}}
 	read := func(field string, n *yaml.Node, from func(*yaml.Node, string) (string, bool)) (s string) {
 		f.nodes[field] = n
 		s, ok := from(n, field)
-		f.unread[field] = !ok
+		if !ok {
+			f.miss(field)
+		}
 		return s
 	}
 	text := func(field string, into *string) func(*yaml.Node) {
@@ -279,8 +289,9 @@ func (d *decoder) rule(n *yaml.Node) (r Rule, f fields, ok bool) {
 		"severity": func(n *yaml.Node) {
 			f.nodes["severity"] = n
 			var ok bool
-			r.Severity, ok = d.severity(n, "severity")
-			f.unread["severity"] = !ok
+			if r.Severity, ok = d.severity(n, "severity"); !ok {
+				f.miss("severity")
+			}
 		},
 		"multiline": func(n *yaml.Node) { r.Multiline = d.flag(n, "multiline") },
 		"redact":    func(n *yaml.Node) { r.Redact = d.flag(n, "redact") },
