@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
@@ -50,9 +51,10 @@ type dialect struct {
 	// name: a list of names, as a JSON array, is its parameter. On SQLite it must
 	// not keep the choice from walking the organizations in their order.
 	among string
-	// amongNumbers ends the condition that a number is in a JSON array, which is
-	// its parameter.
+	// amongNumbers ends the condition that a number is one of a list; numbers
+	// makes its parameter of the list.
 	amongNumbers string
+	numbers      func([]int) any
 	// tryUpkeep is a query that says whether this transaction is the only one of
 	// upkeep until it ends; "" when there is one server.
 	tryUpkeep string
@@ -76,6 +78,7 @@ func sqliteDialect() dialect {
 		readTx:       &sql.TxOptions{ReadOnly: true},
 		among:        " AND +o.name IN (SELECT value FROM json_each(?))", // + keeps its index out of it
 		amongNumbers: " IN (SELECT value FROM json_each(?))",
+		numbers:      func(list []int) any { return numbers(list) },
 		giveBack:     fmt.Sprintf("PRAGMA incremental_vacuum(%d)", givePages),
 	}
 }
@@ -83,21 +86,21 @@ func sqliteDialect() dialect {
 // postgresDialect is Postgres through lib/pq.
 func postgresDialect() dialect {
 	return dialect{
-		schemes:    []string{"postgres:", "postgresql:"},
-		bind:       sqlx.DOLLAR,
-		goose:      goose.DialectPostgres,
-		migrations: migrations.Postgres,
-		migrator:   migratePostgres,
-		open:       openPostgres,
-		classify:   classifyPostgres,
-		clock:      true,
-		atOnce:     true,
-		ofReview:   ` WHERE organization = ? AND review_id = ?`,
-		readTx:     &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
-		lockRow:    " FOR UPDATE",
-		among:      " AND o.name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB))))",
-		// The JSON is read once, and not for each row.
-		amongNumbers: " = ANY (CAST(translate(?, '[]', '{}') AS INTEGER[]))",
+		schemes:      []string{"postgres:", "postgresql:"},
+		bind:         sqlx.DOLLAR,
+		goose:        goose.DialectPostgres,
+		migrations:   migrations.Postgres,
+		migrator:     migratePostgres,
+		open:         openPostgres,
+		classify:     classifyPostgres,
+		clock:        true,
+		atOnce:       true,
+		ofReview:     ` WHERE organization = ? AND review_id = ?`,
+		readTx:       &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
+		lockRow:      " FOR UPDATE",
+		among:        " AND o.name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB))))",
+		amongNumbers: " = ANY (?)",
+		numbers:      func(list []int) any { return pq.Array(list) },
 		tryUpkeep:    "SELECT pg_try_advisory_xact_lock(7078)",
 	}
 }

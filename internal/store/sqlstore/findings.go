@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -94,15 +93,11 @@ func (t *tx) insertFixed(ctx context.Context, id, previous string, positions []i
 	if len(positions) == 0 {
 		return nil
 	}
-	list, err := json.Marshal(positions)
-	if err != nil {
-		return err
-	}
-	_, err = t.exec(ctx, `INSERT INTO `+apartColumns+`)
+	_, err := t.exec(ctx, `INSERT INTO `+apartColumns+`)
 		SELECT ?, ? + ROW_NUMBER() OVER (ORDER BY position) - 1, 'fixed',
 			rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
 			message, snippet, fingerprint, line_hash, 'fixed'
-		FROM findings WHERE review_id = ? AND position`+t.dialect.amongNumbers, id, suppressed, previous, string(list))
+		FROM findings WHERE review_id = ? AND position`+t.dialect.amongNumbers, id, suppressed, previous, t.dialect.numbers(positions))
 	return err
 }
 

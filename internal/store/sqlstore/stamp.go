@@ -65,6 +65,15 @@ func (l *texts) Scan(src any) error {
 	return nil
 }
 
+// numbers are a list of numbers as JSON, for a parameter.
+type numbers []int
+
+// Value is what the database gets.
+func (l numbers) Value() (driver.Value, error) {
+	text, err := json.Marshal([]int(l))
+	return string(text), err
+}
+
 // scanJSON decodes a column that holds JSON text.
 func scanJSON(src, dest any) error {
 	switch v := src.(type) {

@@ -1,0 +1,134 @@
+package review_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// violations are the fields that an error names.
+func violations(t *testing.T, err error) []string {
+	t.Helper()
+	var e *errs.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, errs.InvalidArgument, e.Kind, "%v", err)
+	var out []string
+	for _, f := range e.Fields {
+		assert.NotEmpty(t, f.Description)
+		out = append(out, f.Field)
+	}
+	return out
+}
+
+func TestCommitsOfARequest(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	sha, other := strings.Repeat("a", 40), strings.Repeat("b", 40)
+	tests := map[string]struct {
+		commits review.Commits
+		bad     []string
+	}{
+		"none":                {review.Commits{}, nil},
+		"both":                {review.Commits{Head: sha, Base: other}, nil},
+		"the same":            {review.Commits{Head: sha, Base: sha}, nil},
+		"a branch":            {review.Commits{Head: sha, BaseRef: "main"}, nil},
+		"a deep branch":       {review.Commits{Head: sha, BaseRef: "release/1.2/ünïcode"}, nil},
+		"head alone":          {review.Commits{Head: sha}, []string{"head_sha"}},
+		"base alone":          {review.Commits{Base: sha}, []string{"base_sha"}},
+		"branch alone":        {review.Commits{BaseRef: "main"}, []string{"base_ref"}},
+		"no head":             {review.Commits{Base: sha, BaseRef: "main"}, []string{"base_sha", "base_ref"}},
+		"all three":           {review.Commits{Head: sha, Base: other, BaseRef: "main"}, []string{"base_ref"}},
+		"short":               {review.Commits{Head: sha[:39], Base: other}, []string{"head_sha"}},
+		"long":                {review.Commits{Head: sha, Base: other + "b"}, []string{"base_sha"}},
+		"upper case":          {review.Commits{Head: strings.ToUpper(sha), Base: other}, []string{"head_sha"}},
+		"not hexadecimal":     {review.Commits{Head: strings.Repeat("g", 40), Base: "HEAD"}, []string{"head_sha", "base_sha"}},
+		"an option":           {review.Commits{Head: sha, BaseRef: "--upload-pack=x"}, []string{"base_ref"}},
+		"a reference in full": {review.Commits{Head: sha, BaseRef: "refs/heads/main"}, nil}, // a branch may have this name
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: tc.commits})
+			if tc.bad == nil {
+				require.NoError(t, err)
+				return
+			}
+			assert.Equal(t, tc.bad, violations(t, err))
+		})
+	}
+}
+
+// The names are those that git check-ref-format --branch refuses.
+func TestBranchNames(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	create := func(name string) error {
+		_, err := b.service.Create(t.Context(), org, review.CreateInput{
+			Repo: "acme/api", PRNumber: 1, Commits: review.Commits{Head: strings.Repeat("a", 40), BaseRef: name},
+		})
+		return err
+	}
+	for _, name := range []string{
+		"-", "-x", "@", "HEAD", ".", "..", "a..b", "a.", ".a", "a/.b", "/a", "a/", "a//b", "a.lock", "a.lock/b", "a b", "a\tb", "a\nb",
+		"a\x00b", "a\x7fb", "a~b", "a^b", "a:b", "a?b", "a*b", "a[b", `a\b`, "a@{b", strings.Repeat("a", 256),
+	} {
+		assert.Equal(t, []string{"base_ref"}, violations(t, create(name)), "%q", name)
+	}
+	for _, name := range []string{"a", "a-b", "a.b", "a@b", "@a", "a{b}", "a/b.lock.c", "HEAD/x", "é", "#1", "'", strings.Repeat("a", 255)} {
+		assert.NoError(t, create(name), "%q", name)
+	}
+}
+
+func TestIdempotencyKnowsCommitsAndThreshold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	sha := strings.Repeat("a", 40)
+	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, IdempotencyKey: "key", Commits: review.Commits{Head: sha, BaseRef: "main"}, FailOn: rule.Low}
+	first, err := b.service.Create(t.Context(), org, in)
+	require.NoError(t, err)
+	again, err := b.service.Create(t.Context(), org, in)
+	require.NoError(t, err)
+	assert.Equal(t, first.ReviewID, again.ReviewID)
+	for name, change := range map[string]func(*review.CreateInput){
+		"head":         func(in *review.CreateInput) { in.Commits.Head = strings.Repeat("b", 40) },
+		"branch":       func(in *review.CreateInput) { in.Commits.BaseRef = "next" },
+		"base":         func(in *review.CreateInput) { in.Commits = review.Commits{Head: sha, Base: sha} },
+		"no commits":   func(in *review.CreateInput) { in.Commits = review.Commits{} },
+		"threshold":    func(in *review.CreateInput) { in.FailOn = rule.High },
+		"no threshold": func(in *review.CreateInput) { in.FailOn = 0 },
+	} {
+		other := in
+		change(&other)
+		_, err := b.service.Create(t.Context(), org, other)
+		assert.Equal(t, errs.ReasonIdempotencyConflict, errs.ReasonOf(err), name)
+	}
+	_, err = b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1, FailOn: 99})
+	assert.Equal(t, []string{"fail_on"}, violations(t, err))
+}
+
+// TestJobSaysWhatToScan follows a request to the scanner.
+func TestJobSaysWhatToScan(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.dispatcher(t, func(o *review.DispatcherOptions) {
+		o.Reasons = func(of string) bool { return of == org }
+	})
+	commits := review.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
+	a, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium})
+	require.NoError(t, err)
+	scan := b.scanner.next(t)
+	assert.Equal(t, commits, scan.job.Commits)
+	assert.True(t, scan.job.RequireReason)
+	assert.Equal(t, "2026-01-02", scan.job.Today)
+	scan.end(review.Outcome{HeadSHA: commits.Head, BaseSHA: strings.Repeat("c", 40), Summary: review.Summary{rule.Medium: 1}}, nil)
+	r := b.await(t, a.ReviewID)
+	assert.Equal(t, commits, r.Commits)
+	assert.Equal(t, strings.Repeat("c", 40), r.BaseSHA)
+	assert.False(t, r.Passes())
+}
