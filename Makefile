@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api race lint lint-openapi fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-postgres
+.PHONY: help demo run build build-client test test-api race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -51,6 +51,9 @@ lint: need-go tools-lint ## Check format, import directions, style, and the work
 
 lint-openapi: ## Lint the OpenAPI document by every rule of Spectral and OWASP (needs Node.js)
 	@.ci/lint-openapi
+
+lint-jobs: ## Check the jobs in docs/ci.md against the schemas of the CI services (needs Python 3)
+	@.ci/lint-jobs
 
 fmt: need-go ## Format the code
 	gofmt -w cmd internal migrations
