@@ -11,14 +11,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/rule/schema"
 	"github.com/prwarden/prwarden/internal/transport/gateway/apidocs"
 )
 
-// Paths of what describes the API. They need no key and are counted as
-// requests without one are.
+// Paths of what describes the API, and the files that it scans by. They need no
+// key and are counted as requests without one are.
 const (
 	openAPIPath = "/openapi.json"
 	docsPath    = "/docs"
+	schemaPath  = "/rules.schema.json" // of the rules file, for editors
 )
 
 // static is an answer that is the same for everybody as long as the server
@@ -29,7 +31,7 @@ type static struct {
 	header        http.Header
 }
 
-// newStatics makes the document and the page that shows it.
+// newStatics makes the document, the page that shows it, and the schema.
 func newStatics(openAPI []byte) (map[string]*static, error) {
 	page, err := apidocs.New(openAPI)
 	if err != nil {
@@ -43,7 +45,8 @@ func newStatics(openAPI []byte) (map[string]*static, error) {
 		"Cross-Origin-Opener-Policy":   {"same-origin"},
 		"Cross-Origin-Resource-Policy": {"same-origin"},
 	})
-	return map[string]*static{openAPIPath: document, docsPath: docs, docsPath + "/": docs}, nil
+	rulesFile := newStatic(schema.JSON(), http.Header{"Content-Type": {"application/schema+json"}})
+	return map[string]*static{openAPIPath: document, docsPath: docs, docsPath + "/": docs, schemaPath: rulesFile}, nil
 }
 
 func newStatic(body []byte, header http.Header) *static {

@@ -19,6 +19,7 @@ func TestDescriptionsOfTheAPI(t *testing.T) {
 	t.Parallel()
 	for path, mediaType := range map[string]string{
 		"/openapi.json": "application/json", "/docs": "text/html; charset=utf-8", "/docs/": "text/html; charset=utf-8",
+		"/rules.schema.json": "application/schema+json",
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
