@@ -365,6 +365,7 @@ func TestLinks(t *testing.T) {
 	assert.ElementsMatch(t, ofReview, found["createReview"])
 	assert.ElementsMatch(t, []string{"getRule", "deleteRule"}, found["createRule"])
 	assert.Equal(t, []string{"deleteKey"}, found["createKey"])
+	assert.Empty(t, found["watchReview"])
 	assert.Equal(t, []string{"listReviews"}, found["listReviews"])
 	assert.Equal(t, []string{"listFindings"}, found["listFindings"])
 	assert.Equal(t, []string{"listRules"}, found["listRulesets"])

@@ -13,6 +13,9 @@ import (
 // the token of a page to the call that answered it.
 func (g *generator) link(doc *openapi3.T) error {
 	for _, from := range g.operations {
+		if from.method.IsStreamingServer() {
+			continue // its body is many answers
+		}
 		links := openapi3.Links{}
 		for _, to := range g.operations {
 			if from.method.Parent() == to.method.Parent() {

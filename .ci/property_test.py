@@ -1,0 +1,198 @@
+"""What schemathesis can't know from the OpenAPI document (.ci/property-test).
+
+A document says the form of a request. That a ruleset is this repository's, that
+a pattern fails no case of its rule, or that an expiry lies in the future, it
+can't say. So requests that are meant to be right are made right in these
+points, and where one is refused all the same, the refusal has to be one of
+REFUSALS. All checks are on; one of our own asks that the reason of every error
+is documented for the call.
+"""
+
+import ipaddress
+import itertools
+import json
+import os
+import re
+
+import requests
+import schemathesis
+from hypothesis import strategies as st
+
+REPOSITORY = os.environ["REPOSITORY"]  # has the pull requests 1 to 3
+HEAD, BASE = os.environ["HEAD_SHA"], os.environ["BASE_SHA"]
+OWN_KEY = os.environ["OWN_KEY"]  # identifier of the key that the test uses
+
+# Patterns that a rule can have, put together from parts that never match the
+# empty string.
+PATTERN = st.lists(
+    st.sampled_from(
+        ["eval", "[a-z]+", r"\bTODO\b", r"\d{2,4}", "(?i:secret)", "(a|bc)", r"\p{Lu}", "[^/]", ".", "x+?", "é", r"\."]
+    ),
+    min_size=1,
+    max_size=6,
+).map("".join)
+schemathesis.openapi.format("re2", PATTERN)
+
+# Refusals of requests that fit the document: per call the fields, and what the
+# description of the violation has to say. Nothing else is excused.
+REFUSALS = {
+    "createReview": {
+        # The document can't compare one field with another.
+        "ruleset": r"`default`, `custom`",
+        "head_sha": r"base_sha|base_ref",
+        "base_sha": r"head_sha|base_ref",
+        "base_ref": r"head_sha|base_sha|branch",
+        # `.` and `..` are no names, and RE2, which the pattern is for, has no
+        # way to leave them out.
+        "repo": r".",
+    },
+    "createRule": {
+        # RE2's syntax, the size of the compiled pattern, limits in bytes.
+        "pattern": r".",
+        # The syntax of globs, and their size in all.
+        "paths": r".",
+        # Whether the pattern matches, and their size in all.
+        "cases": r".",
+        # Whether it is an absolute URL.
+        "references": r".",
+        # Required with one scope and refused with the other.
+        "repo": r".",
+        # A blank text, or one with control characters.
+        "message": r".",
+        # The category `custom` or one of the default ruleset's.
+        "id": r".",
+    },
+    "testRule": {
+        "pattern": r".",
+        "text": r"bytes",
+    },
+    "createKey": {
+        "expires_at": r"future|year|from",
+        "name": r".",
+    },
+    # A page token is what an answer said, for the same filters.
+    "listReviews": {"page_token": r".", "repo": r"."},
+    "listFindings": {"page_token": r".", "file": r"."},
+}
+
+addresses = itertools.count(int(ipaddress.ip_address("198.18.0.1")))
+names = itertools.count(1)
+
+
+def add_address(adapter, request, **kwargs):
+    """Gives each request an address of its own, which the server believes.
+
+    Requests without a key count against it.
+    """
+    request.headers["X-Forwarded-For"] = str(ipaddress.ip_address(next(addresses)))
+
+
+requests.adapters.HTTPAdapter.add_headers = add_address
+
+
+def operation_id(case):
+    return case.operation.definition.raw.get("operationId", "")
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    # A run that revoked its own key would end there.
+    if operation_id(case) == "deleteKey" and case.path_parameters.get("key_id") == OWN_KEY:
+        case.path_parameters["key_id"] = "key_notmine"
+
+
+@schemathesis.hook
+def map_case(context, case):
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return case
+    if isinstance(case.body, dict):
+        body = case.body = dict(case.body)
+        mend = {"createReview": mend_review, "createRule": mend_rule, "createKey": mend_key}.get(operation_id(case))
+        if mend is not None:
+            mend(body)
+    elif case.query and "page_token" in case.query:
+        case.query = {name: value for name, value in case.query.items() if name != "page_token"}
+    return case
+
+
+def mend_review(body):
+    choice = next(names)
+    if choice % 4:  # a quarter stays what it is: no such repository
+        body["repo"], body["pr_number"] = REPOSITORY, 1 + choice % 3
+    if "ruleset" in body:
+        body["ruleset"] = ["default", "custom", body["repo"]][choice % 3]
+    given = body.pop("head_sha", None), body.pop("base_sha", None), body.pop("base_ref", None)
+    if any(given):
+        body["head_sha"] = HEAD
+        if given[2] is None:
+            body["base_sha"] = BASE
+        else:
+            body["base_ref"] = "main"
+
+
+def mend_rule(body):
+    choice = next(names)
+    if choice % 3:  # the rest may meet ids that are taken
+        body["id"] = f"{body['id'].split('/')[0][:60]}-{choice}"
+    body.pop("repo", None)
+    if body.get("scope") == "repo":
+        body["repo"] = REPOSITORY
+    for name in ("cases", "paths"):
+        body.pop(name, None)
+    if choice % 2:
+        body["paths"] = {"include": ["**/*.go", "src/**"], "exclude": ["**/testdata/**"]}
+    if "references" in body:
+        body["references"] = [f"https://example.com/{choice}"]
+
+
+def mend_key(body):
+    if "expires_at" in body:
+        body["expires_at"] = "2099-01-01T00:00:00Z"
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    """Tells which failures stay: all but the refusals that are known."""
+    if type(failure).__name__ != "RejectedPositiveData" or response.status_code != 400:
+        return True
+    excused = REFUSALS.get(operation_id(case), {})
+    violations = [
+        violation
+        for detail in response.json()["details"]
+        if detail["@type"].endswith("BadRequest")
+        for violation in detail["field_violations"]
+    ]
+    return not violations or any(not is_excused(violation, excused) for violation in violations)
+
+
+def is_excused(violation, excused):
+    field = re.split(r"[.\[]", violation["field"], maxsplit=1)[0]
+    return field in excused and re.search(excused[field], violation["description"]) is not None
+
+
+@schemathesis.deserializer("application/x-ndjson")
+def lines(ctx, response):
+    """Reads a stream: every line has to be JSON, and the last one is checked."""
+    return [json.loads(line) for line in response.content.splitlines()][-1]
+
+
+@schemathesis.check
+def documented_reason(ctx, response, case):
+    """The reason of an error is one that the document names for the call and the status."""
+    if response.status_code < 400:
+        return
+    definition = case.operation.definition.raw
+    if case.method.upper() != case.operation.method.upper():
+        return  # another method than the document's
+    documented = definition["responses"].get(str(response.status_code))
+    if documented is None:
+        return  # status_code_conformance says so
+    if "$ref" in documented:
+        name = documented["$ref"].rsplit("/", 1)[1]
+        documented = case.operation.schema.raw_schema["components"]["responses"][name]
+    reasons = documented["content"]["application/json"]["examples"]
+    reason = response.json()["details"][0]["reason"]
+    if reason == "ROUTE_NOT_FOUND":
+        # A path parameter that is empty or has a slash makes another path.
+        return
+    assert reason in reasons, f"{operation_id(case)}: {response.status_code} {reason} is not documented"
