@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -8,7 +11,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/cli/rules"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
 func newCompletion(st cli.Streams) *cobra.Command {
@@ -59,11 +65,14 @@ The script for bash needs the package bash-completion.`,
 // means the same in every command but those that are named with it.
 func choices() map[string][]string {
 	return map[string][]string{
+		"check output": {rules.OutputText, rules.OutputJSON},
 		"color":        {terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever},
 		"fail-on":      {"critical", "high", "medium", "warning", "low", "info", cli.FailNever},
+		"list output":  {rules.OutputText, rules.OutputJSON},
 		"log-level":    {"debug", "info", "warn", "error"},
 		"ruleset":      {"default", "custom"},
 		"scan ruleset": {cli.RulesetRepository, cli.RulesetDefault},
+		"severity":     {"critical", "high", "medium", "warning", "low", "info"},
 		"suppressed":   {cli.SuppressedInclude, cli.SuppressedOmit},
 		"scopes":       {"reviews:read", "reviews:write", "rules:read", "rules:write", "keys:admin"},
 	}
@@ -85,7 +94,9 @@ func completeValues(cmd *cobra.Command, choices map[string][]string) {
 		switch {
 		case few:
 			must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
-		case value == "FILE", f.Name == "database", f.Name == "output":
+		case f.Name == "output":
+			must(cmd.RegisterFlagCompletionFunc(f.Name, completeOutput))
+		case value == "FILE", f.Name == "database":
 			// The fallback is right.
 		case strings.HasSuffix(f.Name, "-dir"):
 			must(cmd.MarkFlagDirname(f.Name))
@@ -96,6 +107,57 @@ func completeValues(cmd *cobra.Command, choices map[string][]string) {
 	for _, c := range cmd.Commands() {
 		completeValues(c, choices)
 	}
+}
+
+// completeOutput offers formats, and after FORMAT= files, which shells don't
+// find behind another text.
+func completeOutput(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	format, path, toFile := strings.Cut(word, "=")
+	if !toFile {
+		return report.Formats(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	folder, _ := filepath.Split(path)
+	from := folder
+	if from == "" {
+		from = "."
+	}
+	entries, _ := os.ReadDir(from) // nothing to offer where it can't be read
+	var words []string
+	for _, e := range entries {
+		name := format + "=" + folder + e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		words = append(words, name)
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeArguments gives a command and those below it what the shell offers as
+// arguments: files where they are files, which is the fallback, else nothing.
+func completeArguments(cmd *cobra.Command) {
+	switch {
+	case cmd.CommandPath() == "prwarden rules explain":
+		cmd.ValidArgsFunction = completeRule
+	case len(cmd.ValidArgs) == 0 && !regexp.MustCompile(`\b(PATH|FILE|DIR|SAMPLE)\b`).MatchString(cmd.Use):
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	for _, c := range cmd.Commands() {
+		completeArguments(c)
+	}
+}
+
+// completeRule offers the identifiers of default rules.
+func completeRule(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	all, err := defaults.Load()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	for _, r := range all {
+		ids = append(ids, cobra.CompletionWithDesc(r.ID, r.Message))
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
 // must is for what fails only when a command is put together wrongly.

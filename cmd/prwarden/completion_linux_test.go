@@ -59,6 +59,12 @@ func TestCompletionInBash(t *testing.T) {
 		{[]string{"prwarden", "review", "--key"}, []string{"--key-file"}},
 		{[]string{"prwarden", "review", "--ruleset", ""}, []string{"default", "custom"}},
 		{[]string{"prwarden", "serve", "--log-level", "w"}, []string{"warn"}},
+		{[]string{"prwarden", "review", "--fail-on", "c"}, []string{"critical"}},
+		{[]string{"prwarden", "review", "--output", "j"}, []string{"json", "junit"}},
+		{[]string{"prwarden", "review", "--output", "json=" + dir + "/sc"}, []string{dir + "/script"}},
+		{[]string{"prwarden", "rules", "check", "--output", ""}, []string{"text", "json"}},
+		{[]string{"prwarden", "rules", "explain", "security/no-ev"}, []string{"security/no-eval"}},
+		{[]string{"prwarden", "review", "--server", ""}, []string{}},
 	}
 	for _, tt := range tests {
 		t.Run(strings.Join(tt.line, " "), func(t *testing.T) {
@@ -70,8 +76,8 @@ func TestCompletionInBash(t *testing.T) {
 			}
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, string(out))
-			var words []string
-			for line := range strings.Lines(string(out)) {
+			words := []string{}
+			for line := range strings.Lines(strings.Trim(string(out), "\n")) {
 				words = append(words, strings.Fields(line)[0]) // what follows explains it
 			}
 			assert.Equal(t, tt.want, words)
@@ -119,6 +125,9 @@ func TestCompletionOfFiles(t *testing.T) {
 		{[]string{"serve", "--cache-dir", ""}, cobra.ShellCompDirectiveFilterDirs},
 		{[]string{"serve", "--http-addr", ""}, cobra.ShellCompDirectiveNoFileComp},
 		{[]string{"keys", "create", "--scopes", ""}, cobra.ShellCompDirectiveNoFileComp},
+		{[]string{"review", ""}, cobra.ShellCompDirectiveNoFileComp},
+		{[]string{"scan", ""}, cobra.ShellCompDirectiveDefault},
+		{[]string{"rules", "try", "eval", ""}, cobra.ShellCompDirectiveDefault},
 	}
 	for _, tt := range tests {
 		code, out, errs := prwarden(t, nil, append([]string{"__complete"}, tt.args...)...)

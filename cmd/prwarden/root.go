@@ -18,11 +18,11 @@ func newRoot(st cli.Streams) *cobra.Command {
 		Long: `prwarden scans the lines that a pull request adds against rules (secrets,
 security, correctness, hygiene, and your own) and reports findings over a
 REST and a gRPC API.`,
-		Example: `  # What do the rules find in this folder? This needs no server
-  prwarden scan --all .
+		Example: `  # What do my changes add? This needs no server
+  prwarden scan
 
   # Have a server scan a pull request and show what it adds
-  prwarden review psf/requests 6710 --wait \
+  prwarden review psf/requests 6710 \
       --server https://prwarden.example.com --key-file key.txt`,
 		Version:       build.Read().Version,
 		SilenceUsage:  true,
@@ -51,6 +51,7 @@ REST and a gRPC API.`,
 	root.AddCommand(newVersion(st), newCompletion(st), newMan(st))
 	explainCommon(root)
 	completeValues(root, choices())
+	completeArguments(root)
 	return root
 }
 
