@@ -62,18 +62,18 @@ The script for bash needs the package bash-completion.`,
 }
 
 // choices are the values of flags that have few, by the flag's name, which
-// means the same in every command but those that are named with it.
+// means the same in every command but those that are named with it, and those
+// below them.
 func choices() map[string][]string {
 	return map[string][]string{
-		"check output": {rules.OutputText, rules.OutputJSON},
 		"color":        {terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever},
 		"fail-on":      {"critical", "high", "medium", "warning", "low", "info", cli.FailNever},
-		"list output":  {rules.OutputText, rules.OutputJSON},
 		"log-level":    {"debug", "info", "warn", "error"},
 		"ruleset":      {"default", "custom"},
 		"scan ruleset": {cli.RulesetRepository, cli.RulesetDefault},
 		"severity":     {"critical", "high", "medium", "warning", "low", "info"},
 		"suppressed":   {cli.SuppressedInclude, cli.SuppressedOmit},
+		"rules output": {rules.OutputText, rules.OutputJSON},
 		"scopes":       {"reviews:read", "reviews:write", "rules:read", "rules:write", "keys:admin"},
 	}
 }
@@ -88,6 +88,9 @@ func completeValues(cmd *cobra.Command, choices map[string][]string) {
 		}
 		value, _ := pflag.UnquoteUsage(f)
 		words, few := choices[cmd.Name()+" "+f.Name]
+		if !few && cmd.HasParent() {
+			words, few = choices[cmd.Parent().Name()+" "+f.Name]
+		}
 		if !few {
 			words, few = choices[f.Name]
 		}

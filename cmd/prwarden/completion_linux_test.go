@@ -62,7 +62,7 @@ func TestCompletionInBash(t *testing.T) {
 		{[]string{"prwarden", "review", "--fail-on", "c"}, []string{"critical"}},
 		{[]string{"prwarden", "review", "--output", "j"}, []string{"json", "junit"}},
 		{[]string{"prwarden", "review", "--output", "json=" + dir + "/sc"}, []string{dir + "/script"}},
-		{[]string{"prwarden", "rules", "check", "--output", ""}, []string{"text", "json"}},
+		{[]string{"prwarden", "rules", "try", "--output", ""}, []string{"text", "json"}},
 		{[]string{"prwarden", "rules", "explain", "security/no-ev"}, []string{"security/no-eval"}},
 		{[]string{"prwarden", "review", "--server", ""}, []string{}},
 	}
@@ -107,7 +107,12 @@ func TestChoicesAreOfFlags(t *testing.T) {
 	t.Parallel()
 	flags := map[string]bool{}
 	for _, cmd := range commands(newRoot(cli.Streams{})) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name], flags[cmd.Name()+" "+f.Name] = true, true })
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			flags[f.Name], flags[cmd.Name()+" "+f.Name] = true, true
+			if cmd.HasParent() {
+				flags[cmd.Parent().Name()+" "+f.Name] = true
+			}
+		})
 	}
 	for name := range choices() {
 		assert.True(t, flags[name], name)
