@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 
 // MaxSnippet is the length of a snippet, in bytes.
@@ -92,8 +93,9 @@ func (l maskedLine) show(from, to int) []byte {
 	return out
 }
 
-// identity is the whole line as fingerprints see it.
-func (l maskedLine) identity() string { return normalise(l.show(0, len(l.text))) }
+// identity is the whole line as fingerprints see it: a comment that accepts what
+// is found there makes no other finding of it.
+func (l maskedLine) identity() string { return normalise(suppress.Bare(l.show(0, len(l.text)))) }
 
 // snippet is the line as people see it: at most MaxSnippet bytes of it around
 // offset at, the start of the match, cut between characters, with U+FFFD for
