@@ -75,7 +75,7 @@ func TestReviewEndToEnd(t *testing.T) {
 	m := c.wait(t, created["review_id"].(string))
 	assert.ElementsMatch(t, []string{
 		"review_id", "status", "pr_number", "repo", "completed_at", "findings", "summary", "ruleset", "head_sha",
-		"base_sha", "created_at", "started_at", "skipped", "truncated", "rules_digest",
+		"base_sha", "created_at", "started_at", "skipped", "truncated", "rules_digest", "suppressed", "fixed", "verdict",
 	}, keys(m))
 	assert.Equal(t, "complete", m["status"])
 	assert.Equal(t, "acme/api", m["repo"])
@@ -96,14 +96,17 @@ func TestReviewEndToEnd(t *testing.T) {
 	var got []map[string]any
 	for _, f := range list(m["findings"]) {
 		f := f.(map[string]any)
-		assert.NotEmpty(t, f["fingerprint"])
-		delete(f, "fingerprint")
+		for _, hash := range []string{"fingerprint", "line_hash"} {
+			assert.NotEmpty(t, f[hash])
+			delete(f, hash)
+		}
 		got = append(got, f)
 	}
 	finding := func(file, snippet string, line, column, endLine float64) map[string]any {
 		return map[string]any{
 			"rule_id": "custom/no-frobnicate", "severity": "warning", "file": file, "line": line, "column": column,
-			"end_line": endLine, "message": "Call adjust instead.", "snippet": snippet,
+			"end_line": endLine, "message": "Call adjust instead.", "snippet": snippet, "state": "new",
+			"end_column": column + 11, "utf16_column": column, "utf16_end_column": column + 11,
 		}
 	}
 	assert.Equal(t, []map[string]any{
