@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-postgres
+.PHONY: help demo run build build-client test test-api test-sdks docs-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -42,6 +42,14 @@ race: need-go need-git need-postgres ## Run every test with the race detector (n
 
 test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3)
 	@.ci/property-test
+
+test-sdks: need-go need-git need-languages ## Install each SDK and run its example on a real server (SDKFLAGS='-only python')
+	@mkdir -p bin
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/demo/sdks
+	@bin/sdks $(SDKFLAGS)
+
+docs-sdks: ## Put what the examples of the SDKs print into docs/sdks.md
+	@$(MAKE) --no-print-directory test-sdks SDKFLAGS=-write
 
 lint: need-go tools-lint ## Check format, import directions, style, and the workflows in docs/ci.md
 	@unformatted=$$(gofmt -l cmd gen internal migrations); \
