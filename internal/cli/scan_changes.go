@@ -150,6 +150,8 @@ func (in ScanInput) changesError(ctx context.Context, own *gitrepo.Own, err erro
 		return Usagef("%s is in no git repository, so there are no changes to scan; --all scans every file of a folder", terminal.Safe(in.place()))
 	case errors.Is(err, gitrepo.ErrBare):
 		return Usagef("%w; --base REF scans what a commit changes", err)
+	case errors.Is(err, gitrepo.ErrOutside):
+		return Usagef("%s", terminal.Safe(err.Error()))
 	case errors.Is(err, gitrepo.ErrUnmerged):
 		return fmt.Errorf("%w yet; resolve and add them, or leave out --staged to scan the files as they are", err)
 	case errors.As(err, &ref) && ref.Unborn:

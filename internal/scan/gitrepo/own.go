@@ -52,6 +52,7 @@ var (
 	ErrNoGit        = errors.New("git is not installed, or not in PATH")
 	ErrNoRepository = errors.New("this is in no git repository")
 	ErrBare         = errors.New("this is a bare repository or the inside of .git, where there are no files but those of commits")
+	ErrOutside      = errors.New("the path is not in the work tree")
 	ErrUnmerged     = errors.New("there are files with unresolved conflicts, so nothing can be committed")
 )
 
@@ -154,7 +155,7 @@ func (o *Own) locate(ctx context.Context) error {
 		out, err := o.git().run(ctx, "", o.command("rev-parse", options...))
 		return strings.TrimSuffix(string(out), "\n"), err
 	}
-	kind, err := ask("--is-bare-repository", "--is-inside-work-tree", "--show-object-format")
+	kind, err := ask("--is-bare-repository", "--show-object-format")
 	var failed *gitError
 	if errors.As(err, &failed) && strings.Contains(failed.stderr, "not a git repository") {
 		return ErrNoRepository
@@ -163,11 +164,11 @@ func (o *Own) locate(ctx context.Context) error {
 		return err
 	}
 	facts := strings.Fields(kind)
-	if len(facts) != 3 {
+	if len(facts) != 2 {
 		return fmt.Errorf("gitrepo: git rev-parse said %q", kind)
 	}
-	if facts[2] != "sha1" {
-		return fmt.Errorf("the repository names its objects by %s; only sha1 is known", facts[2])
+	if facts[1] != "sha1" {
+		return fmt.Errorf("the repository names its objects by %s; only sha1 is known", facts[1])
 	}
 	for _, path := range []struct {
 		to      *string
@@ -182,13 +183,18 @@ func (o *Own) locate(ctx context.Context) error {
 			return err
 		}
 	}
-	if facts[1] == "true" {
-		if o.top, err = ask("--path-format=absolute", "--show-toplevel"); err != nil {
-			return err
-		}
+	if facts[0] == "true" {
+		return nil
+	}
+	o.top, err = ask("--path-format=absolute", "--show-toplevel")
+	if errors.As(err, &failed) { // the inside of .git
+		o.top = ""
+		return nil
+	}
+	if o.top != "" {
 		o.inside = o.top
 	}
-	return nil
+	return err
 }
 
 // limit leaves out what is not below a path.
@@ -202,7 +208,7 @@ func (o *Own) limit(target string) error {
 	}
 	relative, err := filepath.Rel(filepath.FromSlash(o.top), there)
 	if err != nil || relative == ".." || strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
-		return fmt.Errorf("%s is not in the work tree %s", target, o.top)
+		return fmt.Errorf("%w: %s is not below %s", ErrOutside, target, o.top)
 	}
 	if relative != "." {
 		o.only = filepath.ToSlash(relative)
