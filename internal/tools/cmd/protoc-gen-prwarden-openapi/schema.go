@@ -107,6 +107,9 @@ func (g *generator) field(field protoreflect.FieldDescriptor, dir direction, bas
 	if err != nil {
 		return nil, err
 	}
+	if items.Value != nil && len(items.Value.Enum) > 0 {
+		items = g.words(field, items)
+	}
 	list := openapi3.NewArraySchema()
 	list.Description = description
 	list.Items = items
@@ -119,6 +122,17 @@ func (g *generator) field(field protoreflect.FieldDescriptor, dir direction, bas
 	}
 	list.UniqueItems = rules.GetRepeated().GetUnique()
 	return list.NewRef(), nil
+}
+
+// words makes a component of the words that the items of a list may be:
+// `Scope` for a field `scopes`. Some generators of clients get enumerations
+// without a name wrong there.
+func (g *generator) words(field protoreflect.FieldDescriptor, items *openapi3.SchemaRef) *openapi3.SchemaRef {
+	name := strings.TrimSuffix(field.TextName(), "s")
+	name = strings.ToUpper(name[:1]) + name[1:]
+	items.Value.Description = "One of the `" + field.TextName() + "`."
+	g.schemas[name] = items
+	return openapi3.NewSchemaRef("#/components/schemas/"+name, nil)
 }
 
 // value returns the schema of a single value of field.
