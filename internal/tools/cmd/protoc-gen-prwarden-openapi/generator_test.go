@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
@@ -41,9 +42,86 @@ func TestSentence(t *testing.T) {
 	assert.Equal(t, "CreateKey ", sentence("CreateKey", "CreateKey "))
 }
 
+func TestTitle(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "", "Watch": "Watch", "ListFindings": "List findings", "GetSarif": "Get SARIF",
+	} {
+		assert.Equal(t, want, title(in))
+	}
+}
+
+func TestPrinted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		value any
+		want  string
+	}{
+		"short": {map[string]any{"a": "<b>"}, `{"a":"<b>"}`},
+		"long":  {map[string]any{"a": strings.Repeat("x", 60)}, "{\n  \"a\": \"" + strings.Repeat("x", 60) + "\"\n}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := printed(tc.value)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, got)
+		})
+	}
+	assert.Equal(t, `it'\''s`, quote("it's"))
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	one := reason{word: "A", when: "it is so"}
+	assert.Equal(t, "It is so (reason `A`).", describe([]reason{one}))
+	assert.Equal(t, "One of these reasons:\n\n- `A`: it is so\n- `B`: it is not",
+		describe([]reason{one, {word: "B", when: "it is not"}}))
+}
+
+// A call has to be in the table, and its comment has to name its scope.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	op := operation{method: serviceMethod(t, "GetReview")}
+	found, err := failures(op, "Reads it. Scope: reviews:read.")
+	require.NoError(t, err)
+	var words []string
+	for status, reasons := range found {
+		for _, r := range reasons {
+			assert.Equal(t, status, r.status, r.word)
+			words = append(words, r.word)
+		}
+	}
+	assert.ElementsMatch(t, []string{
+		"INVALID_ARGUMENT", "KEY_MISSING", "KEY_INVALID", "KEY_EXPIRED", "KEY_REVOKED", "SCOPE_MISSING",
+		"ORGANIZATION_REMOVED", "REVIEW_NOT_FOUND", "RATE_LIMITED", "INTERNAL", "UNAVAILABLE",
+	}, words)
+	assert.Equal(t, "This needs a key with the scope reviews:read; yours has rules:read.", found[403][0].message)
+
+	_, err = failures(op, "Reads it.")
+	assert.ErrorContains(t, err, "Scope")
+	_, err = failures(operation{method: serviceMethod(t, "Other")}, "Scope: reviews:read.")
+	assert.ErrorContains(t, err, "calls.go")
+}
+
+// Every reason of the table is known, and every reason is one of some call.
+func TestReasonsOfCalls(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, r := range reasons() {
+		assert.False(t, known[r.word], r.word)
+		known[r.word] = true
+	}
+	for name, c := range calls() {
+		for _, word := range c.reasons {
+			assert.True(t, known[word], "%s of %s", word, name)
+		}
+		assert.NotEmpty(t, c.invalid.field, name)
+	}
+}
+
 func TestNewOperation(t *testing.T) {
 	t.Parallel()
-	method := serviceMethod(t)
+	method := serviceMethod(t, "Test")
 
 	op, err := newOperation(method, &annotations.HttpRule{
 		Pattern: &annotations.HttpRule_Delete{Delete: "/v1/sets/{name=**}/rules/{id}:undo"},
@@ -74,16 +152,16 @@ func TestNewOperation(t *testing.T) {
 	}
 }
 
-// serviceMethod makes a method with google.rpc.BadRequest.FieldViolation, whose
+// serviceMethod makes a method of a name with google.rpc.BadRequest.FieldViolation, whose
 // `field` is a string, as its input and output.
-func serviceMethod(t *testing.T) protoreflect.MethodDescriptor {
+func serviceMethod(t *testing.T, name string) protoreflect.MethodDescriptor {
 	t.Helper()
 	file := protodesc.ToFileDescriptorProto(errdetails.File_google_rpc_error_details_proto)
 	message := ".google.rpc.BadRequest.FieldViolation"
 	file.Service = append(file.Service, &descriptorpb.ServiceDescriptorProto{
 		Name: proto.String("TestService"),
 		Method: []*descriptorpb.MethodDescriptorProto{{
-			Name:       proto.String("Test"),
+			Name:       proto.String(name),
 			InputType:  &message,
 			OutputType: &message,
 		}},

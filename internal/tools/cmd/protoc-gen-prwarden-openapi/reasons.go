@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"slices"
 
 	"google.golang.org/grpc/codes"
 )
@@ -44,6 +45,11 @@ func (r reason) example() map[string]any {
 
 // reasons returns every way in which a call can fail, by ascending status.
 func reasons() []reason {
+	return slices.Concat(callerReasons(), thingReasons(), serverReasons())
+}
+
+// callerReasons are about who calls, and what the call says.
+func callerReasons() []reason {
 	return []reason{
 		{
 			word: "INVALID_ARGUMENT", status: http.StatusBadRequest, code: codes.InvalidArgument,
@@ -90,6 +96,12 @@ func reasons() []reason {
 			when:    "rules of the default ruleset can't be deleted",
 			message: "security/no-eval is a rule of the default ruleset and can't be deleted. To switch it off for a repository, add `disable: [security/no-eval]` to its .prwarden/rules.yml.",
 		},
+	}
+}
+
+// thingReasons are about what the call is for.
+func thingReasons() []reason {
+	return []reason{
 		{
 			word: "REVIEW_NOT_FOUND", status: http.StatusNotFound, code: codes.NotFound,
 			when:    "there is no such review, or it is another organization's",
@@ -135,6 +147,12 @@ func reasons() []reason {
 			when:    "the organization has 5,000 rules, which is the most",
 			message: "The organization has 5000 custom rules, which is the most. Delete one first.",
 		},
+	}
+}
+
+// serverReasons are about what the server takes, and how it is.
+func serverReasons() []reason {
+	return []reason{
 		{
 			word: "BODY_TOO_LARGE", status: http.StatusRequestEntityTooLarge, code: codes.InvalidArgument,
 			when:    "the body is over 1 MiB",
