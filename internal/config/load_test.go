@@ -120,6 +120,7 @@ organizations:
     host: {kind: git, url: "https://git.example.com/{repo}.git", token_env: ACME_TOKEN}
     max_scans: 3
     max_queued: 200
+    require_suppression_reason: true
   - name: local
     repositories: ["*/*"]
     host:
@@ -142,6 +143,12 @@ organizations:
 	assert.False(t, p.Allowed("nobody", "other/web"))
 	assert.Equal(t, 200, p.MaxQueued("acme"))
 	assert.Equal(t, 10_000, p.MaxQueued("local"))
+	assert.True(t, p.RequireSuppressionReason("acme"))
+	assert.False(t, p.RequireSuppressionReason("local"))
+	assert.False(t, p.RequireSuppressionReason("nobody"))
+	assert.Equal(t, "https://git.example.com/acme/web.git", p.RepositoryURI("acme", "acme/web"))
+	assert.Empty(t, p.RepositoryURI("local", "acme/web"), "the server's folders are nobody's business")
+	assert.Empty(t, p.RepositoryURI("nobody", "acme/web"))
 	assert.Equal(t, map[string]int{"acme": 3}, c.MaxScans())
 	assert.True(t, p.Known("local"))
 	assert.False(t, p.Known("default"), "configured organizations replace the default one")
