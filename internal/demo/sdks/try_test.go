@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestNormal(t *testing.T) {
+	t.Parallel()
+	one := "review rev_1a started\nwatch: queued, 0 files done\nwatch: complete, 6 files done\na.py:1:2: high x/y (new)\n"
+	other := "review rev_2b started\nwatch: in_progress, 3 files done\nwatch: complete, 6 files done\na.py:1:2: high x/y (new)\n"
+	assert.Equal(t, normal(one), normal(other))
+	assert.NotEqual(t, normal(one), normal("review rev_1a started\nwatch: failed, 6 files done\na.py:1:2: high x/y (new)\n"))
+}
+
+func TestExpected(t *testing.T) {
+	t.Parallel()
+	finding := `{"file": "a.py", "line": 1, "column": 2, "severity": "high", "rule_id": "x/y", "state": "new", "message": "No."}`
+	list := finding
+	for range 4 {
+		list += ", " + finding
+	}
+	got, err := expected([]byte(`{"findings": [` + list + `], "suppressed": [{}], "verdict": {"outcome": "fail", "threshold": "high"}}`))
+	require.NoError(t, err)
+	assert.Contains(t, got, "a.py:1:2: high x/y (new)\n    No.\n")
+	assert.Contains(t, got, "5 findings, 1 suppressed, 0 fixed: fail at high\n")
+
+	_, err = expected([]byte(`{"findings": [` + finding + `]}`))
+	assert.ErrorContains(t, err, "1 findings")
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	f := newFaults()
+	var got []fault
+	for range 3 {
+		got = append(got, f.next("CreateReview", true))
+	}
+	assert.Equal(t, []fault{overRate, away, none}, got)
+	assert.Equal(t, overRate, f.next("CreateRule", false))
+	assert.Equal(t, none, f.next("CreateRule", false))
+	assert.Equal(t, 2, f.attemptsOf("CreateRule"))
+
+	f.follow(outageOf("CreateRule"))
+	assert.Equal(t, away, f.next("CreateRule", false))
+	assert.Equal(t, none, f.next("CreateReview", true))
+	assert.Equal(t, 1, f.attemptsOf("CreateRule"), "a new plan counts from the start")
+
+	for _, keys := range [][]string{{}, {"a", "a"}, {"a", "b", "a"}, {"", "", ""}} {
+		f.follow(refuseFirst)
+		for _, key := range keys {
+			f.started(key)
+		}
+		assert.Error(t, f.check(), keys)
+	}
+	f.follow(refuseFirst)
+	for range 3 {
+		f.started("a")
+	}
+	require.NoError(t, f.check())
+}
+
+func TestCompareDocument(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sdks.md")
+	document := func(output string) string {
+		return fmt.Sprintf("# SDKs\n<!-- output: go -->\n%s<!-- end -->\nThe end.\n", output)
+	}
+	require.NoError(t, os.WriteFile(path, []byte(document("")), 0o600))
+	outputs := map[string]string{"go": "review rev_1a started\n"}
+	assert.ErrorContains(t, compareDocument(path, outputs, false), "make docs-sdks")
+	require.NoError(t, compareDocument(path, outputs, true))
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, document("```text\nreview rev_… started\n```\n"), string(written))
+	require.NoError(t, compareDocument(path, map[string]string{"go": "review rev_2b started\n"}, false))
+	assert.ErrorContains(t, compareDocument(path, map[string]string{"java": ""}, true), "<!-- output: java -->")
+}
