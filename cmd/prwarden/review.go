@@ -35,8 +35,8 @@ that neither the list of processes nor the shell's history shows it.
 Exit status: 0 when the pull request passes (with --no-wait: when the review is
 queued), 1 when a finding reaches --fail-on, 2 when the command line, the
 configuration or the request is wrong, 3 when the service or the review failed.`,
-		Example: `  # In CI: fail for new findings that are high or worse; show them in the diff
-  prwarden review --new-only -o table -o github -o sarif=prwarden.sarif
+		Example: `  # In CI: fail for what is high or worse; show it in the diff and in a file
+  prwarden review -o table -o github -o sarif=prwarden.sarif
 
   # Anywhere: scan a pull request and show the findings
   PRWARDEN_API_KEY=prw_... prwarden review acme/web 17
@@ -53,12 +53,12 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 	}
 	flags := cmd.Flags()
 	bindOutput(cmd, &in.Output)
-	flags.BoolVar(&in.Output.NewOnly, "new-only", false, "Let only findings fail that the review before did not have.")
+	flags.BoolVar(&in.Output.NewOnly, "new-only", false, "Let only findings fail that the review before did not have. The next review lets them pass.")
 	flags.StringVar(&in.Ruleset, "ruleset", "", "Rules to apply, a `RULESET`: default, custom, or OWNER/REPO (as without).")
 	flags.StringVar(&in.HeadSHA, "head-sha", "", "`COMMIT` to scan in place of the pull request's head; with --base-sha or --base-ref.")
 	flags.StringVar(&in.BaseSHA, "base-sha", "", "`COMMIT` that --head-sha is to be merged into.")
 	flags.StringVar(&in.BaseRef, "base-ref", "", "`BRANCH` that --head-sha is to be merged into.")
-	flags.DurationVar(&in.Timeout, "timeout", 30*time.Minute, "For how long to wait.")
+	flags.DurationVar(&in.Timeout, "timeout", 30*time.Minute, "For how long to wait, for everything together.")
 	flags.BoolVar(&in.NoWait, "no-wait", false, "Print the review's identifier as soon as it is queued.")
 	flags.StringVar(&in.IdempotencyKey, "idempotency-key", "", "Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
 	flags.BoolVar(&asJSON, "json", false, "The same as --output json.")

@@ -33,7 +33,7 @@ type ReviewInput struct {
 
 	IdempotencyKey string        // empty for one that is made of the CI job, or at random
 	NoWait         bool          // until the review has ended
-	Timeout        time.Duration // of the wait
+	Timeout        time.Duration // of everything
 	Output         Output
 }
 
@@ -65,19 +65,32 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 		return err
 	}
 	p := newProgress(st)
+	patience := min(restclient.Patience, in.Timeout)
 	r := reviewer{
-		st: st, out: out, target: target, timeout: in.Timeout, progress: p, began: time.Now(),
+		st: st, out: out, target: target, progress: p, began: time.Now(),
 		client: restclient.New(c.Server, key, "prwarden/"+build.Read().Version, config, func(err error) {
-			p.say("%s; trying again for up to %s", terminal.Safe(err.Error()), restclient.Patience)
+			p.say("%s; trying again for up to %s", terminal.Safe(err.Error()), patience)
 		}),
 	}
 	if target.service != "" {
 		fmt.Fprintf(st.Err, "%s: %s\n", target.service, terminal.Safe(target.String()))
 	}
+	within, cancel := context.WithTimeout(ctx, in.Timeout)
+	defer cancel()
+	do := r.run
 	if in.NoWait {
-		return r.start(ctx)
+		do = r.start
 	}
-	return r.run(ctx)
+	err = do(within)
+	switch {
+	case err == nil || errors.Is(err, ErrSilent):
+		return err
+	case ctx.Err() != nil:
+		return errors.New("stopped waiting" + r.goesOn())
+	case within.Err() != nil:
+		return fmt.Errorf("gave up after %s%s", in.Timeout, r.goesOn())
+	}
+	return err
 }
 
 // check says what is wrong with what is asked for beside the target.
@@ -96,10 +109,18 @@ type reviewer struct {
 	st       Streams
 	out      *outputs
 	target   *target
-	timeout  time.Duration
 	client   *restclient.Client
 	progress *progress
 	began    time.Time
+	waitsFor string // identifier of the review that is waited for; empty for none
+}
+
+// goesOn says what becomes of a review that nobody waits for.
+func (r *reviewer) goesOn() string {
+	if r.waitsFor == "" {
+		return "; no review was started, as far as is known"
+	}
+	return "; review " + terminal.Safe(r.waitsFor) + " goes on"
 }
 
 // start only has the review queued.
@@ -169,24 +190,16 @@ func (r *reviewer) create(ctx context.Context, key string) (restclient.Created, 
 }
 
 // await returns a review that has ended.
-func (r *reviewer) await(ctx context.Context, id string) (restclient.Review, []byte, error) {
-	waiting, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	err := waitFor(waiting, r.client, id, r.progress)
-	var answer restclient.Review
-	var raw []byte
-	if err == nil {
-		answer, raw, err = r.client.GetReview(waiting, id)
+func (r *reviewer) await(ctx context.Context, id string) (answer restclient.Review, raw []byte, err error) {
+	r.waitsFor = id
+	defer r.progress.end()
+	if err = waitFor(ctx, r.client, id, r.progress); err == nil {
+		answer, raw, err = r.client.GetReview(ctx, id)
 	}
-	r.progress.end()
-	switch id := terminal.Safe(id); {
-	case err != nil && ctx.Err() != nil:
-		return answer, nil, fmt.Errorf("stopped waiting; review %s goes on", id)
-	case err != nil && waiting.Err() != nil:
-		return answer, nil, fmt.Errorf("gave up waiting after %s; review %s goes on", r.timeout, id)
-	case err != nil:
-		return answer, nil, fmt.Errorf("waiting for review %s, which goes on: %w", id, reviewError(err))
+	if err != nil {
+		return answer, nil, fmt.Errorf("waiting for review %s, which goes on: %w", terminal.Safe(id), reviewError(err))
 	}
+	r.waitsFor = ""
 	return answer, raw, nil
 }
 

@@ -213,7 +213,7 @@ func TestReviewOnOlderServers(t *testing.T) {
 func TestReviewTimeout(t *testing.T) {
 	t.Parallel()
 	in := asked()
-	in.Timeout = time.Millisecond
+	in.Timeout = time.Second
 	r := review(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			fakeServer{}.ServeHTTP(w, r)
@@ -221,6 +221,13 @@ func TestReviewTimeout(t *testing.T) {
 		}
 		<-r.Context().Done()
 	}), in)
-	require.EqualError(t, r.err, "gave up waiting after 1ms; review rev_1 goes on")
+	require.EqualError(t, r.err, "gave up after 1s; review rev_1 goes on")
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
+
+	in.Timeout = time.Millisecond
+	r = review(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body) // else it is not noticed that the client has gone
+		<-r.Context().Done()
+	}), in)
+	require.EqualError(t, r.err, "gave up after 1ms; no review was started, as far as is known")
 }
