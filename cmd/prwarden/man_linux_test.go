@@ -33,7 +33,7 @@ func TestMan(t *testing.T) {
 	all := pages()
 	for _, cmd := range commands(newRoot(cli.Streams{})) {
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
-		assert.Contains(t, all[name], `"2026\-05\-28"`, name)
+		assert.Contains(t, all[name], `"2026-05-28"`, name)
 		if !cmd.HasSubCommands() && cmd.Name() != "version" {
 			assert.Contains(t, all[name], ".SH \"EXAMPLES\"\n", name)
 		}

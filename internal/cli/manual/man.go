@@ -40,9 +40,10 @@ func WritePages(dir string, root *cobra.Command, e Edition) error {
 func Page(w io.Writer, cmd *cobra.Command, e Edition) error {
 	cmd.InitDefaultHelpFlag()
 	p := &roff{}
-	p.request("TH", strings.ToUpper(pageName(cmd)), "1", e.Date.UTC().Format(time.DateOnly), "prwarden "+e.Version, "prwarden manual")
-	// Neither hyphens nor spread lines: the text has names that people copy.
-	p.text.WriteString(".nh\n.ad l\n")
+	// The date without escapes, by which programs read it. Neither hyphens nor
+	// spread lines: the text has names that people copy.
+	fmt.Fprintf(&p.text, ".TH \"%s\" \"1\" \"%s\" \"%s\" \"prwarden manual\"\n.nh\n.ad l\n",
+		escape(strings.ToUpper(pageName(cmd))), e.Date.UTC().Format(time.DateOnly), escape("prwarden "+e.Version))
 
 	p.section("NAME")
 	p.line(pageName(cmd) + ` \- ` + escape(cmd.Short))
@@ -93,7 +94,10 @@ const exitStatus = "Exit status:"
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 // roff is a man page as it is written.
-type roff struct{ text strings.Builder }
+type roff struct {
+	text  strings.Builder
+	fresh bool // nothing is in the section yet
+}
 
 // request writes a request or macro with its arguments.
 func (r *roff) request(name string, args ...string) {
@@ -116,7 +120,18 @@ func (r *roff) line(text string) {
 	r.text.WriteString(text + "\n")
 }
 
-func (r *roff) section(name string) { r.request("SH", name) }
+func (r *roff) section(name string) {
+	r.request("SH", name)
+	r.fresh = true
+}
+
+// gap parts a paragraph from what is before it in the section.
+func (r *roff) gap() {
+	if !r.fresh {
+		r.request("PP")
+	}
+	r.fresh = false
+}
 
 func (r *roff) synopsis(cmd *cobra.Command) {
 	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
@@ -132,7 +147,7 @@ func (r *roff) paragraph(p paragraph) {
 		r.literal(p.text)
 		return
 	}
-	r.request("PP")
+	r.gap()
 	for line := range strings.SplitSeq(p.text, "\n") {
 		r.line(escape(line))
 	}
@@ -140,7 +155,7 @@ func (r *roff) paragraph(p paragraph) {
 
 // literal writes lines as they are.
 func (r *roff) literal(text string) {
-	r.request("PP")
+	r.gap()
 	r.request("nf")
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" {

@@ -90,7 +90,7 @@ func TestWritePages(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		require.NoError(t, err)
 		golden(t, e.Name(), string(text))
-		assert.Contains(t, string(text), `"2026\-11\-21"`, "in UTC")
+		assert.Contains(t, string(text), `"2026-11-21"`, "in UTC")
 	}
 	assert.Equal(t, []string{"tool-look.1", "tool-other.1", "tool.1"}, names)
 	require.Error(t, manual.WritePages(filepath.Join(dir, "none"), tree(), edition))
