@@ -703,7 +703,9 @@ class ListFindingsRequest(google.protobuf.message.Message):
     `custom`, its name.
     """
     file: builtins.str
-    """Only findings in this file: its whole path, as in Finding."""
+    """Only findings in this file: its whole path, as in Finding, of at most 1,024
+    characters, which fit into a URL.
+    """
     state: Global___Finding.State.ValueType
     """Only findings in this state."""
     page_size: builtins.int

@@ -297,7 +297,7 @@ export interface components {
             /** @description Name of the key, for people: 1 to 100 characters. */
             name: string;
             /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, each at most once. */
-            scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin")[];
+            scopes: components["schemas"]["Scope"][];
         };
         /** @description Response of CreateKey. */
         CreateKeyResponse: {
@@ -756,6 +756,11 @@ export interface components {
              */
             version: "2.1.0";
         };
+        /**
+         * @description One of the `scopes`.
+         * @enum {string}
+         */
+        Scope: "reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin";
         /**
          * @description Level says how bad it is to merge what a rule found. From the most severe to the least severe: critical, high, medium, warning, low, info.
          *
@@ -1713,7 +1718,7 @@ export interface operations {
                 min_severity?: "critical" | "high" | "medium" | "warning" | "low" | "info";
                 /** @description Only findings of this rule, `<category>/<rule-name>` or, in the category `custom`, its name. */
                 rule_id?: string;
-                /** @description Only findings in this file: its whole path, as in Finding. */
+                /** @description Only findings in this file: its whole path, as in Finding, of at most 1,024 characters, which fit into a URL. */
                 file?: string;
                 /**
                  * @description Only findings in this state.

@@ -836,7 +836,8 @@ export type ListFindingsRequest = Message<"prwarden.v1.ListFindingsRequest"> & {
   ruleId?: string | undefined;
 
   /**
-   * Only findings in this file: its whole path, as in Finding.
+   * Only findings in this file: its whole path, as in Finding, of at most 1,024
+   * characters, which fit into a URL.
    *
    * @generated from field: optional string file = 5;
    */

@@ -414,7 +414,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object file_ = "";
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding.
+   * Only findings in this file: its whole path, as in Finding, of at most 1,024
+   * characters, which fit into a URL.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -426,7 +427,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding.
+   * Only findings in this file: its whole path, as in Finding, of at most 1,024
+   * characters, which fit into a URL.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -447,7 +449,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding.
+   * Only findings in this file: its whole path, as in Finding, of at most 1,024
+   * characters, which fit into a URL.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1462,7 +1465,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object file_ = "";
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding.
+     * Only findings in this file: its whole path, as in Finding, of at most 1,024
+     * characters, which fit into a URL.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1473,7 +1477,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding.
+     * Only findings in this file: its whole path, as in Finding, of at most 1,024
+     * characters, which fit into a URL.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1493,7 +1498,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding.
+     * Only findings in this file: its whole path, as in Finding, of at most 1,024
+     * characters, which fit into a URL.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1514,7 +1520,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding.
+     * Only findings in this file: its whole path, as in Finding, of at most 1,024
+     * characters, which fit into a URL.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1531,7 +1538,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding.
+     * Only findings in this file: its whole path, as in Finding, of at most 1,024
+     * characters, which fit into a URL.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1545,7 +1553,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding.
+     * Only findings in this file: its whole path, as in Finding, of at most 1,024
+     * characters, which fit into a URL.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>

@@ -120,7 +120,8 @@ public interface ListFindingsRequestOrBuilder extends
 
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding.
+   * Only findings in this file: its whole path, as in Finding, of at most 1,024
+   * characters, which fit into a URL.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -129,7 +130,8 @@ public interface ListFindingsRequestOrBuilder extends
   boolean hasFile();
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding.
+   * Only findings in this file: its whole path, as in Finding, of at most 1,024
+   * characters, which fit into a URL.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -138,7 +140,8 @@ public interface ListFindingsRequestOrBuilder extends
   java.lang.String getFile();
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding.
+   * Only findings in this file: its whole path, as in Finding, of at most 1,024
+   * characters, which fit into a URL.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
