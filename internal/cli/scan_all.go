@@ -55,7 +55,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 func (in ScanInput) streamAll(ctx context.Context, out *outputs, rules *folder.Rules, began time.Time) error {
 	st := out.st
 	teller := teller{st: st, verbose: in.Verbose}
-	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, Notice: teller.tell}
+	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, Bare: true, Notice: teller.tell}
 	flush := func() error { return nil }
 	if !terminal.Is(st.Out) {
 		buffer := bufio.NewWriterSize(st.Out, 64<<10)

@@ -19,6 +19,7 @@ type plan struct {
 	comments *suppress.Options // by which comments suppress findings; nil when none does
 	head     *rule.File        // the rules file as it will be; nil when there is none that is valid
 	budget   time.Duration     // of each rule
+	bare     bool              // see Request.Bare
 	// places has the rules by full id, once somebody asks for it.
 	places func() map[string]place
 }
@@ -65,7 +66,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 	isOff := func(x rule.Rule) bool {
 		return x.Origin == rule.OriginDefault && (disabled[x.FullID()] || shadowed[x.FullID()])
 	}
-	p := &plan{exclude: match.NewGlobs(exclude), budget: cmp.Or(r.Budget, rule.Budget)}
+	p := &plan{exclude: match.NewGlobs(exclude), budget: cmp.Or(r.Budget, rule.Budget), bare: r.Bare}
 	p.places = sync.OnceValue(p.locate)
 	if !r.Unsuppressed {
 		p.comments = &suppress.Options{RequireReason: r.RequireReason, Today: r.Today}

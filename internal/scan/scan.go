@@ -33,7 +33,10 @@ type Request struct {
 	Rules     *Ruleset // from the Scanner that scans
 	// File is a rules file to apply in place of the base's, valid and without
 	// ids of other rules. With it nothing is found about rules files.
-	File        *rule.File
+	File *rule.File
+	// Bare leaves out of findings what takes longer than finding them: Snippet,
+	// Fingerprint, LineHash and the UTF-16 columns.
+	Bare        bool
 	Budget      time.Duration // in which each rule may match; rule.Budget when 0
 	MaxFindings int           // that are returned, and as many skips; the rest is counted
 	// RequireReason says that a comment that suppresses findings must give a

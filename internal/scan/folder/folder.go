@@ -42,6 +42,7 @@ type Options struct {
 	// Budget is the time that each rule may match in one file; rule.Budget. In a
 	// review that is for all files; a folder has no bound.
 	Budget time.Duration
+	Bare   bool // see scan.Request
 	// Format appends findings in the text that Out gets to dst, and returns it;
 	// nil when there is no text.
 	// The findings are of one file, in order, not always all of them: those of

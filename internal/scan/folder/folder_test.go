@@ -367,3 +367,26 @@ func TestScanStopsSlowRules(t *testing.T) {
 	assert.Equal(t, "1:1 custom/busy\nc:1:1 custom/n\nc:2:1 custom/busy\n", after)
 	assert.Equal(t, folder.Notice{Path: "a", RuleID: "custom/busy", Reason: scan.SkipRuleTimeout}, notices[0])
 }
+
+// Bare findings are the same ones, without what is for people.
+func TestScanBare(t *testing.T) {
+	t.Parallel()
+	root, _ := randomTree(t, 13)
+	rules := compile(t, nil, needle("n", "needle", rule.High))
+	scanned := func(bare bool) (list []scan.Finding) {
+		_, err := folder.Scan(t.Context(), root, rules, folder.Options{
+			Jobs: 1, Bare: bare, Found: func(r scan.FileResult) { list = append(list, r.Findings...) },
+		})
+		require.NoError(t, err)
+		return list
+	}
+	whole := scanned(false)
+	require.NotEmpty(t, whole)
+	for i := range whole {
+		f := &whole[i]
+		assert.NotEmpty(t, f.Fingerprint)
+		assert.NotEmpty(t, f.LineHash)
+		f.Snippet, f.Fingerprint, f.LineHash, f.UTF16Column, f.UTF16EndColumn = "", "", "", 0, 0
+	}
+	assert.Equal(t, whole, scanned(true))
+}

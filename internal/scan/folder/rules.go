@@ -3,7 +3,6 @@ package folder
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -34,14 +33,14 @@ func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
 	r.pruned = match.NewGlobs(slices.DeleteFunc(slices.Clone(l.File.Exclude), func(glob string) bool {
 		return glob != "**" && !strings.HasSuffix(glob, "/**")
 	}))
-	_, err = r.single(0) // so that what can't be compiled is known now
+	_, err = r.single(Options{}) // so that what can't be compiled is known now
 	return r, err
 }
 
 // single is for the files of one worker.
-func (r *Rules) single(budget time.Duration) (*scan.Single, error) {
+func (r *Rules) single(o Options) (*scan.Single, error) {
 	request := r.request
-	request.Budget = budget
+	request.Budget, request.Bare = o.Budget, o.Bare
 	return r.scanner.NewSingle(request)
 }
 

@@ -28,7 +28,7 @@ type worker struct {
 }
 
 func newWorker(rules *Rules, o Options, order *order) (*worker, error) {
-	single, err := rules.single(o.Budget)
+	single, err := rules.single(o)
 	return &worker{rules: rules, o: o, order: order, buf: make([]byte, bufferSize), single: single}, err
 }
 
