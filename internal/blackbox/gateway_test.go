@@ -151,6 +151,18 @@ func TestHealthAndDocuments(t *testing.T) {
 	doc := a.decode(t)
 	assert.Regexp(t, `^3\.0\.`, doc["openapi"])
 
+	docs := c.do(t, "GET", "/docs", nil)
+	require.Equal(t, 200, docs.status)
+	assert.Equal(t, "text/html; charset=utf-8", docs.header.Get("Content-Type"))
+	assert.Regexp(t, `^default-src 'none'; style-src 'sha256-`, docs.header.Get("Content-Security-Policy"))
+	assert.NotEmpty(t, docs.header.Get("X-RateLimit-Remaining"))
+	for path, item := range doc["paths"].(map[string]any) {
+		for verb, operation := range item.(map[string]any) {
+			id := operation.(map[string]any)["operationId"].(string)
+			assert.Contains(t, string(docs.body), `id="`+id+`"`, "%s %s", verb, path)
+		}
+	}
+
 	require.Equal(t, 200, keyed.do(t, "GET", "/v1/rules", nil).status)
 	res, err := http.Get("http://" + s.ops + "/metrics")
 	require.NoError(t, err)
