@@ -20,6 +20,9 @@ Darwin-arm64) system=osx-aarch_64 ;;
 	;;
 esac
 
+checksums=sha256sum
+command -v sha256sum >/dev/null || checksums='shasum -a 256' # macOS
+
 rm -rf bin/sdk
 mkdir -p bin/sdk/node bin/sdk/maven
 
@@ -40,7 +43,7 @@ quiet npm --prefix bin/sdk/node ci --ignore-scripts --no-audit --no-fund
 get() {
 	quiet mvn -B -Dmaven.repo.local="$PWD/bin/m2" -f "$here/pom.xml" dependency:copy -Dartifact="$1:exe:$system" -DoutputDirectory="$PWD/bin/sdk/maven"
 	file=$(basename bin/sdk/maven/"$2"-[0-9]*.exe)
-	if ! grep -F "  $file" "$here/maven.sha256" | (cd bin/sdk/maven && sha256sum -c --status); then
+	if ! grep -F "  $file" "$here/maven.sha256" | (cd bin/sdk/maven && $checksums -c --status); then
 		echo "$file is not what internal/tools/sdk/maven.sha256 says it is." >&2
 		exit 1
 	fi

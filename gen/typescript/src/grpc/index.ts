@@ -7,6 +7,7 @@ import { type Client as ConnectClient, createClient as connect } from "@connectr
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { SecureClientSessionOptions } from "node:http2";
 import type { RetryOptions } from "../retry.js";
+import { serverURL } from "../url.js";
 import { withCalls } from "./calls.js";
 import { KeyService } from "./gen/prwarden/v1/key_pb.js";
 import { ReviewService } from "./gen/prwarden/v1/review_pb.js";
@@ -60,9 +61,9 @@ export interface Client {
 
 /** Makes a client; it connects with the first call. */
 export function createClient(options: ClientOptions): Client {
-  const url = new URL(options.url);
-  if (!["http:", "https:"].includes(url.protocol) || !["", "/"].includes(url.pathname)) {
-    throw new TypeError(`url: must be https://HOST[:PORT] or http://HOST[:PORT]; it is ${options.url}`);
+  const url = serverURL(options.url);
+  if (url.pathname !== "/") {
+    throw new TypeError(`url: must have no path; it is ${options.url}`);
   }
   const transport = withCalls(
     createGrpcTransport({ baseUrl: url.origin, nodeOptions: options.tls, readMaxBytes: maxAnswer }),

@@ -5,6 +5,7 @@
  */
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import type { RetryOptions } from "../retry.js";
+import { serverURL } from "../url.js";
 import { retrying } from "./calls.js";
 import type { components, paths } from "./gen/openapi.js";
 
@@ -41,10 +42,9 @@ export type Client = FetchClient<paths>;
  * requests that change something are only repeated over the rate limit. A watch has no timeout.
  */
 export function createClient(options: ClientOptions): Client {
-  const client = createFetchClient<paths>({
-    baseUrl: options.url.replace(/\/+$/, ""),
+  return createFetchClient<paths>({
+    baseUrl: serverURL(options.url).href.replace(/\/+$/, ""),
     headers: { Authorization: `Bearer ${options.apiKey}` },
     fetch: retrying(options.fetch ?? ((request) => fetch(request)), options.timeoutMs ?? 60_000, options.attempts ?? 4),
   });
-  return client;
 }
