@@ -10,12 +10,9 @@ import (
 
 // find makes findings of hits, which come by line.
 func (s *fileScan) find(ctx context.Context, hits []located) error {
-	var hashes map[int]string
-	if !s.plan.bare {
-		var err error
-		if hashes, err = s.hashes(ctx, hits); err != nil {
-			return err
-		}
+	hashes, err := s.hashes(ctx, hits)
+	if err != nil {
+		return err
 	}
 	for _, h := range hits {
 		r := s.rule(h)
@@ -39,12 +36,6 @@ func (s *fileScan) find(ctx context.Context, hits []located) error {
 }
 
 func (s *fileScan) finding(ctx context.Context, r rule.Rule, h located) (Finding, error) {
-	if s.plan.bare {
-		return Finding{
-			RuleID: r.FullID(), Severity: r.Severity, Path: s.file.Path, Message: r.Message,
-			Line: h.Line, EndLine: h.EndLine, Column: h.Column, EndColumn: h.EndColumn,
-		}, nil
-	}
 	line, err := s.masker.line(ctx, h.Line)
 	if err != nil {
 		return Finding{}, err
@@ -130,7 +121,11 @@ const maxReports = 20
 // report makes findings of what there is to say about the comments that
 // suppress, and counts them.
 func (s *fileScan) report(ctx context.Context) error {
-	for r := range s.comments.Reports(s.plan.use) {
+	shown := func(n int) bool {
+		line, err := s.masker.line(ctx, n)
+		return err == nil && len(line.hidden) == 0
+	}
+	for r := range s.comments.Reports(s.plan.use, shown) {
 		id := string(r.Kind)
 		if s.out.reportCounts == nil {
 			s.out.reportCounts = map[string]int{}

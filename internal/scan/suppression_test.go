@@ -160,7 +160,7 @@ func TestReasonIsMaskedAndCut(t *testing.T) {
 	got := run(t, &pull{files: []scan.File{file("a", "# prwarden:ignore x, "+strings.Repeat("0f", 16)+"\n")}}, secret, regex("x", `y`))
 	require.Len(t, got.Findings, 2)
 	assert.NotContains(t, fmt.Sprintf("%+v", got.Findings), "0f0f0f")
-	assert.Equal(t, "There is no rule with the id that this `prwarden:ignore` names as number 2: correct the id or remove it. "+
+	assert.Equal(t, "This `prwarden:ignore` names an id that no rule has: correct it or remove it. "+
 		"This `prwarden:ignore` is not needed for custom/x: nothing is found here or on the next line. Remove it.", got.Findings[1].Message)
 }
 

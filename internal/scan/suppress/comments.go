@@ -3,10 +3,8 @@ package suppress
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/rule"
@@ -191,14 +189,14 @@ const (
 
 // Reports says, line by line, what is wrong with the comments on added lines:
 // others are not the change's fault. It is asked after the hits of all rules were.
-// c may be nil.
-func (c *Comments) Reports(use func(fullID string) Use) iter.Seq[Report] {
+// shown says of a line whether all of it may be shown. c may be nil.
+func (c *Comments) Reports(use func(fullID string) Use, shown func(line int) bool) iter.Seq[Report] {
 	return func(yield func(Report) bool) {
 		if c == nil {
 			return
 		}
 		for i := range c.list {
-			if r := c.about(&c.list[i], use); r.Message != "" && !yield(r) {
+			if r := c.about(&c.list[i], use, shown); r.Message != "" && !yield(r) {
 				return
 			}
 		}
@@ -207,7 +205,7 @@ func (c *Comments) Reports(use func(fullID string) Use) iter.Seq[Report] {
 
 // about is what there is to say about a comment; nothing when there is no
 // message.
-func (c *Comments) about(x *comment, use func(fullID string) Use) Report {
+func (c *Comments) about(x *comment, use func(fullID string) Use, shown func(line int) bool) Report {
 	if !c.isAdded(x.line) {
 		return Report{}
 	}
@@ -218,22 +216,21 @@ func (c *Comments) about(x *comment, use func(fullID string) Use) Report {
 	case x.expired:
 		r.Kind, r.Message = Expired, "This `prwarden:ignore` suppresses nothing since "+x.Until+" is over: repair what it is about, or decide again and set another day."
 	default:
-		r.Kind, r.Message = Unused, c.unused(x, use)
+		r.Kind, r.Message = Unused, c.unused(x, use, shown)
 	}
 	return r
 }
 
 // unused says which ids of a comment are of no use, or nothing.
-func (c *Comments) unused(x *comment, use func(fullID string) Use) string {
-	var idle []string
-	var unknown []int
+func (c *Comments) unused(x *comment, use func(fullID string) Use, shown func(line int) bool) string {
+	var idle, unknown []string
 	for i, id := range x.IDs {
 		if x.used&(1<<i) != 0 {
 			continue
 		}
 		switch use(id) {
 		case Unknown:
-			unknown = append(unknown, i+1)
+			unknown = append(unknown, id)
 		case Active:
 			if c.nextIsKnown(x.line) {
 				idle = append(idle, id)
@@ -242,25 +239,17 @@ func (c *Comments) unused(x *comment, use func(fullID string) Use) string {
 		}
 	}
 	var message []string
-	if len(unknown) > 0 { // which may be no id at all, but a secret
-		message = append(message, fmt.Sprintf("There is no rule with the id that this `prwarden:ignore` names%s: correct the id or remove it.", ordinals(unknown, len(x.IDs))))
+	switch {
+	case len(unknown) == 0:
+	case !shown(x.line): // what is no id may be a secret
+		message = append(message, "This `prwarden:ignore` names an id that no rule has: correct it or remove it.")
+	default:
+		message = append(message, "This `prwarden:ignore` names "+strings.Join(unknown, ", ")+", and there is no such rule: correct the id or remove it.")
 	}
 	if len(idle) > 0 {
 		message = append(message, "This `prwarden:ignore` is not needed for "+strings.Join(idle, ", ")+": nothing is found here or on the next line. Remove it.")
 	}
 	return strings.Join(message, " ")
-}
-
-// ordinals names those of several ids that are meant.
-func ordinals(which []int, of int) string {
-	if of == 1 {
-		return ""
-	}
-	words := make([]string, len(which))
-	for i, n := range which {
-		words[i] = strconv.Itoa(n)
-	}
-	return " as number " + strings.Join(words, ", ")
 }
 
 // nextIsKnown says whether rules have looked at the line after a line, if there
