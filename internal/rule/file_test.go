@@ -179,14 +179,16 @@ func TestParseFileMistakes(t *testing.T) {
 func TestParseFileIsQuick(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"nested lists":   "version: 1\nrules: " + strings.Repeat("[", 60_000),
-		"nested maps":    "version: 1\nrules: " + strings.Repeat("{a: ", 9_000),
-		"nested dashes":  strings.Repeat("- ", 30_000),
-		"complex keys":   strings.Repeat("? ", 30_000),
-		"many keys":      "version: 1\n" + strings.Repeat("a: 1\n", 13_000),
-		"many anchors":   "version: 1\ndisable: [" + strings.Repeat("&a x,", 12_000) + "]",
-		"many comments":  strings.Repeat("#\n", 30_000) + "version: 1",
-		"many documents": strings.Repeat("---\n", 16_000),
+		"nested lists":    "version: 1\nrules: " + strings.Repeat("[", 60_000),
+		"nested maps":     "version: 1\nrules: " + strings.Repeat("{a: ", 9_000),
+		"nested dashes":   strings.Repeat("- ", 30_000),
+		"complex keys":    strings.Repeat("? ", 30_000),
+		"many keys":       "version: 1\n" + strings.Repeat("a: 1\n", 13_000),
+		"many anchors":    "version: 1\ndisable: [" + strings.Repeat("&a x,", 12_000) + "]",
+		"many comments":   strings.Repeat("#\n", 30_000) + "version: 1",
+		"no YAML at last": "version: 1\nrules:\n" + strings.Repeat("- a\n", 16_000) + " b: c\n",
+		"one long line":   "version: 1\nrules:\n- pattern: \"" + strings.Repeat("a\\", 30_000),
+		"many documents":  strings.Repeat("---\n", 16_000),
 		"slow cases": "version: 1\nrules:\n- {id: a, type: regex, pattern: '" + slow + "', multiline: true, message: m, severity: low, cases: {match: ['" +
 			strings.Repeat("a", 16_000) + "', '" + strings.Repeat("a", 16_000) + "', '" + strings.Repeat("a", 16_000) + "']}}",
 	} {

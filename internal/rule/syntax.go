@@ -15,6 +15,7 @@ func (d *decoder) syntax(err error) {
 		line, _ = strconv.Atoi(m[1])
 		text = m[2]
 	}
+	d.source = newSource(d.source.text, true) // lines are asked for one by one
 	c := d.source.culprit(d.line(line), text)
 	if c.message == "" {
 		// The parser quotes names of anchors and tags, which can be anything.
@@ -37,6 +38,10 @@ type suspect struct {
 	hint    string
 	near    bool // only in the lines next to the one that the parser names
 }
+
+// maxSearched is how many lines behind the one that the parser names are looked
+// at: the file may be a stranger's.
+const maxSearched = 5000
 
 // anchor is the index of the suspect that looks like an anchor's name.
 const anchor = 1
@@ -71,7 +76,7 @@ func (s source) culprit(line int, words string) culprit {
 	lines := []int{line, line - 1, line + 1, line - 2}
 	if strings.Contains(words, "did not find expected") {
 		// The parser names the line where a list or a mapping begins.
-		for at := line + 2; at <= s.count(); at++ {
+		for at := line + 2; at <= min(line+maxSearched, s.count()); at++ {
 			lines = append(lines, at)
 		}
 	}
@@ -91,7 +96,7 @@ func (s source) culprit(line int, words string) culprit {
 	}
 	if strings.Contains(words, "anchor") {
 		// The parser says no line.
-		for at := 1; at <= s.count(); at++ {
+		for at := 1; at <= min(maxSearched, s.count()); at++ {
 			if m := known[anchor].line.FindStringSubmatchIndex(s.line(at)); m != nil {
 				return culprit{at, m[2] + 1, known[anchor].message, known[anchor].hint}
 			}
@@ -117,7 +122,7 @@ func (s source) misplaced(from int) (culprit, bool) {
 	block := regexp.MustCompile(`[:-] +[|>][-+0-9]*\s*(?:#.*)?$`)
 	var open []int // columns, from 0
 	text := -1     // indentation of the line that a text below belongs to
-	for at := 1; at <= s.count(); at++ {
+	for at := 1; at <= min(from+maxSearched, s.count()); at++ {
 		line := s.line(at)
 		indent := len(line) - len(strings.TrimLeft(line, " "))
 		if strings.TrimSpace(line) == "" || text >= 0 && indent > text {
