@@ -55,6 +55,8 @@ need-languages:
 	elif [ -n "$$missing" ]; then \
 	  echo "The SDKs need Python 3.10, Node 20 with npm, a JDK 17 and Maven, or newer ones. Install (here by the names of Debian's packages):$$missing" >&2; exit 1; \
 	fi; \
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "The SDKs need Python 3.10 or newer; this is $$(python3 --version). Get it from https://www.python.org and try again." >&2; exit 1; }; \
 	node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' || { \
 	  echo "The SDKs need Node 20 or newer; this is $$(node --version). Get it from https://nodejs.org and try again." >&2; exit 1; }
 
