@@ -10,9 +10,12 @@ import (
 
 // find makes findings of hits, which come by line.
 func (s *fileScan) find(ctx context.Context, hits []located) error {
-	hashes, err := s.hashes(ctx, hits)
-	if err != nil {
-		return err
+	var hashes map[int]string
+	if !s.plan.bare {
+		var err error
+		if hashes, err = s.hashes(ctx, hits); err != nil {
+			return err
+		}
 	}
 	for _, h := range hits {
 		r := s.rule(h)
@@ -36,6 +39,12 @@ func (s *fileScan) find(ctx context.Context, hits []located) error {
 }
 
 func (s *fileScan) finding(ctx context.Context, r rule.Rule, h located) (Finding, error) {
+	if s.plan.bare {
+		return Finding{
+			RuleID: r.FullID(), Severity: r.Severity, Path: s.file.Path, Message: r.Message,
+			Line: h.Line, EndLine: h.EndLine, Column: h.Column, EndColumn: h.EndColumn,
+		}, nil
+	}
 	line, err := s.masker.line(ctx, h.Line)
 	if err != nil {
 		return Finding{}, err
