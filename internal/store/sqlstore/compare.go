@@ -15,7 +15,7 @@ const previousQuery = `SELECT p.id FROM reviews p
 // insertCompared inserts the findings of an outcome, compared with the review
 // before, "" for none.
 func (t *tx) insertCompared(ctx context.Context, id, previous string, o review.Outcome) error {
-	before, err := t.before(ctx, previous)
+	before, err := t.before(ctx, previous, len(o.Skipped) > 0)
 	if err != nil {
 		return err
 	}
@@ -47,19 +47,24 @@ type before struct {
 
 // earlier is as much of a finding as comparing takes.
 type earlier struct {
-	position          int
-	rule, file, print string
+	position   int
+	print      string
+	rule, file string // empty when nobody asks for places
 }
 
-// before reads a review's findings. Retention may just have deleted them, and
-// then all is new.
-func (t *tx) before(ctx context.Context, id string) (*before, error) {
+// before reads a review's findings, with their places if those are needed.
+// Retention may just have deleted them, and then all is new.
+func (t *tx) before(ctx context.Context, id string, places bool) (*before, error) {
 	b := &before{}
 	if id == "" {
 		return b, nil
 	}
-	rows, err := t.QueryContext(ctx, t.rebind(`SELECT position, rule_id, file, fingerprint, 0 FROM findings WHERE review_id = ?
-		UNION ALL SELECT position, '', file, fingerprint, 1 FROM findings_apart WHERE review_id = ? AND kind = 'suppressed'`), id, id)
+	place := "'', ''"
+	if places {
+		place = "rule_id, file"
+	}
+	rows, err := t.QueryContext(ctx, t.rebind(`SELECT position, fingerprint, 0, `+place+` FROM findings WHERE review_id = ?
+		UNION ALL SELECT position, fingerprint, 1, `+place+` FROM findings_apart WHERE review_id = ? AND kind = 'suppressed'`), id, id)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +75,7 @@ func (t *tx) before(ctx context.Context, id string) (*before, error) {
 			e          earlier
 			suppressed bool
 		)
-		if err := rows.Scan(&e.position, &e.rule, &e.file, &e.print, &suppressed); err != nil {
+		if err := rows.Scan(&e.position, &e.print, &suppressed, &e.rule, &e.file); err != nil {
 			return nil, err
 		}
 		if suppressed {
