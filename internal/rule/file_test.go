@@ -293,6 +293,7 @@ func FuzzParseFile(f *testing.F) {
 			sameMistakes(t, data, err, thorough)
 			var mistakes *rule.FileError
 			require.ErrorAs(t, err, &mistakes)
+			require.LessOrEqual(t, len(mistakes.Error()), 2000, "it is stored and shown")
 			lines := strings.Count(string(data), "\n") + 1
 			for _, m := range mistakes.Mistakes {
 				require.GreaterOrEqual(t, m.Line, 1)

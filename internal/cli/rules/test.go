@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -233,8 +234,11 @@ func (s *suite) samples(paths []string) ([]*sample, error) {
 // read reads a sample, or returns nil for a file that no rule looks at.
 func (s *suite) read(path string) (*sample, error) {
 	content, err := readSource(path)
-	if content == nil || err != nil {
-		return nil, err
+	if err != nil {
+		return nil, cli.Usagef("the sample can't be read: %w", err)
+	}
+	if content == nil {
+		return nil, nil
 	}
 	return parseSample(path, content, s.ids), nil
 }
@@ -244,6 +248,9 @@ func readSource(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() { // reading it might not end
+		return nil, fmt.Errorf("%s is no regular file", path)
 	}
 	if info.Size() > scan.MaxFileSize {
 		return nil, nil
