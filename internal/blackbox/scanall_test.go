@@ -211,7 +211,7 @@ func TestScanAllUsage(t *testing.T) {
 	code, out, errOut = s.run(t, ".")
 	assert.Equal(t, 2, code)
 	assert.Empty(t, out)
-	assert.Contains(t, errOut, "prwarden: .prwarden/rules.yml is not valid:\n  line 2: rule: unknown key \"pattrn\"\n")
+	assert.Contains(t, errOut, "prwarden: .prwarden/rules.yml is not valid:\n  line 2: rule: unknown key \"pattrn\" (did you mean `pattern`?)\n")
 }
 
 // An interrupt ends a scan also when nobody reads its output.
