@@ -142,6 +142,7 @@ func (o *Own) command(verb word, options ...word) *command {
 	for _, s := range []setting{
 		{"core.fsmonitor", "false"}, {"core.hooksPath", os.DevNull}, {"core.splitIndex", "false"}, {"core.untrackedCache", "false"},
 		{"core.safecrlf", "false"}, {"core.looseCompression", "0"}, {"core.quotePath", "false"}, {"core.alternateRefsCommand", ""},
+		{"core.packedGitLimit", "256m"}, {"core.packedGitWindowSize", "32m"}, // within Limits.Memory
 		{"submodule.recurse", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
 	} {
 		c.set(s.key, s.value)
