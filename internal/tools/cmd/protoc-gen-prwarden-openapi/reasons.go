@@ -135,7 +135,7 @@ func thingReasons() []reason {
 		{
 			word: "REVIEW_NOT_COMPLETE", status: http.StatusConflict, code: codes.FailedPrecondition,
 			when:    "the review waits, runs, failed or was canceled",
-			message: "The review rev_01k9w3t5zq8h4m2x7d6c0b1a is queued; only a complete review has findings.",
+			message: `The review "rev_01k9w3t5zq8h4m2x7d6c0b1a" is queued; wait until it is complete.`,
 		},
 		{
 			word: "RULE_EXISTS", status: http.StatusConflict, code: codes.AlreadyExists,

@@ -29,27 +29,35 @@ func sarifSchema() *openapi3.SchemaRef {
 
 // sarifExample is a log with one result.
 func sarifExample() map[string]any {
+	text := map[string]any{"text": "Don't evaluate text as code; parse it, for example with JSON.parse."}
+	rule := map[string]any{
+		"id": "security/no-eval", "name": "NoEval", "shortDescription": text,
+		"defaultConfiguration": map[string]any{"level": "error"},
+		"properties": map[string]any{
+			"tags": []any{"security"}, "precision": "high", "problem.severity": "error", "security-severity": "8.0",
+		},
+	}
+	place := map[string]any{"physicalLocation": map[string]any{
+		"artifactLocation": map[string]any{"uri": "src/cart.js", "uriBaseId": "%SRCROOT%"},
+		"region":           map[string]any{"startLine": 17, "startColumn": 10, "endLine": 17, "endColumn": 15},
+	}}
+	result := map[string]any{
+		"ruleId": "security/no-eval", "ruleIndex": 0, "level": "error", "message": text, "locations": []any{place},
+		"partialFingerprints": map[string]any{
+			"primaryLocationLineHash": "8c2f6b1d0a9e4573:1",
+			"prwardenFingerprint/v1":  "5f2b8c0e9d714a63b1f0c2d3e4a59687",
+		},
+		"properties": map[string]any{"prwardenSeverity": "high"},
+	}
 	return map[string]any{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json",
 		"version": "2.1.0",
 		"runs": []any{map[string]any{
 			"tool": map[string]any{"driver": map[string]any{
-				"name": "prwarden",
-				"rules": []any{map[string]any{
-					"id":               "security/no-eval",
-					"shortDescription": map[string]any{"text": "Don't evaluate text as code; parse it, for example with JSON.parse."},
-				}},
+				"name": "prwarden", "informationUri": repository, "rules": []any{rule},
 			}},
-			"results": []any{map[string]any{
-				"ruleId":  "security/no-eval",
-				"level":   "error",
-				"message": map[string]any{"text": "Don't evaluate text as code; parse it, for example with JSON.parse."},
-				"locations": []any{map[string]any{"physicalLocation": map[string]any{
-					"artifactLocation": map[string]any{"uri": "src/cart.js"},
-					"region":           map[string]any{"startLine": 17, "startColumn": 10, "endLine": 17, "endColumn": 15},
-				}}},
-				"partialFingerprints": map[string]any{"primaryLocationLineHash": "8c2f6b1d0a9e4573:1"},
-			}},
+			"columnKind": "utf16CodeUnits",
+			"results":    []any{result},
 		}},
 	}
 }

@@ -1882,6 +1882,7 @@ export interface operations {
                      *       "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
                      *       "runs": [
                      *         {
+                     *           "columnKind": "utf16CodeUnits",
                      *           "results": [
                      *             {
                      *               "level": "error",
@@ -1889,7 +1890,8 @@ export interface operations {
                      *                 {
                      *                   "physicalLocation": {
                      *                     "artifactLocation": {
-                     *                       "uri": "src/cart.js"
+                     *                       "uri": "src/cart.js",
+                     *                       "uriBaseId": "%SRCROOT%"
                      *                     },
                      *                     "region": {
                      *                       "endColumn": 15,
@@ -1904,17 +1906,35 @@ export interface operations {
                      *                 "text": "Don't evaluate text as code; parse it, for example with JSON.parse."
                      *               },
                      *               "partialFingerprints": {
-                     *                 "primaryLocationLineHash": "8c2f6b1d0a9e4573:1"
+                     *                 "primaryLocationLineHash": "8c2f6b1d0a9e4573:1",
+                     *                 "prwardenFingerprint/v1": "5f2b8c0e9d714a63b1f0c2d3e4a59687"
                      *               },
-                     *               "ruleId": "security/no-eval"
+                     *               "properties": {
+                     *                 "prwardenSeverity": "high"
+                     *               },
+                     *               "ruleId": "security/no-eval",
+                     *               "ruleIndex": 0
                      *             }
                      *           ],
                      *           "tool": {
                      *             "driver": {
+                     *               "informationUri": "https://github.com/prwarden/prwarden",
                      *               "name": "prwarden",
                      *               "rules": [
                      *                 {
+                     *                   "defaultConfiguration": {
+                     *                     "level": "error"
+                     *                   },
                      *                   "id": "security/no-eval",
+                     *                   "name": "NoEval",
+                     *                   "properties": {
+                     *                     "precision": "high",
+                     *                     "problem.severity": "error",
+                     *                     "security-severity": "8.0",
+                     *                     "tags": [
+                     *                       "security"
+                     *                     ]
+                     *                   },
                      *                   "shortDescription": {
                      *                     "text": "Don't evaluate text as code; parse it, for example with JSON.parse."
                      *                   }
