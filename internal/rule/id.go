@@ -10,7 +10,7 @@ import (
 const MaxID = 100
 
 // CategoryMeta is the category of findings that are about a repository's rules
-// file and not about a rule. No rule can have it.
+// file or its comments that suppress, and not about a rule. No rule can have it.
 const CategoryMeta = "meta"
 
 // CheckID says what is wrong with a rule's id, or nothing: it is `name` or
@@ -40,7 +40,7 @@ func CheckID(id string) error {
 		}
 	}
 	if len(parts) == 2 && parts[0] == CategoryMeta {
-		return fmt.Errorf("must not have the category %q, which is for findings about the rules file", CategoryMeta)
+		return fmt.Errorf("must not have the category %q, which is prwarden's own", CategoryMeta)
 	}
 	return nil
 }

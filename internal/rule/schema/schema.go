@@ -65,6 +65,22 @@ type snippet struct {
 	Body        any    `json:"body"`
 }
 
+// ruleBody is a rule to insert, with its keys in the order in which people write
+// them.
+type ruleBody struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Pattern  string   `json:"pattern"`
+	Message  string   `json:"message"`
+	Severity string   `json:"severity"`
+	Cases    caseBody `json:"cases"`
+}
+
+type caseBody struct {
+	Match   []string `json:"match"`
+	NoMatch []string `json:"no_match"`
+}
+
 // The types that may be left empty: nothing at all is an empty list or mapping.
 func list() []string    { return []string{"array", "null"} }
 func mapping() []string { return []string{"object", "null"} }
@@ -198,9 +214,9 @@ func aRule() *node {
 		Type: "object", Required: slices.Clone(required), Additional: false, Properties: properties,
 		Snippets: []snippet{{
 			Label: "a rule", Description: "A rule with what it must have, and a case of each kind",
-			Body: map[string]any{
-				"id": "${1:no-print}", "type": rule.TypeRegex, "pattern": "'${2:print\\\\(}'", "message": "${3:Use the logger.}", "severity": "${4:warning}",
-				"cases": map[string]any{"match": []string{"${5:print(1)}"}, "no_match": []string{"${6:log(1)}"}},
+			Body: ruleBody{
+				ID: "${1:no-print}", Type: rule.TypeRegex, Pattern: `'${2:print\\(}'`, Message: "${3:Use the logger.}", Severity: "${4:warning}",
+				Cases: caseBody{Match: []string{"${5:print(1)}"}, NoMatch: []string{"${6:log(1)}"}},
 			},
 		}},
 	}
