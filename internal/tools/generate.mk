@@ -61,7 +61,7 @@ need-languages:
 	  echo "The SDKs need Node 20 or newer; this is $$(node --version). Get it from https://nodejs.org and try again." >&2; exit 1; }
 
 test-tools: ## Test the generators themselves
-	@cd internal/tools && go test ./...
+	@cd internal/tools && go test ./... && cd lint && go test ./cmd/...
 
 protos: need-go ## Write the protos and all that they import into DIR, to generate code in other languages
 	@[ -n "$(DIR)" ] || { echo "Say where: make protos DIR=some/folder" >&2; exit 2; }
