@@ -33,46 +33,16 @@ PATTERN = st.lists(
 ).map("".join)
 schemathesis.openapi.format("re2", PATTERN)
 
-# Refusals of requests that fit the document: per call the fields, and what the
-# description of the violation has to say. Nothing else is excused.
+# Refusals of requests that fit the document: what the descriptions of the
+# violations may say, by the field. Nothing else is excused.
 REFUSALS = {
-    "createReview": {
-        # The document can't compare one field with another.
-        "ruleset": r"`default`, `custom`",
-        "head_sha": r"base_sha|base_ref",
-        "base_sha": r"head_sha|base_ref",
-        "base_ref": r"head_sha|base_sha|branch",
-        # `.` and `..` are no names, and RE2, which the pattern is for, has no
-        # way to leave them out.
-        "repo": r".",
-    },
-    "createRule": {
-        # RE2's syntax, the size of the compiled pattern, limits in bytes.
-        "pattern": r".",
-        # The syntax of globs, and their size in all.
-        "paths": r".",
-        # Whether the pattern matches, and their size in all.
-        "cases": r".",
-        # Whether it is an absolute URL.
-        "references": r".",
-        # Required with one scope and refused with the other.
-        "repo": r".",
-        # A blank text, or one with control characters.
-        "message": r".",
-        # The category `custom` or one of the default ruleset's.
-        "id": r".",
-    },
-    "testRule": {
-        "pattern": r".",
-        "text": r"bytes",
-    },
-    "createKey": {
-        "expires_at": r"future|year|from",
-        "name": r".",
-    },
-    # A page token is what an answer said, for the same filters.
-    "listReviews": {"page_token": r".", "repo": r"."},
-    "listFindings": {"page_token": r".", "file": r"."},
+    # JSON Schema's patterns could leave U+0000 out; where text is free, the
+    # document doesn't, because generators of clients take those for rules.
+    # A message of white space says nothing.
+    "createRule": {"message": r"U\+0000|is required: say"},
+    "createKey": {"name": r"U\+0000"},
+    "listFindings": {"file": r"U\+0000", "page_token": r"page"},
+    "listReviews": {"page_token": r"page"},
 }
 
 addresses = itertools.count(int(ipaddress.ip_address("198.18.0.1")))
