@@ -34,7 +34,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 		return in.streamAll(ctx, out, rules, began)
 	}
 	progress := newScanProgress(st)
-	all := gathered{teller: teller{st: st, verbose: in.Verbose, before: progress.end}}
+	all := gathered{teller: teller{st: st, verbose: in.Verbose, most: folder.MaxFindings, before: progress.end}}
 	sum, err := folder.Scan(ctx, in.place(), rules, folder.Options{
 		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Progress: progress.files,
 	})
@@ -54,7 +54,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 // streamAll writes findings as they are found.
 func (in ScanInput) streamAll(ctx context.Context, out *outputs, rules *folder.Rules, began time.Time) error {
 	st := out.st
-	teller := teller{st: st, verbose: in.Verbose}
+	teller := teller{st: st, verbose: in.Verbose, most: folder.MaxBareFindings}
 	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, Bare: true, Notice: teller.tell}
 	flush := func() error { return nil }
 	if !terminal.Is(st.Out) {

@@ -15,6 +15,7 @@ import (
 type teller struct {
 	st      Streams
 	verbose bool
+	most    int    // findings that are given of a file
 	before  func() // each line, to take away what shows progress; nil for nothing
 }
 
@@ -30,7 +31,7 @@ func (t teller) tell(n folder.Notice) {
 	case folder.Unreadable:
 		fmt.Fprintf(t.st.Err, "%s: can't be read: %s\n", place, terminal.Safe(n.Err.Error()))
 	case folder.SkipTooManyHits:
-		fmt.Fprintf(t.st.Err, "%s: has more than %d findings; the others are only counted\n", place, folder.MaxFindings)
+		fmt.Fprintf(t.st.Err, "%s: has more than %d findings; the others are only counted\n", place, t.most)
 	case scan.SkipRuleTimeout:
 		fmt.Fprintf(t.st.Err, "%s: %s\n", place, report.SkipText(n.Reason, n.RuleID))
 	default:

@@ -25,14 +25,17 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// MaxFindings is how many findings of one file are given; the rest is counted.
-const MaxFindings = 10_000
+// How many findings of one file are given; the rest is counted.
+const (
+	MaxFindings     = 10_000
+	MaxBareFindings = 100_000 // with Options.Bare
+)
 
 // The reasons of notices that a review does not have, beside scan.Skip….
 const (
 	SkipSpecial     = "special"           // a FIFO, a device or a socket, which is never opened
 	SkipGone        = "gone"              // removed while the scan ran
-	SkipTooManyHits = "too_many_findings" // over MaxFindings in the file; the rest is only counted
+	SkipTooManyHits = "too_many_findings" // over the most of a file; the rest is only counted
 	Unreadable      = "unreadable"        // a file or a directory; Err says why
 )
 
@@ -42,7 +45,9 @@ type Options struct {
 	// Budget is the time that each rule may match in one file; rule.Budget. In a
 	// review that is for all files; a folder has no bound.
 	Budget time.Duration
-	Bare   bool // see scan.Request
+	// Bare gives more findings of a file, without what scan.Request.Bare leaves
+	// out.
+	Bare bool
 	// Format appends findings in the text that Out gets to dst, and returns it;
 	// nil when there is no text.
 	// The findings are of one file, in order, not always all of them: those of
@@ -79,8 +84,8 @@ type Total struct {
 // Summary is what a scan did in all.
 type Summary struct {
 	Scanned  Total        // files of which lines were looked at
-	Findings scan.Summary // also of those over MaxFindings
-	// Suppressed is how many comments suppress, at most MaxFindings of a file.
+	Findings scan.Summary // also of those that are not given
+	// Suppressed is how many comments suppress, as far as they are given.
 	Suppressed int
 	Skipped    map[string]Total // by the reason of notices
 }

@@ -246,6 +246,12 @@ func TestScanOfTooManyFindings(t *testing.T) {
 	assert.Equal(t, lines+2, r.sum.Findings[rule.High])
 	assert.True(t, strings.HasPrefix(r.text, "a:1:1 custom/n\nb:1:1 custom/n\n"))
 	assert.True(t, strings.HasSuffix(r.text, fmt.Sprintf("b:%d:1 custom/n\nc:1:1 custom/n\n", folder.MaxFindings)))
+
+	var out strings.Builder
+	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "x", rule.High)), folder.Options{Jobs: 2, Budget: time.Hour, Bare: true, Format: plainly, Out: &out})
+	require.NoError(t, err)
+	assert.Equal(t, folder.MaxBareFindings+2, strings.Count(out.String(), "\n"))
+	assert.Equal(t, lines+2, sum.Findings[rule.High])
 }
 
 // Comments accept findings as in a review, and those of no use are told.

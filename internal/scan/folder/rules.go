@@ -27,7 +27,7 @@ func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
 	}
 	r := &Rules{
 		scanner: scanner,
-		request: scan.Request{Selection: selection, Rules: set, File: l.File, MaxFindings: MaxFindings},
+		request: scan.Request{Selection: selection, Rules: set, File: l.File},
 		exclude: match.NewGlobs(l.File.Exclude),
 	}
 	r.pruned = match.NewGlobs(slices.DeleteFunc(slices.Clone(l.File.Exclude), func(glob string) bool {
@@ -41,6 +41,9 @@ func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
 func (r *Rules) single(o Options) (*scan.Single, error) {
 	request := r.request
 	request.Budget, request.Bare = o.Budget, o.Bare
+	if request.MaxFindings = MaxFindings; o.Bare {
+		request.MaxFindings = MaxBareFindings
+	}
 	return r.scanner.NewSingle(request)
 }
 
