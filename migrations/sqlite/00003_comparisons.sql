@@ -20,6 +20,9 @@ ALTER TABLE reviews ADD COLUMN fail_on TEXT NOT NULL DEFAULT 'high';
 -- deleted it.
 ALTER TABLE reviews ADD COLUMN previous_id TEXT NOT NULL DEFAULT '';
 
+-- Whether there is something in findings_apart, which most reviews have not.
+ALTER TABLE reviews ADD COLUMN has_apart INTEGER NOT NULL DEFAULT 0 CHECK (has_apart IN (0, 1));
+
 -- Columns are 0 and the hash is '' where they are not known.
 ALTER TABLE findings ADD COLUMN end_col INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE findings ADD COLUMN utf16_col INTEGER NOT NULL DEFAULT 0;
@@ -63,6 +66,7 @@ ALTER TABLE findings DROP COLUMN line_hash;
 ALTER TABLE findings DROP COLUMN utf16_end_col;
 ALTER TABLE findings DROP COLUMN utf16_col;
 ALTER TABLE findings DROP COLUMN end_col;
+ALTER TABLE reviews DROP COLUMN has_apart;
 ALTER TABLE reviews DROP COLUMN previous_id;
 ALTER TABLE reviews DROP COLUMN fail_on;
 ALTER TABLE reviews DROP COLUMN base_ref;

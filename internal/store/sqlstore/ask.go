@@ -14,6 +14,9 @@ type question struct {
 	query string
 	args  []any
 	row   func(*sql.Rows) error
+	// idle, when not nil, says by the answers to the questions before that there
+	// is no answer. It counts where each is asked by itself.
+	idle func() bool
 }
 
 // read reads the rows of the answer. An error may come after the last one, so
@@ -123,6 +126,9 @@ func (s *Store) askEach(ctx context.Context, questions []question) (err error) {
 	}
 	defer func() { _ = t.Rollback() }() // nothing was written
 	for i, q := range questions {
+		if q.idle != nil && q.idle() {
+			continue
+		}
 		if err := askOne(ctx, t, compiled[i], q); err != nil {
 			return err
 		}

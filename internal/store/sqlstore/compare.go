@@ -29,7 +29,15 @@ func (t *tx) insertCompared(ctx context.Context, id, previous string, o review.O
 	}); err != nil {
 		return err
 	}
-	return t.insertFixed(ctx, id, previous, before.fixedBy(o), len(o.Suppressed))
+	fixed := before.fixedBy(o)
+	if len(o.Suppressed)+len(fixed) == 0 {
+		return nil
+	}
+	if err := t.insertFixed(ctx, id, previous, fixed, len(o.Suppressed)); err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `UPDATE reviews SET has_apart = TRUE WHERE id = ?`, id)
+	return err
 }
 
 func stateOf(known bool) review.State {

@@ -53,8 +53,8 @@ func (s *Store) ListFindings(ctx context.Context, org, id string, f review.Findi
 		last int // position of the last one in page
 	)
 	err := s.ask(ctx, "list findings", of(org),
-		question{reviewQuery, []any{org, id}, row.read},
-		question{query + selected, args, func(rows *sql.Rows) (err error) {
+		question{query: reviewQuery, args: []any{org, id}, row: row.read},
+		question{query: query + selected, args: args, row: func(rows *sql.Rows) (err error) {
 			var (
 				finding  review.Finding
 				position int

@@ -92,10 +92,10 @@ const (
 func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error) {
 	var out review.Load
 	err := s.ask(ctx, "read the load", everyone,
-		question{queuedQuery, []any{org, org}, func(rows *sql.Rows) error {
+		question{query: queuedQuery, args: []any{org, org}, row: func(rows *sql.Rows) error {
 			return rows.Scan(&out.Queued, &out.Ahead, &out.Running)
 		}},
-		question{averagesQuery, []any{org, repo}, func(rows *sql.Rows) error {
+		question{query: averagesQuery, args: []any{org, repo}, row: func(rows *sql.Rows) error {
 			var of string
 			var us int64
 			if err := rows.Scan(&of, &us); err != nil {

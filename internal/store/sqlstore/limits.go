@@ -59,7 +59,7 @@ func (w Windows) CountInWindows(ctx context.Context, demands []admission.Demand)
 	}
 	// With a clock of a test the query is no constant.
 	err := w.store.askAtOnce(ctx, asking{scope: everyone, write: true, kept: w.store.clock.fixed == nil}, []question{
-		{w.store.withClock(countInWindows), []any{pq.Array(names), pq.Array(numbers)}, row},
+		{query: w.store.withClock(countInWindows), args: []any{pq.Array(names), pq.Array(numbers)}, row: row},
 	})
 	if err != nil {
 		return nil, w.store.translate(ctx, "count requests", err)

@@ -76,8 +76,8 @@ func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Durat
 
 	var c claimed
 	err := s.askAtOnce(ctx, asking{scope: everyone, write: true}, []question{
-		{claimsLock, nil, nil},
-		{text, args, func(rows *sql.Rows) error {
+		{query: claimsLock},
+		{query: text, args: args, row: func(rows *sql.Rows) error {
 			return rows.Scan(&c.ReviewID, &c.Organization, &c.Repo, &c.PRNumber, &c.Ruleset, &c.Attempt,
 				&c.Failures, &c.Lost, &c.TraceParent, &c.CommitsGiven, &c.HeadSHA, &c.BaseSHA, &c.BaseRef, &c.ClaimedAt, &c.Waited)
 		}},

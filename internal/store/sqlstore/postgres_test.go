@@ -350,7 +350,7 @@ func TestLiterals(t *testing.T) {
 	echo := func(query string, args []any, dest ...any) {
 		t.Helper()
 		n := 0
-		require.NoError(t, s.ask(t.Context(), "echo", everyone, question{query, args, func(rows *sql.Rows) error {
+		require.NoError(t, s.ask(t.Context(), "echo", everyone, question{query: query, args: args, row: func(rows *sql.Rows) error {
 			n++
 			return rows.Scan(dest...)
 		}}), "%q", args)
@@ -380,12 +380,12 @@ func TestLiterals(t *testing.T) {
 	assert.Equal(t, texts{"a'b", `c\d`}, list)
 
 	for _, bad := range []question{
-		{`SELECT ?`, []any{"a\x00b"}, nil}, {`SELECT ?`, nil, nil}, {`SELECT ?`, []any{1, 2}, nil}, {`SELECT ?`, []any{1.5}, nil},
-		{`SELECT 1 / (x - 3) FROM generate_series(1, 5) x`, nil, nil}, // rows, and then an error
+		{query: `SELECT ?`, args: []any{"a\x00b"}}, {query: `SELECT ?`}, {query: `SELECT ?`, args: []any{1, 2}}, {query: `SELECT ?`, args: []any{1.5}},
+		{query: `SELECT 1 / (x - 3) FROM generate_series(1, 5) x`}, // rows, and then an error
 	} {
 		require.Error(t, s.ask(t.Context(), "echo", everyone, bad), "%v", bad)
 	}
-	require.Error(t, s.ask(t.Context(), "echo", of("a\x00b"), question{`SELECT 1`, nil, nil}))
+	require.Error(t, s.ask(t.Context(), "echo", of("a\x00b"), question{query: `SELECT 1`}))
 	require.Error(t, s.read(t.Context(), "echo", of("a\x00b"), func(*tx) error { return nil }))
 }
 

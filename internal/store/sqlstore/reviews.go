@@ -21,7 +21,7 @@ const queueFullRetry = 10 * time.Second
 // reviewColumns are those of reviewRow.
 const reviewColumns = `id, organization, repo, pr_number, ruleset, status, created_at, started_at,
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
-	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id`
+	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id, has_apart`
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -48,6 +48,7 @@ type reviewRow struct {
 	BaseRef        string         `db:"base_ref"`
 	FailOn         string         `db:"fail_on"`
 	PreviousID     string         `db:"previous_id"`
+	HasApart       bool           `db:"has_apart"`
 }
 
 // review makes the domain's review of the row, without findings and skips.
@@ -166,10 +167,13 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 	)
 	key := []any{org, id}
 	err := s.ask(ctx, "read a review", of(org),
-		question{reviewQuery, key, row.read},
-		question{findingsQuery + s.dialect.ofReview + byPosition, key, readFinding(&findings)},
-		question{apartQuery + s.dialect.ofReview + byPosition, key, readApart(&suppressed, &fixed)},
-		question{skipsQuery + s.dialect.ofReview + byPosition, key, readSkip(&skips)})
+		question{query: reviewQuery, args: key, row: row.read},
+		question{query: findingsQuery + s.dialect.ofReview + byPosition, args: key, row: readFinding(&findings)},
+		question{query: skipsQuery + s.dialect.ofReview + byPosition, args: key, row: readSkip(&skips)},
+		question{
+			query: apartQuery + s.dialect.ofReview + byPosition, args: key, row: readApart(&suppressed, &fixed),
+			idle: func() bool { return !row.HasApart },
+		})
 	if err != nil {
 		return review.Review{}, err
 	}
@@ -184,7 +188,7 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 // GetReviewState implements review.Reviews.
 func (s *Store) GetReviewState(ctx context.Context, org, id string) (review.Review, error) {
 	var row reviewRow
-	if err := s.ask(ctx, "read a review's state", of(org), question{reviewQuery, []any{org, id}, row.read}); err != nil {
+	if err := s.ask(ctx, "read a review's state", of(org), question{query: reviewQuery, args: []any{org, id}, row: row.read}); err != nil {
 		return review.Review{}, err
 	}
 	return row.existing(id)
@@ -197,7 +201,7 @@ const reviewQuery = `SELECT ` + reviewColumns + ` FROM reviews WHERE organizatio
 func (r *reviewRow) read(rows *sql.Rows) error {
 	return rows.Scan(&r.ID, &r.Organization, &r.Repo, &r.PRNumber, &r.Ruleset, &r.Status, &r.CreatedAt, &r.StartedAt,
 		&r.CompletedAt, &r.HeadSHA, &r.BaseSHA, &r.RulesDigest, &r.Summary, &r.Truncated, &r.FailureCode,
-		&r.FailureMessage, &r.Attempt, &r.FilesDone, &r.FilesTotal, &r.CommitsGiven, &r.BaseRef, &r.FailOn, &r.PreviousID)
+		&r.FailureMessage, &r.Attempt, &r.FilesDone, &r.FilesTotal, &r.CommitsGiven, &r.BaseRef, &r.FailOn, &r.PreviousID, &r.HasApart)
 }
 
 // existing is the review of a row that was read, or the error that there is

@@ -96,7 +96,7 @@ func TestNothingOfOthersWithoutTheFilter(t *testing.T) {
 
 	// In one message, too.
 	var rows []string
-	require.NoError(t, s.ask(ctx, "look", of("acme"), question{`SELECT id FROM reviews`, nil, func(r *sql.Rows) error {
+	require.NoError(t, s.ask(ctx, "look", of("acme"), question{query: `SELECT id FROM reviews`, row: func(r *sql.Rows) error {
 		rows = append(rows, "")
 		return r.Scan(&rows[len(rows)-1])
 	}}))

@@ -107,12 +107,12 @@ func (s *Store) notify(ctx context.Context, events []event) error {
 		}
 	}
 	questions := []question{
-		{`SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '1s', TRUE)`, nil, nil},
-		{`SELECT pg_notify('` + notifyChannel + `', e) FROM jsonb_array_elements_text(CAST(? AS JSONB)) e`, []any{told}, nil},
+		{query: `SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '1s', TRUE)`},
+		{query: `SELECT pg_notify('` + notifyChannel + `', e) FROM jsonb_array_elements_text(CAST(? AS JSONB)) e`, args: []any{told}},
 	}
 	if len(freed) > 0 {
-		questions = append(questions, question{`SELECT pg_notify('` + notifyChannel + `', '` + waitsEvent + `') FROM organizations
-			WHERE name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB)))) AND max_running > 0 AND queued > 0 LIMIT 1`, []any{freed}, nil})
+		questions = append(questions, question{query: `SELECT pg_notify('` + notifyChannel + `', '` + waitsEvent + `') FROM organizations
+			WHERE name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB)))) AND max_running > 0 AND queued > 0 LIMIT 1`, args: []any{freed}})
 	}
 	return s.askAtOnce(ctx, asking{scope: everyone, write: true, kept: true}, questions)
 }
