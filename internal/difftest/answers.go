@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // Answer is what a scan says in the form of a review, as the format json has it.
@@ -22,8 +24,17 @@ type Answer struct {
 // CompareAnswers returns where a local scan of two commits and a server's review
 // of them differ: each finding with all of its fields, in order, and everything
 // else that says what was found. Only that a finding is new or not, which
-// needs a review before, is the server's alone.
-func CompareAnswers(local, server Answer) (problems []string, err error) {
+// needs a review before, is the server's alone. Of rules that used up their time
+// on one of the sides, which depends on what else the machine does, nothing is
+// compared; stopped names them.
+func CompareAnswers(local, server Answer) (problems, stopped []string, err error) {
+	for _, a := range []Answer{local, server} {
+		more, err := a.stopped()
+		if err != nil {
+			return nil, nil, err
+		}
+		stopped = append(stopped, more...)
+	}
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for _, list := range []struct {
 		name          string
@@ -31,13 +42,13 @@ func CompareAnswers(local, server Answer) (problems []string, err error) {
 	}{
 		{"findings", local.Findings, server.Findings}, {"suppressed", local.Suppressed, server.Suppressed}, {"skipped", local.Skipped, server.Skipped},
 	} {
-		a, err := plainAll(list.local)
+		a, err := plainAll(list.local, stopped)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		b, err := plainAll(list.server)
+		b, err := plainAll(list.server, stopped)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, line := range a {
 			if !slices.Contains(b, line) {
@@ -55,14 +66,14 @@ func CompareAnswers(local, server Answer) (problems []string, err error) {
 	}
 	a, err := plain(local.Summary)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b, err := plain(server.Summary)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	switch {
-	case a != b:
+	case a != b && len(stopped) == 0:
 		problem("summary: %s locally, %s by the server", a, b)
 	case local.Truncated != server.Truncated:
 		problem("truncated: %t locally, %t by the server", local.Truncated, server.Truncated)
@@ -71,17 +82,42 @@ func CompareAnswers(local, server Answer) (problems []string, err error) {
 	case local.HeadSHA != server.HeadSHA || local.BaseSHA != server.BaseSHA:
 		problem("commits: %s and %s locally, %s and %s by the server", local.HeadSHA, local.BaseSHA, server.HeadSHA, server.BaseSHA)
 	}
-	return problems, nil
+	return problems, stopped, nil
 }
 
-func plainAll(list []json.RawMessage) ([]string, error) {
-	all := make([]string, len(list))
-	for i, x := range list {
+// stopped are the rules that used up their time.
+func (a Answer) stopped() (rules []string, err error) {
+	for _, x := range a.Skipped {
+		var skip struct {
+			RuleID string `json:"rule_id"`
+			Reason string `json:"reason"`
+		}
+		if err := json.Unmarshal(x, &skip); err != nil {
+			return nil, err
+		}
+		if skip.Reason == scan.SkipRuleTimeout {
+			rules = append(rules, skip.RuleID)
+		}
+	}
+	return rules, nil
+}
+
+// plainAll is plain of all that is not about one of some rules.
+func plainAll(list []json.RawMessage, without []string) (all []string, err error) {
+	for _, x := range list {
+		var about struct {
+			RuleID string `json:"rule_id"`
+		}
+		if err := json.Unmarshal(x, &about); err != nil {
+			return nil, err
+		}
 		text, err := plain(x)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = text
+		if !slices.Contains(without, about.RuleID) {
+			all = append(all, text)
+		}
 	}
 	return all, nil
 }

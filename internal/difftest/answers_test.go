@@ -38,8 +38,9 @@ func TestCompareAnswers(t *testing.T) {
 			var local, server difftest.Answer
 			require.NoError(t, json.Unmarshal([]byte(text), &local))
 			require.NoError(t, json.Unmarshal([]byte(strings.Replace(text, tt.from, tt.to, 1)), &server))
-			problems, err := difftest.CompareAnswers(local, server)
+			problems, stopped, err := difftest.CompareAnswers(local, server)
 			require.NoError(t, err)
+			assert.Empty(t, stopped)
 			if tt.problem == "" {
 				assert.Empty(t, problems)
 				return
@@ -48,4 +49,24 @@ func TestCompareAnswers(t *testing.T) {
 			assert.Contains(t, strings.Join(problems, "\n"), tt.problem)
 		})
 	}
+}
+
+// What depends on how busy the machine is, is told and not compared.
+func TestCompareAnswersOfRulesOutOfTime(t *testing.T) {
+	t.Parallel()
+	var local, server difftest.Answer
+	require.NoError(t, json.Unmarshal([]byte(`{"summary": {"low": 2}, "findings": [{"rule_id": "a/slow", "line": 1}, {"rule_id": "a/b", "line": 2}]}`), &local))
+	require.NoError(t, json.Unmarshal([]byte(`{"summary": {"low": 1}, "findings": [{"rule_id": "a/b", "line": 2}],
+		"skipped": [{"file": "x", "rule_id": "a/slow", "reason": "rule_timeout"}]}`), &server))
+	for range 2 {
+		problems, stopped, err := difftest.CompareAnswers(local, server)
+		require.NoError(t, err)
+		assert.Empty(t, problems)
+		assert.Equal(t, []string{"a/slow"}, stopped)
+		local, server = server, local
+	}
+	server.Findings = nil
+	problems, _, err := difftest.CompareAnswers(local, server)
+	require.NoError(t, err)
+	assert.Len(t, problems, 1)
 }

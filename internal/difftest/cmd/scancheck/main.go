@@ -63,7 +63,7 @@ type options struct {
 
 // totals are what is counted over merges.
 type totals struct {
-	merges, findings, suppressed, skipped, alike, differ int
+	merges, findings, suppressed, skipped, stopped, alike, differ int
 	local                                                time.Duration
 }
 
@@ -72,14 +72,15 @@ func (t *totals) add(o totals) {
 	t.findings += o.findings
 	t.suppressed += o.suppressed
 	t.skipped += o.skipped
+	t.stopped += o.stopped
 	t.alike += o.alike
 	t.differ += o.differ
 	t.local += o.local
 }
 
 func (t totals) String() string {
-	return fmt.Sprintf("merges %d, findings %d, suppressed %d, skipped %d, could not be scanned by either for the same reason %d, differ %d; local scans took %s",
-		t.merges, t.findings, t.suppressed, t.skipped, t.alike, t.differ, t.local.Round(time.Millisecond))
+	return fmt.Sprintf("merges %d, findings %d, suppressed %d, skipped %d, rules out of time %d, could not be scanned by either for the same reason %d, differ %d; local scans took %s",
+		t.merges, t.findings, t.suppressed, t.skipped, t.stopped, t.alike, t.differ, t.local.Round(time.Millisecond))
 }
 
 func check(ctx context.Context, o options) (ok bool, err error) {
@@ -249,7 +250,8 @@ func (c *checker) merge(ctx context.Context, git, name string, m merge) (t total
 		return t, []string{fmt.Sprintf("locally: %v; by the server: %v", localErr, remoteErr)}, nil
 	}
 	t.findings, t.suppressed, t.skipped = len(local.Findings), len(local.Suppressed), len(local.Skipped)
-	problems, err = difftest.CompareAnswers(local, remote)
+	problems, stopped, err := difftest.CompareAnswers(local, remote)
+	t.stopped = len(stopped)
 	if len(problems) > 0 {
 		t.differ = 1
 	}
