@@ -117,7 +117,10 @@ func (a *adviser) size() {
 		a.d.fail(1, "the file has %d bytes; as the rules file of a repository it may have %d", n, MaxFileSize)
 	}
 	if n := len(a.file.Rules); n > MaxFileRules {
-		a.d.fail(a.file.lines[MaxFileRules], "the file has %d rules; as the rules file of a repository it may have %d", n, MaxFileRules)
+		a.d.add(Mistake{
+			Line:    a.file.lines[MaxFileRules],
+			Message: fmt.Sprintf("the file has %d rules; as the rules file of a repository it may have %d", n, MaxFileRules),
+		})
 	}
 }
 

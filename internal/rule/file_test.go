@@ -320,6 +320,24 @@ func FuzzParseFile(f *testing.F) {
 	})
 }
 
+// YAML breaks lines where nobody else does; what is said has everybody's lines.
+func TestLinesAreThoseOfEditors(t *testing.T) {
+	t.Parallel()
+	for _, breaks := range []string{"", "\r", "\u0085", "\u2028", "\r\r\u2029"} {
+		file := "version: 1\r\nrules:\n- {id: a, message: \"x" + breaks + "y\"}\n# comment\n- id: B\n"
+		_, err := rule.ReadFile(t.Context(), []byte(file), rule.Reading{Thorough: true})
+		var mistakes *rule.FileError
+		require.ErrorAs(t, err, &mistakes)
+		var got []string
+		for _, m := range mistakes.Mistakes {
+			if strings.Contains(m.Message, ".id: must not") {
+				got = append(got, fmt.Sprintf("%d:%d", m.Line, m.Column))
+			}
+		}
+		assert.Equal(t, []string{"5:7"}, got, "%q", breaks)
+	}
+}
+
 // Mistakes are told in the order in which the author meets them.
 func TestMistakesAreByLine(t *testing.T) {
 	t.Parallel()

@@ -13,10 +13,17 @@ type source struct {
 	text   []byte
 	lines  int
 	starts []int // offset of each line; only where columns are wanted
+	// broken is the line of each line as YAML counts them, which also breaks lines
+	// at a lone CR and at some characters that are not ASCII: less than 0 for one
+	// that begins within a line. It is nil when both count alike.
+	broken []int
 }
 
 func newSource(text []byte, columns bool) source {
 	s := source{text: text, lines: bytes.Count(text, []byte{'\n'}) + 1}
+	if bytes.ContainsAny(text, "\r\u0085\u2028\u2029") {
+		s.broken = brokenLines(text)
+	}
 	if columns {
 		s.starts = append(s.starts, 0)
 		for i, c := range text {
@@ -26,6 +33,29 @@ func newSource(text []byte, columns bool) source {
 		}
 	}
 	return s
+}
+
+// brokenLines is source.broken.
+func brokenLines(text []byte) []int {
+	lines, line := []int{1}, 1
+	for i, r := range string(text) {
+		switch {
+		case r == '\n':
+			line++
+			lines = append(lines, line)
+		case r == '\r' && i+1 < len(text) && text[i+1] != '\n', r == '\u0085', r == '\u2028', r == '\u2029':
+			lines = append(lines, -line)
+		}
+	}
+	return lines
+}
+
+// real is the line of a line as YAML counts them.
+func (s source) real(n int) int {
+	if s.broken != nil && n >= 1 && n <= len(s.broken) {
+		n = max(s.broken[n-1], -s.broken[n-1])
+	}
+	return max(min(n, s.lines), 1)
 }
 
 // count is the number of lines.
@@ -50,11 +80,11 @@ func (s source) line(n int) string {
 
 // column is the column of a node, in bytes, or 0 when columns are not wanted.
 func (s source) column(n *yaml.Node) int {
-	if s.starts == nil || n.Column < 1 || n.Line < 1 || n.Line > s.lines {
+	if s.starts == nil || n.Column < 1 || n.Line < 1 || s.broken != nil && (n.Line > len(s.broken) || s.broken[n.Line-1] < 0) {
 		return 0
 	}
 	left := n.Column - 1 // YAML counts characters
-	line := s.line(n.Line)
+	line := s.line(s.real(n.Line))
 	for i := range line {
 		if left == 0 {
 			return i + 1
@@ -77,7 +107,7 @@ func (s source) columnWithin(n *yaml.Node, description string) int {
 	if n.Style == yaml.SingleQuotedStyle || n.Style == yaml.DoubleQuotedStyle {
 		from++
 	}
-	if line := s.line(n.Line); from > len(line) || !strings.HasPrefix(line[from-1:], n.Value[:at]) {
+	if line := s.line(s.real(n.Line)); from > len(line) || !strings.HasPrefix(line[from-1:], n.Value[:at]) {
 		return column
 	}
 	return from + at - 1

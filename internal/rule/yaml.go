@@ -24,11 +24,10 @@ type decoder struct {
 	nodes    map[string]*yaml.Node // see File; nil where nobody asks
 }
 
-// line is a line that the document has: YAML also breaks lines at a lone CR and
-// at some characters that are not ASCII, and so may count more of them.
-func (d *decoder) line(n int) int { return max(min(n, d.source.count()), 1) }
+// line is the line of a line as YAML counts them.
+func (d *decoder) line(n int) int { return d.source.real(n) }
 
-// fail notes a mistake about a line.
+// fail notes a mistake about a line as YAML counts them.
 func (d *decoder) fail(line int, format string, args ...any) {
 	d.add(Mistake{Line: d.line(line), Message: fmt.Sprintf(format, args...)})
 }
