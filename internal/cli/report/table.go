@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -63,8 +65,13 @@ func (t *table) findings() {
 	}
 }
 
-// file writes the findings in one file. What a rule says is there once.
+// file writes the findings in one file, in the order of places. What a rule says
+// is there once.
 func (t *table) file(list []review.Finding) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b review.Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	t.line("", t.paint.Text(terminal.Strong, terminal.Safe(list[0].File)))
 	column := 0
 	for _, f := range list {
