@@ -11,13 +11,14 @@ import (
 // scannerMetrics are what a scanner tells Prometheus, in a process of its own
 // and in a server alike. It is a scan.Observer.
 type scannerMetrics struct {
-	registry *prometheus.Registry
-	scans    *prometheus.HistogramVec
-	phases   *prometheus.HistogramVec
-	running  prometheus.Gauge
-	files    prometheus.Counter
-	findings *prometheus.CounterVec
-	skips    *prometheus.CounterVec
+	registry   *prometheus.Registry
+	scans      *prometheus.HistogramVec
+	phases     *prometheus.HistogramVec
+	running    prometheus.Gauge
+	files      prometheus.Counter
+	findings   *prometheus.CounterVec
+	suppressed *prometheus.CounterVec
+	skips      *prometheus.CounterVec
 }
 
 // phaseBuckets are for parts of scans, in seconds: many take milliseconds.
@@ -43,6 +44,9 @@ func newScannerMetrics(r *prometheus.Registry) *scannerMetrics {
 		findings: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_scanner_findings_total", Help: "Findings of complete scans by severity, those over the limit included.",
 		}, []string{"severity"}),
+		suppressed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "prwarden_scanner_suppressed_total", Help: "Findings of complete scans that comments suppress, by severity, without those over the limit.",
+		}, []string{"severity"}),
 		skips: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_scanner_skips_total", Help: "What complete scans did not look at, by reason.",
 		}, []string{"reason"}),
@@ -53,11 +57,12 @@ func newScannerMetrics(r *prometheus.Registry) *scannerMetrics {
 	}
 	for _, s := range rule.Severities() {
 		m.findings.WithLabelValues(s.String())
+		m.suppressed.WithLabelValues(s.String())
 	}
 	for _, reason := range []string{scan.SkipBinary, scan.SkipFileTooLarge, scan.SkipLineTooLong, scan.SkipRuleTimeout, scan.SkipSubmodule} {
 		m.skips.WithLabelValues(reason)
 	}
-	r.MustRegister(m.scans, m.phases, m.running, m.files, m.findings, m.skips)
+	r.MustRegister(m.scans, m.phases, m.running, m.files, m.findings, m.suppressed, m.skips)
 	return m
 }
 
@@ -79,6 +84,9 @@ func (m *scannerMetrics) Ended(r scan.Report) {
 	m.files.Add(float64(r.Result.FilesTotal))
 	for severity, n := range r.Result.Summary {
 		m.findings.WithLabelValues(severity.String()).Add(float64(n))
+	}
+	for _, f := range r.Result.Suppressed {
+		m.suppressed.WithLabelValues(f.Severity.String()).Inc()
 	}
 	for _, s := range r.Result.Skips {
 		m.skips.WithLabelValues(s.Reason).Inc()

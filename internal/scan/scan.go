@@ -56,7 +56,7 @@ type Result struct {
 	Suppressed       []Finding // likewise, up to the same limit; in no Summary
 	Skips            []Skip    // by path (bytes), line, rule id
 	Summary          Summary   // of all findings, also of those over the limit
-	Truncated        bool      // there were more findings or skips than the limit
+	Truncated        bool      // there were more findings, suppressed ones or skips than the limit
 	FilesTotal       int       // changed files that are there at head
 	// RulesFile is the rules of the base's rules file, each with Repo set. When
 	// that file is broken RulesFileValid is false, and there are none.
@@ -82,7 +82,8 @@ type Finding struct {
 	UTF16Column, UTF16EndColumn int
 	// LineHash is SARIF's primaryLocationLineHash as GitHub's uploader computes
 	// it. It is empty where the rule masks what it matches, since it is made of
-	// the text itself, and for findings about the rules file.
+	// the text itself, or a line that it is made of has a masked part, and for
+	// findings of the category meta.
 	LineHash    string
 	Suppression *Suppression // the comment that suppresses it; nil for none
 }

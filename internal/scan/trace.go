@@ -35,7 +35,8 @@ func endSpan(span trace.Span, r Report) {
 		span.SetStatus(codes.Error, r.Outcome)
 	} else {
 		span.SetAttributes(attributes([]Count{
-			{"files", int64(r.Result.FilesTotal)}, {"findings", int64(len(r.Result.Findings))}, {"skipped", int64(len(r.Result.Skips))},
+			{"files", int64(r.Result.FilesTotal)}, {"findings", int64(len(r.Result.Findings))},
+			{"suppressed", int64(len(r.Result.Suppressed))}, {"skipped", int64(len(r.Result.Skips))},
 		})...)
 	}
 	span.End()

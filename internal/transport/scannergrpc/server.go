@@ -267,7 +267,7 @@ func (s *Server) scan(ctx context.Context, start *scannerv1.ScanStart, request s
 	})
 	switch {
 	case err == nil:
-		s.log.InfoContext(ctx, "scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "ms", result.Times)
+		s.log.InfoContext(ctx, "scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "suppressed", len(result.Suppressed), "ms", result.Times)
 		return clientError(tell(ctx, v, result))
 	case s.stopping.Err() != nil:
 		return stoppingStatus()
