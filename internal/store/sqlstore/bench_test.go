@@ -195,3 +195,34 @@ func BenchmarkGetReview(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkListFindings reads all pages of the most that a review can have, and
+// those of which only the last finding is wanted.
+func BenchmarkListFindings(b *testing.B) {
+	for name, database := range map[string]func(testing.TB) string{"SQLite": newDatabase, "Postgres": pgtest.New} {
+		s := openAt(b, Options{Database: database(b)})
+		_, err := s.CreateReview(b.Context(), newReview("acme", "rev_a"), 10)
+		require.NoError(b, err)
+		c, err := s.Claim(b.Context(), "worker", time.Minute)
+		require.NoError(b, err)
+		o := manyFindings(review.MaxFindings)
+		o.Findings[review.MaxFindings-1].Severity = rule.Critical
+		require.NoError(b, s.Finish(b.Context(), *c, o))
+		for what, f := range map[string]review.FindingFilter{
+			"all/pages of 100": {Limit: 100}, "all/pages of 1000": {Limit: 1000}, "the last": {Limit: 100, MinSeverity: rule.Critical},
+		} {
+			b.Run(name+"/"+what, func(b *testing.B) {
+				f.Kind = review.KindReported
+				for b.Loop() {
+					for f.After = 0; ; {
+						page, err := s.ListFindings(b.Context(), "acme", "rev_a", f)
+						require.NoError(b, err)
+						if f.After = page.Next; f.After == 0 {
+							break
+						}
+					}
+				}
+			})
+		}
+	}
+}
