@@ -64,7 +64,7 @@ type options struct {
 // totals are what is counted over merges.
 type totals struct {
 	merges, findings, suppressed, skipped, stopped, alike, differ int
-	local                                                time.Duration
+	local                                                         time.Duration
 }
 
 func (t *totals) add(o totals) {
