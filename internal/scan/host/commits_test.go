@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -163,5 +164,8 @@ func TestCheckBranch(t *testing.T) {
 	} {
 		err := gitrepo.CheckBranch(name)
 		assert.Equal(t, ok, err == nil, "%q: %v", name, err)
+		if ok {
+			assert.NoError(t, exec.CommandContext(t.Context(), "git", "check-ref-format", "refs/heads/"+name).Run(), "%q", name)
+		}
 	}
 }
