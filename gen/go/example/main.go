@@ -94,21 +94,11 @@ func scan(ctx context.Context, out io.Writer, client *prwarden.Client, repo stri
 		return nil, err
 	}
 	fmt.Fprintf(out, "review %s started\n", started.GetReviewId())
-	watch, err := client.Reviews.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: started.GetReviewId()})
-	if err != nil {
-		return nil, err
-	}
-	for {
-		update, err := watch.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for update, err := range client.Watch(ctx, started.GetReviewId()) {
 		if err != nil {
 			return nil, err
 		}
-		if !update.GetKeepAlive() {
-			fmt.Fprintf(out, "watch: %s, %d files done\n", update.GetStatus(), update.GetFilesDone())
-		}
+		fmt.Fprintf(out, "watch: %s, %d files done\n", update.GetStatus(), update.GetFilesDone())
 	}
 	answer, err := client.Reviews.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: started.GetReviewId()})
 	if err != nil {

@@ -53,11 +53,7 @@ func (c *calls) unary(ctx context.Context, method string, request, answer any, c
 		if !again || time.Until(end) <= pause {
 			return err
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if wait(ctx, pause) != nil {
 			return err
 		}
 	}

@@ -54,7 +54,8 @@ type Options struct {
 // limit, or away for a moment) and nothing can happen twice: CreateReview gets
 // an idempotency key unless its context has one (see IdempotencyKey), and
 // calls that create, cancel or delete something else are repeated over the
-// rate limit only. WatchReview has no timeout and is not repeated.
+// rate limit only. WatchReview has no timeout and is not repeated; Watch opens it
+// again.
 type Client struct {
 	// Reviews starts reviews and reads their results.
 	Reviews prwardenv1.ReviewServiceClient
@@ -63,7 +64,8 @@ type Client struct {
 	// Keys makes, lists and revokes API keys.
 	Keys prwardenv1.KeyServiceClient
 
-	conn *grpc.ClientConn
+	conn     *grpc.ClientConn
+	attempts int
 }
 
 // New returns a client of the gRPC API at address, https://HOST[:PORT]. It
@@ -98,7 +100,9 @@ func New(address, apiKey string, o Options) (*Client, error) {
 		Reviews: prwardenv1.NewReviewServiceClient(conn),
 		Rules:   prwardenv1.NewRuleServiceClient(conn),
 		Keys:    prwardenv1.NewKeyServiceClient(conn),
-		conn:    conn,
+
+		conn:     conn,
+		attempts: calls.attempts,
 	}, nil
 }
 

@@ -14,14 +14,7 @@ import sys
 import grpc
 
 import prwarden
-from prwarden.v1.review_pb2 import (
-    CreateReviewRequest,
-    Finding,
-    GetReviewRequest,
-    Review,
-    Verdict,
-    WatchReviewRequest,
-)
+from prwarden.v1.review_pb2 import CreateReviewRequest, Finding, GetReviewRequest, Review, Verdict
 from prwarden.v1.rule_pb2 import CreateRuleRequest, DeleteRuleRequest, Rule
 from prwarden.v1.severity_pb2 import Severity
 
@@ -67,9 +60,8 @@ def scan(client: prwarden.Client, repo: str, number: int) -> Review:
         CreateReviewRequest(repo=repo, pr_number=number, fail_on=Severity.high), timeout=20
     )
     print(f"review {started.review_id} started")
-    for update in client.reviews.WatchReview(WatchReviewRequest(review_id=started.review_id)):
-        if not update.keep_alive:
-            print(f"watch: {Review.Status.Name(update.status)}, {update.files_done} files done")
+    for update in client.watch(started.review_id):
+        print(f"watch: {Review.Status.Name(update.status)}, {update.files_done} files done")
     review = client.reviews.GetReview(GetReviewRequest(review_id=started.review_id)).review
     for f in review.findings:
         severity, state = Severity.Level.Name(f.severity), Finding.State.Name(f.state)

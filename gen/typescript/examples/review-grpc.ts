@@ -17,6 +17,7 @@ import {
   Severity_Level,
   Verdict_Outcome,
   createClient,
+  watchReview,
 } from "prwarden/grpc";
 
 const rule = {
@@ -59,10 +60,8 @@ async function scan(client: Client, repo: string, prNumber: number): Promise<Rev
     { timeoutMs: 20_000 },
   );
   console.log(`review ${reviewId} started`);
-  for await (const update of client.reviews.watchReview({ reviewId })) {
-    if (!update.keepAlive) {
-      console.log(`watch: ${Review_Status[update.status ?? 0]}, ${update.filesDone} files done`);
-    }
+  for await (const update of watchReview(client, reviewId)) {
+    console.log(`watch: ${Review_Status[update.status ?? 0]}, ${update.filesDone} files done`);
   }
   const { review } = await client.reviews.getReview({ reviewId });
   if (!review) {

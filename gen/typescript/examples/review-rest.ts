@@ -52,9 +52,7 @@ async function scan(client: Client, repo: string, number: number): Promise<Schem
   const { review_id } = started.data;
   console.log(`review ${review_id} started`);
   for await (const update of watchReview(client, review_id)) {
-    if (!update.keep_alive) {
-      console.log(`watch: ${update.status}, ${update.files_done} files done`);
-    }
+    console.log(`watch: ${update.status}, ${update.files_done} files done`);
   }
   const read = await client.GET("/v1/reviews/{review_id}", { params: { path: { review_id } } });
   if (!read.data) {

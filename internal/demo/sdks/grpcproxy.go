@@ -53,11 +53,11 @@ func forward(conn *grpc.ClientConn, in grpc.ServerStream, f *faults) error {
 	if call == "CreateReview" {
 		f.started(strings.Join(given.Get("idempotency-key"), ","))
 	}
-	if call != "WatchReview" {
-		read := strings.HasPrefix(call, "Get") || strings.HasPrefix(call, "List")
-		if err := refusal(f.next(call, read || call == "CreateReview")); err != nil {
-			return err
-		}
+	watch := call == "WatchReview"
+	read := strings.HasPrefix(call, "Get") || strings.HasPrefix(call, "List")
+	will := f.next(call, read || watch || call == "CreateReview")
+	if refused := refusal(will); refused != nil && (!watch || will != away) {
+		return refused
 	}
 	out := metadata.MD{}
 	for _, name := range []string{"authorization", "idempotency-key"} {
@@ -86,6 +86,9 @@ func forward(conn *grpc.ClientConn, in grpc.ServerStream, f *faults) error {
 		}
 		if err := in.SendMsg(answer); err != nil {
 			return err
+		}
+		if will == away { // a watch breaks after its first message
+			return refusal(away)
 		}
 	}
 }

@@ -34,10 +34,12 @@ func serveREST(cert tls.Certificate, target string, f *faults) (string, func(), 
 			if starts {
 				f.started(r.Header.Get("Idempotency-Key"))
 			}
-			if !strings.HasSuffix(r.URL.Path, ":watch") {
-				if refuse(w, f.next(r.Method+" "+r.URL.Path, starts || r.Method == http.MethodGet)) {
-					return
-				}
+			call := r.Method + " " + reviewID.ReplaceAllString(r.URL.Path, "rev_…")
+			will := f.next(call, starts || r.Method == http.MethodGet)
+			if will == away && strings.HasSuffix(r.URL.Path, ":watch") {
+				w = &breaking{ResponseWriter: w}
+			} else if refuse(w, will) {
+				return
 			}
 			proxy.ServeHTTP(w, r)
 		}),
@@ -45,6 +47,25 @@ func serveREST(cert tls.Certificate, target string, f *faults) (string, func(), 
 	go func() { _ = server.ServeTLS(listener, "", "") }()
 	return "https://" + listener.Addr().String(), func() { _ = server.Close() }, nil
 }
+
+// breaking is an answer whose connection breaks after the first piece of its
+// body.
+type breaking struct {
+	http.ResponseWriter
+	wrote bool
+}
+
+// Write implements http.ResponseWriter.
+func (b *breaking) Write(piece []byte) (int, error) {
+	if b.wrote {
+		panic(http.ErrAbortHandler)
+	}
+	b.wrote = true
+	return b.ResponseWriter.Write(piece)
+}
+
+// Flush implements http.Flusher.
+func (b *breaking) Flush() { _ = http.NewResponseController(b.ResponseWriter).Flush() }
 
 // refuse answers as the server would, and reports whether it did.
 func refuse(w http.ResponseWriter, f fault) bool {

@@ -72,6 +72,10 @@ func try(ctx context.Context, binary, dir string, e example) (output string, err
 		}
 		return out.String(), trouble.String(), nil
 	}
+	createRule, createReview, watch := "CreateRule", "CreateReview", "WatchReview"
+	if e.rest {
+		createRule, createReview, watch = "POST /v1/rules", "POST /v1/reviews", "GET /v1/reviews/rev_…:watch"
+	}
 	output, _, err = run(stage.Number, 1)
 	if err != nil {
 		return "", err
@@ -79,12 +83,11 @@ func try(ctx context.Context, binary, dir string, e example) (output string, err
 	if err := f.check(); err != nil {
 		return "", err
 	}
+	if n := f.attemptsOf(watch); n != 3 {
+		return "", fmt.Errorf("the watch was opened %d times, not 3: refused, broken, whole", n)
+	}
 	if err := compareReview(ctx, server.URL, key, output); err != nil {
 		return "", fmt.Errorf("%w\nIt printed:\n%s", err, output)
-	}
-	createRule, createReview := "CreateRule", "CreateReview"
-	if e.rest {
-		createRule, createReview = "POST /v1/rules", "POST /v1/reviews"
 	}
 	const (
 		mistake = "failed: INVALID_ARGUMENT: pr_number: must be at least 1; it is 0\n  pr_number: must be at least 1; it is 0\n"

@@ -63,7 +63,7 @@ class Calls(_UnaryUnary, _UnaryStream):
             error = call.exception()
             if attempt == self._attempts or not isinstance(error, grpc.RpcError):
                 return call
-            pause = _pause(ApiError.of(error), method, attempt)
+            pause = pause_after(ApiError.of(error), method, attempt)
             if pause is None or time.monotonic() + pause >= end:
                 return call
             time.sleep(pause)
@@ -85,7 +85,7 @@ class Calls(_UnaryUnary, _UnaryStream):
         )
 
 
-def _pause(error: ApiError, method: str, attempt: int) -> float | None:
+def pause_after(error: ApiError, method: str, attempt: int) -> float | None:
     """How many seconds to wait before the next attempt; None when there is to be none."""
     if error.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return error.retry_after  # a message that is too large has none

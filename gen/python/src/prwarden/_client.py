@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import types
 import urllib.parse
+from collections.abc import Iterator
 
 import grpc
 
 from prwarden._calls import Calls
-from prwarden.v1 import key_pb2_grpc, review_pb2_grpc, rule_pb2_grpc
+from prwarden._watch import watch
+from prwarden.v1 import key_pb2_grpc, review_pb2, review_pb2_grpc, rule_pb2_grpc
 
 # 10,000 findings, with as many suppressed and fixed ones, are more than the
 # 4 MiB that gRPC takes by default.
@@ -27,7 +29,7 @@ class Client:
     nothing can happen twice: ``CreateReview`` gets an ``idempotency-key``
     unless it has one, and calls that create, cancel or delete something else
     are only repeated over the rate limit. ``WatchReview`` has no timeout, and
-    is not repeated.
+    is not repeated; :meth:`watch` opens it again.
     """
 
     reviews: review_pb2_grpc.ReviewServiceStub
@@ -74,10 +76,24 @@ class Client:
             self._channel = grpc.secure_channel(f"{host}:{parts.port or 443}", credentials, options)
         else:
             self._channel = grpc.insecure_channel(f"{host}:{parts.port or 80}", options)
+        self._attempts = attempts
         channel = grpc.intercept_channel(self._channel, Calls(api_key, timeout, attempts))
         self.reviews = review_pb2_grpc.ReviewServiceStub(channel)
         self.rules = rule_pb2_grpc.RuleServiceStub(channel)
         self.keys = key_pb2_grpc.KeyServiceStub(channel)
+
+    def watch(self, review_id: str, *, timeout: float | None = None) -> Iterator[review_pb2.WatchReviewResponse]:
+        """Yield the state of a review at once, and every change and progress until the state is final.
+
+        Keep-alives are left out. A watch that breaks, as when the server is
+        restarted, is opened again, up to ``attempts`` times in a row without an
+        update.
+
+        Args:
+            review_id: The review.
+            timeout: Seconds for all of it; for ever when not given.
+        """
+        return watch(self.reviews, review_id, timeout, self._attempts)
 
     def close(self) -> None:
         """End the connection; open watches are canceled."""

@@ -50,7 +50,7 @@ export function withCalls(inner: Transport, apiKey: string, timeoutMs: number, a
 }
 
 /** Milliseconds until the next attempt, or undefined when there is to be none. */
-function pauseAfter(error: ApiError, method: unknown, attempt: number): number | undefined {
+export function pauseAfter(error: ApiError, method: unknown, attempt: number): number | undefined {
   if (error.code === Code.ResourceExhausted) {
     return error.retryAfterMs; // a message that is too large has none
   }

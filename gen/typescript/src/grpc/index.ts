@@ -16,6 +16,7 @@ import { RuleService } from "./gen/prwarden/v1/rule_pb.js";
 export { Code } from "@connectrpc/connect";
 export type { FieldViolation, RetryOptions } from "../retry.js";
 export { ApiError } from "./errors.js";
+export { type WatchOptions, watchReview } from "./watch.js";
 export * from "./gen/google/api/httpbody_pb.js";
 export * from "./gen/prwarden/v1/key_pb.js";
 export * from "./gen/prwarden/v1/review_pb.js";
@@ -48,7 +49,8 @@ export interface ClientOptions extends RetryOptions {
  * most `timeoutMs` in all, or the `timeoutMs` of the call. Within that time it is tried again when the server asks for
  * it (over the rate limit, or away for a moment) and nothing can happen twice: `createReview` gets an
  * `idempotency-key` unless it has one, and calls that create, cancel or delete something else are only repeated over
- * the rate limit. `watchReview` has no timeout, and is not repeated.
+ * the rate limit. `watchReview` of `reviews` has no timeout, and is not repeated; {@link watchReview}
+ * opens it again.
  */
 export interface Client {
   /** Starts reviews and reads their results. */

@@ -11,7 +11,7 @@ import type { components, paths } from "./gen/openapi.js";
 
 export type { FieldViolation, RetryOptions } from "../retry.js";
 export { ApiError } from "./errors.js";
-export { watchReview } from "./watch.js";
+export { type WatchOptions, watchReview } from "./watch.js";
 export type { components, operations, paths } from "./gen/openapi.js";
 
 /** The objects of the API by name, such as `Schemas["Review"]`. */
@@ -39,7 +39,8 @@ export type Client = FetchClient<paths>;
  * A call resolves to `{ data, error, response }`, and `ApiError.of` says what an `error` means. A request takes at most
  * `timeoutMs` in all. Within that time it is tried again when the server asks for it (over the rate limit, or away for
  * a moment) and nothing can happen twice: `POST /v1/reviews` gets an `Idempotency-Key` unless it has one, and other
- * requests that change something are only repeated over the rate limit. A watch has no timeout.
+ * requests that change something are only repeated over the rate limit. A watch has no timeout,
+ * and {@link watchReview} opens it again.
  */
 export function createClient(options: ClientOptions): Client {
   return createFetchClient<paths>({

@@ -100,7 +100,7 @@ final class RepeatedCall<Q, A> extends ClientCall<Q, A> {
   }
 
   /** After how long to try again; empty when not. */
-  private Optional<Duration> pauseAfter(ApiError error, int attempt) {
+  static Optional<Duration> pauseAfter(ApiError error, MethodDescriptor<?, ?> method, int attempt) {
     switch (error.code()) {
       case RESOURCE_EXHAUSTED:
         return error.retryAfter(); // a message that is too large has none
@@ -142,7 +142,7 @@ final class RepeatedCall<Q, A> extends ClientCall<Q, A> {
     @Override
     public void onClose(Status status, Metadata trailers) {
       if (!status.isOk() && number < attempts) {
-        Optional<Duration> pause = pauseAfter(ApiError.of(status, trailers), number);
+        Optional<Duration> pause = pauseAfter(ApiError.of(status, trailers), method, number);
         long left = options.getDeadline().timeRemaining(TimeUnit.NANOSECONDS);
         if (pause.isPresent() && pause.get().toNanos() < left) {
           CompletableFuture.delayedExecutor(pause.get().toNanos(), TimeUnit.NANOSECONDS)

@@ -13,11 +13,9 @@ import io.prwarden.v1.Review;
 import io.prwarden.v1.Rule;
 import io.prwarden.v1.Severity;
 import io.prwarden.v1.Verdict;
-import io.prwarden.v1.WatchReviewRequest;
-import io.prwarden.v1.WatchReviewResponse;
 import java.io.File;
 import java.io.IOException;
-import java.util.Iterator;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -42,11 +40,11 @@ public final class ReviewExample {
 
   private ReviewExample() {}
 
-  public static void main(String[] args) throws IOException {
+  public static void main(String[] args) throws IOException, InterruptedException {
     System.exit(run(args[0], Integer.parseInt(args[1])));
   }
 
-  private static int run(String repo, int number) throws IOException {
+  private static int run(String repo, int number) throws IOException, InterruptedException {
     PrwardenClient.Builder builder =
         PrwardenClient.builder(System.getenv("PRWARDEN_SERVER"), System.getenv("PRWARDEN_API_KEY"));
     String caFile = System.getenv("PRWARDEN_CA_FILE");
@@ -76,7 +74,7 @@ public final class ReviewExample {
     }
   }
 
-  private static Review scan(PrwardenClient client, String repo, int number) {
+  private static Review scan(PrwardenClient client, String repo, int number) throws InterruptedException {
     String id =
         client
             .reviews()
@@ -89,14 +87,10 @@ public final class ReviewExample {
                     .build())
             .getReviewId();
     System.out.printf("review %s started%n", id);
-    Iterator<WatchReviewResponse> updates =
-        client.reviews().watchReview(WatchReviewRequest.newBuilder().setReviewId(id).build());
-    while (updates.hasNext()) {
-      WatchReviewResponse update = updates.next();
-      if (!update.getKeepAlive()) {
-        System.out.printf("watch: %s, %d files done%n", update.getStatus(), update.getFilesDone());
-      }
-    }
+    client.watch(
+        id,
+        Duration.ofMinutes(10),
+        update -> System.out.printf("watch: %s, %d files done%n", update.getStatus(), update.getFilesDone()));
     Review review = client.reviews().getReview(GetReviewRequest.newBuilder().setReviewId(id).build()).getReview();
     for (Finding f : review.getFindingsList()) {
       System.out.printf(
