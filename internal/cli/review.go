@@ -155,11 +155,14 @@ func (r *reviewer) run(ctx context.Context) error {
 			return err
 		}
 		earlier := r.target.derived && r.isEarlier(created, answer)
-		if !earlier || answer.Status == string(review.Complete) || try == maxRetries {
-			return r.show(answer, raw)
+		if earlier && answer.Status == string(review.Complete) {
+			r.progress.say("this is the review that an earlier try of this job started, at %s", answer.CreatedAt.UTC().Format(time.RFC3339))
+		} else if earlier && try < maxRetries {
+			r.progress.say("review %s of an earlier try of this job is %s; starting another", terminal.Safe(created.ReviewID), terminal.Safe(answer.Status))
+			key = derivedKey(key, created.ReviewID)
+			continue
 		}
-		r.progress.say("review %s of an earlier try of this job is %s; starting another", terminal.Safe(created.ReviewID), terminal.Safe(answer.Status))
-		key = derivedKey(key, created.ReviewID)
+		return r.show(answer, raw)
 	}
 }
 

@@ -165,6 +165,15 @@ func TestReviewAfterAFailedTry(t *testing.T) {
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
 	assert.Len(t, s.reviews, 1)
 
+	// One that is complete is the result, and that is told.
+	s = &remembers{answer: func(id string) string {
+		return strings.Replace(passed(id), time.Now().Format("2006-"), "2020-", 1)
+	}}
+	r = review(t, s, inCI(), gitLab("1")...)
+	require.NoError(t, r.err)
+	assert.Contains(t, r.errOut, "this is the review that an earlier try of this job started, at 2020-")
+	assert.Len(t, s.reviews, 1)
+
 	// It has an end.
 	s = &remembers{answer: func(id string) string {
 		return fmt.Sprintf(`{"review_id":%q,"status":"canceled","pr_number":17,"repo":"acme/web","created_at":"2020-01-01T00:00:00Z"}`, id)
