@@ -49,6 +49,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	progress := newScanProgress(st)
 	result, err := scanner.Scan(ctx, scan.Request{
 		Target: scan.Target{Repo: localRepo}, Selection: in.selection(), Rules: set, File: file, MaxFindings: maxFindings,
+		Partial: true, // an organization's are the server's to know
 	}, progress.update)
 	progress.end()
 	if err != nil {

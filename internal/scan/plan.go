@@ -17,6 +17,7 @@ type plan struct {
 	exclude  match.Globs
 	digest   string
 	comments *suppress.Options // by which comments suppress findings; nil when none does
+	partial  bool              // there may be other rules
 	head     *rule.File        // the rules file as it will be; nil when there is none that is valid
 	budget   time.Duration     // of each rule
 	bare     bool              // see Request.Bare
@@ -66,7 +67,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 	isOff := func(x rule.Rule) bool {
 		return x.Origin == rule.OriginDefault && (disabled[x.FullID()] || shadowed[x.FullID()])
 	}
-	p := &plan{exclude: match.NewGlobs(exclude), budget: cmp.Or(r.Budget, rule.Budget), bare: r.Bare}
+	p := &plan{exclude: match.NewGlobs(exclude), budget: cmp.Or(r.Budget, rule.Budget), bare: r.Bare, partial: r.Partial}
 	p.places = sync.OnceValue(p.locate)
 	if !r.Unsuppressed {
 		p.comments = &suppress.Options{RequireReason: r.RequireReason, Today: r.Today}
@@ -163,7 +164,7 @@ func (p *plan) locate() map[string]place {
 func (p *plan) use(fullID string) suppress.Use {
 	at, ok := p.places()[fullID]
 	switch {
-	case !ok:
+	case !ok && !p.partial:
 		return suppress.Unknown
 	case at.session == nil || at.session.Stopped(at.rule):
 		return suppress.Idle

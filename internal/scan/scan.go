@@ -43,6 +43,9 @@ type Request struct {
 	// reason.
 	RequireReason bool
 	Today         string // by which such comments have ended, `YYYY-MM-DD`; empty for this day in UTC
+	// Partial says that there may be rules beside Rules and those of the rules
+	// file: then nothing is said of a comment that names a rule that is unknown.
+	Partial bool
 	// Unsuppressed says that comments suppress nothing and are not looked at, for
 	// who takes no suppressed findings.
 	Unsuppressed bool

@@ -42,6 +42,11 @@ func TestSuppression(t *testing.T) {
 			text: "+eval( // prwarden:ignore s/eval -- until 2030-01-01\n", request: scan.Request{RequireReason: true},
 			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval"},
 		},
+		"a rule that there may be elsewhere": {
+			text: "+// prwarden:ignore s/other, s/eval -- why\n+x\n", request: scan.Request{Partial: true},
+			found: []string{"a:1 meta/suppression-unused"},
+		},
+		"only a rule that there may be elsewhere": {text: "+// prwarden:ignore s/other -- why\n+x\n", request: scan.Request{Partial: true}},
 		"two lines on": {
 			text:  "+// prwarden:ignore s/eval -- why\n+\n+eval(\n",
 			found: []string{"a:1 meta/suppression-unused", "a:3 s/eval"},

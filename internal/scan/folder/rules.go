@@ -27,7 +27,7 @@ func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
 	}
 	r := &Rules{
 		scanner: scanner,
-		request: scan.Request{Selection: selection, Rules: set, File: l.File},
+		request: scan.Request{Selection: selection, Rules: set, File: l.File, Partial: true}, // an organization's rules are not known
 		exclude: match.NewGlobs(l.File.Exclude),
 	}
 	r.pruned = match.NewGlobs(slices.DeleteFunc(slices.Clone(l.File.Exclude), func(glob string) bool {

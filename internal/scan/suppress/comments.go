@@ -183,7 +183,7 @@ type Use int
 // The uses.
 const (
 	Unknown Use = iota // there is no such rule
-	Idle               // it did not look, or not to the end: the comment may be of use another time
+	Idle               // it may not be a rule of this scan, did not look, or not to the end: the comment may be of use another time
 	Active             // it looked at all added lines
 )
 
