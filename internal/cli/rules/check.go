@@ -182,7 +182,7 @@ func (c checkedFile) problem(p page, x problem) {
 		}
 	}
 	if x.Hint != "" {
-		p.printf("%s%s %s\n", p.paint.Text(terminal.Faint, "      = "), p.paint.Text(terminal.Cyan, "hint:"), terminal.Safe(x.Hint))
+		p.hint("      = ", x.Hint)
 	}
 	p.printf("\n")
 }

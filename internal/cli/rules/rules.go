@@ -45,10 +45,11 @@ type page struct {
 	w     io.Writer
 	paint terminal.Painter
 	width int
+	live  bool // a terminal, whose lines break anywhere
 }
 
 func newPage(st cli.Streams, l Look) page {
-	return page{w: st.Out, paint: terminal.Painter(terminal.Colors(st.Out, l.Color, st.Lookup)), width: terminal.Width(st.Out, st.Lookup("COLUMNS"))}
+	return page{w: st.Out, paint: terminal.Painter(terminal.Colors(st.Out, l.Color, st.Lookup)), width: terminal.Width(st.Out, st.Lookup("COLUMNS")), live: terminal.Is(st.Out)}
 }
 
 func (p page) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
@@ -57,6 +58,20 @@ func (p page) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args
 func (p page) wrapped(lead, text string) {
 	for _, line := range terminal.Wrap(terminal.Safe(text), p.width-terminal.Columns(lead)) {
 		p.printf("%s%s\n", lead, line)
+	}
+}
+
+// hint prints how to put something right, behind a lead. On a terminal it is
+// broken between words; elsewhere a line is easier to search for.
+func (p page) hint(lead, text string) {
+	const word = "hint:"
+	lines := []string{terminal.Safe(text)}
+	if p.live {
+		lines = terminal.Wrap(lines[0], p.width-len(lead)-len(word)-1)
+	}
+	p.printf("%s%s %s\n", p.paint.Text(terminal.Faint, lead), p.paint.Text(terminal.Cyan, word), lines[0])
+	for _, line := range lines[1:] {
+		p.printf("%s%s\n", strings.Repeat(" ", len(lead)+len(word)+1), line)
 	}
 }
 

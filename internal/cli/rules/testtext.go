@@ -105,7 +105,7 @@ func (t tested) print(p page) {
 			p.printf("%s%s\n", p.paint.Text(terminal.Faint, lead), e.plain())
 		}
 		if f.Hint != "" {
-			p.printf("%s%s %s\n", p.paint.Text(terminal.Faint, "          = "), p.paint.Text(terminal.Cyan, "hint:"), terminal.Safe(f.Hint))
+			p.hint("          = ", f.Hint)
 		}
 	}
 	if len(t.Failures) > 0 {
