@@ -30,8 +30,10 @@ func answered(r *http.Request, e *exchange, status int, took time.Duration) Answ
 	switch {
 	case e.route != nil:
 		a.Route = e.route.pattern
-	case isHealth(r.URL.Path), r.URL.Path == openAPIPath, r.URL.Path == docsPath, r.URL.Path == schemaPath:
+	case isHealth(r.URL.Path), r.URL.Path == openAPIPath, r.URL.Path == schemaPath:
 		a.Route = r.URL.Path
+	case r.URL.Path == docsPath, r.URL.Path == docsPath+"/":
+		a.Route = docsPath
 	}
 	return a
 }

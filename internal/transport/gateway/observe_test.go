@@ -61,6 +61,7 @@ func TestObserve(t *testing.T) {
 		{"MADEUP", "/made/up", "", []string{auth}, gateway.Answered{Method: "other", Route: "unknown", Status: 404}},
 		{"GET", "/healthz", "", nil, gateway.Answered{Method: "GET", Route: "/healthz", Status: 200}},
 		{"GET", "/openapi.json", "", nil, gateway.Answered{Method: "GET", Route: "/openapi.json", Status: 200}},
+		{"GET", "/docs/", "", nil, gateway.Answered{Method: "GET", Route: "/docs", Status: 200}},
 	}
 	for i, tt := range tests {
 		require.Equal(t, tt.want.Status, b.Do(t, tt.method, tt.path, tt.body, tt.headers...).Status)
