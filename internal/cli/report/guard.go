@@ -37,7 +37,7 @@ func (g *guard) Flush() error {
 	if len(text) == 0 {
 		return nil
 	}
-	_, err := io.WriteString(g.w, strings.ReplaceAll(terminal.SafeJSON(text), "##[", `##\u005b`))
+	_, err := io.WriteString(g.w, terminal.SafeJSON(text))
 	return err
 }
 

@@ -61,7 +61,8 @@ func Safe(text string) string {
 }
 
 // SafeJSON returns a JSON text in which no string holds anything that is not
-// plainly visible; it means the same.
+// plainly visible, nor `##[`, behind which GitHub's runner sees a command wherever
+// it is in a log; it means the same.
 func SafeJSON(text []byte) string {
 	var b strings.Builder
 	for _, r := range string(text) {
@@ -73,7 +74,7 @@ func SafeJSON(text []byte) string {
 			b.WriteString(`\u` + strconv.FormatUint(uint64(unit)|0x10000, 16)[1:])
 		}
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "##[", `##\u005b`)
 }
 
 func utf16Units(r rune) []uint16 {
