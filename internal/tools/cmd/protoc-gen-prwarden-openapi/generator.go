@@ -36,7 +36,7 @@ const aboutAPI = `prwarden scans pull requests against rules and reports finding
 
 Every request carries an API key: ` + "`Authorization: Bearer prw_…`" + `. A key belongs to one organization and sees nothing of any other. Each call says which scope the key needs.
 
-Requests are checked strictly: an unknown or repeated field or query parameter, a value of another type (a number as a string, ` + "`null`" + `), or bytes after the JSON are refused with 400 and the name of the field. Enumerations are the lower-case words given here. Times are RFC 3339, in answers always UTC with a trailing ` + "`Z`" + `.
+Requests are checked strictly: an unknown or repeated field or query parameter, a value of another type (a number as a string, ` + "`null`" + `), or bytes after the JSON are refused with 400 and the name of the field. Enumerations are the lower-case words given here. No text has the character U+0000. Times are RFC 3339, in answers always UTC with a trailing ` + "`Z`" + `.
 
 Answers always hold the fields marked as required; a value that is not known yet, such as ` + "`completed_at`" + `, is absent. Clients should ignore fields that they don't know: fields and calls may be added, and none is removed or changes its meaning.
 
