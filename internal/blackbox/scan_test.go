@@ -37,7 +37,8 @@ func answerOf(t *testing.T, text string) (a difftest.Answer) {
 }
 
 // What a local scan finds between two commits is what a server finds there, to
-// the last field. scancheck does the same with real repositories.
+// the last field; only what a comment says of rules that an organization may
+// have is the server's to know. scancheck does the same with real repositories.
 func TestScanFindsWhatAReviewOfTheCommitsFinds(t *testing.T) {
 	t.Parallel()
 	_, c, h := setup(t)
@@ -52,7 +53,7 @@ func TestScanFindsWhatAReviewOfTheCommitsFinds(t *testing.T) {
 	key := "AKIA" + "QWERTYUIOPASDFGH"
 	heads := []string{
 		r.commit("refs/heads/one", root, files{
-			"a.js":       "eval(x)\neval(y) // é😀 eval(z)\r\n// prwarden:ignore no-eval\n// prwarden:ignore security/no-eval -- it is a test\neval(w)\n",
+			"a.js":       "eval(x)\neval(y) // é😀 eval(z)\r\n// prwarden:ignore -- which?\n// prwarden:ignore security/no-eval -- it is a test\neval(w)\n",
 			"b.js":       "eval(a) // prwarden:ignore security/no-eval -- until then until 2020-01-01\n// prwarden:ignore security/no-eval -- of no use\n",
 			"caf\xe9.js": "eval(x)\n", "skip/c.js": "eval(x)\n", "old/d.js": "eval(x)\n", "n.js": "eval(x)\n\x00", "Dockerfile": "FROM python:latest\n",
 			"l.js": strings.Repeat("eval(x);", 3000) + "\neval(x)\n", "big.js": "eval(x)\n" + strings.Repeat("x", 1<<20),
