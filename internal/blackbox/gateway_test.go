@@ -159,7 +159,7 @@ func TestHealthAndDocuments(t *testing.T) {
 	for path, item := range doc["paths"].(map[string]any) {
 		for verb, operation := range item.(map[string]any) {
 			id := operation.(map[string]any)["operationId"].(string)
-			assert.Contains(t, string(docs.body), `id="`+id+`"`, "%s %s", verb, path)
+			assert.Contains(t, docs.body, `id="`+id+`"`, "%s %s", verb, path)
 		}
 	}
 
