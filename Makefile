@@ -40,7 +40,7 @@ test: need-go need-git need-postgres ## Run every test; fails on a skipped one (
 race: need-go need-git need-postgres ## Run every test with the race detector (needs a C compiler)
 	@CGO_ENABLED=1 go run ./internal/testsum -race -timeout 30m $(PKG)
 
-test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3)
+test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3; LONG=1 for over 20,000)
 	@.ci/property-test
 
 test-sdks: need-go need-git need-languages ## Install each SDK and run its example on a real server (SDKFLAGS='-only python')
