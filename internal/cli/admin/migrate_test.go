@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,7 +32,9 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 	status := func(st cli.Streams) error { return admin.MigrationStatus(t.Context(), st, c) }
 
 	out, err := run(status)
-	assert.Equal(t, "version 0\nneeded 2\noldest 0\npending 00001_initial.sql\npending 00002_many_servers.sql\n", out)
+	said := regexp.MustCompile(`^version 0\nneeded (\d+)\noldest 0\npending 00001_initial\.sql\n(?:pending \d{5}_\w+\.sql\n)+$`).FindStringSubmatch(out)
+	require.NotNil(t, said, out)
+	needed := said[1]
 	require.ErrorContains(t, err, "run `prwarden migrate`")
 	assert.Equal(t, errs.Unavailable, errs.KindOf(err))
 
@@ -50,7 +53,7 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 		require.NoError(t, err)
 		out, err = run(status)
 		require.NoError(t, err)
-		assert.Equal(t, "version 2\nneeded 2\noldest 2\n", out)
+		assert.Equal(t, "version "+needed+"\nneeded "+needed+"\noldest 2\n", out)
 	}
 
 	token, err := run(func(st cli.Streams) error { return admin.CreateKey(t.Context(), st, c, in) })
