@@ -34,9 +34,10 @@ type reviews struct {
 // The queries of a review, its findings and its skips.
 const (
 	reviewQuery = `SELECT id, repo, pr_number, ruleset, status, created_at, started_at, completed_at, head_sha,
-		base_sha, rules_digest, summary, truncated, failure_code, failure_message
+		base_sha, rules_digest, summary, truncated, failure_code, failure_message, fail_on
 		FROM reviews WHERE organization = ? AND id = ?`
-	findingsQuery = `SELECT rule_id, severity, file, line, end_line, col, message, snippet, fingerprint
+	findingsQuery = `SELECT rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
+		message, snippet, fingerprint, line_hash, state
 		FROM findings WHERE review_id = ? ORDER BY position`
 	skipsQuery = `SELECT file, line, rule_id, reason FROM skips WHERE review_id = ? ORDER BY position`
 )
@@ -76,6 +77,7 @@ type reviewRow struct {
 	Truncated      bool           `db:"truncated"`
 	FailureCode    sql.NullString `db:"failure_code"`
 	FailureMessage sql.NullString `db:"failure_message"`
+	FailOn         string         `db:"fail_on"`
 }
 
 type findingRow struct {
@@ -85,9 +87,14 @@ type findingRow struct {
 	Line        int32  `db:"line"`
 	EndLine     int32  `db:"end_line"`
 	Column      int32  `db:"col"`
+	EndColumn   int32  `db:"end_col"`
+	UTF16       int32  `db:"utf16_col"`
+	UTF16End    int32  `db:"utf16_end_col"`
 	Message     string `db:"message"`
 	Snippet     string `db:"snippet"`
 	Fingerprint string `db:"fingerprint"`
+	LineHash    string `db:"line_hash"`
+	State       string `db:"state"`
 }
 
 type skipRow struct {
@@ -139,11 +146,16 @@ func answer(row reviewRow, findings []findingRow, skips []skipRow) (*prwardenv1.
 	if row.FailureCode.Valid {
 		out.Error = &prwardenv1.ReviewError{Code: row.FailureCode.String, Message: row.FailureMessage.String}
 	}
+	if row.Status == "complete" {
+		out.Verdict = verdict(row.FailOn, summary)
+	}
 	for i, f := range findings {
 		out.Findings[i] = &prwardenv1.Finding{
 			RuleId: f.RuleID, File: f.File, Line: f.Line, EndLine: f.EndLine, Column: f.Column,
 			Severity: prwardenv1.Severity_Level(prwardenv1.Severity_Level_value[f.Severity]).Enum(),
 			Message:  f.Message, Snippet: f.Snippet, Fingerprint: f.Fingerprint,
+			EndColumn: f.EndColumn, Utf16Column: f.UTF16, Utf16EndColumn: f.UTF16End, LineHash: given(f.LineHash),
+			State: prwardenv1.Finding_State(prwardenv1.Finding_State_value[f.State]).Enum(),
 		}
 	}
 	for i, s := range skips {
@@ -156,6 +168,19 @@ func answer(row reviewRow, findings []findingRow, skips []skipRow) (*prwardenv1.
 		}
 	}
 	return &prwardenv1.GetReviewResponse{Review: out}, nil
+}
+
+// verdict fails when there is a finding that is at least as severe, which has at
+// most the number of the other one.
+func verdict(failOn string, summary map[string]int32) *prwardenv1.Verdict {
+	threshold := prwardenv1.Severity_Level(prwardenv1.Severity_Level_value[failOn])
+	outcome := prwardenv1.Verdict_pass
+	for word, n := range summary {
+		if n > 0 && prwardenv1.Severity_Level(prwardenv1.Severity_Level_value[word]) <= threshold {
+			outcome = prwardenv1.Verdict_fail
+		}
+	}
+	return &prwardenv1.Verdict{Outcome: outcome.Enum(), Threshold: threshold.Enum()}
 }
 
 func toTime(us sql.NullInt64) *timestamppb.Timestamp {
