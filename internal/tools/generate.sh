@@ -17,7 +17,7 @@ gen/java/src/main/java/io/prwarden/v1"
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 
-for template in buf.gen.yaml buf.gen.sdk.yaml buf.gen.errors.yaml; do
+for template in buf.gen.yaml internal/tools/buf.gen.sdk.yaml internal/tools/buf.gen.errors.yaml; do
 	bin/buf generate --template "$template" --output "$fresh"
 done
 mkdir -p "$fresh/gen/typescript/src/rest/gen"
