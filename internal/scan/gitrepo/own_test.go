@@ -171,6 +171,21 @@ func TestOwnChanges(t *testing.T) {
 			require.NoError(d.t, os.Remove(filepath.Join(d.dir, "a.txt")))
 			require.NoError(d.t, os.Symlink("dir", filepath.Join(d.dir, "a.txt")))
 		}, []string{"a.txt:1 dir", "link:1 /etc/passwd"}, nil},
+		"symlink to a folder for a folder": {func(d *desk) {
+			require.NoError(d.t, os.Rename(filepath.Join(d.dir, "dir"), filepath.Join(d.dir, "../elsewhere")))
+			require.NoError(d.t, os.Symlink("../elsewhere", filepath.Join(d.dir, "dir")))
+			d.write("a.txt", "1\n2\nthree\n")
+		}, []string{"a.txt:3 three", "dir:1 ../elsewhere"}, nil},
+		"dangling symlink for a folder": {func(d *desk) {
+			require.NoError(d.t, os.RemoveAll(filepath.Join(d.dir, "dir")))
+			require.NoError(d.t, os.Symlink("nowhere", filepath.Join(d.dir, "dir")))
+		}, []string{"dir:1 nowhere"}, nil},
+		"ignored symlink for a folder": {func(d *desk) {
+			d.write("../ignore", "/dir\n")
+			d.git("config", "--global", "core.excludesFile", filepath.Join(filepath.Dir(d.dir), "ignore"))
+			require.NoError(d.t, os.RemoveAll(filepath.Join(d.dir, "dir")))
+			require.NoError(d.t, os.Symlink("long.txt", filepath.Join(d.dir, "dir")))
+		}, nil, nil},
 		"large": {func(d *desk) {
 			d.write("big.txt", strings.Repeat("x\n", 3<<20), "some.txt", strings.Repeat("x\n", 1<<20), "a.txt", strings.Repeat("y\n", 3<<20))
 		}, []string{"a.txt large", "big.txt large", "some.txt large"}, nil},
@@ -242,6 +257,25 @@ func TestOwnChanges(t *testing.T) {
 			assert.Equal(t, before, d.state(), "nothing was written")
 		})
 	}
+}
+
+// What is written about a scan is left out, unless it is tracked.
+func TestOwnOmits(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.commit("kept.json", "1\n")
+	require.NoError(t, os.Symlink("out", filepath.Join(d.dir, "link")))
+	d.write("kept.json", "1\n2\n", "r.json", "x\n", "out/r.json", "y\n", "out/other.json", "z\n")
+	omit := func(names ...string) func(*gitrepo.OwnOptions) {
+		return func(o *gitrepo.OwnOptions) {
+			for _, name := range names {
+				o.Omit = append(o.Omit, filepath.Join(d.dir, name))
+			}
+		}
+	}
+	assert.Equal(t, []string{"kept.json:2 2", "link:1 out", "out/other.json:1 z"},
+		changes(t, d.own(omit("kept.json", "r.json", "link/r.json", "none/r.json", "../r.json")).Worktree()))
+	assert.Len(t, changes(t, d.own().Worktree()), 5)
 }
 
 func numbers(n int) string {

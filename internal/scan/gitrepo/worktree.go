@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -203,9 +204,10 @@ func (ix *index) addAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	fresh := slices.DeleteFunc(paths(others), func(path string) bool { return ix.own.omit[path] })
 	var add, info bytes.Buffer
 	seen := map[string]bool{}
-	for _, path := range append(paths(changed), paths(others)...) {
+	for _, path := range append(paths(changed), fresh...) {
 		if seen[path] { // one with conflicts
 			continue
 		}
@@ -238,6 +240,25 @@ func (ix *index) skip(path string, err error) {
 	}
 }
 
+// full is where the file of a path is.
+func (ix *index) full(path string) string {
+	return filepath.Join(filepath.FromSlash(ix.own.top), filepath.FromSlash(path))
+}
+
+// behindLink tells whether a folder on the way to a path was replaced by a
+// symbolic link.
+func (ix *index) behindLink(path string) bool {
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		if st, err := os.Lstat(ix.full(path[:i])); err == nil && st.Mode()&os.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // sort says how a path comes into the index: git reads it, which is written to
 // add, or what stands for it is written to info.
 func (ix *index) sort(path string, add, info *bytes.Buffer) error {
@@ -245,7 +266,11 @@ func (ix *index) sort(path string, add, info *bytes.Buffer) error {
 		fmt.Fprintf(info, "%o %s\t%s\x00", typeGitlink, emptyTree, repo)
 		return nil
 	}
-	full := filepath.Join(filepath.FromSlash(ix.own.top), filepath.FromSlash(path))
+	if ix.behindLink(path) { // then it is gone; git itself refuses to look there
+		fmt.Fprintf(info, "0 %s\t%s\x00", noOID, path)
+		return nil
+	}
+	full := ix.full(path)
 	st, err := os.Lstat(full)
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return err
