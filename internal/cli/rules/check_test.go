@@ -202,3 +202,53 @@ func TestCheckIsSafeToPrint(t *testing.T) {
 	assert.Contains(t, p.out.String(), "\x1b[1;31merror:\x1b[0m")
 	assert.NotContains(t, p.out.String(), "\u202e")
 }
+
+// A rules file in its place in a repository may lead anywhere, and who checks it
+// prints what is there.
+func TestRulesFileIsNotBehindALink(t *testing.T) {
+	t.Parallel()
+	secret := write(t, "rules.yml", "key: hunter2\n")
+	place := func(link func(root string)) string {
+		root := t.TempDir()
+		link(root)
+		return filepath.Join(root, ".prwarden", "rules.yml")
+	}
+	folder := func(root string) { require.NoError(t, os.Mkdir(filepath.Join(root, ".prwarden"), 0o755)) }
+	file := func(target string) string {
+		return place(func(root string) {
+			folder(root)
+			require.NoError(t, os.Symlink(target, filepath.Join(root, ".prwarden", "rules.yml")))
+		})
+	}
+	other := filepath.Join(t.TempDir(), "rules.yml")
+	require.NoError(t, os.Symlink(write(t, "mine.yml", twoRules), other))
+	for name, tt := range map[string]struct{ path, want string }{
+		"link":          {file(secret), "is a symbolic link, which is not followed there"},
+		"dangling link": {file("nowhere"), "is a symbolic link, which is not followed there"},
+		"folder": {place(func(root string) {
+			require.NoError(t, os.Symlink(filepath.Dir(secret), filepath.Join(root, ".prwarden")))
+		}), ".prwarden is no folder, and a symbolic link is not followed there"},
+		"device": {os.DevNull, "is no regular file"},
+		"a directory": {place(func(root string) {
+			folder(root)
+			require.NoError(t, os.Mkdir(filepath.Join(root, ".prwarden", "rules.yml"), 0o755))
+		}), "is no regular file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var p printed
+			for command, err := range map[string]error{
+				"check":   rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{tt.path}, Look: text()}),
+				"test":    rules.Test(t.Context(), p.streams(), rules.TestInput{File: tt.path, Look: text()}),
+				"explain": rules.Explain(t.Context(), p.streams(), rules.ExplainInput{ID: "security/no-eval", File: tt.path, Look: text()}),
+			} {
+				require.ErrorContains(t, err, tt.want, command)
+				assert.Equal(t, cli.ExitUsage, cli.ExitCode(err), command)
+				assert.NotContains(t, err.Error(), "hunter2", command)
+			}
+			assert.Empty(t, p.out.String())
+		})
+	}
+	var p printed
+	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{other}, Look: text()}), "a link that someone named")
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -33,8 +32,8 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 		list = append(list, known{Rule: r})
 	}
 	if path == "" {
-		if _, err := os.Stat(own()); err != nil {
-			return list, nil //nolint:nilerr // there is none, and none was asked for
+		if !ownIsThere() {
+			return list, nil
 		}
 		path = own()
 	}

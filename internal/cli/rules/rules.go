@@ -95,13 +95,41 @@ func ofRepository(path string) bool {
 	return path == rule.FilePath || strings.HasSuffix(path, "/"+rule.FilePath)
 }
 
-// read reads a rules file.
+// ownIsThere tells whether the folder has a rules file, or something else where
+// one would be.
+func ownIsThere() bool {
+	_, err := os.Lstat(own())
+	return err == nil
+}
+
+// read reads a rules file. In the place of a repository's own it must not be
+// behind a symbolic link: a scan doesn't follow one there, and it may lead to
+// what is not to be shown. Nothing but regular files is opened; reading another
+// might not end.
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	path = filepath.Clean(path)
+	look := os.Stat
+	if ofRepository(path) {
+		look = os.Lstat
+		if info, err := os.Lstat(filepath.Dir(path)); err == nil && !info.IsDir() {
+			return nil, cli.Usagef("the rules file can't be read: %s is no folder, and a symbolic link is not followed there", terminal.Safe(filepath.Dir(path)))
+		}
+	}
+	info, err := look(path)
 	if err != nil {
 		if path == own() && errors.Is(err, fs.ErrNotExist) {
 			return nil, cli.Usagef("there is no %s here; name the rules file", path)
 		}
+		return nil, cli.Usagef("the rules file can't be read: %w", err)
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, cli.Usagef("the rules file can't be read: %s is a symbolic link, which is not followed there", terminal.Safe(path))
+	case !info.Mode().IsRegular():
+		return nil, cli.Usagef("the rules file can't be read: %s is no regular file", terminal.Safe(path))
+	}
+	f, err := os.Open(path)
+	if err != nil {
 		return nil, cli.Usagef("the rules file can't be read: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read

@@ -119,7 +119,7 @@ func (s *suite) load(ctx context.Context, st cli.Streams, in TestInput, p page) 
 	path := in.File
 	if path == "" {
 		s.sources = append(s.sources, source{list: builtIn})
-		if _, err := os.Stat(own()); err == nil {
+		if ownIsThere() {
 			path = own()
 		}
 	}
@@ -194,6 +194,9 @@ func (s *suite) findUntested(samples []*sample) {
 	}
 }
 
+// hintAnnotate says how to make a file a sample.
+const hintAnnotate = "write `prwarden: expect ID` in a comment on the line before one that the rule must match"
+
 // samples reads the annotated files. Of a folder they are those that have an
 // annotation.
 func (s *suite) samples(paths []string) ([]*sample, error) {
@@ -212,11 +215,12 @@ func (s *suite) samples(paths []string) ([]*sample, error) {
 				return nil, cli.Usagef("%s is binary or over 1 MiB: rules don't look at it", path)
 			}
 			if len(x.annotations)+len(x.mistakes) == 0 {
-				x.fail(1, "the sample has no annotation", "write `prwarden: expect ID` in a comment on the line before one that the rule must match")
+				x.fail(1, "the sample has no annotation", hintAnnotate)
 			}
 			list = append(list, x)
 			continue
 		}
+		before := len(list)
 		err = walk(path, func(path string) error {
 			x, err := s.read(path)
 			if err == nil && x != nil && len(x.annotations)+len(x.mistakes) > 0 {
@@ -226,6 +230,11 @@ func (s *suite) samples(paths []string) ([]*sample, error) {
 		})
 		if err != nil {
 			return nil, err
+		}
+		if len(list) == before { // it was named to be tested
+			x := &sample{path: path}
+			x.fail(0, "no file in the folder has an annotation", hintAnnotate)
+			list = append(list, x)
 		}
 	}
 	return list, nil
@@ -262,16 +271,25 @@ func readSource(path string) ([]byte, error) {
 	return append([]byte{}, content...), nil
 }
 
-// walk calls do with the path of each regular file below a folder, in order.
+// walk calls do with the path of each regular file below a folder, in order. The
+// folder itself may be a symbolic link.
 func walk(root string, do func(path string) error) error {
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	there, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(there, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.Name() == ".git" && path != root && entry.IsDir():
+		case entry.Name() == ".git" && path != there && entry.IsDir():
 			return filepath.SkipDir
 		case entry.Type().IsRegular() && entry.Name() != ".git":
-			return do(path)
+			relative, err := filepath.Rel(there, path)
+			if err != nil {
+				return err
+			}
+			return do(filepath.Join(root, relative))
 		}
 		return nil
 	})

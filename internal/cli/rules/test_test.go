@@ -163,3 +163,27 @@ func TestTestUsage(t *testing.T) {
 	require.ErrorIs(t, err, cli.ErrFound)
 	assert.Contains(t, p.out.String(), "the sample has no annotation")
 }
+
+// A folder that was named is meant to have samples too, and may be a link.
+func TestSamplesOfAFolder(t *testing.T) {
+	t.Parallel()
+	good := write(t, "rules.yml", twoRules)
+	plain := filepath.Dir(write(t, "x.py", "print(1)\n"))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(filepath.Dir(write(t, "a.py", "# prwarden: expect no-print\nlog(1)\n")), link))
+	for name, tt := range map[string]struct {
+		samples []string
+		want    string
+	}{
+		"without":    {[]string{plain}, "FAIL  " + plain + "  0 annotations of 0 rules\n      no file in the folder has an annotation\n          = hint: write `prwarden: expect ID`"},
+		"one of two": {[]string{link, plain}, "      no file in the folder has an annotation\n"},
+		"link":       {[]string{link}, "FAIL  " + filepath.Join(link, "a.py") + "  1 annotation of 1 rule\n      " + filepath.Join(link, "a.py") + ":2: custom/no-print must match here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var p printed
+			require.ErrorIs(t, rules.Test(t.Context(), p.streams(), rules.TestInput{File: good, Samples: tt.samples, Look: text()}), cli.ErrFound)
+			assert.Contains(t, p.out.String(), tt.want)
+		})
+	}
+}

@@ -68,6 +68,17 @@ It costs about 0.3 µs for a MiB of code, looked for by "fmt.Print".
 	assert.Contains(t, p.errs.String(), "0 matches in 0 of 1 file.\nIt costs about 3.0 ms for a MiB of code: nothing to look for it by, so it is tried everywhere.\n  The pattern has no run")
 }
 
+// A folder that is a symbolic link is looked through, under its own name.
+func TestTryOfALink(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(tree(t), link))
+	var p printed
+	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{Pattern: printPattern, Paths: []string{link}, Include: []string{"cmd/*"}, Look: text()}))
+	assert.Equal(t, filepath.Join(link, "cmd", "main.go")+":1:1: fmt.Print(3)\n", p.out.String())
+	assert.Contains(t, p.errs.String(), "1 match in 1 of 3 files")
+}
+
 func TestTryAsJSON(t *testing.T) {
 	t.Parallel()
 	root := tree(t)
