@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -96,6 +97,32 @@ func (in ScanInput) outputs(st Streams) (*outputs, error) {
 		flags.Formats = nil
 	}
 	return flags.parse(st)
+}
+
+// below are the paths, relative to a folder, of the files there that reports
+// are written to. A scan leaves them out, or it would find its own findings.
+func (o *outputs) below(root string) []string {
+	var paths []string
+	root, err := filepath.EvalSymlinks(root)
+	if err == nil {
+		root, err = filepath.Abs(root)
+	}
+	if err != nil { // then the scan says so
+		return nil
+	}
+	for _, output := range o.list {
+		there, err := filepath.EvalSymlinks(filepath.Dir(output.File))
+		if err == nil {
+			there, err = filepath.Abs(there)
+		}
+		if err != nil || output.File == "" { // there is no such file
+			continue
+		}
+		if path, err := filepath.Rel(root, filepath.Join(there, filepath.Base(output.File))); err == nil {
+			paths = append(paths, filepath.ToSlash(path))
+		}
+	}
+	return paths
 }
 
 // check says what is wrong with the command line.

@@ -36,7 +36,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	progress := newScanProgress(st)
 	all := gathered{teller: teller{st: st, verbose: in.Verbose, most: folder.MaxFindings, before: progress.end}}
 	sum, err := folder.Scan(ctx, in.place(), rules, folder.Options{
-		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Progress: progress.files,
+		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Progress: progress.files, Omit: out.below(in.place()),
 	})
 	progress.end()
 	if err := in.allError(ctx, err); err != nil {

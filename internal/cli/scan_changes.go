@@ -33,7 +33,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	if err != nil {
 		return in.changesError(ctx, nil, err)
 	}
-	source, given, err := in.source(ctx, own)
+	source, given, err := in.source(ctx, own, out)
 	if err != nil {
 		return in.changesError(ctx, own, err)
 	}
@@ -85,7 +85,7 @@ func (in ScanInput) place() string {
 
 // source is what is scanned, and the rules file that belongs to it; nil for the
 // one of the base commit.
-func (in ScanInput) source(ctx context.Context, own *gitrepo.Own) (scan.Source, *folder.Sources, error) {
+func (in ScanInput) source(ctx context.Context, own *gitrepo.Own, out *outputs) (scan.Source, *folder.Sources, error) {
 	switch {
 	case in.Base != "":
 		return own.Commits(in.Base, in.Head), nil, nil
@@ -96,7 +96,7 @@ func (in ScanInput) source(ctx context.Context, own *gitrepo.Own) (scan.Source, 
 	if own.Top() == "" {
 		return nil, nil, gitrepo.ErrBare
 	}
-	return own.Worktree(), &folder.Sources{Root: own.Top()}, nil
+	return own.Worktree(out.below(own.Top())...), &folder.Sources{Root: own.Top()}, nil
 }
 
 // rulesOfChanges are the default rules, and the rules file where it isn't the
@@ -154,7 +154,7 @@ func (in ScanInput) changesError(ctx context.Context, own *gitrepo.Own, err erro
 	case errors.Is(err, gitrepo.ErrOutside):
 		return Usagef("%s", terminal.Safe(err.Error()))
 	case errors.Is(err, gitrepo.ErrUnmerged):
-		return fmt.Errorf("%w yet; resolve and add them, or leave out --staged to scan the files as they are", err)
+		return fmt.Errorf("%w yet; resolve and add them, or leave out --staged to scan the files as they are", gitrepo.ErrUnmerged)
 	case errors.As(err, &ref) && ref.Unborn:
 		return Usagef("there is no commit yet; leave out --base and --head to scan the files that were added")
 	case errors.As(err, &ref):
@@ -170,6 +170,8 @@ func (in ScanInput) changesError(ctx context.Context, own *gitrepo.Own, err erro
 			terminal.Safe(in.Base), terminal.Safe(in.Head))
 	case failure.Code == scan.CodeNoMergeBase:
 		return fmt.Errorf("%s and %s have no commit in common, so what changed between them can't be told", terminal.Safe(in.Base), terminal.Safe(in.Head))
+	case failure.Err != nil && failure.Code == scan.CodeScanFailed: // whose message sends to a server's log
+		return fmt.Errorf("the scan failed: %s", terminal.Safe(strings.TrimSpace(failure.Err.Error())))
 	case failure.Err != nil:
 		return fmt.Errorf("the scan failed: %s (%s)", failure.Message, terminal.Safe(strings.TrimSpace(failure.Err.Error())))
 	}

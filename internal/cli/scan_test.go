@@ -288,6 +288,25 @@ func TestScanUsage(t *testing.T) {
 	}
 }
 
+// A scan does not find what an earlier one, or itself, wrote.
+func TestScanLeavesOutItsReports(t *testing.T) {
+	t.Parallel()
+	root := project(t)
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(root, link))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "web", "reports"), 0o755))
+	for range 3 {
+		r := scanLocally(t, all(root, func(in *cli.ScanInput) {
+			in.Output.Formats = []string{"table", "json=" + filepath.Join(root, "r.json"), "sarif=" + filepath.Join(link, "web/reports/r.sarif"), "gitlab=" + filepath.Join(t.TempDir(), "main.py")}
+		}))
+		require.NoError(t, r.err)
+		assert.Contains(t, r.out, "4 findings in 4 files (17.2 kB)")
+	}
+	r := scanLocally(t, all(root))
+	require.NoError(t, r.err)
+	assert.Contains(t, r.out, "r.json", "what no report of this scan is written to is looked at")
+}
+
 // full is an output that has no room.
 type full struct{}
 

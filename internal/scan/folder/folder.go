@@ -48,6 +48,9 @@ type Options struct {
 	// Bare gives more findings of a file, without what scan.Request.Bare leaves
 	// out.
 	Bare bool
+	// Omit are paths of files, relative to the folder, that are left out and not
+	// told: what is written about the scan.
+	Omit []string
 	// Format appends findings in the text that Out gets to dst, and returns it;
 	// nil when there is no text.
 	// The findings are of one file, in order, not always all of them: those of
@@ -121,7 +124,7 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	files := make(chan item, 4*o.Jobs)
 	order := newOrder(o, &sum, cancel)
 	context.AfterFunc(ctx, order.stop)
-	w := walker{ctx: ctx, rules: rules, ahead: o.Jobs, order: order, files: files}
+	w := walker{ctx: ctx, rules: rules, omit: o.Omit, ahead: o.Jobs, order: order, files: files}
 	var walked, worked sync.WaitGroup
 	walked.Go(func() {
 		defer close(files)

@@ -162,6 +162,20 @@ func TestScanOfOneFile(t *testing.T) {
 	require.ErrorIs(t, r.err, os.ErrNotExist)
 }
 
+// What is written about a scan is not a part of what is scanned.
+func TestScanOmits(t *testing.T) {
+	t.Parallel()
+	root := tree(t, map[string]string{"r.json": "needle", "out/r.json": "needle", "out/other.json": "needle"})
+	var out strings.Builder
+	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "needle", rule.High)), folder.Options{
+		Format: plainly, Out: &out, Omit: []string{"out/r.json", "other.json", "../r.json"},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "out/other.json:1:1 custom/n\nr.json:1:1 custom/n\n", out.String())
+	assert.Equal(t, 2, sum.Scanned.Count)
+	assert.Empty(t, sum.Skipped)
+}
+
 // The paths of a rule are those below the folder.
 func TestScanHeedsPaths(t *testing.T) {
 	t.Parallel()

@@ -49,7 +49,8 @@ type item struct {
 type walker struct {
 	ctx   context.Context //nolint:containedctx // for the length of one walk
 	rules *Rules
-	ahead int // directories that are read ahead in each directory on the way
+	omit  []string // see Options
+	ahead int      // directories that are read ahead in each directory on the way
 	order *order
 	files chan<- item
 
@@ -105,6 +106,9 @@ func (w *walker) directory(path, file string, l listing) bool {
 
 // entry sends one file.
 func (w *walker) entry(path, file string, k kind) bool {
+	if slices.Contains(w.omit, file) {
+		return true
+	}
 	if k == special {
 		return w.rules.exclude.Match(file) || w.tell(Notice{Path: file, Reason: SkipSpecial})
 	}

@@ -29,9 +29,8 @@ type Own struct {
 	objects string
 	shallow string // where the list of cut off commits would be
 	index   string
-	only    string          // see OwnOptions
-	inside  string          // where commands are run
-	omit    map[string]bool // by path, see OwnOptions
+	only    string // see OwnOptions
+	inside  string // where commands are run
 	skipped func(path string, err error)
 }
 
@@ -40,10 +39,7 @@ type OwnOptions struct {
 	// Path is a directory in the work tree or the repository, or a file there.
 	Path string
 	// Only leaves out what is not at Path or below it.
-	Only bool
-	// Omit are files that Worktree leaves out when git doesn't track them: those
-	// that are written about the scan.
-	Omit   []string
+	Only   bool
 	Git    string   // path of git; looked for in PATH when empty
 	Env    []string // as os.Environ gives it
 	Limits Limits   // DefaultLimits()
@@ -99,9 +95,6 @@ func FindOwn(ctx context.Context, o OwnOptions) (*Own, error) {
 		own.inside = filepath.Dir(target)
 	}
 	if err := own.locate(ctx); err != nil {
-		return nil, err
-	}
-	if err := own.leaveOut(o.Omit); err != nil {
 		return nil, err
 	}
 	if o.Only {
@@ -220,24 +213,6 @@ func (o *Own) limit(target string) error {
 	}
 	if relative != "." {
 		o.only = filepath.ToSlash(relative)
-	}
-	return nil
-}
-
-// leaveOut notes which paths of the work tree files have, if any.
-func (o *Own) leaveOut(files []string) error {
-	o.omit = map[string]bool{}
-	for _, file := range files {
-		file, err := filepath.Abs(file)
-		if err != nil {
-			return fmt.Errorf("gitrepo: %w", err)
-		}
-		folder, name := filepath.Split(file)
-		if there, err := filepath.EvalSymlinks(folder); err == nil { // else there is no file
-			if relative, err := filepath.Rel(filepath.FromSlash(o.top), filepath.Join(there, name)); err == nil {
-				o.omit[filepath.ToSlash(relative)] = true
-			}
-		}
 	}
 	return nil
 }

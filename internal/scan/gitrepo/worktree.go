@@ -62,8 +62,9 @@ func (o *Own) StagedFile(ctx context.Context, path string, limit int) ([]byte, e
 
 // Worktree is the change from HEAD to the files of the work tree as they are,
 // without those that are ignored and not tracked. Line endings are stored as
-// `git add` would store them, but no filter is run.
-func (o *Own) Worktree() scan.Source {
+// `git add` would store them, but no filter is run. Paths to omit are left out
+// too while they are not tracked: what is written about the scan belongs there.
+func (o *Own) Worktree(omit ...string) scan.Source {
 	return ownSource{o, func(ctx context.Context, r *Repo) (*change, error) {
 		ix, err := o.newIndex(r)
 		if err != nil {
@@ -72,7 +73,7 @@ func (o *Own) Worktree() scan.Source {
 		if err := ix.disarm(ctx); err != nil {
 			return nil, err
 		}
-		if err := ix.addAll(ctx); err != nil {
+		if err := ix.addAll(ctx, omit); err != nil {
 			return nil, err
 		}
 		return ix.change(ctx)
@@ -194,8 +195,8 @@ func paths(list []byte) []string {
 // half of a text.
 const largeFile = 4 * scan.MaxFileSize
 
-// addAll brings the index to what the files are now.
-func (ix *index) addAll(ctx context.Context) error {
+// addAll brings the index to what the files are now, but new ones to omit.
+func (ix *index) addAll(ctx context.Context, omit []string) error {
 	changed, err := ix.git.run(ctx, "", ix.command("diff-files", "--name-only", "-z", "--ignore-submodules=dirty", "--no-ext-diff"))
 	if err != nil {
 		return err
@@ -204,7 +205,7 @@ func (ix *index) addAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fresh := slices.DeleteFunc(paths(others), func(path string) bool { return ix.own.omit[path] })
+	fresh := slices.DeleteFunc(paths(others), func(path string) bool { return slices.Contains(omit, path) })
 	var add, info bytes.Buffer
 	seen := map[string]bool{}
 	for _, path := range append(paths(changed), fresh...) {
