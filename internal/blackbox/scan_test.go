@@ -166,6 +166,43 @@ func TestScanOfChanges(t *testing.T) {
 	assert.Equal(t, []string{".prwarden/rules.yml:1"}, places)
 }
 
+// Reports that a scan writes are not new files that it finds things in.
+func TestScanLeavesOutItsReports(t *testing.T) {
+	t.Parallel()
+	r := worktree(t)
+	r.write(files{"a.txt": "hay\nneedle\n"})
+	for range 3 {
+		code, out, errOut := scanIn(t, r.dir, nil, "--no-default-rules", "--output", "table", "--output", "json=r.json", "--output", "sarif=./r.sarif")
+		assert.Equal(t, 1, code, errOut)
+		assert.Contains(t, out, "1 finding in 1 changed file")
+	}
+	_, out, _ := scanIn(t, r.dir, nil, "--no-default-rules")
+	assert.Contains(t, out, "r.json", "reports of another scan are files like others")
+	r.git("", "add", "r.json")
+	r.write(files{"r.json": "needle\n"})
+	_, out, _ = scanIn(t, r.dir, nil, "--no-default-rules", "--output", "table", "--output", "json=r.json", "--output", "sarif=r.sarif")
+	assert.Contains(t, out, "r.json\n  1:1", "what is tracked is looked at")
+}
+
+func TestScanOfConflicts(t *testing.T) {
+	t.Parallel()
+	r := worktree(t)
+	r.git("", "checkout", "-q", "-b", "other")
+	r.write(files{"a.txt": "other\n"})
+	r.git("", "commit", "-q", "--all", "-m", "other")
+	r.git("", "checkout", "-q", "main")
+	r.write(files{"a.txt": "needle\n"})
+	r.git("", "commit", "-q", "--all", "-m", "main")
+	merge := exec.CommandContext(t.Context(), "git", "-c", "user.name=A", "-c", "user.email=a@example.com", "merge", "other")
+	merge.Dir, merge.Env = r.dir, env(t.TempDir())
+	require.Error(t, merge.Run())
+	code, out, errOut := scanIn(t, r.dir, nil, "--staged", "--no-default-rules")
+	assert.Equal(t, 3, code)
+	assert.Empty(t, out)
+	assert.Equal(t, "applying .prwarden/rules.yml as it is staged\n"+
+		"prwarden: there are files with unresolved conflicts, so nothing can be committed yet; resolve and add them, or leave out --staged to scan the files as they are\n", errOut)
+}
+
 // git tells hooks which index is going to be committed; a scan in a hook heeds it.
 func TestScanInAHook(t *testing.T) {
 	t.Parallel()
