@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"io"
-	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 )
@@ -39,18 +38,4 @@ func (g *guard) Flush() error {
 	}
 	_, err := io.WriteString(g.w, terminal.SafeJSON(text))
 	return err
-}
-
-// guardLine is a line of text, made of Safe parts, that no CI service takes for
-// a command. GitHub's runner takes lines that begin with `::` after white
-// space, and those with `##[` anywhere; others have `##vso[` and
-// `##teamcity[`.
-func guardLine(line string) string {
-	if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, "::") {
-		line = line[:len(line)-len(rest)] + `\x3a` + rest[1:]
-	}
-	for _, mark := range []string{"##[", "##vso[", "##teamcity["} {
-		line = strings.ReplaceAll(line, mark, mark[:len(mark)-1]+`\x5b`)
-	}
-	return line
 }

@@ -50,7 +50,7 @@ func writeTable(w io.Writer, r Report, style Style) error {
 
 // line writes a line that begins with an indent.
 func (t *table) line(indent, text string) {
-	t.b.WriteString(guardLine(strings.TrimRight(indent+text, " ")) + "\n")
+	t.b.WriteString(terminal.GuardLine(strings.TrimRight(indent+text, " ")) + "\n")
 }
 
 func (t *table) findings() {
