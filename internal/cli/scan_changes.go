@@ -27,7 +27,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: gitrepo.DefaultLimits(),
 		Skipped: func(path string, err error) {
 			unread++
-			fmt.Fprintf(st.Err, "%s: can't be read: %s\n", terminal.Safe(path), terminal.Safe(err.Error()))
+			tellLine(st, "%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))
 		},
 	})
 	if err != nil {

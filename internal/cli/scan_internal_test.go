@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
@@ -40,4 +42,24 @@ func TestTellerEnd(t *testing.T) {
 			assert.Equal(t, tt.want, got)
 		})
 	}
+}
+
+// The name of a file is no command to what runs the scan.
+func TestTellerIsNoCommand(t *testing.T) {
+	t.Parallel()
+	var errOut strings.Builder
+	tell := teller{st: Streams{Err: &errOut}, verbose: true, most: 5}
+	for _, n := range []folder.Notice{
+		{Path: "::error title=x::many", Reason: folder.SkipTooManyHits},
+		{Path: "##[add-mask]bin", Reason: scan.SkipBinary},
+		{Path: " ::add-mask::a", Line: 3, Reason: scan.SkipRuleTimeout, RuleID: "custom/r"},
+		{Path: "##vso[x]", Reason: folder.Unreadable, Err: errors.New("##[error]\nno")},
+	} {
+		tell.tell(n)
+	}
+	assert.Equal(t, `\x3a:error title=x::many: has more than 5 findings; the others are only counted
+##\x5badd-mask]bin: not looked at: a binary file
+ \x3a:add-mask::a:3: `+report.SkipText(scan.SkipRuleTimeout, "custom/r")+`
+##vso\x5bx]: can't be read: ##\x5berror]\nno
+`, errOut.String())
 }

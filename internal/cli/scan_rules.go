@@ -42,17 +42,17 @@ func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sourc
 		return nil, &UsageError{Err: err}
 	}
 	if in.RulesFile == "" && loaded.Path != "" {
-		fmt.Fprintf(st.Err, "applying %s\n", terminal.Safe(loaded.Path))
+		tellLine(st, "applying %s", terminal.Safe(loaded.Path))
 	}
 	if loaded.Irregular {
-		fmt.Fprintf(st.Err, "not applying %s: it is no regular file, or behind a symbolic link\n", rule.FilePath)
+		tellLine(st, "not applying %s: it is no regular file, or behind a symbolic link", rule.FilePath)
 	}
 	for _, u := range loaded.Unknown {
 		what := "disabled"
 		if u.Override {
 			what = "overridden"
 		}
-		fmt.Fprintf(st.Err, "%s:%d: %s is not a rule of the default ruleset, so it can't be %s\n", terminal.Safe(loaded.Path), u.Line, u.ID, what)
+		tellLine(st, "%s:%d: %s is not a rule of the default ruleset, so it can't be %s", terminal.Safe(loaded.Path), u.Line, u.ID, what)
 	}
 	if in.RulesFile != "" {
 		tellCostly(st, loaded)
@@ -101,5 +101,5 @@ func tellCostly(st Streams, loaded *folder.Loaded) {
 	if n := len(list) - maxCostly; n > 0 {
 		fmt.Fprintf(&text, "\n  and %d more", n)
 	}
-	fmt.Fprintln(st.Err, text.String())
+	tellLine(st, "%s", text.String())
 }

@@ -29,16 +29,22 @@ func (t teller) tell(n folder.Notice) {
 	}
 	switch n.Reason {
 	case folder.Unreadable:
-		fmt.Fprintf(t.st.Err, "%s: can't be read: %s\n", place, terminal.Safe(n.Err.Error()))
+		tellLine(t.st, "%s: can't be read: %s", place, terminal.Safe(n.Err.Error()))
 	case folder.SkipTooManyHits:
-		fmt.Fprintf(t.st.Err, "%s: has more than %d findings; the others are only counted\n", place, t.most)
+		tellLine(t.st, "%s: has more than %d findings; the others are only counted", place, t.most)
 	case scan.SkipRuleTimeout:
-		fmt.Fprintf(t.st.Err, "%s: %s\n", place, report.SkipText(n.Reason, n.RuleID))
+		tellLine(t.st, "%s: %s", place, report.SkipText(n.Reason, n.RuleID))
 	default:
 		if t.verbose {
-			fmt.Fprintf(t.st.Err, "%s: not looked at: %s\n", place, report.SkipText(n.Reason, n.RuleID))
+			tellLine(t.st, "%s: not looked at: %s", place, report.SkipText(n.Reason, n.RuleID))
 		}
 	}
+}
+
+// tellLine writes a line of Safe parts to stderr, which CI services look for
+// commands in, too.
+func tellLine(st Streams, format string, args ...any) {
+	fmt.Fprintln(st.Err, terminal.GuardLine(fmt.Sprintf(format, args...)))
 }
 
 // end tells what the scan did in all.

@@ -252,3 +252,33 @@ func TestRulesFileIsNotBehindALink(t *testing.T) {
 	var p printed
 	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{other}, Look: text()}), "a link that someone named")
 }
+
+// Neither a path nor what is in a file is a command to a CI service.
+func TestNothingIsACommand(t *testing.T) {
+	t.Parallel()
+	here := t.TempDir()
+	create := func(name, text string) string {
+		path := filepath.Join(here, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return path
+	}
+	file := create("##[add-mask]r.yml", "version: 1\nrules:\n- {id: a, type: regex, pattern: '##[group](', message: m, severity: low}\n")
+	good := create("##vso[task.complete].yml", twoRules)
+	sample := create("##teamcity[x].py", "# prwarden: expect no-print\n##[error] log(1)\n")
+	var p printed
+	require.ErrorIs(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{file}, Look: text()}), cli.ErrFound)
+	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{good}, Look: text()}))
+	require.ErrorIs(t, rules.Test(t.Context(), p.streams(), rules.TestInput{File: good, Samples: []string{sample}, Verbose: true, Look: text()}), cli.ErrFound)
+	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{Pattern: "log", Paths: []string{sample}, Look: text()}))
+	require.NoError(t, rules.List(t.Context(), p.streams(), rules.ListInput{File: file, Look: text()}))
+	all := p.out.String() + p.errs.String()
+	for _, part := range []string{
+		`##\x5badd-mask]r.yml:3:`, `pattern: '##\x5bgroup]('`, `##vso\x5btask.complete].yml: fine`,
+		`##teamcity\x5bx].py:2:11: ##\x5berror] log(1)`, "has mistakes",
+	} {
+		assert.Contains(t, all, part)
+	}
+	for _, mark := range []string{"##[", "##vso[", "##teamcity["} {
+		assert.NotContains(t, all, mark)
+	}
+}

@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -46,7 +45,7 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 		return nil, err
 	}
 	if !c.Valid {
-		fmt.Fprintf(st.Err, "%s has mistakes, so some of it may be missing here; `prwarden rules check` names them\n", terminal.Safe(path))
+		page{w: st.Err}.printf("%s has mistakes, so some of it may be missing here; `prwarden rules check` names them\n", terminal.Safe(path))
 	}
 	if file == nil {
 		return list, nil

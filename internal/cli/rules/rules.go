@@ -52,7 +52,13 @@ func newPage(st cli.Streams, l Look) page {
 	return page{w: st.Out, paint: terminal.Painter(terminal.Colors(st.Out, l.Color, st.Lookup)), width: terminal.Width(st.Out, st.Lookup("COLUMNS")), live: terminal.Is(st.Out)}
 }
 
-func (p page) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
+// printf prints lines of Safe parts, none of which a CI service takes for a
+// command.
+func (p page) printf(format string, args ...any) {
+	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
+		fmt.Fprint(p.w, terminal.GuardLine(line))
+	}
+}
 
 // wrapped prints text in lines that fit, each after a lead.
 func (p page) wrapped(lead, text string) {

@@ -100,3 +100,10 @@ func TestExcerpt(t *testing.T) {
 		assert.Equal(t, "abc", newExcerpt("abc", x.column, x.end, 60).plain())
 	}
 }
+
+func TestPageGuardsEachLine(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	page{w: &out}.printf("%s: fine.\n%s\n\n", "::error title=x::rules.yml", " ::b")
+	assert.Equal(t, "\\x3a:error title=x::rules.yml: fine.\n \\x3a:b\n\n", out.String())
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/match"
@@ -212,7 +213,7 @@ func (s *suite) samples(paths []string) ([]*sample, error) {
 				return nil, err
 			}
 			if x == nil {
-				return nil, cli.Usagef("%s is binary or over 1 MiB: rules don't look at it", path)
+				return nil, cli.Usagef("%s is binary or over 1 MiB: rules don't look at it", terminal.Safe(path))
 			}
 			if len(x.annotations)+len(x.mistakes) == 0 {
 				x.fail(1, "the sample has no annotation", hintAnnotate)
@@ -259,7 +260,7 @@ func readSource(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() { // reading it might not end
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s is no regular file", terminal.Safe(path))
 	}
 	if info.Size() > scan.MaxFileSize {
 		return nil, nil
