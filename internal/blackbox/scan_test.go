@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -268,5 +269,49 @@ func TestScanOfChangesFails(t *testing.T) {
 			assert.Empty(t, out)
 			assert.Contains(t, errOut, tt.want)
 		})
+	}
+}
+
+// What a repository names its files is no command to the service that scans it,
+// and its rules file leads to no other.
+func TestScanOfAHostileTree(t *testing.T) {
+	t.Parallel()
+	r := worktree(t)
+	const name = "::error title=x::y"
+	r.write(files{name: "hay\n", "d/f": "hay\n"})
+	r.git("", "add", "--all")
+	r.git("", "commit", "-q", "-m", "second")
+	outside := t.TempDir()
+	require.NoError(t, os.Remove(filepath.Join(r.dir, name)))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(r.dir, name), 0o600))
+	require.NoError(t, os.Rename(filepath.Join(r.dir, "d"), filepath.Join(outside, "d")))
+	require.NoError(t, os.Symlink(filepath.Join(outside, "d"), filepath.Join(r.dir, "d")))
+	r.write(files{"a.txt": "needle\n"})
+	code, out, errOut := scanIn(t, r.dir, nil, "--no-default-rules")
+	assert.Equal(t, 3, code)
+	assert.Contains(t, out, "1 finding in 2 changed files")
+	assert.Contains(t, errOut, `\x3a:error title=x::y: can't be read: it is neither a file nor a symbolic link`)
+	assert.NotContains(t, "\n"+out+errOut, "\n::")
+
+	secret := filepath.Join(outside, "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("password: hunter2\n"), 0o600))
+	rules := filepath.Join(r.dir, ".prwarden", "rules.yml")
+	require.NoError(t, os.Remove(rules))
+	for _, put := range []func() error{
+		func() error { return os.Symlink(secret, rules) },
+		func() error { return syscall.Mkfifo(rules, 0o600) },
+	} {
+		require.NoError(t, put())
+		for _, command := range []string{"check", "test", "list"} {
+			cmd := exec.CommandContext(t.Context(), binary, "rules", command)
+			cmd.Dir, cmd.Env = r.dir, env(t.TempDir())
+			text, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			require.ErrorAs(t, err, &exit, command)
+			assert.Equal(t, 2, exit.ExitCode(), command)
+			assert.Contains(t, string(text), "the rules file can't be read: .prwarden/rules.yml is ", command)
+			assert.NotContains(t, string(text), "hunter2", command)
+		}
+		require.NoError(t, os.Remove(rules))
 	}
 }
