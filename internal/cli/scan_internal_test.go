@@ -63,3 +63,16 @@ func TestTellerIsNoCommand(t *testing.T) {
 ##vso\x5bx]: can't be read: ##\x5berror]\nno
 `, errOut.String())
 }
+
+// Nobody who scans on their own machine is sent to a server's log.
+func TestChangesErrorSaysTheCause(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("no space left on device\n")
+	for code, want := range map[string]string{
+		scan.CodeScanFailed:  "the scan failed: no space left on device",
+		scan.CodeScanTimeout: "the scan failed: A sentence. (no space left on device)",
+	} {
+		err := ScanInput{}.changesError(t.Context(), nil, &scan.Failure{Code: code, Message: "A sentence.", Err: cause})
+		assert.EqualError(t, err, want)
+	}
+}
