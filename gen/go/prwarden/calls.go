@@ -18,6 +18,7 @@ import (
 const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 10 * time.Second
+	maxDoublings = 5 // of firstPause, which is more than longestPause then
 )
 
 // calls is what every call of a client gets: the API key, a deadline, and
@@ -77,7 +78,7 @@ func pauseAfter(e *Error, method string, attempt int) (time.Duration, bool) {
 	case e.RetryAfter > 0:
 		return e.RetryAfter, true
 	}
-	pause := min(longestPause, firstPause<<(attempt-1))
+	pause := min(longestPause, firstPause<<min(attempt-1, maxDoublings))
 	return pause/2 + mathrand.N(pause/2), true
 }
 

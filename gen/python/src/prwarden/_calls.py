@@ -92,5 +92,6 @@ def pause_after(error: ApiError, method: str, attempt: int) -> float | None:
     if error.code is grpc.StatusCode.UNAVAILABLE and method not in _ONCE:
         if error.retry_after is not None:
             return error.retry_after
-        return float(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0))
+        doublings = min(attempt - 1, 5)  # more than the longest pause already
+        return float(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**doublings) * random.uniform(0.5, 1.0))
     return None

@@ -115,7 +115,8 @@ final class RepeatedCall<Q, A> extends ClientCall<Q, A> {
   }
 
   private static Duration backoff(int attempt) {
-    long longest = Math.min(LONGEST_PAUSE.toMillis(), FIRST_PAUSE.toMillis() << (attempt - 1));
+    int doublings = Math.min(attempt - 1, 5); // more than the longest pause already
+    long longest = Math.min(LONGEST_PAUSE.toMillis(), FIRST_PAUSE.toMillis() << doublings);
     return Duration.ofMillis(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
   }
 
