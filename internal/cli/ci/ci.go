@@ -51,7 +51,8 @@ func Detect(env Lookup) (*Job, error) {
 		{"GITLAB_CI", "true", gitLab},
 		{"CIRCLECI", "true", circleCI},
 		{"BUILDKITE", "true", buildkite},
-		{"JENKINS_URL", "", jenkins},
+		{"JENKINS_URL", "", jenkins}, // only where the server's URL is configured
+		{"JENKINS_HOME", "", jenkins},
 	} {
 		if value := env(service.mark); value != "" && (service.value == "" || service.value == value) {
 			job, err := service.detect(env)

@@ -59,7 +59,7 @@ var gitLab = env{
 
 var circleCI = env{
 	"CI": "true", "CIRCLECI": "true", "CIRCLE_PROJECT_USERNAME": "acme", "CIRCLE_PROJECT_REPONAME": "shop", "CIRCLE_SHA1": head, "CIRCLE_JOB": "prwarden",
-	"CIRCLE_WORKFLOW_ID": "w1", "CIRCLE_NODE_INDEX": "0", "CIRCLE_BUILD_NUM": "7", "CIRCLE_REPOSITORY_URL": "git@github.com:acme/shop.git",
+	"CIRCLE_PIPELINE_ID": "p1", "CIRCLE_WORKFLOW_WORKSPACE_ID": "w1", "CIRCLE_WORKFLOW_ID": "w2", "CIRCLE_NODE_INDEX": "0", "CIRCLE_BUILD_NUM": "7", "CIRCLE_REPOSITORY_URL": "git@github.com:acme/shop.git",
 	"CIRCLE_PULL_REQUEST": "https://github.com/acme/shop/pull/42",
 }
 
@@ -79,7 +79,7 @@ func TestDetect(t *testing.T) {
 	t.Parallel()
 	gitHubIdentity := []string{"https://github.com", "1658821493", "checks", "prwarden", "__run"}
 	gitLabIdentity := []string{"https://gitlab.com", "981", "prwarden"}
-	circleIdentity := []string{"w1", "prwarden", "0"}
+	circleIdentity := []string{"p1", "prwarden", "0"}
 	buildkiteIdentity := []string{"b1", "s1", ""}
 	jenkinsIdentity := []string{"https://ci.example.com/job/shop/job/PR-42/3/", "jenkins-shop-PR-42-3", "Check"}
 	for name, tt := range map[string]struct {
@@ -112,7 +112,14 @@ func TestDetect(t *testing.T) {
 		"GitLab, merged result": {gitLab.with(env{"CI_COMMIT_SHA": made, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": head, "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": base}), "", ci.Job{
 			Service: "GitLab CI", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://gitlab.com/acme/shop", Identity: gitLabIdentity,
 		}},
-		"CircleCI": {circleCI, "", ci.Job{Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity}},
+		"CircleCI":            {circleCI, "", ci.Job{Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity}},
+		"CircleCI, run again": {circleCI.with(env{"CIRCLE_WORKFLOW_ID": "w3"}), "", ci.Job{Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity}},
+		"CircleCI, no pipeline": {circleCI.with(env{"CIRCLE_PIPELINE_ID": ""}), "", ci.Job{
+			Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: []string{"w1", "prwarden", "0"},
+		}},
+		"CircleCI, only the workflow": {circleCI.with(env{"CIRCLE_PIPELINE_ID": "", "CIRCLE_WORKFLOW_WORKSPACE_ID": ""}), "", ci.Job{
+			Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: []string{"w2", "prwarden", "0"},
+		}},
 		"CircleCI, fork": {circleCI.with(env{"CIRCLE_PULL_REQUEST": "", "CIRCLE_PR_NUMBER": "42", "CIRCLE_PR_USERNAME": "someone", "CIRCLE_PR_REPONAME": "shop"}), "", ci.Job{
 			Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity,
 		}},
@@ -132,6 +139,9 @@ func TestDetect(t *testing.T) {
 			Service: "Buildkite", HeadSHA: head, BaseSHA: base, RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
 		}},
 		"Jenkins": {jenkins, "", ci.Job{Service: "Jenkins", RepositoryURI: "https://github.com/acme/shop", Identity: jenkinsIdentity}},
+		"Jenkins, without its URL": {jenkins.with(env{"JENKINS_URL": "", "BUILD_URL": "", "JENKINS_HOME": "/var/jenkins_home"}), "", ci.Job{
+			Service: "Jenkins", RepositoryURI: "https://github.com/acme/shop", Identity: []string{"", "jenkins-shop-PR-42-3", "Check"},
+		}},
 		"Jenkins, Gitea below a path": {jenkins.with(env{"CHANGE_URL": "https://example.com/git/acme/shop/pulls/42"}), "", ci.Job{
 			Service: "Jenkins", RepositoryURI: "https://example.com/git/acme/shop", Identity: jenkinsIdentity,
 		}},

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -118,8 +119,9 @@ func gitLab(env Lookup) (*Job, error) {
 // it.
 func circleCI(env Lookup) (*Job, error) {
 	j := &Job{
-		Service:  "CircleCI",
-		Identity: []string{env("CIRCLE_WORKFLOW_ID"), env("CIRCLE_JOB"), env("CIRCLE_NODE_INDEX")},
+		Service: "CircleCI",
+		// A workflow that is run again has another identifier, in the same pipeline.
+		Identity: []string{cmp.Or(env("CIRCLE_PIPELINE_ID"), env("CIRCLE_WORKFLOW_WORKSPACE_ID"), env("CIRCLE_WORKFLOW_ID")), env("CIRCLE_JOB"), env("CIRCLE_NODE_INDEX")},
 	}
 	j.Repo, j.RepositoryURI, j.Number = change(env("CIRCLE_PULL_REQUEST"))
 	if j.Number == 0 {
