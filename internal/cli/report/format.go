@@ -29,16 +29,19 @@ type format struct {
 	write func(io.Writer, Report, Style) error
 	// shares tells that it is lines of text, which may stand beside others.
 	shares bool
+	// results tells that it can't say that a review has failed: without findings
+	// its readers close those that they know.
+	results bool
 }
 
 func formats() []format {
 	return []format{
-		{Table, writeTable, true},
-		{JSON, writeJSON, false},
-		{SARIF, writeSARIF, false},
-		{GitHub, writeGitHub, true},
-		{GitLab, writeGitLab, false},
-		{JUnit, writeJUnit, false},
+		{name: Table, write: writeTable, shares: true},
+		{name: JSON, write: writeJSON},
+		{name: SARIF, write: writeSARIF, results: true},
+		{name: GitHub, write: writeGitHub, shares: true},
+		{name: GitLab, write: writeGitLab, results: true},
+		{name: JUnit, write: writeJUnit},
 	}
 }
 
@@ -108,25 +111,40 @@ func Told(outputs []Output) bool {
 }
 
 // Write writes a report to each of the outputs; console is where those without
-// a file go. Files appear whole or not at all.
+// a file go, after the files, since its reader may go away. Files appear whole
+// or not at all. SARIF and GitLab's format are of complete reviews only: of
+// others there is none, and no file of before.
 func Write(outputs []Output, r Report, console io.Writer, style Style) error {
 	var errs []error
+	var last []format
 	for _, o := range outputs {
 		for _, f := range formats() {
-			if f.name != o.Format {
-				continue
-			}
-			if o.File == "" {
-				errs = append(errs, f.write(console, r, style))
-				continue
-			}
-			err := writeFile(o.File, func(w io.Writer) error { return f.write(w, r, Style{Width: terminal.DefaultWidth}) })
-			if err != nil {
-				errs = append(errs, fmt.Errorf("%s=%s: %w", o.Format, terminal.Safe(o.File), err))
+			switch {
+			case f.name != o.Format:
+			case f.results && !r.complete():
+				errs = append(errs, removeFile(o.File))
+			case o.File == "":
+				last = append(last, f)
+			default:
+				err := writeFile(o.File, func(w io.Writer) error { return f.write(w, r, Style{Width: terminal.DefaultWidth}) })
+				if err != nil {
+					errs = append(errs, fmt.Errorf("%s=%s: %w", o.Format, terminal.Safe(o.File), err))
+				}
 			}
 		}
 	}
+	for _, f := range last {
+		errs = append(errs, f.write(console, r, style))
+	}
 	return errors.Join(errs...)
+}
+
+// removeFile removes the report of an earlier call, if there is one.
+func removeFile(name string) error {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return os.Remove(name)
 }
 
 // writeFile writes a file beside its place and then moves it there. What is

@@ -159,6 +159,10 @@ func TestFormats(t *testing.T) {
 			t.Run(name+"/"+format, func(t *testing.T) {
 				t.Parallel()
 				text := write(t, r, format, report.Style{Width: 100})
+				if r.Review.Status != review.Complete && (format == report.SARIF || format == report.GitLab) {
+					assert.Empty(t, text, "it would read as a review without findings")
+					return
+				}
 				golden(t, filepath.Join("testdata", format, name+".golden"), text)
 				harmless(t, text, format == report.GitHub)
 				switch format {
@@ -264,6 +268,56 @@ func checkJUnit(t *testing.T, text string) {
 		tests += s.Tests
 	}
 	assert.Equal(t, tests, all.Tests)
+}
+
+// console notes which files there are when it is first written to.
+type console struct {
+	dir   string
+	files []string
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	entries, err := os.ReadDir(c.dir)
+	if c.files == nil {
+		c.files = []string{}
+		for _, e := range entries {
+			c.files = append(c.files, e.Name())
+		}
+	}
+	return len(p), err
+}
+
+// Files are there before the console, whose reader may go away, gets a byte. Of
+// a review that failed there is no file that reads as one without findings, not
+// even an old one.
+func TestWriteFiles(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		r    report.Report
+		want []string
+	}{
+		"complete": {complete(secret()), []string{"r.gitlab", "r.json", "r.junit", "r.sarif"}},
+		"failed":   {failed(), []string{"r.json", "r.junit"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			outputs := []report.Output{{Format: report.Table}}
+			for _, format := range []string{report.SARIF, report.GitLab, report.JSON, report.JUnit} {
+				file := filepath.Join(dir, "r."+format)
+				outputs = append(outputs, report.Output{Format: format, File: file})
+				require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
+			}
+			out := console{dir: dir}
+			require.NoError(t, report.Write(outputs, tt.r, &out, report.Style{Width: 100}))
+			assert.Equal(t, tt.want, out.files)
+			for _, file := range tt.want {
+				data, err := os.ReadFile(filepath.Join(dir, file))
+				require.NoError(t, err)
+				assert.NotEqual(t, "old", string(data), file)
+			}
+		})
+	}
 }
 
 // The table fits the width that there is, and has colours only when asked.
