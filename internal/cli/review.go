@@ -276,7 +276,11 @@ func parseNumber(text string) (int32, error) {
 
 func apiKey(st Streams, c config.Client) (string, error) {
 	if c.KeyFile == "" {
-		if key := strings.TrimSpace(st.Lookup(config.EnvAPIKey)); key != "" {
+		key := strings.TrimSpace(st.Lookup(config.EnvAPIKey))
+		switch {
+		case key != "" && !isKey(key):
+			return "", Usagef("%s does not hold an API key and nothing else: there is a space or a control character in it", config.EnvAPIKey)
+		case key != "":
 			return key, nil
 		}
 		return "", Usagef("no API key: set %s or give --key-file; `prwarden keys create` on the server makes one", config.EnvAPIKey)
@@ -286,10 +290,16 @@ func apiKey(st Streams, c config.Client) (string, error) {
 		return "", Usagef("the file with the API key can't be read: %w", err)
 	}
 	key := strings.TrimSpace(string(data))
-	if key == "" || strings.ContainsAny(key, " \r\n\t") {
+	if !isKey(key) {
 		return "", Usagef("%s does not hold an API key and nothing else", c.KeyFile)
 	}
 	return key, nil
+}
+
+// isKey reports whether a text can be an API key. Others are no values of a
+// header, which would look like a server that can't be reached.
+func isKey(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f })
 }
 
 // reviewError tells a request that was wrong from a service that failed.

@@ -322,4 +322,9 @@ func TestReviewKeyFile(t *testing.T) {
 			in)
 		assert.Equal(t, want, cli.ExitCode(err), "%q: %v", content, err)
 	}
+	for key, want := range map[string]int{" prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and": cli.ExitUsage, "prw_key\nprw_other": cli.ExitUsage, "prw_\x00key": cli.ExitUsage} {
+		err := cli.Review(t.Context(), cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=" + key}}, config.Client{Server: server.URL}, in)
+		assert.Equal(t, want, cli.ExitCode(err), "%q: %v", key, err)
+		assert.NotContains(t, fmt.Sprint(err), "prw_", "keys stay secret")
+	}
 }
