@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/grpclog"
 
 	"github.com/prwarden/prwarden/internal/cli"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
 )
 
 func main() {
@@ -31,7 +32,7 @@ func run(ctx context.Context, st cli.Streams, args []string) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !errors.Is(err, cli.ErrSilent) {
-		fmt.Fprintf(st.Err, "prwarden: %v\n", err)
+		fmt.Fprint(st.Err, terminal.GuardLines(fmt.Sprintf("prwarden: %v\n", err)))
 		if cli.ExitCode(err) == cli.ExitUsage {
 			fmt.Fprintf(st.Err, "See `%s --help`.\n", cmd.CommandPath())
 		}

@@ -71,7 +71,7 @@ func (p *progress) line(text string) {
 // say writes a line that stays.
 func (p *progress) say(format string, args ...any) {
 	p.end()
-	fmt.Fprintf(p.w, format+"\n", args...)
+	fmt.Fprint(p.w, terminal.GuardLines(fmt.Sprintf(format+"\n", args...)))
 }
 
 // end takes the live line away.

@@ -15,3 +15,12 @@ func GuardLine(line string) string {
 	}
 	return line
 }
+
+// GuardLines does so with each line of a text.
+func GuardLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(GuardLine(line))
+	}
+	return b.String()
+}

@@ -23,3 +23,9 @@ func TestGuardLine(t *testing.T) {
 		assert.Equal(t, want, terminal.GuardLine(line))
 	}
 }
+
+func TestGuardLines(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "one\n\\x3a:error::two\n\nthree ##\\x5bgroup]\n", terminal.GuardLines("one\n::error::two\n\nthree ##[group]\n"))
+	assert.Empty(t, terminal.GuardLines(""))
+}
