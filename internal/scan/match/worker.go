@@ -315,14 +315,15 @@ func (w *worker) asideHit(h Hit) {
 	w.aside.add(h)
 }
 
-// matchesBefore says whether a rule matches on the line before a line.
+// matchesBefore says whether a rule matches on the line before a line, or has no
+// time left to find out: a hit is rather reported than apart.
 func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
 	if l.from == 0 {
 		return false
 	}
 	from := bytes.LastIndexByte(w.text[:l.from-1], '\n') + 1
 	before := bounds{from: from, to: from + len(trimEnding(w.text[from:l.from])), next: l.from}
-	return before.to-before.from <= MaxLine && w.matchesLine(rule, r, before)
+	return before.to-before.from <= MaxLine && (w.matchesLine(rule, r, before) || w.ended(rule))
 }
 
 // count counts a hit of a multiline rule.

@@ -7,13 +7,14 @@ var openers = [...]string{"//", "--", "#", ";", "%", "!"}
 
 // Bare returns a line without the comment that is beside something else on it,
 // so that what the comment accepts is recognised as what it was without. Space
-// that was between them may stay.
+// that was between them may stay. One with a mistake accepts nothing and may be
+// code, so it stays.
 func Bare(line []byte) []byte {
 	if !bytes.Contains(line, []byte(Marker)) {
 		return line
 	}
 	d, ok := Parse(line)
-	if !ok || d.Alone {
+	if !ok || d.Alone || d.Mistake != "" {
 		return line
 	}
 	before, after := bytes.TrimRight(line[:d.Start], " \t"), bytes.TrimLeft(line[d.End:], " \t")

@@ -110,15 +110,11 @@ func (p *parser) read(d *Directive) string {
 	if p.end-d.Start > MaxLength {
 		return "it has more than 1000 bytes"
 	}
-	if find(p.line[:p.end], p.at) >= 0 {
+	if find(p.line, p.at) >= 0 {
 		return "there is a second one on the line; a line has one, which may name several rules"
 	}
-	for text := p.rest(); len(text) > 0; {
-		r, size := utf8.DecodeRune(text)
-		if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return "it has characters that are invisible or change the order of the text"
-		}
-		text = text[size:]
+	if hides(p.rest()) {
+		return "it has characters that are invisible or change the order of the text"
 	}
 	if !p.blanks() {
 		return "only a space or a tab may follow the marker, and then the ids of rules"
@@ -129,7 +125,7 @@ func (p *parser) read(d *Directive) string {
 	rest := p.rest()
 	switch {
 	case len(rest) == 0:
-		return ""
+		return p.dated(p.at)
 	case bytes.HasPrefix(rest, []byte("--")) && (len(rest) == 2 || isBlank(rest[2])):
 		p.at += 2
 		if p.blanks(); p.at == p.end {
@@ -178,6 +174,9 @@ var (
 	onlyUntil = regexp.MustCompile(`(?i)^until[ \t]+[0-9][0-9./-]*$`)
 	// untilBefore is a day that is not at the end of a reason.
 	untilBefore = regexp.MustCompile(`(?i)\buntil[ \t]+[0-9]{4}-[0-9]`)
+	// untilNumber is what a reader may take for a day: a number at most two words
+	// behind `until`, or a year at most eight behind it.
+	untilNumber = regexp.MustCompile(`(?i)until[^\pL\pN]*(?:(?:\pL+[^\pL\pN]+){0,2}\pN|(?:[\pL\pN]+[^\pL\pN]+){0,8}(?:19|20)[0-9]{2}(?:[^\pL\pN]|$))`)
 )
 
 // reason reads what is behind ` -- `.
@@ -192,21 +191,52 @@ func (p *parser) reason(d *Directive) string {
 	return ""
 }
 
+// notDay says what is wrong with a day.
+const notDay = "behind `until` there must be a day as YYYY-MM-DD, and nothing behind the day"
+
 // until reads the day at the end of a reason.
 func (p *parser) until(d *Directive) string {
 	reason := p.rest()
-	if !bytes.Contains(bytes.ToLower(reason), []byte("until")) { // the expressions would take longer to find out
-		return ""
-	}
-	if m := untilAtEnd.FindSubmatchIndex(reason); m != nil {
-		d.Until = string(reason[m[2]:m[3]])
-		if _, err := time.Parse(time.DateOnly, d.Until); err != nil {
-			return "behind `until` there must be a day as YYYY-MM-DD"
+	if hasUntil(reason) { // the expressions would take longer to find out
+		if m := untilAtEnd.FindSubmatchIndex(reason); m != nil {
+			d.Until = string(reason[m[2]:m[3]])
+			if _, err := time.Parse(time.DateOnly, d.Until); err != nil {
+				return notDay
+			}
+			d.ReasonEnd = p.at + m[0]
 		}
-		d.ReasonEnd = p.at + m[0]
+		if untilBefore.Match(p.line[d.ReasonStart:d.ReasonEnd]) {
+			return "`until` and its day must be at the end"
+		}
 	}
-	if untilBefore.Match(p.line[d.ReasonStart:d.ReasonEnd]) {
-		return "`until` and its day must be at the end"
+	if d.Until == "" {
+		return p.dated(p.at)
+	}
+	if seemsDated(p.line[p.at:d.ReasonEnd]) {
+		return notDay
+	}
+	return p.dated(p.end)
+}
+
+// dated returns the mistake of a text that a reader may take for a day, from an
+// offset of the line on. Behind the end of the directive, too: its reader may
+// take what is there for a part of it.
+func (p *parser) dated(from int) string {
+	if seemsDated(p.line[from:min(p.end+MaxLength, len(p.line))]) {
+		return notDay
 	}
 	return ""
 }
+
+// seemsDated says whether there is a day behind `until` as a reader sees a text.
+func seemsDated(text []byte) bool {
+	seen := bytes.Map(func(r rune) rune {
+		if isInvisible(r) {
+			return -1
+		}
+		return r
+	}, text)
+	return hasUntil(seen) && untilNumber.Match(seen)
+}
+
+func hasUntil(text []byte) bool { return bytes.Contains(bytes.ToLower(text), []byte("until")) }
