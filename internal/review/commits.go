@@ -12,9 +12,9 @@ import (
 // shaLength is the length of a commit's name in hexadecimal.
 const shaLength = 40
 
-// maxBranch is the length of a branch's name, in bytes: what file systems give
-// a file's.
-const maxBranch = 255
+// maxBranch is the length of a branch's name, in bytes: what a file system gives
+// a file's less a little, for git locks a branch by a file of a longer name.
+const maxBranch = 250
 
 // checkCommits says what is wrong with the commits of a request, field by
 // field.

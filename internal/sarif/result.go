@@ -184,7 +184,7 @@ func skipped(s review.Skip) notification {
 	case "submodule":
 		n.Message.Text = "Not looked at: a submodule."
 	case "rule_timeout":
-		n.Level, n.Message.Text = "warning", "Rule "+s.RuleID+" took too long and was stopped in this file."
+		n.Level, n.Message.Text = "warning", "Rule "+s.RuleID+" took too long and was stopped from this file on."
 		n.AssociatedRule = &reference{ID: s.RuleID}
 	default:
 		n.Message.Text = "Not looked at: " + s.Reason + "."

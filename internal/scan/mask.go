@@ -19,8 +19,8 @@ const MaxSnippet = 500
 // match.
 const snippetLead = 100
 
-// mask is what stands for a text that must not be shown. Its length says
-// nothing of the text's.
+// mask is what stands for a text that must not be shown, of whatever length. The
+// columns of a finding do tell that one's: editors and SARIF mark it by them.
 const mask = "****"
 
 // maskedLine is a line of which some parts must not be shown.

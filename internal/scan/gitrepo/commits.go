@@ -102,6 +102,9 @@ func noCommit(oid OID, err error) *scan.Failure {
 		Message: fmt.Sprintf("The repository has no commit %s, or its server does not give it out: then no branch and not the pull request leads to it.", oid)}
 }
 
+// BaseRef is the branch that the request names as the base, "" for none.
+func (r *Repo) BaseRef() string { return r.request.Commits.BaseRef }
+
 // Ends are the commits that the request names.
 func (r *Repo) Ends(ctx context.Context) (head, base Commit, err error) {
 	want := r.request.Commits

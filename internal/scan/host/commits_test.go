@@ -34,6 +34,32 @@ func queue(t *testing.T) (r *Repo, root, tip, head string) {
 	return r, root, tip, head
 }
 
+// TestNamedHeadIsMerged: a job that comes late names a head that its base has
+// already, which must not pass as a change of nothing.
+func TestNamedHeadIsMerged(t *testing.T) {
+	t.Parallel()
+	r, _, tip, head := queue(t)
+	s := source(t, serve(t, &Server{Repo: r}))
+	merge := r.Commit(Text("a", "0\npull\n", "main", "1\n"), tip, head)
+	after := r.Commit(Text("a", "0\npull\n", "main", "1\n2\n"), merge)
+	r.Ref("refs/heads/main", after)
+	change, err := s.Open(t.Context(), named(scan.Commits{Head: head, BaseRef: "main"}))
+	require.NoError(t, err)
+	assert.Equal(t, tip, change.BaseSHA(), "the branch as it was before the merge")
+	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
+
+	r.Ref("refs/heads/forwarded", r.Commit(Text("a", "0\npull\n4\n"), head))
+	for _, c := range []scan.Commits{
+		{Head: head, BaseRef: "forwarded"}, {Head: after, BaseRef: "main"}, {Head: head, Base: after}, {Head: head, Base: head},
+	} {
+		_, err := s.Open(t.Context(), named(c))
+		var failure *scan.Failure
+		require.ErrorAs(t, err, &failure, c)
+		assert.Equal(t, scan.CodeBaseUnknown, failure.Code, c)
+		assert.True(t, failure.Lasting)
+	}
+}
+
 func TestNamedCommits(t *testing.T) {
 	t.Parallel()
 	added := []seen{{path: "a", lines: map[int]string{2: "pull"}}}

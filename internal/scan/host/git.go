@@ -55,7 +55,13 @@ func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) 
 			return nil, err
 		}
 		req.Commits = commits
-		req.Ends = func(ctx context.Context, r *gitrepo.Repo) (head, base gitrepo.Commit, err error) { return r.Ends(ctx) }
+		req.Ends = func(ctx context.Context, r *gitrepo.Repo) (head, base gitrepo.Commit, err error) {
+			head, base, err = r.Ends(ctx)
+			if err == nil {
+				base, err = namedBase(ctx, r, head, base)
+			}
+			return head, base, err
+		}
 	}
 	return g.store.Open(ctx, req)
 }
@@ -102,18 +108,46 @@ func (g *gitHost) base(ctx context.Context, r *gitrepo.Repo, head gitrepo.Commit
 	if err != nil {
 		return base, err
 	}
-	common, found, err := r.MergeBase(ctx, branch.OID, head.OID)
-	if err != nil || !found || common != head.OID {
-		return branch, err // without common history the comparison fails and says so
+	return beforeMerge(ctx, r, branch, head, baseUnknown("The pull request was fast-forwarded into the default branch or is equal to it, so what it was to be merged into can't be told."))
+}
+
+// namedBase is what a named head is, or was, to be merged into. A head that the
+// base has already would compare as no change at all: a branch tells what it
+// was before, and a commit doesn't.
+func namedBase(ctx context.Context, r *gitrepo.Repo, head, base gitrepo.Commit) (gitrepo.Commit, error) {
+	if branch := r.BaseRef(); branch != "" {
+		return beforeMerge(ctx, r, base, head, baseUnknown(fmt.Sprintf(
+			"head_sha was fast-forwarded into the branch %q, which base_ref names, or is equal to it, so what it was to be merged into can't be told. Give base_sha.", branch)))
+	}
+	within, err := contains(ctx, r, base, head)
+	if err == nil && within {
+		err = baseUnknown(fmt.Sprintf("base_sha has head_sha %s in its history already or is equal to it, so there is nothing to compare. Give the commit that it was to be merged into, as it was before.", head.OID))
+	}
+	return base, err
+}
+
+// beforeMerge is the branch as it was before head was merged into it, or as it
+// is when head is not. It returns unknown when that can't be told.
+func beforeMerge(ctx context.Context, r *gitrepo.Repo, branch, head gitrepo.Commit, unknown error) (base gitrepo.Commit, err error) {
+	within, err := contains(ctx, r, branch, head)
+	if err != nil || !within {
+		return branch, err
 	}
 	merged, found, err := r.EarliestWith(ctx, branch.OID, head.OID)
 	if err != nil {
 		return base, err
 	}
 	if !found || len(merged.Parents) == 0 || merged.Parents[0] == head.OID {
-		return base, baseUnknown("The pull request was fast-forwarded into the default branch or is equal to it, so what it was to be merged into can't be told.")
+		return base, unknown
 	}
 	return r.Commit(ctx, merged.Parents[0])
+}
+
+// contains tells whether base has head in its history or is equal to it. It is
+// false without common history: then the comparison fails and says so.
+func contains(ctx context.Context, r *gitrepo.Repo, base, head gitrepo.Commit) (bool, error) {
+	common, found, err := r.MergeBase(ctx, base.OID, head.OID)
+	return err == nil && found && common == head.OID, err
 }
 
 // defaultBranch is what the remote's HEAD leads to. A HEAD that names a branch

@@ -97,7 +97,10 @@ func (t *tx) before(ctx context.Context, id string, places bool) (*before, error
 }
 
 // fixedBy returns the positions of the findings that are gone. What was not
-// looked at is not gone, and of an outcome that is truncated nobody knows.
+// looked at is not gone, and of an outcome that is truncated nobody knows. A
+// rule that was stopped is so for the rest of the scan, and only the file where
+// it happened has a skip: files are matched side by side, so which ones it still
+// looked at can't be told.
 func (b *before) fixedBy(o review.Outcome) []int {
 	if o.Truncated || len(b.findings) == 0 {
 		return nil
@@ -109,16 +112,18 @@ func (b *before) fixedBy(o review.Outcome) []int {
 	for _, f := range o.Suppressed {
 		there[f.Fingerprint] = true
 	}
-	type place struct{ file, rule string }
-	skipped := make(map[place]bool)
+	files, rules := make(map[string]bool), make(map[string]bool)
 	for _, s := range o.Skipped {
-		if s.Line == 0 {
-			skipped[place{s.File, s.RuleID}] = true
+		switch {
+		case s.RuleID != "":
+			rules[s.RuleID] = true
+		default:
+			files[s.File] = true
 		}
 	}
 	var positions []int
 	for _, e := range b.findings {
-		if !there[e.print] && !skipped[place{e.file, ""}] && !skipped[place{e.file, e.rule}] {
+		if !there[e.print] && !files[e.file] && !rules[e.rule] {
 			positions = append(positions, e.position)
 		}
 	}

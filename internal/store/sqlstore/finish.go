@@ -39,7 +39,8 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o review.Outcome) er
 		if err := t.insertSkips(ctx, c.ReviewID, o.Skipped); err != nil {
 			return err
 		}
-		if o.RulesFileKnown {
+		// Whoever names a base as a commit may name any.
+		if o.RulesFileKnown && c.Commits.Base == "" {
 			if err := t.setRulesFile(ctx, c.Organization, done.Repo, o.RulesFile); err != nil {
 				return err
 			}

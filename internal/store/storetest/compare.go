@@ -163,16 +163,18 @@ func previousReview(t *testing.T, h Harness) {
 }
 
 func notLookedAt(t *testing.T, h Harness) {
-	finish(t, h, "rev_1", found(named("a", "b", "c", "d")...))
+	first := found(named("a", "b", "c", "d", "e")...)
+	first.Findings[4].RuleID = "custom/other" // stopped in another file
+	finish(t, h, "rev_1", first)
 	h.Clock.Advance(time.Second)
 	o := found()
 	o.Skipped = []review.Skip{
 		{File: "a", Reason: "file_too_large"},
-		{File: "b", RuleID: "security/no-eval", Reason: "rule_timeout"},
-		{File: "c", RuleID: "custom/other", Reason: "rule_timeout"},
+		{File: "b", Reason: "binary"},
+		{File: "x", RuleID: "custom/other", Reason: "rule_timeout"},
 		{File: "d", Line: 1, Reason: "line_too_long"},
 	}
-	assert.Equal(t, []string{"c fixed", "d fixed"}, states(finish(t, h, "rev_2", o).Fixed))
+	assert.Equal(t, []string{"c fixed"}, states(finish(t, h, "rev_2", o).Fixed))
 
 	h.Clock.Advance(time.Second)
 	o = found(named("a", "b")...)

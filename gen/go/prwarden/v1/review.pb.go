@@ -213,8 +213,8 @@ const (
 	Skip_file_too_large Skip_Reason = 2
 	// The line is over 16 KiB.
 	Skip_line_too_long Skip_Reason = 3
-	// The rule used up its 2 seconds of matching time and was stopped; what
-	// it had found until then is reported.
+	// The rule used up its 2 seconds of matching time in this scan and was
+	// stopped; what it had found until then is reported.
 	Skip_rule_timeout Skip_Reason = 4
 	// The change is of a submodule; submodules are not followed.
 	Skip_submodule Skip_Reason = 5
@@ -421,7 +421,8 @@ type Review struct {
 	// nor in `verdict`. At most 10,000.
 	Suppressed []*Finding `protobuf:"bytes,17,rep,name=suppressed,proto3" json:"suppressed,omitempty"`
 	// Findings of the review `previous_review_id` that are neither in `findings`
-	// nor in `suppressed` any more, as they were there. At most 10,000.
+	// nor in `suppressed` any more, as they were there, and were looked at: not
+	// those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
 	Fixed []*Finding `protobuf:"bytes,18,rep,name=fixed,proto3" json:"fixed,omitempty"`
 	// Whether the findings reach the threshold that was asked for; absent until
 	// complete.
@@ -761,8 +762,8 @@ type Finding struct {
 	Utf16EndColumn int32 `protobuf:"varint,14,opt,name=utf16_end_column,json=utf16EndColumn,proto3" json:"utf16_end_column,omitempty"`
 	// SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
 	// of the text from the start of the line on and its number among equal ones.
-	// Absent for rules that mask what they match and for findings about the rules
-	// file.
+	// Absent for rules that mask what they match, or when a line that it is made
+	// of has a masked part, and for findings about the rules file.
 	LineHash *string `protobuf:"bytes,15,opt,name=line_hash,json=lineHash,proto3,oneof" json:"line_hash,omitempty"`
 	// The comment that suppresses the finding; absent unless one does.
 	Suppression   *Suppression `protobuf:"bytes,16,opt,name=suppression,proto3" json:"suppression,omitempty"`
@@ -984,7 +985,8 @@ type Skip struct {
 	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
 	// The line, when only a line was skipped.
 	Line *int32 `protobuf:"varint,2,opt,name=line,proto3,oneof" json:"line,omitempty"`
-	// The rule, when only a rule was stopped; it was stopped in this file.
+	// The rule, when only a rule was stopped: from this file on. The files after
+	// it have no skip of their own.
 	RuleId *string `protobuf:"bytes,3,opt,name=rule_id,json=ruleId,proto3,oneof" json:"rule_id,omitempty"`
 	// Why.
 	Reason *Skip_Reason `protobuf:"varint,4,opt,name=reason,proto3,enum=prwarden.v1.Skip_Reason,oneof" json:"reason,omitempty"`
@@ -1076,11 +1078,13 @@ type CreateReviewRequest struct {
 	// request; with `base_sha` or `base_ref`. For merge queues, and code hosts
 	// without references for pull requests.
 	HeadSha *string `protobuf:"bytes,4,opt,name=head_sha,json=headSha,proto3,oneof" json:"head_sha,omitempty"`
-	// Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-	// with `head_sha`, and not with `base_ref`.
+	// Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+	// that `head_sha` is not in already. Only with `head_sha`, and not with
+	// `base_ref`.
 	BaseSha *string `protobuf:"bytes,5,opt,name=base_sha,json=baseSha,proto3,oneof" json:"base_sha,omitempty"`
 	// Branch that `head_sha` is to be merged into, such as `main`, as it is when
-	// the scan starts. Only with `head_sha`, and not with `base_sha`.
+	// the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+	// already, as it was before. Only with `head_sha`, and not with `base_sha`.
 	BaseRef *string `protobuf:"bytes,6,opt,name=base_ref,json=baseRef,proto3,oneof" json:"base_ref,omitempty"`
 	// The least severity that makes the review's verdict `fail`; `high` when not
 	// given.
@@ -2201,7 +2205,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bhead_sha\x18\x04 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{40}$H\x01R\aheadSha\x88\x01\x01\x125\n" +
 	"\bbase_sha\x18\x05 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{40}$H\x02R\abaseSha\x88\x01\x01\x12*\n" +
 	"\bbase_ref\x18\x06 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xff\x01H\x03R\abaseRef\x88\x01\x01\x12E\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xfa\x01H\x03R\abaseRef\x88\x01\x01\x12E\n" +
 	"\afail_on\x18\a \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x06failOn\x88\x01\x01:+\x92A(2&{\"repo\": \"acme/shop\", \"pr_number\": 42}B\n" +
 	"\n" +

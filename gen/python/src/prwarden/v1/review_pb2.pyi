@@ -154,7 +154,8 @@ class Review(google.protobuf.message.Message):
     @property
     def fixed(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Finding]:
         """Findings of the review `previous_review_id` that are neither in `findings`
-        nor in `suppressed` any more, as they were there. At most 10,000.
+        nor in `suppressed` any more, as they were there, and were looked at: not
+        those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
         """
 
     @property
@@ -362,8 +363,8 @@ class Finding(google.protobuf.message.Message):
     line_hash: builtins.str
     """SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
     of the text from the start of the line on and its number among equal ones.
-    Absent for rules that mask what they match and for findings about the rules
-    file.
+    Absent for rules that mask what they match, or when a line that it is made
+    of has a masked part, and for findings about the rules file.
     """
     @property
     def suppression(self) -> Global___Suppression:
@@ -453,8 +454,8 @@ class Skip(google.protobuf.message.Message):
         line_too_long: Skip._Reason.ValueType  # 3
         """The line is over 16 KiB."""
         rule_timeout: Skip._Reason.ValueType  # 4
-        """The rule used up its 2 seconds of matching time and was stopped; what
-        it had found until then is reported.
+        """The rule used up its 2 seconds of matching time in this scan and was
+        stopped; what it had found until then is reported.
         """
         submodule: Skip._Reason.ValueType  # 5
         """The change is of a submodule; submodules are not followed."""
@@ -471,8 +472,8 @@ class Skip(google.protobuf.message.Message):
     line_too_long: Skip.Reason.ValueType  # 3
     """The line is over 16 KiB."""
     rule_timeout: Skip.Reason.ValueType  # 4
-    """The rule used up its 2 seconds of matching time and was stopped; what
-    it had found until then is reported.
+    """The rule used up its 2 seconds of matching time in this scan and was
+    stopped; what it had found until then is reported.
     """
     submodule: Skip.Reason.ValueType  # 5
     """The change is of a submodule; submodules are not followed."""
@@ -487,7 +488,9 @@ class Skip(google.protobuf.message.Message):
     line: builtins.int
     """The line, when only a line was skipped."""
     rule_id: builtins.str
-    """The rule, when only a rule was stopped; it was stopped in this file."""
+    """The rule, when only a rule was stopped: from this file on. The files after
+    it have no skip of their own.
+    """
     reason: Global___Skip.Reason.ValueType
     """Why."""
     file_bytes: builtins.bytes
@@ -545,12 +548,14 @@ class CreateReviewRequest(google.protobuf.message.Message):
     without references for pull requests.
     """
     base_sha: builtins.str
-    """Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-    with `head_sha`, and not with `base_ref`.
+    """Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+    that `head_sha` is not in already. Only with `head_sha`, and not with
+    `base_ref`.
     """
     base_ref: builtins.str
     """Branch that `head_sha` is to be merged into, such as `main`, as it is when
-    the scan starts. Only with `head_sha`, and not with `base_sha`.
+    the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+    already, as it was before. Only with `head_sha`, and not with `base_sha`.
     """
     fail_on: prwarden.v1.severity_pb2.Severity.Level.ValueType
     """The least severity that makes the review's verdict `fail`; `high` when not

@@ -322,9 +322,9 @@ export interface components {
         };
         /** @description Request of CreateReview. */
         CreateReviewRequest: {
-            /** @description Branch that `head_sha` is to be merged into, such as `main`, as it is when the scan starts. Only with `head_sha`, and not with `base_sha`. */
+            /** @description Branch that `head_sha` is to be merged into, such as `main`, as it is when the scan starts; of at most 250 bytes. When `head_sha` was merged into it already, as it was before. Only with `head_sha`, and not with `base_sha`. */
             base_ref?: string;
-            /** @description Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only with `head_sha`, and not with `base_ref`. */
+            /** @description Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one that `head_sha` is not in already. Only with `head_sha`, and not with `base_ref`. */
             base_sha?: string;
             /** @description The least severity that makes the review's verdict `fail`; `high` when not given. */
             fail_on?: components["schemas"]["SeverityLevel"];
@@ -396,7 +396,7 @@ export interface components {
              * @description Line of the start of the match in the file at head, from 1.
              */
             line: number;
-            /** @description SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash of the text from the start of the line on and its number among equal ones. Absent for rules that mask what they match and for findings about the rules file. */
+            /** @description SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash of the text from the start of the line on and its number among equal ones. Absent for rules that mask what they match, or when a line that it is made of has a masked part, and for findings about the rules file. */
             line_hash?: string;
             /** @description What the rule says. */
             message: string;
@@ -562,7 +562,7 @@ export interface components {
             error?: components["schemas"]["ReviewError"];
             /** @description The findings, ordered by file, line and rule id, all at once when the review is complete; empty before. At most 10,000. */
             findings: components["schemas"]["Finding"][];
-            /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` any more, as they were there. At most 10,000. */
+            /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` any more, as they were there, and were looked at: not those of a file in `skipped`, nor of a rule that was stopped. At most 10,000. */
             fixed: components["schemas"]["Finding"][];
             /** @description Commit at the head of the pull request, in hexadecimal; absent until known. */
             head_sha?: string;
@@ -822,7 +822,7 @@ export interface components {
             line?: number;
             /** @description Why. */
             reason: components["schemas"]["SkipReason"];
-            /** @description The rule, when only a rule was stopped; it was stopped in this file. */
+            /** @description The rule, when only a rule was stopped: from this file on. The files after it have no skip of their own. */
             rule_id?: string;
         };
         /**
@@ -831,7 +831,7 @@ export interface components {
          *     - binary: The file has a NUL byte in its first 8,000 bytes.
          *     - file_too_large: The file is over 1 MiB.
          *     - line_too_long: The line is over 16 KiB.
-         *     - rule_timeout: The rule used up its 2 seconds of matching time and was stopped; what it had found until then is reported.
+         *     - rule_timeout: The rule used up its 2 seconds of matching time in this scan and was stopped; what it had found until then is reported.
          *     - submodule: The change is of a submodule; submodules are not followed.
          * @enum {string}
          */

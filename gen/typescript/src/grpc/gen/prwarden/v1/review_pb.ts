@@ -151,7 +151,8 @@ export type Review = Message<"prwarden.v1.Review"> & {
 
   /**
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    *
    * @generated from field: repeated prwarden.v1.Finding fixed = 18;
    */
@@ -446,8 +447,8 @@ export type Finding = Message<"prwarden.v1.Finding"> & {
   /**
    * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
    * of the text from the start of the line on and its number among equal ones.
-   * Absent for rules that mask what they match and for findings about the rules
-   * file.
+   * Absent for rules that mask what they match, or when a line that it is made
+   * of has a masked part, and for findings about the rules file.
    *
    * @generated from field: optional string line_hash = 15;
    */
@@ -566,7 +567,8 @@ export type Skip = Message<"prwarden.v1.Skip"> & {
   line?: number | undefined;
 
   /**
-   * The rule, when only a rule was stopped; it was stopped in this file.
+   * The rule, when only a rule was stopped: from this file on. The files after
+   * it have no skip of their own.
    *
    * @generated from field: optional string rule_id = 3;
    */
@@ -629,8 +631,8 @@ export enum Skip_Reason {
   line_too_long = 3,
 
   /**
-   * The rule used up its 2 seconds of matching time and was stopped; what
-   * it had found until then is reported.
+   * The rule used up its 2 seconds of matching time in this scan and was
+   * stopped; what it had found until then is reported.
    *
    * @generated from enum value: rule_timeout = 4;
    */
@@ -691,8 +693,9 @@ export type CreateReviewRequest = Message<"prwarden.v1.CreateReviewRequest"> & {
   headSha?: string | undefined;
 
   /**
-   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-   * with `head_sha`, and not with `base_ref`.
+   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+   * that `head_sha` is not in already. Only with `head_sha`, and not with
+   * `base_ref`.
    *
    * @generated from field: optional string base_sha = 5;
    */
@@ -700,7 +703,8 @@ export type CreateReviewRequest = Message<"prwarden.v1.CreateReviewRequest"> & {
 
   /**
    * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-   * the scan starts. Only with `head_sha`, and not with `base_sha`.
+   * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+   * already, as it was before. Only with `head_sha`, and not with `base_sha`.
    *
    * @generated from field: optional string base_ref = 6;
    */

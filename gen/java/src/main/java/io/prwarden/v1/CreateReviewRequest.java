@@ -256,8 +256,9 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object baseSha_ = "";
   /**
    * <pre>
-   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-   * with `head_sha`, and not with `base_ref`.
+   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+   * that `head_sha` is not in already. Only with `head_sha`, and not with
+   * `base_ref`.
    * </pre>
    *
    * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -269,8 +270,9 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-   * with `head_sha`, and not with `base_ref`.
+   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+   * that `head_sha` is not in already. Only with `head_sha`, and not with
+   * `base_ref`.
    * </pre>
    *
    * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -291,8 +293,9 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-   * with `head_sha`, and not with `base_ref`.
+   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+   * that `head_sha` is not in already. Only with `head_sha`, and not with
+   * `base_ref`.
    * </pre>
    *
    * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -319,7 +322,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-   * the scan starts. Only with `head_sha`, and not with `base_sha`.
+   * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+   * already, as it was before. Only with `head_sha`, and not with `base_sha`.
    * </pre>
    *
    * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -332,7 +336,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-   * the scan starts. Only with `head_sha`, and not with `base_sha`.
+   * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+   * already, as it was before. Only with `head_sha`, and not with `base_sha`.
    * </pre>
    *
    * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -354,7 +359,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-   * the scan starts. Only with `head_sha`, and not with `base_sha`.
+   * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+   * already, as it was before. Only with `head_sha`, and not with `base_sha`.
    * </pre>
    *
    * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -1266,8 +1272,9 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object baseSha_ = "";
     /**
      * <pre>
-     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-     * with `head_sha`, and not with `base_ref`.
+     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+     * that `head_sha` is not in already. Only with `head_sha`, and not with
+     * `base_ref`.
      * </pre>
      *
      * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -1278,8 +1285,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-     * with `head_sha`, and not with `base_ref`.
+     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+     * that `head_sha` is not in already. Only with `head_sha`, and not with
+     * `base_ref`.
      * </pre>
      *
      * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -1299,8 +1307,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-     * with `head_sha`, and not with `base_ref`.
+     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+     * that `head_sha` is not in already. Only with `head_sha`, and not with
+     * `base_ref`.
      * </pre>
      *
      * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -1321,8 +1330,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-     * with `head_sha`, and not with `base_ref`.
+     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+     * that `head_sha` is not in already. Only with `head_sha`, and not with
+     * `base_ref`.
      * </pre>
      *
      * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -1339,8 +1349,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-     * with `head_sha`, and not with `base_ref`.
+     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+     * that `head_sha` is not in already. Only with `head_sha`, and not with
+     * `base_ref`.
      * </pre>
      *
      * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -1354,8 +1365,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-     * with `head_sha`, and not with `base_ref`.
+     * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+     * that `head_sha` is not in already. Only with `head_sha`, and not with
+     * `base_ref`.
      * </pre>
      *
      * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -1376,7 +1388,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-     * the scan starts. Only with `head_sha`, and not with `base_sha`.
+     * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+     * already, as it was before. Only with `head_sha`, and not with `base_sha`.
      * </pre>
      *
      * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -1388,7 +1401,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-     * the scan starts. Only with `head_sha`, and not with `base_sha`.
+     * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+     * already, as it was before. Only with `head_sha`, and not with `base_sha`.
      * </pre>
      *
      * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -1409,7 +1423,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-     * the scan starts. Only with `head_sha`, and not with `base_sha`.
+     * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+     * already, as it was before. Only with `head_sha`, and not with `base_sha`.
      * </pre>
      *
      * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -1431,7 +1446,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-     * the scan starts. Only with `head_sha`, and not with `base_sha`.
+     * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+     * already, as it was before. Only with `head_sha`, and not with `base_sha`.
      * </pre>
      *
      * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -1449,7 +1465,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-     * the scan starts. Only with `head_sha`, and not with `base_sha`.
+     * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+     * already, as it was before. Only with `head_sha`, and not with `base_sha`.
      * </pre>
      *
      * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -1464,7 +1481,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-     * the scan starts. Only with `head_sha`, and not with `base_sha`.
+     * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+     * already, as it was before. Only with `head_sha`, and not with `base_sha`.
      * </pre>
      *
      * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>

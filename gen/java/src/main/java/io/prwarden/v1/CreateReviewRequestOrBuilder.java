@@ -117,8 +117,9 @@ public interface CreateReviewRequestOrBuilder extends
 
   /**
    * <pre>
-   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-   * with `head_sha`, and not with `base_ref`.
+   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+   * that `head_sha` is not in already. Only with `head_sha`, and not with
+   * `base_ref`.
    * </pre>
    *
    * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -127,8 +128,9 @@ public interface CreateReviewRequestOrBuilder extends
   boolean hasBaseSha();
   /**
    * <pre>
-   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-   * with `head_sha`, and not with `base_ref`.
+   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+   * that `head_sha` is not in already. Only with `head_sha`, and not with
+   * `base_ref`.
    * </pre>
    *
    * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -137,8 +139,9 @@ public interface CreateReviewRequestOrBuilder extends
   java.lang.String getBaseSha();
   /**
    * <pre>
-   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits. Only
-   * with `head_sha`, and not with `base_ref`.
+   * Commit that `head_sha` is to be merged into, in 40 hexadecimal digits: one
+   * that `head_sha` is not in already. Only with `head_sha`, and not with
+   * `base_ref`.
    * </pre>
    *
    * <code>optional string base_sha = 5 [json_name = "baseSha"];</code>
@@ -150,7 +153,8 @@ public interface CreateReviewRequestOrBuilder extends
   /**
    * <pre>
    * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-   * the scan starts. Only with `head_sha`, and not with `base_sha`.
+   * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+   * already, as it was before. Only with `head_sha`, and not with `base_sha`.
    * </pre>
    *
    * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -160,7 +164,8 @@ public interface CreateReviewRequestOrBuilder extends
   /**
    * <pre>
    * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-   * the scan starts. Only with `head_sha`, and not with `base_sha`.
+   * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+   * already, as it was before. Only with `head_sha`, and not with `base_sha`.
    * </pre>
    *
    * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>
@@ -170,7 +175,8 @@ public interface CreateReviewRequestOrBuilder extends
   /**
    * <pre>
    * Branch that `head_sha` is to be merged into, such as `main`, as it is when
-   * the scan starts. Only with `head_sha`, and not with `base_sha`.
+   * the scan starts; of at most 250 bytes. When `head_sha` was merged into it
+   * already, as it was before. Only with `head_sha`, and not with `base_sha`.
    * </pre>
    *
    * <code>optional string base_ref = 6 [json_name = "baseRef"];</code>

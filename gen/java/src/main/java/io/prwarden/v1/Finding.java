@@ -669,8 +669,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
    * of the text from the start of the line on and its number among equal ones.
-   * Absent for rules that mask what they match and for findings about the rules
-   * file.
+   * Absent for rules that mask what they match, or when a line that it is made
+   * of has a masked part, and for findings about the rules file.
    * </pre>
    *
    * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -684,8 +684,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
    * of the text from the start of the line on and its number among equal ones.
-   * Absent for rules that mask what they match and for findings about the rules
-   * file.
+   * Absent for rules that mask what they match, or when a line that it is made
+   * of has a masked part, and for findings about the rules file.
    * </pre>
    *
    * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -708,8 +708,8 @@ private static final long serialVersionUID = 0L;
    * <pre>
    * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
    * of the text from the start of the line on and its number among equal ones.
-   * Absent for rules that mask what they match and for findings about the rules
-   * file.
+   * Absent for rules that mask what they match, or when a line that it is made
+   * of has a masked part, and for findings about the rules file.
    * </pre>
    *
    * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -2429,8 +2429,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
      * of the text from the start of the line on and its number among equal ones.
-     * Absent for rules that mask what they match and for findings about the rules
-     * file.
+     * Absent for rules that mask what they match, or when a line that it is made
+     * of has a masked part, and for findings about the rules file.
      * </pre>
      *
      * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -2443,8 +2443,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
      * of the text from the start of the line on and its number among equal ones.
-     * Absent for rules that mask what they match and for findings about the rules
-     * file.
+     * Absent for rules that mask what they match, or when a line that it is made
+     * of has a masked part, and for findings about the rules file.
      * </pre>
      *
      * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -2466,8 +2466,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
      * of the text from the start of the line on and its number among equal ones.
-     * Absent for rules that mask what they match and for findings about the rules
-     * file.
+     * Absent for rules that mask what they match, or when a line that it is made
+     * of has a masked part, and for findings about the rules file.
      * </pre>
      *
      * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -2490,8 +2490,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
      * of the text from the start of the line on and its number among equal ones.
-     * Absent for rules that mask what they match and for findings about the rules
-     * file.
+     * Absent for rules that mask what they match, or when a line that it is made
+     * of has a masked part, and for findings about the rules file.
      * </pre>
      *
      * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -2510,8 +2510,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
      * of the text from the start of the line on and its number among equal ones.
-     * Absent for rules that mask what they match and for findings about the rules
-     * file.
+     * Absent for rules that mask what they match, or when a line that it is made
+     * of has a masked part, and for findings about the rules file.
      * </pre>
      *
      * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -2527,8 +2527,8 @@ private static final long serialVersionUID = 0L;
      * <pre>
      * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
      * of the text from the start of the line on and its number among equal ones.
-     * Absent for rules that mask what they match and for findings about the rules
-     * file.
+     * Absent for rules that mask what they match, or when a line that it is made
+     * of has a masked part, and for findings about the rules file.
      * </pre>
      *
      * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>

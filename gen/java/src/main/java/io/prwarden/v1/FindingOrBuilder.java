@@ -257,8 +257,8 @@ public interface FindingOrBuilder extends
    * <pre>
    * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
    * of the text from the start of the line on and its number among equal ones.
-   * Absent for rules that mask what they match and for findings about the rules
-   * file.
+   * Absent for rules that mask what they match, or when a line that it is made
+   * of has a masked part, and for findings about the rules file.
    * </pre>
    *
    * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -269,8 +269,8 @@ public interface FindingOrBuilder extends
    * <pre>
    * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
    * of the text from the start of the line on and its number among equal ones.
-   * Absent for rules that mask what they match and for findings about the rules
-   * file.
+   * Absent for rules that mask what they match, or when a line that it is made
+   * of has a masked part, and for findings about the rules file.
    * </pre>
    *
    * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>
@@ -281,8 +281,8 @@ public interface FindingOrBuilder extends
    * <pre>
    * SARIF's `primaryLocationLineHash` as GitHub's uploader computes it: a hash
    * of the text from the start of the line on and its number among equal ones.
-   * Absent for rules that mask what they match and for findings about the rules
-   * file.
+   * Absent for rules that mask what they match, or when a line that it is made
+   * of has a masked part, and for findings about the rules file.
    * </pre>
    *
    * <code>optional string line_hash = 15 [json_name = "lineHash"];</code>

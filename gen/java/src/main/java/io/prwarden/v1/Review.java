@@ -1054,7 +1054,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -1066,7 +1067,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -1079,7 +1081,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -1091,7 +1094,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -1103,7 +1107,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4928,7 +4933,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4943,7 +4949,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4958,7 +4965,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4973,7 +4981,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4995,7 +5004,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5014,7 +5024,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5035,7 +5046,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5057,7 +5069,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5076,7 +5089,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5095,7 +5109,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5115,7 +5130,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5133,7 +5149,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5151,7 +5168,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5163,7 +5181,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5178,7 +5197,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5194,7 +5214,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5206,7 +5227,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5219,7 +5241,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there. At most 10,000.
+     * nor in `suppressed` any more, as they were there, and were looked at: not
+     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>

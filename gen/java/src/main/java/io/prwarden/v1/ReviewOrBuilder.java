@@ -499,7 +499,8 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -509,7 +510,8 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -518,7 +520,8 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -527,7 +530,8 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -537,7 +541,8 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there. At most 10,000.
+   * nor in `suppressed` any more, as they were there, and were looked at: not
+   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>

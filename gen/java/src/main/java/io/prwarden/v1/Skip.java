@@ -94,8 +94,8 @@ private static final long serialVersionUID = 0L;
     line_too_long(3),
     /**
      * <pre>
-     * The rule used up its 2 seconds of matching time and was stopped; what
-     * it had found until then is reported.
+     * The rule used up its 2 seconds of matching time in this scan and was
+     * stopped; what it had found until then is reported.
      * </pre>
      *
      * <code>rule_timeout = 4;</code>
@@ -155,8 +155,8 @@ private static final long serialVersionUID = 0L;
     public static final int line_too_long_VALUE = 3;
     /**
      * <pre>
-     * The rule used up its 2 seconds of matching time and was stopped; what
-     * it had found until then is reported.
+     * The rule used up its 2 seconds of matching time in this scan and was
+     * stopped; what it had found until then is reported.
      * </pre>
      *
      * <code>rule_timeout = 4;</code>
@@ -338,7 +338,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object ruleId_ = "";
   /**
    * <pre>
-   * The rule, when only a rule was stopped; it was stopped in this file.
+   * The rule, when only a rule was stopped: from this file on. The files after
+   * it have no skip of their own.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -350,7 +351,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The rule, when only a rule was stopped; it was stopped in this file.
+   * The rule, when only a rule was stopped: from this file on. The files after
+   * it have no skip of their own.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -371,7 +373,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The rule, when only a rule was stopped; it was stopped in this file.
+   * The rule, when only a rule was stopped: from this file on. The files after
+   * it have no skip of their own.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1023,7 +1026,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object ruleId_ = "";
     /**
      * <pre>
-     * The rule, when only a rule was stopped; it was stopped in this file.
+     * The rule, when only a rule was stopped: from this file on. The files after
+     * it have no skip of their own.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1034,7 +1038,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped; it was stopped in this file.
+     * The rule, when only a rule was stopped: from this file on. The files after
+     * it have no skip of their own.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1054,7 +1059,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped; it was stopped in this file.
+     * The rule, when only a rule was stopped: from this file on. The files after
+     * it have no skip of their own.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1075,7 +1081,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped; it was stopped in this file.
+     * The rule, when only a rule was stopped: from this file on. The files after
+     * it have no skip of their own.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1092,7 +1099,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped; it was stopped in this file.
+     * The rule, when only a rule was stopped: from this file on. The files after
+     * it have no skip of their own.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -1106,7 +1114,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The rule, when only a rule was stopped; it was stopped in this file.
+     * The rule, when only a rule was stopped: from this file on. The files after
+     * it have no skip of their own.
      * </pre>
      *
      * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>

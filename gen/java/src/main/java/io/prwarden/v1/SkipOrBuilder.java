@@ -51,7 +51,8 @@ public interface SkipOrBuilder extends
 
   /**
    * <pre>
-   * The rule, when only a rule was stopped; it was stopped in this file.
+   * The rule, when only a rule was stopped: from this file on. The files after
+   * it have no skip of their own.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -60,7 +61,8 @@ public interface SkipOrBuilder extends
   boolean hasRuleId();
   /**
    * <pre>
-   * The rule, when only a rule was stopped; it was stopped in this file.
+   * The rule, when only a rule was stopped: from this file on. The files after
+   * it have no skip of their own.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
@@ -69,7 +71,8 @@ public interface SkipOrBuilder extends
   java.lang.String getRuleId();
   /**
    * <pre>
-   * The rule, when only a rule was stopped; it was stopped in this file.
+   * The rule, when only a rule was stopped: from this file on. The files after
+   * it have no skip of their own.
    * </pre>
    *
    * <code>optional string rule_id = 3 [json_name = "ruleId"];</code>
