@@ -34,7 +34,7 @@ type reviews struct {
 // The queries of a review, its findings and its skips.
 const (
 	reviewQuery = `SELECT id, repo, pr_number, ruleset, status, created_at, started_at, completed_at, head_sha,
-		base_sha, rules_digest, summary, truncated, failure_code, failure_message, fail_on
+		base_sha, rules_digest, summary, truncated, failure_code, failure_message, fail_on, previous_id
 		FROM reviews WHERE organization = ? AND id = ?`
 	findingsQuery = `SELECT rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
 		message, snippet, fingerprint, line_hash, state
@@ -78,6 +78,7 @@ type reviewRow struct {
 	FailureCode    sql.NullString `db:"failure_code"`
 	FailureMessage sql.NullString `db:"failure_message"`
 	FailOn         string         `db:"fail_on"`
+	PreviousID     string         `db:"previous_id"`
 }
 
 type findingRow struct {
@@ -139,9 +140,9 @@ func answer(row reviewRow, findings []findingRow, skips []skipRow) (*prwardenv1.
 			Critical: summary["critical"], High: summary["high"], Medium: summary["medium"],
 			Warning: summary["warning"], Low: summary["low"], Info: summary["info"],
 		},
-		Truncated: row.Truncated,
-		Findings:  make([]*prwardenv1.Finding, len(findings)),
-		Skipped:   make([]*prwardenv1.Skip, len(skips)),
+		PreviousReviewId: given(row.PreviousID), Truncated: row.Truncated,
+		Findings: make([]*prwardenv1.Finding, len(findings)),
+		Skipped:  make([]*prwardenv1.Skip, len(skips)),
 	}
 	if row.FailureCode.Valid {
 		out.Error = &prwardenv1.ReviewError{Code: row.FailureCode.String, Message: row.FailureMessage.String}
