@@ -17,8 +17,8 @@ import (
 
 // BenchmarkRequestsBesidePurge deletes 100,000 reviews with 20 findings each as
 // a server does, and reports what requests take meanwhile, beside what they take
-// when nothing is deleted. The figures in docs/decisions/0017-years.md are from
-// it:
+// when nothing is deleted. The figures in docs/benchmarks.md,
+// "Retention and upkeep", are from it:
 //
 //	go test -run '^$' -bench BesidePurge -benchtime 1x -timeout 60m ./internal/store/sqlstore
 func BenchmarkRequestsBesidePurge(b *testing.B) {
