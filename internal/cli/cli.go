@@ -51,12 +51,9 @@ func Usagef(format string, args ...any) error {
 // ErrSilent is a failure about which everything has been said.
 var ErrSilent = errors.New("failed")
 
-// ErrThreshold says that findings reach the threshold, about which everything
-// has been said.
-var ErrThreshold = fmt.Errorf("findings reach the threshold: %w", ErrFound)
-
 // ErrFound says that what was looked at did not pass, about which everything
-// has been said: it has findings over a threshold, mistakes, or failed tests.
+// has been said: it has findings that reach the threshold, mistakes, or failed
+// tests.
 var ErrFound = fmt.Errorf("did not pass: %w", ErrSilent)
 
 // ExitCode is the exit code for what a command returned.

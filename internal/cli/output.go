@@ -71,7 +71,7 @@ func severityWords() string {
 	return strings.Join(words, ", ")
 }
 
-// show writes a report to all outputs, and fails with ErrThreshold when its
+// show writes a report to all outputs, and fails with ErrFound when its
 // findings reach the threshold. Where no table says how it ended, stderr does.
 func (o *outputs) show(r report.Report) error {
 	if r.Rules == nil {
@@ -97,7 +97,7 @@ func (o *outputs) show(r report.Report) error {
 		}
 	}
 	if r.Fails() {
-		return ErrThreshold
+		return ErrFound
 	}
 	return nil
 }

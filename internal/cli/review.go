@@ -42,7 +42,7 @@ type ReviewInput struct {
 const pollEvery = 2 * time.Second
 
 // Review has a server scan a pull request, waits, and shows what was found. It
-// fails with ErrThreshold when that reaches the threshold, and with others when
+// fails with ErrFound when that reaches the threshold, and with others when
 // there is no result.
 func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) error {
 	out, err := in.Output.parse(st)

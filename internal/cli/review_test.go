@@ -101,7 +101,7 @@ func TestReviewWithoutWaiting(t *testing.T) {
 func TestReviewWaits(t *testing.T) {
 	t.Parallel()
 	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, asked())
-	require.ErrorIs(t, r.err, cli.ErrThreshold)
+	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err))
 	assert.Equal(t, `a\x1b[2J.js
   3:5  high      security/no-eval
@@ -158,7 +158,7 @@ func TestReviewOutputs(t *testing.T) {
 	in.Output.Formats = append(in.Output.Formats, "github")
 	summary := filepath.Join(dir, "summary.md")
 	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in, "GITHUB_STEP_SUMMARY="+summary)
-	require.ErrorIs(t, r.err, cli.ErrThreshold)
+	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Equal(t, `::error file=a\x1b[2J.js,line=3,title=security/no-eval (high)::Parse the value instead of running it.`+"\n", r.out)
 	assert.True(t, strings.HasSuffix(r.errOut, "1 finding in acme/web#17: 1 high.\nFailed: 1 finding is high or worse.\n"), r.errOut)
 	for name, has := range map[string]string{
@@ -224,7 +224,7 @@ func TestReviewPollsWhenTheStreamBreaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := review(t, fakeServer{review: complete, watch: watch}, asked())
-			require.ErrorIs(t, r.err, cli.ErrThreshold)
+			require.ErrorIs(t, r.err, cli.ErrFound)
 			assert.Contains(t, r.out, "1 finding")
 		})
 	}
@@ -235,7 +235,7 @@ func TestReviewJSON(t *testing.T) {
 	in := asked()
 	in.Output.Formats = []string{"json"}
 	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in)
-	require.ErrorIs(t, r.err, cli.ErrThreshold)
+	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.JSONEq(t, complete, r.out)
 	assert.NotContains(t, r.out, "\x1b")
 }

@@ -46,7 +46,7 @@ const FormatLines = "jsonl"
 const maxJobs = 1024
 
 // Scan scans changes or files on this machine, without a server. It fails with
-// ErrThreshold when findings reach the threshold, and with ErrSilent when
+// ErrFound when findings reach the threshold, and with ErrSilent when
 // everything was scanned but what could not be read, which was told by then.
 // When ctx ends, so does Scan, within a second.
 func Scan(ctx context.Context, st Streams, in ScanInput) error {

@@ -72,7 +72,7 @@ func (in ScanInput) streamAll(ctx context.Context, out *outputs, rules *folder.R
 	}
 	for s, n := range sum.Findings {
 		if n > 0 && out.failOn != 0 && s.AtLeast(out.failOn) {
-			err = ErrThreshold
+			err = ErrFound
 		}
 	}
 	return unreadable(sum, err)
@@ -90,7 +90,7 @@ func (in ScanInput) allError(ctx context.Context, err error) error {
 
 // unreadable goes before a threshold: not everything was looked at.
 func unreadable(sum folder.Summary, err error) error {
-	if sum.Skipped[folder.Unreadable].Count > 0 && (err == nil || errors.Is(err, ErrThreshold)) {
+	if sum.Skipped[folder.Unreadable].Count > 0 && (err == nil || errors.Is(err, ErrFound)) {
 		return ErrSilent
 	}
 	return err

@@ -62,7 +62,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		Review: localReview(result),
 		Of:     fmt.Sprintf("%s in %s", in.looked(result.FilesTotal), seconds(time.Since(began))),
 	})
-	if unread > 0 && (err == nil || errors.Is(err, ErrThreshold)) {
+	if unread > 0 && (err == nil || errors.Is(err, ErrFound)) {
 		return ErrSilent
 	}
 	return err

@@ -133,7 +133,7 @@ Not looked at: 1 binary file (5 B), 1 line over 16 KiB (17.0 kB).
 `)
 
 	r = scanLocally(t, all(root, func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault; in.Output.FailOn = "high" }))
-	require.ErrorIs(t, r.err, cli.ErrThreshold)
+	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err))
 	assert.Contains(t, r.out, "1 finding in 4 files (17.2 kB) in 0.00 s: 1 high; 2 not looked at.\nFailed: 1 finding is high or worse.\n")
 }
