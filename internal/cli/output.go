@@ -91,9 +91,9 @@ func (o *outputs) show(r report.Report) error {
 		return fmt.Errorf("the job summary can't be written: %w", err)
 	}
 	if !report.Told(o.list) {
-		fmt.Fprintln(o.st.Err, r.Summary())
+		tellLine(o.st, "%s", r.Summary())
 		if v := r.Verdict(); v != "" {
-			fmt.Fprintln(o.st.Err, v)
+			tellLine(o.st, "%s", v)
 		}
 	}
 	if r.Fails() {

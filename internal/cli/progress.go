@@ -43,7 +43,7 @@ func (p *progress) update(u restclient.Update) {
 		p.line(text)
 	case u.Status != p.status || p.now().Sub(p.at) >= plainEvery:
 		p.status, p.at = u.Status, p.now()
-		fmt.Fprintln(p.w, text)
+		fmt.Fprintln(p.w, terminal.GuardLine(text))
 	}
 }
 

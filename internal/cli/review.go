@@ -73,7 +73,7 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 		}),
 	}
 	if target.service != "" {
-		fmt.Fprintf(st.Err, "%s: %s\n", target.service, terminal.Safe(target.String()))
+		tellLine(st, "%s: %s", target.service, terminal.Safe(target.String()))
 	}
 	within, cancel := context.WithTimeout(ctx, in.Timeout)
 	defer cancel()
@@ -132,7 +132,7 @@ func (r *reviewer) start(ctx context.Context) error {
 	if len(r.out.flags.Formats) > 0 {
 		return report.Write(r.out.list, report.Report{JSON: raw}, r.st.Out, r.out.style)
 	}
-	_, err = fmt.Fprintln(r.st.Out, terminal.Safe(created.ReviewID))
+	_, err = fmt.Fprintln(r.st.Out, terminal.GuardLine(terminal.Safe(created.ReviewID)))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -116,6 +117,43 @@ func TestReviewInCI(t *testing.T) {
 	for _, key := range s.keys {
 		assert.Regexp(t, `^[!-~]{1,255}$`, key)
 	}
+}
+
+// Neither what the variables of a job hold nor what a server says is a command
+// to the service.
+func TestReviewLinesAreNoCommands(t *testing.T) {
+	t.Parallel()
+	const answer = `{"review_id":"::rev","status":"complete","pr_number":17,"repo":"##[error]acme/web","findings":[],"summary":{},"skipped":[]}`
+	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			w.WriteHeader(http.StatusAccepted)
+			io.WriteString(w, `{"review_id":"::rev","status":"##[queued]","estimated_ms":1}`)
+		case strings.HasSuffix(r.URL.Path, ":watch"):
+			io.WriteString(w, `{"result":{"status":"::add-mask::e"}}`+"\n"+`{"result":{"status":"complete"}}`+"\n")
+		default:
+			io.WriteString(w, answer)
+		}
+	})
+	job := append(gitLab("1"), "CI_MERGE_REQUEST_PROJECT_PATH=acme/##[group]\x1b[2J\n::stop-commands::x")
+	slices.Reverse(job) // the first of a name counts
+
+	in := inCI()
+	in.Output.Formats = []string{"json"} // so that stderr says how it ended
+	r := review(t, server, in, job...)
+	require.NoError(t, r.err)
+	assert.Equal(t, `GitLab CI: acme/##\x5bgroup]\x1b[2J\n::stop-commands::x#17 at 8f1d3c5b7a9e
+review ::rev ##\x5bqueued], done in about 1s
+\x3a:add-mask::e
+No findings in ##\x5berror]acme/web#17.
+Passed: no finding is high or worse.
+`, r.errOut)
+
+	in = inCI()
+	in.NoWait = true
+	r = review(t, server, in, job...)
+	require.NoError(t, r.err)
+	assert.Equal(t, `\x3a:rev`+"\n", r.out)
 }
 
 // Outside of CI every call is a scan of its own.
