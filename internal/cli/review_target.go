@@ -47,7 +47,7 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 		if err != nil {
 			return nil, err
 		}
-		if owner, name, ok := strings.Cut(in.Repo, "/"); !ok || owner == "" || name == "" {
+		if owner, name, ok := strings.Cut(in.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
 			return nil, Usagef("%q is not a repository; write OWNER/REPO", in.Repo)
 		}
 		t.request.Repo, t.request.PRNumber = in.Repo, number

@@ -188,6 +188,7 @@ func TestReviewUsage(t *testing.T) {
 	sha := strings.Repeat("a", 40)
 	for says, change := range map[string]func(*cli.ReviewInput){
 		`"x" is not a repository; write OWNER/REPO`:                         func(in *cli.ReviewInput) { in.Repo = "x" },
+		`"https://h/a/b" is not a repository; write OWNER/REPO`:             func(in *cli.ReviewInput) { in.Repo = "https://h/a/b" },
 		`"0" is not a pull request number`:                                  func(in *cli.ReviewInput) { in.Number = "0" },
 		"which pull request?":                                               func(in *cli.ReviewInput) { in.Repo, in.Number = "", "" },
 		`--output: "html" is not a format`:                                  func(in *cli.ReviewInput) { in.Output.Formats = []string{"html"} },

@@ -90,6 +90,7 @@ var (
 	changeURL   = regexp.MustCompile(`^(https?://.+?)/(?:-/merge_requests|merge_requests|pull|pulls|pull-requests)/(\d+)(?:[/?#].*)?$`)
 	queueBranch = regexp.MustCompile(`(?:^|/)gh-readonly-queue/(.+)/pr-(\d+)-[0-9a-f]+$`)
 	pullRef     = regexp.MustCompile(`^refs/pull/(\d+)/`)
+	bitbucketDC = regexp.MustCompile(`(?:^|/)(?:projects/([^/]+)/repos|(users/[^/]+)/repos|scm/([^/]+))/([^/]+)$`)
 )
 
 // sha is a commit that can be asked for, or "".
@@ -112,6 +113,13 @@ func number(text string) int32 {
 // repository takes a repository's address apart, which may be for git, and of
 // SSH: into `owner/name`, and an address for people without credentials.
 func repository(address string) (repo, uri string) {
+	path, uri := location(address)
+	return known(path), uri
+}
+
+// location takes an address apart into the path, without what git adds, and an
+// address for people without credentials.
+func location(address string) (path, uri string) {
 	if m := scpLike.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") {
 		address = "https://" + m[1] + "/" + m[2]
 	}
@@ -119,12 +127,28 @@ func repository(address string) (repo, uri string) {
 	if err != nil || u.Hostname() == "" {
 		return "", ""
 	}
-	path := strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")
+	path = strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")
 	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/" + path}
 	if clean.Scheme != "http" && clean.Scheme != "https" {
 		clean.Scheme, clean.Host = "https", u.Hostname()
 	}
 	return path, clean.String()
+}
+
+// known is the repository at a path. Bitbucket Data Center has repositories
+// below `scm/key` for git, and below `projects/KEY/repos` or `users/NAME/repos`
+// for people. A key is in capitals on pages only, and git has `~name` for a
+// person's own; it is what git has that servers make addresses of.
+func known(path string) string {
+	m := bitbucketDC.FindStringSubmatch(path)
+	if m == nil {
+		return path
+	}
+	owner := m[1] + m[3]
+	if user, ok := strings.CutPrefix(m[2], "users/"); ok {
+		owner = "~" + user
+	}
+	return strings.ToLower(owner) + "/" + m[4]
 }
 
 // change takes the address of a pull request's page apart. What is before
@@ -135,8 +159,12 @@ func change(address string) (repo, uri string, n int32) {
 	if m == nil {
 		return "", "", 0
 	}
-	repo, uri = repository(m[1])
-	if parts := strings.Split(repo, "/"); len(parts) > 2 && !strings.Contains(address, "/merge_requests/") {
+	repo, uri = location(m[1])
+	if strings.Contains(address, "/merge_requests/") {
+		return repo, uri, number(m[2])
+	}
+	repo = known(repo)
+	if parts := strings.Split(repo, "/"); len(parts) > 2 {
 		repo = strings.Join(parts[len(parts)-2:], "/")
 	}
 	return repo, uri, number(m[2])

@@ -151,6 +151,21 @@ func TestDetect(t *testing.T) {
 		"Jenkins, no page": {jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "ssh://git@git.example.com:2222/acme/shop.git"}), "", ci.Job{
 			Service: "Jenkins", RepositoryURI: "https://git.example.com/acme/shop", Identity: jenkinsIdentity,
 		}},
+		"Jenkins, Bitbucket Data Center": {jenkins.with(env{"CHANGE_URL": "https://git.example.com/projects/ACME/repos/shop/pull-requests/42/overview"}), "", ci.Job{
+			Service: "Jenkins", RepositoryURI: "https://git.example.com/projects/ACME/repos/shop", Identity: jenkinsIdentity,
+		}},
+		"Jenkins, Bitbucket Data Center below a path, no page": {jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "https://example.com/bitbucket/scm/acme/shop.git"}), "", ci.Job{
+			Service: "Jenkins", RepositoryURI: "https://example.com/bitbucket/scm/acme/shop", Identity: jenkinsIdentity,
+		}},
+		"Jenkins, Bitbucket Cloud": {jenkins.with(env{"CHANGE_URL": "https://bitbucket.org/acme/shop/pull-requests/42"}), "", ci.Job{
+			Service: "Jenkins", RepositoryURI: "https://bitbucket.org/acme/shop", Identity: jenkinsIdentity,
+		}},
+		"Buildkite, Bitbucket Data Center": {buildkite.with(env{"BUILDKITE_REPO": "https://git.example.com/scm/ACME/shop.git"}), "", ci.Job{
+			Service: "Buildkite", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://git.example.com/scm/ACME/shop", Identity: buildkiteIdentity,
+		}},
+		"Buildkite, Bitbucket Data Center by SSH": {buildkite.with(env{"BUILDKITE_REPO": "ssh://git@git.example.com:7999/acme/shop.git"}), "", ci.Job{
+			Service: "Buildkite", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://git.example.com/acme/shop", Identity: buildkiteIdentity,
+		}},
 		"credentials are not passed on": {jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "https://user:secret@git.example.com/acme/shop.git"}), "", ci.Job{
 			Service: "Jenkins", RepositoryURI: "https://git.example.com/acme/shop", Identity: jenkinsIdentity,
 		}},
@@ -161,6 +176,23 @@ func TestDetect(t *testing.T) {
 			got, err := ci.Detect(withEvent(t, tt.env, tt.event).lookup)
 			require.NoError(t, err)
 			assert.Equal(t, &tt.want, got)
+		})
+	}
+}
+
+// A person's own repository is not one of that person's namesake.
+func TestDetectBitbucketUsers(t *testing.T) {
+	t.Parallel()
+	for name, e := range map[string]env{
+		"page":    jenkins.with(env{"CHANGE_URL": "https://git.example.com/users/Joe/repos/shop/pull-requests/42/diff"}),
+		"address": jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "https://git.example.com/scm/~joe/shop.git"}),
+		"SSH":     jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "ssh://git@git.example.com:7999/~joe/shop.git"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job, err := ci.Detect(e.lookup)
+			require.NoError(t, err)
+			assert.Equal(t, "~joe/shop", job.Repo)
 		})
 	}
 }
@@ -194,6 +226,7 @@ func TestDetectNoPullRequest(t *testing.T) {
 		"Buildkite, no address":   {buildkite.with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "", `runs for the repository ""`},
 		"Jenkins, branch":         {jenkins.with(env{"CHANGE_ID": ""}), "", "this job of Jenkins is not for a pull request: CHANGE_ID is not set"},
 		"Jenkins, no number":      {jenkins.with(env{"CHANGE_ID": "I8473b", "CHANGE_URL": ""}), "", "this job of Jenkins is not for a pull request: it names none"},
+		"Jenkins, group scm":      {jenkins.with(env{"CHANGE_URL": "https://gitlab.com/scm/acme/shop/-/merge_requests/42"}), "", `runs for the repository "scm/acme/shop"`},
 		"Jenkins, group in group": {jenkins.with(env{"CHANGE_URL": "https://gitlab.com/acme/web/shop/-/merge_requests/42"}), "", `runs for the repository "acme/web/shop"`},
 	} {
 		t.Run(name, func(t *testing.T) {
