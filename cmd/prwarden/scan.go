@@ -18,8 +18,9 @@ that are not ignored included. --staged is for what is going to be committed,
 needs no git. Without PATH it is the whole repository, else what is there.
 
 Beside the default ruleset the repository's .prwarden/rules.yml applies: of the
-base commit with --base, as for a pull request, else as it is in what is scanned.
---rules gives another rules file instead of it, with up to 5,000 rules.
+base commit with --base, as for a pull request, else as it is in what is scanned;
+with --all the one in PATH, and no other. --rules gives another rules file instead
+of it, with up to 5,000 rules.
 
 The repository is only read. Nothing is fetched, and no hook, filter or other
 program that its configuration names is run.

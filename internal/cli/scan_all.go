@@ -22,6 +22,9 @@ import (
 // scanAll scans every file of a folder, without git.
 func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
+	if in.RulesFile == "" {
+		tellUnapplied(st, in.place())
+	}
 	loaded, err := in.loadRules(ctx, st, folder.Sources{Root: in.place()})
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +64,50 @@ func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sourc
 
 func errNoRules() error {
 	return Usagef("there are no rules to apply: give --rules, or leave out --no-default-rules")
+}
+
+// tellUnapplied says that what is scanned is a part of a repository whose rules
+// file is not applied. Its globs are for paths from the root of the repository
+// on, while paths of a scan of every file begin at path: applied unasked, some
+// rules would look at nothing, and nobody would know.
+func tellUnapplied(st Streams, path string) {
+	if file := rulesFileAbove(path); file != "" {
+		tellLine(st, "not applying %s, the rules file of the whole repository, whose globs do not fit paths that begin at %s; --rules applies it anyway",
+			terminal.Safe(file), terminal.Safe(path))
+	}
+}
+
+// rulesFileAbove returns the rules file of the git repository that the folder or
+// file at path is in; "" when there is none, or when the folder is the root or
+// has a rules file itself.
+func rulesFileAbove(path string) string {
+	dir, err := filepath.EvalSymlinks(path) // as the scan does
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil { // then the scan says so
+		return ""
+	}
+	own := func(dir string) string {
+		file := filepath.Join(dir, filepath.FromSlash(rule.FilePath))
+		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+			return ""
+		}
+		return file
+	}
+	if own(dir) != "" {
+		return ""
+	}
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return own(dir)
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
 }
 
 // maxCostly is how many costly rules are named.

@@ -169,6 +169,57 @@ func TestScanWithARulesFile(t *testing.T) {
 	assert.Empty(t, r.errOut)
 }
 
+// Whoever scans a part of a repository is told that the rules file of the whole
+// does not apply, and nobody else is.
+func TestScanOfAPart(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.EvalSymlinks(project(t))
+	require.NoError(t, err)
+	rules := filepath.Join(root, ".prwarden", "rules.yml")
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(filepath.Join(root, "web"), link))
+	inner := filepath.Join(root, "lib", "inner")
+	require.NoError(t, os.MkdirAll(filepath.Join(inner, ".prwarden"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(inner, ".prwarden", "rules.yml"), []byte("version: 1\n"), 0o644))
+	web := filepath.Join(root, "web")
+
+	assert.Empty(t, scanLocally(t, all(web)).errOut, "of no repository")
+
+	require.NoError(t, os.Mkdir(filepath.Join(root, ".git"), 0o755))
+	says := func(path string) string {
+		return "not applying " + rules + ", the rules file of the whole repository, whose globs do not fit paths that begin at " + path + "; --rules applies it anyway\n"
+	}
+	for _, part := range []string{web, filepath.Join(root, "main.py"), filepath.Join(root, "lib"), link} {
+		r := scanLocally(t, all(part))
+		require.NoError(t, r.err)
+		assert.Equal(t, says(part), r.errOut)
+		assert.NotContains(t, r.out, "no-print")
+	}
+	r := scanLocally(t, all(web, noDefaults))
+	require.ErrorContains(t, r.err, "there are no rules to apply")
+	assert.Equal(t, says(web), r.errOut)
+
+	for name, in := range map[string]cli.ScanInput{
+		"the root":                 all(root),
+		"a folder with its own":    all(inner),
+		"a file that is given":     all(web, withRules(rules)),
+		"a repository without any": all(filepath.Join(nested(t, root), "src")),
+	} {
+		r := scanLocally(t, in)
+		require.NoError(t, r.err, name)
+		assert.NotContains(t, r.errOut, "not applying", name)
+	}
+}
+
+// nested puts a repository without a rules file into a folder, as a submodule is.
+func nested(t *testing.T, root string) string {
+	t.Helper()
+	dir := filepath.Join(root, "module")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "src"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: ../.git/modules/module\n"), 0o644))
+	return dir
+}
+
 // Costly rules are named to whoever gave the file, and to nobody else.
 func TestScanTellsCostlyRules(t *testing.T) {
 	t.Parallel()
