@@ -16,6 +16,7 @@
 package linehash
 
 import (
+	"math"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -40,7 +41,10 @@ func Of(text []byte, lines []int) []Hash {
 	if len(lines) == 0 {
 		return nil
 	}
-	h := hasher{wanted: lines, found: make([]Hash, 0, len(lines)), overflow: 1, fresh: true}
+	h := hasher{
+		wanted: lines, found: make([]Hash, 0, len(lines)),
+		hashes: make([]uint64, 0, min(lines[len(lines)-1], len(text)+1)), overflow: 1,
+	}
 	for range window {
 		h.overflow *= factor
 	}
@@ -50,87 +54,119 @@ func Of(text []byte, lines []int) []Hash {
 
 // hasher reads a text. It keeps the hashes of all lines up to the last that is
 // wanted, as equal ones are counted.
+//
+// There is one sum, of all units so far. A line's hash is the sum behind its last
+// unit without the sum before its first, which has become overflow times as much
+// meanwhile.
 type hasher struct {
 	wanted   []int
 	found    []Hash   // of wanted, without Text
 	hashes   []uint64 // by line
 	overflow uint64   // factor to the power of window
 
-	hash    uint64
-	units   [window]uint16
-	at      int            // of the next unit in units
-	begins  [window]uint32 // 1 + the offset of the line that begins at a unit; 0 when none does
-	fresh   bool           // the next unit begins a line
-	afterCR bool
+	sum   uint64
+	units int
+	begun int             // lines that have
+	open  [room]beginning // of those without a hash, each at its index modulo room
+	due   int             // units behind which the first of them gets its hash
+}
+
+// room is for more lines than can be without a hash at once, and a power of two.
+const room = 128
+
+// beginning is what there is before a line.
+type beginning struct {
+	sum           uint64
+	units, offset int
 }
 
 func (h *hasher) read(text []byte) {
-	for i := 0; i < len(text); {
-		if h.done() {
-			return
+	h.begin(0)
+	for i := 0; i < len(text) && !h.done(); {
+		// Nearly all that there is, so in few steps.
+		sum, units := h.sum, h.units
+		for ; i < len(text) && units < h.due; i++ {
+			b := text[i]
+			if b == ' ' || b == '\t' {
+				continue
+			}
+			if b < ' ' || b >= utf8.RuneSelf {
+				break
+			}
+			sum = factor*sum + uint64(b)
+			units++
 		}
-		if b := text[i]; b < utf8.RuneSelf {
-			h.char(uint16(b), i)
-			i++
-			continue
+		h.sum, h.units = sum, units
+		switch {
+		case units == h.due:
+			h.end(i)
+		case i < len(text):
+			i = h.char(text, i)
 		}
-		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 {
-			size = broken(text[i:])
-		}
-		if first, second := utf16.EncodeRune(r); first != utf8.RuneError {
-			h.char(uint16(first), i)
-			h.char(uint16(second), i)
-		} else {
-			h.char(uint16(r), i)
-		}
-		i += size
 	}
-	h.char(eof, len(text))
+	h.unit(eof, len(text))
 	for range window {
-		h.flush(len(text))
-		h.unit(0)
+		h.unit(0, len(text))
 	}
 }
 
 func (h *hasher) done() bool { return len(h.found) == len(h.wanted) }
 
-// char takes a unit of the text, which is at an offset.
-func (h *hasher) char(c uint16, offset int) {
-	if c == ' ' || c == '\t' || h.afterCR && c == '\n' {
-		h.afterCR = false
-		return
+// char reads a character that does not just count, and returns the offset
+// behind it.
+func (h *hasher) char(text []byte, at int) int {
+	r, size := utf8.DecodeRune(text[at:])
+	switch {
+	case r == '\r' || r == '\n':
+		if r == '\r' && at+1 < len(text) && text[at+1] == '\n' {
+			size = 2
+		}
+		h.unit('\n', at+size)
+		h.begin(at + size)
+		return at + size
+	case r == utf8.RuneError && size == 1:
+		size = broken(text[at:])
 	}
-	if h.afterCR = c == '\r'; h.afterCR {
-		c = '\n'
+	if first, second := utf16.EncodeRune(r); first != utf8.RuneError {
+		h.unit(uint16(first), at+size)
+		h.unit(uint16(second), at+size)
+	} else {
+		h.unit(uint16(r), at+size)
 	}
-	h.flush(offset)
-	if h.fresh {
-		h.begins[h.at] = uint32(offset) + 1
-	}
-	h.fresh = c == '\n'
-	h.unit(c)
+	return at + size
 }
 
-// flush notes the hash of a line of which there are as many units as count. What
-// is at offset is not one of them.
-func (h *hasher) flush(offset int) {
-	begin := h.begins[h.at]
-	if begin == 0 {
-		return
+// unit takes a unit, which ends before an offset.
+func (h *hasher) unit(c uint16, end int) {
+	h.sum = factor*h.sum + uint64(c)
+	if h.units++; h.units == h.due {
+		h.end(end)
 	}
-	h.begins[h.at] = 0
-	h.hashes = append(h.hashes, h.hash)
+}
+
+// begin begins a line at an offset.
+func (h *hasher) begin(offset int) {
+	h.open[h.begun%room] = beginning{h.sum, h.units, offset}
+	h.begun++
+	h.expect()
+}
+
+// end notes the hash of a line of which all units are there. They end before an
+// offset.
+func (h *hasher) end(offset int) {
+	line := h.open[len(h.hashes)%room]
+	h.hashes = append(h.hashes, h.sum-h.overflow*line.sum)
 	if !h.done() && h.wanted[len(h.found)] == len(h.hashes) {
-		h.found = append(h.found, Hash{Start: int(begin) - 1, End: offset})
+		h.found = append(h.found, Hash{Start: line.offset, End: offset})
 	}
+	h.expect()
 }
 
-func (h *hasher) unit(c uint16) {
-	h.hash = factor*h.hash + uint64(c) - h.overflow*uint64(h.units[h.at])
-	h.units[h.at] = c
-	if h.at++; h.at == window {
-		h.at = 0
+// expect sets due.
+func (h *hasher) expect() {
+	h.due = math.MaxInt
+	if len(h.hashes) < h.begun {
+		h.due = h.open[len(h.hashes)%room].units + window
 	}
 }
 
