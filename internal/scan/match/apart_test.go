@@ -5,7 +5,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,6 +60,43 @@ func TestMatchApartIsTheReference(t *testing.T) {
 	}
 	assert.Greater(t, apart, 1000)
 	assert.Greater(t, followed, 100)
+}
+
+// What a rule has no time left to say of the line before sets nothing apart, as
+// if it matched there.
+func TestMatchApartOutOfTime(t *testing.T) {
+	t.Parallel()
+	// The line before has nothing to match and takes many new transitions: of the
+	// second pattern so large ones that there is no room, and regexp is asked.
+	var text strings.Builder
+	large := "needle"
+	for i := range 250 {
+		fmt.Fprintf(&text, "%b", i)
+	}
+	for i := range 20 {
+		large += fmt.Sprintf("|1[01]{%d}x", 300+i)
+	}
+	lines := match.SplitLines([]byte(text.String() + "\nneedle\n"))
+	for name, pattern := range map[string]string{"an automaton": "needle|1[01]{8}x", "one that is too large": large} {
+		for budget, want := range map[time.Duration]int{forever: 0, -1: 1} {
+			t.Run(fmt.Sprint(name, budget), func(t *testing.T) {
+				t.Parallel()
+				m, err := match.Compile([]match.Rule{{Pattern: pattern}})
+				require.NoError(t, err)
+				asked := 0
+				got, err := m.NewSession(budget, nil).File("").MatchApart(t.Context(), lines, []match.LineRange{{First: 2, Last: 2}}, 0,
+					func(_, _ int, before func() bool) bool {
+						asked++
+						return !before()
+					})
+				require.NoError(t, err)
+				assert.Equal(t, 1, asked)
+				assert.Len(t, got.Stopped, want)
+				assert.Equal(t, want, got.Counts[0])
+				assert.Equal(t, 1-want, got.ApartCount)
+			})
+		}
+	}
 }
 
 // starts are the lines where matches of each rule start, added or not.
