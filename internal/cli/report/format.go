@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,7 +149,8 @@ func removeFile(name string) error {
 }
 
 // writeFile writes a file beside its place and then moves it there. What is
-// there and no regular file, such as a pipe, is written to itself.
+// there and no regular file, such as a pipe, is written to itself. Who may read
+// it is as for every new file, or as it was.
 func writeFile(name string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -157,11 +159,15 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	f, err := createBeside(name)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
+	err = write(f)
+	if old, missing := os.Lstat(name); err == nil && missing == nil && old.Mode().IsRegular() {
+		err = f.Chmod(old.Mode().Perm())
+	}
+	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), name)
 	}
@@ -169,6 +175,19 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
+}
+
+// createBeside makes a file with another name in the same folder. Unlike those of
+// os.CreateTemp it has the mode that the umask leaves.
+func createBeside(name string) (f *os.File, err error) {
+	dir, base := filepath.Split(name)
+	for range 100 {
+		f, err = os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32())), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, os.ErrExist) {
+			break
+		}
+	}
+	return f, err
 }
 
 func writeSARIF(w io.Writer, r Report, _ Style) error {

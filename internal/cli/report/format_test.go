@@ -71,6 +71,32 @@ func TestFiles(t *testing.T) {
 	assert.Len(t, names, 2)
 }
 
+// A file is as open as others that its owner makes, and one that is replaced as
+// it was.
+func TestFileModes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	other, err := os.Create(path("other"))
+	require.NoError(t, err)
+	require.NoError(t, other.Close())
+	require.NoError(t, os.WriteFile(path("private"), []byte("old"), 0o600))
+	require.NoError(t, os.Symlink("private", path("link")))
+	var outputs []report.Output
+	for _, name := range []string{"new", "private", "link"} {
+		outputs = append(outputs, report.Output{Format: report.JSON, File: path(name)})
+	}
+	require.NoError(t, report.Write(outputs, rich(), nil, report.Style{}))
+	mode := func(name string) os.FileMode {
+		info, err := os.Lstat(path(name))
+		require.NoError(t, err)
+		return info.Mode()
+	}
+	assert.Equal(t, mode("other"), mode("new"))
+	assert.Equal(t, os.FileMode(0o600), mode("private"))
+	assert.Equal(t, mode("other"), mode("link"), "a link is replaced")
+}
+
 func TestFilesThatCanNotBeWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
