@@ -10,9 +10,6 @@ var openers = [...]string{"//", "--", "#", ";", "%", "!"}
 // that was between them may stay. One with a mistake accepts nothing and may be
 // code, so it stays.
 func Bare(line []byte) []byte {
-	if !bytes.Contains(line, []byte(Marker)) {
-		return line
-	}
 	d, ok := Parse(line)
 	if !ok || d.Alone || d.Mistake != "" {
 		return line

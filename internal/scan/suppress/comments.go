@@ -88,16 +88,8 @@ func (c *Comments) add(n int, line []byte, o Options) {
 }
 
 func (c *Comments) isAdded(line int) bool {
-	_, found := slices.BinarySearchFunc(c.added, line, func(r match.LineRange, n int) int {
-		switch {
-		case r.Last < n:
-			return -1
-		case r.First > n:
-			return 1
-		}
-		return 0
-	})
-	return found
+	i, _ := slices.BinarySearchFunc(c.added, line, func(r match.LineRange, n int) int { return cmp.Compare(r.Last, n) })
+	return i < len(c.added) && c.added[i].First <= line
 }
 
 // on returns the comment on a line that accepts hits of a rule there, and which

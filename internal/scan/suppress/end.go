@@ -117,17 +117,13 @@ func closing(text []byte) int {
 	if len(bare) == 0 {
 		return 0
 	}
-	last := bare[len(bare)-1:]
 	single := false
-	switch last[0] {
+	switch last := bare[len(bare)-1]; last {
 	case '"', '\'', '`':
-		single = bytes.Count(bare, last)%2 == 1
-	case ')':
-		single = bytes.Count(bare, last) > bytes.Count(bare, []byte("("))
-	case ']':
-		single = bytes.Count(bare, last) > bytes.Count(bare, []byte("["))
-	case '}':
-		single = bytes.Count(bare, last) > bytes.Count(bare, []byte("{"))
+		single = bytes.Count(bare, []byte{last})%2 == 1
+	case ')', ']', '}':
+		opener := map[byte]string{')': "(", ']': "[", '}': "{"}[last]
+		single = bytes.Count(bare, []byte{last}) > bytes.Count(bare, []byte(opener))
 	}
 	if single {
 		return len(text) - len(bare) + 1

@@ -53,9 +53,8 @@ func Parse(line []byte) (d Directive, ok bool) {
 	begin := at + len(Marker)
 	p := parser{line: line, at: begin, end: endOf(line, at)}
 	d = Directive{Start: at, End: p.end, Alone: !hasWord(line[:at]) && !hasWord(line[p.end:])}
-	d.Mistake = p.read(&d)
-	if d.Mistake != "" {
-		return Directive{Start: d.Start, End: d.End, Alone: d.Alone, Mistake: d.Mistake}, true
+	if mistake := p.read(&d); mistake != "" {
+		d = Directive{Start: d.Start, End: d.End, Alone: d.Alone, Mistake: mistake}
 	}
 	return d, true
 }
@@ -64,11 +63,10 @@ func Parse(line []byte) (d Directive, ok bool) {
 // -1.
 func find(line []byte, from int) int {
 	for {
-		k := bytes.Index(line[from:], []byte(Marker))
-		if k < 0 {
+		at := indexMarker(line, from)
+		if at < 0 {
 			return -1
 		}
-		at := from + k
 		from = at + len(Marker)
 		if before, _ := utf8.DecodeLastRune(line[:at]); at > 0 && isWord(before) {
 			continue
@@ -83,7 +81,7 @@ func find(line []byte, from int) int {
 func isWord(r rune) bool { return r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func hasWord(text []byte) bool {
-	return bytes.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
+	return bytes.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
@@ -122,16 +120,12 @@ func (p *parser) read(d *Directive) string {
 	if mistake := p.ids(d); mistake != "" {
 		return mistake
 	}
-	rest := p.rest()
-	switch {
-	case len(rest) == 0:
-		return p.dated(p.at)
-	case bytes.HasPrefix(rest, []byte("--")) && (len(rest) == 2 || isBlank(rest[2])):
+	if rest := p.rest(); bytes.HasPrefix(rest, []byte("--")) && (len(rest) == 2 || isBlank(rest[2])) {
 		p.at += 2
 		if p.blanks(); p.at == p.end {
 			return "there is no reason behind `--`; give one, or leave out `--`"
 		}
-	case !onlyUntil.Match(rest):
+	} else if len(rest) > 0 && !onlyUntil.Match(rest) {
 		return "behind the ids there may be only ` -- ` and a reason; ids are separated by commas"
 	}
 	return p.reason(d)
@@ -172,58 +166,33 @@ var (
 	untilAtEnd = regexp.MustCompile(`(?i)(?:^|[ \t]+)until[ \t]+([0-9][0-9./-]*)$`)
 	// onlyUntil is one without a reason before it.
 	onlyUntil = regexp.MustCompile(`(?i)^until[ \t]+[0-9][0-9./-]*$`)
-	// untilBefore is a day that is not at the end of a reason.
-	untilBefore = regexp.MustCompile(`(?i)\buntil[ \t]+[0-9]{4}-[0-9]`)
 	// untilNumber is what a reader may take for a day: a number at most two words
 	// behind `until`, or a year at most eight behind it.
 	untilNumber = regexp.MustCompile(`(?i)until[^\pL\pN]*(?:(?:\pL+[^\pL\pN]+){0,2}\pN|(?:[\pL\pN]+[^\pL\pN]+){0,8}(?:19|20)[0-9]{2}(?:[^\pL\pN]|$))`)
 )
 
-// reason reads what is behind ` -- `.
-func (p *parser) reason(d *Directive) string {
-	d.ReasonStart, d.ReasonEnd = p.at, p.end
-	if mistake := p.until(d); mistake != "" {
-		return mistake
-	}
-	if reason := p.line[d.ReasonStart:d.ReasonEnd]; len(reason) > 0 && !hasWord(reason) {
-		return "the reason has no word"
-	}
-	return ""
-}
-
 // notDay says what is wrong with a day.
 const notDay = "behind `until` there must be a day as YYYY-MM-DD, and nothing behind the day"
 
-// until reads the day at the end of a reason.
-func (p *parser) until(d *Directive) string {
-	reason := p.rest()
-	if hasUntil(reason) { // the expressions would take longer to find out
+// reason reads what is behind ` -- `.
+func (p *parser) reason(d *Directive) string {
+	reason, from := p.rest(), p.at // from where on nothing may seem to be a day
+	if hasUntil(reason) {          // the expression would take longer to find out
 		if m := untilAtEnd.FindSubmatchIndex(reason); m != nil {
-			d.Until = string(reason[m[2]:m[3]])
-			if _, err := time.Parse(time.DateOnly, d.Until); err != nil {
+			d.Until, reason, from = string(reason[m[2]:m[3]]), reason[:m[0]], p.end
+			if _, err := time.Parse(time.DateOnly, d.Until); err != nil || seemsDated(reason) {
 				return notDay
 			}
-			d.ReasonEnd = p.at + m[0]
-		}
-		if untilBefore.Match(p.line[d.ReasonStart:d.ReasonEnd]) {
-			return "`until` and its day must be at the end"
 		}
 	}
-	if d.Until == "" {
-		return p.dated(p.at)
-	}
-	if seemsDated(p.line[p.at:d.ReasonEnd]) {
+	d.ReasonStart, d.ReasonEnd = p.at, p.at+len(reason)
+	switch {
+	// Behind the end of the directive, too: its reader may take what is there for a
+	// part of it.
+	case seemsDated(p.line[from:min(p.end+MaxLength, len(p.line))]):
 		return notDay
-	}
-	return p.dated(p.end)
-}
-
-// dated returns the mistake of a text that a reader may take for a day, from an
-// offset of the line on. Behind the end of the directive, too: its reader may
-// take what is there for a part of it.
-func (p *parser) dated(from int) string {
-	if seemsDated(p.line[from:min(p.end+MaxLength, len(p.line))]) {
-		return notDay
+	case len(reason) > 0 && !hasWord(reason):
+		return "the reason has no word"
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ func hides(text []byte) bool {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
 		switch {
-		case unicode.IsControl(r) && r != '\t', isLineEnd(r):
+		case unicode.IsControl(r) && r != '\t', unicode.In(r, unicode.Zl, unicode.Zp):
 			return true
 		case isJoiner(r) && before >= utf8.RuneSelf && (!isInvisible(before) || unicode.Is(unicode.Variation_Selector, before)):
 		case isInvisible(r):
@@ -30,9 +30,6 @@ func hides(text []byte) bool {
 func isInvisible(r rune) bool {
 	return r >= utf8.RuneSelf && unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
-
-// isLineEnd tells the ends of lines that are no control characters.
-func isLineEnd(r rune) bool { return r == '\u2028' || r == '\u2029' }
 
 // isJoiner tells ZWNJ and ZWJ, as Persian words and emoji have them, and variation
 // selectors.
