@@ -24,9 +24,7 @@ func Bare(line []byte) []byte {
 	}
 	for _, opener := range openers {
 		if bytes.HasSuffix(before, []byte(opener)) {
-			for bytes.HasSuffix(before, []byte(opener)) { // as in `;;`
-				before = before[:len(before)-len(opener)]
-			}
+			before = bytes.TrimRight(before, opener) // all of `;;` and `///`
 			break
 		}
 	}

@@ -21,6 +21,7 @@ func TestBare(t *testing.T) {
 		"eval(x) # prwarden:ignore a/b":                           "eval(x)",
 		"eval(x) ## prwarden:ignore a/b":                          "eval(x)",
 		"(eval x) ;; prwarden:ignore a/b":                         "(eval x)",
+		"eval(x); /// prwarden:ignore a/b":                        "eval(x);",
 		"i-- -- prwarden:ignore a/b":                              "i--",
 		"<p> <!-- prwarden:ignore a/b -->":                        "<p>",
 		"eval(x); // prwarden:ignore":                             "eval(x); // prwarden:ignore", // one with a mistake accepts nothing
