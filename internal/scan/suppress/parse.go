@@ -169,6 +169,9 @@ var (
 	// untilNumber is what a reader may take for a day: a number at most two words
 	// behind `until`, or a year at most eight behind it.
 	untilNumber = regexp.MustCompile(`(?i)until[^\pL\pN]*(?:(?:\pL+[^\pL\pN]+){0,2}\pN|(?:[\pL\pN]+[^\pL\pN]+){0,8}(?:19|20)[0-9]{2}(?:[^\pL\pN]|$))`)
+	// dayAtEnd is what a reader takes for the last day whatever is before it:
+	// `untli`, `υntil` with a Greek letter, or `bis`.
+	dayAtEnd = regexp.MustCompile(`(?:^|[^\pL\pN/._-])\pN{4}[\p{Pd}\x{2212}]\pN{1,2}[\p{Pd}\x{2212}]\pN{1,2}[.,;:!?]*$`)
 )
 
 // notDay says what is wrong with a day.
@@ -191,6 +194,8 @@ func (p *parser) reason(d *Directive) string {
 	// part of it.
 	case seemsDated(p.line[from:min(p.end+MaxLength, len(p.line))]):
 		return notDay
+	case d.Until == "" && dayAtEnd.Match(reason):
+		return "a day at the end of a reason must have `until` before it; a day that is no end goes elsewhere in the reason"
 	case len(reason) > 0 && !hasWord(reason):
 		return "the reason has no word"
 	}
