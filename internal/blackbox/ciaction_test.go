@@ -195,12 +195,6 @@ func TestAction(t *testing.T) {
 		require.Equal(t, 0, r.code, r.log)
 		assert.Contains(t, r.log, "::error file=cart8.js")
 	})
-	t.Run("a service that can't be had has no verdict", func(t *testing.T) {
-		t.Parallel()
-		r := runAction(t, but(t, step, "binary", binary, "api-key", "prw_wrong"), s.gitHubVariables(t, 9))
-		assert.Contains(t, []int{2, 3}, r.code, r.log)
-		assert.Equal(t, map[string]string{"review-id": "", "verdict": "", "sarif-file": ""}, r.outputs)
-	})
 	t.Run("builds the program from its own source", func(t *testing.T) {
 		t.Parallel()
 		service := s.gitHubVariables(t, 10)
@@ -225,6 +219,63 @@ func TestAction(t *testing.T) {
 	})
 }
 
+// The step ends with the status of the command, and only what there is of the
+// review is an output: the steps behind it upload no old report, nor one of a
+// review without a result.
+func TestActionEnds(t *testing.T) {
+	t.Parallel()
+	s := newCIServer(t, 7)
+	s.repo.commit("refs/pull/8/head", "", files{"else.js": "eval(x)\n"}) // nothing in common with main
+	step := s.step(t)
+	for name, tt := range map[string]struct {
+		number  int
+		inputs  []string
+		code    int
+		verdict string
+		review  bool
+		sarif   bool
+		log     string
+	}{
+		"a finding reaches the threshold": {7, []string{"fail-on", "high"}, 1, "fail", true, true, "Failed: 1 finding is high or worse."},
+		"none reaches it":                 {7, []string{"fail-on", "critical"}, 0, "pass", true, true, "Passed: no finding is critical."},
+		"the review failed":               {8, nil, 3, "", true, false, "The review of acme/web#8 failed: "},
+		"the service is away":             {7, []string{"server", "http://127.0.0.1:1", "timeout", "1s"}, 3, "", false, false, "prwarden: gave up after 1s; no review was started"},
+		"the key is refused":              {7, []string{"api-key", "prw_wrong"}, 2, "", false, false, "HTTP 401)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			sarif, junit := filepath.Join(dir, "r.sarif"), filepath.Join(dir, "r.xml")
+			for _, file := range []string{sarif, junit} {
+				require.NoError(t, os.WriteFile(file, []byte("of before"), 0o600))
+			}
+			inputs := append([]string{"binary", binary, "sarif-file", sarif, "outputs", "junit=" + junit}, tt.inputs...)
+			r := runAction(t, but(t, step, inputs...), s.gitHubVariables(t, tt.number))
+			assert.Equal(t, tt.code, r.code, r.log)
+			assert.Contains(t, r.log, tt.log)
+			assert.Equal(t, tt.verdict, r.outputs["verdict"])
+			if tt.review {
+				assert.Regexp(t, `^rev_[a-z0-9]+$`, r.outputs["review-id"])
+				assert.FileExists(t, junit)
+				assert.NotEmpty(t, r.summary)
+			} else {
+				assert.Empty(t, r.outputs["review-id"])
+				assert.NoFileExists(t, junit)
+				assert.Empty(t, r.summary)
+			}
+			if tt.sarif {
+				assert.Equal(t, sarif, r.outputs["sarif-file"])
+				text, err := os.ReadFile(sarif)
+				require.NoError(t, err)
+				assert.Contains(t, string(text), "cart7.js")
+			} else {
+				assert.Empty(t, r.outputs["sarif-file"])
+				assert.NoFileExists(t, sarif)
+			}
+		})
+	}
+}
+
 func TestActionRefuses(t *testing.T) {
 	t.Parallel()
 	s := newCIServer(t)
@@ -239,6 +290,7 @@ func TestActionRefuses(t *testing.T) {
 		"another checksum":        {[]string{"archive", s.archive, "archive-sha256", strings.Repeat("0", 64)}, "the archive has the SHA-256 " + s.sum},
 		"outputs by the file":     {[]string{"binary", binary + "\nverdict=pass"}, "one line each"},
 		"file with a line break":  {[]string{"binary", binary, "sarif-file", "a\nverdict=pass"}, "sarif-file is one line"},
+		"a folder as the file":    {[]string{"binary", binary, "sarif-file", "."}, "sarif-file: . can't be replaced"},
 		"new-only":                {[]string{"binary", binary, "new-only", "yes"}, "new-only is true or false"},
 		"severity":                {[]string{"binary", binary, "fail-on", "severe"}, `"severe"`},
 		"command in a ruleset":    {[]string{"binary", binary, "ruleset", "\"; touch pwned; #"}, "ruleset"},
