@@ -32,3 +32,26 @@ func TestScanWritesFilesByTheUmask(t *testing.T) {
 		})
 	}
 }
+
+// A report to what is open goes there, and does not take the place of the
+// system's name for it.
+func TestScanWritesToStreams(t *testing.T) {
+	t.Parallel()
+	// Not /dev/stdout, which root might replace.
+	for _, name := range []string{"/dev/fd/1", "/proc/self/fd/1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "a.js"), []byte("eval(x)\n"), 0o600))
+			out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+			require.NoError(t, err)
+			defer out.Close()
+			cmd := exec.CommandContext(t.Context(), binary, "scan", "--all", ".", "--fail-on", "none", "--output", "json="+name)
+			cmd.Dir, cmd.Env, cmd.Stdout = dir, env(t.TempDir()), out
+			require.NoError(t, cmd.Run())
+			text, err := os.ReadFile(out.Name())
+			require.NoError(t, err)
+			assert.Contains(t, string(text), "security/no-eval")
+		})
+	}
+}

@@ -142,18 +142,25 @@ func Write(outputs []Output, r Report, console io.Writer, style Style) error {
 
 // removeFile removes the report of an earlier call, if there is one.
 func removeFile(name string) error {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || isStream(name) {
 		return nil
 	}
 	return os.Remove(name)
 }
 
+// isStream reports whether a name is the system's for something that is open,
+// which may be a file, but is called otherwise.
+func isStream(name string) bool {
+	name = filepath.ToSlash(filepath.Clean(name))
+	return name == "/dev/stdout" || name == "/dev/stderr" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/")
+}
+
 // writeFile writes a file beside its place and then moves it there. What is
-// there and no regular file, such as a pipe, is written to itself. Who may read
-// it is as for every new file, or as it was.
+// there and no regular file, such as a pipe, is written to itself, and so is
+// /dev/stdout. Who may read a file is as for every new one, or as it was.
 func writeFile(name string, write func(io.Writer) error) (err error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if info, err := os.Stat(name); err == nil && (!info.Mode().IsRegular() || isStream(name)) {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
 			return err
 		}
