@@ -6,6 +6,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/linehash"
+	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // find makes findings of hits, which come by line.
@@ -89,15 +90,22 @@ func (s *fileScan) hashes(ctx context.Context, hits []located) (map[int]string, 
 			lines = append(lines, h.Line)
 		}
 	}
-	hashes := make(map[int]string, len(lines))
-	for i, hash := range linehash.Of(s.lines.Text(), lines) {
-		first, last := lines[i], lines[i]
+	found := linehash.Of(s.lines.Text(), lines)
+	of := make([]match.LineRange, len(lines)) // the lines that they are made of
+	for i, hash := range found {
+		of[i] = match.LineRange{First: lines[i], Last: lines[i]}
 		if hash.Start < hash.End { // where "\r" alone ends lines it may be of others
 			from, _ := s.lines.At(hash.Start)
 			to, _ := s.lines.At(hash.End - 1)
-			first, last = min(first, from), max(last, to)
+			of[i] = match.LineRange{First: min(lines[i], from), Last: max(lines[i], to)}
 		}
-		hidden, err := s.masker.hides(ctx, first, last)
+	}
+	if err := s.masker.survey(ctx, runs(of)); err != nil {
+		return nil, err
+	}
+	hashes := make(map[int]string, len(lines))
+	for i, hash := range found {
+		hidden, err := s.masker.hides(ctx, of[i].First, of[i].Last)
 		if err != nil {
 			return nil, err
 		}
@@ -106,6 +114,28 @@ func (s *fileScan) hashes(ctx context.Context, hits []located) (map[int]string, 
 		}
 	}
 	return hashes, nil
+}
+
+// maxRun is about how many lines a run has at most: one that must not be shown
+// spares no work for the others of its run.
+const maxRun = 64
+
+// runs puts together ranges of lines, which ascend by their last lines.
+func runs(ranges []match.LineRange) []match.LineRange {
+	var runs []match.LineRange
+	for _, r := range ranges {
+		last := len(runs) - 1
+		switch {
+		case last < 0 || r.First > runs[last].Last+1:
+			runs = append(runs, r)
+		case r.Last <= runs[last].Last:
+		case runs[last].Last-runs[last].First < maxRun:
+			runs[last].Last = r.Last
+		default:
+			runs = append(runs, match.LineRange{First: runs[last].Last + 1, Last: r.Last})
+		}
+	}
+	return runs
 }
 
 // suppression returns the comment that suppresses the hit of a rule on a line.
