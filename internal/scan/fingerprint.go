@@ -17,7 +17,11 @@ type identity struct {
 // normalise stands for a line, as it may be shown, without its white space: a
 // hash, as lines may be long and many findings may be on one.
 func normalise(line []byte) string {
-	sum := sha256.Sum256(bytes.Join(bytes.FieldsFunc(line, unicode.IsSpace), nil))
+	bare := make([]byte, 0, len(line))
+	for part := range bytes.FieldsFuncSeq(line, unicode.IsSpace) {
+		bare = append(bare, part...)
+	}
+	sum := sha256.Sum256(bare)
 	return string(sum[:])
 }
 
@@ -35,12 +39,12 @@ type fingerprinter map[identity]uint64
 // keeps its fingerprint.
 func (f fingerprinter) next(id identity) string {
 	n := f[id]
-	f[id]++
-	h := sha256.New()
+	f[id] = n + 1
+	hashed := make([]byte, 0, 256) // mostly enough
 	for _, s := range []string{"prwarden finding 1", id.ruleID, id.path, id.text} {
-		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))
-		h.Write([]byte(s))
+		hashed = binary.BigEndian.AppendUint64(hashed, uint64(len(s)))
+		hashed = append(hashed, s...)
 	}
-	h.Write(binary.BigEndian.AppendUint64(nil, n))
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(hashed, n))
+	return hex.EncodeToString(sum[:16])
 }

@@ -115,6 +115,7 @@ func (l maskedLine) snippet(at int) string {
 // other than tabs, and for those that reorder text, as many of its characters as fit limit bytes.
 func printable(text []byte, limit int) string {
 	var out strings.Builder
+	out.Grow(min(len(text), limit))
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
