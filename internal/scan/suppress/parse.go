@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -166,9 +167,6 @@ var (
 	untilAtEnd = regexp.MustCompile(`(?i)(?:^|[ \t]+)until[ \t]+([0-9][0-9./-]*)$`)
 	// onlyUntil is one without a reason before it.
 	onlyUntil = regexp.MustCompile(`(?i)^until[ \t]+[0-9][0-9./-]*$`)
-	// untilNumber is what a reader may take for a day: a number at most two words
-	// behind `until`, or a year at most eight behind it.
-	untilNumber = regexp.MustCompile(`(?i)until[^\pL\pN]*(?:(?:\pL+[^\pL\pN]+){0,2}\pN|(?:[\pL\pN]+[^\pL\pN]+){0,8}(?:19|20)[0-9]{2}(?:[^\pL\pN]|$))`)
 	// dayAtEnd is what a reader takes for the last day whatever is before it:
 	// `untli`, `υntil` with a Greek letter, or `bis`.
 	dayAtEnd = regexp.MustCompile(`(?:^|[^\pL\pN/._-])\pN{4}[\p{Pd}\x{2212}]\pN{1,2}[\p{Pd}\x{2212}]\pN{1,2}[.,;:!?]*$`)
@@ -202,7 +200,8 @@ func (p *parser) reason(d *Directive) string {
 	return ""
 }
 
-// seemsDated says whether there is a day behind `until` as a reader sees a text.
+// seemsDated says whether there is a day behind `until` as a reader sees a text: a
+// number at most two words behind it, or a year at most eight.
 func seemsDated(text []byte) bool {
 	seen := bytes.Map(func(r rune) rune {
 		if isInvisible(r) {
@@ -210,7 +209,28 @@ func seemsDated(text []byte) bool {
 		}
 		return r
 	}, text)
-	return hasUntil(seen) && untilNumber.Match(seen)
+	if !hasUntil(seen) {
+		return false
+	}
+	seen = bytes.ReplaceAll(bytes.ToLower(seen), []byte("until"), []byte(" until "))
+	number, year := 0, 0 // how many words may still be one
+	for _, word := range bytes.FieldsFunc(seen, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		first, _ := utf8.DecodeRune(word)
+		n, _ := strconv.Atoi(string(word))
+		switch {
+		case string(word) == "until":
+			number, year = 3, 9
+		case number > 0 && unicode.IsNumber(first), year > 0 && n >= 1900 && n < 2100:
+			return true
+		case bytes.ContainsFunc(word, unicode.IsNumber): // `v2` is no day
+			number = 0
+			year--
+		default:
+			number--
+			year--
+		}
+	}
+	return false
 }
 
 func hasUntil(text []byte) bool { return bytes.Contains(bytes.ToLower(text), []byte("until")) }

@@ -270,14 +270,33 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// BenchmarkParse reads the lines that take longest.
+// BenchmarkParse reads the lines that take longest, of which a file may be full.
 func BenchmarkParse(b *testing.B) {
+	const marker = "prwarden:ignore a -- "
+	full := func(text string) string { // as long as a comment may be
+		return marker + strings.Repeat(text, (suppress.MaxLength-len(marker))/len(text))
+	}
 	for name, line := range map[string]string{
-		"usual":   "\teval(x) // prwarden:ignore security/no-eval, no-print -- the text is ours until 2026-12-31",
-		"closers": "prwarden:ignore a -- " + strings.Repeat(")", 16<<10),
-		"until":   "prwarden:ignore a -- " + strings.Repeat("until 1 ", 2<<10),
-		"markers": strings.Repeat("`prwarden:ignore`", 1<<10) + "prwarden:ignore a",
-		"openers": strings.Repeat("/*<!--", 2700) + "prwarden:ignore a",
+		"usual":         "\teval(x) // prwarden:ignore security/no-eval, no-print -- the text is ours until 2026-12-31",
+		"shortest":      "prwarden:ignore a",
+		"ids":           "prwarden:ignore " + strings.Repeat(strings.Repeat("a", 42)+"/b, ", suppress.MaxIDs-1) + "c",
+		"same ids":      "prwarden:ignore " + strings.Repeat("a,", 490) + "a",
+		"until":         full("until "),
+		"until a word":  full("until a b c d e f g h "),
+		"until a year":  full("until a1 b c d e f g h 203 "),
+		"until behind":  "/* prwarden:ignore a */ " + strings.Repeat("until ", 2<<10),
+		"until numbers": marker + strings.Repeat("until 1 ", 2<<10),
+		"days":          full("2027-01-01 "),
+		"letters":       full("ü"),
+		"not UTF-8":     full("\xff"),
+		"quoted":        strings.Repeat(`'"' `, 4<<10) + full(`"' `),
+		"triple quotes": strings.Repeat(`"""'''`, 2<<10) + full("`"),
+		"escapes":       strings.Repeat(`"\"\'`, 3<<10) + full(`\"`),
+		"closers":       marker + strings.Repeat(")", 16<<10),
+		"brackets":      full(")]}"),
+		"markers":       strings.Repeat("`prwarden:ignore`", 1<<10) + "prwarden:ignore a",
+		"openers":       strings.Repeat("/*<!--", 2700) + "prwarden:ignore a",
+		"pairs":         strings.Repeat("/*<!--{#<%{%{{(*{-[[#|<#", 600) + "prwarden:ignore a */-->#}%>%}}}*)-}]]|##>",
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(line)))

@@ -13,7 +13,7 @@ func hides(text []byte) bool {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
 		switch {
-		case unicode.IsControl(r) && r != '\t', unicode.In(r, unicode.Zl, unicode.Zp):
+		case unicode.IsControl(r) && r != '\t', r == '\u2028', r == '\u2029':
 			return true
 		case isJoiner(r) && before >= utf8.RuneSelf && (!isInvisible(before) || unicode.Is(unicode.Variation_Selector, before)):
 		case isInvisible(r):
