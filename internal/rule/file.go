@@ -115,17 +115,22 @@ func ReadFile(ctx context.Context, data []byte, how Reading) (*File, error) {
 	}
 	file := &File{source: d.source, nodes: d.nodes}
 	versioned := false
-	d.mapping(root, "the file", map[string]func(*yaml.Node){
-		"version": func(n *yaml.Node) {
+	d.mapping(root, "the file", []string{"disable", "exclude", "override", "rules", "version"}, func(key string, n *yaml.Node) {
+		switch key {
+		case "version":
 			versioned = true
 			if d.plain(n, "version") && (n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Value != "1") {
 				d.failAt(n, "write `version: 1`, without quotes", "version: must be 1, the only version so far")
 			}
-		},
-		"disable":  func(n *yaml.Node) { file.Disable = d.disable(n) },
-		"exclude":  func(n *yaml.Node) { file.Exclude = d.globs(n, "exclude", MaxFileExcludes) },
-		"override": func(n *yaml.Node) { file.Overrides = d.overrides(n) },
-		"rules":    func(n *yaml.Node) { d.fileRules(ctx, n, how, file) },
+		case "disable":
+			file.Disable = d.disable(n)
+		case "exclude":
+			file.Exclude = d.globs(n, "exclude", MaxFileExcludes)
+		case "override":
+			file.Overrides = d.overrides(n)
+		case "rules":
+			d.fileRules(ctx, n, how, file)
+		}
 	})
 	if !versioned {
 		d.fail(root.Line, "version: is required; the first line should be `version: 1`")
@@ -190,14 +195,12 @@ func ParseDefaults(data []byte) ([]Rule, error) {
 		return nil, d.err()
 	}
 	var rules []Rule
-	d.mapping(root, "the file", map[string]func(*yaml.Node){
-		"rules": func(n *yaml.Node) {
-			for _, item := range d.list(n, "rules") {
-				r, _, _ := d.rule(item)
-				r.Origin, r.Scope = OriginDefault, ScopeOrg
-				rules = append(rules, r)
-			}
-		},
+	d.mapping(root, "the file", []string{"rules"}, func(_ string, n *yaml.Node) {
+		for _, item := range d.list(n, "rules") {
+			r, _, _ := d.rule(item)
+			r.Origin, r.Scope = OriginDefault, ScopeOrg
+			rules = append(rules, r)
+		}
 	})
 	return rules, d.err()
 }
@@ -236,7 +239,8 @@ func (d *decoder) fileRules(ctx context.Context, n *yaml.Node, how Reading, file
 		d.fail(items[how.rules()].Line, "rules: has %d rules; at most %d are allowed", len(items), how.rules())
 		return
 	}
-	known := map[string]int{} // line by full id
+	known := make(map[string]int, len(items)) // line by full id
+	file.Rules, file.lines, file.fields = slices.Grow(file.Rules, len(items)), slices.Grow(file.lines, len(items)), slices.Grow(file.fields, len(items))
 	for i, c := range d.check(ctx, items, how) {
 		for _, m := range c.mistakes {
 			d.add(m)

@@ -62,9 +62,14 @@ func (d *decoder) overrides(n *yaml.Node) []Override {
 // override reads what changes in one rule. It says false when that is nothing.
 func (d *decoder) override(n *yaml.Node, o *Override) bool {
 	before := len(d.mistakes)
-	d.mapping(n, "override "+o.ID, map[string]func(*yaml.Node){
-		"severity": func(n *yaml.Node) { o.Severity, _ = d.severity(n, "override "+o.ID+": severity") },
-		"exclude":  func(n *yaml.Node) { o.Exclude = d.globs(n, "override "+o.ID+": exclude", MaxGlobs) },
+	name := "override " + o.ID
+	d.mapping(n, name, []string{"exclude", "severity"}, func(key string, n *yaml.Node) {
+		switch key {
+		case "severity":
+			o.Severity, _ = d.severity(n, name+": severity")
+		case "exclude":
+			o.Exclude = d.globs(n, name+": exclude", MaxGlobs)
+		}
 	})
 	if total := size(o.Exclude); total > MaxAllGlobs {
 		d.failAt(n, "", "override %s: exclude: has globs of %d bytes in all; at most %d are allowed", o.ID, total, MaxAllGlobs)

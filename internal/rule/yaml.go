@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,10 +105,10 @@ func (d *decoder) plain(n *yaml.Node, name string) bool {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// mapping calls for each key of n the function under it. Keys without one, and
-// keys that are there twice, are mistakes; a key that is mistyped is read as
-// the one that it was meant to be, so that mistakes in its value are found too.
-func (d *decoder) mapping(n *yaml.Node, name string, keys map[string]func(value *yaml.Node)) bool {
+// mapping calls read for each key of n, which must be one of known. Keys that are
+// not, and keys that are there twice, are mistakes; a key that is mistyped is read
+// as the one that it was meant to be, so that mistakes in its value are found too.
+func (d *decoder) mapping(n *yaml.Node, name string, known []string, read func(key string, value *yaml.Node)) bool {
 	if !d.plain(n, name) {
 		return false
 	}
@@ -117,28 +116,28 @@ func (d *decoder) mapping(n *yaml.Node, name string, keys map[string]func(value 
 		d.failAt(n, mappingHint(name), "%s: must be a mapping of keys to values", name)
 		return false
 	}
-	seen := map[string]bool{}
+	seen := make([]bool, len(known))
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		read, ok := keys[key.Value]
+		which := slices.Index(known, key.Value)
 		switch {
-		case key.Kind != yaml.ScalarNode || !ok:
-			known := slices.Sorted(maps.Keys(keys))
+		case key.Kind != yaml.ScalarNode || which < 0:
 			means, hint := keyHint(key.Value, known)
 			list := ""
 			if means == "" {
 				list = "; known keys: " + strings.Join(known, ", ")
 			}
 			d.failAt(key, hint, "%s: unknown key%s%s", name, shown(key.Value, ""), list)
-			if means != "" && key.Kind == yaml.ScalarNode && !seen[means] && !has(n, means) {
-				seen[means] = true
-				keys[means](value)
+			which = slices.Index(known, means)
+			if which >= 0 && key.Kind == yaml.ScalarNode && !seen[which] && !has(n, means) {
+				seen[which] = true
+				read(means, value)
 			}
-		case seen[key.Value]:
+		case seen[which]:
 			d.failAt(key, "keep one of them", "%s: key %q is there twice", name, key.Value)
 		case d.plain(key, name):
-			seen[key.Value] = true
-			read(value)
+			seen[which] = true
+			read(key.Value, value)
 		}
 	}
 	return true
@@ -222,21 +221,27 @@ func (d *decoder) flag(n *yaml.Node, name string) bool {
 	return b
 }
 
-// fields are the nodes of a rule's fields, by their paths.
+// fields are the nodes of a rule's fields.
 type fields struct {
 	start  *yaml.Node
-	nodes  map[string]*yaml.Node
+	nodes  []field
 	unread map[string]bool // what is missing there is not the author's omission
 }
 
+// field is the node of a field, by its path.
+type field struct {
+	path string
+	node *yaml.Node
+}
+
 // node is that of a field, or of what it is in.
-func (f fields) node(field string) *yaml.Node {
-	for field != "" {
-		if n, ok := f.nodes[field]; ok {
-			return n
+func (f fields) node(path string) *yaml.Node {
+	for path != "" {
+		if i := slices.IndexFunc(f.nodes, func(x field) bool { return x.path == path }); i >= 0 {
+			return f.nodes[i].node
 		}
-		end := max(strings.LastIndexByte(field, '.'), strings.LastIndexByte(field, '['), 0)
-		field = field[:end]
+		end := max(strings.LastIndexByte(path, '.'), strings.LastIndexByte(path, '['), 0)
+		path = path[:end]
 	}
 	return f.start
 }
@@ -249,60 +254,64 @@ func (f *fields) miss(field string) {
 	f.unread[field] = true
 }
 
+// ruleKeys are the keys of a rule.
+var ruleKeys = []string{"cases", "id", "message", "multiline", "paths", "pattern", "redact", "references", "severity", "type"}
+
 // rule reads one rule, without validating it. It is not ok when nothing of it
 // could be read.
 func (d *decoder) rule(n *yaml.Node) (r Rule, f fields, ok bool) {
-	f = fields{start: n, nodes: map[string]*yaml.Node{}}
-	read := func(field string, n *yaml.Node, from func(*yaml.Node, string) (string, bool)) (s string) {
-		f.nodes[field] = n
-		s, ok := from(n, field)
+	f = fields{start: n, nodes: make([]field, 0, 8)}
+	text := func(path string, n *yaml.Node) string {
+		f.nodes = append(f.nodes, field{path, n})
+		s, ok := d.text(n, path)
 		if !ok {
-			f.miss(field)
+			f.miss(path)
 		}
 		return s
 	}
-	text := func(field string, into *string) func(*yaml.Node) {
-		return func(n *yaml.Node) { *into = read(field, n, d.text) }
-	}
-	texts := func(field string, into *[]string) func(*yaml.Node) {
-		return func(n *yaml.Node) {
-			f.nodes[field] = n
-			for i, item := range d.list(n, field) {
-				*into = append(*into, read(indexed(field, i), item, d.text))
-			}
+	texts := func(path string, n *yaml.Node) (list []string) {
+		f.nodes = append(f.nodes, field{path, n})
+		for i, item := range d.list(n, path) {
+			list = append(list, text(indexed(path, i), item))
 		}
+		return list
 	}
-	group := func(field string, keys map[string]func(*yaml.Node)) func(*yaml.Node) {
-		return func(n *yaml.Node) {
-			f.nodes[field] = n
-			if !isNull(n) {
-				d.mapping(n, field, keys)
-			}
+	lists := func(path string, n *yaml.Node, known []string, into ...*[]string) {
+		f.nodes = append(f.nodes, field{path, n})
+		if isNull(n) {
+			return
 		}
+		d.mapping(n, path, known, func(key string, n *yaml.Node) {
+			*into[slices.Index(known, key)] = texts(path+"."+key, n)
+		})
 	}
-	ok = d.mapping(n, "rule", map[string]func(*yaml.Node){
-		"id":      text("id", &r.ID),
-		"type":    text("type", &r.Type),
-		"pattern": text("pattern", &r.Pattern),
-		"message": text("message", &r.Message),
-		"severity": func(n *yaml.Node) {
-			f.nodes["severity"] = n
+	ok = d.mapping(n, "rule", ruleKeys, func(key string, n *yaml.Node) {
+		switch key {
+		case "id":
+			r.ID = text(key, n)
+		case "type":
+			r.Type = text(key, n)
+		case "pattern":
+			r.Pattern = text(key, n)
+		case "message":
+			r.Message = text(key, n)
+		case "severity":
+			f.nodes = append(f.nodes, field{key, n})
 			var ok bool
-			if r.Severity, ok = d.severity(n, "severity"); !ok {
-				f.miss("severity")
+			if r.Severity, ok = d.severity(n, key); !ok {
+				f.miss(key)
 			}
-		},
-		"multiline": func(n *yaml.Node) { r.Multiline = d.flag(n, "multiline") },
-		"redact":    func(n *yaml.Node) { r.Redact = d.flag(n, "redact") },
-		"paths": group("paths", map[string]func(*yaml.Node){
-			"include": texts("paths.include", &r.Paths.Include),
-			"exclude": texts("paths.exclude", &r.Paths.Exclude),
-		}),
-		"cases": group("cases", map[string]func(*yaml.Node){
-			"match":    texts("cases.match", &r.Cases.Match),
-			"no_match": texts("cases.no_match", &r.Cases.NoMatch),
-		}),
-		"references": texts("references", &r.References),
+		case "multiline":
+			r.Multiline = d.flag(n, key)
+		case "redact":
+			r.Redact = d.flag(n, key)
+		case "paths":
+			lists(key, n, []string{"exclude", "include"}, &r.Paths.Exclude, &r.Paths.Include)
+		case "cases":
+			lists(key, n, []string{"match", "no_match"}, &r.Cases.Match, &r.Cases.NoMatch)
+		case "references":
+			r.References = texts(key, n)
+		}
 	})
 	return r, f, ok
 }
