@@ -302,15 +302,19 @@ func isKey(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f })
 }
 
-// reviewError tells a request that was wrong from a service that failed.
+// reviewError tells a request that was wrong, which trying again as it is will
+// not help, from a service that failed.
 func reviewError(err error) error {
 	var refused *restclient.APIError
-	if errors.As(err, &refused) {
-		refused.Message = terminal.Safe(refused.Message)
-		switch refused.Status {
-		case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
-			return &UsageError{Err: err} // trying again as it is will not help
-		}
+	if !errors.As(err, &refused) {
+		return err
+	}
+	refused.Message = terminal.Safe(refused.Message)
+	switch status := refused.Status; {
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
+		return err
+	case status >= http.StatusMultipleChoices && status < http.StatusInternalServerError: // redirects are not followed
+		return &UsageError{Err: err}
 	}
 	return err
 }

@@ -260,15 +260,22 @@ func TestReviewFails(t *testing.T) {
 func TestReviewRefused(t *testing.T) {
 	t.Parallel()
 	for status, code := range map[int]int{
-		http.StatusBadRequest:   cli.ExitUsage,
-		http.StatusUnauthorized: cli.ExitUsage,
-		http.StatusForbidden:    cli.ExitUsage,
-		http.StatusNotFound:     cli.ExitUsage,
-		http.StatusConflict:     cli.ExitFailed,
+		http.StatusFound:                 cli.ExitUsage,
+		http.StatusBadRequest:            cli.ExitUsage,
+		http.StatusUnauthorized:          cli.ExitUsage,
+		http.StatusForbidden:             cli.ExitUsage,
+		http.StatusNotFound:              cli.ExitUsage,
+		http.StatusMethodNotAllowed:      cli.ExitUsage,
+		http.StatusRequestTimeout:        cli.ExitFailed,
+		http.StatusConflict:              cli.ExitUsage,
+		http.StatusRequestEntityTooLarge: cli.ExitUsage,
+		http.StatusUnsupportedMediaType:  cli.ExitUsage,
+		http.StatusTooEarly:              cli.ExitFailed,
+		http.StatusInternalServerError:   cli.ExitFailed,
 	} {
 		r := review(t, fakeServer{status: status, body: `{"message":"No\u001b[2J."}`}, asked())
 		require.ErrorContains(t, r.err, `No\x1b[2J. (HTTP `+fmt.Sprint(status))
-		assert.Equal(t, code, cli.ExitCode(r.err))
+		assert.Equal(t, code, cli.ExitCode(r.err), status)
 	}
 }
 
