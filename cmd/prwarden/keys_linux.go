@@ -23,7 +23,7 @@ ran for the first time, too. A key belongs to one organization and may do what i
   rules:read     read rules
   rules:write    create and delete rules
   keys:admin     manage keys over the API`,
-		Args: args(cobra.NoArgs),
+		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newKeysCreate(st), newKeysList(st), newKeysRevoke(st))

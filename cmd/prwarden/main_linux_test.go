@@ -89,18 +89,18 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"unknown command", nil, []string{"serv"}, []string{`unknown command "serv"`, "See `prwarden --help`"}},
+		{"unknown command", nil, []string{"serv"}, []string{`unknown command "serv"; did you mean serve?`, "See `prwarden --help`"}},
 		{"unknown flag", nil, []string{"serve", "--http"}, []string{"unknown flag: --http", "See `prwarden serve --help`"}},
 		{"bad setting", []string{"PRWARDEN_SCAN_WORKERS=0"}, []string{"serve"}, []string{"scan_workers (from PRWARDEN_SCAN_WORKERS): 0 is not allowed"}},
 		{"missing file", nil, []string{"serve", "--config", "/nowhere/prwarden.yaml"}, []string{"the configuration file can't be read"}},
 		{"surplus argument", nil, []string{"migrate", "now"}, []string{`unknown command "now"`}},
-		{"surplus argument of keys", nil, []string{"keys", "make"}, []string{`unknown command "make"`, "See `prwarden keys --help`"}},
+		{"surplus argument of keys", nil, []string{"keys", "creat"}, []string{`unknown command "creat"; did you mean create?`, "See `prwarden keys --help`"}},
 		{"no number", nil, []string{"review", "acme/web"}, []string{"give both OWNER/REPO and NUMBER"}},
 		{"bad number", nil, []string{"review", "acme/web", "0"}, []string{`"0" is not a pull request number`}},
 		{"bad repository", nil, []string{"review", "web", "1"}, []string{`"web" is not a repository`}},
 		{"no key", nil, []string{"review", "acme/web", "1"}, []string{"no API key: set PRWARDEN_API_KEY or give --key-file"}},
 		{"no name", nil, []string{"keys", "create", "--org", "acme"}, []string{"--org and --name are required"}},
-		{"scan of two", nil, []string{"scan", "a", "b"}, []string{"accepts at most 1 arg(s), received 2", "See `prwarden scan --help`"}},
+		{"scan of two", nil, []string{"scan", "a", "b"}, []string{"give one PATH", "See `prwarden scan --help`"}},
 		{"scan of two kinds", nil, []string{"scan", "--all", "--staged"}, []string{"--all, --staged and --base exclude each other"}},
 		{"scan of nothing", nil, []string{"scan", ""}, []string{"the PATH is empty"}},
 		{"scanner open to all", nil, []string{"scanner", "--grpc-addr", ":0"}, []string{"--insecure"}},

@@ -18,7 +18,7 @@ func newOrganizations(st cli.Streams) *cobra.Command {
 are is said by the configuration file. What the database has of one that was
 removed there stays until it is purged, so that it is all there when the
 organization is added back.`,
-		Args: args(cobra.NoArgs),
+		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newOrganizationsList(st), newOrganizationsPurge(st))

@@ -52,13 +52,13 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 		}),
 	}
 	flags := cmd.Flags()
-	bindOutput(cmd, &in.Output)
+	bindOutput(cmd, &in.Output, "")
 	flags.BoolVar(&in.Output.NewOnly, "new-only", false, "Let only findings fail that the review before did not have. The next review lets them pass.")
-	flags.StringVar(&in.Ruleset, "ruleset", "", "Rules to apply, a `RULESET`: default, custom, or OWNER/REPO (as without).")
+	flags.StringVar(&in.Ruleset, "ruleset", "", "`RULESET` to apply: default, or custom for the organization's own rules; without it all that the repository has.")
 	flags.StringVar(&in.HeadSHA, "head-sha", "", "`COMMIT` to scan in place of the pull request's head; with --base-sha or --base-ref.")
 	flags.StringVar(&in.BaseSHA, "base-sha", "", "`COMMIT` that --head-sha is to be merged into.")
 	flags.StringVar(&in.BaseRef, "base-ref", "", "`BRANCH` that --head-sha is to be merged into.")
-	flags.DurationVar(&in.Timeout, "timeout", 30*time.Minute, "For how long to wait, for everything together.")
+	flags.DurationVar(&in.Timeout, "timeout", 30*time.Minute, "For how long to wait, for everything together: a `TIME` such as 90s or 1h.")
 	flags.BoolVar(&in.NoWait, "no-wait", false, "Print the review's identifier as soon as it is queued.")
 	flags.StringVar(&in.IdempotencyKey, "idempotency-key", "", "Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
 	flags.BoolVar(&asJSON, "json", false, "The same as --output json.")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,13 +28,8 @@ REST and a gRPC API.`,
 		Version:       build.Read().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.Usagef("unknown command %q", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("prwarden {{.Version}}\n") // as the first line of the command version
 	root.SetOut(st.Out)
@@ -80,6 +76,19 @@ func explainCommon(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		explainCommon(c)
 	}
+}
+
+// knownCommand is the check of arguments of a command that only has others below
+// it: what is left is none of them.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2 // letters that may be wrong
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return cli.Usagef("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return cli.Usagef("unknown command %q", args[0])
 }
 
 // args wraps a check of arguments, so that its error is one of usage.

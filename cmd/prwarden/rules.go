@@ -15,12 +15,7 @@ func newRules(st cli.Streams) *cobra.Command {
 		Short: "Write rules: check, test, try and explain them",
 		Long: `Check, test, try and explain rules. No server is needed: these commands read
 files and the default ruleset, which is part of the program.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.Usagef("unknown command %q", args[0])
-			}
-			return nil
-		},
+		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesExplain(st), newRulesList(st), newRulesSchema(st))
@@ -29,8 +24,8 @@ files and the default ruleset, which is part of the program.`,
 
 // addLook adds the flags that say how a command prints.
 func addLook(cmd *cobra.Command, l *rules.Look) {
-	cmd.Flags().StringVar(&l.Output, "output", rules.OutputText, "How to print: text or json.")
-	cmd.Flags().StringVar(&l.Color, "color", terminal.ColorAuto, "When to use colours: auto, always or never.")
+	cmd.Flags().StringVar(&l.Output, "output", rules.OutputText, "How to print: `text|json`.")
+	cmd.Flags().StringVar(&l.Color, "color", terminal.ColorAuto, "Use colours: `auto|always|never`; auto is on a terminal, without NO_COLOR.")
 }
 
 func newRulesCheck(st cli.Streams) *cobra.Command {
@@ -143,7 +138,7 @@ command line is wrong, 3 when a file can't be read.`,
 	flags.BoolVar(&in.Multiline, "multiline", false, "Match on whole files.")
 	flags.StringArrayVar(&in.Include, "include", nil, "Look only at files that this `GLOB` matches, below the PATH; may be repeated.")
 	flags.StringArrayVar(&in.Exclude, "exclude", nil, "Leave out files that this `GLOB` matches, below the PATH; may be repeated.")
-	flags.IntVar(&in.Limit, "limit", 100, "How many matches are shown; 0 for all.")
+	flags.IntVar(&in.Limit, "limit", 100, "Show the first `N` matches; 0 is for all.")
 	addLook(cmd, &in.Look)
 	return cmd
 }
@@ -192,8 +187,8 @@ they have here. Those that the file disables are marked.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
-	flags.StringVar(&in.Severity, "severity", "", "Only rules that are as severe as this or more.")
-	flags.StringVar(&in.Category, "category", "", "Only rules of this category.")
+	flags.StringVar(&in.Severity, "severity", "", "Only rules of this `SEVERITY` or a worse one.")
+	flags.StringVar(&in.Category, "category", "", "Only rules of this `CATEGORY`, such as secrets.")
 	addLook(cmd, &in.Look)
 	return cmd
 }
