@@ -69,6 +69,14 @@ func TestSuppression(t *testing.T) {
 			rules:      []rule.Rule{evil, regex("s/slow", "slow$")},
 			suppressed: []string{"a:2 s/eval"}, found: []string{"a:2 meta/suppression-unused"},
 		},
+		"one that terminals conceal, and one that they overwrite": {
+			text:  "+eval( // \x1b[8m prwarden:ignore s/eval -- why\n+eval( /* prwarden:ignore s/eval -- why */ \rok(\n",
+			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval", "a:2 meta/suppression-malformed", "a:2 s/eval"},
+		},
+		"one that is shown reversed": {
+			text:  "+eval( /* \u202e prwarden:ignore s/eval -- why */\n",
+			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval"},
+		},
 		"CRLF": {text: "+// prwarden:ignore s/eval -- why\r\n+eval(\r\n", suppressed: []string{"a:2 s/eval"}},
 		"in a line that is too long": {
 			text: "+" + long + " prwarden:ignore s/eval\n+eval(\n+" + long + " prwarden:ignore\n", found: []string{"a:2 s/eval"},

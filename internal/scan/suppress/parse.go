@@ -115,6 +115,9 @@ func (p *parser) read(d *Directive) string {
 	if hides(p.rest()) {
 		return "it has characters that are invisible or change the order of the text"
 	}
+	if hidden(p.line[:d.Start], p.line[p.end:]) {
+		return "beside it on the line there are characters that are invisible or change how the text is shown, which could hide it"
+	}
 	if !p.blanks() {
 		return "only a space or a tab may follow the marker, and then the ids of rules"
 	}

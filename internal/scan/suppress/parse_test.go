@@ -186,6 +186,65 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// What is beside a comment must not keep a reader from seeing it.
+func TestHiddenByWhatIsBeside(t *testing.T) {
+	t.Parallel()
+	const own = "prwarden:ignore a -- ok"
+	for name, tt := range map[string]struct {
+		before, behind string
+		seen           bool
+	}{
+		"reversed":                        {before: "eval(x) /* \u202e ", behind: " */"},
+		"reversed as an isolate":          {before: "eval(x) /* \u2067 "},
+		"reversed and back":               {before: "/* \u202e\u202c */ eval(x) // "},
+		"a mark of direction":             {before: "x = 'a\u200f' // "},
+		"concealed":                       {before: "// \x1b[8m "},
+		"concealed by one character":      {before: "// \u009b8m "},
+		"erased":                          {before: "// \b\b\b \r \x1b[2K "},
+		"overwritten":                     {before: "/* ", behind: " */ \reval(x)         "},
+		"gone back over":                  {before: "/* ", behind: " */\b\b\b\b\b"},
+		"erased from behind":              {before: "/* ", behind: " */ x() // \x1b[2K"},
+		"erased from behind the quote":    {before: `x = "`, behind: "\"; // \x7f\x7f"},
+		"reordered from behind":           {before: "/* ", behind: " */ \u202e x()"},
+		"a NUL":                           {before: "\x00 // "},
+		"on a page of its own":            {before: "x()\f// "},
+		"on a line of its own, for some":  {before: "x()\u2028// "},
+		"on a line of its own, for a few": {before: "x()\u0085// "},
+		"a line for some behind it":       {before: "/* ", behind: " */\u2029x()"},
+		"a mark before the marker":        {before: "// \u200e"},
+		"a space of no width before it":   {before: "// x\u200b"},
+		"a hyphen of no width before it":  {before: "// non\u00ad"},
+		"a joiner before it":              {before: "// é\u200d"},
+		"a selector before it":            {before: "// \ufe0f"},
+		"a BOM before it":                 {before: "// \ufeff"},
+		"two BOMs":                        {before: "\ufeff\ufeff"},
+
+		"a BOM that begins the line":     {before: "\ufeff", seen: true},
+		"a BOM that begins the file":     {before: "\ufeffx() // ", seen: true},
+		"tabs":                           {before: "\tx()\t/*\t", behind: "\t*/\ty()\t", seen: true},
+		"a joiner in a word before it":   {before: "x('می\u200cخواهم') // ", seen: true},
+		"an emoji before it":             {before: "x('❤\ufe0f') // 👩\u200d👧 ", seen: true},
+		"a soft hyphen in a text before": {before: "<p>non\u00adsense</p> <!-- ", behind: " --> <p>non\u00adsense</p>", seen: true},
+		"letters from right to left":     {before: "x('שלום') /* ", behind: " */ y('שלום')", seen: true},
+		"what is not UTF-8":              {before: "x('\x9b8m\xe9') /* ", behind: " */ y('\xe9')", seen: true},
+		"other blanks":                   {before: "x() //\u00a0\u3000 ", seen: true},
+		"escapes of them in the code":    {before: `x("\x1b[8m\r\b\u202e") // `, seen: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, ok := suppress.Parse([]byte(tt.before + own + tt.behind))
+			require.True(t, ok)
+			if tt.seen {
+				assert.Empty(t, d.Mistake)
+				assert.Equal(t, []string{"custom/a"}, d.IDs)
+				return
+			}
+			assert.Contains(t, d.Mistake, "which could hide it")
+			assert.Empty(t, d.IDs)
+		})
+	}
+}
+
 // A text may speak of the marker, and a name may have it in it.
 func TestMentions(t *testing.T) {
 	t.Parallel()
@@ -217,7 +276,7 @@ func FuzzParse(f *testing.F) {
 	for _, line := range []string{
 		"x // prwarden:ignore a/b, c -- why not until 2026-12-31", "<!-- prwarden:ignore a --> x", `"prwarden:ignore a -- 'x' (y)",`,
 		"{{!-- prwarden:ignore a -- b --}} prwarden:ignore", "/* prwarden:ignore: a */", "prwarden:ignore a until 2026-1-1",
-		"# prwarden:ignore a -- bis 2026-12-31",
+		"# prwarden:ignore a -- bis 2026-12-31", "x /* \u202e prwarden:ignore a */ \x1b[2K", "\ufeffprwarden:ignore a", "x\u200bprwarden:ignore a",
 	} {
 		f.Add([]byte(line))
 	}
@@ -248,7 +307,10 @@ func FuzzParse(f *testing.F) {
 			require.NoError(t, rule.CheckID(id))
 			require.True(t, bytes.Contains(own, []byte(id)))
 		}
-		require.False(t, bytes.ContainsFunc(own, func(r rune) bool { return unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) }))
+		require.False(t, bytes.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) }))
+		if before, _ := utf8.DecodeLastRune(line[:d.Start]); d.Start > len("\ufeff") {
+			require.False(t, unicode.In(before, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
+		}
 		require.LessOrEqual(t, d.ReasonStart, d.ReasonEnd)
 		if reason := line[d.ReasonStart:d.ReasonEnd]; len(reason) > 0 {
 			require.Greater(t, d.ReasonStart, d.Start)
@@ -289,6 +351,7 @@ func BenchmarkParse(b *testing.B) {
 		"days":          full("2027-01-01 "),
 		"letters":       full("ü"),
 		"not UTF-8":     full("\xff"),
+		"beside":        strings.Repeat("é ", 4<<10) + "/* prwarden:ignore a */" + strings.Repeat("é ", 1<<10),
 		"quoted":        strings.Repeat(`'"' `, 4<<10) + full(`"' `),
 		"triple quotes": strings.Repeat(`"""'''`, 2<<10) + full("`"),
 		"escapes":       strings.Repeat(`"\"\'`, 3<<10) + full(`\"`),

@@ -1,6 +1,7 @@
 package suppress
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,7 +14,7 @@ func hides(text []byte) bool {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
 		switch {
-		case unicode.IsControl(r) && r != '\t', r == '\u2028', r == '\u2029':
+		case isDisruptive(r):
 			return true
 		case isJoiner(r) && before >= utf8.RuneSelf && (!isInvisible(before) || unicode.Is(unicode.Variation_Selector, before)):
 		case isInvisible(r):
@@ -22,6 +23,25 @@ func hides(text []byte) bool {
 		before = r
 	}
 	return false
+}
+
+// hidden says whether what is before a text on its line, or behind it, keeps a
+// reader from seeing the text as it is: a terminal may erase, overwrite or conceal
+// it, and a control of direction reverse it. A character without a width right
+// before it could make another word of it. Other ones beside it hide only
+// themselves.
+func hidden(before, behind []byte) bool {
+	if bytes.ContainsFunc(before, isDisruptive) || bytes.ContainsFunc(behind, isDisruptive) {
+		return true
+	}
+	last, _ := utf8.DecodeLastRune(bytes.TrimPrefix(before, []byte("\ufeff"))) // the first line of a file may have a BOM
+	return isInvisible(last)
+}
+
+// isDisruptive tells characters that may change how others on their line are
+// shown: those that control terminals, end lines for some, or set the direction.
+func isDisruptive(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // isInvisible tells characters that show nothing and take no room: those of
