@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/build"
@@ -40,7 +43,10 @@ type outputs struct {
 
 // parse says what is wrong with the flags.
 func (o Output) parse(st Streams) (*outputs, error) {
-	list, err := report.ParseOutputs(o.Formats)
+	list, err := report.ParseOutputs(o.formats())
+	if err == nil {
+		err = checkFiles(list)
+	}
 	if err != nil {
 		return nil, Usagef("--output: %w", err)
 	}
@@ -61,6 +67,52 @@ func (o Output) parse(st Streams) (*outputs, error) {
 			Color: terminal.Colors(st.Out, o.Color, st.Lookup),
 		},
 	}, nil
+}
+
+// formats are the formats with - as the name of standard output left out, which
+// it is without a name, too.
+func (o Output) formats() []string {
+	var texts []string
+	for _, text := range o.Formats {
+		if name, file, _ := strings.Cut(text, "="); file == "-" {
+			text = name
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// checkFiles says which files can't be, before a scan is waited for that nobody
+// would see the findings of.
+func checkFiles(list []report.Output) error {
+	for _, output := range list {
+		if output.File == "" {
+			continue
+		}
+		dir := filepath.Dir(output.File)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s=%s: there is no folder %s", output.Format, terminal.Safe(output.File), terminal.Safe(dir))
+		}
+		if info, err := os.Stat(output.File); err == nil && info.IsDir() {
+			return fmt.Errorf("%s=%s: this is a folder; name a file", output.Format, terminal.Safe(output.File))
+		}
+	}
+	return nil
+}
+
+// withdraw removes what earlier calls wrote to the files, when this one has
+// written nothing there: a later step of a CI job would take it for what was
+// found now. It returns the error that said so.
+func (o *outputs) withdraw(err error) error {
+	if err == nil || errors.Is(err, ErrSilent) {
+		return err
+	}
+	for _, output := range o.list {
+		if info, missing := os.Lstat(output.File); missing == nil && info.Mode().IsRegular() {
+			err = errors.Join(err, os.Remove(output.File))
+		}
+	}
+	return err
 }
 
 func severityWords() string {

@@ -49,6 +49,10 @@ func Review(ctx context.Context, st Streams, c config.Client, in ReviewInput) er
 	if err != nil {
 		return err
 	}
+	return out.withdraw(in.review(ctx, st, c, out))
+}
+
+func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, out *outputs) error {
 	target, err := in.target(st)
 	if err != nil {
 		return err

@@ -176,11 +176,71 @@ func TestReviewOutputs(t *testing.T) {
 
 func TestReviewOutputThatCanNotBeWritten(t *testing.T) {
 	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "dir")
+	require.NoError(t, os.Mkdir(dir, 0o755))
 	in := asked()
-	in.Output.Formats = []string{"json=" + filepath.Join(t.TempDir(), "none", "x")}
-	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in)
+	in.Output.Formats = []string{"json=" + filepath.Join(dir, "x")}
+	r := review(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.NoError(t, os.RemoveAll(dir))
+		fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}.ServeHTTP(w, r)
+	}), in)
 	require.ErrorContains(t, r.err, "the findings can't be written: json=")
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err), "a gate that shows nothing is no gate")
+}
+
+// A report of before does not stay where there is none now, for a later step
+// would take it for what was found.
+func TestReviewWithdrawsReports(t *testing.T) {
+	t.Parallel()
+	watch := fmt.Sprintf(updates, "complete")
+	for name, tt := range map[string]struct {
+		server fakeServer
+		change func(*cli.ReviewInput)
+		want   int
+		kept   bool
+	}{
+		"passed":         {fakeServer{review: strings.ReplaceAll(complete, "high", "low"), watch: watch}, nil, cli.ExitOK, true},
+		"did not pass":   {fakeServer{review: complete, watch: watch}, nil, cli.ExitFound, true},
+		"refused":        {fakeServer{status: http.StatusForbidden}, nil, cli.ExitUsage, false},
+		"service failed": {fakeServer{status: http.StatusInternalServerError}, nil, cli.ExitFailed, false},
+		"wrong":          {fakeServer{}, func(in *cli.ReviewInput) { in.Repo = "x" }, cli.ExitUsage, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			in := asked()
+			var files []string
+			for _, format := range []string{"sarif", "junit", "json"} {
+				file := filepath.Join(dir, format)
+				require.NoError(t, os.WriteFile(file, []byte("of before"), 0o600))
+				in.Output.Formats, files = append(in.Output.Formats, format+"="+file), append(files, file)
+			}
+			if tt.change != nil {
+				tt.change(&in)
+			}
+			r := review(t, tt.server, in)
+			assert.Equal(t, tt.want, cli.ExitCode(r.err), "%v", r.err)
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if !tt.kept {
+					require.ErrorIs(t, err, os.ErrNotExist)
+					continue
+				}
+				require.NoError(t, err)
+				assert.NotContains(t, string(text), "of before")
+			}
+		})
+	}
+
+	// What may be more than a report is let be.
+	dir := t.TempDir()
+	link, target := filepath.Join(dir, "link"), filepath.Join(dir, "target")
+	require.NoError(t, os.WriteFile(target, nil, 0o600))
+	require.NoError(t, os.Symlink(target, link))
+	in := asked()
+	in.Output.Formats = []string{"sarif=" + link, "json=" + os.DevNull}
+	require.Error(t, review(t, fakeServer{status: http.StatusForbidden}, in).err)
+	assert.FileExists(t, link)
 }
 
 func TestReviewUsage(t *testing.T) {
@@ -192,6 +252,10 @@ func TestReviewUsage(t *testing.T) {
 		`"0" is not a pull request number`:                                  func(in *cli.ReviewInput) { in.Number = "0" },
 		"which pull request?":                                               func(in *cli.ReviewInput) { in.Repo, in.Number = "", "" },
 		`--output: "html" is not a format`:                                  func(in *cli.ReviewInput) { in.Output.Formats = []string{"html"} },
+		"--output: sarif=none/x: there is no folder none":                   func(in *cli.ReviewInput) { in.Output.Formats = []string{"table", "sarif=none/x"} },
+		"--output: sarif=review.go/x: there is no folder review.go":         func(in *cli.ReviewInput) { in.Output.Formats = []string{"sarif=review.go/x"} },
+		"--output: json=report: this is a folder; name a file":              func(in *cli.ReviewInput) { in.Output.Formats = []string{"json=report"} },
+		"--output: two outputs have the format json":                        func(in *cli.ReviewInput) { in.Output.Formats = []string{"json=-", "json"} },
 		`--fail-on: "bad" is no severity; use critical, high, medium,`:      func(in *cli.ReviewInput) { in.Output.FailOn = "bad" },
 		`--suppressed: "x" is neither include nor omit`:                     func(in *cli.ReviewInput) { in.Output.Suppressed = "x" },
 		`--color: "x" is not auto, always or never`:                         func(in *cli.ReviewInput) { in.Output.Color = "x" },
@@ -233,12 +297,14 @@ func TestReviewPollsWhenTheStreamBreaks(t *testing.T) {
 
 func TestReviewJSON(t *testing.T) {
 	t.Parallel()
-	in := asked()
-	in.Output.Formats = []string{"json"}
-	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in)
-	require.ErrorIs(t, r.err, cli.ErrFound)
-	assert.JSONEq(t, complete, r.out)
-	assert.NotContains(t, r.out, "\x1b")
+	for _, format := range []string{"json", "json=-"} {
+		in := asked()
+		in.Output.Formats = []string{format}
+		r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in)
+		require.ErrorIs(t, r.err, cli.ErrFound)
+		assert.JSONEq(t, complete, r.out)
+		assert.NotContains(t, r.out, "\x1b")
+	}
 }
 
 func TestReviewFails(t *testing.T) {

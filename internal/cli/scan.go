@@ -50,10 +50,15 @@ const maxJobs = 1024
 // everything was scanned but what could not be read, which was told by then.
 // When ctx ends, so does Scan, within a second.
 func Scan(ctx context.Context, st Streams, in ScanInput) error {
-	if err := in.check(); err != nil {
+	out, err := in.outputs(st)
+	if err != nil {
 		return err
 	}
-	out, err := in.outputs(st)
+	return out.withdraw(in.scan(ctx, st, out))
+}
+
+func (in ScanInput) scan(ctx context.Context, st Streams, out *outputs) error {
+	err := in.check()
 	if err != nil {
 		return err
 	}
@@ -87,12 +92,22 @@ var errInterrupted = errors.New("interrupted; not everything was looked at")
 
 // lines says whether findings are written as they are found.
 func (in ScanInput) lines() bool {
-	return len(in.Output.Formats) == 1 && in.Output.Formats[0] == FormatLines
+	formats := in.Output.formats()
+	return len(formats) == 1 && formats[0] == FormatLines
 }
 
 // outputs reads what the flags say about the output.
 func (in ScanInput) outputs(st Streams) (*outputs, error) {
 	flags := in.Output
+	for _, f := range flags.Formats {
+		switch {
+		case !strings.HasPrefix(f, FormatLines):
+		case !in.lines():
+			return nil, Usagef("--output %s stands alone and writes to standard output", FormatLines)
+		case !in.All:
+			return nil, Usagef("--output %s needs --all; use json", FormatLines)
+		}
+	}
 	if in.lines() {
 		flags.Formats = nil
 	}
@@ -142,15 +157,8 @@ func (in ScanInput) check() error {
 		return Usagef("--ruleset: %q is neither %s nor %s; rules of an organization are on a server", in.Ruleset, RulesetDefault, RulesetRepository)
 	case in.Ruleset == RulesetDefault && in.NoDefaults:
 		return Usagef("--ruleset %s and --no-default-rules leave no rule", RulesetDefault)
-	case in.lines() && !in.All:
-		return Usagef("--output %s needs --all; use json", FormatLines)
 	case in.Jobs < 0 || in.Jobs > maxJobs:
 		return Usagef("--jobs must be from 1 to %d, or 0 for the number of processors", maxJobs)
-	}
-	for _, f := range in.Output.Formats {
-		if strings.HasPrefix(f, FormatLines) && !in.lines() {
-			return Usagef("--output %s stands alone and writes to standard output", FormatLines)
-		}
 	}
 	info, err := os.Stat(in.place())
 	switch {

@@ -187,7 +187,7 @@ func TestScanOfAPart(t *testing.T) {
 
 	require.NoError(t, os.Mkdir(filepath.Join(root, ".git"), 0o755))
 	says := func(path string) string {
-		return "not applying " + rules + ", the rules file of the whole repository, whose globs do not fit paths that begin at " + path + "; --rules applies it anyway\n"
+		return "not applying " + rules + ", the rules file of the whole repository, whose globs do not fit paths from " + path + " on; --rules applies it anyway\n"
 	}
 	for _, part := range []string{web, filepath.Join(root, "main.py"), filepath.Join(root, "lib"), link} {
 		r := scanLocally(t, all(part))
@@ -315,6 +315,7 @@ func TestScanUsage(t *testing.T) {
 		"lines of changes": {scanInput(func(in *cli.ScanInput) { in.Path, in.Output.Formats = root, []string{"jsonl"} }), "--output jsonl needs --all"},
 		"lines and more":   {all(root, formats("jsonl", "table")), "--output jsonl stands alone"},
 		"lines to a file":  {all(root, formats("jsonl=x")), "--output jsonl stands alone"},
+		"no such file":     {all(root, formats("json=none/x")), "--output: json=none/x: there is no folder none"},
 		"threshold":        {all(root, set(func(in *cli.ScanInput) { in.Output.FailOn = "bad" })), `--fail-on: "bad" is no severity; use critical,`},
 		"ruleset":          {all(root, set(func(in *cli.ScanInput) { in.Ruleset = "custom" })), `--ruleset: "custom" is neither default nor repository; rules of an organization are on a server`},
 		"no ruleset":       {all(root, noDefaults, set(func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault })), "leave no rule"},
@@ -356,6 +357,25 @@ func TestScanLeavesOutItsReports(t *testing.T) {
 	r := scanLocally(t, all(root))
 	require.NoError(t, r.err)
 	assert.Contains(t, r.out, "r.json", "what no report of this scan is written to is looked at")
+}
+
+// A report of before does not stay where there is none now.
+func TestScanWithdrawsReports(t *testing.T) {
+	t.Parallel()
+	root := project(t)
+	file := filepath.Join(t.TempDir(), "r.sarif")
+	output := func(in *cli.ScanInput) { in.Output.Formats = []string{"sarif=" + file} }
+	for name, in := range map[string]cli.ScanInput{
+		"no folder":     all(filepath.Join(root, "none"), output),
+		"no rules file": all(root, output, withRules("none.yml")),
+		"no repository": scanInput(func(in *cli.ScanInput) { in.Path = root; output(in) }),
+	} {
+		require.NoError(t, scanLocally(t, all(root, output)).err, name)
+		assert.FileExists(t, file)
+		r := scanLocally(t, in)
+		assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err), name)
+		assert.NoFileExists(t, file, name)
+	}
 }
 
 // full is an output that has no room.
