@@ -72,8 +72,12 @@ func errNoRules() error {
 // rules would look at nothing, and nobody would know.
 func tellUnapplied(st Streams, path string) {
 	if file := rulesFileAbove(path); file != "" {
-		tellLine(st, "not applying %s, the rules file of the whole repository, whose globs do not fit paths that begin at %s; --rules applies it anyway",
-			terminal.Safe(file), terminal.Safe(path))
+		from := terminal.Safe(path)
+		if filepath.Clean(path) == "." {
+			from = "this folder"
+		}
+		tellLine(st, "not applying %s, the rules file of the whole repository, whose globs do not fit paths from %s on; --rules applies it anyway",
+			terminal.Safe(file), from)
 	}
 }
 

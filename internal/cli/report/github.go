@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -20,17 +21,21 @@ import (
 func writeGitHub(w io.Writer, r Report, _ Style) error {
 	list := slices.Clone(r.Review.Findings)
 	slices.SortStableFunc(list, func(a, b review.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
-	var b strings.Builder
+	out := bufio.NewWriterSize(w, 64<<10)
 	for _, f := range list {
-		if r.considered(f) {
-			b.WriteString(annotation(f) + "\n")
+		if !r.considered(f) {
+			continue
+		}
+		if _, err := out.WriteString(annotation(f) + "\n"); err != nil {
+			return err
 		}
 	}
 	if !r.complete() {
-		b.WriteString("::error title=prwarden::" + commandData(r.Summary()) + "\n")
+		if _, err := out.WriteString("::error title=prwarden::" + commandData(r.Summary()) + "\n"); err != nil {
+			return err
+		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return out.Flush()
 }
 
 func annotation(f review.Finding) string {

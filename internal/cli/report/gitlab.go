@@ -3,10 +3,9 @@ package report
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/review"
@@ -36,23 +35,34 @@ type issueLines struct {
 // writeGitLab writes a code quality report. It has all findings: GitLab itself
 // compares it with that of the target branch.
 func writeGitLab(w io.Writer, r Report, _ Style) error {
-	list := make([]issue, 0, len(r.Review.Findings))
-	for _, f := range r.Review.Findings {
-		list = append(list, issue{
-			Description: strings.ToValidUTF8(f.Message, "\uFFFD"),
-			CheckName:   f.RuleID,
-			Fingerprint: issueFingerprint(f),
-			Severity:    issueSeverity(f.Severity),
-			Location: issueLocation{
-				Path:  strings.ToValidUTF8(f.File, "\uFFFD"),
-				Lines: issueLines{Begin: max(f.Line, 1), End: f.EndLine},
-			},
-		})
+	out := newJSONWriter(w)
+	if err := writeArray(out, issues(r.Review.Findings)); err != nil {
+		return err
 	}
-	g := newGuard(w)
-	e := json.NewEncoder(g)
-	e.SetIndent("", "  ")
-	return errors.Join(e.Encode(list), g.Flush())
+	return out.end()
+}
+
+func issues(list []review.Finding) iter.Seq[issue] {
+	return func(yield func(issue) bool) {
+		for _, f := range list {
+			if !yield(newIssue(f)) {
+				return
+			}
+		}
+	}
+}
+
+func newIssue(f review.Finding) issue {
+	return issue{
+		Description: strings.ToValidUTF8(f.Message, "\uFFFD"),
+		CheckName:   f.RuleID,
+		Fingerprint: issueFingerprint(f),
+		Severity:    issueSeverity(f.Severity),
+		Location: issueLocation{
+			Path:  strings.ToValidUTF8(f.File, "\uFFFD"),
+			Lines: issueLines{Begin: max(f.Line, 1), End: f.EndLine},
+		},
+	}
 }
 
 // issueFingerprint must be there, and differ from those of others.

@@ -1,27 +1,35 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 )
 
-// guard makes JSON that goes through it safe to print: no text in it can drive
-// a terminal or be a command to a CI service, and it means the same.
+// guard makes text of several lines that goes through it safe to print, and holds
+// no more of it than a line.
 type guard struct {
-	w       io.Writer
+	w       *bufio.Writer
+	safe    func(lines []byte) string
 	pending []byte // of a line that has not ended
 }
 
-func newGuard(w io.Writer) *guard { return &guard{w: w} }
+// newGuard returns the guard of JSON: no text in it can drive a terminal or be a
+// command to a CI service, and it means the same.
+func newGuard(w io.Writer) *guard { return guardWith(w, terminal.SafeJSON) }
+
+func guardWith(w io.Writer, safe func(lines []byte) string) *guard {
+	return &guard{w: bufio.NewWriterSize(w, 64<<10), safe: safe}
+}
 
 // Write passes on the lines that have ended.
 func (g *guard) Write(p []byte) (int, error) {
 	end := bytes.LastIndexByte(p, '\n') + 1
 	if end > 0 {
 		g.pending = append(g.pending, p[:end]...)
-		if err := g.Flush(); err != nil {
+		if err := g.pass(); err != nil {
 			return 0, err
 		}
 	}
@@ -29,13 +37,16 @@ func (g *guard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+func (g *guard) pass() error {
+	_, err := g.w.WriteString(g.safe(g.pending))
+	g.pending = g.pending[:0]
+	return err
+}
+
 // Flush passes on what is left.
 func (g *guard) Flush() error {
-	text := g.pending
-	g.pending = nil
-	if len(text) == 0 {
-		return nil
+	if err := g.pass(); err != nil {
+		return err
 	}
-	_, err := io.WriteString(g.w, terminal.SafeJSON(text))
-	return err
+	return g.w.Flush()
 }

@@ -5,32 +5,96 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
+	"slices"
 
 	"github.com/prwarden/prwarden/internal/cli/restclient"
+	"github.com/prwarden/prwarden/internal/review"
 )
 
 // writeJSON writes the review as the API answers it.
 func writeJSON(w io.Writer, r Report, _ Style) error {
-	text := r.JSON
-	if text == nil {
-		answer := restclient.Encode(r.Review)
-		if r.FailOn != 0 && r.complete() {
-			answer.Verdict = &restclient.Verdict{Outcome: "pass", Threshold: r.FailOn.String()}
-			if r.Fails() {
-				answer.Verdict.Outcome = "fail"
-			}
+	out := newJSONWriter(w)
+	if r.JSON == nil {
+		if err := writeAnswer(out, r); err != nil {
+			return err
 		}
-		var err error
-		if text, err = json.Marshal(answer); err != nil {
+		return out.end()
+	}
+	if !json.Valid(r.JSON) { // before the first byte is written
+		return errors.New("what the server answered is not JSON")
+	}
+	for piece := range slices.Chunk(r.JSON, 32<<10) {
+		if _, err := out.Write(piece); err != nil {
 			return err
 		}
 	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, bytes.TrimSpace(text), "", "  "); err != nil {
+	return out.end()
+}
+
+// writeAnswer writes the answer that a review would be. Its lists, which are
+// nearly all of it, are written an item at a time in the places of empty ones: a
+// name that is escaped six times as long as it was would be in each finding.
+func writeAnswer(w io.Writer, r Report) error {
+	head := r.Review
+	head.Findings, head.Skipped, head.Suppressed, head.Fixed = nil, nil, nil, nil
+	answer := restclient.Encode(head)
+	if r.FailOn != 0 && r.complete() {
+		answer.Verdict = &restclient.Verdict{Outcome: "pass", Threshold: r.FailOn.String()}
+		if r.Fails() {
+			answer.Verdict.Outcome = "fail"
+		}
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
 		return err
 	}
-	indented.WriteByte('\n')
-	g := newGuard(w)
-	_, err := g.Write(indented.Bytes())
-	return errors.Join(err, g.Flush())
+	for _, list := range []struct {
+		name  string
+		write func() error
+	}{
+		{"findings", func() error { return writeArray(w, encodedFindings(r.Review.Findings)) }},
+		{"skipped", func() error { return writeArray(w, encodedSkips(r.Review.Skipped)) }},
+		{"suppressed", func() error { return writeArray(w, encodedFindings(r.Review.Suppressed)) }},
+		{"fixed", func() error { return writeArray(w, encodedFindings(r.Review.Fixed)) }},
+	} {
+		key := []byte(`"` + list.name + `":[]`) // in no text, where quotes are escaped
+		i := bytes.Index(text, key) + len(key) - len("[]")
+		if _, err := w.Write(text[:i]); err != nil {
+			return err
+		}
+		if err := list.write(); err != nil {
+			return err
+		}
+		text = text[i+len("[]"):]
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// few is how many items are encoded at once.
+const few = 16
+
+func encodedFindings(list []review.Finding) iter.Seq[restclient.Finding] {
+	return func(yield func(restclient.Finding) bool) {
+		for part := range slices.Chunk(list, few) {
+			for _, f := range restclient.Encode(review.Review{Findings: part}).Findings {
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func encodedSkips(list []review.Skip) iter.Seq[restclient.Skip] {
+	return func(yield func(restclient.Skip) bool) {
+		for part := range slices.Chunk(list, few) {
+			for _, s := range restclient.Encode(review.Review{Skipped: part}).Skipped {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	}
 }

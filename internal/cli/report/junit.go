@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -13,25 +14,6 @@ import (
 // The elements of JUnit's reports that GitLab, Jenkins and CircleCI read
 // (https://docs.gitlab.com/ci/testing/unit_test_reports/,
 // https://github.com/jenkinsci/xunit-plugin, https://circleci.com/docs/collect-test-data/).
-type testSuites struct {
-	XMLName  xml.Name    `xml:"testsuites"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Suites   []testSuite `xml:"testsuite"`
-}
-
-type testSuite struct {
-	Name     string     `xml:"name,attr"`
-	Tests    int        `xml:"tests,attr"`
-	Failures int        `xml:"failures,attr"`
-	Errors   int        `xml:"errors,attr"`
-	Skipped  int        `xml:"skipped,attr"`
-	Cases    []testCase `xml:"testcase"`
-}
-
 type testCase struct {
 	Name      string   `xml:"name,attr"`
 	ClassName string   `xml:"classname,attr"`
@@ -47,67 +29,157 @@ type outcome struct {
 	Text    string `xml:",chardata"`
 }
 
+// testSuite is the cases of a file. They are made when they are written, as
+// each has the file's name three times.
+type testSuite struct {
+	file       string
+	findings   []review.Finding
+	suppressed []review.Finding
+	own        *testCase // about no finding
+}
+
 // writeJUnit writes a suite for each file and a case for each finding. Those
 // that reach the threshold failed; the others, and those that are suppressed,
 // are skipped, since a case can't have failed a little.
 func writeJUnit(w io.Writer, r Report, _ Style) error {
-	all := testSuites{Name: "prwarden " + terminal.Safe(r.Of)}
-	index := map[string]int{}
-	add := func(file string, c testCase) {
-		i, ok := index[file]
-		if !ok {
-			i = len(all.Suites)
-			index[file] = i
-			all.Suites = append(all.Suites, testSuite{Name: terminal.Safe(file)})
+	suites := testSuites(r)
+	var all outcomes
+	for _, s := range suites {
+		all.add(s.outcomes(r))
+	}
+	out := guardWith(w, safeXML)
+	e := xml.NewEncoder(out)
+	e.Indent("", "  ")
+	if _, err := io.WriteString(out, xml.Header); err != nil {
+		return err
+	}
+	start := all.element("testsuites", "prwarden "+terminal.Safe(r.Of))
+	if err := e.EncodeToken(start); err != nil {
+		return err
+	}
+	for _, s := range suites {
+		if err := s.encode(e, r); err != nil {
+			return err
 		}
-		all.Suites[i].Cases = append(all.Suites[i].Cases, c)
+	}
+	if err := e.EncodeToken(start.End()); err != nil {
+		return err
+	}
+	if err := e.Close(); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(out, "\n"); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// safeXML keeps what can't drive a terminal from being a command to a CI
+// service.
+func safeXML(lines []byte) string {
+	return strings.ReplaceAll(string(lines), "##[", "##&#91;")
+}
+
+// testSuites are the suites in the order in which their files come up.
+func testSuites(r Report) []*testSuite {
+	var list []*testSuite
+	byFile := map[string]*testSuite{}
+	of := func(file string) *testSuite {
+		s := byFile[file]
+		if s == nil {
+			s = &testSuite{file: file}
+			byFile[file] = s
+			list = append(list, s)
+		}
+		return s
 	}
 	for _, f := range r.Review.Findings {
-		add(f.File, newCase(r, f))
+		s := of(f.File)
+		s.findings = append(s.findings, f)
 	}
 	for _, f := range r.Review.Suppressed {
-		add(f.File, suppressedCase(f))
+		s := of(f.File)
+		s.suppressed = append(s.suppressed, f)
 	}
 	switch {
 	case !r.complete():
-		add("prwarden", testCase{Name: "review", ClassName: "prwarden", Error: &outcome{Message: r.Summary()}})
-	case len(all.Suites) == 0:
+		of("prwarden").own = &testCase{Name: "review", ClassName: "prwarden", Error: &outcome{Message: r.Summary()}}
+	case len(list) == 0:
 		// Jenkins takes a report without a case for a broken one.
-		add("prwarden", testCase{Name: "no findings", ClassName: "prwarden"})
+		of("prwarden").own = &testCase{Name: "no findings", ClassName: "prwarden"}
 	}
-	for i := range all.Suites {
-		s := &all.Suites[i]
-		s.count()
-		all.Tests += s.Tests
-		all.Failures += s.Failures
-		all.Errors += s.Errors
-		all.Skipped += s.Skipped
-	}
-	text, err := xml.MarshalIndent(all, "", "  ")
-	if err != nil {
+	return list
+}
+
+func (s *testSuite) encode(e *xml.Encoder, r Report) error {
+	file := terminal.Safe(s.file)
+	start := s.outcomes(r).element("testsuite", file)
+	if err := e.EncodeToken(start); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, xml.Header+strings.ReplaceAll(string(text), "##[", "##&#91;")+"\n")
-	return err
-}
-
-func (s *testSuite) count() {
-	s.Tests = len(s.Cases)
-	for _, c := range s.Cases {
-		switch {
-		case c.Failure != nil:
-			s.Failures++
-		case c.Error != nil:
-			s.Errors++
-		case c.Skipped != nil:
-			s.Skipped++
+	name := xml.StartElement{Name: xml.Name{Local: "testcase"}}
+	for _, f := range s.findings {
+		if err := e.EncodeElement(newCase(r, f, file), name); err != nil {
+			return err
 		}
 	}
+	for _, f := range s.suppressed {
+		if err := e.EncodeElement(suppressedCase(f, file), name); err != nil {
+			return err
+		}
+	}
+	if s.own != nil {
+		if err := e.EncodeElement(s.own, name); err != nil {
+			return err
+		}
+	}
+	return e.EncodeToken(start.End())
 }
 
-// newCase is a finding as a case. Its name has the place, as names must differ.
-func newCase(r Report, f review.Finding) testCase {
-	file, message := terminal.Safe(f.File), safeText(f.Message)
+// outcomes counts cases.
+type outcomes struct{ tests, failures, errors, skipped int }
+
+func (s *testSuite) outcomes(r Report) outcomes {
+	o := outcomes{tests: len(s.findings) + len(s.suppressed), skipped: len(s.suppressed)}
+	for _, f := range s.findings {
+		if r.fails(f) {
+			o.failures++
+		} else {
+			o.skipped++
+		}
+	}
+	if s.own != nil {
+		o.tests++
+		if s.own.Error != nil {
+			o.errors++
+		}
+	}
+	return o
+}
+
+func (o *outcomes) add(more outcomes) {
+	o.tests += more.tests
+	o.failures += more.failures
+	o.errors += more.errors
+	o.skipped += more.skipped
+}
+
+// element begins what has so many cases.
+func (o outcomes) element(element, name string) xml.StartElement {
+	start := xml.StartElement{Name: xml.Name{Local: element}, Attr: []xml.Attr{{Name: xml.Name{Local: "name"}, Value: name}}}
+	for _, c := range []struct {
+		name string
+		n    int
+	}{{"tests", o.tests}, {"failures", o.failures}, {"errors", o.errors}, {"skipped", o.skipped}} {
+		start.Attr = append(start.Attr, xml.Attr{Name: xml.Name{Local: c.name}, Value: strconv.Itoa(c.n)})
+	}
+	return start
+}
+
+// newCase is a finding as a case. Its name has the place, as names must differ;
+// file is what it is in, as it is shown.
+func newCase(r Report, f review.Finding, file string) testCase {
+	message := safeText(f.Message)
 	c := testCase{Name: fmt.Sprintf("%s at %s", terminal.Safe(f.RuleID), place(f)), ClassName: file, File: file}
 	if r.fails(f) {
 		text := fmt.Sprintf("%s:%s: %s: %s (%s)", file, place(f), f.Severity, message, terminal.Safe(f.RuleID))
@@ -128,8 +200,8 @@ func newCase(r Report, f review.Finding) testCase {
 	return c
 }
 
-func suppressedCase(f review.Finding) testCase {
-	file, why := terminal.Safe(f.File), "suppressed by a comment"
+func suppressedCase(f review.Finding, file string) testCase {
+	why := "suppressed by a comment"
 	if s := f.Suppression; s != nil && s.Reason != "" {
 		why += ": " + safeText(s.Reason)
 	}

@@ -57,6 +57,9 @@ func List(ctx context.Context, st cli.Streams, in ListInput) error {
 	return nil
 }
 
+// minMessage is the least of a message that is shown beside the rule.
+const minMessage = 20
+
 func printList(p page, list []known) {
 	longest, off := 0, 0
 	for _, k := range list {
@@ -72,7 +75,12 @@ func printList(p page, list []known) {
 			message = "(off) " + message
 		}
 		text := terminal.Safe(strings.Join(strings.Fields(message), " "))
-		p.printf("%s  %s  %s\n", p.severity(k.severity(), severity), terminal.Pad(k.FullID(), longest), terminal.Cut(text, max(p.width-longest-12, 20)))
+		severity = p.severity(k.severity(), severity)
+		if room := p.width - longest - 12; room >= minMessage {
+			p.printf("%s  %s  %s\n", severity, terminal.Pad(k.FullID(), longest), terminal.Cut(text, room))
+		} else {
+			p.printf("%s  %s\n%10s%s\n", severity, k.FullID(), "", terminal.Cut(text, p.width-10))
+		}
 	}
 	text := count(len(list), "rule")
 	if off > 0 {

@@ -180,6 +180,13 @@ func TestList(t *testing.T) {
 		assert.LessOrEqual(t, terminal.Columns(line), 101)
 	}
 
+	p = printed{columns: 60}
+	require.NoError(t, rules.List(t.Context(), p.streams(), rules.ListInput{File: file, Look: text()}))
+	assert.Regexp(t, `(?m)^warning   custom/no-print\n          Use the logger\.$`, p.out.String())
+	for line := range strings.Lines(p.out.String()) {
+		assert.LessOrEqual(t, terminal.Columns(line), 61)
+	}
+
 	p = printed{}
 	require.NoError(t, rules.List(t.Context(), p.streams(), rules.ListInput{File: file, Severity: "high", Category: "security", Look: asJSON()}))
 	var got struct {
