@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -102,7 +104,9 @@ func TestUsageErrors(t *testing.T) {
 		{"no name", nil, []string{"keys", "create", "--org", "acme"}, []string{"--org and --name are required"}},
 		{"scan of two", nil, []string{"scan", "a", "b"}, []string{"give one PATH", "See `prwarden scan --help`"}},
 		{"scan of two kinds", nil, []string{"scan", "--all", "--staged"}, []string{"--all, --staged and --base exclude each other"}},
-		{"scan of nothing", nil, []string{"scan", ""}, []string{"the PATH is empty"}},
+		{"scan of nothing", nil, []string{"scan", ""}, []string{"argument 1 is empty"}},
+		{"review of nothing", nil, []string{"review", "", ""}, []string{"argument 1 is empty"}},
+		{"test of nothing", nil, []string{"rules", "test", "rules.yml", ""}, []string{"argument 2 is empty"}},
 		{"scanner open to all", nil, []string{"scanner", "--grpc-addr", ":0"}, []string{"--insecure"}},
 	}
 	for _, tt := range tests {
@@ -116,6 +120,42 @@ func TestUsageErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A flag with nothing in it is not taken for one that was left out, in no command.
+func TestEmptyFlags(t *testing.T) {
+	t.Parallel()
+	needed := map[string][]string{
+		"prwarden backup": {"x"}, "prwarden restore": {"x"}, "prwarden completion": {"bash"}, "prwarden keys revoke": {"x"},
+		"prwarden organizations purge": {"x"}, "prwarden rules explain": {"x"}, "prwarden rules try": {"x", "x"},
+	}
+	for _, cmd := range commands(newRoot(cli.Streams{})) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.NoOptDefVal != "" || slices.Contains(mayBeEmpty(), cmd.Name()+" "+f.Name) {
+				return
+			}
+			t.Run(cmd.CommandPath()+" --"+f.Name, func(t *testing.T) {
+				t.Parallel()
+				args := append(strings.Fields(cmd.CommandPath())[1:], "--"+f.Name, "")
+				code, out, errs := prwarden(t, nil, append(args, needed[cmd.CommandPath()]...)...)
+				assert.Equal(t, cli.ExitUsage, code)
+				assert.Empty(t, out)
+				assert.Regexp(t, `^prwarden: (invalid argument "" for "(-\w, )?|)--`+f.Name+`( is empty|" flag)`, errs)
+			})
+		})
+	}
+}
+
+// What may be empty is a flag that there is.
+func TestMayBeEmpty(t *testing.T) {
+	t.Parallel()
+	var flags []string
+	for _, cmd := range commands(newRoot(cli.Streams{})) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, cmd.Name()+" "+f.Name) })
+	}
+	assert.Subset(t, flags, mayBeEmpty())
+	_, _, errs := prwarden(t, nil, "review", "acme/web", "1", "--ruleset=")
+	assert.Contains(t, errs, "no API key")
 }
 
 func TestVersion(t *testing.T) {

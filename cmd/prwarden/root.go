@@ -29,7 +29,9 @@ REST and a gRPC API.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// Of this and all other commands, which have none of their own.
+		PersistentPreRunE: refuseEmpty,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("prwarden {{.Version}}\n") // as the first line of the command version
 	root.SetOut(st.Out)

@@ -45,9 +45,7 @@ scan did not go through.`,
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				if in.Path = args[0]; in.Path == "" {
-					return cli.Usagef("the PATH is empty; leave it out for the whole repository")
-				}
+				in.Path = args[0]
 			}
 			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
