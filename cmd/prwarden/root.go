@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/cli"
@@ -36,7 +38,7 @@ REST and a gRPC API.`,
 	root.SetVersionTemplate("prwarden {{.Version}}\n") // as the first line of the command version
 	root.SetOut(st.Out)
 	root.SetErr(st.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &cli.UsageError{Err: err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.SetHelpFunc(manual.Help)
 	root.SetUsageFunc(manual.Usage)
 	root.CompletionOptions.DisableDefaultCmd = true // there is our own
@@ -91,6 +93,25 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	return cli.Usagef("unknown command %q", args[0])
+}
+
+// flagError says what is wrong with flags, in other words than the functions
+// that read numbers have.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return &cli.UsageError{Err: err}
+	}
+	name, value := invalid.GetFlag().Name, invalid.GetValue()
+	switch invalid.GetFlag().Value.Type() {
+	case "bool":
+		return cli.Usagef("--%s: %q is neither true nor false", name, value)
+	case "int":
+		return cli.Usagef("--%s: %q is no number", name, value)
+	case "duration":
+		return cli.Usagef("--%s: %q is no time; write it with a unit, such as 90s or 30m", name, value)
+	}
+	return &cli.UsageError{Err: err}
 }
 
 // args wraps a check of arguments, so that its error is one of usage.
