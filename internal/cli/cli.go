@@ -26,6 +26,21 @@ func (s Streams) Lookup(name string) string {
 	return ""
 }
 
+// Checked is a writer that keeps its first error, and writes nothing after it.
+// It is for text that is printed in many places, none of which looks.
+type Checked struct {
+	To  io.Writer
+	Err error
+}
+
+// Write writes to To.
+func (c *Checked) Write(p []byte) (n int, err error) {
+	if c.Err == nil {
+		n, c.Err = c.To.Write(p)
+	}
+	return n, c.Err
+}
+
 // Exit codes of the program.
 const (
 	ExitOK     = 0

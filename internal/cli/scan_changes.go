@@ -58,6 +58,9 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	if in.NoDefaults && len(result.RulesFile) == 0 && result.RulesFileValid {
 		return errNoRules()
 	}
+	if result.FilesTotal == 0 && in.Base == "" && !in.Staged {
+		tellLine(st, "There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
+	}
 	err = out.show(report.Report{
 		Review: localReview(result),
 		Of:     fmt.Sprintf("%s in %s", in.looked(result.FilesTotal), seconds(time.Since(began))),

@@ -84,6 +84,7 @@ func Check(ctx context.Context, st cli.Streams, in CheckInput) error {
 			}
 			c.print(p)
 		}
+		err = p.end()
 	}
 	if err == nil && wrong {
 		return cli.ErrFound

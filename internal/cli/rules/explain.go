@@ -47,8 +47,9 @@ func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
 	if in.Look.Output == OutputJSON {
 		return writeJSON(st.Out, all[i].describe())
 	}
-	all[i].explain(newPage(st, in.Look))
-	return nil
+	p := newPage(st, in.Look)
+	all[i].explain(p)
+	return p.end()
 }
 
 // label is the width of the words on the left.

@@ -45,7 +45,7 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 		return nil, err
 	}
 	if !c.Valid {
-		page{w: st.Err}.printf("%s has mistakes, so some of it may be missing here; `prwarden rules check` names them\n", terminal.Safe(path))
+		page{w: &cli.Checked{To: st.Err}}.printf("%s has mistakes, so some of it may be missing here; `prwarden rules check` names them\n", terminal.Safe(path))
 	}
 	if file == nil {
 		return list, nil

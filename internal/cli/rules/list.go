@@ -53,8 +53,9 @@ func List(ctx context.Context, st cli.Streams, in ListInput) error {
 		}
 		return writeJSON(st.Out, map[string]any{"rules": described})
 	}
-	printList(newPage(st, in.Look), list)
-	return nil
+	p := newPage(st, in.Look)
+	printList(p, list)
+	return p.end()
 }
 
 // minMessage is the least of a message that is shown beside the rule.

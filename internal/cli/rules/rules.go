@@ -42,14 +42,14 @@ func (l Look) check() error {
 
 // page is where text for people goes.
 type page struct {
-	w     io.Writer
+	w     *cli.Checked
 	paint terminal.Painter
 	width int
 	live  bool // a terminal, whose lines break anywhere
 }
 
 func newPage(st cli.Streams, l Look) page {
-	return page{w: st.Out, paint: terminal.Painter(terminal.Colors(st.Out, l.Color, st.Lookup)), width: terminal.Width(st.Out, st.Lookup("COLUMNS")), live: terminal.Is(st.Out)}
+	return page{w: &cli.Checked{To: st.Out}, paint: terminal.Painter(terminal.Colors(st.Out, l.Color, st.Lookup)), width: terminal.Width(st.Out, st.Lookup("COLUMNS")), live: terminal.Is(st.Out)}
 }
 
 // printf prints lines of Safe parts, none of which a CI service takes for a
@@ -58,6 +58,14 @@ func (p page) printf(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
 		fmt.Fprint(p.w, terminal.GuardLine(line))
 	}
+}
+
+// end says whether all was printed.
+func (p page) end() error {
+	if p.w.Err != nil {
+		return fmt.Errorf("the output can't be written: %w", p.w.Err)
+	}
+	return nil
 }
 
 // wrapped prints text in lines that fit, each after a lead.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/stretchr/testify/require"
 )
 
@@ -104,6 +106,6 @@ func TestExcerpt(t *testing.T) {
 func TestPageGuardsEachLine(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	page{w: &out}.printf("%s: fine.\n%s\n\n", "::error title=x::rules.yml", " ::b")
+	page{w: &cli.Checked{To: &out}}.printf("%s: fine.\n%s\n\n", "::error title=x::rules.yml", " ::b")
 	assert.Equal(t, "\\x3a:error title=x::rules.yml: fine.\n \\x3a:b\n\n", out.String())
 }

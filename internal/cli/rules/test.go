@@ -100,6 +100,7 @@ func Test(ctx context.Context, st cli.Streams, in TestInput) error {
 		err = s.writeJSON(st.Out)
 	} else {
 		s.print(p, in.Verbose)
+		err = p.end()
 	}
 	if err == nil && slices.ContainsFunc(s.results, func(t tested) bool { return len(t.Failures) > 0 }) {
 		return cli.ErrFound
@@ -139,6 +140,7 @@ func (s *suite) load(ctx context.Context, st cli.Streams, in TestInput, p page) 
 			} else {
 				c.Problems = slices.DeleteFunc(c.Problems, func(x problem) bool { return x.Severity == isWarning })
 				c.print(p)
+				err = p.end()
 			}
 			if err == nil {
 				err = cli.ErrFound

@@ -198,7 +198,7 @@ func (t *trial) end(st cli.Streams, r rule.Rule) error {
 		})
 	}
 	p := t.page
-	p.w = st.Err
+	p.w = &cli.Checked{To: st.Err}
 	p.paint = terminal.Painter(terminal.Colors(st.Err, t.in.Look.Color, st.Lookup))
 	text := fmt.Sprintf("%s in %d of %s", countMatches(t.hits), t.hitFiles, count(t.files, "file"))
 	if t.hits > t.shown {
@@ -215,7 +215,7 @@ func (t *trial) end(st cli.Streams, r rule.Rule) error {
 	if cost.Advice != "" {
 		p.wrapped("  ", cost.Advice)
 	}
-	return nil
+	return t.page.end()
 }
 
 func countMatches(n int) string {
