@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -143,7 +144,7 @@ func TestEmptyFlags(t *testing.T) {
 				code, out, errs := prwarden(t, nil, append(args, needed[cmd.CommandPath()]...)...)
 				assert.Equal(t, cli.ExitUsage, code)
 				assert.Empty(t, out)
-				assert.Regexp(t, `^prwarden: (invalid argument "" for "(-\w, )?|)--`+f.Name+`( is empty|" flag)`, errs)
+				assert.Regexp(t, `^prwarden: --`+f.Name+`( is empty|: "" is no )`, errs)
 			})
 		})
 	}
@@ -159,6 +160,29 @@ func TestMayBeEmpty(t *testing.T) {
 	assert.Subset(t, flags, mayBeEmpty())
 	_, _, errs := prwarden(t, nil, "review", "acme/web", "1", "--ruleset=")
 	assert.Contains(t, errs, "no API key")
+}
+
+// full is an output that has no room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// What could not be printed has not gone well.
+func TestFullOutput(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"--help", "rules", "rules try --help", "--version", "version", "completion bash", "completion zsh",
+		"rules list", "rules explain security/no-eval", "rules test", "rules schema", "rules try package main.go",
+		"rules check ../../internal/difftest/cmd/scancheck/probes.yml", "rules check ../../internal/difftest/cmd/scancheck/probes.yml --output json",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			var errs strings.Builder
+			code := run(t.Context(), cli.Streams{Out: full{}, Err: &errs}, strings.Fields(args))
+			assert.Equal(t, cli.ExitFailed, code)
+			assert.Contains(t, errs.String(), "no space left on device")
+		})
+	}
 }
 
 func TestVersion(t *testing.T) {

@@ -36,7 +36,6 @@ REST and a gRPC API.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("prwarden {{.Version}}\n") // as the first line of the command version
-	root.SetOut(st.Out)
 	root.SetErr(st.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.SetHelpFunc(manual.Help)
