@@ -1,6 +1,7 @@
 package plainyaml
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -95,24 +96,52 @@ func (p *parser) double(number int, text string) (n *yaml.Node, rest string) {
 			}
 			return n, text[i+1:]
 		case '\\':
-			if i+1 == len(text) {
+			c, size := escape(text[i+1:])
+			if size == 0 {
 				return nil, ""
 			}
-			which := strings.IndexByte(`\"nt`, text[i+1])
-			if which < 0 {
-				return nil, ""
-			}
-			before = append(append(before, text[from:i]...), "\\\"\n\t"[which])
-			i++
+			before = utf8.AppendRune(append(before, text[from:i]...), c)
+			i += size
 			from = i + 1
 		}
 	}
 	return nil, ""
 }
 
+// escape reads what follows a backslash, one of the most frequent escapes. size is
+// 0 for any other.
+func escape(text string) (c rune, size int) {
+	if text == "" {
+		return 0, 0
+	}
+	digits := 0
+	switch text[0] {
+	case '\\', '"':
+		return rune(text[0]), 1
+	case 'n':
+		return '\n', 1
+	case 'r':
+		return '\r', 1
+	case 't':
+		return '\t', 1
+	case 'x':
+		digits = 2
+	case 'u':
+		digits = 4
+	}
+	if digits == 0 || len(text) <= digits {
+		return 0, 0
+	}
+	n, err := strconv.ParseUint(text[1:1+digits], 16, 32)
+	if err != nil || !utf8.ValidRune(rune(n)) {
+		return 0, 0
+	}
+	return rune(n), 1 + digits
+}
+
 // flow reads what is between brackets or braces, of which the first is read.
 func (p *parser) flow(n *yaml.Node, end byte, text string) (_ *yaml.Node, rest string) {
-	text = strings.TrimLeft(text, " ")
+	text = p.goOn(text)
 	if text != "" && text[0] == end {
 		return n, text[1:]
 	}
@@ -122,17 +151,17 @@ func (p *parser) flow(n *yaml.Node, end byte, text string) (_ *yaml.Node, rest s
 			if !ok {
 				return nil, ""
 			}
-			k := p.node(yaml.ScalarNode, n.Line)
+			k := p.node(yaml.ScalarNode, p.next().number)
 			k.Value = name
 			n.Content = append(n.Content, k)
 			text = value
 		}
-		value, after := p.flowValue(n.Line, text)
+		value, after := p.flowValue(p.next().number, text)
 		if value == nil {
 			return nil, ""
 		}
 		n.Content = append(n.Content, value)
-		after = strings.TrimLeft(after, " ")
+		after = p.goOn(after)
 		switch {
 		case after == "":
 			return nil, ""
@@ -141,8 +170,18 @@ func (p *parser) flow(n *yaml.Node, end byte, text string) (_ *yaml.Node, rest s
 		case after[0] != ',':
 			return nil, ""
 		}
-		text = strings.TrimLeft(after[1:], " ")
+		text = p.goOn(after[1:])
 	}
+}
+
+// goOn returns what follows between brackets or braces, on this line or the next.
+func (p *parser) goOn(text string) string {
+	text = strings.TrimLeft(text, " ")
+	if text == "" && len(p.lines) > 1 {
+		p.lines = p.lines[1:]
+		text = p.lines[0].text
+	}
+	return text
 }
 
 // flowValue reads a value within brackets or braces.

@@ -1,7 +1,6 @@
 // Package plainyaml reads the plain YAML that rules files are mostly written
 // in, about four times as fast as a whole YAML parser: block mappings and
-// sequences, flow ones on one line, plain and quoted texts on one line,
-// comments.
+// sequences, flow ones, plain and quoted texts on one line, comments.
 //
 //	rules:
 //	  - id: no-print      # keys are lower-case words
