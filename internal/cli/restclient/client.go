@@ -28,6 +28,7 @@ type Client struct {
 	key       string
 	userAgent string
 	http      *http.Client
+	maxBody   int64 // bytes of an answer
 	trouble   func(error)
 	answered  atomic.Bool // the server, whatever, at some time
 	now       func() time.Time
@@ -36,8 +37,11 @@ type Client struct {
 
 // Limits of the client.
 const (
-	callTimeout  = 30 * time.Second
-	maxBody      = 128 << 20 // bytes of an answer; 30,000 findings stay well below
+	callTimeout = 30 * time.Second
+	// maxBody bounds an answer, in bytes. Servers bound what a review lists far
+	// below it; one that doesn't can be brought to more by a repository with
+	// long paths of characters that JSON escapes.
+	maxBody      = 128 << 20
 	maxWatchLine = 1 << 20
 	firstBackoff = time.Second      // after a failure that may pass; it doubles
 	maxBackoff   = 15 * time.Second // each time up to this
@@ -61,6 +65,7 @@ func New(base, key, userAgent string, config *tls.Config, trouble func(error)) *
 		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
+		maxBody: maxBody,
 		trouble: trouble,
 		now:     time.Now,
 		sleep:   sleep,
@@ -106,6 +111,9 @@ func (c *Client) CreateReview(ctx context.Context, in NewReview, key string) (Cr
 // GetReview reads a review. raw is the answer as it came.
 func (c *Client) GetReview(ctx context.Context, id string) (r Review, raw []byte, err error) {
 	raw, err = c.call(ctx, request{method: http.MethodGet, path: "/v1/reviews/" + url.PathEscape(id)}, &r)
+	if err == nil && r.Status == "" {
+		err = c.strange("its answer has no status")
+	}
 	return r, raw, err
 }
 
@@ -231,7 +239,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 }
 
 func (c *Client) read(resp *http.Response, out any) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, c.maxBody+1))
 	if err != nil {
 		return nil, &UnreachableError{Server: c.base, Err: err}
 	}
@@ -245,8 +253,8 @@ func (c *Client) read(resp *http.Response, out any) ([]byte, error) {
 			e.RetryAfter = time.Duration(s) * time.Second
 		}
 		return raw, e
-	case len(raw) > maxBody:
-		return nil, c.strange(fmt.Sprintf("its answer is over %d bytes", maxBody))
+	case int64(len(raw)) > c.maxBody:
+		return nil, fmt.Errorf("the answer of %s is over %d MiB, which is too large to be read", c.base, c.maxBody>>20)
 	case out == nil:
 		return raw, nil
 	}

@@ -155,6 +155,7 @@ func TestErrors(t *testing.T) {
 		{"a redirect is not followed", 302, ``, "The server answered Found. (HTTP 302)"},
 		{"not the API", 200, `<html>`, "does not talk like a prwarden server"},
 		{"another API", 200, `[]`, "does not talk like a prwarden server"},
+		{"an empty answer", 200, `null`, "does not talk like a prwarden server: its answer has no status"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,6 +169,19 @@ func TestErrors(t *testing.T) {
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
+}
+
+func TestAnswerThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	c, _ := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"status":"complete","repo":"`+strings.Repeat("a", 1<<20)+`"}`)
+	})
+	c.maxBody = 1 << 20
+	_, _, err := c.GetReview(t.Context(), "rev_1")
+	require.EqualError(t, err, "the answer of "+c.base+" is over 1 MiB, which is too large to be read")
+	c.maxBody *= 2
+	_, _, err = c.GetReview(t.Context(), "rev_1")
+	require.NoError(t, err)
 }
 
 func TestUnreachable(t *testing.T) {
