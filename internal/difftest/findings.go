@@ -57,7 +57,7 @@ type FindingsResult struct {
 // tried on every line that plain git says was added.
 func (c *Rules) CompareFindings(ctx context.Context, scanner *scan.Scanner, ruleset *scan.Ruleset, dir string, target scan.Target) (*FindingsResult, error) {
 	const all = 1 << 30
-	got, err := scanner.Scan(ctx, scan.Request{Target: target, Selection: scan.SelectDefault, Rules: ruleset, MaxFindings: all}, func(scan.Progress) {})
+	got, err := scanner.Scan(ctx, scan.Request{Target: target, Selection: scan.SelectDefault, Rules: ruleset, MaxFindings: all, MaxSize: all}, func(scan.Progress) {})
 	if err != nil {
 		return nil, err
 	}

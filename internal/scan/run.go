@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -130,10 +129,11 @@ func scanWithoutContent(p *plan, f *File) (fileResult, bool) {
 }
 
 // collector puts together what was found in the files of a scan. Of more than
-// limit findings it keeps the most severe, and the first of those: many small
-// ones must not bury a large one.
+// limit findings, or of more than fit size, it keeps the most severe, and the
+// first of those: many small ones must not bury a large one.
 type collector struct {
 	limit      int
+	size       int                         // of all that is kept in the end
 	findings   map[rule.Severity][]Finding // the first of each, in order
 	suppressed map[rule.Severity][]Finding // likewise
 	reports    map[string][]Finding        // about comments that suppress, by rule; maxReports and one
@@ -144,9 +144,9 @@ type collector struct {
 	truncated  bool
 }
 
-func newCollector(limit int) *collector {
+func newCollector(limit, size int) *collector {
 	c := &collector{
-		limit: limit, findings: map[rule.Severity][]Finding{}, suppressed: map[rule.Severity][]Finding{},
+		limit: limit, size: size, findings: map[rule.Severity][]Finding{}, suppressed: map[rule.Severity][]Finding{},
 		reports: map[string][]Finding{}, reported: map[string]int{}, summary: Summary{},
 	}
 	for _, s := range rule.Severities() {
@@ -228,23 +228,27 @@ func (c *collector) meta(f Finding) {
 // result returns all that was collected.
 func (c *collector) result() *Result {
 	c.comments()
-	all, _ := c.severest(slices.Clone(c.metas), c.findings) // of the metas there are few, and they are about all of the others
+	findings, _ := c.severest(slices.Clone(c.metas), c.findings) // of the metas there are few, and they are about all of the others
 	suppressed, cut := c.severest(nil, c.suppressed)
+	nFindings, nSuppressed, nSkips := fit(findings, suppressed, c.skips, c.size)
 	sum := 0
 	for _, n := range c.summary {
 		sum += n
 	}
-	return &Result{
-		Findings:   all,
-		Suppressed: suppressed,
-		Skips:      c.skips,
+	r := &Result{
+		Findings:   findings[:nFindings],
+		Suppressed: suppressed[:nSuppressed],
+		Skips:      c.skips[:nSkips],
 		Summary:    c.summary,
-		Truncated:  c.truncated || cut || sum > len(all),
+		Truncated:  c.truncated || cut || sum > nFindings || len(suppressed) > nSuppressed || len(c.skips) > nSkips,
 	}
+	inOrder(r.Findings)
+	inOrder(r.Suppressed)
+	return r
 }
 
 // severest adds findings to others, the most severe first and as many as are
-// wanted, and sorts them. cut says that there were more.
+// wanted. cut says that there were more.
 func (c *collector) severest(all []Finding, by map[rule.Severity][]Finding) (_ []Finding, cut bool) {
 	for _, severity := range rule.Severities() {
 		kept := by[severity]
@@ -252,9 +256,5 @@ func (c *collector) severest(all []Finding, by map[rule.Severity][]Finding) (_ [
 		cut = cut || len(kept) > room
 		all = append(all, kept[:min(len(kept), room)]...)
 	}
-	all = all[:min(len(all), c.limit)]
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
-	})
-	return all, cut
+	return all[:min(len(all), c.limit)], cut
 }

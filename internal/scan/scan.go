@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -39,6 +40,7 @@ type Request struct {
 	Bare        bool
 	Budget      time.Duration // in which each rule may match; rule.Budget when 0
 	MaxFindings int           // that are returned, and as many skips; the rest is counted
+	MaxSize     int           // of all that is returned, see Finding.Size; MaxSize when 0
 	// RequireReason says that a comment that suppresses findings must give a
 	// reason.
 	RequireReason bool
@@ -59,7 +61,7 @@ type Result struct {
 	Suppressed       []Finding // likewise, up to the same limit; in no Summary
 	Skips            []Skip    // by path (bytes), line, rule id
 	Summary          Summary   // of all findings, also of those over the limit
-	Truncated        bool      // there were more findings, suppressed ones or skips than the limit
+	Truncated        bool      // there were more findings, suppressed ones or skips than the limits
 	FilesTotal       int       // changed files that are there at head
 	// RulesFile is the rules of the base's rules file, each with Repo set. When
 	// that file is broken RulesFileValid is false, and there are none.
@@ -211,7 +213,7 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 	if err != nil {
 		return nil, err
 	}
-	c := newCollector(r.MaxFindings)
+	c := newCollector(r.MaxFindings, cmp.Or(r.MaxSize, MaxSize))
 	edited, err := s.run(ctx, change, plan, c, progress)
 	if err != nil {
 		return nil, err
