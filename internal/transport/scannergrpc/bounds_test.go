@@ -63,6 +63,7 @@ func TestScannerThatSaysTooMuch(t *testing.T) {
 		"a large skip":    {skips(skip(20 << 10)), 1, false},
 		"large in all":    {findings(finding(15<<10), finding(15<<10), finding(15<<10), finding(15<<10)), 600, false},
 		"skips, in all":   {skips(skip(15<<10), skip(15<<10), skip(15<<10), skip(15<<10)), 600, false},
+		"large in JSON":   {findings(&scannerv1.ScanFinding{RuleId: "a/b", Severity: "low", Snippet: strings.Repeat("\x01", 15<<10)}), 400, false},
 		"a large message": {findings(finding(2 << 20)), 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +83,8 @@ func TestScannerThatSaysTooMuch(t *testing.T) {
 	}
 }
 
-// A pull request whose findings are more than a result may have is truncated,
-// by the scanner.
+// A pull request whose findings are more than a result may have is truncated by
+// the scan, so that a server takes what is told of it.
 func TestLargestResult(t *testing.T) {
 	t.Parallel()
 	const lines = 5_000

@@ -68,7 +68,7 @@ func (c *call) run(j review.Job, progress func(review.Progress)) (o review.Outco
 		return o, false, err
 	}
 	var last review.Progress
-	var told weights
+	var told weight
 	for {
 		m, err := c.hear()
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // Sizes in bytes, of messages as protobuf.
@@ -26,9 +27,6 @@ const (
 	// maxItem is what a finding or a skip can have. The largest are findings in
 	// a path of 4,096 bytes by a rule with a message of 1,000 characters.
 	maxItem = 16 << 10
-	// maxItems is what the findings of a scan can have in all, and likewise those
-	// that are suppressed, and its skips. A scanner truncates what is more.
-	maxItems = 32 << 20
 )
 
 func startOf(j review.Job) *scannerv1.ScanStart {
@@ -97,48 +95,32 @@ func batches[M proto.Message](all []M) [][]M {
 	return parts
 }
 
-// weigh adds the bytes of findings or skips to those that came before, and fails
-// when a scanner that keeps to the limits would not have sent them.
-func weigh[M proto.Message](before int, all []M) (after int, err error) {
-	after = before
-	for _, m := range all {
-		size := proto.Size(m)
-		if after += size; size > maxItem || after > maxItems {
-			return after, fmt.Errorf("a finding or skip of %d bytes, after %d", size, before)
-		}
-	}
-	return after, nil
-}
+// weight is what the findings and skips that a scanner has told so far take, as
+// scans are truncated by it.
+type weight int
 
-// fitting converts a scan's findings or skips, from the first on, as far as a
-// server takes them.
-func fitting[T any, M proto.Message](all []T, convert func(T) M) []M {
-	converted := make([]M, 0, len(all))
-	size := 0
-	for _, one := range all {
-		m := convert(one)
-		if size += proto.Size(m); size > maxItems {
-			break
-		}
-		converted = append(converted, m)
+// add adds a finding or skip, and fails when a scanner that keeps to the limits
+// would not have sent it.
+func (w *weight) add(m proto.Message, size int) error {
+	if n := proto.Size(m); n > maxItem {
+		return fmt.Errorf("a finding or skip of %d bytes", n)
 	}
-	return converted
+	if *w += weight(size); *w > scan.MaxSize {
+		return fmt.Errorf("findings and skips of more than %d bytes in all", scan.MaxSize)
+	}
+	return nil
 }
-
-// weights are the bytes of what a scan has told.
-type weights struct{ findings, suppressed, skips int }
 
 // addFindings adds findings, and those that are suppressed, of each of which a
 // scan may have most.
-func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding, most int, w *weights) error {
+func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding, most int, w *weight) error {
 	for _, p := range ps {
-		list, weight := &o.Findings, &w.findings
-		if p.GetSuppression() != nil {
-			list, weight = &o.Suppressed, &w.suppressed
-		}
-		var err error
-		if *weight, err = weigh(*weight, []*scannerv1.ScanFinding{p}); err != nil {
+		if err := w.add(p, sizeOf(p)); err != nil {
 			return err
+		}
+		list := &o.Findings
+		if p.GetSuppression() != nil {
+			list = &o.Suppressed
 		}
 		if len(*list) == most {
 			return fmt.Errorf("more than %d findings", most)
@@ -150,6 +132,18 @@ func addFindings(o *review.Outcome, ps []*scannerv1.ScanFinding, most int, w *we
 		*list = append(*list, f)
 	}
 	return nil
+}
+
+// sizeOf is the size of a finding, as the scan of it has counted it.
+func sizeOf(p *scannerv1.ScanFinding) int {
+	f := scan.Finding{
+		RuleID: p.GetRuleId(), Path: string(p.GetPath()), Message: p.GetMessage(), Snippet: p.GetSnippet(),
+		Fingerprint: p.GetFingerprint(), LineHash: p.GetLineHash(),
+	}
+	if s := p.GetSuppression(); s != nil {
+		f.Suppression = &scan.Suppression{Reason: s.GetReason(), Until: s.GetUntil()}
+	}
+	return f.Size()
 }
 
 func fromProtoFinding(p *scannerv1.ScanFinding) (review.Finding, error) {
@@ -179,14 +173,15 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (review.Finding, error) {
 }
 
 // addSkips adds skips, of which a scan may have most.
-func addSkips(o *review.Outcome, ps []*scannerv1.ScanSkip, most int, w *weights) (err error) {
-	if w.skips, err = weigh(w.skips, ps); err != nil {
-		return err
-	}
+func addSkips(o *review.Outcome, ps []*scannerv1.ScanSkip, most int, w *weight) error {
 	if len(o.Skipped)+len(ps) > most {
 		return fmt.Errorf("more than %d skips", most)
 	}
 	for _, p := range ps {
+		size := scan.Skip{Path: string(p.GetPath()), RuleID: p.GetRuleId(), Reason: p.GetReason()}.Size()
+		if err := w.add(p, size); err != nil {
+			return err
+		}
 		o.Skipped = append(o.Skipped, review.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()})
 	}
 	return nil

@@ -3,6 +3,8 @@ package scannergrpc
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -19,17 +21,16 @@ func waitingMessage(ahead, places int) *scannerv1.ScanResponse {
 	}}
 }
 
-// tell sends a result, in messages of bounded size, and truncates it where it is
-// more than a server takes.
+// tell sends a result, in messages of bounded size. In all it has what a server
+// takes: a scan is truncated by that.
 func tell(ctx context.Context, v *voice, r *scan.Result) error {
-	findings, suppressed := fitting(r.Findings, toProtoFinding), fitting(r.Suppressed, toProtoFinding)
-	skips := fitting(r.Skips, toProtoSkip)
+	findings, suppressed := converted(r.Findings, toProtoFinding), converted(r.Suppressed, toProtoFinding)
 	for _, part := range append(batches(findings), batches(suppressed)...) {
 		if err := v.say(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: &scannerv1.FindingBatch{Findings: part}}}); err != nil {
 			return err
 		}
 	}
-	for _, part := range batches(skips) {
+	for _, part := range batches(converted(r.Skips, toProtoSkip)) {
 		if err := v.say(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{Skips: &scannerv1.SkipBatch{Skips: part}}}); err != nil {
 			return err
 		}
@@ -43,11 +44,19 @@ func tell(ctx context.Context, v *voice, r *scan.Result) error {
 		BaseSha:        r.BaseSHA,
 		RulesDigest:    r.RulesDigest,
 		Summary:        summary,
-		Truncated:      r.Truncated || len(findings) < len(r.Findings) || len(suppressed) < len(r.Suppressed) || len(skips) < len(r.Skips),
+		Truncated:      r.Truncated,
 		FilesTotal:     int32(r.FilesTotal),
 		RulesFileRules: toProtoRules(r.RulesFile),
 		RulesFileValid: r.RulesFileValid,
 	}}})
+}
+
+func converted[T any, M proto.Message](all []T, convert func(T) M) []M {
+	out := make([]M, len(all))
+	for i, one := range all {
+		out[i] = convert(one)
+	}
+	return out
 }
 
 func toProtoFinding(f scan.Finding) *scannerv1.ScanFinding {
