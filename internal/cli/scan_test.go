@@ -183,31 +183,29 @@ func TestScanOfAPart(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(inner, ".prwarden", "rules.yml"), []byte("version: 1\n"), 0o644))
 	web := filepath.Join(root, "web")
 
-	assert.Empty(t, scanLocally(t, all(web)).errOut, "of no repository")
+	assert.Empty(t, scanLocally(t, all(web, noDefaults)).errOut, "of no repository")
 
 	require.NoError(t, os.Mkdir(filepath.Join(root, ".git"), 0o755))
 	says := func(path string) string {
 		return "not applying " + rules + ", the rules file of the whole repository, whose globs do not fit paths from " + path + " on; --rules applies it anyway\n"
 	}
-	for _, part := range []string{web, filepath.Join(root, "main.py"), filepath.Join(root, "lib"), link} {
-		r := scanLocally(t, all(part))
-		require.NoError(t, r.err)
-		assert.Equal(t, says(part), r.errOut)
-		assert.NotContains(t, r.out, "no-print")
-	}
-	r := scanLocally(t, all(web, noDefaults))
-	require.ErrorContains(t, r.err, "there are no rules to apply")
+	r := scanLocally(t, all(web))
+	require.NoError(t, r.err)
 	assert.Equal(t, says(web), r.errOut)
+	assert.NotContains(t, r.out, "no-print")
+	for _, part := range []string{web, filepath.Join(root, "main.py"), filepath.Join(root, "lib"), link} {
+		r := scanLocally(t, all(part, noDefaults))
+		require.ErrorContains(t, r.err, "there are no rules to apply")
+		assert.Equal(t, says(part), r.errOut)
+	}
 
 	for name, in := range map[string]cli.ScanInput{
-		"the root":                 all(root),
-		"a folder with its own":    all(inner),
-		"a file that is given":     all(web, withRules(rules)),
-		"a repository without any": all(filepath.Join(nested(t, root), "src")),
+		"the root":                 all(root, noDefaults),
+		"a folder with its own":    all(inner, noDefaults),
+		"a file that is given":     all(web, noDefaults, withRules(rules)),
+		"a repository without any": all(filepath.Join(nested(t, root), "src"), noDefaults),
 	} {
-		r := scanLocally(t, in)
-		require.NoError(t, r.err, name)
-		assert.NotContains(t, r.errOut, "not applying", name)
+		assert.NotContains(t, scanLocally(t, in).errOut, "not applying", name)
 	}
 }
 
