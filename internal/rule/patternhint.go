@@ -1,6 +1,10 @@
 package rule
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/scan/match"
+)
 
 // patternHint says how to write a pattern instead, given what is wrong with it.
 func patternHint(pattern, wrong string) string {
@@ -48,17 +52,23 @@ func patternHint(pattern, wrong string) string {
 	return ""
 }
 
-// emptyHint is for patterns that match where nothing is.
+// emptyHint is for patterns that match where nothing is. Of changes at the end
+// it names one that is enough.
 func emptyHint(pattern string) string {
+	last := strings.TrimRight(pattern, "$)")
+	changed := func(from, to string) bool {
+		before, ok := strings.CutSuffix(last, from)
+		return ok && match.CheckPattern(before+to+pattern[len(last):]) == nil
+	}
 	switch {
 	case strings.HasSuffix(pattern, "|"), strings.HasPrefix(pattern, "|"), strings.Contains(pattern, "||"), strings.Contains(pattern, "(|"), strings.Contains(pattern, "|)"):
 		return "remove the `|` beside which nothing stands"
-	case strings.HasSuffix(strings.TrimRight(pattern, "$)"), "*"):
+	case changed("*", "+"):
 		return "write `+` for the last `*`"
-	case strings.HasSuffix(strings.TrimRight(pattern, "$)"), "?"):
+	case changed("?", ""):
 		return "remove the last `?`"
 	case strings.ContainsAny(pattern, "*?{"):
-		return "write `+` for one `*`, remove one `?`, or write `{1,3}` for `{0,3}`"
+		return "write `+` for `*`, remove `?`, or write `{1,3}` for `{0,3}`, in as many places as it takes"
 	}
 	return "add the text that is looked for: a place such as `^` or `\\b` alone is in every line"
 }
@@ -69,6 +79,8 @@ func repetitionHint(pattern, wrong string) string {
 	switch {
 	case strings.HasSuffix(wrong, ": ++"), strings.HasSuffix(wrong, ": *+"), strings.HasSuffix(wrong, ": ?+"):
 		return "leave the second `+` out: RE2 never backtracks, so nothing is gained by possessive repetition"
+	case strings.Contains(wrong, "nested repetition operator: {"):
+		return "keep one of the two, or put the first into a group, as `(?:a{2})+`"
 	case strings.HasPrefix(pattern, "*"):
 		return "a pattern is a regular expression, not a glob: `.*` is any text, `\\*` the character; globs belong under `paths`"
 	}
