@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -22,7 +23,7 @@ type sample struct {
 	path        string
 	lines       []string
 	annotations []annotation
-	on          map[int]bool // lines that hold annotations
+	on          map[int]int // lines that hold annotations, with how many bytes of code are before
 	mistakes    []failure
 }
 
@@ -38,7 +39,7 @@ const (
 // parseSample finds the annotations in a file. Each is about the next line that
 // holds none. ids are the full ids of all rules.
 func parseSample(path string, content []byte, ids []string) *sample {
-	s := &sample{path: path, lines: strings.Split(string(content), "\n"), on: map[int]bool{}}
+	s := &sample{path: path, lines: strings.Split(string(content), "\n"), on: map[int]int{}}
 	if last := len(s.lines) - 1; s.lines[last] == "" {
 		s.lines = s.lines[:last]
 	}
@@ -48,6 +49,7 @@ func parseSample(path string, content []byte, ids []string) *sample {
 	for i, line := range s.lines {
 		n := i + 1
 		m := marker.FindStringSubmatch(line)
+		code := codeBefore(line, marker)
 		if m == nil || m[1] == "ignore" { // which suppresses findings
 			s.settle(waiting, n)
 			waiting = nil
@@ -55,7 +57,7 @@ func parseSample(path string, content []byte, ids []string) *sample {
 		}
 		if m[1] != wordExpect && m[1] != wordOK {
 			if meant := nearWord(m[1]); meant != "" {
-				s.on[n] = true
+				s.on[n] = code
 				s.fail(n, fmt.Sprintf("%q is neither %q nor %q", m[1], wordExpect, wordOK), "did you mean `prwarden: "+meant+"`?")
 			} else {
 				s.settle(waiting, n)
@@ -63,7 +65,7 @@ func parseSample(path string, content []byte, ids []string) *sample {
 			}
 			continue
 		}
-		s.on[n] = true
+		s.on[n] = code
 		found := list.FindStringSubmatch(strings.TrimSuffix(strings.TrimRight(m[2], " \t\r"), "-->"))
 		if found == nil || found[2] != "" {
 			s.fail(n, "an id of a rule is missing", "write `prwarden: "+m[1]+" ID` or `prwarden: "+m[1]+" ID, ID`")
@@ -79,6 +81,17 @@ func parseSample(path string, content []byte, ids []string) *sample {
 		s.fail(s.annotations[i].at, "no line follows that the annotation could be about", "")
 	}
 	return s
+}
+
+// codeBefore is the length of what a line has before an annotation, where that is
+// more than the beginning of a comment. Rules look at the comments of a sample,
+// too, but its annotations are there for another reason.
+func codeBefore(line string, marker *regexp.Regexp) int {
+	place := marker.FindStringIndex(line)
+	if place == nil || !strings.ContainsFunc(line[:place[0]], func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return 0
+	}
+	return place[0]
 }
 
 // nearWord is the word that a mistyped one was meant to be, or "".

@@ -58,8 +58,9 @@ func FuzzParseSample(f *testing.F) {
 		for _, a := range s.annotations {
 			require.Contains(t, ids, a.id)
 			require.True(t, a.at >= 1 && a.at <= len(s.lines))
-			require.True(t, a.target == 0 || a.target > a.at && a.target <= len(s.lines) && !s.on[a.target])
-			require.True(t, s.on[a.at])
+			require.True(t, a.target == 0 || a.target > a.at && a.target <= len(s.lines))
+			require.NotContains(t, s.on, a.target)
+			require.Contains(t, s.on, a.at)
 		}
 		for _, m := range s.mistakes {
 			require.True(t, m.Line >= 1 && m.Line <= len(s.lines), "%+v", m)

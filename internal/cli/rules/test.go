@@ -323,8 +323,11 @@ func (s *suite) sample(ctx context.Context, x *sample) (tested, error) {
 		id := ids[h.Rule]
 		hit[annotation{id: id, target: h.Line}] = true
 		want, known := x.expects(id, h.Line)
+		code, annotated := x.on[h.Line]
 		switch {
-		case x.on[h.Line], want:
+		case annotated && h.Column <= code:
+			t.Failures = append(t.Failures, failure{Line: h.Line, Message: id + " matches here, beside an annotation, which is about the next line", Hint: "write the annotation on a line of its own, before the one that it is about"})
+		case annotated, want:
 		case known:
 			t.Failures = append(t.Failures, failure{Line: h.Line, Message: id + " must not match here, and does"})
 		default:

@@ -101,6 +101,27 @@ x = 2 # prwarden: the scanner
 	assert.Contains(t, out, "PASS  custom/no-print  2 cases\nPASS  style/block  0 cases\nPASS  samples/good.py  1 annotation of 1 rule\n")
 }
 
+// An annotation beside code is no sample of it, and says so.
+func TestAnnotationsBesideCode(t *testing.T) {
+	t.Parallel()
+	const beside = "no-print matches here, beside an annotation, which is about the next line"
+	for sample, want := range map[string]string{
+		"print(1) # prwarden: expect no-print\nprint(2)\n":             "a.py:1: custom/" + beside,
+		"print(1) # prwarden: ok no-print\nblueprint(2)\n":             "a.py:1: custom/" + beside,
+		"x = 1 # prwarden: ok no-print as in print(1)\nblueprint(2)\n": "",
+		"# prwarden: ok no-print because print(1)\nblueprint(2)\n":     "",
+		"/*BEGIN prwarden: ok style/block\nEND*/\n":                    "a.py:1: style/block matches here, beside an annotation",
+	} {
+		out, err := tests(t, rules.TestInput{}, twoRules, map[string]string{"a.py": sample})
+		if want == "" {
+			require.NoError(t, err, "%s%s", sample, out)
+			continue
+		}
+		require.ErrorIs(t, err, cli.ErrFound, sample)
+		assert.Contains(t, out, want, sample)
+	}
+}
+
 func TestTestAsJSON(t *testing.T) {
 	t.Parallel()
 	out, err := tests(t, rules.TestInput{Look: asJSON()}, twoRules, map[string]string{"a.py": "# prwarden: expect no-print\nlog(1)\n"})
