@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"iter"
@@ -39,18 +38,17 @@ func (j *jsonWriter) Write(p []byte) (int, error) {
 
 // text takes what is within a string, and returns how much that is.
 func (j *jsonWriter) text(p []byte) int {
-	n := 1
-	switch {
-	case j.escaped:
-		j.escaped = false
-	case p[0] == '\\':
-		j.escaped = true
-	case p[0] == '"':
-		j.quoted = false
-	default:
-		if n = bytes.IndexAny(p, `"\`); n < 0 {
-			n = len(p)
+	n := 0
+	for j.quoted && n < len(p) {
+		switch c := p[n]; {
+		case j.escaped:
+			j.escaped = false
+		case c == '\\':
+			j.escaped = true
+		case c == '"':
+			j.quoted = false
 		}
+		n++
 	}
 	j.out = append(j.out, p[:n]...)
 	return n

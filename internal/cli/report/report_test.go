@@ -1,11 +1,14 @@
 package report_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -268,6 +272,109 @@ func checkJUnit(t *testing.T, text string) {
 		tests += s.Tests
 	}
 	assert.Equal(t, tests, all.Tests)
+}
+
+// What is written an item at a time is what encoding/json makes of all of it.
+func TestJSONIsAsMarshaled(t *testing.T) {
+	t.Parallel()
+	for name, r := range cases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r.FailOn = 0 // a verdict is no part of the review
+			want, err := json.MarshalIndent(restclient.Encode(r.Review), "", "  ")
+			require.NoError(t, err)
+			assert.Equal(t, terminal.SafeJSON(want)+"\n", write(t, r, report.JSON, report.Style{}))
+		})
+	}
+}
+
+// A server's answer is written in pieces, which may end anywhere in it.
+func TestJSONOfServer(t *testing.T) {
+	t.Parallel()
+	const piece = "{\"a\\\\\\\"[{\":[ {}\t,[],{ \"b\" :-1.5e3,\"\":[null , \"é\u202e\\u202e\"]}]} ,\n"
+	for shift := range len(piece) {
+		text := "[" + strings.Repeat(" ", shift) + strings.Repeat(piece, 1200) + "true]\r\n "
+		want, err := indented(text)
+		require.NoError(t, err)
+		require.Equal(t, want, write(t, report.Report{JSON: []byte(text)}, report.JSON, report.Style{}))
+	}
+}
+
+func indented(text string) (string, error) {
+	var b bytes.Buffer
+	err := json.Indent(&b, bytes.TrimSpace([]byte(text)), "", "  ")
+	return terminal.SafeJSON(b.Bytes()) + "\n", err
+}
+
+func FuzzJSONOfServer(f *testing.F) {
+	for _, seed := range []string{"null", `{"a":[],"b":{},"c":[{"d":"\\\""}]}`, ` [ 1 , [ [ ] ] ]`, `"`, "[\"\xff\"]"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var b strings.Builder
+		err := report.Write([]report.Output{{Format: report.JSON}}, report.Report{JSON: []byte(text)}, &b, report.Style{})
+		want, wrong := indented(text)
+		if wrong != nil {
+			require.Error(t, err)
+			require.Empty(t, b.String(), "half an answer")
+			return
+		}
+		require.NoError(t, err)
+		require.Equal(t, want, b.String())
+	})
+}
+
+// full is a file of which only so much is left.
+type full struct{ left int }
+
+var errFull = errors.New("there is no space left")
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	r := complete()
+	for i := range 1000 {
+		r.Review.Findings = append(r.Review.Findings, again(secret(), i+1))
+	}
+	for _, format := range report.Formats() {
+		for _, left := range []int{0, 70_000} {
+			err := report.Write([]report.Output{{Format: format}}, r, &full{left}, report.Style{Width: 100})
+			require.ErrorIs(t, err, errFull, format)
+		}
+	}
+	server := report.Report{JSON: []byte("[" + strings.Repeat("0,", 100_000) + "0]")}
+	for _, left := range []int{0, 70_000} {
+		require.ErrorIs(t, report.Write([]report.Output{{Format: report.JSON}}, server, &full{left}, report.Style{}), errFull)
+	}
+}
+
+// A name that is escaped many times as long as it was is not held for each
+// finding: what is held at once is a small part of what is written.
+func TestReportsAreNotHeld(t *testing.T) {
+	t.Parallel()
+	long := hostile()
+	long.File = strings.Repeat("\x01", 1000)
+	r := complete(slices.Repeat([]review.Finding{long}, 1000)...)
+	for _, format := range []string{report.JSON, report.SARIF, report.GitHub, report.GitLab, report.JUnit} {
+		var most, all int
+		w := writerFunc(func(p []byte) { most, all = max(most, len(p)), all+len(p) })
+		require.NoError(t, report.Write([]report.Output{{Format: format}}, r, w, report.Style{}))
+		assert.Greater(t, all, 3<<20, format)
+		assert.Less(t, most, 256<<10, format)
+	}
+}
+
+type writerFunc func(p []byte)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f(p)
+	return len(p), nil
 }
 
 // console notes which files there are when it is first written to.

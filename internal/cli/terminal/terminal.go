@@ -65,8 +65,16 @@ func Safe(text string) string {
 // it is in a log; it means the same.
 func SafeJSON(text []byte) string {
 	var b strings.Builder
-	for _, r := range string(text) {
-		if r == '\n' || unicode.IsPrint(r) {
+	b.Grow(len(text))
+	for len(text) > 0 {
+		n := plain(text)
+		b.Write(text[:n])
+		if text = text[n:]; len(text) == 0 {
+			break
+		}
+		r, n := utf8.DecodeRune(text)
+		text = text[n:]
+		if unicode.IsPrint(r) {
 			b.WriteRune(r)
 			continue
 		}
@@ -75,6 +83,17 @@ func SafeJSON(text []byte) string {
 		}
 	}
 	return strings.ReplaceAll(b.String(), "##[", `##\u005b`)
+}
+
+// plain is how much of a JSON text, from its begin, is plainly visible ASCII,
+// which nearly all of it is.
+func plain(text []byte) int {
+	for i, c := range text {
+		if (c < ' ' || c > '~') && c != '\n' {
+			return i
+		}
+	}
+	return len(text)
 }
 
 func utf16Units(r rune) []uint16 {
