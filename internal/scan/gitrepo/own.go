@@ -193,7 +193,9 @@ func (o *Own) locate(ctx context.Context) error {
 		return nil
 	}
 	if o.top != "" {
-		o.inside = o.top
+		// The work tree may be where git would find no repository, by GIT_WORK_TREE
+		// or core.worktree.
+		o.inside, o.env = o.top, append(o.env, "GIT_DIR="+o.dir)
 	}
 	return err
 }

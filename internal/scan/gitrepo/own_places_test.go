@@ -44,6 +44,30 @@ func TestOwnPlaces(t *testing.T) {
 	assert.Equal(t, all, changes(t, d.own().Worktree()))
 }
 
+// A work tree may be far from its repository.
+func TestOwnWorkTreeElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, tell := range map[string]func(d *desk, tree string){
+		"variable":      func(d *desk, tree string) { d.env = append(d.env, "GIT_WORK_TREE="+tree) },
+		"configuration": func(d *desk, tree string) { d.git("config", "core.worktree", tree) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.commit("a.txt", "1\n", "b.txt", "1\n")
+			tree := filepath.Join(filepath.Dir(d.dir), "tree")
+			require.NoError(t, os.Mkdir(tree, 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(tree, "a.txt"), []byte("2\n"), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(tree, "b.txt"), []byte("1\n"), 0o644))
+			tell(d, tree)
+			assert.Equal(t, []string{"a.txt:1 2"}, changes(t, d.own().Worktree()))
+			d.git("add", "a.txt")
+			assert.Equal(t, []string{"a.txt:1 2"}, changes(t, d.own().Staged()))
+			assert.Equal(t, tree, filepath.FromSlash(d.own().Top()))
+		})
+	}
+}
+
 func TestOwnRefuses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
