@@ -167,6 +167,7 @@ func FuzzFormats(f *testing.F) {
 	h := hostile()
 	f.Add(h.File, h.Message, h.Snippet, "reason\n::error::x")
 	f.Add("\xff\x00", "##[", "##vso[", "\u202e")
+	f.Add("##vso[task].js", "##teamcity[a ##[b", "###octopus[c", "##[error]q")
 	f.Fuzz(func(t *testing.T, file, message, snippet, reason string) {
 		if file == "" {
 			return

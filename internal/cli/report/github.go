@@ -26,25 +26,29 @@ func writeGitHub(w io.Writer, r Report, _ Style) error {
 		if !r.considered(f) {
 			continue
 		}
-		if _, err := out.WriteString(annotation(f) + "\n"); err != nil {
+		if _, err := out.WriteString(command(annotation(f))); err != nil {
 			return err
 		}
 	}
 	if !r.complete() {
-		if _, err := out.WriteString("::error title=prwarden::" + commandData(r.Summary()) + "\n"); err != nil {
+		if _, err := out.WriteString(command("::error title=prwarden::" + commandData(r.Summary()))); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
+// command is a line that is one command and has no mark of another. Commands have
+// no escape for a `[`, so it is written as Safe would.
+func command(text string) string { return terminal.EscapeMarks(text, `\x5b`) + "\n" }
+
 func annotation(f review.Finding) string {
-	command := "notice"
+	level := "notice"
 	switch f.Severity {
 	case rule.Critical, rule.High:
-		command = "error"
+		level = "error"
 	case rule.Medium, rule.Warning:
-		command = "warning"
+		level = "warning"
 	}
 	where := fmt.Sprintf("file=%s,line=%d", commandProperty(f.File), f.Line)
 	if f.EndLine > 0 {
@@ -55,7 +59,7 @@ func annotation(f review.Finding) string {
 		where += fmt.Sprintf(",col=%d,endColumn=%d", f.UTF16Column, f.UTF16EndColumn)
 	}
 	title := fmt.Sprintf("%s (%s)", f.RuleID, f.Severity)
-	return fmt.Sprintf("::%s %s,title=%s::%s", command, where, commandProperty(title), commandData(safeText(f.Message)))
+	return fmt.Sprintf("::%s %s,title=%s::%s", level, where, commandProperty(title), commandData(safeText(f.Message)))
 }
 
 // commandData is a text as the message of a workflow command. The escapes are

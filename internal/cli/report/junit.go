@@ -77,7 +77,7 @@ func writeJUnit(w io.Writer, r Report, _ Style) error {
 // safeXML keeps what can't drive a terminal from being a command to a CI
 // service.
 func safeXML(lines []byte) string {
-	return strings.ReplaceAll(string(lines), "##[", "##&#91;")
+	return terminal.EscapeMarks(string(lines), "&#91;")
 }
 
 // testSuites are the suites in the order in which their files come up.

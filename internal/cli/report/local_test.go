@@ -46,9 +46,10 @@ type localFinding struct {
 	Severity  string `json:"severity"`
 }
 
-// What is written is read again as it was, and can't drive a terminal.
+// What is written is read again as it was, and can't drive a terminal or
+// a CI service.
 func FuzzJSONLines(f *testing.F) {
-	for _, seed := range []string{"", "a/b.go", "caf\xe9", "\x1b[2J", "\"\\\n", "\u2028\u2029", "\xed\xa0\x80", "😀\x00", "\U0010FFFF", "</script>"} {
+	for _, seed := range []string{"", "a/b.go", "caf\xe9", "\x1b[2J", "\"\\\n", "\u2028\u2029", "\xed\xa0\x80", "😀\x00", "\U0010FFFF", "</script>", "##[error]q.js", "##vso[task].js"} {
 		f.Add(seed, seed, 1, 2)
 	}
 	f.Fuzz(func(t *testing.T, file, message string, line, column int) {
@@ -56,6 +57,7 @@ func FuzzJSONLines(f *testing.F) {
 		text := report.JSONLines(nil, file, []scan.Finding{{RuleID: "a/b", Severity: rule.High, Message: message, Line: line, Column: column}})
 		require.Equal(t, 1, strings.Count(string(text), "\n"))
 		require.Equal(t, terminal.Safe(string(text[:len(text)-1])), string(text[:len(text)-1]))
+		noMarks(t, string(text))
 		var got localFinding
 		require.NoError(t, json.Unmarshal(text, &got))
 		want := localFinding{RuleID: "a/b", File: file, Line: line, Column: column, Message: message, Severity: "high"}

@@ -62,8 +62,8 @@ func again(f review.Finding, line int) review.Finding {
 // rules may say.
 func hostile() review.Finding {
 	return review.Finding{
-		RuleID: "custom/x", Severity: rule.Info, File: "::error::\x1b[2J\rb,c:d%0A\n\u202etxt.exe\xff##[add-mask]|`<b>&\"]]>", Line: 1, EndLine: 1, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2,
-		Message: "\x1b]0;owned\a two\nlines\tand a tab ::set-output name=x::1 ##[error]no ##vso[task.x]y %0A <script>&amp;]]> | `a` @me", Snippet: "::stop-commands::x \x1b[31m##[group]\x00",
+		RuleID: "custom/x", Severity: rule.Info, File: "::error::\x1b[2J\rb,c:d%0A\n\u202etxt.exe\xff##[add-mask]##vso[task.y]|`<b>&\"]]>", Line: 1, EndLine: 1, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2,
+		Message: "\x1b]0;owned\a two\nlines\tand a tab ::set-output name=x::1 ##[error]no ##vso[task.x]y %0A <script>&amp;]]> | `a` @me", Snippet: "::stop-commands::x \x1b[31m##[group]##teamcity[x]\x00",
 		Fingerprint: "f3", State: review.New,
 	}
 }
@@ -184,21 +184,27 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// harmless checks what a terminal and GitHub's runner would make of a text. The
-// runner takes lines that begin with `::` after white space, and `##[` anywhere
-// else, for commands.
+// harmless checks what a terminal and the runners of CI services would make of a
+// text. GitHub's takes lines that begin with `::` after white space for commands,
+// and all look for marks anywhere.
 func harmless(t *testing.T, text string, commands bool) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		assert.Equal(t, terminal.Safe(line), line, "safe to print")
-		trimmed := strings.TrimSpace(line)
+		noMarks(t, line)
 		if commands {
 			assert.Regexp(t, `^::(error|warning|notice) `, line)
 			continue
 		}
-		assert.False(t, strings.HasPrefix(trimmed, "::"), line)
-		assert.NotContains(t, line, "##[")
+		assert.False(t, strings.HasPrefix(strings.TrimSpace(line), "::"), line)
+	}
+}
+
+func noMarks(t *testing.T, line string) {
+	t.Helper()
+	for _, mark := range []string{"##[", "##vso[", "##teamcity[", "##octopus["} {
+		assert.NotContains(t, line, mark)
 	}
 }
 

@@ -1,19 +1,33 @@
 package terminal
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// mark is what CI services take for the begin of a command wherever it is in a
+// line: `##[` GitHub's runner, Gitea's and Forgejo's, `##vso[` Azure Pipelines,
+// `##teamcity[` TeamCity, `##octopus[` Octopus Deploy. Any other word between is
+// taken for one of a service that isn't known here.
+var mark = regexp.MustCompile(`(##\w*)\[`)
+
+// EscapeMarks returns a text in which bracket, which is what its format has for a
+// `[`, stands in each mark of a command to a CI service.
+func EscapeMarks(text, bracket string) string {
+	if !strings.Contains(text, "##") {
+		return text
+	}
+	return mark.ReplaceAllString(text, "${1}"+bracket)
+}
 
 // GuardLine returns a line of text, made of Safe parts, as one that no CI service
-// takes for a command. GitHub's runner takes lines that begin with `::` after white
-// space, and those with `##[` anywhere; others have `##vso[` and
-// `##teamcity[`.
+// takes for a command: it has no mark of one, nor does it begin with `::` after
+// white space, for which GitHub's runner and those made like it look.
 func GuardLine(line string) string {
 	if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, "::") {
 		line = line[:len(line)-len(rest)] + `\x3a` + rest[1:]
 	}
-	for _, mark := range []string{"##[", "##vso[", "##teamcity["} {
-		line = strings.ReplaceAll(line, mark, mark[:len(mark)-1]+`\x5b`)
-	}
-	return line
+	return EscapeMarks(line, `\x5b`)
 }
 
 // GuardLines does so with each line of a text.

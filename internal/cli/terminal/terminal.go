@@ -61,8 +61,7 @@ func Safe(text string) string {
 }
 
 // SafeJSON returns a JSON text in which no string holds anything that is not
-// plainly visible, nor `##[`, behind which GitHub's runner sees a command wherever
-// it is in a log; it means the same.
+// plainly visible, nor a mark of a command to a CI service; it means the same.
 func SafeJSON(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -82,7 +81,7 @@ func SafeJSON(text []byte) string {
 			b.WriteString(`\u` + strconv.FormatUint(uint64(unit)|0x10000, 16)[1:])
 		}
 	}
-	return strings.ReplaceAll(b.String(), "##[", `##\u005b`)
+	return EscapeMarks(b.String(), `\u005b`)
 }
 
 // plain is how much of a JSON text, from its begin, is plainly visible ASCII,
