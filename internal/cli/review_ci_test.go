@@ -119,6 +119,18 @@ func TestReviewInCI(t *testing.T) {
 	}
 }
 
+// A job whose commits are none is told what is scanned in their place.
+func TestReviewInCIWithoutCommits(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{"head": "CI_COMMIT_SHA=HEAD", "base": "CI_MERGE_REQUEST_TARGET_BRANCH_NAME="} {
+		s := &remembers{answer: passed}
+		r := review(t, s, inCI(), append([]string{change}, gitLab("1")...)...)
+		require.NoError(t, r.err, name)
+		assert.Contains(t, r.errOut, "GitLab CI: acme/web#17 as the code host has it\n", name)
+		assert.JSONEq(t, `{"repo":"acme/web","pr_number":17}`, s.bodies[0], name)
+	}
+}
+
 // Neither what the variables of a job hold nor what a server says is a command
 // to the service.
 func TestReviewLinesAreNoCommands(t *testing.T) {

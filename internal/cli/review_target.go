@@ -26,13 +26,13 @@ type target struct {
 	given         bool   // whether the command line has commits
 }
 
-// String names what is scanned.
+// String names what is scanned. A CI service may tell no commits, or such that
+// can't be asked for.
 func (t *target) String() string {
-	text := fmt.Sprintf("%s#%d", t.request.Repo, t.request.PRNumber)
-	if t.request.HeadSHA != "" {
-		text += " at " + t.request.HeadSHA[:12]
+	if t.request.HeadSHA == "" {
+		return fmt.Sprintf("%s#%d as the code host has it", t.request.Repo, t.request.PRNumber)
 	}
-	return text
+	return fmt.Sprintf("%s#%d at %s", t.request.Repo, t.request.PRNumber, t.request.HeadSHA[:12])
 }
 
 var hexSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
