@@ -66,6 +66,14 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 	assert.Equal(t, before["review_id"], after["previous_review_id"])
 	assert.Equal(t, []string{"a.txt:3 existing", "b.txt:2 existing", "b.txt:3 new"}, shown(after["findings"]))
 	assert.Equal(t, []string{"a.txt:3 fixed"}, shown(after["fixed"]))
+	for query, want := range map[string][]string{
+		"kind=fixed": {"a.txt:3 fixed"}, "state=fixed": {"a.txt:3 fixed"}, "kind=fixed&state=fixed": {"a.txt:3 fixed"},
+		"kind=reported&state=fixed": {}, "state=existing": {"a.txt:3 existing", "b.txt:2 existing"},
+	} {
+		a := c.do(t, "GET", "/v1/reviews/"+after["review_id"].(string)+"/findings?"+query, nil)
+		require.Equal(t, 200, a.status, a.body)
+		assert.Equal(t, want, shown(a.decode(t)["findings"]), query)
+	}
 	assert.Equal(t, map[string]any{"outcome": "pass", "threshold": "high"}, after["verdict"])
 	assert.InDelta(t, 3, after["summary"].(map[string]any)["warning"], 0, "without what is suppressed")
 	require.Len(t, after["suppressed"], 1)

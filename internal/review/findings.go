@@ -22,7 +22,7 @@ const (
 // that the review reports.
 type FindingsInput struct {
 	ReviewID    string
-	Kind        Kind // "" for KindReported
+	Kind        Kind // "" for KindReported, and for KindFixed with the state Fixed
 	MinSeverity rule.Severity
 	RuleID      string // `name` stands for `custom/name`
 	File        string // as Shown shows it
@@ -40,6 +40,9 @@ func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([
 	}
 	if f.Kind == "" {
 		f.Kind = KindReported
+		if f.State == Fixed { // only what was fixed has that state
+			f.Kind = KindFixed
+		}
 	}
 	if in.RuleID != "" {
 		f.RuleID = rule.FullID(in.RuleID)

@@ -111,6 +111,39 @@ func TestOnlyCompleteReviewsAreGiven(t *testing.T) {
 	assert.Equal(t, errs.NotFound, errs.KindOf(err))
 }
 
+// Only what was fixed has the state fixed, so who asks for that state means it.
+func TestStateImpliesKind(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[review.FindingsInput]review.Kind{
+		{}:                       review.KindReported,
+		{State: review.New}:      review.KindReported,
+		{State: review.Fixed}:    review.KindFixed,
+		{Kind: review.KindFixed}: review.KindFixed,
+		{Kind: review.KindReported, State: review.Fixed}:   review.KindReported,
+		{Kind: review.KindSuppressed, State: review.Fixed}: review.KindSuppressed,
+	} {
+		store := &recording{}
+		service := review.NewService(store, policy{}, review.NewHub(), 1)
+		_, token, err := service.Findings(t.Context(), org, in)
+		require.NoError(t, err)
+		in.Kind, in.PageToken = want, token
+		_, _, err = service.Findings(t.Context(), org, in)
+		require.NoError(t, err, "the same filters, said in full")
+		assert.Equal(t, []review.Kind{want, want}, store.kinds)
+	}
+}
+
+// recording is a store that has another page.
+type recording struct {
+	review.Reviews
+	kinds []review.Kind
+}
+
+func (r *recording) ListFindings(_ context.Context, _, _ string, f review.FindingFilter) (review.FindingPage, error) {
+	r.kinds = append(r.kinds, f.Kind)
+	return review.FindingPage{Next: 1}, nil
+}
+
 func FuzzFindingsToken(f *testing.F) {
 	b := &bundle{service: review.NewService(nothing{}, policy{}, review.NewHub(), 1)}
 	f.Add("MTAwLjAwMDAwMDAw")
