@@ -98,6 +98,31 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 	assert.Equal(t, prwardenv1.Severity_critical, again.GetVerdict().GetThreshold())
 }
 
+// TestRulesThatLeaveFindingsFixThem scans one head by the rules of three bases.
+func TestRulesThatLeaveFindingsFixThem(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	r := h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{"a.txt": "one\nfrobnicate(1)\n", "q.js": "eval(x)\n"})
+	addRule(t, c, todoRule)
+	before := c.start(t, nil)
+	assert.Equal(t, []string{"a.txt:2 new", "q.js:1 new"}, shown(before["findings"]))
+	for _, step := range []struct {
+		rules           string
+		findings, fixed []string
+	}{
+		{"disable: [security/no-eval]", []string{"a.txt:2 existing"}, []string{"q.js:1 fixed"}},
+		{"disable: [security/no-eval]\nexclude: [a.txt]", []string{}, []string{"a.txt:2 fixed"}},
+	} {
+		r.commit("refs/heads/main", r.sha("refs/heads/main"), files{".prwarden/rules.yml": "version: 1\n" + step.rules + "\n"})
+		after := c.start(t, nil)
+		assert.Equal(t, before["head_sha"], after["head_sha"])
+		assert.Equal(t, step.findings, shown(after["findings"]))
+		assert.Equal(t, step.fixed, shown(after["fixed"]))
+		assert.NotEqual(t, before["rules_digest"], after["rules_digest"])
+		before = after
+	}
+}
+
 // TestReasonsThatAreRequired has an organization whose comments must say why.
 func TestReasonsThatAreRequired(t *testing.T) {
 	t.Parallel()

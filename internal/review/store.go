@@ -144,7 +144,8 @@ type Queue interface {
 	// reported it, too; that of a suppressed one also when it suppressed it.
 	// Fixed is what that one reported and this one neither reports nor
 	// suppresses, unless it was not looked at: the file was skipped, or the rule
-	// in it, or the outcome is truncated. ErrLeaseLost.
+	// in it, or the outcome is truncated. A rule that does not apply to the file
+	// any more was. ErrLeaseLost.
 	Finish(ctx context.Context, c Claim, o Outcome) error
 	// Fail makes the review failed; ErrLeaseLost.
 	Fail(ctx context.Context, c Claim, f Failure) error
