@@ -154,7 +154,7 @@ func newInvocation(r review.Review, results, total int) invocation {
 		in.ToolExecutionNotifications = append(in.ToolExecutionNotifications, notification{
 			Descriptor: reference{ID: "prwarden/truncated"},
 			Level:      "warning",
-			Message:    message{Text: fmt.Sprintf("There were more findings, or more that was not looked at, than the %d that a review keeps.", review.MaxFindings)},
+			Message:    message{Text: "There were more findings, or more that was not looked at, than a review keeps."},
 		})
 	}
 	for _, s := range r.Skipped {

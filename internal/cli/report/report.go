@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -120,13 +121,13 @@ func (r Report) Summary() string {
 				n++
 			}
 		}
-		more = append(more, fmt.Sprintf("%d new", n), fmt.Sprintf("%d fixed", len(r.Review.Fixed)))
+		more = append(more, r.counted(n)+" new", fmt.Sprintf("%d fixed", len(r.Review.Fixed)))
 	}
 	if n := len(r.Review.Suppressed); n > 0 {
-		more = append(more, fmt.Sprintf("%d suppressed", n))
+		more = append(more, r.counted(n)+" suppressed")
 	}
 	if n := len(r.Review.Skipped); n > 0 {
-		more = append(more, fmt.Sprintf("%d not looked at", n))
+		more = append(more, r.counted(n)+" not looked at")
 	}
 	if r.Review.Truncated {
 		more = append(more, "too many to list all")
@@ -135,6 +136,15 @@ func (r Report) Summary() string {
 		text += "; " + strings.Join(more, ", ")
 	}
 	return text + "."
+}
+
+// counted is a count of what is listed. A truncated review may have any more of
+// it: only findings are counted in all.
+func (r Report) counted(n int) string {
+	if r.Review.Truncated {
+		return fmt.Sprintf("at least %d", n)
+	}
+	return strconv.Itoa(n)
 }
 
 // Verdict says in a line whether the findings reach the threshold; "" when

@@ -457,6 +457,16 @@ func TestTableStyles(t *testing.T) {
 	}
 }
 
+// What a truncated review lists of anything but findings is not all that there
+// is.
+func TestSummaryOfTruncated(t *testing.T) {
+	t.Parallel()
+	r := rich()
+	assert.Equal(t, "4 findings in acme/web#17: 1 critical, 2 high, 1 info; 2 new, 1 fixed, 2 suppressed, 6 not looked at.", r.Summary())
+	r.Review.Truncated, r.Review.Fixed = true, nil
+	assert.Equal(t, "4 findings in acme/web#17: 1 critical, 2 high, 1 info; at least 2 new, 0 fixed, at least 2 suppressed, at least 6 not looked at, too many to list all.", r.Summary())
+}
+
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	// Of 12,000 critical findings one is listed, so that the others are new is

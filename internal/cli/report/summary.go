@@ -48,13 +48,13 @@ func stepSummary(r Report) string {
 	for i, f := range r.Review.Findings {
 		row := summaryRow(r, f)
 		if i == maxSummaryRows || b.Len()+len(row) > maxSummaryBytes {
-			fmt.Fprintf(&b, "\nThere are %d more.\n", len(r.Review.Findings)-i)
+			fmt.Fprintf(&b, "\nThere are %s more.\n", r.counted(len(r.Review.Findings)-i))
 			break
 		}
 		b.WriteString(row)
 	}
 	if n := len(r.Review.Suppressed); n > 0 {
-		fmt.Fprintf(&b, "\nComments suppress %d.\n", n)
+		fmt.Fprintf(&b, "\nComments suppress %s.\n", r.counted(n))
 	}
 	return b.String() + "\n"
 }

@@ -172,7 +172,7 @@ func (t *table) short(title string, list []review.Finding, text func(review.Find
 // more ends a list of which only the first are named.
 func (t *table) more(total int) {
 	if n := total - maxShort; n > 0 {
-		t.line("  ", fmt.Sprintf("and %d more", n))
+		t.line("  ", "and "+t.r.counted(n)+" more")
 	}
 	t.line("", "")
 }
