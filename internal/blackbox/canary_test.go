@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -247,7 +246,7 @@ func (w *canaryWorld) key(t *testing.T, org string) string {
 }
 
 func (w *canaryWorld) client(token string) *client {
-	return &client{base: w.base, token: token, http: &http.Client{Timeout: 60 * time.Second}}
+	return &client{base: w.base, token: token, http: &http.Client{Timeout: eventually}}
 }
 
 // do makes a request and keeps what was answered.

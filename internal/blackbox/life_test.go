@@ -25,7 +25,7 @@ func within[T any](t *testing.T, what string, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(60 * time.Second):
+	case <-time.After(eventually):
 		require.FailNow(t, "waited too long", what)
 		panic("unreachable")
 	}
@@ -63,7 +63,7 @@ func TestCancelOfARunningReviewStopsGit(t *testing.T) {
 	require.Positive(t, s.children(t))
 
 	require.Equal(t, 200, c.do(t, "POST", "/v1/reviews/"+id+":cancel", nil).status)
-	require.Eventually(t, func() bool { return s.children(t) == 0 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.children(t) == 0 }, eventually, tick)
 	assert.Equal(t, "canceled", c.wait(t, id)["status"])
 }
 

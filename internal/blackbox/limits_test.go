@@ -50,7 +50,11 @@ func TestQueueFull(t *testing.T) {
 	for range 8 {
 		senders.Go(func() {
 			for range 10_000 / 8 {
-				assert.Equal(t, 202, c.do(t, "POST", "/v1/reviews", okBody).status)
+				a := c.do(t, "POST", "/v1/reviews", okBody)
+				for a.status == 503 && a.reason(t) != "QUEUE_FULL" { // shed by a busy machine
+					a = c.do(t, "POST", "/v1/reviews", okBody)
+				}
+				assert.Equal(t, 202, a.status, a.body)
 			}
 		})
 	}

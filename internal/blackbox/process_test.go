@@ -74,7 +74,7 @@ func startProcess(t *testing.T, dir string, log *logbook, environment []string, 
 	case p.serving = <-serving:
 	case <-p.exited:
 		require.FailNow(t, "the "+args[0]+" process ended at start", log.String())
-	case <-time.After(60 * time.Second):
+	case <-time.After(eventually):
 		_ = p.cmd.Process.Kill()
 		require.FailNow(t, "the "+args[0]+" process does not serve", log.String())
 	}
@@ -99,7 +99,7 @@ func (p *process) stop(t *testing.T) {
 	select {
 	case <-p.exited:
 		require.Equal(t, 0, p.cmd.ProcessState.ExitCode(), p.log.String())
-	case <-time.After(60 * time.Second):
+	case <-time.After(eventually):
 		_ = p.cmd.Process.Kill()
 		require.FailNow(t, "the process does not stop", p.log.String())
 	}

@@ -77,7 +77,7 @@ func statuses(t *testing.T, updates <-chan map[string]any) (all []string) {
 			if len(all) == 0 || all[len(all)-1] != status {
 				all = append(all, status)
 			}
-		case <-time.After(60 * time.Second):
+		case <-time.After(eventually):
 			require.FailNow(t, "the watch does not end")
 		}
 	}
