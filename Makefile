@@ -5,7 +5,7 @@ export PATH := $(PATH):/usr/local/go/bin:$(HOME)/go/bin
 
 # The commit goes into the binary where git can tell it.
 BUILDVCS := $(shell git -C $(CURDIR) rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
-GO_BUILD := go build -trimpath -buildvcs=$(BUILDVCS)
+GO_BUILD := go build -buildvcs=$(BUILDVCS)
 
 FUZZTIME ?= 10s
 BENCH ?= .
@@ -35,7 +35,7 @@ build-client: need-go ## Check that the client commands build for macOS and Wind
 	GOOS=windows go build -o /dev/null ./cmd/prwarden
 
 test: need-go need-git need-postgres ## Run every test; fails on a skipped one (PKG=./internal/config for some)
-	@go run ./internal/testsum -timeout 15m $(PKG)
+	@go run ./internal/testsum -timeout 30m $(PKG)
 
 race: need-go need-git need-postgres ## Run every test with the race detector (needs a C compiler)
 	@CGO_ENABLED=1 go run ./internal/testsum -race -timeout 30m $(PKG)
