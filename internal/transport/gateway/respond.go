@@ -128,6 +128,12 @@ func (m marshaler) Marshal(v any) ([]byte, error) {
 		}
 		return slices.Concat([]byte(`{"error":`), body, []byte(`}`)), nil
 	}
+	if message, ok := v.(proto.Message); ok {
+		// JSONPb copies the text once more. Most answers are at most twice as
+		// long as in protobuf, and a text that grows takes several times its
+		// size on the way.
+		return m.MarshalAppend(make([]byte, 0, 2*proto.Size(message)), message)
+	}
 	return m.JSONPb.Marshal(v)
 }
 
