@@ -98,12 +98,13 @@ func newArtifact(file string) artifact {
 // that begins with a slash or has a segment `.` or `..`.
 func relativeURI(file string) string {
 	const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
+	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(file) {
 		if c := file[i]; strings.IndexByte(unreserved, c) >= 0 {
 			b.WriteByte(c)
 		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
+			b.Write([]byte{'%', hex[c>>4], hex[c&0xF]})
 		}
 	}
 	return b.String()
