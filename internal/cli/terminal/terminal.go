@@ -44,6 +44,8 @@ func Width(w any, columns string) int {
 // drive the terminal, fake lines, or turn the reading direction.
 func Safe(text string) string {
 	var b strings.Builder
+	var room [16]byte
+	b.Grow(len(text))
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		switch {
@@ -52,8 +54,8 @@ func Safe(text string) string {
 		case unicode.IsPrint(r):
 			b.WriteString(text[i : i+n])
 		default:
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
+			quoted := strconv.AppendQuoteRuneToASCII(room[:0], r)
+			b.Write(quoted[1 : len(quoted)-1])
 		}
 		i += n
 	}
