@@ -308,7 +308,7 @@ func TestJSONOfServer(t *testing.T) {
 
 func indented(text string) (string, error) {
 	var b bytes.Buffer
-	err := json.Indent(&b, bytes.TrimSpace([]byte(text)), "", "  ")
+	err := json.Indent(&b, bytes.Trim([]byte(text), " \t\r\n"), "", "  ")
 	return terminal.SafeJSON(b.Bytes()) + "\n", err
 }
 
