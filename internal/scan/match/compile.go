@@ -3,6 +3,8 @@ package match
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -70,9 +72,14 @@ func Compile(rules []Rule) (*Matcher, error) {
 		owners:   map[string]uint32{},
 		sets:     confirm.Sets{},
 	}
-	for i, r := range rules {
-		if err := b.add(uint32(i), r, room); err != nil {
-			return nil, fmt.Errorf("rule %d: %w", i, err)
+	i := uint32(0)
+	for some := range slices.Chunk(rules, maxStudied) {
+		for k, s := range studyAll(some) {
+			if s.err != nil {
+				return nil, fmt.Errorf("rule %d: %w", i, s.err)
+			}
+			b.add(i, some[k], s, room)
+			i++
 		}
 	}
 	for _, p := range []*plan{&m.lines, &m.files} {
@@ -97,12 +104,46 @@ type builder struct {
 	size     int64
 }
 
-func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
-	m := b.matcher
-	p, err := parse.Parse(r.Pattern, r.Multiline)
-	if err != nil {
-		return err
+// study is what is found out of a rule by itself.
+type study struct {
+	pattern parse.Pattern
+	folds   bool
+	choice  choose.Choice
+	err     error
+}
+
+// maxStudied bounds the rules that are studied before they are added, and so the
+// memory for what was found out.
+const maxStudied = 256
+
+// studyAll studies rules on all processors: that is most of the work of
+// compiling.
+func studyAll(rules []Rule) []study {
+	all := make([]study, len(rules))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(rules)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(rules)); i = next.Add(1) - 1 {
+				all[i] = studyOne(rules[i])
+			}
+		})
 	}
+	group.Wait()
+	return all
+}
+
+func studyOne(r Rule) study {
+	p, err := parse.Parse(r.Pattern, r.Multiline)
+	if err != nil || p.Never {
+		return study{pattern: p, err: err}
+	}
+	facts := extract.Extract(p.Tree, choose.Cost)
+	return study{pattern: p, folds: facts.Folds, choice: choose.Best(facts.Clauses)}
+}
+
+func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
+	m, p := b.matcher, s.pattern
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(r.Pattern, p, size, room)
 	b.size += 408 + int64(len(r.Pattern)) + 130*int64(size)
@@ -121,24 +162,21 @@ func (b *builder) add(index uint32, r Rule, room *atomic.Int64) error {
 		plan.farthest = make([]int32, len(m.programs))
 	}
 	if p.Never {
-		return nil
+		return
 	}
-	facts := extract.Extract(p.Tree, choose.Cost)
-	choice := choose.Best(facts.Clauses)
-	m.prices[index] = choice.Price
-	grams := choice.Grams()
-	if choice.Windows == nil || b.grams+grams > maxGrams {
+	m.prices[index] = s.choice.Price
+	grams := s.choice.Grams()
+	if s.choice.Windows == nil || b.grams+grams > maxGrams {
 		m.prices[index] = choose.Weak
 		b.addWeak(plan, index)
-		return nil
+		return
 	}
 	b.grams += grams
-	plan.folds[index] = facts.Folds
-	plan.anyFolds = plan.anyFolds || facts.Folds
-	for _, w := range choice.Windows {
+	plan.folds[index] = s.folds
+	plan.anyFolds = plan.anyFolds || s.folds
+	for _, w := range s.choice.Windows {
 		b.own(plan, w, index)
 	}
-	return nil
 }
 
 // maxGrams bounds what the filter of a matcher looks for, and so its memory, to
