@@ -421,8 +421,11 @@ type Review struct {
 	// nor in `verdict`. At most 10,000.
 	Suppressed []*Finding `protobuf:"bytes,17,rep,name=suppressed,proto3" json:"suppressed,omitempty"`
 	// Findings of the review `previous_review_id` that are neither in `findings`
-	// nor in `suppressed` any more, as they were there, and were looked at: not
-	// those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+	// nor in `suppressed` any more, as they were there. Not those that nobody
+	// looked for: of a file in `skipped` or a rule that was stopped, and none when
+	// `truncated`. But those of a rule that applies to their file no more, because
+	// it was changed, switched off or removed, or the file excluded: the code may
+	// be the same then, and `rules_digest` differs. At most 10,000.
 	Fixed []*Finding `protobuf:"bytes,18,rep,name=fixed,proto3" json:"fixed,omitempty"`
 	// Whether the findings reach the threshold that was asked for; absent until
 	// complete.
@@ -1334,7 +1337,8 @@ type ListFindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the review.
 	ReviewId string `protobuf:"bytes,1,opt,name=review_id,json=reviewId,proto3" json:"review_id,omitempty"`
-	// Which findings; `reported` when not given.
+	// Which findings. When not given: `fixed` with the state `fixed`, which only
+	// those have, else `reported`.
 	Kind *ListFindingsRequest_Kind `protobuf:"varint,2,opt,name=kind,proto3,enum=prwarden.v1.ListFindingsRequest_Kind,oneof" json:"kind,omitempty"`
 	// Only findings that are at least as severe.
 	MinSeverity *Severity_Level `protobuf:"varint,3,opt,name=min_severity,json=minSeverity,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"min_severity,omitempty"`

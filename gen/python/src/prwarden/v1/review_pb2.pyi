@@ -154,8 +154,11 @@ class Review(google.protobuf.message.Message):
     @property
     def fixed(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[Global___Finding]:
         """Findings of the review `previous_review_id` that are neither in `findings`
-        nor in `suppressed` any more, as they were there, and were looked at: not
-        those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+        nor in `suppressed` any more, as they were there. Not those that nobody
+        looked for: of a file in `skipped` or a rule that was stopped, and none when
+        `truncated`. But those of a rule that applies to their file no more, because
+        it was changed, switched off or removed, or the file excluded: the code may
+        be the same then, and `rules_digest` differs. At most 10,000.
         """
 
     @property
@@ -700,7 +703,9 @@ class ListFindingsRequest(google.protobuf.message.Message):
     review_id: builtins.str
     """Identifier of the review."""
     kind: Global___ListFindingsRequest.Kind.ValueType
-    """Which findings; `reported` when not given."""
+    """Which findings. When not given: `fixed` with the state `fixed`, which only
+    those have, else `reported`.
+    """
     min_severity: prwarden.v1.severity_pb2.Severity.Level.ValueType
     """Only findings that are at least as severe."""
     rule_id: builtins.str

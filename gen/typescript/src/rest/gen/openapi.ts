@@ -562,7 +562,7 @@ export interface components {
             error?: components["schemas"]["ReviewError"];
             /** @description The findings, ordered by file, line and rule id, all at once when the review is complete; empty before. At most 10,000. */
             findings: components["schemas"]["Finding"][];
-            /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` any more, as they were there, and were looked at: not those of a file in `skipped`, nor of a rule that was stopped. At most 10,000. */
+            /** @description Findings of the review `previous_review_id` that are neither in `findings` nor in `suppressed` any more, as they were there. Not those that nobody looked for: of a file in `skipped` or a rule that was stopped, and none when `truncated`. But those of a rule that applies to their file no more, because it was changed, switched off or removed, or the file excluded: the code may be the same then, and `rules_digest` differs. At most 10,000. */
             fixed: components["schemas"]["Finding"][];
             /** @description Commit at the head of the pull request, in hexadecimal; absent until known. */
             head_sha?: string;
@@ -1698,7 +1698,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Which findings; `reported` when not given.
+                 * @description Which findings. When not given: `fixed` with the state `fixed`, which only those have, else `reported`.
                  *
                  *     - reported: Those of the review: `findings`.
                  *     - suppressed: Those that comments suppress: `suppressed`.

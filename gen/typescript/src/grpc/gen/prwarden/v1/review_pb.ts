@@ -151,8 +151,11 @@ export type Review = Message<"prwarden.v1.Review"> & {
 
   /**
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    *
    * @generated from field: repeated prwarden.v1.Finding fixed = 18;
    */
@@ -818,7 +821,8 @@ export type ListFindingsRequest = Message<"prwarden.v1.ListFindingsRequest"> & {
   reviewId: string;
 
   /**
-   * Which findings; `reported` when not given.
+   * Which findings. When not given: `fixed` with the state `fixed`, which only
+   * those have, else `reported`.
    *
    * @generated from field: optional prwarden.v1.ListFindingsRequest.Kind kind = 2;
    */

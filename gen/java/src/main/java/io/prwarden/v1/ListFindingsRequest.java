@@ -277,7 +277,8 @@ private static final long serialVersionUID = 0L;
   private int kind_ = 0;
   /**
    * <pre>
-   * Which findings; `reported` when not given.
+   * Which findings. When not given: `fixed` with the state `fixed`, which only
+   * those have, else `reported`.
    * </pre>
    *
    * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -288,7 +289,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Which findings; `reported` when not given.
+   * Which findings. When not given: `fixed` with the state `fixed`, which only
+   * those have, else `reported`.
    * </pre>
    *
    * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -299,7 +301,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Which findings; `reported` when not given.
+   * Which findings. When not given: `fixed` with the state `fixed`, which only
+   * those have, else `reported`.
    * </pre>
    *
    * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -1192,7 +1195,8 @@ private static final long serialVersionUID = 0L;
     private int kind_ = 0;
     /**
      * <pre>
-     * Which findings; `reported` when not given.
+     * Which findings. When not given: `fixed` with the state `fixed`, which only
+     * those have, else `reported`.
      * </pre>
      *
      * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -1203,7 +1207,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Which findings; `reported` when not given.
+     * Which findings. When not given: `fixed` with the state `fixed`, which only
+     * those have, else `reported`.
      * </pre>
      *
      * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -1214,7 +1219,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Which findings; `reported` when not given.
+     * Which findings. When not given: `fixed` with the state `fixed`, which only
+     * those have, else `reported`.
      * </pre>
      *
      * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -1229,7 +1235,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Which findings; `reported` when not given.
+     * Which findings. When not given: `fixed` with the state `fixed`, which only
+     * those have, else `reported`.
      * </pre>
      *
      * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -1242,7 +1249,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Which findings; `reported` when not given.
+     * Which findings. When not given: `fixed` with the state `fixed`, which only
+     * those have, else `reported`.
      * </pre>
      *
      * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -1258,7 +1266,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Which findings; `reported` when not given.
+     * Which findings. When not given: `fixed` with the state `fixed`, which only
+     * those have, else `reported`.
      * </pre>
      *
      * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>

@@ -32,7 +32,8 @@ public interface ListFindingsRequestOrBuilder extends
 
   /**
    * <pre>
-   * Which findings; `reported` when not given.
+   * Which findings. When not given: `fixed` with the state `fixed`, which only
+   * those have, else `reported`.
    * </pre>
    *
    * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -41,7 +42,8 @@ public interface ListFindingsRequestOrBuilder extends
   boolean hasKind();
   /**
    * <pre>
-   * Which findings; `reported` when not given.
+   * Which findings. When not given: `fixed` with the state `fixed`, which only
+   * those have, else `reported`.
    * </pre>
    *
    * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>
@@ -50,7 +52,8 @@ public interface ListFindingsRequestOrBuilder extends
   int getKindValue();
   /**
    * <pre>
-   * Which findings; `reported` when not given.
+   * Which findings. When not given: `fixed` with the state `fixed`, which only
+   * those have, else `reported`.
    * </pre>
    *
    * <code>optional .prwarden.v1.ListFindingsRequest.Kind kind = 2 [json_name = "kind"];</code>

@@ -1054,8 +1054,11 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -1067,8 +1070,11 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -1081,8 +1087,11 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -1094,8 +1103,11 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -1107,8 +1119,11 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4933,8 +4948,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4949,8 +4967,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4965,8 +4986,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -4981,8 +5005,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5004,8 +5031,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5024,8 +5054,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5046,8 +5079,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5069,8 +5105,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5089,8 +5128,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5109,8 +5151,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5130,8 +5175,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5149,8 +5197,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5168,8 +5219,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5181,8 +5235,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5197,8 +5254,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5214,8 +5274,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5227,8 +5290,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -5241,8 +5307,11 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Findings of the review `previous_review_id` that are neither in `findings`
-     * nor in `suppressed` any more, as they were there, and were looked at: not
-     * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+     * nor in `suppressed` any more, as they were there. Not those that nobody
+     * looked for: of a file in `skipped` or a rule that was stopped, and none when
+     * `truncated`. But those of a rule that applies to their file no more, because
+     * it was changed, switched off or removed, or the file excluded: the code may
+     * be the same then, and `rules_digest` differs. At most 10,000.
      * </pre>
      *
      * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>

@@ -499,8 +499,11 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -510,8 +513,11 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -520,8 +526,11 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -530,8 +539,11 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
@@ -541,8 +553,11 @@ public interface ReviewOrBuilder extends
   /**
    * <pre>
    * Findings of the review `previous_review_id` that are neither in `findings`
-   * nor in `suppressed` any more, as they were there, and were looked at: not
-   * those of a file in `skipped`, nor of a rule that was stopped. At most 10,000.
+   * nor in `suppressed` any more, as they were there. Not those that nobody
+   * looked for: of a file in `skipped` or a rule that was stopped, and none when
+   * `truncated`. But those of a rule that applies to their file no more, because
+   * it was changed, switched off or removed, or the file excluded: the code may
+   * be the same then, and `rules_digest` differs. At most 10,000.
    * </pre>
    *
    * <code>repeated .prwarden.v1.Finding fixed = 18 [json_name = "fixed"];</code>
