@@ -123,6 +123,26 @@ func TestRulesThatLeaveFindingsFixThem(t *testing.T) {
 	}
 }
 
+// TestFindingsOfALongPath asks for the findings in a file by the longest path
+// that a scan takes, which gets three times as long in a URL.
+func TestFindingsOfALongPath(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	path := strings.Repeat(strings.Repeat("ü", 127)+"/", 16) + strings.Repeat("ü", 7) + ".c"
+	require.Len(t, path, 4096)
+	h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{"a.txt": "frobnicate(0)\n", path: "frobnicate(1)\n"})
+	addRule(t, c, todoRule)
+	m := c.start(t, nil)
+	require.Len(t, m["findings"], 2)
+	for name, want := range map[string]int{path: 200, strings.Repeat("x", 4096): 200, strings.Repeat("x", 4097): 400} {
+		a := c.do(t, "GET", "/v1/reviews/"+m["review_id"].(string)+"/findings?file="+url.QueryEscape(name), nil)
+		require.Equal(t, want, a.status, a.body)
+		if name == path {
+			assert.Equal(t, []string{path + ":1 new"}, shown(a.decode(t)["findings"]))
+		}
+	}
+}
+
 // TestReasonsThatAreRequired has an organization whose comments must say why.
 func TestReasonsThatAreRequired(t *testing.T) {
 	t.Parallel()

@@ -1345,8 +1345,8 @@ type ListFindingsRequest struct {
 	// Only findings of this rule, `<category>/<rule-name>` or, in the category
 	// `custom`, its name.
 	RuleId *string `protobuf:"bytes,4,opt,name=rule_id,json=ruleId,proto3,oneof" json:"rule_id,omitempty"`
-	// Only findings in this file: its whole path, as in Finding, of at most 1,024
-	// characters, which fit into a URL.
+	// Only findings in this file: its whole path, as in Finding, of at most 4,096
+	// characters.
 	File *string `protobuf:"bytes,5,opt,name=file,proto3,oneof" json:"file,omitempty"`
 	// Only findings in this state.
 	State *Finding_State `protobuf:"varint,6,opt,name=state,proto3,enum=prwarden.v1.Finding_State,oneof" json:"state,omitempty"`
@@ -2236,7 +2236,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x01R\vminSeverity\x88\x01\x01\x12U\n" +
 	"\arule_id\x18\x04 \x01(\tB7\xbaH4r2\x18d2.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$H\x02R\x06ruleId\x88\x01\x01\x12#\n" +
 	"\x04file\x18\x05 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\x80\bH\x03R\x04file\x88\x01\x01\x12A\n" +
+	"\xbaH\ar\x05\x10\x01\x18\x80 H\x03R\x04file\x88\x01\x01\x12A\n" +
 	"\x05state\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Finding.StateB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x05state\x88\x01\x01\x124\n" +
 	"\tpage_size\x18\a \x01(\x05B\x12\x92A\x05:\x03100\xbaH\a\x1a\x05\x18\xe8\a(\x01H\x05R\bpageSize\x88\x01\x01\x12,\n" +

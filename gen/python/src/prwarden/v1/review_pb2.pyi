@@ -713,8 +713,8 @@ class ListFindingsRequest(google.protobuf.message.Message):
     `custom`, its name.
     """
     file: builtins.str
-    """Only findings in this file: its whole path, as in Finding, of at most 1,024
-    characters, which fit into a URL.
+    """Only findings in this file: its whole path, as in Finding, of at most 4,096
+    characters.
     """
     state: Global___Finding.State.ValueType
     """Only findings in this state."""

@@ -1718,7 +1718,7 @@ export interface operations {
                 min_severity?: "critical" | "high" | "medium" | "warning" | "low" | "info";
                 /** @description Only findings of this rule, `<category>/<rule-name>` or, in the category `custom`, its name. */
                 rule_id?: string;
-                /** @description Only findings in this file: its whole path, as in Finding, of at most 1,024 characters, which fit into a URL. */
+                /** @description Only findings in this file: its whole path, as in Finding, of at most 4,096 characters. */
                 file?: string;
                 /**
                  * @description Only findings in this state.

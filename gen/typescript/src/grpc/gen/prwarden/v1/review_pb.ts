@@ -844,8 +844,8 @@ export type ListFindingsRequest = Message<"prwarden.v1.ListFindingsRequest"> & {
   ruleId?: string | undefined;
 
   /**
-   * Only findings in this file: its whole path, as in Finding, of at most 1,024
-   * characters, which fit into a URL.
+   * Only findings in this file: its whole path, as in Finding, of at most 4,096
+   * characters.
    *
    * @generated from field: optional string file = 5;
    */

@@ -417,8 +417,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object file_ = "";
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding, of at most 1,024
-   * characters, which fit into a URL.
+   * Only findings in this file: its whole path, as in Finding, of at most 4,096
+   * characters.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -430,8 +430,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding, of at most 1,024
-   * characters, which fit into a URL.
+   * Only findings in this file: its whole path, as in Finding, of at most 4,096
+   * characters.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -452,8 +452,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding, of at most 1,024
-   * characters, which fit into a URL.
+   * Only findings in this file: its whole path, as in Finding, of at most 4,096
+   * characters.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1474,8 +1474,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object file_ = "";
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding, of at most 1,024
-     * characters, which fit into a URL.
+     * Only findings in this file: its whole path, as in Finding, of at most 4,096
+     * characters.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1486,8 +1486,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding, of at most 1,024
-     * characters, which fit into a URL.
+     * Only findings in this file: its whole path, as in Finding, of at most 4,096
+     * characters.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1507,8 +1507,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding, of at most 1,024
-     * characters, which fit into a URL.
+     * Only findings in this file: its whole path, as in Finding, of at most 4,096
+     * characters.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1529,8 +1529,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding, of at most 1,024
-     * characters, which fit into a URL.
+     * Only findings in this file: its whole path, as in Finding, of at most 4,096
+     * characters.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1547,8 +1547,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding, of at most 1,024
-     * characters, which fit into a URL.
+     * Only findings in this file: its whole path, as in Finding, of at most 4,096
+     * characters.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>
@@ -1562,8 +1562,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only findings in this file: its whole path, as in Finding, of at most 1,024
-     * characters, which fit into a URL.
+     * Only findings in this file: its whole path, as in Finding, of at most 4,096
+     * characters.
      * </pre>
      *
      * <code>optional string file = 5 [json_name = "file"];</code>

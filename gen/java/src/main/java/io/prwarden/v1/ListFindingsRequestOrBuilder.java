@@ -123,8 +123,8 @@ public interface ListFindingsRequestOrBuilder extends
 
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding, of at most 1,024
-   * characters, which fit into a URL.
+   * Only findings in this file: its whole path, as in Finding, of at most 4,096
+   * characters.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -133,8 +133,8 @@ public interface ListFindingsRequestOrBuilder extends
   boolean hasFile();
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding, of at most 1,024
-   * characters, which fit into a URL.
+   * Only findings in this file: its whole path, as in Finding, of at most 4,096
+   * characters.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
@@ -143,8 +143,8 @@ public interface ListFindingsRequestOrBuilder extends
   java.lang.String getFile();
   /**
    * <pre>
-   * Only findings in this file: its whole path, as in Finding, of at most 1,024
-   * characters, which fit into a URL.
+   * Only findings in this file: its whole path, as in Finding, of at most 4,096
+   * characters.
    * </pre>
    *
    * <code>optional string file = 5 [json_name = "file"];</code>
