@@ -65,7 +65,7 @@ func (s *Store) lockEntry(ctx context.Context, req Request) (*lockedEntry, error
 			_ = os.Remove(filepath.Join(dir, sizeName))
 			return e, nil
 		}
-		closeFile(lock)
+		_ = closeLock(lock)
 	}
 }
 
@@ -76,7 +76,7 @@ func (e *lockedEntry) unlock(ctx context.Context) {
 	size := treeSize(e.dir)
 	// Without the file the entry is measured.
 	_ = os.WriteFile(filepath.Join(e.dir, sizeName), strconv.AppendInt(nil, size, 10), 0o600)
-	closeFile(e.lock)
+	_ = closeLock(e.lock)
 	if size > e.size {
 		e.store.evict()
 	}
@@ -240,7 +240,7 @@ func (e *lockedEntry) remove(n int) {
 		_ = os.RemoveAll(dir)
 		return
 	}
-	defer closeFile(use)
+	defer func() { _ = closeLock(use) }()
 	if ok, err := tryLock(use, true); err == nil && ok {
 		_ = os.RemoveAll(dir)
 	}
@@ -287,7 +287,7 @@ func (g *generation) release() error {
 		}
 		return nil
 	}
-	if err := g.use.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+	if err := closeLock(g.use); err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("gitrepo: cache: %w", err)
 	}
 	return nil

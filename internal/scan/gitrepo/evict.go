@@ -79,7 +79,7 @@ func (s *Store) removeEntry(dir string) bool {
 	if err != nil {
 		return false
 	}
-	defer closeFile(lock)
+	defer func() { _ = closeLock(lock) }()
 	if ok, err := tryLock(lock, true); err != nil || !ok || !current(lock) {
 		return false
 	}

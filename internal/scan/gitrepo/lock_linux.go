@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes a lock on f, exclusive or shared, if it is free. It ends when
-// f is closed.
+// tryLock takes a lock on f, exclusive or shared, if it is free. closeLock ends
+// it.
 func tryLock(f *os.File, exclusive bool) (bool, error) {
 	how := syscall.LOCK_SH
 	if exclusive {
@@ -24,4 +24,12 @@ func tryLock(f *os.File, exclusive bool) (bool, error) {
 			return false, err
 		}
 	}
+}
+
+// closeLock closes a file and ends the lock on it. Closing alone would not: a
+// process that is just being started has a copy of the handle until it becomes
+// another program.
+func closeLock(f *os.File) error {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // fails only on one that is closed
+	return f.Close()
 }

@@ -28,4 +28,6 @@ func limitSignal(syscall.Signal) bool { return false }
 
 func tryLock(*os.File, bool) (bool, error) { return true, nil }
 
+func closeLock(f *os.File) error { return f.Close() }
+
 func freeSpace(string) (int64, error) { return 0, errors.ErrUnsupported }
