@@ -220,23 +220,26 @@ func TestStoreAway(t *testing.T) {
 			began := time.Now()
 			var full, late int
 			var mu sync.Mutex
+			ask := func() {
+				_, err := l.Take(t.Context(), "key:a", 60)
+				assert.Equal(t, errs.Unavailable, errs.KindOf(err))
+				mu.Lock()
+				defer mu.Unlock()
+				if time.Since(began) == 0 {
+					full++
+				} else {
+					late++
+					assert.Equal(t, askTimeout, time.Since(began))
+				}
+			}
+			all.Go(ask)
+			synctest.Wait() // the store is asked, and the others wait for the next time
 			for range askWaiting + 10 {
-				all.Go(func() {
-					_, err := l.Take(t.Context(), "key:a", 60)
-					assert.Equal(t, errs.Unavailable, errs.KindOf(err))
-					mu.Lock()
-					defer mu.Unlock()
-					if time.Since(began) == 0 {
-						full++
-					} else {
-						late++
-						assert.Equal(t, askTimeout, time.Since(began))
-					}
-				})
+				all.Go(ask)
 			}
 			all.Wait()
-			assert.Positive(t, full, "a bounded number waits")
-			assert.Positive(t, late)
+			assert.Equal(t, 10, full, "a bounded number waits")
+			assert.Equal(t, 1+askWaiting, late)
 			ctx, leave := context.WithTimeout(t.Context(), time.Millisecond)
 			defer leave()
 			_, err := l.Take(ctx, "key:b", 60)
