@@ -19,7 +19,7 @@ help: ## List the targets
 	@echo
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile internal/tools/generate.mk
 
-demo: build ## Scan a sample pull request through the REST API and show what comes out (about a minute cold)
+demo: build ## Scan a sample pull request through the REST API and show what comes out (some minutes when nothing is built yet)
 	@bin/demo
 
 run: build ## Start a server to play with, and print a key and curl lines; Ctrl-C stops it
@@ -27,7 +27,7 @@ run: build ## Start a server to play with, and print a key and curl lines; Ctrl-
 
 build: need-go need-git ## Build bin/prwarden
 	@mkdir -p bin
-	@echo "Building bin/prwarden; the first time takes a minute."
+	@echo "Building bin/prwarden; the first time takes some minutes."
 	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/demo
 
 build-client: need-go ## Check that the client commands build for macOS and Windows
