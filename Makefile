@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api test-sdks docs-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-postgres
+.PHONY: help demo run build build-client test test-api test-sdks docs-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -34,10 +34,10 @@ build-client: need-go ## Check that the client commands build for macOS and Wind
 	GOOS=darwin go build -o /dev/null ./cmd/prwarden
 	GOOS=windows go build -o /dev/null ./cmd/prwarden
 
-test: need-go need-git need-postgres ## Run every test; fails on a skipped one (PKG=./internal/config for some)
+test: need-go need-git need-curl need-postgres ## Run every test; fails on a skipped one (PKG=./internal/config for some)
 	@go run ./internal/testsum -timeout 30m $(PKG)
 
-race: need-go need-git need-postgres ## Run every test with the race detector (needs a C compiler)
+race: need-go need-git need-curl need-postgres ## Run every test with the race detector (needs a C compiler)
 	@CGO_ENABLED=1 go run ./internal/testsum -race -timeout 30m $(PKG)
 
 test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3; LONG=1 for over 20,000)
@@ -125,14 +125,15 @@ need-go:
 	@command -v go >/dev/null || { \
 	  echo "prwarden needs Go $$(sed -n 's/^go //p' go.mod) or newer, which is not installed. Get it from https://go.dev/dl/ and try again." >&2; exit 1; }
 
-# git reads repositories, in tests too.
-need-git:
-	@command -v git >/dev/null && exit 0; \
+# git reads repositories, in tests too. With curl the jobs for CI services fetch
+# archives, and tests run them.
+need-git need-curl: need-%:
+	@command -v $* >/dev/null && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  echo "Installing git." && apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git ca-certificates >/dev/null; \
+	  echo "Installing $*." && apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $* ca-certificates >/dev/null; \
 	else \
-	  echo "prwarden needs git, which is not installed. Install it (for example: sudo apt-get install git) and try again." >&2; exit 1; \
+	  echo "This needs $*, which is not installed. Install it (for example: sudo apt-get install $*) and try again." >&2; exit 1; \
 	fi
 
 # Tests start Postgres servers of their own. Where it is installed for that, no
