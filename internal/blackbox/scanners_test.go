@@ -98,7 +98,7 @@ func TestCancelOfAScanElsewhere(t *testing.T) {
 			case "acme/large":
 				f.hosts.large(t, tt.repo, 800, "all work and no play makes a dull line")
 			case "acme/heavy":
-				f.hosts.large(t, tt.repo, 200, "abcdefgh 12345678 abcdefgh 12345678 ?")
+				f.hosts.large(t, tt.repo, 800, "abcdefgh 12345678 abcdefgh 12345678 ?")
 				for i := range 20 {
 					addRule(t, f.client, map[string]any{
 						"id": fmt.Sprintf("heavy-%d", i), "type": "regex", "severity": "low", "message": "m",
