@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/review"
@@ -36,20 +35,10 @@ type issueLines struct {
 // compares it with that of the target branch.
 func writeGitLab(w io.Writer, r Report, _ Style) error {
 	out := newJSONWriter(w)
-	if err := writeArray(out, issues(r.Review.Findings)); err != nil {
+	if err := writeArray(out, r.Review.Findings, newIssue); err != nil {
 		return err
 	}
 	return out.end()
-}
-
-func issues(list []review.Finding) iter.Seq[issue] {
-	return func(yield func(issue) bool) {
-		for _, f := range list {
-			if !yield(newIssue(f)) {
-				return
-			}
-		}
-	}
 }
 
 func newIssue(f review.Finding) issue {

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"io"
-	"iter"
 )
 
 // jsonWriter writes JSON that comes in pieces as json.Indent would write all of
@@ -101,14 +100,14 @@ func (j *jsonWriter) end() error {
 	return j.to.Flush()
 }
 
-// writeArray writes an array, an item at a time.
-func writeArray[T any](w io.Writer, items iter.Seq[T]) error {
+// writeArray writes a list as an array, an item at a time.
+func writeArray[T, U any](w io.Writer, list []T, encode func(T) U) error {
 	if _, err := io.WriteString(w, "["); err != nil {
 		return err
 	}
 	before := ""
-	for item := range items {
-		text, err := json.Marshal(item)
+	for _, item := range list {
+		text, err := json.Marshal(encode(item))
 		if err != nil {
 			return err
 		}

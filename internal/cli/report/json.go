@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"iter"
 	"slices"
 
 	"github.com/prwarden/prwarden/internal/cli/restclient"
-	"github.com/prwarden/prwarden/internal/review"
 )
 
 // writeJSON writes the review as the API answers it.
@@ -53,10 +51,10 @@ func writeAnswer(w io.Writer, r Report) error {
 		name  string
 		write func() error
 	}{
-		{"findings", func() error { return writeArray(w, encodedFindings(r.Review.Findings)) }},
-		{"skipped", func() error { return writeArray(w, encodedSkips(r.Review.Skipped)) }},
-		{"suppressed", func() error { return writeArray(w, encodedFindings(r.Review.Suppressed)) }},
-		{"fixed", func() error { return writeArray(w, encodedFindings(r.Review.Fixed)) }},
+		{"findings", func() error { return writeArray(w, r.Review.Findings, restclient.EncodeFinding) }},
+		{"skipped", func() error { return writeArray(w, r.Review.Skipped, restclient.EncodeSkip) }},
+		{"suppressed", func() error { return writeArray(w, r.Review.Suppressed, restclient.EncodeFinding) }},
+		{"fixed", func() error { return writeArray(w, r.Review.Fixed, restclient.EncodeFinding) }},
 	} {
 		key := []byte(`"` + list.name + `":[]`) // in no text, where quotes are escaped
 		i := bytes.Index(text, key) + len(key) - len("[]")
@@ -70,31 +68,4 @@ func writeAnswer(w io.Writer, r Report) error {
 	}
 	_, err = w.Write(text)
 	return err
-}
-
-// few is how many items are encoded at once.
-const few = 16
-
-func encodedFindings(list []review.Finding) iter.Seq[restclient.Finding] {
-	return func(yield func(restclient.Finding) bool) {
-		for part := range slices.Chunk(list, few) {
-			for _, f := range restclient.Encode(review.Review{Findings: part}).Findings {
-				if !yield(f) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func encodedSkips(list []review.Skip) iter.Seq[restclient.Skip] {
-	return func(yield func(restclient.Skip) bool) {
-		for part := range slices.Chunk(list, few) {
-			for _, s := range restclient.Encode(review.Review{Skipped: part}).Skipped {
-				if !yield(s) {
-					return
-				}
-			}
-		}
-	}
 }

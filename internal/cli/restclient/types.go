@@ -182,8 +182,7 @@ func Encode(r review.Review) Review {
 		out.Summary[s.String()] = r.Summary[s]
 	}
 	for _, s := range r.Skipped {
-		text, exact := encodePath(s.File)
-		out.Skipped = append(out.Skipped, Skip{File: text, FileBytes: exact, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason})
+		out.Skipped = append(out.Skipped, EncodeSkip(s))
 	}
 	if r.Failure != nil {
 		out.Error = &Failure{Code: r.Failure.Code, Message: r.Failure.Message}
@@ -194,18 +193,29 @@ func Encode(r review.Review) Review {
 func encodeFindings(list []review.Finding) []Finding {
 	out := make([]Finding, 0, len(list))
 	for _, f := range list {
-		text, exact := encodePath(f.File)
-		e := Finding{
-			RuleID: f.RuleID, Severity: f.Severity.String(), File: text, FileBytes: exact, Line: f.Line, EndLine: f.EndLine,
-			Column: f.Column, EndColumn: f.EndColumn, UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, Message: f.Message,
-			Snippet: f.Snippet, Fingerprint: f.Fingerprint, LineHash: f.LineHash, State: string(f.State),
-		}
-		if s := f.Suppression; s != nil {
-			e.Suppression = &Suppression{Reason: s.Reason, Until: s.Until, Line: s.Line}
-		}
-		out = append(out, e)
+		out = append(out, EncodeFinding(f))
 	}
 	return out
+}
+
+// EncodeFinding is a finding as answers have it.
+func EncodeFinding(f review.Finding) Finding {
+	text, exact := encodePath(f.File)
+	e := Finding{
+		RuleID: f.RuleID, Severity: f.Severity.String(), File: text, FileBytes: exact, Line: f.Line, EndLine: f.EndLine,
+		Column: f.Column, EndColumn: f.EndColumn, UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, Message: f.Message,
+		Snippet: f.Snippet, Fingerprint: f.Fingerprint, LineHash: f.LineHash, State: string(f.State),
+	}
+	if s := f.Suppression; s != nil {
+		e.Suppression = &Suppression{Reason: s.Reason, Until: s.Until, Line: s.Line}
+	}
+	return e
+}
+
+// EncodeSkip is a skip as answers have it.
+func EncodeSkip(s review.Skip) Skip {
+	text, exact := encodePath(s.File)
+	return Skip{File: text, FileBytes: exact, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason}
 }
 
 func encodePath(path string) (text string, exact []byte) {
