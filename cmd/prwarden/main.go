@@ -33,8 +33,8 @@ func run(ctx context.Context, st cli.Streams, args []string) int {
 	help := &cli.Checked{To: st.Out} // whose printing has no way to fail
 	root.SetOut(help)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil && help.Err != nil {
-		err = fmt.Errorf("the output can't be written: %w", help.Err)
+	if err == nil {
+		err = help.End()
 	}
 	if err != nil && !errors.Is(err, cli.ErrSilent) {
 		fmt.Fprint(st.Err, terminal.GuardLines(fmt.Sprintf("prwarden: %v\n", err)))

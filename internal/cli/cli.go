@@ -41,6 +41,14 @@ func (c *Checked) Write(p []byte) (n int, err error) {
 	return n, c.Err
 }
 
+// End says whether all was written.
+func (c *Checked) End() error {
+	if c.Err != nil {
+		return fmt.Errorf("the output can't be written: %w", c.Err)
+	}
+	return nil
+}
+
 // Exit codes of the program.
 const (
 	ExitOK     = 0

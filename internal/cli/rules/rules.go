@@ -61,12 +61,7 @@ func (p page) printf(format string, args ...any) {
 }
 
 // end says whether all was printed.
-func (p page) end() error {
-	if p.w.Err != nil {
-		return fmt.Errorf("the output can't be written: %w", p.w.Err)
-	}
-	return nil
-}
+func (p page) end() error { return p.w.End() }
 
 // wrapped prints text in lines that fit, each after a lead.
 func (p page) wrapped(lead, text string) {
