@@ -5,7 +5,6 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/rules"
-	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/rule/schema"
 )
 
@@ -25,7 +24,7 @@ files and the default ruleset, which is part of the program.`,
 // addLook adds the flags that say how a command prints.
 func addLook(cmd *cobra.Command, l *rules.Look) {
 	cmd.Flags().StringVar(&l.Output, "output", rules.OutputText, "How to print: `text|json`.")
-	cmd.Flags().StringVar(&l.Color, "color", terminal.ColorAuto, "Use colours: `auto|always|never`; auto is on a terminal, without NO_COLOR.")
+	bindColor(cmd, &l.Color)
 }
 
 func newRulesCheck(st cli.Streams) *cobra.Command {
