@@ -49,12 +49,12 @@ func parseSample(path string, content []byte, ids []string) *sample {
 	for i, line := range s.lines {
 		n := i + 1
 		m := marker.FindStringSubmatch(line)
-		code := codeBefore(line, marker)
 		if m == nil || m[1] == "ignore" { // which suppresses findings
 			s.settle(waiting, n)
 			waiting = nil
 			continue
 		}
+		code := codeBefore(line, marker)
 		if m[1] != wordExpect && m[1] != wordOK {
 			if meant := nearWord(m[1]); meant != "" {
 				s.on[n] = code
@@ -87,11 +87,11 @@ func parseSample(path string, content []byte, ids []string) *sample {
 // more than the beginning of a comment. Rules look at the comments of a sample,
 // too, but its annotations are there for another reason.
 func codeBefore(line string, marker *regexp.Regexp) int {
-	place := marker.FindStringIndex(line)
-	if place == nil || !strings.ContainsFunc(line[:place[0]], func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+	at := marker.FindStringIndex(line)[0]
+	if !strings.ContainsFunc(line[:at], func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return 0
 	}
-	return place[0]
+	return at
 }
 
 // nearWord is the word that a mistyped one was meant to be, or "".
