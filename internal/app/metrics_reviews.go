@@ -65,8 +65,18 @@ func (o observedQueue) Fail(ctx context.Context, c review.Claim, f review.Failur
 	return err
 }
 
-func (o observedQueue) ReapExpired(ctx context.Context, maxLost int) ([]string, error) {
-	ids, err := o.Queue.ReapExpired(ctx, maxLost)
-	o.metrics.leasesLost.WithLabelValues(seenByReaper).Add(float64(len(ids)))
-	return ids, err
+func (o observedQueue) ReapExpired(ctx context.Context, maxLost int) ([]review.Reaped, error) {
+	reaped, err := o.Queue.ReapExpired(ctx, maxLost)
+	o.metrics.reaped(reaped)
+	return reaped, err
+}
+
+// reaped counts what was taken from lost workers.
+func (m *metrics) reaped(all []review.Reaped) {
+	m.leasesLost.WithLabelValues(seenByReaper).Add(float64(len(all)))
+	for _, r := range all {
+		if r.Status == review.Failed {
+			m.ended.WithLabelValues(string(review.Failed), m.failureCode.value(review.CodeWorkerLost)).Inc()
+		}
+	}
 }

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/stretchr/testify/assert"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/pgtest"
+	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )
 
@@ -187,6 +190,41 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 			base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_sum"), "_count")
 			assert.True(t, shown[name] != nil || shown[base] != nil, "%s is asked for and not shown: %s", name, query)
 		}
+	}
+}
+
+// A review whose worker is lost for the last time is counted by the server that
+// finds it: at its start on SQLite, and among its heartbeats on Postgres.
+func TestLostReviewsAreCounted(t *testing.T) {
+	t.Parallel()
+	for name, database := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "prwarden.db") },
+		"postgres": func(t *testing.T) string { return pgtest.New(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.config.Database, b.config.Migrate = database(t), true
+			store := b.store(t)
+			require.NoError(t, store.Migrate(t.Context()))
+			_, err := store.CreateReview(t.Context(), review.NewReview{ID: "rev_a", Organization: "acme", Repo: "acme/web", PRNumber: 1, Ruleset: "default"}, 10)
+			require.NoError(t, err)
+			for lost := range review.MaxLost {
+				if lost > 0 {
+					reaped, err := store.ReapExpired(t.Context(), review.MaxLost)
+					require.NoError(t, err)
+					require.Equal(t, []review.Reaped{{ReviewID: "rev_a", Status: review.Queued}}, reaped)
+				}
+				c, err := store.Claim(t.Context(), "lost", 0)
+				require.NoError(t, err)
+				require.NotNil(t, c)
+			}
+			s := b.server(t)
+			require.Eventually(t, func() bool {
+				return strings.Contains(scrape(t, s.Addresses().Ops), `prwarden_reviews_ended_total{code="worker_lost",status="failed"} 1`)
+			}, patience, 10*time.Millisecond)
+			assert.Contains(t, scrape(t, s.Addresses().Ops), `prwarden_leases_lost_total{seen_by="reaper"} 1`)
+		})
 	}
 }
 

@@ -70,7 +70,8 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	if s.tracing, err = newTracing(ctx, env, "prwarden", log); err != nil {
 		return nil, err
 	}
-	if s.store, err = openStore(ctx, c, log); err != nil {
+	var lost []review.Reaped
+	if s.store, lost, err = openStore(ctx, c, log); err != nil {
 		return nil, err
 	}
 	schema, err := s.store.Schema(ctx)
@@ -78,6 +79,7 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 		return nil, err
 	}
 	s.metrics = newMetrics(schema.Needed)
+	s.metrics.reaped(lost)
 	if s.scanner, err = linkScanner(c, env, s.metrics.registry, log, s.tracing); err != nil {
 		return nil, err
 	}
@@ -87,16 +89,16 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	return s, s.assemble(ctx, c)
 }
 
-// openStore opens the database, an SQLite one for this server alone, and makes
-// it ready.
-func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*sqlstore.Store, error) {
+// openStore opens the database, an SQLite one for this server alone, makes it
+// ready, and puts back what a server before this one lost.
+func openStore(ctx context.Context, c config.Config, log *slog.Logger) (_ *sqlstore.Store, lost []review.Reaped, err error) {
 	store, err := sqlstore.Open(ctx, sqlstore.Options{
 		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(), Organizations: c.OrganizationNames(),
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	lost, err := prepare(ctx, store, c.Storage)
+	lost, err = prepare(ctx, store, c.Storage)
 	if err == nil {
 		err = store.SetCaps(ctx, c.MaxScans())
 	}
@@ -104,18 +106,18 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*sqlstor
 		err = store.Announce(ctx) // before anybody can think that they were removed
 	}
 	if err != nil {
-		return nil, errors.Join(err, store.Close())
+		return nil, nil, errors.Join(err, store.Close())
 	}
-	if len(lost) > 0 {
-		log.Warn("a server before this one ended without giving back its reviews", "review_ids", lost)
+	for _, r := range lost {
+		log.Warn("a server before this one ended without giving back a review", "review_id", r.ReviewID, "status", r.Status)
 	}
-	return store, nil
+	return store, lost, nil
 }
 
 // prepare brings the schema to this version, on a database that is shared only
 // when that was asked for, and puts back what a server before this one lost. On
 // a shared one others may hold leases, which run out by themselves.
-func prepare(ctx context.Context, store *sqlstore.Store, c config.Storage) (lost []string, err error) {
+func prepare(ctx context.Context, store *sqlstore.Store, c config.Storage) (lost []review.Reaped, err error) {
 	if c.Shared() && !c.Migrate {
 		return nil, store.CheckSchema(ctx)
 	}

@@ -178,14 +178,14 @@ func (k *keeper) reap() {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		ids, err := k.queue.ReapExpired(ctx, MaxLost)
+		reaped, err := k.queue.ReapExpired(ctx, MaxLost)
 		cancel()
 		trouble.saw(err)
-		for _, id := range ids {
-			k.o.Log.Warn("worker lost", "review_id", id)
-			k.hub.Changed(id)
+		for _, r := range reaped {
+			k.o.Log.Warn("worker lost", "review_id", r.ReviewID, "status", r.Status)
+			k.hub.Changed(r.ReviewID)
 		}
-		if len(ids) > 0 {
+		if len(reaped) > 0 {
 			k.hub.Enqueued()
 		}
 	}

@@ -156,9 +156,15 @@ type Queue interface {
 	// has passed, and counts nothing; ErrLeaseLost.
 	Release(ctx context.Context, c Claim, delay time.Duration) error
 	// ReapExpired puts reviews whose lease ran out back to queued and counts
-	// the loss; those lost maxLost times fail with worker_lost. It returns the
-	// identifiers of all that it changed.
-	ReapExpired(ctx context.Context, maxLost int) ([]string, error)
+	// the loss; those lost maxLost times fail with worker_lost. It returns all
+	// that it changed.
+	ReapExpired(ctx context.Context, maxLost int) ([]Reaped, error)
+}
+
+// Reaped is a review that was taken from a lost worker.
+type Reaped struct {
+	ReviewID string
+	Status   Status // Queued, or Failed with CodeWorkerLost
 }
 
 // Claim is a worker's hold on a review.

@@ -164,6 +164,6 @@ func (o *observed) Release(ctx context.Context, c review.Claim, delay time.Durat
 }
 
 // ReapExpired implements review.Queue.
-func (o *observed) ReapExpired(ctx context.Context, maxLost int) ([]string, error) {
+func (o *observed) ReapExpired(ctx context.Context, maxLost int) ([]review.Reaped, error) {
 	return o.queue.ReapExpired(ctx, maxLost)
 }

@@ -67,14 +67,14 @@ func TestClockOfTheDatabase(t *testing.T) {
 			c, err := s.Claim(ctx, "worker", time.Minute)
 			require.NoError(t, err)
 			require.NotNil(t, c)
-			ids, err := s.ReapExpired(ctx, 10)
+			reaped, err := s.ReapExpired(ctx, 10)
 			require.NoError(t, err)
-			assert.Empty(t, ids)
+			assert.Empty(t, reaped)
 			_, err = s.Extend(ctx, []review.Heartbeat{{Claim: *c}}, short)
 			require.NoError(t, err)
 			require.Eventually(t, func() bool {
-				ids, err := s.ReapExpired(ctx, 10)
-				return assert.NoError(t, err) && len(ids) == 1
+				reaped, err := s.ReapExpired(ctx, 10)
+				return assert.NoError(t, err) && len(reaped) == 1
 			}, 20*time.Second, 10*time.Millisecond)
 
 			// A back-off is as long as it should be.

@@ -143,13 +143,13 @@ func TestLeasesWaitForNobody(t *testing.T) {
 	}))
 	clock.Advance(lease)
 	require.NoError(t, during(t, s, of("acme"), lock, func() {
-		ids, err := s.ReapExpired(ctx, 10)
+		reaped, err := s.ReapExpired(ctx, 10)
 		require.NoError(t, err)
-		assert.Equal(t, []string{"rev_b"}, ids)
+		assert.Equal(t, []review.Reaped{{ReviewID: "rev_b", Status: review.Queued}}, reaped)
 	}))
-	ids, err := s.ReapExpired(ctx, 10)
+	reaped, err := s.ReapExpired(ctx, 10)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"rev_a"}, ids, "its lease was not prolonged")
+	assert.Equal(t, []review.Reaped{{ReviewID: "rev_a", Status: review.Queued}}, reaped, "its lease was not prolonged")
 	assertCounts(t, s)
 }
 

@@ -248,7 +248,7 @@ func (s *Store) Release(ctx context.Context, c review.Claim, delay time.Duration
 }
 
 // ReapExpired implements review.Queue.
-func (s *Store) ReapExpired(ctx context.Context, maxLost int) ([]string, error) {
+func (s *Store) ReapExpired(ctx context.Context, maxLost int) ([]review.Reaped, error) {
 	return s.reap(ctx, "reap leases", maxLost, func(t *tx) (string, []any) {
 		return ` AND lease_expires <= ?`, []any{at(t.now)}
 	})
@@ -258,7 +258,7 @@ func (s *Store) ReapExpired(ctx context.Context, maxLost int) ([]string, error) 
 // is for the start of the one server of a database, which has no workers yet:
 // whatever is in progress was lost with the process before. It fails on a
 // store that was not opened with Exclusive, where the leases may be others'.
-func (s *Store) ReleaseLeases(ctx context.Context, maxLost int) ([]string, error) {
+func (s *Store) ReleaseLeases(ctx context.Context, maxLost int) ([]review.Reaped, error) {
 	if !s.exclusive {
 		return nil, errors.New("release leases: the database is not this process's alone")
 	}
@@ -270,10 +270,10 @@ func (s *Store) ReleaseLeases(ctx context.Context, maxLost int) ([]string, error
 }
 
 // reap counts a loss for reviews in progress, and queues or fails them.
-func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *tx) (condition string, args []any)) ([]string, error) {
-	var ids []string
+func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *tx) (condition string, args []any)) ([]review.Reaped, error) {
+	var reaped []review.Reaped
 	err := s.write(ctx, op, everyone, func(t *tx) error {
-		ids = nil
+		reaped = nil
 		condition, args := which(t)
 		var rows []claimed
 		if err := t.list(ctx, &rows, `SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost
@@ -296,14 +296,14 @@ func (s *Store) reap(ctx context.Context, op string, maxLost int, which func(t *
 				t.waits()
 			}
 			t.changed(c.ReviewID)
-			ids = append(ids, c.ReviewID)
+			reaped = append(reaped, review.Reaped{ReviewID: c.ReviewID, Status: to})
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return ids, nil
+	return reaped, nil
 }
 
 func lostMessage(times int) string {

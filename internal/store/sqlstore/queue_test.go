@@ -41,9 +41,13 @@ func TestReleaseLeases(t *testing.T) {
 		require.Equal(t, lost-1, c.Lost)
 		require.NoError(t, s.Close())
 		s = openAt(t, o) // no time has passed
-		ids, err := s.ReleaseLeases(ctx, maxLost)
+		released, err := s.ReleaseLeases(ctx, maxLost)
 		require.NoError(t, err)
-		require.Equal(t, []string{"rev_a"}, ids)
+		then := review.Queued
+		if lost == maxLost {
+			then = review.Failed
+		}
+		require.Equal(t, []review.Reaped{{ReviewID: "rev_a", Status: then}}, released)
 		gone, err := s.Extend(ctx, []review.Heartbeat{{Claim: *c}}, time.Minute)
 		require.NoError(t, err)
 		require.Equal(t, []review.Claim{*c}, gone)

@@ -111,11 +111,20 @@ func failed(t *testing.T, h Harness) {
 	assert.Equal(t, review.Load{}, l)
 }
 
-func reap(t *testing.T, h Harness, maxLost int) []string {
+func reap(t *testing.T, h Harness, maxLost int) []review.Reaped {
 	t.Helper()
 	changed, err := h.Store.ReapExpired(t.Context(), maxLost)
 	require.NoError(t, err)
 	return changed
+}
+
+// queuedAgain are reviews that were reaped and are not lost.
+func queuedAgain(ids ...string) []review.Reaped {
+	var all []review.Reaped
+	for _, id := range ids {
+		all = append(all, review.Reaped{ReviewID: id, Status: review.Queued})
+	}
+	return all
 }
 
 func reaped(t *testing.T, h Harness) {
@@ -126,7 +135,7 @@ func reaped(t *testing.T, h Harness) {
 	h.Clock.Advance(lease - time.Microsecond)
 	assert.Empty(t, reap(t, h, 10))
 	h.Clock.Advance(time.Microsecond)
-	assert.ElementsMatch(t, []string{"rev_a", "rev_b"}, reap(t, h, 10))
+	assert.ElementsMatch(t, queuedAgain("rev_a", "rev_b"), reap(t, h, 10))
 	assert.Empty(t, reap(t, h, 10))
 	assert.Equal(t, review.Queued, state(t, h, acme, "rev_a").Status)
 
@@ -148,15 +157,15 @@ func extended(t *testing.T, h Harness) {
 	// A lease can be made shorter.
 	require.NoError(t, extend(t, h, c, time.Second, review.Progress{}))
 	h.Clock.Advance(time.Second)
-	assert.Equal(t, []string{"rev_a"}, reap(t, h, 10))
+	assert.Equal(t, queuedAgain("rev_a"), reap(t, h, 10))
 }
 
 func lostTooOften(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
-	for i := range 3 {
-		assert.Equal(t, i, claim(t, h).Lost)
+	for lost, then := range []review.Status{review.Queued, review.Queued, review.Failed} {
+		assert.Equal(t, lost, claim(t, h).Lost)
 		h.Clock.Advance(lease)
-		assert.Equal(t, []string{"rev_a"}, reap(t, h, 3))
+		assert.Equal(t, []review.Reaped{{ReviewID: "rev_a", Status: then}}, reap(t, h, 3))
 	}
 	noClaim(t, h)
 	r := state(t, h, acme, "rev_a")
