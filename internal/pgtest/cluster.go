@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/pgtest/freeport"
 )
 
 // Options say what kind of server a Cluster is.
@@ -33,34 +34,32 @@ type Options struct {
 // several goroutines; they wait for each other.
 type Cluster struct {
 	programs   string
-	dir        string // data, socket and log
-	port       int    // part of the socket's name, and the TCP port when it has one
+	dir        string         // data, socket and log
+	reserved   *freeport.Port // the TCP port; nil for none
 	options    Options
 	credential *syscall.Credential // nil for the own user
 
 	mu      sync.Mutex
 	process *process // nil while it is stopped
-	broken  bool     // off, not stopped, when it ended last
 }
 
 // process is a running server.
 type process struct {
 	cmd   *exec.Cmd
-	ended chan struct{}
+	ended chan struct{} // closed when the first process has ended
+	gone  chan struct{} // closed when the last one has
 	// tie is held by a watchdog that ends the server and removes the folder when
 	// it is closed, as the end of this process does.
 	tie      io.WriteCloser
 	watchdog *exec.Cmd
 }
 
-var errEnded = errors.New("postgres ended at its start")
-
 const (
 	superuser = "postgres"
 	// startTimeout is how long a server may take to be ready, recovery after a
 	// crash included.
-	startTimeout = 60 * time.Second
-	stopTimeout  = 30 * time.Second
+	startTimeout = 3 * time.Minute
+	stopTimeout  = 3 * time.Minute
 	interval     = 20 * time.Millisecond // between looks at something that has no signal
 	// longestFolder leaves room in the 107 bytes of a socket's address.
 	longestFolder = 60
@@ -85,10 +84,10 @@ func NewCluster(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{programs: programs, dir: dir, port: 5432, options: o, credential: credential}
+	c := &Cluster{programs: programs, dir: dir, options: o, credential: credential}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, c.Close())
 		}
 	}()
 	if credential != nil {
@@ -97,7 +96,7 @@ func NewCluster(ctx context.Context, o Options) (_ *Cluster, err error) {
 		}
 	}
 	if o.TCP {
-		if c.port, err = freePort(ctx); err != nil {
+		if c.reserved, err = freeport.Reserve(); err != nil {
 			return nil, err
 		}
 	}
@@ -124,12 +123,12 @@ func ordinaryUser() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(errUID, errGID)
 }
 
-func freePort(ctx context.Context) (int, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// port is part of the socket's name, and the TCP port when the server has one.
+func (c *Cluster) port() int {
+	if c.reserved == nil {
+		return 5432
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return c.reserved.Number()
 }
 
 func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
@@ -147,10 +146,11 @@ func (c *Cluster) command(ctx context.Context, program string, args ...string) *
 
 // watchdog waits for the end of its standard input, which comes with the end of
 // this process, also by SIGKILL. Then it ends the server and removes its files.
-// With a line on the input it ends, and nothing else.
+// With a line on the input it ends, and nothing else. Its descriptor 3 ends with
+// the last of the server's processes, which may write files until then.
 const watchdog = `read -r line && exit 0
 kill -QUIT "$1" 2>/dev/null
-for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$1" 2>/dev/null || break; sleep 0.1; done
+read -r line <&3
 rm -rf "$2"`
 
 // Start runs the server and waits until it accepts connections. Starting a
@@ -168,22 +168,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 			return nil
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	broken := c.broken
-	for {
-		err := c.start(ctx)
-		if !errors.Is(err, errEnded) || !broken {
-			return err
-		}
-		// The processes of a server that was broken off hold its memory until they
-		// notice.
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(interval):
-		}
-	}
+	return c.start(ctx)
 }
 
 func (c *Cluster) start(ctx context.Context) error {
@@ -200,19 +185,34 @@ func (c *Cluster) start(ctx context.Context) error {
 	ownTime := context.WithoutCancel(ctx)
 	cmd := c.command(ownTime, filepath.Join(c.programs, "postgres"), append(args, "-D", c.data())...)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
+	// Every process of the server has the one end of a pipe, and nobody else, so
+	// that the other end tells when the last is gone.
+	gone, alive, err := os.Pipe()
+	if err != nil {
 		return err
 	}
-	p := &process{cmd: cmd, ended: make(chan struct{})}
+	defer func() { _ = alive.Close() }()
+	cmd.ExtraFiles = []*os.File{alive}
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, gone.Close())
+	}
+	p := &process{cmd: cmd, ended: make(chan struct{}), gone: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // how it ended is in its log
 		close(p.ended)
 	}()
 	c.process = p
 	p.watchdog = c.command(ownTime, "/bin/sh", "-c", watchdog, "sh", strconv.Itoa(cmd.Process.Pid), c.dir)
+	p.watchdog.ExtraFiles = []*os.File{gone}
 	if p.tie, err = p.watchdog.StdinPipe(); err == nil {
 		err = p.watchdog.Start()
 	}
+	_ = alive.Close()
+	go func() {
+		_, _ = io.Copy(io.Discard, gone) // nothing comes but the end
+		_ = gone.Close()
+		close(p.gone)
+	}()
 	if err != nil {
 		p.watchdog = nil
 		return errors.Join(err, c.end(syscall.SIGQUIT))
@@ -220,7 +220,6 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.waitReady(ctx); err != nil {
 		return errors.Join(err, c.end(syscall.SIGQUIT))
 	}
-	c.broken = false
 	return nil
 }
 
@@ -228,9 +227,9 @@ func (c *Cluster) start(ctx context.Context) error {
 func (c *Cluster) settings() map[string]string {
 	onOff := map[bool]string{true: "on", false: "off"}[c.options.Durable]
 	all := map[string]string{
-		"port": strconv.Itoa(c.port), "unix_socket_directories": c.dir, "listen_addresses": "",
+		"port": strconv.Itoa(c.port()), "unix_socket_directories": c.dir, "listen_addresses": "",
 		"fsync": onOff, "full_page_writes": onOff,
-		"max_connections": "200", "shared_buffers": "64MB", "max_wal_size": "1GB",
+		"max_connections": "500", "shared_buffers": "64MB", "max_wal_size": "1GB",
 		"log_line_prefix": "%m [%p] %u@%d ", "log_min_messages": "warning",
 	}
 	if c.options.TCP {
@@ -253,7 +252,7 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 		}
 		select {
 		case <-c.process.ended:
-			return fmt.Errorf("%w: %s", errEnded, c.logTail())
+			return fmt.Errorf("postgres ended at its start: %s", c.logTail())
 		case <-ctx.Done():
 			return fmt.Errorf("postgres is not ready: %w: %s", err, c.logTail())
 		case <-time.After(interval):
@@ -289,7 +288,7 @@ func (c *Cluster) Stop(m Mode) error {
 }
 
 // Kill ends the server's first process with SIGKILL. Its others notice and end,
-// too, a little later.
+// too, one after the other; none is left when Kill returns.
 func (c *Cluster) Kill() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -304,12 +303,16 @@ func (c *Cluster) end(signal syscall.Signal) error {
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	select {
-	case <-p.ended:
-	case <-time.After(stopTimeout):
-		return fmt.Errorf("postgres does not end: %s", c.logTail())
+	// Without the first process others answer for a while, and hold the memory
+	// that the next start needs.
+	for _, end := range []chan struct{}{p.ended, p.gone} {
+		select {
+		case <-end:
+		case <-time.After(stopTimeout):
+			return fmt.Errorf("postgres does not end: %s", c.logTail())
+		}
 	}
-	c.process, c.broken = nil, signal != syscall.Signal(Fast)
+	c.process = nil
 	if p.watchdog == nil {
 		return nil
 	}
@@ -334,7 +337,11 @@ func (c *Cluster) PID() int {
 
 // Close ends the server and removes everything.
 func (c *Cluster) Close() error {
-	return errors.Join(c.Stop(Immediate), os.RemoveAll(c.dir))
+	err := errors.Join(c.Stop(Immediate), os.RemoveAll(c.dir))
+	if c.reserved != nil {
+		err = errors.Join(err, c.reserved.Close())
+	}
+	return err
 }
 
 // Dir is the folder with everything of the server; its log is the file `log`.

@@ -45,7 +45,7 @@ func (c *Cluster) SuperuserDSN(database string) string {
 
 func (c *Cluster) socketDSN(role, database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: url.Values{
-		"host": {c.dir}, "port": {strconv.Itoa(c.port)}, "sslmode": {"disable"},
+		"host": {c.dir}, "port": {strconv.Itoa(c.port())}, "sslmode": {"disable"},
 	}.Encode()}
 	return u.String()
 }
@@ -55,7 +55,7 @@ func (c *Cluster) socketDSN(role, database string) string {
 func (c *Cluster) TCPDSN(database string) string {
 	u := url.URL{
 		Scheme: "postgres", User: url.UserPassword(database, Password), Path: "/" + database,
-		Host: "127.0.0.1:" + strconv.Itoa(c.port), RawQuery: "sslmode=disable",
+		Host: "127.0.0.1:" + strconv.Itoa(c.port()), RawQuery: "sslmode=disable",
 	}
 	return u.String()
 }
