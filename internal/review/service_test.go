@@ -148,7 +148,9 @@ func TestWatch(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- b.service.Watch(t.Context(), org, id, func(u review.Update) error {
-			updates <- u
+			if !u.KeepAlive { // the machine may be slow
+				updates <- u
+			}
 			return nil
 		})
 	}()

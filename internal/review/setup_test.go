@@ -16,6 +16,9 @@ import (
 
 const org = "acme"
 
+// patience bounds waits; it is only reached when something is broken.
+const patience = 3 * time.Minute
+
 // policy allows all repositories but one.
 type policy struct{}
 
@@ -123,7 +126,7 @@ func (b *bundle) dispatcher(t *testing.T, change func(*review.DispatcherOptions)
 // await returns the review as soon as it has a final state.
 func (b *bundle) await(t *testing.T, id string) review.Review {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	require.NoError(t, b.service.Watch(ctx, org, id, func(review.Update) error { return nil }))
 	r, err := b.service.Get(t.Context(), org, id)

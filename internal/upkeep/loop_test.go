@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,18 +24,23 @@ type fakeStore struct {
 	calls  map[string]int
 	latest time.Time
 	err    error
-	called chan string
+	called []string      // that nobody has awaited yet
+	woken  chan struct{} // hears that there is one more
 }
 
 func newFake(left map[string]int) *fakeStore {
-	return &fakeStore{left: left, calls: map[string]int{}, called: make(chan string, 1_000)}
+	return &fakeStore{left: left, calls: map[string]int{}, woken: make(chan struct{}, 1)}
 }
 
 func (f *fakeStore) step(what string) (did, more bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls[what]++
-	f.called <- what
+	f.called = append(f.called, what)
+	select {
+	case f.woken <- struct{}{}:
+	default: // it will look anyway
+	}
 	if f.err != nil {
 		return false, true, f.err
 	}
@@ -118,25 +124,38 @@ func (b *buffer) String() string {
 // await reads calls until the named one.
 func await(t *testing.T, f *fakeStore, what string) {
 	t.Helper()
-	late := time.After(30 * time.Second)
-	for {
+	late := time.After(patience)
+	for !f.saw(what) {
 		select {
-		case got := <-f.called:
-			if got == what {
-				return
-			}
+		case <-f.woken:
 		case <-late:
 			require.FailNow(t, "waited too long", what)
 		}
 	}
 }
 
+// saw drops the calls up to the named one, all when that is not among them.
+func (f *fakeStore) saw(what string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.Index(f.called, what)
+	if i < 0 {
+		f.called = nil
+		return false
+	}
+	f.called = f.called[i+1:]
+	return true
+}
+
+// patience bounds waits; it is only reached when something is broken.
+const patience = 3 * time.Minute
+
 // awaitCalls waits until there were so many of each.
 func awaitCalls(t *testing.T, f *fakeStore, want map[string]int) {
 	t.Helper()
 	for what, n := range want {
 		for f.count(what) < n {
-			<-f.called
+			<-f.woken
 		}
 	}
 }
@@ -161,7 +180,7 @@ func TestLoopDoesEverything(t *testing.T) {
 	})
 	l.Start()
 	l.Start()
-	awaitCalls(t, f, map[string]int{"give back": 2, "removed": 3, "fold": 1}) // the third look is after the first with its steps
+	awaitCalls(t, f, map[string]int{"announce": 2, "give back": 2, "removed": 3, "fold": 1}) // the third look is after the first with its steps
 	require.NoError(t, l.Stop(t.Context()))
 	require.NoError(t, l.Stop(t.Context()))
 
