@@ -37,6 +37,9 @@ func TestPromisedBodyThatNoCallTakes(t *testing.T) {
 					require.NoError(t, err)
 					return c
 				}
+				// Looked up together, some of them would wait for the first.
+				_, err := b.Keys.Authenticate(t.Context(), []string{"Bearer " + token})
+				require.NoError(t, err)
 				start := time.Now()
 				var silent []net.Conn
 				for range admission.DefaultGateLimits().Working {

@@ -31,7 +31,7 @@ import (
 )
 
 // patience bounds every wait; it is only reached when something is broken.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
 // attack is one of the two ports of HTTP/2, and what an attacker needs there.
 type attack struct {

@@ -66,7 +66,7 @@ func TestObserve(t *testing.T) {
 	for i, tt := range tests {
 		require.Equal(t, tt.want.Status, b.Do(t, tt.method, tt.path, tt.body, tt.headers...).Status)
 		// The request is told of after its answer was sent.
-		require.Eventually(t, func() bool { return len(h.list()) == i+1 }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(h.list()) == i+1 }, patience, time.Millisecond)
 		assert.Equal(t, tt.want, h.list()[i])
 	}
 }
@@ -85,7 +85,7 @@ func TestTraceAndReviewOfARequest(t *testing.T) {
 	for _, header := range []string{"traceparent: 00-" + incoming + "-b7ad6b7169203331-01", "traceparent: nonsense"} {
 		require.Equal(t, 202, b.Do(t, "POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, transporttest.Bearer(token), header).Status)
 	}
-	require.Eventually(t, func() bool { return len(recorded.Ended()) == 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(recorded.Ended()) == 2 }, patience, time.Millisecond)
 	span := recorded.Ended()[0]
 	assert.Equal(t, "POST /v1/reviews", span.Name())
 	assert.Equal(t, incoming, span.SpanContext().TraceID().String())
@@ -105,23 +105,23 @@ func TestTraceAndReviewOfARequest(t *testing.T) {
 // A flood that is refused is not written down line by line, over neither
 // protocol.
 func TestFloodIsNotLoggedLineByLine(t *testing.T) {
-	t.Parallel()
-	b := transporttest.Start(t, transporttest.Options{Limit: 3})
-	_, token := b.Key(t)
-	conn := b.Conn(t)
-	for range 300 {
-		b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token))
-		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
-		_, _ = prwardenv1.NewRuleServiceClient(conn).ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
-	}
-	for _, message := range []string{"request", "call"} {
-		told := 0
-		for _, line := range b.Logs.Lines(message) {
-			if line["level"] == "INFO" {
-				told++
-			}
+	onPipes(t, transporttest.Options{Limit: 3}, func(t *testing.T, b *transporttest.Bundle) {
+		_, token := b.Key(t)
+		conn := b.Conn(t)
+		for range 300 {
+			b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token))
+			ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
+			_, _ = prwardenv1.NewRuleServiceClient(conn).ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
 		}
-		assert.Less(t, told, 250, message)
-		assert.GreaterOrEqual(t, told, 100, message)
-	}
+		for _, message := range []string{"request", "call"} {
+			told := 0
+			for _, line := range b.Logs.Lines(message) {
+				if line["level"] == "INFO" {
+					told++
+				}
+			}
+			assert.Less(t, told, 250, message)
+			assert.GreaterOrEqual(t, told, 100, message)
+		}
+	})
 }

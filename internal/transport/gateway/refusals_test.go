@@ -181,7 +181,7 @@ func TestBodyLimit(t *testing.T) {
 			n, v, _ := strings.Cut(auth, ": ")
 			req.Header.Set(n, v)
 			req.Header.Set("Content-Type", "application/json")
-			a := transporttest.Send(t, req)
+			a := b.Send(t, req)
 			assert.Equal(t, 413, a.Status)
 			assert.Equal(t, errs.ReasonBodyTooLarge, a.Reason())
 			assertCommonHeaders(t, a)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -23,74 +24,78 @@ import (
 	"github.com/prwarden/prwarden/internal/transport/transporttest"
 )
 
-// busy starts servers of which one request takes all that there is, until it
-// is released.
-func busy(t *testing.T) (b *transporttest.Bundle, token string, h *handlers) {
+// busy runs a test against servers of which one request takes all that there
+// is, until it is released.
+func busy(t *testing.T, test func(t *testing.T, b *transporttest.Bundle, token string, h *handlers)) {
 	t.Helper()
-	b = transporttest.Start(t, transporttest.Options{Limit: 10, Gate: admission.GateLimits{
+	onPipes(t, transporttest.Options{Limit: 10, Gate: admission.GateLimits{
 		Working: 1, Waiting: 1, Wait: time.Millisecond, Open: 10, OpenPerAddress: 10, Watches: 1, Bodies: 1, Answers: 1, BulkWait: time.Millisecond,
-	}})
-	h = hold(b)
-	_, token = b.Key(t)
-	go func() { // what it is answered, others look at
-		req, err := http.NewRequest(http.MethodGet, b.URL+"/v1/reviews/rev_1", nil)
-		if err != nil {
-			panic(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close()
-		}
-	}()
-	require.Eventually(t, func() bool { return h.running.Load() == 1 }, patience, time.Millisecond)
-	return b, token, h
+	}}, func(t *testing.T, b *transporttest.Bundle) {
+		h := hold(b)
+		_, token := b.Key(t)
+		go func() { // what it is answered, others look at
+			req, err := http.NewRequest(http.MethodGet, b.URL+"/v1/reviews/rev_1", nil)
+			if err != nil {
+				panic(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+token)
+			if resp, err := b.Client.Do(req); err == nil {
+				resp.Body.Close()
+			}
+		}()
+		synctest.Wait()
+		require.EqualValues(t, 1, h.running.Load())
+		test(t, b, token, h)
+	})
 }
 
 func TestShedOverREST(t *testing.T) {
-	t.Parallel()
-	b, token, h := busy(t)
-	for range 3 {
-		a := b.Do(t, "POST", "/v1/rules", strings.Repeat("x", 1000), transporttest.Bearer(token))
-		assert.Equal(t, 503, a.Status)
-		assert.Equal(t, errs.ReasonUnavailable, a.Reason())
-		assert.Equal(t, "2", a.Header.Get("Retry-After"))
-		assert.Equal(t, "9", a.Header.Get("X-RateLimit-Remaining"), "it is not counted, and told where the key stands")
-		assertCommonHeaders(t, a)
-	}
-	stranger := b.Do(t, "GET", "/v1/rules", "")
-	assert.Equal(t, 503, stranger.Status)
-	assert.Equal(t, "10", stranger.Header.Get("X-RateLimit-Remaining"))
-	assert.Equal(t, 200, b.Do(t, "GET", "/healthz", "").Status, "health is told at all times")
-	assert.Equal(t, 200, b.Do(t, "GET", "/readyz", "").Status)
-	close(h.release)
-	require.Eventually(t, func() bool { return b.Gate.State().Open == 0 }, patience, time.Millisecond)
-	assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token)).Status)
+	busy(t, func(t *testing.T, b *transporttest.Bundle, token string, h *handlers) {
+		for range 3 {
+			a := b.Do(t, "POST", "/v1/rules", strings.Repeat("x", 1000), transporttest.Bearer(token))
+			assert.Equal(t, 503, a.Status)
+			assert.Equal(t, errs.ReasonUnavailable, a.Reason())
+			assert.Equal(t, "2", a.Header.Get("Retry-After"))
+			assert.Equal(t, "9", a.Header.Get("X-RateLimit-Remaining"), "it is not counted, and told where the key stands")
+			assertCommonHeaders(t, a)
+		}
+		stranger := b.Do(t, "GET", "/v1/rules", "")
+		assert.Equal(t, 503, stranger.Status)
+		assert.Equal(t, "10", stranger.Header.Get("X-RateLimit-Remaining"))
+		assert.Equal(t, 200, b.Do(t, "GET", "/healthz", "").Status, "health is told at all times")
+		assert.Equal(t, 200, b.Do(t, "GET", "/readyz", "").Status)
+		close(h.release)
+		synctest.Wait()
+		require.Zero(t, b.Gate.State().Open)
+		assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token)).Status)
+	})
 }
 
 func TestShedOverGRPC(t *testing.T) {
-	t.Parallel()
-	b, token, h := busy(t)
-	conn := b.Conn(t)
-	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
-	rules := prwardenv1.NewRuleServiceClient(conn)
-	var header metadata.MD
-	_, err := rules.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{}, grpc.Header(&header))
-	require.Equal(t, codes.Unavailable, status.Code(err))
-	assert.Equal(t, errs.ReasonUnavailable, grpcerr.Reason(status.Convert(err)))
-	assert.Equal(t, 2*time.Second, grpcerr.RetryAfter(status.Convert(err)))
-	assert.Equal(t, []string{"9"}, header.Get("x-ratelimit-remaining"))
-	assert.Equal(t, []string{"10"}, header.Get("x-ratelimit-limit"))
-	_, err = healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
-	require.NoError(t, err)
-	for _, line := range b.Logs.Lines("call") {
-		if line["code"] == codes.Unavailable.String() {
-			assert.Equal(t, "DEBUG", line["level"], "a line for each would cost more than refusing it")
+	busy(t, func(t *testing.T, b *transporttest.Bundle, token string, h *handlers) {
+		conn := b.Conn(t)
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
+		rules := prwardenv1.NewRuleServiceClient(conn)
+		var header metadata.MD
+		_, err := rules.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{}, grpc.Header(&header))
+		require.Equal(t, codes.Unavailable, status.Code(err))
+		assert.Equal(t, errs.ReasonUnavailable, grpcerr.Reason(status.Convert(err)))
+		assert.Equal(t, 2*time.Second, grpcerr.RetryAfter(status.Convert(err)))
+		assert.Equal(t, []string{"9"}, header.Get("x-ratelimit-remaining"))
+		assert.Equal(t, []string{"10"}, header.Get("x-ratelimit-limit"))
+		_, err = healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
+		require.NoError(t, err)
+		for _, line := range b.Logs.Lines("call") {
+			if line["code"] == codes.Unavailable.String() {
+				assert.Equal(t, "DEBUG", line["level"], "a line for each would cost more than refusing it")
+			}
 		}
-	}
-	close(h.release)
-	require.Eventually(t, func() bool { return b.Gate.State().Open == 0 }, patience, time.Millisecond)
-	_, err = rules.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
-	require.NoError(t, err)
+		close(h.release)
+		synctest.Wait()
+		require.Zero(t, b.Gate.State().Open)
+		_, err = rules.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
+		require.NoError(t, err)
+	})
 }
 
 // Health needs no key, so its watches have bounds of their own.
@@ -135,38 +140,39 @@ func TestHealthWatchesThroughAProxy(t *testing.T) {
 // Patterns that are tried have places of their own: they keep nobody else from
 // being worked on, over neither protocol.
 func TestTrialsKeepNobodyOut(t *testing.T) {
-	t.Parallel()
 	limits := admission.DefaultGateLimits()
 	limits.Working, limits.Wait = 1, 10*time.Second // they come one after the other
-	b := transporttest.Start(t, transporttest.Options{Gate: limits})
-	_, token := b.Key(t)
-	b.Rules.Hold = make(chan struct{})
-	body := `{"pattern":"x","text":"y"}`
-	var trials sync.WaitGroup
-	for range 20 {
-		trials.Go(func() {
-			req, err := http.NewRequest(http.MethodPost, b.URL+"/v1/rules:test", strings.NewReader(body))
-			if err != nil {
-				panic(err)
-			}
-			req.Header.Set("Authorization", "Bearer "+token)
-			req.Header.Set("Content-Type", "application/json")
-			if resp, err := http.DefaultClient.Do(req); assert.NoError(t, err) {
-				resp.Body.Close()
-				assert.Equal(t, 200, resp.StatusCode)
-			}
-		})
-	}
-	conn := b.Conn(t)
-	for range 20 {
-		trials.Go(func() {
-			_, err := prwardenv1.NewRuleServiceClient(conn).TestRule(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token),
-				&prwardenv1.TestRuleRequest{Pattern: "x", Text: "y"})
-			assert.NoError(t, err)
-		})
-	}
-	require.Eventually(t, func() bool { s := b.Gate.State(); return s.Open == 40 && s.Working == 0 }, patience, time.Millisecond)
-	assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token)).Status)
-	close(b.Rules.Hold)
-	trials.Wait()
+	onPipes(t, transporttest.Options{Gate: limits}, func(t *testing.T, b *transporttest.Bundle) {
+		_, token := b.Key(t)
+		b.Rules.Hold = make(chan struct{})
+		body := `{"pattern":"x","text":"y"}`
+		var trials sync.WaitGroup
+		for range 20 {
+			trials.Go(func() {
+				req, err := http.NewRequest(http.MethodPost, b.URL+"/v1/rules:test", strings.NewReader(body))
+				if err != nil {
+					panic(err)
+				}
+				req.Header.Set("Authorization", "Bearer "+token)
+				req.Header.Set("Content-Type", "application/json")
+				if resp, err := b.Client.Do(req); assert.NoError(t, err) {
+					resp.Body.Close()
+					assert.Equal(t, 200, resp.StatusCode)
+				}
+			})
+		}
+		conn := b.Conn(t)
+		for range 20 {
+			trials.Go(func() {
+				_, err := prwardenv1.NewRuleServiceClient(conn).TestRule(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token),
+					&prwardenv1.TestRuleRequest{Pattern: "x", Text: "y"})
+				assert.NoError(t, err)
+			})
+		}
+		pause(time.Second)
+		require.Equal(t, admission.GateState{Open: 40}, b.Gate.State())
+		assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", transporttest.Bearer(token)).Status)
+		close(b.Rules.Hold)
+		trials.Wait()
+	})
 }

@@ -25,10 +25,15 @@ import (
 // both servers over pipes.
 func slowly(t *testing.T, test func(*testing.T, *transporttest.Bundle)) {
 	t.Helper()
+	onPipes(t, transporttest.Options{}, test)
+}
+
+// onPipes is slowly with options. A busy machine takes no time there.
+func onPipes(t *testing.T, o transporttest.Options, test func(*testing.T, *transporttest.Bundle)) {
+	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		test(t, transporttest.Start(t, transporttest.Options{Pipes: true}))
-	})
+	o.Pipes = true
+	synctest.Test(t, func(t *testing.T) { test(t, transporttest.Start(t, o)) })
 }
 
 func pause(d time.Duration) { <-time.After(d) }
@@ -171,11 +176,9 @@ func TestSlowReader(t *testing.T) {
 // More large answers than there are places for wait a little, and are refused
 // before anything of them is written.
 func TestLargeAnswersHavePlaces(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		limits := admission.DefaultGateLimits()
-		limits.Answers = 1
-		b := transporttest.Start(t, transporttest.Options{Pipes: true, Gate: limits})
+	limits := admission.DefaultGateLimits()
+	limits.Answers = 1
+	onPipes(t, transporttest.Options{Gate: limits}, func(t *testing.T, b *transporttest.Bundle) {
 		b.Reviews.GetFunc = large
 		_, token := b.Key(t)
 		ask := func() net.Conn {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -75,32 +76,34 @@ func TestMethodNamesThatCallersMakeUp(t *testing.T) {
 // key has few of them.
 func TestReflectionIsBounded(t *testing.T) {
 	t.Parallel()
-	b := transporttest.Start(t, transporttest.Options{Limit: 10})
-	_, token := b.Key(t)
-	conn := b.Conn(t)
-	open := func(token string) reflectionv1.ServerReflection_ServerReflectionInfoClient {
-		s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(as(t.Context(), token))
-		require.NoError(t, err)
-		return s
-	}
-	ask := func(s reflectionv1.ServerReflection_ServerReflectionInfoClient) error {
-		// Whether it has ended is what the answer tells.
-		_ = s.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
-		_, err := s.Recv()
-		return err
-	}
-	first := open(token)
-	for range 100 {
-		require.NoError(t, ask(first))
-	}
-	assert.Zero(t, b.Gate.State().Watches)
-	assert.Equal(t, codes.ResourceExhausted, status.Code(ask(first)))
-	for range 4 {
-		require.NoError(t, ask(open(token)))
-	}
-	assert.Equal(t, codes.Unavailable, status.Code(ask(open(token))))
-	_, other := b.Key(t)
-	require.NoError(t, ask(open(other)))
+	synctest.Test(t, func(t *testing.T) { // a stream takes questions for some seconds
+		b := transporttest.Start(t, transporttest.Options{Limit: 10, Pipes: true})
+		_, token := b.Key(t)
+		conn := b.Conn(t)
+		open := func(token string) reflectionv1.ServerReflection_ServerReflectionInfoClient {
+			s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(as(t.Context(), token))
+			require.NoError(t, err)
+			return s
+		}
+		ask := func(s reflectionv1.ServerReflection_ServerReflectionInfoClient) error {
+			// Whether it has ended is what the answer tells.
+			_ = s.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+			_, err := s.Recv()
+			return err
+		}
+		first := open(token)
+		for range 100 {
+			require.NoError(t, ask(first))
+		}
+		assert.Zero(t, b.Gate.State().Watches)
+		assert.Equal(t, codes.ResourceExhausted, status.Code(ask(first)))
+		for range 4 {
+			require.NoError(t, ask(open(token)))
+		}
+		assert.Equal(t, codes.Unavailable, status.Code(ask(open(token))))
+		_, other := b.Key(t)
+		require.NoError(t, ask(open(other)))
+	})
 }
 
 // A call is admitted before its message: a stranger can't make the server hold
@@ -143,7 +146,7 @@ func TestMessageFarOverTheLimit(t *testing.T) {
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err), "by gRPC itself")
 	assert.NotEmpty(t, header.Get("x-ratelimit-remaining"), "it is counted all the same")
 	// gRPC answered by itself, so the chain may still be on its way back.
-	require.Eventually(t, func() bool { return len(b.Logs.Lines("call")) == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.Logs.Lines("call")) == 1 }, patience, time.Millisecond)
 	assert.Equal(t, errs.ReasonBodyTooLarge, b.Logs.Lines("call")[0]["reason"])
 }
 

@@ -32,11 +32,11 @@ func TestLargeAnswerToACallerWhoCompresses(t *testing.T) {
 	_, token := b.Key(t)
 	client := prwardenv1.NewReviewServiceClient(b.Conn(t))
 	for range 3 {
-		ctx, cancel := context.WithTimeout(as(t.Context(), token), 30*time.Second)
+		ctx, cancel := context.WithTimeout(as(t.Context(), token), patience)
 		got, err := client.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: "rev_1"}, grpc.UseCompressor(gzip.Name))
 		cancel()
 		require.NoError(t, err)
 		assert.Len(t, got.GetReview().GetFindings(), 2_000)
 	}
-	require.Eventually(t, func() bool { return b.Gate.State() == admission.GateState{} }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.Gate.State() == admission.GateState{} }, patience, time.Millisecond)
 }

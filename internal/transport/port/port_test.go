@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds every wait; it is only reached when something is broken.
-const patience = 20 * time.Second
+const patience = 5 * time.Minute
 
 // echo is a port that sends back what comes, and counts its connections.
 type echo struct {

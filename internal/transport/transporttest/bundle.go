@@ -36,6 +36,9 @@ import (
 	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
 )
 
+// patience bounds every wait; it is only reached when something is broken.
+const patience = 5 * time.Minute
+
 // Epoch is when everything in the fakes was created.
 var Epoch = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
@@ -47,7 +50,9 @@ type Bundle struct {
 	Handlers *reviewgrpc.Reviews
 	Metrics  *grpcprom.ServerMetrics
 	Gate     *admission.Gate
-	URL      string // of the REST API, without /v1
+	Clock    time.Time    // of the rate limit; it stands still, so that no minute ends during a test
+	Client   *http.Client // of the REST API, for its URL only; it follows no redirects
+	URL      string       // of the REST API, without /v1
 	RESTAddr string
 	GRPCAddr string
 	REST     *Pipes // instead of the address
@@ -76,12 +81,12 @@ func Start(t testing.TB, o Options) *Bundle {
 	}
 	b := &Bundle{
 		Reviews: &Reviews{}, Rules: &Rules{}, Logs: &Logs{}, store: &keyStore{keys: map[string]admission.Key{}},
-		Metrics: grpcprom.NewServerMetrics(),
+		Metrics: grpcprom.NewServerMetrics(), Clock: time.Now(),
 	}
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = admission.NewKeys(b.store, time.Now, log)
 	b.Handlers = reviewgrpc.NewReviews(b.Reviews, b.Keys, reviewgrpc.SARIF{})
-	admitter := admission.NewAdmitter(b.Keys, admission.NewMemoryLimiter(time.Now), o.Trusted, o.Limit, nil)
+	admitter := admission.NewAdmitter(b.Keys, admission.NewMemoryLimiter(func() time.Time { return b.Clock }), o.Trusted, o.Limit, nil)
 	if o.Gate.Open == 0 {
 		o.Gate = admission.DefaultGateLimits()
 	}
@@ -100,14 +105,26 @@ func Start(t testing.TB, o Options) *Bundle {
 	})
 	require.NoError(t, err)
 	web.Config = gateway.NewServer(g, log)
+	if !o.Pipes { // a busy machine is not a slow client
+		web.Config.ReadHeaderTimeout, web.Config.ReadTimeout, web.Config.WriteTimeout = patience, patience, patience
+	}
 	web.Listener = port.Wrap(web.Listener, o.Port)
 	web.Start()
 	b.URL = web.URL
+	if o.Pipes {
+		b.URL = "http://pipes"
+	}
+	transport := &http.Transport{DialContext: b.dial, MaxIdleConnsPerHost: 4}
+	b.Client = &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	t.Cleanup(func() {
 		b.Handlers.EndWatches()
+		transport.CloseIdleConnections()
 		web.CloseClientConnections()
 		web.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		assert.NoError(t, server.Shutdown(ctx))
 		assert.NoError(t, <-served)
@@ -176,10 +193,38 @@ func (b *Bundle) KeyOf(t testing.TB, org string, scopes ...admission.Scope) (adm
 // Conn returns a connection to the gRPC port.
 func (b *Bundle) Conn(t testing.TB) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient(b.GRPCAddr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	target, options := b.GRPCAddr, []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	if b.GRPC != nil {
+		target = "passthrough:///pipes"
+		options = append(options, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return b.GRPC.DialContext(ctx) }))
+	}
+	conn, err := grpc.NewClient(target, options...)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, conn.Close()) })
 	return conn
+}
+
+// dial connects to the port of the REST API.
+func (b *Bundle) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	if b.REST != nil {
+		return b.REST.DialContext(ctx)
+	}
+	c, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return eager{c}, nil
+}
+
+// eager is a connection of a client that listens whatever becomes of what it
+// says: a server that refuses a large request reads no more and hangs up, which
+// the end that still writes may notice before the answer that is there.
+type eager struct{ net.Conn }
+
+// Write implements net.Conn.
+func (c eager) Write(p []byte) (int, error) {
+	_, _ = c.Conn.Write(p)
+	return len(p), nil
 }
 
 // Answer is a whole REST response.
@@ -243,14 +288,13 @@ func (b *Bundle) Do(t testing.TB, method, path, body string, headers ...string) 
 		}
 		req.Header.Add(name, value)
 	}
-	return Send(t, req)
+	return b.Send(t, req)
 }
 
 // Send sends a request and reads the whole answer.
-func Send(t testing.TB, req *http.Request) Answer {
+func (b *Bundle) Send(t testing.TB, req *http.Request) Answer {
 	t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req)
+	resp, err := b.Client.Do(req)
 	require.NoError(t, err)
 	data, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
