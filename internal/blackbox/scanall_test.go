@@ -22,8 +22,7 @@ const nobody = 65534
 // localScan is a `prwarden scan` of a folder of its own, by someone who is not
 // root.
 type localScan struct {
-	dir     string // that everyone may read
-	program string
+	dir string // that everyone may read
 }
 
 func newLocalScan(t *testing.T) localScan {
@@ -33,11 +32,7 @@ func newLocalScan(t *testing.T) localScan {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))
-	s := localScan{dir: dir, program: filepath.Join(dir, "prwarden")}
-	// Not a copy: a file that was written can't be run while another test, which
-	// starts a process at that moment, still has it open.
-	require.NoError(t, os.Link(binary, s.program))
-	return s
+	return localScan{dir}
 }
 
 // write writes a file below the folder that is scanned and returns its path.
@@ -51,7 +46,7 @@ func (s localScan) write(t *testing.T, name, content string) string {
 
 func (s localScan) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), s.program, append([]string{"scan", "--all"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"scan", "--all"}, args...)...)
 	cmd.Dir = filepath.Join(s.dir, "tree")
 	cmd.Env = env(s.dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -32,6 +32,9 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // some tests run it as nobody
+		panic(err)
+	}
 	binary = filepath.Join(dir, "prwarden")
 	build := exec.Command("go", "build", "-o", binary, "../../cmd/prwarden")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
