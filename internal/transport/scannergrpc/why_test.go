@@ -2,6 +2,7 @@ package scannergrpc_test
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -52,6 +53,8 @@ func TestWhyAScannerCantBeReached(t *testing.T) {
 			}
 			if speaks.Load() {
 				_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+				// Closed with something unread, it would be reset, and that not heard.
+				_, _ = io.Copy(io.Discard, c)
 			}
 			_ = c.Close()
 		}
