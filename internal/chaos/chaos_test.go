@@ -41,7 +41,7 @@ func short(t *testing.T, database world.Kind, servers int) settings {
 	t.Helper()
 	return settings{
 		Dir: t.TempDir(), Binary: program, Database: database, Servers: servers, Scanners: 3, Workers: 3, Clients: 8, Repos: 2, Pulls: 40,
-		Reviews: 50, Faults: 5 * time.Second, Settle: 60 * time.Second, MostPassing: 0.5, Spare: 1, Hurry: database == world.Postgres,
+		Reviews: 50, Faults: 5 * time.Second, Settle: 5 * time.Minute, MostPassing: 0.5, Spare: 1, Hurry: database == world.Postgres,
 		Schedule: faults.Options{Seed: 1, Servers: servers, Scanners: 3, KillEvery: time.Second, CutEvery: 2 * time.Second},
 	}
 }

@@ -111,7 +111,7 @@ func (r *run) touchOne(ctx context.Context, client *scannergrpc.Client, repo str
 const (
 	moreGoroutines = 25
 	moreFiles      = 30
-	calmDown       = 45 * time.Second // idle connections and retries end by then
+	calmDown       = 3 * time.Minute // idle connections and retries end long before
 )
 
 // grown are the processes that use more than at their beginning, for as long as
@@ -171,6 +171,9 @@ func (r *run) leftovers(ctx context.Context, e *verdict.Evidence) error {
 	return err
 }
 
+// leave is the time that processes have to end when nothing needs them.
+const leave = time.Minute
+
 // processes are those of the world without some, when they had time to end.
 func (r *run) processes(ctx context.Context, without []int) ([]string, error) {
 	dir, err := filepath.EvalSymlinks(r.s.Dir)
@@ -178,7 +181,7 @@ func (r *run) processes(ctx context.Context, without []int) ([]string, error) {
 		return nil, err
 	}
 	without = append(without, os.Getpid(), os.Getppid())
-	for until := time.Now().Add(10 * time.Second); ; {
+	for until := time.Now().Add(leave); ; {
 		found, err := verdict.Processes(dir, without...)
 		if err != nil || len(found) == 0 || time.Now().After(until) {
 			return found, err

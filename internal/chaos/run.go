@@ -44,6 +44,9 @@ type settings struct {
 // diskSize is that of a small disk, in bytes: over the smallest cache_size.
 const diskSize = 96 << 20
 
+// closeTimeout bounds the end of all parts together.
+const closeTimeout = 5 * time.Minute
+
 // organizations have their repositories; the last one is the probes' own.
 func organizations() []string { return []string{"alpha", "beta", "gamma", "probe"} }
 
@@ -80,7 +83,7 @@ func execute(ctx context.Context, s settings, progress io.Writer) (_ *Report, er
 		return nil, err
 	}
 	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		err = errors.Join(err, r.pool.Close(), r.world.Close(closing))
 	}()
@@ -124,7 +127,7 @@ func (r *run) build(ctx context.Context) (err error) {
 		err = r.begin(ctx)
 	}
 	if err != nil {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		return errors.Join(err, r.world.Close(closing))
 	}

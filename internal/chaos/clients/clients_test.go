@@ -78,18 +78,21 @@ func pool(t *testing.T, s *service) *clients.Pool {
 	return p
 }
 
+// patience bounds waits; it is only reached when something is broken.
+const patience = 5 * time.Minute
+
 // run lets the clients work until so many reviews were accepted, or one
 // complains.
 func run(t *testing.T, p *clients.Pool, reviews int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	enough, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- p.Run(ctx, enough) }()
 	require.Eventually(t, func() bool {
 		accepted, _, _ := p.Counts()
 		return accepted >= reviews || len(p.Complaints()) > 0
-	}, time.Minute, time.Millisecond)
+	}, patience, time.Millisecond)
 	close(enough)
 	require.NoError(t, <-done)
 }

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/chaos/pulls"
+	"github.com/prwarden/prwarden/internal/pgtest/freeport"
 )
 
 // Kind is what kind of database a world has.
@@ -74,7 +73,7 @@ type World struct {
 }
 
 // startTimeout bounds the start of all parts together.
-const startTimeout = 90 * time.Second
+const startTimeout = 5 * time.Minute
 
 // Build makes a world and starts it. Close ends it, also one that Build could
 // not finish.
@@ -150,7 +149,7 @@ func (w *World) writeConfig() error {
 // start runs the scanners and servers and waits until they serve.
 func (w *World) start(ctx context.Context) error {
 	for i := range w.o.Scanners {
-		s, err := w.newScanner(ctx, i)
+		s, err := w.newScanner(i)
 		if err != nil {
 			return err
 		}
@@ -184,15 +183,15 @@ func (w *World) WaitServing(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) newScanner(ctx context.Context, i int) (*Scanner, error) {
+func (w *World) newScanner(i int) (*Scanner, error) {
 	name := fmt.Sprintf("scanner%d", i)
 	s := &Scanner{Cache: filepath.Join(w.o.Dir, name, "cache")}
 	if i == 0 && w.CacheDisk != nil {
 		s.Cache = filepath.Join(w.CacheDisk.Dir, "cache")
 	}
 	var err1, err2 error
-	s.Addr, err1 = w.ports.free(ctx)
-	s.Ops, err2 = w.ports.free(ctx)
+	s.Addr, err1 = w.ports.free()
+	s.Ops, err2 = w.ports.free()
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
@@ -204,7 +203,7 @@ func (w *World) newServer(ctx context.Context, i int) (*Server, error) {
 	s := &Server{}
 	for _, addr := range []*string{&s.HTTP, &s.GRPC, &s.Ops} {
 		var err error
-		if *addr, err = w.ports.free(ctx); err != nil {
+		if *addr, err = w.ports.free(); err != nil {
 			return nil, err
 		}
 	}
@@ -232,7 +231,7 @@ func (w *World) newServer(ctx context.Context, i int) (*Server, error) {
 }
 
 func (w *World) link(ctx context.Context, target string) (*Link, error) {
-	addr, err := w.ports.free(ctx)
+	addr, err := w.ports.free()
 	if err != nil {
 		return nil, err
 	}
@@ -331,34 +330,27 @@ func (w *World) Close(ctx context.Context) error {
 			all = append(all, d.Close())
 		}
 	}
-	return errors.Join(all...)
+	return errors.Join(append(all, w.ports.close())...)
 }
 
-// ports gives out ports that a process can have again after a restart.
-type ports struct{ next int }
-
-// Below the ports that systems give to connections, so that none of those is in
-// the way of a process that comes back.
-const (
-	firstPort = 18_000
-	lastPort  = 30_000
-)
+// ports are those of processes and links, which have them again after a restart:
+// nobody else gets one until the world ends.
+type ports struct{ held []*freeport.Port }
 
 // free returns a HOST:PORT at which nobody listens.
-func (p *ports) free(ctx context.Context) (string, error) {
-	if p.next == 0 {
-		p.next = firstPort + rand.IntN(lastPort-firstPort)
+func (p *ports) free() (string, error) {
+	port, err := freeport.Reserve()
+	if err != nil {
+		return "", err
 	}
-	for range lastPort - firstPort {
-		if p.next++; p.next >= lastPort {
-			p.next = firstPort
-		}
-		addr := fmt.Sprintf("127.0.0.1:%d", p.next)
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
-		if err != nil {
-			continue
-		}
-		return addr, l.Close()
+	p.held = append(p.held, port)
+	return port.Addr(), nil
+}
+
+func (p *ports) close() error {
+	var all []error
+	for _, port := range p.held {
+		all = append(all, port.Close())
 	}
-	return "", errors.New("no free port")
+	return errors.Join(all...)
 }
