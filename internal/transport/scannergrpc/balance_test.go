@@ -95,7 +95,7 @@ func unequal(b *testing.B) (scanners []*scanner, best time.Duration) {
 			}
 		}}
 		service := scannergrpc.NewServer(scan.NewScanner(source, scan.Options{}), scannergrpc.Options{Places: 4}, slog.New(slog.DiscardHandler))
-		scanners = append(scanners, serve(b, "127.0.0.1:0", service))
+		scanners = append(scanners, serveTCP(b, service))
 	}
 	for n := range benchScans {
 		best += duration(n)
@@ -172,7 +172,7 @@ func balanced(b *testing.B, scanners []*scanner, policy, config string) func(rep
 func BenchmarkCall(b *testing.B) {
 	source := &source{open: func(context.Context, scan.Target) (scan.Change, error) { return &change{}, nil }}
 	service := scannergrpc.NewServer(scan.NewScanner(source, scan.Options{}), scannergrpc.Options{}, slog.New(slog.DiscardHandler))
-	s := serve(b, "127.0.0.1:0", service)
+	s := serveTCP(b, service)
 	b.Run("with-places", func(b *testing.B) {
 		pool := scannergrpc.NewPool(scannergrpc.PoolOptions{Scanners: []string{s.addr}, Dial: dial})
 		b.Cleanup(func() { _ = pool.Close() })

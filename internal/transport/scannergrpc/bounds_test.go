@@ -68,17 +68,19 @@ func TestScannerThatSaysTooMuch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pool := poolOf(t, scannergrpc.PoolOptions{}, serve(t, "127.0.0.1:0", says(c.says, c.times)))
-			got := await(t, "the end", start(t.Context(), pool, "acme/api"))
-			if c.ok {
-				require.NoError(t, got.err)
-				assert.Len(t, got.Findings, c.times)
-				return
-			}
-			var e *review.ScanError
-			require.ErrorAs(t, got.err, &e)
-			assert.Equal(t, "scanner_fault", e.Code)
-			assert.False(t, e.Lasting)
+			onClock(t, func(t *testing.T) {
+				pool := poolOf(t, scannergrpc.PoolOptions{}, serve(t, newAddress(), says(c.says, c.times)))
+				got := await(t, "the end", start(t.Context(), pool, "acme/api"))
+				if c.ok {
+					require.NoError(t, got.err)
+					assert.Len(t, got.Findings, c.times)
+					return
+				}
+				var e *review.ScanError
+				require.ErrorAs(t, got.err, &e)
+				assert.Equal(t, "scanner_fault", e.Code)
+				assert.False(t, e.Lasting)
+			})
 		})
 	}
 }

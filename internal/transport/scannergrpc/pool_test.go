@@ -31,78 +31,82 @@ func addresses(pool *scannergrpc.Pool) []string {
 // when it comes back it is used again, within seconds.
 func TestScannerGoesAndComes(t *testing.T) {
 	t.Parallel()
-	a := startScanner(t, scannergrpc.Options{})
-	pool := poolOf(t, scannergrpc.PoolOptions{}, a)
-	client := scannergrpc.NewClient(pool)
-	client.Await(t.Context())
-
-	a.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
-	awaitReady(t, pool, 0)
-	a.health.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
-	awaitReady(t, pool, 1)
-
-	a.server.Stop()
-	awaitReady(t, pool, 0)
-	back := make(chan struct{})
-	go func() {
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scannergrpc.Options{})
+		pool := poolOf(t, scannergrpc.PoolOptions{}, a)
+		client := scannergrpc.NewClient(pool)
 		client.Await(t.Context())
-		close(back)
-	}()
-	again := startScannerOn(t, a.addr, scannergrpc.Options{})
-	await(t, "the scanner to be reached", back)
-	end := start(t.Context(), pool, "acme/api")
-	again.next(t).end <- nil
-	require.NoError(t, await(t, "the scan", end).err)
 
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	scannergrpc.NewClient(scannergrpc.NewPool(scannergrpc.PoolOptions{})).Await(ctx) // not for ever
+		a.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
+		awaitReady(t, pool, 0)
+		a.health.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
+		awaitReady(t, pool, 1)
+
+		a.server.Stop()
+		awaitReady(t, pool, 0)
+		back := make(chan struct{})
+		go func() {
+			client.Await(t.Context())
+			close(back)
+		}()
+		again := startScannerOn(t, a.addr, scannergrpc.Options{})
+		await(t, "the scanner to be reached", back)
+		end := start(t.Context(), pool, "acme/api")
+		again.next(t).end <- nil
+		require.NoError(t, await(t, "the scan", end).err)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		scannergrpc.NewClient(scannergrpc.NewPool(scannergrpc.PoolOptions{})).Await(ctx) // not for ever
+	})
 }
 
 // A name stands for all of its addresses, which may change; what runs at an
 // address that the name does not lead to any more goes on.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	a := startScanner(t, scannergrpc.Options{})
-	_, port, err := net.SplitHostPort(a.addr)
-	require.NoError(t, err)
-	b := startScannerOn(t, net.JoinHostPort("127.0.0.2", port), scannergrpc.Options{})
-	var found atomic.Pointer[[]string]
-	found.Store(&[]string{"127.0.0.1"})
-	pool := scannergrpc.NewPool(scannergrpc.PoolOptions{
-		Scanners: []string{net.JoinHostPort("scanners.example", port)},
-		Dial:     dial,
-		Lookup: func(_ context.Context, name string) ([]string, error) {
-			assert.Equal(t, "scanners.example", name)
-			if f := found.Load(); f != nil {
-				return *f, nil
-			}
-			return nil, errors.New("no such name")
-		},
-		Refresh: time.Millisecond,
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scannergrpc.Options{})
+		_, port, err := net.SplitHostPort(a.addr)
+		require.NoError(t, err)
+		b := startScannerOn(t, net.JoinHostPort("127.0.0.2", port), scannergrpc.Options{})
+		var found atomic.Pointer[[]string]
+		found.Store(&[]string{"127.0.0.1"})
+		pool := scannergrpc.NewPool(scannergrpc.PoolOptions{
+			Scanners: []string{net.JoinHostPort("scanners.example", port)},
+			Dial:     dial,
+			Lookup: func(_ context.Context, name string) ([]string, error) {
+				assert.Equal(t, "scanners.example", name)
+				if f := found.Load(); f != nil {
+					return *f, nil
+				}
+				return nil, errors.New("no such name")
+			},
+			Refresh: time.Millisecond,
+		})
+		t.Cleanup(func() { require.NoError(t, pool.Close()) })
+		leadsTo := func(want ...string) {
+			t.Helper()
+			require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, addresses(pool)) }, patience, time.Millisecond)
+		}
+		leadsTo(a.addr)
+		running := start(t.Context(), pool, "acme/api")
+		scan := a.next(t)
+
+		found.Store(&[]string{"127.0.0.2", "127.0.0.1", "::1"}) // a machine may have both kinds, and is called once
+		leadsTo(a.addr, b.addr)
+		found.Store(&[]string{"127.0.0.2"})
+		leadsTo(b.addr)
+		found.Store(nil)
+		end := start(t.Context(), pool, "acme/api")
+		b.next(t).end <- nil
+		require.NoError(t, await(t, "the scan", end).err, "a name that can't be looked up leads where it led")
+		leadsTo(b.addr)
+
+		require.NoError(t, scan.ctx.Err())
+		scan.end <- nil
+		require.NoError(t, await(t, "the scan that ran before", running).err)
 	})
-	t.Cleanup(func() { require.NoError(t, pool.Close()) })
-	leadsTo := func(want ...string) {
-		t.Helper()
-		require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, addresses(pool)) }, patience, time.Millisecond)
-	}
-	leadsTo(a.addr)
-	running := start(t.Context(), pool, "acme/api")
-	scan := a.next(t)
-
-	found.Store(&[]string{"127.0.0.2", "127.0.0.1", "::1"}) // a machine may have both kinds, and is called once
-	leadsTo(a.addr, b.addr)
-	found.Store(&[]string{"127.0.0.2"})
-	leadsTo(b.addr)
-	found.Store(nil)
-	end := start(t.Context(), pool, "acme/api")
-	b.next(t).end <- nil
-	require.NoError(t, await(t, "the scan", end).err, "a name that can't be looked up leads where it led")
-	leadsTo(b.addr)
-
-	require.NoError(t, scan.ctx.Err())
-	scan.end <- nil
-	require.NoError(t, await(t, "the scan that ran before", running).err)
 }
 
 // cable carries the bytes of connections until it is cut: then nothing comes
@@ -114,11 +118,8 @@ type cable struct {
 
 func newCable(t *testing.T, to string) *cable {
 	t.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	c := &cable{addr: l.Addr().String(), cut: make(chan struct{})}
+	c := &cable{addr: newAddress(), cut: make(chan struct{})}
+	l := listen(t, c.addr)
 	carry := func(from, into net.Conn) {
 		buffer := make([]byte, 16<<10)
 		for {
@@ -144,8 +145,7 @@ func newCable(t *testing.T, to string) *cable {
 			if err != nil {
 				return
 			}
-			var d net.Dialer
-			far, err := d.DialContext(t.Context(), "tcp", to)
+			far, err := connect(t.Context(), to)
 			if err != nil {
 				_ = near.Close()
 				continue
@@ -165,23 +165,25 @@ func newCable(t *testing.T, to string) *cable {
 // server gives the scan up, and the scanner ends it.
 func TestCutNetwork(t *testing.T) {
 	t.Parallel()
-	a := startScanner(t, scannergrpc.Options{Alive: 10 * time.Millisecond})
-	c := newCable(t, a.addr)
-	pool := poolOf(t, scannergrpc.PoolOptions{Silence: 2 * time.Second}, &scanner{addr: c.addr})
-	end := start(t.Context(), pool, "acme/api")
-	scan := a.next(t)
-	close(c.cut)
-	var e *review.ScanError
-	require.ErrorAs(t, await(t, "the server to give up", end).err, &e)
-	assert.Equal(t, "scanner_unavailable", e.Code)
-	assert.False(t, e.Uncounted)
-	began := time.Now()
-	select {
-	case <-scan.ctx.Done():
-	case <-time.After(30 * time.Second):
-		require.FailNow(t, "the scanner works for nobody")
-	}
-	t.Logf("the scanner ended the scan %v after the server gave it up", time.Since(began))
-	require.Eventually(t, func() bool { return a.service.Load().Working == 0 }, patience, time.Millisecond)
-	awaitReady(t, pool, 0)
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scannergrpc.Options{Alive: 10 * time.Millisecond})
+		c := newCable(t, a.addr)
+		pool := poolOf(t, scannergrpc.PoolOptions{Silence: 2 * time.Second}, &scanner{addr: c.addr})
+		end := start(t.Context(), pool, "acme/api")
+		scan := a.next(t)
+		close(c.cut)
+		var e *review.ScanError
+		require.ErrorAs(t, await(t, "the server to give up", end).err, &e)
+		assert.Equal(t, "scanner_unavailable", e.Code)
+		assert.False(t, e.Uncounted)
+		began := time.Now()
+		select {
+		case <-scan.ctx.Done():
+		case <-time.After(patience):
+			require.FailNow(t, "the scanner works for nobody")
+		}
+		t.Logf("the scanner ended the scan %v after the server gave it up", time.Since(began))
+		require.Eventually(t, func() bool { return a.service.Load().Working == 0 }, patience, time.Millisecond)
+		awaitReady(t, pool, 0)
+	})
 }

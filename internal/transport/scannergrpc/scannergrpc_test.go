@@ -89,7 +89,7 @@ func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, e
 	listener := bufconn.Listen(1 << 20)
 	b := &bundle{
 		server:  grpc.NewServer(scannergrpc.ServerOptions()...),
-		service: scannergrpc.NewServer(scan.NewScanner(&source{open: open}, scan.Options{}), scannergrpc.Options{}, slog.New(slog.DiscardHandler)),
+		service: scannergrpc.NewServer(scan.NewScanner(&source{open: open}, scan.Options{}), scannergrpc.Options{Answer: patience}, slog.New(slog.DiscardHandler)),
 	}
 	b.service.Register(b.server)
 	go func() { _ = b.server.Serve(listener) }()

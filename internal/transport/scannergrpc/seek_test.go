@@ -22,71 +22,77 @@ import (
 // begins wherever a place is free first.
 func TestScansGoWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
-	a, b := startScanner(t, scannergrpc.Options{Places: 1}), startScanner(t, scannergrpc.Options{Places: 1})
-	pool := poolOf(t, scannergrpc.PoolOptions{}, a, b)
-	first, second := start(t.Context(), pool, "acme/api"), start(t.Context(), pool, "acme/api")
-	atA, atB := a.next(t), b.next(t) // each has one, though the repository is the same
+	onClock(t, func(t *testing.T) {
+		a, b := startScanner(t, scannergrpc.Options{Places: 1}), startScanner(t, scannergrpc.Options{Places: 1})
+		pool := poolOf(t, scannergrpc.PoolOptions{}, a, b)
+		first, second := start(t.Context(), pool, "acme/api"), start(t.Context(), pool, "acme/api")
+		atA, atB := a.next(t), b.next(t) // each has one, though the repository is the same
 
-	third := start(t.Context(), pool, "acme/api")
-	require.Eventually(t, func() bool { return a.service.Load().Waiting == 1 && b.service.Load().Waiting == 1 }, patience, time.Millisecond)
-	atB.end <- nil
-	b.next(t).end <- nil
-	require.NoError(t, await(t, "the third scan", third).err)
-	require.Eventually(t, func() bool { return a.service.Load().Waiting == 0 }, patience, time.Millisecond, "it left the other line")
-	atA.end <- nil
-	require.NoError(t, await(t, "a scan", first).err)
-	require.NoError(t, await(t, "a scan", second).err)
-	require.Eventually(t, func() bool { return b.service.Load().Working == 0 }, patience, time.Millisecond)
+		third := start(t.Context(), pool, "acme/api")
+		require.Eventually(t, func() bool { return a.service.Load().Waiting == 1 && b.service.Load().Waiting == 1 }, patience, time.Millisecond)
+		atB.end <- nil
+		b.next(t).end <- nil
+		require.NoError(t, await(t, "the third scan", third).err)
+		require.Eventually(t, func() bool { return a.service.Load().Waiting == 0 }, patience, time.Millisecond, "it left the other line")
+		atA.end <- nil
+		require.NoError(t, await(t, "a scan", first).err)
+		require.NoError(t, await(t, "a scan", second).err)
+		require.Eventually(t, func() bool { return b.service.Load().Working == 0 }, patience, time.Millisecond)
+	})
 }
 
 // A scanner whose line is full is asked again, and nothing fails meanwhile.
 func TestFullLine(t *testing.T) {
 	t.Parallel()
-	a := startScanner(t, scannergrpc.Options{Places: 1, Room: 1})
-	pool := poolOf(t, scannergrpc.PoolOptions{Again: time.Millisecond}, a)
-	var ends []<-chan outcome
-	for range 6 {
-		ends = append(ends, start(t.Context(), pool, "acme/api"))
-	}
-	for range ends {
-		a.next(t).end <- nil
-	}
-	for _, end := range ends {
-		require.NoError(t, await(t, "a scan", end).err)
-	}
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scannergrpc.Options{Places: 1, Room: 1})
+		pool := poolOf(t, scannergrpc.PoolOptions{Again: time.Millisecond}, a)
+		var ends []<-chan outcome
+		for range 6 {
+			ends = append(ends, start(t.Context(), pool, "acme/api"))
+		}
+		for range ends {
+			a.next(t).end <- nil
+		}
+		for _, end := range ends {
+			require.NoError(t, await(t, "a scan", end).err)
+		}
+	})
 }
 
 // When nothing else decides, a repository goes where it went before, because
 // that scanner has it in its cache; and not all go to the same.
 func TestRepositoriesHaveFavourites(t *testing.T) {
 	t.Parallel()
-	scanners := []*scanner{startScanner(t, scannergrpc.Options{}), startScanner(t, scannergrpc.Options{}), startScanner(t, scannergrpc.Options{})}
-	pool := poolOf(t, scannergrpc.PoolOptions{}, scanners...)
-	where := map[string]int{}
-	used := map[int]bool{}
-	for range 3 {
-		for r := range 20 {
-			repo := fmt.Sprintf("acme/r%d", r)
-			end := start(t.Context(), pool, repo)
-			at := 0
-			select {
-			case s := <-scanners[0].scans:
-				s.end <- nil
-			case s := <-scanners[1].scans:
-				at = 1
-				s.end <- nil
-			case s := <-scanners[2].scans:
-				at = 2
-				s.end <- nil
+	onClock(t, func(t *testing.T) {
+		scanners := []*scanner{startScanner(t, scannergrpc.Options{}), startScanner(t, scannergrpc.Options{}), startScanner(t, scannergrpc.Options{})}
+		pool := poolOf(t, scannergrpc.PoolOptions{}, scanners...)
+		where := map[string]int{}
+		used := map[int]bool{}
+		for range 3 {
+			for r := range 20 {
+				repo := fmt.Sprintf("acme/r%d", r)
+				end := start(t.Context(), pool, repo)
+				at := 0
+				select {
+				case s := <-scanners[0].scans:
+					s.end <- nil
+				case s := <-scanners[1].scans:
+					at = 1
+					s.end <- nil
+				case s := <-scanners[2].scans:
+					at = 2
+					s.end <- nil
+				}
+				require.NoError(t, await(t, "a scan", end).err)
+				if before, ok := where[repo]; ok {
+					assert.Equal(t, before, at, repo)
+				}
+				where[repo], used[at] = at, true
 			}
-			require.NoError(t, await(t, "a scan", end).err)
-			if before, ok := where[repo]; ok {
-				assert.Equal(t, before, at, repo)
-			}
-			where[repo], used[at] = at, true
 		}
-	}
-	assert.Len(t, used, 3)
+		assert.Len(t, used, 3)
+	})
 }
 
 func stopping() error {
@@ -158,49 +164,51 @@ func TestAnotherScanner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			options := scannergrpc.PoolOptions{Silence: time.Second, Hedge: 50 * time.Millisecond}
-			var asked atomic.Int32
-			bad := serve(t, "127.0.0.1:0", made{scan: func(stream scannerv1.ScannerService_ScanServer) error {
-				asked.Add(1)
-				if _, err := stream.Recv(); err != nil {
-					return err
-				}
-				return c.scan(stream)
-			}})
-			alone := await(t, "the scan", start(t.Context(), poolOf(t, options, bad), "acme/api"))
-			var e *review.ScanError
-			require.ErrorAs(t, alone.err, &e)
-			assert.Equal(t, c.code, e.Code, alone.err)
-			assert.False(t, e.Lasting)
-			assert.Equal(t, c.elsewhere, e.Uncounted, alone.err)
-			assert.Equal(t, int32(1), asked.Load(), "it was asked once")
-
-			// Of a pool with a good one, those repositories matter that prefer the bad one.
-			good := startScanner(t, scannergrpc.Options{Alive: 10 * time.Millisecond})
-			options.Silence = patience // the good one may be slow on a busy machine
-			if name == "it is silent when it began" {
-				options.Silence = 2 * time.Second
-			}
-			pool := poolOf(t, options, bad, good)
-			for r := 0; asked.Load() == 1; r++ {
-				end := start(t.Context(), pool, fmt.Sprintf("acme/r%d", r))
-				var o outcome
-				select {
-				case s := <-good.scans:
-					s.end <- nil
-					o = await(t, "the scan", end)
-					if asked.Load() > 1 {
-						assert.True(t, c.elsewhere)
+			onClock(t, func(t *testing.T) {
+				options := scannergrpc.PoolOptions{Silence: time.Second, Hedge: 50 * time.Millisecond}
+				var asked atomic.Int32
+				bad := serve(t, newAddress(), made{scan: func(stream scannerv1.ScannerService_ScanServer) error {
+					asked.Add(1)
+					if _, err := stream.Recv(); err != nil {
+						return err
 					}
-				case o = <-end:
-					assert.False(t, c.elsewhere, o.err)
-					require.Error(t, o.err)
-					continue
-				case <-time.After(patience):
-					require.FailNow(t, "the scan went nowhere")
+					return c.scan(stream)
+				}})
+				alone := await(t, "the scan", start(t.Context(), poolOf(t, options, bad), "acme/api"))
+				var e *review.ScanError
+				require.ErrorAs(t, alone.err, &e)
+				assert.Equal(t, c.code, e.Code, alone.err)
+				assert.False(t, e.Lasting)
+				assert.Equal(t, c.elsewhere, e.Uncounted, alone.err)
+				assert.Equal(t, int32(1), asked.Load(), "it was asked once")
+
+				// Of a pool with a good one, those repositories matter that prefer the bad one.
+				good := startScanner(t, scannergrpc.Options{Alive: 10 * time.Millisecond})
+				options.Silence = patience // the good one may be slow on a busy machine
+				if name == "it is silent when it began" {
+					options.Silence = 2 * time.Second
 				}
-				require.NoError(t, o.err)
-			}
+				pool := poolOf(t, options, bad, good)
+				for r := 0; asked.Load() == 1; r++ {
+					end := start(t.Context(), pool, fmt.Sprintf("acme/r%d", r))
+					var o outcome
+					select {
+					case s := <-good.scans:
+						s.end <- nil
+						o = await(t, "the scan", end)
+						if asked.Load() > 1 {
+							assert.True(t, c.elsewhere)
+						}
+					case o = <-end:
+						assert.False(t, c.elsewhere, o.err)
+						require.Error(t, o.err)
+						continue
+					case <-time.After(patience):
+						require.FailNow(t, "the scan went nowhere")
+					}
+					require.NoError(t, o.err)
+				}
+			})
 		})
 	}
 }
@@ -209,53 +217,59 @@ func TestAnotherScanner(t *testing.T) {
 // it gives signs of life, while it waits and while it works.
 func TestSignsOfLife(t *testing.T) {
 	t.Parallel()
-	a := startScanner(t, scannergrpc.Options{Places: 1, Alive: 5 * time.Millisecond})
-	silence := 1500 * time.Millisecond
-	pool := poolOf(t, scannergrpc.PoolOptions{Silence: silence}, a)
-	first, second := start(t.Context(), pool, "acme/api"), start(t.Context(), pool, "acme/api")
-	scan := a.next(t)
-	require.Never(t, func() bool { return scan.ctx.Err() != nil }, 2*silence, silence/10)
-	scan.end <- nil
-	a.next(t).end <- nil
-	require.NoError(t, await(t, "the first scan", first).err)
-	require.NoError(t, await(t, "the second scan", second).err)
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scannergrpc.Options{Places: 1, Alive: 5 * time.Millisecond})
+		silence := 1500 * time.Millisecond
+		pool := poolOf(t, scannergrpc.PoolOptions{Silence: silence}, a)
+		first, second := start(t.Context(), pool, "acme/api"), start(t.Context(), pool, "acme/api")
+		scan := a.next(t)
+		require.Never(t, func() bool { return scan.ctx.Err() != nil }, 2*silence, silence/10)
+		scan.end <- nil
+		a.next(t).end <- nil
+		require.NoError(t, await(t, "the first scan", first).err)
+		require.NoError(t, await(t, "the second scan", second).err)
+	})
 }
 
 // What ends a wait in line ends it at once and everywhere.
 func TestCancelInLine(t *testing.T) {
 	t.Parallel()
-	a, b := startScanner(t, scannergrpc.Options{Places: 1}), startScanner(t, scannergrpc.Options{Places: 1})
-	pool := poolOf(t, scannergrpc.PoolOptions{}, a, b)
-	start(t.Context(), pool, "acme/x")
-	start(t.Context(), pool, "acme/x")
-	a.next(t)
-	b.next(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	end := start(ctx, pool, "acme/api")
-	require.Eventually(t, func() bool { return a.service.Load().Waiting == 1 && b.service.Load().Waiting == 1 }, patience, time.Millisecond)
-	cancel()
-	require.Error(t, await(t, "the scan", end).err)
-	require.Eventually(t, func() bool { return a.service.Load().Waiting == 0 && b.service.Load().Waiting == 0 }, patience, time.Millisecond)
+	onClock(t, func(t *testing.T) {
+		a, b := startScanner(t, scannergrpc.Options{Places: 1}), startScanner(t, scannergrpc.Options{Places: 1})
+		pool := poolOf(t, scannergrpc.PoolOptions{}, a, b)
+		start(t.Context(), pool, "acme/x")
+		start(t.Context(), pool, "acme/x")
+		a.next(t)
+		b.next(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		end := start(ctx, pool, "acme/api")
+		require.Eventually(t, func() bool { return a.service.Load().Waiting == 1 && b.service.Load().Waiting == 1 }, patience, time.Millisecond)
+		cancel()
+		require.Error(t, await(t, "the scan", end).err)
+		require.Eventually(t, func() bool { return a.service.Load().Waiting == 0 && b.service.Load().Waiting == 0 }, patience, time.Millisecond)
 
-	// A scanner that stops sends those that wait to another one.
-	end = start(t.Context(), pool, "acme/api")
-	require.Eventually(t, func() bool { return a.service.Load().Waiting == 1 && b.service.Load().Waiting == 1 }, patience, time.Millisecond)
-	a.service.Drain()
-	require.Eventually(t, func() bool { return a.service.Load().Waiting == 0 }, patience, time.Millisecond)
-	assert.Equal(t, 1, b.service.Load().Waiting)
-	assert.Empty(t, end)
+		// A scanner that stops sends those that wait to another one.
+		end = start(t.Context(), pool, "acme/api")
+		require.Eventually(t, func() bool { return a.service.Load().Waiting == 1 && b.service.Load().Waiting == 1 }, patience, time.Millisecond)
+		a.service.Drain()
+		require.Eventually(t, func() bool { return a.service.Load().Waiting == 0 }, patience, time.Millisecond)
+		assert.Equal(t, 1, b.service.Load().Waiting)
+		assert.Empty(t, end)
+	})
 }
 
 // The server's limit of a scan reaches the scan itself, and is final.
 func TestLimitReachesTheScan(t *testing.T) {
 	t.Parallel()
-	a := startScanner(t, scannergrpc.Options{})
-	job := jobWith()
-	job.Limit = time.Second
-	_, err := scannergrpc.NewClient(poolOf(t, scannergrpc.PoolOptions{}, a)).Scan(t.Context(), job, none)
-	require.ErrorIs(t, a.next(t).ctx.Err(), context.DeadlineExceeded)
-	var e *review.ScanError
-	require.ErrorAs(t, err, &e)
-	assert.Equal(t, "scan_timeout", e.Code)
-	assert.True(t, e.Lasting)
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scannergrpc.Options{})
+		job := jobWith()
+		job.Limit = time.Second
+		_, err := scannergrpc.NewClient(poolOf(t, scannergrpc.PoolOptions{}, a)).Scan(t.Context(), job, none)
+		require.ErrorIs(t, a.next(t).ctx.Err(), context.DeadlineExceeded)
+		var e *review.ScanError
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, "scan_timeout", e.Code)
+		assert.True(t, e.Lasting)
+	})
 }

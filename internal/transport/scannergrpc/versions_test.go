@@ -77,74 +77,78 @@ func TestCommitsAndSuppressions(t *testing.T) {
 // others, has comments suppress nothing.
 func TestServerThatDoesNotKnowSuppressions(t *testing.T) {
 	t.Parallel()
-	rules := []rule.Rule{todo("todo", rule.OriginCustom)}
-	source := &source{open: func(context.Context, scan.Target) (scan.Change, error) {
-		return &change{files: []*scan.File{added("a.go", "todo // prwarden:ignore todo\n// prwarden:ignore\n")}}, nil
-	}}
-	scanner := scan.NewScanner(source, scan.Options{})
-	_, err := scanner.AddRules(rule.Digest(rules), rules)
-	require.NoError(t, err)
-	a := serve(t, "127.0.0.1:0", scannergrpc.NewServer(scanner, scannergrpc.Options{}, slog.New(slog.DiscardHandler)))
-	conn, err := dial(a.addr, a.addr)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	stream, err := scannerv1.NewScannerServiceClient(conn).Scan(t.Context())
-	require.NoError(t, err)
-	start := startMessage(1)
-	start.GetStart().RulesDigest = rule.Digest(rules)
-	require.NoError(t, stream.Send(start))
-	require.NoError(t, stream.Send(goMessage()))
-	var got []*scannerv1.ScanFinding
-	for {
-		m, err := stream.Recv()
+	onClock(t, func(t *testing.T) {
+		rules := []rule.Rule{todo("todo", rule.OriginCustom)}
+		source := &source{open: func(context.Context, scan.Target) (scan.Change, error) {
+			return &change{files: []*scan.File{added("a.go", "todo // prwarden:ignore todo\n// prwarden:ignore\n")}}, nil
+		}}
+		scanner := scan.NewScanner(source, scan.Options{})
+		_, err := scanner.AddRules(rule.Digest(rules), rules)
 		require.NoError(t, err)
-		got = append(got, m.GetFindings().GetFindings()...)
-		if m.GetResult() != nil {
-			assert.Equal(t, int32(1), m.GetResult().GetSummary()["high"])
-			break
+		a := serve(t, newAddress(), scannergrpc.NewServer(scanner, scannergrpc.Options{}, slog.New(slog.DiscardHandler)))
+		conn, err := dial(a.addr, a.addr)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, conn.Close()) })
+		stream, err := scannerv1.NewScannerServiceClient(conn).Scan(t.Context())
+		require.NoError(t, err)
+		start := startMessage(1)
+		start.GetStart().RulesDigest = rule.Digest(rules)
+		require.NoError(t, stream.Send(start))
+		require.NoError(t, stream.Send(goMessage()))
+		var got []*scannerv1.ScanFinding
+		for {
+			m, err := stream.Recv()
+			require.NoError(t, err)
+			got = append(got, m.GetFindings().GetFindings()...)
+			if m.GetResult() != nil {
+				assert.Equal(t, int32(1), m.GetResult().GetSummary()["high"])
+				break
+			}
 		}
-	}
-	require.Len(t, got, 1)
-	assert.Nil(t, got[0].GetSuppression())
+		require.Len(t, got, 1)
+		assert.Nil(t, got[0].GetSuppression())
+	})
 }
 
 // A scanner of the version before does the scans that it knows, and is not given
 // those of other commits: it would scan the pull request's own.
 func TestScannerOfTheVersionBefore(t *testing.T) {
 	t.Parallel()
-	old := made{scan: func(stream scannerv1.ScannerService_ScanServer) error {
-		m, err := stream.Recv()
-		if err != nil {
-			return err
-		}
-		if p := m.GetStart().GetProtocol(); p > 1 {
-			st, err := status.New(codes.FailedPrecondition, "upgrade").WithDetails(&errdetails.ErrorInfo{Reason: "scanner_protocol", Domain: "prwarden.scanner"})
+	onClock(t, func(t *testing.T) {
+		old := made{scan: func(stream scannerv1.ScannerService_ScanServer) error {
+			m, err := stream.Recv()
 			if err != nil {
 				return err
 			}
-			return st.Err()
-		}
-		for _, m := range []*scannerv1.ScanResponse{ready(), progressed(),
-			findings(&scannerv1.ScanFinding{RuleId: "a/b", Severity: "low", Line: 1, EndLine: 1, Column: 1}),
-			{Message: &scannerv1.ScanResponse_Result{Result: &scannerv1.ScanResult{}}},
-		} {
-			if err := stream.Send(m); err != nil {
-				return err
+			if p := m.GetStart().GetProtocol(); p > 1 {
+				st, err := status.New(codes.FailedPrecondition, "upgrade").WithDetails(&errdetails.ErrorInfo{Reason: "scanner_protocol", Domain: "prwarden.scanner"})
+				if err != nil {
+					return err
+				}
+				return st.Err()
 			}
-		}
-		return nil
-	}}
-	client := scannergrpc.NewClient(poolOf(t, scannergrpc.PoolOptions{}, serve(t, "127.0.0.1:0", old)))
-	job := jobWith()
-	job.Today = "2026-06-15"
-	o, err := client.Scan(t.Context(), job, none)
-	require.NoError(t, err)
-	assert.Equal(t, []review.Finding{{RuleID: "a/b", Severity: rule.Low, Line: 1, EndLine: 1, Column: 1}}, o.Findings)
+			for _, m := range []*scannerv1.ScanResponse{ready(), progressed(),
+				findings(&scannerv1.ScanFinding{RuleId: "a/b", Severity: "low", Line: 1, EndLine: 1, Column: 1}),
+				{Message: &scannerv1.ScanResponse_Result{Result: &scannerv1.ScanResult{}}},
+			} {
+				if err := stream.Send(m); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+		client := scannergrpc.NewClient(poolOf(t, scannergrpc.PoolOptions{}, serve(t, newAddress(), old)))
+		job := jobWith()
+		job.Today = "2026-06-15"
+		o, err := client.Scan(t.Context(), job, none)
+		require.NoError(t, err)
+		assert.Equal(t, []review.Finding{{RuleID: "a/b", Severity: rule.Low, Line: 1, EndLine: 1, Column: 1}}, o.Findings)
 
-	job.Commits = review.Commits{Head: strings.Repeat("a", 40), Base: strings.Repeat("b", 40)}
-	_, err = client.Scan(t.Context(), job, none)
-	var e *review.ScanError
-	require.ErrorAs(t, err, &e)
-	assert.Equal(t, "scanner_protocol", e.Code)
-	assert.True(t, e.Uncounted)
+		job.Commits = review.Commits{Head: strings.Repeat("a", 40), Base: strings.Repeat("b", 40)}
+		_, err = client.Scan(t.Context(), job, none)
+		var e *review.ScanError
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, "scanner_protocol", e.Code)
+		assert.True(t, e.Uncounted)
+	})
 }
