@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ func TestLateEndOfStderr(t *testing.T) {
 			p.cmd.WaitDelay = 100 * time.Millisecond
 			_, err = io.ReadAll(p.stdout)
 			require.NoError(t, err)
+			// What it says is read in time, whatever else there is to do.
+			require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), test.says) }, 5*time.Minute, time.Millisecond)
 			err = p.wait(t.Context())
 			if test.says == "" {
 				assert.NoError(t, err)

@@ -33,6 +33,9 @@ func newDesk(t *testing.T) *desk {
 	require.NoError(t, os.Mkdir(d.dir, 0o755))
 	d.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
 	d.git("init", "--quiet", "--template=", "--initial-branch=main", ".")
+	// Newer versions of git do it in the background after each commit.
+	d.git("config", "--global", "maintenance.auto", "false")
+	d.git("config", "--global", "gc.auto", "0")
 	d.git("config", "user.name", "A")
 	d.git("config", "user.email", "a@example.com")
 	return d

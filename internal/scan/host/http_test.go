@@ -78,7 +78,9 @@ func TestToken(t *testing.T) {
 	settings.TokenEnv = "TOKEN"
 	for token, code := range map[string]string{secret: "", "wr0ng-t0k3n": scan.CodeAccessDenied} {
 		dir := t.TempDir()
-		store, err := gitrepo.New(gitrepo.Options{Dir: dir, Limits: gitrepo.DefaultLimits()})
+		limits := gitrepo.DefaultLimits()
+		limits.LowSpeed = time.Hour
+		store, err := gitrepo.New(gitrepo.Options{Dir: dir, Limits: limits})
 		require.NoError(t, err)
 		hosts, err := host.New(store, map[string]host.Settings{org: settings}, func(string) string { return token })
 		require.NoError(t, err)
@@ -155,8 +157,12 @@ func TestNothingListens(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	f := failure(t, t.Context(), source(t, host.Settings{Kind: host.KindGit, URL: "http://" + l.Addr().String() + "/{repo}"}))
+	defer l.Close()
+	// While this connection has its port, nobody else can listen there.
+	c, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	defer c.Close()
+	f := failure(t, t.Context(), source(t, host.Settings{Kind: host.KindGit, URL: "http://" + c.LocalAddr().String() + "/{repo}"}))
 	assert.Equal(t, scan.CodeHostUnreachable, f.Code)
 	assert.False(t, f.Lasting)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,7 @@ var target = scan.Target{Organization: org, Repo: gitrepotest.Name, Number: 1}
 func source(t *testing.T, settings host.Settings, change ...func(*gitrepo.Limits)) *host.Hosts {
 	t.Helper()
 	limits := gitrepo.DefaultLimits()
+	limits.LowSpeed = time.Hour // servers are here, and the machine may be busy
 	for _, c := range change {
 		c(&limits)
 	}
