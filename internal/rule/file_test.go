@@ -194,9 +194,16 @@ func TestParseFileIsQuick(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			start := time.Now()
-			_, _ = rule.ParseFile(t.Context(), []byte(text))
-			assert.Less(t, time.Since(start), 10*time.Second)
+			const limit = 10 * time.Second
+			least := limit
+			for range 3 { // during one of them the machine may have other things to do
+				start := time.Now()
+				_, _ = rule.ParseFile(t.Context(), []byte(text))
+				if least = min(least, time.Since(start)); least < limit {
+					break
+				}
+			}
+			assert.Less(t, least, limit)
 		})
 	}
 }

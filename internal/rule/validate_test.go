@@ -130,7 +130,7 @@ func TestTry(t *testing.T) {
 	start := time.Now()
 	_, _, err = rule.Try(t.Context(), slow, true, slowText(), 1)
 	require.ErrorContains(t, err, "takes more than 2 seconds")
-	assert.Less(t, time.Since(start), 10*time.Second)
+	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, err = rule.Try(ctx, "a", true, "a", 1)

@@ -238,15 +238,15 @@ func TestCancel(t *testing.T) {
 // the scan.
 func TestRuleTimeout(t *testing.T) {
 	t.Parallel()
-	text := strings.Repeat(strings.Repeat("a", 100)+"\n", 5000) + "todo\n"
+	text := "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 5000) + "todo\n"
 	p := &pull{files: []scan.File{file("1", text), file("2", text)}}
-	got := run(t, p, regex("slow", `(?s)a.*z|a`, multiline), regex("todo", "todo"))
+	got := run(t, p, regex("slow", `first|(?s)a.*z|a`, multiline), regex("todo", "todo"))
 	require.Len(t, got.Skips, 1)
 	assert.Equal(t, "custom/slow", got.Skips[0].RuleID)
 	assert.Equal(t, scan.SkipRuleTimeout, got.Skips[0].Reason)
 	found := places(got)
-	assert.Contains(t, found, "1:5001 custom/todo")
-	assert.Contains(t, found, "2:5001 custom/todo")
+	assert.Contains(t, found, "1:5002 custom/todo")
+	assert.Contains(t, found, "2:5002 custom/todo")
 	assert.Contains(t, found, "1:1 custom/slow", "what was found stays")
 }
 
@@ -293,13 +293,20 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 	for i := range 250 {
 		rules = append(rules, regex(fmt.Sprintf("line-%d", i), "abc"), regex(fmt.Sprintf("file-%d", i), "(?s)[ab]", multiline, redact))
 	}
-	p := &pull{files: []scan.File{file("a", strings.Repeat("abc\n", scan.MaxFileSize/4))}}
-	start := time.Now()
-	_, err := try(t, p, rules, setup{options: scan.Options{Timeout: 300 * time.Millisecond}})
-	var failure *scan.Failure
-	require.ErrorAs(t, err, &failure)
-	assert.Equal(t, scan.CodeScanTimeout, failure.Code)
-	assert.Less(t, time.Since(start), 10*time.Second)
+	const limit = 10 * time.Second
+	least := limit
+	for range 3 { // during one of them the machine may have other things to do
+		p := &pull{files: []scan.File{file("a", strings.Repeat("abc\n", scan.MaxFileSize/4))}}
+		start := time.Now()
+		_, err := try(t, p, rules, setup{options: scan.Options{Timeout: 300 * time.Millisecond}})
+		var failure *scan.Failure
+		require.ErrorAs(t, err, &failure)
+		assert.Equal(t, scan.CodeScanTimeout, failure.Code)
+		if least = min(least, time.Since(start)); least < limit {
+			break
+		}
+	}
+	assert.Less(t, least, limit)
 }
 
 // Each file that was matched is given back once, and findings do not use it

@@ -379,7 +379,7 @@ func TestScanStopsSlowRules(t *testing.T) {
 	var out strings.Builder
 	var notices []folder.Notice
 	_, err := folder.Scan(t.Context(), root, rules, folder.Options{
-		Jobs: 1, Budget: 5 * time.Millisecond, Format: plainly, Out: &out,
+		Jobs: 1, Budget: 300 * time.Millisecond, Format: plainly, Out: &out,
 		Notice: func(n folder.Notice) { notices = append(notices, n) },
 	})
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package match_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -150,9 +151,25 @@ func TestRulesThatAreOff(t *testing.T) {
 	assert.Equal(t, 1, got.Hits[0].Rule)
 }
 
-// slow is a pattern and a text on which regexp takes quadratic time.
+// slow is a pattern and a text on which regexp takes quadratic time, after a
+// first match that it finds at once.
 func slow() (match.Rule, string) {
-	return match.Rule{Pattern: `(?s)a.*z|a`, Multiline: true}, strings.Repeat(strings.Repeat("a", 100)+"\n", 2000)
+	return match.Rule{Pattern: `first|(?s)a.*z|a`, Multiline: true}, "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 2000)
+}
+
+// quickest does something until that takes less than limit, three times at most,
+// and returns the least time that it took: during one the machine may have had
+// other things to do.
+func quickest(limit time.Duration, do func()) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for range 3 {
+		start := time.Now()
+		do()
+		if least = min(least, time.Since(start)); least < limit {
+			break
+		}
+	}
+	return least
 }
 
 func TestBudget(t *testing.T) {
@@ -167,9 +184,9 @@ func TestBudget(t *testing.T) {
 	got, err := s.File("first").Match(t.Context(), lines, all, 1<<20)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0}, got.Stopped)
-	assert.Less(t, time.Since(start), 5*time.Second)
+	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
 	assert.Contains(t, got.Hits, match.Hit{Rule: 1, Line: 1, Column: 1, EndLine: 1, EndColumn: 7}, "the others go on")
-	assert.Contains(t, got.Hits, match.Hit{Rule: 0, Line: 2, Column: 1, EndLine: 2, EndColumn: 2}, "what was found stays: %v", got.Hits)
+	assert.Contains(t, got.Hits, match.Hit{Rule: 0, Line: 2, Column: 1, EndLine: 2, EndColumn: 6}, "what was found stays: %v", got.Hits)
 
 	got, err = s.File("second").Match(t.Context(), lines, all, 1<<20)
 	require.NoError(t, err)
@@ -196,11 +213,12 @@ func TestBudgetWithinOneSearch(t *testing.T) {
 			m, err := match.Compile([]match.Rule{rule})
 			require.NoError(t, err)
 			text := strings.Repeat("x", 20) + "\n" + strings.Repeat("x y", 1<<18) + "END"
-			start := time.Now()
-			got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9)
-			require.NoError(t, err)
-			assert.Equal(t, []int{0}, got.Stopped)
-			assert.Less(t, time.Since(start), 3*time.Second)
+			const limit = 3 * time.Second // it would take half a minute and more
+			assert.Less(t, quickest(limit, func() {
+				got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9)
+				require.NoError(t, err)
+				assert.Equal(t, []int{0}, got.Stopped)
+			}), limit)
 		})
 	}
 }
@@ -216,7 +234,7 @@ func TestCancel(t *testing.T) {
 	got, err := m.NewSession(forever, nil).File("").Match(ctx, match.SplitLines([]byte(text)), all, 9)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.Empty(t, got.Stopped, "the scan is over, not the rule's time")
-	assert.Less(t, time.Since(start), 3*time.Second)
+	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
 }
 
 func TestSpansAndCandidates(t *testing.T) {

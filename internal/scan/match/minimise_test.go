@@ -11,7 +11,7 @@ import (
 )
 
 // minimiseTime bounds the time that is spent on making a failure small.
-const minimiseTime = 3 * time.Second
+const minimiseTime = time.Minute
 
 // failure makes a scene that fails smaller while it fails, and returns it as a
 // case for TestRegressions with what differs. differs says what, or nothing.

@@ -97,9 +97,8 @@ func TestCheckPatternIsQuick(t *testing.T) {
 		strings.Repeat(`(?i)\pL`, 146),
 		strings.Repeat("a|", 511) + "b(",
 	} {
-		start := time.Now()
-		_ = match.CheckPattern(pattern)
-		assert.Less(t, time.Since(start), time.Second, "%.40q", pattern)
+		took := quickest(time.Second, func() { _ = match.CheckPattern(pattern) })
+		assert.Less(t, took, time.Second, "%.40q", pattern)
 	}
 }
 
