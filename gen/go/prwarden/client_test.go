@@ -73,7 +73,7 @@ func setup(t *testing.T, fails ...error) (*server, *prwarden.Client) {
 	prwardenv1.RegisterRuleServiceServer(g, s)
 	go func() { _ = g.Serve(listener) }()
 	t.Cleanup(g.Stop)
-	client, err := prwarden.New("http://"+listener.Addr().String(), "prw_test", prwarden.Options{Attempts: 3, Timeout: 20 * time.Second})
+	client, err := prwarden.New("http://"+listener.Addr().String(), "prw_test", prwarden.Options{Attempts: 3, Timeout: 5 * time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, client.Close()) })
 	return s, client
