@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // question is a query and what reads a row of its answer, nil for nobody.
@@ -79,7 +77,7 @@ func (s *Store) askAtOnce(ctx context.Context, a asking, questions []question) (
 	if err != nil {
 		return err
 	}
-	conn, err := connection(ctx, s.pools.reader)
+	conn, err := s.pools.connection(ctx, s.pools.reader)
 	if err != nil {
 		return err
 	}
@@ -109,11 +107,11 @@ func (s *Store) askEach(ctx context.Context, questions []question) (err error) {
 	// could wait for others who do the same.
 	compiled := make([]*sql.Stmt, len(questions))
 	for i, q := range questions {
-		if compiled[i], err = s.compiled.get(ctx, s.pools.reader, q.query); err != nil { //nolint:sqlclosecheck // it stays
+		if compiled[i], err = s.compiled.get(ctx, s.pools, q.query); err != nil { //nolint:sqlclosecheck // it stays
 			return err
 		}
 	}
-	conn, err := connection(ctx, s.pools.reader)
+	conn, err := s.pools.connection(ctx, s.pools.reader)
 	if err != nil {
 		return err
 	}
@@ -145,14 +143,14 @@ func askOne(ctx context.Context, t *sql.Tx, compiled *sql.Stmt, q question) (err
 	return q.read(rows)
 }
 
-// compiledQueries are queries that connections keep compiled. They live as long
+// compiledQueries are queries that the connections that read keep compiled. They live as long
 // as their pool.
 type compiledQueries struct {
 	mu      sync.RWMutex
 	byQuery map[string]*sql.Stmt
 }
 
-func (c *compiledQueries) get(ctx context.Context, db *sqlx.DB, query string) (*sql.Stmt, error) {
+func (c *compiledQueries) get(ctx context.Context, p pools, query string) (*sql.Stmt, error) {
 	c.mu.RLock()
 	stmt := c.byQuery[query]
 	c.mu.RUnlock()
@@ -164,7 +162,7 @@ func (c *compiledQueries) get(ctx context.Context, db *sqlx.DB, query string) (*
 	if stmt := c.byQuery[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := withinPoolWait(ctx, func(ctx context.Context) (*sql.Stmt, error) { return db.PrepareContext(ctx, query) }) //nolint:sqlclosecheck // it stays
+	stmt, err := within(ctx, p.wait, func(ctx context.Context) (*sql.Stmt, error) { return p.reader.PrepareContext(ctx, query) }) //nolint:sqlclosecheck // it stays
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func TestEvents(t *testing.T) {
 					return events
 				}
 				events = append(events, n.Extra)
-			case <-time.After(30 * time.Second):
+			case <-time.After(patience):
 				require.Fail(t, "no notification")
 			}
 		}

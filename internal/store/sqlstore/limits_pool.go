@@ -16,15 +16,14 @@ const poolWait = 3 * time.Second
 
 var errPoolWait = errors.New("no connection became free")
 
-// connection takes a connection, within poolWait.
-func connection(ctx context.Context, db *sqlx.DB) (*sql.Conn, error) {
-	return withinPoolWait(ctx, func(ctx context.Context) (*sql.Conn, error) { return db.Conn(ctx) })
+// connection takes a connection of one of the pools, within poolWait.
+func (p pools) connection(ctx context.Context, db *sqlx.DB) (*sql.Conn, error) {
+	return within(ctx, p.wait, func(ctx context.Context) (*sql.Conn, error) { return db.Conn(ctx) })
 }
 
-// withinPoolWait gives get only poolWait. What it gets may not end with its
-// context.
-func withinPoolWait[T any](ctx context.Context, get func(context.Context) (T, error)) (none T, err error) {
-	waiting, cancel := context.WithTimeout(ctx, poolWait)
+// within gives get only wait. What it gets may not end with its context.
+func within[T any](ctx context.Context, wait time.Duration, get func(context.Context) (T, error)) (none T, err error) {
+	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	got, err := get(waiting)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
@@ -34,11 +33,11 @@ func withinPoolWait[T any](ctx context.Context, get func(context.Context) (T, er
 }
 
 // begin begins a transaction, within poolWait. end must be called after it.
-func begin(ctx context.Context, db *sqlx.DB, o *sql.TxOptions) (t *sqlx.Tx, end func(), err error) {
+func (p pools) begin(ctx context.Context, db *sqlx.DB, o *sql.TxOptions) (t *sqlx.Tx, end func(), err error) {
 	// A transaction ends with its context, so that can't have the limit.
 	ctx, cancel := context.WithCancelCause(ctx)
 	end = func() { cancel(nil) }
-	timer := time.AfterFunc(poolWait, func() { cancel(errPoolWait) })
+	timer := time.AfterFunc(p.wait, func() { cancel(errPoolWait) })
 	t, err = db.BeginTxx(ctx, o)
 	if !timer.Stop() && errors.Is(context.Cause(ctx), errPoolWait) {
 		if err == nil {

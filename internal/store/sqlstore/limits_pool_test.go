@@ -17,13 +17,14 @@ import (
 // that the database can't be used, in every way that there is to ask it.
 func TestWaitForAConnectionIsBounded(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]Options{
-		"SQLite":   {Database: newDatabase(t), Exclusive: true},
-		"Postgres": {Database: pgtest.New(t), Connections: 2},
-	} {
+	s, err := Open(t.Context(), Options{Database: newDatabase(t)})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	assert.Equal(t, poolWait, s.pools.wait)
+	for name, database := range map[string]func(testing.TB) string{"SQLite": newDatabase, "Postgres": pgtest.New} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openAt(t, o)
+			s := openAt(t, Options{Database: database(t), Connections: 2})
 			s.pools.reader.SetMaxOpenConns(2)
 			var held []interface{ Close() error }
 			for range 2 {
@@ -41,20 +42,26 @@ func TestWaitForAConnectionIsBounded(t *testing.T) {
 				"write": func(ctx context.Context) error { return s.RevokeKey(ctx, "acme", "key_x") },
 				"ask":   func(ctx context.Context) error { _, err := s.GetReview(ctx, "acme", "rev_x"); return err },
 			}
+			require.Equal(t, patience, s.pools.wait)
 			var all sync.WaitGroup
 			for name, call := range calls {
 				all.Go(func() {
-					began := time.Now()
-					assert.Equal(t, errs.Unavailable, errs.KindOf(call(t.Context())), name)
-					assert.GreaterOrEqual(t, time.Since(began), poolWait, name)
-				})
-				all.Go(func() {
-					ctx, leave := context.WithTimeout(t.Context(), poolWait/10)
+					ctx, leave := context.WithTimeout(t.Context(), 50*time.Millisecond)
 					defer leave()
 					assert.ErrorIs(t, call(ctx), context.DeadlineExceeded, "%s of one who leaves", name)
 				})
 			}
 			all.Wait()
+			s.pools.wait = 200 * time.Millisecond
+			for name, call := range calls {
+				all.Go(func() {
+					began := time.Now()
+					assert.Equal(t, errs.Unavailable, errs.KindOf(call(t.Context())), name)
+					assert.GreaterOrEqual(t, time.Since(began), s.pools.wait, name)
+				})
+			}
+			all.Wait()
+			s.pools.wait = patience
 			for _, c := range held {
 				require.NoError(t, c.Close())
 			}

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -43,6 +42,7 @@ func TestMigrate(t *testing.T) {
 		}}, v)
 
 		// Several at once, as servers and `keys create` may be.
+		o.busyTimeoutMS = int(patience.Milliseconds())
 		g, ctx := errgroup.WithContext(t.Context())
 		for range 6 {
 			g.Go(func() error {
@@ -90,12 +90,11 @@ func TestMigrationsLetOthersPass(t *testing.T) {
 		require.NoError(t, s.pools.reader.GetContext(t.Context(), &waits, `SELECT EXISTS (SELECT 1 FROM pg_locks
 			WHERE relation = 'reviews'::regclass AND NOT granted)`))
 		return waits
-	}, 20*time.Second, 5*time.Millisecond)
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
-	defer cancel()
-	// Not by a call of the store, which needs the schema that is to come.
+	}, patience, 5*time.Millisecond)
+	// Not by a call of the store, which needs the schema that is to come. The
+	// server gives it statementTimeout.
 	var ids []string
-	err = s.read(ctx, "look", of("acme"), func(t *tx) error { return t.list(ctx, &ids, "SELECT id FROM reviews") })
+	err = s.read(t.Context(), "look", of("acme"), func(tx *tx) error { return tx.list(t.Context(), &ids, "SELECT id FROM reviews") })
 	require.NoError(t, err, "it waits behind the migration, which gives up")
 	require.Empty(t, migrated, "for now")
 	_, err = user.ExecContext(t.Context(), "ROLLBACK")

@@ -191,13 +191,14 @@ func (l *Listener) listen() (heard bool, err error) {
 	}
 }
 
-// hears notes that notifications arrive.
+// hears notes that notifications arrive. The log says so first: whoever sees it
+// here finds it there.
 func (l *Listener) hears() {
-	l.listening.Store(true)
 	if l.told {
 		l.told = false
 		l.o.Log.Info("notifications from the database arrive again")
 	}
+	l.listening.Store(true)
 }
 
 // sendToSelf sends the notification that the listener waits for. It goes by one

@@ -67,7 +67,7 @@ func TestCallersWhoLeaveTakeTheirBackends(t *testing.T) {
 			}
 		}
 		assert.LessOrEqual(t, most, connections+2, "%s: some may be on their way out", name)
-		assert.Eventually(t, func() bool { return count(" AND state <> 'idle'") == 0 }, 10*time.Second, 10*time.Millisecond,
+		assert.Eventually(t, func() bool { return count(" AND state <> 'idle'") == 0 }, patience, 10*time.Millisecond,
 			"%s: nothing goes on for those who left", name)
 	}
 	require.NoError(t, lock.Rollback())

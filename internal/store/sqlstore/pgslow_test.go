@@ -126,14 +126,14 @@ func TestLeasesWaitForNobody(t *testing.T) {
 	}
 	_, err := s.CancelReview(t.Context(), "acme", "rev_c")
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	lock := func(t *tx) error {
 		_, err := t.exec(ctx, `UPDATE reviews SET summary = summary WHERE id = 'rev_a'`)
 		return err
 	}
 	clock.Advance(lease / 2)
-	require.NoError(t, during(t, s, of("acme"), lock, func() {
+	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
 		lost, err := s.Extend(ctx, beats, lease)
 		require.NoError(t, err)
 		assert.Equal(t, []review.Claim{beats[2].Claim}, lost, "canceled")
@@ -142,7 +142,7 @@ func TestLeasesWaitForNobody(t *testing.T) {
 		assert.Equal(t, beats[1].Progress, r.Progress)
 	}))
 	clock.Advance(lease)
-	require.NoError(t, during(t, s, of("acme"), lock, func() {
+	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
 		reaped, err := s.ReapExpired(ctx, 10)
 		require.NoError(t, err)
 		assert.Equal(t, []review.Reaped{{ReviewID: "rev_b", Status: review.Queued}}, reaped)

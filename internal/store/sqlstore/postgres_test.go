@@ -43,6 +43,16 @@ func during(t *testing.T, s *Store, who scope, begin func(*tx) error, do func())
 	return <-ended
 }
 
+// slowly is begin of a transaction that may then be idle for any time.
+func slowly(begin func(*tx) error) func(*tx) error {
+	return func(t *tx) error {
+		if _, err := t.exec(context.Background(), `SET LOCAL idle_in_transaction_session_timeout = 0`); err != nil {
+			return err
+		}
+		return begin(t)
+	}
+}
+
 // TestClaimsWaitForNobody claims while others are in the middle of what they
 // do, however long that takes them.
 func TestClaimsWaitForNobody(t *testing.T) {
@@ -55,7 +65,7 @@ func TestClaimsWaitForNobody(t *testing.T) {
 	}
 	claim := func(want string) review.Claim {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		c, err := s.Claim(ctx, "worker", time.Minute)
 		require.NoError(t, err)
@@ -68,7 +78,7 @@ func TestClaimsWaitForNobody(t *testing.T) {
 		var status string
 		return t.get(ctx, &status, `SELECT status FROM reviews WHERE id = 'rev_a' FOR UPDATE`)
 	}
-	require.NoError(t, during(t, s, of("acme"), lock, func() { claim("rev_b") }), "a cancellation")
+	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() { claim("rev_b") }), "a cancellation")
 	a := claim("rev_a")
 	// All that a creation, a completion and a hand-back do before theirs.
 	n := newReview("acme", "rev_d")
@@ -80,7 +90,7 @@ func TestClaimsWaitForNobody(t *testing.T) {
 		return t.lastUpTo(ctx, 10, `INSERT INTO organizations (name, queued) VALUES ('acme', 1)
 			ON CONFLICT (name) DO UPDATE SET queued = organizations.queued + 0 RETURNING queued`)
 	}
-	require.NoError(t, during(t, s, of("acme"), create, func() { claim("rev_c") }), "a creation")
+	require.NoError(t, during(t, s, of("acme"), slowly(create), func() { claim("rev_c") }), "a creation")
 	_, err := s.CreateReview(ctx, newReview("acme", "rev_e"), 10)
 	require.NoError(t, err)
 	complete := func(t *tx) error {
@@ -89,7 +99,7 @@ func TestClaimsWaitForNobody(t *testing.T) {
 		}
 		return t.count(ctx, a.Organization, review.InProgress, review.Complete, 1)
 	}
-	require.NoError(t, during(t, s, of("acme"), complete, func() { claim("rev_e") }), "a completion")
+	require.NoError(t, during(t, s, of("acme"), slowly(complete), func() { claim("rev_e") }), "a completion")
 	assertCounts(t, s)
 }
 
@@ -185,10 +195,14 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	var met sync.WaitGroup
 	met.Add(2)
 	var calls atomic.Int32
-	change := func(first, second string) error {
+	change := func(first, second string, mine, others chan struct{}) error {
 		waited := false
+		defer close(mine)
 		return s.write(ctx, "change both", of("acme"), func(t *tx) error {
 			calls.Add(1)
+			if waited {
+				<-others // which may take longer than the pause before this try
+			}
 			if _, err := t.exec(ctx, `UPDATE reviews SET pr_number = pr_number + 1 WHERE id = ?`, first); err != nil {
 				return err
 			}
@@ -202,8 +216,9 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 		})
 	}
 	var other sync.WaitGroup
-	other.Go(func() { assert.NoError(t, change("rev_b", "rev_a")) })
-	require.NoError(t, change("rev_a", "rev_b"))
+	one, two := make(chan struct{}), make(chan struct{})
+	other.Go(func() { assert.NoError(t, change("rev_b", "rev_a", two, one)) })
+	require.NoError(t, change("rev_a", "rev_b", one, two))
 	other.Wait()
 	assert.EqualValues(t, 3, calls.Load())
 	for _, id := range []string{"rev_a", "rev_b"} {

@@ -52,6 +52,9 @@ func resetting(t *testing.T, target string) string {
 			mu.Lock()
 			open = append(open, near, far)
 			mu.Unlock()
+			if ctx.Err() != nil { // and nobody ends it any more
+				end()
+			}
 			all.Go(func() { _, _ = io.Copy(far, near) })
 			all.Go(func() { _, _ = io.Copy(near, far) })
 		}
@@ -95,7 +98,7 @@ func TestResetConnectionsAreUnavailable(t *testing.T) {
 	require.Eventually(t, func() bool {
 		s, err = Open(t.Context(), Options{Database: u.String()})
 		return err == nil
-	}, time.Minute, time.Millisecond)
+	}, patience, time.Millisecond)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 
 	var mu sync.Mutex

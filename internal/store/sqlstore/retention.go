@@ -214,7 +214,7 @@ func (s *Store) FoldLog(ctx context.Context) error {
 		return nil // there is none, or one that SQLite keeps as it is
 	}
 	// The writer's own connection, because other writers wait in line for it.
-	conn, err := connection(ctx, s.pools.writer)
+	conn, err := s.pools.connection(ctx, s.pools.writer)
 	if err != nil {
 		return s.translate(ctx, "empty the log", err)
 	}

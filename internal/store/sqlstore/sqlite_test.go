@@ -280,7 +280,7 @@ func TestReadersDoNotWait(t *testing.T) {
 		if _, err := tx.exec(t.Context(), "UPDATE reviews SET repo = 'acme/changed'"); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		r, err := s.GetReview(ctx, "acme", "rev_a")
 		assert.Equal(t, "acme/shop", r.Repo, "and sees what was committed")

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,10 +13,14 @@ import (
 	"github.com/prwarden/prwarden/internal/store/storetest"
 )
 
+// patience bounds waits; it is only reached when something is broken.
+const patience = 3 * time.Minute
+
 // openAt opens a database and brings it up to date; it is closed at the end of
-// the test.
+// the test. A busy machine is no reason to give up, unless o says so.
 func openAt(t testing.TB, o Options) *Store {
 	t.Helper()
+	o.poolWait, o.tellTimeout = cmp.Or(o.poolWait, patience), cmp.Or(o.tellTimeout, patience)
 	s, err := Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })

@@ -4,6 +4,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -61,8 +62,10 @@ type Options struct {
 	// Now is the clock, for tests. nil is the real one.
 	Now func() time.Time
 
-	synchronous   string // of SQLite, for benchmarks; "" is FULL
-	busyTimeoutMS int    // of SQLite, for tests; 0 is busyTimeoutMS
+	synchronous   string        // of SQLite, for benchmarks; "" is FULL
+	busyTimeoutMS int           // of SQLite, for tests; 0 is busyTimeoutMS
+	poolWait      time.Duration // for tests; 0 is poolWait
+	tellTimeout   time.Duration // for tests; 0 is tellTimeout
 }
 
 // Open opens a database. Its schema is not touched: see Migrate. An error is a
@@ -80,7 +83,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now}, exclusive: o.Exclusive, organizations: o.Organizations,
 		foldFrom: logLimit,
 	}
-	s.teller.send = s.notify
+	s.pools.wait = cmp.Or(o.poolWait, poolWait)
+	s.teller.send, s.teller.timeout = s.notify, cmp.Or(o.tellTimeout, tellTimeout)
 	if err := s.setClock(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -101,7 +105,8 @@ func (s *Store) Close() error {
 // own, because SQLite has many readers beside one writer.
 type pools struct {
 	reader, writer *sqlx.DB
-	release        func() error // gives back what open took besides; may be nil
+	release        func() error  // gives back what open took besides; may be nil
+	wait           time.Duration // see poolWait
 }
 
 func (p pools) close() error {
@@ -159,7 +164,7 @@ func (s *Store) transaction(ctx context.Context, op string, scope scope, db *sql
 
 func (s *Store) try(ctx context.Context, scope scope, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
 	b := &beginning{scope: scope}
-	inner, end, err := begin(context.WithValue(ctx, beginningKey{}, b), db, o)
+	inner, end, err := s.pools.begin(context.WithValue(ctx, beginningKey{}, b), db, o)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -31,7 +32,8 @@ const (
 // something is told must decide nothing about what was written. What comes
 // while a message is on its way goes together in the next one.
 type teller struct {
-	send func(context.Context, []event) error
+	send    func(context.Context, []event) error
+	timeout time.Duration // see tellTimeout
 
 	mu      sync.Mutex
 	waiting []event
@@ -71,7 +73,7 @@ func (t *teller) run(done chan struct{}) {
 			return
 		}
 		t.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), tellTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), t.timeout)
 		_ = t.send(ctx, events) // lost: see tellTimeout
 		cancel()
 	}
@@ -88,7 +90,7 @@ func (t *teller) flush() {
 	}
 	select {
 	case <-sending:
-	case <-time.After(2 * tellTimeout):
+	case <-time.After(2 * t.timeout):
 	}
 }
 
@@ -106,8 +108,9 @@ func (s *Store) notify(ctx context.Context, events []event) error {
 			told = append(told, e.kind+e.of)
 		}
 	}
+	lockMS := strconv.FormatInt(s.teller.timeout.Milliseconds()/2, 10)
 	questions := []question{
-		{query: `SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '1s', TRUE)`},
+		{query: `SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '` + lockMS + `', TRUE)`},
 		{query: `SELECT pg_notify('` + notifyChannel + `', e) FROM jsonb_array_elements_text(CAST(? AS JSONB)) e`, args: []any{told}},
 	}
 	if len(freed) > 0 {
