@@ -72,7 +72,8 @@ func TestCancelOfARunningReviewStopsGit(t *testing.T) {
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	h, asked := newSilentHosts(t)
-	s := newServer(t, h, serverOptions{})
+	// With a grace that whoever waits for the end does not have.
+	s := newServer(t, h, serverOptions{args: []string{"--shutdown-grace", (2 * eventually).String()}})
 	for range 12 { // more often than a lease may be lost
 		s.start(t)
 		c := s.client(s.key(t, "acme"))
@@ -86,11 +87,10 @@ func TestGracefulStop(t *testing.T) {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 		res, err := c.http.Do(req)
 		require.NoError(t, err)
-		began := time.Now()
-		s.stop(t)
+		s.stop(t) // which the open watch does not hold
 		_ = res.Body.Close()
-		assert.Less(t, time.Since(began), 20*time.Second, "an open watch does not hold the stop")
 	}
+	assert.NotContains(t, s.logged(), "were cut off")
 	s.start(t)
 	defer s.stop(t)
 	c := s.client(s.key(t, "acme"))
@@ -124,36 +124,41 @@ func TestKillNine(t *testing.T) {
 	t.Cleanup(func() { s.kill(t) })
 	c := s.client(s.key(t, "acme"))
 	addRule(t, c, todoRule)
-	completions := func() int { return strings.Count(s.logged(), `"status":"complete"`) }
 
 	accepted := map[string]int{} // review to pull request
+	var pending []string         // of them, those that may not be complete
 	kills := 0
 	for sent := 0; sent < reviews; {
 		burst := 10 + rand.IntN(20) //nolint:gosec // moments, not secrets
 		c.base = s.base
-		// The kill comes while requests are under way: what was answered 202
-		// counts, what got no answer does not. Every other life may complete
-		// something first, so that no review is lost ten times and fails.
-		killed := make(chan struct{})
-		before := completions()
-		after := time.Duration(rand.IntN(400)) * time.Millisecond //nolint:gosec // likewise
-		go func() {
-			defer close(killed)
-			if kills%2 == 1 {
-				for deadline := time.Now().Add(eventually); completions() == before && time.Now().Before(deadline); {
-					<-time.After(tick)
-				}
+		// Every other life completes first what those before accepted, so that no
+		// review is lost ten times and fails.
+		if kills%2 == 1 {
+			for _, id := range pending {
+				require.Equal(t, "complete", c.wait(t, id)["status"])
 			}
-			<-time.After(after)
-			_ = s.cmd.Process.Kill()
-		}()
-		for range burst {
+			pending = nil
+		}
+		// The kill comes while requests are under way: what was answered 202
+		// counts, what got no answer does not.
+		killed := make(chan struct{})
+		first, after := rand.IntN(10), time.Duration(rand.IntN(400))*time.Millisecond //nolint:gosec // likewise
+		for n := range burst {
+			if n == first { // a life on a slow machine, too, accepts some
+				go func() {
+					defer close(killed)
+					<-time.After(after)
+					_ = s.cmd.Process.Kill()
+				}()
+			}
 			number := 1 + sent%prs
 			id, ok := c.tryReview("acme/api", number)
 			if !ok {
+				require.GreaterOrEqual(t, n, first, "nobody kills it yet")
 				break
 			}
 			accepted[id] = number
+			pending = append(pending, id)
 			sent++
 		}
 		<-killed
@@ -187,6 +192,7 @@ func TestKillNine(t *testing.T) {
 	// review that nobody knows of; there can be one for each kill.
 	assert.GreaterOrEqual(t, listed, len(accepted))
 	assert.LessOrEqual(t, listed, len(accepted)+kills)
+	s.stop(t) // then all that it logged was read
 	ended := map[string]int{}
 	for line := range strings.Lines(s.logged()) {
 		var entry struct{ Msg, Status, ReviewID string }
@@ -196,8 +202,7 @@ func TestKillNine(t *testing.T) {
 		}
 	}
 	assert.NotEmpty(t, ended)
-	t.Logf("%d reviews accepted, %d kills, %d completions logged", len(accepted), kills, completions())
-	s.stop(t)
+	t.Logf("%d reviews accepted, %d kills, %d completions logged", len(accepted), kills, len(ended))
 }
 
 // tryReview starts a review on a server that may die; ok is false unless it

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -44,10 +46,17 @@ type process struct {
 
 // startProcess runs the program, with all that it writes in dir and with more
 // of an environment, and waits until it says that it serves. Who starts it ends
-// it.
+// it. What it leaves behind ends before the test does, and so before dir is
+// removed.
 func startProcess(t *testing.T, dir string, log *logbook, environment []string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(binary, args...), log: log, exited: make(chan struct{})}
+	t.Cleanup(func() {
+		if t.Failed() && p.cmd.Process != nil {
+			_ = p.cmd.Process.Kill() // a test that broke off may not have come to its end
+		}
+		require.Eventually(t, func() bool { return len(environs(t, "="+dir)) == 0 }, eventually, tick, "what works in %s does not end", dir)
+	})
 	p.cmd.Env = append(env(dir), environment...)
 	p.cmd.Dir = dir
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test that dies leaves no process
@@ -79,6 +88,23 @@ func startProcess(t *testing.T, dir string, log *logbook, environment []string, 
 		require.FailNow(t, "the "+args[0]+" process does not serve", log.String())
 	}
 	return p
+}
+
+// environs are the environments that hold a text, whoever is the parent of the
+// process, by its folder below /proc.
+func environs(t *testing.T, text string) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/environ")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	found := map[string]string{}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(data, []byte(text)) { // else it has ended
+			found[filepath.Dir(path)] = string(data)
+		}
+	}
+	return found
 }
 
 // addr is an address that the process serves on; "" for none.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,17 +27,26 @@ func newHosts(t *testing.T) *hosts {
 	return &hosts{dir: dir, url: "file://" + dir + "/{repo}.git"}
 }
 
-// newSilentHosts returns a code host that takes every request and answers
-// none until the test ends, and a channel that hears of each request.
+// newSilentHosts returns a code host that takes every request and ends the
+// answer to none until the test ends, and a channel that hears of each request.
 func newSilentHosts(t *testing.T) (*hosts, <-chan struct{}) {
 	t.Helper()
 	asked := make(chan struct{}, 1000)
 	end := make(chan struct{})
-	host := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
-		select {
-		case <-end:
-		case <-r.Context().Done():
+		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+		// git waits for the end of the answer before it reads that; but nothing at
+		// all for 20 seconds is an error.
+		for r.Context().Err() == nil {
+			_, _ = w.Write(make([]byte, 8<<10)) // its end is that of the context
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-end:
+				return
+			case <-r.Context().Done():
+			case <-time.After(time.Second):
+			}
 		}
 	}))
 	t.Cleanup(host.Close)

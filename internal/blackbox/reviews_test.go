@@ -269,12 +269,13 @@ func TestListReviews(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	h := newHosts(t)
+	h := newGatedHosts(t)
 	h.create(t, "acme/api", files{"a": "1"}).pull(1, files{"a": "2"})
-	s := startServer(t, h, serverOptions{args: []string{"--scan-workers", "1"}})
+	s := startServer(t, h.hosts, serverOptions{args: []string{"--scan-workers", "1"}})
 	c := s.client(s.key(t, "acme"))
 
-	// With one worker and a queue, the last ones surely wait.
+	// While the one worker waits for the code host, the last one waits in the
+	// queue.
 	var ids []string
 	for range 20 {
 		ids = append(ids, c.review(t, "acme/api", 1))
@@ -292,6 +293,7 @@ func TestCancel(t *testing.T) {
 	assert.Equal(t, "REVIEW_FINISHED", again.reason(t))
 	assert.InDelta(t, 9, again.decode(t)["code"], 0, "FAILED_PRECONDITION")
 
+	h.open()
 	for _, id := range ids[:len(ids)-1] {
 		assert.Equal(t, "complete", c.wait(t, id)["status"])
 	}

@@ -95,6 +95,7 @@ func worktree(t *testing.T) *repository {
 	t.Helper()
 	r := &repository{t: t, dir: t.TempDir()}
 	r.git("", "init", "-q", "-b", "main")
+	r.git("", "config", "maintenance.auto", "false") // which may go on after a commit
 	r.write(files{".prwarden/rules.yml": "version: 1\nrules:\n- {id: word, type: regex, pattern: needle, message: m, severity: high}\n", "a.txt": "hay\n"})
 	r.git("", "add", ".")
 	r.git("", "commit", "-q", "-m", "first")
@@ -210,7 +211,11 @@ func TestScanInAHook(t *testing.T) {
 	r := worktree(t)
 	hook := filepath.Join(r.dir, ".git", "hooks", "pre-commit")
 	require.NoError(t, os.MkdirAll(filepath.Dir(hook), 0o755))
-	require.NoError(t, os.WriteFile(hook, []byte("#!/bin/sh\nexec '"+binary+"' scan --staged --no-default-rules\n"), 0o755))
+	// Another process writes it: a file that this one has open can't be run while
+	// another test starts a process, which has it open for a moment, too.
+	write := exec.CommandContext(t.Context(), "sh", "-c", `cat >"$0" && chmod 755 "$0"`, hook)
+	write.Stdin = strings.NewReader("#!/bin/sh\nexec '" + binary + "' scan --staged --no-default-rules\n")
+	require.NoError(t, write.Run())
 	commit := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", "m"}, args...)...)
 		cmd.Dir, cmd.Env = r.dir, env(t.TempDir())

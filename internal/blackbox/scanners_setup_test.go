@@ -2,7 +2,6 @@ package blackbox_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,12 +27,28 @@ type scannerProcess struct {
 	ops  string
 }
 
+// freeAddr is an address for one program of the test after the other. While none
+// listens there no other gets the port, as one that was let go might be: this
+// process has it, and does not listen.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, syscall.Close(fd)) })
+	// Which lets others listen there that want to share it, as Go's do.
+	require.NoError(t, syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	bound, err := syscall.Getsockname(fd)
+	require.NoError(t, err)
+	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
+}
+
 // startScanner starts a scanner that reads repositories from hosts, on addr,
-// "" for a free port. It is killed when the test ends.
+// "" for a free one. It is killed when the test ends.
 func startScanner(t *testing.T, h *hosts, addr string, args ...string) *scannerProcess {
 	t.Helper()
 	if addr == "" {
-		addr = "127.0.0.1:0"
+		addr = freeAddr(t)
 	}
 	s := &scannerProcess{dir: t.TempDir()}
 	config := filepath.Join(s.dir, "prwarden.yaml")
@@ -50,17 +66,7 @@ func startScanner(t *testing.T, h *hosts, addr string, args ...string) *scannerP
 // their parent now.
 func (s *scannerProcess) gits(t *testing.T) int {
 	t.Helper()
-	paths, err := filepath.Glob("/proc/[0-9]*/environ")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	n := 0
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(data, []byte("GIT_DIR="+s.dir)) {
-			n++
-		}
-	}
-	return n
+	return len(environs(t, "GIT_DIR="+s.dir))
 }
 
 // leftovers are files in the cache that git and the scanner have only while
@@ -186,8 +192,9 @@ func (s *scannerProcess) idle(t *testing.T) bool {
 	return s.gits(t) == 0 && s.metric(t, "prwarden_scanner_scans_running") == 0 && s.metric(t, "prwarden_scanner_places_taken") == 0
 }
 
-// untilScanned watches a review until some files are scanned and some are not.
-func (c *client) untilScanned(t *testing.T, id string) {
+// seenScanned watches a review until some files are scanned and some are not. It
+// returns false when the scan was over before that could be seen.
+func (c *client) seenScanned(t *testing.T, id string) bool {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", c.base+"/v1/reviews/"+id+":watch", nil)
 	require.NoError(t, err)
@@ -204,10 +211,10 @@ func (c *client) untilScanned(t *testing.T, id string) {
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &m))
 		if m.Result.Done > 0 && m.Result.Done < m.Result.Total {
-			return
+			return true
 		}
 	}
-	require.FailNow(t, "the scan was over before it could be seen")
+	return false
 }
 
 // large makes a repository whose pull request 1 adds many lines to many files.

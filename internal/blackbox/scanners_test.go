@@ -14,8 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A scanner that is killed, or frozen, costs its scans one attempt and at most
-// 30 seconds, and leaves nothing behind.
+// A scanner that is killed, or frozen, costs its scans one attempt, and leaves
+// nothing behind. The log says how long that took; the chaos test has the limit
+// of 30 seconds.
 func TestScannerIsLost(t *testing.T) {
 	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "frozen": syscall.SIGSTOP} {
@@ -36,9 +37,8 @@ func TestScannerIsLost(t *testing.T) {
 				require.Equal(t, "complete", m["status"], m)
 				require.Len(t, m["findings"], 1)
 			}
-			took := time.Since(began)
-			assert.Less(t, took, 30*time.Second)
-			t.Logf("%s: all scans were complete after %v", name, took)
+			t.Logf("%s: all scans were complete after %v", name, time.Since(began))
+			f.server.stop(t) // then all that it logged was read
 			assert.Equal(t, 2, strings.Count(f.server.logged(), `"msg":"scan failed"`), "one attempt of each of its scans")
 
 			if signal == syscall.SIGSTOP {
@@ -77,18 +77,19 @@ func TestCancelOfAScanElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		repo   string
-		during func(*testing.T, *fleet, string) // returns when the scan is where it is to be canceled
+		during func(*testing.T, *fleet, string) bool // tells when the scan is where it is to be canceled; false when it was over before
 	}{
-		"a host that hangs": {"acme/r0", func(t *testing.T, f *fleet, _ string) {
+		"a host that hangs": {"acme/r0", func(t *testing.T, f *fleet, _ string) bool {
 			within(t, "git asks the host", f.hosts.asked)
+			return true
 		}},
-		"a large difference": {"acme/large", func(t *testing.T, f *fleet, id string) {
+		"a large difference": {"acme/large", func(t *testing.T, f *fleet, id string) bool {
 			f.hosts.open()
-			f.client.untilScanned(t, id)
+			return f.client.seenScanned(t, id)
 		}},
-		"heavy rules": {"acme/heavy", func(t *testing.T, f *fleet, id string) {
+		"heavy rules": {"acme/heavy", func(t *testing.T, f *fleet, id string) bool {
 			f.hosts.open()
-			f.client.untilScanned(t, id)
+			return f.client.seenScanned(t, id)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,12 +107,20 @@ func TestCancelOfAScanElsewhere(t *testing.T) {
 					})
 				}
 			}
-			id := f.client.review(t, tt.repo, 1)
-			tt.during(t, f, id)
-			require.False(t, f.scanners[0].idle(t))
-
-			began := time.Now()
-			require.Equal(t, 200, f.client.do(t, "POST", "/v1/reviews/"+id+":cancel", nil).status)
+			// A scan that was over before it could be canceled says nothing, and
+			// there is another one.
+			var id string
+			var began time.Time
+			for canceled := false; !canceled; {
+				id = f.client.review(t, tt.repo, 1)
+				if !tt.during(t, f, id) || f.scanners[0].idle(t) {
+					continue
+				}
+				began = time.Now()
+				a := f.client.do(t, "POST", "/v1/reviews/"+id+":cancel", nil)
+				require.Contains(t, []int{200, 409}, a.status, a.body)
+				canceled = a.status == 200
+			}
 			require.Eventually(t, func() bool { return f.scanners[0].idle(t) }, eventually, 10*time.Millisecond)
 			t.Logf("%s: nothing was left after %v", name, time.Since(began))
 			assert.Equal(t, "canceled", f.client.wait(t, id)["status"])
@@ -128,9 +137,12 @@ func TestScannersComeBack(t *testing.T) {
 	f.hosts.open()
 	gone := f.scanners[0]
 	gone.kill(t)
-	id := f.client.review(t, "acme/r0", 1)
 	require.Eventually(t, func() bool { return strings.Contains(f.server.logged(), "a scanner can't be reached") }, eventually, tick)
-	assert.Equal(t, "queued", f.client.do(t, "GET", "/v1/reviews/"+id, nil).decode(t)["status"], "nobody claims what nobody can scan")
+	id := f.client.review(t, "acme/r0", 1)
+	// A worker that was about to claim it when the scanner went gives it back.
+	require.Eventually(t, func() bool {
+		return f.client.do(t, "GET", "/v1/reviews/"+id, nil).decode(t)["status"] == "queued"
+	}, eventually, tick, "nobody claims what nobody can scan")
 
 	startScanner(t, f.hosts.hosts, gone.grpc)
 	began := time.Now()
@@ -161,6 +173,7 @@ func TestServersShareAScanner(t *testing.T) {
 		assert.Equal(t, "complete", c.wait(t, id)["status"])
 	}
 	for _, s := range servers {
+		s.stop(t) // then all that it logged was read
 		assert.Equal(t, each, strings.Count(s.logged(), `"msg":"scan started"`), "one attempt each: waiting counts nowhere")
 	}
 	require.Eventually(t, func() bool { return scanner.idle(t) }, eventually, tick)
@@ -188,7 +201,7 @@ func TestScannerHealthAndStop(t *testing.T) {
 	scanner.signal(t, syscall.SIGTERM)
 	within(t, "the scanner ends", scanner.exited)
 	assert.Equal(t, 0, scanner.cmd.ProcessState.ExitCode())
-	assert.Zero(t, scanner.gits(t))
+	require.Eventually(t, func() bool { return scanner.gits(t) == 0 }, eventually, tick)
 	require.Eventually(t, func() bool { return strings.Contains(s.logged(), `"code":"scanner_stopping"`) }, eventually, tick)
 
 	h.open()

@@ -2,14 +2,18 @@ package blackbox_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -178,8 +182,35 @@ func (s *server) client(token string) *client {
 	return &client{base: s.base, token: token, http: &http.Client{
 		Timeout:       eventually,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16},
+		Transport:     transport(),
 	}}
+}
+
+// transport connects clients with servers.
+func transport() *http.Transport {
+	return &http.Transport{
+		DisableCompression: true, MaxIdleConnsPerHost: 16,
+		// Well before a server closes what is idle, which would cost a request that
+		// is just being sent.
+		IdleConnTimeout: 30 * time.Second,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+			return readingConn{c}, err
+		},
+	}
+}
+
+// readingConn is a connection on which what can't be sent any more is no error
+// before all was read: a server that refuses a large body closes when it has
+// answered, and its answer is there even for who was still sending.
+type readingConn struct{ net.Conn }
+
+func (c readingConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return len(p), nil
+	}
+	return n, err
 }
 
 // answer is a response, read whole.
