@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	if _, err := os.UserCacheDir(); err != nil { // for who runs tests without a home
+		os.Setenv("HOME", os.TempDir())
+	}
 	os.Exit(m.Run())
 }
 

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,6 +14,14 @@ import (
 )
 
 const all = config.Serve | config.Scanner | config.Migrate | config.Keys | config.Review | config.Backup | config.Organizations
+
+// The default cache directory is the user's, and who runs tests may have none.
+func TestMain(m *testing.M) {
+	if _, err := os.UserCacheDir(); err != nil {
+		os.Setenv("HOME", os.TempDir())
+	}
+	m.Run()
+}
 
 // Every field of the struct is a setting and every setting is a field, so
 // that nothing can be set in one way only.
