@@ -350,6 +350,10 @@ func TestScanIsInterrupted(t *testing.T) {
 	t.Parallel()
 	root, files := randomTree(t, 11)
 	rules := compile(t, nil, needle("n", "needle", rule.High))
+	// So much that there is no room for all of it, however long the first waits.
+	much := func(dst []byte, file string, findings []scan.Finding) []byte {
+		return append(plainly(dst, file, findings), make([]byte, 40<<10)...)
+	}
 	for _, jobs := range []int{1, 4} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		out := &blocking{reached: make(chan struct{}), goOn: make(chan struct{})}
@@ -358,7 +362,7 @@ func TestScanIsInterrupted(t *testing.T) {
 			cancel(errFull)
 			close(out.goOn)
 		}()
-		sum, err := folder.Scan(ctx, root, rules, folder.Options{Jobs: jobs, Format: plainly, Out: out})
+		sum, err := folder.Scan(ctx, root, rules, folder.Options{Jobs: jobs, Format: much, Out: out})
 		require.ErrorIs(t, err, errFull)
 		assert.Less(t, sum.Scanned.Count, len(files))
 	}
