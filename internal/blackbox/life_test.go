@@ -162,7 +162,7 @@ func TestKillNine(t *testing.T) {
 			sent++
 		}
 		<-killed
-		<-s.exited
+		s.end(t)
 		kills++
 		s.start(t)
 	}

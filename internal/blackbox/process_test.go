@@ -39,6 +39,7 @@ func (l *logbook) String() string {
 // process is a running program under test.
 type process struct {
 	cmd     *exec.Cmd
+	home    string         // of nobody else
 	serving map[string]any // the line of its log that says where it serves
 	log     *logbook
 	exited  chan struct{}
@@ -50,7 +51,7 @@ type process struct {
 // removed.
 func startProcess(t *testing.T, dir string, log *logbook, environment []string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(binary, args...), log: log, exited: make(chan struct{})}
+	p := &process{cmd: exec.Command(binary, args...), home: dir, log: log, exited: make(chan struct{})}
 	t.Cleanup(func() {
 		if t.Failed() && p.cmd.Process != nil {
 			_ = p.cmd.Process.Kill() // a test that broke off may not have come to its end
@@ -135,5 +136,14 @@ func (p *process) stop(t *testing.T) {
 func (p *process) kill(t *testing.T) {
 	t.Helper()
 	_ = p.cmd.Process.Kill() // an error says that it ended already
+	p.end(t)
+}
+
+// end waits until a process that was killed has ended, and with it what it was
+// just starting: until that is another program, it has the same files, locks and
+// ports.
+func (p *process) end(t *testing.T) {
+	t.Helper()
 	within(t, "the process ends", p.exited)
+	require.Eventually(t, func() bool { return len(environs(t, "HOME="+p.home+"\x00")) == 0 }, eventually, tick)
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/lib/pq"
 	"github.com/pressly/goose/v3"
@@ -74,11 +75,13 @@ func migrateBy(t *testing.T, dsn string, files fs.FS) {
 	require.NoError(t, err)
 	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
 	require.NoError(t, err)
-	// As the program does, it tries again what did not get its lock in time.
+	// As the program does, it tries again what did not get its lock in time, and
+	// lets those go first who wait behind it.
 	for refused := new(pq.Error); ; {
 		if _, err = p.Up(t.Context()); !errors.As(err, &refused) || refused.Code != "55P03" {
 			break
 		}
+		<-time.After(time.Second)
 	}
 	require.NoError(t, err)
 }
