@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/pgtest"
 	"github.com/prwarden/prwarden/internal/review"
@@ -35,6 +36,18 @@ func scrape(t *testing.T, addr string) string {
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	return string(text)
+}
+
+// scrapeScanned reads the metrics of a server that has led one review to a status.
+// That is counted a moment after everybody can see it.
+func scrapeScanned(t *testing.T, s *app.Server, status string) (text string) {
+	t.Helper()
+	count := regexp.MustCompile(`(?m)^prwarden_scan_duration_seconds_count\{code="[^"]*",status="` + status + `"\} 1$`)
+	require.Eventually(t, func() bool {
+		text = scrape(t, s.Addresses().Ops)
+		return count.MatchString(text)
+	}, patience, 5*time.Millisecond)
+	return text
 }
 
 // families are the metrics in a text, with their labels.
@@ -108,6 +121,8 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 	require.Equal(t, "complete", a.finish(t, a.create(t))["status"])
 	gone := a.json(t, http.MethodPost, "/v1/reviews", `{"repo":"acme/gone","pr_number":1}`, http.StatusAccepted)["review_id"].(string)
 	require.Equal(t, "failed", a.finish(t, gone)["status"])
+	scrapeScanned(t, server, "complete")
+	scrapeScanned(t, server, "failed")
 
 	apart := setup(t)
 	apart.config.ScannerOpsAddr = "127.0.0.1:0"
@@ -123,6 +138,7 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 	linked := apart.server(t)
 	a = apart.api(t, linked)
 	require.Equal(t, "complete", a.finish(t, a.create(t))["status"])
+	scrapeScanned(t, linked, "complete")
 
 	// A queue, so that there is something to show of it.
 	waiting := setup(t)

@@ -15,9 +15,20 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/pgtest/freeport"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )
+
+// keepPort has the scanner that is started next listen on a port that is nobody
+// else's when it has stopped.
+func (b *bundle) keepPort(t *testing.T) {
+	t.Helper()
+	port, err := freeport.Reserve()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, port.Close()) })
+	b.config.ScannerGRPCAddr = port.Addr()
+}
 
 // scanner starts a scanner process of the bundle, with a cache of its own.
 func (b *bundle) scanner(t *testing.T, link config.Link) *app.Scanner {
@@ -112,6 +123,7 @@ func TestScannerCertificatesAreRenewed(t *testing.T) {
 	}
 	believe(before)
 	b := setup(t)
+	b.keepPort(t)
 	scannerCert, scannerKey := before.Issue(t, ofScanner)
 	first := b.scanner(t, config.Link{TLSCert: scannerCert, TLSKey: scannerKey, TLSCA: authority})
 	serverCert, serverKey := before.Issue(t, ofServer)
@@ -127,7 +139,6 @@ func TestScannerCertificatesAreRenewed(t *testing.T) {
 
 	// A scanner that comes to the same address believes the new authority only.
 	stop(t, first)
-	b.config.ScannerGRPCAddr = first.Addr()
 	b.scanner(t, config.Link{TLSCert: scannerCert, TLSKey: scannerKey, TLSCA: authority})
 	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
 }
@@ -147,8 +158,9 @@ func TestScannersOnLoopbackAndElsewhere(t *testing.T) {
 func TestScannerGone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	gone := b.scanner(t, config.Link{})
 	stays := b.scanner(t, config.Link{})
+	b.keepPort(t)
+	gone := b.scanner(t, config.Link{})
 	stop(t, gone)
 	b.config.Scanners = []string{gone.Addr(), stays.Addr()}
 	a := b.api(t, b.server(t))

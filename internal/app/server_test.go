@@ -39,18 +39,14 @@ func TestServerScans(t *testing.T) {
 	assert.Equal(t, "web/page.js", first["file"])
 	assert.EqualValues(t, 2, first["line"])
 
-	resp, err := http.Get("http://" + s.Addresses().Ops + "/metrics")
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	text := scrapeScanned(t, s, "complete")
 	for _, metric := range []string{
 		`prwarden_scan_duration_seconds_count{code="",status="complete"} 1`,
 		"prwarden_reviews_queued 0",
 		`grpc_server_handled_total{grpc_code="OK",grpc_method="CreateReview"`,
 		"go_goroutines", "process_resident_memory_bytes",
 	} {
-		assert.Contains(t, string(text), metric)
+		assert.Contains(t, text, metric)
 	}
 }
 
@@ -78,8 +74,14 @@ func TestServerIsReady(t *testing.T) {
 	require.NoError(t, conn.Close())
 	require.NoError(t, <-stopped)
 	require.NoError(t, s.Stop(context.Background()), "stopping twice is stopping once")
-	_, err = net.Dial("tcp", s.Addresses().HTTP)
-	require.Error(t, err, "nobody listens any more")
+	// Another process may get the port for a while.
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", s.Addresses().HTTP)
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	}, patience, 5*time.Millisecond, "nobody listens any more")
 }
 
 // awaitState reads health messages until one has the state.
@@ -108,9 +110,8 @@ func TestStopHandsScansBack(t *testing.T) {
 	watch := a.request(t, http.MethodGet, "/v1/reviews/"+id+":watch", "")
 	<-asked // git is on its way: the scan runs
 
-	began := time.Now()
 	stop(t, s)
-	assert.Less(t, time.Since(began), b.config.ShutdownGrace, "a watch does not hold up the end")
+	assert.NotContains(t, b.log.String(), "were cut off", "a watch does not hold up the end")
 	assert.Equal(t, "error", lastKey(t, watch.Body), "the watch was told why it ended")
 	r, err := b.store(t).GetReviewState(t.Context(), "acme", id)
 	require.NoError(t, err)
@@ -290,7 +291,7 @@ func TestStopLeavesNoGoroutines(t *testing.T) { //nolint:paralleltest
 
 	http.DefaultClient.CloseIdleConnections()
 	// What was told to end may still be on its way out.
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(patience)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for runtime.NumGoroutine() > before {

@@ -26,7 +26,7 @@ import (
 )
 
 // patience bounds every wait; it is only reached when something is broken.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // bundle is a configuration with a folder of its own, and a host that has the
 // repository acme/web with pull request 1, which adds an eval to a script.
