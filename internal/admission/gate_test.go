@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -76,44 +77,46 @@ func TestGateBoundsWork(t *testing.T) {
 
 func TestGateBoundsWhatIsOpen(t *testing.T) {
 	t.Parallel()
-	g := newGate()
-	var all []*admission.Pass
-	open := func(peer string) {
-		p := g.enter(t, peer)
-		p.Pause()
-		all = append(all, p)
-	}
-	for range 3 {
-		open("[2001:db8::1]:1")
-	}
-	_, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: "[2001:db8::2]:7"})
-	g.refused(t, err, admission.CrowdAddress)
-	for i := range 3 {
-		open(fmt.Sprintf("192.0.2.%d:1", i))
-	}
-	_, err = g.Enter(t.Context(), admission.Credentials{PeerAddr: "192.0.2.9:1"})
-	g.refused(t, err, admission.CrowdOpen)
-	for _, p := range all {
-		p.Leave()
-	}
-	for range 6 {
-		open("10.0.0.1:1")
-	}
-	assert.Equal(t, 6, g.State().Open, "a proxy's requests are many people's")
-	for _, p := range all {
-		p.Leave()
-	}
-	forwarded := func(f string) error {
-		p, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: "10.0.0.1:1", ForwardedFor: []string{f}})
-		p.Pause()
-		return err
-	}
-	for range 3 {
-		require.NoError(t, forwarded("203.0.113.1"))
-	}
-	g.refused(t, forwarded("203.0.113.1"), admission.CrowdAddress)
-	require.NoError(t, forwarded("203.0.113.2"), "of whom it says whom it forwards for")
-	assert.Equal(t, 1, strings.Count(g.log.String(), "refuses some"), "one line, not one for each")
+	synctest.Test(t, func(t *testing.T) { // in which the time between log lines does not pass
+		g := newGate()
+		var all []*admission.Pass
+		open := func(peer string) {
+			p := g.enter(t, peer)
+			p.Pause()
+			all = append(all, p)
+		}
+		for range 3 {
+			open("[2001:db8::1]:1")
+		}
+		_, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: "[2001:db8::2]:7"})
+		g.refused(t, err, admission.CrowdAddress)
+		for i := range 3 {
+			open(fmt.Sprintf("192.0.2.%d:1", i))
+		}
+		_, err = g.Enter(t.Context(), admission.Credentials{PeerAddr: "192.0.2.9:1"})
+		g.refused(t, err, admission.CrowdOpen)
+		for _, p := range all {
+			p.Leave()
+		}
+		for range 6 {
+			open("10.0.0.1:1")
+		}
+		assert.Equal(t, 6, g.State().Open, "a proxy's requests are many people's")
+		for _, p := range all {
+			p.Leave()
+		}
+		forwarded := func(f string) error {
+			p, err := g.Enter(t.Context(), admission.Credentials{PeerAddr: "10.0.0.1:1", ForwardedFor: []string{f}})
+			p.Pause()
+			return err
+		}
+		for range 3 {
+			require.NoError(t, forwarded("203.0.113.1"))
+		}
+		g.refused(t, forwarded("203.0.113.1"), admission.CrowdAddress)
+		require.NoError(t, forwarded("203.0.113.2"), "of whom it says whom it forwards for")
+		assert.Equal(t, 1, strings.Count(g.log.String(), "refuses some"), "one line, not one for each")
+	})
 }
 
 func TestGateCountsWatchesApart(t *testing.T) {
