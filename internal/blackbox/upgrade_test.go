@@ -211,15 +211,16 @@ func TestUpgradeAndRollback(t *testing.T) {
 	migrateBy(t, dsn, contract)
 	for _, s := range []*server{a, b} {
 		var answer answer
+		c := s.client(token) // one, as an address may have only so many connections
 		require.Eventually(t, func() bool { // what the last look found is told for half a second
-			answer = s.client(token).do(t, "GET", "/readyz", nil)
+			answer = c.do(t, "GET", "/readyz", nil)
 			return answer.status == 503
 		}, eventually, tick)
 		assert.NotEmpty(t, answer.header.Get("Retry-After"))
 		require.Eventually(t, func() bool {
 			return strings.Contains(s.logged(), `"msg":"not ready"`) && strings.Contains(s.logged(), "run a newer prwarden")
 		}, eventually, tick)
-		assert.Equal(t, 200, s.client(token).do(t, "GET", "/healthz", nil).status, "nobody should restart it for that")
+		assert.Equal(t, 200, c.do(t, "GET", "/healthz", nil).status, "nobody should restart it for that")
 		s.stop(t)
 	}
 	code, stderr := a.fails(t, "migrate", "status", "--database", dsn)
