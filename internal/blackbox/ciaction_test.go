@@ -203,6 +203,12 @@ func TestAction(t *testing.T) {
 			require.NoError(t, err)
 			service = append(service, name+"="+strings.TrimSpace(string(value)))
 		}
+		// Else go leaves a process behind that writes into the home folder.
+		home := t.TempDir()
+		telemetry := filepath.Join(home, ".config", "go", "telemetry")
+		require.NoError(t, os.MkdirAll(telemetry, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(telemetry, "mode"), []byte("off\n"), 0o600))
+		service = append(service, "HOME="+home)
 		r := runAction(t, step, service)
 		require.Equal(t, 1, r.code, r.log)
 		assert.Equal(t, "fail", r.outputs["verdict"])

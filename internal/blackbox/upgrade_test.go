@@ -211,7 +211,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	migrateBy(t, dsn, contract)
 	for _, s := range []*server{a, b} {
 		var answer answer
-		c := s.client(token) // one, as an address may have only so many connections
+		c := s.client(token)                // one, as an address may have only so many connections
 		require.Eventually(t, func() bool { // what the last look found is told for half a second
 			answer = c.do(t, "GET", "/readyz", nil)
 			return answer.status == 503
