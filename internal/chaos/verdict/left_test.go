@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,14 +28,21 @@ func TestProcesses(t *testing.T) {
 		"works there": exec.CommandContext(t.Context(), "cat"),
 		// It waits without a child, which would have these arguments, too,
 		// until it runs another program.
-		"names it": exec.CommandContext(t.Context(), "sh", "-c", "read line; exit 0", dir+"/file"),
+		"names it": exec.CommandContext(t.Context(), "sh", "-c", "read line; echo; read line; exit 0", dir+"/file"),
 	} {
 		if name == "works there" {
 			cmd.Dir = dir
 		}
 		stdin, err := cmd.StdinPipe()
 		require.NoError(t, err)
+		stdout, err := cmd.StdoutPipe()
+		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
+		// A program that was just started has no arguments yet; one that answers has.
+		_, err = io.WriteString(stdin, "\n")
+		require.NoError(t, err)
+		_, err = io.ReadFull(stdout, make([]byte, 1))
+		require.NoError(t, err)
 		found, err := verdict.Processes(dir)
 		require.NoError(t, err)
 		assert.NotEmpty(t, found, name)
