@@ -53,7 +53,7 @@ func TestKilledProcessLeavesNoGit(t *testing.T) {
 	require.NotEmpty(t, gits(t, server.URL))
 	require.NoError(t, child.Process.Kill())
 	require.Error(t, child.Wait())
-	require.Eventually(t, func() bool { return len(gits(t, server.URL)) == 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(gits(t, server.URL)) == 0 }, 5*time.Minute, 10*time.Millisecond)
 }
 
 // gits are the processes of git that were told of url.

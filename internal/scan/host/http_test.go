@@ -221,7 +221,7 @@ func TestCancel(t *testing.T) {
 	var f *scan.Failure
 	require.ErrorAs(t, err, &f)
 	assert.False(t, f.Lasting)
-	require.Eventually(t, func() bool { return len(processes(t, settings.URL[:len(settings.URL)-len("/{repo}.git")])) == 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(processes(t, settings.URL[:len(settings.URL)-len("/{repo}.git")])) == 0 }, 5*time.Minute, 10*time.Millisecond)
 }
 
 func TestDeadline(t *testing.T) {
