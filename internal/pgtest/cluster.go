@@ -145,11 +145,13 @@ func (c *Cluster) command(ctx context.Context, program string, args ...string) *
 }
 
 // watchdog waits for the end of its standard input, which comes with the end of
-// this process, also by SIGKILL. Then it ends the server and removes its files.
-// With a line on the input it ends, and nothing else. Its descriptor 3 ends with
-// the last of the server's processes, which may write files until then.
+// this process, also by SIGKILL. Then it ends the server, which a test may have
+// left stopped, and removes its files. With a line on the input it ends, and
+// nothing else. Its descriptor 3 ends with the last of the server's processes,
+// which may write files until then.
 const watchdog = `read -r line && exit 0
 kill -QUIT "$1" 2>/dev/null
+kill -CONT "$1" 2>/dev/null
 read -r line <&3
 rm -rf "$2"`
 
