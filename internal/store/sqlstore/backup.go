@@ -153,7 +153,7 @@ func Restore(ctx context.Context, file, database string, force bool) (_ Copy, er
 	if err != nil {
 		return Copy{}, err
 	}
-	release, err := lockFile(path + ".lock")
+	release, err := lockFile(path+".lock", lockWait)
 	if err != nil {
 		return Copy{}, fmt.Errorf("database %s: %w", path, err)
 	}

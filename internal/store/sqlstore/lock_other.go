@@ -2,11 +2,16 @@
 
 package sqlstore
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
+
+const lockWait = 0
 
 // lockFile fails: the server is for Linux, and other systems have the client
 // commands only.
-func lockFile(string) (release func() error, err error) {
+func lockFile(string, time.Duration) (release func() error, err error) {
 	return nil, errors.New("it can't be locked on this system; run the server on Linux")
 }
 

@@ -7,15 +7,21 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// lockWait is how long a lock is waited for: a process that a killed server was
+// just starting has a copy of its handle until it becomes another program, and
+// the next server may come before that.
+const lockWait = time.Second
+
 // lockFile takes a lock that ends with this process at the latest, or says
-// that another has it. The file is made when there is none and stays: a
-// removed one could be locked twice. It is not the database itself, because
-// closing any handle of that drops SQLite's own locks.
-func lockFile(path string) (release func() error, err error) {
+// after wait that another has it. The file is made when there is none and
+// stays: a removed one could be locked twice. It is not the database itself,
+// because closing any handle of that drops SQLite's own locks.
+func lockFile(path string, wait time.Duration) (release func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, filePermission)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -23,7 +29,12 @@ func lockFile(path string) (release func() error, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("its lock file can't be opened: %w", err)
 	}
-	switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+	lock := func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+	err = lock()
+	for until := time.Now().Add(wait); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(until); err = lock() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		return nil, errors.Join(errors.New("another prwarden serves this database; stop it first, or name another database"), f.Close())
 	case err != nil:

@@ -35,7 +35,7 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 	}
 	var p pools
 	if o.Exclusive {
-		if p.release, err = lockFile(path + ".lock"); err != nil {
+		if p.release, err = lockFile(path+".lock", lockWait); err != nil {
 			return pools{}, fmt.Errorf("database %s: %w", path, err)
 		}
 		defer func() {

@@ -82,6 +82,20 @@ func TestOneServesAtATime(t *testing.T) {
 	openAt(t, o)
 }
 
+// Who is killed may hold the lock for a moment longer than his life.
+func TestLockIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	release, err := lockFile(path, 0)
+	require.NoError(t, err)
+	released := make(chan error, 1)
+	time.AfterFunc(50*time.Millisecond, func() { released <- release() })
+	next, err := lockFile(path, 5*time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, <-released)
+	require.NoError(t, next())
+}
+
 func TestFailedOpenKeepsNoLock(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
