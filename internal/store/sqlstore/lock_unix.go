@@ -32,7 +32,7 @@ func lockFile(path string, wait time.Duration) (release func() error, err error)
 	lock := func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 	err = lock()
 	for until := time.Now().Add(wait); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(until); err = lock() {
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond) // a lock has no signal
 	}
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
