@@ -15,7 +15,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/pgtest/freeport"
+	"github.com/prwarden/prwarden/internal/freeport"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/pgtest/freeport"
+	"github.com/prwarden/prwarden/internal/freeport"
 )
 
 // Options say what kind of server a Cluster is.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/chaos/pulls"
-	"github.com/prwarden/prwarden/internal/pgtest/freeport"
+	"github.com/prwarden/prwarden/internal/freeport"
 )
 
 // Kind is what kind of database a world has.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/pgtest/freeport"
+	"github.com/prwarden/prwarden/internal/freeport"
 )
 
 func TestReserve(t *testing.T) {

@@ -6,9 +6,10 @@ package freeport
 
 import "fmt"
 
-// Port is a port that nobody else is given until Close: not who listens on port
-// 0, not an outgoing connection, not another Reserve. Whoever names it may listen
-// on it, in any process, and nobody answers there while none does.
+// Port is a port that, on Linux, nobody else is given until Close: not who
+// listens on port 0, not another Reserve. Whoever names it may listen on it, in
+// any process, and nobody answers there while none does. Elsewhere it was only
+// looked up.
 type Port struct {
 	number  int
 	release func() error
