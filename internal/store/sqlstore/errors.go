@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -127,6 +128,13 @@ func damaged(err error) bool {
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
 }
 
+// twoUpdaters begins what Postgres says of a row that others have locked too, as
+// foreign keys do, when the one that changed it before is just being undone:
+// some of its code takes that one for gone already, and some does not yet.
+// lastUpTo undoes often. Postgres translates no internal errors.
+// Source: DoesMultiXactIdConflict and MultiXactIdExpand of Postgres
+const twoUpdaters = "new multixact has more than one updating member"
+
 // classifyPostgres knows SQLSTATE codes, and errors of the network.
 // Source: https://www.postgresql.org/docs/15/errcodes-appendix.html
 func classifyPostgres(err error) class {
@@ -151,6 +159,10 @@ func classifyPostgres(err error) class {
 		return locked
 	case pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected:
 		return conflict
+	case pqerror.InternalError:
+		if strings.HasPrefix(e.Message, twoUpdaters) {
+			return conflict
+		}
 	case pqerror.ReadOnlySQLTransaction, // a standby, before it is told to take over
 		pqerror.IdleInTransactionSessionTimeout,
 		pqerror.InvalidPassword, pqerror.InvalidCatalogName: // while the operator changes something

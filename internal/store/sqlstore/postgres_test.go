@@ -228,6 +228,29 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestInternalConflictIsTriedAgain has Postgres say what it says now and
+// then when a row is changed while another change of it is being undone.
+func TestInternalConflictIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := openAt(t, Options{Database: pgtest.New(t)})
+	for message, tried := range map[string]int{
+		"new multixact has more than one updating member: 0 2[4632 (nokeyupd), 4633 (nokeyupd)]": 2,
+		"cache lookup failed for relation 16384":                                                 1,
+	} {
+		calls := 0
+		err := s.write(ctx, "change", everyone, func(t *tx) error {
+			if calls++; calls > 1 {
+				return nil
+			}
+			_, err := t.exec(ctx, `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = '`+message+`'; END $$`)
+			return err
+		})
+		assert.Equal(t, tried, calls, message)
+		assert.Equal(t, tried > 1, err == nil, "%v", err)
+	}
+}
+
 // TestLostAnswerToACommit cuts the connection when the server has committed,
 // and before it can say so.
 func TestLostAnswerToACommit(t *testing.T) {
