@@ -231,6 +231,8 @@ func (c *Cluster) settings() map[string]string {
 	all := map[string]string{
 		"port": strconv.Itoa(c.port()), "unix_socket_directories": c.dir, "listen_addresses": "",
 		"fsync": onOff, "full_page_writes": onOff,
+		// Tests that share a server are as many at once as there are processors, and
+		// one may have several stores, of 20 connections each.
 		"max_connections": "500", "shared_buffers": "64MB", "max_wal_size": "1GB",
 		"log_line_prefix": "%m [%p] %u@%d ", "log_min_messages": "warning",
 	}
@@ -305,12 +307,17 @@ func (c *Cluster) end(signal syscall.Signal) error {
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
+	// A test may have left it stopped.
+	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
 	// Without the first process others answer for a while, and hold the memory
 	// that the next start needs.
+	late := time.After(stopTimeout)
 	for _, end := range []chan struct{}{p.ended, p.gone} {
 		select {
 		case <-end:
-		case <-time.After(stopTimeout):
+		case <-late:
 			return fmt.Errorf("postgres does not end: %s", c.logTail())
 		}
 	}

@@ -134,6 +134,20 @@ func TestStopAndStart(t *testing.T) {
 	require.NoError(t, db.PingContext(ctx))
 }
 
+func TestStopsWhatATestLeftStopped(t *testing.T) {
+	t.Parallel()
+	c := pgtest.Start(t, pgtest.Options{})
+	for name, end := range map[string]func() error{
+		"fast":      func() error { return c.Stop(pgtest.Fast) },
+		"immediate": func() error { return c.Stop(pgtest.Immediate) },
+		"killed":    c.Kill,
+	} {
+		require.NoError(t, c.Start(t.Context()), name)
+		require.NoError(t, syscall.Kill(c.PID(), syscall.SIGSTOP))
+		require.NoError(t, end(), name)
+	}
+}
+
 func TestStartSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	c, err := pgtest.NewCluster(t.Context(), pgtest.Options{Settings: map[string]string{"work_mem": "lots"}})
