@@ -153,9 +153,14 @@ const patience = 3 * time.Minute
 // awaitCalls waits until there were so many of each.
 func awaitCalls(t *testing.T, f *fakeStore, want map[string]int) {
 	t.Helper()
+	late := time.After(patience)
 	for what, n := range want {
 		for f.count(what) < n {
-			<-f.woken
+			select {
+			case <-f.woken:
+			case <-late:
+				require.FailNow(t, "waited too long", what)
+			}
 		}
 	}
 }
