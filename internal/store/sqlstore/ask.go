@@ -143,8 +143,8 @@ func askOne(ctx context.Context, t *sql.Tx, compiled *sql.Stmt, q question) (err
 	return q.read(rows)
 }
 
-// compiledQueries are queries that the connections that read keep compiled. They live as long
-// as their pool.
+// compiledQueries are queries that the connections that read keep compiled. They
+// live as long as their pool.
 type compiledQueries struct {
 	mu      sync.RWMutex
 	byQuery map[string]*sql.Stmt

@@ -16,7 +16,7 @@ const poolWait = 3 * time.Second
 
 var errPoolWait = errors.New("no connection became free")
 
-// connection takes a connection of one of the pools, within poolWait.
+// connection takes a connection of one of the pools, within p.wait.
 func (p pools) connection(ctx context.Context, db *sqlx.DB) (*sql.Conn, error) {
 	return within(ctx, p.wait, func(ctx context.Context) (*sql.Conn, error) { return db.Conn(ctx) })
 }
@@ -32,7 +32,7 @@ func within[T any](ctx context.Context, wait time.Duration, get func(context.Con
 	return got, err
 }
 
-// begin begins a transaction, within poolWait. end must be called after it.
+// begin begins a transaction, within p.wait. end must be called after it.
 func (p pools) begin(ctx context.Context, db *sqlx.DB, o *sql.TxOptions) (t *sqlx.Tx, end func(), err error) {
 	// A transaction ends with its context, so that can't have the limit.
 	ctx, cancel := context.WithCancelCause(ctx)

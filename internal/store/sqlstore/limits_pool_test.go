@@ -21,10 +21,13 @@ func TestWaitForAConnectionIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	assert.Equal(t, poolWait, s.pools.wait)
-	for name, database := range map[string]func(testing.TB) string{"SQLite": newDatabase, "Postgres": pgtest.New} {
+	for name, options := range map[string]func(testing.TB) Options{ // as servers have them
+		"SQLite":   func(t testing.TB) Options { return Options{Database: newDatabase(t), Exclusive: true} },
+		"Postgres": func(t testing.TB) Options { return Options{Database: pgtest.New(t), Connections: 2} },
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openAt(t, Options{Database: database(t), Connections: 2})
+			s := openAt(t, options(t))
 			s.pools.reader.SetMaxOpenConns(2)
 			var held []interface{ Close() error }
 			for range 2 {

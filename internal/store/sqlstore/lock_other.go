@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-const lockWait = 0
+const lockWait = 0 // there is no lock to wait for
 
 // lockFile fails: the server is for Linux, and other systems have the client
 // commands only.

@@ -108,6 +108,8 @@ func (s *Store) notify(ctx context.Context, events []event) error {
 			told = append(told, e.kind+e.of)
 		}
 	}
+	// Less than the timeout, so that the database says that the lock is taken, and
+	// the connection stays, where the end of the context would break it off.
 	lockMS := strconv.FormatInt(s.teller.timeout.Milliseconds()/2, 10)
 	questions := []question{
 		{query: `SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '` + lockMS + `', TRUE)`},
