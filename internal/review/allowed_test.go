@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ func TestRepositoryThatAnotherServerAllows(t *testing.T) {
 	b := setup(t)
 	id := b.create(t)
 	handedBack := make(chan struct{}, 1)
+	var attempts atomic.Int32
 	b.dispatcher(t, func(o *review.DispatcherOptions) {
 		refusing(b)(o)
 		end := o.OnEnd
@@ -51,8 +53,13 @@ func TestRepositoryThatAnotherServerAllows(t *testing.T) {
 			assert.Equal(t, review.Queued, s)
 			assert.Equal(t, "repository_not_allowed", code)
 			end(s, code, d)
-			handedBack <- struct{}{}
-			<-t.Context().Done() // or it claims it 60 times before the other one does
+			select {
+			case handedBack <- struct{}{}:
+			default:
+			}
+			if attempts.Add(1) >= 3 {
+				<-t.Context().Done() // or it claims it 60 times before the other one does
+			}
 		}
 	})
 	done(t, handedBack, "the first attempt")
