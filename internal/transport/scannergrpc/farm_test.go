@@ -56,8 +56,9 @@ var wires sync.Map
 
 var lastPort atomic.Int32
 
-// newAddress is the address of a port in memory that nobody had.
-func newAddress() string { return fmt.Sprintf("127.0.0.1:%d", lastPort.Add(1)) }
+// newAddress is the address of a port in memory that nobody had. No TCP port has
+// such a number, so that who connects when nobody listens finds nobody else.
+func newAddress() string { return fmt.Sprintf("127.0.0.1:%d", 1<<16+lastPort.Add(1)) }
 
 // listen opens a port in memory. An address can be used again when the listener
 // is closed.

@@ -184,10 +184,6 @@ func TestAnotherScanner(t *testing.T) {
 
 				// Of a pool with a good one, those repositories matter that prefer the bad one.
 				good := startScanner(t, scannergrpc.Options{Alive: 10 * time.Millisecond})
-				options.Silence = patience // the good one may be slow on a busy machine
-				if name == "it is silent when it began" {
-					options.Silence = 2 * time.Second
-				}
 				pool := poolOf(t, options, bad, good)
 				for r := 0; asked.Load() == 1; r++ {
 					end := start(t.Context(), pool, fmt.Sprintf("acme/r%d", r))
