@@ -15,8 +15,8 @@ import (
 )
 
 // A scanner that is killed, or frozen, costs its scans one attempt, and leaves
-// nothing behind. The log says how long that took; the chaos test has the limit
-// of 30 seconds.
+// nothing behind. The log says how long that took, and nothing here limits it: the
+// limit of 30 seconds is that of `make chaos`, which is not part of `make test`.
 func TestScannerIsLost(t *testing.T) {
 	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "frozen": syscall.SIGSTOP} {
