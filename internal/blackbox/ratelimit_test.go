@@ -1,6 +1,8 @@
 package blackbox_test
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -29,15 +31,29 @@ type window struct {
 func (w *window) next(t *testing.T, remaining, reset string) (refused bool) {
 	t.Helper()
 	if reset != w.end {
+		if w.end != "" {
+			apart(t, w.end, reset)
+		}
 		w.used, w.end = 0, reset
 	}
 	if w.used == w.limit {
-		assert.Equal(t, "0", remaining)
+		require.Equal(t, "0", remaining)
 		return true
 	}
 	w.used++
-	assert.Equal(t, strconv.Itoa(w.limit-w.used), remaining)
+	require.Equal(t, strconv.Itoa(w.limit-w.used), remaining)
 	return false
+}
+
+// apart checks that two ends of windows, one after the other, are of different
+// ones: the later window begins when the earlier one is over, and takes a minute.
+func apart(t *testing.T, earlier, later string) {
+	t.Helper()
+	a, err := strconv.ParseInt(earlier, 10, 64)
+	require.NoError(t, err)
+	b, err := strconv.ParseInt(later, 10, 64)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, b-a, int64(60))
 }
 
 // over is next for an answer over REST.
@@ -121,8 +137,12 @@ func TestRateLimitUnderConcurrency(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for end, n := range made {
-		assert.Equal(t, min(20, n), accepted[end])
+	ends := slices.Sorted(maps.Keys(made))
+	for i, end := range ends {
+		assert.Equal(t, min(20, made[end]), accepted[end])
+		if i > 0 {
+			apart(t, ends[i-1], end)
+		}
 	}
 }
 

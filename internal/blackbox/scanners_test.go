@@ -78,16 +78,17 @@ func TestCancelOfAScanElsewhere(t *testing.T) {
 	for name, tt := range map[string]struct {
 		repo   string
 		during func(*testing.T, *fleet, string) bool // tells when the scan is where it is to be canceled; false when it was over before
+		hangs  bool                                  // it can't be over before
 	}{
-		"a host that hangs": {"acme/r0", func(t *testing.T, f *fleet, _ string) bool {
+		"a host that hangs": {repo: "acme/r0", hangs: true, during: func(t *testing.T, f *fleet, _ string) bool {
 			within(t, "git asks the host", f.hosts.asked)
 			return true
 		}},
-		"a large difference": {"acme/large", func(t *testing.T, f *fleet, id string) bool {
+		"a large difference": {repo: "acme/large", during: func(t *testing.T, f *fleet, id string) bool {
 			f.hosts.open()
 			return f.client.seenScanned(t, id)
 		}},
-		"heavy rules": {"acme/heavy", func(t *testing.T, f *fleet, id string) bool {
+		"heavy rules": {repo: "acme/heavy", during: func(t *testing.T, f *fleet, id string) bool {
 			f.hosts.open()
 			return f.client.seenScanned(t, id)
 		}},
@@ -111,15 +112,16 @@ func TestCancelOfAScanElsewhere(t *testing.T) {
 			// there is another one.
 			var id string
 			var began time.Time
-			for canceled := false; !canceled; {
+			canceled, deadline := false, time.Now().Add(eventually)
+			for !canceled {
 				id = f.client.review(t, tt.repo, 1)
-				if !tt.during(t, f, id) || f.scanners[0].idle(t) {
-					continue
+				if tt.during(t, f, id) && !f.scanners[0].idle(t) {
+					began = time.Now()
+					a := f.client.do(t, "POST", "/v1/reviews/"+id+":cancel", nil)
+					require.Contains(t, []int{200, 409}, a.status, a.body)
+					canceled = a.status == 200
 				}
-				began = time.Now()
-				a := f.client.do(t, "POST", "/v1/reviews/"+id+":cancel", nil)
-				require.Contains(t, []int{200, 409}, a.status, a.body)
-				canceled = a.status == 200
+				require.True(t, canceled || !tt.hangs && time.Now().Before(deadline), "the scan was over before it could be canceled")
 			}
 			require.Eventually(t, func() bool { return f.scanners[0].idle(t) }, eventually, 10*time.Millisecond)
 			t.Logf("%s: nothing was left after %v", name, time.Since(began))

@@ -277,8 +277,7 @@ func TestReviewTimeout(t *testing.T) {
 	in := asked()
 	var r result
 	// A machine that has much to do may need longer than that until it waits.
-	waited := false
-	for in.Timeout = time.Second; !waited; in.Timeout *= 2 {
+	for in.Timeout = time.Second; ; in.Timeout *= 2 {
 		var waits atomic.Bool
 		r = review(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPost {
@@ -288,9 +287,12 @@ func TestReviewTimeout(t *testing.T) {
 			waits.Store(true)
 			<-r.Context().Done()
 		}), in)
-		if waited = waits.Load(); waited {
+		if waits.Load() {
 			require.EqualError(t, r.err, fmt.Sprintf("gave up after %s; review rev_1 goes on", in.Timeout))
+			break
 		}
+		require.ErrorContains(t, r.err, fmt.Sprintf("gave up after %s; ", in.Timeout))
+		require.Less(t, in.Timeout, 2*time.Minute, "it does not come to wait") // after four minutes in all
 	}
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
 
