@@ -92,7 +92,7 @@ func newMetrics(schema int64) *metrics {
 			Name: "prwarden_scans_running", Help: "Attempts of this server that are at a scanner now, those that wait for a place there included.",
 		}),
 		leasesLost: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "prwarden_leases_lost_total", Help: "Leases that ended before their scans did: run out, and taken from a worker that is lost (seen_by=\"reaper\"); or this server's own, also because the review was canceled (seen_by=\"worker\").",
+			Name: "prwarden_leases_lost_total", Help: "Leases that ended before their scans did: taken from a worker that is lost, when they had run out or, with SQLite, when a server starts (seen_by=\"reaper\"); or this server's own, also because the review was canceled (seen_by=\"worker\").",
 		}, []string{"seen_by"}),
 		watches: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "prwarden_watches_open", Help: "Watches that are open now.",
