@@ -170,7 +170,8 @@ func TestSQLiteBackup(t *testing.T) {
 	assert.Equal(t, 3, code)
 	assert.Contains(t, stderr, "another prwarden serves this database")
 	after := load.end(t)
-	s.kill(t)
+	require.NoError(t, s.cmd.Process.Kill())
+	within(t, "the server ends", s.exited)
 
 	s.command(t, "restore", file, "--database", s.database, "--force")
 	s.start(t)

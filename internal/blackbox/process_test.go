@@ -132,18 +132,12 @@ func (p *process) stop(t *testing.T) {
 	}
 }
 
-// kill ends the process as a power cut would.
+// kill ends the process as a power cut would, and waits until that has happened,
+// also to what it was just starting: until that is another program, it has the
+// same files and ports, and the next process may need the same.
 func (p *process) kill(t *testing.T) {
 	t.Helper()
 	_ = p.cmd.Process.Kill() // an error says that it ended already
-	p.end(t)
-}
-
-// end waits until a process that was killed has ended, and with it what it was
-// just starting: until that is another program, it has the same files, locks and
-// ports.
-func (p *process) end(t *testing.T) {
-	t.Helper()
 	within(t, "the process ends", p.exited)
 	require.Eventually(t, func() bool { return len(environs(t, "HOME="+p.home+"\x00")) == 0 }, eventually, tick)
 }
