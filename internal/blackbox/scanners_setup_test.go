@@ -13,10 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/freeport"
 )
 
 // scannerProcess is a running `prwarden scanner`.
@@ -28,19 +29,13 @@ type scannerProcess struct {
 }
 
 // freeAddr is an address for one program of the test after the other. While none
-// listens there no other gets the port, as one that was let go might be: this
-// process has it, and does not listen.
+// listens there no other gets the port.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	port, err := freeport.Reserve()
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, syscall.Close(fd)) })
-	// Which lets others listen there that want to share it, as Go's do.
-	require.NoError(t, syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
-	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
-	bound, err := syscall.Getsockname(fd)
-	require.NoError(t, err)
-	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
+	t.Cleanup(func() { require.NoError(t, port.Close()) })
+	return port.Addr()
 }
 
 // startScanner starts a scanner that reads repositories from hosts, on addr,

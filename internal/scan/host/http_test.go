@@ -3,7 +3,6 @@ package host_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/freeport"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/gitrepo"
 	. "github.com/prwarden/prwarden/internal/scan/gitrepo/gitrepotest"
@@ -155,14 +155,10 @@ func TestServersThatRefuse(t *testing.T) {
 
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Reserve()
 	require.NoError(t, err)
-	defer l.Close()
-	// While this connection has its port, nobody else can listen there.
-	c, err := net.Dial("tcp", l.Addr().String())
-	require.NoError(t, err)
-	defer c.Close()
-	f := failure(t, t.Context(), source(t, host.Settings{Kind: host.KindGit, URL: "http://" + c.LocalAddr().String() + "/{repo}"}))
+	defer port.Close()
+	f := failure(t, t.Context(), source(t, host.Settings{Kind: host.KindGit, URL: "http://" + port.Addr() + "/{repo}"}))
 	assert.Equal(t, scan.CodeHostUnreachable, f.Code)
 	assert.False(t, f.Lasting)
 }
