@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -216,15 +218,18 @@ func (b *Bundle) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return eager{c}, nil
 }
 
-// eager is a connection of a client that listens whatever becomes of what it
-// says: a server that refuses a large request reads no more and hangs up, which
+// eager is a connection of a client that listens even when the other end has hung
+// up on what it says: a server that refuses a large request reads no more, which
 // the end that still writes may notice before the answer that is there.
 type eager struct{ net.Conn }
 
 // Write implements net.Conn.
 func (c eager) Write(p []byte) (int, error) {
-	_, _ = c.Conn.Write(p)
-	return len(p), nil
+	n, err := c.Conn.Write(p)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return len(p), nil
+	}
+	return n, err
 }
 
 // Answer is a whole REST response.
