@@ -15,7 +15,7 @@ import (
 // lockWait is how long a lock is waited for: a process that a killed server was
 // just starting has a copy of its handle until it becomes another program, and
 // the next server may come before that.
-const lockWait = time.Second
+const lockWait = 3 * time.Second
 
 // lockFile takes a lock that ends with this process at the latest, or says
 // after wait that another has it. The file is made when there is none and
