@@ -3,7 +3,6 @@ package match_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/quickest"
 	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
@@ -157,21 +157,6 @@ func slow() (match.Rule, string) {
 	return match.Rule{Pattern: `first|(?s)a.*z|a`, Multiline: true}, "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 2000)
 }
 
-// quickest does something until that takes less than limit, three times at most,
-// and returns the least time that it took: during one the machine may have had
-// other things to do.
-func quickest(limit time.Duration, do func()) time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for range 3 {
-		start := time.Now()
-		do()
-		if least = min(least, time.Since(start)); least < limit {
-			break
-		}
-	}
-	return least
-}
-
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	rule, text := slow()
@@ -214,7 +199,7 @@ func TestBudgetWithinOneSearch(t *testing.T) {
 			require.NoError(t, err)
 			text := strings.Repeat("x", 20) + "\n" + strings.Repeat("x y", 1<<18) + "END"
 			const limit = 3 * time.Second // it would take half a minute and more
-			assert.Less(t, quickest(limit, func() {
+			assert.Less(t, quickest.Of(limit, func() {
 				got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9)
 				require.NoError(t, err)
 				assert.Equal(t, []int{0}, got.Stopped)
