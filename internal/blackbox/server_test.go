@@ -2,18 +2,14 @@ package blackbox_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/eager"
 )
 
 // binary is the path of the program under test, built by TestMain.
@@ -193,24 +190,8 @@ func transport() *http.Transport {
 		// Well before a server closes what is idle, which would cost a request that
 		// is just being sent.
 		IdleConnTimeout: 30 * time.Second,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := (&net.Dialer{}).DialContext(ctx, network, address)
-			return readingConn{c}, err
-		},
+		DialContext:     eager.DialContext,
 	}
-}
-
-// readingConn is a connection on which what can't be sent any more is no error
-// before all was read: a server that refuses a large body closes when it has
-// answered, and its answer is there even for who was still sending.
-type readingConn struct{ net.Conn }
-
-func (c readingConn) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		return len(p), nil
-	}
-	return n, err
 }
 
 // answer is a response, read whole.

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,7 +15,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -32,6 +30,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/eager"
 	"github.com/prwarden/prwarden/internal/transport/gateway"
 	"github.com/prwarden/prwarden/internal/transport/grpcserver"
 	"github.com/prwarden/prwarden/internal/transport/port"
@@ -211,25 +210,7 @@ func (b *Bundle) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	if b.REST != nil {
 		return b.REST.DialContext(ctx)
 	}
-	c, err := new(net.Dialer).DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	return eager{c}, nil
-}
-
-// eager is a connection of a client that listens even when the other end has hung
-// up on what it says: a server that refuses a large request reads no more, which
-// the end that still writes may notice before the answer that is there.
-type eager struct{ net.Conn }
-
-// Write implements net.Conn.
-func (c eager) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		return len(p), nil
-	}
-	return n, err
+	return eager.DialContext(ctx, network, addr)
 }
 
 // Answer is a whole REST response.
