@@ -17,7 +17,7 @@ PKG ?= ./...
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
 	@echo
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile internal/tools/generate.mk
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile internal/dev/tools/generate.mk
 
 demo: build ## Scan a sample pull request through the REST API and show what comes out (some minutes when nothing is built yet)
 	@bin/demo
@@ -28,24 +28,24 @@ run: build ## Start a server to play with, and print a key and curl lines; Ctrl-
 build: need-go need-git ## Build bin/prwarden
 	@mkdir -p bin
 	@echo "Building bin/prwarden; the first time takes some minutes."
-	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/demo
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/demo
 
 build-client: need-go ## Check that the client commands build for macOS and Windows
 	GOOS=darwin go build -o /dev/null ./cmd/prwarden
 	GOOS=windows go build -o /dev/null ./cmd/prwarden
 
 test: need-go need-git need-curl need-postgres ## Run every test; fails on a skipped one (PKG=./internal/config for some)
-	@go run ./internal/testsum -timeout 30m $(PKG)
+	@go run ./internal/dev/testsum -timeout 30m $(PKG)
 
 race: need-go need-git need-curl need-postgres ## Run every test with the race detector (needs a C compiler)
-	@CGO_ENABLED=1 go run ./internal/testsum -race -timeout 30m $(PKG)
+	@CGO_ENABLED=1 go run ./internal/dev/testsum -race -timeout 30m $(PKG)
 
 test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3; LONG=1 for over 20,000)
 	@.ci/property-test
 
 test-sdks: need-go need-git need-languages ## Install each SDK and run its example on a real server (SDKFLAGS='-only python')
 	@mkdir -p bin
-	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/demo/sdks
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/demo/sdks
 	@bin/sdks $(SDKFLAGS)
 
 docs-sdks: ## Put what the examples of the SDKs print into docs/sdks.md
@@ -68,7 +68,7 @@ fmt: need-go ## Format the code
 
 fuzz: need-go need-git ## Run each fuzz target for FUZZTIME (10s)
 	@for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' internal gen | xargs -n1 dirname | sort -u); do \
-	  case $$dir in internal/tools/*) continue;; esac; \
+	  case $$dir in internal/dev/tools/*) continue;; esac; \
 	  for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -d' ' -f2); do \
 	    echo "$$dir $$target"; \
 	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$dir || exit 1; \
@@ -77,23 +77,23 @@ fuzz: need-go need-git ## Run each fuzz target for FUZZTIME (10s)
 
 bench: need-go need-git ## Compare the matching engine with its peers, some minutes (CORPUS=folders, LONG=1, WRITE=1 into docs/)
 	@mkdir -p bin
-	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/bench
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/bench
 	@bin/bench -corpus '$(CORPUS)' $(if $(LONG),-long) $(if $(WRITE),-write) $(BENCHFLAGS)
 
 bench-service: need-go need-git need-postgres ## Measure the service, some minutes (BENCHFLAGS='-only reads', WRITE=1 into docs/)
 	@mkdir -p bin
-	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/bench/service/bare
-	@$(GO_BUILD) -o bin/bench-service ./internal/bench/service
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/bench/service/bare
+	@$(GO_BUILD) -o bin/bench-service ./internal/dev/bench/service
 	@bin/bench-service $(if $(WRITE),-write) $(BENCHFLAGS)
 
 bench-peers: need-go ## Build gitleaks and betterleaks into bin/peers for make bench, some minutes
 	@mkdir -p bin/peers
-	@$(GO_BUILD) -o bin/ ./internal/bench
+	@$(GO_BUILD) -o bin/ ./internal/dev/bench
 	@bin/bench -install-peers bin/peers
 
 chaos: need-go need-git need-postgres ## Kill, freeze and cut off parts of an installation in use, and check every promise, 15 minutes (CHAOSFLAGS='-seed 7')
 	@mkdir -p bin
-	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/chaos
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/chaos
 	@bin/chaos -binary bin/prwarden $(CHAOSFLAGS)
 	@bin/chaos -binary bin/prwarden -database sqlite -reviews 1000 -for 90s -fill-every 15s $(CHAOSFLAGS)
 
@@ -107,7 +107,7 @@ tidy-check: need-go ## Fail when go.mod or go.sum are not what go mod tidy makes
 	go mod tidy -diff
 
 release: need-go need-git ## Build the archives of a release from the last commit into dist/ (VERSION=v1.2.3)
-	@go run ./internal/release -version '$(VERSION)' $(RELEASEFLAGS)
+	@go run ./internal/dev/release -version '$(VERSION)' $(RELEASEFLAGS)
 
 test-release: need-go need-git ## Build a release twice, and fail when a byte differs; some minutes (SYSTEMS=windows/amd64)
 	@.ci/release
@@ -119,7 +119,7 @@ clean: ## Remove what was built, and the server of make run
 	rm -rf bin dist .run .demo .third_party
 
 # Targets that work on generated code: generate, verify-generate, lint-protos, …
-include internal/tools/generate.mk
+include internal/dev/tools/generate.mk
 
 need-go:
 	@command -v go >/dev/null || { \

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prwarden/prwarden/internal/cli"
-	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/report"
 )
 
 // bindOutput gives a command the flags of how findings are shown. alone is what

@@ -8,18 +8,18 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/gen/openapi"
-	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
-	"github.com/prwarden/prwarden/internal/sarif"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
-	"github.com/prwarden/prwarden/internal/transport/gateway"
-	"github.com/prwarden/prwarden/internal/transport/grpcserver"
-	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
-	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
+	"github.com/prwarden/prwarden/internal/scanner"
+	"github.com/prwarden/prwarden/internal/server/api"
+	"github.com/prwarden/prwarden/internal/server/rest"
+	"github.com/prwarden/prwarden/internal/server/rpc"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // assemble makes everything between the store and the listeners.
@@ -44,17 +44,17 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	m := s.metrics
 	m.registry.MustRegister(newQueueCollector(s.store, policy.MaxQueued))
 	m.registry.MustRegister(s.store.Collectors()...)
-	s.keys = admission.NewKeys(s.store, s.store.Now, s.log)
+	s.keys = auth.NewKeys(s.store, s.store.Now, s.log)
 	m.watchKeys(s.keys)
 	s.ready = newReadiness(s.store.CheckSchema, s.log)
-	s.watches = reviewgrpc.NewReviews(observedReviews{reviews, m}, s.keys, reviewgrpc.SARIF{
+	s.watches = api.NewReviews(observedReviews{reviews, m}, s.keys, api.SARIF{
 		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version, RepositoryURI: policy.RepositoryURI,
 	})
-	s.listener = s.store.NewListener(hub, sqlstore.ListenerOptions{Log: s.log})
+	s.listener = s.store.NewListener(hub, store.ListenerOptions{Log: s.log})
 	if c.Shared() {
 		m.watchListener(s.listener)
 	}
-	scanner := observedScanner{scannergrpc.NewClient(s.scanner.pool), m, s.tracing.tracer()}
+	scanner := observedScanner{scanner.NewClient(s.scanner.pool), m, s.tracing.tracer()}
 	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, scanner, rules, hub, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Allowed: policy.Allowed, Reasons: policy.RequireSuppressionReason,
 		Log: s.log, OnEnd: m.scanEnded,
@@ -64,27 +64,27 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 
 	admitter := s.admit(c, m.admitted)
 	gate := s.newGate(c.Listen)
-	chain, err := grpcserver.NewChain(admitter, gate, m.grpc, s.log)
+	chain, err := rpc.NewChain(admitter, gate, m.grpc, s.log)
 	if err != nil {
 		return err
 	}
-	s.grpc = grpcserver.New(chain, func(r grpc.ServiceRegistrar) {
+	s.grpc = rpc.New(chain, func(r grpc.ServiceRegistrar) {
 		prwardenv1.RegisterReviewServiceServer(r, s.watches)
-		prwardenv1.RegisterRuleServiceServer(r, reviewgrpc.NewRules(rules))
-		prwardenv1.RegisterKeyServiceServer(r, reviewgrpc.NewKeys(s.keys))
-		grpcserver.RegisterHealth(r, s.ready.health)
+		prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))
+		prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
+		rpc.RegisterHealth(r, s.ready.health)
 		if with, ok := r.(reflection.GRPCServer); ok {
 			reflection.Register(with)
 		}
 	}, s.tracing.handler())
-	rest, err := gateway.New(gateway.Config{
+	gateway, err := rest.New(rest.Config{
 		Conn: s.grpc.Conn(), Admitter: admitter, Gate: gate, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
 		Observe: m.answered, Tracer: s.tracing.spans(),
 	})
 	if err != nil {
 		return err
 	}
-	s.http = gateway.NewServer(rest, s.log)
+	s.http = rest.NewServer(gateway, s.log)
 	if s.listeners.ops != nil {
 		s.ops = newOpsServer(m.registry, s.ready)
 	}

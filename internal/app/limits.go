@@ -8,28 +8,28 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/server/port"
 	"github.com/prwarden/prwarden/internal/tlsfile"
-	"github.com/prwarden/prwarden/internal/transport/port"
 )
 
 // admit makes what admits requests: servers on one Postgres count together,
 // one on SQLite for itself. observe hears what becomes of each request.
-func (s *Server) admit(c config.Config, observe func(admission.Outcome)) *admission.Admitter {
-	var limiter admission.Limiter = admission.NewMemoryLimiter(time.Now)
+func (s *Server) admit(c config.Config, observe func(auth.Outcome)) *auth.Admitter {
+	var limiter auth.Limiter = auth.NewMemoryLimiter(time.Now)
 	if windows, ok := s.store.Windows(); ok {
-		s.limiter = admission.NewSharedLimiter(windows, time.Now, s.log)
+		s.limiter = auth.NewSharedLimiter(windows, time.Now, s.log)
 		limiter = s.limiter
 	}
-	a := admission.NewAdmitter(s.keys, limiter, c.TrustedProxies, admission.DefaultLimit, observe)
+	a := auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit, observe)
 	a.ServeOnly(c.Policy().Known)
 	return a
 }
 
 // newGate makes what sheds requests when there are too many.
-func (s *Server) newGate(c config.Listen) *admission.Gate {
-	gate := admission.NewGate(admission.DefaultGateLimits(), c.TrustedProxies, s.log, s.metrics.tooMany)
+func (s *Server) newGate(c config.Listen) *auth.Gate {
+	gate := auth.NewGate(auth.DefaultGateLimits(), c.TrustedProxies, s.log, s.metrics.tooMany)
 	s.metrics.registry.MustRegister(gateCollector{gate, prometheus.NewDesc("prwarden_requests_open",
 		"Requests that the server has, by what they do: worked on, wait for that, wait for their client, watch.", []string{"state"}, nil)})
 	return gate
@@ -37,7 +37,7 @@ func (s *Server) newGate(c config.Listen) *admission.Gate {
 
 // gateCollector tells how full a gate is.
 type gateCollector struct {
-	gate *admission.Gate
+	gate *auth.Gate
 	open *prometheus.Desc
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/admission"
-	"github.com/prwarden/prwarden/internal/pgtest"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/dev/pgtest"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // twoServers are servers on one Postgres.
@@ -32,12 +32,12 @@ func twoServers(t *testing.T) (*bundle, []api) {
 }
 
 // key makes a key with a rate limit, 0 for the default.
-func (b *bundle) key(t *testing.T, rate int) (admission.Key, string) {
+func (b *bundle) key(t *testing.T, rate int) (auth.Key, string) {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: b.config.Database})
+	store, err := store.Open(t.Context(), store.Options{Database: b.config.Database})
 	require.NoError(t, err)
-	key, token, err := admission.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)).
-		Issue(t.Context(), "acme", admission.NewKey{Name: "test", RateLimit: rate})
+	key, token, err := auth.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)).
+		Issue(t.Context(), "acme", auth.NewKey{Name: "test", RateLimit: rate})
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 	return key, token

@@ -20,8 +20,8 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/scanner"
 	"github.com/prwarden/prwarden/internal/tlsfile"
-	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
 )
 
 // linkBuffer is how many bytes the in-memory connection holds each way.
@@ -29,12 +29,12 @@ const linkBuffer = 256 << 10
 
 // newScannerServer makes the gRPC server of a scanner, in memory and over TCP
 // alike.
-func newScannerServer(service *scannergrpc.Server, log *slog.Logger, options ...grpc.ServerOption) *grpc.Server {
+func newScannerServer(service *scanner.Server, log *slog.Logger, options ...grpc.ServerOption) *grpc.Server {
 	recovered := recovery.WithRecoveryHandlerContext(func(_ context.Context, p any) error {
 		log.Error("panic in the scanner", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		return status.Error(codes.Internal, "the scanner met an unexpected fault")
 	})
-	server := grpc.NewServer(append(append(scannergrpc.ServerOptions(),
+	server := grpc.NewServer(append(append(scanner.ServerOptions(),
 		grpc.ChainStreamInterceptor(recovery.StreamServerInterceptor(recovered)),
 	), options...)...)
 	service.Register(server)
@@ -43,7 +43,7 @@ func newScannerServer(service *scannergrpc.Server, log *slog.Logger, options ...
 
 // scannerLink is the way to the scanners, and how to end it.
 type scannerLink struct {
-	pool *scannergrpc.Pool
+	pool *scanner.Pool
 	stop func() error
 }
 
@@ -61,7 +61,7 @@ func linkScanner(c config.Config, env Environment, r *prometheus.Registry, log *
 }
 
 // linkLocalScanner serves a scanner in this process, called through memory.
-func linkLocalScanner(service *scannergrpc.Server, log *slog.Logger, t tracing) (scannerLink, error) {
+func linkLocalScanner(service *scanner.Server, log *slog.Logger, t tracing) (scannerLink, error) {
 	listener := bufconn.Listen(linkBuffer)
 	conn, err := grpc.NewClient("passthrough:///scanner", append(t.client(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -73,7 +73,7 @@ func linkLocalScanner(service *scannergrpc.Server, log *slog.Logger, t tracing) 
 	server := newScannerServer(service, log, t.server()...)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	return scannerLink{pool: scannergrpc.SinglePool(conn), stop: func() error {
+	return scannerLink{pool: scanner.SinglePool(conn), stop: func() error {
 		err := conn.Close()
 		server.Stop()
 		if served := <-served; served != nil && !errors.Is(served, grpc.ErrServerStopped) {
@@ -93,14 +93,14 @@ func linkScanners(c config.Config, r *prometheus.Registry, log *slog.Logger, t t
 		}
 		secure = loader.Credentials(tls.VersionTLS13)
 	}
-	pool := scannergrpc.NewPool(scannergrpc.PoolOptions{
+	pool := scanner.NewPool(scanner.PoolOptions{
 		Scanners: c.Scanners,
 		Dial: func(address, authority string) (*grpc.ClientConn, error) {
 			creds := plain
 			if c.TLSTo(authority) {
 				creds = secure
 			}
-			return grpc.NewClient("passthrough:///"+address, append(append(scannergrpc.NetworkDialOptions(), t.client()...),
+			return grpc.NewClient("passthrough:///"+address, append(append(scanner.NetworkDialOptions(), t.client()...),
 				grpc.WithAuthority(authority),
 				grpc.WithTransportCredentials(creds),
 			)...)

@@ -9,11 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
-	"github.com/prwarden/prwarden/internal/transport/gateway"
+	"github.com/prwarden/prwarden/internal/server/rest"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // newRegistry returns a registry with what every process tells Prometheus.
@@ -105,10 +105,10 @@ func newMetrics(schema int64) *metrics {
 		}, []string{"crowd"}),
 		failureCode: newBoundedLabel(),
 	}
-	for _, c := range admission.Crowds() {
+	for _, c := range auth.Crowds() {
 		m.shed.WithLabelValues(string(c))
 	}
-	for _, o := range admission.Outcomes() {
+	for _, o := range auth.Outcomes() {
 		m.decisions.WithLabelValues(string(o))
 	}
 	for _, who := range []string{seenByReaper, seenByWorker} {
@@ -128,20 +128,20 @@ const (
 )
 
 // answered is the gateway's Observe.
-func (m *metrics) answered(a gateway.Answered) {
+func (m *metrics) answered(a rest.Answered) {
 	m.requests.WithLabelValues(a.Method, a.Route, strconv.Itoa(a.Status)).Inc()
 	m.requestTime.WithLabelValues(a.Method, a.Route).Observe(a.Took.Seconds())
 }
 
 // admitted is what the admitter tells of each request.
-func (m *metrics) admitted(o admission.Outcome) { m.decisions.WithLabelValues(string(o)).Inc() }
+func (m *metrics) admitted(o auth.Outcome) { m.decisions.WithLabelValues(string(o)).Inc() }
 
 // tooMany is what the gate tells of each request that it sheds.
-func (m *metrics) tooMany(c admission.Crowd) { m.shed.WithLabelValues(string(c)).Inc() }
+func (m *metrics) tooMany(c auth.Crowd) { m.shed.WithLabelValues(string(c)).Inc() }
 
 // watchListener registers whether the server hears what others write to the
 // same database.
-func (m *metrics) watchListener(l *sqlstore.Listener) {
+func (m *metrics) watchListener(l *store.Listener) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "prwarden_notifications_listening", Help: "Whether this server hears what others write to the same Postgres; 0 while it only polls.",
 	}, func() float64 {
@@ -153,16 +153,16 @@ func (m *metrics) watchListener(l *sqlstore.Listener) {
 }
 
 // watchKeys registers what the keys count themselves.
-func (m *metrics) watchKeys(k *admission.Keys) {
-	counter := func(result string, value func(admission.LookupCounts) uint64) {
+func (m *metrics) watchKeys(k *auth.Keys) {
+	counter := func(result string, value func(auth.LookupCounts) uint64) {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "prwarden_key_lookups_total", Help: "API keys looked up, by where the answer came from: remembered, the database, or nowhere because that is away.",
 			ConstLabels: prometheus.Labels{"result": result},
 		}, func() float64 { return float64(value(k.Lookups())) }))
 	}
-	counter("cached", func(c admission.LookupCounts) uint64 { return c.Cached })
-	counter("asked", func(c admission.LookupCounts) uint64 { return c.Asked })
-	counter("failed", func(c admission.LookupCounts) uint64 { return c.Failed })
+	counter("cached", func(c auth.LookupCounts) uint64 { return c.Cached })
+	counter("asked", func(c auth.LookupCounts) uint64 { return c.Asked })
+	counter("failed", func(c auth.LookupCounts) uint64 { return c.Failed })
 }
 
 // scanEnded is the dispatcher's OnEnd.

@@ -3,28 +3,28 @@ package app
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
+	"github.com/prwarden/prwarden/internal/scanner"
 )
 
 // watchPlaces registers how busy a scanner is.
-func (m *scannerMetrics) watchPlaces(service *scannergrpc.Server) {
-	gauge := func(name, help string, value func(scannergrpc.Load) int) {
+func (m *scannerMetrics) watchPlaces(service *scanner.Server) {
+	gauge := func(name, help string, value func(scanner.Load) int) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
 			func() float64 { return float64(value(service.Load())) }))
 	}
-	gauge("prwarden_scanner_places", "Scans that this scanner does at once.", func(l scannergrpc.Load) int { return l.Places })
-	gauge("prwarden_scanner_places_taken", "Places that are taken.", func(l scannergrpc.Load) int { return l.Working })
-	gauge("prwarden_scanner_calls_waiting", "Calls that wait for a place.", func(l scannergrpc.Load) int { return l.Waiting })
+	gauge("prwarden_scanner_places", "Scans that this scanner does at once.", func(l scanner.Load) int { return l.Places })
+	gauge("prwarden_scanner_places_taken", "Places that are taken.", func(l scanner.Load) int { return l.Working })
+	gauge("prwarden_scanner_calls_waiting", "Calls that wait for a place.", func(l scanner.Load) int { return l.Waiting })
 }
 
 // poolCollector tells of the scanners that a server calls, which come and go.
 type poolCollector struct {
-	pool          *scannergrpc.Pool
+	pool          *scanner.Pool
 	ready, called *prometheus.Desc
 }
 
 // watchPool registers what a server knows of its scanners.
-func watchPool(r *prometheus.Registry, pool *scannergrpc.Pool) {
+func watchPool(r *prometheus.Registry, pool *scanner.Pool) {
 	labels := []string{"scanner"}
 	r.MustRegister(poolCollector{
 		pool:   pool,

@@ -3,9 +3,9 @@ package app
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
-	"github.com/prwarden/prwarden/internal/scan/gitrepo"
 )
 
 // scannerMetrics are what a scanner tells Prometheus, in a process of its own
@@ -95,7 +95,7 @@ func (m *scannerMetrics) Ended(r scan.Report) {
 
 // watchCaches registers what the caches of a scanner count themselves. limit is
 // the size of the cache of repositories, in bytes.
-func (m *scannerMetrics) watchCaches(scanner *scan.Scanner, repositories *gitrepo.Store, limit int64) {
+func (m *scannerMetrics) watchCaches(scanner *scan.Scanner, repositories *git.Store, limit int64) {
 	counter := func(name, help string, labels prometheus.Labels, value func() uint64) {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels},
 			func() float64 { return float64(value()) }))

@@ -21,9 +21,9 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/pgtest"
+	"github.com/prwarden/prwarden/internal/dev/pgtest"
+	"github.com/prwarden/prwarden/internal/dev/tlsfiletest"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )
 
 // scrape reads the metrics of a process, as text.

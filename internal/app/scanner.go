@@ -15,13 +15,13 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
+	"github.com/prwarden/prwarden/internal/scanner"
 )
 
 // Scanner is a scanner process: the scanner's gRPC service on a network
 // address, and metrics and health on another.
 type Scanner struct {
-	service  *scannergrpc.Server
+	service  *scanner.Server
 	server   *grpc.Server
 	ready    *readiness
 	listener net.Listener
@@ -57,7 +57,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if s.listener, err = listen(ctx, "grpc-addr", c.ScannerGRPCAddr); err != nil {
 		return nil, err
 	}
-	s.listener = scannergrpc.LimitConnections(s.listener, newRefusedConnections(registry, "scanner").WithLabelValues("scanner").Inc)
+	s.listener = scanner.LimitConnections(s.listener, newRefusedConnections(registry, "scanner").WithLabelValues("scanner").Inc)
 	if c.ScannerOpsAddr != config.OpsNone {
 		if s.opsAt, err = listenOps(ctx, c.ScannerOpsAddr, log); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if s.tracing, err = newTracing(ctx, env, "prwarden-scanner", log); err != nil {
 		return nil, err
 	}
-	s.server = newScannerServer(host.service, log, slices.Concat(scannergrpc.NetworkServerOptions(), s.tracing.server(), creds)...)
+	s.server = newScannerServer(host.service, log, slices.Concat(scanner.NetworkServerOptions(), s.tracing.server(), creds)...)
 	healthpb.RegisterHealthServer(s.server, s.ready.health)
 	return s, nil
 }

@@ -15,9 +15,9 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/freeport"
+	"github.com/prwarden/prwarden/internal/dev/freeport"
+	"github.com/prwarden/prwarden/internal/dev/tlsfiletest"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )
 
 // keepPort has the scanner that is started next listen on a port that is nobody

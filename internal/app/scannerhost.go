@@ -7,12 +7,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/prwarden/prwarden/internal/codehost"
+	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
-	"github.com/prwarden/prwarden/internal/scan/gitrepo"
-	"github.com/prwarden/prwarden/internal/scan/host"
-	"github.com/prwarden/prwarden/internal/transport/scannergrpc"
+	"github.com/prwarden/prwarden/internal/scanner"
 )
 
 // Environment is the part of the process that configuration names: tokens and
@@ -42,15 +42,15 @@ func networkVariables() []string {
 // scannerHost is a scanner with all that it needs, in a server and in a process
 // of its own alike.
 type scannerHost struct {
-	repositories *gitrepo.Store
-	service      *scannergrpc.Server
+	repositories *git.Store
+	service      *scanner.Server
 }
 
 // newScannerHost makes the code hosts, the cache of repositories, the engine,
 // and the gRPC service over them. What they tell Prometheus is registered with
 // r.
 func newScannerHost(c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger) (*scannerHost, error) {
-	limits := gitrepo.DefaultLimits()
+	limits := git.DefaultLimits()
 	limits.CacheSize = int64(c.CacheSize)
 	var network []string
 	for _, name := range networkVariables() {
@@ -58,27 +58,27 @@ func newScannerHost(c config.Config, env Environment, r *prometheus.Registry, lo
 			network = append(network, name+"="+value)
 		}
 	}
-	repositories, err := gitrepo.New(gitrepo.Options{
+	repositories, err := git.New(git.Options{
 		Dir: c.CacheDir, Limits: limits, Env: network, Prefetch: []string{rule.FilePath},
 	})
 	if err != nil {
 		return nil, err
 	}
-	settings := make(map[string]host.Settings, len(c.Organizations))
+	settings := make(map[string]codehost.Settings, len(c.Organizations))
 	for _, o := range c.Organizations {
-		settings[o.Name] = host.Settings{
+		settings[o.Name] = codehost.Settings{
 			Kind: o.Host.Kind, URL: o.Host.URL, TokenEnv: o.Host.TokenEnv, Username: o.Host.Username,
 			HeadRef: o.Host.HeadRef, MergeRef: o.Host.MergeRef,
 		}
 	}
-	hosts, err := host.New(repositories, settings, env.Lookup)
+	hosts, err := codehost.New(repositories, settings, env.Lookup)
 	if err != nil {
 		return nil, err
 	}
 	m := newScannerMetrics(r)
-	scanner := scan.NewScanner(hosts, scan.Options{Observer: m})
-	m.watchCaches(scanner, repositories, limits.CacheSize)
-	service := scannergrpc.NewServer(scanner, scannergrpc.Options{Places: c.ScanWorkers}, log)
+	scans := scan.NewScanner(hosts, scan.Options{Observer: m})
+	m.watchCaches(scans, repositories, limits.CacheSize)
+	service := scanner.NewServer(scans, scanner.Options{Places: c.ScanWorkers}, log)
 	m.watchPlaces(service)
 	return &scannerHost{repositories: repositories, service: service}, nil
 }

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
-	"github.com/prwarden/prwarden/internal/transport/grpcserver"
-	"github.com/prwarden/prwarden/internal/transport/reviewgrpc"
+	"github.com/prwarden/prwarden/internal/server/api"
+	"github.com/prwarden/prwarden/internal/server/rpc"
+	"github.com/prwarden/prwarden/internal/store"
 	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
@@ -27,17 +27,17 @@ type Server struct {
 
 	// In the order in which they are made; Stop goes the other way.
 	tracing    tracing
-	store      *sqlstore.Store
+	store      *store.Store
 	metrics    *metrics
 	scanner    scannerLink
-	keys       *admission.Keys
-	limiter    *admission.SharedLimiter // nil when this server counts for itself
+	keys       *auth.Keys
+	limiter    *auth.SharedLimiter // nil when this server counts for itself
 	dispatcher *review.Dispatcher
-	listener   *sqlstore.Listener
+	listener   *store.Listener
 	upkeep     *upkeep.Loop
-	watches    *reviewgrpc.Reviews
+	watches    *api.Reviews
 	ready      *readiness
-	grpc       *grpcserver.Server
+	grpc       *rpc.Server
 	http       *http.Server
 	ops        *http.Server // nil for none
 	listeners  listeners
@@ -91,8 +91,8 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 
 // openStore opens the database, an SQLite one for this server alone, makes it
 // ready, and puts back what a server before this one lost.
-func openStore(ctx context.Context, c config.Config, log *slog.Logger) (_ *sqlstore.Store, lost []review.Reaped, err error) {
-	store, err := sqlstore.Open(ctx, sqlstore.Options{
+func openStore(ctx context.Context, c config.Config, log *slog.Logger) (_ *store.Store, lost []review.Reaped, err error) {
+	store, err := store.Open(ctx, store.Options{
 		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(), Organizations: c.OrganizationNames(),
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (_ *sqlst
 // prepare brings the schema to this version, on a database that is shared only
 // when that was asked for, and puts back what a server before this one lost. On
 // a shared one others may hold leases, which run out by themselves.
-func prepare(ctx context.Context, store *sqlstore.Store, c config.Storage) (lost []review.Reaped, err error) {
+func prepare(ctx context.Context, store *store.Store, c config.Storage) (lost []review.Reaped, err error) {
 	if c.Shared() && !c.Migrate {
 		return nil, store.CheckSchema(ctx)
 	}

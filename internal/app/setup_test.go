@@ -19,10 +19,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/admission"
 	"github.com/prwarden/prwarden/internal/app"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // patience bounds every wait; it is only reached when something is broken.
@@ -109,15 +109,15 @@ func stop(t *testing.T, s stopper) {
 func (b *bundle) token(t *testing.T) string {
 	t.Helper()
 	store := b.store(t)
-	_, token, err := admission.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)).
-		Issue(t.Context(), "acme", admission.NewKey{Name: "test", RateLimit: 1_000_000})
+	_, token, err := auth.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)).
+		Issue(t.Context(), "acme", auth.NewKey{Name: "test", RateLimit: 1_000_000})
 	require.NoError(t, err)
 	return token
 }
 
-func (b *bundle) store(t *testing.T) *sqlstore.Store {
+func (b *bundle) store(t *testing.T) *store.Store {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: b.config.Database})
+	store, err := store.Open(t.Context(), store.Options{Database: b.config.Database})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return store

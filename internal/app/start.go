@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 const (
@@ -28,7 +28,7 @@ func whenThere(ctx context.Context, log *slog.Logger, start func() (*Server, err
 		if err == nil {
 			return s, nil
 		}
-		away := sqlstore.Unreachable(err)
+		away := store.Unreachable(err)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/app"
-	"github.com/prwarden/prwarden/internal/pgtest"
+	"github.com/prwarden/prwarden/internal/dev/pgtest"
 )
 
 func (b *bundle) awaitLine(t *testing.T, message string) {

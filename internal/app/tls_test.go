@@ -22,8 +22,8 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/app"
+	"github.com/prwarden/prwarden/internal/dev/tlsfiletest"
 	"github.com/prwarden/prwarden/internal/tlsfile"
-	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )
 
 // callers call a server's two ports by one TLS configuration.

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/build"
-	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/report"
+	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
-	"github.com/prwarden/prwarden/internal/sarif"
 )
 
 // Output is how a command shows findings and what decides its exit status, as

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/build"
-	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/tlsfile"
 )

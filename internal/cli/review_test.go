@@ -17,7 +17,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/sarif/sariftest"
+	"github.com/prwarden/prwarden/internal/dev/sariftest"
 )
 
 const (
@@ -254,7 +254,7 @@ func TestReviewUsage(t *testing.T) {
 		`--output: "html" is not a format`:                                  func(in *cli.ReviewInput) { in.Output.Formats = []string{"html"} },
 		"--output: sarif=none/x: there is no folder none":                   func(in *cli.ReviewInput) { in.Output.Formats = []string{"table", "sarif=none/x"} },
 		"--output: sarif=review.go/x: there is no folder review.go":         func(in *cli.ReviewInput) { in.Output.Formats = []string{"sarif=review.go/x"} },
-		"--output: json=report: this is a folder; name a file":              func(in *cli.ReviewInput) { in.Output.Formats = []string{"json=report"} },
+		"--output: json=rules: this is a folder; name a file":               func(in *cli.ReviewInput) { in.Output.Formats = []string{"json=rules"} },
 		"--output: two outputs have the format json":                        func(in *cli.ReviewInput) { in.Output.Formats = []string{"json=-", "json"} },
 		`--fail-on: "bad" is no severity; use critical, high, medium,`:      func(in *cli.ReviewInput) { in.Output.FailOn = "bad" },
 		`--suppressed: "x" is neither include nor omit`:                     func(in *cli.ReviewInput) { in.Output.Suppressed = "x" },

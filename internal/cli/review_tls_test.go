@@ -14,8 +14,8 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/dev/tlsfiletest"
 	"github.com/prwarden/prwarden/internal/tlsfile"
-	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
 )
 
 // A server with a certificate of its own authority, that also wants one of its

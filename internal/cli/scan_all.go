@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/report"
+	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/sarif"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
-	"github.com/prwarden/prwarden/internal/scan/gitrepo"
 )
 
 // maxScanTime bounds a local scan; a review has scan.MaxTime.
@@ -23,8 +23,8 @@ const maxScanTime = time.Hour
 func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
 	unread := 0
-	own, err := gitrepo.FindOwn(ctx, gitrepo.OwnOptions{
-		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: gitrepo.DefaultLimits(),
+	own, err := git.FindOwn(ctx, git.OwnOptions{
+		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: git.DefaultLimits(),
 		Skipped: func(path string, err error) {
 			unread++
 			tellLine(st, "%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))
@@ -88,7 +88,7 @@ func (in ScanInput) place() string {
 
 // source is what is scanned, and the rules file that belongs to it; nil for the
 // one of the base commit.
-func (in ScanInput) source(ctx context.Context, own *gitrepo.Own, out *outputs) (scan.Source, *folder.Sources, error) {
+func (in ScanInput) source(ctx context.Context, own *git.Own, out *outputs) (scan.Source, *folder.Sources, error) {
 	switch {
 	case in.Base != "":
 		return own.Commits(in.Base, in.Head), nil, nil
@@ -97,7 +97,7 @@ func (in ScanInput) source(ctx context.Context, own *gitrepo.Own, out *outputs) 
 		return own.Staged(), &folder.Sources{Given: &folder.Given{Name: rule.FilePath + " as it is staged", Data: data}}, err
 	}
 	if own.Top() == "" {
-		return nil, nil, gitrepo.ErrBare
+		return nil, nil, git.ErrBare
 	}
 	return own.Worktree(out.below(own.Top())...), &folder.Sources{Root: own.Top()}, nil
 }
@@ -142,22 +142,22 @@ func (in ScanInput) looked(files int) string {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
 // changesError says what an error means to whoever runs the command.
-func (in ScanInput) changesError(ctx context.Context, own *gitrepo.Own, err error) error {
-	var ref *gitrepo.RefError
+func (in ScanInput) changesError(ctx context.Context, own *git.Own, err error) error {
+	var ref *git.RefError
 	var failure *scan.Failure
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
-	case errors.Is(err, gitrepo.ErrNoGit):
+	case errors.Is(err, git.ErrNoGit):
 		return fmt.Errorf("changes are what git says they are, and it can't be started: %w; with --all every file of a folder is scanned without it", err)
-	case errors.Is(err, gitrepo.ErrNoRepository):
+	case errors.Is(err, git.ErrNoRepository):
 		return Usagef("%s is in no git repository, so there are no changes to scan; --all scans every file of a folder", terminal.Safe(in.place()))
-	case errors.Is(err, gitrepo.ErrBare):
+	case errors.Is(err, git.ErrBare):
 		return Usagef("%w; --base REF scans what a commit changes", err)
-	case errors.Is(err, gitrepo.ErrOutside):
+	case errors.Is(err, git.ErrOutside):
 		return Usagef("%s", terminal.Safe(err.Error()))
-	case errors.Is(err, gitrepo.ErrUnmerged):
-		return fmt.Errorf("%w yet; resolve and add them, or leave out --staged to scan the files as they are", gitrepo.ErrUnmerged)
+	case errors.Is(err, git.ErrUnmerged):
+		return fmt.Errorf("%w yet; resolve and add them, or leave out --staged to scan the files as they are", git.ErrUnmerged)
 	case errors.As(err, &ref) && ref.Unborn:
 		return Usagef("there is no commit yet; leave out --base and --head to scan the files that were added")
 	case errors.As(err, &ref):

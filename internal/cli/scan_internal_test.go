@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )

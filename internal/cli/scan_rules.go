@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/folder"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // loadRules puts the rules together and says which are not the usual ones.

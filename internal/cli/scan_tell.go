@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )

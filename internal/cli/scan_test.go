@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli"
-	"github.com/prwarden/prwarden/internal/cli/report"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/pgtest"
+	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // BenchmarkEnqueueToStart measures the time from the answer to a creation to
@@ -34,10 +34,10 @@ func BenchmarkEnqueueToStart(b *testing.B) {
 				b.Cleanup(func() { require.NoError(b, cluster.DropDatabase(context.Background(), "bench")) })
 				database = cluster.DSN("bench")
 			}
-			here := newBundle(b, sqlstore.Options{Database: database})
+			here := newBundle(b, store.Options{Database: database})
 			there := here
 			if c.postgres {
-				there = newBundle(b, sqlstore.Options{Database: database})
+				there = newBundle(b, store.Options{Database: database})
 			}
 			if c.listening {
 				listenTo(b, there)

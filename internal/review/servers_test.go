@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
-	"github.com/prwarden/prwarden/internal/pgtest"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // servers makes n servers on one Postgres database. They hear each other when
@@ -23,7 +23,7 @@ func servers(t *testing.T, n int, listening bool) []*bundle {
 	database := pgtest.New(t)
 	all := make([]*bundle, n)
 	for i := range all {
-		b := newBundle(t, sqlstore.Options{Database: database})
+		b := newBundle(t, store.Options{Database: database})
 		all[i] = b
 		if listening {
 			listenTo(t, b)
@@ -35,7 +35,7 @@ func servers(t *testing.T, n int, listening bool) []*bundle {
 // listenTo lets a server hear the others until the test ends.
 func listenTo(t testing.TB, b *bundle) {
 	t.Helper()
-	l := b.store.NewListener(b.hub, sqlstore.ListenerOptions{})
+	l := b.store.NewListener(b.hub, store.ListenerOptions{})
 	l.Start()
 	t.Cleanup(func() { require.NoError(t, l.Stop(context.Background())) })
 	require.Eventually(t, l.Listening, patience, time.Millisecond)

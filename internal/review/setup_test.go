@@ -11,7 +11,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 const org = "acme"
@@ -52,7 +52,7 @@ func (c *clock) advance(d time.Duration) {
 // bundle is what a test needs: the service and the queue on a real store, and
 // a scanner that does as it is told.
 type bundle struct {
-	store   *sqlstore.Store
+	store   *store.Store
 	hub     *review.Hub
 	service *review.Service
 	scanner *scanner
@@ -63,16 +63,16 @@ type bundle struct {
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	clock := &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	b := newBundle(t, sqlstore.Options{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Now: clock.Now})
+	b := newBundle(t, store.Options{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Now: clock.Now})
 	b.clock = clock
 	return b
 }
 
-func newBundle(t testing.TB, o sqlstore.Options) *bundle {
+func newBundle(t testing.TB, o store.Options) *bundle {
 	t.Helper()
 	b := &bundle{hub: review.NewHub(), scanner: &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)}}
 	var err error
-	b.store, err = sqlstore.Open(t.Context(), o)
+	b.store, err = store.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
 	require.NoError(t, b.store.Migrate(t.Context()))

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/match"
 )
 
 // Advise returns what is allowed in a rules file and probably not meant, or

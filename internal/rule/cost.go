@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/match"
 )
 
 // Costly is the time for a MiB of code over which the author of a rule is

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/quickest"
+	"github.com/prwarden/prwarden/internal/dev/quickest"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -262,7 +262,7 @@ func TestParseOwnFile(t *testing.T) {
 }
 
 func BenchmarkParseOwnFile(b *testing.B) {
-	data, err := os.ReadFile("../scan/match/testdata/rules-1000.tsv")
+	data, err := os.ReadFile("../match/testdata/rules-1000.tsv")
 	require.NoError(b, err)
 	patterns := strings.Split(strings.TrimSpace(string(data)), "\n")
 	var file strings.Builder

@@ -3,7 +3,7 @@ package rule
 import (
 	"go.yaml.in/yaml/v3"
 
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/match"
 )
 
 // MaxFileOverrides is how many ids there may be under `override`.

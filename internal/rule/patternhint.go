@@ -3,7 +3,7 @@ package rule
 import (
 	"strings"
 
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/match"
 )
 
 // patternHint says how to write a pattern instead, given what is wrong with it.

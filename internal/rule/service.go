@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/repo"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Limits of rules over the API.

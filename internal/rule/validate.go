@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/repo"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Bounds of a rule's fields, beside those of match.

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 func valid() rule.Rule {

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
 	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 

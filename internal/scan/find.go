@@ -4,9 +4,9 @@ import (
 	"context"
 	"unicode/utf8"
 
+	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/linehash"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // find makes findings of hits, which come by line.

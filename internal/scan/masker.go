@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/match"
 )
 
 // masker hides in lines what rules with redact match, whichever rule a line is

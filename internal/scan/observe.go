@@ -3,7 +3,7 @@ package scan
 import (
 	"time"
 
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/match"
 )
 
 // Observer hears of scans, for metrics. Its methods are called by many

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
 	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Ruleset is rules, ready to scan with. It is immutable.

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Limits of a scan.

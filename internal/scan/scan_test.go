@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/quickest"
+	"github.com/prwarden/prwarden/internal/dev/quickest"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // places are "path:line rule" of findings.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/prwarden/prwarden/internal/scan/match"
+	"github.com/prwarden/prwarden/internal/match"
 )
 
 // Target names one pull request.

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
-	"github.com/prwarden/prwarden/internal/scan/match"
 	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // TestSurvey compares what is hidden of lines that were surveyed with what is

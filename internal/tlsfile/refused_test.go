@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/credentials"
 
-	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
+	"github.com/prwarden/prwarden/internal/dev/tlsfiletest"
 )
 
 func TestRefusalsAreLogged(t *testing.T) {

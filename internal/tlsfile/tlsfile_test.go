@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/tlsfile/tlsfiletest"
+	"github.com/prwarden/prwarden/internal/dev/tlsfiletest"
 )
 
 // eager is a Loader that looks at its files before every handshake.

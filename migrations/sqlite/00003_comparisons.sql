@@ -9,7 +9,7 @@
 -- Whether the request named the commits, which head_sha and base_sha (or
 -- base_ref, a branch) then are from the begin. The not_before of such a review
 -- is far in the future for programs that would scan something else; see
--- afterAll in internal/store/sqlstore.
+-- afterAll in internal/store.
 ALTER TABLE reviews ADD COLUMN commits_given INTEGER NOT NULL DEFAULT 0 CHECK (commits_given IN (0, 1));
 ALTER TABLE reviews ADD COLUMN base_ref TEXT NOT NULL DEFAULT '';
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // Backup copies the configured SQLite database into a new file.
@@ -14,7 +14,7 @@ func Backup(ctx context.Context, st cli.Streams, c config.Config, file string) e
 	if c.Shared() {
 		return cli.Usagef("backup is for SQLite; for Postgres use pg_dump as docs/operations.md shows")
 	}
-	copied, err := sqlstore.Backup(ctx, c.Database, file)
+	copied, err := store.Backup(ctx, c.Database, file)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func Restore(ctx context.Context, st cli.Streams, c config.Config, file string, 
 	if c.Shared() {
 		return cli.Usagef("restore is for SQLite; for Postgres use pg_restore as docs/operations.md shows")
 	}
-	copied, err := sqlstore.Restore(ctx, file, c.Database, force)
+	copied, err := store.Restore(ctx, file, c.Database, force)
 	if err != nil {
 		return err
 	}

@@ -11,12 +11,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/admission"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/errs"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // KeyInput is what `keys create` was asked for.
@@ -34,9 +34,9 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 	if in.Organization == "" || in.Name == "" {
 		return cli.Usagef("--org and --name are required")
 	}
-	n := admission.NewKey{Name: in.Name, RateLimit: in.RateLimit}
+	n := auth.NewKey{Name: in.Name, RateLimit: in.RateLimit}
 	for _, s := range in.Scopes {
-		n.Scopes = append(n.Scopes, admission.Scope(s))
+		n.Scopes = append(n.Scopes, auth.Scope(s))
 	}
 	if in.Expires < 0 {
 		return cli.Usagef("--expires %v is in the past", in.Expires)
@@ -44,7 +44,7 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 	if err := createSchema(ctx, st, c); err != nil {
 		return err
 	}
-	return withKeys(ctx, c, func(keys *admission.Keys) error {
+	return withKeys(ctx, c, func(keys *auth.Keys) error {
 		if in.Expires > 0 {
 			n.ExpiresAt = keys.Now().Add(in.Expires)
 		}
@@ -64,7 +64,7 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 // ListKeys prints the keys that are not revoked: of an organization, or of all
 // for "".
 func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) error {
-	return withKeys(ctx, c, func(keys *admission.Keys) error {
+	return withKeys(ctx, c, func(keys *auth.Keys) error {
 		list, err := keys.List(ctx, org)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) 
 	})
 }
 
-func keyTable(w io.Writer, list []admission.Key) error {
+func keyTable(w io.Writer, list []auth.Key) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KEY\tORGANIZATION\tNAME\tSCOPES\tRATE\tCREATED\tEXPIRES\tLAST USED")
 	for _, k := range list {
@@ -89,7 +89,7 @@ func keyTable(w io.Writer, list []admission.Key) error {
 
 // RevokeKey revokes a key of any organization by its identifier.
 func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) error {
-	return withKeys(ctx, c, func(keys *admission.Keys) error {
+	return withKeys(ctx, c, func(keys *auth.Keys) error {
 		if err := keys.Revoke(ctx, "", id); err != nil {
 			return err
 		}
@@ -99,9 +99,9 @@ func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) 
 }
 
 // withKeys runs do with the keys of the configured database.
-func withKeys(ctx context.Context, c config.Config, do func(*admission.Keys) error) error {
-	return withSchema(ctx, c, func(store *sqlstore.Store) error {
-		err := do(admission.NewKeys(store, store.Now, slog.New(slog.DiscardHandler)))
+func withKeys(ctx context.Context, c config.Config, do func(*auth.Keys) error) error {
+	return withSchema(ctx, c, func(store *store.Store) error {
+		err := do(auth.NewKeys(store, store.Now, slog.New(slog.DiscardHandler)))
 		if errs.KindOf(err) == errs.InvalidArgument {
 			return &cli.UsageError{Err: err}
 		}
@@ -116,7 +116,7 @@ func createSchema(ctx context.Context, st cli.Streams, c config.Config) error {
 	if c.Shared() {
 		return nil
 	}
-	return withStore(ctx, c, func(store *sqlstore.Store) error {
+	return withStore(ctx, c, func(store *store.Store) error {
 		v, err := store.Schema(ctx)
 		if err != nil || v.Current > 0 {
 			return err
@@ -129,7 +129,7 @@ func createSchema(ctx context.Context, st cli.Streams, c config.Config) error {
 	})
 }
 
-func scopeList(scopes []admission.Scope) string {
+func scopeList(scopes []auth.Scope) string {
 	words := make([]string, len(scopes))
 	for i, s := range scopes {
 		words[i] = string(s)

@@ -7,13 +7,13 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
 // Migrate brings the schema of the configured database to the version that
 // this program needs.
 func Migrate(ctx context.Context, st cli.Streams, c config.Config) error {
-	return withStore(ctx, c, func(store *sqlstore.Store) error {
+	return withStore(ctx, c, func(store *store.Store) error {
 		before, err := store.Schema(ctx)
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ func Migrate(ctx context.Context, st cli.Streams, c config.Config) error {
 // MigrationStatus prints the versions of the schema on st.Out. It is an error
 // when this program does not work on the database as it is.
 func MigrationStatus(ctx context.Context, st cli.Streams, c config.Config) error {
-	return withOpen(ctx, sqlstore.Options{Database: c.Database, Existing: true}, func(store *sqlstore.Store) error {
+	return withOpen(ctx, store.Options{Database: c.Database, Existing: true}, func(store *store.Store) error {
 		v, err := store.Schema(ctx)
 		if err != nil {
 			return err
@@ -52,14 +52,14 @@ func MigrationStatus(ctx context.Context, st cli.Streams, c config.Config) error
 
 // withStore runs do with the configured database, which is created where it is
 // a file that is not there.
-func withStore(ctx context.Context, c config.Config, do func(*sqlstore.Store) error) error {
-	return withOpen(ctx, sqlstore.Options{Database: c.Database}, do)
+func withStore(ctx context.Context, c config.Config, do func(*store.Store) error) error {
+	return withOpen(ctx, store.Options{Database: c.Database}, do)
 }
 
 // withSchema runs do with the configured database, which must be there and have
 // a schema that this program works with.
-func withSchema(ctx context.Context, c config.Config, do func(*sqlstore.Store) error) error {
-	return withOpen(ctx, sqlstore.Options{Database: c.Database, Existing: true}, func(store *sqlstore.Store) error {
+func withSchema(ctx context.Context, c config.Config, do func(*store.Store) error) error {
+	return withOpen(ctx, store.Options{Database: c.Database, Existing: true}, func(store *store.Store) error {
 		if err := store.CheckSchema(ctx); err != nil {
 			return err
 		}
@@ -67,8 +67,8 @@ func withSchema(ctx context.Context, c config.Config, do func(*sqlstore.Store) e
 	})
 }
 
-func withOpen(ctx context.Context, o sqlstore.Options, do func(*sqlstore.Store) error) (err error) {
-	store, err := sqlstore.Open(ctx, o)
+func withOpen(ctx context.Context, o store.Options, do func(*store.Store) error) (err error) {
+	store, err := store.Open(ctx, o)
 	if err != nil {
 		return err
 	}

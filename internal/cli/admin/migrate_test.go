@@ -14,8 +14,8 @@ import (
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/admin"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
-	"github.com/prwarden/prwarden/internal/pgtest"
 )
 
 // TestMigrateAndKeysOnPostgres is what an operator does first.

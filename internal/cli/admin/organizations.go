@@ -9,14 +9,14 @@ import (
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/store/sqlstore"
+	"github.com/prwarden/prwarden/internal/store"
 	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // ListOrganizations prints what the database has of each organization, and the
 // organizations of the configuration that it has nothing of.
 func ListOrganizations(ctx context.Context, st cli.Streams, c config.Config) error {
-	return withSchema(ctx, c, func(store *sqlstore.Store) error {
+	return withSchema(ctx, c, func(store *store.Store) error {
 		list, err := store.Organizations(ctx)
 		if err != nil {
 			return err
@@ -25,7 +25,7 @@ func ListOrganizations(ctx context.Context, st cli.Streams, c config.Config) err
 	})
 }
 
-func organizationTable(w io.Writer, c config.Config, list []sqlstore.Organization) error {
+func organizationTable(w io.Writer, c config.Config, list []store.Organization) error {
 	policy := c.Policy()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ORGANIZATION\tCONFIGURED\tREVIEWS\tQUEUED\tRUNNING\tRULES\tKEYS\tLAST REVIEW\tLAST CONFIGURED")
@@ -49,7 +49,7 @@ func PurgeOrganization(ctx context.Context, st cli.Streams, c config.Config, org
 	case !yes:
 		return cli.Usagef("this deletes every review, rule and key of the organization %s; say --yes if that is meant", terminal.Safe(org))
 	}
-	return withSchema(ctx, c, func(store *sqlstore.Store) error {
+	return withSchema(ctx, c, func(store *store.Store) error {
 		shown := 0
 		deleted, err := store.PurgeOrganization(ctx, org, upkeep.Grace, func(reviews int) {
 			if reviews >= shown+purgeShown {

@@ -12,8 +12,8 @@ import (
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // TryInput is what `rules try` was asked for.

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // URL is where the schema is published, for the first line of a rules file:

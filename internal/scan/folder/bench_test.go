@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/cli/report"
+	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"

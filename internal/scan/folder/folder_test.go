@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // tree writes files, with the directories that they need, and returns the

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Rules is what a scan looks for, compiled. It is immutable.

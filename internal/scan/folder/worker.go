@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/scan"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/match"
 )
 
 // Options say by what comments are judged.

@@ -1,0 +1,159 @@
+package auth
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// Policy says who may make a call.
+type Policy int
+
+// The policies. The zero value is the strictest.
+const (
+	KeyRequired Policy = iota // needs a valid key
+	Open                      // needs none, and is counted all the same
+)
+
+// Credentials are what a request says of who makes it.
+type Credentials struct {
+	Authorization []string // values of the Authorization header
+	PeerAddr      string   // IP address and port of the other end of the connection
+	ForwardedFor  []string // values of the X-Forwarded-For headers
+}
+
+// Authenticator says who a request is from; Keys does.
+type Authenticator interface {
+	Authenticate(ctx context.Context, authorization []string) (Caller, error)
+	// Remembered is Authenticate from memory alone; ok is false when that
+	// knows no valid key.
+	Remembered(authorization []string) (c Caller, ok bool)
+}
+
+// Admitter is the one place where requests are admitted: first who it is, then
+// how many. The gRPC chain and the REST gateway call it exactly once for each
+// request.
+type Admitter struct {
+	keys    Authenticator
+	limiter Limiter
+	trusted []netip.Prefix
+	limit   int
+	observe func(Outcome)
+	serves  func(organization string) bool
+}
+
+// NewAdmitter makes one. trusted are the proxies whose X-Forwarded-For is
+// believed; limit is how many requests a minute a key without a limit of its
+// own has, and likewise an address: DefaultLimit when 0. observe hears what
+// becomes of every request; nil for nobody.
+func NewAdmitter(keys Authenticator, limiter Limiter, trusted []netip.Prefix, limit int, observe func(Outcome)) *Admitter {
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	if observe == nil {
+		observe = func(Outcome) {}
+	}
+	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit, observe: observe, serves: func(string) bool { return true }}
+}
+
+// ServeOnly makes a refuse the keys of organizations that are not served. It
+// must be called before the first request; without it all are.
+func (a *Admitter) ServeOnly(served func(organization string) bool) { a.serves = served }
+
+// Outcome is what the rate limit said of a request.
+type Outcome string
+
+// The outcomes. RefusedFromMemory asked no store.
+const (
+	Allowed           Outcome = "allowed"
+	Refused           Outcome = "refused"
+	RefusedFromMemory Outcome = "refused_from_memory"
+	CountsUnavailable Outcome = "unavailable"
+)
+
+// Outcomes are all of them.
+func Outcomes() []Outcome { return []Outcome{Allowed, Refused, RefusedFromMemory, CountsUnavailable} }
+
+func outcome(d Decision, err error) Outcome {
+	switch {
+	case err != nil:
+		return CountsUnavailable
+	case d.OK:
+		return Allowed
+	case d.FromMemory:
+		return RefusedFromMemory
+	}
+	return Refused
+}
+
+// Admit says who makes a request and counts it: against its key when that is
+// valid, else against the client's address. The decision is there also beside
+// an error, because every response tells it; while keys can't be reached that
+// is one about the address, and while counts can't be, what this server knew
+// last. It fails with Unauthenticated as Authenticate does, ResourceExhausted
+// (RATE_LIMITED) when there are no requests left, PermissionDenied
+// (ORGANIZATION_REMOVED) when the key's organization is not served, and
+// Unavailable while keys or counts can't be reached.
+func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, Decision, error) {
+	caller, authErr := a.keys.Authenticate(ctx, c.Authorization)
+	if authErr != nil {
+		caller = Caller{}
+	}
+	name, limit := a.countedAs(caller, c)
+	d, err := a.limiter.Take(ctx, name, limit)
+	a.observe(outcome(d, err))
+	switch {
+	case err != nil:
+		return caller, a.limiter.Peek(name, limit), err
+	case authErr != nil && errs.KindOf(authErr) != errs.Unauthenticated:
+		// Nobody knows whether the key is valid, so nobody may say that it
+		// isn't, or that it made too many requests.
+		return Caller{}, d, authErr
+	case !d.OK:
+		return caller, d, limited(d, authErr)
+	case authErr != nil && p == KeyRequired:
+		return Caller{}, d, authErr
+	case authErr == nil && !a.serves(caller.Organization):
+		return caller, d, errs.New(errs.PermissionDenied, errs.ReasonOrganizationRemoved,
+			"The organization %s of this API key is not in the server's configuration any more.", caller.Organization)
+	}
+	return caller, d, nil
+}
+
+// Peek says where a request's key or address stands, from memory and without
+// counting it, for an answer to one that is not admitted at all.
+func (a *Admitter) Peek(c Credentials) Decision {
+	caller, _ := a.keys.Remembered(c.Authorization)
+	return a.limiter.Peek(a.countedAs(caller, c))
+}
+
+// addressPrefix begins the names of addresses in a Limiter.
+const addressPrefix = "addr:"
+
+// countedAs is the name under which a request counts, and how many that may
+// make: the caller's, or its address's when nobody knows it.
+func (a *Admitter) countedAs(caller Caller, c Credentials) (name string, limit int) {
+	if caller.KeyID != "" {
+		if limit = caller.RateLimit; limit == 0 {
+			limit = a.limit
+		}
+		return "key:" + caller.KeyID, limit
+	}
+	addr := ClientAddress(c.PeerAddr, c.ForwardedFor, a.trusted)
+	if !addr.IsValid() {
+		return addressPrefix + "unknown", a.limit
+	}
+	return addressPrefix + addr.String(), a.limit
+}
+
+func limited(d Decision, authErr error) error {
+	who := "This API key"
+	if authErr != nil {
+		who = "This address, without a valid API key,"
+	}
+	e := errs.New(errs.ResourceExhausted, errs.ReasonRateLimited,
+		"%s made more than %d requests in a minute; try again after %s.", who, d.Limit, stamp(d.Reset))
+	e.RetryAfter = d.RetryAfter
+	return e
+}

@@ -1,0 +1,223 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// MaxNameLength is the most characters that the name of a key may have.
+const MaxNameLength = 100
+
+// Keys knows which keys there are. It authenticates, makes, lists and revokes
+// them, and notes when they were last used. Start must be called once for the
+// notes to be stored; Stop stores the last of them.
+type Keys struct {
+	store  KeyStore
+	now    func() time.Time
+	log    *slog.Logger
+	lookup *lookup
+	used   *lastUsed
+}
+
+// NewKeys makes a Keys on a store. now is the clock that keys expire by: the
+// store's, which all servers share. Nothing else is timed by it.
+func NewKeys(store KeyStore, now func() time.Time, log *slog.Logger) *Keys {
+	return &Keys{store: store, now: now, log: log, lookup: newLookup(store, time.Now), used: newLastUsed(store, log)}
+}
+
+// Lookups counts how tokens were looked up.
+func (k *Keys) Lookups() LookupCounts { return k.lookup.counts() }
+
+// Start starts the loop that stores last-used times, at most once a minute.
+func (k *Keys) Start() { k.used.start() }
+
+// Stop ends the loop and stores what is left; ctx bounds that. It may be
+// called twice, and without Start.
+func (k *Keys) Stop(ctx context.Context) error { return k.used.stop(ctx) }
+
+// Authenticate returns who a request is from by the values of its
+// Authorization header. It fails with Unauthenticated (KEY_MISSING,
+// KEY_INVALID, KEY_EXPIRED, KEY_REVOKED), and with what the store says when it
+// can't be asked.
+func (k *Keys) Authenticate(ctx context.Context, authorization []string) (Caller, error) {
+	token, err := bearer(authorization)
+	if err != nil {
+		return Caller{}, err
+	}
+	if !WellFormed(token) {
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid,
+			"This is not an API key: a key is `prw_` and 36 letters and digits, and the last 6 of them are a checksum. Check that it was copied whole.")
+	}
+	c, err := k.check(ctx, HashToken(token))
+	if err != nil {
+		return Caller{}, err
+	}
+	k.used.touch(c.KeyID, k.now())
+	return c, nil
+}
+
+// Recheck looks whether the caller's key is still good; its errors are those
+// of Authenticate. A call that lasts long asks every few seconds.
+func (k *Keys) Recheck(ctx context.Context, c Caller) error {
+	_, err := k.check(ctx, c.KeyHash)
+	return err
+}
+
+// Remembered implements Authenticator.
+func (k *Keys) Remembered(authorization []string) (Caller, bool) {
+	token, err := bearer(authorization)
+	if err != nil || !WellFormed(token) {
+		return Caller{}, false
+	}
+	hash := HashToken(token)
+	key, ok := k.lookup.peek(hash)
+	c, err := k.judge(hash, key, ok)
+	return c, err == nil
+}
+
+func (k *Keys) check(ctx context.Context, hash string) (Caller, error) {
+	key, ok, err := k.lookup.find(ctx, hash)
+	if err != nil {
+		return Caller{}, err
+	}
+	return k.judge(hash, key, ok)
+}
+
+// judge returns whom a key makes its bearer; ok is false when there is none.
+func (k *Keys) judge(hash string, key Key, ok bool) (Caller, error) {
+	switch {
+	case !ok:
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "There is no such API key on this server.")
+	case !key.RevokedAt.IsZero():
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyRevoked,
+			"The API key %s was revoked at %s.", key.ID, stamp(key.RevokedAt))
+	case !key.ExpiresAt.IsZero() && !k.now().Before(key.ExpiresAt):
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyExpired,
+			"The API key %s expired at %s.", key.ID, stamp(key.ExpiresAt))
+	}
+	return Caller{
+		KeyID: key.ID, Organization: key.Organization, Scopes: key.Scopes,
+		RateLimit: key.RateLimit, KeyHash: hash,
+	}, nil
+}
+
+// Now is the time on the clock that keys expire by.
+func (k *Keys) Now() time.Time { return k.now() }
+
+// NewKey is what a key is made from.
+type NewKey struct {
+	Name      string    // 1 to MaxNameLength characters
+	Scopes    []Scope   // at least one; DefaultScopes when nil
+	ExpiresAt time.Time // in the future; zero for never
+	RateLimit int       // requests a minute; 0 for the default
+}
+
+// Create makes a key for the caller's organization and returns it with its
+// token, which is nowhere else. It fails with PermissionDenied (SCOPE_MISSING)
+// for a scope that the caller's own key does not have, and with
+// InvalidArgument like Issue.
+func (k *Keys) Create(ctx context.Context, c Caller, n NewKey) (Key, string, error) {
+	if n.Scopes == nil {
+		n.Scopes = DefaultScopes()
+	}
+	if err := k.validate(n); err != nil {
+		return Key{}, "", err
+	}
+	for _, s := range n.Scopes {
+		if !c.Has(s) {
+			e := errs.New(errs.PermissionDenied, errs.ReasonScopeMissing,
+				"A key can grant only the scopes that it has itself; yours has %s, not %s.", join(c.Scopes), s)
+			e.Metadata = map[string]string{"scope": string(s)}
+			return Key{}, "", e
+		}
+	}
+	return k.Issue(ctx, c.Organization, n)
+}
+
+// Issue makes a key for an organization on the word of the operator, with any
+// scopes. It fails with InvalidArgument for a bad name, scope or expiry.
+func (k *Keys) Issue(ctx context.Context, org string, n NewKey) (Key, string, error) {
+	if n.Scopes == nil {
+		n.Scopes = DefaultScopes()
+	}
+	if err := k.validate(n); err != nil {
+		return Key{}, "", err
+	}
+	token := NewToken()
+	key, err := k.store.CreateKey(ctx, Key{
+		ID: NewKeyID(), Organization: org, Name: n.Name, Hash: HashToken(token),
+		Scopes: n.Scopes, RateLimit: n.RateLimit, ExpiresAt: n.ExpiresAt.UTC().Truncate(time.Microsecond),
+	})
+	if err != nil {
+		return Key{}, "", err
+	}
+	return key, token, nil
+}
+
+// List returns the organization's keys that are not revoked, newest first;
+// those of all organizations for "".
+func (k *Keys) List(ctx context.Context, org string) ([]Key, error) {
+	return k.store.ListKeys(ctx, org)
+}
+
+// Revoke makes a key of the organization, or of any for "", useless: here at
+// once, on other servers within 5 seconds. NotFound (KEY_NOT_FOUND).
+func (k *Keys) Revoke(ctx context.Context, org, id string) error {
+	if err := k.store.RevokeKey(ctx, org, id); err != nil {
+		return err
+	}
+	k.lookup.forget()
+	return nil
+}
+
+func (k *Keys) validate(n NewKey) error {
+	var bad []errs.FieldViolation
+	add := func(field, format string, args ...any) {
+		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
+	}
+	if l := utf8.RuneCountInString(n.Name); l < 1 || l > MaxNameLength || !utf8.ValidString(n.Name) || strings.ContainsRune(n.Name, 0) {
+		add("name", "must be text of 1 to %d characters; it has %d", MaxNameLength, l)
+	}
+	if len(n.Scopes) == 0 {
+		add("scopes", "must name at least one of %s", join(Scopes()))
+	}
+	for i, s := range n.Scopes {
+		if !slices.Contains(Scopes(), s) {
+			add(fmt.Sprintf("scopes[%d]", i), "there is no scope %q; the scopes are %s", s, join(Scopes()))
+		} else if slices.Contains(n.Scopes[:i], s) {
+			add(fmt.Sprintf("scopes[%d]", i), "%s is given twice", s)
+		}
+	}
+	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(k.now()) {
+		add("expires_at", "must be in the future; it is now %s", stamp(k.now()))
+	}
+	if n.RateLimit < 0 {
+		add("rate_limit", "must be at least 1 request a minute, or 0 for the default")
+	}
+	if len(bad) > 0 {
+		return errs.InvalidFields(bad...)
+	}
+	return nil
+}
+
+// bearer returns the token in the values of an Authorization header.
+func bearer(values []string) (string, error) {
+	const how = "Send it in the header `Authorization: Bearer <API key>`."
+	if len(values) == 0 || (len(values) == 1 && values[0] == "") {
+		return "", errs.New(errs.Unauthenticated, errs.ReasonKeyMissing, "This needs an API key. %s", how)
+	}
+	scheme, token, found := strings.Cut(values[0], " ")
+	if len(values) > 1 || !found || !strings.EqualFold(scheme, "Bearer") {
+		return "", errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "The Authorization header can't be read. %s", how)
+	}
+	return strings.TrimLeft(token, " "), nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,197 @@
+package codehost_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/codehost"
+	"github.com/prwarden/prwarden/internal/codehost/git"
+	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/scan"
+)
+
+// named is the target of a scan of any commits.
+func named(c scan.Commits) scan.Target {
+	t := target
+	t.Commits = c
+	return t
+}
+
+// queue is a repository without pull refs: a merge queue's branch on top of a
+// main branch that went on. It returns the commits in question.
+func queue(t *testing.T) (r *Repo, root, tip, head string) {
+	t.Helper()
+	r = New(t)
+	root = r.Commit(Text("a", "0\n"))
+	tip = r.Commit(Text("a", "0\n", "main", "1\n"), root)
+	head = r.Commit(Text("a", "0\npull\n"), root)
+	r.Ref("refs/heads/main", tip)
+	r.Ref("refs/heads/gh-readonly-queue/main/pr-1", head)
+	return r, root, tip, head
+}
+
+// TestNamedHeadIsMerged: a job that comes late names a head that its base has
+// already, which must not pass as a change of nothing.
+func TestNamedHeadIsMerged(t *testing.T) {
+	t.Parallel()
+	r, _, tip, head := queue(t)
+	s := source(t, serve(t, &Server{Repo: r}))
+	merge := r.Commit(Text("a", "0\npull\n", "main", "1\n"), tip, head)
+	after := r.Commit(Text("a", "0\npull\n", "main", "1\n2\n"), merge)
+	r.Ref("refs/heads/main", after)
+	change, err := s.Open(t.Context(), named(scan.Commits{Head: head, BaseRef: "main"}))
+	require.NoError(t, err)
+	assert.Equal(t, tip, change.BaseSHA(), "the branch as it was before the merge")
+	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
+
+	r.Ref("refs/heads/forwarded", r.Commit(Text("a", "0\npull\n4\n"), head))
+	for _, c := range []scan.Commits{
+		{Head: head, BaseRef: "forwarded"}, {Head: after, BaseRef: "main"}, {Head: head, Base: after}, {Head: head, Base: head},
+	} {
+		_, err := s.Open(t.Context(), named(c))
+		var failure *scan.Failure
+		require.ErrorAs(t, err, &failure, c)
+		assert.Equal(t, scan.CodeBaseUnknown, failure.Code, c)
+		assert.True(t, failure.Lasting)
+	}
+}
+
+func TestNamedCommits(t *testing.T) {
+	t.Parallel()
+	added := []seen{{path: "a", lines: map[int]string{2: "pull"}}}
+	for name, change := range map[string]func(*Server){
+		"plain":                           func(*Server) {},
+		"no filter":                       func(s *Server) { s.NoFilter = true },
+		"no single objects":               func(s *Server) { s.NoSingle = true },
+		"old protocol":                    func(s *Server) { s.Old = true },
+		"old protocol, no single objects": func(s *Server) { s.Old, s.NoSingle = true, true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, root, tip, head := queue(t)
+			server := &Server{Repo: r}
+			change(server)
+			s := source(t, serve(t, server))
+			for _, c := range []scan.Commits{
+				{Head: head, Base: tip}, {Head: head, BaseRef: "main"}, {Head: head, Base: root}, {Head: strings.ToUpper(head), Base: tip},
+			} {
+				change, err := s.Open(t.Context(), named(c))
+				require.NoError(t, err)
+				assert.Equal(t, head, change.HeadSHA())
+				if c.Base != root {
+					assert.Equal(t, tip, change.BaseSHA())
+				}
+				assert.Equal(t, added, files(t, change))
+			}
+
+			// The branch moves on, and a cache that has its old tip must not matter.
+			next := r.Commit(Text("a", "0\npull\n", "main", "2\n"), tip)
+			r.Ref("refs/heads/main", next)
+			change, err := s.Open(t.Context(), named(scan.Commits{Head: head, BaseRef: "main"}))
+			require.NoError(t, err)
+			assert.Equal(t, next, change.BaseSHA())
+			files(t, change)
+
+			// A pull request is scanned from the same cache as ever.
+			r.Pull(1, r.Commit(Text("a", "0\n", "main", "1\n3\n"), tip))
+			change, err = s.Open(t.Context(), target)
+			require.NoError(t, err)
+			assert.Equal(t, []seen{{path: "main", lines: map[int]string{2: "3"}}}, files(t, change))
+		})
+	}
+}
+
+// A server of the second protocol gives out what no ref leads to any more, and
+// an old one gives out what the pull request's ref leads to.
+func TestNamedCommitsThatNoBranchHas(t *testing.T) {
+	t.Parallel()
+	for name, server := range map[string]*Server{
+		"unreachable":  {},
+		"by pull refs": {Old: true, NoSingle: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _, tip, head := queue(t)
+			r.Git("update-ref", "-d", "refs/heads/gh-readonly-queue/main/pr-1")
+			if server.NoSingle {
+				r.Pull(1, r.Commit(Text("a", "later\n"), head))
+			}
+			server.Repo = r
+			change, err := source(t, serve(t, server)).Open(t.Context(), named(scan.Commits{Head: head, Base: tip}))
+			require.NoError(t, err)
+			assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
+		})
+	}
+}
+
+func TestNamedCommitsFail(t *testing.T) {
+	t.Parallel()
+	r, root, tip, head := queue(t)
+	gone := strings.Repeat("1", 40)
+	blob := r.Object("blob", []byte("text"))
+	tag := r.Object("tag", []byte("object "+head+"\ntype commit\ntag x\ntagger A <a@example.com> 1700000000 +0000\n\nx\n"))
+	r.Ref("refs/tags/x", tag)
+	stranger := r.Commit(Text("b", "0\n"))
+	r.Ref("refs/heads/other", stranger)
+	hosts := map[string]codehost.Settings{
+		"file": fileHost(r), "http": serve(t, &Server{Repo: r}), "old http": serve(t, &Server{Repo: r, Old: true, NoSingle: true}),
+	}
+	for name, test := range map[string]struct {
+		commits scan.Commits
+		code    string
+		message string
+	}{
+		"no such head":       {scan.Commits{Head: gone, Base: tip}, scan.CodeCommitNotFound, gone},
+		"no such base":       {scan.Commits{Head: head, Base: gone}, scan.CodeCommitNotFound, gone},
+		"no such branch":     {scan.Commits{Head: head, BaseRef: "release"}, scan.CodeBaseUnknown, `no branch "release"`},
+		"part of a branch":   {scan.Commits{Head: head, BaseRef: "mai"}, scan.CodeBaseUnknown, `no branch "mai"`},
+		"a tag":              {scan.Commits{Head: head, BaseRef: "x"}, scan.CodeBaseUnknown, `no branch "x"`},
+		"an option":          {scan.Commits{Head: head, BaseRef: "--upload-pack=touch x"}, scan.CodeBaseUnknown, "can't be the name"},
+		"a pattern":          {scan.Commits{Head: head, BaseRef: "ma*"}, scan.CodeBaseUnknown, "can't be the name"},
+		"a refspec":          {scan.Commits{Head: head, BaseRef: "main:refs/heads/x"}, scan.CodeBaseUnknown, "can't be the name"},
+		"head is an option":  {scan.Commits{Head: "--upload-pack=touch x", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"head is short":      {scan.Commits{Head: head[:12], Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"head is a name":     {scan.Commits{Head: "HEAD", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"base is short":      {scan.Commits{Head: head, Base: tip[:39]}, scan.CodeCommitNotFound, "base_sha"},
+		"no base":            {scan.Commits{Head: head}, scan.CodeBaseUnknown, "base_sha or base_ref"},
+		"two bases":          {scan.Commits{Head: head, Base: tip, BaseRef: "main"}, scan.CodeBaseUnknown, "base_sha or base_ref"},
+		"no head":            {scan.Commits{Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"head is a tag":      {scan.Commits{Head: tag, Base: root}, scan.CodeCommitNotFound, ""},
+		"head is a blob":     {scan.Commits{Head: blob, Base: root}, scan.CodeCommitNotFound, ""},
+		"no common history":  {scan.Commits{Head: head, Base: stranger}, scan.CodeNoMergeBase, ""},
+		"branch of no kin":   {scan.Commits{Head: head, BaseRef: "other"}, scan.CodeNoMergeBase, ""},
+		"head and base swap": {scan.Commits{Head: gone, BaseRef: "main"}, scan.CodeCommitNotFound, gone},
+	} {
+		for kind, settings := range hosts {
+			t.Run(name+" over "+kind, func(t *testing.T) {
+				t.Parallel()
+				_, err := source(t, settings).Open(t.Context(), named(test.commits))
+				var f *scan.Failure
+				require.ErrorAs(t, err, &f)
+				assert.Equal(t, test.code, f.Code, "%v", f)
+				assert.True(t, f.Lasting)
+				assert.Contains(t, f.Message, test.message)
+			})
+		}
+	}
+}
+
+func TestCheckBranch(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{
+		"main": true, "release/1.2": true, "feature/ü(x)#1": true, "a@b": true, "x{y}": true, strings.Repeat("a", 250): true,
+		"": false, "@": false, "-x": false, "--x": false, "a..b": false, "a@{1}": false, "a.": false, "a/": false, "/a": false, "a//b": false,
+		".a": false, "a/.b": false, "a.lock": false, "a.lock/b": false, "a b": false, "a\nb": false, "a\x7fb": false, "a~1": false, "a^": false,
+		"a:b": false, "a?": false, "a*": false, "a[b": false, `a\b`: false, strings.Repeat("a", 251): false,
+	} {
+		err := git.CheckBranch(name)
+		assert.Equal(t, ok, err == nil, "%q: %v", name, err)
+		if ok {
+			assert.NoError(t, exec.CommandContext(t.Context(), "git", "check-ref-format", "refs/heads/"+name).Run(), "%q", name)
+		}
+	}
+}

@@ -1,0 +1,307 @@
+package codehost_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/codehost"
+	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/scan"
+)
+
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	var (
+		zero = Text("a", "0\n")
+		main = Text("a", "0\n", "main", "1\n")
+		pull = Text("a", "0\npull\n")
+		both = Text("a", "0\npull\n", "main", "1\n")
+	)
+	// Each returns the base there must be, or the code of the failure.
+	tests := map[string]func(r *Repo) (base, code string){
+		"open": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			tip := r.Commit(main, root)
+			r.Ref("refs/heads/main", tip)
+			r.Pull(1, r.Commit(pull, root))
+			return tip, ""
+		},
+		"merge ref": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			release := r.Commit(Text("a", "0\n", "release", "1\n"), root)
+			r.Ref("refs/heads/main", r.Commit(main, root))
+			head := r.Commit(pull, root)
+			r.Pull(1, head)
+			r.Ref("refs/pull/1/merge", r.Commit(both, release, head))
+			return release, ""
+		},
+		"merge ref of an older head": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			tip := r.Commit(main, root)
+			r.Ref("refs/heads/main", tip)
+			old := r.Commit(zero, root)
+			r.Pull(1, r.Commit(pull, old))
+			r.Ref("refs/pull/1/merge", r.Commit(both, root, old))
+			return tip, ""
+		},
+		"merge ref with parents the other way": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			tip := r.Commit(main, root)
+			r.Ref("refs/heads/main", tip)
+			head := r.Commit(pull, root)
+			r.Pull(1, head)
+			r.Ref("refs/pull/1/merge", r.Commit(both, head, root))
+			return tip, ""
+		},
+		"empty by merge ref": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			tip := r.Commit(main, root)
+			r.Ref("refs/heads/main", tip)
+			r.Pull(1, root)
+			r.Ref("refs/pull/1/merge", r.Commit(main, tip, root))
+			return tip, ""
+		},
+		"merged": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			before := r.Commit(main, root)
+			head := r.Commit(pull, root)
+			merge := r.Commit(both, before, head)
+			r.Ref("refs/heads/main", r.Commit(zero, r.Commit(both, merge)))
+			r.Pull(1, head)
+			return before, ""
+		},
+		"merged by way of another branch": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			before := r.Commit(main, root)
+			head := r.Commit(pull, root)
+			dev := r.Commit(both, r.Commit(Text("a", "0\n", "dev", "1\n"), root), head)
+			r.Ref("refs/heads/main", r.Commit(both, before, dev))
+			r.Pull(1, head)
+			return before, ""
+		},
+		"squashed": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			tip := r.Commit(both, r.Commit(main, root))
+			r.Ref("refs/heads/main", tip)
+			r.Pull(1, r.Commit(pull, root))
+			return tip, ""
+		},
+		"fast-forwarded": func(r *Repo) (string, string) {
+			head := r.Commit(pull, r.Commit(zero))
+			r.Ref("refs/heads/main", r.Commit(both, head))
+			r.Pull(1, head)
+			return "", scan.CodeBaseUnknown
+		},
+		"equal to the default branch": func(r *Repo) (string, string) {
+			head := r.Commit(pull, r.Commit(zero))
+			r.Ref("refs/heads/main", head)
+			r.Pull(1, head)
+			return "", scan.CodeBaseUnknown
+		},
+		"first commit": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			r.Ref("refs/heads/main", r.Commit(main, root))
+			r.Pull(1, root)
+			return "", scan.CodeBaseUnknown
+		},
+		"no common history": func(r *Repo) (string, string) {
+			r.Ref("refs/heads/main", r.Commit(main))
+			r.Pull(1, r.Commit(pull))
+			return "", scan.CodeNoMergeBase
+		},
+		"unknown pull request": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			r.Ref("refs/heads/main", root)
+			r.Pull(11, r.Commit(pull, root))
+			return "", scan.CodePullRequestNotFound
+		},
+		"empty repository": func(r *Repo) (string, string) {
+			return "", scan.CodePullRequestNotFound
+		},
+		"detached HEAD": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			tip := r.Commit(main, root)
+			r.Write("HEAD", tip+"\n")
+			r.Pull(1, r.Commit(pull, root))
+			return tip, ""
+		},
+		"HEAD without its branch, one branch": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			tip := r.Commit(main, root)
+			r.Ref("refs/heads/trunk", tip)
+			r.Pull(1, r.Commit(pull, root))
+			return tip, ""
+		},
+		"HEAD without its branch, two branches": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			r.Ref("refs/heads/trunk", root)
+			r.Ref("refs/heads/dev", r.Commit(main, root))
+			r.Pull(1, r.Commit(pull, root))
+			return "", scan.CodeBaseUnknown
+		},
+		"head is a tag": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			r.Ref("refs/heads/main", root)
+			head := r.Commit(pull, root)
+			r.Pull(1, r.Object("tag", []byte("object "+head+"\ntype commit\ntag x\ntagger A <a@example.com> 1700000000 +0000\n\nx\n")))
+			return root, ""
+		},
+		"head is no commit": func(r *Repo) (string, string) {
+			r.Ref("refs/heads/main", r.Commit(zero))
+			r.Pull(1, r.Object("blob", []byte("text")))
+			return "", scan.CodeRepositoryInvalid
+		},
+		"criss-cross": func(r *Repo) (string, string) {
+			root := r.Commit(zero)
+			one, two := r.Commit(main, root), r.Commit(pull, root)
+			left, right := r.Commit(both, one, two), r.Commit(with(both, Text("right", "1\n")), two, one)
+			tip := r.Commit(with(both, Text("left", "1\n")), left)
+			r.Ref("refs/heads/main", tip)
+			r.Pull(1, r.Commit(with(both, Text("right", "1\n2\n")), right))
+			return tip, ""
+		},
+	}
+	for name, build := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := New(t)
+			base, code := build(r)
+			if code != "" {
+				f := failure(t, t.Context(), source(t, fileHost(r)))
+				assert.Equal(t, code, f.Code, "%v", f)
+				assert.True(t, f.Lasting)
+				return
+			}
+			c := open(t, r)
+			assert.Equal(t, base, c.BaseSHA())
+			files(t, c)
+			if name != "HEAD without its branch, one branch" { // plain git asks HEAD
+				agrees(t, r)
+			}
+		})
+	}
+}
+
+func TestPullRequestMovesOn(t *testing.T) {
+	t.Parallel()
+	r := New(t)
+	base, head := r.Change(Text("a", "0\n"), Text("a", "0\n1\n"))
+	s := source(t, fileHost(r))
+	c, err := s.Open(t.Context(), target)
+	require.NoError(t, err)
+	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "1"}}}, files(t, c))
+
+	r.Pull(1, r.Commit(Text("a", "0\n2\n"), base)) // forced
+	c, err = s.Open(t.Context(), target)
+	require.NoError(t, err)
+	assert.NotEqual(t, head, c.HeadSHA())
+	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "2"}}}, files(t, c))
+
+	r.Git("update-ref", "-d", "refs/pull/1/head")
+	assert.Equal(t, scan.CodePullRequestNotFound, failure(t, t.Context(), s).Code)
+}
+
+func TestRefTemplates(t *testing.T) {
+	t.Parallel()
+	r := New(t)
+	base := r.Commit(Text("a", "0\n"))
+	r.Ref("refs/heads/main", base)
+	head := r.Commit(Text("a", "1\n"), base)
+	r.Ref("refs/merge-requests/1/head", head)
+	r.Ref("refs/merge-requests/1/headless", base) // begins alike
+	settings := fileHost(r)
+	settings.HeadRef, settings.MergeRef = "refs/merge-requests/{number}/head", "refs/merge-requests/{number}/merge"
+	c, err := source(t, settings).Open(t.Context(), target)
+	require.NoError(t, err)
+	assert.Equal(t, head, c.HeadSHA())
+	require.NoError(t, c.Close())
+}
+
+func TestOrganizationsAndRepositories(t *testing.T) {
+	t.Parallel()
+	r := New(t)
+	r.Change(Text("a", "0\n"), Text("a", "1\n"))
+	s := source(t, fileHost(r))
+	tests := map[string]struct {
+		target scan.Target
+		code   string
+	}{
+		"unknown organization": {scan.Target{Organization: "other", Repo: Name, Number: 1}, scan.CodeOrganizationNotFound},
+		"unknown repository":   {scan.Target{Organization: org, Repo: "owner/none", Number: 1}, scan.CodeRepositoryNotFound},
+		"no name":              {scan.Target{Organization: org, Repo: "owner", Number: 1}, scan.CodeRepositoryNotFound},
+		"option":               {scan.Target{Organization: org, Repo: "--upload-pack=touch/evil", Number: 1}, scan.CodeRepositoryNotFound},
+		"dots":                 {scan.Target{Organization: org, Repo: "owner/..", Number: 1}, scan.CodeRepositoryNotFound},
+		"deeper":               {scan.Target{Organization: org, Repo: "owner/name/x", Number: 1}, scan.CodeRepositoryNotFound},
+		"shell":                {scan.Target{Organization: org, Repo: "owner/$(touch x)", Number: 1}, scan.CodeRepositoryNotFound},
+		"leading dash":         {scan.Target{Organization: org, Repo: "-owner/-name", Number: 1}, scan.CodeRepositoryNotFound},
+		"number 0":             {scan.Target{Organization: org, Repo: Name, Number: 0}, scan.CodePullRequestNotFound},
+		"negative number":      {scan.Target{Organization: org, Repo: Name, Number: -1}, scan.CodePullRequestNotFound},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := s.Open(t.Context(), test.target)
+			var f *scan.Failure
+			require.ErrorAs(t, err, &f)
+			assert.Equal(t, test.code, f.Code, "%v", f)
+			assert.True(t, f.Lasting)
+		})
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	valid := func(change func(*codehost.Settings)) codehost.Settings {
+		s := codehost.Settings{Kind: codehost.KindGit, URL: "https://example.com/{repo}.git"}
+		change(&s)
+		return s
+	}
+	tests := map[string]struct {
+		settings codehost.Settings
+		wrong    string // "" for nothing
+	}{
+		"default":             {codehost.Default(), ""},
+		"file":                {valid(func(s *codehost.Settings) { s.URL = "file:///srv/git/{owner}/{name}" }), ""},
+		"token":               {valid(func(s *codehost.Settings) { s.TokenEnv = "TOKEN" }), ""},
+		"token to loopback":   {valid(func(s *codehost.Settings) { s.URL, s.TokenEnv = "http://127.0.0.1:8/{repo}", "TOKEN" }), ""},
+		"gitlab":              {valid(func(s *codehost.Settings) { s.HeadRef = "refs/merge-requests/{number}/head" }), ""},
+		"kind":                {valid(func(s *codehost.Settings) { s.Kind = "svn" }), "kind:"},
+		"no placeholder":      {valid(func(s *codehost.Settings) { s.URL = "https://example.com/x.git" }), "must contain {repo}"},
+		"other placeholder":   {valid(func(s *codehost.Settings) { s.URL = "https://example.com/{repo}/{x}" }), "placeholder"},
+		"placeholder in host": {valid(func(s *codehost.Settings) { s.URL = "https://{name}.example.com/{repo}" }), "path only"},
+		"ssh":                 {valid(func(s *codehost.Settings) { s.URL = "ssh://git@example.com/{repo}" }), "url:"},
+		"ext":                 {valid(func(s *codehost.Settings) { s.URL = "ext::sh -c {repo}" }), "url:"},
+		"scp":                 {valid(func(s *codehost.Settings) { s.URL = "git@example.com:{repo}" }), "url:"},
+		"path":                {valid(func(s *codehost.Settings) { s.URL = "/srv/git/{repo}" }), "must begin with"},
+		"option":              {valid(func(s *codehost.Settings) { s.URL = "--upload-pack={repo}" }), "must begin with"},
+		"credentials":         {valid(func(s *codehost.Settings) { s.URL = "https://u:p@example.com/{repo}" }), "credentials"},
+		"query":               {valid(func(s *codehost.Settings) { s.URL = "https://example.com/{repo}?x=1" }), "query"},
+		"file with a host":    {valid(func(s *codehost.Settings) { s.URL = "file://host/{repo}" }), "file:///"},
+		"token in the clear":  {valid(func(s *codehost.Settings) { s.URL, s.TokenEnv = "http://example.com/{repo}", "TOKEN" }), "use https"},
+		"head without number": {valid(func(s *codehost.Settings) { s.HeadRef = "refs/pull/head" }), "head_ref"},
+		"merge is an option":  {valid(func(s *codehost.Settings) { s.MergeRef = "--evil={number}" }), "merge_ref"},
+		"glob":                {valid(func(s *codehost.Settings) { s.HeadRef = "refs/*/{number}" }), "head_ref"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := test.settings.Validate()
+			if test.wrong == "" {
+				assert.NoError(t, err)
+				return
+			}
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), test.wrong)
+			assert.NotContains(t, err.Error(), "u:p")
+		})
+	}
+}
+
+func TestTokenMustBeSet(t *testing.T) {
+	t.Parallel()
+	s := codehost.Settings{Kind: codehost.KindGit, URL: codehost.DefaultURL, TokenEnv: "NO_SUCH_TOKEN"}
+	_, err := codehost.New(nil, map[string]codehost.Settings{org: s}, func(string) string { return "" })
+	assert.ErrorContains(t, err, "NO_SUCH_TOKEN")
+}

@@ -1,0 +1,153 @@
+package git
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// word is an argument that this package wrote itself: constants convert to it,
+// other strings only on purpose.
+type word string
+
+// command is one git command. It is put together from typed parts, so that
+// nothing from outside becomes an option.
+type command struct {
+	verb    word
+	options []word
+	names   []string // after --end-of-options: checked object names and refspecs
+	config  []setting
+	scheme  string // the protocol that it may use; "" for none
+	stdin   io.Reader
+	secrets []string // never shown in errors
+	chdir   string   // where it runs; the repository when empty
+	err     error
+}
+
+type setting struct{ key, value string }
+
+func newCommand(verb word, options ...word) *command {
+	return &command{verb: verb, options: options}
+}
+
+// oids adds object names.
+func (c *command) oids(names ...OID) *command {
+	for _, name := range names {
+		if _, err := parseOID(string(name)); err != nil {
+			c.err = err
+		}
+		c.names = append(c.names, string(name))
+	}
+	return c
+}
+
+// not adds object names whose history is left out.
+func (c *command) not(names ...OID) *command {
+	n := len(c.names)
+	c.oids(names...)
+	for i := n; i < len(c.names); i++ {
+		c.names[i] = "^" + c.names[i]
+	}
+	return c
+}
+
+// revision adds the name of a commit that whoever runs the command gave, in any
+// form that git knows.
+func (c *command) revision(name string) *command {
+	if name == "" || name[0] == '-' || strings.ContainsRune(name, 0) {
+		c.err = &RefError{Ref: name}
+	}
+	c.names = append(c.names, name+"^{commit}")
+	return c
+}
+
+// reference adds the full name of a ref that git said.
+func (c *command) reference(name string) *command {
+	if !strings.HasPrefix(name, "refs/") {
+		c.err = &RefError{Ref: name}
+	}
+	c.names = append(c.names, name)
+	return c
+}
+
+// remoteName is what the remote is called inside a command. It is configured
+// by variables for that one command, so no other command can fetch from it.
+const remoteName = "origin"
+
+// fetchFrom makes c a command that talks to remote. With partial, it asks for
+// no file contents but those that are named.
+func (c *command) fetchFrom(remote Remote, partial bool) *command {
+	u, err := url.Parse(remote.URL)
+	if err != nil {
+		c.err = fmt.Errorf("gitrepo: remote URL: %w", err)
+		return c
+	}
+	c.scheme = u.Scheme
+	c.set("remote."+remoteName+".url", remote.URL)
+	if partial {
+		c.set("remote."+remoteName+".promisor", "true")
+		c.set("remote."+remoteName+".partialCloneFilter", "blob:none")
+		c.set("fetch.fsckObjects", "false") // see the package comment
+		c.set("transfer.fsckObjects", "false")
+	}
+	if remote.Token != "" && u.Scheme != "file" {
+		basic := base64.StdEncoding.EncodeToString([]byte(remote.Username + ":" + remote.Token))
+		c.set("http."+u.Scheme+"://"+u.Host+"/.extraHeader", "Authorization: Basic "+basic)
+		c.secrets = append(c.secrets, remote.Token, basic)
+	}
+	c.names = append(c.names, remoteName)
+	return c
+}
+
+// ref asks for a ref of the remote if it is there, to be stored under
+// incoming(i). The asterisk makes a ref that is not there no error, and the
+// server lists only refs that begin so instead of all.
+func (c *command) ref(i int, name string) *command {
+	if err := CheckRef(name); err != nil {
+		c.err = err
+	}
+	c.names = append(c.names, "+"+name+"*:"+incoming(i)+"*")
+	return c
+}
+
+// incoming is where the i-th ref of a fetch is stored.
+func incoming(i int) string { return "refs/prwarden/in/" + strconv.Itoa(i) + "/ref" }
+
+func (c *command) set(key, value string) { c.config = append(c.config, setting{key, value}) }
+
+// args are the arguments after `git`.
+func (c *command) args() []string {
+	args := []string{string(c.verb)}
+	for _, o := range c.options {
+		args = append(args, string(o))
+	}
+	if len(c.names) > 0 {
+		args = append(append(args, "--end-of-options"), c.names...)
+	}
+	return args
+}
+
+// env are the variables that c adds.
+func (c *command) env() []string {
+	allow := c.scheme
+	if allow == "" {
+		allow = "none"
+	}
+	env := []string{"GIT_ALLOW_PROTOCOL=" + allow, "GIT_CONFIG_COUNT=" + strconv.Itoa(len(c.config))}
+	for i, s := range c.config {
+		n := strconv.Itoa(i)
+		env = append(env, "GIT_CONFIG_KEY_"+n+"="+s.key, "GIT_CONFIG_VALUE_"+n+"="+s.value)
+	}
+	return env
+}
+
+// scrub takes the secrets out of text.
+func (c *command) scrub(text string) string {
+	for _, secret := range c.secrets {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	return text
+}

@@ -1,0 +1,156 @@
+package git_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/scan"
+)
+
+func TestOwnPlaces(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.commit("a.txt", "1\n", "dir/b.txt", "1\n", "dir2/c.txt", "1\n")
+	d.write("a.txt", "2\n", "dir/b.txt", "2\n", "dir2/c.txt", "2\n")
+	all := []string{"a.txt:1 2", "dir/b.txt:1 2", "dir2/c.txt:1 2"}
+	at := func(path string, only bool) func(*git.OwnOptions) {
+		return func(o *git.OwnOptions) { o.Path, o.Only = filepath.Join(d.dir, path), only }
+	}
+	assert.Equal(t, all, changes(t, d.own(at("dir", false)).Worktree()))
+	assert.Equal(t, all, changes(t, d.own(at(".", true)).Worktree()))
+	assert.Equal(t, all[1:2], changes(t, d.own(at("dir", true)).Worktree()))
+	assert.Equal(t, all[:1], changes(t, d.own(at("a.txt", true)).Worktree()))
+	assert.Equal(t, d.dir, filepath.FromSlash(d.own(at("dir", true)).Top()))
+
+	// Another work tree of the repository.
+	other := filepath.Join(filepath.Dir(d.dir), "other")
+	d.git("worktree", "add", "--quiet", other)
+	require.NoError(t, os.WriteFile(filepath.Join(other, "a.txt"), []byte("3\n"), 0o644))
+	assert.Equal(t, []string{"a.txt:1 3"}, changes(t, d.own(func(o *git.OwnOptions) { o.Path = other }).Worktree()))
+
+	// What git tells hooks counts: here that another index is going to be committed.
+	index := filepath.Join(filepath.Dir(d.dir), "next-index")
+	d.env = append(d.env, "GIT_INDEX_FILE="+index, "GIT_DIR="+filepath.Join(d.dir, ".git"), "GIT_WORK_TREE="+d.dir, "GIT_EXTERNAL_DIFF=false", "GIT_CONFIG_PARAMETERS='core.bare=true'")
+	d.git("read-tree", "HEAD")
+	d.git("add", "dir2")
+	assert.Equal(t, all[2:], changes(t, d.own().Staged()))
+	assert.Equal(t, all, changes(t, d.own().Worktree()))
+}
+
+// A work tree may be far from its repository.
+func TestOwnWorkTreeElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, tell := range map[string]func(d *desk, tree string){
+		"variable":      func(d *desk, tree string) { d.env = append(d.env, "GIT_WORK_TREE="+tree) },
+		"configuration": func(d *desk, tree string) { d.git("config", "core.worktree", tree) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.commit("a.txt", "1\n", "b.txt", "1\n")
+			tree := filepath.Join(filepath.Dir(d.dir), "tree")
+			require.NoError(t, os.Mkdir(tree, 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(tree, "a.txt"), []byte("2\n"), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(tree, "b.txt"), []byte("1\n"), 0o644))
+			tell(d, tree)
+			assert.Equal(t, []string{"a.txt:1 2"}, changes(t, d.own().Worktree()))
+			d.git("add", "a.txt")
+			assert.Equal(t, []string{"a.txt:1 2"}, changes(t, d.own().Staged()))
+			assert.Equal(t, tree, filepath.FromSlash(d.own().Top()))
+		})
+	}
+}
+
+func TestOwnRefuses(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.commit("a.txt", "1\n")
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	d.git("clone", "--quiet", "--bare", ".", bare)
+	other := filepath.Join(t.TempDir(), "sha256")
+	d.git("init", "--quiet", "--object-format=sha256", other)
+	outside := t.TempDir()
+
+	_, err := d.find(func(o *git.OwnOptions) { o.Path = outside })
+	require.ErrorIs(t, err, git.ErrNoRepository)
+	_, err = d.find(func(o *git.OwnOptions) { o.Path = other })
+	require.ErrorContains(t, err, "only sha1")
+	_, err = d.find(func(o *git.OwnOptions) { o.Git = filepath.Join(outside, "git") })
+	require.Error(t, err)
+	_, err = d.find(func(o *git.OwnOptions) { o.Path, o.Only = bare, true })
+	require.ErrorIs(t, err, git.ErrBare)
+
+	inBare := d.own(func(o *git.OwnOptions) { o.Path = bare })
+	for _, source := range []scan.Source{inBare.Worktree(), inBare.Staged()} {
+		_, err = source.Open(t.Context(), scan.Target{})
+		require.ErrorIs(t, err, git.ErrBare)
+	}
+	assert.Empty(t, changes(t, inBare.Commits("main", "main")))
+}
+
+func TestOwnClones(t *testing.T) {
+	t.Parallel()
+	origin := newDesk(t)
+	origin.commit("a.txt", "1\n", "long.txt", numbers(10))
+	origin.commit("a.txt", "1\n2\n", "moved.txt", numbers(10)+"x\n")
+	origin.git("config", "uploadpack.allowFilter", "true")
+	clone := func(args ...string) *desk {
+		d := &desk{t: t, dir: filepath.Join(t.TempDir(), "clone"), env: origin.env}
+		origin.git(append(append([]string{"clone", "--quiet"}, args...), "file://"+origin.dir, d.dir)...)
+		return d
+	}
+	shallow := clone("--depth=1")
+	shallow.write("a.txt", "1\n2\n3\n")
+	assert.True(t, shallow.own().Shallow())
+	assert.False(t, origin.own().Shallow())
+	assert.Equal(t, []string{"a.txt:3 3"}, changes(t, shallow.own().Worktree()))
+	_, err := shallow.own().Commits("HEAD~1", "HEAD").Open(t.Context(), scan.Target{})
+	var ref *git.RefError
+	require.ErrorAs(t, err, &ref)
+
+	borrowed := clone("--shared")
+	assert.Equal(t, []string{"a.txt:2 2", "moved.txt:1 line number 0"}, changes(t, borrowed.own().Commits("HEAD~1", "HEAD"))[:2])
+
+	// A partial clone is not completed behind its owner's back.
+	partial := clone("--filter=blob:none", "--no-checkout")
+	_, err = partial.own().Commits("HEAD~1", "HEAD").Open(t.Context(), scan.Target{})
+	var failure *scan.Failure
+	require.ErrorAs(t, err, &failure)
+	assert.Contains(t, failure.Message, "lacks")
+}
+
+func TestOwnFilesThatCanNotBeRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.commit("a.txt", "1\n")
+	require.NoError(t, os.Remove(filepath.Join(d.dir, "a.txt")))
+	fifo := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(d.dir, "a.txt"))
+	require.NoError(t, fifo.Run())
+	d.write("b.txt", "1\n")
+	var skipped []string
+	own := d.own(func(o *git.OwnOptions) {
+		o.Skipped = func(path string, err error) { skipped = append(skipped, path+": "+err.Error()) }
+	})
+	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, own.Worktree()))
+	assert.Equal(t, []string{"a.txt: it is neither a file nor a symbolic link"}, skipped)
+}
+
+func TestOwnIsCanceled(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.commit("a.txt", "1\n")
+	own := d.own()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, source := range []scan.Source{own.Worktree(), own.Staged(), own.Commits("HEAD", "HEAD")} {
+		_, err := source.Open(ctx, scan.Target{})
+		require.ErrorIs(t, err, context.Canceled)
+	}
+}

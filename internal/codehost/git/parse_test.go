@@ -1,0 +1,163 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/scan"
+)
+
+func TestPatchReader(t *testing.T) {
+	t.Parallel()
+	const header = "diff --git a/00000007 b/00000007\nindex 1..2 100644\n--- a/00000007\n+++ b/00000007\n"
+	tests := map[string]struct {
+		patch string
+		want  []scan.LineRange
+	}{
+		"one line":            {header + "@@ -1 +1 @@\n-a\n+b\n", []scan.LineRange{{First: 1, Last: 1}}},
+		"two hunks":           {header + "@@ -1,2 +1,3 @@ func\n a\n+b\n c\n@@ -9,0 +11,2 @@\n+x\n+y\n", []scan.LineRange{{First: 2, Last: 2}, {First: 11, Last: 12}}},
+		"no newline":          {header + "@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n", []scan.LineRange{{First: 1, Last: 2}}},
+		"removed between":     {header + "@@ -1,2 +1,2 @@\n+a\n-b\n-c\n+d\n", []scan.LineRange{{First: 1, Last: 2}}},
+		"only removed":        {header + "@@ -1 +0,0 @@\n-a\n", nil},
+		"text like a header":  {header + "@@ -0,0 +1,2 @@\n+diff --git a/1 b/1\n+@@ -1 +1 @@\n", []scan.LineRange{{First: 1, Last: 2}}},
+		"removed like a name": {header + "@@ -1,2 +1 @@\n--- a/00000007\n-- x\n+++ b\n", []scan.LineRange{{First: 1, Last: 1}}},
+		"long line":           {header + "@@ -1 +1,2 @@\n-a\n+" + strings.Repeat("x", 1<<20) + "\n+b\n", []scan.LineRange{{First: 1, Last: 2}}},
+		"nothing":             {"diff --git a/00000007 b/00000007\nnew file mode 100644\nindex 0..1\n", nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &patchReader{r: bufio.NewReader(strings.NewReader(test.patch + strings.ReplaceAll(header, "7", "8")))}
+			number, added, err := p.next()
+			require.NoError(t, err)
+			assert.Equal(t, 7, number)
+			assert.Equal(t, test.want, added)
+			number, added, err = p.next()
+			require.NoError(t, err)
+			assert.Equal(t, 8, number)
+			assert.Empty(t, added)
+			_, _, err = p.next()
+			assert.ErrorIs(t, err, io.EOF)
+		})
+	}
+}
+
+func TestPatchReaderRefuses(t *testing.T) {
+	t.Parallel()
+	const header = "diff --git a/1 b/1\n"
+	for name, patch := range map[string]string{
+		"no header":       "text\n",
+		"no number":       "diff --git a/x b/x\n",
+		"unknown line":    header + "Binary files differ\n",
+		"bad hunk":        header + "@@ -x +1 @@\n",
+		"huge hunk":       header + "@@ -1 +1,99999999999 @@\n",
+		"short hunk":      header + "@@ -1 +1,2 @@\n-a\n+b\n",
+		"cut off":         header + "@@ -1 +1 @@\n-a\n+b",
+		"more than said":  header + "@@ -0,0 +1 @@\n-a\n",
+		"empty hunk line": header + "@@ -1 +1 @@\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &patchReader{r: bufio.NewReader(strings.NewReader(patch))}
+			_, _, err := p.next()
+			require.Error(t, err)
+			assert.NotEqual(t, io.EOF, err)
+		})
+	}
+}
+
+func FuzzPatchReader(f *testing.F) {
+	f.Add([]byte("diff --git a/00000001 b/00000001\nindex 1..2 100644\n--- a/00000001\n+++ b/00000001\n@@ -1,2 +1,3 @@ f\n a\n+b\n\\ No newline at end of file\n c\n"))
+	f.Add([]byte("diff --git a/2 b/2\nold mode 100644\nnew mode 100755\n@@ -0,0 +1 @@\n+x\n"))
+	f.Add([]byte("diff --git a/3 b/3\n@@ -1 +0,0 @@\n-x\n"))
+	f.Fuzz(func(t *testing.T, patch []byte) {
+		p := &patchReader{r: bufio.NewReader(bytes.NewReader(patch))}
+		plus := bytes.Count(patch, []byte("\n+"))
+		for lines := 0; ; {
+			_, added, err := p.next()
+			if err != nil {
+				return
+			}
+			for i, span := range added {
+				require.LessOrEqual(t, span.First, span.Last)
+				lines += span.Last - span.First + 1
+				if i > 0 && span.First == added[i-1].Last+1 {
+					t.Fatal("ranges touch")
+				}
+			}
+			require.LessOrEqual(t, lines, plus)
+		}
+	})
+}
+
+func FuzzReadRaw(f *testing.F) {
+	a, b := strings.Repeat("a", oidSize), strings.Repeat("0", oidSize)
+	f.Add([]byte(":100644 100644 " + a + " " + a + " M\x00path\x00"))
+	f.Add([]byte(":100644 000000 " + a + " " + b + " D\x00a\x00:100644 100755 " + a + " " + a + " R086\x00old\nname\x00new\tname\x00"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		count := 0
+		if readRaw(bufio.NewReader(bytes.NewReader(raw)), func(p pair) {
+			count++
+			require.Len(t, string(p.now), oidSize)
+			require.NotContains(t, p.path, "\x00")
+		}) == nil {
+			require.LessOrEqual(t, count, bytes.Count(raw, []byte{0})/2)
+		}
+	})
+}
+
+func FuzzTreeReader(f *testing.F) {
+	raw := strings.Repeat("\x01", oidSize/2)
+	f.Add([]byte("100644 a\x00" + raw + "40000 b\x00" + raw + "120000 c\x00" + raw))
+	f.Add([]byte("0100644 old\x00" + raw))
+	f.Add([]byte("100644 a\x00" + raw + "100644 a.b\x00" + raw + "100644 a.bc\x00" + raw + "40000 a\x00" + raw))
+	f.Add([]byte("40000 .git\x00" + raw))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		names := map[string]bool{}
+		tree, last := &treeReader{data: data}, ""
+		for {
+			l, more, err := tree.next()
+			if err != nil {
+				require.ErrorIs(t, err, errDamaged)
+				return
+			}
+			if !more {
+				return
+			}
+			name := string(l.name)
+			require.False(t, names[name], "a name twice")
+			require.NotContains(t, name, "/")
+			_, err = parseOID(string(l.object()))
+			require.NoError(t, err)
+			names[name] = true
+			key := name
+			if l.mode.kind() == typeTree {
+				key += "/"
+			}
+			require.Less(t, last, key)
+			last = key
+		}
+	})
+}
+
+func FuzzParseCommit(f *testing.F) {
+	a := strings.Repeat("a", oidSize)
+	f.Add([]byte("tree " + a + "\nparent " + a + "\nparent " + a + "\nauthor x\n\nparent y\n"))
+	f.Add([]byte("parent " + a + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := parseCommit(OID(a), data)
+		if err != nil {
+			require.True(t, errors.Is(err, errDamaged))
+			return
+		}
+		require.Len(t, string(c.Tree), oidSize)
+		require.LessOrEqual(t, len(c.Parents), bytes.Count(data, []byte("parent")))
+	})
+}

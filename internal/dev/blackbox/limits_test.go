@@ -1,0 +1,177 @@
+package blackbox_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The limits of a request's fields are in gateway_test.go, that of rules in
+// rules_test.go; these are the others.
+
+func TestBodyOfExactlyOneMebibyte(t *testing.T) {
+	t.Parallel()
+	_, c, _ := setup(t)
+	pad := func(size int) string { return okBody + strings.Repeat(" ", size-len(okBody)) }
+	assert.Equal(t, 202, c.do(t, "POST", "/v1/reviews", pad(1<<20)).status)
+	over := c.do(t, "POST", "/v1/reviews", pad(1<<20+1))
+	assert.Equal(t, 413, over.status)
+	assert.Equal(t, "BODY_TOO_LARGE", over.reason(t))
+}
+
+func TestEdgesOfFields(t *testing.T) {
+	t.Parallel()
+	_, c, _ := setup(t)
+	long := strings.Repeat("a", 100)
+	for _, body := range []string{
+		`{"repo":"a/b","pr_number":1}`, `{"repo":"a/b","pr_number":2147483647}`,
+		fmt.Sprintf(`{"repo":"%s/%s","pr_number":1}`, long, long), `{"repo":"A-1_.x/.github","pr_number":1,"ruleset":"A-1_.x/.github"}`,
+	} {
+		a := c.do(t, "POST", "/v1/reviews", body)
+		assert.Equal(t, 202, a.status, a.body)
+	}
+}
+
+func TestQueueFull(t *testing.T) {
+	t.Parallel()
+	// Nobody scans, however long it takes to fill the queue. That a review which is
+	// being scanned takes no place in it is shown of each store, by the case of the
+	// queue's limit in internal/dev/storetest.
+	s := startServer(t, newHosts(t), serverOptions{
+		organizations: []organization{{"acme", "acme/*"}, {"globex", "globex/*"}}, args: []string{"--scanner", "127.0.0.1:1"},
+	})
+	c := s.client(s.key(t, "acme"))
+	create := func(c *client, body string) answer {
+		deadline := time.Now().Add(eventually)
+		for {
+			a := c.do(t, "POST", "/v1/reviews", body)
+			shed := a.status == 503 && a.reason(t) != "QUEUE_FULL" // by a busy machine
+			if !shed || time.Now().After(deadline) {
+				return a
+			}
+		}
+	}
+
+	var senders sync.WaitGroup
+	for range 8 {
+		senders.Go(func() {
+			for range 10_000 / 8 {
+				if a := create(c, okBody); !assert.Equal(t, 202, a.status, a.body) {
+					return
+				}
+			}
+		})
+	}
+	senders.Wait()
+	full := create(c, okBody)
+	assert.Equal(t, 503, full.status)
+	assert.Equal(t, "QUEUE_FULL", full.reason(t))
+	assert.Regexp(t, `^[1-9]\d*$`, full.header.Get("Retry-After"))
+	other := create(s.client(s.key(t, "globex")), `{"repo":"globex/api","pr_number":1}`)
+	assert.Equal(t, 202, other.status, "another organization's queue is not full")
+}
+
+func TestSkippedFilesAndLines(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	addRule(t, c, todoRule)
+	const hit = "frobnicate(1)\n"
+	r := h.create(t, "acme/api", files{"README": "x"})
+	commit := r.commit("refs/pull/1/head", r.sha("refs/heads/main"), files{
+		"binary":       hit + "\x00",
+		"late-nul":     strings.Repeat("x", 8000) + "\x00\n" + hit,
+		"too-large":    hit + strings.Repeat("x\n", 1<<19),
+		"just-fits":    hit + strings.Repeat("x", 1<<20-len(hit)-1) + "\n",
+		"long-line":    strings.Repeat("y", 16<<10+1) + "\n" + hit,
+		"fitting-line": strings.Repeat("y", 16<<10-len(hit)+1) + hit,
+		"windows":      strings.Repeat("y", 16<<10) + "\r\n",
+		"latin\xe9":    hit,
+		"invalid":      "\xff\xfe" + hit,
+	})
+	r.git("", "update-ref", "refs/pull/1/head", commit)
+	m := c.scan(t, "acme/api", 1)
+	require.Equal(t, "complete", m["status"], "%v", m)
+	skips := map[string]any{}
+	for _, s := range list(m["skipped"]) {
+		s := s.(map[string]any)
+		skips[s["file"].(string)] = s["reason"]
+		if s["file"] == "long-line" || s["file"] == "just-fits" {
+			assert.InDelta(t, map[any]float64{"long-line": 1, "just-fits": 2}[s["file"]], s["line"], 0)
+		}
+	}
+	assert.Equal(t, map[string]any{
+		"binary": "binary", "too-large": "file_too_large", "long-line": "line_too_long", "just-fits": "line_too_long",
+	}, skips)
+	found := map[string]any{}
+	for _, f := range list(m["findings"]) {
+		f := f.(map[string]any)
+		found[f["file"].(string)] = f["file_bytes"]
+	}
+	assert.Equal(t, map[string]any{
+		"late-nul": nil, "just-fits": nil, "long-line": nil, "fitting-line": nil, "invalid": nil, "latin\uFFFD": "bGF0aW7p",
+	}, found)
+}
+
+func TestManyFindingsAreCutAndCounted(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	addRule(t, c, todoRule)
+	h.create(t, "acme/api", files{"README": "x"}).pull(1, files{
+		"a.txt": strings.Repeat("frobnicate()\n", 6000), "b.txt": strings.Repeat("frobnicate()\n", 6000),
+	})
+	m := c.scan(t, "acme/api", 1)
+	assert.Len(t, m["findings"], 10_000)
+	assert.Equal(t, true, m["truncated"])
+	assert.InDelta(t, 12_000, m["summary"].(map[string]any)["warning"], 0)
+}
+
+// A rule that uses up its two seconds is stopped and listed; the others go on.
+func TestRuleBudget(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	addRule(t, c, todoRule)
+	addRule(t, c, map[string]any{
+		"id": "slow", "type": "regex", "pattern": `(?s)x[a-z]{0,400}[a-z]{0,400}!`, "multiline": true, "message": "m", "severity": "low",
+	})
+	change := files{"z.txt": "frobnicate(1)\n"}
+	for i := range 12 {
+		// The last line has what the rule is looked for by, but no match.
+		change[fmt.Sprintf("a%02d.txt", i)] = strings.Repeat(strings.Repeat("x", 1000)+"\n", 1000) + "ab!\n"
+	}
+	h.create(t, "acme/api", files{"README": "x"}).pull(1, change)
+	m := c.scan(t, "acme/api", 1)
+	require.Equal(t, "complete", m["status"], "%v", m)
+	assert.Len(t, m["findings"], 1, "the other rule went on to the last file")
+	stopped := map[any]bool{}
+	for _, s := range list(m["skipped"]) {
+		s := s.(map[string]any)
+		assert.Equal(t, "rule_timeout", s["reason"])
+		assert.NotEmpty(t, s["file"])
+		stopped[s["rule_id"]] = true
+	}
+	assert.True(t, stopped["custom/slow"], "%v", m["skipped"])
+	assert.False(t, stopped["custom/no-frobnicate"])
+}
+
+func TestPullRequestTooLarge(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	r := h.create(t, "acme/api", files{"README": "x"})
+	// 100,001 files as one tree object that names the same blob again and again.
+	blob := r.git("same", "hash-object", "-w", "--stdin")
+	var tree strings.Builder
+	for i := range 100_001 {
+		fmt.Fprintf(&tree, "100644 blob %s\tf%06d\n", blob, i)
+	}
+	commit := r.git("", "commit-tree", r.git(tree.String(), "mktree"), "-m", "x", "-p", r.sha("refs/heads/main"))
+	r.git("", "update-ref", "refs/pull/1/head", commit)
+	m := c.scan(t, "acme/api", 1)
+	assert.Equal(t, "failed", m["status"])
+	assert.Equal(t, "pull_request_too_large", m["error"].(map[string]any)["code"])
+	assert.Contains(t, m["error"].(map[string]any)["message"], "100000")
+}

@@ -1,0 +1,160 @@
+package gittest
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/adler32"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Pack puts many objects, or objects that are stored as differences, into one
+// pack file.
+type Pack struct {
+	t       testing.TB
+	data    bytes.Buffer
+	objects []packed
+}
+
+type packed struct {
+	name   []byte
+	crc    uint32
+	offset uint32
+}
+
+// The types of pack entries.
+const (
+	packCommit = 1
+	packTree   = 2
+	packBlob   = 3
+	packDelta  = 7 // against an object that is named
+)
+
+// NewPack begins a pack.
+func NewPack(t testing.TB) *Pack {
+	p := &Pack{t: t}
+	p.data.WriteString("PACK\x00\x00\x00\x02\x00\x00\x00\x00")
+	return p
+}
+
+// Tree adds a tree and returns its name.
+func (p *Pack) Tree(data []byte) string { return p.whole(packTree, "tree", data) }
+
+// Blob adds a blob and returns its name.
+func (p *Pack) Blob(data []byte) string { return p.whole(packBlob, "blob", data) }
+
+// Commit adds a commit of a tree and returns its name.
+func (p *Pack) Commit(tree string, parents ...string) string {
+	return p.whole(packCommit, "commit", CommitData(tree, 1_700_000_000+len(p.objects), parents...))
+}
+
+func (p *Pack) whole(kind byte, word string, data []byte) string {
+	name := ObjectName(word, data)
+	p.add(kind, name, nil, data)
+	return name
+}
+
+// Zeros adds a blob of size zero bytes as a difference: so many copies from
+// base, a blob of baseSize zero bytes. It returns the blob's name.
+func (p *Pack) Zeros(base string, baseSize, size int64) string {
+	var delta []byte
+	delta = binary.AppendUvarint(delta, uint64(baseSize)) // git's sizes are the same encoding
+	delta = binary.AppendUvarint(delta, uint64(size))
+	for left := size; left > 0; {
+		n := min(left, baseSize, 0xffffff)
+		delta = append(delta, 0x80|0x70, byte(n), byte(n>>8), byte(n>>16)) // copy n bytes from offset 0
+		left -= n
+	}
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", size)
+	chunk := make([]byte, 1<<20)
+	for left := size; left > 0; left -= int64(len(chunk)) {
+		h.Write(chunk[:min(left, int64(len(chunk)))])
+	}
+	raw, err := hex.DecodeString(base)
+	require.NoError(p.t, err)
+	name := hex.EncodeToString(h.Sum(nil))
+	p.add(packDelta, name, raw, delta)
+	return name
+}
+
+func (p *Pack) add(kind byte, name string, base, data []byte) {
+	start := p.data.Len()
+	size := uint64(len(data))
+	first := kind<<4 | byte(size&0x0f)
+	size >>= 4
+	for size > 0 {
+		p.data.WriteByte(first | 0x80)
+		first = byte(size & 0x7f)
+		size >>= 7
+	}
+	p.data.WriteByte(first)
+	p.data.Write(base)
+	p.compress(data)
+	raw, err := hex.DecodeString(name)
+	require.NoError(p.t, err)
+	p.objects = append(p.objects, packed{name: raw, offset: uint32(start), crc: crc32.ChecksumIEEE(p.data.Bytes()[start:])})
+}
+
+// compress appends data as zlib has it. Small data is stored as it is, because
+// a compressor takes 100 µs to set up.
+func (p *Pack) compress(data []byte) {
+	if len(data) > 1000 {
+		z := zlib.NewWriter(&p.data)
+		_, err := z.Write(data)
+		require.NoError(p.t, err)
+		require.NoError(p.t, z.Close())
+		return
+	}
+	n := uint16(len(data))
+	p.data.Write([]byte{0x78, 0x01, 0x01, byte(n), byte(n >> 8), byte(^n), byte(^n >> 8)})
+	p.data.Write(data)
+	p.data.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(data)))
+}
+
+// Bytes is the pack, as a server sends it.
+func (p *Pack) Bytes() []byte {
+	data := p.data.Bytes()
+	binary.BigEndian.PutUint32(data[8:], uint32(len(p.objects)))
+	sum := sha1.Sum(data)
+	return append(data[:len(data):len(data)], sum[:]...)
+}
+
+// Store writes the pack and its index into r. The objects of one pack must
+// differ.
+func (p *Pack) Store(r *Repo) {
+	data := p.Bytes()
+	sum := data[len(data)-sha1.Size:]
+	slices.SortFunc(p.objects, func(a, b packed) int { return bytes.Compare(a.name, b.name) })
+	index := []byte("\xfftOc\x00\x00\x00\x02")
+	for i, at := 0, 0; i < 256; i++ {
+		for at < len(p.objects) && int(p.objects[at].name[0]) <= i {
+			at++
+		}
+		index = binary.BigEndian.AppendUint32(index, uint32(at))
+	}
+	for _, o := range p.objects {
+		index = append(index, o.name...)
+	}
+	for _, o := range p.objects {
+		index = binary.BigEndian.AppendUint32(index, o.crc)
+	}
+	for _, o := range p.objects {
+		index = binary.BigEndian.AppendUint32(index, o.offset)
+	}
+	index = append(index, sum...)
+	whole := sha1.Sum(index)
+	stem := filepath.Join(r.Dir, "objects", "pack", "pack-"+hex.EncodeToString(sum))
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(stem), 0o755))
+	require.NoError(p.t, os.WriteFile(stem+".pack", data, 0o644))
+	require.NoError(p.t, os.WriteFile(stem+".idx", append(index, whole[:]...), 0o644))
+}

@@ -1,0 +1,199 @@
+package servertest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// Reviews is a reviewgrpc.ReviewService whose answers a test gives. A function
+// that is not set panics, which is also how a test makes a handler panic.
+type Reviews struct {
+	CreateFunc func(org string, in review.CreateInput) (review.Accepted, error)
+	GetFunc    func(org, id string) (review.Review, error)
+	ListFunc   func(org string, in review.ListInput) ([]review.Review, string, error)
+	FindFunc   func(org string, in review.FindingsInput) ([]review.Finding, string, error)
+	CancelFunc func(org, id string) (review.Review, error)
+	WatchFunc  func(ctx context.Context, org, id string, send func(review.Update) error) error
+}
+
+// Create implements reviewgrpc.ReviewService.
+func (f *Reviews) Create(_ context.Context, org string, in review.CreateInput) (review.Accepted, error) {
+	return f.CreateFunc(org, in)
+}
+
+// Get implements reviewgrpc.ReviewService.
+func (f *Reviews) Get(_ context.Context, org, id string) (review.Review, error) {
+	return f.GetFunc(org, id)
+}
+
+// List implements reviewgrpc.ReviewService.
+func (f *Reviews) List(_ context.Context, org string, in review.ListInput) ([]review.Review, string, error) {
+	return f.ListFunc(org, in)
+}
+
+// GetComplete implements reviewgrpc.ReviewService.
+func (f *Reviews) GetComplete(_ context.Context, org, id string) (review.Review, error) {
+	r, err := f.GetFunc(org, id)
+	if err == nil && r.Status != review.Complete {
+		return review.Review{}, errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete, "The review is %s.", r.Status)
+	}
+	return r, err
+}
+
+// Findings implements reviewgrpc.ReviewService.
+func (f *Reviews) Findings(_ context.Context, org string, in review.FindingsInput) ([]review.Finding, string, error) {
+	return f.FindFunc(org, in)
+}
+
+// Cancel implements reviewgrpc.ReviewService.
+func (f *Reviews) Cancel(_ context.Context, org, id string) (review.Review, error) {
+	return f.CancelFunc(org, id)
+}
+
+// Watch implements reviewgrpc.ReviewService.
+func (f *Reviews) Watch(ctx context.Context, org, id string, send func(review.Update) error) error {
+	return f.WatchFunc(ctx, org, id, send)
+}
+
+// Rules is a reviewgrpc.RuleService that keeps rules in memory and validates
+// nothing.
+type Rules struct {
+	mu    sync.Mutex
+	rules map[string]rule.Rule
+	Asked []string // ids and names as they arrived
+	Tried []rule.TestInput
+	Hold  chan struct{} // when not nil, TestRule waits for it
+}
+
+func (f *Rules) asked(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Asked = append(f.Asked, id)
+}
+
+// ListRulesets implements reviewgrpc.RuleService.
+func (f *Rules) ListRulesets(context.Context, string) ([]rule.Ruleset, error) {
+	return []rule.Ruleset{
+		{ID: "ruleset_default", Name: "default", RuleCount: 120, Scope: rule.ScopeOrg},
+		{ID: "ruleset_acme/shop", Name: "acme/shop", Scope: rule.ScopeRepo},
+	}, nil
+}
+
+// ListRules implements reviewgrpc.RuleService.
+func (f *Rules) ListRules(_ context.Context, _, name string) ([]rule.Rule, error) {
+	f.asked(name)
+	return nil, nil
+}
+
+// GetRule implements reviewgrpc.RuleService.
+func (f *Rules) GetRule(_ context.Context, _, id string) (rule.Rule, error) {
+	f.asked(id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, ok := f.rules[rule.FullID(id)]
+	if !ok {
+		return rule.Rule{}, errs.New(errs.NotFound, errs.ReasonRuleNotFound, "There is no such rule.")
+	}
+	return r, nil
+}
+
+// CreateRule implements reviewgrpc.RuleService.
+func (f *Rules) CreateRule(_ context.Context, _ string, r rule.Rule) (rule.Rule, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.Scope == "" {
+		r.Scope = rule.ScopeOrg
+	}
+	r.CreatedAt = Epoch
+	if f.rules == nil {
+		f.rules = make(map[string]rule.Rule)
+	}
+	f.rules[r.FullID()] = r
+	return r, nil
+}
+
+// DeleteRule implements reviewgrpc.RuleService.
+func (f *Rules) DeleteRule(ctx context.Context, org, id string) error {
+	if _, err := f.GetRule(ctx, org, id); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.rules, rule.FullID(id))
+	return nil
+}
+
+// TestRule implements reviewgrpc.RuleService.
+func (f *Rules) TestRule(_ context.Context, in rule.TestInput) ([]match.Hit, bool, error) {
+	if f.Hold != nil {
+		<-f.Hold
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Tried = append(f.Tried, in)
+	return []match.Hit{{Line: 1, Column: 2, EndLine: 1, EndColumn: 5}}, true, nil
+}
+
+// keyStore is an auth.KeyStore in memory.
+type keyStore struct {
+	mu   sync.Mutex
+	keys map[string]auth.Key // by hash
+	down error
+}
+
+func (s *keyStore) CreateKey(_ context.Context, k auth.Key) (auth.Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k.CreatedAt = Epoch
+	s.keys[k.Hash] = k
+	return k, nil
+}
+
+func (s *keyStore) KeysByHash(_ context.Context, hashes []string) ([]auth.Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down != nil {
+		return nil, s.down
+	}
+	var out []auth.Key
+	for _, hash := range hashes {
+		if k, ok := s.keys[hash]; ok {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+func (s *keyStore) ListKeys(_ context.Context, org string) ([]auth.Key, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []auth.Key
+	for _, k := range s.keys {
+		if k.Organization == org && k.RevokedAt.IsZero() {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+func (s *keyStore) RevokeKey(_ context.Context, org, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for hash, k := range s.keys {
+		if k.ID == id && k.Organization == org && k.RevokedAt.IsZero() {
+			k.RevokedAt = time.Now()
+			s.keys[hash] = k
+			return nil
+		}
+	}
+	return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
+}
+
+func (s *keyStore) TouchKeys(context.Context, map[string]time.Time) error { return nil }

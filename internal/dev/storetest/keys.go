@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+func keyTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"a key is found by its hash":      foundKey,
+		"an id and a hash are taken once": takenKey,
+		"keys are listed":                 listedKeys,
+		"keys are revoked":                revokedKey,
+		"use is stored":                   touchedKeys,
+	}
+}
+
+// hashOf returns a hash for the key with that id.
+func hashOf(id string) string { return strings.Repeat("0", 64-len(id)) + id }
+
+// keyByHash finds one key among several hashes that have none.
+func keyByHash(ctx context.Context, s Store, hash string) (auth.Key, error) {
+	found, err := s.KeysByHash(ctx, []string{hashOf("nobody's"), hash, hashOf("nobody's either"), hash})
+	switch {
+	case err != nil:
+		return auth.Key{}, err
+	case len(found) != 1:
+		return auth.Key{}, fmt.Errorf("%d keys have the hash %s", len(found), hash)
+	}
+	return found[0], nil
+}
+
+func addKey(t *testing.T, h Harness, org, id string) auth.Key {
+	t.Helper()
+	k, err := h.Store.CreateKey(t.Context(), auth.Key{ID: id, Organization: org, Name: "ci", Hash: hashOf(id)})
+	require.NoError(t, err)
+	return k
+}
+
+func foundKey(t *testing.T, h Harness) {
+	none, err := h.Store.KeysByHash(t.Context(), []string{hashOf("key_a"), hashOf("key_b")})
+	require.NoError(t, err)
+	assert.Empty(t, none)
+	for _, k := range []auth.Key{
+		{ID: "key_a", Organization: acme, Name: "", Hash: hashOf("key_a")},
+		{
+			ID: "key_b", Organization: other, Name: "CI – “main”", Hash: hashOf("key_b"), Scopes: auth.Scopes(),
+			RateLimit: 600, ExpiresAt: h.Clock.Stored().Add(time.Hour),
+		},
+	} {
+		got, err := h.Store.CreateKey(t.Context(), k)
+		require.NoError(t, err)
+		k.CreatedAt = h.Clock.Stored()
+		assert.Equal(t, k, got)
+		h.Clock.Advance(2 * time.Hour)
+		got, err = keyByHash(t.Context(), h.Store, k.Hash)
+		require.NoError(t, err, "an expired key is found, too")
+		assert.Equal(t, k, got)
+	}
+	// Times come back as the store keeps them.
+	k, err := h.Store.CreateKey(t.Context(), auth.Key{
+		ID: "key_c", Organization: acme, Name: "c", Hash: hashOf("key_c"), ExpiresAt: h.Clock.Now(),
+	})
+	require.NoError(t, err)
+	assert.Equal(t, h.Clock.Stored(), k.ExpiresAt)
+}
+
+func takenKey(t *testing.T, h Harness) {
+	addKey(t, h, acme, "key_a")
+	_, err := h.Store.CreateKey(t.Context(), auth.Key{ID: "key_a", Organization: other, Name: "x", Hash: hashOf("key_b")})
+	require.Error(t, err)
+	_, err = h.Store.CreateKey(t.Context(), auth.Key{ID: "key_b", Organization: other, Name: "x", Hash: hashOf("key_a")})
+	require.Error(t, err)
+	k, err := keyByHash(t.Context(), h.Store, hashOf("key_a"))
+	require.NoError(t, err)
+	assert.Equal(t, acme, k.Organization)
+}
+
+func keyIDs(t *testing.T, h Harness, org string) []string {
+	t.Helper()
+	keys, err := h.Store.ListKeys(t.Context(), org)
+	require.NoError(t, err)
+	out := []string{}
+	for _, k := range keys {
+		out = append(out, k.ID)
+	}
+	return out
+}
+
+func listedKeys(t *testing.T, h Harness) {
+	assert.Empty(t, keyIDs(t, h, ""))
+	b := addKey(t, h, acme, "key_b")
+	addKey(t, h, acme, "key_a")
+	h.Clock.Advance(time.Microsecond)
+	addKey(t, h, other, "key_o")
+	h.Clock.Advance(time.Microsecond)
+	addKey(t, h, acme, "key_0")
+	assert.Equal(t, []string{"key_0", "key_b", "key_a"}, keyIDs(t, h, acme))
+	assert.Equal(t, []string{"key_o"}, keyIDs(t, h, other))
+	assert.Equal(t, []string{"key_0", "key_o", "key_b", "key_a"}, keyIDs(t, h, ""))
+	assert.Empty(t, keyIDs(t, h, "nobody"))
+	keys, err := h.Store.ListKeys(t.Context(), acme)
+	require.NoError(t, err)
+	assert.Equal(t, b, keys[1])
+
+	// Expired keys are listed, revoked ones are not.
+	k, err := h.Store.CreateKey(t.Context(), auth.Key{
+		ID: "key_e", Organization: other, Name: "e", Hash: hashOf("key_e"), ExpiresAt: h.Clock.Now(),
+	})
+	require.NoError(t, err)
+	h.Clock.Advance(time.Hour)
+	require.NoError(t, h.Store.RevokeKey(t.Context(), other, "key_o"))
+	assert.Equal(t, []string{k.ID}, keyIDs(t, h, other))
+}
+
+func revokedKey(t *testing.T, h Harness) {
+	ctx := t.Context()
+	addKey(t, h, acme, "key_a")
+	addKey(t, h, acme, "key_b")
+	wantError(t, h.Store.RevokeKey(ctx, other, "key_a"), errs.NotFound, errs.ReasonKeyNotFound)
+	wantError(t, h.Store.RevokeKey(ctx, acme, "key_x"), errs.NotFound, errs.ReasonKeyNotFound)
+	wantError(t, h.Store.RevokeKey(ctx, "", "key_x"), errs.NotFound, errs.ReasonKeyNotFound)
+
+	h.Clock.Advance(time.Second)
+	when := h.Clock.Stored()
+	require.NoError(t, h.Store.RevokeKey(ctx, acme, "key_a"))
+	require.NoError(t, h.Store.RevokeKey(ctx, "", "key_b"))
+	h.Clock.Advance(time.Second)
+	for _, id := range []string{"key_a", "key_b"} {
+		for _, org := range []string{acme, ""} {
+			wantError(t, h.Store.RevokeKey(ctx, org, id), errs.NotFound, errs.ReasonKeyNotFound)
+		}
+		k, err := keyByHash(ctx, h.Store, hashOf(id))
+		require.NoError(t, err, "a revoked key is found, too")
+		assert.Equal(t, when, k.RevokedAt)
+	}
+	assert.Empty(t, keyIDs(t, h, ""))
+}
+
+func touchedKeys(t *testing.T, h Harness) {
+	ctx := t.Context()
+	addKey(t, h, acme, "key_a")
+	addKey(t, h, other, "key_b")
+	addKey(t, h, other, "key_c")
+	want := func(id string, at time.Time) {
+		t.Helper()
+		k, err := keyByHash(ctx, h.Store, hashOf(id))
+		require.NoError(t, err)
+		assert.Equal(t, at, k.LastUsedAt)
+	}
+	first := h.Clock.Now()
+	later := first.Add(time.Minute)
+	require.NoError(t, h.Store.TouchKeys(ctx, nil))
+	require.NoError(t, h.Store.TouchKeys(ctx, map[string]time.Time{"key_a": later, "key_b": first, "key_gone": first}))
+	want("key_a", later.UTC().Truncate(time.Microsecond))
+	want("key_b", first.UTC().Truncate(time.Microsecond))
+	want("key_c", time.Time{})
+	require.NoError(t, h.Store.TouchKeys(ctx, map[string]time.Time{"key_a": first, "key_b": later}))
+	want("key_a", later.UTC().Truncate(time.Microsecond)) // not backwards
+	want("key_b", later.UTC().Truncate(time.Microsecond))
+}

@@ -1,0 +1,191 @@
+// Package storetest is the conformance suite of stores: every sentence of
+// review.Store, rule.Store and auth.KeyStore as a test, whichever
+// database is behind them.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/upkeep"
+)
+
+// Store is all that a store does.
+type Store interface {
+	review.Store
+	review.Overview
+	// SetCaps sets the most reviews of each organization in progress at once.
+	// Those that are not named have no cap.
+	SetCaps(ctx context.Context, caps map[string]int) error
+	rule.Store
+	auth.KeyStore
+	upkeep.Store
+}
+
+// Harness is an empty store to be tested.
+type Harness struct {
+	Store Store
+	// Clock is what the store reads the time from.
+	Clock *Clock
+	// Reopen closes the store and opens another one on the same data.
+	Reopen func(t *testing.T) Store
+}
+
+// Run runs the suite. open makes a new, empty store for each test and closes
+// it at its end; it is called from parallel tests.
+func Run(t *testing.T, open func(t *testing.T) Harness) {
+	t.Helper()
+	groups := map[string]map[string]func(*testing.T, Harness){
+		"Reviews":     reviewTests(),
+		"Idempotency": idempotencyTests(),
+		"Queue":       queueTests(),
+		"Fence":       fenceTests(),
+		"Fairness":    fairnessTests(),
+		"Caps":        capTests(),
+		"Finish":      finishTests(),
+		"Compare":     compareTests(),
+		"Races":       raceTests(),
+		"Rules":       ruleTests(),
+		"Keys":        keyTests(),
+		"Retention":   retentionTests(),
+		"Reopen":      reopenTests(),
+	}
+	for group, tests := range groups {
+		for name, test := range tests {
+			t.Run(group+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				test(t, open(t))
+			})
+		}
+	}
+}
+
+// Clock is a clock that moves only when told. It is safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock that stands at a time with nanoseconds and a zone,
+// neither of which may come out of a store.
+func NewClock() *Clock {
+	return &Clock{now: time.Date(2026, 11, 20, 10, 0, 0, 123_456_789, time.FixedZone("CET", 3600))}
+}
+
+// Now returns where the clock stands.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock forward.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Stored returns the clock's time as a store returns it.
+func (c *Clock) Stored() time.Time { return c.Now().UTC().Truncate(time.Microsecond) }
+
+const (
+	lease = 20 * time.Second // as the dispatcher has it
+	acme  = "acme"
+	other = "other"
+	repo  = "acme/shop"
+)
+
+// newReview returns a review to be created.
+func newReview(org, id string) review.NewReview {
+	return review.NewReview{
+		ID: id, Organization: org, Repo: repo, PRNumber: 7, Ruleset: repo, EstimatedMS: 4_200,
+	}
+}
+
+// create creates a review and returns its id.
+func create(t *testing.T, h Harness, org, id string) string {
+	t.Helper()
+	a, err := h.Store.CreateReview(t.Context(), newReview(org, id), review.MaxQueued)
+	require.NoError(t, err)
+	require.Equal(t, id, a.ReviewID)
+	return id
+}
+
+// createMany creates n reviews, each a microsecond younger than the one
+// before, with ids that sort as they were created.
+func createMany(t *testing.T, h Harness, org string, n int) []string {
+	t.Helper()
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = create(t, h, org, fmt.Sprintf("rev_%s_%05d", org, i))
+		h.Clock.Advance(time.Microsecond)
+	}
+	return ids
+}
+
+// claim claims the next review, which must be there.
+func claim(t *testing.T, h Harness) review.Claim {
+	t.Helper()
+	c, err := h.Store.Claim(t.Context(), "worker", lease)
+	require.NoError(t, err)
+	require.NotNil(t, c, "no review waits")
+	return *c
+}
+
+// extend prolongs the lease of one claim; review.ErrLeaseLost when that is lost.
+func extend(t *testing.T, h Harness, c review.Claim, lease time.Duration, p review.Progress) error {
+	t.Helper()
+	lost, err := h.Store.Extend(t.Context(), []review.Heartbeat{{Claim: c, Progress: p}}, lease)
+	if err == nil && len(lost) > 0 {
+		require.Equal(t, []review.Claim{c}, lost)
+		return review.ErrLeaseLost
+	}
+	return err
+}
+
+// noClaim requires that no review can be claimed.
+func noClaim(t *testing.T, h Harness) {
+	t.Helper()
+	c, err := h.Store.Claim(t.Context(), "worker", lease)
+	require.NoError(t, err)
+	require.Nil(t, c)
+}
+
+// state reads a review without its findings.
+func state(t *testing.T, h Harness, org, id string) review.Review {
+	t.Helper()
+	r, err := h.Store.GetReviewState(t.Context(), org, id)
+	require.NoError(t, err)
+	return r
+}
+
+// wantError requires an error of one kind and reason, with a sentence.
+func wantError(t *testing.T, err error, kind errs.Kind, reason string) {
+	t.Helper()
+	require.Error(t, err)
+	require.Equal(t, kind, errs.KindOf(err), "%v", err)
+	require.Equal(t, reason, errs.ReasonOf(err))
+	var e *errs.Error
+	require.ErrorAs(t, err, &e)
+	assert.NotEmpty(t, e.Message)
+}
+
+// ids returns the identifiers of reviews.
+func ids(reviews []review.Review) []string {
+	out := make([]string, 0, len(reviews))
+	for _, r := range reviews {
+		out = append(out, r.ID)
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package match_test
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/match"
+)
+
+// Hits on lines that are covered, and on those after them when the rule does not
+// match on the covered line itself, are apart; nothing else changes.
+func TestMatchApartIsTheReference(t *testing.T) {
+	t.Parallel()
+	apart, followed := 0, 0
+	for seed := range uint64(600) {
+		s := randomScene(seed)
+		m, err := match.Compile(s.rules)
+		require.NoError(t, err)
+		session := m.NewSession(forever, s.off)
+		covers := func(rule, line int) bool { return (uint64(rule)*7+uint64(line)*13+seed)%3 == 0 }
+		for _, f := range s.files {
+			starts := s.starts(f)
+			aside := func(h match.Hit) bool {
+				next := covers(h.Rule, h.Line-1)
+				if next && !covers(h.Rule, h.Line) && starts[h.Rule][h.Line-1] {
+					followed++
+				}
+				return covers(h.Rule, h.Line) || next && !starts[h.Rule][h.Line-1]
+			}
+			var want, wantApart []match.Hit
+			counts := map[int]int{}
+			for _, h := range s.expect(f).hits {
+				if aside(h) {
+					wantApart = append(wantApart, h)
+					continue
+				}
+				want = append(want, h)
+				counts[h.Rule]++
+			}
+			apart += len(wantApart)
+			got, err := session.File(f.path).MatchApart(t.Context(), match.SplitLines(f.content), f.added, s.limit,
+				func(rule, line int, before func() bool) bool {
+					return covers(rule, line) || covers(rule, line-1) && !before()
+				})
+			require.NoError(t, err)
+			name := fmt.Sprintf("seed %d, rules %+v, text %q", seed, s.rules, f.content)
+			require.True(t, slices.Equal(want[:min(s.limit, len(want))], got.Hits), "%s\n got %v\nwant %v\nlimit %d apart %v", name, got.Hits, want, s.limit, got.Apart)
+			require.True(t, slices.Equal(wantApart[:min(s.limit, len(wantApart))], got.Apart), name)
+			require.True(t, maps.Equal(counts, got.Counts), name)
+			require.Equal(t, len(wantApart), got.ApartCount, name)
+		}
+	}
+	assert.Greater(t, apart, 1000)
+	assert.Greater(t, followed, 100)
+}
+
+// What a rule has no time left to say of the line before sets nothing apart, as
+// if it matched there.
+func TestMatchApartOutOfTime(t *testing.T) {
+	t.Parallel()
+	// The line before has nothing to match and takes many new transitions: of the
+	// second pattern so large ones that there is no room, and regexp is asked.
+	var text strings.Builder
+	large := "needle"
+	for i := range 250 {
+		fmt.Fprintf(&text, "%b", i)
+	}
+	for i := range 20 {
+		large += fmt.Sprintf("|1[01]{%d}x", 300+i)
+	}
+	lines := match.SplitLines([]byte(text.String() + "\nneedle\n"))
+	for name, pattern := range map[string]string{"an automaton": "needle|1[01]{8}x", "one that is too large": large} {
+		for budget, want := range map[time.Duration]int{forever: 0, -1: 1} {
+			t.Run(fmt.Sprint(name, budget), func(t *testing.T) {
+				t.Parallel()
+				m, err := match.Compile([]match.Rule{{Pattern: pattern}})
+				require.NoError(t, err)
+				asked := 0
+				got, err := m.NewSession(budget, nil).File("").MatchApart(t.Context(), lines, []match.LineRange{{First: 2, Last: 2}}, 0,
+					func(_, _ int, before func() bool) bool {
+						asked++
+						return !before()
+					})
+				require.NoError(t, err)
+				assert.Equal(t, 1, asked)
+				assert.Len(t, got.Stopped, want)
+				assert.Equal(t, want, got.Counts[0])
+				assert.Equal(t, 1-want, got.ApartCount)
+			})
+		}
+	}
+}
+
+// starts are the lines where matches of each rule start, added or not.
+func (s scene) starts(f file) []map[int]bool {
+	lines := make([]map[int]bool, len(s.rules))
+	for i, r := range s.rules {
+		lines[i] = map[int]bool{}
+		if !r.Multiline {
+			r.Include, r.Exclude = nil, nil
+			for _, h := range match.Reference([]match.Rule{r}, "", f.content, all) {
+				lines[i][h.Line] = true
+			}
+			continue
+		}
+		text := match.SplitLines(f.content)
+		for _, loc := range regexp.MustCompile(r.Pattern).FindAllIndex(f.content, -1) {
+			line, _ := text.At(loc[0])
+			lines[i][line] = true
+		}
+	}
+	return lines
+}
+
+func TestSpare(t *testing.T) {
+	t.Parallel()
+	m, err := match.Compile([]match.Rule{{Pattern: "a"}, {Pattern: "b"}})
+	require.NoError(t, err)
+	for name, off := range map[string][]bool{"all": nil, "some off": {false, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := m.NewSession(forever, off)
+			s.Spare([]match.Spare{{Rule: 0, Files: match.NewGlobs([]string{"vendor/**"})}})
+			for path, want := range map[string]int{"vendor/x": 0, "x": 1} {
+				if off == nil {
+					want++
+				}
+				got, err := s.File(path).Match(t.Context(), match.SplitLines([]byte("ab")), all, 9)
+				require.NoError(t, err)
+				assert.Len(t, got.Hits, want, path)
+			}
+			assert.False(t, s.Stopped(0))
+		})
+	}
+}

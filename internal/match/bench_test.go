@@ -1,0 +1,75 @@
+package match_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+func toMatch(rules []rule.Rule) []match.Rule {
+	list := make([]match.Rule, len(rules))
+	for i, r := range rules {
+		list[i] = match.Rule{Pattern: r.Pattern, Multiline: r.Multiline, Include: r.Paths.Include, Exclude: r.Paths.Exclude}
+	}
+	return list
+}
+
+func BenchmarkCompile(b *testing.B) {
+	rules := defaultRules()
+	for b.Loop() {
+		_, err := match.Compile(rules)
+		require.NoError(b, err)
+	}
+}
+
+// BenchmarkMatch matches the default ruleset on this package's source, every
+// line added.
+func BenchmarkMatch(b *testing.B) {
+	var text []byte
+	for _, name := range []string{"matcher.go", "pattern.go", "literal.go", "match_test.go"} {
+		data, err := os.ReadFile(name)
+		require.NoError(b, err)
+		text = append(text, data...)
+	}
+	m, err := match.Compile(defaultRules())
+	require.NoError(b, err)
+	for name, content := range map[string][]byte{"file": text, "large": bytes.Repeat(text, 1<<20/len(text))} {
+		b.Run(name, func(b *testing.B) {
+			lines := match.SplitLines(content)
+			b.SetBytes(int64(len(content)))
+			s := m.NewSession(forever, nil)
+			for b.Loop() {
+				_, err := s.File("internal/scan/x.go").Match(b.Context(), lines, all, 10_000)
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// BenchmarkPlainSearch is the slowest searches that can't be stopped: they take
+// as many steps as plainSteps allows (2 Mi). It has to stay under 50 ms.
+func BenchmarkPlainSearch(b *testing.B) {
+	for name, rule := range map[string]match.Rule{
+		"alternatives": {Pattern: `(?s)(?:x.?.?.?.?.?.?.?){100}END`},
+		"nested":       {Pattern: `(?:(?:x|y|xy|yx)+z?){60}END`},
+		"folded":       {Pattern: `(?i)(?:[x-z]{1,10}\w?){70}END`},
+	} {
+		b.Run(name, func(b *testing.B) {
+			require.NoError(b, match.CheckPattern(rule.Pattern))
+			m, err := match.Compile([]match.Rule{rule})
+			require.NoError(b, err)
+			text := bytes.Repeat([]byte("xy"), 500)
+			lines := match.SplitLines(append(text, "END"...))
+			s := m.NewSession(forever, nil)
+			for b.Loop() {
+				_, err := s.File("x").Match(b.Context(), lines, all, 10)
+				require.NoError(b, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,242 @@
+// Package confirm is the last stage of the engine: it decides whether a rule
+// matches where the filter says that it may.
+//
+// It asks in three steps, each of which turns away most of what the one before
+// let through:
+//
+//  1. Sequence: are the bytes around the place those that the rule needs?
+//  2. DFA: does the pattern match from the place at which a match must begin,
+//     or, where that is not known, anywhere on the line? The automaton is the
+//     pattern's program in regexp/syntax, one state for each set of places in
+//     it, built as far as texts need it.
+//  3. Columns: where is the match that regexp would choose? One automaton finds
+//     its end, one of the pattern backwards its begin.
+//
+// The standard library's regexp is asked itself where an automaton has become
+// too large, and for multiline rules.
+//
+// For \bcolou?r\( and the text "x = colour(1)", found by "lour" at offset 6:
+//
+//	Sequence  c o l o u r (           holds from 4 on
+//	DFA       begins behind a blank, so \b is granted; c o l o u r ( : matched
+//	Columns   offsets 4 to 11
+//
+// The standard library stays the sole authority: what a DFA says is tested
+// against it, pattern by pattern and line by line.
+package confirm
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prwarden/prwarden/internal/match/parse"
+)
+
+// Program is a rule's pattern, ready to be asked. What it needs is compiled
+// when it is first needed. It is safe for concurrent use.
+type Program struct {
+	automata func() automata
+	locators func() locators
+	atBegin  bool // matches can only begin where the line does
+	begins   bool // matches begin where those of the engine's form do
+
+	looksBehind bool
+	size        int // estimate of its instructions
+	plainSteps  int
+	first       func() *regexp.Regexp // for a search from the start of a text
+	onward      func() *regexp.Regexp // for a search from within, when it looks behind
+}
+
+// automata are nil where there is none of a sensible size.
+type automata struct{ here, anywhere *DFA }
+
+func newAutomata(tree *syntax.Regexp, size int, room *atomic.Int64) (a automata) {
+	if prog := compile(tree, size); prog != nil {
+		a.here = newDFA(prog, matchHere, room)
+		a.anywhere = newDFA(prog, matchAnywhere, room)
+	}
+	return a
+}
+
+// locators find the columns of a match: where it ends, and then, backwards,
+// where it begins.
+type locators struct{ end, begin *DFA }
+
+// NewProgram prepares a pattern, as it was written and as it was parsed. size is
+// an estimate of its instructions. room is the memory for automata that all
+// programs share, in bytes.
+func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int64) *Program {
+	return &Program{
+		automata: sync.OnceValue(func() automata { return newAutomata(parsed.Tree, size, room) }),
+		locators: sync.OnceValue(func() (l locators) {
+			if prog := compile(parsed.Line, size); prog != nil && !loopsThroughAssertion(parsed.Line) {
+				l.end = newDFA(prog, firstMatch, room)
+			}
+			if prog := compile(parse.Reverse(parsed.Line), size); prog != nil {
+				l.begin = newDFA(prog, longestMatch, room)
+			}
+			return l
+		}),
+		atBegin:     beginsText(parsed.Tree),
+		begins:      parsed.Begins,
+		looksBehind: looksBehind(parsed.Source),
+		size:        size,
+		plainSteps:  plainSteps,
+		first:       sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }),
+		// The character before the place is matched first, so that ^ and \b see
+		// it, and the least text after it, so that the match is the leftmost.
+		onward: sync.OnceValue(func() *regexp.Regexp {
+			return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + pattern + `)`)
+		}),
+	}
+}
+
+// maxProgram bounds the instructions of a program with an automaton; they are
+// numbered by 16 bits.
+const maxProgram = 20_000
+
+// Group is several programs that are asked together, before each of them is,
+// whether any may match. It is safe for concurrent use.
+type Group struct{ automata func() automata }
+
+// groupLooks is how many bytes a group looks at behind a place, about: what it
+// does not tell by then the programs are asked themselves.
+const groupLooks = 64
+
+// NewGroup makes a group of patterns in the engine's form. size is an estimate
+// of their instructions; see NewProgram for room.
+func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
+	return &Group{automata: sync.OnceValue(func() automata {
+		all := &syntax.Regexp{Op: syntax.OpAlternate}
+		for _, p := range patterns {
+			all.Sub = append(all.Sub, p.Tree)
+		}
+		return newAutomata(all, size, room)
+	})}
+}
+
+// MayMatch says whether a match of one of the patterns may begin at text[at]:
+// false is sure. steps is how many bytes it looked at.
+func (g *Group) MayMatch(text []byte, at int) (may bool, steps int) {
+	d := g.automata().here
+	if d == nil {
+		return true, 0
+	}
+	return d.MayMatch(text, at, groupLooks)
+}
+
+// MayMatchLine says whether one of the patterns may match on a line: false is
+// sure. steps is how many bytes it looked at.
+func (g *Group) MayMatchLine(line []byte) (may bool, steps int) {
+	d := g.automata().anywhere
+	if d == nil {
+		return true, 0
+	}
+	match, steps, ok := d.Match(line, 0)
+	return match || !ok, steps
+}
+
+// compile returns the program of a tree, or nil when it is too large.
+func compile(tree *syntax.Regexp, size int) *syntax.Prog {
+	if size > maxProgram {
+		return nil
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil
+	}
+	return prog
+}
+
+// loopsThroughAssertion says whether a part may repeat that can match nothing
+// but an assertion, as in (?:x|\b)*. After it has, regexp leaves the loop, by the
+// order in which it walks through its program, and no automaton that decides
+// assertions later can know of that. Where a match ends is then regexp's to say.
+func loopsThroughAssertion(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
+		if hasAssertion(re.Sub[0]) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(re.Sub, loopsThroughAssertion)
+}
+
+func hasAssertion(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, hasAssertion)
+}
+
+// beginsText says whether a match must begin where the text does.
+func beginsText(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginText:
+		return true
+	case syntax.OpConcat:
+		return beginsText(re.Sub[0])
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if !beginsText(sub) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// At says whether a match begins at text[at], on a line that goes on to its
+// ending or the end of the text. steps is how many bytes it looked at. ok is
+// false when only a search can tell.
+func (p *Program) At(text []byte, at int) (match bool, steps int, ok bool) {
+	d := p.automata().here
+	if d == nil {
+		return false, 0, false
+	}
+	return d.Match(text, at)
+}
+
+// Line says whether a line matches, as At does for one offset.
+func (p *Program) Line(line []byte) (match bool, steps int, ok bool) {
+	if p.atBegin {
+		return p.At(line, 0)
+	}
+	d := p.automata().anywhere
+	if d == nil {
+		return false, 0, false
+	}
+	return d.Match(line, 0)
+}
+
+// Columns returns the leftmost match on a line that has one. No match of the
+// pattern in the engine's form begins before offset from. ok is false when only a
+// search can tell.
+func (p *Program) Columns(line []byte, from int) (span Span, ok bool) {
+	if !p.begins {
+		from = 0
+	}
+	l := p.locators()
+	if l.end == nil || l.begin == nil {
+		return Span{}, false
+	}
+	if span.End, ok = l.end.End(line, from); !ok {
+		return Span{}, false
+	}
+	span.Start, ok = l.begin.Begin(line, span.End)
+	return span, ok
+}
+
+// looksBehind says whether re has an assertion about the text before a place.
+func looksBehind(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, looksBehind)
+}

@@ -1,0 +1,117 @@
+package match_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/match"
+)
+
+func TestCostOf(t *testing.T) {
+	t.Parallel()
+	const free, cheap, dear, weak = "free", "cheap", "dear", "weak"
+	for name, tt := range map[string]struct {
+		pattern   string
+		multiline bool
+		want, by  string
+	}{
+		"a word":                {`getRequestHeader\(`, false, cheap, "getRequestHeader("},
+		"part of a pattern":     {`fmt\.Print(ln|f)?\(`, false, cheap, "fmt.Print"},
+		"after a class":         {`\w+\.Println`, false, cheap, ".Println"},
+		"either case":           {`(?i)FROBnicate`, false, cheap, "frobnicate"},
+		"one case":              {`FROBnicate`, false, cheap, "FROBnicate"},
+		"across lines":          {`(?s)BEGIN_ROBOT.*END_ROBOT`, true, cheap, ""},
+		"the most common":       {`frobnicate|==`, false, dear, "=="},
+		"several":               {`if|in|of`, false, dear, ""},
+		"a class and a text":    {`frobnicate|[0-9]{4}`, false, dear, ""},
+		"two characters":        {`\bif\b`, false, dear, "if"},
+		"one before any":        {`(?s)x.*;`, true, dear, "x"},
+		"two classes":           {`\d+\s`, false, dear, ""},
+		"digits":                {`[0-9]{4}`, false, dear, ""},
+		"a long run":            {`[A-Za-z0-9+/]{40}`, false, dear, ""},
+		"a run of one":          {`={64}`, false, cheap, "========================================"},
+		"what can't be printed": {`\x01\x02\x03\x04`, false, cheap, ""},
+		"one character":         {`x`, false, weak, ""},
+		"a class":               {`[a-z]+`, false, weak, ""},
+		"of a file":             {`(?m)[a-z]+$`, true, weak, ""},
+		"blanks":                {`    `, false, weak, ""},
+		"nothing":               {`[^\x00-\x{10FFFF}]`, false, free, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := match.CostOf(tt.pattern, tt.multiline)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want == weak, c.Weak)
+			if name != "across lines" { // either word would do
+				assert.Equal(t, tt.by, c.By)
+			}
+			switch tt.want {
+			case free:
+				assert.Zero(t, c.Time())
+				assert.Zero(t, c.Ordinary())
+			case cheap:
+				assert.Positive(t, c.Time())
+				assert.Less(t, c.Time(), 10*time.Microsecond)
+				assert.Less(t, c.Ordinary(), 10.0)
+			case dear:
+				assert.Greater(t, c.Time(), 50*time.Microsecond)
+				assert.Greater(t, c.Ordinary(), 10.0)
+			case weak:
+				assert.Greater(t, c.Time(), time.Millisecond)
+				assert.Greater(t, c.Ordinary(), 100.0)
+			}
+		})
+	}
+	_, err := match.CostOf("(", false)
+	require.Error(t, err)
+}
+
+// An ordinary rule is one of the thousand.
+func TestOrdinaryCost(t *testing.T) {
+	t.Parallel()
+	rules := thousandRules()
+	sum := 0.0
+	for _, r := range rules {
+		c, err := match.CostOf(r.Pattern, r.Multiline)
+		require.NoError(t, err)
+		sum += c.Ordinary()
+	}
+	assert.InEpsilon(t, len(rules), sum, 0.4, "about")
+}
+
+// What a rule is said to cost is what the engine takes it for.
+func TestMatcherCost(t *testing.T) {
+	t.Parallel()
+	rules := append(defaultRules(), thousandRules()...)
+	rules = append(rules,
+		match.Rule{Pattern: `(?m)[a-z]+$`, Multiline: true}, match.Rule{Pattern: `frobnicate`, Multiline: true},
+		match.Rule{Pattern: `[a-z]+`}, match.Rule{Pattern: `[^\x00-\x{10FFFF}]`}, match.Rule{Pattern: `[0-9]{4}`},
+	)
+	m, err := match.Compile(rules)
+	require.NoError(t, err)
+	weak := 0
+	for i, r := range rules {
+		want, err := match.CostOf(r.Pattern, r.Multiline)
+		require.NoError(t, err)
+		if want.Weak {
+			weak++
+		}
+		want.By = ""
+		assert.Equal(t, want, m.Cost(i), r.Pattern)
+	}
+	assert.GreaterOrEqual(t, weak, 2)
+}
+
+func BenchmarkCostOf(b *testing.B) {
+	rules := thousandRules()
+	i := 0
+	for b.Loop() {
+		if _, err := match.CostOf(rules[i%len(rules)].Pattern, false); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}

@@ -1,0 +1,227 @@
+package extract
+
+import (
+	"regexp/syntax"
+	"slices"
+	"unicode"
+
+	"github.com/prwarden/prwarden/internal/match/byteset"
+)
+
+// surroundings collects the bytes that may stand at each of the next few places
+// of a text that consecutive parts match; reverse is from their end to the left.
+type surroundings struct {
+	x       *extractor
+	reverse bool
+	budget  int // of steps, for patterns with many ways
+}
+
+// ahead returns the bytes that the items from end on begin with, as far as a
+// match is sure to have as many.
+func (x *extractor) ahead(items []item, end int) Seq {
+	var parts []*syntax.Regexp
+	for i := end; i < len(items); {
+		g := items[i].group
+		switch {
+		case g == nil || i > g.star:
+			parts = append(parts, items[i].re)
+			i++
+			continue
+		case i == g.first:
+			parts = append(parts, g.re)
+		case i == g.star:
+			parts = append(parts, items[i].re)
+		default:
+			parts = append(parts, nil)
+		}
+		i = g.end
+	}
+	var rest *rest
+	for _, re := range slices.Backward(parts) {
+		rest = rest.push(re)
+	}
+	s := surroundings{x: x, budget: 400}
+	return s.collect(rest)
+}
+
+// back returns the bytes that the items before index from end with.
+func (x *extractor) back(items []item, from int) Seq {
+	var parts []*syntax.Regexp
+	for i := from - 1; i >= 0; {
+		g := items[i].group
+		switch {
+		case g == nil || from <= g.star:
+			parts = append(parts, items[i].re)
+			i--
+			continue
+		case i == g.end-1:
+			parts = append(parts, g.re)
+		default: // what is before the end of a repetition may be itself
+			parts = append(parts, nil)
+		}
+		i = g.first - 1
+	}
+	var rest *rest
+	for _, re := range slices.Backward(parts) {
+		rest = rest.push(re)
+	}
+	s := surroundings{x: x, reverse: true, budget: 400}
+	out := s.collect(rest)
+	slices.Reverse(out)
+	return out
+}
+
+// rest is what is yet to be matched: a part, and what follows it.
+type rest struct {
+	re   *syntax.Regexp
+	next *rest
+}
+
+func (r *rest) push(re *syntax.Regexp) *rest { return &rest{re: re, next: r} }
+
+// step is one byte out of a set and what is yet to be matched after it.
+type step struct {
+	set  byteset.Set
+	then *rest
+}
+
+func (s *surroundings) collect(start *rest) Seq {
+	var out Seq
+	front := []*rest{start}
+	for len(out) < maxContext {
+		var steps []step
+		for _, r := range front {
+			var ok bool
+			if steps, ok = s.expand(r, steps); !ok {
+				return out
+			}
+		}
+		var set byteset.Set
+		front = front[:0]
+		seen := map[*rest]bool{}
+		for _, st := range steps {
+			set = set.Union(st.set)
+			if !seen[st.then] {
+				seen[st.then] = true
+				front = append(front, st.then)
+			}
+		}
+		if set.Len() == 0 {
+			return out
+		}
+		out = append(out, set)
+	}
+	return out
+}
+
+// more stands for further bytes of characters beyond ASCII.
+var more = &syntax.Regexp{Op: syntax.OpNoMatch}
+
+// expand appends the ways in which a text may go on. ok is false when it may
+// end, or the ways are too many.
+func (s *surroundings) expand(r *rest, out []step) (steps []step, ok bool) {
+	if s.budget--; r == nil || r.re == nil || s.budget < 0 {
+		return out, false
+	}
+	switch re := r.re; {
+	case re == more:
+		return s.expand(r.next, append(out, step{beyond, r}))
+	case re.Op == syntax.OpLiteral:
+		i, rest := 0, re.Rune[1:]
+		if s.reverse {
+			i, rest = len(re.Rune)-1, re.Rune[:len(re.Rune)-1]
+		}
+		next := r.next
+		if len(rest) > 0 {
+			next = next.push(&syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: rest})
+		}
+		return s.class(rangesOf(re.Rune[i], re.Flags&syntax.FoldCase != 0), next, out), true
+	case re.Op == syntax.OpCharClass:
+		return s.class(re.Rune, r.next, out), true
+	case re.Op == syntax.OpAnyChar:
+		return s.class([]rune{0, unicode.MaxRune}, r.next, out), true
+	case re.Op == syntax.OpAnyCharNotNL:
+		return s.class([]rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}, r.next, out), true
+	default:
+		return s.operator(r, out)
+	}
+}
+
+// class appends the first byte of a class, or the last; of characters beyond
+// ASCII more may follow. Where the class has ſ or K, the text may have s or k:
+// that is how the engine looks at it.
+func (s *surroundings) class(ranges []rune, next *rest, out []step) []step {
+	ascii, wide, ok := s.x.split(ranges)
+	for i := 0; i < len(ranges); i += 2 {
+		if ranges[i] <= longS && longS <= ranges[i+1] {
+			ascii.Add('s')
+		}
+		if ranges[i] <= kelvin && kelvin <= ranges[i+1] {
+			ascii.Add('k')
+		}
+	}
+	if ascii.Len() > 0 {
+		out = append(out, step{ascii, next})
+	}
+	if len(wide) > 0 || !ok {
+		out = append(out, step{beyond, next.push(more)})
+	}
+	return out
+}
+
+func (s *surroundings) operator(r *rest, out []step) (steps []step, ok bool) {
+	re, next := r.re, r.next
+	switch re.Op {
+	case syntax.OpConcat:
+		for i := range re.Sub {
+			if !s.reverse {
+				i = len(re.Sub) - 1 - i
+			}
+			next = next.push(re.Sub[i])
+		}
+		return s.expand(next, out)
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if out, ok = s.expand(next.push(sub), out); !ok {
+				return out, false
+			}
+		}
+		return out, true
+	case syntax.OpQuest:
+		if out, ok = s.expand(next.push(re.Sub[0]), out); !ok {
+			return out, false
+		}
+		return s.expand(next, out)
+	case syntax.OpStar:
+		if out, ok = s.expand(r.push(re.Sub[0]), out); !ok {
+			return out, false
+		}
+		return s.expand(next, out)
+	case syntax.OpPlus:
+		again := next.push(&syntax.Regexp{Op: syntax.OpStar, Sub: re.Sub})
+		return s.expand(again.push(re.Sub[0]), out)
+	case syntax.OpRepeat:
+		return s.repeat(re, next, out)
+	}
+	return s.expand(next, out) // an assertion, or nothing
+}
+
+func (s *surroundings) repeat(re *syntax.Regexp, next *rest, out []step) (steps []step, ok bool) {
+	fewer := *re
+	fewer.Min = max(re.Min-1, 0)
+	again := next
+	switch {
+	case re.Max > 1:
+		fewer.Max--
+		again = next.push(&fewer)
+	case re.Max < 0:
+		again = next.push(&fewer)
+	}
+	if re.Max == 0 {
+		return s.expand(next, out)
+	}
+	if out, ok = s.expand(again.push(re.Sub[0]), out); ok && re.Min == 0 {
+		return s.expand(next, out)
+	}
+	return out, ok
+}

@@ -1,0 +1,234 @@
+package filter
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/match/byteset"
+)
+
+// Table finds the places of windows by a hash. All of it but marks is only
+// looked at where a slot is marked; slots that are not take next to no memory.
+type Table struct {
+	pairs  bool
+	firsts []byte // with which pairs begin, when they are few
+
+	mask   uint32   // of a hash, to a slot
+	marks  []uint8  // by slot: 0, or a bit for each hash of the byte behind
+	used   []used   // by 64 slots: which are marked
+	first  []uint32 // by marked slot: its first probe; one more at the end
+	probes []probe
+}
+
+// used says which of 64 slots are marked, and how many are in all slots before.
+type used struct {
+	bits   uint64
+	before uint32
+}
+
+// probe is eight bytes that stand near a window, and who is to be asked where
+// they do.
+type probe struct {
+	want, mask uint64
+	id         uint32
+	from       int32 // where the eight bytes are, from the window
+}
+
+const (
+	mul       = 0x9E3779B1 // 2^32 divided by the golden ratio: spreads neighbours
+	hashShift = 32 - maxBits
+	foldMask  = 0x2020202020202020
+	minBits   = 12
+	maxBits   = 19
+)
+
+// newTable makes a table of grams or pairs.
+func newTable(needles []Needle, pairs bool) *Table {
+	var es entries
+	if !pairs {
+		for _, n := range needles {
+			es.add(n, 4)
+		}
+		// Up to 2^19 slots: 512 KiB, which stay in the second-level cache.
+		return es.table(min(max(bits.Len(uint(len(es)))+7, minBits), maxBits), gramSlot)
+	}
+	for _, n := range needles {
+		es.add(n, 2)
+	}
+	t := es.table(16, pairSlot)
+	t.pairs, t.firsts = true, firstBytes(needles)
+	return t
+}
+
+func gramSlot(v uint32) uint32 { return v * mul >> hashShift }
+
+func pairSlot(v uint32) uint32 { return v & 0xFFFF }
+
+// maxFirst is up to how many bytes are looked for one by one.
+const maxFirst = 3
+
+// IsRare says whether bytes are few and not those that text consists of, so
+// that pairs that begin with them are best looked for by them.
+func IsRare(set byteset.Set) bool {
+	frequent := false
+	set.Each(func(b byte) {
+		frequent = frequent || b <= ' ' || b == '_' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
+	})
+	return !frequent && set.Len() <= maxFirst
+}
+
+// firstBytes returns the bytes that pairs begin with when they are rare, else
+// nil.
+func firstBytes(pairs []Needle) (first []byte) {
+	var set byteset.Set
+	for _, n := range pairs {
+		set = set.Union(n.Sets[0])
+	}
+	if IsRare(set) {
+		set.Each(func(b byte) { first = append(first, b) })
+	}
+	return first
+}
+
+// entry is one value of a window, folded.
+type entry struct {
+	value uint32
+	slot  uint32
+	marks uint8
+	probe probe
+}
+
+type entries []entry
+
+// add appends all values that the window of n may have.
+func (es *entries) add(n Needle, size int) {
+	e := entry{marks: 0xFF, probe: newProbe(n)}
+	if len(n.Sets) > size {
+		e.marks = 0
+		n.Sets[size].Each(func(b byte) { e.marks |= markOf(b) })
+	}
+	values := make([]uint32, 1, 16)
+	for i := range size {
+		folded := allFolded
+		if i < len(n.Sets) {
+			folded = byteset.Set{}
+			n.Sets[i].Each(func(b byte) { folded.Add(b | 0x20) })
+		}
+		next := values
+		if folded.Len() > 1 {
+			next = make([]uint32, 0, len(values)*folded.Len())
+		}
+		folded.Each(func(b byte) {
+			for k, v := range values {
+				if v |= uint32(b) << (8 * i); folded.Len() > 1 {
+					next = append(next, v)
+				} else {
+					next[k] = v
+				}
+			}
+		})
+		values = next
+	}
+	for _, v := range values {
+		e.value = v
+		*es = append(*es, e)
+	}
+}
+
+// allFolded is all bytes, folded.
+var allFolded = byteset.Range(0x20, 0x3F).Union(byteset.Range(0x60, 0x7F)).Union(byteset.Range(0xA0, 0xBF)).Union(byteset.Range(0xE0, 0xFF))
+
+// markOf is the bit of a byte behind a window, the same for both cases of a
+// letter.
+func markOf(b byte) uint8 { return markBits[b] }
+
+var markBits = func() (marks [256]uint8) {
+	for b := range marks {
+		marks[b] = 1 << ((b^b>>3)&3 | b>>2&4)
+	}
+	return marks
+}()
+
+// newProbe picks the eight bytes around a window that say most: those of which
+// most bits are the same in all bytes of their sets.
+func newProbe(n Needle) probe {
+	first, most := 0, -1
+	for i := 0; i == 0 || i+8 <= len(n.Around); i++ {
+		sum := 0
+		for _, set := range n.Around[i:min(i+8, len(n.Around))] {
+			sum += 8 - bits.Len(uint(set.Len()-1))
+		}
+		if sum > most {
+			first, most = i, sum
+		}
+	}
+	p := probe{id: n.ID, from: int32(first - n.At)}
+	for i, set := range n.Around[first:min(first+8, len(n.Around))] {
+		and, or := byte(0xFF), byte(0)
+		set.Each(func(b byte) { and, or = and&b, or|b })
+		mask := ^(and ^ or)
+		p.want |= uint64(and&mask) << (8 * i)
+		p.mask |= uint64(mask) << (8 * i)
+	}
+	return p
+}
+
+// table puts the entries into a table of 1<<size slots.
+func (es entries) table(size int, slot func(v uint32) uint32) *Table {
+	t := &Table{
+		mask:   1<<size - 1,
+		marks:  make([]uint8, 1<<size),
+		used:   make([]used, 1<<size/64),
+		probes: make([]probe, 0, len(es)),
+	}
+	for i := range es {
+		es[i].slot = slot(es[i].value) & t.mask
+		t.marks[es[i].slot] |= es[i].marks
+		t.used[es[i].slot/64].bits |= 1 << (es[i].slot % 64)
+	}
+	marked := uint32(0)
+	for i := range t.used {
+		t.used[i].before = marked
+		marked += uint32(bits.OnesCount64(t.used[i].bits))
+	}
+	slices.SortFunc(es, func(a, b entry) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.probe.id, b.probe.id)) })
+	for i, e := range es {
+		if i == 0 || e.slot != es[i-1].slot {
+			t.first = append(t.first, uint32(len(t.probes)))
+		} else if e.probe == es[i-1].probe {
+			continue // two values of a window
+		}
+		t.probes = append(t.probes, e.probe)
+	}
+	t.first = append(t.first, uint32(len(t.probes)))
+	return t
+}
+
+// ask appends who is to be asked about a place, by its slot, which is marked.
+func (t *Table) ask(text []byte, at int, slot uint32, places []Place) []Place {
+	u := &t.used[slot/64]
+	k := u.before + uint32(bits.OnesCount64(u.bits&(1<<(slot%64)-1)))
+	probes := t.probes[t.first[k]:t.first[k+1]]
+	for i := range probes {
+		p := &probes[i]
+		if eight(text, at+int(p.from))&p.mask == p.want {
+			places = append(places, Place{At: uint32(at), ID: p.id})
+		}
+	}
+	return places
+}
+
+// eight is the eight bytes at i, 0 for those that the text does not have.
+func eight(text []byte, i int) uint64 {
+	if i >= 0 && i+8 <= len(text) {
+		return load64(text, i)
+	}
+	var x uint64
+	for k := range 8 {
+		if at := i + k; at >= 0 && at < len(text) {
+			x |= uint64(text[at]) << (8 * k)
+		}
+	}
+	return x
+}

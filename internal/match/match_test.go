@@ -1,0 +1,331 @@
+package match_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/dev/quickest"
+	"github.com/prwarden/prwarden/internal/match"
+)
+
+const forever = time.Hour
+
+// all is every line of a file.
+var all = []match.LineRange{{First: 1, Last: 1 << 30}}
+
+func run(t testing.TB, rules []match.Rule, path, content string, added []match.LineRange) match.Result {
+	t.Helper()
+	m, err := match.Compile(rules)
+	require.NoError(t, err)
+	got, err := m.NewSession(forever, nil).File(path).Match(t.Context(), match.SplitLines([]byte(content)), added, 1<<20)
+	require.NoError(t, err)
+	return got
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	hit := func(rule, line, column, endLine, endColumn int) match.Hit {
+		return match.Hit{Rule: rule, Line: line, Column: column, EndLine: endLine, EndColumn: endColumn}
+	}
+	line := func(patterns ...string) []match.Rule {
+		var rules []match.Rule
+		for _, p := range patterns {
+			rules = append(rules, match.Rule{Pattern: p})
+		}
+		return rules
+	}
+	multi := func(p string) []match.Rule { return []match.Rule{{Pattern: p, Multiline: true}} }
+	tests := map[string]struct {
+		rules   []match.Rule
+		path    string
+		content string
+		added   []match.LineRange
+		want    []match.Hit
+	}{
+		"first match on the line":        {line(`eval\(`), "", "eval(eval(\n", all, []match.Hit{hit(0, 1, 1, 1, 6)}},
+		"by line, then by rule":          {line(`bbb`, `aaa`), "", "aaa bbb\nbbb\n", all, []match.Hit{hit(0, 1, 5, 1, 8), hit(1, 1, 1, 1, 4), hit(0, 2, 1, 2, 4)}},
+		"added lines only":               {line(`xyz`), "", "xyz\nxyz\nxyz\nxyz", []match.LineRange{{2, 2}, {4, 9}}, []match.Hit{hit(0, 2, 1, 2, 4), hit(0, 4, 1, 4, 4)}},
+		"no added lines":                 {line(`xyz`), "", "xyz", nil, nil},
+		"empty file":                     {line(`xyz`), "", "", all, nil},
+		"anchors are the line's":         {line(`^abc$`, `\Aabc\z`), "", "x\nabc\nabcd", all, []match.Hit{hit(0, 2, 1, 2, 4), hit(1, 2, 1, 2, 4)}},
+		"CRLF is removed":                {line(`abc$`, `\r`), "", "abc\r\n", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
+		"one CR is removed":              {line(`abc\r$`), "", "abc\r\r\n", all, []match.Hit{hit(0, 1, 1, 1, 5)}},
+		"CR at the end of file stays":    {line(`abc\r$`), "", "abc\r", all, []match.Hit{hit(0, 1, 1, 1, 5)}},
+		"an empty line with CR":          {line(`x?\r`), "", "\r\n", all, nil},
+		"no newline at the end":          {line(`^abc$`), "", "abc", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
+		"invalid UTF-8 before":           {line(`secret`), "", "\xff\xfesecret", all, []match.Hit{hit(0, 1, 3, 1, 9)}},
+		"invalid UTF-8 within":           {line(`sec.et`), "", "sec\xffet", all, []match.Hit{hit(0, 1, 1, 1, 7)}},
+		"U+FFFD matches an invalid byte": {line(`abc\x{FFFD}def`), "", "abc\x80def", all, []match.Hit{hit(0, 1, 1, 1, 8)}},
+		"NUL":                            {line(`a.b`), "", "a\x00b", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
+		"case folding":                   {line(`(?i)secret_key`), "", "SECRET_KEY ſecret_\u212aey", all, []match.Hit{hit(0, 1, 1, 1, 11)}},
+		"case folding beyond ASCII":      {line(`(?i)secret_key`), "", "ſecret_\u212aey", all, []match.Hit{hit(0, 1, 1, 1, 14)}},
+		"case matters":                   {line(`Secret`), "", "secret\nSecret", all, []match.Hit{hit(0, 2, 1, 2, 7)}},
+		"columns are bytes":              {line(`xyz`), "", "éxyz", all, []match.Hit{hit(0, 1, 3, 1, 6)}},
+		"include":                        {[]match.Rule{{Pattern: `xyz`, Include: []string{"**/*.go"}}}, "a/b.go", "xyz", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
+		"not included":                   {[]match.Rule{{Pattern: `xyz`, Include: []string{"**/*.go"}}}, "a/b.py", "xyz", all, nil},
+		"excluded":                       {[]match.Rule{{Pattern: `xyz`, Include: []string{"**"}, Exclude: []string{"a/**"}}}, "a/b.py", "xyz", all, nil},
+		"a path too long for globs":      {[]match.Rule{{Pattern: `xyz`, Exclude: []string{"**"}}}, strings.Repeat("a", 4097), "xyz", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
+
+		"multiline":                         {multi(`(?s)BEGIN.*?END`), "", "BEGIN\nEND\n", all, []match.Hit{hit(0, 1, 1, 2, 4)}},
+		"multiline touches":                 {multi(`(?s)BEGIN.*?END`), "", "BEGIN\nx\nEND\n", []match.LineRange{{2, 2}}, []match.Hit{hit(0, 1, 1, 3, 4)}},
+		"multiline does not touch":          {multi(`(?s)BEGIN.*?END`), "", "BEGIN\nx\nEND\ny\n", []match.LineRange{{4, 4}}, nil},
+		"multiline includes the newline":    {multi(`END\n`), "", "END\ny\n", all, []match.Hit{hit(0, 1, 1, 1, 5)}},
+		"multiline keeps CR":                {multi(`a\r\nb`), "", "a\r\nb", all, []match.Hit{hit(0, 1, 1, 2, 2)}},
+		"multiline anchors":                 {multi(`(?m)^b$`), "", "ab\nb\nb", all, []match.Hit{hit(0, 2, 1, 2, 2), hit(0, 3, 1, 3, 2)}},
+		"multiline begin of text":           {multi(`\Aab`), "", "abab\nab", all, []match.Hit{hit(0, 1, 1, 1, 3)}},
+		"multiline word boundary":           {multi(`\bab\b|.`), "", "xab ab", all, []match.Hit{hit(0, 1, 1, 1, 2)}},
+		"multiline, once for a line":        {multi(`a.`), "", "abac\nad", all, []match.Hit{hit(0, 1, 1, 1, 3), hit(0, 2, 1, 2, 3)}},
+		"multiline, the touching one":       {multi(`(?s)a.b`), "", "a-b a\nb", []match.LineRange{{2, 2}}, []match.Hit{hit(0, 1, 5, 2, 2)}},
+		"multiline does not overlap":        {multi(`(?s)a.a`), "", "a\na\na", []match.LineRange{{3, 3}}, nil},
+		"multiline after an invalid byte":   {multi(`(?s)\bx.`), "", "\xffx\xffx\n", all, []match.Hit{hit(0, 1, 2, 1, 4)}},
+		"multiline and line rules together": {[]match.Rule{{Pattern: "(?s)a.b", Multiline: true}, {Pattern: "aaa"}, {Pattern: "b"}}, "", "aaa\nb", all, []match.Hit{hit(0, 1, 3, 2, 2), hit(1, 1, 1, 1, 4), hit(2, 2, 1, 2, 2)}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := run(t, tt.rules, tt.path, tt.content, tt.added)
+			assert.Equal(t, tt.want, got.Hits)
+			assert.Empty(t, got.LongLines)
+			assert.Empty(t, got.Stopped)
+			assert.Equal(t, tt.want, match.Reference(tt.rules, tt.path, []byte(tt.content), tt.added), "the reference")
+		})
+	}
+}
+
+func TestLongLines(t *testing.T) {
+	t.Parallel()
+	rules := []match.Rule{{Pattern: "xyz"}, {Pattern: "xyz", Multiline: true}}
+	fits := "xyz" + strings.Repeat("-", match.MaxLine-3)
+	content := fits + "\n" + fits + "\r\n" + fits + "-\n" + fits + "-\nxyz\n"
+	got := run(t, rules, "", content, []match.LineRange{{1, 3}, {5, 5}})
+	assert.Equal(t, []int{3}, got.LongLines, "only added lines are listed")
+	var lines []int
+	for _, h := range got.Hits {
+		lines = append(lines, h.Line)
+	}
+	assert.Equal(t, []int{1, 1, 2, 2, 5, 5}, lines)
+}
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	rules := []match.Rule{{Pattern: "abc"}, {Pattern: "x", Multiline: true}, {Pattern: "b"}}
+	content := strings.Repeat("abc x\n", 1000)
+	want := match.Reference(rules, "", []byte(content), all)
+	m, err := match.Compile(rules)
+	require.NoError(t, err)
+	for _, limit := range []int{0, 1, 2, 100, 2999, 3000, 5000} {
+		got, err := m.NewSession(forever, nil).File("").Match(t.Context(), match.SplitLines([]byte(content)), all, limit)
+		require.NoError(t, err)
+		assert.Equal(t, map[int]int{0: 1000, 1: 1000, 2: 1000}, got.Counts)
+		require.Len(t, got.Hits, min(limit, 3000))
+		assert.Equal(t, want[:len(got.Hits)], append([]match.Hit{}, got.Hits...))
+	}
+}
+
+// What the index finds is matched in portions when it is much.
+func TestManyCandidates(t *testing.T) {
+	t.Parallel()
+	var rules []match.Rule
+	for i := range 80 {
+		rules = append(rules, match.Rule{Pattern: fmt.Sprintf(`abc.{%d}$`, i%3)})
+	}
+	content := strings.Repeat("abc\nabc-\nabcabc\n", 1000)
+	got := run(t, rules, "", content, all)
+	assert.Equal(t, match.Reference(rules, "", []byte(content), all), got.Hits)
+}
+
+func TestRulesThatAreOff(t *testing.T) {
+	t.Parallel()
+	m, err := match.Compile([]match.Rule{{Pattern: "aaa"}, {Pattern: "a"}, {Pattern: "a", Multiline: true}})
+	require.NoError(t, err)
+	got, err := m.NewSession(forever, []bool{true, false, true}).File("x").Match(t.Context(), match.SplitLines([]byte("aaa")), all, 9)
+	require.NoError(t, err)
+	require.Len(t, got.Hits, 1)
+	assert.Equal(t, 1, got.Hits[0].Rule)
+}
+
+// slow is a pattern and a text on which regexp takes quadratic time, after a
+// first match that it finds at once.
+func slow() (match.Rule, string) {
+	return match.Rule{Pattern: `first|(?s)a.*z|a`, Multiline: true}, "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 2000)
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	rule, text := slow()
+	m, err := match.Compile([]match.Rule{rule, {Pattern: "needle"}})
+	require.NoError(t, err)
+	s := m.NewSession(100*time.Millisecond, nil)
+	lines := match.SplitLines([]byte("needle\n" + text))
+
+	start := time.Now()
+	got, err := s.File("first").Match(t.Context(), lines, all, 1<<20)
+	require.NoError(t, err)
+	assert.Equal(t, []int{0}, got.Stopped)
+	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
+	assert.Contains(t, got.Hits, match.Hit{Rule: 1, Line: 1, Column: 1, EndLine: 1, EndColumn: 7}, "the others go on")
+	assert.Contains(t, got.Hits, match.Hit{Rule: 0, Line: 2, Column: 1, EndLine: 2, EndColumn: 6}, "what was found stays: %v", got.Hits)
+
+	got, err = s.File("second").Match(t.Context(), lines, all, 1<<20)
+	require.NoError(t, err)
+	assert.Empty(t, got.Stopped, "a rule is stopped once")
+	assert.Len(t, got.Hits, 1)
+
+	spans, err := s.Spans(t.Context(), []byte("aaa"), []int{0, 1})
+	require.NoError(t, err)
+	assert.Equal(t, []int{0}, spans.Unknown)
+	assert.Empty(t, spans.Stopped)
+}
+
+// A large program on a large text is one search that regexp can't be stopped
+// in, but for the reader.
+func TestBudgetWithinOneSearch(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]match.Rule{
+		"multiline":        {Pattern: `(?s)(?:x.{0,30}){30}END`, Multiline: true},
+		"multiline onward": {Pattern: `x{20}\b|(?s)(?:x.{0,30}){30}END`, Multiline: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, match.CheckPattern(rule.Pattern))
+			m, err := match.Compile([]match.Rule{rule})
+			require.NoError(t, err)
+			text := strings.Repeat("x", 20) + "\n" + strings.Repeat("x y", 1<<18) + "END"
+			const limit = 3 * time.Second // it would take half a minute and more
+			assert.Less(t, quickest.Of(limit, func() {
+				got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9)
+				require.NoError(t, err)
+				assert.Equal(t, []int{0}, got.Stopped)
+			}), limit)
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	rule, text := slow()
+	m, err := match.Compile([]match.Rule{rule})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	got, err := m.NewSession(forever, nil).File("").Match(ctx, match.SplitLines([]byte(text)), all, 9)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Empty(t, got.Stopped, "the scan is over, not the rule's time")
+	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
+}
+
+func TestSpansAndCandidates(t *testing.T) {
+	t.Parallel()
+	m, err := match.Compile([]match.Rule{
+		{Pattern: `key-\d+`}, {Pattern: `other`}, {Pattern: `\d`}, {Pattern: `(?s)key.`, Multiline: true},
+		{Pattern: `key`, Include: []string{"nowhere"}},
+	})
+	require.NoError(t, err)
+	s := m.NewSession(forever, nil)
+	f := s.File("a")
+	text := []byte("key-12 KEY-3 key-4")
+	assert.Equal(t, []int{0, 2}, f.Candidates(text, false))
+	assert.Equal(t, []int{3}, f.Candidates(text, true))
+	spans, err := s.Spans(t.Context(), text, []int{0})
+	require.NoError(t, err)
+	assert.Empty(t, spans.Unknown)
+	assert.Equal(t, []match.Span{{Start: 0, End: 6}, {Start: 13, End: 18}}, spans.Spans)
+}
+
+func TestCompileFails(t *testing.T) {
+	t.Parallel()
+	_, err := match.Compile([]match.Rule{{Pattern: "a"}, {Pattern: "("}})
+	require.ErrorContains(t, err, "rule 1")
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"":                nil,
+		"a":               {"a"},
+		"a\n":             {"a"},
+		"\n":              {""},
+		"\r\n\n":          {"", ""},
+		"a\r\nb\rc\r\r\n": {"a", "b\rc\r"},
+		"\r":              {"\r"},
+	} {
+		lines := match.SplitLines([]byte(text))
+		var got []string
+		for n := 1; n <= lines.Count(); n++ {
+			got = append(got, string(lines.Line(n)))
+		}
+		assert.Equal(t, want, got, "%q", text)
+	}
+	assert.Zero(t, match.Lines{}.Count())
+}
+
+// patterns that use every way of finding a rule.
+var fuzzPatterns = []string{
+	`(?i)k[ae]y.?s`, `abc|abd|xyz`, `a.b`, `^\s*x`, `x$`, `\bab\b`, `[ab]{3}c?`, `(?:ab)+c{2,3}`, `\x{FFFD}z`,
+	`(?i)ſtraße`, `ab(?:cd)?ef`, `[^a]b`, `(?i:KEY)=\S+`, `\Aab`, `ab\z`,
+}
+
+// FuzzReference finds texts, patterns and ranges on which the engine and the
+// reference differ. bits chooses which patterns are multiline.
+func FuzzReference(f *testing.F) {
+	f.Add("ab\nkeys\r\nxyz\xff", `(?s)a.*?b`, uint32(0xF0F), 1, 2)
+	f.Add("\ufeffabc\r\r\n\nabab", `(?m)^ab$`, uint32(0), 2, 9)
+	f.Add("KEY=\u212aey\n\x80z\n", `(?i)k.y`, ^uint32(0), 0, 3)
+	f.Add("aaaa\naaaa\naaa", `(?s)a.a|\ba`, ^uint32(0), 2, 2)
+	f.Fuzz(func(t *testing.T, content, pattern string, bits uint32, first, last int) {
+		var rules []match.Rule
+		for _, p := range append([]string{pattern}, fuzzPatterns...) {
+			if match.CheckPattern(p) == nil {
+				rules = append(rules, match.Rule{Pattern: p, Multiline: bits&1 == 1})
+			}
+			bits >>= 1
+		}
+		if len(content) > 1<<12 {
+			return
+		}
+		added := []match.LineRange{{first, last}}
+		got := run(t, rules, "f", content, added)
+		require.Equal(t, match.Reference(rules, "f", []byte(content), added), got.Hits)
+	})
+}
+
+// TestRandomRules compares the engine with the reference on patterns made of
+// pieces and texts made of the same pieces, so that they often match.
+func TestRandomRules(t *testing.T) {
+	t.Parallel()
+	pieces := []string{"a", "B", "ab", "key", "KEY", "_", "x", "é", " ", "=", "s", "\u212a", "password", "\xff"}
+	operators := []string{"", "", "", "", "?", "+", "{2}", "{1,3}", "*", "|", "."}
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		var rules []match.Rule
+		for range 8 {
+			var b strings.Builder
+			b.WriteString([]string{"", "", "(?i)", "(?s)", "(?m)^", `\b`}[rnd.IntN(6)])
+			for range 1 + rnd.IntN(4) {
+				fmt.Fprintf(&b, "(?:%s)%s", pieces[rnd.IntN(len(pieces)-1)], operators[rnd.IntN(len(operators))])
+			}
+			if match.CheckPattern(b.String()) == nil {
+				rules = append(rules, match.Rule{Pattern: b.String(), Multiline: rnd.IntN(3) == 0})
+			}
+		}
+		var text strings.Builder
+		for range rnd.IntN(200) {
+			text.WriteString(pieces[rnd.IntN(len(pieces))])
+			if rnd.IntN(6) == 0 {
+				text.WriteString([]string{"\n", "\r\n", "\r", "\n\n"}[rnd.IntN(4)])
+			}
+		}
+		first := rnd.IntN(20)
+		added := []match.LineRange{{first, first + rnd.IntN(10)}, {first + 12, first + 30}}
+		got := run(t, rules, "f", text.String(), added)
+		require.Equal(t, match.Reference(rules, "f", []byte(text.String()), added), got.Hits, "seed %d: %+v", seed, rules)
+	}
+}

@@ -1,0 +1,217 @@
+package ngram
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/match/byteset"
+)
+
+func TestCommonerWindowsHaveHigherRates(t *testing.T) {
+	t.Parallel()
+	for _, pair := range []struct{ common, rare string }{
+		{"e", "z"}, {"e", "~"}, {"a", "\x00"}, {"th", "qx"}, {"\t\t", "~~"},
+		{"the", "zqj"}, {"tion", "gtm_"}, {"    ", "tion"}, {"func", "fnuc"}, {"this", "tsih"},
+		{"self.", "sxlf."}, {"return ", "retrun "}, {"function", "fqnctyon"}, {"http://", "hptt://"},
+	} {
+		assert.Greater(t, RateOf([]byte(pair.common)), 4*RateOf([]byte(pair.rare)), "%q, %q", pair.common, pair.rare)
+	}
+}
+
+// Rates are per MiB of code: windows of one byte together are at all its places
+// but line feeds, and no window is at more.
+func TestRatesAddUpToAllPlaces(t *testing.T) {
+	t.Parallel()
+	all := Rate(setsOf(`\.`))
+	assert.InDelta(t, 1<<20, all, 0.1*(1<<20))
+	sum := 0.0
+	for b := range 256 {
+		if fold(byte(b)) == byte(b) {
+			sum += RateOf([]byte{byte(b)})
+		}
+	}
+	assert.InEpsilon(t, sum, all, 1e-3)
+	for n := 2; n <= MaxWindow; n++ {
+		longer := Rate(setsOf(strings.Repeat(`\.`, n)))
+		assert.Less(t, longer, all)
+		all = longer
+	}
+}
+
+func TestWhatIsInNoWindowHasNoRate(t *testing.T) {
+	t.Parallel()
+	assert.Zero(t, RateOf([]byte("\n")))
+	assert.Zero(t, Rate([]byteset.Set{{}, byteset.Of('a'), byteset.Of('b', 'c')}))
+	assert.Equal(t, RateOf([]byte("ab")), Rate([]byteset.Set{byteset.Of('a'), byteset.Of('b', '\n')}))
+}
+
+func TestCaseMakesNoDifference(t *testing.T) {
+	t.Parallel()
+	want := RateOf([]byte("query"))
+	assert.Equal(t, want, RateOf([]byte("QuErY")))
+	var lower, upper, both []byteset.Set
+	for _, b := range []byte("query") {
+		set := byteset.Of(b)
+		lower, both = append(lower, set), append(both, set.Unfold())
+		upper = append(upper, byteset.Of(b-'a'+'A'))
+	}
+	assert.Equal(t, want, Rate(lower))
+	assert.Equal(t, want, Rate(upper))
+	assert.Equal(t, want, Rate(both))
+	assert.Equal(t, Rate([]byteset.Set{byteset.Range('a', 'z')}), Rate([]byteset.Set{byteset.Range('A', 'Z')}))
+}
+
+func TestWindowsHaveBounds(t *testing.T) {
+	t.Parallel()
+	assert.Panics(t, func() { RateOf(nil) })
+	assert.Panics(t, func() { RateOf([]byte("123456789")) })
+	assert.Panics(t, func() { Rate(nil) })
+	assert.Panics(t, func() { Rate(make([]byteset.Set, MaxWindow+1)) })
+}
+
+// digits are ten bytes of one symbol: each has its own part of its places.
+func TestBytesOfASymbolShareItsRate(t *testing.T) {
+	t.Parallel()
+	sum := 0.0
+	for b := byte('0'); b <= '9'; b++ {
+		sum += RateOf([]byte{'v', b})
+	}
+	assert.InEpsilon(t, sum, Rate(setsOf(`v\d`)), 1e-4)
+	assert.Greater(t, RateOf([]byte("0")), RateOf([]byte("7")))
+}
+
+// randomSets is a window of random sets; many of few bytes, some of many.
+func randomSets(r *rand.Rand, sizes ...int) []byteset.Set {
+	window := make([]byteset.Set, len(sizes))
+	for i, size := range sizes {
+		for window[i].Len() < size {
+			window[i].Add(byte(' ' + r.IntN('A'-' ') + r.IntN(2)*('a'-'A')))
+		}
+	}
+	return window
+}
+
+// texts calls f with each text that a window stands for.
+func texts(window []byteset.Set, f func([]byte)) {
+	text := make([]byte, len(window))
+	var at func(int)
+	at = func(i int) {
+		if i == len(window) {
+			f(text)
+			return
+		}
+		window[i].Each(func(b byte) {
+			text[i] = b
+			at(i + 1)
+		})
+	}
+	at(0)
+}
+
+func TestSmallSetsAreTheSumOfTheirTexts(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		sizes := make([]int, 1+r.IntN(MaxWindow))
+		product := 1
+		for i := range sizes {
+			sizes[i] = 1
+			if size := 1 + r.IntN(4); product*size <= maxTexts {
+				sizes[i] = size
+				product *= size
+			}
+		}
+		window := randomSets(r, sizes...)
+		sum := 0.0
+		texts(window, func(text []byte) { sum += RateOf(text) })
+		assert.InDelta(t, sum, Rate(window), 1e-4*sum, "seed %d", seed)
+	}
+}
+
+// The dynamic program, where it forgets nothing, is the sum over all texts of
+// the chain without corrections.
+func TestWalkIsTheSumOfTheChain(t *testing.T) {
+	t.Parallel()
+	plain := *committed()
+	plain.first, plain.fix = [pairs + 1]uint16{}, nil
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		sizes := make([]int, 3+r.IntN(2))
+		for i := range sizes {
+			sizes[i] = 5 + r.IntN(6)
+		}
+		window := randomSets(r, sizes...)
+		sum := 0.0
+		texts(window, func(text []byte) { sum += plain.rateOfBytes(text) })
+		assert.InEpsilon(t, sum, plain.rateOfSets(window), 1e-3, "seed %d", seed)
+	}
+}
+
+// With large sets the dynamic program forgets all but the last byte. The rate
+// stays near that of the full sum.
+func TestLargeSetsAreNearTheFullSum(t *testing.T) {
+	t.Parallel()
+	tb := committed()
+	for _, text := range []string{`\w\w\w`, `\w\w\w\w`, `\h\w\w\h`, `\.\.\.`, `_\w\w\w_`, `\w\w\w\w\w\w\w\w`} {
+		window := setsOf(text)
+		for i := range window {
+			window[i] = window[i].Fold()
+		}
+		assert.InDelta(t, 1, tb.rateOfSets(window)/fullSum(tb, window), 0.5, text)
+	}
+}
+
+// fullSum is the sum of the chain over all texts that two sets or more stand
+// for: state has the rates of those so far by their last two bytes.
+func fullSum(t *table, window []byteset.Set) float64 {
+	state := new([256][256]float64)
+	texts(window[:2], func(text []byte) { state[text[0]][text[1]] = t.rateOfBytes(text) })
+	for _, set := range window[2:] {
+		next := new([256][256]float64)
+		for a := range state {
+			for b, rate := range state[a] {
+				if rate == 0 {
+					continue
+				}
+				ab := int(t.symbol[a])*symbols + int(t.symbol[b])
+				set.Each(func(c byte) {
+					part, _, _ := t.follow(none, ab, int(t.symbol[c]))
+					next[b][c] += rate * float64(part) * float64(t.share[c])
+				})
+			}
+		}
+		state = next
+	}
+	sum := 0.0
+	for a := range state {
+		for _, rate := range state[a] {
+			sum += rate
+		}
+	}
+	return sum
+}
+
+func TestRateAllocatesNothing(t *testing.T) {
+	for _, text := range []string{"quer", `q\hr`, `\h\h\h\h\h`, `\w\w\w\w`} {
+		window := setsOf(text)
+		assert.Zero(t, testing.AllocsPerRun(10, func() { Rate(window) }), text)
+	}
+}
+
+func TestEveryByteHasASymbol(t *testing.T) {
+	t.Parallel()
+	used := map[uint8]bool{}
+	for b := range 256 {
+		s := symbolOf(byte(b))
+		require.Less(t, int(s), symbols)
+		used[s] = true
+		assert.Equal(t, symbolOf(fold(byte(b))), s)
+	}
+	assert.Len(t, used, symbols)
+	assert.Equal(t, bytes.ToLower([]byte("AZ")), []byte{fold('A'), fold('Z')})
+}

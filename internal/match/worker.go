@@ -1,0 +1,361 @@
+package match
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/prwarden/prwarden/internal/match/confirm"
+	"github.com/prwarden/prwarden/internal/match/filter"
+)
+
+const (
+	// batch is how many bytes are filtered, at most, before the context is
+	// looked at.
+	batch = 64 << 10
+	// maxAgain is how many bytes a rule may look at that tries before had looked
+	// at already, until the whole line is tried instead: many places on a line
+	// must not make it quadratic.
+	maxAgain = 4096
+	// stepTime is what a byte that an automaton looks at counts as, in ns, and
+	// tryTime what each try adds: measured, rounded up.
+	stepTime = 3
+	tryTime  = 20
+	// stepsOfTry is how many bytes a try counts as beside those that it looks at.
+	stepsOfTry = 8
+	// settleSteps is how many steps a rule makes before they are charged.
+	settleSteps = 1 << 20
+	// checkSteps is how many steps all rules make before the context is looked
+	// at: at most 10 ms.
+	checkSteps = 2 << 20
+)
+
+// worker is what matching one file needs beside the file. Workers are reused,
+// so that nothing is allocated for a line.
+type worker struct {
+	matcher *Matcher
+	rules   []ruleState
+	places  []filter.Place
+	touched []uint32 // rules whose state is not zero
+	blocks  []block
+	bounds  []bounds // lines of a batch, for the weak rules
+	maybe   []uint32 // see candidates
+
+	ctx     context.Context
+	file    *File
+	lines   Lines
+	text    []byte
+	plan    *plan
+	first   first
+	apart   Apart // nil for none
+	aside   first // those that are apart
+	asides  int   // how many are
+	stopped []int
+	line    bounds // the line that was looked at last
+	cursor  cursor
+	steps   int  // since the context was looked at
+	over    bool // the context has ended
+}
+
+// ruleState is what a worker knows of a rule in one file.
+type ruleState struct {
+	from, to uint32 // the line that needs no more tries, when done
+	reach    uint32 // offset up to which the last try looked
+	again    uint32 // bytes that tries looked at again since one began behind reach
+	steps    uint32 // not charged yet
+	count    uint32 // hits
+	done     bool
+	touched  bool
+	maybe    bool // see candidates
+}
+
+// bounds is where a line is in the text: its bytes, and where the next begins.
+type bounds struct{ from, to, next int }
+
+// cursor counts lines. It is quick when it is moved forward.
+type cursor struct{ at, line int }
+
+func newWorker(m *Matcher) *worker {
+	return &worker{matcher: m, rules: make([]ruleState, m.Len())}
+}
+
+func (w *worker) begin(ctx context.Context, f *File, lines Lines, limit int) {
+	w.ctx, w.file, w.lines, w.text = ctx, f, lines, lines.Text()
+	w.first = first{hits: w.first.hits[:0], limit: limit}
+	w.aside, w.asides = first{limit: limit}, 0
+	w.stopped = nil
+	w.line, w.cursor = bounds{}, cursor{line: 1}
+	w.steps, w.over = 0, ctx.Err() != nil
+}
+
+// end lets go of the file.
+func (w *worker) end() {
+	w.touched = w.touched[:0]
+	w.ctx, w.file, w.lines, w.text, w.stopped, w.over = nil, nil, Lines{}, nil, nil, false
+	w.apart, w.aside = nil, first{}
+	if cap(w.first.hits) > 1<<12 {
+		w.first.hits = nil
+	}
+}
+
+// state returns the state of a rule, to be changed.
+func (w *worker) state(rule uint32) *ruleState {
+	r := &w.rules[rule]
+	if !r.touched {
+		r.touched = true
+		w.touched = append(w.touched, rule)
+	}
+	return r
+}
+
+// matchLines runs the rules that are matched line by line on the blocks.
+func (w *worker) matchLines() {
+	w.plan = &w.matcher.lines
+	for _, b := range w.blocks {
+		if w.over {
+			return
+		}
+		if !w.plan.anyFolds {
+			w.matchBlock(b)
+			continue
+		}
+		// Lines with ſ or K are taken out and looked at on their own.
+		special := specials{text: w.text[:b.to], longS: -1, kelvin: -1}
+		for !w.over {
+			at := special.next(b.from)
+			if at == b.to {
+				break
+			}
+			l := w.lineAt(at, b)
+			number := b.line + bytes.Count(w.text[b.from:l.from], []byte{'\n'})
+			w.matchBlock(block{from: b.from, to: l.from, line: b.line})
+			w.matchSpecial(l, number)
+			w.tick(stepsOfTry + l.next - l.from)
+			b.from, b.line = l.next, number+1
+		}
+		w.matchBlock(b)
+	}
+}
+
+// matchBlock finds rules on consecutive lines.
+func (w *worker) matchBlock(b block) {
+	f := w.plan.filter
+	w.line = bounds{}
+	start := cursor{at: b.from, line: b.line}
+	for _, t := range f.Tables {
+		w.cursor = start
+		w.scan(b, t)
+	}
+	if w.cursor = start; f.HasRuns() {
+		f.ScanRuns(w.text, b.from, b.to, func(id uint32, at int) {
+			if at < w.cursor.at { // of another run than the last
+				w.cursor = start
+			}
+			w.try(&w.plan.owners[id], at, b)
+		})
+	}
+	if len(w.plan.weak) > 0 {
+		w.matchWeak(b)
+	}
+}
+
+// scan filters a block, batch by batch, and asks who may match at the places
+// that are found.
+func (w *worker) scan(b block, t *filter.Table) {
+	for pos := b.from; pos < b.to && !w.over; {
+		to := min(pos+batch, b.to)
+		for pos < to && !w.over {
+			w.places, pos = t.Scan(w.text, pos, to, w.places[:0])
+			for _, p := range w.places {
+				o := &w.plan.owners[p.ID]
+				if o.sequence.Holds(w.text, int(p.At)) && !w.over {
+					w.try(o, int(p.At), b)
+				}
+			}
+			w.tick(len(w.places))
+		}
+		w.over = w.over || w.ctx.Err() != nil
+	}
+}
+
+// try asks the rules of an owner whether they match at a place.
+func (w *worker) try(o *owner, at int, b block) {
+	if begin := at - int(o.begin); o.group != nil && begin >= b.from {
+		may, steps := o.group.MayMatch(w.text[:b.to], begin)
+		// The rules take turns to be charged for all of them.
+		if rule := o.rules[at%len(o.rules)]; w.asks(rule) {
+			w.charge(rule, w.state(rule), steps)
+		} else {
+			w.tick(steps)
+		}
+		if !may {
+			return
+		}
+	}
+	w.tick(len(o.rules))
+	for _, rule := range o.rules {
+		w.tryRule(o, rule, at, b)
+	}
+}
+
+// tryRule asks whether a rule matches at a place, or on its line.
+func (w *worker) tryRule(o *owner, rule uint32, at int, b block) {
+	r := &w.rules[rule]
+	if on := uint32(at + int(o.inside)); r.done && on >= r.from && on < r.to || !w.file.looks(rule) {
+		return
+	}
+	r = w.state(rule)
+	if o.begin != unknownBegin {
+		begin := at - int(o.begin)
+		if begin < b.from {
+			return
+		}
+		if uint32(begin) >= r.reach {
+			r.again = 0
+		}
+		if r.again <= maxAgain {
+			match, ok := w.matchesAt(rule, r, begin, b.to)
+			if match {
+				// It is the rule's match on this line, unless the bytes before the
+				// sequence go back to the line before.
+				if l := w.lineAt(at+int(o.inside), b); begin >= l.from {
+					w.hit(rule, r, w.number(l.from), l, max(at-int(w.plan.farthest[rule])-l.from, 0))
+				}
+			}
+			if ok {
+				return
+			}
+		}
+	}
+	l := w.lineAt(at+int(o.inside), b)
+	if w.matchesLine(rule, r, l) {
+		w.hit(rule, r, w.number(l.from), l, 0)
+	}
+	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
+}
+
+// matchesAt says whether a match begins at an offset. ok is false when only the
+// whole line can tell.
+func (w *worker) matchesAt(rule uint32, r *ruleState, begin, end int) (match, ok bool) {
+	if w.ended(rule) {
+		return false, true
+	}
+	match, steps, ok := w.matcher.programs[rule].At(w.text[:end], begin)
+	if reach := uint32(min(begin+steps, end)); uint32(begin) < r.reach {
+		r.again += uint32(steps)
+		r.reach = max(r.reach, reach)
+	} else {
+		r.reach = reach
+	}
+	w.charge(rule, r, steps)
+	return match, ok
+}
+
+// matchesLine says whether a rule matches on a line.
+func (w *worker) matchesLine(rule uint32, r *ruleState, l bounds) bool {
+	if w.ended(rule) {
+		return false
+	}
+	match, steps, ok := w.matcher.programs[rule].Line(w.text[l.from:l.to])
+	w.charge(rule, r, steps)
+	if !ok {
+		w.file.session.timed(w.ctx, int(rule), &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
+			_, match = p.Find(w.text[l.from:l.to], 0, g)
+		})
+	}
+	return match
+}
+
+// ended says whether a rule's time is over, or the scan.
+func (w *worker) ended(rule uint32) bool { return w.over || w.file.session.stopped[rule].Load() }
+
+// charge counts what an automaton did for a rule.
+func (w *worker) charge(rule uint32, r *ruleState, steps int) {
+	r.steps += uint32(steps*stepTime + tryTime)
+	if r.steps > settleSteps {
+		w.settle(rule, r)
+	}
+	w.tick(steps + stepsOfTry)
+}
+
+// tick counts work, and looks at the context once in a while. (Candidates has
+// none.)
+func (w *worker) tick(steps int) {
+	if w.steps += steps; w.steps > checkSteps {
+		w.steps, w.over = 0, w.over || w.ctx != nil && w.ctx.Err() != nil
+	}
+}
+
+// settle charges a rule what its automaton did.
+func (w *worker) settle(rule uint32, r *ruleState) {
+	s := w.file.session
+	used := s.used[rule].Add(int64(r.steps))
+	r.steps = 0
+	if used > int64(s.budget) {
+		s.stop(int(rule), &w.stopped)
+	}
+}
+
+// hit notes that a rule matches on a line, and not before the offset from of it.
+// Until finish, a hit that may be among the first has the bounds of its line in
+// place of columns, and -from in place of EndLine.
+func (w *worker) hit(rule uint32, r *ruleState, number int, l bounds, from int) {
+	r.from, r.to, r.done = uint32(l.from), uint32(l.next), true
+	h := Hit{Rule: int(rule), Line: number, Column: l.from, EndColumn: l.to, EndLine: -from}
+	if w.apart != nil && w.apart(h.Rule, number, func() bool { return w.matchesBefore(rule, r, l) }) {
+		w.asideHit(h)
+		return
+	}
+	r.count++
+	w.first.add(h)
+}
+
+// asideHit notes a hit that is apart.
+func (w *worker) asideHit(h Hit) {
+	w.asides++
+	w.aside.add(h)
+}
+
+// matchesBefore says whether a rule matches on the line before a line, or has no
+// time left to find out: a hit is rather reported than apart.
+func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
+	if l.from == 0 {
+		return false
+	}
+	from := bytes.LastIndexByte(w.text[:l.from-1], '\n') + 1
+	before := bounds{from: from, to: from + len(trimEnding(w.text[from:l.from])), next: l.from}
+	return before.to-before.from <= MaxLine && (w.matchesLine(rule, r, before) || w.ended(rule))
+}
+
+// count counts a hit of a multiline rule.
+func (w *worker) count(rule uint32) { w.state(rule).count++ }
+
+// lineAt returns the line of a block that has the byte at an offset.
+func (w *worker) lineAt(at int, b block) bounds {
+	if at >= w.line.from && at < w.line.next {
+		return w.line
+	}
+	from := b.from
+	if k := bytes.LastIndexByte(w.text[b.from:at], '\n'); k >= 0 {
+		from = b.from + k + 1
+	}
+	w.line = w.lineFrom(from, at, b.to)
+	return w.line
+}
+
+// lineFrom returns the line that begins at from and has the byte at an offset,
+// in a text that goes on to end.
+func (w *worker) lineFrom(from, at, end int) bounds {
+	next := end
+	if k := bytes.IndexByte(w.text[at:end], '\n'); k >= 0 {
+		next = at + k + 1
+	}
+	return bounds{from: from, to: from + len(trimEnding(w.text[from:next])), next: next}
+}
+
+// number is the number of the line that begins at an offset, which is not
+// before the cursor.
+func (w *worker) number(from int) int {
+	w.cursor.line += bytes.Count(w.text[w.cursor.at:from], []byte{'\n'})
+	w.cursor.at = from
+	return w.cursor.line
+}

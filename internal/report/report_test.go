@@ -1,0 +1,507 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/cli/restclient"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/dev/sariftest"
+	"github.com/prwarden/prwarden/internal/report"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing")
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}
+
+func secret() review.Finding {
+	return review.Finding{
+		RuleID: "secrets/aws-access-key", Severity: rule.Critical, File: "deploy/config.py", Line: 3, EndLine: 3, Column: 12, EndColumn: 32, UTF16Column: 12, UTF16EndColumn: 32,
+		Message: "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead.",
+		Snippet: "aws_key = \"********************\"", Fingerprint: "f1", LineHash: "", State: review.New,
+	}
+}
+
+func query() review.Finding {
+	return review.Finding{
+		RuleID: "security/sql-concat", Severity: rule.High, File: "app/db.py", Line: 41, EndLine: 43, Column: 5, EndColumn: 2, UTF16Column: 5, UTF16EndColumn: 2,
+		Message: "Pass values as parameters of the query instead of putting them into its text.",
+		Snippet: "\tcursor.execute(\"SELECT * FROM t WHERE id=\" + id)", Fingerprint: "f2", LineHash: "8c2f6b1d0a9e4573:1", State: review.Existing,
+	}
+}
+
+func again(f review.Finding, line int) review.Finding {
+	f.Line, f.EndLine, f.Fingerprint = line, line, f.Fingerprint+"a"
+	return f
+}
+
+// hostile has what an attacker would put into names and code, and what custom
+// rules may say.
+func hostile() review.Finding {
+	return review.Finding{
+		RuleID: "custom/x", Severity: rule.Info, File: "::error::\x1b[2J\rb,c:d%0A\n\u202etxt.exe\xff##[add-mask]##vso[task.y]|`<b>&\"]]>", Line: 1, EndLine: 1, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2,
+		Message: "\x1b]0;owned\a two\nlines\tand a tab ::set-output name=x::1 ##[error]no ##vso[task.x]y %0A <script>&amp;]]> | `a` @me", Snippet: "::stop-commands::x \x1b[31m##[group]##teamcity[x]\x00",
+		Fingerprint: "f3", State: review.New,
+	}
+}
+
+func deep() review.Finding {
+	return review.Finding{RuleID: "custom/no-print", Severity: rule.Warning, File: strings.Repeat("very/deep/", 6) + "main.go", Line: 100200, EndLine: 100200, Column: 3, Message: "Use the logger.", Fingerprint: "f4", State: review.New}
+}
+
+func wide() review.Finding {
+	return review.Finding{
+		RuleID: "custom/wide", Severity: rule.Low, File: "docs/日本語.md", Line: 1, EndLine: 1, Column: 1, State: review.New, Fingerprint: "f5",
+		Message: "日本語のメッセージは全角で表示されるので、幅を二倍に数える必要があります。 And ASCII after it.",
+		Snippet: strings.Repeat("日本語", 40),
+	}
+}
+
+func complete(findings ...review.Finding) report.Report {
+	r := report.Report{
+		Of: "acme/web#17", FailOn: rule.High, Version: "v1.2.3",
+		Review: review.Review{
+			ID: "rev_1", Status: review.Complete, Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Findings: findings, Summary: review.Summary{},
+			CreatedAt: time.Date(2026, 11, 20, 9, 41, 3, 0, time.UTC),
+		},
+	}
+	for _, f := range findings {
+		r.Review.Summary[f.Severity]++
+	}
+	return r
+}
+
+// rich has everything that a report can have.
+func rich() report.Report {
+	r := complete(query(), again(query(), 50), secret(), hostile())
+	r.Review.PreviousID = "rev_0"
+	accepted := again(query(), 60)
+	accepted.Suppression = &review.Suppression{Reason: "the id is a number\n", Until: "2027-01-31", Line: 59}
+	silent := again(query(), 70)
+	silent.Suppression = &review.Suppression{Line: 70}
+	r.Review.Suppressed = []review.Finding{accepted, silent}
+	gone := again(secret(), 9)
+	gone.State = review.Fixed
+	r.Review.Fixed = []review.Finding{gone}
+	r.Review.Skipped = []review.Skip{
+		{File: "logo.png", Reason: "binary"},
+		{File: "data.json", Reason: "file_too_large"},
+		{File: "min.js", Line: 7, Reason: "line_too_long"},
+		{File: "vendor/lib", Reason: "submodule"},
+		{File: "big.txt", RuleID: "custom/slow", Reason: "rule_timeout"},
+		{File: "new.txt", Reason: "reason_of_tomorrow"},
+	}
+	return r
+}
+
+func many() report.Report {
+	r := complete(secret())
+	for i := range 30 {
+		r.Review.Skipped = append(r.Review.Skipped, review.Skip{File: "logo.png", Reason: "binary"})
+		r.Review.Fixed = append(r.Review.Fixed, again(secret(), i+1))
+	}
+	r.Review.Truncated = true
+	r.Review.Summary[rule.Critical] = 12_000
+	return r
+}
+
+func failed() report.Report {
+	return report.Report{Of: "acme/web#17", FailOn: rule.High, Review: review.Review{
+		Status: review.Failed, Repo: "acme/web", PRNumber: 17, Failure: &review.Failure{Code: "pull_request_not_found", Message: "There is no pull request\n17."},
+	}}
+}
+
+func cases() map[string]report.Report {
+	newOnly := rich()
+	newOnly.NewOnly = true
+	never := complete(secret())
+	never.FailOn = 0
+	canceled := failed()
+	canceled.Review.Status, canceled.Review.Failure = review.Canceled, nil
+	return map[string]report.Report{
+		"rich": rich(), "new-only": newOnly, "never": never, "passes": complete(wide(), deep()), "nothing": complete(), "many": many(),
+		"failed": failed(), "canceled": canceled,
+	}
+}
+
+func write(t testing.TB, r report.Report, format string, style report.Style) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, report.Write([]report.Output{{Format: format}}, r, &b, style))
+	return b.String()
+}
+
+// Each format of each report is in a golden file, holds what its readers need,
+// and can't drive a terminal or a CI service.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for name, r := range cases() {
+		for _, format := range report.Formats() {
+			t.Run(name+"/"+format, func(t *testing.T) {
+				t.Parallel()
+				text := write(t, r, format, report.Style{Width: 100})
+				if r.Review.Status != review.Complete && (format == report.SARIF || format == report.GitLab) {
+					assert.Empty(t, text, "it would read as a review without findings")
+					return
+				}
+				golden(t, filepath.Join("testdata", format, name+".golden"), text)
+				harmless(t, text, format == report.GitHub)
+				switch format {
+				case report.JSON:
+					assert.True(t, json.Valid([]byte(text)))
+				case report.SARIF:
+					sariftest.Valid(t, []byte(text))
+				case report.GitLab:
+					checkGitLab(t, text)
+				case report.JUnit:
+					checkJUnit(t, text)
+				}
+			})
+		}
+	}
+}
+
+// harmless checks what a terminal and the runners of CI services would make of a
+// text. GitHub's takes lines that begin with `::` after white space for commands,
+// and all look for marks anywhere.
+func harmless(t *testing.T, text string, commands bool) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		assert.Equal(t, terminal.Safe(line), line, "safe to print")
+		noMarks(t, line)
+		if commands {
+			assert.Regexp(t, `^::(error|warning|notice) `, line)
+			continue
+		}
+		assert.False(t, strings.HasPrefix(strings.TrimSpace(line), "::"), line)
+	}
+}
+
+func noMarks(t *testing.T, line string) {
+	t.Helper()
+	for _, mark := range []string{"##[", "##vso[", "##teamcity[", "##octopus["} {
+		assert.NotContains(t, line, mark)
+	}
+}
+
+// checkGitLab checks what GitLab's importer wants of each issue.
+func checkGitLab(t *testing.T, text string) {
+	t.Helper()
+	var issues []struct {
+		Description, Fingerprint, Severity string
+		CheckName                          string `json:"check_name"`
+		Location                           struct {
+			Path  string
+			Lines struct{ Begin int }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &issues))
+	seen := map[string]bool{}
+	for _, i := range issues {
+		assert.NotEmpty(t, i.Description)
+		assert.NotEmpty(t, i.CheckName)
+		assert.NotEmpty(t, i.Location.Path)
+		assert.Positive(t, i.Location.Lines.Begin)
+		assert.Contains(t, []string{"info", "minor", "major", "critical", "blocker"}, i.Severity)
+		assert.False(t, seen[i.Fingerprint], "fingerprints differ")
+		seen[i.Fingerprint] = true
+	}
+}
+
+type junitOutcome struct {
+	Message string `xml:"message,attr"`
+}
+
+type junitSuite struct {
+	Name     string `xml:"name,attr"`
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	Cases    []struct {
+		Name      string         `xml:"name,attr"`
+		ClassName string         `xml:"classname,attr"`
+		Failures  []junitOutcome `xml:"failure"`
+		Errors    []junitOutcome `xml:"error"`
+		Skipped   []junitOutcome `xml:"skipped"`
+	} `xml:"testcase"`
+}
+
+// checkJUnit checks what the schemas of Jenkins and others have in common:
+// counts that are right, names, and one outcome a case.
+func checkJUnit(t *testing.T, text string) {
+	t.Helper()
+	var all struct {
+		XMLName xml.Name     `xml:"testsuites"`
+		Tests   int          `xml:"tests,attr"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	require.NoError(t, xml.Unmarshal([]byte(text), &all))
+	require.NotEmpty(t, all.Suites, "Jenkins refuses a report without a case")
+	tests := 0
+	for _, s := range all.Suites {
+		assert.NotEmpty(t, s.Name)
+		names := map[string]bool{}
+		failures, wrong, skipped := 0, 0, 0
+		for _, c := range s.Cases {
+			assert.NotEmpty(t, c.ClassName)
+			assert.False(t, names[c.Name], "names differ: %s", c.Name)
+			names[c.Name] = true
+			assert.LessOrEqual(t, len(c.Failures)+len(c.Errors)+len(c.Skipped), 1)
+			failures, wrong, skipped = failures+len(c.Failures), wrong+len(c.Errors), skipped+len(c.Skipped)
+		}
+		assert.Equal(t, []int{len(s.Cases), failures, wrong, skipped}, []int{s.Tests, s.Failures, s.Errors, s.Skipped})
+		tests += s.Tests
+	}
+	assert.Equal(t, tests, all.Tests)
+}
+
+// What is written an item at a time is what encoding/json makes of all of it.
+func TestJSONIsAsMarshaled(t *testing.T) {
+	t.Parallel()
+	for name, r := range cases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r.FailOn = 0 // a verdict is no part of the review
+			want, err := json.MarshalIndent(restclient.Encode(r.Review), "", "  ")
+			require.NoError(t, err)
+			assert.Equal(t, terminal.SafeJSON(want)+"\n", write(t, r, report.JSON, report.Style{}))
+		})
+	}
+}
+
+// A server's answer is written in pieces, which may end anywhere in it.
+func TestJSONOfServer(t *testing.T) {
+	t.Parallel()
+	const piece = "{\"a\\\\\\\"[{\":[ {}\t,[],{ \"b\" :-1.5e3,\"\":[null , \"é\u202e\\u202e\"]}]} ,\n"
+	for shift := range len(piece) {
+		text := "[" + strings.Repeat(" ", shift) + strings.Repeat(piece, 1200) + "true]\r\n "
+		want, err := indented(text)
+		require.NoError(t, err)
+		require.Equal(t, want, write(t, report.Report{JSON: []byte(text)}, report.JSON, report.Style{}))
+	}
+}
+
+func indented(text string) (string, error) {
+	var b bytes.Buffer
+	err := json.Indent(&b, bytes.Trim([]byte(text), " \t\r\n"), "", "  ")
+	return terminal.SafeJSON(b.Bytes()) + "\n", err
+}
+
+func FuzzJSONOfServer(f *testing.F) {
+	for _, seed := range []string{"null", `{"a":[],"b":{},"c":[{"d":"\\\""}]}`, ` [ 1 , [ [ ] ] ]`, `"`, "[\"\xff\"]"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var b strings.Builder
+		err := report.Write([]report.Output{{Format: report.JSON}}, report.Report{JSON: []byte(text)}, &b, report.Style{})
+		want, wrong := indented(text)
+		if wrong != nil {
+			require.Error(t, err)
+			require.Empty(t, b.String(), "half an answer")
+			return
+		}
+		require.NoError(t, err)
+		require.Equal(t, want, b.String())
+	})
+}
+
+// full is a file of which only so much is left.
+type full struct{ left int }
+
+var errFull = errors.New("there is no space left")
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	r := complete()
+	for i := range 1000 {
+		r.Review.Findings = append(r.Review.Findings, again(secret(), i+1))
+	}
+	for _, format := range report.Formats() {
+		for _, left := range []int{0, 70_000} {
+			err := report.Write([]report.Output{{Format: format}}, r, &full{left}, report.Style{Width: 100})
+			require.ErrorIs(t, err, errFull, format)
+		}
+	}
+	server := report.Report{JSON: []byte("[" + strings.Repeat("0,", 100_000) + "0]")}
+	for _, left := range []int{0, 70_000} {
+		require.ErrorIs(t, report.Write([]report.Output{{Format: report.JSON}}, server, &full{left}, report.Style{}), errFull)
+	}
+}
+
+// A name that is escaped many times as long as it was is not held for each
+// finding: what is held at once is a small part of what is written.
+func TestReportsAreNotHeld(t *testing.T) {
+	t.Parallel()
+	long := hostile()
+	long.File = strings.Repeat("\x01", 1000)
+	r := complete(slices.Repeat([]review.Finding{long}, 1000)...)
+	for _, format := range []string{report.JSON, report.SARIF, report.GitHub, report.GitLab, report.JUnit} {
+		var most, all int
+		w := writerFunc(func(p []byte) { most, all = max(most, len(p)), all+len(p) })
+		require.NoError(t, report.Write([]report.Output{{Format: format}}, r, w, report.Style{}))
+		assert.Greater(t, all, 3<<20, format)
+		assert.Less(t, most, 256<<10, format)
+	}
+}
+
+type writerFunc func(p []byte)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f(p)
+	return len(p), nil
+}
+
+// console notes which files there are when it is first written to.
+type console struct {
+	dir   string
+	files []string
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	entries, err := os.ReadDir(c.dir)
+	if c.files == nil {
+		c.files = []string{}
+		for _, e := range entries {
+			c.files = append(c.files, e.Name())
+		}
+	}
+	return len(p), err
+}
+
+// Files are there before the console, whose reader may go away, gets a byte. Of
+// a review that failed there is no file that reads as one without findings, not
+// even an old one.
+func TestWriteFiles(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		r    report.Report
+		want []string
+	}{
+		"complete": {complete(secret()), []string{"r.gitlab", "r.json", "r.junit", "r.sarif"}},
+		"failed":   {failed(), []string{"r.json", "r.junit"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			outputs := []report.Output{{Format: report.Table}}
+			for _, format := range []string{report.SARIF, report.GitLab, report.JSON, report.JUnit} {
+				file := filepath.Join(dir, "r."+format)
+				outputs = append(outputs, report.Output{Format: format, File: file})
+				require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
+			}
+			out := console{dir: dir}
+			require.NoError(t, report.Write(outputs, tt.r, &out, report.Style{Width: 100}))
+			assert.Equal(t, tt.want, out.files)
+			for _, file := range tt.want {
+				data, err := os.ReadFile(filepath.Join(dir, file))
+				require.NoError(t, err)
+				assert.NotEqual(t, "old", string(data), file)
+			}
+		})
+	}
+}
+
+// The table fits the width that there is, and has colours only when asked.
+func TestTableStyles(t *testing.T) {
+	t.Parallel()
+	r := complete(query(), secret(), deep(), wide())
+	for name, style := range map[string]report.Style{
+		"width-140": {Width: 140}, "width-60": {Width: 60}, "width-40": {Width: 40}, "color": {Width: 100, Color: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := write(t, r, report.Table, style)
+			golden(t, filepath.Join("testdata", "styles", name+".golden"), text)
+			assert.Equal(t, style.Color, strings.Contains(text, "\x1b["))
+			if style.Color {
+				return
+			}
+			for line := range strings.Lines(text) {
+				if !strings.Contains(line, "very/deep") { // names are not broken
+					assert.LessOrEqual(t, terminal.Columns(strings.TrimSuffix(line, "\n")), style.Width, line)
+				}
+			}
+		})
+	}
+}
+
+// What a truncated review lists of anything but findings is not all that there
+// is.
+func TestSummaryOfTruncated(t *testing.T) {
+	t.Parallel()
+	r := rich()
+	assert.Equal(t, "4 findings in acme/web#17: 1 critical, 2 high, 1 info; 2 new, 1 fixed, 2 suppressed, 6 not looked at.", r.Summary())
+	r.Review.Truncated, r.Review.Fixed = true, nil
+	assert.Equal(t, "4 findings in acme/web#17: 1 critical, 2 high, 1 info; at least 2 new, 0 fixed, at least 2 suppressed, at least 6 not looked at, too many to list all.", r.Summary())
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	// Of 12,000 critical findings one is listed, so that the others are new is
+	// possible.
+	truncated := many()
+	truncated.NewOnly = true
+	truncated.Review.Findings[0].State = review.Existing
+	existing := complete(query())
+	existing.NewOnly = true
+	older := complete(query())
+	older.NewOnly = true
+	older.Review.Findings[0].State = ""
+	never := complete(secret())
+	never.FailOn = 0
+	worst := complete(query())
+	worst.FailOn = rule.Critical
+	for name, tt := range map[string]struct {
+		r    report.Report
+		n    int
+		says string
+	}{
+		"fails":                   {complete(query(), secret(), deep()), 2, "Failed: 2 findings are high or worse."},
+		"less than the threshold": {complete(deep()), 0, "Passed: no finding is high or worse."},
+		"the worst threshold":     {worst, 0, "Passed: no finding is critical."},
+		"none is new":             {existing, 0, "Passed: no new finding is high or worse."},
+		"a server without states": {older, 1, "Failed: 1 new finding is high or worse."},
+		"no threshold":            {never, 0, ""},
+		"truncated":               {truncated, 11_999, "Failed: 11999 new findings are high or worse."},
+		"failed":                  {failed(), 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.n, tt.r.Failing())
+			assert.Equal(t, tt.n > 0, tt.r.Fails())
+			assert.Equal(t, tt.says, tt.r.Verdict())
+		})
+	}
+}

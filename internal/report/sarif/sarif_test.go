@@ -1,0 +1,282 @@
+package sarif_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	gosarif "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/dev/sariftest"
+	"github.com/prwarden/prwarden/internal/report/sarif"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing")
+
+func catalog(t testing.TB) *sarif.Catalog {
+	t.Helper()
+	rules, err := defaults.Load()
+	require.NoError(t, err)
+	return sarif.NewCatalog(rules)
+}
+
+func evil() review.Finding {
+	return review.Finding{
+		RuleID: "security/no-eval", Severity: rule.High, File: "src/cart.js", Line: 17, EndLine: 17, Column: 9, EndColumn: 14,
+		UTF16Column: 9, UTF16EndColumn: 14, Message: "Parse the value instead of running it, with JSON.parse for data or a map of functions for choices.",
+		Snippet: "  return eval(query)", Fingerprint: "5f2b8c0e9d714a63b1f0c2d3e4a59687", LineHash: "8c2f6b1d0a9e4573:1", State: review.New,
+	}
+}
+
+// full has everything that a review can have.
+func full() review.Review {
+	secret := review.Finding{
+		RuleID: "secrets/aws-access-key-id", Severity: rule.Critical, File: "déploy/a b:c#?.py", Line: 3, EndLine: 5, Column: 12, EndColumn: 3,
+		UTF16Column: 11, UTF16EndColumn: 3, Message: "Remove this AWS access key id.", Snippet: "aws = '****'", Fingerprint: "00000000000000000000000000000001", State: review.Existing,
+	}
+	custom := review.Finding{
+		RuleID: "custom/no-print", Severity: rule.Info, File: "caf\xe9/\x1b[2J\"\n.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 2,
+		UTF16Column: 1, UTF16EndColumn: 2, Message: "Use the [logger](https://example.com); not <b>`print`</b>.", Fingerprint: "00000000000000000000000000000002", State: review.New,
+	}
+	meta := review.Finding{
+		RuleID: "meta/rules-file-invalid", Severity: rule.High, File: ".prwarden/rules.yml", Line: 2, EndLine: 2, Column: 1, EndColumn: 1,
+		UTF16Column: 1, UTF16EndColumn: 1, Message: "Line 2 is wrong.", Fingerprint: "00000000000000000000000000000003", State: review.New,
+	}
+	accepted := evil()
+	accepted.Line, accepted.EndLine, accepted.Fingerprint = 40, 40, "00000000000000000000000000000004"
+	accepted.Suppression = &review.Suppression{Reason: "only our own text", Until: "2027-01-31", Line: 39}
+	gone := evil()
+	gone.State, gone.Fingerprint = review.Fixed, "00000000000000000000000000000005"
+	return review.Review{
+		ID: "rev_01k9w3t5zq8h4m2x7d6c0b1a", Repo: "acme/shop", PRNumber: 42, Ruleset: "acme/shop", Status: review.Complete,
+		HeadSHA: "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d", BaseSHA: "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
+		StartedAt: time.Date(2026, 11, 20, 9, 41, 3, 120e6, time.UTC), CompletedAt: time.Date(2026, 11, 20, 9, 41, 7, 0, time.UTC),
+		Findings: []review.Finding{meta, custom, secret, evil()}, Suppressed: []review.Finding{accepted}, Fixed: []review.Finding{gone},
+		Skipped: []review.Skip{
+			{File: "logo.png", Reason: "binary"}, {File: "data.json", Reason: "file_too_large"}, {File: "min.js", Line: 7, Reason: "line_too_long"},
+			{File: "vendor/lib", Reason: "submodule"}, {File: "big.txt", RuleID: "custom/slow", Reason: "rule_timeout"}, {File: "new", Reason: "reason_of_tomorrow"},
+		},
+		Truncated: true, PreviousID: "rev_previous",
+	}
+}
+
+func write(t testing.TB, in sarif.Input) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, sarif.Write(&b, in))
+	return b.Bytes()
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]sarif.Input{
+		"full":    {Review: full(), Rules: catalog(t), Version: "v1.2.3", RepositoryURI: "https://github.com/acme/shop"},
+		"omitted": {Review: full(), Rules: catalog(t), Version: "(devel)", OmitSuppressed: true},
+		"nothing": {Review: review.Review{ID: "rev_1", Repo: "acme/shop", Ruleset: "default"}, Version: "v1.2.3"},
+		"local":   {Review: review.Review{Findings: []review.Finding{evil()}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log := write(t, in)
+			sariftest.Valid(t, log)
+			var pretty bytes.Buffer
+			require.NoError(t, json.Indent(&pretty, log, "", "  "))
+			path := filepath.Join("testdata", name+".sarif")
+			if *update {
+				require.NoError(t, os.MkdirAll("testdata", 0o755))
+				require.NoError(t, os.WriteFile(path, pretty.Bytes(), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), pretty.String())
+		})
+	}
+}
+
+// The log of the next review names this one's GUID.
+func TestBaseline(t *testing.T) {
+	t.Parallel()
+	first := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{ID: "rev_previous"}}))
+	second := sariftest.Valid(t, write(t, sarif.Input{Review: full()}))
+	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, *first.Runs[0].AutomationDetails.GuID)
+	assert.Equal(t, first.Runs[0].AutomationDetails.GuID, second.Runs[0].BaselineGuID)
+	for _, r := range second.Runs[0].Results {
+		assert.NotEqual(t, "absent", r.BaselineState, "code scanning would open an alert")
+	}
+}
+
+// A file's name comes back byte for byte, and is never taken for more.
+func TestURIs(t *testing.T) {
+	t.Parallel()
+	var all strings.Builder
+	for i := 1; i < 256; i++ {
+		all.WriteByte(byte(i))
+	}
+	for _, file := range []string{"a.go", "a b/c", "c:/x", "http://x/y", "a?b#c", "a%2Fb", "[x](y)", "日本", "caf\xe9", "-a", "~", all.String()} {
+		f := evil()
+		f.File = file
+		log := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{Findings: []review.Finding{f}}}))
+		got := *log.Runs[0].Results[0].Locations[0].PhysicalLocation.ArtifactLocation.URI
+		u, err := url.Parse(got)
+		require.NoError(t, err)
+		assert.False(t, u.IsAbs() || u.Host != "" || u.RawQuery != "" || u.Fragment != "", got)
+		assert.Equal(t, file, u.Path)
+	}
+}
+
+// GitHub rejects logs with more than 25,000 results.
+func TestMostSevere(t *testing.T) {
+	t.Parallel()
+	const each = 9000
+	var r review.Review
+	for i := range each {
+		for _, s := range []rule.Severity{rule.Info, rule.Critical, rule.Medium} {
+			f := review.Finding{RuleID: "custom/" + s.String(), Severity: s, File: fmt.Sprintf("f%04d", i), Line: 1, EndLine: 1, Message: "m"}
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	f := evil()
+	f.Suppression = &review.Suppression{Line: 1}
+	r.Suppressed = []review.Finding{f}
+	var log struct {
+		Runs []struct {
+			Results []struct {
+				RuleID       string `json:"ruleId"`
+				Suppressions []any  `json:"suppressions"`
+			} `json:"results"`
+			Invocations []struct {
+				Notifications []struct {
+					Message struct{ Text string } `json:"message"`
+				} `json:"toolExecutionNotifications"`
+			} `json:"invocations"`
+		} `json:"runs"`
+	}
+	require.NoError(t, json.Unmarshal(write(t, sarif.Input{Review: r}), &log))
+	counts := map[string]int{}
+	for _, r := range log.Runs[0].Results {
+		counts[r.RuleID]++
+		assert.Empty(t, r.Suppressions, "suppressed ones go first")
+	}
+	assert.Equal(t, map[string]int{"custom/critical": each, "custom/medium": each, "custom/info": sarif.MaxResults - 2*each}, counts)
+	assert.Equal(t, "This log has the 25000 most severe of 27001 findings.", log.Runs[0].Invocations[0].Notifications[0].Message.Text)
+}
+
+// What servers of before don't tell is left out, not invented.
+func TestOlderServers(t *testing.T) {
+	t.Parallel()
+	old := review.Finding{RuleID: "custom/x", Severity: rule.Low, File: "a", Line: 3, Column: 4, Message: "m"}
+	log := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{Findings: []review.Finding{old}}}))
+	r := log.Runs[0].Results[0]
+	assert.Nil(t, r.Locations[0].PhysicalLocation.Region.StartColumn)
+	assert.Equal(t, 3, *r.Locations[0].PhysicalLocation.Region.StartLine)
+	assert.Empty(t, r.PartialFingerprints)
+}
+
+// Every default rule has a description that GitHub takes.
+func TestDefaultRules(t *testing.T) {
+	t.Parallel()
+	rules, err := defaults.Load()
+	require.NoError(t, err)
+	var r review.Review
+	for _, d := range rules {
+		r.Findings = append(r.Findings, review.Finding{RuleID: d.FullID(), Severity: d.Severity, File: "a", Line: 1, EndLine: 1, Message: d.Message})
+	}
+	log := sariftest.Valid(t, write(t, sarif.Input{Review: r, Rules: sarif.NewCatalog(rules)}))
+	require.Len(t, log.Runs[0].Tool.Driver.Rules, len(rules))
+	for i, d := range log.Runs[0].Tool.Driver.Rules {
+		assert.Equal(t, i, log.Runs[0].Results[indexOf(log.Runs[0].Results, *d.ID)].RuleIndex)
+		for _, text := range []*string{d.ShortDescription.Text, d.FullDescription.Text, d.Help.Text, d.Help.Markdown, d.Name, d.HelpURI} {
+			assert.NotEmpty(t, *text, *d.ID)
+		}
+		assert.LessOrEqual(t, utf8.RuneCountInString(*d.FullDescription.Text), 1024)
+		assert.LessOrEqual(t, len(d.Properties.Tags), 10)
+		assert.NotEqual(t, *d.ID, *d.Name)
+	}
+}
+
+func indexOf(results []*gosarif.Result, id string) int {
+	for i, r := range results {
+		if *r.RuleID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+type broken struct{ left int }
+
+var errBroken = errors.New("the pipe broke")
+
+func (b *broken) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, errBroken
+	}
+	return len(p), nil
+}
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	r := review.Review{}
+	for range 2000 {
+		r.Findings = append(r.Findings, evil())
+	}
+	for _, n := range []int{0, 100_000, 300_000} {
+		require.ErrorIs(t, sarif.Write(&broken{n}, sarif.Input{Review: r}), errBroken)
+	}
+}
+
+// Whatever a repository holds, the log is one of the standard.
+func FuzzWrite(f *testing.F) {
+	f.Add("a/b.go", "security/x", "A message. More.", "  code", "reason", 3, 1)
+	f.Add("caf\xe9:\x00", "x", "[a](b) `c` {0}", "\xff\u2028", "-- until", -1, 0)
+	f.Fuzz(func(t *testing.T, file, id, text, snippet, reason string, line, column int) {
+		if file == "" || id == "" || line > 1<<30 || column > 1<<30 {
+			return
+		}
+		finding := review.Finding{
+			RuleID: strings.ToValidUTF8(id, ""), Severity: rule.Low, File: file, Line: line, EndLine: line, UTF16Column: column, UTF16EndColumn: column,
+			Message: text, Snippet: snippet, Suppression: &review.Suppression{Reason: reason, Line: line},
+		}
+		sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{
+			ID: "rev_1", Suppressed: []review.Finding{finding}, Skipped: []review.Skip{{File: file, Line: line, RuleID: id, Reason: reason}},
+		}}))
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	r := full()
+	r.Findings = nil
+	for i := range review.MaxFindings {
+		f := evil()
+		f.Line += i
+		r.Findings = append(r.Findings, f)
+	}
+	in := sarif.Input{Review: r, Rules: catalog(b), Version: "v1.2.3"}
+	b.ReportAllocs()
+	for b.Loop() {
+		var n counter
+		require.NoError(b, sarif.Write(&n, in))
+		b.SetBytes(int64(n))
+	}
+}
+
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}

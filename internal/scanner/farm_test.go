@@ -1,0 +1,230 @@
+package scanner_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/test/bufconn"
+
+	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scanner"
+)
+
+// patience bounds every wait; it is only reached when something is broken.
+const patience = 5 * time.Minute
+
+// scanner is a scanner with a port.
+type testScanner struct {
+	addr    string
+	server  *grpc.Server
+	health  *health.Server
+	service *scanner.Server // nil for a made-up one
+	scans   chan *running   // that begin
+	refused atomic.Int64    // connections
+}
+
+// running is a scan that runs until it is ended.
+type running struct {
+	ctx context.Context
+	end chan error
+}
+
+// onClock runs a test on a clock that moves when nothing else does: neither end
+// is ever too late there because the machine is busy. What it connects has to
+// be in memory.
+func onClock(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
+
+// wires are the ports in memory, by address.
+var wires sync.Map
+
+var lastPort atomic.Int32
+
+// newAddress is the address of a port in memory that nobody had. No TCP port has
+// such a number, so that who connects when nobody listens finds nobody else.
+func newAddress() string { return fmt.Sprintf("127.0.0.1:%d", 1<<16+lastPort.Add(1)) }
+
+// listen opens a port in memory. An address can be used again when the listener
+// is closed.
+func listen(t testing.TB, addr string) net.Listener {
+	t.Helper()
+	l := bufconn.Listen(64 << 10)
+	wires.Store(addr, l)
+	t.Cleanup(func() {
+		wires.CompareAndDelete(addr, l)
+		_ = l.Close()
+	})
+	return l
+}
+
+// connect connects to a port, in memory if there is one.
+func connect(ctx context.Context, addr string) (net.Conn, error) {
+	if l, ok := wires.Load(addr); ok {
+		return l.(*bufconn.Listener).DialContext(ctx)
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", addr)
+}
+
+// serve serves a service in memory.
+func serve(t testing.TB, addr string, service scannerv1.ScannerServiceServer) *testScanner {
+	t.Helper()
+	return serveOn(t, listen(t, addr), addr, service)
+}
+
+// serveTCP serves a service on a port of its own.
+func serveTCP(t testing.TB, service scannerv1.ScannerServiceServer) *testScanner {
+	t.Helper()
+	var lc net.ListenConfig
+	listener, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return serveOn(t, listener, listener.Addr().String(), service)
+}
+
+func serveOn(t testing.TB, listener net.Listener, addr string, service scannerv1.ScannerServiceServer) *testScanner {
+	t.Helper()
+	s := &testScanner{
+		addr: addr, health: health.NewServer(),
+		server: grpc.NewServer(append(scanner.ServerOptions(), scanner.NetworkServerOptions()...)...),
+	}
+	scannerv1.RegisterScannerServiceServer(s.server, service)
+	healthpb.RegisterHealthServer(s.server, s.health)
+	go func() { _ = s.server.Serve(scanner.LimitConnections(listener, func() { s.refused.Add(1) })) }()
+	t.Cleanup(s.server.Stop)
+	return s
+}
+
+// startScanner starts a real scanner whose scans run until they are told to
+// end.
+func startScanner(t *testing.T, o scanner.Options) *testScanner {
+	t.Helper()
+	return startScannerOn(t, newAddress(), o)
+}
+
+func startScannerOn(t *testing.T, addr string, o scanner.Options) *testScanner {
+	t.Helper()
+	service, scans := waiting(o)
+	s := serve(t, addr, service)
+	s.service, s.scans = service, scans
+	return s
+}
+
+// waiting makes a scanner whose scans run until they are told to end.
+func waiting(o scanner.Options) (service *scanner.Server, scans chan *running) {
+	scans = make(chan *running, 1000)
+	source := &source{open: func(ctx context.Context, _ scan.Target) (scan.Change, error) {
+		r := &running{ctx, make(chan error, 1)}
+		scans <- r
+		select {
+		case err := <-r.end:
+			return &change{}, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
+	return scanner.NewServer(scan.NewScanner(source, scan.Options{}), o, slog.New(slog.DiscardHandler)), scans
+}
+
+// next waits for a scan to begin.
+func (s *testScanner) next(t *testing.T) *running {
+	t.Helper()
+	select {
+	case r := <-s.scans:
+		return r
+	case <-time.After(patience):
+		require.FailNow(t, "no scan began")
+		panic("unreachable")
+	}
+}
+
+// made is a scanner that does as a test says.
+type made struct {
+	scannerv1.UnimplementedScannerServiceServer
+	scan func(scannerv1.ScannerService_ScanServer) error
+}
+
+func (m made) Scan(stream scannerv1.ScannerService_ScanServer) error { return m.scan(stream) }
+
+func ready() *scannerv1.ScanResponse {
+	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Ready{Ready: &scannerv1.ScanReady{Places: 1}}}
+}
+
+func progressed() *scannerv1.ScanResponse {
+	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Progress{Progress: &scannerv1.ScanProgress{}}}
+}
+
+// dial is a PoolOptions.Dial in plain text.
+func dial(address, authority string) (*grpc.ClientConn, error) {
+	return grpc.NewClient("passthrough:///"+address, append(scanner.NetworkDialOptions(),
+		grpc.WithContextDialer(connect), grpc.WithAuthority(authority), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+}
+
+// poolOf returns a pool of scanners that all can be reached.
+func poolOf(t *testing.T, o scanner.PoolOptions, scanners ...*testScanner) *scanner.Pool {
+	t.Helper()
+	for _, s := range scanners {
+		o.Scanners = append(o.Scanners, s.addr)
+	}
+	o.Dial = dial
+	pool := scanner.NewPool(o)
+	t.Cleanup(func() { require.NoError(t, pool.Close()) })
+	awaitReady(t, pool, len(scanners))
+	return pool
+}
+
+func awaitReady(t *testing.T, pool *scanner.Pool, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		ready := 0
+		for _, s := range pool.States() {
+			if s.Ready {
+				ready++
+			}
+		}
+		return ready == n
+	}, patience, time.Millisecond)
+}
+
+// outcome is how a scan ended.
+type outcome struct {
+	review.Outcome
+	err error
+}
+
+// start starts a scan of a repository.
+func start(ctx context.Context, pool *scanner.Pool, repo string) <-chan outcome {
+	ended := make(chan outcome, 1)
+	go func() {
+		job := jobWith()
+		job.Repo = repo
+		o, err := scanner.NewClient(pool).Scan(ctx, job, none)
+		ended <- outcome{o, err}
+	}()
+	return ended
+}
+
+func await[T any](t *testing.T, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		require.FailNow(t, "waited too long for "+what)
+		panic("unreachable")
+	}
+}

@@ -1,0 +1,189 @@
+package scanner_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/scanner"
+)
+
+// addresses are the scanners of a pool that are ready.
+func addresses(pool *scanner.Pool) []string {
+	var ready []string
+	for _, s := range pool.States() {
+		if s.Ready {
+			ready = append(ready, s.Address)
+		}
+	}
+	return ready
+}
+
+// A scanner that does not serve any more, and one that is gone, gets no scans;
+// when it comes back it is used again, within seconds.
+func TestScannerGoesAndComes(t *testing.T) {
+	t.Parallel()
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scanner.Options{})
+		pool := poolOf(t, scanner.PoolOptions{}, a)
+		client := scanner.NewClient(pool)
+		client.Await(t.Context())
+
+		a.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
+		awaitReady(t, pool, 0)
+		a.health.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
+		awaitReady(t, pool, 1)
+
+		a.server.Stop()
+		awaitReady(t, pool, 0)
+		back := make(chan struct{})
+		go func() {
+			client.Await(t.Context())
+			close(back)
+		}()
+		again := startScannerOn(t, a.addr, scanner.Options{})
+		await(t, "the scanner to be reached", back)
+		end := start(t.Context(), pool, "acme/api")
+		again.next(t).end <- nil
+		require.NoError(t, await(t, "the scan", end).err)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		scanner.NewClient(scanner.NewPool(scanner.PoolOptions{})).Await(ctx) // not for ever
+	})
+}
+
+// A name stands for all of its addresses, which may change; what runs at an
+// address that the name does not lead to any more goes on.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scanner.Options{})
+		_, port, err := net.SplitHostPort(a.addr)
+		require.NoError(t, err)
+		b := startScannerOn(t, net.JoinHostPort("127.0.0.2", port), scanner.Options{})
+		var found atomic.Pointer[[]string]
+		found.Store(&[]string{"127.0.0.1"})
+		pool := scanner.NewPool(scanner.PoolOptions{
+			Scanners: []string{net.JoinHostPort("scanners.example", port)},
+			Dial:     dial,
+			Lookup: func(_ context.Context, name string) ([]string, error) {
+				assert.Equal(t, "scanners.example", name)
+				if f := found.Load(); f != nil {
+					return *f, nil
+				}
+				return nil, errors.New("no such name")
+			},
+			Refresh: time.Millisecond,
+		})
+		t.Cleanup(func() { require.NoError(t, pool.Close()) })
+		leadsTo := func(want ...string) {
+			t.Helper()
+			require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, addresses(pool)) }, patience, time.Millisecond)
+		}
+		leadsTo(a.addr)
+		running := start(t.Context(), pool, "acme/api")
+		scan := a.next(t)
+
+		found.Store(&[]string{"127.0.0.2", "127.0.0.1", "::1"}) // a machine may have both kinds, and is called once
+		leadsTo(a.addr, b.addr)
+		found.Store(&[]string{"127.0.0.2"})
+		leadsTo(b.addr)
+		found.Store(nil)
+		end := start(t.Context(), pool, "acme/api")
+		b.next(t).end <- nil
+		require.NoError(t, await(t, "the scan", end).err, "a name that can't be looked up leads where it led")
+		leadsTo(b.addr)
+
+		require.NoError(t, scan.ctx.Err())
+		scan.end <- nil
+		require.NoError(t, await(t, "the scan that ran before", running).err)
+	})
+}
+
+// cable carries the bytes of connections until it is cut: then nothing comes
+// through any more, and no end is told.
+type cable struct {
+	addr string
+	cut  chan struct{}
+}
+
+func newCable(t *testing.T, to string) *cable {
+	t.Helper()
+	c := &cable{addr: newAddress(), cut: make(chan struct{})}
+	l := listen(t, c.addr)
+	carry := func(from, into net.Conn) {
+		buffer := make([]byte, 16<<10)
+		for {
+			n, err := from.Read(buffer)
+			select {
+			case <-c.cut:
+				<-t.Context().Done()
+				return
+			default:
+			}
+			if err != nil {
+				_ = into.Close()
+				return
+			}
+			if _, err := into.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			far, err := connect(t.Context(), to)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			context.AfterFunc(t.Context(), func() {
+				_ = near.Close()
+				_ = far.Close()
+			})
+			go carry(near, far)
+			go carry(far, near)
+		}
+	}()
+	return c
+}
+
+// When the network between them is cut without a word, both ends notice: the
+// server gives the scan up, and the scanner ends it.
+func TestCutNetwork(t *testing.T) {
+	t.Parallel()
+	onClock(t, func(t *testing.T) {
+		a := startScanner(t, scanner.Options{Alive: 10 * time.Millisecond})
+		c := newCable(t, a.addr)
+		pool := poolOf(t, scanner.PoolOptions{Silence: 2 * time.Second}, &testScanner{addr: c.addr})
+		end := start(t.Context(), pool, "acme/api")
+		scan := a.next(t)
+		close(c.cut)
+		var e *review.ScanError
+		require.ErrorAs(t, await(t, "the server to give up", end).err, &e)
+		assert.Equal(t, "scanner_unavailable", e.Code)
+		assert.False(t, e.Uncounted)
+		began := time.Now()
+		select {
+		case <-scan.ctx.Done():
+		case <-time.After(patience):
+			require.FailNow(t, "the scanner works for nobody")
+		}
+		t.Logf("the scanner ended the scan %v after the server gave it up", time.Since(began))
+		require.Eventually(t, func() bool { return a.service.Load().Working == 0 }, patience, time.Millisecond)
+		awaitReady(t, pool, 0)
+	})
+}

@@ -1,0 +1,318 @@
+package scanner_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scanner"
+)
+
+// source opens pull requests that are in memory.
+type source struct {
+	open   func(context.Context, scan.Target) (scan.Change, error)
+	opened atomic.Int32
+}
+
+func (s *source) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
+	s.opened.Add(1)
+	return s.open(ctx, t)
+}
+
+type change struct {
+	files     []*scan.File
+	rulesFile string
+}
+
+func (*change) HeadSHA() string { return "aaaa" }
+func (*change) BaseSHA() string { return "bbbb" }
+func (*change) Close() error    { return nil }
+func (c *change) ReadFile(_ context.Context, side scan.Side, _ string, _ int) ([]byte, bool, error) {
+	return []byte(c.rulesFile), side == scan.Base && c.rulesFile != "", nil
+}
+func (c *change) FileCount() int { return len(c.files) }
+func (c *change) Files(context.Context) iter.Seq2[*scan.File, error] {
+	return func(yield func(*scan.File, error) bool) {
+		for _, f := range c.files {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+func added(path, content string) *scan.File {
+	lines := strings.Count(content, "\n")
+	return &scan.File{Path: path, Size: int64(len(content)), Content: []byte(content), Added: []scan.LineRange{{First: 1, Last: lines}}}
+}
+
+// counter counts the rule chunks that the client sends.
+type counter struct {
+	grpc.ClientStream
+	chunks *atomic.Int32
+}
+
+func (c counter) SendMsg(m any) error {
+	if r, ok := m.(*scannerv1.ScanRequest); ok && r.GetRules() != nil {
+		c.chunks.Add(1)
+	}
+	return c.ClientStream.SendMsg(m)
+}
+
+// bundle is the other end of a client.
+type bundle struct {
+	server  *grpc.Server
+	service *scanner.Server
+	chunks  atomic.Int32 // of rules that the client sent
+}
+
+func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, error)) (*scanner.Client, *bundle) {
+	t.Helper()
+	listener := bufconn.Listen(1 << 20)
+	b := &bundle{
+		server:  grpc.NewServer(scanner.ServerOptions()...),
+		service: scanner.NewServer(scan.NewScanner(&source{open: open}, scan.Options{}), scanner.Options{Answer: patience}, slog.New(slog.DiscardHandler)),
+	}
+	b.service.Register(b.server)
+	go func() { _ = b.server.Serve(listener) }()
+	t.Cleanup(b.server.Stop)
+	conn, err := grpc.NewClient("passthrough:///scanner",
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
+		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			s, err := streamer(ctx, desc, cc, method, opts...)
+			return counter{s, &b.chunks}, err
+		}))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return scanner.NewClient(scanner.SinglePool(conn)), b
+}
+
+func jobWith(rules ...rule.Rule) review.Job {
+	return review.Job{
+		ReviewID: "rev_x", Organization: "acme", Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
+		Rules: rule.Set{Rules: rules, Digest: rule.Digest(rules)}, MaxFindings: 10_000,
+	}
+}
+
+func todo(id string, origin rule.Origin) rule.Rule {
+	return rule.Rule{ID: id, Type: rule.TypeRegex, Pattern: "todo", Message: "Do it.", Severity: rule.High, Scope: rule.ScopeOrg, Origin: origin}
+}
+
+func none(review.Progress) {}
+
+func TestScan(t *testing.T) {
+	t.Parallel()
+	const file = "version: 1\nrules: [{id: from-file, type: regex, pattern: fixme, message: m, severity: low, cases: {match: [fixme]}}]\n"
+	client, b := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
+		assert.Equal(t, scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, target)
+		return &change{rulesFile: file, files: []*scan.File{
+			added("a\xff.go", "todo\nok\nfixme\n"), {Path: "big", Size: 2 << 20, Added: []scan.LineRange{{First: 1, Last: 1}}},
+		}}, nil
+	})
+	job := jobWith(todo("x/one", rule.OriginDefault), todo("two", rule.OriginCustom))
+	var last review.Progress
+	o, err := client.Scan(t.Context(), job, func(p review.Progress) { last = p })
+	require.NoError(t, err)
+	assert.Equal(t, review.Progress{FilesDone: 2, FilesTotal: 2}, last)
+	assert.Equal(t, "aaaa", o.HeadSHA)
+	assert.Equal(t, "bbbb", o.BaseSHA)
+	assert.Len(t, o.RulesDigest, 64)
+	assert.Equal(t, 2, o.FilesTotal)
+	assert.False(t, o.Truncated)
+	require.Len(t, o.Findings, 3)
+	assert.NotEmpty(t, o.Findings[0].Fingerprint)
+	o.Findings[0].Fingerprint = ""
+	assert.Equal(t, review.Finding{RuleID: "custom/two", Severity: rule.High, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 5, Message: "Do it.", Snippet: "todo", UTF16Column: 1, UTF16EndColumn: 5, LineHash: "a90a5f2394dc0572:1"}, o.Findings[0])
+	assert.Equal(t, 2, o.Summary[rule.High])
+	assert.Equal(t, 1, o.Summary[rule.Low])
+	assert.Equal(t, []review.Skip{{File: "big", Reason: "file_too_large"}}, o.Skipped)
+	assert.True(t, o.RulesFileKnown)
+	require.Len(t, o.RulesFile, 1)
+	assert.Equal(t, "from-file", o.RulesFile[0].ID)
+	assert.Equal(t, rule.OriginRulesFile, o.RulesFile[0].Origin)
+	assert.Equal(t, []string{"fixme"}, o.RulesFile[0].Cases.Match)
+
+	assert.Equal(t, int32(1), b.chunks.Load(), "the scanner did not have the rules")
+	_, err = client.Scan(t.Context(), job, none)
+	require.NoError(t, err)
+	assert.Equal(t, int32(1), b.chunks.Load(), "it has them now")
+
+	for ruleset, want := range map[string]string{"default": "x/one", "custom": "custom/two"} {
+		job.Ruleset = ruleset
+		o, err := client.Scan(t.Context(), job, none)
+		require.NoError(t, err)
+		require.Len(t, o.Findings, 1)
+		assert.Equal(t, want, o.Findings[0].RuleID)
+	}
+}
+
+// Rules and findings are far larger than a message may be.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	path := strings.Repeat("d/", 2000) + "f"
+	client, b := setup(t, func(context.Context, scan.Target) (scan.Change, error) {
+		return &change{files: []*scan.File{added(path, strings.Repeat("todo "+strings.Repeat("x", 400)+"\n", 2500))}}, nil
+	})
+	var rules []rule.Rule
+	for i := range 5000 {
+		r := todo(fmt.Sprintf("r%04d", i), rule.OriginCustom)
+		r.Message = strings.Repeat("m", 1000)
+		if i > 0 {
+			r.Pattern = fmt.Sprintf("never%d", i)
+		}
+		rules = append(rules, r)
+	}
+	o, err := client.Scan(t.Context(), jobWith(rules...), none)
+	require.NoError(t, err)
+	assert.Len(t, o.Findings, 2500)
+	assert.Greater(t, b.chunks.Load(), int32(10))
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err     error
+		code    string
+		lasting bool
+	}{
+		"lasting":    {&scan.Failure{Code: scan.CodeNoMergeBase, Message: "No common history.", Lasting: true}, "no_merge_base", true},
+		"passing":    {&scan.Failure{Code: scan.CodeHostUnreachable, Message: "Away."}, "host_unreachable", false},
+		"unexpected": {errors.New("secret detail"), "scan_failed", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, _ := setup(t, func(context.Context, scan.Target) (scan.Change, error) { return nil, c.err })
+			_, err := client.Scan(t.Context(), jobWith(), none)
+			var e *review.ScanError
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, c.code, e.Code)
+			assert.Equal(t, c.lasting, e.Lasting)
+			assert.NotContains(t, e.Message, "secret detail")
+		})
+	}
+}
+
+func TestCancelReachesTheScanner(t *testing.T) {
+	t.Parallel()
+	opened, ended := make(chan struct{}), make(chan struct{})
+	client, _ := setup(t, func(ctx context.Context, _ scan.Target) (scan.Change, error) {
+		close(opened)
+		<-ctx.Done()
+		close(ended)
+		return nil, ctx.Err()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-opened; cancel() }()
+	_, err := client.Scan(ctx, jobWith(), none)
+	require.Error(t, err)
+	<-ended
+}
+
+func TestScannerThatIsAway(t *testing.T) {
+	t.Parallel()
+	conn, err := grpc.NewClient("passthrough:///nowhere", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return nil, errors.New("refused") }))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = scanner.NewClient(scanner.SinglePool(conn)).Scan(t.Context(), jobWith(), none)
+	var e *review.ScanError
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, "scanner_unavailable", e.Code)
+	assert.False(t, e.Lasting)
+	assert.True(t, e.Uncounted, "nothing was tried")
+}
+
+// stubborn opens a pull request only when its context ends.
+func stubborn(opened chan<- struct{}) func(context.Context, scan.Target) (scan.Change, error) {
+	var once sync.Once
+	return func(ctx context.Context, _ scan.Target) (scan.Change, error) {
+		once.Do(func() { close(opened) })
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+}
+
+func TestHandBack(t *testing.T) {
+	t.Parallel()
+	opened := make(chan struct{})
+	client, b := setup(t, stubborn(opened))
+	go func() { <-opened; b.service.HandBack() }()
+	for _, when := range []string{"while it runs", "afterwards"} {
+		_, err := client.Scan(t.Context(), jobWith(), none)
+		var e *review.ScanError
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, "scanner_stopping", e.Code, when)
+		assert.True(t, e.Uncounted, when)
+	}
+}
+
+func TestScannerThatDies(t *testing.T) {
+	t.Parallel()
+	opened := make(chan struct{})
+	client, b := setup(t, stubborn(opened))
+	go func() { <-opened; b.server.Stop() }()
+	_, err := client.Scan(t.Context(), jobWith(), none)
+	var e *review.ScanError
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, "scanner_unavailable", e.Code)
+	assert.False(t, e.Uncounted, "the pull request may have killed it")
+}
+
+// A client that breaks the protocol gets an error, and the digest of rules is
+// checked, so that nobody can plant rules under another's digest.
+func TestProtocolErrors(t *testing.T) {
+	t.Parallel()
+	client, _ := setup(t, func(context.Context, scan.Target) (scan.Change, error) { return &change{}, nil })
+	job := jobWith(todo("x", rule.OriginCustom))
+	job.Rules.Digest = strings.Repeat("0", 64)
+	_, err := client.Scan(t.Context(), job, none)
+	var e *review.ScanError
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, "scanner_fault", e.Code)
+}
+
+// What a rule says survives the way to the scanner: the digest, which the
+// scanner computes again, covers all that matters to a scan.
+func FuzzRule(f *testing.F) {
+	f.Add("a/b", "x+", "m", "**/*.go", "vendor/**", uint8(1), uint8(1), true, false)
+	f.Fuzz(func(t *testing.T, id, pattern, message, include, exclude string, severity, origin uint8, multiline, redact bool) {
+		for _, s := range []string{id, pattern, message, include, exclude} {
+			if !bytes.Equal([]byte(s), bytes.ToValidUTF8([]byte(s), nil)) {
+				return // protobuf strings are UTF-8, and so are all rules
+			}
+		}
+		r := rule.Rule{
+			ID: id, Type: rule.TypeRegex, Pattern: pattern, Message: message,
+			Severity:  rule.Severity(1 + severity%6),
+			Origin:    rule.Origin(1 + origin%4),
+			Paths:     rule.Paths{Include: []string{include}, Exclude: []string{exclude}},
+			Multiline: multiline, Redact: redact,
+			Cases:      rule.Cases{Match: []string{pattern}, NoMatch: []string{message}},
+			References: []string{include},
+		}
+		got, err := scanner.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		assert.Equal(t, r, got)
+	})
+}

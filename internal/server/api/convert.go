@@ -1,0 +1,275 @@
+package api
+
+import (
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+func toReview(r review.Review) *prwardenv1.Review {
+	out := &prwardenv1.Review{
+		ReviewId: r.ID, Status: toStatus(r.Status), PrNumber: r.PRNumber, Repo: text(r.Repo),
+		CompletedAt: toTime(r.CompletedAt), Summary: toSummary(r.Summary), Ruleset: text(r.Ruleset),
+		HeadSha: given(r.HeadSHA), BaseSha: given(r.BaseSHA),
+		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
+		Error: toFailure(r.Failure), Truncated: r.Truncated, RulesDigest: given(r.RulesDigest),
+		Findings: toFindings(r.Findings), Suppressed: toFindings(r.Suppressed), Fixed: toFindings(r.Fixed),
+		Skipped:          make([]*prwardenv1.Skip, len(r.Skipped)),
+		PreviousReviewId: given(r.PreviousID), BaseRef: given(r.Commits.BaseRef),
+	}
+	if r.Status == review.Complete {
+		out.Verdict = toVerdict(r)
+	}
+	for i, s := range r.Skipped {
+		out.Skipped[i] = toSkip(s)
+	}
+	return out
+}
+
+func toListed(r review.Review) *prwardenv1.ListedReview {
+	return &prwardenv1.ListedReview{
+		ReviewId: r.ID, Status: toStatus(r.Status), PrNumber: r.PRNumber, Repo: text(r.Repo),
+		CompletedAt: toTime(r.CompletedAt), Summary: toSummary(r.Summary), Ruleset: text(r.Ruleset),
+		HeadSha: given(r.HeadSHA), BaseSha: given(r.BaseSHA),
+		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
+		Error: toFailure(r.Failure), Truncated: r.Truncated,
+	}
+}
+
+func toUpdate(u review.Update) *prwardenv1.WatchReviewResponse {
+	r := u.Review
+	out := &prwardenv1.WatchReviewResponse{
+		ReviewId: r.ID, Status: toStatus(r.Status), FilesDone: clamp(r.Progress.FilesDone),
+		Error: toFailure(r.Failure), KeepAlive: u.KeepAlive,
+	}
+	if r.Progress.FilesTotal > 0 {
+		total := clamp(r.Progress.FilesTotal)
+		out.FilesTotal = &total
+	}
+	if r.Status == review.Complete {
+		out.Summary = toSummary(r.Summary)
+	}
+	return out
+}
+
+func toVerdict(r review.Review) *prwardenv1.Verdict {
+	outcome := prwardenv1.Verdict_fail
+	if r.Passes() {
+		outcome = prwardenv1.Verdict_pass
+	}
+	return &prwardenv1.Verdict{Outcome: outcome.Enum(), Threshold: toSeverity(r.FailOn)}
+}
+
+func toFindings(list []review.Finding) []*prwardenv1.Finding {
+	out := make([]*prwardenv1.Finding, len(list))
+	for i, f := range list {
+		out[i] = toFinding(f)
+	}
+	return out
+}
+
+func toFinding(f review.Finding) *prwardenv1.Finding {
+	out := &prwardenv1.Finding{
+		RuleId: text(f.RuleID), Severity: toSeverity(f.Severity), File: text(f.File), FileBytes: rawPath(f.File),
+		Line: clamp(f.Line), EndLine: clamp(f.EndLine), Column: clamp(f.Column),
+		Message: text(f.Message), Snippet: text(f.Snippet), Fingerprint: text(f.Fingerprint),
+		State: toState(f.State), EndColumn: clamp(f.EndColumn), Utf16Column: clamp(f.UTF16Column),
+		Utf16EndColumn: clamp(f.UTF16EndColumn), LineHash: given(f.LineHash),
+	}
+	if s := f.Suppression; s != nil {
+		out.Suppression = &prwardenv1.Suppression{Reason: text(s.Reason), Until: given(s.Until), Line: clamp(s.Line)}
+	}
+	return out
+}
+
+func toState(s review.State) *prwardenv1.Finding_State {
+	n, ok := prwardenv1.Finding_State_value[string(s)]
+	if !ok || n == 0 {
+		return nil
+	}
+	return prwardenv1.Finding_State(n).Enum()
+}
+
+func toSkip(s review.Skip) *prwardenv1.Skip {
+	out := &prwardenv1.Skip{File: text(s.File), FileBytes: rawPath(s.File), RuleId: given(text(s.RuleID))}
+	if s.Line > 0 {
+		line := clamp(s.Line)
+		out.Line = &line
+	}
+	if n, ok := prwardenv1.Skip_Reason_value[s.Reason]; ok && n != 0 {
+		out.Reason = prwardenv1.Skip_Reason(n).Enum()
+	}
+	return out
+}
+
+func toStatus(s review.Status) *prwardenv1.Review_Status {
+	n, ok := prwardenv1.Review_Status_value[string(s)]
+	if !ok || n == 0 {
+		return nil
+	}
+	return prwardenv1.Review_Status(n).Enum()
+}
+
+func toSeverity(s rule.Severity) *prwardenv1.Severity_Level {
+	n, ok := prwardenv1.Severity_Level_value[s.String()]
+	if !ok || n == 0 {
+		return nil
+	}
+	return prwardenv1.Severity_Level(n).Enum()
+}
+
+// fromSeverity returns 0 for what is not given.
+func fromSeverity(l prwardenv1.Severity_Level) rule.Severity {
+	s, _ := rule.ParseSeverity(word(l))
+	return s
+}
+
+func toSummary(s review.Summary) *prwardenv1.SeveritySummary {
+	return &prwardenv1.SeveritySummary{
+		Critical: clamp(s[rule.Critical]), High: clamp(s[rule.High]), Medium: clamp(s[rule.Medium]),
+		Warning: clamp(s[rule.Warning]), Low: clamp(s[rule.Low]), Info: clamp(s[rule.Info]),
+	}
+}
+
+func toFailure(f *review.Failure) *prwardenv1.ReviewError {
+	if f == nil {
+		return nil
+	}
+	return &prwardenv1.ReviewError{Code: text(f.Code), Message: text(f.Message)}
+}
+
+func toRuleset(s rule.Ruleset) *prwardenv1.Ruleset {
+	return &prwardenv1.Ruleset{Id: text(s.ID), Name: text(s.Name), RuleCount: clamp(s.RuleCount), Scope: toScope(s.Scope)}
+}
+
+func toScope(s rule.Scope) *prwardenv1.Ruleset_Scope {
+	n, ok := prwardenv1.Ruleset_Scope_value[string(s)]
+	if !ok || n == 0 {
+		return nil
+	}
+	return prwardenv1.Ruleset_Scope(n).Enum()
+}
+
+func toRule(r rule.Rule) *prwardenv1.Rule {
+	out := &prwardenv1.Rule{
+		Id: text(r.ID), Pattern: text(r.Pattern), Message: text(r.Message), Severity: toSeverity(r.Severity),
+		Scope: toScope(r.Scope), Repo: given(r.Repo), Multiline: r.Multiline, Redact: r.Redact,
+		References: texts(r.References), CreatedAt: toTime(r.CreatedAt),
+	}
+	if n, ok := prwardenv1.Rule_Type_value[r.Type]; ok && n != 0 {
+		out.Type = prwardenv1.Rule_Type(n).Enum()
+	}
+	if len(r.Paths.Include)+len(r.Paths.Exclude) > 0 {
+		out.Paths = &prwardenv1.Rule_Paths{Include: texts(r.Paths.Include), Exclude: texts(r.Paths.Exclude)}
+	}
+	if len(r.Cases.Match)+len(r.Cases.NoMatch) > 0 {
+		out.Cases = &prwardenv1.Rule_Cases{Match: texts(r.Cases.Match), NoMatch: texts(r.Cases.NoMatch)}
+	}
+	return out
+}
+
+// toPricedRule is toRule with what the rule costs.
+func toPricedRule(r rule.Rule) *prwardenv1.Rule {
+	out := toRule(r)
+	out.MatchingCost = toMatchingCost(r)
+	return out
+}
+
+// toMatchingCost returns nil for a pattern that is none, which only a rule can
+// have that another version stored: it can be read all the same.
+func toMatchingCost(r rule.Rule) *prwardenv1.MatchingCost {
+	c, err := r.Cost()
+	if err != nil {
+		return nil
+	}
+	micros := (c.PerMiB + time.Microsecond - 1) / time.Microsecond
+	return &prwardenv1.MatchingCost{MicrosecondsPerMib: clamp(int(micros)), Weak: c.Weak, Advice: given(c.Advice)}
+}
+
+// fromRule reads a rule as a caller sent it. What is not given, or not known,
+// is left for the validation of rules to name.
+func fromRule(r *prwardenv1.Rule) rule.Rule {
+	out := rule.Rule{
+		ID: r.GetId(), Type: word(r.GetType()), Pattern: r.GetPattern(), Message: r.GetMessage(),
+		Scope: rule.Scope(word(r.GetScope())), Repo: r.GetRepo(),
+		Multiline: r.GetMultiline(), Redact: r.GetRedact(), References: r.GetReferences(),
+		Paths: rule.Paths{Include: r.GetPaths().GetInclude(), Exclude: r.GetPaths().GetExclude()},
+		Cases: rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
+	}
+	out.Severity = fromSeverity(r.GetSeverity())
+	return out
+}
+
+func toKey(k auth.Key) *prwardenv1.Key {
+	return &prwardenv1.Key{
+		KeyId: k.ID, Name: text(k.Name), Scopes: toScopes(k.Scopes),
+		CreatedAt: toTime(k.CreatedAt), ExpiresAt: toTime(k.ExpiresAt), LastUsedAt: toTime(k.LastUsedAt),
+	}
+}
+
+func toScopes(scopes []auth.Scope) []string {
+	out := make([]string, len(scopes))
+	for i, s := range scopes {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// toTime returns nil for the zero time, which is what is not known yet.
+func toTime(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+// word returns the word of an enum value, "" for unspecified, and the number
+// for a value that this version does not know.
+func word(e interface {
+	protoreflect.Enum
+	String() string
+}) string {
+	if e.Number() == 0 {
+		return ""
+	}
+	return e.String()
+}
+
+// given returns nil for "", which is what is not known or not set.
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	s = text(s)
+	return &s
+}
+
+// text makes s fit for a protobuf string.
+func text(s string) string { return review.Shown(s) }
+
+func texts(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = text(s)
+	}
+	return out
+}
+
+// rawPath returns the bytes of a path that text would change.
+func rawPath(path string) []byte {
+	if utf8.ValidString(path) {
+		return nil
+	}
+	return []byte(path)
+}
+
+// clamp fits a count into the int32 of the API.
+func clamp(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }

@@ -1,0 +1,316 @@
+package api
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+var day = time.Date(2026, 11, 20, 9, 30, 0, 123456000, time.UTC)
+
+// full is a review with a value other than zero in every field.
+func full() review.Review {
+	finding := review.Finding{
+		RuleID: "a/b", Severity: rule.High, File: "x\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "f",
+		EndColumn: 4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: review.Existing,
+		Suppression: &review.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
+	}
+	suppressed, fixed := finding, finding
+	suppressed.State, fixed.State = review.New, review.Fixed
+	return review.Review{
+		ID: "rev_1", Organization: "acme", Repo: "acme/shop", PRNumber: 42, Ruleset: "custom", Status: review.Complete,
+		HeadSHA: "aa", BaseSHA: "bb", CreatedAt: day, StartedAt: day.Add(time.Second), CompletedAt: day.Add(time.Minute),
+		Findings: []review.Finding{finding}, Suppressed: []review.Finding{suppressed}, Fixed: []review.Finding{fixed},
+		PreviousID: "rev_0", Commits: review.Commits{BaseRef: "main"}, FailOn: rule.Medium,
+		Summary: review.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 3, rule.Warning: 4, rule.Low: 5, rule.Info: 6},
+		Failure: &review.Failure{Code: "scan_timeout", Message: "too slow"},
+		Skipped: []review.Skip{{File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_timeout"}}, Truncated: true,
+		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
+	}
+}
+
+func fromFindings(list []*prwardenv1.Finding) (out []review.Finding) {
+	for _, f := range list {
+		back := review.Finding{
+			RuleID: f.GetRuleId(), Severity: fromSeverity(f.GetSeverity()), File: path(f.GetFile(), f.GetFileBytes()), Line: int(f.GetLine()),
+			EndLine: int(f.GetEndLine()), Column: int(f.GetColumn()), Message: f.GetMessage(), Snippet: f.GetSnippet(), Fingerprint: f.GetFingerprint(),
+			EndColumn: int(f.GetEndColumn()), UTF16Column: int(f.GetUtf16Column()), UTF16EndColumn: int(f.GetUtf16EndColumn()),
+			LineHash: f.GetLineHash(), State: review.State(word(f.GetState())),
+		}
+		if s := f.GetSuppression(); s != nil {
+			back.Suppression = &review.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
+		}
+		out = append(out, back)
+	}
+	return out
+}
+
+func fromReview(r *prwardenv1.Review) review.Review {
+	out := review.Review{
+		ID: r.GetReviewId(), Repo: r.GetRepo(), PRNumber: r.GetPrNumber(), Ruleset: r.GetRuleset(), Status: review.Status(word(r.GetStatus())),
+		HeadSHA: r.GetHeadSha(), BaseSHA: r.GetBaseSha(), CreatedAt: r.GetCreatedAt().AsTime(), StartedAt: r.GetStartedAt().AsTime(),
+		CompletedAt: r.GetCompletedAt().AsTime(), Truncated: r.GetTruncated(), RulesDigest: r.GetRulesDigest(),
+		Failure: &review.Failure{Code: r.GetError().GetCode(), Message: r.GetError().GetMessage()},
+		Summary: review.Summary{
+			rule.Critical: int(r.GetSummary().GetCritical()), rule.High: int(r.GetSummary().GetHigh()), rule.Medium: int(r.GetSummary().GetMedium()),
+			rule.Warning: int(r.GetSummary().GetWarning()), rule.Low: int(r.GetSummary().GetLow()), rule.Info: int(r.GetSummary().GetInfo()),
+		},
+	}
+	out.Findings, out.Suppressed, out.Fixed = fromFindings(r.GetFindings()), fromFindings(r.GetSuppressed()), fromFindings(r.GetFixed())
+	out.PreviousID, out.Commits.BaseRef = r.GetPreviousReviewId(), r.GetBaseRef()
+	out.FailOn = fromSeverity(r.GetVerdict().GetThreshold())
+	for _, s := range r.GetSkipped() {
+		out.Skipped = append(out.Skipped, review.Skip{
+			File: path(s.GetFile(), s.GetFileBytes()), Line: int(s.GetLine()), RuleID: s.GetRuleId(), Reason: word(s.GetReason()),
+		})
+	}
+	return out
+}
+
+func path(text string, raw []byte) string {
+	if raw != nil {
+		return string(raw)
+	}
+	return text
+}
+
+func TestReviewThereAndBack(t *testing.T) {
+	t.Parallel()
+	in := full()
+	m := toReview(in)
+	assertFilled(t, m.ProtoReflect())
+	want := in
+	want.Organization, want.Attempt, want.Progress = "", 0, review.Progress{} // not for callers
+	assert.Equal(t, want, fromReview(m))
+	assert.Equal(t, "x\uFFFD", m.GetFindings()[0].GetFile())
+
+	listed := toListed(in)
+	assertFilled(t, listed.ProtoReflect())
+	for i := range listed.ProtoReflect().Descriptor().Fields().Len() {
+		fd := listed.ProtoReflect().Descriptor().Fields().Get(i)
+		same := m.ProtoReflect().Descriptor().Fields().ByName(fd.Name())
+		require.NotNil(t, same, "a listed review has only fields of a review")
+		assert.True(t, listed.ProtoReflect().Get(fd).Equal(m.ProtoReflect().Get(same)), fd.Name())
+	}
+}
+
+// assertFilled fails for a field that a converter forgot.
+func assertFilled(t *testing.T, m protoreflect.Message) {
+	t.Helper()
+	for i := range m.Descriptor().Fields().Len() {
+		fd := m.Descriptor().Fields().Get(i)
+		if !assert.True(t, m.Has(fd), "%s is not filled", fd.FullName()) || fd.Kind() != protoreflect.MessageKind {
+			continue
+		}
+		if fd.IsList() {
+			assertFilled(t, m.Get(fd).List().Get(0).Message())
+		} else {
+			assertFilled(t, m.Get(fd).Message())
+		}
+	}
+}
+
+func TestWhatIsNotKnownIsAbsent(t *testing.T) {
+	t.Parallel()
+	data, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(
+		toReview(review.Review{ID: "rev_1", Status: review.Queued, Repo: "a/b", PRNumber: 1, Ruleset: "a/b", CreatedAt: day}))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","pr_number":1,"repo":"a/b","ruleset":"a/b","findings":[],"suppressed":[],"fixed":[],"skipped":[],
+		"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"created_at":"2026-11-20T09:30:00.123456Z","truncated":false}`, string(data))
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		status    review.Status
+		summary   review.Summary
+		threshold rule.Severity
+		want      string // "" for none
+	}{
+		"none found":       {review.Complete, review.Summary{}, rule.Info, "pass"},
+		"counts of zero":   {review.Complete, review.Summary{rule.Critical: 0, rule.High: 0}, rule.Info, "pass"},
+		"below":            {review.Complete, review.Summary{rule.Medium: 9, rule.Info: 1}, rule.High, "pass"},
+		"the threshold":    {review.Complete, review.Summary{rule.High: 1}, rule.High, "fail"},
+		"above":            {review.Complete, review.Summary{rule.Critical: 1}, rule.Low, "fail"},
+		"not complete yet": {review.InProgress, review.Summary{}, rule.High, ""},
+		"failed":           {review.Failed, review.Summary{}, rule.High, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := toReview(review.Review{Status: tc.status, Summary: tc.summary, FailOn: tc.threshold}).GetVerdict()
+			if tc.want == "" {
+				assert.Nil(t, got)
+				return
+			}
+			assert.Equal(t, tc.want, got.GetOutcome().String())
+			assert.Equal(t, tc.threshold.String(), got.GetThreshold().String())
+		})
+	}
+}
+
+func TestEveryWordHasItsEnumValue(t *testing.T) {
+	t.Parallel()
+	for _, s := range []review.State{review.New, review.Existing, review.Fixed} {
+		require.NotNil(t, toState(s), s)
+		assert.Equal(t, string(s), toState(s).String())
+	}
+	for kind, n := range map[review.Kind]prwardenv1.ListFindingsRequest_Kind{
+		review.KindReported: prwardenv1.ListFindingsRequest_reported, review.KindSuppressed: prwardenv1.ListFindingsRequest_suppressed,
+		review.KindFixed: prwardenv1.ListFindingsRequest_fixed,
+	} {
+		assert.Equal(t, string(kind), word(n))
+	}
+	assert.Nil(t, toState("unspecified"))
+	for _, s := range []review.Status{review.Queued, review.InProgress, review.Complete, review.Failed, review.Canceled} {
+		require.NotNil(t, toStatus(s), s)
+		assert.Equal(t, string(s), toStatus(s).String())
+	}
+	for _, s := range rule.Severities() {
+		require.NotNil(t, toSeverity(s), s)
+		assert.Equal(t, s.String(), toSeverity(s).String())
+	}
+	for _, s := range []rule.Scope{rule.ScopeOrg, rule.ScopeRepo} {
+		require.NotNil(t, toScope(s), s)
+	}
+	for _, reason := range []string{"binary", "file_too_large", "line_too_long", "rule_timeout", "submodule"} {
+		assert.Equal(t, reason, toSkip(review.Skip{Reason: reason}).GetReason().String())
+	}
+	assert.Nil(t, toStatus("unspecified"))
+	assert.Nil(t, toStatus("other"))
+	assert.Nil(t, toSeverity(0))
+	assert.Nil(t, toSkip(review.Skip{Reason: "unspecified"}).Reason)
+}
+
+func TestRuleThereAndBack(t *testing.T) {
+	t.Parallel()
+	in := rule.Rule{
+		ID: "a/b", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo, Repo: "acme/shop",
+		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
+		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"}, CreatedAt: day,
+	}
+	m := toPricedRule(in)
+	assertFilled(t, m.ProtoReflect())
+	want := in
+	want.CreatedAt = time.Time{} // set by the server
+	assert.Equal(t, want, fromRule(m))
+	assert.Equal(t, rule.Rule{}, fromRule(nil))
+	assert.Equal(t, "99", fromRule(&prwardenv1.Rule{Type: prwardenv1.Rule_Type(99).Enum()}).Type, "left for validation to refuse")
+	assert.Empty(t, fromRule(&prwardenv1.Rule{Type: prwardenv1.Rule_unspecified.Enum()}).Type)
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	failed := full()
+	failed.Status = review.Failed
+	m := toUpdate(review.Update{Review: failed, KeepAlive: true})
+	assert.Nil(t, m.GetSummary(), "a failed review has none")
+	assert.Equal(t, int32(5), m.GetFilesDone())
+	assert.Equal(t, int32(8), m.GetFilesTotal())
+	assert.Equal(t, "scan_timeout", m.GetError().GetCode())
+	assert.True(t, m.GetKeepAlive())
+	assert.Equal(t, int32(2), toUpdate(review.Update{Review: full()}).GetSummary().GetHigh())
+	assert.Nil(t, toUpdate(review.Update{}).FilesTotal)
+}
+
+func TestKey(t *testing.T) {
+	t.Parallel()
+	m := toKey(auth.Key{ID: "key_1", Organization: "acme", Name: "ci", Hash: "secret", Scopes: auth.Scopes(), CreatedAt: day, ExpiresAt: day, LastUsedAt: day})
+	assertFilled(t, m.ProtoReflect())
+	assert.NotContains(t, m.String(), "secret")
+}
+
+func FuzzReviewConverters(f *testing.F) {
+	f.Add("rev_1", "a/b", "src/x.go", "snippet", "message", 3, int64(1))
+	f.Add("", "\xff", "a\xffb\xfe", "\xc3", "\x00", -1, int64(-1<<40))
+	f.Fuzz(func(t *testing.T, id, repo, file, snippet, message string, n int, at int64) {
+		r := full()
+		r.ID, r.Repo = strings.ToValidUTF8(id, ""), repo
+		r.CreatedAt = time.UnixMilli(at % 1e14).UTC()
+		r.Findings[0].File, r.Findings[0].Snippet, r.Findings[0].Message, r.Findings[0].Line = file, snippet, message, n
+		r.Skipped[0].File = file
+		m := toReview(r)
+		wire, err := proto.Marshal(m)
+		require.NoError(t, err, "every review can be sent")
+		var back prwardenv1.Review
+		require.NoError(t, proto.Unmarshal(wire, &back))
+		got := fromReview(&back)
+		if len(file) > 0 {
+			assert.Equal(t, file, got.Findings[0].File, "no byte of a path is lost")
+			assert.Equal(t, file, got.Skipped[0].File)
+		}
+		assert.True(t, utf8.ValidString(m.GetFindings()[0].GetSnippet()))
+		if n >= math.MinInt32 && n <= math.MaxInt32 {
+			assert.Equal(t, n, got.Findings[0].Line)
+		}
+		_, err = protojson.Marshal(m)
+		require.NoError(t, err)
+	})
+}
+
+func FuzzRuleConverters(f *testing.F) {
+	f.Add("a/b", `\bfoo`, "m", "x", "https://example.com", true)
+	f.Fuzz(func(t *testing.T, id, pattern, message, text, reference string, flag bool) {
+		in := rule.Rule{
+			ID: id, Type: rule.TypeRegex, Pattern: pattern, Message: message, Severity: rule.High, Scope: rule.ScopeOrg,
+			Multiline: flag, Redact: !flag, References: []string{reference},
+			Paths: rule.Paths{Include: []string{text}, Exclude: []string{id}}, Cases: rule.Cases{Match: []string{text}, NoMatch: []string{message}},
+		}
+		m := toRule(in)
+		wire, err := proto.Marshal(m)
+		require.NoError(t, err)
+		var back prwardenv1.Rule
+		require.NoError(t, proto.Unmarshal(wire, &back))
+		for _, s := range []string{id, pattern, message, text, reference} {
+			if !utf8.ValidString(s) {
+				return
+			}
+		}
+		assert.Equal(t, in, fromRule(&back))
+	})
+}
+
+func TestReviewIDs(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		require.NoError(t, checkReviewID(review.NewID()))
+	}
+	for _, bad := range []string{"", "rev_", "rev", "x_1", "REV_1", "rev_A", "rev_a/b", "rev_a b", "rev_\xff", "rev_" + strings.Repeat("a", 65)} {
+		assert.Error(t, checkReviewID(bad), bad)
+	}
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		values []string
+		want   string
+		ok     bool
+	}{
+		"none":  {nil, "", true},
+		"one":   {[]string{"!~abc"}, "!~abc", true},
+		"empty": {[]string{""}, "", false},
+		"twice": {[]string{"a", "a"}, "", false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := IdempotencyKey(tc.values)
+			assert.Equal(t, tc.ok, err == nil)
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}

@@ -1,0 +1,228 @@
+// Package api answers the calls of ReviewService, RuleService and
+// KeyService: each handler decodes, calls the domain, and encodes. Who calls
+// and whether they may is decided before (internal/server/rpc), and
+// what an error looks like after.
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/rpc"
+)
+
+// ReviewService is what the handlers need of the reviews.
+type ReviewService interface {
+	Create(ctx context.Context, org string, in review.CreateInput) (review.Accepted, error)
+	Get(ctx context.Context, org, id string) (review.Review, error)
+	GetComplete(ctx context.Context, org, id string) (review.Review, error)
+	List(ctx context.Context, org string, in review.ListInput) ([]review.Review, string, error)
+	Findings(ctx context.Context, org string, in review.FindingsInput) ([]review.Finding, string, error)
+	Cancel(ctx context.Context, org, id string) (review.Review, error)
+	Watch(ctx context.Context, org, id string, send func(review.Update) error) error
+}
+
+// Rechecker says whether a caller's key is still good.
+type Rechecker interface {
+	Recheck(ctx context.Context, c auth.Caller) error
+}
+
+// Bounds of watches.
+const (
+	// MaxWatches is how many watches one key may have open at once.
+	MaxWatches = 100
+	// recheckInterval is how often an open watch asks whether its key is still
+	// good. With the time that keys are remembered it stays under the 5
+	// seconds within which a revocation is promised to be in force.
+	recheckInterval = 900 * time.Millisecond
+	// watchRetry is when to try again to open one more watch.
+	watchRetry = 15 * time.Second
+)
+
+// Reviews answers ReviewService. EndWatches must be called before the servers
+// are shut down, because watches end by themselves only with their reviews.
+type Reviews struct {
+	prwardenv1.UnimplementedReviewServiceServer
+	service ReviewService
+	keys    Rechecker
+	logs    SARIF
+
+	stopping chan struct{}
+	stop     sync.Once
+	watches  *auth.Quota[string] // open ones by key id
+}
+
+// NewReviews makes the handlers.
+func NewReviews(service ReviewService, keys Rechecker, logs SARIF) *Reviews {
+	return &Reviews{service: service, keys: keys, logs: logs, stopping: make(chan struct{}), watches: auth.NewQuota[string](MaxWatches)}
+}
+
+// EndWatches ends the open watches, and those that are still to come, with
+// Unavailable.
+func (h *Reviews) EndWatches() { h.stop.Do(func() { close(h.stopping) }) }
+
+// CreateReview implements ReviewService.
+func (h *Reviews) CreateReview(ctx context.Context, req *prwardenv1.CreateReviewRequest) (*prwardenv1.CreateReviewResponse, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	key, err := IdempotencyKey(md.Get("idempotency-key"))
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := h.service.Create(ctx, auth.FromContext(ctx).Organization, review.CreateInput{
+		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Ruleset: req.GetRuleset(), IdempotencyKey: key,
+		Commits:     review.Commits{Head: req.GetHeadSha(), Base: req.GetBaseSha(), BaseRef: req.GetBaseRef()},
+		FailOn:      fromSeverity(req.GetFailOn()),
+		TraceParent: traceParent(ctx),
+	})
+	if err != nil {
+		return nil, err
+	}
+	rpc.SetReviewID(ctx, accepted.ReviewID)
+	return &prwardenv1.CreateReviewResponse{
+		ReviewId: accepted.ReviewID, Status: prwardenv1.Review_queued.Enum(), EstimatedMs: accepted.EstimatedMS,
+	}, nil
+}
+
+// traceParent is the W3C trace context of a request, without its tracestate;
+// "" when it is not traced.
+func traceParent(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier.Get("traceparent")
+}
+
+// IdempotencyKey reads the values of the Idempotency-Key header; "" when there
+// is none. It fails with InvalidArgument when there is not one value; what the
+// value may be is the service's to say.
+func IdempotencyKey(values []string) (string, error) {
+	switch {
+	case len(values) == 0:
+		return "", nil
+	case len(values) > 1:
+		return "", errs.Invalid("Idempotency-Key", "is given more than once")
+	case values[0] == "":
+		return "", errs.Invalid("Idempotency-Key", "must have at least one character; leave it out instead")
+	}
+	return values[0], nil
+}
+
+// GetReview implements ReviewService.
+func (h *Reviews) GetReview(ctx context.Context, req *prwardenv1.GetReviewRequest) (*prwardenv1.GetReviewResponse, error) {
+	if err := checkReviewID(req.GetReviewId()); err != nil {
+		return nil, err
+	}
+	r, err := h.service.Get(ctx, auth.FromContext(ctx).Organization, req.GetReviewId())
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.GetReviewResponse{Review: toReview(r)}, nil
+}
+
+// ListReviews implements ReviewService.
+func (h *Reviews) ListReviews(ctx context.Context, req *prwardenv1.ListReviewsRequest) (*prwardenv1.ListReviewsResponse, error) {
+	reviews, next, err := h.service.List(ctx, auth.FromContext(ctx).Organization, review.ListInput{
+		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Status: review.Status(word(req.GetStatus())),
+		PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp := &prwardenv1.ListReviewsResponse{NextPageToken: next, Reviews: make([]*prwardenv1.ListedReview, len(reviews))}
+	for i, r := range reviews {
+		resp.Reviews[i] = toListed(r)
+	}
+	return resp, nil
+}
+
+// CancelReview implements ReviewService.
+func (h *Reviews) CancelReview(ctx context.Context, req *prwardenv1.CancelReviewRequest) (*prwardenv1.CancelReviewResponse, error) {
+	if err := checkReviewID(req.GetReviewId()); err != nil {
+		return nil, err
+	}
+	r, err := h.service.Cancel(ctx, auth.FromContext(ctx).Organization, req.GetReviewId())
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.CancelReviewResponse{Review: toReview(r)}, nil
+}
+
+// WatchReview implements ReviewService. Beside its review, a watch ends when
+// its key does, and when the server stops.
+func (h *Reviews) WatchReview(req *prwardenv1.WatchReviewRequest, stream grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
+	if err := checkReviewID(req.GetReviewId()); err != nil {
+		return err
+	}
+	caller := auth.FromContext(stream.Context())
+	if !h.watches.Take(caller.KeyID) {
+		e := errs.New(errs.Unavailable, errs.ReasonWatchLimit,
+			"This API key has %d open watches, which is the most that it may have; close one or poll the review.", MaxWatches)
+		e.RetryAfter = watchRetry
+		return e
+	}
+	defer h.watches.GiveBack(caller.KeyID)
+
+	ctx, cancel := context.WithCancelCause(stream.Context())
+	guarded := make(chan struct{})
+	go func() {
+		defer close(guarded)
+		h.guard(ctx, caller, cancel)
+	}()
+	err := h.service.Watch(ctx, caller.Organization, req.GetReviewId(), func(u review.Update) error {
+		return stream.Send(toUpdate(u))
+	})
+	cause := context.Cause(ctx)
+	cancel(nil)
+	<-guarded
+	var ended *errs.Error
+	if err != nil && errors.As(cause, &ended) {
+		return ended
+	}
+	return err
+}
+
+// guard cancels a watch, with the error that ends it, when its key is not good
+// any more or the server stops; it returns when ctx is done.
+func (h *Reviews) guard(ctx context.Context, caller auth.Caller, cancel context.CancelCauseFunc) {
+	ticker := time.NewTicker(recheckInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.stopping:
+			cancel(errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is stopping; watch again."))
+			return
+		case <-ticker.C:
+			if err := h.keys.Recheck(ctx, caller); errs.KindOf(err) == errs.Unauthenticated && err != nil {
+				cancel(err)
+				return
+			}
+		}
+	}
+}
+
+// checkReviewID returns NotFound for what can't be a review's identifier: to
+// whoever asks, an identifier that is wrong is one that does not exist.
+func checkReviewID(id string) error {
+	suffix, ok := strings.CutPrefix(id, "rev_")
+	ok = ok && suffix != "" && len(suffix) <= 64
+	for i := range len(suffix) {
+		c := suffix[i]
+		ok = ok && ('a' <= c && c <= 'z' || '0' <= c && c <= '9')
+	}
+	if !ok {
+		return errs.New(errs.NotFound, errs.ReasonReviewNotFound, "There is no such review; its id is the review_id that POST /v1/reviews answered.")
+	}
+	return nil
+}

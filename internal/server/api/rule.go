@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/server/rpc"
+)
+
+// RuleService is what the handlers need of the rules.
+type RuleService interface {
+	ListRulesets(ctx context.Context, org string) ([]rule.Ruleset, error)
+	ListRules(ctx context.Context, org, name string) ([]rule.Rule, error)
+	GetRule(ctx context.Context, org, id string) (rule.Rule, error)
+	CreateRule(ctx context.Context, org string, r rule.Rule) (rule.Rule, error)
+	DeleteRule(ctx context.Context, org, id string) error
+	TestRule(ctx context.Context, in rule.TestInput) (hits []match.Hit, truncated bool, err error)
+}
+
+// Rules answers RuleService.
+type Rules struct {
+	prwardenv1.UnimplementedRuleServiceServer
+	service RuleService
+	trials  chan struct{} // holds one for each that runs
+}
+
+// maxTrialWait is how long a call waits for others that try patterns.
+const maxTrialWait = 10 * time.Second
+
+// NewRules makes the handlers. A call that tries a pattern may compute for
+// seconds, so no more of them run at once than there are processors; reviews
+// and reading go on beside them.
+func NewRules(service RuleService) *Rules {
+	return &Rules{service: service, trials: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+// trial waits for a place to try a pattern in; the caller gives it back. These
+// are the only places that the call has: others are not to wait for it.
+func (h *Rules) trial(ctx context.Context) (giveBack func(), err error) {
+	rpc.StepAside(ctx)
+	timer := time.NewTimer(maxTrialWait)
+	defer timer.Stop()
+	select {
+	case h.trials <- struct{}{}:
+		return func() { <-h.trials }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+		return nil, errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is busy with the patterns of others; try again.")
+	}
+}
+
+// ListRulesets implements RuleService.
+func (h *Rules) ListRulesets(ctx context.Context, _ *prwardenv1.ListRulesetsRequest) (*prwardenv1.ListRulesetsResponse, error) {
+	sets, err := h.service.ListRulesets(ctx, auth.FromContext(ctx).Organization)
+	if err != nil {
+		return nil, err
+	}
+	resp := &prwardenv1.ListRulesetsResponse{Rulesets: make([]*prwardenv1.Ruleset, len(sets))}
+	for i, s := range sets {
+		resp.Rulesets[i] = toRuleset(s)
+	}
+	return resp, nil
+}
+
+// ListRules implements RuleService.
+func (h *Rules) ListRules(ctx context.Context, req *prwardenv1.ListRulesRequest) (*prwardenv1.ListRulesResponse, error) {
+	rules, err := h.service.ListRules(ctx, auth.FromContext(ctx).Organization, req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	resp := &prwardenv1.ListRulesResponse{Rules: make([]*prwardenv1.Rule, len(rules))}
+	for i, r := range rules {
+		resp.Rules[i] = toRule(r)
+	}
+	return resp, nil
+}
+
+// GetRule implements RuleService.
+func (h *Rules) GetRule(ctx context.Context, req *prwardenv1.GetRuleRequest) (*prwardenv1.GetRuleResponse, error) {
+	r, err := h.service.GetRule(ctx, auth.FromContext(ctx).Organization, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.GetRuleResponse{Rule: toPricedRule(r)}, nil
+}
+
+// CreateRule implements RuleService.
+func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleRequest) (*prwardenv1.CreateRuleResponse, error) {
+	giveBack, err := h.trial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
+	r, err := h.service.CreateRule(ctx, auth.FromContext(ctx).Organization, fromRule(req.GetRule()))
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.CreateRuleResponse{Rule: toPricedRule(r)}, nil
+}
+
+// TestRule implements RuleService.
+func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (*prwardenv1.TestRuleResponse, error) {
+	giveBack, err := h.trial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
+	in := rule.TestInput{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(), Text: req.GetText()}
+	hits, truncated, err := h.service.TestRule(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	resp := &prwardenv1.TestRuleResponse{
+		Truncated: truncated, Hits: make([]*prwardenv1.TestRuleResponse_Hit, len(hits)),
+		MatchingCost: toMatchingCost(rule.Rule{Pattern: in.Pattern, Multiline: in.Multiline}),
+	}
+	for i, hit := range hits {
+		resp.Hits[i] = &prwardenv1.TestRuleResponse_Hit{
+			Line: clamp(hit.Line), Column: clamp(hit.Column), EndLine: clamp(hit.EndLine), EndColumn: clamp(hit.EndColumn),
+		}
+	}
+	return resp, nil
+}
+
+// DeleteRule implements RuleService.
+func (h *Rules) DeleteRule(ctx context.Context, req *prwardenv1.DeleteRuleRequest) (*prwardenv1.DeleteRuleResponse, error) {
+	if err := h.service.DeleteRule(ctx, auth.FromContext(ctx).Organization, req.GetId()); err != nil {
+		return nil, err
+	}
+	return &prwardenv1.DeleteRuleResponse{}, nil
+}

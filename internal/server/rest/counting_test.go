@@ -1,0 +1,86 @@
+package rest_test
+
+import (
+	"errors"
+	"net/netip"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/dev/servertest"
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+func TestEveryRequestIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{Limit: 20})
+	_, token := b.Key(t)
+	auth := servertest.Bearer(token)
+	requests := []struct{ method, path, body string }{
+		{"GET", "/v1/rules", ""}, {"GET", "/v1/nothing", ""}, {"PUT", "/v1/rules", ""}, {"POST", "/v1/rules", "{"},
+		{"OPTIONS", "/v1/rules", ""}, {"HEAD", "/v1/rules", ""}, {"GET", "/openapi.json", ""}, {"GET", "/v1/rules/x", ""},
+		{"GET", "/v1/reviews/x:watch", ""}, {"DELETE", "/v1/rules/x", ""}, {"GET", "/v1/reviews?x=1", ""},
+	}
+	left := 20
+	for _, r := range requests {
+		left--
+		a := b.Do(t, r.method, r.path, r.body, auth)
+		assert.Equal(t, strconv.Itoa(left), a.Header.Get("X-RateLimit-Remaining"), "%s %s", r.method, r.path)
+		assert.Equal(t, "20", a.Header.Get("X-RateLimit-Limit"))
+	}
+	for range left {
+		require.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", auth).Status)
+	}
+	for _, r := range requests {
+		a := b.Do(t, r.method, r.path, r.body, auth)
+		assert.Equal(t, 429, a.Status, "%s %s", r.method, r.path)
+		wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
+		require.NoError(t, err)
+		assert.Equal(t, 60, wait)
+		assertCommonHeaders(t, a)
+	}
+	for range 30 {
+		health := b.Do(t, "GET", "/healthz", "")
+		assert.Equal(t, 200, health.Status)
+		assert.Empty(t, health.Header.Get("X-RateLimit-Limit"))
+	}
+}
+
+func TestRequestsWithoutAKeyCountAgainstTheAddress(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{Limit: 2, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	from := func(addr, path string) servertest.Answer {
+		return b.Do(t, "GET", path, "", "X-Forwarded-For: "+addr)
+	}
+	assert.Equal(t, 401, from("192.0.2.1", "/v1/rules").Status)
+	assert.Equal(t, 200, from("192.0.2.1", "/openapi.json").Status, "needs no key")
+	assert.Equal(t, 429, from("192.0.2.1", "/v1/rules").Status)
+	assert.Equal(t, 429, from("192.0.2.1", "/openapi.json").Status, "but is counted")
+	assert.Equal(t, 401, from("192.0.2.2", "/v1/nothing").Status, "and strangers learn no routes")
+	_, token := b.Key(t)
+	assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", "X-Forwarded-For: 192.0.2.1", servertest.Bearer(token)).Status)
+}
+
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	b, _ := start(t)
+	b.SetReady(errors.New("secret"))
+	a := b.Do(t, "GET", "/readyz", "")
+	assert.Equal(t, 503, a.Status)
+	assert.NotContains(t, a.Body, "secret")
+	assert.NotEmpty(t, a.Header.Get("Retry-After"))
+	assert.Equal(t, 200, b.Do(t, "GET", "/healthz", "").Status)
+}
+
+func TestKeysAway(t *testing.T) {
+	t.Parallel()
+	b, _ := start(t)
+	b.SetKeysDown(errs.New(errs.Unavailable, errs.ReasonUnavailable, "The database is away."))
+	a := b.Do(t, "GET", "/v1/rules", "", servertest.Bearer(auth.NewToken()))
+	assert.Equal(t, 503, a.Status)
+	assert.NotEmpty(t, a.Header.Get("Retry-After"))
+	assertCommonHeaders(t, a)
+}

@@ -1,0 +1,127 @@
+package rest_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"google.golang.org/grpc/metadata"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/dev/servertest"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/rest"
+)
+
+// heard keeps what a gateway tells of its requests, without the times.
+type heard struct {
+	mu  sync.Mutex
+	all []rest.Answered
+}
+
+func (h *heard) hear(a rest.Answered) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a.Took = 0
+	h.all = append(h.all, a)
+}
+
+func (h *heard) list() []rest.Answered {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]rest.Answered(nil), h.all...)
+}
+
+// Every request is told of, also what is refused before it is a gRPC call, and
+// in words that clients can't choose.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	h := &heard{}
+	b := servertest.Start(t, servertest.Options{Observe: h.hear})
+	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
+		return review.Review{ID: id, Status: review.Queued, CreatedAt: servertest.Epoch}, nil
+	}
+	_, token := b.Key(t)
+	auth := servertest.Bearer(token)
+	const reviewRoute = "/v1/reviews/{review_id=*}"
+	tests := []struct {
+		method, path, body string
+		headers            []string
+		want               rest.Answered
+	}{
+		{"GET", "/v1/reviews/rev_1", "", []string{auth}, rest.Answered{Method: "GET", Route: reviewRoute, Status: 200}},
+		{"GET", "/v1/reviews/rev_1", "", nil, rest.Answered{Method: "GET", Route: "unknown", Status: 401}},
+		{"GET", "/v1/reviews/rev_1?secret=1", "", []string{auth}, rest.Answered{Method: "GET", Route: reviewRoute, Status: 400}},
+		{"POST", "/v1/reviews", "{", []string{auth}, rest.Answered{Method: "POST", Route: "/v1/reviews", Status: 400}},
+		{"PATCH", "/v1/reviews", "", []string{auth}, rest.Answered{Method: "other", Route: "unknown", Status: 405}},
+		{"MADEUP", "/made/up", "", []string{auth}, rest.Answered{Method: "other", Route: "unknown", Status: 404}},
+		{"GET", "/healthz", "", nil, rest.Answered{Method: "GET", Route: "/healthz", Status: 200}},
+		{"GET", "/openapi.json", "", nil, rest.Answered{Method: "GET", Route: "/openapi.json", Status: 200}},
+		{"GET", "/docs/", "", nil, rest.Answered{Method: "GET", Route: "/docs", Status: 200}},
+	}
+	for i, tt := range tests {
+		require.Equal(t, tt.want.Status, b.Do(t, tt.method, tt.path, tt.body, tt.headers...).Status)
+		// The request is told of after its answer was sent.
+		require.Eventually(t, func() bool { return len(h.list()) == i+1 }, patience, time.Millisecond)
+		assert.Equal(t, tt.want, h.list()[i])
+	}
+}
+
+func TestTraceAndReviewOfARequest(t *testing.T) {
+	t.Parallel()
+	recorded := tracetest.NewSpanRecorder()
+	b := servertest.Start(t, servertest.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorded))})
+	kept := make(chan string, 2)
+	b.Reviews.CreateFunc = func(_ string, in review.CreateInput) (review.Accepted, error) {
+		kept <- in.TraceParent
+		return review.Accepted{ReviewID: "rev_1"}, nil
+	}
+	_, token := b.Key(t)
+	const incoming = "0af7651916cd43dd8448eb211c80319c"
+	for _, header := range []string{"traceparent: 00-" + incoming + "-b7ad6b7169203331-01", "traceparent: nonsense"} {
+		require.Equal(t, 202, b.Do(t, "POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, servertest.Bearer(token), header).Status)
+	}
+	require.Eventually(t, func() bool { return len(recorded.Ended()) == 2 }, patience, time.Millisecond)
+	span := recorded.Ended()[0]
+	assert.Equal(t, "POST /v1/reviews", span.Name())
+	assert.Equal(t, incoming, span.SpanContext().TraceID().String())
+	assert.Equal(t, "b7ad6b7169203331", span.Parent().SpanID().String())
+	assert.Equal(t, "00-"+incoming+"-"+span.SpanContext().SpanID().String()+"-01", <-kept, "the review is of the request")
+	own := <-kept
+	assert.Len(t, own, review.MaxTraceParent, "a trace of its own")
+	assert.NotContains(t, own, incoming)
+
+	for _, message := range []string{"request", "call"} {
+		lines := b.Logs.Lines(message)
+		require.NotEmpty(t, lines)
+		assert.Equal(t, "rev_1", lines[0]["review_id"], message)
+	}
+}
+
+// A flood that is refused is not written down line by line, over neither
+// protocol.
+func TestFloodIsNotLoggedLineByLine(t *testing.T) {
+	onPipes(t, servertest.Options{Limit: 3}, func(t *testing.T, b *servertest.Bundle) {
+		_, token := b.Key(t)
+		conn := b.Conn(t)
+		for range 300 {
+			b.Do(t, "GET", "/v1/rules", "", servertest.Bearer(token))
+			ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
+			_, _ = prwardenv1.NewRuleServiceClient(conn).ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
+		}
+		for _, message := range []string{"request", "call"} {
+			told := 0
+			for _, line := range b.Logs.Lines(message) {
+				if line["level"] == "INFO" {
+					told++
+				}
+			}
+			assert.Less(t, told, 250, message)
+			assert.GreaterOrEqual(t, told, 100, message)
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package rpc_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/dev/servertest"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/server/rpcerr"
+)
+
+// Strangers make up as many names as they like.
+func TestMethodNamesThatCallersMakeUp(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	_, token := b.Key(t)
+	conn := b.Conn(t)
+	long := strings.Repeat("x", 8<<10)
+	for i := range 20 {
+		err := conn.Invoke(t.Context(), fmt.Sprintf("/%s%d/%s", long, i, long), &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+		require.Equal(t, codes.Unauthenticated, status.Code(err))
+	}
+	err := conn.Invoke(as(t.Context(), token), "/x.Y/"+long, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+	assert.Equal(t, codes.Unimplemented, status.Code(err))
+	assert.Less(t, len(status.Convert(err).Message()), 300)
+	_, err = prwardenv1.NewRuleServiceClient(conn).ListRulesets(as(t.Context(), token), &prwardenv1.ListRulesetsRequest{})
+	require.NoError(t, err)
+
+	registry := prometheus.NewRegistry()
+	require.NoError(t, registry.Register(b.Metrics))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	series := map[string]float64{}
+	for _, f := range families {
+		if f.GetName() != "grpc_server_handled_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range m.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			series[strings.Join([]string{labels["grpc_service"], labels["grpc_method"], labels["grpc_type"], labels["grpc_code"]}, " ")] = m.GetCounter().GetValue()
+		}
+	}
+	assert.Equal(t, map[string]float64{
+		"unknown unknown bidi_stream Unauthenticated":   20,
+		"unknown unknown bidi_stream Unimplemented":     1,
+		"prwarden.v1.RuleService ListRulesets unary OK": 1,
+	}, series)
+
+	lines := b.Logs.Lines("call")
+	require.Len(t, lines, 22)
+	for _, line := range lines {
+		assert.LessOrEqual(t, len(line["method"].(string)), 130)
+	}
+}
+
+// A stream of reflection is counted once, so it answers some questions, and a
+// key has few of them.
+func TestReflectionIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // a stream takes questions for some seconds
+		b := servertest.Start(t, servertest.Options{Limit: 10, Pipes: true})
+		_, token := b.Key(t)
+		conn := b.Conn(t)
+		open := func(token string) reflectionv1.ServerReflection_ServerReflectionInfoClient {
+			s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(as(t.Context(), token))
+			require.NoError(t, err)
+			return s
+		}
+		ask := func(s reflectionv1.ServerReflection_ServerReflectionInfoClient) error {
+			// Whether it has ended is what the answer tells.
+			_ = s.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+			_, err := s.Recv()
+			return err
+		}
+		first := open(token)
+		for range 100 {
+			require.NoError(t, ask(first))
+		}
+		assert.Zero(t, b.Gate.State().Watches)
+		assert.Equal(t, codes.ResourceExhausted, status.Code(ask(first)))
+		for range 4 {
+			require.NoError(t, ask(open(token)))
+		}
+		assert.Equal(t, codes.Unavailable, status.Code(ask(open(token))))
+		_, other := b.Key(t)
+		require.NoError(t, ask(open(other)))
+	})
+}
+
+// A call is admitted before its message: a stranger can't make the server hold
+// messages, or wait for them.
+func TestNobodyWaitsForTheMessageOfAStranger(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	_, reader := b.Key(t, auth.RulesRead)
+	conn := b.Conn(t)
+	bare := &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
+	for name, tc := range map[string]struct {
+		token  string
+		code   codes.Code
+		reason string
+	}{
+		"no key":        {"", codes.Unauthenticated, errs.ReasonKeyInvalid},
+		"missing scope": {reader, codes.PermissionDenied, errs.ReasonScopeMissing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := conn.NewStream(as(t.Context(), tc.token), bare, prwardenv1.RuleService_CreateRule_FullMethodName)
+			require.NoError(t, err)
+			err = s.RecvMsg(&prwardenv1.CreateRuleResponse{}) // and nothing was sent
+			assert.Equal(t, tc.code, status.Code(err))
+			assert.Equal(t, tc.reason, rpcerr.Reason(status.Convert(err)))
+			header, err := s.Header()
+			require.NoError(t, err)
+			assert.NotEmpty(t, header.Get("x-ratelimit-remaining"))
+		})
+	}
+}
+
+func TestMessageFarOverTheLimit(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	_, token := b.Key(t)
+	var header metadata.MD
+	_, err := prwardenv1.NewRuleServiceClient(b.Conn(t)).TestRule(as(t.Context(), token, "x-request-id", "big"),
+		&prwardenv1.TestRuleRequest{Pattern: "x", Text: strings.Repeat("x", 3<<20)}, grpc.Header(&header))
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err), "by gRPC itself")
+	assert.NotEmpty(t, header.Get("x-ratelimit-remaining"), "it is counted all the same")
+	// gRPC answered by itself, so the chain may still be on its way back.
+	require.Eventually(t, func() bool { return len(b.Logs.Lines("call")) == 1 }, patience, time.Millisecond)
+	assert.Equal(t, errs.ReasonBodyTooLarge, b.Logs.Lines("call")[0]["reason"])
+}
+
+func TestMetadataHasALimit(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	_, token := b.Key(t)
+	client := prwardenv1.NewRuleServiceClient(b.Conn(t))
+	_, err := client.ListRulesets(as(t.Context(), token, "x", strings.Repeat("x", 31<<10)), &prwardenv1.ListRulesetsRequest{})
+	require.NoError(t, err)
+	_, err = client.ListRulesets(as(t.Context(), token, "x", strings.Repeat("x", 33<<10)), &prwardenv1.ListRulesetsRequest{})
+	assert.ErrorContains(t, err, "maximum size")
+}
+
+// An error travels as trailers, for which many clients take 8 KiB.
+func TestErrorsAreShortWhateverWasSent(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	_, token := b.Key(t)
+	conn := b.Conn(t)
+	rules, keys := prwardenv1.NewRuleServiceClient(conn), prwardenv1.NewKeyServiceClient(conn)
+	ctx := as(t.Context(), token)
+	odd := make([]string, 260_000)
+	create := func(r *prwardenv1.Rule) error {
+		_, err := rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{Rule: r})
+		return err
+	}
+	for name, err := range map[string]error{
+		"scope": func() error {
+			_, err := keys.CreateKey(ctx, &prwardenv1.CreateKeyRequest{Name: "x", Scopes: odd})
+			return err
+		}(),
+		"globs":      create(&prwardenv1.Rule{Paths: &prwardenv1.Rule_Paths{Include: odd}}),
+		"globs, few": create(&prwardenv1.Rule{Paths: &prwardenv1.Rule_Paths{Include: make([]string, 100), Exclude: make([]string, 100)}}),
+	} {
+		s := status.Convert(err)
+		assert.Contains(t, []codes.Code{codes.InvalidArgument, codes.NotFound}, s.Code(), name)
+		assert.Less(t, proto.Size(s.Proto()), 6<<10, name)
+	}
+}
+
+// The violations of the rule package are bounded where they become a status.
+func TestStatusTellsAFewOfManyViolations(t *testing.T) {
+	t.Parallel()
+	r := rule.Rule{ID: "x", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Severities()[0]}
+	for range rule.MaxCases {
+		r.Cases.Match = append(r.Cases.Match, "y")
+	}
+	err := rule.Validate(t.Context(), r)
+	var e *errs.Error
+	require.ErrorAs(t, err, &e)
+	require.Len(t, e.Fields, rule.MaxCases)
+	var told *errs.Error
+	require.ErrorAs(t, rpcerr.FromStatus(rpcerr.Status(err)), &told)
+	assert.Len(t, told.Fields, rpcerr.MaxViolations)
+	assert.Contains(t, told.Message, "and 49 more")
+}

@@ -1,0 +1,330 @@
+package rpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/dev/servertest"
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/rpcerr"
+)
+
+// patience bounds every wait; it is only reached when something is broken.
+const patience = 5 * time.Minute
+
+func as(ctx context.Context, token string, pairs ...string) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, append([]string{"authorization", "Bearer " + token}, pairs...)...)
+}
+
+func TestCallCarriesTheCallerIn(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{Limit: 60})
+	key, token := b.Key(t, auth.ReviewsRead)
+	b.Reviews.GetFunc = func(org, id string) (review.Review, error) {
+		assert.Equal(t, "acme", org)
+		return review.Review{ID: id, Status: review.Queued}, nil
+	}
+	var header metadata.MD
+	resp, err := prwardenv1.NewReviewServiceClient(b.Conn(t)).GetReview(as(t.Context(), token, "x-request-id", "my-id"),
+		&prwardenv1.GetReviewRequest{ReviewId: "rev_1"}, grpc.Header(&header))
+	require.NoError(t, err)
+	assert.Equal(t, "rev_1", resp.GetReview().GetReviewId())
+	assert.Equal(t, []string{"my-id"}, header.Get("x-request-id"))
+	assert.Equal(t, []string{"60"}, header.Get("x-ratelimit-limit"))
+	assert.Equal(t, []string{"59"}, header.Get("x-ratelimit-remaining"))
+	var reset int64
+	require.NoError(t, json.Unmarshal([]byte(header.Get("x-ratelimit-reset")[0]), &reset))
+	assert.Equal(t, b.Clock.Add(time.Minute+time.Second-time.Nanosecond).Unix(), reset, "rounded up")
+
+	lines := b.Logs.Lines("call")
+	require.Len(t, lines, 1)
+	assert.Equal(t, "my-id", lines[0]["request_id"])
+	assert.Equal(t, "/prwarden.v1.ReviewService/GetReview", lines[0]["method"])
+	assert.Equal(t, "OK", lines[0]["code"])
+	assert.Equal(t, key.ID, lines[0]["key_id"])
+	assert.Equal(t, "acme", lines[0]["organization"])
+	assert.Contains(t, lines[0]["peer"], "127.0.0.1:")
+	assert.NotContains(t, b.Logs.String(), token)
+	assert.NotContains(t, b.Logs.String(), "rev_1", "messages are not logged")
+	assert.InDelta(t, 1, handled(t, b, "OK"), 0)
+}
+
+func TestEveryFailureHasItsShapeAndItsHeaders(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	_, token := b.Key(t)
+	_, reader := b.Key(t, auth.RulesRead)
+	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
+		switch id {
+		case "rev_panic":
+			panic("a secret")
+		case "rev_odd":
+			return review.Review{}, errors.New("a secret")
+		}
+		return review.Review{}, errs.New(errs.NotFound, errs.ReasonReviewNotFound, "There is no such review.")
+	}
+	conn := b.Conn(t)
+	get := func(id string) func(context.Context, ...grpc.CallOption) error {
+		return func(ctx context.Context, o ...grpc.CallOption) error {
+			_, err := prwardenv1.NewReviewServiceClient(conn).GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: id}, o...)
+			return err
+		}
+	}
+	tests := map[string]struct {
+		token  string
+		call   func(context.Context, ...grpc.CallOption) error
+		code   codes.Code
+		reason string
+	}{
+		"no key":         {"", get("rev_x"), codes.Unauthenticated, errs.ReasonKeyInvalid},
+		"missing scope":  {reader, get("rev_x"), codes.PermissionDenied, errs.ReasonScopeMissing},
+		"not found":      {token, get("rev_x"), codes.NotFound, errs.ReasonReviewNotFound},
+		"odd identifier": {token, get("../x"), codes.NotFound, errs.ReasonReviewNotFound},
+		"panic":          {token, get("rev_panic"), codes.Internal, errs.ReasonInternal},
+		"unexpected":     {token, get("rev_odd"), codes.Internal, errs.ReasonInternal},
+		"invalid": {token, func(ctx context.Context, o ...grpc.CallOption) error {
+			_, err := prwardenv1.NewReviewServiceClient(conn).CreateReview(ctx, &prwardenv1.CreateReviewRequest{Repo: "x"}, o...)
+			return err
+		}, codes.InvalidArgument, errs.ReasonInvalidArgument},
+		"too large": {token, func(ctx context.Context, o ...grpc.CallOption) error {
+			_, err := prwardenv1.NewRuleServiceClient(conn).TestRule(ctx, &prwardenv1.TestRuleRequest{Pattern: "x", Text: strings.Repeat("x", 2<<20)}, o...)
+			return err
+		}, codes.InvalidArgument, errs.ReasonBodyTooLarge},
+		"not a message": {token, func(ctx context.Context, o ...grpc.CallOption) error {
+			// A string where GetReviewRequest has a string, but not UTF-8.
+			return conn.Invoke(ctx, prwardenv1.ReviewService_GetReview_FullMethodName, wrapperspb.Bytes([]byte{0xff}), &prwardenv1.GetReviewResponse{}, o...)
+		}, codes.InvalidArgument, errs.ReasonInvalidArgument},
+		"unknown method": {token, func(ctx context.Context, o ...grpc.CallOption) error {
+			return conn.Invoke(ctx, "/prwarden.v1.ReviewService/Nothing", &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{}, o...)
+		}, codes.Unimplemented, errs.ReasonRouteNotFound},
+		"unknown method without key": {"", func(ctx context.Context, o ...grpc.CallOption) error {
+			return conn.Invoke(ctx, "/x.Y/Z", &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{}, o...)
+		}, codes.Unauthenticated, errs.ReasonKeyInvalid},
+		"stream": {token, func(ctx context.Context, o ...grpc.CallOption) error {
+			s, err := prwardenv1.NewReviewServiceClient(conn).WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: "nonsense"}, o...)
+			if err == nil {
+				_, err = s.Recv()
+			}
+			return err
+		}, codes.NotFound, errs.ReasonReviewNotFound},
+		"stream without scope": {reader, func(ctx context.Context, o ...grpc.CallOption) error {
+			s, err := prwardenv1.NewReviewServiceClient(conn).WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: "rev_x"}, o...)
+			if err == nil {
+				_, err = s.Recv()
+			}
+			return err
+		}, codes.PermissionDenied, errs.ReasonScopeMissing},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var header metadata.MD
+			err := tc.call(as(t.Context(), tc.token, "x-request-id", strings.ReplaceAll(name, " ", "-")), grpc.Header(&header))
+			s := status.Convert(err)
+			assert.Equal(t, tc.code, s.Code(), "%v", err)
+			assert.Equal(t, tc.reason, rpcerr.Reason(s))
+			assert.NotContains(t, s.String(), "secret")
+			for _, k := range []string{"x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"} {
+				assert.Len(t, header.Get(k), 1, k)
+			}
+			found := false
+			for _, line := range b.Logs.Lines("call") {
+				if line["request_id"] == strings.ReplaceAll(name, " ", "-") {
+					found = true
+					assert.Equal(t, tc.code.String(), line["code"])
+					assert.Equal(t, tc.reason, line["reason"])
+				}
+			}
+			assert.True(t, found, "every call is logged")
+		})
+	}
+}
+
+func TestCauseOfAnUnexpectedErrorIsLogged(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	_, token := b.Key(t)
+	b.Reviews.GetFunc = func(string, string) (review.Review, error) { panic("the cause") }
+	_, err := prwardenv1.NewReviewServiceClient(b.Conn(t)).GetReview(as(t.Context(), token, "x-request-id", "abc"),
+		&prwardenv1.GetReviewRequest{ReviewId: "rev_1"})
+	require.Error(t, err)
+	assert.InDelta(t, 1, handled(t, b, "Internal"), 0, "metrics see the final code")
+	lines := b.Logs.Lines("unexpected error")
+	require.Len(t, lines, 1)
+	assert.Equal(t, "abc", lines[0]["request_id"])
+	assert.Contains(t, lines[0]["error"], "the cause")
+	assert.Contains(t, lines[0]["error"], "server_test.go", "with the stack")
+}
+
+func TestLimitOverGRPC(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{Limit: 3})
+	_, token := b.Key(t)
+	client := prwardenv1.NewRuleServiceClient(b.Conn(t))
+	for range 3 {
+		_, err := client.ListRulesets(as(t.Context(), token), &prwardenv1.ListRulesetsRequest{})
+		require.NoError(t, err)
+	}
+	var header metadata.MD
+	_, err := client.ListRulesets(as(t.Context(), token), &prwardenv1.ListRulesetsRequest{}, grpc.Header(&header))
+	s := status.Convert(err)
+	assert.Equal(t, codes.ResourceExhausted, s.Code())
+	assert.Equal(t, errs.ReasonRateLimited, rpcerr.Reason(s))
+	assert.Equal(t, time.Minute, rpcerr.RetryAfter(s))
+	assert.Equal(t, []string{"0"}, header.Get("x-ratelimit-remaining"))
+	assert.Equal(t, 429, b.Do(t, "GET", "/v1/rules", "", servertest.Bearer(token)).Status, "both protocols count together")
+}
+
+func TestHealthNeedsNoKeyAndReflectionDoes(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{Limit: 2})
+	_, token := b.Key(t, auth.RulesRead)
+	conn := b.Conn(t)
+	for range 5 {
+		var header metadata.MD
+		_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{}, grpc.Header(&header))
+		require.NoError(t, err)
+		assert.Empty(t, header.Get("x-ratelimit-limit"), "health is not counted")
+	}
+	list := func(ctx context.Context) error {
+		s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+		require.NoError(t, err)
+		// Whether it has ended is what the answer tells.
+		_ = s.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+		resp, err := s.Recv()
+		if err == nil {
+			assert.Contains(t, resp.String(), "prwarden.v1.ReviewService")
+			require.NoError(t, s.CloseSend())
+		}
+		return err
+	}
+	assert.Equal(t, codes.Unauthenticated, status.Code(list(t.Context())))
+	require.NoError(t, list(as(t.Context(), token)))
+	require.NoError(t, list(as(t.Context(), token)))
+	assert.Equal(t, codes.ResourceExhausted, status.Code(list(as(t.Context(), token))), "reflection is counted")
+}
+
+// What the gateway says of a caller is believed in memory only.
+func TestNobodyCanPassForTheGateway(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	said := `{"caller":{"KeyID":"key_x","Organization":"acme","Scopes":["rules:read","keys:admin"]}}`
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "prwarden-admitted-bin", said)
+	_, err := prwardenv1.NewRuleServiceClient(b.Conn(t)).ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
+	assert.Equal(t, errs.ReasonKeyMissing, rpcerr.Reason(status.Convert(err)))
+	a := b.Do(t, "GET", "/v1/rules", "", "Grpc-Metadata-Prwarden-Admitted-Bin: eyJ9", "Prwarden-Admitted-Bin: eyJ9")
+	assert.Equal(t, 401, a.Status)
+}
+
+func TestForwardedAddressOverGRPC(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{Limit: 1, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	client := prwardenv1.NewRuleServiceClient(b.Conn(t))
+	call := func(forwarded string) codes.Code {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", forwarded)
+		_, err := client.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
+		return status.Code(err)
+	}
+	assert.Equal(t, codes.Unauthenticated, call("192.0.2.1"))
+	assert.Equal(t, codes.ResourceExhausted, call("192.0.2.1"))
+	assert.Equal(t, codes.Unauthenticated, call("192.0.2.2"))
+}
+
+func TestViolationsAreInOurWords(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{})
+	_, token := b.Key(t)
+	conn := b.Conn(t)
+	reviews, rules, keys := prwardenv1.NewReviewServiceClient(conn), prwardenv1.NewRuleServiceClient(conn), prwardenv1.NewKeyServiceClient(conn)
+	ptr := func(n int32) *int32 { return &n }
+	str := func(s string) *string { return &s }
+	tests := map[string]struct {
+		call func(context.Context) error
+		want map[string]string
+	}{
+		"create review": {func(ctx context.Context) error {
+			_, err := reviews.CreateReview(ctx, &prwardenv1.CreateReviewRequest{Repo: "x", Ruleset: str("")})
+			return err
+		}, map[string]string{
+			"repo":      "must be `<owner>/<repository>`, each of 1 to 100 letters, digits, dots, hyphens and underscores",
+			"pr_number": "must be at least 1; it is 0",
+			"ruleset":   "must have at least 1 character",
+		}},
+		"list reviews": {func(ctx context.Context) error {
+			_, err := reviews.ListReviews(ctx, &prwardenv1.ListReviewsRequest{
+				PageSize: ptr(201), PageToken: str(strings.Repeat("é", 501)), Status: prwardenv1.Review_Status(99).Enum(),
+			})
+			return err
+		}, map[string]string{
+			"page_size":  "must be from 1 to 200; it is 201",
+			"page_token": "must have at most 500 characters; it has 501",
+			"status":     "must be one of queued, in_progress, complete, failed, canceled",
+		}},
+		"unspecified status": {func(ctx context.Context) error {
+			_, err := reviews.ListReviews(ctx, &prwardenv1.ListReviewsRequest{Status: prwardenv1.Review_unspecified.Enum()})
+			return err
+		}, map[string]string{"status": "must be one of queued, in_progress, complete, failed, canceled"}},
+		"no rule": {func(ctx context.Context) error {
+			_, err := rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{})
+			return err
+		}, map[string]string{"rule": "is required"}},
+		"rule": {func(ctx context.Context) error {
+			_, err := rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{
+				Message: "a\x00b", Paths: &prwardenv1.Rule_Paths{Include: []string{"a", ""}, Exclude: make([]string, 101)},
+				Cases: &prwardenv1.Rule_Cases{Match: []string{strings.Repeat("x", 16385)}},
+			}})
+			return err
+		}, map[string]string{
+			"message":          "must not contain the character U+0000",
+			"paths.include[1]": "must have at least 1 character",
+			"paths.exclude":    "must have at most 100 items; it has 101",
+			"cases.match[0]":   "must have at most 16384 bytes; it has 16385",
+		}},
+		"key": {func(ctx context.Context) error {
+			_, err := keys.CreateKey(ctx, &prwardenv1.CreateKeyRequest{Scopes: []string{"root", "root"}})
+			return err
+		}, map[string]string{
+			"name":      "must have at least 1 character",
+			"scopes":    "must not have the same item twice",
+			"scopes[0]": "must be one of reviews:read, reviews:write, rules:read, rules:write, keys:admin",
+			"scopes[1]": "must be one of reviews:read, reviews:write, rules:read, rules:write, keys:admin",
+		}},
+		"no scopes": {func(ctx context.Context) error {
+			_, err := keys.CreateKey(ctx, &prwardenv1.CreateKeyRequest{Name: "x"})
+			return err
+		}, map[string]string{"scopes": "must have at least 1 item"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var e *errs.Error
+			require.ErrorAs(t, rpcerr.FromError(tc.call(as(t.Context(), token))), &e)
+			assert.Equal(t, errs.InvalidArgument, e.Kind)
+			got := map[string]string{}
+			for _, f := range e.Fields {
+				if _, ok := got[f.Field]; !ok && !strings.HasPrefix(f.Field, "paths.exclude[") {
+					got[f.Field] = f.Description
+				}
+			}
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}

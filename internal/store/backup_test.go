@@ -1,0 +1,336 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/review"
+)
+
+// fileOf is the file of an SQLite database.
+func fileOf(database string) string { return strings.TrimPrefix(database, "sqlite:") }
+
+// names are the files in a folder.
+func names(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestBackupWhileTheServerWrites(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t), Exclusive: true})
+	ctx, stop := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	var finished []string
+	begun := make(chan struct{}, 1_000_000)
+	var writing sync.WaitGroup
+	for range 3 {
+		writing.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := s.CreateReview(t.Context(), newReview("acme", review.NewID()), 1<<30); !assert.NoError(t, err) {
+					return
+				}
+				c, err := s.Claim(t.Context(), "worker", time.Minute)
+				if !assert.NoError(t, err) || !assert.NoError(t, s.Finish(t.Context(), *c, manyFindings(30))) {
+					return
+				}
+				mu.Lock()
+				finished = append(finished, c.ReviewID)
+				mu.Unlock()
+				begun <- struct{}{}
+			}
+		})
+	}
+	dir := t.TempDir()
+	for i := range 3 {
+		for range 20 {
+			<-begun
+		}
+		mu.Lock()
+		before := append([]string(nil), finished...)
+		mu.Unlock()
+		file := filepath.Join(dir, fmt.Sprint("backup", i))
+		c, err := Backup(t.Context(), s.database, file)
+		require.NoError(t, err)
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		assert.Equal(t, info.Size(), c.Bytes)
+		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
+		assert.Equal(t, c.Schema.Needed, c.Schema.Current)
+
+		restored := "sqlite:" + filepath.Join(t.TempDir(), "restored.db")
+		_, err = Restore(t.Context(), file, restored, false)
+		require.NoError(t, err)
+		r := openAt(t, Options{Database: restored, Exclusive: true})
+		assertCounts(t, r)
+		for _, id := range before {
+			got, err := r.GetReview(t.Context(), "acme", id)
+			require.NoError(t, err, "it was finished before the backup began")
+			require.Len(t, got.Findings, 30)
+		}
+		var half int
+		require.NoError(t, r.pools.reader.GetContext(t.Context(), &half, `SELECT COUNT(*) FROM reviews r WHERE
+			(SELECT COUNT(*) FROM findings f WHERE f.review_id = r.id) <> CASE r.status WHEN 'complete' THEN 30 ELSE 0 END`))
+		assert.Zero(t, half)
+	}
+	stop()
+	writing.Wait()
+	assert.Equal(t, []string{"backup0", "backup1", "backup2"}, names(t, dir), "and nothing else")
+}
+
+// TestBackupWaitsForNoWriter: a busy server's writes follow each other without a
+// gap, so that who waits for one may wait for ever.
+func TestBackupWaitsForNoWriter(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	writing, err := s.pools.writer.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, writing.Rollback()) }()
+	file := filepath.Join(t.TempDir(), "backup")
+	_, err = Backup(t.Context(), s.database, file)
+	require.NoError(t, err)
+	beside, err := Open(t.Context(), Options{Database: s.database, busyTimeoutMS: 1})
+	require.NoError(t, err, "to open a database is no write")
+	assert.NoError(t, beside.Close())
+}
+
+// TestBackupGivesBack: a database that can't give back its free pages gets a
+// backup that can.
+func TestBackupGivesBack(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t)
+	db, err := connectSQLite(t.Context(), fileOf(database), 1, nil)
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), "PRAGMA user_version = 1") // the first page
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	vacuumOf := func(database string) (mode int) {
+		s := openAt(t, Options{Database: database})
+		require.NoError(t, s.pools.reader.GetContext(t.Context(), &mode, "PRAGMA auto_vacuum"))
+		return mode
+	}
+	require.Zero(t, vacuumOf(database))
+	file := filepath.Join(t.TempDir(), "backup")
+	_, err = Backup(t.Context(), database, file)
+	require.NoError(t, err)
+	assert.Equal(t, incrementalVacuum, vacuumOf("sqlite:"+file))
+}
+
+func TestBackupRefuses(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	dir := t.TempDir()
+	taken, garbage := filepath.Join(dir, "taken"), filepath.Join(dir, "garbage")
+	require.NoError(t, os.WriteFile(taken, []byte("precious"), 0o600))
+	require.NoError(t, os.WriteFile(garbage, []byte(strings.Repeat("garbage ", 1_000)), 0o600))
+	empty := openAtWithoutSchema(t)
+	for name, c := range map[string]struct{ database, file, want string }{
+		"an existing file":     {s.database, taken, "exists; a backup replaces nothing"},
+		"no database":          {"sqlite:" + filepath.Join(dir, "none.db"), filepath.Join(dir, "a"), "there is no database"},
+		"no path":              {"sqlite:", filepath.Join(dir, "a"), "has no path"},
+		"a folder that isn't":  {s.database, filepath.Join(dir, "none", "a"), "no such file"},
+		"no SQLite database":   {"sqlite:" + garbage, filepath.Join(dir, "a"), "can't be opened"},
+		"another's database":   {empty, filepath.Join(dir, "a"), "not one of prwarden"},
+		"a name that is taken": {s.database, dir, "exists"},
+	} {
+		_, err := Backup(t.Context(), c.database, c.file)
+		require.ErrorContains(t, err, c.want, name)
+		assert.Equal(t, []string{"garbage", "taken"}, names(t, dir), name)
+	}
+	data, err := os.ReadFile(taken)
+	require.NoError(t, err)
+	assert.Equal(t, "precious", string(data))
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Backup(ended, s.database, filepath.Join(dir, "a"))
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, []string{"garbage", "taken"}, names(t, dir))
+}
+
+// openAtWithoutSchema makes an SQLite database that is not one of prwarden.
+func openAtWithoutSchema(t *testing.T) string {
+	t.Helper()
+	database := newDatabase(t)
+	s, err := Open(t.Context(), Options{Database: database})
+	require.NoError(t, err)
+	_, err = s.pools.writer.ExecContext(t.Context(), "CREATE TABLE t (x)")
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	return database
+}
+
+// backupWith makes a backup of a new database with one review.
+func backupWith(t *testing.T, id string) string {
+	t.Helper()
+	s := openAt(t, Options{Database: newDatabase(t)})
+	_, err := s.CreateReview(t.Context(), newReview("acme", id), 10)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "backup")
+	_, err = Backup(t.Context(), s.database, file)
+	require.NoError(t, err)
+	return file
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
+	good := backupWith(t, "rev_new")
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		return path
+	}
+	data, err := os.ReadFile(good)
+	require.NoError(t, err)
+	damaged := append([]byte(nil), data...)
+	for i := range damaged[4096:] {
+		damaged[4096+i] ^= 0x55
+	}
+	inUse := write("in-use", data)
+	write("in-use-wal", []byte("x"))
+	newer := write("newer", nil)
+	alter(t, good, newer, "UPDATE schema_compatibility SET oldest = 1000; INSERT INTO goose_db_version (version_id, is_applied) VALUES (1000, 1)")
+	later := write("later", nil)
+	alter(t, good, later, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (1000, 1)")
+
+	o := Options{Database: newDatabase(t), Exclusive: true}
+	s := openAt(t, o)
+	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_old"), 10)
+	require.NoError(t, err)
+	_, err = Restore(t.Context(), good, o.Database, true)
+	require.ErrorContains(t, err, "another prwarden serves this database")
+	require.NoError(t, s.Close())
+
+	_, err = Restore(t.Context(), good, o.Database, false)
+	require.ErrorContains(t, err, "--force replaces it")
+	for file, want := range map[string]string{
+		write("empty", nil):                     "not one of prwarden",
+		write("garbage", []byte("no database")): "can't be opened",
+		write("cut off", data[:len(data)/2]):    "",
+		write("damaged", damaged):               "",
+		fileOf(openAtWithoutSchema(t)):          "not one of prwarden",
+		newer:                                   "needs a prwarden for version 1000 or later",
+		inUse:                                   "has a log beside it",
+		filepath.Join(dir, "none"):              "no such file",
+		dir:                                     "is not a regular file",
+		fileOf(o.Database):                      "is the database itself",
+	} {
+		_, err := Restore(t.Context(), file, o.Database, true)
+		require.ErrorContains(t, err, want, file)
+		assert.Equal(t, []string{"prwarden.db", "prwarden.db.lock"}, names(t, filepath.Dir(fileOf(o.Database))), file)
+	}
+	s = openAt(t, o)
+	_, err = s.GetReviewState(t.Context(), "acme", "rev_old")
+	require.NoError(t, err, "the old one is as it was")
+	require.NoError(t, s.Close())
+
+	// A later schema on which this program still works is no reason.
+	c, err := Restore(t.Context(), later, o.Database, true)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1000, c.Schema.Current)
+}
+
+// alter makes a changed copy of a database.
+func alter(t *testing.T, from, to, statements string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(to, data, 0o600))
+	s, err := Open(t.Context(), Options{Database: "sqlite:" + to})
+	require.NoError(t, err)
+	_, err = s.pools.writer.ExecContext(t.Context(), statements)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}
+
+// A server that was killed leaves its log beside the database. It must not be
+// taken for that of the database that comes in its place.
+func TestRestoreInPlaceOfAKilledServersDatabase(t *testing.T) {
+	t.Parallel()
+	good := backupWith(t, "rev_new")
+	running := openAt(t, Options{Database: newDatabase(t)})
+	for i := range 50 {
+		_, err := running.CreateReview(t.Context(), newReview("acme", fmt.Sprint("rev_", i)), 100)
+		require.NoError(t, err)
+	}
+	killed := filepath.Join(t.TempDir(), "prwarden.db")
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		data, err := os.ReadFile(fileOf(running.database) + suffix)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(killed+suffix, data, 0o600))
+	}
+	require.NoError(t, os.WriteFile(killed+".part", []byte("what an earlier attempt left"), 0o600))
+	_, err := Restore(t.Context(), good, "sqlite:"+killed, true)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"prwarden.db", "prwarden.db.lock"}, names(t, filepath.Dir(killed)))
+
+	s := openAt(t, Options{Database: "sqlite:" + killed, Exclusive: true})
+	list, err := s.ListReviews(t.Context(), "acme", review.Filter{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, "rev_new", list[0].ID)
+	require.NoError(t, checkIntegrity(t.Context(), s.pools.reader))
+	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_next"), 10)
+	require.NoError(t, err)
+}
+
+// What only the log holds is not thrown away because another process reads.
+func TestRestoreBesideAReader(t *testing.T) {
+	t.Parallel()
+	good := backupWith(t, "rev_new")
+	s := openAt(t, Options{Database: newDatabase(t)})
+	tx, err := s.pools.reader.DB.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	var n int
+	require.NoError(t, tx.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM reviews").Scan(&n))
+	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_old"), 1)
+	require.NoError(t, err)
+	before := names(t, filepath.Dir(fileOf(s.database)))
+
+	_, err = Restore(t.Context(), good, s.database, true)
+	require.ErrorContains(t, err, "another process uses it")
+	assert.Subset(t, append(before, "prwarden.db.lock"), names(t, filepath.Dir(fileOf(s.database))))
+	require.NoError(t, tx.Rollback())
+	_, err = openAt(t, Options{Database: s.database}).GetReviewState(t.Context(), "acme", "rev_old")
+	require.NoError(t, err, "whoever opens it now finds it whole")
+}
+
+// A log without its database is nothing.
+func TestRestoreInPlaceOfALog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "prwarden.db")
+	require.NoError(t, os.WriteFile(path+"-wal", []byte("what was left"), 0o600))
+	_, err := Restore(t.Context(), backupWith(t, "rev_new"), "sqlite:"+path, false)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"prwarden.db", "prwarden.db.lock"}, names(t, filepath.Dir(path)))
+}
+
+// A database that is too damaged to be read can be replaced all the same.
+func TestRestoreInPlaceOfADamagedDatabase(t *testing.T) {
+	t.Parallel()
+	good := backupWith(t, "rev_new")
+	path := filepath.Join(t.TempDir(), "prwarden.db")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("garbage ", 10_000)), 0o600))
+	require.NoError(t, os.WriteFile(path+"-wal", []byte(strings.Repeat("more of it ", 10_000)), 0o600))
+	_, err := Restore(t.Context(), good, "sqlite:"+path, true)
+	require.NoError(t, err)
+	s := openAt(t, Options{Database: "sqlite:" + path, Exclusive: true})
+	_, err = s.GetReviewState(t.Context(), "acme", "rev_new")
+	require.NoError(t, err)
+}

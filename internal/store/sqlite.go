@@ -1,0 +1,184 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+)
+
+// How an SQLite database is used.
+const (
+	busyTimeoutMS  = 5_000    // wait for another process that writes, such as `keys create`
+	logLimit       = 64 << 20 // bytes that the write-ahead log keeps after it was emptied
+	filePermission = 0o600    // SQLite gives its log and shared memory the same
+	minReaders     = 4        // connections that read
+)
+
+// openSQLite opens, and when needed creates, an SQLite database: one
+// connection that writes and a few that read. Writers wait in Go until their
+// contexts end, not in SQLite's busy loop.
+func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
+	path, err := sqlitePath(o.Database)
+	if err != nil {
+		return pools{}, err
+	}
+	var p pools
+	if o.Exclusive {
+		if p.release, err = lockFile(path+".lock", lockWait); err != nil {
+			return pools{}, fmt.Errorf("database %s: %w", path, err)
+		}
+		defer func() {
+			if err != nil {
+				_ = p.release() // the first error says more
+			}
+		}()
+	}
+	file := createFile
+	if o.Existing {
+		file = checkFile
+	}
+	if err := file(path); err != nil {
+		return pools{}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return pools{}, fmt.Errorf("database %s: %w", path, err)
+	}
+	busy := fmt.Sprintf("busy_timeout(%d)", cmp.Or(o.busyTimeoutMS, busyTimeoutMS))
+	pragmas := []string{busy} // first, so that the others wait, too
+	if info.Size() == 0 {
+		// See GiveBack. Before the journal, which writes the first page. Of a
+		// database that has pages it would be a write, and wait for writers.
+		pragmas = append(pragmas, fmt.Sprintf("auto_vacuum(%d)", incrementalVacuum))
+	}
+	if p.writer, err = connectSQLite(ctx, path, 1, url.Values{
+		"_txlock": {"immediate"},
+		"_pragma": append(pragmas,
+			"journal_mode(WAL)",
+			"synchronous("+cmp.Or(o.synchronous, "FULL")+")",
+			"foreign_keys(1)",
+			fmt.Sprintf("journal_size_limit(%d)", logLimit),
+		),
+	}); err != nil {
+		return pools{}, err
+	}
+	if p.reader, err = connectSQLite(ctx, path, max(minReaders, runtime.GOMAXPROCS(0)), url.Values{
+		"_pragma": {busy, "query_only(1)"},
+	}); err != nil {
+		return pools{}, errors.Join(err, p.writer.Close())
+	}
+	// SQLite syncs the log's content, and its name when it creates it. The
+	// database's own name is made durable here.
+	if err := syncFolder(filepath.Dir(path)); err != nil {
+		return pools{}, errors.Join(err, p.reader.Close(), p.writer.Close())
+	}
+	return p, nil
+}
+
+// connectSQLite makes a pool of n connections and tries it.
+func connectSQLite(ctx context.Context, path string, n int, params url.Values) (*sqlx.DB, error) {
+	// A URI, so that no character in the path means anything.
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: params.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	var version int
+	// Reading the schema's version makes SQLite look at the file.
+	if err := db.QueryRowContext(ctx, "PRAGMA schema_version").Scan(&version); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s can't be opened: %w", path, err), db.Close())
+	}
+	return sqlx.NewDb(db, "sqlite"), nil
+}
+
+// sqlitePath returns the absolute path of the file that the database is in.
+func sqlitePath(database string) (string, error) {
+	path := strings.TrimPrefix(database, "sqlite:")
+	switch {
+	case path == "":
+		return "", errors.New("the database `sqlite:` has no path; write for example sqlite:prwarden.db")
+	case path == ":memory:":
+		return "", errors.New("a database in memory loses every review; name a file, for example sqlite:prwarden.db")
+	case strings.ContainsRune(path, 0):
+		return "", errors.New("the path of the database has a NUL byte")
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("database %s: %w", path, err)
+	}
+	// The lock stands beside the file itself, so that a link to it is no way
+	// around the lock. A file that is not there yet is found by its folder; that
+	// a folder is missing is found, and said, later.
+	if file, err := filepath.EvalSymlinks(abs); err == nil {
+		return file, nil
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		return filepath.Join(folder, filepath.Base(abs)), nil
+	}
+	return abs, nil
+}
+
+// createFile makes the database's file, readable by its owner only, when there
+// is none. What an operator made of an existing file's permissions stays.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePermission)
+	switch {
+	case err == nil:
+		return f.Close()
+	case errors.Is(err, fs.ErrExist):
+		return checkFile(path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("database %s: the folder %s does not exist; create it first", path, filepath.Dir(path))
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("database %s: this user may not create files in the folder", path)
+	}
+	return fmt.Errorf("database %s can't be created: %w", path, err)
+}
+
+// checkFile says what is wrong with an existing file where SQLite's words
+// would not.
+func checkFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no database %s", path)
+	case err != nil:
+		return fmt.Errorf("database %s: %w", path, err)
+	case info.IsDir():
+		return fmt.Errorf("database %s is a folder; name a file in it", path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("database %s is not a regular file", path)
+	}
+	// SQLite would open a file that it may not write for reading only, and fail
+	// with the first review. The file is not opened to find out: closing it
+	// would drop the locks that SQLite has on it elsewhere in this process.
+	if !writable(path) {
+		return fmt.Errorf("database %s: this user may not write it", path)
+	}
+	return nil
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("folder %s: %w", path, err)
+	}
+	if err := d.Sync(); err != nil {
+		return errors.Join(fmt.Errorf("folder %s can't be synced: %w", path, err), d.Close())
+	}
+	return d.Close()
+}
