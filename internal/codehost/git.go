@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/prwarden/prwarden/internal/codehost/git"
-	"github.com/prwarden/prwarden/internal/repo"
+	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -25,7 +25,7 @@ const (
 )
 
 func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) {
-	owner, name, ok := repo.Split(t.Repo) // what it lets through is safe in a URL
+	owner, name, ok := rule.SplitRepository(t.Repo) // what it lets through is safe in a URL
 	if !ok {
 		return nil, &scan.Failure{Code: scan.CodeRepositoryNotFound, Lasting: true,
 			Message: fmt.Sprintf("%q is no repository: it must be `owner/name`.", t.Repo)}

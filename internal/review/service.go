@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
-	"github.com/prwarden/prwarden/internal/repo"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -101,7 +100,7 @@ func (s *Service) checkCreate(org string, in CreateInput) error {
 	add := func(field, format string, args ...any) {
 		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
 	}
-	repoErr := repo.Check(in.Repo)
+	repoErr := rule.CheckRepository(in.Repo)
 	if repoErr != nil {
 		add("repo", "%s", repoErr)
 	}
@@ -128,7 +127,7 @@ func (s *Service) checkCreate(org string, in CreateInput) error {
 		return errs.InvalidFields(bad...)
 	}
 	if !s.policy.Allowed(org, in.Repo) {
-		return repo.NotAllowed(org, in.Repo)
+		return rule.RepositoryNotAllowed(org, in.Repo)
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ const (
 // Bounds of a rules file that belongs to whoever runs prwarden, where they
 // differ.
 const (
-	MaxOwnFileSize  = 64 << 20 // bytes; more than as many rules of usual size take
-	MaxOwnFileRules = 5000     // as an organization may have
+	MaxLocalFileSize  = 64 << 20 // bytes; more than as many rules of usual size take
+	MaxLocalFileRules = 5000     // as an organization may have
 )
 
 // FilePath is where a repository has its rules file.
@@ -66,17 +66,17 @@ func ParseFile(ctx context.Context, data []byte) (*File, error) {
 	return ReadFile(ctx, data, Reading{})
 }
 
-// ParseOwnFile reads a rules file of whoever runs prwarden, who is trusted with
-// more: MaxOwnFileSize, MaxOwnFileRules, and Budget for the cases of each rule.
+// ParseLocalFile reads a rules file of whoever runs prwarden, who is trusted with
+// more: MaxLocalFileSize, MaxLocalFileRules, and Budget for the cases of each rule.
 // In everything else it is ParseFile.
-func ParseOwnFile(ctx context.Context, data []byte) (*File, error) {
-	return ReadFile(ctx, data, Reading{Own: true})
+func ParseLocalFile(ctx context.Context, data []byte) (*File, error) {
+	return ReadFile(ctx, data, Reading{Local: true})
 }
 
 // Reading says how a rules file is read.
 type Reading struct {
-	// Own says that it belongs to whoever runs prwarden: see ParseOwnFile.
-	Own bool
+	// Local says that it belongs to whoever runs prwarden: see ParseLocalFile.
+	Local bool
 	// Thorough looks for everything that is wrong, at most 1,000 things, and
 	// gives mistakes columns and more hints, which may quote the file. It takes
 	// a few times as long.
@@ -87,21 +87,21 @@ type Reading struct {
 
 // size is how large the file may be, in bytes.
 func (r Reading) size() int {
-	if r.Own {
-		return MaxOwnFileSize
+	if r.Local {
+		return MaxLocalFileSize
 	}
 	return MaxFileSize
 }
 
 // rules is how many the file may have.
 func (r Reading) rules() int {
-	if r.Own {
-		return MaxOwnFileRules
+	if r.Local {
+		return MaxLocalFileRules
 	}
 	return MaxFileRules
 }
 
-// ReadFile is ParseFile, or ParseOwnFile, in other ways. Read thoroughly, a file
+// ReadFile is ParseFile, or ParseLocalFile, in other ways. Read thoroughly, a file
 // with mistakes is returned beside the error, with what could be read of it.
 func ReadFile(ctx context.Context, data []byte, how Reading) (*File, error) {
 	d := decoder{thorough: how.Thorough, nodes: map[string]*yaml.Node{}}
@@ -269,7 +269,7 @@ type checked struct {
 // check yields the rules in items by their indexes. Those of one's own file are
 // checked ahead and at the same time: there may be thousands.
 func (d *decoder) check(ctx context.Context, items []*yaml.Node, how Reading) iter.Seq2[int, checked] {
-	if !how.Own {
+	if !how.Local {
 		shared := &trials{ctx: ctx, left: Budget, off: how.NoCases}
 		return func(yield func(int, checked) bool) {
 			for i, item := range items {

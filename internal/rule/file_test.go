@@ -222,7 +222,7 @@ func TestParseDefaults(t *testing.T) {
 }
 
 // One's own file differs in its bounds only.
-func TestParseOwnFile(t *testing.T) {
+func TestParseLocalFile(t *testing.T) {
 	t.Parallel()
 	file := func(n int) []byte {
 		var b strings.Builder
@@ -232,16 +232,16 @@ func TestParseOwnFile(t *testing.T) {
 		}
 		return []byte(b.String())
 	}
-	f, err := rule.ParseOwnFile(t.Context(), file(rule.MaxOwnFileRules))
+	f, err := rule.ParseLocalFile(t.Context(), file(rule.MaxLocalFileRules))
 	require.NoError(t, err)
 	require.Len(t, f.Rules, 5000)
 	for i, r := range f.Rules {
 		require.Equal(t, fmt.Sprintf("r%d", i), r.ID)
 		require.Equal(t, i+3, f.RuleLine(i))
 	}
-	_, err = rule.ParseOwnFile(t.Context(), file(rule.MaxOwnFileRules+1))
+	_, err = rule.ParseLocalFile(t.Context(), file(rule.MaxLocalFileRules+1))
 	require.ErrorContains(t, err, "line 5003: rules: has 5001 rules; at most 5000 are allowed")
-	_, err = rule.ParseOwnFile(t.Context(), make([]byte, rule.MaxOwnFileSize+1))
+	_, err = rule.ParseLocalFile(t.Context(), make([]byte, rule.MaxLocalFileSize+1))
 	require.ErrorContains(t, err, "at most 67108864 are allowed")
 
 	for _, broken := range []string{
@@ -250,24 +250,24 @@ func TestParseOwnFile(t *testing.T) {
 		string(file(10)) + strings.Repeat("- {}\n", 20),
 	} {
 		_, want := rule.ParseFile(t.Context(), []byte(broken))
-		_, err := rule.ParseOwnFile(t.Context(), []byte(broken))
+		_, err := rule.ParseLocalFile(t.Context(), []byte(broken))
 		require.Error(t, want)
 		assert.Equal(t, want, err)
 	}
-	f, err = rule.ParseOwnFile(t.Context(), []byte(fullFile))
+	f, err = rule.ParseLocalFile(t.Context(), []byte(fullFile))
 	require.NoError(t, err)
 	want, err := rule.ParseFile(t.Context(), []byte(fullFile))
 	require.NoError(t, err)
 	assert.Equal(t, want, f)
 }
 
-func BenchmarkParseOwnFile(b *testing.B) {
+func BenchmarkParseLocalFile(b *testing.B) {
 	data, err := os.ReadFile("../match/testdata/rules-1000.tsv")
 	require.NoError(b, err)
 	patterns := strings.Split(strings.TrimSpace(string(data)), "\n")
 	var file strings.Builder
 	file.WriteString("version: 1\nrules:\n")
-	for i := range rule.MaxOwnFileRules {
+	for i := range rule.MaxLocalFileRules {
 		_, pattern, _ := strings.Cut(patterns[i%len(patterns)], "\t")
 		fmt.Fprintf(&file, "  - id: r%d\n    type: regex\n    pattern: '%s'\n    message: Use something else.\n    severity: warning\n",
 			i, strings.ReplaceAll(pattern, "'", "''"))
@@ -275,7 +275,7 @@ func BenchmarkParseOwnFile(b *testing.B) {
 	text := []byte(file.String())
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		_, err := rule.ParseOwnFile(b.Context(), text)
+		_, err := rule.ParseLocalFile(b.Context(), text)
 		require.NoError(b, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
-	"github.com/prwarden/prwarden/internal/repo"
 )
 
 // Limits of rules over the API.
@@ -77,7 +76,7 @@ func (s *Service) ListRules(ctx context.Context, org, name string) ([]Rule, erro
 	}
 	notFound := errs.New(errs.NotFound, errs.ReasonRulesetNotFound,
 		"There is no ruleset %s; GET /v1/rules lists the rulesets.", strconv.Quote(name))
-	if repo.Check(name) != nil {
+	if CheckRepository(name) != nil {
 		return nil, notFound
 	}
 	own, err := s.store.ListRepoRules(ctx, org, name)
@@ -128,7 +127,7 @@ func (s *Service) CreateRule(ctx context.Context, org string, r Rule) (Rule, err
 		return Rule{}, err
 	}
 	if r.Scope == ScopeRepo && !s.policy.Allowed(org, r.Repo) {
-		return Rule{}, repo.NotAllowed(org, r.Repo)
+		return Rule{}, RepositoryNotAllowed(org, r.Repo)
 	}
 	if _, ok := s.byID[r.FullID()]; ok {
 		return Rule{}, errs.New(errs.AlreadyExists, errs.ReasonRuleExists,

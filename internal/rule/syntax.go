@@ -16,7 +16,7 @@ func (d *decoder) syntax(err error) {
 		text = m[2]
 	}
 	d.source = newSource(d.source.text, true) // lines are asked for one by one
-	c := d.source.culprit(d.line(line), text)
+	c := d.source.cause(d.line(line), text)
 	if c.message == "" {
 		// The parser quotes names of anchors and tags, which can be anything.
 		c.message = regexp.MustCompile(`'.*'`).ReplaceAllString(text, "…")
@@ -24,14 +24,14 @@ func (d *decoder) syntax(err error) {
 	d.add(Mistake{Line: c.line, Column: c.column, Message: "not valid YAML: " + c.message, Hint: c.hint})
 }
 
-// culprit is what probably makes a text no YAML.
-type culprit struct {
+// cause is what probably makes a text no YAML.
+type cause struct {
 	line, column  int
 	message, hint string
 }
 
-// suspect is something that is no YAML.
-type suspect struct {
+// knownMistake is something that is no YAML.
+type knownMistake struct {
 	words   string // a part of the parser's
 	line    *regexp.Regexp
 	message string
@@ -43,16 +43,16 @@ type suspect struct {
 // at: the file may be a stranger's.
 const maxSearched = 5000
 
-// anchor is the index of the suspect that looks like an anchor's name.
+// anchor is the index of the knownMistake that looks like an anchor's name.
 const anchor = 1
 
-// suspects are what people write into rules files that is no YAML. Each is
+// knownMistakes are what people write into rules files that is no YAML. Each is
 // looked for in the lines around the one that the parser names, when the
 // parser's words fit. The first group of the expression is where it is.
-func suspects() []suspect {
+func knownMistakes() []knownMistake {
 	const value = `^ *(?:- )?\w+: +` // of a key, on its line
 	re := regexp.MustCompile
-	return []suspect{
+	return []knownMistake{
 		{"", re(`^ *(\t)`), "a tab in the indentation", "indent with spaces", false},
 		{"", re(`^[^'"#]*(?:[:\-,\[] ?|\[)(\*[^\s,\]]*)`), "a text that starts with `*` is the name of an anchor", "put the glob in quotes: \"**/*.go\"", false},
 		{"escape", re(`"(?:[^"\\]|\\["\\/abefnrtvNLP_0 x])*(\\)`), "in double quotes a backslash starts an escape sequence of YAML", "put the pattern in single quotes, where a backslash is a backslash", false},
@@ -69,10 +69,10 @@ func suspects() []suspect {
 	}
 }
 
-// culprit looks for what is wrong in the line that the parser names, then in
+// cause looks for what is wrong in the line that the parser names, then in
 // those around it.
-func (s source) culprit(line int, words string) culprit {
-	known := suspects()
+func (s source) cause(line int, words string) cause {
+	known := knownMistakes()
 	lines := []int{line, line - 1, line + 1, line - 2}
 	if strings.Contains(words, "did not find expected") {
 		// The parser names the line where a list or a mapping begins.
@@ -87,7 +87,7 @@ func (s source) culprit(line int, words string) culprit {
 				continue
 			}
 			if m := x.line.FindStringSubmatchIndex(text); m != nil {
-				return culprit{at, m[2] + 1, x.message, x.hint}
+				return cause{at, m[2] + 1, x.message, x.hint}
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (s source) culprit(line int, words string) culprit {
 		// The parser says no line.
 		for at := 1; at <= min(maxSearched, s.count()); at++ {
 			if m := known[anchor].line.FindStringSubmatchIndex(s.line(at)); m != nil {
-				return culprit{at, m[2] + 1, known[anchor].message, known[anchor].hint}
+				return cause{at, m[2] + 1, known[anchor].message, known[anchor].hint}
 			}
 		}
 	}
@@ -109,15 +109,15 @@ func (s source) culprit(line int, words string) culprit {
 		{"control characters", "remove the character, or write it in a pattern as `\\x01`"},
 	} {
 		if strings.Contains(words, h.words) {
-			return culprit{line: line, hint: h.hint}
+			return cause{line: line, hint: h.hint}
 		}
 	}
-	return culprit{line: line}
+	return cause{line: line}
 }
 
 // misplaced looks, from a line on, for one whose key or item begins in a column
 // where none above it does that goes on.
-func (s source) misplaced(from int) (culprit, bool) {
+func (s source) misplaced(from int) (cause, bool) {
 	re := regexp.MustCompile(`^( *)((?:- +)*)(?:[\w$.-]+|'[^']*'|"[^"]*") *:(?:\s|$)|^( *)((?:- +)+)`)
 	block := regexp.MustCompile(`[:-] +[|>][-+0-9]*\s*(?:#.*)?$`)
 	var open []int // columns, from 0
@@ -139,7 +139,7 @@ func (s source) misplaced(from int) (culprit, bool) {
 		for len(open) > 0 && open[len(open)-1] > indent {
 			open = open[:len(open)-1]
 			if (len(open) == 0 || open[len(open)-1] < indent) && at >= from {
-				return culprit{
+				return cause{
 					at, indent + 1, "this line begins where nothing above it does",
 					"look at the indentation: rules begin with `- ` in one column, their keys in one column two to the right",
 				}, true
@@ -155,5 +155,5 @@ func (s source) misplaced(from int) (culprit, bool) {
 			open = append(open, indent)
 		}
 	}
-	return culprit{}, false
+	return cause{}, false
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
-	"github.com/prwarden/prwarden/internal/repo"
 )
 
 // Bounds of a rule's fields, beside those of match.
@@ -51,7 +50,7 @@ func Validate(ctx context.Context, r Rule) error {
 	case ScopeRepo:
 		if r.Repo == "" {
 			v.add("repo", "is required with scope %q: `owner/name`", ScopeRepo)
-		} else if err := repo.Check(r.Repo); err != nil {
+		} else if err := CheckRepository(r.Repo); err != nil {
 			v.add("repo", "%v", err)
 		}
 	default:

@@ -11,8 +11,6 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/prwarden/prwarden/internal/rule/plainyaml"
 )
 
 // decoder walks YAML nodes and collects mistakes with their places.
@@ -69,11 +67,6 @@ func (d *decoder) document(data []byte) *yaml.Node {
 		}
 		d.add(Mistake{Line: bytes.Count(data[:at], []byte{'\n'}) + 1, Message: "the file must be UTF-8", Hint: "save it in that encoding"})
 		return nil
-	}
-	if !d.thorough { // which needs the columns
-		if root, ok := plainyaml.Parse(data); ok {
-			return root
-		}
 	}
 	stream := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node

@@ -96,7 +96,7 @@ func Check(ctx context.Context, st cli.Streams, in CheckInput) error {
 // nothing of it could be read.
 func check(ctx context.Context, path string, data []byte, builtIn []rule.Rule, how rule.Reading) (checkedFile, *rule.File, error) {
 	c := checkedFile{File: path, Problems: []problem{}, lines: strings.Split(string(data), "\n")}
-	how.Own, how.Thorough = !ofRepository(path), true
+	how.Local, how.Thorough = !ofRepository(path), true
 	file, err := rule.ReadFile(ctx, data, how)
 	if err := c.add(isError, err); err != nil {
 		return c, nil, err

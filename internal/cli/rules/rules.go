@@ -142,7 +142,7 @@ func read(path string) ([]byte, error) {
 		return nil, cli.Usagef("the rules file can't be read: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, rule.MaxOwnFileSize+1))
+	data, err := io.ReadAll(io.LimitReader(f, rule.MaxLocalFileSize+1))
 	if err != nil {
 		return nil, cli.Usagef("the rules file can't be read: %w", err)
 	}

@@ -120,7 +120,7 @@ func file() *node {
 			},
 			"rules": {
 				Description: "Rules of this repository, each with its own id. In a repository at most 500, in 64 KiB.",
-				Type:        list(), MaxItems: rule.MaxOwnFileRules, Items: ref("rule"),
+				Type:        list(), MaxItems: rule.MaxLocalFileRules, Items: ref("rule"),
 			},
 		},
 		Definitions: map[string]*node{"id": id(), "glob": glob(), "severity": severity(), "override": override(), "rule": aRule()},

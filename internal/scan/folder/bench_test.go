@@ -66,7 +66,7 @@ func BenchmarkLoad(b *testing.B) {
 	patterns := patterns(b)
 	var text strings.Builder
 	text.WriteString("version: 1\nrules:\n")
-	for i := range rule.MaxOwnFileRules {
+	for i := range rule.MaxLocalFileRules {
 		pattern := patterns[i%len(patterns)]
 		fmt.Fprintf(&text, "  - id: r%d\n    type: regex\n    pattern: '%s'\n    message: Use something else.\n    severity: warning\n",
 			i, strings.ReplaceAll(pattern, "'", "''"))

@@ -16,7 +16,7 @@ import (
 // Sources say where the rules of a scan come from.
 type Sources struct {
 	Root       string // what is scanned
-	File       string // a rules file to apply, see rule.ParseOwnFile; "" for the one in Root
+	File       string // a rules file to apply, see rule.ParseLocalFile; "" for the one in Root
 	NoDefaults bool   // without the default ruleset
 	// Given stands for the rules file in Root, where what counts is not the one
 	// on the disk.
@@ -123,7 +123,7 @@ func Load(ctx context.Context, s Sources) (*Loaded, error) {
 
 // read reads the rules file that applies.
 func (l *Loaded) read(ctx context.Context, s Sources) (err error) {
-	parse, limit := rule.ParseOwnFile, rule.MaxOwnFileSize
+	parse, limit := rule.ParseLocalFile, rule.MaxLocalFileSize
 	if l.Path = s.File; l.Path == "" {
 		parse, limit = rule.ParseFile, rule.MaxFileSize
 		switch {

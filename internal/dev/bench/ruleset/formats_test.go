@@ -14,7 +14,7 @@ import (
 func TestRulesFileIsOne(t *testing.T) {
 	t.Parallel()
 	rules := []Rule{{ID: "one", Pattern: `it's \d+ "x" # y`}, {ID: "two", Pattern: `[a-zſK]{3}: &x`}}
-	file, err := rule.ParseOwnFile(t.Context(), RulesFile(rules))
+	file, err := rule.ParseLocalFile(t.Context(), RulesFile(rules))
 	require.NoError(t, err)
 	require.Len(t, file.Rules, 2)
 	for i, r := range rules {

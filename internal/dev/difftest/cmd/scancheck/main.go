@@ -148,7 +148,7 @@ func (c *checker) createRules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file, err := rule.ParseOwnFile(ctx, data)
+	file, err := rule.ParseLocalFile(ctx, data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.rules, err)
 	}

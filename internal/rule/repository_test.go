@@ -1,4 +1,4 @@
-package repo_test
+package rule_test
 
 import (
 	"regexp"
@@ -7,20 +7,20 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/prwarden/prwarden/internal/repo"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 100)
 	for _, name := range []string{"a/b", "acme/api", "A-1_.x/..y", "-/-", long + "/" + long, "a/.github"} {
-		assert.NoError(t, repo.Check(name), name)
+		assert.NoError(t, rule.CheckRepository(name), name)
 	}
 	for _, name := range []string{
 		"", "a", "/", "a/", "/b", "a/b/c", "a//b", "./b", "a/..", "../b", "a/.", "a b/c", "a/b\n", "é/b",
 		"a%2Fb", "a/b?c", "a\\b", long + "a/b", "a/" + long + "a", "a/b\x00",
 	} {
-		assert.ErrorContains(t, repo.Check(name), "owner", "%q", name)
+		assert.ErrorContains(t, rule.CheckRepository(name), "owner", "%q", name)
 	}
 }
 
@@ -30,7 +30,7 @@ func FuzzSplit(f *testing.F) {
 	}
 	form := regexp.MustCompile(`\A[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}\z`)
 	f.Fuzz(func(t *testing.T, name string) {
-		owner, base, ok := repo.Split(name)
+		owner, base, ok := rule.SplitRepository(name)
 		dots := func(s string) bool { return s == "." || s == ".." }
 		parts := strings.SplitN(name, "/", 2)
 		want := form.MatchString(name) && !dots(parts[0]) && !dots(parts[1])
