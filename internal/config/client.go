@@ -44,7 +44,8 @@ func (c Client) settings() []Setting {
 
 func (c Client) validate(ps *Problems) {
 	u, err := url.Parse(c.Server)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" ||
+		u.Fragment != "" || u.User != nil {
 		ps.add("server", "%q is not the address of a server; write http://HOST:PORT or https://HOST", c.Server)
 	}
 	if (c.ClientCert == "") != (c.ClientKey == "") {

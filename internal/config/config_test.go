@@ -52,7 +52,9 @@ func collect(t reflect.Type, keys *[]string) {
 
 func TestHelpShowsAllThreeSpellings(t *testing.T) {
 	t.Parallel()
-	for _, cmd := range []config.Command{config.Serve, config.Scanner, config.Migrate, config.Keys, config.Review, config.Backup, config.Organizations} {
+	for _, cmd := range []config.Command{
+		config.Serve, config.Scanner, config.Migrate, config.Keys, config.Review, config.Backup, config.Organizations,
+	} {
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		config.Bind(cmd, flags)
 		usage := flags.FlagUsages()
@@ -71,7 +73,9 @@ func TestHelpShowsAllThreeSpellings(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]config.Size{"0B": 0, "1B": 1, "1KiB": 1 << 10, "1536MiB": 1536 << 20, "10GiB": 10 << 30, "2TiB": 2 << 40} {
+	for text, want := range map[string]config.Size{
+		"0B": 0, "1B": 1, "1KiB": 1 << 10, "1536MiB": 1536 << 20, "10GiB": 10 << 30, "2TiB": 2 << 40,
+	} {
 		got, err := config.ParseSize(text)
 		require.NoError(t, err)
 		assert.Equal(t, want, got)

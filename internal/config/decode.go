@@ -82,7 +82,9 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a network; write one such as 10.0.0.7 or 10.0.0.0/8", text)
+		return netip.Prefix{}, fmt.Errorf(
+			"%q is neither an address nor a network; write one such as 10.0.0.7 or 10.0.0.0/8", text,
+		)
 	}
 	return p.Masked(), nil
 }

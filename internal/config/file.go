@@ -45,7 +45,9 @@ type fileWalk struct {
 }
 
 func (w *fileWalk) problem(n *yaml.Node, key, format string, args ...any) {
-	w.problems = append(w.problems, Problem{Key: key, Origin: ":" + strconv.Itoa(n.Line), Message: fmt.Sprintf(format, args...)})
+	w.problems = append(w.problems, Problem{
+		Key: key, Origin: ":" + strconv.Itoa(n.Line), Message: fmt.Sprintf(format, args...),
+	})
 }
 
 func (w *fileWalk) value(n *yaml.Node, t reflect.Type, key string) {
@@ -119,7 +121,8 @@ func suggest(name string, known map[string]reflect.Type) string {
 	var names []string
 	normal := strings.ToLower(strings.ReplaceAll(name, "-", "_"))
 	for k := range known {
-		if k == normal || strings.ReplaceAll(k, "_", "") == strings.ReplaceAll(normal, "_", "") || k == normal+"s" || k+"s" == normal {
+		if k == normal || strings.ReplaceAll(k, "_", "") == strings.ReplaceAll(normal, "_", "") || k == normal+"s" ||
+			k+"s" == normal {
 			return "did you mean " + strconv.Quote(k) + "?"
 		}
 		names = append(names, k)

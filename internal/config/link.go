@@ -15,13 +15,15 @@ func (l Link) settings() []Setting {
 	return []Setting{
 		{
 			Key: "tls_cert", Commands: both, Value: "FILE",
-			Usage: "Certificate (PEM) for the connection between server and scanner:\nthe scanner's own, or what the server shows to its scanners.",
+			Usage: "Certificate (PEM) for the connection between server and scanner:\nthe scanner's own, or what the " +
+				"server shows to its scanners.",
 		}, {
 			Key: "tls_key", Commands: both, Value: "FILE",
 			Usage: "Private key (PEM) of --tls-cert.",
 		}, {
 			Key: "tls_ca", Commands: both, Value: "FILE",
-			Usage: "Authorities (PEM) that the other end's certificate must come from.\nA scanner with it takes only servers that show one; a server without\nit believes the system's authorities.",
+			Usage: "Authorities (PEM) that the other end's certificate must come from.\nA scanner with it takes only " +
+				"servers that show one; a server without\nit believes the system's authorities.",
 		}, {
 			Key: "insecure", Commands: both, Default: "false",
 			Usage: "Let server and scanner talk in plain text beyond loopback.",
@@ -36,8 +38,14 @@ func (l Link) validate(ps *Problems, c Config) {
 	if l.Insecure && (l.TLSCert != "" || l.TLSCA != "") {
 		ps.add("insecure", "it contradicts tls_cert and tls_ca; give one or the other")
 	}
-	if _, err := splitAddr(c.ScannerGRPCAddr); err == nil && !IsLoopback(c.ScannerGRPCAddr) && (l.TLSCert == "" || l.TLSCA == "") && !l.Insecure {
-		ps.add("scanner_grpc_addr", "%s can be reached from other machines; give --tls-cert and --tls-key, and --tls-ca so that only your servers are taken, or --insecure to go without", c.ScannerGRPCAddr)
+	if _, err := splitAddr(c.ScannerGRPCAddr); err == nil && !IsLoopback(c.ScannerGRPCAddr) && (l.TLSCert == "" ||
+		l.TLSCA == "") && !l.Insecure {
+		ps.add(
+			"scanner_grpc_addr",
+			"%s can be reached from other machines; give --tls-cert and --tls-key, and --tls-ca so that only your "+
+				"servers are taken, or --insecure to go without",
+			c.ScannerGRPCAddr,
+		)
 	}
 }
 

@@ -42,16 +42,19 @@ func (l Listen) settings() []Setting {
 			Usage: "Where the gRPC API listens.",
 		}, {
 			Key: "scanner_grpc_addr", Commands: Scanner, flag: "grpc-addr", Value: "HOST:PORT", Default: l.ScannerGRPCAddr,
-			Usage: "Where the scanner listens for servers. Beyond loopback it needs\n--tls-cert, --tls-key and --tls-ca, or --insecure.",
+			Usage: "Where the scanner listens for servers. Beyond loopback it needs\n--tls-cert, --tls-key and --tls-ca, " +
+				"or --insecure.",
 		}, {
 			Key: "ops_addr", Commands: Serve, Value: "HOST:PORT", Default: l.OpsAddr,
-			Usage: "Where Prometheus reads metrics, and probes find /healthz and /readyz,\nwithout a key: keep it private.\nThe word none turns it off.",
+			Usage: "Where Prometheus reads metrics, and probes find /healthz and /readyz,\nwithout a key: keep it " +
+				"private.\nThe word none turns it off.",
 		}, {
 			Key: "trusted_proxies", Commands: Serve, Value: "CIDR,...", List: true,
 			Usage: "Addresses or networks of reverse proxies whose X-Forwarded-For\nis believed.",
 		}, {
 			Key: "listen_tls_cert", Commands: Serve, Value: "FILE",
-			Usage: "Certificate (PEM, with its chain) that both public ports show. It is\nread again when it changes. Without one they speak plain text.",
+			Usage: "Certificate (PEM, with its chain) that both public ports show. It is\nread again when it changes. " +
+				"Without one they speak plain text.",
 		}, {
 			Key: "listen_tls_key", Commands: Serve, Value: "FILE",
 			Usage: "Private key (PEM) of --listen-tls-cert.",
@@ -73,7 +76,9 @@ func (l Listen) validate(ps *Problems) {
 		ps.add("listen_tls_cert", "listen_tls_cert and listen_tls_key belong together; give both or neither")
 	}
 	if l.ListenTLSClientCA != "" && l.ListenTLSCert == "" {
-		ps.add("listen_tls_client_ca", "it needs listen_tls_cert and listen_tls_key: without TLS nobody can show a certificate")
+		ps.add(
+			"listen_tls_client_ca", "it needs listen_tls_cert and listen_tls_key: without TLS nobody can show a certificate",
+		)
 	}
 }
 
@@ -82,7 +87,9 @@ const OpsNone = "none"
 
 func checkListenAddr(ps *Problems, key, addr string) {
 	if _, err := splitAddr(addr); err != nil {
-		ps.add(key, "%q: %v; it must be HOST:PORT, such as 127.0.0.1:8080, [::1]:8080, or :8080 for every interface", addr, err)
+		ps.add(
+			key, "%q: %v; it must be HOST:PORT, such as 127.0.0.1:8080, [::1]:8080, or :8080 for every interface", addr, err,
+		)
 	}
 }
 

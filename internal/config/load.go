@@ -38,8 +38,10 @@ func Load(cmd Command, environ []string, flags *pflag.FlagSet) (Config, error) {
 	}
 
 	if f := flags.Lookup("database"); f != nil && hasPassword(f.Value.String()) {
-		return Config{}, Problems{{Key: "database", Origin: "--database", Message: "every user of this machine could read the password on the command line; " +
-			"give the address as PRWARDEN_DATABASE or in the configuration file, or the password in the file that PGPASSFILE names"}}
+		return Config{}, Problems{{Key: "database", Origin: "--database",
+			Message: "every user of this machine could read the password on the command line; " +
+				"give the address as PRWARDEN_DATABASE or in the configuration file, or the password in the file that " +
+				"PGPASSFILE names"}}
 	}
 	c := Default()
 	if l.k.Exists("organizations") {
@@ -86,7 +88,9 @@ func (l loader) loadFile(path string) error {
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > maxFileSize {
-		return Problems{{Origin: path, Message: fmt.Sprintf("the file has %d bytes; at most %d are read", info.Size(), maxFileSize)}}
+		return Problems{{
+			Origin: path, Message: fmt.Sprintf("the file has %d bytes; at most %d are read", info.Size(), maxFileSize),
+		}}
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -82,7 +82,9 @@ func TestLoadEverySource(t *testing.T) {
 	t.Parallel()
 	want := func(c config.Config) {
 		assert.Equal(t, []string{"10.0.0.1:9191", "10.0.0.2:9191"}, c.Scanners)
-		assert.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32")}, c.TrustedProxies)
+		assert.Equal(
+			t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32")}, c.TrustedProxies,
+		)
 		assert.Equal(t, config.Size(500<<20), c.CacheSize)
 		assert.Equal(t, 5*time.Second, c.ShutdownGrace)
 		assert.True(t, c.Insecure)
@@ -167,9 +169,16 @@ func TestLoadProblems(t *testing.T) {
 		args    []string
 		want    []string // parts of the message
 	}{
-		{name: "unknown key with its line", file: "http_addr: :1\nhttp_address: :2\n", want: []string{`prwarden.yaml:2: unknown key "http_address"`, "known are", "http_addr"}},
-		{name: "the flag's spelling", file: "http-addr: :1\n", want: []string{`prwarden.yaml:1: unknown key "http-addr"; did you mean "http_addr"?`}},
-		{name: "unknown nested key", file: host("kind: git, uri: x"), want: []string{`prwarden.yaml:4: unknown key "organizations[0].host.uri"`}},
+		{
+			name: "unknown key with its line", file: "http_addr: :1\nhttp_address: :2\n",
+			want: []string{`prwarden.yaml:2: unknown key "http_address"`, "known are", "http_addr"},
+		},
+		{name: "the flag's spelling", file: "http-addr: :1\n", want: []string{
+			`prwarden.yaml:1: unknown key "http-addr"; did you mean "http_addr"?`,
+		}},
+		{name: "unknown nested key", file: host("kind: git, uri: x"), want: []string{
+			`prwarden.yaml:4: unknown key "organizations[0].host.uri"`,
+		}},
 		{name: "a key twice", file: "http_addr: :1\nhttp_addr: :2\n", want: []string{"prwarden.yaml:2", "there twice"}},
 		{name: "no value", file: "http_addr:\n", want: []string{"prwarden.yaml:1: http_addr: it has no value"}},
 		{name: "not YAML", file: "http_addr: [\n", want: []string{"prwarden.yaml: line"}},
@@ -178,18 +187,48 @@ func TestLoadProblems(t *testing.T) {
 		{name: "no list", file: "scanner: 10.0.0.1:9191\n", want: []string{"scanner: it must be a list"}},
 		{name: "aliases", file: "database: &a sqlite:x\nhttp_addr: *a\n", want: []string{"anchors and aliases"}},
 		{name: "a list for a value", file: "http_addr: [a]\n", want: []string{"http_addr: it must be a single value"}},
-		{name: "number in the environment", environ: []string{"PRWARDEN_SCAN_WORKERS=many"}, want: []string{`scan_workers (from PRWARDEN_SCAN_WORKERS): "many" is not a whole number`}},
-		{name: "number out of bounds", args: []string{"--scan-workers", "0"}, want: []string{"scan_workers (from --scan-workers): 0 is not allowed; it must be from 1 to 1024"}},
-		{name: "everything at once", file: "scan_workers: x\nshutdown_grace: 5\n", want: []string{"prwarden.yaml:1: scan_workers", `prwarden.yaml:2: shutdown_grace: "5" is not a duration`}},
+		{
+			name: "number in the environment", environ: []string{"PRWARDEN_SCAN_WORKERS=many"},
+			want: []string{`scan_workers (from PRWARDEN_SCAN_WORKERS): "many" is not a whole number`},
+		},
+		{
+			name: "number out of bounds", args: []string{"--scan-workers", "0"},
+			want: []string{"scan_workers (from --scan-workers): 0 is not allowed; it must be from 1 to 1024"},
+		},
+		{
+			name: "everything at once", file: "scan_workers: x\nshutdown_grace: 5\n",
+			want: []string{"prwarden.yaml:1: scan_workers", `prwarden.yaml:2: shutdown_grace: "5" is not a duration`},
+		},
 		{name: "bool", args: []string{"--insecure=yes"}, want: []string{`"yes" is neither true nor false`}},
-		{name: "address without port", args: []string{"--http-addr", "localhost"}, want: []string{`http_addr (from --http-addr): "localhost"`, "HOST:PORT"}},
+		{
+			name: "address without port", args: []string{"--http-addr", "localhost"},
+			want: []string{`http_addr (from --http-addr): "localhost"`, "HOST:PORT"},
+		},
 		{name: "port too high", args: []string{"--grpc-addr", ":70000"}, want: []string{"0 to 65535"}},
-		{name: "scanner without host", args: []string{"--scanner", ":9191"}, want: []string{"scanner[0] (from --scanner)", "which machine"}},
-		{name: "proxy", args: []string{"--trusted-proxies", "10.0.0.0/99"}, want: []string{"neither an address nor a network"}},
-		{name: "password in a flag", args: []string{"--database", "postgres://u:secret@h/db"}, want: []string{"database (from --database): every user of this machine could read the password"}},
-		{name: "password in a parameter", args: []string{"--database", "postgresql://h/db?password=secret"}, want: []string{"could read the password"}},
-		{name: "password that can't be parsed", args: []string{"--database", "postgres://u:%zzsecret@h/db"}, want: []string{"could read the password"}},
-		{name: "postgres without slashes", environ: []string{"PRWARDEN_DATABASE=postgres:secret"}, want: []string{"PRWARDEN_DATABASE", "must begin with postgres://"}},
+		{
+			name: "scanner without host", args: []string{"--scanner", ":9191"},
+			want: []string{"scanner[0] (from --scanner)", "which machine"},
+		},
+		{
+			name: "proxy", args: []string{"--trusted-proxies", "10.0.0.0/99"},
+			want: []string{"neither an address nor a network"},
+		},
+		{
+			name: "password in a flag", args: []string{"--database", "postgres://u:secret@h/db"},
+			want: []string{"database (from --database): every user of this machine could read the password"},
+		},
+		{
+			name: "password in a parameter", args: []string{"--database", "postgresql://h/db?password=secret"},
+			want: []string{"could read the password"},
+		},
+		{
+			name: "password that can't be parsed", args: []string{"--database", "postgres://u:%zzsecret@h/db"},
+			want: []string{"could read the password"},
+		},
+		{
+			name: "postgres without slashes", environ: []string{"PRWARDEN_DATABASE=postgres:secret"},
+			want: []string{"PRWARDEN_DATABASE", "must begin with postgres://"},
+		},
 		{name: "one connection", args: []string{"--database-connections", "1"}, want: []string{"from 2 to 1000"}},
 		{name: "no kind of database", args: []string{"--database", "prwarden.db"}, want: []string{"write sqlite:PATH"}},
 		{name: "no database file", args: []string{"--database", "sqlite:"}, want: []string{"names no file"}},
@@ -197,27 +236,85 @@ func TestLoadProblems(t *testing.T) {
 		{name: "size too small", args: []string{"--cache-size", "1MiB"}, want: []string{"at least 64MiB"}},
 		{name: "log level", args: []string{"--log-level", "loud"}, want: []string{"debug, info, warn or error"}},
 		{name: "certificate without key", args: []string{"--tls-cert", "a.pem"}, want: []string{"belong together"}},
-		{name: "scanner beyond loopback that takes anybody", cmd: config.Scanner, args: []string{"--grpc-addr", ":9191", "--tls-cert=c", "--tls-key=k"}, want: []string{"scanner_grpc_addr (from --grpc-addr)", "--tls-ca"}},
-		{name: "scanner's ops address", cmd: config.Scanner, args: []string{"--ops-addr", "9095"}, want: []string{"scanner_ops_addr (from --ops-addr)", "HOST:PORT"}},
-		{name: "scanner's workers", cmd: config.Scanner, args: []string{"--scan-workers", "0"}, want: []string{"scan_workers (from --scan-workers)", "from 1 to 1024"}},
-		{name: "scanner in plain text beyond loopback", cmd: config.Scanner, args: []string{"--grpc-addr", ":9191"}, want: []string{"scanner_grpc_addr (from --grpc-addr)", "--insecure"}},
-		{name: "server address", cmd: config.Review, args: []string{"--server", "example.com"}, want: []string{"server (from --server)", "https://HOST"}},
-		{name: "no organization", file: "organizations: []\n", want: []string{"prwarden.yaml:1: organizations: there must be at least one"}},
-		{name: "organization's name", file: "organizations:\n  - name: Acme!\n    repositories: [a/b]\n    host: {kind: git, url: 'https://h/{repo}'}\n", want: []string{"prwarden.yaml:2: organizations[0].name: \"Acme!\" is not allowed"}},
-		{name: "github", file: host("kind: github, url: 'https://api.github.com'"), want: []string{"prwarden.yaml:4: organizations[0].host.kind", "not supported yet", "kind git"}},
-		{name: "gitlab", file: host("kind: gitlab"), want: []string{"not supported yet", "refs/merge-requests/{number}/head"}},
+		{
+			name: "scanner beyond loopback that takes anybody", cmd: config.Scanner,
+			args: []string{"--grpc-addr", ":9191", "--tls-cert=c", "--tls-key=k"},
+			want: []string{"scanner_grpc_addr (from --grpc-addr)", "--tls-ca"},
+		},
+		{
+			name: "scanner's ops address", cmd: config.Scanner, args: []string{"--ops-addr", "9095"},
+			want: []string{"scanner_ops_addr (from --ops-addr)", "HOST:PORT"},
+		},
+		{
+			name: "scanner's workers", cmd: config.Scanner, args: []string{"--scan-workers", "0"},
+			want: []string{"scan_workers (from --scan-workers)", "from 1 to 1024"},
+		},
+		{
+			name: "scanner in plain text beyond loopback", cmd: config.Scanner, args: []string{"--grpc-addr", ":9191"},
+			want: []string{"scanner_grpc_addr (from --grpc-addr)", "--insecure"},
+		},
+		{
+			name: "server address", cmd: config.Review, args: []string{"--server", "example.com"},
+			want: []string{"server (from --server)", "https://HOST"},
+		},
+		{name: "no organization", file: "organizations: []\n", want: []string{
+			"prwarden.yaml:1: organizations: there must be at least one",
+		}},
+		{
+			name: "organization's name",
+			file: "organizations:\n  - name: Acme!\n    repositories: [a/b]\n    host: {kind: git, url: 'https://h/{repo}'}\n",
+			want: []string{"prwarden.yaml:2: organizations[0].name: \"Acme!\" is not allowed"},
+		},
+		{
+			name: "github", file: host("kind: github, url: 'https://api.github.com'"),
+			want: []string{"prwarden.yaml:4: organizations[0].host.kind", "not supported yet", "kind git"},
+		},
+		{name: "gitlab", file: host("kind: gitlab"), want: []string{
+			"not supported yet", "refs/merge-requests/{number}/head",
+		}},
 		{name: "unknown kind", file: host("kind: svn"), want: []string{"unknown kind \"svn\""}},
 		{name: "no url", file: host("kind: git"), want: []string{"organizations[0].host.url: it is missing"}},
-		{name: "the same url for all", file: host("kind: git, url: 'https://h/x.git'"), want: []string{"same for every repository"}},
-		{name: "host from the repository", file: host("kind: git, url: 'https://{owner}/{name}.git'"), want: []string{"must name its host in full"}},
-		{name: "password in the url", file: host("kind: git, url: 'https://u:p@h/{repo}.git'"), want: []string{"must not hold a user name or password"}},
+		{
+			name: "the same url for all", file: host("kind: git, url: 'https://h/x.git'"),
+			want: []string{"same for every repository"},
+		},
+		{
+			name: "host from the repository", file: host("kind: git, url: 'https://{owner}/{name}.git'"),
+			want: []string{"must name its host in full"},
+		},
+		{
+			name: "password in the url", file: host("kind: git, url: 'https://u:p@h/{repo}.git'"),
+			want: []string{"must not hold a user name or password"},
+		},
 		{name: "unknown scheme", file: host("kind: git, url: 'ext::sh -c x/{repo}'"), want: []string{"host.url"}},
-		{name: "token in clear", file: host("kind: git, url: 'http://h/{repo}.git', token_env: T"), want: []string{"sent over https only"}},
-		{name: "a token instead of its variable", file: host("kind: git, url: 'https://h/{repo}.git', token_env: ghp_abc"), want: []string{"and not the token"}},
-		{name: "head_ref", file: host("kind: git, url: 'https://h/{repo}.git', head_ref: '--upload-pack=x'"), want: []string{"host.head_ref", "{number}"}},
-		{name: "scans of an organization", file: host("kind: git, url: 'https://h/{repo}.git'") + "    max_scans: -1\n", want: []string{"prwarden.yaml:5: organizations[0].max_scans: -1 is not allowed; it must be from 1 to 100000"}},
-		{name: "queue of an organization", file: host("kind: git, url: 'https://h/{repo}.git'") + "    max_queued: 10001\n", want: []string{"prwarden.yaml:5: organizations[0].max_queued: 10001 is not allowed; it must be from 1 to 10000, or 0 for 10000"}},
-		{name: "glob", file: "organizations:\n  - name: a\n    repositories: [acme]\n    host: {kind: git, url: 'https://h/{repo}.git'}\n", want: []string{"repositories[0]", "not a glob of OWNER/NAME"}},
+		{
+			name: "token in clear", file: host("kind: git, url: 'http://h/{repo}.git', token_env: T"),
+			want: []string{"sent over https only"},
+		},
+		{
+			name: "a token instead of its variable",
+			file: host("kind: git, url: 'https://h/{repo}.git', token_env: ghp_abc"), want: []string{"and not the token"},
+		},
+		{
+			name: "head_ref", file: host("kind: git, url: 'https://h/{repo}.git', head_ref: '--upload-pack=x'"),
+			want: []string{"host.head_ref", "{number}"},
+		},
+		{
+			name: "scans of an organization", file: host("kind: git, url: 'https://h/{repo}.git'") + "    max_scans: -1\n",
+			want: []string{"prwarden.yaml:5: organizations[0].max_scans: -1 is not allowed; it must be from 1 to 100000"},
+		},
+		{
+			name: "queue of an organization",
+			file: host("kind: git, url: 'https://h/{repo}.git'") + "    max_queued: 10001\n",
+			want: []string{
+				"prwarden.yaml:5: organizations[0].max_queued: 10001 is not allowed; it must be from 1 to 10000, or 0 for 10000",
+			},
+		},
+		{
+			name: "glob",
+			file: "organizations:\n  - name: a\n    repositories: [acme]\n    host: {kind: git, url: 'https://h/{repo}.git'}\n",
+			want: []string{"repositories[0]", "not a glob of OWNER/NAME"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -75,14 +75,24 @@ func (h Host) withDefaults() Host {
 
 func validateOrganizations(ps *Problems, organizations []Organization) {
 	if len(organizations) == 0 {
-		ps.add("organizations", "there must be at least one; leave the key out for the organization `%s`, which may scan every public repository of github.com", DefaultOrganization)
+		ps.add(
+			"organizations",
+			"there must be at least one; leave the key out for the organization `%s`, which may scan every public "+
+				"repository of github.com",
+			DefaultOrganization,
+		)
 	}
 	seen := map[string]bool{}
 	for i, o := range organizations {
 		key := fmt.Sprintf("organizations[%d]", i)
 		switch {
 		case !isOrganizationName(o.Name):
-			ps.add(key+".name", "%q is not allowed; it must be 1 to 63 lower-case letters, digits, dots, hyphens and underscores, starting with a letter or digit", o.Name)
+			ps.add(
+				key+".name",
+				"%q is not allowed; it must be 1 to 63 lower-case letters, digits, dots, hyphens and underscores, starting "+
+					"with a letter or digit",
+				o.Name,
+			)
 		case seen[o.Name]:
 			ps.add(key+".name", "%q is there twice", o.Name)
 		}
@@ -124,7 +134,12 @@ func (h Host) validate(ps *Problems, key string, globs []string) {
 	switch h.Kind {
 	case KindGit:
 	case "github", "gitlab", "gitea":
-		ps.add(key+".kind", "%q is not supported yet; use kind git with the clone URL, such as https://github.com/{repo}.git (for GitLab also head_ref: refs/merge-requests/{number}/head)", h.Kind)
+		ps.add(
+			key+".kind",
+			"%q is not supported yet; use kind git with the clone URL, such as https://github.com/{repo}.git (for GitLab "+
+				"also head_ref: refs/merge-requests/{number}/head)",
+			h.Kind,
+		)
 		return
 	case "":
 		ps.add(key+".kind", "it is missing; the one kind there is now is git")
@@ -146,8 +161,12 @@ func (h Host) validateURL(ps *Problems, key string, globs []string) {
 	case h.URL == "":
 		ps.add(key+".url", "it is missing; write one such as %s", example)
 		return
-	case err != nil || strings.ContainsAny(bare, "{}") || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "":
-		ps.add(key+".url", "%q is not a clone URL with {repo} (or {owner} and {name}) in its path; write one such as %s", h.URL, example)
+	case err != nil || strings.ContainsAny(bare, "{}") || u.Opaque != "" || u.RawQuery != "" ||
+		u.Fragment != "" || u.Path == "":
+		ps.add(
+			key+".url", "%q is not a clone URL with {repo} (or {owner} and {name}) in its path; write one such as %s", h.URL,
+			example,
+		)
 		return
 	}
 	switch u.Scheme {
@@ -166,7 +185,8 @@ func (h Host) validateURL(ps *Problems, key string, globs []string) {
 		ps.add(key+".url", "it must not hold a user name or password; use token_env and username")
 	}
 	single := len(globs) == 1 && !strings.ContainsAny(globs[0], "*?[{\\")
-	if !single && !strings.Contains(h.URL, "{repo}") && (!strings.Contains(h.URL, "{owner}") || !strings.Contains(h.URL, "{name}")) {
+	if !single && !strings.Contains(h.URL, "{repo}") && (!strings.Contains(h.URL, "{owner}") ||
+		!strings.Contains(h.URL, "{name}")) {
 		ps.add(key+".url", "%q is the same for every repository; it needs {repo}, or {owner} and {name}", h.URL)
 	}
 	h.validateToken(ps, key, u)
@@ -179,7 +199,10 @@ func (h Host) validateToken(ps *Problems, key string, u *url.URL) {
 	case h.TokenEnv == "":
 	case !envName.MatchString(h.TokenEnv):
 		// Not repeated: it may be the token itself.
-		ps.add(key+".token_env", "it must be the name of an environment variable that holds the token, such as ACME_TOKEN, and not the token")
+		ps.add(
+			key+".token_env",
+			"it must be the name of an environment variable that holds the token, such as ACME_TOKEN, and not the token",
+		)
 	case u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(net.JoinHostPort(u.Hostname(), "80"))):
 		ps.add(key+".token_env", "a token is sent over https only, and the url is %s", u.Scheme)
 	}
@@ -201,7 +224,11 @@ var (
 )
 
 func validateRef(ps *Problems, key, ref string) {
-	if !refName.MatchString(ref) || strings.Contains(ref, "..") || strings.HasSuffix(ref, ".lock") || strings.Count(ref, "{number}") != 1 {
-		ps.add(key, "%q is not allowed; it must be a reference with {number} as one of its parts, such as %s", ref, DefaultHeadRef)
+	if !refName.MatchString(ref) || strings.Contains(ref, "..") || strings.HasSuffix(ref, ".lock") ||
+		strings.Count(ref, "{number}") != 1 {
+		ps.add(
+			key, "%q is not allowed; it must be a reference with {number} as one of its parts, such as %s", ref,
+			DefaultHeadRef,
+		)
 	}
 }

@@ -22,13 +22,17 @@ const (
 func (r Retention) settings() []Setting {
 	return []Setting{{
 		Key: "keep_reviews", Commands: Serve, Value: "AGE", Default: "for ever",
-		Usage: "How long reviews are kept after they ended, such as 90d or 36h; at least\n24h. Older ones are deleted with their findings.",
+		Usage: "How long reviews are kept after they ended, such as 90d or 36h; at least\n24h. Older ones are deleted " +
+			"with their findings.",
 	}}
 }
 
 func (r Retention) validate(ps *Problems) {
 	if r.KeepReviews != 0 && (r.KeepReviews < minKeepReviews || r.KeepReviews > maxKeepReviews) {
-		ps.add("keep_reviews", "%v is not allowed; it must be 0, which is for ever, or from %v to %v", r.KeepReviews, minKeepReviews, maxKeepReviews)
+		ps.add(
+			"keep_reviews", "%v is not allowed; it must be 0, which is for ever, or from %v to %v", r.KeepReviews,
+			minKeepReviews, maxKeepReviews,
+		)
 	}
 }
 
@@ -61,5 +65,7 @@ func ParseAge(text string) (Age, error) {
 		}
 		return Age(n) * unit, nil
 	}
-	return 0, fmt.Errorf("%q is not an age; write a whole number of days or hours, such as 90d or 36h, at most %v", text, maxKeepReviews)
+	return 0, fmt.Errorf(
+		"%q is not an age; write a whole number of days or hours, such as 90d or 36h, at most %v", text, maxKeepReviews,
+	)
 }

@@ -37,10 +37,12 @@ func (s Scanning) settings() []Setting {
 	return []Setting{
 		{
 			Key: "scanner", Commands: Serve, Value: "HOST:PORT,...", List: true,
-			Usage: "Scanner processes that do the scans; the one with the most room gets\nthe next. A name stands for all of its addresses. Without any, scans\nare done in this process.",
+			Usage: "Scanner processes that do the scans; the one with the most room gets\nthe next. A name stands for " +
+				"all of its addresses. Without any, scans\nare done in this process.",
 		}, {
 			Key: "scan_workers", Commands: Serve | Scanner, Value: "N", Default: "the number of CPUs",
-			Usage: "How many pull requests are scanned at once. Of a server with\nscanners elsewhere: how many it has them scan at once.",
+			Usage: "How many pull requests are scanned at once. Of a server with\nscanners elsewhere: how many it has " +
+				"them scan at once.",
 		}, {
 			Key: "scanner_ops_addr", Commands: Scanner, flag: "ops-addr", Value: "HOST:PORT", Default: s.ScannerOpsAddr,
 			Usage: "Where the scanner shows metrics and health, without a key: keep it\nprivate. The word none turns it off.",
@@ -60,7 +62,10 @@ func (s Scanning) validate(ps *Problems) {
 		if err != nil {
 			ps.add(fmt.Sprintf("scanner[%d]", i), "%q: %v; it must be HOST:PORT, such as 10.0.0.7:9191", addr, err)
 		} else if host == "" || strings.HasSuffix(addr, ":0") {
-			ps.add(fmt.Sprintf("scanner[%d]", i), "%q does not say which machine and port to call; it must be HOST:PORT, such as 10.0.0.7:9191", addr)
+			ps.add(
+				fmt.Sprintf("scanner[%d]", i),
+				"%q does not say which machine and port to call; it must be HOST:PORT, such as 10.0.0.7:9191", addr,
+			)
 		}
 	}
 	if s.ScanWorkers < 1 || s.ScanWorkers > maxScanWorkers {

@@ -35,7 +35,9 @@ func isPostgres(database string) bool {
 func (s Storage) settings() []Setting {
 	return []Setting{{
 		Key: "database", Commands: Serve | Migrate | Keys | Backup | Organizations, Value: "DATABASE", Default: s.Database,
-		Usage: "The database: sqlite:PATH, a file that is created when it is not there,\nor postgres://USER@HOST/NAME, which several servers can share. A password\nmay stand in the environment and the file, or where PGPASSFILE says.",
+		Usage: "The database: sqlite:PATH, a file that is created when it is not there,\nor " +
+			"postgres://USER@HOST/NAME, which several servers can share. A password\nmay stand in the environment and " +
+			"the file, or where PGPASSFILE says.",
 	}, {
 		Key: "database_connections", Commands: Serve, Value: "N", Default: "20",
 		Usage: "How many connections to Postgres the server has at most.",
@@ -56,12 +58,18 @@ func (s Storage) validate(ps *Problems) {
 		ps.add("database", "%q names no file; write sqlite:PATH, such as sqlite:prwarden.db", s.Database)
 	case found && scheme == "sqlite":
 	case !found:
-		ps.add("database", "%q has no kind; write sqlite:PATH, such as sqlite:prwarden.db, or postgres://USER@HOST/NAME", s.Database)
+		ps.add(
+			"database", "%q has no kind; write sqlite:PATH, such as sqlite:prwarden.db, or postgres://USER@HOST/NAME",
+			s.Database,
+		)
 	default:
 		ps.add("database", "unknown kind of database %q; use sqlite:PATH or postgres://USER@HOST/NAME", scheme)
 	}
 	if n := s.DatabaseConnections; n < minDatabaseConnections || n > maxDatabaseConnections {
-		ps.add("database_connections", "%d is not allowed; it must be from %d to %d", n, minDatabaseConnections, maxDatabaseConnections)
+		ps.add(
+			"database_connections", "%d is not allowed; it must be from %d to %d", n, minDatabaseConnections,
+			maxDatabaseConnections,
+		)
 	}
 }
 

@@ -52,7 +52,10 @@ func TestMatchApartIsTheReference(t *testing.T) {
 				})
 			require.NoError(t, err)
 			name := fmt.Sprintf("seed %d, rules %+v, text %q", seed, s.rules, f.content)
-			require.True(t, slices.Equal(want[:min(s.limit, len(want))], got.Hits), "%s\n got %v\nwant %v\nlimit %d apart %v", name, got.Hits, want, s.limit, got.Apart)
+			require.True(
+				t, slices.Equal(want[:min(s.limit, len(want))], got.Hits), "%s\n got %v\nwant %v\nlimit %d apart %v", name,
+				got.Hits, want, s.limit, got.Apart,
+			)
 			require.True(t, slices.Equal(wantApart[:min(s.limit, len(wantApart))], got.Apart), name)
 			require.True(t, maps.Equal(counts, got.Counts), name)
 			require.Equal(t, len(wantApart), got.ApartCount, name)
@@ -84,7 +87,8 @@ func TestMatchApartOutOfTime(t *testing.T) {
 				m, err := match.Compile([]match.Rule{{Pattern: pattern}})
 				require.NoError(t, err)
 				asked := 0
-				got, err := m.NewSession(budget, nil).File("").MatchApart(t.Context(), lines, []match.LineRange{{First: 2, Last: 2}}, 0,
+				got, err := m.NewSession(budget, nil).File("").MatchApart(t.Context(), lines, []match.LineRange{{First: 2,
+					Last: 2}}, 0,
 					func(_, _ int, before func() bool) bool {
 						asked++
 						return !before()

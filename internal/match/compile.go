@@ -62,7 +62,9 @@ func roomFor(rules int) int64 { return min(8<<20, 256<<10*int64(rules)) + 1<<10*
 // Compile prepares rules. It fails when a pattern is not a regular expression;
 // the other demands of CheckPattern and CheckGlob are the caller's to check.
 func Compile(rules []Rule) (*Matcher, error) {
-	m := &Matcher{programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules), prices: make([]float64, len(rules))}
+	m := &Matcher{
+		programs: make([]*confirm.Program, len(rules)), selector: newSelector(rules), prices: make([]float64, len(rules)),
+	}
 	room := new(atomic.Int64)
 	room.Store(roomFor(len(rules)))
 	b := builder{

@@ -192,7 +192,9 @@ func (c *comparison) run(t *testing.T, what string, files []corpusFile) {
 	close(work)
 	wg.Wait()
 	t.Logf("%s: %d files, %d bytes, %d lines × %d rules = %d pairs, %d hits, %v", what,
-		len(files), c.bytes.Load(), c.lines.Load(), len(c.rules), c.lines.Load()*int64(len(c.rules)), c.hits.Load(), time.Since(began).Round(time.Millisecond))
+		len(files), c.bytes.Load(), c.lines.Load(), len(c.rules), c.lines.Load()*int64(
+			len(c.rules),
+		), c.hits.Load(), time.Since(began).Round(time.Millisecond))
 	assert.Greater(t, c.hits.Load(), int64(10), "too few hits to say anything")
 }
 
@@ -215,7 +217,9 @@ func (c *comparison) differs(t *testing.T, path string) string {
 		for _, q := range c.quick {
 			want = append(want, q.hits(text)...)
 		}
-		slices.SortFunc(want, func(a, b match.Hit) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule)) })
+		slices.SortFunc(want, func(a, b match.Hit) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
+		})
 	}
 	got, err := session.File(path).Match(t.Context(), match.SplitLines(content), all, 1<<30)
 	if err != nil {

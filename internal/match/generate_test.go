@@ -43,8 +43,10 @@ func pick[T any](c *choices, list []T) T { return list[c.below(len(list))] }
 // non-ASCII U+212A and U+017F.
 var commonWords = []string{
 	"token", "secret", "key", "password", "KISS", "sks", "Ss", "eval", "import", "SELECT", "SessionId", "fmt.Print(",
-	"a", "x", "k", "S", "ab", "if", "xy", "!=", "<<", "->", "${", "==", "//", "TODO", "AKIA", "ghp_", "deadbeef", "-----BEGIN",
-	"straße", "STRASSE", "ключ", "КЛЮЧ", "ΣΊΣΥΦΟΣ", "σς", "naïve", "İi", "密钥", "😀", "\u212a", "\u017f", "\ufffd", "é", "µμ", "ﬀ", "ǅ",
+	"a", "x", "k", "S", "ab", "if", "xy", "!=", "<<", "->", "${", "==", "//", "TODO", "AKIA", "ghp_", "deadbeef",
+	"-----BEGIN",
+	"straße", "STRASSE", "ключ", "КЛЮЧ", "ΣΊΣΥΦΟΣ", "σς", "naïve", "İi", "密钥", "😀", "\u212a",
+	"\u017f", "\ufffd", "é", "µμ", "ﬀ", "ǅ",
 	" ", "\t", "_", "0", "()", "[]", "=", "\"", "'", "user_account_service", "aaaaaaaa", "abababab", "0123456789",
 }
 
@@ -104,7 +106,9 @@ func (c *choices) vocabulary() []string {
 			}
 			list = append(list, string(w))
 		case 2: // of few letters, so that it overlaps itself and others
-			letters := []rune(pick(c, []string{"ab", "ks", "01", "aA", "kK\u212a", "é€k", " _", "ab\n", "-a.", "\ufffd\u0080a"}))
+			letters := []rune(pick(c, []string{
+				"ab", "ks", "01", "aA", "kK\u212a", "é€k", " _", "ab\n", "-a.", "\ufffd\u0080a",
+			}))
 			var b strings.Builder
 			for range 1 + c.below(9) {
 				b.WriteRune(pick(c, letters))
@@ -192,12 +196,15 @@ func (g *grammar) repeated(depth int) string {
 	if !g.one(4) {
 		return p
 	}
-	if p == "" || strings.ContainsAny(p[len(p)-1:], "*+?}") || utf8.RuneCountInString(p) > 1 && p[0] != '(' && p[0] != '[' {
+	if p == "" || strings.ContainsAny(p[len(p)-1:], "*+?}") || utf8.RuneCountInString(p) > 1 && p[0] != '(' &&
+		p[0] != '[' {
 		p = "(?:" + p + ")"
 	}
 	n := g.below(4)
 	p += pick(g.choices, []string{
-		"?", "+", "*", fmt.Sprintf("{%d}", n), fmt.Sprintf("{%d,}", n), fmt.Sprintf("{%d,%d}", n, n+g.below(5)), "{0}", "{0,1}",
+		"?", "+", "*", fmt.Sprintf("{%d}", n), fmt.Sprintf(
+			"{%d,}", n,
+		), fmt.Sprintf("{%d,%d}", n, n+g.below(5)), "{0}", "{0,1}",
 		fmt.Sprintf("{%d}", 2+g.below(40)), fmt.Sprintf("{%d,%d}", n, n+g.below(60)),
 	})
 	return p + pick(g.choices, []string{"", "", "", "?"})
@@ -221,12 +228,14 @@ func (g *grammar) atom(depth int) string {
 		return pick(g.choices, []string{"^", "$", `\A`, `\z`, `\b`, `\B`, "(?m:^)", "(?m:$)", "(?-m:^)", "(?-m:$)"})
 	case 8:
 		return pick(g.choices, []string{
-			`\t`, `\n`, `\r`, `\f`, `\v`, `\a`, `\r?\n`, `\x00`, `\x7F`, `\x{80}`, `\xff`, `\x{FFFD}`, `\x{212A}`, `\x{17F}`, `\x{10FFFF}`,
+			`\t`, `\n`, `\r`, `\f`, `\v`, `\a`, `\r?\n`, `\x00`, `\x7F`, `\x{80}`, `\xff`, `\x{FFFD}`, `\x{212A}`, `\x{17F}`,
+			`\x{10FFFF}`,
 			`[\x{D800}-\x{D810}]`, `\x{D7FF}`, `\x{E000}`, `\x6B`, `\x{53}`, `\012`, `\-`, `\.`, `\]`,
 		})
 	case 9: // a gap between words
 		return g.word() + pick(g.choices, []string{
-			`.*`, `.*?`, `.+`, `\s*`, `[^\n]*`, `.{0,500}`, `.{3}`, `[\t\f\r ]*`, `\W+`, `[^"]*`, `(?s:.*)`, `(?s:.{0,80}?)`, `\n+`, `[^k]+`, `(?:.|\n)*`, `[^a-z]?`,
+			`.*`, `.*?`, `.+`, `\s*`, `[^\n]*`, `.{0,500}`, `.{3}`, `[\t\f\r ]*`, `\W+`, `[^"]*`, `(?s:.*)`, `(?s:.{0,80}?)`,
+			`\n+`, `[^k]+`, `(?:.|\n)*`, `[^a-z]?`,
 			`(?:\b|[a-z])*`, `(?:$|\W|\b)+`, `(?:\B|k|^)*`, `(?:a*\b)*`, `(?:(?:\b|x)?\w)+?`,
 		}) + g.word()
 	case 10:
@@ -305,15 +314,19 @@ func (g *grammar) wordList() string {
 // token writes characters of one kind in a row, often many.
 func (g *grammar) token() string {
 	return pick(g.choices, []string{"", "AKIA", "ghp_", "sk-", "x", "k", `\b`}) + pick(g.choices, []string{
-		`[2-7A-Z]{16}`, `[a-f0-9]{32}`, `[0-9A-Za-z_-]{20,40}`, `[a-f0-9]{8,}`, `[01]{5}`, `(?i:[a-f0-9]{12})`, `\d{3,6}`, `[k-s]{4}`, `(?i:[k-s]{4,6})`, `\w{10}`, `[^\s]{6}`,
-		`[A-Za-z0-9+/]{94,}`, `[a-z]{12,}`, `[ab]{40}`, `a[ab]{9}b`, `[ab]*a[ab]{11}`, `(?:a|bb?)*abb`, `\w{30,}\b`, `[0-9a-f]{7,}[g-z]`,
+		`[2-7A-Z]{16}`, `[a-f0-9]{32}`, `[0-9A-Za-z_-]{20,40}`, `[a-f0-9]{8,}`, `[01]{5}`, `(?i:[a-f0-9]{12})`, `\d{3,6}`,
+		`[k-s]{4}`, `(?i:[k-s]{4,6})`, `\w{10}`, `[^\s]{6}`,
+		`[A-Za-z0-9+/]{94,}`, `[a-z]{12,}`, `[ab]{40}`, `a[ab]{9}b`, `[ab]*a[ab]{11}`, `(?:a|bb?)*abb`, `\w{30,}\b`,
+		`[0-9a-f]{7,}[g-z]`,
 	}) + pick(g.choices, []string{"", "", `\b`, `$`, `(?:\W|$)`})
 }
 
 // fixed writes a word that stands at the same place in each match, behind parts
 // that have too many alternatives, or bytes, to be looked for together with it.
 func (g *grammar) fixed() string {
-	part := pick(g.choices, []string{"(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)", "[a-c0][0-9]", "[a-z]{60}", "(?:k1|s2|[a-f]x|ab|ba|__|--)", "[^\\n]{3}"})
+	part := pick(g.choices, []string{
+		"(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)", "[a-c0][0-9]", "[a-z]{60}", "(?:k1|s2|[a-f]x|ab|ba|__|--)", "[^\\n]{3}",
+	})
 	p := part + pick(g.choices, []string{part, part + part, `(?:ab|cd|ef|gh|ij|kl|mn)`, "[0-9a-f]{90}"}) + g.word()
 	if g.one(2) {
 		p = "(?:" + p + "|" + g.word() + ")"
@@ -324,7 +337,8 @@ func (g *grammar) fixed() string {
 // shorthands are the classes that have a name.
 var shorthands = func() []string {
 	list := []string{
-		`\d`, `\D`, `\s`, `\S`, `\w`, `\W`, `\pL`, `\PL`, `\pN`, `\PN`, `\p{Greek}`, `\P{Greek}`, `\p{^Greek}`, `\p{Lu}`, `(?i:\p{Lu})`,
+		`\d`, `\D`, `\s`, `\S`, `\w`, `\W`, `\pL`, `\PL`, `\pN`, `\PN`, `\p{Greek}`, `\P{Greek}`, `\p{^Greek}`, `\p{Lu}`,
+		`(?i:\p{Lu})`,
 		`\p{Han}`, `\p{Zs}`, `\p{Cyrillic}`, `\p{Any}`, `\P{Any}`, `(?i:\p{Ll})`, `\p{So}`, `\p{Cc}`,
 	}
 	for _, name := range posix {
@@ -333,7 +347,10 @@ var shorthands = func() []string {
 	return list
 }()
 
-var posix = []string{"alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word", "xdigit"}
+var posix = []string{
+	"alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
+	"xdigit",
+}
 
 // class writes a class in brackets.
 func (g *grammar) class() string {
@@ -346,11 +363,15 @@ func (g *grammar) class() string {
 			fmt.Fprintf(&b, `\x{%X}`, pick(g.choices, w))
 		case 2:
 			b.WriteString(pick(g.choices, []string{
-				"a-z", "A-Z", "0-9", "a-f", "k", "s", "K-S", `\x00-\x1f`, `\x{FFFD}`, `\x{FFF0}-\x{FFFF}`, `\x{212A}`, `\x{17F}-\x{180}`, "é-ü", "А-я", `\x00-\x7F`, `\x{D7FF}-\x{E000}`,
-				pick(g.choices, []string{"x", "x-z", `\x00-\x{10FFFF}`, `\x{80}-\x{10FFFF}`, `\x{10000}-\x{10FFFF}`}), // folding these takes ms
+				"a-z", "A-Z", "0-9", "a-f", "k", "s", "K-S", `\x00-\x1f`, `\x{FFFD}`, `\x{FFF0}-\x{FFFF}`, `\x{212A}`,
+				`\x{17F}-\x{180}`, "é-ü", "А-я", `\x00-\x7F`, `\x{D7FF}-\x{E000}`,
+				// folding these takes ms
+				pick(g.choices, []string{"x", "x-z", `\x00-\x{10FFFF}`, `\x{80}-\x{10FFFF}`, `\x{10000}-\x{10FFFF}`}),
 			}))
 		case 3:
-			b.WriteString(pick(g.choices, []string{`\d`, `\D`, `\s`, `\S`, `\w`, `\W`, `\pL`, `\PN`, `\p{Greek}`, `\n`, `\t`, `\r`, `\\`, `\]`, `\-`, `\^`}))
+			b.WriteString(pick(g.choices, []string{
+				`\d`, `\D`, `\s`, `\S`, `\w`, `\W`, `\pL`, `\PN`, `\p{Greek}`, `\n`, `\t`, `\r`, `\\`, `\]`, `\-`, `\^`,
+			}))
 		case 4:
 			b.WriteString("[:" + pick(g.choices, []string{"", "^"}) + pick(g.choices, posix) + ":]")
 		case 5:

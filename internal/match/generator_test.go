@@ -30,16 +30,22 @@ func TestGeneratorCoversEverything(t *testing.T) {
 			require.NoError(t, err)
 			countOps(tree, ops, seen)
 			for name, has := range map[string]bool{
-				"multiline": r.Multiline, "include": r.Include != nil, "exclude": r.Exclude != nil, `\Q`: strings.Contains(r.Pattern, `\Q`),
-				`\x{`: strings.Contains(r.Pattern, `\x{`), "(?U)": strings.Contains(r.Pattern, "(?U"), "posix": strings.Contains(r.Pattern, "[[:"),
-				"flags off": strings.Contains(r.Pattern, "(?-"), "named": strings.Contains(r.Pattern, "(?P<"), "non-ASCII": !isASCII(r.Pattern),
+				"multiline": r.Multiline, "include": r.Include != nil, "exclude": r.Exclude != nil,
+				`\Q`:  strings.Contains(r.Pattern, `\Q`),
+				`\x{`: strings.Contains(r.Pattern, `\x{`), "(?U)": strings.Contains(
+					r.Pattern, "(?U",
+				), "posix": strings.Contains(r.Pattern, "[[:"),
+				"flags off": strings.Contains(r.Pattern, "(?-"), "named": strings.Contains(
+					r.Pattern, "(?P<",
+				), "non-ASCII": !isASCII(r.Pattern),
 				"a line rule with a newline": !r.Multiline && strings.Contains(r.Pattern, `\n`),
 			} {
 				count(seen, name, has)
 			}
 		}
 		for name, has := range map[string]bool{
-			"off": s.off != nil, "several files": len(s.files) > 1, "parallel": s.parallel, "guarded": s.guarded, "limit": s.limit < 100,
+			"off": s.off != nil, "several files": len(s.files) > 1, "parallel": s.parallel, "guarded": s.guarded,
+			"limit": s.limit < 100,
 		} {
 			count(seen, name, has)
 		}
@@ -96,7 +102,8 @@ func countOps(re *syntax.Regexp, ops map[syntax.Op]int, seen map[string]int) {
 
 func countText(text []byte, seen map[string]int) {
 	for name, part := range map[string]string{
-		"NUL": "\x00", "CRLF": "\r\n", "two CR before LF": "\r\r\n", "an empty line": "\n\n", "U+212A": "\u212a", "U+017F": "\u017f",
+		"NUL": "\x00", "CRLF": "\r\n", "two CR before LF": "\r\r\n", "an empty line": "\n\n", "U+212A": "\u212a",
+		"U+017F":      "\u017f",
 		"a surrogate": "\xed\xa0\x80", "U+FFFD": "\ufffd", "an overlong form": "\xc0\x80",
 	} {
 		count(seen, name, bytes.Contains(text, []byte(part)))
@@ -109,9 +116,15 @@ func countText(text []byte, seen map[string]int) {
 		count(seen, "a line just too long", len(line) == match.MaxLine+1)
 	}
 	for name, has := range map[string]bool{
-		"invalid UTF-8": !utf8.Valid(text), "byte order mark": bytes.HasPrefix(text, []byte("\ufeff")), "no newline at the end": len(text) > 0 && text[len(text)-1] != '\n',
-		"CR at the end": bytes.HasSuffix(text, []byte("\r")), "an empty file": len(text) == 0, "a large file": len(text) > 1<<15,
-		"a very long line": longest > match.MaxLine+1<<10, "a lone CR": bytes.Count(text, []byte("\r")) > bytes.Count(text, []byte("\r\n")),
+		"invalid UTF-8": !utf8.Valid(text), "byte order mark": bytes.HasPrefix(
+			text, []byte("\ufeff"),
+		), "no newline at the end": len(text) > 0 && text[len(text)-1] != '\n',
+		"CR at the end": bytes.HasSuffix(text, []byte("\r")), "an empty file": len(
+			text,
+		) == 0, "a large file": len(text) > 1<<15,
+		"a very long line": longest > match.MaxLine+1<<10, "a lone CR": bytes.Count(
+			text, []byte("\r"),
+		) > bytes.Count(text, []byte("\r\n")),
 	} {
 		count(seen, name, has)
 	}

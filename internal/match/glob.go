@@ -31,7 +31,9 @@ func CheckGlob(glob string) error {
 	case !utf8.ValidString(glob) || strings.ContainsRune(glob, 0):
 		return fmt.Errorf("must be UTF-8 without NUL")
 	case strings.HasPrefix(glob, "/"), strings.HasPrefix(glob, "./"):
-		return fmt.Errorf("matches nothing: paths start at the root of the repository, without %q", glob[:strings.Index(glob, "/")+1])
+		return fmt.Errorf(
+			"matches nothing: paths start at the root of the repository, without %q", glob[:strings.Index(glob, "/")+1],
+		)
 	case strings.HasSuffix(glob, "/"):
 		return fmt.Errorf("matches nothing: write %q for everything in a folder", glob+"**")
 	case !doublestar.ValidatePattern(glob):

@@ -22,7 +22,10 @@ func TestGlobsMatchAsDoublestarDoes(t *testing.T) {
 	}
 	matched := 0
 	for range 200_000 {
-		pattern := join(1+r.IntN(5), "a", "b", ".x", "**/", "*", "**/*", "?", "[ab]", "[^a]", "{a,b}", "{.x,b/}", "{,a}", "{a,{b,c}}", "/", "**", `\*`, `\a`, ",", "]")
+		pattern := join(
+			1+r.IntN(5), "a", "b", ".x", "**/", "*", "**/*", "?", "[ab]", "[^a]", "{a,b}", "{.x,b/}", "{,a}", "{a,{b,c}}",
+			"/", "**", `\*`, `\a`, ",", "]",
+		)
 		if CheckGlob(pattern) != nil {
 			continue
 		}

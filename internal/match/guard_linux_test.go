@@ -13,7 +13,9 @@ import (
 func guard(text []byte, atEnd bool) (copied []byte, free func()) {
 	page := os.Getpagesize()
 	inner := (len(text) + page) / page * page
-	mapped, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	mapped, err := syscall.Mmap(
+		-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE,
+	)
 	if err != nil {
 		panic(err)
 	}

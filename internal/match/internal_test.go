@@ -8,7 +8,9 @@ import (
 )
 
 func FuzzProgramSize(f *testing.F) {
-	for _, seed := range []string{`a{3,5}`, `(?:ab|cd)*`, `(a?){4}`, `x{2,}`, `[a-z]+?`, `(?i)straße`, `(?:a{3}){4}`, `(?:)`, `((a*)*)+`} {
+	for _, seed := range []string{
+		`a{3,5}`, `(?:ab|cd)*`, `(a?){4}`, `x{2,}`, `[a-z]+?`, `(?i)straße`, `(?:a{3}){4}`, `(?:)`, `((a*)*)+`,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, pattern string) {

@@ -49,12 +49,20 @@ func TestMatch(t *testing.T) {
 		added   []match.LineRange
 		want    []match.Hit
 	}{
-		"first match on the line":        {line(`eval\(`), "", "eval(eval(\n", all, []match.Hit{hit(0, 1, 1, 1, 6)}},
-		"by line, then by rule":          {line(`bbb`, `aaa`), "", "aaa bbb\nbbb\n", all, []match.Hit{hit(0, 1, 5, 1, 8), hit(1, 1, 1, 1, 4), hit(0, 2, 1, 2, 4)}},
-		"added lines only":               {line(`xyz`), "", "xyz\nxyz\nxyz\nxyz", []match.LineRange{{2, 2}, {4, 9}}, []match.Hit{hit(0, 2, 1, 2, 4), hit(0, 4, 1, 4, 4)}},
-		"no added lines":                 {line(`xyz`), "", "xyz", nil, nil},
-		"empty file":                     {line(`xyz`), "", "", all, nil},
-		"anchors are the line's":         {line(`^abc$`, `\Aabc\z`), "", "x\nabc\nabcd", all, []match.Hit{hit(0, 2, 1, 2, 4), hit(1, 2, 1, 2, 4)}},
+		"first match on the line": {line(`eval\(`), "", "eval(eval(\n", all, []match.Hit{hit(0, 1, 1, 1, 6)}},
+		"by line, then by rule": {
+			line(`bbb`, `aaa`), "", "aaa bbb\nbbb\n", all,
+			[]match.Hit{hit(0, 1, 5, 1, 8), hit(1, 1, 1, 1, 4), hit(0, 2, 1, 2, 4)},
+		},
+		"added lines only": {
+			line(`xyz`), "", "xyz\nxyz\nxyz\nxyz", []match.LineRange{{2, 2}, {4, 9}},
+			[]match.Hit{hit(0, 2, 1, 2, 4), hit(0, 4, 1, 4, 4)},
+		},
+		"no added lines": {line(`xyz`), "", "xyz", nil, nil},
+		"empty file":     {line(`xyz`), "", "", all, nil},
+		"anchors are the line's": {
+			line(`^abc$`, `\Aabc\z`), "", "x\nabc\nabcd", all, []match.Hit{hit(0, 2, 1, 2, 4), hit(1, 2, 1, 2, 4)},
+		},
 		"CRLF is removed":                {line(`abc$`, `\r`), "", "abc\r\n", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
 		"one CR is removed":              {line(`abc\r$`), "", "abc\r\r\n", all, []match.Hit{hit(0, 1, 1, 1, 5)}},
 		"CR at the end of file stays":    {line(`abc\r$`), "", "abc\r", all, []match.Hit{hit(0, 1, 1, 1, 5)}},
@@ -64,28 +72,55 @@ func TestMatch(t *testing.T) {
 		"invalid UTF-8 within":           {line(`sec.et`), "", "sec\xffet", all, []match.Hit{hit(0, 1, 1, 1, 7)}},
 		"U+FFFD matches an invalid byte": {line(`abc\x{FFFD}def`), "", "abc\x80def", all, []match.Hit{hit(0, 1, 1, 1, 8)}},
 		"NUL":                            {line(`a.b`), "", "a\x00b", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
-		"case folding":                   {line(`(?i)secret_key`), "", "SECRET_KEY ſecret_\u212aey", all, []match.Hit{hit(0, 1, 1, 1, 11)}},
-		"case folding beyond ASCII":      {line(`(?i)secret_key`), "", "ſecret_\u212aey", all, []match.Hit{hit(0, 1, 1, 1, 14)}},
-		"case matters":                   {line(`Secret`), "", "secret\nSecret", all, []match.Hit{hit(0, 2, 1, 2, 7)}},
-		"columns are bytes":              {line(`xyz`), "", "éxyz", all, []match.Hit{hit(0, 1, 3, 1, 6)}},
-		"include":                        {[]match.Rule{{Pattern: `xyz`, Include: []string{"**/*.go"}}}, "a/b.go", "xyz", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
-		"not included":                   {[]match.Rule{{Pattern: `xyz`, Include: []string{"**/*.go"}}}, "a/b.py", "xyz", all, nil},
-		"excluded":                       {[]match.Rule{{Pattern: `xyz`, Include: []string{"**"}, Exclude: []string{"a/**"}}}, "a/b.py", "xyz", all, nil},
-		"a path too long for globs":      {[]match.Rule{{Pattern: `xyz`, Exclude: []string{"**"}}}, strings.Repeat("a", 4097), "xyz", all, []match.Hit{hit(0, 1, 1, 1, 4)}},
+		"case folding": {
+			line(`(?i)secret_key`), "", "SECRET_KEY ſecret_\u212aey", all, []match.Hit{hit(0, 1, 1, 1, 11)},
+		},
+		"case folding beyond ASCII": {line(`(?i)secret_key`), "", "ſecret_\u212aey", all, []match.Hit{hit(0, 1, 1, 1, 14)}},
+		"case matters":              {line(`Secret`), "", "secret\nSecret", all, []match.Hit{hit(0, 2, 1, 2, 7)}},
+		"columns are bytes":         {line(`xyz`), "", "éxyz", all, []match.Hit{hit(0, 1, 3, 1, 6)}},
+		"include": {
+			[]match.Rule{{Pattern: `xyz`, Include: []string{"**/*.go"}}}, "a/b.go", "xyz", all,
+			[]match.Hit{hit(0, 1, 1, 1, 4)},
+		},
+		"not included": {
+			[]match.Rule{{Pattern: `xyz`, Include: []string{"**/*.go"}}}, "a/b.py", "xyz", all, nil,
+		},
+		"excluded": {
+			[]match.Rule{{Pattern: `xyz`, Include: []string{"**"}, Exclude: []string{"a/**"}}}, "a/b.py", "xyz", all, nil,
+		},
+		"a path too long for globs": {
+			[]match.Rule{{Pattern: `xyz`, Exclude: []string{"**"}}}, strings.Repeat("a", 4097), "xyz", all,
+			[]match.Hit{hit(0, 1, 1, 1, 4)},
+		},
 
-		"multiline":                         {multi(`(?s)BEGIN.*?END`), "", "BEGIN\nEND\n", all, []match.Hit{hit(0, 1, 1, 2, 4)}},
-		"multiline touches":                 {multi(`(?s)BEGIN.*?END`), "", "BEGIN\nx\nEND\n", []match.LineRange{{2, 2}}, []match.Hit{hit(0, 1, 1, 3, 4)}},
-		"multiline does not touch":          {multi(`(?s)BEGIN.*?END`), "", "BEGIN\nx\nEND\ny\n", []match.LineRange{{4, 4}}, nil},
-		"multiline includes the newline":    {multi(`END\n`), "", "END\ny\n", all, []match.Hit{hit(0, 1, 1, 1, 5)}},
-		"multiline keeps CR":                {multi(`a\r\nb`), "", "a\r\nb", all, []match.Hit{hit(0, 1, 1, 2, 2)}},
-		"multiline anchors":                 {multi(`(?m)^b$`), "", "ab\nb\nb", all, []match.Hit{hit(0, 2, 1, 2, 2), hit(0, 3, 1, 3, 2)}},
-		"multiline begin of text":           {multi(`\Aab`), "", "abab\nab", all, []match.Hit{hit(0, 1, 1, 1, 3)}},
-		"multiline word boundary":           {multi(`\bab\b|.`), "", "xab ab", all, []match.Hit{hit(0, 1, 1, 1, 2)}},
-		"multiline, once for a line":        {multi(`a.`), "", "abac\nad", all, []match.Hit{hit(0, 1, 1, 1, 3), hit(0, 2, 1, 2, 3)}},
-		"multiline, the touching one":       {multi(`(?s)a.b`), "", "a-b a\nb", []match.LineRange{{2, 2}}, []match.Hit{hit(0, 1, 5, 2, 2)}},
-		"multiline does not overlap":        {multi(`(?s)a.a`), "", "a\na\na", []match.LineRange{{3, 3}}, nil},
-		"multiline after an invalid byte":   {multi(`(?s)\bx.`), "", "\xffx\xffx\n", all, []match.Hit{hit(0, 1, 2, 1, 4)}},
-		"multiline and line rules together": {[]match.Rule{{Pattern: "(?s)a.b", Multiline: true}, {Pattern: "aaa"}, {Pattern: "b"}}, "", "aaa\nb", all, []match.Hit{hit(0, 1, 3, 2, 2), hit(1, 1, 1, 1, 4), hit(2, 2, 1, 2, 2)}},
+		"multiline": {
+			multi(`(?s)BEGIN.*?END`), "", "BEGIN\nEND\n", all, []match.Hit{hit(0, 1, 1, 2, 4)},
+		},
+		"multiline touches": {
+			multi(`(?s)BEGIN.*?END`), "", "BEGIN\nx\nEND\n", []match.LineRange{{2, 2}}, []match.Hit{hit(0, 1, 1, 3, 4)},
+		},
+		"multiline does not touch": {
+			multi(`(?s)BEGIN.*?END`), "", "BEGIN\nx\nEND\ny\n", []match.LineRange{{4, 4}}, nil,
+		},
+		"multiline includes the newline": {multi(`END\n`), "", "END\ny\n", all, []match.Hit{hit(0, 1, 1, 1, 5)}},
+		"multiline keeps CR":             {multi(`a\r\nb`), "", "a\r\nb", all, []match.Hit{hit(0, 1, 1, 2, 2)}},
+		"multiline anchors": {
+			multi(`(?m)^b$`), "", "ab\nb\nb", all, []match.Hit{hit(0, 2, 1, 2, 2), hit(0, 3, 1, 3, 2)},
+		},
+		"multiline begin of text": {multi(`\Aab`), "", "abab\nab", all, []match.Hit{hit(0, 1, 1, 1, 3)}},
+		"multiline word boundary": {multi(`\bab\b|.`), "", "xab ab", all, []match.Hit{hit(0, 1, 1, 1, 2)}},
+		"multiline, once for a line": {
+			multi(`a.`), "", "abac\nad", all, []match.Hit{hit(0, 1, 1, 1, 3), hit(0, 2, 1, 2, 3)},
+		},
+		"multiline, the touching one": {
+			multi(`(?s)a.b`), "", "a-b a\nb", []match.LineRange{{2, 2}}, []match.Hit{hit(0, 1, 5, 2, 2)},
+		},
+		"multiline does not overlap":      {multi(`(?s)a.a`), "", "a\na\na", []match.LineRange{{3, 3}}, nil},
+		"multiline after an invalid byte": {multi(`(?s)\bx.`), "", "\xffx\xffx\n", all, []match.Hit{hit(0, 1, 2, 1, 4)}},
+		"multiline and line rules together": {
+			[]match.Rule{{Pattern: "(?s)a.b", Multiline: true}, {Pattern: "aaa"}, {Pattern: "b"}}, "", "aaa\nb", all,
+			[]match.Hit{hit(0, 1, 3, 2, 2), hit(1, 1, 1, 1, 4), hit(2, 2, 1, 2, 2)},
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +180,9 @@ func TestRulesThatAreOff(t *testing.T) {
 	t.Parallel()
 	m, err := match.Compile([]match.Rule{{Pattern: "aaa"}, {Pattern: "a"}, {Pattern: "a", Multiline: true}})
 	require.NoError(t, err)
-	got, err := m.NewSession(forever, []bool{true, false, true}).File("x").Match(t.Context(), match.SplitLines([]byte("aaa")), all, 9)
+	got, err := m.NewSession(forever, []bool{true, false, true}).File("x").Match(
+		t.Context(), match.SplitLines([]byte("aaa")), all, 9,
+	)
 	require.NoError(t, err)
 	require.Len(t, got.Hits, 1)
 	assert.Equal(t, 1, got.Hits[0].Rule)
@@ -154,7 +191,9 @@ func TestRulesThatAreOff(t *testing.T) {
 // slow is a pattern and a text on which regexp takes quadratic time, after a
 // first match that it finds at once.
 func slow() (match.Rule, string) {
-	return match.Rule{Pattern: `first|(?s)a.*z|a`, Multiline: true}, "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 2000)
+	return match.Rule{
+		Pattern: `first|(?s)a.*z|a`, Multiline: true,
+	}, "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 2000)
 }
 
 func TestBudget(t *testing.T) {
@@ -171,7 +210,10 @@ func TestBudget(t *testing.T) {
 	assert.Equal(t, []int{0}, got.Stopped)
 	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
 	assert.Contains(t, got.Hits, match.Hit{Rule: 1, Line: 1, Column: 1, EndLine: 1, EndColumn: 7}, "the others go on")
-	assert.Contains(t, got.Hits, match.Hit{Rule: 0, Line: 2, Column: 1, EndLine: 2, EndColumn: 6}, "what was found stays: %v", got.Hits)
+	assert.Contains(
+		t, got.Hits, match.Hit{Rule: 0, Line: 2, Column: 1, EndLine: 2, EndColumn: 6}, "what was found stays: %v",
+		got.Hits,
+	)
 
 	got, err = s.File("second").Match(t.Context(), lines, all, 1<<20)
 	require.NoError(t, err)
@@ -200,7 +242,9 @@ func TestBudgetWithinOneSearch(t *testing.T) {
 			text := strings.Repeat("x", 20) + "\n" + strings.Repeat("x y", 1<<18) + "END"
 			const limit = 3 * time.Second // it would take half a minute and more
 			assert.Less(t, quickest.Of(limit, func() {
-				got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9)
+				got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(
+					t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9,
+				)
 				require.NoError(t, err)
 				assert.Equal(t, []int{0}, got.Stopped)
 			}), limit)

@@ -121,7 +121,10 @@ func (s scene) source() string {
 		}
 		b.WriteString("},\n")
 	}
-	fmt.Fprintf(&b, "\t\t\t},\n\t\t\toff: %#v, limit: %d, parallel: %v, guarded: %v,\n\t\t\tfiles: []file{\n", s.off, s.limit, s.parallel, s.guarded)
+	fmt.Fprintf(
+		&b, "\t\t\t},\n\t\t\toff: %#v, limit: %d, parallel: %v, guarded: %v,\n\t\t\tfiles: []file{\n", s.off, s.limit,
+		s.parallel, s.guarded,
+	)
 	for _, f := range s.files {
 		fmt.Fprintf(&b, "\t\t\t\t{%q, []byte(%q), %#v},\n", f.path, f.content, f.added)
 	}

@@ -37,7 +37,8 @@ func CheckPattern(pattern string) error {
 		return fmt.Errorf("has \\x{%X}, half of a UTF-16 pair, which is no character and in no text", r)
 	}
 	if minLength(re) == 0 {
-		return errors.New("can match the empty string (as a*, ^ and \\b do), so it would fire on every line; make some part of it required")
+		return errors.New("can match the empty string (as a*, ^ and \\b do), so it would fire on every line; make " +
+			"some part of it required")
 	}
 	size := programSize(re)
 	if size <= 10*MaxProgram { // near enough to count
@@ -48,7 +49,10 @@ func CheckPattern(pattern string) error {
 		size = len(prog.Inst)
 	}
 	if size > MaxProgram {
-		return fmt.Errorf("compiles to %d instructions; at most %d are allowed: lower the counts of its {n,m} repetitions", size, MaxProgram)
+		return fmt.Errorf(
+			"compiles to %d instructions; at most %d are allowed: lower the counts of its {n,m} repetitions", size,
+			MaxProgram,
+		)
 	}
 	return nil
 }
@@ -85,10 +89,15 @@ func explain(pattern string, err error) error {
 		}
 	}
 	if len(rest) > 1 && rest[0] == '\\' && rest[1] >= '1' && rest[1] <= '9' {
-		return fmt.Errorf("%sthe backreference \\%c is not supported: patterns are RE2, without lookaround and backreferences", where, rest[1])
+		return fmt.Errorf(
+			"%sthe backreference \\%c is not supported: patterns are RE2, without lookaround and backreferences", where,
+			rest[1],
+		)
 	}
 	if se.Code == syntax.ErrInvalidRepeatSize {
-		return fmt.Errorf("%s%s: a count is at most 1000, and so is the product of the counts of nested repetitions", where, se.Expr)
+		return fmt.Errorf(
+			"%s%s: a count is at most 1000, and so is the product of the counts of nested repetitions", where, se.Expr,
+		)
 	}
 	if at >= 0 && se.Expr != pattern && se.Expr != "" {
 		return fmt.Errorf("%s%s: %s", where, se.Code, se.Expr)

@@ -104,7 +104,9 @@ func TestCheckPatternIsQuick(t *testing.T) {
 }
 
 func FuzzCheckPattern(f *testing.F) {
-	for _, seed := range []string{`a+b`, `(?i)x{2,5}`, `(a|b)*c`, `[^a]`, `(?=x)`, `\1`, `(`, `a)`, `\Q(\E(`, `[[:alpha:]]`, `(?U)a+`} {
+	for _, seed := range []string{
+		`a+b`, `(?i)x{2,5}`, `(a|b)*c`, `[^a]`, `(?=x)`, `\1`, `(`, `a)`, `\Q(\E(`, `[[:alpha:]]`, `(?U)a+`,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, pattern string) {

@@ -63,9 +63,13 @@ func same(t *testing.T, s scene, differs func(scene, context.Context) string, fo
 func TestFailureIsMadeSmall(t *testing.T) {
 	t.Parallel()
 	s := scene{
-		rules: []match.Rule{{Pattern: "a+b"}, {Pattern: "foo|nee(?:dle)?|x", Multiline: true, Include: []string{"**"}}, {Pattern: "c"}},
-		off:   []bool{true, false, true},
-		files: []file{{"a", []byte("x"), nil}, {"b", []byte("some\nhay, a needle\n"), []match.LineRange{{First: 2, Last: 2}}}},
+		rules: []match.Rule{
+			{Pattern: "a+b"}, {Pattern: "foo|nee(?:dle)?|x", Multiline: true, Include: []string{"**"}}, {Pattern: "c"},
+		},
+		off: []bool{true, false, true},
+		files: []file{{"a", []byte("x"), nil}, {
+			"b", []byte("some\nhay, a needle\n"), []match.LineRange{{First: 2, Last: 2}},
+		}},
 	}
 	differs := func(s scene, _ context.Context) string {
 		for _, f := range s.files {

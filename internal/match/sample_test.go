@@ -33,13 +33,17 @@ func newWriter(c *choices, rules []match.Rule, words []string) *writer {
 }
 
 // separators stand between the pieces of a text.
-var separators = []string{"\n", "", " ", "\r\n", "\n", "\r", "\n\n", "\r\n\r\n", "\r\r\n", "_", "x", "0", ";", "\t", "\x00", "\v", "\u2028", "\u0085"}
+var separators = []string{
+	"\n", "", " ", "\r\n", "\n", "\r", "\n\n", "\r\n\r\n", "\r\r\n", "_", "x", "0", ";", "\t", "\x00", "\v", "\u2028",
+	"\u0085",
+}
 
 // oddities are bytes that texts have and patterns seldom speak of: invalid
 // UTF-8, beginnings of longer characters (of U+212A and U+017F among them),
 // surrogates, overlong forms, NUL, a byte order mark.
 var oddities = []string{
-	"\xff", "\x80", "\xe2\x84", "\xe2", "\xc5", "\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80", "\ufffd", "\x00", "\ufeff",
+	"\xff", "\x80", "\xe2\x84", "\xe2", "\xc5", "\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80",
+	"\ufffd", "\x00", "\ufeff",
 	"\u212a", "\u017f", "\r", "\n", "\r\n", "\x7f", "é", "\u0130", "😀",
 }
 
@@ -91,7 +95,9 @@ func (w *writer) piece() []byte {
 // noise writes some kilobytes of random characters, few of them different, so
 // that an automaton comes into many states.
 func (w *writer) noise() []byte {
-	letters := []byte(pick(w.choices, []string{"ab\n", "ab", "ks \n", "abcdefghijklmnopqrstuvwxyz \n", "0123456789abcdef\n", "aA\xff\xe2\x84\xaa\n"}))
+	letters := []byte(pick(w.choices, []string{
+		"ab\n", "ab", "ks \n", "abcdefghijklmnopqrstuvwxyz \n", "0123456789abcdef\n", "aA\xff\xe2\x84\xaa\n",
+	}))
 	rnd := rand.New(rand.NewPCG(uint64(w.below(256)), 0))
 	out := make([]byte, 1<<(4+w.below(10)))
 	for i := range out {

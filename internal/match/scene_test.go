@@ -55,7 +55,9 @@ func newScene(patterns, texts, shape []byte) scene {
 	w := newWriter(&choices{texts}, s.rules, g.words)
 	for range 1 + pick(c, []int{0, 0, 1, 2}) {
 		content := w.text()
-		s.files = append(s.files, file{path: pick(c, paths), content: content, added: ranges(c, bytes.Count(content, []byte{'\n'})+1)})
+		s.files = append(s.files, file{
+			path: pick(c, paths), content: content, added: ranges(c, bytes.Count(content, []byte{'\n'})+1),
+		})
 	}
 	s.cheapen()
 	return s
@@ -63,7 +65,9 @@ func newScene(patterns, texts, shape []byte) scene {
 
 var (
 	globs = []string{"**", "**/*.go", "*.go", "cmd/**", "{a,b}.go", "**/*_test.*", "[a-c]*", "x/?.py", "**/y/**"}
-	paths = []string{"a.go", "cmd/main.go", "x/y_test.py", "README", "x/y/z.go", "", "é\xff.go", strings.Repeat("a", 4097)}
+	paths = []string{
+		"a.go", "cmd/main.go", "x/y_test.py", "README", "x/y/z.go", "", "é\xff.go", strings.Repeat("a", 4097),
+	}
 )
 
 // ranges chooses runs of added lines in a file of n lines: ascending, apart

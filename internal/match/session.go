@@ -120,7 +120,9 @@ func (f *File) Candidates(text []byte, multiline bool) []int {
 // timed runs work for a rule on the rule's time. When the time is used up,
 // before or by that, the rule is stopped for the rest of the session and put on
 // the list, once.
-func (s *Session) timed(ctx context.Context, rule int, stopped *[]int, work func(p *confirm.Program, g *confirm.Guard)) {
+func (s *Session) timed(
+	ctx context.Context, rule int, stopped *[]int, work func(p *confirm.Program, g *confirm.Guard),
+) {
 	if s.stopped[rule].Load() {
 		return
 	}

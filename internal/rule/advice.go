@@ -20,7 +20,10 @@ func (f *File) Advise(defaults []Rule) []Mistake {
 	for i, glob := range f.Exclude {
 		a.glob(indexed("exclude", i), glob)
 		if glob == "**" || glob == "**/*" {
-			a.top(indexed("exclude", i), "remove it, or name the files that are to be left out", "exclude: leaves out every file, so no rule looks at anything")
+			a.top(
+				indexed("exclude", i), "remove it, or name the files that are to be left out",
+				"exclude: leaves out every file, so no rule looks at anything",
+			)
 		}
 	}
 	for _, o := range f.Overrides {
@@ -72,7 +75,10 @@ func (a *adviser) ids(defaults []Rule) {
 	for i, x := range a.file.Disable {
 		off[FullID(x.ID)] = true
 		if !known[FullID(x.ID)] {
-			a.top(indexed("disable", i), hint(x.ID), "disable[%d]: %s is not a rule of the default ruleset, so it can't be disabled", i, x.ID)
+			a.top(
+				indexed("disable", i), hint(x.ID),
+				"disable[%d]: %s is not a rule of the default ruleset, so it can't be disabled", i, x.ID,
+			)
 		}
 	}
 	for _, x := range a.file.Overrides {
@@ -128,7 +134,8 @@ func (a *adviser) size() {
 func globAdvice(glob string) (advice, hint string) {
 	switch {
 	case regexp.MustCompile(`\\[A-Za-z0-9*]`).MatchString(glob):
-		return "a backslash takes away the meaning of the next character", "write `" + strings.ReplaceAll(glob, `\`, "/") + "`, with `/` between folders"
+		return "a backslash takes away the meaning of the next character", "write `" + strings.ReplaceAll(glob, `\`,
+			"/") + "`, with `/` between folders"
 	case strings.HasPrefix(glob, "!"):
 		return "matches only paths that begin with `!`", "list what is left out under `exclude`"
 	case !strings.Contains(glob, "/") && strings.ContainsAny(glob, "*?") && strings.Trim(glob, "*") != "":
@@ -162,10 +169,17 @@ func (a *adviser) rule(i int, r Rule) {
 		return
 	}
 	if len(r.Cases.Match) == 0 && regexp.MustCompile(`\\\\[.()\[\]{}dswb]`).MatchString(r.Pattern) {
-		a.field(i, "pattern", "in single quotes of YAML, and without quotes, write one; or add a case under `cases: {match: […]}`", "two backslashes match one backslash in the text")
+		a.field(
+			i, "pattern",
+			"in single quotes of YAML, and without quotes, write one; or add a case under `cases: {match: […]}`",
+			"two backslashes match one backslash in the text",
+		)
 	}
 	if re, err := syntax.Parse(r.Pattern, syntax.Perl); err == nil && !r.Multiline && needsNewline(re) {
-		a.field(i, "pattern", "add `multiline: true`", "can never match, because it has \\n and lines are matched without their ends")
+		a.field(
+			i, "pattern", "add `multiline: true`",
+			"can never match, because it has \\n and lines are matched without their ends",
+		)
 	} else if cost, err := r.Cost(); err == nil && cost.Advice != "" {
 		// The last sentence says what to do.
 		why, what := cost.Advice, ""

@@ -49,11 +49,24 @@ func (t *trials) missHint(r Rule, text string) string {
 	}{
 		{"(?i)" + r.Pattern, r.Multiline, "it would in either case: begin the pattern with `(?i)`"},
 		{r.Pattern, true, "it would across lines: add `multiline: true`"},
-		{"(?s)" + r.Pattern, true, "it would across lines: add `multiline: true`, and begin the pattern with `(?s)` so that `.` matches \\n"},
+		{
+			"(?s)" + r.Pattern, true,
+			"it would across lines: add `multiline: true`, and begin the pattern with `(?s)` so that `.` matches \\n",
+		},
 		{"(?m)" + r.Pattern, r.Multiline, "it would with `^` and `$` at the ends of lines: begin the pattern with `(?m)`"},
-		{strings.TrimSuffix(strings.TrimPrefix(r.Pattern, "^"), "$"), r.Multiline, "it would without `^` at the start and `$` at the end of the pattern"},
-		{strings.ReplaceAll(r.Pattern, `\\`, `\`), r.Multiline, "it would with single backslashes: in single quotes of YAML and without quotes a backslash is not doubled"},
-		{regexp.QuoteMeta(r.Pattern), r.Multiline, "it would if `" + r.Pattern + "` were plain text: write a backslash before each of `.+*?()[]{}^$|\\` that is meant as it is"},
+		{
+			strings.TrimSuffix(strings.TrimPrefix(r.Pattern, "^"), "$"), r.Multiline,
+			"it would without `^` at the start and `$` at the end of the pattern",
+		},
+		{
+			strings.ReplaceAll(r.Pattern, `\\`, `\`), r.Multiline,
+			"it would with single backslashes: in single quotes of YAML and without quotes a backslash is not doubled",
+		},
+		{
+			regexp.QuoteMeta(r.Pattern), r.Multiline,
+			"it would if `" + r.Pattern +
+				"` were plain text: write a backslash before each of `.+*?()[]{}^$|\\` that is meant as it is",
+		},
 	} {
 		if (try.pattern != r.Pattern || try.multiline != r.Multiline) && t.matches(try.pattern, try.multiline, text) {
 			return try.hint

@@ -49,9 +49,11 @@ func (r Rule) advice(by string, c Cost) string {
 	var why string
 	switch {
 	case c.Weak && r.Multiline:
-		why = "The pattern has no run of three or more known characters that is in every match and rare in code, so it is tried on the whole of every file."
+		why = "The pattern has no run of three or more known characters that is in every match and rare in code, so " +
+			"it is tried on the whole of every file."
 	case c.Weak:
-		why = "The pattern has no run of three or more known characters that is in every match and rare in code, so it is tried on every line."
+		why = "The pattern has no run of three or more known characters that is in every match and rare in code, so " +
+			"it is tried on every line."
 	case by != "":
 		why = fmt.Sprintf("The rule is looked for by %s, which is short or common in code.", strconv.Quote(by))
 	default:

@@ -18,11 +18,13 @@ import (
 func TestCost(t *testing.T) {
 	t.Parallel()
 	const (
-		everyLine = "The pattern has no run of three or more known characters that is in every match and rare in code, so it is tried on every line. "
-		everyFile = "The pattern has no run of three or more known characters that is in every match and rare in code, so it is tried on the whole of every file. "
-		price     = "That costs as much as about N ordinary rules. "
-		paths     = "Add a word to the pattern that every match has, or restrict the rule with paths."
-		noPaths   = "Add a word to the pattern that every match has."
+		everyLine = "The pattern has no run of three or more known characters that is in every match and rare in " +
+			"code, so it is tried on every line. "
+		everyFile = "The pattern has no run of three or more known characters that is in every match and rare in " +
+			"code, so it is tried on the whole of every file. "
+		price   = "That costs as much as about N ordinary rules. "
+		paths   = "Add a word to the pattern that every match has, or restrict the rule with paths."
+		noPaths = "Add a word to the pattern that every match has."
 	)
 	for name, tt := range map[string]struct {
 		rule rule.Rule
@@ -32,12 +34,25 @@ func TestCost(t *testing.T) {
 		"cheap":             {rule.Rule{Pattern: `fmt\.Print(ln|f)?\(`}, false, ""},
 		"common, but cheap": {rule.Rule{Pattern: `return`}, false, ""},
 		"weak":              {rule.Rule{Pattern: `[a-z]+\s*$`}, true, everyLine + price + paths},
-		"weak with paths":   {rule.Rule{Pattern: `x`, Paths: rule.Paths{Include: []string{"a"}}}, true, everyLine + price + noPaths},
-		"weak on files":     {rule.Rule{Pattern: `(?m)[a-z]+$`, Multiline: true}, true, everyFile + price + paths},
-		"only excludes":     {rule.Rule{Pattern: `x`, Paths: rule.Paths{Exclude: []string{"a"}}}, true, everyLine + price + paths},
-		"a short text":      {rule.Rule{Pattern: `\bif\b`}, false, `The rule is looked for by "if", which is short or common in code. ` + price + paths},
-		"quoted":            {rule.Rule{Pattern: `""`}, false, `The rule is looked for by "\"\"", which is short or common in code. ` + price + paths},
-		"classes":           {rule.Rule{Pattern: `\d+\s`}, false, "The characters that the rule is looked for by are few or common in code. " + price + paths},
+		"weak with paths": {
+			rule.Rule{Pattern: `x`, Paths: rule.Paths{Include: []string{"a"}}}, true, everyLine + price + noPaths,
+		},
+		"weak on files": {rule.Rule{Pattern: `(?m)[a-z]+$`, Multiline: true}, true, everyFile + price + paths},
+		"only excludes": {
+			rule.Rule{Pattern: `x`, Paths: rule.Paths{Exclude: []string{"a"}}}, true, everyLine + price + paths,
+		},
+		"a short text": {
+			rule.Rule{Pattern: `\bif\b`}, false,
+			`The rule is looked for by "if", which is short or common in code. ` + price + paths,
+		},
+		"quoted": {
+			rule.Rule{Pattern: `""`}, false,
+			`The rule is looked for by "\"\"", which is short or common in code. ` + price + paths,
+		},
+		"classes": {
+			rule.Rule{Pattern: `\d+\s`}, false,
+			"The characters that the rule is looked for by are few or common in code. " + price + paths,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -115,7 +115,9 @@ func ReadFile(ctx context.Context, data []byte, how Reading) (*File, error) {
 	}
 	file := &File{source: d.source, nodes: d.nodes}
 	versioned := false
-	d.mapping(root, "the file", []string{"disable", "exclude", "override", "rules", "version"}, func(key string, n *yaml.Node) {
+	d.mapping(root, "the file", []string{
+		"disable", "exclude", "override", "rules", "version",
+	}, func(key string, n *yaml.Node) {
 		switch key {
 		case "version":
 			versioned = true
@@ -240,7 +242,9 @@ func (d *decoder) fileRules(ctx context.Context, n *yaml.Node, how Reading, file
 		return
 	}
 	known := make(map[string]int, len(items)) // line by full id
-	file.Rules, file.lines, file.fields = slices.Grow(file.Rules, len(items)), slices.Grow(file.lines, len(items)), slices.Grow(file.fields, len(items))
+	file.Rules, file.lines, file.fields = slices.Grow(
+		file.Rules, len(items),
+	), slices.Grow(file.lines, len(items)), slices.Grow(file.fields, len(items))
 	for i, c := range d.check(ctx, items, how) {
 		for _, m := range c.mistakes {
 			d.add(m)
@@ -248,11 +252,16 @@ func (d *decoder) fileRules(ctx context.Context, n *yaml.Node, how Reading, file
 		id := c.fields.node("id")
 		if CheckID(c.rule.ID) == nil {
 			if first, ok := known[c.rule.FullID()]; ok {
-				d.failAt(id, "choose another id, or remove one of the rules", "rules[%d].id: %s is the id of the rule at line %d already", i, c.rule.ID, first)
+				d.failAt(
+					id, "choose another id, or remove one of the rules",
+					"rules[%d].id: %s is the id of the rule at line %d already", i, c.rule.ID, first,
+				)
 			}
 			known[c.rule.FullID()] = d.line(id.Line)
 		}
-		file.Rules, file.lines, file.fields = append(file.Rules, c.rule), append(file.lines, d.line(id.Line)), append(file.fields, c.fields)
+		file.Rules, file.lines, file.fields = append(
+			file.Rules, c.rule,
+		), append(file.lines, d.line(id.Line)), append(file.fields, c.fields)
 		if len(d.mistakes) >= d.limit() {
 			break
 		}

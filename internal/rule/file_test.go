@@ -70,7 +70,10 @@ func TestParseFile(t *testing.T) {
 	assert.Equal(t, 8, f.RuleLine(0))
 	assert.Equal(t, 15, f.RuleLine(1))
 
-	for _, empty := range []string{"version: 1", "version: 1\ndisable:\nexclude:\noverride:\nrules:\n", "version: 1\noverride: {}", "# c\n---\nversion: 1\n", "{version: 1, rules: []}", "\ufeffversion: 1"} {
+	for _, empty := range []string{
+		"version: 1", "version: 1\ndisable:\nexclude:\noverride:\nrules:\n", "version: 1\noverride: {}",
+		"# c\n---\nversion: 1\n", "{version: 1, rules: []}", "\ufeffversion: 1",
+	} {
 		f, err := rule.ParseFile(t.Context(), []byte(empty))
 		require.NoError(t, err, empty)
 		assert.Empty(t, f.Disable)
@@ -95,62 +98,154 @@ func TestParseFileMistakes(t *testing.T) {
 		file string
 		want []string // lines and messages
 	}{
-		"empty":                  {"", []string{"line 1: the file is empty"}},
-		"comment only":           {"# nothing\n", []string{"line 1: the file is empty"}},
-		"null":                   {"~", []string{"line 1: the file: must be a mapping", "line 1: version: is required"}},
-		"a list":                 {"- a", []string{"line 1: the file: must be a mapping", "line 1: version: is required"}},
-		"no version":             {"rules: []", []string{"line 1: version: is required"}},
-		"version 2":              {"\nversion: 2", []string{"line 2: version: must be 1"}},
-		"version as a text":      {`version: "1"`, []string{"line 1: version: must be 1"}},
-		"version as a list":      {"version: [1]", []string{"line 1: version: must be 1"}},
-		"unknown key":            {"version: 1\n\nrule: []", []string{`line 3: the file: unknown key "rule"`}},
-		"key twice":              {"version: 1\nrules: []\nrules: []", []string{`line 3: the file: key "rules" is there twice`}},
-		"a key that is a list":   {"version: 1\n? [a]\n: b", []string{"line 2: the file: unknown key"}},
-		"two documents":          {"version: 1\n---\nversion: 1\n", []string{"line 2: the file has more than one YAML document"}},
+		"empty":             {"", []string{"line 1: the file is empty"}},
+		"comment only":      {"# nothing\n", []string{"line 1: the file is empty"}},
+		"null":              {"~", []string{"line 1: the file: must be a mapping", "line 1: version: is required"}},
+		"a list":            {"- a", []string{"line 1: the file: must be a mapping", "line 1: version: is required"}},
+		"no version":        {"rules: []", []string{"line 1: version: is required"}},
+		"version 2":         {"\nversion: 2", []string{"line 2: version: must be 1"}},
+		"version as a text": {`version: "1"`, []string{"line 1: version: must be 1"}},
+		"version as a list": {"version: [1]", []string{"line 1: version: must be 1"}},
+		"unknown key":       {"version: 1\n\nrule: []", []string{`line 3: the file: unknown key "rule"`}},
+		"key twice": {
+			"version: 1\nrules: []\nrules: []", []string{`line 3: the file: key "rules" is there twice`},
+		},
+		"a key that is a list": {"version: 1\n? [a]\n: b", []string{"line 2: the file: unknown key"}},
+		"two documents": {"version: 1\n---\nversion: 1\n", []string{
+			"line 2: the file has more than one YAML document",
+		}},
 		"broken second document": {"version: 1\n---\n{", []string{"not valid YAML"}},
 		"not YAML":               {"version: 1\nrules: [\n", []string{"line 2: not valid YAML"}},
 		"a tab":                  {"version: 1\nrules:\n\t- a", []string{"line 3: not valid YAML"}},
 		"not UTF-8":              {"version: 1\n# \xff\n", []string{"line 2: the file must be UTF-8"}},
 		"UTF-16":                 {"\xff\xfev\x00", []string{"line 1: the file must be UTF-8"}},
-		"too large":              {"version: 1\n#" + strings.Repeat("x", rule.MaxFileSize), []string{"line 1: the file has 65548 bytes or more; at most 65536"}},
-		"anchor":                 {"version: 1\ndisable: &a [x]\nexclude: *a\n", []string{"line 2: disable: anchors and aliases", "line 3: exclude: anchors and aliases"}},
-		"alias bomb":             {"version: 1\ndisable: &a [x,x,x,x,x,x,x,x,x]\nexclude: [*a,*a,*a]\n", []string{"line 2: disable: anchors", "line 3: exclude[0]: anchors", "line 3: exclude[1]: anchors", "line 3: exclude[2]: anchors"}},
-		"merge key":              {"version: 1\n<<: {rules: []}\n", []string{`line 2: the file: unknown key "<<"`}},
-		"disable not a list":     {"version: 1\ndisable: a", []string{"line 2: disable: must be a list"}},
-		"disable of a number":    {"version: 1\ndisable:\n- a\n- 5", []string{"line 4: disable[1]: must be a text; put it in quotes"}},
-		"disable of no id":       {"version: 1\ndisable: [A]", []string{"line 2: disable[0]: must not have 'A' there"}},
-		"exclude of a bad glob":  {"version: 1\nexclude:\n- ok\n- a[\n", []string{"line 4: exclude[1]: is not a valid glob"}},
-		"too many excludes":      {"version: 1\nexclude:\n" + many(501, "- a%d\n"), []string{"line 503: exclude: has 501 globs; at most 500"}},
-		"override not a mapping": {"version: 1\noverride: [a/b]", []string{"line 2: override: must be a mapping of rule ids"}},
-		"override of no id":      {"version: 1\noverride:\n  A: {severity: low}", []string{"line 3: override: an id must not have 'A' there"}},
-		"override of meta":       {"version: 1\noverride:\n  meta/a: {severity: low}", []string{`line 3: override: an id must not have the category "meta"`}},
-		"override twice":         {"version: 1\noverride:\n  a: {severity: low}\n  custom/a: {severity: low}", []string{"line 4: override: custom/a is there twice"}},
-		"override of a list":     {"version: 1\noverride:\n  ? [a]\n  : {severity: low}", []string{"line 3: override: each key must be the id of a rule"}},
-		"override by a word":     {"version: 1\noverride:\n  a/b: low", []string{"line 3: override a/b: must be a mapping of keys to values"}},
-		"override of nothing":    {"version: 1\noverride:\n  a/b: {}\n  a/c: {exclude: []}", []string{"line 3: override a/b: changes nothing", "line 4: override a/c: changes nothing"}},
-		"override unknown key":   {"version: 1\noverride:\n  a/b: {message: m}", []string{`line 3: override a/b: unknown key "message"; known keys: exclude, severity`}},
-		"override severity":      {"version: 1\noverride:\n  a/b: {severity: bad}", []string{`line 3: override a/b: severity: "bad" is not a severity; one of critical`}},
-		"override bad glob":      {"version: 1\noverride:\n  a/b:\n    exclude:\n    - /x", []string{"line 5: override a/b: exclude[0]: matches nothing"}},
-		"override many globs":    {"version: 1\noverride:\n  a/b:\n    exclude:\n" + many(101, "    - a%d\n"), []string{"line 105: override a/b: exclude: has 101 globs; at most 100"}},
-		"override long globs":    {"version: 1\noverride:\n  a/b:\n    exclude:\n" + many(99, "    - "+strings.Repeat("x", 100)+"%d\n"), []string{"line 4: override a/b: exclude: has globs of 10088 bytes in all; at most 8192"}},
-		"too many overrides":     {"version: 1\noverride:\n" + many(501, "  r%d: {severity: low}\n"), []string{"line 503: override: has 501 ids; at most 500"}},
-		"override by an alias":   {"version: 1\noverride:\n  a/b: &x {severity: low}\n  a/c: *x\n", []string{"line 3: override a/b: anchors", "line 4: override a/c: anchors"}},
-		"too many rules":         {"version: 1\nrules:\n" + many(501, "- {id: r%d}\n"), []string{"line 503: rules: has 501 rules; at most 500"}},
-		"a rule that is a text":  {"version: 1\nrules: [a]", []string{"line 2: rule: must be a mapping"}},
-		"unknown key of a rule":  {rules(good + ", scope: org"), []string{`line 3: rule: unknown key "scope"; known keys: cases, id, message,`}},
-		"an empty rule":          {"version: 1\nrules:\n- {}", []string{"line 3: rules[0].id: is required", "line 3: rules[0].type: is required; known types: regex", "line 3: rules[0].pattern: is required", "line 3: rules[0].message: is required", "line 3: rules[0].severity: is required; one of critical, high,"}},
-		"unknown type":           {rules(strings.Replace(good, "regex", "glob", 1)), []string{`line 3: rules[0].type: "glob" is not a type of rule; known types: regex`}},
-		"unknown severity":       {rules(strings.Replace(good, "low", "bad", 1)), []string{`line 3: severity: "bad" is not a severity; one of critical, high, medium, warning, low, info`}},
-		"severity as a number":   {rules(strings.Replace(good, "low", "1", 1)), []string{"line 3: severity: must be a text"}},
-		"bad pattern":            {"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: 'a(?=b)'\n  message: m\n  severity: low", []string{"line 5: rules[0].pattern: at byte 2: lookahead"}},
-		"duplicate id":           {rules(good, good), []string{"line 4: rules[1].id: a is the id of the rule at line 3 already"}},
-		"duplicate full id":      {rules(good, strings.Replace(good, "id: a", "id: custom/a", 1)), []string{"line 4: rules[1].id: custom/a is the id of the rule at line 3"}},
-		"meta id":                {rules(strings.Replace(good, "id: a", "id: meta/a", 1)), []string{`line 3: rules[0].id: must not have the category "meta"`}},
-		"multiline as a text":    {rules(good + ", multiline: 'yes'"), []string{"line 3: multiline: must be true or false"}},
-		"a case that fails":      {"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: a\n  message: m\n  severity: low\n  cases:\n    match:\n    - a\n    - b\n    no_match:\n    - a\n", []string{"line 11: rules[0].cases.match[1]: the rule does not match", "line 13: rules[0].cases.no_match[0]: the rule matches this text"}},
-		"a bad path":             {"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: a\n  message: m\n  severity: low\n  paths:\n    include: [ok,\n      '/x']\n", []string{`line 10: rules[0].paths.include[1]: matches nothing`}},
-		"a long key":             {"version: 1\n" + strings.Repeat("k", 1000) + ": 1", []string{`line 2: the file: unknown key; known keys: `}},
-		"many mistakes":          {"version: 1\ndisable:\n" + many(100, "- %d\n"), nil},
+		"too large": {
+			"version: 1\n#" + strings.Repeat("x", rule.MaxFileSize),
+			[]string{"line 1: the file has 65548 bytes or more; at most 65536"},
+		},
+		"anchor": {"version: 1\ndisable: &a [x]\nexclude: *a\n", []string{
+			"line 2: disable: anchors and aliases", "line 3: exclude: anchors and aliases",
+		}},
+		"alias bomb": {
+			"version: 1\ndisable: &a [x,x,x,x,x,x,x,x,x]\nexclude: [*a,*a,*a]\n",
+			[]string{
+				"line 2: disable: anchors", "line 3: exclude[0]: anchors", "line 3: exclude[1]: anchors",
+				"line 3: exclude[2]: anchors",
+			},
+		},
+		"merge key":          {"version: 1\n<<: {rules: []}\n", []string{`line 2: the file: unknown key "<<"`}},
+		"disable not a list": {"version: 1\ndisable: a", []string{"line 2: disable: must be a list"}},
+		"disable of a number": {"version: 1\ndisable:\n- a\n- 5", []string{
+			"line 4: disable[1]: must be a text; put it in quotes",
+		}},
+		"disable of no id":      {"version: 1\ndisable: [A]", []string{"line 2: disable[0]: must not have 'A' there"}},
+		"exclude of a bad glob": {"version: 1\nexclude:\n- ok\n- a[\n", []string{"line 4: exclude[1]: is not a valid glob"}},
+		"too many excludes": {
+			"version: 1\nexclude:\n" + many(501, "- a%d\n"), []string{"line 503: exclude: has 501 globs; at most 500"},
+		},
+		"override not a mapping": {
+			"version: 1\noverride: [a/b]", []string{"line 2: override: must be a mapping of rule ids"},
+		},
+		"override of no id": {
+			"version: 1\noverride:\n  A: {severity: low}", []string{"line 3: override: an id must not have 'A' there"},
+		},
+		"override of meta": {
+			"version: 1\noverride:\n  meta/a: {severity: low}",
+			[]string{`line 3: override: an id must not have the category "meta"`},
+		},
+		"override twice": {
+			"version: 1\noverride:\n  a: {severity: low}\n  custom/a: {severity: low}",
+			[]string{"line 4: override: custom/a is there twice"},
+		},
+		"override of a list": {
+			"version: 1\noverride:\n  ? [a]\n  : {severity: low}",
+			[]string{"line 3: override: each key must be the id of a rule"},
+		},
+		"override by a word": {"version: 1\noverride:\n  a/b: low", []string{
+			"line 3: override a/b: must be a mapping of keys to values",
+		}},
+		"override of nothing": {
+			"version: 1\noverride:\n  a/b: {}\n  a/c: {exclude: []}",
+			[]string{"line 3: override a/b: changes nothing", "line 4: override a/c: changes nothing"},
+		},
+		"override unknown key": {"version: 1\noverride:\n  a/b: {message: m}", []string{
+			`line 3: override a/b: unknown key "message"; known keys: exclude, severity`,
+		}},
+		"override severity": {"version: 1\noverride:\n  a/b: {severity: bad}", []string{
+			`line 3: override a/b: severity: "bad" is not a severity; one of critical`,
+		}},
+		"override bad glob": {
+			"version: 1\noverride:\n  a/b:\n    exclude:\n    - /x",
+			[]string{"line 5: override a/b: exclude[0]: matches nothing"},
+		},
+		"override many globs": {
+			"version: 1\noverride:\n  a/b:\n    exclude:\n" + many(101, "    - a%d\n"),
+			[]string{"line 105: override a/b: exclude: has 101 globs; at most 100"},
+		},
+		"override long globs": {
+			"version: 1\noverride:\n  a/b:\n    exclude:\n" + many(99, "    - "+strings.Repeat("x", 100)+"%d\n"),
+			[]string{"line 4: override a/b: exclude: has globs of 10088 bytes in all; at most 8192"},
+		},
+		"too many overrides": {
+			"version: 1\noverride:\n" + many(501, "  r%d: {severity: low}\n"),
+			[]string{"line 503: override: has 501 ids; at most 500"},
+		},
+		"override by an alias": {
+			"version: 1\noverride:\n  a/b: &x {severity: low}\n  a/c: *x\n",
+			[]string{"line 3: override a/b: anchors", "line 4: override a/c: anchors"},
+		},
+		"too many rules": {
+			"version: 1\nrules:\n" + many(501, "- {id: r%d}\n"), []string{"line 503: rules: has 501 rules; at most 500"},
+		},
+		"a rule that is a text": {"version: 1\nrules: [a]", []string{"line 2: rule: must be a mapping"}},
+		"unknown key of a rule": {rules(good + ", scope: org"), []string{
+			`line 3: rule: unknown key "scope"; known keys: cases, id, message,`,
+		}},
+		"an empty rule": {"version: 1\nrules:\n- {}", []string{
+			"line 3: rules[0].id: is required", "line 3: rules[0].type: is required; known types: regex",
+			"line 3: rules[0].pattern: is required", "line 3: rules[0].message: is required",
+			"line 3: rules[0].severity: is required; one of critical, high,",
+		}},
+		"unknown type": {rules(strings.Replace(good, "regex", "glob", 1)), []string{
+			`line 3: rules[0].type: "glob" is not a type of rule; known types: regex`,
+		}},
+		"unknown severity": {rules(strings.Replace(good, "low", "bad", 1)), []string{
+			`line 3: severity: "bad" is not a severity; one of critical, high, medium, warning, low, info`,
+		}},
+		"severity as a number": {rules(strings.Replace(good, "low", "1", 1)), []string{"line 3: severity: must be a text"}},
+		"bad pattern": {
+			"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: 'a(?=b)'\n  message: m\n  severity: low",
+			[]string{"line 5: rules[0].pattern: at byte 2: lookahead"},
+		},
+		"duplicate id": {rules(good, good), []string{
+			"line 4: rules[1].id: a is the id of the rule at line 3 already",
+		}},
+		"duplicate full id": {
+			rules(good, strings.Replace(good, "id: a", "id: custom/a", 1)),
+			[]string{"line 4: rules[1].id: custom/a is the id of the rule at line 3"},
+		},
+		"meta id": {
+			rules(strings.Replace(good, "id: a", "id: meta/a", 1)),
+			[]string{`line 3: rules[0].id: must not have the category "meta"`},
+		},
+		"multiline as a text": {rules(good + ", multiline: 'yes'"), []string{"line 3: multiline: must be true or false"}},
+		"a case that fails": {
+			"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: a\n  message: m\n  severity: low\n  cases:\n    " +
+				"match:\n    - a\n    - b\n    no_match:\n    - a\n",
+			[]string{
+				"line 11: rules[0].cases.match[1]: the rule does not match",
+				"line 13: rules[0].cases.no_match[0]: the rule matches this text",
+			},
+		},
+		"a bad path": {
+			"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: a\n  message: m\n  severity: low\n  paths:\n    " +
+				"include: [ok,\n      '/x']\n",
+			[]string{`line 10: rules[0].paths.include[1]: matches nothing`},
+		},
+		"a long key": {
+			"version: 1\n" + strings.Repeat("k", 1000) + ": 1", []string{`line 2: the file: unknown key; known keys: `},
+		},
+		"many mistakes": {"version: 1\ndisable:\n" + many(100, "- %d\n"), nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +285,8 @@ func TestParseFileIsQuick(t *testing.T) {
 		"no YAML at last": "version: 1\nrules:\n" + strings.Repeat("- a\n", 16_000) + " b: c\n",
 		"one long line":   "version: 1\nrules:\n- pattern: \"" + strings.Repeat("a\\", 30_000),
 		"many documents":  strings.Repeat("---\n", 16_000),
-		"slow cases": "version: 1\nrules:\n- {id: a, type: regex, pattern: '" + slow + "', multiline: true, message: m, severity: low, cases: {match: ['" +
+		"slow cases": "version: 1\nrules:\n- {id: a, type: regex, pattern: '" + slow +
+			"', multiline: true, message: m, severity: low, cases: {match: ['" +
 			strings.Repeat("a", 16_000) + "', '" + strings.Repeat("a", 16_000) + "', '" + strings.Repeat("a", 16_000) + "']}}",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +305,12 @@ func TestCheckClashes(t *testing.T) {
 	err = f.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, id == "custom/no-print" })
 	var mistakes *rule.FileError
 	require.ErrorAs(t, err, &mistakes)
-	assert.Equal(t, "line 8: id: no-print is the id of a rule of the default ruleset; choose another (a default rule is changed under `override`, and switched off under `disable`)", mistakes.Error())
+	assert.Equal(
+		t,
+		"line 8: id: no-print is the id of a rule of the default ruleset; choose another (a default rule is changed "+
+			"under `override`, and switched off under `disable`)",
+		mistakes.Error(),
+	)
 }
 
 func TestParseDefaults(t *testing.T) {
@@ -245,7 +346,8 @@ func TestParseLocalFile(t *testing.T) {
 	require.ErrorContains(t, err, "at most 67108864 are allowed")
 
 	for _, broken := range []string{
-		"version: 1\nrules:\n- {id: a}\n- {id: a, type: regex, pattern: a, message: m, severity: low}\n- {id: custom/a, type: regex, pattern: a, message: m, severity: low}\n- 5\n- {id: A, bad: key}\ndisable: 7\n",
+		"version: 1\nrules:\n- {id: a}\n- {id: a, type: regex, pattern: a, message: m, severity: low}\n- {id: " +
+			"custom/a, type: regex, pattern: a, message: m, severity: low}\n- 5\n- {id: A, bad: key}\ndisable: 7\n",
 		"rules: []\ndisable: [A, A]\nrules: []\n",
 		string(file(10)) + strings.Repeat("- {}\n", 20),
 	} {
@@ -269,7 +371,8 @@ func BenchmarkParseLocalFile(b *testing.B) {
 	file.WriteString("version: 1\nrules:\n")
 	for i := range rule.MaxLocalFileRules {
 		_, pattern, _ := strings.Cut(patterns[i%len(patterns)], "\t")
-		fmt.Fprintf(&file, "  - id: r%d\n    type: regex\n    pattern: '%s'\n    message: Use something else.\n    severity: warning\n",
+		fmt.Fprintf(&file, "  - id: r%d\n    type: regex\n    pattern: '%s'\n    message: Use something else.\n    "+
+			"severity: warning\n",
 			i, strings.ReplaceAll(pattern, "'", "''"))
 	}
 	text := []byte(file.String())
@@ -281,8 +384,11 @@ func BenchmarkParseLocalFile(b *testing.B) {
 }
 
 func FuzzParseFile(f *testing.F) {
-	for _, seed := range []string{fullFile, "", "version: 1", "{", "- a", "version: 1\nrules: [{id: &a x}, *a]", "a: !!binary x", "\ufeffversion: 1", "---\n---\n", "? [a]\n: b", "\r\r\r0", "version: 1\nrules:\n- id: a\n  cases: {match: [~]}",
-		"version: 1\noverride:\n  a/b: {severity: low, exclude: ['x/**']}\n  c/d: {severity: info}\n", "version: 1\noverride: {? a : {severity: low}, a/b: ~}"} {
+	for _, seed := range []string{fullFile, "", "version: 1", "{", "- a", "version: 1\nrules: [{id: &a x}, *a]",
+		"a: !!binary x", "\ufeffversion: 1", "---\n---\n", "? [a]\n: b", "\r\r\r0",
+		"version: 1\nrules:\n- id: a\n  cases: {match: [~]}",
+		"version: 1\noverride:\n  a/b: {severity: low, exclude: ['x/**']}\n  c/d: {severity: info}\n",
+		"version: 1\noverride: {? a : {severity: low}, a/b: ~}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -341,7 +447,11 @@ func TestLinesAreThoseOfEditors(t *testing.T) {
 // Mistakes are told in the order in which the author meets them.
 func TestMistakesAreByLine(t *testing.T) {
 	t.Parallel()
-	_, err := rule.ParseFile(t.Context(), []byte("rules:\n- {id: a, type: regex, pattern: a, message: m, severity: low,\n   cases: 5, nothing: 1}\nexclude: 5\ndisable: 5\n"))
+	_, err := rule.ParseFile(
+		t.Context(),
+		[]byte("rules:\n- {id: a, type: regex, pattern: a, message: m, severity: low,\n   cases: 5, nothing: "+
+			"1}\nexclude: 5\ndisable: 5\n"),
+	)
 	var mistakes *rule.FileError
 	require.ErrorAs(t, err, &mistakes)
 	var lines []int

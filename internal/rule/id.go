@@ -35,7 +35,10 @@ func CheckID(id string) error {
 		for i, c := range part {
 			lead := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 			if !lead && (i == 0 || c != '.' && c != '_' && c != '-') {
-				return fmt.Errorf("must not have %q there: each part is lower-case letters and digits, and after the first also `.`, `_` and `-`", c)
+				return fmt.Errorf(
+					"must not have %q there: each part is lower-case letters and digits, and after the first also `.`, `_` and `-`",
+					c,
+				)
 			}
 		}
 	}

@@ -23,7 +23,10 @@ func (d *decoder) overrides(n *yaml.Node) []Override {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		d.failAt(n, "write lines below it like `category/name: {severity: low}`", "override: must be a mapping of rule ids to what changes")
+		d.failAt(
+			n, "write lines below it like `category/name: {severity: low}`",
+			"override: must be a mapping of rule ids to what changes",
+		)
 		return nil
 	}
 	if count := len(n.Content) / 2; count > MaxFileOverrides {
@@ -39,7 +42,10 @@ func (d *decoder) overrides(n *yaml.Node) []Override {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			d.failAt(key, "write lines below it like `category/name: {severity: low}`", "override: each key must be the id of a rule")
+			d.failAt(
+				key, "write lines below it like `category/name: {severity: low}`",
+				"override: each key must be the id of a rule",
+			)
 			continue
 		}
 		if err := CheckID(key.Value); err != nil {
@@ -72,10 +78,15 @@ func (d *decoder) override(n *yaml.Node, o *Override) bool {
 		}
 	})
 	if total := size(o.Exclude); total > MaxAllGlobs {
-		d.failAt(n, "", "override %s: exclude: has globs of %d bytes in all; at most %d are allowed", o.ID, total, MaxAllGlobs)
+		d.failAt(
+			n, "", "override %s: exclude: has globs of %d bytes in all; at most %d are allowed", o.ID, total, MaxAllGlobs,
+		)
 	}
 	if len(d.mistakes) == before && o.Severity == 0 && len(o.Exclude) == 0 {
-		d.failAt(n, "write `severity: low`, `exclude: [\"docs/**\"]`, or both; to switch the rule off use `disable`", "override %s: changes nothing", o.ID)
+		d.failAt(
+			n, "write `severity: low`, `exclude: [\"docs/**\"]`, or both; to switch the rule off use `disable`",
+			"override %s: changes nothing", o.ID,
+		)
 	}
 	return len(d.mistakes) == before
 }

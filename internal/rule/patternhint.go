@@ -10,17 +10,30 @@ import (
 func patternHint(pattern, wrong string) string {
 	wrong, _, _ = strings.Cut(wrong, ": patterns are RE2")
 	for _, h := range []struct{ wrong, hint string }{
-		{"negative lookahead", "say what may follow instead, as `foo([^b]|$)` for `foo(?!b)`; or match `foo`, and leave files out with `paths: {exclude: […]}`"},
+		{
+			"negative lookahead",
+			"say what may follow instead, as `foo([^b]|$)` for `foo(?!b)`; or match `foo`, and leave files out with " +
+				"`paths: {exclude: […]}`",
+		},
 		{"negative lookbehind", "say what may come before instead, as `(^|[^a])b` for `(?<!a)b`"},
-		{"lookahead", "match what follows too, as `foo bar` for `foo(?= bar)`: only the line counts, not how long the match is"},
-		{"lookbehind", "match what comes before too, as `ab` for `(?<=a)b`: only the line counts, not where the match begins"},
+		{
+			"lookahead",
+			"match what follows too, as `foo bar` for `foo(?= bar)`: only the line counts, not how long the match is",
+		},
+		{
+			"lookbehind",
+			"match what comes before too, as `ab` for `(?<=a)b`: only the line counts, not where the match begins",
+		},
 		{"backreference", "write out what may be repeated, as `'[^']*'|\"[^\"]*\"` for `(['\"]).*?\\1`"},
 		{"atomic group", "write `(?:…)`: RE2 never backtracks, so it is as fast"},
 		{"the comment", "move it into a YAML comment: `# …` above the pattern"},
 		{"missing closing )", "add the `)`, or write `\\(` for the character"},
 		{"unexpected )", "remove it, or write `\\)` for the character"},
 		{"missing closing ]", "add the `]`, or write `\\[` for the character"},
-		{"invalid character class range", "write the smaller character first; for a `-` put it first or last in the class: `[-a-z]`"},
+		{
+			"invalid character class range",
+			"write the smaller character first; for a `-` put it first or last in the class: `[-a-z]`",
+		},
 		{"trailing backslash", "write `\\\\` for a backslash"},
 		{"a count is at most 1000", "write `+` or `{n,}` with a smaller n"},
 		{"invalid UTF-8", "save the file as UTF-8"},
@@ -61,7 +74,9 @@ func emptyHint(pattern string) string {
 		return ok && match.CheckPattern(before+to+pattern[len(last):]) == nil
 	}
 	switch {
-	case strings.HasSuffix(pattern, "|"), strings.HasPrefix(pattern, "|"), strings.Contains(pattern, "||"), strings.Contains(pattern, "(|"), strings.Contains(pattern, "|)"):
+	case strings.HasSuffix(pattern, "|"), strings.HasPrefix(
+		pattern, "|",
+	), strings.Contains(pattern, "||"), strings.Contains(pattern, "(|"), strings.Contains(pattern, "|)"):
 		return "remove the `|` beside which nothing stands"
 	case changed("*", "+"):
 		return "write `+` for the last `*`"
@@ -82,7 +97,8 @@ func repetitionHint(pattern, wrong string) string {
 	case strings.Contains(wrong, "nested repetition operator: {"):
 		return "keep one of the two, or put the first into a group, as `(?:a{2})+`"
 	case strings.HasPrefix(pattern, "*"):
-		return "a pattern is a regular expression, not a glob: `.*` is any text, `\\*` the character; globs belong under `paths`"
+		return "a pattern is a regular expression, not a glob: `.*` is any text, `\\*` the character; globs belong " +
+			"under `paths`"
 	}
 	return "write `\\*`, `\\+` or `\\?` for the character"
 }

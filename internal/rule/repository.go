@@ -50,5 +50,6 @@ func validRepositoryPart(s string) bool {
 // RepositoryNotAllowed is the error for a repository that an organization may not use.
 func RepositoryNotAllowed(org, name string) error {
 	return errs.New(errs.PermissionDenied, errs.ReasonRepositoryNotAllowed,
-		"Organization %s may not use repository %s; the server's configuration lists the repositories of each organization.", org, name)
+		"Organization %s may not use repository %s; the server's configuration lists the repositories of each "+
+			"organization.", org, name)
 }

@@ -145,7 +145,8 @@ func (s *Service) DeleteRule(ctx context.Context, org, id string) error {
 	}
 	if _, ok := s.byID[FullID(id)]; ok {
 		return errs.New(errs.PermissionDenied, errs.ReasonDefaultRule,
-			"%[1]s is a rule of the default ruleset and can't be deleted. To switch it off for a repository, add `disable: [%[1]s]` to its .prwarden/rules.yml.", FullID(id))
+			"%[1]s is a rule of the default ruleset and can't be deleted. To switch it off for a repository, add "+
+				"`disable: [%[1]s]` to its .prwarden/rules.yml.", FullID(id))
 	}
 	return notFound(id)
 }
@@ -162,7 +163,9 @@ type TestInput struct {
 // each line, at most MaxTestHits of them, and whether there were more.
 func (s *Service) TestRule(ctx context.Context, in TestInput) (hits []match.Hit, truncated bool, err error) {
 	if in.Type != "" && in.Type != TypeRegex {
-		return nil, false, errs.Invalid("type", "%s is not a type of rule; known types: %s", strings.TrimSpace(shown(in.Type, "this")), TypeList())
+		return nil, false, errs.Invalid(
+			"type", "%s is not a type of rule; known types: %s", strings.TrimSpace(shown(in.Type, "this")), TypeList(),
+		)
 	}
 	return Try(ctx, in.Pattern, in.Multiline, in.Text, MaxTestHits)
 }

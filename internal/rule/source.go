@@ -83,7 +83,8 @@ func (s source) line(n int) string {
 
 // column is the column of a node, in bytes, or 0 when columns are not wanted.
 func (s source) column(n *yaml.Node) int {
-	if s.starts == nil || n.Column < 1 || n.Line < 1 || s.broken != nil && (n.Line > len(s.broken) || s.broken[n.Line-1] < 0) {
+	if s.starts == nil || n.Column < 1 || n.Line < 1 || s.broken != nil && (n.Line > len(s.broken) ||
+		s.broken[n.Line-1] < 0) {
 		return 0
 	}
 	left := n.Column - 1 // YAML counts characters

@@ -54,18 +54,46 @@ func knownMistakes() []knownMistake {
 	re := regexp.MustCompile
 	return []knownMistake{
 		{"", re(`^ *(\t)`), "a tab in the indentation", "indent with spaces", false},
-		{"", re(`^[^'"#]*(?:[:\-,\[] ?|\[)(\*[^\s,\]]*)`), "a text that starts with `*` is the name of an anchor", "put the glob in quotes: \"**/*.go\"", false},
-		{"escape", re(`"(?:[^"\\]|\\["\\/abefnrtvNLP_0 x])*(\\)`), "in double quotes a backslash starts an escape sequence of YAML", "put the pattern in single quotes, where a backslash is a backslash", false},
+		{
+			"", re(`^[^'"#]*(?:[:\-,\[] ?|\[)(\*[^\s,\]]*)`), "a text that starts with `*` is the name of an anchor",
+			"put the glob in quotes: \"**/*.go\"", false,
+		},
+		{
+			"escape", re(`"(?:[^"\\]|\\["\\/abefnrtvNLP_0 x])*(\\)`),
+			"in double quotes a backslash starts an escape sequence of YAML",
+			"put the pattern in single quotes, where a backslash is a backslash", false,
+		},
 		{"", re("^[^'\"#]*(?:: |- )([@`%])"), "a text can't start with this character", "put it in single quotes", false},
-		{"mapping values", re(value + `[^'"\[{#|>\s][^#]*?(:) `), "a text without quotes can't have `: `", "put the text in single quotes", false},
-		{"mapping values", re(value + `[^'"\[{#|>\s][^#]*?(:)$`), "a text without quotes can't end in `:`", "put the text in single quotes", false},
-		{"", re(value + `'(?:[^']|'')*'( *[^ #,\]}].*)$`), "text after the closing quote", "double a quote within single quotes: `''`", false},
-		{"", re(value + `"(?:[^"\\]|\\.)*"( *[^ #,\]}].*)$`), "text after the closing quote", "put the text in single quotes", false},
-		{"", re(value + `(\[(?:[^\]'"]|'[^']*'|"[^"]*")*)$`), "the list has no `]`", "close it, or write an item a line with `- `", false},
+		{
+			"mapping values", re(value + `[^'"\[{#|>\s][^#]*?(:) `), "a text without quotes can't have `: `",
+			"put the text in single quotes", false,
+		},
+		{
+			"mapping values", re(value + `[^'"\[{#|>\s][^#]*?(:)$`), "a text without quotes can't end in `:`",
+			"put the text in single quotes", false,
+		},
+		{
+			"", re(value + `'(?:[^']|'')*'( *[^ #,\]}].*)$`), "text after the closing quote",
+			"double a quote within single quotes: `''`", false,
+		},
+		{
+			"", re(value + `"(?:[^"\\]|\\.)*"( *[^ #,\]}].*)$`), "text after the closing quote",
+			"put the text in single quotes", false,
+		},
+		{
+			"", re(value + `(\[(?:[^\]'"]|'[^']*'|"[^"]*")*)$`), "the list has no `]`",
+			"close it, or write an item a line with `- `", false,
+		},
 		{"", re(value + `(\{(?:[^}'"]|'[^']*'|"[^"]*")*)$`), "the braces are not closed", "add the `}`", false},
-		{"", re(value + `('(?:[^']|'')*)$`), "the quote is not closed", "add the `'`; within single quotes it is doubled", false},
+		{
+			"", re(value + `('(?:[^']|'')*)$`), "the quote is not closed", "add the `'`; within single quotes it is doubled",
+			false,
+		},
 		{"", re(value + `("(?:[^"\\]|\\.)*)$`), "the quote is not closed", "add the `\"`", false},
-		{"", re(`^ *(?:- )?([a-z_]+)[^\s:'"]*$`), "neither `key: value` nor `- item`", "add what is missing, or put it in line with the text that it goes on with", true},
+		{
+			"", re(`^ *(?:- )?([a-z_]+)[^\s:'"]*$`), "neither `key: value` nor `- item`",
+			"add what is missing, or put it in line with the text that it goes on with", true,
+		},
 	}
 }
 
@@ -103,7 +131,10 @@ func (s source) cause(line int, words string) cause {
 		}
 	}
 	for _, h := range []struct{ words, hint string }{
-		{"did not find expected key", "look at the indentation: keys of one rule begin in the same column, two to the right of the `-`"},
+		{
+			"did not find expected key",
+			"look at the indentation: keys of one rule begin in the same column, two to the right of the `-`",
+		},
 		{"'-' indicator", "look at the indentation: each rule begins with `- ` in the same column"},
 		{"mapping values", "look at the indentation: keys of one rule begin in the same column"},
 		{"control characters", "remove the character, or write it in a pattern as `\\x01`"},

@@ -17,7 +17,8 @@ func TestParseFileBudget(t *testing.T) {
 	var file strings.Builder
 	file.WriteString("version: 1\nrules:\n")
 	for i := range 19 {
-		fmt.Fprintf(&file, "  - {id: r%d, type: regex, pattern: '(?s)x[a-z]{0,400}[a-z]{0,400}!', multiline: true, message: m, severity: low, cases: {no_match: [%s]}}\n",
+		fmt.Fprintf(&file, "  - {id: r%d, type: regex, pattern: '(?s)x[a-z]{0,400}[a-z]{0,400}!', multiline: true, "+
+			"message: m, severity: low, cases: {no_match: [%s]}}\n",
 			i, strings.Repeat("x", 3000))
 	}
 	ctx, cancel := context.WithCancel(t.Context())

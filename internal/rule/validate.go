@@ -236,7 +236,9 @@ func (t *trials) run(v *violationList, r Rule) {
 // which every line was added, and returns at most limit hits and whether there
 // were more. It fails with an *errs.Error of kind InvalidArgument for a pattern
 // that a rule can't have or that takes more than Budget, and when ctx ends.
-func Try(ctx context.Context, pattern string, multiline bool, text string, limit int) (hits []match.Hit, truncated bool, err error) {
+func Try(
+	ctx context.Context, pattern string, multiline bool, text string, limit int,
+) (hits []match.Hit, truncated bool, err error) {
 	if pattern == "" {
 		return nil, false, errs.Invalid("pattern", "is required")
 	}

@@ -16,7 +16,10 @@ import (
 )
 
 func valid() rule.Rule {
-	return rule.Rule{ID: "no-print", Type: rule.TypeRegex, Pattern: `print\(`, Message: "Use the logger.", Severity: rule.Low, Scope: rule.ScopeOrg}
+	return rule.Rule{
+		ID: "no-print", Type: rule.TypeRegex, Pattern: `print\(`, Message: "Use the logger.", Severity: rule.Low,
+		Scope: rule.ScopeOrg,
+	}
 }
 
 func repeat(s string, n int) []string {
@@ -39,7 +42,10 @@ func TestValidate(t *testing.T) {
 		"everything at its bound": {func(r *rule.Rule) {
 			r.ID = strings.Repeat("a", 49) + "/" + strings.Repeat("b", 50)
 			r.Message = strings.Repeat("é", rule.MaxMessage)
-			r.Paths = rule.Paths{Include: append(repeat("**/*.go", 99), "a"), Exclude: append(repeat(strings.Repeat("é", 255), 14), strings.Repeat("x", 179), strings.Repeat("x", 179))}
+			r.Paths = rule.Paths{
+				Include: append(repeat("**/*.go", 99), "a"),
+				Exclude: append(repeat(strings.Repeat("é", 255), 14), strings.Repeat("x", 179), strings.Repeat("x", 179)),
+			}
 			r.Cases = rule.Cases{Match: repeat("print("+strings.Repeat("x", rule.MaxCase-6), 2), NoMatch: repeat("", 50)}
 			r.References = repeat("https://example.com/"+strings.Repeat("x", 480), 10)
 		}, nil},
@@ -47,40 +53,87 @@ func TestValidate(t *testing.T) {
 			"id": "is required", "type": "known types: regex", "pattern": "is required", "message": "is required",
 			"severity": "one of critical, high, medium, warning, low, info",
 		}},
-		"type":                       {func(r *rule.Rule) { r.Type = "glob" }, map[string]string{"type": `"glob" is not a type of rule; known types: regex`}},
-		"severity":                   {func(r *rule.Rule) { r.Severity = 7 }, map[string]string{"severity": "one of critical"}},
-		"pattern":                    {func(r *rule.Rule) { r.Pattern = "a(?!b)" }, map[string]string{"pattern": "at byte 2: negative lookahead"}},
-		"blank message":              {func(r *rule.Rule) { r.Message = " \n" }, map[string]string{"message": "is required"}},
-		"long message":               {func(r *rule.Rule) { r.Message = strings.Repeat("é", 1001) }, map[string]string{"message": "has 1001 characters; at most 1000"}},
-		"message with NUL":           {func(r *rule.Rule) { r.Message = "a\x00" }, map[string]string{"message": "NUL"}},
-		"message that is not UTF-8":  {func(r *rule.Rule) { r.Message = "a\xff" }, map[string]string{"message": "UTF-8"}},
-		"scope":                      {func(r *rule.Rule) { r.Scope = "team" }, map[string]string{"scope": `"team" is not a scope; use "org" or "repo"`}},
-		"repo is missing":            {func(r *rule.Rule) { r.Scope = rule.ScopeRepo }, map[string]string{"repo": "is required"}},
-		"repo is wrong":              {func(r *rule.Rule) { r.Scope, r.Repo = rule.ScopeRepo, "acme" }, map[string]string{"repo": "<owner>/<repository>"}},
-		"repo with scope org":        {func(r *rule.Rule) { r.Repo = "acme/api" }, map[string]string{"repo": `with scope "repo" only`}},
-		"globs":                      {func(r *rule.Rule) { r.Paths = rule.Paths{Include: []string{"ok", "a["}, Exclude: []string{""}} }, map[string]string{"paths.include[1]": "not a valid glob", "paths.exclude[0]": "must not be empty"}},
-		"too many globs":             {func(r *rule.Rule) { r.Paths.Include = repeat("a", 101) }, map[string]string{"paths.include": "has 101 globs; at most 100"}},
-		"a case that does not match": {func(r *rule.Rule) { r.Cases.Match = []string{"print(", "x"} }, map[string]string{"cases.match[1]": "does not match"}},
-		"a case that matches":        {func(r *rule.Rule) { r.Cases.NoMatch = []string{"a\nprint("} }, map[string]string{"cases.no_match[0]": "matches this text, on line 2"}},
-		"a case on any line":         {func(r *rule.Rule) { r.Pattern, r.Cases.Match = "^b$", []string{"a\r\nb\r\n"} }, nil},
-		"a case across lines":        {func(r *rule.Rule) { r.Pattern, r.Cases.Match = `a\nb`, []string{"a\nb"} }, map[string]string{"cases.match[0]": "does not match"}},
-		"a multiline case":           {func(r *rule.Rule) { r.Pattern, r.Cases.Match, r.Multiline = `a\nb`, []string{"a\nb"}, true }, nil},
-		"cases ignore paths":         {func(r *rule.Rule) { r.Paths.Include, r.Cases.Match = []string{"x"}, []string{"print("} }, nil},
-		"a long case":                {func(r *rule.Rule) { r.Cases.NoMatch = []string{strings.Repeat("x", rule.MaxCase+1)} }, map[string]string{"cases.no_match[0]": "has 16385 bytes"}},
-		"too many cases":             {func(r *rule.Rule) { r.Cases.Match = repeat("print(", 51) }, map[string]string{"cases.match": "has 51 texts; at most 50"}},
+		"type": {func(r *rule.Rule) {
+			r.Type = "glob"
+		}, map[string]string{"type": `"glob" is not a type of rule; known types: regex`}},
+		"severity": {func(r *rule.Rule) {
+			r.Severity = 7
+		}, map[string]string{"severity": "one of critical"}},
+		"pattern": {func(r *rule.Rule) {
+			r.Pattern = "a(?!b)"
+		}, map[string]string{"pattern": "at byte 2: negative lookahead"}},
+		"blank message": {func(r *rule.Rule) { r.Message = " \n" }, map[string]string{"message": "is required"}},
+		"long message": {func(r *rule.Rule) {
+			r.Message = strings.Repeat("é", 1001)
+		}, map[string]string{"message": "has 1001 characters; at most 1000"}},
+		"message with NUL":          {func(r *rule.Rule) { r.Message = "a\x00" }, map[string]string{"message": "NUL"}},
+		"message that is not UTF-8": {func(r *rule.Rule) { r.Message = "a\xff" }, map[string]string{"message": "UTF-8"}},
+		"scope": {func(r *rule.Rule) {
+			r.Scope = "team"
+		}, map[string]string{"scope": `"team" is not a scope; use "org" or "repo"`}},
+		"repo is missing": {func(r *rule.Rule) {
+			r.Scope = rule.ScopeRepo
+		}, map[string]string{"repo": "is required"}},
+		"repo is wrong": {func(r *rule.Rule) {
+			r.Scope, r.Repo = rule.ScopeRepo, "acme"
+		}, map[string]string{"repo": "<owner>/<repository>"}},
+		"repo with scope org": {func(r *rule.Rule) {
+			r.Repo = "acme/api"
+		}, map[string]string{"repo": `with scope "repo" only`}},
+		"globs": {func(r *rule.Rule) {
+			r.Paths = rule.Paths{Include: []string{"ok", "a["}, Exclude: []string{""}}
+		}, map[string]string{"paths.include[1]": "not a valid glob", "paths.exclude[0]": "must not be empty"}},
+		"too many globs": {func(r *rule.Rule) {
+			r.Paths.Include = repeat("a", 101)
+		}, map[string]string{"paths.include": "has 101 globs; at most 100"}},
+		"a case that does not match": {func(r *rule.Rule) {
+			r.Cases.Match = []string{"print(", "x"}
+		}, map[string]string{"cases.match[1]": "does not match"}},
+		"a case that matches": {func(r *rule.Rule) {
+			r.Cases.NoMatch = []string{"a\nprint("}
+		}, map[string]string{"cases.no_match[0]": "matches this text, on line 2"}},
+		"a case on any line": {func(r *rule.Rule) { r.Pattern, r.Cases.Match = "^b$", []string{"a\r\nb\r\n"} }, nil},
+		"a case across lines": {func(r *rule.Rule) {
+			r.Pattern, r.Cases.Match = `a\nb`, []string{"a\nb"}
+		}, map[string]string{"cases.match[0]": "does not match"}},
+		"a multiline case": {func(r *rule.Rule) {
+			r.Pattern, r.Cases.Match, r.Multiline = `a\nb`, []string{"a\nb"}, true
+		}, nil},
+		"cases ignore paths": {func(r *rule.Rule) {
+			r.Paths.Include, r.Cases.Match = []string{"x"}, []string{"print("}
+		}, nil},
+		"a long case": {func(r *rule.Rule) {
+			r.Cases.NoMatch = []string{strings.Repeat("x", rule.MaxCase+1)}
+		}, map[string]string{"cases.no_match[0]": "has 16385 bytes"}},
+		"too many cases": {func(r *rule.Rule) {
+			r.Cases.Match = repeat("print(", 51)
+		}, map[string]string{"cases.match": "has 51 texts; at most 50"}},
 		"long cases together": {func(r *rule.Rule) {
 			r.Cases = rule.Cases{Match: repeat("print("+strings.Repeat("x", rule.MaxCase-6), 2), NoMatch: []string{"x"}}
 		}, map[string]string{"cases": "has texts of 32769 bytes in all; at most 32768"}},
 		"long globs together": {func(r *rule.Rule) {
 			r.Paths = rule.Paths{Include: repeat(strings.Repeat("x", 100), 80), Exclude: repeat(strings.Repeat("x", 97), 2)}
 		}, map[string]string{"paths": "has globs of 8194 bytes in all; at most 8192"}},
-		"a case that is not text": {func(r *rule.Rule) { r.Cases.NoMatch = []string{"\x00"} }, map[string]string{"cases.no_match[0]": "NUL"}},
+		"a case that is not text": {func(r *rule.Rule) {
+			r.Cases.NoMatch = []string{"\x00"}
+		}, map[string]string{"cases.no_match[0]": "NUL"}},
 		"references": {func(r *rule.Rule) {
-			r.References = []string{"https://a/b", "/b", "ftp://a", "https:///x", "ht tp://a", "https://a/" + strings.Repeat("x", 500)}
-		}, map[string]string{"references[1]": "absolute", "references[2]": "absolute", "references[3]": "absolute", "references[4]": "absolute", "references[5]": "has 510 characters"}},
-		"too many references":       {func(r *rule.Rule) { r.References = repeat("https://a/b", 11) }, map[string]string{"references": "has 11 URLs"}},
-		"cases of a broken pattern": {func(r *rule.Rule) { r.Pattern, r.Cases.Match = "(", []string{"x"} }, map[string]string{"pattern": "missing closing )"}},
-		"many things in order":      {func(r *rule.Rule) { r.ID, r.Pattern, r.Repo = "A", "a*", "x" }, map[string]string{"id": "'A'", "pattern": "empty string", "repo": "scope"}},
+			r.References = []string{
+				"https://a/b", "/b", "ftp://a", "https:///x", "ht tp://a", "https://a/" + strings.Repeat("x", 500),
+			}
+		}, map[string]string{
+			"references[1]": "absolute", "references[2]": "absolute", "references[3]": "absolute",
+			"references[4]": "absolute", "references[5]": "has 510 characters",
+		}},
+		"too many references": {func(r *rule.Rule) {
+			r.References = repeat("https://a/b", 11)
+		}, map[string]string{"references": "has 11 URLs"}},
+		"cases of a broken pattern": {func(r *rule.Rule) {
+			r.Pattern, r.Cases.Match = "(", []string{"x"}
+		}, map[string]string{"pattern": "missing closing )"}},
+		"many things in order": {func(r *rule.Rule) {
+			r.ID, r.Pattern, r.Repo = "A", "a*", "x"
+		}, map[string]string{"id": "'A'", "pattern": "empty string", "repo": "scope"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +170,10 @@ func TestTry(t *testing.T) {
 	hits, truncated, err := rule.Try(t.Context(), "b", false, "ab\r\nbb\nb", 2)
 	require.NoError(t, err)
 	assert.True(t, truncated)
-	assert.Equal(t, []match.Hit{{Line: 1, Column: 2, EndLine: 1, EndColumn: 3}, {Line: 2, Column: 1, EndLine: 2, EndColumn: 2}}, hits)
+	assert.Equal(
+		t, []match.Hit{{Line: 1, Column: 2, EndLine: 1, EndColumn: 3}, {Line: 2, Column: 1, EndLine: 2, EndColumn: 2}},
+		hits,
+	)
 	hits, truncated, err = rule.Try(t.Context(), "b", false, "ab\r\nbb\nb", 3)
 	require.NoError(t, err)
 	assert.False(t, truncated)
@@ -139,10 +195,15 @@ func TestTry(t *testing.T) {
 
 func TestCheckID(t *testing.T) {
 	t.Parallel()
-	for _, id := range []string{"a", "0", "no-print", "custom/no-print", "a.b_c-/9..", strings.Repeat("a", 100), "meta", "a/meta"} {
+	for _, id := range []string{
+		"a", "0", "no-print", "custom/no-print", "a.b_c-/9..", strings.Repeat("a", 100), "meta", "a/meta",
+	} {
 		assert.NoError(t, rule.CheckID(id), id)
 	}
-	for _, id := range []string{"", "A", "/a", "a/", "a//b", "a/b/c", "-a", "a/-b", ".a", "a b", "é", "a\n", "meta/x", strings.Repeat("a", 101), "a\x00"} {
+	for _, id := range []string{
+		"", "A", "/a", "a/", "a//b", "a/b/c", "-a", "a/-b", ".a", "a b", "é", "a\n", "meta/x", strings.Repeat("a", 101),
+		"a\x00",
+	} {
 		assert.Error(t, rule.CheckID(id), id)
 	}
 }
@@ -168,8 +229,12 @@ func TestDigest(t *testing.T) {
 	for name, change := range map[string]func(*rule.Rule){
 		"id": func(r *rule.Rule) { r.ID = "x" }, "type": func(r *rule.Rule) { r.Type = "x" },
 		"pattern": func(r *rule.Rule) { r.Pattern = "x" }, "message": func(r *rule.Rule) { r.Message = "x" },
-		"severity": func(r *rule.Rule) { r.Severity = rule.High }, "include": func(r *rule.Rule) { r.Paths.Include = []string{"x"} },
-		"exclude": func(r *rule.Rule) { r.Paths.Exclude = []string{"x"} }, "multiline": func(r *rule.Rule) { r.Multiline = true },
+		"severity": func(r *rule.Rule) {
+			r.Severity = rule.High
+		}, "include": func(r *rule.Rule) { r.Paths.Include = []string{"x"} },
+		"exclude": func(r *rule.Rule) {
+			r.Paths.Exclude = []string{"x"}
+		}, "multiline": func(r *rule.Rule) { r.Multiline = true },
 		"redact": func(r *rule.Rule) { r.Redact = true }, "origin": func(r *rule.Rule) { r.Origin = rule.OriginCustom },
 	} {
 		c := a

@@ -65,7 +65,10 @@ func (d *decoder) document(data []byte) *yaml.Node {
 		for r, size := utf8.DecodeRune(data[at:]); r != utf8.RuneError || size != 1; r, size = utf8.DecodeRune(data[at:]) {
 			at += size
 		}
-		d.add(Mistake{Line: bytes.Count(data[:at], []byte{'\n'}) + 1, Message: "the file must be UTF-8", Hint: "save it in that encoding"})
+		d.add(Mistake{
+			Line: bytes.Count(data[:at], []byte{'\n'}) + 1, Message: "the file must be UTF-8",
+			Hint: "save it in that encoding",
+		})
 		return nil
 	}
 	stream := yaml.NewDecoder(bytes.NewReader(data))
@@ -78,7 +81,10 @@ func (d *decoder) document(data []byte) *yaml.Node {
 		return nil
 	}
 	if err := stream.Decode(&more); err == nil {
-		d.failAt(&more, "remove the `---` and what follows, or make another file of it", "the file has more than one YAML document")
+		d.failAt(
+			&more, "remove the `---` and what follows, or make another file of it",
+			"the file has more than one YAML document",
+		)
 		return nil
 	} else if !errors.Is(err, io.EOF) {
 		d.syntax(err)
@@ -90,7 +96,10 @@ func (d *decoder) document(data []byte) *yaml.Node {
 // plain says whether n has neither anchor nor alias.
 func (d *decoder) plain(n *yaml.Node, name string) bool {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		d.failAt(n, "write it out at each place; a text that begins with `*` or `&` needs quotes", "%s: anchors and aliases are not allowed", name)
+		d.failAt(
+			n, "write it out at each place; a text that begins with `*` or `&` needs quotes",
+			"%s: anchors and aliases are not allowed", name,
+		)
 		return false
 	}
 	return true
@@ -191,11 +200,15 @@ func (d *decoder) severity(n *yaml.Node, name string) (s Severity, ok bool) {
 		return 0, false
 	}
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
-		d.failAt(n, "write one of the words, as in `severity: warning`", "%s: must be a text, one of %s", name, SeverityList())
+		d.failAt(
+			n, "write one of the words, as in `severity: warning`", "%s: must be a text, one of %s", name, SeverityList(),
+		)
 		return 0, false
 	}
 	if s, ok = ParseSeverity(n.Value); !ok {
-		d.failAt(n, severityHint(n.Value), "%s:%s is not a severity; one of %s", name, shown(n.Value, " this"), SeverityList())
+		d.failAt(
+			n, severityHint(n.Value), "%s:%s is not a severity; one of %s", name, shown(n.Value, " this"), SeverityList(),
+		)
 	}
 	return s, ok
 }
@@ -248,7 +261,9 @@ func (f *fields) miss(field string) {
 }
 
 // ruleKeys are the keys of a rule.
-var ruleKeys = []string{"cases", "id", "message", "multiline", "paths", "pattern", "redact", "references", "severity", "type"}
+var ruleKeys = []string{
+	"cases", "id", "message", "multiline", "paths", "pattern", "redact", "references", "severity", "type",
+}
 
 // rule reads one rule, without validating it. It is not ok when nothing of it
 // could be read.

@@ -28,7 +28,9 @@ func (f *following) now() credentials.TransportCredentials {
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
-func (f *following) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (f *following) ClientHandshake(
+	ctx context.Context, authority string, conn net.Conn,
+) (net.Conn, credentials.AuthInfo, error) {
 	return f.now().ClientHandshake(ctx, authority, conn)
 }
 

@@ -23,7 +23,9 @@ func TestRefusalsAreLogged(t *testing.T) {
 	s, _ := eager(t, Files{Cert: cert, Key: key, CA: ca.File})
 	stranger, _ := eager(t, Files{CA: ca.File})
 	var out bytes.Buffer
-	creds, ok := LogRefused(credentials.NewTLS(s.Server(tls.VersionTLS13, "h2")), slog.New(slog.NewJSONHandler(&out, nil))).(refusing)
+	creds, ok := LogRefused(
+		credentials.NewTLS(s.Server(tls.VersionTLS13, "h2")), slog.New(slog.NewJSONHandler(&out, nil)),
+	).(refusing)
 	require.True(t, ok)
 	now := time.Now()
 	creds.refusals.now = func() time.Time { return now }

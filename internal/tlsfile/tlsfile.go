@@ -30,7 +30,9 @@ const (
 type Files struct {
 	Cert string // certificate chain, leaf first; "" to show none
 	Key  string // private key of Cert; both or neither
-	CA   string // authorities that the other end's certificate must come from; "" for the system's, and for a server, to ask for none
+	// authorities that the other end's certificate must come from; "" for the system's, and for a server, to ask
+	// for none
+	CA string
 }
 
 // Loader has what is in the files. A handshake looks at them when nobody did

@@ -107,7 +107,9 @@ func TestEachEndShowsAndVerifies(t *testing.T) {
 		serverSeen, clientSeen string
 		fails                  bool
 	}{
-		"both show":                      {server: issue(ours, server), client: issue(ours, client), serverSeen: "server", clientSeen: "client"},
+		"both show": {
+			server: issue(ours, server), client: issue(ours, client), serverSeen: "server", clientSeen: "client",
+		},
 		"server asks for none":           {server: open, client: Files{CA: ours.File}, serverSeen: "server"},
 		"client shows none":              {server: issue(ours, server), client: Files{CA: ours.File}, fails: true},
 		"client of another authority":    {server: issue(ours, server), client: issue(others, client), fails: true},
@@ -172,7 +174,9 @@ func TestFilesAreFollowed(t *testing.T) {
 
 	good, err := os.ReadFile(cert)
 	require.NoError(t, err)
-	for _, broken := range [][]byte{good[:len(good)/2], {}, []byte("no certificate"), bytes.Repeat([]byte{'x'}, maxFile+1)} {
+	for _, broken := range [][]byte{
+		good[:len(good)/2], {}, []byte("no certificate"), bytes.Repeat([]byte{'x'}, maxFile+1),
+	} {
 		require.NoError(t, os.WriteFile(cert, broken, 0o600))
 		assert.Equal(t, "first", seen())
 		assert.Equal(t, "first", seen())
@@ -180,7 +184,10 @@ func TestFilesAreFollowed(t *testing.T) {
 	require.NoError(t, os.Remove(cert))
 	assert.Equal(t, "first", seen())
 	assert.Equal(t, "first", seen())
-	assert.Equal(t, 3, strings.Count(log.String(), "can't be used"), "not a certificate, too large and missing, each once: %s", log)
+	assert.Equal(
+		t, 3, strings.Count(log.String(), "can't be used"), "not a certificate, too large and missing, each once: %s",
+		log,
+	)
 
 	leaf.Name = "second"
 	ca.Renew(t, cert, key+".other", leaf)

@@ -55,9 +55,13 @@ func TestBest(t *testing.T) {
 	}{
 		{"what is rare in a name", `innerHTML`, []string{`grams r H T M @4`, `grams e r H T @3`}},
 		{"a prefix with a class", `AKIA[2-7A-Z]{16}`, []string{`grams A K I A @0`, `grams K I A [2-7A-Z] @1`}},
-		{"small sets are multiplied out", `SK[0-9a-f]{32}`, []string{`grams S K [0-9a-f] [0-9a-f] @0`, `grams . S K [0-9a-f] @-1`}},
+		{"small sets are multiplied out", `SK[0-9a-f]{32}`, []string{
+			`grams S K [0-9a-f] [0-9a-f] @0`, `grams . S K [0-9a-f] @-1`,
+		}},
 		{"three bytes, and any byte before them", `qzx`, []string{`grams q z x @0`, `grams . q z x @-1`}},
-		{"each alternative has its own", `(?:quux|zorg)\(`, []string{`grams q u u x @0`, `grams u u x ( @1`, `grams z o r g @0`, `grams o r g ( @1`}},
+		{"each alternative has its own", `(?:quux|zorg)\(`, []string{
+			`grams q u u x @0`, `grams u u x ( @1`, `grams z o r g @0`, `grams o r g ( @1`,
+		}},
 		{"those that are the same are one", `foo_qzxjv|bar_qzxjv`, []string{`grams q z x j @4`, `grams z x j v @5`}},
 		{"at a varying place", `(?:cat|horse)x*qzxj`, []string{`grams [etx] q z x @?`, `grams q z x j @?`}},
 		{"either case", `(?i)innerHTML`, []string{`grams [Rr] [Hh] [Tt] [Mm] @4`, `grams [Ee] [Rr] [Hh] [Tt] @3`}},
@@ -168,7 +172,10 @@ func TestAWindowIsFoundWhereverAnAlternativeIs(t *testing.T) {
 				if found {
 					continue
 				}
-				require.Fail(t, "no window is found", "seed %d: %s in %q at %d, windows %v", seed, stagetest.Show(a.Seq), in, at, show(choice))
+				require.Fail(
+					t, "no window is found", "seed %d: %s in %q at %d, windows %v", seed, stagetest.Show(a.Seq), in, at,
+					show(choice),
+				)
 			}
 		}
 	}
@@ -182,7 +189,8 @@ func TestAWindowIsFoundWhereverAnAlternativeIs(t *testing.T) {
 // an offset, and whether w says of the match's begin what the alternative does.
 func standsFor(w Window, a extract.Alternative, in string, at int) bool {
 	for i := range in {
-		if w.Kind == filter.Grams && i%2 != 0 || !stagetest.Stands(w.Sets(), in, i) || !stagetest.Stands(w.Alt.Seq, in, i-w.At) {
+		if w.Kind == filter.Grams && i%2 != 0 || !stagetest.Stands(w.Sets(), in, i) ||
+			!stagetest.Stands(w.Alt.Seq, in, i-w.At) {
 			continue
 		}
 		if a.Start == extract.Unknown {

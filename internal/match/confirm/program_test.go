@@ -109,7 +109,9 @@ func TestAt(t *testing.T) {
 // alphabets are for patterns and their texts. Each has characters that patterns
 // treat in different ways.
 var alphabets = [][]string{
-	{"a", "b", " "}, {"a", "_", "-"}, {"k", "K", "\u212a"}, {"s", "ſ", "S"}, {"a", "é", "É"}, {"a", "\r", "0"}, {"x", "\ufffd", "世"},
+	{"a", "b", " "}, {"a", "_", "-"}, {"k", "K", "\u212a"}, {
+		"s", "ſ", "S",
+	}, {"a", "é", "É"}, {"a", "\r", "0"}, {"x", "\ufffd", "世"},
 }
 
 // Random small patterns say of all small lines what regexp says.

@@ -118,7 +118,8 @@ func TestExtract(t *testing.T) {
 func TestFolds(t *testing.T) {
 	t.Parallel()
 	for pattern, folds := range map[string]bool{
-		`(?i)rule`: false, `(?i)task`: true, `(?i)risk`: true, `task`: false, `(?i)[r-t]ule`: true, `[s\x{17f}]ecret`: true, `[k\x{212a}]`: true, `ſecret`: false, `\x{212a}`: false,
+		`(?i)rule`: false, `(?i)task`: true, `(?i)risk`: true, `task`: false, `(?i)[r-t]ule`: true,
+		`[s\x{17f}]ecret`: true, `[k\x{212a}]`: true, `ſecret`: false, `\x{212a}`: false,
 	} {
 		assert.Equal(t, folds, factsOf(t, pattern).Folds, pattern)
 	}
@@ -150,7 +151,9 @@ func TestLimits(t *testing.T) {
 	assert.Len(t, within[len(within)-1], maxAlternatives)
 	assert.Equal(t, 0, within[len(within)-1][0].Start)
 	beyond := factsOf(t, `x(?:`+words(maxAlternatives+1)+`)y`).Clauses
-	assert.True(t, slices.ContainsFunc(beyond, func(c Clause) bool { return len(c) == maxAlternatives+1 && c[0].Start == 1 }))
+	assert.True(t, slices.ContainsFunc(beyond, func(c Clause) bool {
+		return len(c) == maxAlternatives+1 && c[0].Start == 1
+	}))
 	assert.Len(t, factsOf(t, words(maxUnion)).Clauses[0], maxUnion)
 	assert.Empty(t, factsOf(t, words(maxUnion+1)).Clauses)
 	// A class of few characters beyond ASCII is taken apart, one of more is not.

@@ -241,7 +241,9 @@ type place struct {
 
 func TestScanRuns(t *testing.T) {
 	t.Parallel()
-	sets := []byteset.Set{byteset.Range('a', 'f').Union(byteset.Range('0', '9')), byteset.Of('A', 'a'), byteset.Range('a', 'z')}
+	sets := []byteset.Set{
+		byteset.Range('a', 'f').Union(byteset.Range('0', '9')), byteset.Of('A', 'a'), byteset.Range('a', 'z'),
+	}
 	found := 0
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -303,7 +305,10 @@ func randomGrams(count int) []Needle {
 // and names.
 func code(size int) []byte {
 	r := rand.New(rand.NewPCG(1, 9))
-	words := []string{"return ", "if ", "func ", "(", ")", " {\n\t", "}\n", " := ", ".", "err", "nil", "string", "len(", "\"", "range ", ", ", "count", "value", "=", "\n\n// "}
+	words := []string{
+		"return ", "if ", "func ", "(", ")", " {\n\t", "}\n", " := ", ".", "err", "nil", "string", "len(", "\"", "range ",
+		", ", "count", "value", "=", "\n\n// ",
+	}
 	out := make([]byte, 0, size+16)
 	for len(out) < size {
 		if r.IntN(4) == 0 {
@@ -340,7 +345,9 @@ func BenchmarkScan(b *testing.B) {
 		bench(fmt.Sprintf("grams=%d", count), randomGrams(count))
 	}
 	bench("pairs=rare", []Needle{window(Pair, stagetest.Sets("${"), 0, 2, 0)})
-	bench("pairs=letters", []Needle{window(Pair, stagetest.Sets("qz"), 0, 2, 0), window(Pair, stagetest.Sets("<<"), 0, 2, 1)})
+	bench("pairs=letters", []Needle{
+		window(Pair, stagetest.Sets("qz"), 0, 2, 0), window(Pair, stagetest.Sets("<<"), 0, 2, 1),
+	})
 }
 
 // BenchmarkScanRuns looks for a long run and for a short one.

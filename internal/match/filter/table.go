@@ -137,7 +137,9 @@ func (es *entries) add(n Needle, size int) {
 }
 
 // allFolded is all bytes, folded.
-var allFolded = byteset.Range(0x20, 0x3F).Union(byteset.Range(0x60, 0x7F)).Union(byteset.Range(0xA0, 0xBF)).Union(byteset.Range(0xE0, 0xFF))
+var allFolded = byteset.Range(0x20, 0x3F).Union(byteset.Range(0x60, 0x7F)).Union(
+	byteset.Range(0xA0, 0xBF),
+).Union(byteset.Range(0xE0, 0xFF))
 
 // markOf is the bit of a byte behind a window, the same for both cases of a
 // letter.
@@ -192,7 +194,9 @@ func (es entries) table(size int, slot func(v uint32) uint32) *Table {
 		t.used[i].before = marked
 		marked += uint32(bits.OnesCount64(t.used[i].bits))
 	}
-	slices.SortFunc(es, func(a, b entry) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.probe.id, b.probe.id)) })
+	slices.SortFunc(es, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.probe.id, b.probe.id))
+	})
 	for i, e := range es {
 		if i == 0 || e.slot != es[i-1].slot {
 			t.first = append(t.first, uint32(len(t.probes)))

@@ -19,7 +19,10 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, pattern, line, tree string }{
 		{"nothing to do", `TODO`, `TODO`, `TODO`},
-		{"the package's example", `(?m)^\s*(import|from) .*`, `(?-s:\A[\t\f\r ]*(?:import|from) .*)`, `\A[\t\f\r ]*(?:import|from) `},
+		{
+			"the package's example", `(?m)^\s*(import|from) .*`, `(?-s:\A[\t\f\r ]*(?:import|from) .*)`,
+			`\A[\t\f\r ]*(?:import|from) `,
+		},
 
 		// Captures go.
 		{"captures", `((a)|b)(?P<name>c)`, `(?:a|b)c`, `(?:a|b)c`},

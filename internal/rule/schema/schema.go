@@ -95,13 +95,14 @@ func described(name, description string) *node {
 // file is the whole schema.
 func file() *node {
 	return &node{
-		Schema:      "http://json-schema.org/draft-07/schema#",
-		ID:          URL,
-		Title:       "Rules of prwarden",
-		Description: "Rules that pull requests of a repository are scanned against: " + rule.FilePath + ", or a file for `prwarden scan --rules`.",
-		Type:        "object",
-		Required:    []string{"version"},
-		Additional:  false,
+		Schema: "http://json-schema.org/draft-07/schema#",
+		ID:     URL,
+		Title:  "Rules of prwarden",
+		Description: "Rules that pull requests of a repository are scanned against: " + rule.FilePath +
+			", or a file for `prwarden scan --rules`.",
+		Type:       "object",
+		Required:   []string{"version"},
+		Additional: false,
 		Properties: map[string]*node{
 			"version": {Description: "The version of the format: 1.", Const: 1, Default: 1},
 			"disable": {
@@ -114,24 +115,30 @@ func file() *node {
 				Examples: []any{[]string{"vendor/**", "**/*.min.js"}},
 			},
 			"override": {
-				Description: "Changes of default rules, by id: another severity, more files that the rule does not look at, or both.",
-				Type:        mapping(), MaxKeys: rule.MaxFileOverrides, Names: ref("id"), Additional: ref("override"),
-				Snippets: []snippet{{Label: "override a default rule", Body: map[string]any{"${1:category/name}": map[string]any{"severity": "${2:low}"}}}},
+				Description: "Changes of default rules, by id: another severity, more files that the rule does not look at, " +
+					"or both.",
+				Type: mapping(), MaxKeys: rule.MaxFileOverrides, Names: ref("id"), Additional: ref("override"),
+				Snippets: []snippet{{Label: "override a default rule", Body: map[string]any{
+					"${1:category/name}": map[string]any{"severity": "${2:low}"},
+				}}},
 			},
 			"rules": {
 				Description: "Rules of this repository, each with its own id. In a repository at most 500, in 64 KiB.",
 				Type:        list(), MaxItems: rule.MaxLocalFileRules, Items: ref("rule"),
 			},
 		},
-		Definitions: map[string]*node{"id": id(), "glob": glob(), "severity": severity(), "override": override(), "rule": aRule()},
+		Definitions: map[string]*node{
+			"id": id(), "glob": glob(), "severity": severity(), "override": override(), "rule": aRule(),
+		},
 	}
 }
 
 // id is what rule.CheckID says.
 func id() *node {
 	return &node{
-		Description: "`name` or `category/name`, each part of lower-case letters, digits, `.`, `_` and `-`. Without a category it is in `custom`. The category `meta` is prwarden's own.",
-		Type:        "string", MaxLength: rule.MaxID,
+		Description: "`name` or `category/name`, each part of lower-case letters, digits, `.`, `_` and `-`. Without a " +
+			"category it is in `custom`. The category `meta` is prwarden's own.",
+		Type: "string", MaxLength: rule.MaxID,
 		Pattern:  `^([a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$`,
 		Not:      &node{Pattern: "^" + rule.CategoryMeta + "/"},
 		Examples: []any{"no-print", "style/no-print"},
@@ -141,8 +148,9 @@ func id() *node {
 // glob is a part of what match.CheckGlob says.
 func glob() *node {
 	return &node{
-		Description: "A glob on the path from the root of the repository: `*` stops at `/`, `**` does not, `{a,b}` is either, `[a-z]` a class. `**/*.go` is every Go file.",
-		Type:        "string", MinLength: 1, MaxLength: match.MaxGlob,
+		Description: "A glob on the path from the root of the repository: `*` stops at `/`, `**` does not, `{a,b}` is " +
+			"either, `[a-z]` a class. `**/*.go` is every Go file.",
+		Type: "string", MinLength: 1, MaxLength: match.MaxGlob,
 		Not: &node{Pattern: `^\.?/|/$`},
 	}
 }
@@ -152,7 +160,10 @@ func severity() *node {
 	for _, s := range rule.Severities() {
 		words = append(words, s.String())
 	}
-	return &node{Description: "How bad it is to merge what the rule finds, from `" + words[0] + "` to `" + words[len(words)-1] + "`.", Type: "string", Enum: words}
+	return &node{
+		Description: "How bad it is to merge what the rule finds, from `" + words[0] + "` to `" + words[len(words)-1] + "`.",
+		Type:        "string", Enum: words,
+	}
 }
 
 func override() *node {
@@ -171,22 +182,41 @@ func globs(description string) *node {
 }
 
 func texts(description string) *node {
-	return &node{Description: description, Type: list(), MaxItems: rule.MaxCases, Items: &node{Type: "string", MaxLength: rule.MaxCase}}
+	return &node{
+		Description: description, Type: list(), MaxItems: rule.MaxCases,
+		Items: &node{Type: "string", MaxLength: rule.MaxCase},
+	}
 }
 
 // aRule is what rule.Validate says, as far as a schema can.
 func aRule() *node {
 	properties := map[string]*node{
-		"id":   described("id", "The id of the rule: `name` or `category/name`, in lower case. Findings carry it with its category."),
-		"type": {Description: "How the pattern is meant: `regex`, a regular expression of RE2.", Type: "string", Enum: []string{rule.TypeRegex}, Default: rule.TypeRegex},
-		"pattern": {
-			Description: "A regular expression in RE2's syntax as Go has it, without lookaround and backreferences; it must not match the empty string. In single quotes backslashes stay as they are.",
-			Type:        "string", MinLength: 1, MaxLength: match.MaxPattern, Examples: []any{`fmt\.Print(ln|f)?\(`},
+		"id": described(
+			"id", "The id of the rule: `name` or `category/name`, in lower case. Findings carry it with its category.",
+		),
+		"type": {
+			Description: "How the pattern is meant: `regex`, a regular expression of RE2.", Type: "string",
+			Enum: []string{rule.TypeRegex}, Default: rule.TypeRegex,
 		},
-		"message":   {Description: "What to tell the author: say what to do instead.", Type: "string", MinLength: 1, MaxLength: rule.MaxMessage, Pattern: `\S`},
-		"severity":  ref("severity"),
-		"multiline": {Description: "Match on the whole file instead of each added line. `.` matches \\n with `(?s)` only, `^` and `$` are ends of lines with `(?m)` only.", Type: "boolean", Default: false},
-		"redact":    {Description: "Mask the matched text wherever it would be stored or shown: it is a secret.", Type: "boolean", Default: false},
+		"pattern": {
+			Description: "A regular expression in RE2's syntax as Go has it, without lookaround and backreferences; it " +
+				"must not match the empty string. In single quotes backslashes stay as they are.",
+			Type: "string", MinLength: 1, MaxLength: match.MaxPattern, Examples: []any{`fmt\.Print(ln|f)?\(`},
+		},
+		"message": {
+			Description: "What to tell the author: say what to do instead.", Type: "string", MinLength: 1,
+			MaxLength: rule.MaxMessage, Pattern: `\S`,
+		},
+		"severity": ref("severity"),
+		"multiline": {
+			Description: "Match on the whole file instead of each added line. `.` matches \\n with `(?s)` only, `^` and " +
+				"`$` are ends of lines with `(?m)` only.",
+			Type: "boolean", Default: false,
+		},
+		"redact": {
+			Description: "Mask the matched text wherever it would be stored or shown: it is a secret.", Type: "boolean",
+			Default: false,
+		},
 		"paths": {
 			Description: "The files that the rule looks at. Without it, all.",
 			Type:        mapping(), Additional: false,
@@ -196,8 +226,9 @@ func aRule() *node {
 			},
 		},
 		"cases": {
-			Description: "Texts that prove the rule. A file in which a rule fails its own cases is refused; `prwarden rules test` runs them.",
-			Type:        mapping(), Additional: false,
+			Description: "Texts that prove the rule. A file in which a rule fails its own cases is refused; `prwarden " +
+				"rules test` runs them.",
+			Type: mapping(), Additional: false,
 			Properties: map[string]*node{
 				"match":    texts("Texts that the rule must match."),
 				"no_match": texts("Texts that the rule must not match."),
@@ -215,8 +246,9 @@ func aRule() *node {
 		Snippets: []snippet{{
 			Label: "a rule", Description: "A rule with what it must have, and a case of each kind",
 			Body: ruleBody{
-				ID: "${1:no-print}", Type: rule.TypeRegex, Pattern: `'${2:print\\(}'`, Message: "${3:Use the logger.}", Severity: "${4:warning}",
-				Cases: caseBody{Match: []string{"${5:print(1)}"}, NoMatch: []string{"${6:log(1)}"}},
+				ID: "${1:no-print}", Type: rule.TypeRegex, Pattern: `'${2:print\\(}'`, Message: "${3:Use the logger.}",
+				Severity: "${4:warning}",
+				Cases:    caseBody{Match: []string{"${5:print(1)}"}, NoMatch: []string{"${6:log(1)}"}},
 			},
 		}},
 	}
