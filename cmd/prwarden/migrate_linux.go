@@ -39,9 +39,8 @@ func newMigrateStatus(st cli.Streams) *cobra.Command {
 	cmd.Use = "status"
 	cmd.Short = "Show the schema's version"
 	cmd.Long = `Show the version of a database's schema, the version that this prwarden needs,
-the oldest one whose prwarden still works on the database, and the migrations
-that are pending. The exit code is 0 when this prwarden works on the database
-as it is, and 3 when it does not. Nothing is changed.`
+and the migrations that are pending. The exit code is 0 when this prwarden works
+on the database as it is, and 3 when it does not. Nothing is changed.`
 	cmd.Example = `  prwarden migrate status --database postgres://prwarden@db.internal/prwarden`
 	return cmd
 }

@@ -171,11 +171,8 @@ func Restore(ctx context.Context, file, database string, force bool) (_ Copy, er
 		return Copy{}, err
 	}
 	c, err := syncAndCheck(ctx, part)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Copy{}, fmt.Errorf("%s is no backup that can be used: %w", file, err)
-	case c.Schema.Oldest > c.Schema.Needed:
-		return Copy{}, c.Schema.Check()
 	}
 	if err := foldLog(ctx, path); err != nil {
 		return Copy{}, err

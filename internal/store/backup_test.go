@@ -204,8 +204,6 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	inUse := write("in-use", data)
 	write("in-use-wal", []byte("x"))
-	newer := write("newer", nil)
-	alter(t, good, newer, "UPDATE schema_compatibility SET oldest = 1000; INSERT INTO goose_db_version (version_id, is_applied) VALUES (1000, 1)")
 	later := write("later", nil)
 	alter(t, good, later, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (1000, 1)")
 
@@ -225,7 +223,6 @@ func TestRestoreRefuses(t *testing.T) {
 		write("cut off", data[:len(data)/2]):    "",
 		write("damaged", damaged):               "",
 		fileOf(openAtWithoutSchema(t)):          "not one of prwarden",
-		newer:                                   "needs a prwarden for version 1000 or later",
 		inUse:                                   "has a log beside it",
 		filepath.Join(dir, "none"):              "no such file",
 		dir:                                     "is not a regular file",

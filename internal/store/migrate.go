@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -17,69 +16,40 @@ import (
 type Schema struct {
 	Current int64 // version of the database, 0 for an empty one
 	Needed  int64 // version that this program was made for
-	// Oldest is the oldest version whose program still works on the database.
-	Oldest int64
 	// Pending are the names of the migrations that lead from Current to Needed.
 	Pending []string
 }
 
 // Check returns nil when this program works on the database: with its own
-// version, and with a later one that still allows it.
+// version, and with a later one, since migrations only add to the schema.
 func (v Schema) Check() error {
-	switch {
-	case v.Current < v.Needed:
-		return errs.New(errs.Unavailable, errs.ReasonUnavailable,
-			"The database has schema version %d, and this prwarden needs %d: run `prwarden migrate`.", v.Current, v.Needed)
-	case v.Oldest > v.Needed:
-		return errs.New(errs.Unavailable, errs.ReasonUnavailable,
-			"The database has schema version %d, which needs a prwarden for version %d or later, and this one is for %d: run a newer prwarden.",
-			v.Current, v.Oldest, v.Needed)
+	if v.Current >= v.Needed {
+		return nil
 	}
-	return nil
+
+	return errs.New(errs.Unavailable, errs.ReasonUnavailable,
+		"The database has schema version %d, and this prwarden needs %d: run `prwarden migrate`.", v.Current, v.Needed)
 }
 
-// How often a migration is tried that could not get a lock, and how long those
-// who waited behind it have in between.
-const (
-	migrationTries = 30
-	migrationPause = time.Second
-)
-
 // Migrate brings the schema to this program's version, unless it has that or a
-// later one. It fails, changing nothing, on a database on which this program
-// does not work any more.
+// later one.
 func (s *Store) Migrate(ctx context.Context) (err error) {
 	v, err := s.Schema(ctx)
 	if err != nil || v.Current >= v.Needed {
-		return errors.Join(err, v.Check())
+		return err
 	}
 	p, done, err := s.provider()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	for tries := 1; v.Current < v.Needed; tries++ {
-		before := v.Current
-		_, errUp := p.Up(ctx)
-		if v, err = s.Schema(ctx); err != nil {
-			return err
-		}
-		switch {
-		// Another process may be doing the same. Whatever it did is done, and this
-		// goes on from there.
-		case errUp == nil, v.Current > before:
-			tries = 0
-		case s.dialect.classify(errUp) != locked || tries == migrationTries:
-			return s.translate(ctx, "migrate the database", errUp)
-		default:
-			select {
-			case <-time.After(migrationPause):
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
+
+	_, errUp := p.Up(ctx)
+	// On SQLite another process may just have done the same.
+	if v, err = s.Schema(ctx); err != nil || v.Current >= v.Needed {
+		return err
 	}
-	return v.Check()
+	return s.translate(ctx, "migrate the database", errUp)
 }
 
 // Schema reads the versions of the schema.
@@ -87,15 +57,11 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	var v Schema
 	// Not through goose, which would create its table, and on the connection
 	// that writes.
-	for query, dest := range map[string]*int64{
-		"SELECT COALESCE(MAX(version_id), 0) FROM " + goose.DefaultTablename: &v.Current,
-		"SELECT oldest FROM schema_compatibility":                            &v.Oldest,
-	} {
-		err := s.pools.reader.GetContext(ctx, dest, query)
-		if err != nil && s.dialect.classify(err) != undefined {
-			return Schema{}, s.translate(ctx, "read the schema version", err)
-		}
+	err := s.pools.reader.GetContext(ctx, &v.Current, "SELECT COALESCE(MAX(version_id), 0) FROM "+goose.DefaultTablename)
+	if err != nil && s.dialect.classify(err) != undefined {
+		return Schema{}, s.translate(ctx, "read the schema version", err)
 	}
+
 	names, err := fs.Glob(s.dialect.migrations(), "*.sql") // in their order
 	if err != nil {
 		return Schema{}, err

@@ -47,7 +47,7 @@ const claimStatement = `WITH clock (now) AS MATERIALIZED (SELECT /* clock */),
 // claimCandidates are the oldest waiting reviews of organizations o.
 const claimCandidates = `
 			JOIN LATERAL (SELECT w.id, w.created_at FROM reviews w
-				WHERE w.organization = o.name AND w.status = 'queued' AND ` + due + ` <= clock.now
+				WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= clock.now
 				ORDER BY w.created_at, w.id LIMIT 4) r ON TRUE
 			WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) /* among */`
 

@@ -46,15 +46,6 @@ func (c claimed) claim() *review.Claim {
 	}
 }
 
-// Programs for schema version 2 would scan something else than the commits that
-// a request names, so the not_before of such reviews is afterAll later, in
-// microseconds. Other programs leave that out.
-const (
-	afterAll  = "2305843009213693952" // 2^61
-	due       = "w.not_before % " + afterAll
-	notBefore = "not_before = ? + CASE WHEN commits_given THEN " + afterAll + " ELSE 0 END"
-)
-
 // commitsOf are the commits that a request named, as they are stored.
 func commitsOf(given bool, head, base, baseRef string) review.Commits {
 	switch {
@@ -74,7 +65,7 @@ const (
 	claimAny = `SELECT r.id
 	FROM organizations o JOIN reviews r ON r.id =
 		(SELECT w.id FROM reviews w
-		 WHERE w.organization = o.name AND w.status = 'queued' AND ` + due + ` <= ?
+		 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
 		 ORDER BY w.created_at, w.id LIMIT 1)
 	WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)`
 	claimOrder = ` ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
@@ -236,14 +227,14 @@ const (
 // Retry implements review.Queue.
 func (s *Store) Retry(ctx context.Context, c review.Claim, delay time.Duration) error {
 	return s.change(ctx, "put a review back to be retried", c, func(t *tx) (string, []any) {
-		return queueSet + `, failures = failures + 1, ` + notBefore, []any{at(t.now.Add(delay))}
+		return queueSet + `, failures = failures + 1, not_before = ?`, []any{at(t.now.Add(delay))}
 	}, review.Queued)
 }
 
 // Release implements review.Queue.
 func (s *Store) Release(ctx context.Context, c review.Claim, delay time.Duration) error {
 	return s.change(ctx, "hand a review back", c, func(t *tx) (string, []any) {
-		return queueSet + `, ` + notBefore, []any{at(t.now.Add(delay))}
+		return queueSet + `, not_before = ?`, []any{at(t.now.Add(delay))}
 	}, review.Queued)
 }
 

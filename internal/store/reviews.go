@@ -136,10 +136,10 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 		given := n.Commits != review.Commits{}
 		return t.last(ctx, `INSERT INTO reviews
 			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent,
-				commits_given, head_sha, base_sha, base_ref, fail_on, not_before)
-			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, CASE WHEN ? THEN `+afterAll+` ELSE 0 END)`,
+				commits_given, head_sha, base_sha, base_ref, fail_on)
+			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
-			given, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef, cmp.Or(n.FailOn, review.DefaultFailOn).String(), given)
+			given, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef, cmp.Or(n.FailOn, review.DefaultFailOn).String())
 	})
 	switch {
 	case errors.Is(err, errOverLimit):

@@ -16,11 +16,13 @@
 -- changes the counts in the same transaction, so that neither the queue's
 -- limit, nor its length, nor the fair claim counts rows.
 CREATE TABLE organizations (
-    name      TEXT    COLLATE "C" NOT NULL PRIMARY KEY CHECK (name NOT IN ('', '*')),
-    queued    INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),  -- reviews that wait
-    running   INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0), -- reviews in progress
-    rules     INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),   -- rows of rules
-    served_at BIGINT  NOT NULL DEFAULT 0                       -- last claim; 0 before the first
+    name          TEXT    COLLATE "C" NOT NULL PRIMARY KEY CHECK (name NOT IN ('', '*')),
+    queued        INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),      -- reviews that wait
+    running       INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),     -- reviews in progress
+    rules         INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),       -- rows of rules
+    served_at     BIGINT  NOT NULL DEFAULT 0,                          -- last claim; 0 before the first
+    max_running   INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0), -- most scans at once; 0 for no cap
+    configured_at BIGINT  NOT NULL DEFAULT 0                           -- when a server last named it; 0 for never
 ) WITH (fillfactor = 50); -- room for new versions of a row beside it
 
 -- Each claim and creation changes this table, so no index but the key's is on
@@ -53,6 +55,14 @@ CREATE TABLE reviews (
     not_before      BIGINT  NOT NULL DEFAULT 0,  -- not to be claimed earlier
     worker          TEXT    NOT NULL DEFAULT '', -- who claimed it last
     lease_expires   BIGINT,                      -- only in progress
+    traceparent     TEXT    NOT NULL DEFAULT '', -- W3C trace context of the creation; '' for none
+    -- Whether the request named the commits. head_sha and base_sha, or base_ref,
+    -- a branch, are those then.
+    commits_given   BOOLEAN NOT NULL DEFAULT FALSE,
+    base_ref        TEXT    NOT NULL DEFAULT '',
+    fail_on         TEXT    NOT NULL DEFAULT 'high', -- the least severity that fails
+    previous_id     TEXT    NOT NULL DEFAULT '', -- the review that it is compared with; '' for none
+    has_apart       BOOLEAN NOT NULL DEFAULT FALSE, -- findings_apart has something of it
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
@@ -77,6 +87,13 @@ CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, 
 -- a row stay beside it then, and in no index.
 CREATE INDEX reviews_running ON reviews (organization) WHERE status = 'in_progress';
 
+-- What retention deletes, oldest first.
+CREATE INDEX reviews_ended ON reviews (completed_at) WHERE completed_at IS NOT NULL;
+
+-- The review before another one of the same pull request.
+CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset, created_at, id)
+    WHERE status = 'complete';
+
 -- Findings of complete reviews, in their order. The organization is that of
 -- the transaction that writes them.
 CREATE TABLE findings (
@@ -92,8 +109,43 @@ CREATE TABLE findings (
     message      BYTEA   NOT NULL,
     snippet      BYTEA   NOT NULL,
     fingerprint  TEXT    NOT NULL,
+    end_col       INTEGER NOT NULL DEFAULT 0,
+    utf16_col     INTEGER NOT NULL DEFAULT 0,
+    utf16_end_col INTEGER NOT NULL DEFAULT 0,
+    line_hash     TEXT    NOT NULL DEFAULT '',
+    state         TEXT    NOT NULL DEFAULT 'new', -- or existing
     organization TEXT    COLLATE "C" NOT NULL DEFAULT current_setting('prwarden.organization')
                  CHECK (organization NOT IN ('', '*')),
+    PRIMARY KEY (review_id, position)
+);
+
+-- Findings that a complete review has beside those that it reports, in their
+-- order: first those that comments suppress, then those that were fixed since
+-- the review before.
+CREATE TABLE findings_apart (
+    review_id       TEXT    COLLATE "C" NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    position        INTEGER NOT NULL, -- from 0
+    kind            TEXT    NOT NULL CHECK (kind IN ('suppressed', 'fixed')),
+    rule_id         TEXT    NOT NULL,
+    severity        TEXT    NOT NULL
+                    CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    file            BYTEA   NOT NULL,
+    line            INTEGER NOT NULL,
+    end_line        INTEGER NOT NULL,
+    col             INTEGER NOT NULL,
+    end_col         INTEGER NOT NULL,
+    utf16_col       INTEGER NOT NULL,
+    utf16_end_col   INTEGER NOT NULL,
+    message         BYTEA   NOT NULL,
+    snippet         BYTEA   NOT NULL,
+    fingerprint     TEXT    NOT NULL,
+    line_hash       TEXT    NOT NULL,
+    state           TEXT    NOT NULL CHECK (state IN ('new', 'existing', 'fixed')),
+    suppress_reason BYTEA   NOT NULL DEFAULT '', -- empty when the comment gives none
+    suppress_until  TEXT    NOT NULL DEFAULT '', -- YYYY-MM-DD; '' for no end
+    suppress_line   INTEGER NOT NULL DEFAULT 0, -- of the comment; 0 for none
+    organization    TEXT    COLLATE "C" NOT NULL DEFAULT current_setting('prwarden.organization')
+                    CHECK (organization NOT IN ('', '*')),
     PRIMARY KEY (review_id, position)
 );
 
@@ -184,12 +236,22 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
 
+-- Requests of the running window, by key or client address. After a crash of
+-- the database it is empty, and windows begin anew.
+CREATE UNLOGGED TABLE rate_limits (
+    name       TEXT    COLLATE "C" NOT NULL PRIMARY KEY,
+    window_end BIGINT  NOT NULL,
+    taken      INTEGER NOT NULL
+) WITH (fillfactor = 50);
+
 ALTER TABLE organizations    ENABLE ROW LEVEL SECURITY;
 ALTER TABLE organizations    FORCE ROW LEVEL SECURITY;
 ALTER TABLE reviews          ENABLE ROW LEVEL SECURITY;
 ALTER TABLE reviews          FORCE ROW LEVEL SECURITY;
 ALTER TABLE findings         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE findings         FORCE ROW LEVEL SECURITY;
+ALTER TABLE findings_apart   ENABLE ROW LEVEL SECURITY;
+ALTER TABLE findings_apart   FORCE ROW LEVEL SECURITY;
 ALTER TABLE skips            ENABLE ROW LEVEL SECURITY;
 ALTER TABLE skips            FORCE ROW LEVEL SECURITY;
 ALTER TABLE scan_durations   ENABLE ROW LEVEL SECURITY;
@@ -212,6 +274,10 @@ CREATE POLICY own ON findings USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'))
     WITH CHECK (organization = (SELECT current_setting('prwarden.organization'))
         AND organization = (SELECT r.organization FROM reviews r WHERE r.id = review_id));
+CREATE POLICY own ON findings_apart USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'))
+    WITH CHECK (organization = (SELECT current_setting('prwarden.organization'))
+        AND organization = (SELECT r.organization FROM reviews r WHERE r.id = review_id));
 CREATE POLICY own ON skips USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'))
     WITH CHECK (organization = (SELECT current_setting('prwarden.organization'))
@@ -231,12 +297,14 @@ CREATE POLICY own ON api_keys USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 
 -- +goose Down
+DROP TABLE rate_limits;
 DROP TABLE api_keys;
 DROP TABLE rules_files;
 DROP TABLE rules;
 DROP TABLE idempotency_keys;
 DROP TABLE scan_durations;
 DROP TABLE skips;
+DROP TABLE findings_apart;
 DROP TABLE findings;
 DROP TABLE reviews;
 DROP TABLE organizations;

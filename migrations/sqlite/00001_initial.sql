@@ -8,11 +8,13 @@
 -- changes the counts in the same transaction, so that neither the queue's
 -- limit, nor its length, nor the fair claim counts rows.
 CREATE TABLE organizations (
-    name      TEXT    NOT NULL PRIMARY KEY,
-    queued    INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),  -- reviews that wait
-    running   INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0), -- reviews in progress
-    rules     INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),   -- rows of rules
-    served_at INTEGER NOT NULL DEFAULT 0                       -- last claim; 0 before the first
+    name          TEXT    NOT NULL PRIMARY KEY,
+    queued        INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),      -- reviews that wait
+    running       INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),     -- reviews in progress
+    rules         INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),       -- rows of rules
+    served_at     INTEGER NOT NULL DEFAULT 0,                          -- last claim; 0 before the first
+    max_running   INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0), -- most scans at once; 0 for no cap
+    configured_at INTEGER NOT NULL DEFAULT 0                           -- when a server last named it; 0 for never
 ) STRICT, WITHOUT ROWID;
 
 -- Whose turn it is; see Claim.
@@ -45,6 +47,14 @@ CREATE TABLE reviews (
     not_before      INTEGER NOT NULL DEFAULT 0,  -- not to be claimed earlier
     worker          TEXT    NOT NULL DEFAULT '', -- who claimed it last
     lease_expires   INTEGER,                     -- only in progress
+    traceparent     TEXT    NOT NULL DEFAULT '', -- W3C trace context of the creation; '' for none
+    -- Whether the request named the commits. head_sha and base_sha, or base_ref,
+    -- a branch, are those then.
+    commits_given   INTEGER NOT NULL DEFAULT 0 CHECK (commits_given IN (0, 1)),
+    base_ref        TEXT    NOT NULL DEFAULT '',
+    fail_on         TEXT    NOT NULL DEFAULT 'high', -- the least severity that fails
+    previous_id     TEXT    NOT NULL DEFAULT '', -- the review that it is compared with; '' for none
+    has_apart       INTEGER NOT NULL DEFAULT 0 CHECK (has_apart IN (0, 1)), -- findings_apart has something of it
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
@@ -62,6 +72,13 @@ CREATE INDEX reviews_pr_number ON reviews (organization, pr_number, created_at, 
 -- Leases that may have run out.
 CREATE INDEX reviews_lease ON reviews (lease_expires) WHERE status = 'in_progress';
 
+-- What retention deletes, oldest first.
+CREATE INDEX reviews_ended ON reviews (completed_at) WHERE completed_at IS NOT NULL;
+
+-- The review before another one of the same pull request.
+CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset, created_at, id)
+    WHERE status = 'complete';
+
 -- Findings of complete reviews, in their order.
 CREATE TABLE findings (
     review_id   TEXT    NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
@@ -76,6 +93,39 @@ CREATE TABLE findings (
     message     BLOB    NOT NULL,
     snippet     BLOB    NOT NULL,
     fingerprint TEXT    NOT NULL,
+    end_col       INTEGER NOT NULL DEFAULT 0,
+    utf16_col     INTEGER NOT NULL DEFAULT 0,
+    utf16_end_col INTEGER NOT NULL DEFAULT 0,
+    line_hash     TEXT    NOT NULL DEFAULT '',
+    state         TEXT    NOT NULL DEFAULT 'new', -- or existing
+    PRIMARY KEY (review_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- Findings that a complete review has beside those that it reports, in their
+-- order: first those that comments suppress, then those that were fixed since
+-- the review before.
+CREATE TABLE findings_apart (
+    review_id       TEXT    NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    position        INTEGER NOT NULL, -- from 0
+    kind            TEXT    NOT NULL CHECK (kind IN ('suppressed', 'fixed')),
+    rule_id         TEXT    NOT NULL,
+    severity        TEXT    NOT NULL
+                    CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    file            BLOB    NOT NULL,
+    line            INTEGER NOT NULL,
+    end_line        INTEGER NOT NULL,
+    col             INTEGER NOT NULL,
+    end_col         INTEGER NOT NULL,
+    utf16_col       INTEGER NOT NULL,
+    utf16_end_col   INTEGER NOT NULL,
+    message         BLOB    NOT NULL,
+    snippet         BLOB    NOT NULL,
+    fingerprint     TEXT    NOT NULL,
+    line_hash       TEXT    NOT NULL,
+    state           TEXT    NOT NULL CHECK (state IN ('new', 'existing', 'fixed')),
+    suppress_reason BLOB    NOT NULL DEFAULT x'', -- empty when the comment gives none
+    suppress_until  TEXT    NOT NULL DEFAULT '', -- YYYY-MM-DD; '' for no end
+    suppress_line   INTEGER NOT NULL DEFAULT 0, -- of the comment; 0 for none
     PRIMARY KEY (review_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -171,6 +221,7 @@ DROP TABLE rules;
 DROP TABLE idempotency_keys;
 DROP TABLE scan_durations;
 DROP TABLE skips;
+DROP TABLE findings_apart;
 DROP TABLE findings;
 DROP TABLE reviews;
 DROP TABLE organizations;

@@ -42,7 +42,7 @@ func MigrationStatus(ctx context.Context, st cli.Streams, c config.Config) error
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(st.Out, "version %d\nneeded %d\noldest %d\n", v.Current, v.Needed, v.Oldest)
+		fmt.Fprintf(st.Out, "version %d\nneeded %d\n", v.Current, v.Needed)
 		for _, name := range v.Pending {
 			fmt.Fprintf(st.Out, "pending %s\n", name)
 		}
