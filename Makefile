@@ -34,11 +34,11 @@ build-client: need-go ## Check that the client commands build for macOS and Wind
 	GOOS=darwin go build -o /dev/null ./cmd/prwarden
 	GOOS=windows go build -o /dev/null ./cmd/prwarden
 
-test: need-go need-git need-curl need-postgres ## Run every test; fails on a skipped one (PKG=./internal/config for some)
-	@go run ./internal/dev/testsum -timeout 30m $(PKG)
+test: need-git need-curl need-postgres tools-test ## Run every test; fails on a skipped one (PKG=./internal/config for some)
+	@internal/dev/tools/test/run.sh -timeout 30m $(PKG)
 
-race: need-go need-git need-curl need-postgres ## Run every test with the race detector (needs a C compiler)
-	@CGO_ENABLED=1 go run ./internal/dev/testsum -race -timeout 30m $(PKG)
+race: need-git need-curl need-postgres tools-test ## Run every test with the race detector (needs a C compiler)
+	@CGO_ENABLED=1 internal/dev/tools/test/run.sh -race -timeout 30m $(PKG)
 
 test-api: need-go need-git ## Test the REST API by requests made from its OpenAPI document (needs Python 3; LONG=1 for over 20,000)
 	@.ci/property-test

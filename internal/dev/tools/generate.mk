@@ -2,10 +2,11 @@
 # The Makefile includes this file; paths are relative to the root of the
 # repository. docs/decisions/0001-code-generation.md says why it is so.
 
-.PHONY: generate verify-generate test-tools lint-protos format-protos breaking tools tools-lint tools-sdks third-party protos test-protos need-languages
+.PHONY: generate verify-generate test-tools lint-protos format-protos breaking tools tools-test tools-lint tools-sdks third-party protos test-protos need-languages
 
 # Stamps say that the tools in bin/ are those of their go.mod.
 tools_generators := bin/.generators
+tools_tests := bin/.tests
 tools_linters := bin/.linters
 tools_sdks := bin/.sdks
 
@@ -13,6 +14,12 @@ $(tools_generators): internal/dev/tools/go.mod internal/dev/tools/go.sum $(wildc
 	@mkdir -p bin
 	@echo "Building the generators into bin/; the first time takes some minutes."
 	@cd internal/dev/tools && go build -buildvcs=false -o ../../../bin/ tool ./cmd/...
+	@touch $@
+
+$(tools_tests): internal/dev/tools/test/go.mod internal/dev/tools/test/go.sum | need-go
+	@mkdir -p bin
+	@echo "Building gotestsum into bin/."
+	@cd internal/dev/tools/test && go build -buildvcs=false -o ../../../../bin/ tool
 	@touch $@
 
 $(tools_linters): internal/dev/tools/lint/go.mod internal/dev/tools/lint/go.sum $(wildcard internal/dev/tools/lint/cmd/*/*.go)
@@ -28,6 +35,8 @@ $(tools_sdks): internal/dev/tools/sdk/install.sh internal/dev/tools/sdk/pom.xml 
 	@touch $@
 
 tools: $(tools_generators) ## Build the code generators into bin/
+
+tools-test: $(tools_tests) ## Build gotestsum into bin/
 
 tools-lint: $(tools_linters) ## Build golangci-lint, govulncheck and actionlint into bin/
 
