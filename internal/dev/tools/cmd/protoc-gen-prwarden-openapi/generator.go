@@ -2,157 +2,179 @@ package main
 
 import (
 	"fmt"
-	"slices"
+	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/compiler/protogen"
 )
 
-// generator completes a converted document.
+const jsonType = "application/json"
+
+// generator adds the calls of the protos to a document.
 type generator struct {
-	converted  *openapi3.T                                  // what it starts from
-	operations []operation                                  // all RPCs with an HTTP rule
-	used       map[direction]map[protoreflect.FullName]bool // messages and enums by where they occur
-	schemas    openapi3.Schemas                             // the schemas made so far, by component name
+	doc        *openapi3.T
+	failures   *failures
+	calls      []*call
+	operations map[*call]*openapi3.Operation
+	answers    map[string]bool // names of the schemas that answers use
 }
 
-func newGenerator(converted *openapi3.T, operations []operation) *generator {
+func newGenerator() (*generator, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(base)
+	if err != nil {
+		return nil, fmt.Errorf("base.yaml: %w", err)
+	}
+	failures, err := readFailures()
+	if err != nil {
+		return nil, fmt.Errorf("failures.yaml: %w", err)
+	}
+	doc.Components.Responses = failures.sharedResponses()
 	return &generator{
-		converted:  converted,
-		operations: operations,
-		used: map[direction]map[protoreflect.FullName]bool{
-			toServer: {},
-			toClient: {},
-		},
-		schemas: openapi3.Schemas{},
-	}
+		doc: doc, failures: failures,
+		operations: map[*call]*openapi3.Operation{}, answers: map[string]bool{},
+	}, nil
 }
 
-const repository = "https://github.com/prwarden/prwarden"
+// tagName makes `Reviews` of ReviewService.
+func tagName(s *protogen.Service) string {
+	return strings.TrimSuffix(string(s.Desc.Name()), "Service") + "s"
+}
 
-// aboutAPI is the description of the whole API.
-const aboutAPI = `prwarden scans pull requests against rules and reports findings.
-
-Every request carries an API key: ` + "`Authorization: Bearer prw_…`" + `. A key belongs to one organization and sees nothing of any other. Each call says which scope the key needs.
-
-Requests are checked strictly: an unknown or repeated field or query parameter, a value of another type (a number as a string, ` + "`null`" + `), or bytes after the JSON are refused with 400 and the name of the field. Enumerations are the lower-case words given here. No text has the character U+0000. Times are RFC 3339, in answers always UTC with a trailing ` + "`Z`" + `.
-
-Answers always hold the fields marked as required; a value that is not known yet, such as ` + "`completed_at`" + `, is absent. Clients should ignore fields that they don't know: fields and calls may be added, and none is removed or changes its meaning.
-
-Every error is a Status: ` + "`code`" + ` is a gRPC status code, ` + "`message`" + ` a sentence for people, and ` + "`details`" + ` has an ErrorInfo whose ` + "`reason`" + ` is a stable word for programs. A path that there is not is 404 ` + "`ROUTE_NOT_FOUND`" + `, and a method that a path does not take is 405 ` + "`METHOD_NOT_ALLOWED`" + ` with those that it takes in the header ` + "`Allow`" + `. OPTIONS says the same with 204, and HEAD is answered as GET, without the body.
-
-Every answer says what is left of the key's rate limit in the headers ` + "`X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`" + `. Over the limit the answer is 429; it and 503 say in ` + "`Retry-After`" + ` when to try again.`
-
-// complete makes the final document.
-func (g *generator) complete() (*openapi3.T, error) {
-	for _, op := range g.operations {
-		if msg := bodyMessage(op); msg != nil {
-			g.reach(msg, toServer)
-		}
-		if !isDocument(op.response) {
-			g.reach(op.response, toClient)
-		}
+// addService adds the calls of a service and the answers that they give.
+func (g *generator) addService(s *protogen.Service) error {
+	tag := g.doc.Tags.Get(tagName(s))
+	if tag == nil {
+		return nil // a service that is not for users
 	}
-	doc := &openapi3.T{
-		OpenAPI: "3.0.3",
-		Info: &openapi3.Info{
-			Title: "prwarden", Version: "v1", Description: aboutAPI,
-			Contact: &openapi3.Contact{Name: "prwarden", URL: repository},
-		},
-		Servers:      openapi3.Servers{{URL: "/", Description: "The server that this document is from."}},
-		ExternalDocs: &openapi3.ExternalDocs{Description: "The same with the gRPC side of each call, and why reviews fail.", URL: repository + "/blob/main/docs/api.md"},
-		Paths:        openapi3.NewPaths(),
-		Components: &openapi3.Components{
-			Schemas:   g.schemas,
-			Headers:   headers(),
-			Responses: sharedFailures(),
-			SecuritySchemes: openapi3.SecuritySchemes{"api_key": {Value: &openapi3.SecurityScheme{
-				Type:         "http",
-				Scheme:       "bearer",
-				BearerFormat: "prw_…",
-				Description:  "An API key: `prw_` and 36 letters and digits.",
-			}}},
-		},
-		Security: openapi3.SecurityRequirements{{"api_key": {}}},
-	}
-	for name, schema := range errorSchemas() {
-		g.schemas[name] = schema
-	}
-	for _, tag := range g.converted.Tags {
-		doc.Tags = append(doc.Tags, &openapi3.Tag{Name: tagName(tag.Name), Description: sentence(tag.Name, reflow(tag.Description))})
-	}
-	// What most readers come for is first.
-	slices.SortStableFunc(doc.Tags, func(a, b *openapi3.Tag) int { return tagOrder(a.Name) - tagOrder(b.Name) })
-	for _, op := range g.operations {
-		item := doc.Paths.Value(op.path)
-		if item == nil {
-			item = &openapi3.PathItem{}
-			doc.Paths.Set(op.path, item)
-		}
-		finished, err := g.operation(op)
+	tag.Description = sentence(string(s.Desc.Name()), reflow(s.Comments.Leading))
+
+	for _, method := range s.Methods {
+		c, err := newCall(method)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", op.method.FullName(), err)
+			return fmt.Errorf("%s: %w", method.Desc.Name(), err)
 		}
-		item.SetOperation(op.verb, finished)
-	}
-	if err := g.link(doc); err != nil {
-		return nil, err
-	}
-	for _, schema := range g.schemas {
-		slices.Sort(schema.Value.Required)
-	}
-	return doc, nil
-}
-
-// bodyMessage returns the message that the body of a request is, or nil.
-func bodyMessage(op operation) protoreflect.MessageDescriptor {
-	switch op.body {
-	case "":
-		return nil
-	case "*":
-		return op.method.Input()
-	}
-	return op.method.Input().Fields().ByTextName(op.body).Message()
-}
-
-// tagOrder is where a tag is among the others; those that are not known come
-// first, to be seen.
-func tagOrder(name string) int { return slices.Index([]string{"Reviews", "Rules", "Keys"}, name) }
-
-// tagName makes `Reviews` of `ReviewService`.
-func tagName(service string) string {
-	return strings.TrimSuffix(service, "Service") + "s"
-}
-
-// reflow joins the lines of each paragraph of a comment; lists keep theirs.
-func reflow(text string) string {
-	var out strings.Builder
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		if out.Len() > 0 {
-			out.WriteString("\n\n")
+		op, err := g.describe(c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", method.Desc.Name(), err)
 		}
-		for i, line := range strings.Split(strings.TrimSpace(paragraph), "\n") {
-			line = strings.TrimSpace(line)
-			switch {
-			case i == 0:
-			case strings.HasPrefix(line, "- "):
-				out.WriteByte('\n')
-			default:
-				out.WriteByte(' ')
-			}
-			out.WriteString(line)
+		g.doc.AddOperation(c.path, c.verb, op)
+		g.calls = append(g.calls, c)
+		g.operations[c] = op
+
+		status, description := c.success()
+		op.AddResponse(status, g.successOf(c, status, description))
+		if err := g.failures.add(c, op); err != nil {
+			return fmt.Errorf("%s: %w", method.Desc.Name(), err)
 		}
 	}
-	return out.String()
+	return nil
 }
 
-// sentence takes the name that a Go-style comment starts with from its front:
-// `CreateKey makes a key.` becomes `Makes a key.`
-func sentence(name, text string) string {
-	rest, ok := strings.CutPrefix(text, name+" ")
-	if !ok || rest == "" {
-		return text
+// finish adds what needs all calls.
+func (g *generator) finish() error {
+	for _, c := range g.calls {
+		op := g.operations[c]
+		if c.body != nil {
+			op.RequestBody = &openapi3.RequestBodyRef{Value: g.requestBody(c)}
+		}
+		g.link(c)
+		if err := addSamples(c, op); err != nil {
+			return fmt.Errorf("%s: %w", c.id(), err)
+		}
 	}
-	return strings.ToUpper(rest[:1]) + rest[1:]
+	return nil
+}
+
+// requestBody makes the body of a call that has one. It may be left out when
+// nothing in it is required.
+func (g *generator) requestBody(c *call) *openapi3.RequestBody {
+	ref := g.message(c.body, request, c.params...)
+	media := openapi3.NewMediaType().WithSchemaRef(ref)
+	media.Example = example(c.body, request)
+	if media.Example == nil {
+		media.Example = map[string]any{}
+	}
+	schema := g.doc.Components.Schemas[strings.TrimPrefix(ref.Ref, componentRef("").Ref)].Value
+	return openapi3.NewRequestBody().WithRequired(len(schema.Required) > 0).
+		WithContent(openapi3.Content{jsonType: media})
+}
+
+// successOf makes the answer of a call that went well.
+func (g *generator) successOf(c *call, status int, description string) *openapi3.Response {
+	response := openapi3.NewResponse().WithDescription(description)
+	response.Headers = commonHeaders()
+
+	switch {
+	case status == http.StatusNoContent:
+	case c.answer.Desc.FullName() == "google.api.HttpBody":
+		// The form of such a document is not ours; base.yaml has what readers can rely on.
+		schema := g.doc.Components.Schemas["SarifLog"].Value
+		media := openapi3.NewMediaType().WithSchemaRef(componentRef("SarifLog"))
+		media.Example, schema.Example = schema.Example, nil
+		response.Content = openapi3.Content{c.options.GetProduces()[0]: media}
+	case c.method.Desc.IsStreamingServer():
+		response.WithDescription("A stream of JSON objects, one on each line; the schema is that of a line.")
+		media := openapi3.NewMediaType().WithSchemaRef(g.streamLine(c.answer))
+		media.Example = map[string]any{"result": example(c.answer, answer)}
+		response.Content = openapi3.Content{"application/x-ndjson": media}
+	default:
+		media := openapi3.NewMediaType().WithSchemaRef(g.message(c.answer, answer))
+		media.Example = example(c.answer, answer)
+		response.Content = openapi3.Content{jsonType: media}
+	}
+	return response
+}
+
+// streamLine makes the schema of one line of a stream, as grpc-gateway writes
+// it: a message, or the error that ended the stream.
+func (g *generator) streamLine(m *protogen.Message) *openapi3.SchemaRef {
+	line := openapi3.NewObjectSchema().WithMinProperties(1).WithMaxProperties(1).WithoutAdditionalProperties()
+	line.Description = "One line of the stream: `result`, or `error` when it breaks."
+	line.Properties = openapi3.Schemas{"result": g.message(m, answer), "error": componentRef("Status")}
+	name := componentName(m.Desc) + "Line"
+	g.doc.Components.Schemas[name] = line.NewRef()
+	return componentRef(name)
+}
+
+// link says in the successful answer of a call which other calls take what it
+// holds: an identifier goes where a path of the same service names it, and the
+// token of a page to the call that answered it.
+func (g *generator) link(from *call) {
+	if from.method.Desc.IsStreamingServer() {
+		return // its body is many answers
+	}
+	links := openapi3.Links{}
+	for _, to := range g.calls {
+		if from == to || from.method.Parent != to.method.Parent || len(to.params) != 1 {
+			continue
+		}
+		if name := to.params[0]; fieldOf(from.answer, name) != nil {
+			links[to.id()] = newLink(to, "What has the `"+name+"` of this answer.", name, "/"+name)
+		}
+		if to.id() == "listRules" && from.id() == "listRulesets" {
+			links[to.id()] = newLink(to, "The rules of the first ruleset.", "name", "/rulesets/0/name")
+		}
+	}
+	if fieldOf(from.answer, "next_page_token") != nil {
+		page := newLink(from, "The next page, unless this is the last one.", "page_token", "/next_page_token")
+		for _, name := range from.params {
+			page.Value.Parameters[name] = "$request.path." + name
+		}
+		links["next_page"] = page
+	}
+	if len(links) > 0 {
+		status, _ := from.success()
+		g.operations[from].Responses.Value(strconv.Itoa(status)).Value.Links = links
+	}
+}
+
+// newLink links to a call, whose parameter is at the pointer in the answer.
+func newLink(to *call, description, parameter, pointer string) *openapi3.LinkRef {
+	return &openapi3.LinkRef{Value: &openapi3.Link{
+		OperationID: to.id(),
+		Description: description,
+		Parameters:  map[string]any{parameter: "$response.body#" + pointer},
+	}}
 }

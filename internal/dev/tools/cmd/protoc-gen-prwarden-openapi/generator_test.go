@@ -1,233 +1,136 @@
 package main
 
 import (
-	"math"
-	"strings"
 	"testing"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/compiler/protogen"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/pluginpb"
 )
 
-func TestReflow(t *testing.T) {
+func TestText(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct{ in, want string }{
-		"empty":     {"", ""},
-		"one line":  {"Says it.", "Says it."},
-		"wrapped":   {"Says\nit.\nAll.", "Says it. All."},
-		"paragraph": {"One\nand a half.\n\nTwo.", "One and a half.\n\nTwo."},
-		"list":      {"Words.\n\n - a: first\n - b: second", "Words.\n\n- a: first\n- b: second"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tc.want, reflow(tc.in))
-		})
-	}
-}
-
-func TestSentence(t *testing.T) {
-	t.Parallel()
+	assert.Empty(t, reflow(""))
+	assert.Equal(t, "Says it. All.", reflow(" Says\n it.\n All.\n"))
+	assert.Equal(t, "One and a half.\n\nTwo.", reflow("One\nand a half.\n\nTwo."))
 	assert.Equal(t, "Makes a key.", sentence("CreateKey", "CreateKey makes a key."))
 	assert.Equal(t, "Makes a key.", sentence("CreateKey", "Makes a key."))
-	assert.Equal(t, "CreateKey ", sentence("CreateKey", "CreateKey "))
-}
-
-func TestTitle(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"": "", "Watch": "Watch", "ListFindings": "List findings", "GetSarif": "Get SARIF",
-	} {
-		assert.Equal(t, want, title(in))
-	}
-}
-
-func TestPrinted(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		value any
-		want  string
-	}{
-		"short": {map[string]any{"a": "<b>"}, `{"a":"<b>"}`},
-		"long":  {map[string]any{"a": strings.Repeat("x", 60)}, "{\n  \"a\": \"" + strings.Repeat("x", 60) + "\"\n}"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := printed(tc.value)
-			require.NoError(t, err)
-			assert.Equal(t, tc.want, got)
-		})
-	}
+	assert.Equal(t, "List findings", title("ListFindings"))
+	assert.Equal(t, "Get SARIF", title("GetSarif"))
 	assert.Equal(t, `it'\''s`, quote("it's"))
-}
 
-func TestDescribe(t *testing.T) {
-	t.Parallel()
-	one := reason{word: "A", when: "it is so"}
-	assert.Equal(t, "It is so (reason `A`).", describe([]reason{one}))
+	one := reason{Word: "A", When: "it is so"}
+	assert.Equal(t, "It is so (reason `A`).", explain([]reason{one}))
 	assert.Equal(t, "One of these reasons:\n\n- `A`: it is so\n- `B`: it is not",
-		describe([]reason{one, {word: "B", when: "it is not"}}))
+		explain([]reason{one, {Word: "B", When: "it is not"}}))
 }
 
-// A call has to be in the table, and its comment has to name its scope.
-func TestFailures(t *testing.T) {
-	t.Parallel()
-	op := operation{method: serviceMethod(t, "GetReview")}
-	found, err := failures(op, "Reads it. Scope: reviews:read.")
-	require.NoError(t, err)
-	var words []string
-	for status, reasons := range found {
-		for _, r := range reasons {
-			assert.Equal(t, status, r.status, r.word)
-			words = append(words, r.word)
-		}
-	}
-	assert.ElementsMatch(t, []string{
-		"INVALID_ARGUMENT", "KEY_MISSING", "KEY_INVALID", "KEY_EXPIRED", "KEY_REVOKED", "SCOPE_MISSING",
-		"ORGANIZATION_REMOVED", "REVIEW_NOT_FOUND", "RATE_LIMITED", "INTERNAL", "UNAVAILABLE",
-	}, words)
-	assert.Equal(t, "This needs a key with the scope reviews:read; yours has rules:read.", found[403][0].message)
-
-	_, err = failures(op, "Reads it.")
-	assert.ErrorContains(t, err, "Scope")
-	_, err = failures(operation{method: serviceMethod(t, "Other")}, "Scope: reviews:read.")
-	assert.ErrorContains(t, err, "calls.go")
-}
-
-// Every reason of the table is known, and every reason is one of some call.
-func TestReasonsOfCalls(t *testing.T) {
-	t.Parallel()
-	known := map[string]bool{}
-	for _, r := range reasons() {
-		assert.False(t, known[r.word], r.word)
-		known[r.word] = true
-	}
-	for name, c := range calls() {
-		for _, word := range c.reasons {
-			assert.True(t, known[word], "%s of %s", word, name)
-		}
-		assert.NotEmpty(t, c.invalid.field, name)
-	}
-}
-
-func TestNewOperation(t *testing.T) {
-	t.Parallel()
-	method := serviceMethod(t, "Test")
-
-	op, err := newOperation(method, &annotations.HttpRule{
-		Pattern: &annotations.HttpRule_Delete{Delete: "/v1/sets/{name=**}/rules/{id}:undo"},
-	})
-	require.NoError(t, err)
-	assert.Equal(t, "DELETE", op.verb)
-	assert.Equal(t, "/v1/sets/{name}/rules/{id}:undo", op.path)
-	assert.Equal(t, []string{"name", "id"}, op.params)
-	assert.True(t, op.slashes["name"])
-	assert.False(t, op.slashes["id"])
-
-	for name, rule := range map[string]*annotations.HttpRule{
-		"unknown verb": {Pattern: &annotations.HttpRule_Put{Put: "/v1"}},
-		"additional bindings": {
-			Pattern:            &annotations.HttpRule_Get{Get: "/v1"},
-			AdditionalBindings: []*annotations.HttpRule{{}},
-		},
-		"response body that is no message": {
-			Pattern:      &annotations.HttpRule_Get{Get: "/v1"},
-			ResponseBody: "field",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := newOperation(method, rule)
-			assert.Error(t, err)
-		})
-	}
-}
-
-// serviceMethod makes a method of a name with google.rpc.BadRequest.FieldViolation, whose
-// `field` is a string, as its input and output.
-func serviceMethod(t *testing.T, name string) protoreflect.MethodDescriptor {
+// method makes a method with an HTTP rule, whose request and answer have the
+// fields `field` and `description`, texts.
+func method(t *testing.T, name string, rule *annotations.HttpRule) *protogen.Method {
 	t.Helper()
 	file := protodesc.ToFileDescriptorProto(errdetails.File_google_rpc_error_details_proto)
 	message := ".google.rpc.BadRequest.FieldViolation"
+	options := &descriptorpb.MethodOptions{}
+	proto.SetExtension(options, annotations.E_Http, rule)
 	file.Service = append(file.Service, &descriptorpb.ServiceDescriptorProto{
 		Name: proto.String("TestService"),
-		Method: []*descriptorpb.MethodDescriptorProto{{
-			Name:       proto.String(name),
-			InputType:  &message,
-			OutputType: &message,
-		}},
+		Method: []*descriptorpb.MethodDescriptorProto{
+			{Name: &name, InputType: &message, OutputType: &message, Options: options},
+		},
 	})
-	built, err := protodesc.NewFile(file, protoregistry.GlobalFiles)
+	plugin, err := protogen.Options{}.New(&pluginpb.CodeGeneratorRequest{
+		FileToGenerate: []string{file.GetName()},
+		ProtoFile: []*descriptorpb.FileDescriptorProto{
+			protodesc.ToFileDescriptorProto(durationpb.File_google_protobuf_duration_proto), file,
+		},
+	})
 	require.NoError(t, err)
-	return built.Services().Get(0).Methods().Get(0)
+	return plugin.FilesByPath[file.GetName()].Services[0].Methods[0]
 }
 
-func TestConstrainInt32(t *testing.T) {
+func TestNewCall(t *testing.T) {
 	t.Parallel()
-	field := status.File_google_rpc_status_proto.Messages().ByName("Status").Fields().ByName("code")
-	for name, tc := range map[string]struct {
-		rules     *validate.Int32Rules
-		low, high float64
-	}{
-		"none": {nil, math.MinInt32, math.MaxInt32},
-		"closed": {&validate.Int32Rules{
-			GreaterThan: &validate.Int32Rules_Gte{Gte: 1}, LessThan: &validate.Int32Rules_Lte{Lte: 200},
-		}, 1, 200},
-		"open": {&validate.Int32Rules{
-			GreaterThan: &validate.Int32Rules_Gt{Gt: 1}, LessThan: &validate.Int32Rules_Lt{Lt: 200},
-		}, 2, 199},
+	c, err := newCall(method(t, "Test", &annotations.HttpRule{
+		Pattern: &annotations.HttpRule_Delete{Delete: "/v1/sets/{name=**}/rules/{id}:undo"},
+	}))
+	require.NoError(t, err)
+	assert.Equal(t, "DELETE", c.verb)
+	assert.Equal(t, "/v1/sets/{name}/rules/{id}:undo", c.path)
+	assert.Equal(t, []string{"name", "id"}, c.params)
+
+	_, err = newCall(method(t, "Test", &annotations.HttpRule{Pattern: &annotations.HttpRule_Put{Put: "/v1"}}))
+	require.ErrorContains(t, err, "no HTTP rule of GET, POST or DELETE")
+}
+
+// A call has to be in failures.yaml, and its comment has to name its scope.
+func TestFailuresOfACall(t *testing.T) {
+	t.Parallel()
+	f, err := readFailures()
+	require.NoError(t, err)
+	get := &annotations.HttpRule{Pattern: &annotations.HttpRule_Get{Get: "/v1"}}
+	for name, tt := range map[string]struct{ call, comment, problem string }{
+		"right":    {"GetReview", "Reads it. Scope: reviews:read.", ""},
+		"no scope": {"GetReview", "Reads it.", "Scope"},
+		"unknown":  {"Other", "Reads it. Scope: reviews:read.", "failures.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			schema := openapi3.NewInt32Schema()
-			constrain(schema, field, &validate.FieldRules{Type: &validate.FieldRules_Int32{Int32: tc.rules}})
-			assert.InDelta(t, tc.low, *schema.Min, 0)
-			assert.InDelta(t, tc.high, *schema.Max, 0)
+			c, err := newCall(method(t, tt.call, get))
+			require.NoError(t, err)
+			op := &openapi3.Operation{Description: tt.comment, Responses: openapi3.NewResponsesWithCapacity(10)}
+			err = f.add(c, op)
+			if tt.problem != "" {
+				require.ErrorContains(t, err, tt.problem)
+				return
+			}
+			require.NoError(t, err)
+			text, err := encoded(op.Responses.Value("403").Value, "")
+			require.NoError(t, err)
+			assert.Contains(t, text, "This needs a key with the scope reviews:read; yours has rules:read.")
+			assert.Nil(t, op.Responses.Value("413"), "it has no body")
 		})
 	}
 }
 
-func TestConstrainString(t *testing.T) {
+// Each word of a call is explained once.
+func TestFailuresFile(t *testing.T) {
 	t.Parallel()
-	schema := openapi3.NewStringSchema()
-	constrainString(schema, &validate.StringRules{
-		MinLen: proto.Uint64(2), MaxBytes: proto.Uint64(9), Pattern: proto.String("^a"), In: []string{"ab", "ac"},
-	})
-	assert.Equal(t, uint64(2), schema.MinLength)
-	assert.Equal(t, uint64(9), *schema.MaxLength)
-	assert.Equal(t, "^a", schema.Pattern)
-	assert.Equal(t, []any{"ab", "ac"}, schema.Enum)
+	f, err := readFailures()
+	require.NoError(t, err)
+	known := map[string]bool{}
+	for _, r := range f.Reasons {
+		assert.False(t, known[r.Word], r.Word)
+		known[r.Word] = true
+	}
+	for name, c := range f.Calls {
+		for _, word := range c.Reasons {
+			assert.True(t, known[word], "%s of %s", word, name)
+		}
+		assert.NotEmpty(t, c.Invalid.Field, name)
+	}
 }
 
 func TestCheckRefusesABadExample(t *testing.T) {
 	t.Parallel()
-	doc := &openapi3.T{
-		OpenAPI: "3.0.3",
-		Info:    &openapi3.Info{Title: "t", Version: "v1"},
-		Paths:   openapi3.NewPaths(),
+	for example, right := range map[any]bool{1: true, "one": false} {
+		media := openapi3.NewMediaType().WithSchema(openapi3.NewInt32Schema())
+		media.Example = example
+		op := openapi3.NewOperation()
+		op.AddResponse(200, openapi3.NewResponse().WithDescription("d").WithContent(openapi3.Content{jsonType: media}))
+		doc := &openapi3.T{OpenAPI: "3.0.3", Info: &openapi3.Info{Title: "t", Version: "v1"}}
+		doc.AddOperation("/v1", "GET", op)
+
+		text, err := render(doc)
+		require.NoError(t, err)
+		assert.Equal(t, right, check(text) == nil, example)
 	}
-	media := openapi3.NewMediaType().WithSchema(openapi3.NewInt32Schema())
-	response := openapi3.NewResponse().WithDescription("d").WithContent(openapi3.Content{jsonType: media})
-	doc.Paths.Set("/v1", &openapi3.PathItem{Get: &openapi3.Operation{
-		Responses: openapi3.NewResponses(openapi3.WithStatus(200, &openapi3.ResponseRef{Value: response})),
-	}})
-
-	media.Example = 1
-	text, err := render(doc)
-	require.NoError(t, err)
-	require.NoError(t, check(text))
-
-	media.Example = "one"
-	text, err = render(doc)
-	require.NoError(t, err)
-	assert.Error(t, check(text))
 }

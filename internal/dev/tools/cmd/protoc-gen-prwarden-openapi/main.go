@@ -1,80 +1,61 @@
 // Command protoc-gen-prwarden-openapi is a protoc plugin that writes
 // openapi.json, the OpenAPI 3.0 document of the REST API.
 //
-// It lets protoc-gen-openapiv2 (which must lie beside it) describe routes,
-// parameters and comments, converts that to OpenAPI 3.0, and completes it from
-// the descriptors with what that generator leaves out: protovalidate
-// constraints, success statuses other than 200, the errors and headers of each
-// answer, examples, and the difference between what a request may hold and
-// what an answer always holds. The result is checked with a strict loader
-// before it is written.
+// Calls, fields, limits and comments come from the protos; base.yaml has what
+// they don't say, and failures.yaml how calls fail. The result is checked with a
+// strict loader before it is written.
 package main
 
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/compiler/protogen"
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
+// base is the document without its calls and their schemas.
+//
+//go:embed base.yaml
+var base []byte
+
 func main() {
-	if err := run(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "protoc-gen-prwarden-openapi:", err)
-		os.Exit(1)
-	}
+	protogen.Options{}.Run(func(plugin *protogen.Plugin) error {
+		plugin.SupportedFeatures = uint64(pluginpb.CodeGeneratorResponse_FEATURE_PROTO3_OPTIONAL)
+		text, err := generate(plugin)
+		if err != nil {
+			return err
+		}
+		_, err = plugin.NewGeneratedFile("openapi.json", "").Write(text)
+		return err
+	})
 }
 
-func run(in io.Reader, out io.Writer) error {
-	data, err := io.ReadAll(in)
-	if err != nil {
-		return err
-	}
-	request := &pluginpb.CodeGeneratorRequest{}
-	if err := proto.Unmarshal(data, request); err != nil {
-		return fmt.Errorf("read request: %w", err)
-	}
-	text, err := document(request)
-	response := &pluginpb.CodeGeneratorResponse{
-		SupportedFeatures: proto.Uint64(uint64(pluginpb.CodeGeneratorResponse_FEATURE_PROTO3_OPTIONAL)),
-	}
-	if err != nil {
-		response.Error = proto.String(err.Error())
-	} else {
-		response.File = []*pluginpb.CodeGeneratorResponse_File{{
-			Name:    proto.String("openapi.json"),
-			Content: proto.String(string(text)),
-		}}
-	}
-	encoded, err := proto.Marshal(response)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(encoded)
-	return err
-}
-
-// document makes the whole document, checks it and prints it.
-func document(request *pluginpb.CodeGeneratorRequest) ([]byte, error) {
-	operations, err := findOperations(request)
+// generate makes the whole document, prints it and checks it.
+func generate(plugin *protogen.Plugin) ([]byte, error) {
+	g, err := newGenerator()
 	if err != nil {
 		return nil, err
 	}
-	converted, err := convert(request, operations)
-	if err != nil {
+	for _, file := range plugin.Files {
+		if !file.Generate {
+			continue
+		}
+		for _, service := range file.Services {
+			if err := g.addService(service); err != nil {
+				return nil, fmt.Errorf("%s: %w", service.Desc.Name(), err)
+			}
+		}
+	}
+	if err := g.finish(); err != nil {
 		return nil, err
 	}
-	doc, err := newGenerator(converted, operations).complete()
-	if err != nil {
-		return nil, err
-	}
-	text, err := render(doc)
+	text, err := render(g.doc)
 	if err != nil {
 		return nil, err
 	}
@@ -98,14 +79,13 @@ func render(doc *openapi3.T) ([]byte, error) {
 	if err := decoder.Decode(&tree); err != nil {
 		return nil, err
 	}
+
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(tree); err != nil {
-		return nil, err
-	}
-	return text.Bytes(), nil
+	err = encoder.Encode(tree)
+	return text.Bytes(), err
 }
 
 // check loads the printed document as a reader would and validates it, the
@@ -115,7 +95,8 @@ func check(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("load the document: %w", err)
 	}
-	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation()); err != nil {
+	err = doc.Validate(context.Background(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation())
+	if err != nil {
 		return fmt.Errorf("validate the document: %w", err)
 	}
 	return nil

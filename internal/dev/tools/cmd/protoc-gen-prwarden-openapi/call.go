@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	openapiv2 "github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2/options"
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/compiler/protogen"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// call is one RPC as its HTTP rule has it.
+type call struct {
+	method    *protogen.Method
+	options   *openapiv2.Operation
+	verb      string            // GET, POST or DELETE
+	path      string            // as OpenAPI writes it: `/v1/rules/{id}`
+	params    []string          // names of the path's parameters
+	body      *protogen.Message // of the request; nil for none
+	bodyField string            // the field that is the body, or `*`
+	answer    *protogen.Message // what the JSON of a success is
+	meaning   string            // of a success
+}
+
+func newCall(method *protogen.Method) (*call, error) {
+	rule := option[*annotations.HttpRule](method.Desc, annotations.E_Http)
+	c := &call{
+		method: method, options: option[*openapiv2.Operation](method.Desc, openapiv2.E_Openapiv2Operation),
+		bodyField: rule.GetBody(), answer: method.Output, meaning: "Success.",
+	}
+
+	var template string
+	switch pattern := rule.GetPattern().(type) {
+	case *annotations.HttpRule_Get:
+		c.verb, template = http.MethodGet, pattern.Get
+	case *annotations.HttpRule_Post:
+		c.verb, template = http.MethodPost, pattern.Post
+	case *annotations.HttpRule_Delete:
+		c.verb, template = http.MethodDelete, pattern.Delete
+	default:
+		return nil, errors.New("it has no HTTP rule of GET, POST or DELETE")
+	}
+
+	// `{name=**}` is a parameter that may hold slashes.
+	for i, part := range strings.Split(template, "{") {
+		if i == 0 {
+			c.path = part
+			continue
+		}
+		variable, rest, _ := strings.Cut(part, "}")
+		name, _, _ := strings.Cut(variable, "=")
+		c.params = append(c.params, name)
+		c.path += "{" + name + "}" + rest
+	}
+
+	switch c.bodyField {
+	case "":
+	case "*":
+		c.body = method.Input
+	default:
+		c.body = fieldOf(method.Input, c.bodyField).Message
+	}
+	if name := rule.GetResponseBody(); name != "" {
+		field := fieldOf(method.Output, name)
+		c.answer, c.meaning = field.Message, reflow(field.Comments.Leading)
+	}
+	return c, nil
+}
+
+// fieldOf returns the field of a message, or nil.
+func fieldOf(m *protogen.Message, name string) *protogen.Field {
+	for _, f := range m.Fields {
+		if f.Desc.TextName() == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// id makes `createKey` of CreateKey.
+func (c *call) id() string {
+	name := string(c.method.Desc.Name())
+	return strings.ToLower(name[:1]) + name[1:]
+}
+
+// title makes `List findings` of ListFindings.
+func title(method string) string {
+	var out strings.Builder
+	for i, r := range method {
+		if i > 0 && unicode.IsUpper(r) {
+			out.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		out.WriteRune(r)
+	}
+	return strings.Replace(out.String(), "sarif", "SARIF", 1)
+}
+
+// success returns the status of a success and what it says: those of the
+// annotation, else 200.
+func (c *call) success() (status int, description string) {
+	for key, response := range c.options.GetResponses() {
+		if n, err := strconv.Atoi(key); err == nil && n < http.StatusMultipleChoices {
+			return n, response.GetDescription()
+		}
+	}
+	return http.StatusOK, c.meaning
+}
+
+// describe makes the operation of a call without its request body and answers.
+func (g *generator) describe(c *call) (*openapi3.Operation, error) {
+	name := string(c.method.Desc.Name())
+	op := &openapi3.Operation{
+		OperationID: c.id(),
+		Summary:     title(name),
+		Description: sentence(name, reflow(c.method.Comments.Leading)),
+		Tags:        []string{tagName(c.method.Parent)},
+		Responses:   openapi3.NewResponsesWithCapacity(12),
+	}
+
+	for _, name := range c.params {
+		parameter := g.parameter(fieldOf(c.method.Input, name), openapi3.ParameterInPath)
+		parameter.Required = true
+		op.AddParameter(parameter)
+	}
+	for _, header := range c.options.GetParameters().GetHeaders() {
+		op.AddParameter(headerParameter(header))
+	}
+	if c.verb == http.MethodGet {
+		for _, f := range c.method.Input.Fields {
+			if !strings.Contains(c.path, "{"+f.Desc.TextName()+"}") {
+				op.AddParameter(g.parameter(f, openapi3.ParameterInQuery))
+			}
+		}
+	}
+
+	for _, p := range op.Parameters {
+		if p.Value.In == openapi3.ParameterInPath && p.Value.Example == nil {
+			return nil, fmt.Errorf("the path parameter %s has no example", p.Value.Name)
+		}
+	}
+	return op, nil
+}
+
+// parameter makes a path or query parameter of a field.
+func (g *generator) parameter(f *protogen.Field, in string) *openapi3.Parameter {
+	parameter := &openapi3.Parameter{Name: f.Desc.TextName(), In: in, Description: reflow(f.Comments.Leading)}
+	if f.Enum != nil {
+		schema, meanings := wordsOf(f.Enum)
+		parameter.Schema = schema.NewRef()
+		parameter.Description += "\n\n" + meanings
+		return parameter
+	}
+
+	schema := plainSchema(f, rulesOf(f))
+	if f.Desc.Kind() == protoreflect.StringKind {
+		schema.MinLength = max(schema.MinLength, 1) // no parameter may be empty
+	}
+	parameter.Schema = schema.NewRef()
+	parameter.Example = decoded(optionsOf(f).GetExample())
+	schema.Default = decoded(optionsOf(f).GetDefault())
+	return parameter
+}
+
+// headerParameter makes a parameter of a header, whose value the server does
+// not look into: visible ASCII of a length that every store takes.
+func headerParameter(h *openapiv2.HeaderParameter) *openapi3.Parameter {
+	schema := openapi3.NewStringSchema().WithPattern("^[!-~]{1,255}$").WithMinLength(1).WithMaxLength(255)
+	return openapi3.NewHeaderParameter(h.GetName()).WithDescription(h.GetDescription()).WithSchema(schema)
+}
