@@ -15,7 +15,6 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
-	"github.com/prwarden/prwarden/internal/scanner"
 	"github.com/prwarden/prwarden/internal/server/api"
 	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/server/rpc"
@@ -54,8 +53,8 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	if c.Shared() {
 		m.watchListener(s.listener)
 	}
-	scanner := observedScanner{scanner.NewClient(s.scanner.pool), m, s.tracing.tracer()}
-	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, scanner, rules, hub, review.DispatcherOptions{
+	observed := observedScanner{s.scanner.client, m, s.tracing.tracer()}
+	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, observed, rules, hub, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Allowed: policy.Allowed, Reasons: policy.RequireSuppressionReason,
 		Log: s.log, OnEnd: m.scanEnded,
 	})

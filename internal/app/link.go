@@ -43,8 +43,8 @@ func newScannerServer(service *scanner.Server, log *slog.Logger, options ...grpc
 
 // scannerLink is the way to the scanners, and how to end it.
 type scannerLink struct {
-	pool *scanner.Pool
-	stop func() error
+	client *scanner.Client
+	stop   func() error
 }
 
 // linkScanner connects to the configured scanners, or makes one in this process.
@@ -73,7 +73,7 @@ func linkLocalScanner(service *scanner.Server, log *slog.Logger, t tracing) (sca
 	server := newScannerServer(service, log, t.server()...)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	return scannerLink{pool: scanner.SinglePool(conn), stop: func() error {
+	return scannerLink{client: scanner.NewLocalClient(conn), stop: func() error {
 		err := conn.Close()
 		server.Stop()
 		if served := <-served; served != nil && !errors.Is(served, grpc.ErrServerStopped) {
@@ -93,7 +93,7 @@ func linkScanners(c config.Config, r *prometheus.Registry, log *slog.Logger, t t
 		}
 		secure = loader.Credentials(tls.VersionTLS13)
 	}
-	pool := scanner.NewPool(scanner.PoolOptions{
+	client := scanner.NewClient(scanner.ClientOptions{
 		Scanners: c.Scanners,
 		Dial: func(address, authority string) (*grpc.ClientConn, error) {
 			creds := plain
@@ -107,8 +107,8 @@ func linkScanners(c config.Config, r *prometheus.Registry, log *slog.Logger, t t
 		},
 		Log: log,
 	})
-	watchPool(r, pool)
-	return scannerLink{pool: pool, stop: pool.Close}, nil
+	r.MustRegister(newLinkCollector(client))
+	return scannerLink{client: client, stop: client.Close}, nil
 }
 
 // loadLink loads what an end of the link shows and whom it believes.
@@ -133,4 +133,43 @@ func scannerCredentials(l config.Link, r *prometheus.Registry, log *slog.Logger)
 	}
 	creds := tlsfile.LogRefused(credentials.NewTLS(loader.Server(tls.VersionTLS13, "h2")), log)
 	return []grpc.ServerOption{grpc.Creds(creds)}, nil
+}
+
+// linkCollector shows what a server knows of its scanners, which come and go.
+type linkCollector struct {
+	client                 *scanner.Client
+	ready, called, waiting *prometheus.Desc
+}
+
+func newLinkCollector(client *scanner.Client) linkCollector {
+	labels := []string{"scanner"}
+	return linkCollector{
+		client: client,
+		ready: prometheus.NewDesc("prwarden_scanner_ready",
+			"Whether a scanner can be reached and serves, by its address.", labels, nil),
+		called: prometheus.NewDesc("prwarden_scanner_calls_open",
+			"Calls of this server at a scanner.", labels, nil),
+		waiting: prometheus.NewDesc("prwarden_scans_waiting",
+			"Scans of this server that wait for a free slot of a scanner.", nil, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c linkCollector) Describe(d chan<- *prometheus.Desc) {
+	d <- c.ready
+	d <- c.called
+	d <- c.waiting
+}
+
+// Collect implements prometheus.Collector.
+func (c linkCollector) Collect(m chan<- prometheus.Metric) {
+	m <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(c.client.Waiting()))
+	for _, p := range c.client.Peers() {
+		ready := 0.0
+		if p.Ready {
+			ready = 1
+		}
+		m <- prometheus.MustNewConstMetric(c.ready, prometheus.GaugeValue, ready, p.Address)
+		m <- prometheus.MustNewConstMetric(c.called, prometheus.GaugeValue, float64(p.Calls), p.Address)
+	}
 }

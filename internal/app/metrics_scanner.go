@@ -6,6 +6,7 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scanner"
 )
 
 // scannerMetrics are what a scanner tells Prometheus, in a process of its own
@@ -91,6 +92,18 @@ func (m *scannerMetrics) Ended(r scan.Report) {
 	for _, s := range r.Result.Skips {
 		m.skips.WithLabelValues(s.Reason).Inc()
 	}
+}
+
+// watchSlots registers how busy a scanner is.
+func (m *scannerMetrics) watchSlots(service *scanner.Server) {
+	m.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "prwarden_scanner_slots", Help: "Scans that this scanner does at once.",
+		}, func() float64 { all, _ := service.Slots(); return float64(all) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "prwarden_scanner_slots_taken", Help: "Slots that are taken.",
+		}, func() float64 { _, taken := service.Slots(); return float64(taken) }),
+	)
 }
 
 // watchCaches registers what the caches of a scanner count themselves. limit is

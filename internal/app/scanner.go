@@ -106,9 +106,9 @@ func (s *Scanner) Start() {
 // Failed tells when serving ended by itself.
 func (s *Scanner) Failed() <-chan error { return s.failed }
 
-// Stop takes no more scans, sends those that wait for a place elsewhere, lets
-// those that run end until ctx does, and then hands them back: their servers
-// put them into the queue again, and it counts nowhere. Stopping twice is stopping once.
+// Stop takes no more scans, lets those that run end until ctx does, and then
+// hands them back: their servers put them into the queue again, and it counts
+// nowhere. Stopping twice is stopping once.
 func (s *Scanner) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		s.ready.stop()

@@ -37,8 +37,8 @@ func (s Scanning) settings() []Setting {
 	return []Setting{
 		{
 			Key: "scanner", Commands: Serve, Value: "HOST:PORT,...", List: true,
-			Usage: "Scanner processes that do the scans; the one with the most room gets\nthe next. A name stands for " +
-				"all of its addresses. Without any, scans\nare done in this process.",
+			Usage: "Scanner processes that do the scans; a repository prefers the same\none. A name stands for " +
+				"all of its addresses. Without any, scans are\ndone in this process.",
 		}, {
 			Key: "scan_workers", Commands: Serve | Scanner, Value: "N", Default: "the number of CPUs",
 			Usage: "How many pull requests are scanned at once. Of a server with\nscanners elsewhere: how many it has " +

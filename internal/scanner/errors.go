@@ -2,20 +2,22 @@ package scanner
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // What the scanner's ErrorInfo has.
 const (
 	errorDomain    = "prwarden.scanner"
 	reasonStopping = "scanner_stopping" // the scanner stops and hands the scan back
-	reasonBusy     = "scanner_busy"     // the scanner has no room for another call that waits
-	reasonProtocol = "scanner_protocol" // the scanner does not speak this server's protocol
+	reasonBusy     = "scanner_busy"     // the scanner has no free slot
 	metaLasting    = "lasting"          // "true" when trying again is pointless
 )
 
@@ -25,8 +27,11 @@ const (
 	codeScannerFault       = "scanner_fault"       // broke the protocol or hit an unexpected fault
 )
 
-// errSilent is a scanner that gave no sign of life.
-var errSilent = errors.New("scannergrpc: the scanner gave no sign of life")
+var (
+	errNoScanner = errors.New("scanner: none can be reached")
+	errSilent    = errors.New("scanner: it neither accepted nor refused the scan in time")
+	errProtocol  = errors.New("scanner: it speaks another protocol")
+)
 
 // reasonOf is the reason that a scanner's error gives, "" for none.
 func reasonOf(err error) (reason string, lasting bool) {
@@ -46,7 +51,7 @@ func elsewhere(err error) bool {
 		return true
 	}
 	switch reason, _ := reasonOf(err); reason {
-	case reasonStopping, reasonBusy, reasonProtocol:
+	case reasonStopping, reasonBusy:
 		return true
 	case "":
 	default:
@@ -62,37 +67,22 @@ func elsewhere(err error) bool {
 // isLost tells whether a scanner ended a call without saying why.
 func isLost(err error) bool {
 	reason, _ := reasonOf(err)
-	return errors.Is(err, errSilent) || reason == "" && status.Code(err) == codes.Unavailable
+	return reason == "" && status.Code(err) == codes.Unavailable
 }
 
 // notBegun is the error of a scan that no scanner began: none could be reached,
 // or each had a reason not to.
 func notBegun(err error) *review.ScanError {
-	f := review.Failure{Code: codeScannerUnavailable, Message: "The scanner could not be reached."}
-	reason, _ := reasonOf(err)
-	switch {
-	case reason == reasonStopping:
+	f := review.Failure{Code: codeScannerUnavailable, Message: "No scanner takes scans."}
+	if reason, _ := reasonOf(err); reason == reasonStopping {
 		f = review.Failure{Code: reasonStopping, Message: "The scanner is stopping."}
-	case reason == reasonProtocol, errors.Is(err, errProtocol), status.Code(err) == codes.Unimplemented:
-		f = review.Failure{Code: reasonProtocol, Message: "The scanner does not speak this server's protocol; scanners are to be upgraded before servers."}
 	}
 	return &review.ScanError{Failure: f, Uncounted: true, Err: err}
 }
 
-// scanError turns what went wrong into the review side's error: a failure that
-// the scanner reported keeps its code, and everything else is a passing fault.
-func scanError(err error) error {
-	var known *review.ScanError
-	if errors.As(err, &known) {
-		return err
-	}
-	lost := &review.ScanError{
-		Failure: review.Failure{Code: codeScannerUnavailable, Message: "The scanner was lost during the scan."},
-		Err:     err,
-	}
-	if errors.Is(err, errSilent) {
-		return lost
-	}
+// scanError turns what went wrong at a scanner into the review side's error: a
+// failure that the scanner reported keeps its code.
+func scanError(err error) *review.ScanError {
 	st, ok := status.FromError(err)
 	if !ok {
 		return &review.ScanError{
@@ -109,11 +99,31 @@ func scanError(err error) error {
 		}
 	}
 	switch st.Code() {
-	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
-		return lost
+	case codes.DeadlineExceeded:
+		return &review.ScanError{
+			Failure: review.Failure{Code: scan.CodeScanTimeout, Message: "The scan did not end in time."},
+			Lasting: true,
+			Err:     err,
+		}
+	case codes.Unavailable, codes.Canceled:
+		return &review.ScanError{
+			Failure: review.Failure{Code: codeScannerUnavailable, Message: "The scanner was lost during the scan."},
+			Err:     err,
+		}
 	}
 	return &review.ScanError{
 		Failure: review.Failure{Code: codeScannerFault, Message: "The scanner hit an unexpected fault; its log has the details."},
 		Err:     err,
 	}
+}
+
+// failureStatus is an error of a scanner that the client turns back.
+func failureStatus(code codes.Code, reason, message string, lasting bool) error {
+	st, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{
+		Reason: reason, Domain: errorDomain, Metadata: map[string]string{metaLasting: strconv.FormatBool(lasting)},
+	})
+	if err != nil {
+		return fmt.Errorf("failure %s: %w", reason, err)
+	}
+	return st.Err()
 }

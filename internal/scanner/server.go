@@ -4,30 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"runtime"
-	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
-)
-
-// How ends talk: see ScanStart.protocol. A client says the oldest that has what
-// it asks for, so that older scanners do what they can.
-const (
-	protocolPlaces  = 1
-	protocolCommits = 2
-	protocol        = protocolCommits // the newest one
 )
 
 const (
@@ -35,52 +25,47 @@ const (
 	// an organization's 5,000 many times over. It bounds what a client can make
 	// the scanner hold.
 	maxRules = 50_000
-	// defaultRoom is how many calls wait for a place. One that waits holds some
-	// tens of KB.
-	defaultRoom = 256
-	// aliveEvery is how often a scanner says something at least.
-	aliveEvery = 3 * time.Second
-	// answerWithin is how long a client may take to answer: to say what to scan
-	// when it has called, to take a place that it is offered, to send rules.
+	// answerWithin is how long a client may take to say what it has to say next.
 	answerWithin = 5 * time.Second
-	// maxLimit bounds a call from the moment that its client took a place: the
-	// scan, which has a shorter limit of its own, and the time until the client
-	// has read all.
-	maxLimit = 2 * scan.MaxTime
+	// maxCall bounds a call: the scan, which has a shorter limit of its own, and
+	// the time until the client has read all.
+	maxCall = scan.MaxTime + time.Minute
+	// maxWaiting is how many calls wait for a slot; the next one is refused.
+	maxWaiting = 256
+	// maxWait is how long one may wait.
+	maxWait = time.Second
 )
 
 // Options are the numbers of a Server. Zero fields mean the values in
 // parentheses.
 type Options struct {
-	Places int           // scans at once (the number of processors)
-	Room   int           // calls that wait for a place; the next one is refused (256)
-	Alive  time.Duration // a client hears something at least so often (3 s)
-	Answer time.Duration // a client that was asked, or is told that it waits, reads and answers within (5 s)
+	Slots  int           // scans at once (the number of processors)
+	Answer time.Duration // in which a client must send what is expected of it (5 s)
+	Limit  time.Duration // of a call (6 m)
 }
 
 // Server is the ScannerService over a scan.Scanner. It does a bounded number of
-// scans at once, first come, first served.
+// scans at once and refuses the others.
 type Server struct {
 	scannerv1.UnimplementedScannerServiceServer
 
 	scanner *scan.Scanner
-	line    *line
 	o       Options
 	log     *slog.Logger
+	slots   chan struct{} // has an element for each slot that is taken
+	waiting atomic.Int32  // calls that wait for a slot
 
-	drained  chan struct{} // closed when nobody gets a place any more
-	drain    sync.Once
+	draining atomic.Bool
 	stopping context.Context
 	stop     context.CancelFunc
 }
 
 // NewServer returns a server over a scanner.
 func NewServer(scanner *scan.Scanner, o Options, log *slog.Logger) *Server {
-	o.Places = cmp.Or(o.Places, runtime.GOMAXPROCS(0))
-	o.Room = cmp.Or(o.Room, defaultRoom)
-	o.Alive = cmp.Or(o.Alive, aliveEvery)
+	o.Slots = cmp.Or(o.Slots, runtime.GOMAXPROCS(0))
 	o.Answer = cmp.Or(o.Answer, answerWithin)
-	s := &Server{scanner: scanner, line: newLine(o.Places, o.Room), o: o, log: log, drained: make(chan struct{})}
+	o.Limit = cmp.Or(o.Limit, maxCall)
+	s := &Server{scanner: scanner, o: o, log: log, slots: make(chan struct{}, o.Slots)}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -88,22 +73,12 @@ func NewServer(scanner *scan.Scanner, o Options, log *slog.Logger) *Server {
 // Register registers the server.
 func (s *Server) Register(r grpc.ServiceRegistrar) { scannerv1.RegisterScannerServiceServer(r, s) }
 
-// Load is how busy a scanner is.
-type Load struct {
-	Places  int // scans at once, at most
-	Working int // places that are taken
-	Waiting int // calls that wait for one
-}
+// Slots says how many scans the server does at once, and how many slots are
+// taken now.
+func (s *Server) Slots() (all, taken int) { return s.o.Slots, len(s.slots) }
 
-// Load says how busy the scanner is now.
-func (s *Server) Load() Load {
-	working, waiting := s.line.load()
-	return Load{Places: s.o.Places, Working: working, Waiting: waiting}
-}
-
-// Drain refuses calls that have no place yet; scans that run go on. Twice is
-// once.
-func (s *Server) Drain() { s.drain.Do(func() { close(s.drained) }) }
+// Drain refuses new scans; those that run go on. Twice is once.
+func (s *Server) Drain() { s.draining.Store(true) }
 
 // HandBack drains and breaks off the scans that run. Their callers are told
 // that it is not the pull requests' fault. Twice is once.
@@ -112,120 +87,80 @@ func (s *Server) HandBack() {
 	s.stop()
 }
 
-var (
-	errLate = errors.New("scannergrpc: the client did not answer in time")
-	errDeaf = errors.New("scannergrpc: the client did not read in time")
-)
+var errLate = errors.New("scanner: the client neither reads nor answers in time")
 
 // Scan implements ScannerService.
 func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
-	ears := listen(stream)
-	first, err := ears.next(stream.Context(), s.o.Answer)
+	ctx, cancel := context.WithTimeoutCause(stream.Context(), s.o.Limit, errLate)
+	defer cancel()
+	c := &call{stream: stream, answer: s.o.Answer}
+	first, err := c.next(ctx)
 	if err != nil {
 		return clientError(err)
 	}
 	start := first.GetStart()
-	if start == nil {
-		return status.Error(codes.InvalidArgument, "the first message must be `start`")
-	}
-	if p := start.GetProtocol(); p < 0 || p > protocol {
-		return failureStatus(codes.FailedPrecondition, reasonProtocol, fmt.Sprintf(
-			"The server speaks protocol %d and this scanner no newer one than %d; upgrade the scanner.", p, protocol), false)
-	}
 	request, err := requestOf(start)
 	if err != nil {
 		return err
 	}
-	voice := speak(stream, s.o.Alive)
-	defer voice.stop()
-
-	place, ok := s.line.enter()
-	if !ok {
-		return failureStatus(codes.ResourceExhausted, reasonBusy, "The scanner has no room for another call that waits.", false)
+	if !s.takeSlot(ctx, time.Duration(start.GetWaitMs())*time.Millisecond) {
+		return failureStatus(codes.ResourceExhausted, reasonBusy, "The scanner has no free slot.", false)
 	}
-	defer place.leave()
-	limit, err := s.await(stream.Context(), start, place, voice, ears)
-	if err != nil {
+	defer func() { <-s.slots }()
+	if s.draining.Load() {
+		return stoppingStatus()
+	}
+	if request.Rules, err = s.rules(ctx, c, start.GetRulesDigest()); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(stream.Context(), limit)
-	defer cancel()
-
-	if request.Rules, err = s.rules(ctx, voice, ears, start.GetRulesDigest()); err != nil {
-		return err
-	}
-	return s.scan(ctx, start, request, voice)
+	return s.scan(ctx, c, start, request)
 }
 
-// await returns when the call has a place and the client took it, with the time
-// that the scan may take.
-func (s *Server) await(ctx context.Context, start *scannerv1.ScanStart, place *ticket, v *voice, e *ears) (time.Duration, error) {
-	silent := start.GetProtocol() == 0 // it knows no message for this
+// takeSlot takes a slot, and waits for one if need be; first come, first served.
+func (s *Server) takeSlot(ctx context.Context, wait time.Duration) bool {
 	select {
-	case <-place.turn:
+	case s.slots <- struct{}{}:
+		return true
 	default:
-		if !silent {
-			hears, cancel := context.WithTimeout(ctx, s.o.Answer)
-			defer cancel()
-			if err := v.become(hears, func() *scannerv1.ScanResponse { return waitingMessage(place.ahead(), s.o.Places) }); err != nil {
-				return 0, clientError(err)
-			}
-		}
 	}
+	defer s.waiting.Add(-1)
+	if s.waiting.Add(1) > maxWaiting || wait <= 0 {
+		return false
+	}
+	timer := time.NewTimer(min(wait, maxWait))
+	defer timer.Stop()
 	select {
-	case <-place.turn:
-	case <-s.drained:
+	case s.slots <- struct{}{}: // senders get their turns in order
+		return true
+	case <-timer.C:
 	case <-ctx.Done():
-		return 0, status.FromContextError(ctx.Err()).Err()
 	}
-	select {
-	case <-s.drained:
-		return 0, stoppingStatus()
-	default:
-	}
-	if silent {
-		return maxLimit, nil
-	}
-	hears, cancel := context.WithTimeout(ctx, s.o.Answer)
-	defer cancel()
-	if err := v.say(hears, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Ready{
-		Ready: &scannerv1.ScanReady{Places: int32(s.o.Places)},
-	}}); err != nil {
-		return 0, clientError(err)
-	}
-	m, err := e.next(ctx, s.o.Answer)
-	if err != nil {
-		return 0, clientError(err)
-	}
-	if m.GetGo() == nil {
-		return 0, status.Error(codes.InvalidArgument, "after `ready` only `go` may follow")
-	}
-	if ms := m.GetGo().GetLimitMs(); ms > 0 && ms < maxLimit.Milliseconds() {
-		return time.Duration(ms) * time.Millisecond, nil
-	}
-	return maxLimit, nil
+	return false
 }
 
-// rules returns the rules with that digest, and has the client send them when
-// they are not there.
-func (s *Server) rules(ctx context.Context, v *voice, e *ears, digest string) (*scan.Ruleset, error) {
-	if rules, ok := s.scanner.Rules(digest); ok {
-		return rules, nil
-	}
-	if err := v.say(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_NeedRules{NeedRules: &scannerv1.NeedRules{}}}); err != nil {
+// rules accepts a scan and returns the rules with that digest, which it has the
+// client send when they are not there.
+func (s *Server) rules(ctx context.Context, c *call, digest string) (*scan.Ruleset, error) {
+	known, ok := s.scanner.Rules(digest)
+	if err := c.send(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Accepted{
+		Accepted: &scannerv1.ScanAccepted{Slots: int32(s.o.Slots), NeedRules: !ok},
+	}}); err != nil {
 		return nil, clientError(err)
+	}
+	if ok {
+		return known, nil
 	}
 	var all []rule.Rule
 	for last := false; !last; {
-		m, err := e.next(ctx, s.o.Answer)
+		m, err := c.next(ctx)
 		if err != nil {
 			return nil, clientError(err)
 		}
-		chunk := m.GetRules()
-		if chunk == nil {
-			return nil, status.Error(codes.InvalidArgument, "after `need_rules` only `rules` may follow")
+		batch := m.GetRules()
+		if batch == nil {
+			return nil, status.Error(codes.InvalidArgument, "after `start` only `rules` may follow")
 		}
-		part, err := fromProtoRules(chunk.GetRules())
+		part, err := fromProtoRules(batch.GetRules())
 		if err != nil {
 			return nil, status.Error(codes.InvalidArgument, err.Error())
 		}
@@ -233,7 +168,7 @@ func (s *Server) rules(ctx context.Context, v *voice, e *ears, digest string) (*
 		if len(all) > maxRules {
 			return nil, status.Errorf(codes.InvalidArgument, "more than %d rules", maxRules)
 		}
-		last = chunk.GetLast()
+		last = batch.GetLast()
 	}
 	rules, err := s.scanner.AddRules(digest, all)
 	if err != nil {
@@ -242,37 +177,28 @@ func (s *Server) rules(ctx context.Context, v *voice, e *ears, digest string) (*
 	return rules, nil
 }
 
-// scan scans and tells what came out, before ctx ends.
-func (s *Server) scan(ctx context.Context, start *scannerv1.ScanStart, request scan.Request, v *voice) error {
-	var mu sync.Mutex
-	var now scan.Progress
-	state := func() *scannerv1.ScanResponse {
-		mu.Lock()
-		defer mu.Unlock()
-		return progressMessage(now)
-	}
-	// The first message says that the scan begins. A client that is gone is
-	// noticed by its context; what is said to it can wait until then.
-	if err := v.become(ctx, state); err != nil {
+// scan scans and sends what came out, before ctx ends.
+func (s *Server) scan(ctx context.Context, c *call, start *scannerv1.ScanStart, request scan.Request) error {
+	// The first message says that the scan begins.
+	if err := c.send(ctx, progressMessage(scan.Progress{})); err != nil {
 		return clientError(err)
 	}
 	scanning, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	defer context.AfterFunc(s.stopping, giveUp)()
 	result, err := s.scanner.Scan(scanning, request, func(p scan.Progress) {
-		mu.Lock()
-		now = p
-		mu.Unlock()
-		_ = v.say(scanning, progressMessage(p))
+		_ = c.send(scanning, progressMessage(p)) // a client that is gone ends the context
 	})
 	switch {
-	case err == nil:
-		s.log.InfoContext(ctx, "scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal, "findings", len(result.Findings), "suppressed", len(result.Suppressed), "ms", result.Times)
-		return clientError(tell(ctx, v, result))
+	case err == nil && scanning.Err() == nil:
+		s.log.InfoContext(ctx, "scanned", "review_id", start.GetReviewId(), "files", result.FilesTotal,
+			"findings", len(result.Findings), "suppressed", len(result.Suppressed), "ms", result.Times)
+		return clientError(c.sendResult(ctx, result))
 	case s.stopping.Err() != nil:
 		return stoppingStatus()
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return failureStatus(codes.FailedPrecondition, scan.CodeScanTimeout, "The scan took more than the server's limit.", true)
+	case ctx.Err() != nil:
+		s.log.InfoContext(ctx, "scan given up by its server", "review_id", start.GetReviewId(), "error", context.Cause(ctx))
+		return clientError(context.Cause(ctx))
 	}
 	return s.failed(ctx, start, err)
 }
@@ -281,7 +207,6 @@ func (s *Server) scan(ctx context.Context, start *scannerv1.ScanStart, request s
 func (s *Server) failed(ctx context.Context, start *scannerv1.ScanStart, err error) error {
 	var f *scan.Failure
 	if !errors.As(err, &f) {
-		s.log.InfoContext(ctx, "scan given up by its server", "review_id", start.GetReviewId(), "error", err)
 		return status.FromContextError(err).Err()
 	}
 	s.log.WarnContext(ctx, "scan failed", "review_id", start.GetReviewId(), "organization", start.GetOrganization(),
@@ -297,9 +222,7 @@ func (s *Server) failed(ctx context.Context, start *scannerv1.ScanStart, err err
 func clientError(err error) error {
 	switch {
 	case errors.Is(err, errLate):
-		return status.Error(codes.DeadlineExceeded, "the client did not answer in time")
-	case errors.Is(err, errDeaf):
-		return status.Error(codes.DeadlineExceeded, "the client did not read in time")
+		return status.Error(codes.DeadlineExceeded, "the client neither reads nor answers in time")
 	case errors.Is(err, io.EOF):
 		return status.Error(codes.InvalidArgument, "the client ended before it said all")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -312,12 +235,79 @@ func stoppingStatus() error {
 	return failureStatus(codes.Unavailable, reasonStopping, "The scanner is stopping.", false)
 }
 
-func failureStatus(code codes.Code, reason, message string, lasting bool) error {
-	st, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{
-		Reason: reason, Domain: errorDomain, Metadata: map[string]string{metaLasting: strconv.FormatBool(lasting)},
+// call is a call from the scanner's side. gRPC's own Recv and Send wait for a
+// client for as long as the call lasts. These have a limit; after it the handler
+// must return, which ends the call and with it what still waits.
+type call struct {
+	stream scannerv1.ScannerService_ScanServer
+	answer time.Duration
+}
+
+// next returns the client's next message, for which it has a limited time.
+func (c *call) next(ctx context.Context) (*scannerv1.ScanRequest, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.answer, errLate)
+	defer cancel()
+	var m *scannerv1.ScanRequest
+	err := within(ctx, func() (err error) {
+		m, err = c.stream.Recv()
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("failure %s: %w", reason, err)
+		return nil, err
 	}
-	return st.Err()
+	return m, nil
+}
+
+// send sends a message before ctx ends.
+func (c *call) send(ctx context.Context, m *scannerv1.ScanResponse) error {
+	return within(ctx, func() error { return c.stream.Send(m) })
+}
+
+// within does something that may hang, and waits for it no longer than until
+// ctx ends.
+func within(ctx context.Context, do func() error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// sendResult sends what a scan found, in messages of bounded size. In all it has
+// what a server takes: a scan is truncated by that.
+func (c *call) sendResult(ctx context.Context, r *scan.Result) error {
+	findings, suppressed := converted(r.Findings, toProtoFinding), converted(r.Suppressed, toProtoFinding)
+	for _, part := range append(batches(findings), batches(suppressed)...) {
+		batch := &scannerv1.FindingBatch{Findings: part}
+		if err := c.send(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: batch}}); err != nil {
+			return err
+		}
+	}
+	for _, part := range batches(converted(r.Skips, toProtoSkip)) {
+		batch := &scannerv1.SkipBatch{Skips: part}
+		if err := c.send(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{Skips: batch}}); err != nil {
+			return err
+		}
+	}
+	return c.send(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Result{Result: toProtoResult(r)}})
+}
+
+// batches cuts messages into runs of about batchSize bytes.
+func batches[M proto.Message](all []M) [][]M {
+	var parts [][]M
+	size, first := 0, 0
+	for i, m := range all {
+		size += proto.Size(m)
+		if size >= batchSize || i == len(all)-1 {
+			parts = append(parts, all[first:i+1])
+			size, first = 0, i+1
+		}
+	}
+	return parts
 }

@@ -25,7 +25,7 @@ func TestScannerIsLost(t *testing.T) {
 			f := startFleet(t, 3, 6)
 			ids := f.fill(t)
 			lost := f.scanners[0]
-			require.Equal(t, 2.0, lost.metric(t, "prwarden_scanner_places_taken"))
+			require.Equal(t, 2.0, lost.metric(t, "prwarden_scanner_slots_taken"))
 
 			began := time.Now()
 			lost.signal(t, signal)

@@ -73,7 +73,7 @@ func (r *run) touch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		client := scanner.NewClient(scanner.SinglePool(conn))
+		client := scanner.NewLocalClient(conn)
 		for _, repo := range r.pulls.Repos() {
 			if err := r.touchOne(ctx, client, repo); err != nil {
 				return errors.Join(fmt.Errorf("%s: %w", s.Name, err), conn.Close())

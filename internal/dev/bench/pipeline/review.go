@@ -57,7 +57,7 @@ func newReviewer(store *store.Store, dir string, from origin, defaults []rule.Ru
 		return nil, err
 	}
 	o := r.observed
-	o.queue, o.scanner, o.rules = store, scanner.NewClient(scanner.SinglePool(conn)), rule.NewService(store, everything{}, defaults)
+	o.queue, o.scanner, o.rules = store, scanner.NewLocalClient(conn), rule.NewService(store, everything{}, defaults)
 	r.dispatcher = review.NewDispatcher(o, o, o, r.hub, review.DispatcherOptions{Name: "bench", Log: slog.New(slog.DiscardHandler), OnEnd: o.ended})
 	r.dispatcher.Start()
 	return r, nil

@@ -7,7 +7,6 @@
 package scannerv1
 
 import (
-	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -138,7 +137,7 @@ func (x ScanRule_Origin) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ScanRule_Origin.Descriptor instead.
 func (ScanRule_Origin) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4, 0}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3, 0}
 }
 
 // ScanRequest is one message from the client.
@@ -150,7 +149,6 @@ type ScanRequest struct {
 	//
 	//	*ScanRequest_Start
 	//	*ScanRequest_Rules
-	//	*ScanRequest_Go
 	Message       isScanRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -202,19 +200,10 @@ func (x *ScanRequest) GetStart() *ScanStart {
 	return nil
 }
 
-func (x *ScanRequest) GetRules() *RuleChunk {
+func (x *ScanRequest) GetRules() *RuleBatch {
 	if x != nil {
 		if x, ok := x.Message.(*ScanRequest_Rules); ok {
 			return x.Rules
-		}
-	}
-	return nil
-}
-
-func (x *ScanRequest) GetGo() *ScanGo {
-	if x != nil {
-		if x, ok := x.Message.(*ScanRequest_Go); ok {
-			return x.Go
 		}
 	}
 	return nil
@@ -230,20 +219,13 @@ type ScanRequest_Start struct {
 }
 
 type ScanRequest_Rules struct {
-	// Part of the rules, after `need_rules`.
-	Rules *RuleChunk `protobuf:"bytes,2,opt,name=rules,proto3,oneof"`
-}
-
-type ScanRequest_Go struct {
-	// The place is taken, after `ready`.
-	Go *ScanGo `protobuf:"bytes,3,opt,name=go,proto3,oneof"`
+	// Part of the rules, when `accepted` asks for them.
+	Rules *RuleBatch `protobuf:"bytes,2,opt,name=rules,proto3,oneof"`
 }
 
 func (*ScanRequest_Start) isScanRequest_Message() {}
 
 func (*ScanRequest_Rules) isScanRequest_Message() {}
-
-func (*ScanRequest_Go) isScanRequest_Message() {}
 
 // ScanStart says what to scan.
 type ScanStart struct {
@@ -262,31 +244,22 @@ type ScanStart struct {
 	RulesDigest string `protobuf:"bytes,6,opt,name=rules_digest,json=rulesDigest,proto3" json:"rules_digest,omitempty"`
 	// Most findings, and most skips, to send; the rest is only counted.
 	MaxFindings int32 `protobuf:"varint,7,opt,name=max_findings,json=maxFindings,proto3" json:"max_findings,omitempty"`
-	// How the client wants to talk. 0 knows neither `waiting` nor `ready`, and
-	// the scan begins by itself as soon as there is a place; 1 is what Scan says;
-	// 2 adds `head_sha`, and is sent with it only, so that scanners which do not
-	// know it refuse the scan and do all others. A scanner serves the protocols up
-	// to its own, so scanners are upgraded before servers.
-	Protocol int32 `protobuf:"varint,8,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	// Commit to scan in place of the pull request's head, 40 hexadecimal digits;
 	// empty for the pull request's.
-	HeadSha string `protobuf:"bytes,9,opt,name=head_sha,json=headSha,proto3" json:"head_sha,omitempty"`
+	HeadSha string `protobuf:"bytes,8,opt,name=head_sha,json=headSha,proto3" json:"head_sha,omitempty"`
 	// Commit that `head_sha` is to be merged into; empty without `head_sha` and
 	// with `base_ref`.
-	BaseSha string `protobuf:"bytes,10,opt,name=base_sha,json=baseSha,proto3" json:"base_sha,omitempty"`
+	BaseSha string `protobuf:"bytes,9,opt,name=base_sha,json=baseSha,proto3" json:"base_sha,omitempty"`
 	// Branch that `head_sha` is to be merged into; empty without `head_sha` and
 	// with `base_sha`.
-	BaseRef string `protobuf:"bytes,11,opt,name=base_ref,json=baseRef,proto3" json:"base_ref,omitempty"`
+	BaseRef string `protobuf:"bytes,10,opt,name=base_ref,json=baseRef,proto3" json:"base_ref,omitempty"`
 	// Whether comments that suppress findings must give a reason.
-	RequireReason bool `protobuf:"varint,12,opt,name=require_reason,json=requireReason,proto3" json:"require_reason,omitempty"`
+	RequireReason bool `protobuf:"varint,11,opt,name=require_reason,json=requireReason,proto3" json:"require_reason,omitempty"`
 	// The day by which comments that suppress findings have ended, `YYYY-MM-DD`
 	// in UTC; empty for the scanner's own.
-	Today string `protobuf:"bytes,13,opt,name=today,proto3" json:"today,omitempty"`
-	// Whether the client takes findings with `suppression`. Without it, as older
-	// clients are, comments suppress nothing. (A scanner that is older suppresses
-	// nothing either, and leaves `end_column`, `utf16_column`, `utf16_end_column`
-	// and `line_hash` of findings empty.)
-	Suppressions  bool `protobuf:"varint,14,opt,name=suppressions,proto3" json:"suppressions,omitempty"`
+	Today string `protobuf:"bytes,12,opt,name=today,proto3" json:"today,omitempty"`
+	// How long to wait for a free slot, in milliseconds; 0 for not at all.
+	WaitMs        int32 `protobuf:"varint,13,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -370,13 +343,6 @@ func (x *ScanStart) GetMaxFindings() int32 {
 	return 0
 }
 
-func (x *ScanStart) GetProtocol() int32 {
-	if x != nil {
-		return x.Protocol
-	}
-	return 0
-}
-
 func (x *ScanStart) GetHeadSha() string {
 	if x != nil {
 		return x.HeadSha
@@ -412,86 +378,39 @@ func (x *ScanStart) GetToday() string {
 	return ""
 }
 
-func (x *ScanStart) GetSuppressions() bool {
+func (x *ScanStart) GetWaitMs() int32 {
 	if x != nil {
-		return x.Suppressions
-	}
-	return false
-}
-
-// ScanGo takes the place that `ready` offered.
-type ScanGo struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Most time that the scan may take from now on, in milliseconds; 0 for the
-	// scanner's own limit, which holds in any case.
-	LimitMs       int64 `protobuf:"varint,1,opt,name=limit_ms,json=limitMs,proto3" json:"limit_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ScanGo) Reset() {
-	*x = ScanGo{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScanGo) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScanGo) ProtoMessage() {}
-
-func (x *ScanGo) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScanGo.ProtoReflect.Descriptor instead.
-func (*ScanGo) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *ScanGo) GetLimitMs() int64 {
-	if x != nil {
-		return x.LimitMs
+		return x.WaitMs
 	}
 	return 0
 }
 
-// RuleChunk is a part of the rules.
-type RuleChunk struct {
+// RuleBatch is some of the rules.
+type RuleBatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Rules in order.
 	Rules []*ScanRule `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
-	// Whether this is the last part.
+	// Whether this is the last batch.
 	Last          bool `protobuf:"varint,2,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *RuleChunk) Reset() {
-	*x = RuleChunk{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
+func (x *RuleBatch) Reset() {
+	*x = RuleBatch{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *RuleChunk) String() string {
+func (x *RuleBatch) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*RuleChunk) ProtoMessage() {}
+func (*RuleBatch) ProtoMessage() {}
 
-func (x *RuleChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
+func (x *RuleBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -502,19 +421,19 @@ func (x *RuleChunk) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use RuleChunk.ProtoReflect.Descriptor instead.
-func (*RuleChunk) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3}
+// Deprecated: Use RuleBatch.ProtoReflect.Descriptor instead.
+func (*RuleBatch) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *RuleChunk) GetRules() []*ScanRule {
+func (x *RuleBatch) GetRules() []*ScanRule {
 	if x != nil {
 		return x.Rules
 	}
 	return nil
 }
 
-func (x *RuleChunk) GetLast() bool {
+func (x *RuleBatch) GetLast() bool {
 	if x != nil {
 		return x.Last
 	}
@@ -557,7 +476,7 @@ type ScanRule struct {
 
 func (x *ScanRule) Reset() {
 	*x = ScanRule{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -569,7 +488,7 @@ func (x *ScanRule) String() string {
 func (*ScanRule) ProtoMessage() {}
 
 func (x *ScanRule) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -582,7 +501,7 @@ func (x *ScanRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanRule.ProtoReflect.Descriptor instead.
 func (*ScanRule) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ScanRule) GetId() string {
@@ -683,13 +602,11 @@ type ScanResponse struct {
 	//
 	// Types that are valid to be assigned to Message:
 	//
-	//	*ScanResponse_NeedRules
+	//	*ScanResponse_Accepted
 	//	*ScanResponse_Progress
 	//	*ScanResponse_Findings
 	//	*ScanResponse_Skips
 	//	*ScanResponse_Result
-	//	*ScanResponse_Waiting
-	//	*ScanResponse_Ready
 	Message       isScanResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -697,7 +614,7 @@ type ScanResponse struct {
 
 func (x *ScanResponse) Reset() {
 	*x = ScanResponse{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -709,7 +626,7 @@ func (x *ScanResponse) String() string {
 func (*ScanResponse) ProtoMessage() {}
 
 func (x *ScanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -722,7 +639,7 @@ func (x *ScanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResponse.ProtoReflect.Descriptor instead.
 func (*ScanResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ScanResponse) GetMessage() isScanResponse_Message {
@@ -732,10 +649,10 @@ func (x *ScanResponse) GetMessage() isScanResponse_Message {
 	return nil
 }
 
-func (x *ScanResponse) GetNeedRules() *NeedRules {
+func (x *ScanResponse) GetAccepted() *ScanAccepted {
 	if x != nil {
-		if x, ok := x.Message.(*ScanResponse_NeedRules); ok {
-			return x.NeedRules
+		if x, ok := x.Message.(*ScanResponse_Accepted); ok {
+			return x.Accepted
 		}
 	}
 	return nil
@@ -777,31 +694,13 @@ func (x *ScanResponse) GetResult() *ScanResult {
 	return nil
 }
 
-func (x *ScanResponse) GetWaiting() *ScanWaiting {
-	if x != nil {
-		if x, ok := x.Message.(*ScanResponse_Waiting); ok {
-			return x.Waiting
-		}
-	}
-	return nil
-}
-
-func (x *ScanResponse) GetReady() *ScanReady {
-	if x != nil {
-		if x, ok := x.Message.(*ScanResponse_Ready); ok {
-			return x.Ready
-		}
-	}
-	return nil
-}
-
 type isScanResponse_Message interface {
 	isScanResponse_Message()
 }
 
-type ScanResponse_NeedRules struct {
-	// The scanner does not have the rules.
-	NeedRules *NeedRules `protobuf:"bytes,1,opt,name=need_rules,json=needRules,proto3,oneof"`
+type ScanResponse_Accepted struct {
+	// The first message: the scan has a slot.
+	Accepted *ScanAccepted `protobuf:"bytes,1,opt,name=accepted,proto3,oneof"`
 }
 
 type ScanResponse_Progress struct {
@@ -820,21 +719,11 @@ type ScanResponse_Skips struct {
 }
 
 type ScanResponse_Result struct {
-	// The end.
+	// The last message.
 	Result *ScanResult `protobuf:"bytes,5,opt,name=result,proto3,oneof"`
 }
 
-type ScanResponse_Waiting struct {
-	// The call stands in line.
-	Waiting *ScanWaiting `protobuf:"bytes,6,opt,name=waiting,proto3,oneof"`
-}
-
-type ScanResponse_Ready struct {
-	// There is a place.
-	Ready *ScanReady `protobuf:"bytes,7,opt,name=ready,proto3,oneof"`
-}
-
-func (*ScanResponse_NeedRules) isScanResponse_Message() {}
+func (*ScanResponse_Accepted) isScanResponse_Message() {}
 
 func (*ScanResponse_Progress) isScanResponse_Message() {}
 
@@ -844,36 +733,32 @@ func (*ScanResponse_Skips) isScanResponse_Message() {}
 
 func (*ScanResponse_Result) isScanResponse_Message() {}
 
-func (*ScanResponse_Waiting) isScanResponse_Message() {}
-
-func (*ScanResponse_Ready) isScanResponse_Message() {}
-
-// ScanWaiting says that there is no place now.
-type ScanWaiting struct {
+// ScanAccepted says that the scan has a slot.
+type ScanAccepted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Calls that are before this one in line.
-	Ahead int32 `protobuf:"varint,1,opt,name=ahead,proto3" json:"ahead,omitempty"`
-	// How many scans the scanner does at once.
-	Places        int32 `protobuf:"varint,2,opt,name=places,proto3" json:"places,omitempty"`
+	// How many scans the scanner does at once, for all its clients.
+	Slots int32 `protobuf:"varint,1,opt,name=slots,proto3" json:"slots,omitempty"`
+	// Whether the scanner does not have the rules with `rules_digest`.
+	NeedRules     bool `protobuf:"varint,2,opt,name=need_rules,json=needRules,proto3" json:"need_rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ScanWaiting) Reset() {
-	*x = ScanWaiting{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
+func (x *ScanAccepted) Reset() {
+	*x = ScanAccepted{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ScanWaiting) String() string {
+func (x *ScanAccepted) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ScanWaiting) ProtoMessage() {}
+func (*ScanAccepted) ProtoMessage() {}
 
-func (x *ScanWaiting) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
+func (x *ScanAccepted) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -884,106 +769,23 @@ func (x *ScanWaiting) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ScanWaiting.ProtoReflect.Descriptor instead.
-func (*ScanWaiting) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{6}
+// Deprecated: Use ScanAccepted.ProtoReflect.Descriptor instead.
+func (*ScanAccepted) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *ScanWaiting) GetAhead() int32 {
+func (x *ScanAccepted) GetSlots() int32 {
 	if x != nil {
-		return x.Ahead
+		return x.Slots
 	}
 	return 0
 }
 
-func (x *ScanWaiting) GetPlaces() int32 {
+func (x *ScanAccepted) GetNeedRules() bool {
 	if x != nil {
-		return x.Places
+		return x.NeedRules
 	}
-	return 0
-}
-
-// ScanReady offers a place.
-type ScanReady struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many scans the scanner does at once.
-	Places        int32 `protobuf:"varint,1,opt,name=places,proto3" json:"places,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ScanReady) Reset() {
-	*x = ScanReady{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScanReady) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScanReady) ProtoMessage() {}
-
-func (x *ScanReady) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScanReady.ProtoReflect.Descriptor instead.
-func (*ScanReady) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *ScanReady) GetPlaces() int32 {
-	if x != nil {
-		return x.Places
-	}
-	return 0
-}
-
-// NeedRules asks for the rules.
-type NeedRules struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *NeedRules) Reset() {
-	*x = NeedRules{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *NeedRules) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*NeedRules) ProtoMessage() {}
-
-func (x *NeedRules) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use NeedRules.ProtoReflect.Descriptor instead.
-func (*NeedRules) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{8}
+	return false
 }
 
 // ScanProgress says how far the scan is.
@@ -999,7 +801,7 @@ type ScanProgress struct {
 
 func (x *ScanProgress) Reset() {
 	*x = ScanProgress{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1011,7 +813,7 @@ func (x *ScanProgress) String() string {
 func (*ScanProgress) ProtoMessage() {}
 
 func (x *ScanProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1024,7 +826,7 @@ func (x *ScanProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanProgress.ProtoReflect.Descriptor instead.
 func (*ScanProgress) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ScanProgress) GetFilesDone() int32 {
@@ -1052,7 +854,7 @@ type FindingBatch struct {
 
 func (x *FindingBatch) Reset() {
 	*x = FindingBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1064,7 +866,7 @@ func (x *FindingBatch) String() string {
 func (*FindingBatch) ProtoMessage() {}
 
 func (x *FindingBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1077,7 +879,7 @@ func (x *FindingBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingBatch.ProtoReflect.Descriptor instead.
 func (*FindingBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *FindingBatch) GetFindings() []*ScanFinding {
@@ -1125,7 +927,7 @@ type ScanFinding struct {
 
 func (x *ScanFinding) Reset() {
 	*x = ScanFinding{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1137,7 +939,7 @@ func (x *ScanFinding) String() string {
 func (*ScanFinding) ProtoMessage() {}
 
 func (x *ScanFinding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1150,7 +952,7 @@ func (x *ScanFinding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanFinding.ProtoReflect.Descriptor instead.
 func (*ScanFinding) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ScanFinding) GetRuleId() string {
@@ -1266,7 +1068,7 @@ type ScanSuppression struct {
 
 func (x *ScanSuppression) Reset() {
 	*x = ScanSuppression{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1278,7 +1080,7 @@ func (x *ScanSuppression) String() string {
 func (*ScanSuppression) ProtoMessage() {}
 
 func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1291,7 +1093,7 @@ func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSuppression.ProtoReflect.Descriptor instead.
 func (*ScanSuppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ScanSuppression) GetReason() string {
@@ -1326,7 +1128,7 @@ type SkipBatch struct {
 
 func (x *SkipBatch) Reset() {
 	*x = SkipBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1338,7 +1140,7 @@ func (x *SkipBatch) String() string {
 func (*SkipBatch) ProtoMessage() {}
 
 func (x *SkipBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1351,7 +1153,7 @@ func (x *SkipBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipBatch.ProtoReflect.Descriptor instead.
 func (*SkipBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SkipBatch) GetSkips() []*ScanSkip {
@@ -1378,7 +1180,7 @@ type ScanSkip struct {
 
 func (x *ScanSkip) Reset() {
 	*x = ScanSkip{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1390,7 +1192,7 @@ func (x *ScanSkip) String() string {
 func (*ScanSkip) ProtoMessage() {}
 
 func (x *ScanSkip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1403,7 +1205,7 @@ func (x *ScanSkip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSkip.ProtoReflect.Descriptor instead.
 func (*ScanSkip) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ScanSkip) GetPath() []byte {
@@ -1461,7 +1263,7 @@ type ScanResult struct {
 
 func (x *ScanResult) Reset() {
 	*x = ScanResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1473,7 +1275,7 @@ func (x *ScanResult) String() string {
 func (*ScanResult) ProtoMessage() {}
 
 func (x *ScanResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[15]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1486,7 +1288,7 @@ func (x *ScanResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResult.ProtoReflect.Descriptor instead.
 func (*ScanResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ScanResult) GetHeadSha() string {
@@ -1549,39 +1351,34 @@ var File_prwarden_scanner_v1_scanner_proto protoreflect.FileDescriptor
 
 const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
-	"!prwarden/scanner/v1/scanner.proto\x12\x13prwarden.scanner.v1\x1a\x1bbuf/validate/validate.proto\"\xbe\x01\n" +
+	"!prwarden/scanner/v1/scanner.proto\x12\x13prwarden.scanner.v1\"\x88\x01\n" +
 	"\vScanRequest\x126\n" +
 	"\x05start\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.ScanStartH\x00R\x05start\x126\n" +
-	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleChunkH\x00R\x05rules\x12-\n" +
-	"\x02go\x18\x03 \x01(\v2\x1b.prwarden.scanner.v1.ScanGoH\x00R\x02goB\x10\n" +
-	"\amessage\x12\x05\xbaH\x02\b\x01\"\xeb\x04\n" +
+	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleBatchH\x00R\x05rulesB\t\n" +
+	"\amessage\"\x81\x04\n" +
 	"\tScanStart\x12\x1b\n" +
-	"\treview_id\x18\x01 \x01(\tR\breviewId\x12+\n" +
-	"\forganization\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\forganization\x12\x1b\n" +
-	"\x04repo\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x10\x03R\x04repo\x12$\n" +
-	"\tpr_number\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01R\bprNumber\x12R\n" +
-	"\tselection\x18\x05 \x01(\x0e2(.prwarden.scanner.v1.ScanStart.SelectionB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\tselection\x12+\n" +
-	"\frules_digest\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x98\x01@R\vrulesDigest\x12*\n" +
-	"\fmax_findings\x18\a \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\vmaxFindings\x12#\n" +
-	"\bprotocol\x18\b \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bprotocol\x12\x19\n" +
-	"\bhead_sha\x18\t \x01(\tR\aheadSha\x12\x19\n" +
-	"\bbase_sha\x18\n" +
-	" \x01(\tR\abaseSha\x12\x19\n" +
-	"\bbase_ref\x18\v \x01(\tR\abaseRef\x12%\n" +
-	"\x0erequire_reason\x18\f \x01(\bR\rrequireReason\x12\x14\n" +
-	"\x05today\x18\r \x01(\tR\x05today\x12\"\n" +
-	"\fsuppressions\x18\x0e \x01(\bR\fsuppressions\"M\n" +
+	"\treview_id\x18\x01 \x01(\tR\breviewId\x12\"\n" +
+	"\forganization\x18\x02 \x01(\tR\forganization\x12\x12\n" +
+	"\x04repo\x18\x03 \x01(\tR\x04repo\x12\x1b\n" +
+	"\tpr_number\x18\x04 \x01(\x05R\bprNumber\x12F\n" +
+	"\tselection\x18\x05 \x01(\x0e2(.prwarden.scanner.v1.ScanStart.SelectionR\tselection\x12!\n" +
+	"\frules_digest\x18\x06 \x01(\tR\vrulesDigest\x12!\n" +
+	"\fmax_findings\x18\a \x01(\x05R\vmaxFindings\x12\x19\n" +
+	"\bhead_sha\x18\b \x01(\tR\aheadSha\x12\x19\n" +
+	"\bbase_sha\x18\t \x01(\tR\abaseSha\x12\x19\n" +
+	"\bbase_ref\x18\n" +
+	" \x01(\tR\abaseRef\x12%\n" +
+	"\x0erequire_reason\x18\v \x01(\bR\rrequireReason\x12\x14\n" +
+	"\x05today\x18\f \x01(\tR\x05today\x12\x17\n" +
+	"\await_ms\x18\r \x01(\x05R\x06waitMs\"M\n" +
 	"\tSelection\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x0e\n" +
 	"\n" +
 	"repository\x10\x01\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x02\x12\n" +
 	"\n" +
-	"\x06custom\x10\x03\",\n" +
-	"\x06ScanGo\x12\"\n" +
-	"\blimit_ms\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\alimitMs\"T\n" +
-	"\tRuleChunk\x123\n" +
+	"\x06custom\x10\x03\"T\n" +
+	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\bR\x04last\"\xe5\x03\n" +
 	"\bScanRule\x12\x0e\n" +
@@ -1610,23 +1407,18 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\n" +
 	"repository\x10\x03\x12\x0e\n" +
 	"\n" +
-	"rules_file\x10\x04\"\xc5\x03\n" +
+	"rules_file\x10\x04\"\xcf\x02\n" +
 	"\fScanResponse\x12?\n" +
-	"\n" +
-	"need_rules\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.NeedRulesH\x00R\tneedRules\x12?\n" +
+	"\baccepted\x18\x01 \x01(\v2!.prwarden.scanner.v1.ScanAcceptedH\x00R\baccepted\x12?\n" +
 	"\bprogress\x18\x02 \x01(\v2!.prwarden.scanner.v1.ScanProgressH\x00R\bprogress\x12?\n" +
 	"\bfindings\x18\x03 \x01(\v2!.prwarden.scanner.v1.FindingBatchH\x00R\bfindings\x126\n" +
 	"\x05skips\x18\x04 \x01(\v2\x1e.prwarden.scanner.v1.SkipBatchH\x00R\x05skips\x129\n" +
-	"\x06result\x18\x05 \x01(\v2\x1f.prwarden.scanner.v1.ScanResultH\x00R\x06result\x12<\n" +
-	"\awaiting\x18\x06 \x01(\v2 .prwarden.scanner.v1.ScanWaitingH\x00R\awaiting\x126\n" +
-	"\x05ready\x18\a \x01(\v2\x1e.prwarden.scanner.v1.ScanReadyH\x00R\x05readyB\t\n" +
-	"\amessage\";\n" +
-	"\vScanWaiting\x12\x14\n" +
-	"\x05ahead\x18\x01 \x01(\x05R\x05ahead\x12\x16\n" +
-	"\x06places\x18\x02 \x01(\x05R\x06places\"#\n" +
-	"\tScanReady\x12\x16\n" +
-	"\x06places\x18\x01 \x01(\x05R\x06places\"\v\n" +
-	"\tNeedRules\"N\n" +
+	"\x06result\x18\x05 \x01(\v2\x1f.prwarden.scanner.v1.ScanResultH\x00R\x06resultB\t\n" +
+	"\amessage\"C\n" +
+	"\fScanAccepted\x12\x14\n" +
+	"\x05slots\x18\x01 \x01(\x05R\x05slots\x12\x1d\n" +
+	"\n" +
+	"need_rules\x18\x02 \x01(\bR\tneedRules\"N\n" +
 	"\fScanProgress\x12\x1d\n" +
 	"\n" +
 	"files_done\x18\x01 \x01(\x05R\tfilesDone\x12\x1f\n" +
@@ -1693,54 +1485,48 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
 	(*ScanRequest)(nil),      // 2: prwarden.scanner.v1.ScanRequest
 	(*ScanStart)(nil),        // 3: prwarden.scanner.v1.ScanStart
-	(*ScanGo)(nil),           // 4: prwarden.scanner.v1.ScanGo
-	(*RuleChunk)(nil),        // 5: prwarden.scanner.v1.RuleChunk
-	(*ScanRule)(nil),         // 6: prwarden.scanner.v1.ScanRule
-	(*ScanResponse)(nil),     // 7: prwarden.scanner.v1.ScanResponse
-	(*ScanWaiting)(nil),      // 8: prwarden.scanner.v1.ScanWaiting
-	(*ScanReady)(nil),        // 9: prwarden.scanner.v1.ScanReady
-	(*NeedRules)(nil),        // 10: prwarden.scanner.v1.NeedRules
-	(*ScanProgress)(nil),     // 11: prwarden.scanner.v1.ScanProgress
-	(*FindingBatch)(nil),     // 12: prwarden.scanner.v1.FindingBatch
-	(*ScanFinding)(nil),      // 13: prwarden.scanner.v1.ScanFinding
-	(*ScanSuppression)(nil),  // 14: prwarden.scanner.v1.ScanSuppression
-	(*SkipBatch)(nil),        // 15: prwarden.scanner.v1.SkipBatch
-	(*ScanSkip)(nil),         // 16: prwarden.scanner.v1.ScanSkip
-	(*ScanResult)(nil),       // 17: prwarden.scanner.v1.ScanResult
-	nil,                      // 18: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*RuleBatch)(nil),        // 4: prwarden.scanner.v1.RuleBatch
+	(*ScanRule)(nil),         // 5: prwarden.scanner.v1.ScanRule
+	(*ScanResponse)(nil),     // 6: prwarden.scanner.v1.ScanResponse
+	(*ScanAccepted)(nil),     // 7: prwarden.scanner.v1.ScanAccepted
+	(*ScanProgress)(nil),     // 8: prwarden.scanner.v1.ScanProgress
+	(*FindingBatch)(nil),     // 9: prwarden.scanner.v1.FindingBatch
+	(*ScanFinding)(nil),      // 10: prwarden.scanner.v1.ScanFinding
+	(*ScanSuppression)(nil),  // 11: prwarden.scanner.v1.ScanSuppression
+	(*SkipBatch)(nil),        // 12: prwarden.scanner.v1.SkipBatch
+	(*ScanSkip)(nil),         // 13: prwarden.scanner.v1.ScanSkip
+	(*ScanResult)(nil),       // 14: prwarden.scanner.v1.ScanResult
+	nil,                      // 15: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
-	5,  // 1: prwarden.scanner.v1.ScanRequest.rules:type_name -> prwarden.scanner.v1.RuleChunk
-	4,  // 2: prwarden.scanner.v1.ScanRequest.go:type_name -> prwarden.scanner.v1.ScanGo
-	0,  // 3: prwarden.scanner.v1.ScanStart.selection:type_name -> prwarden.scanner.v1.ScanStart.Selection
-	6,  // 4: prwarden.scanner.v1.RuleChunk.rules:type_name -> prwarden.scanner.v1.ScanRule
-	1,  // 5: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
-	10, // 6: prwarden.scanner.v1.ScanResponse.need_rules:type_name -> prwarden.scanner.v1.NeedRules
-	11, // 7: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
-	12, // 8: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	15, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	17, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
-	8,  // 11: prwarden.scanner.v1.ScanResponse.waiting:type_name -> prwarden.scanner.v1.ScanWaiting
-	9,  // 12: prwarden.scanner.v1.ScanResponse.ready:type_name -> prwarden.scanner.v1.ScanReady
-	13, // 13: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	14, // 14: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
-	16, // 15: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	18, // 16: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	6,  // 17: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	2,  // 18: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	7,  // 19: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	19, // [19:20] is the sub-list for method output_type
-	18, // [18:19] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	4,  // 1: prwarden.scanner.v1.ScanRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
+	0,  // 2: prwarden.scanner.v1.ScanStart.selection:type_name -> prwarden.scanner.v1.ScanStart.Selection
+	5,  // 3: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
+	1,  // 4: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
+	7,  // 5: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	8,  // 6: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
+	9,  // 7: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
+	12, // 8: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	14, // 9: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	10, // 10: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
+	11, // 11: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
+	13, // 12: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	15, // 13: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	5,  // 14: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	2,  // 15: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	6,  // 16: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	16, // [16:17] is the sub-list for method output_type
+	15, // [15:16] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -1751,16 +1537,13 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 	file_prwarden_scanner_v1_scanner_proto_msgTypes[0].OneofWrappers = []any{
 		(*ScanRequest_Start)(nil),
 		(*ScanRequest_Rules)(nil),
-		(*ScanRequest_Go)(nil),
 	}
-	file_prwarden_scanner_v1_scanner_proto_msgTypes[5].OneofWrappers = []any{
-		(*ScanResponse_NeedRules)(nil),
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[4].OneofWrappers = []any{
+		(*ScanResponse_Accepted)(nil),
 		(*ScanResponse_Progress)(nil),
 		(*ScanResponse_Findings)(nil),
 		(*ScanResponse_Skips)(nil),
 		(*ScanResponse_Result)(nil),
-		(*ScanResponse_Waiting)(nil),
-		(*ScanResponse_Ready)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1768,7 +1551,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

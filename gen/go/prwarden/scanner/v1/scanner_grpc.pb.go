@@ -32,29 +32,23 @@ const (
 type ScannerServiceClient interface {
 	// Scan scans one pull request.
 	//
-	// The client sends `start`. A scanner does only so many scans at once: when
-	// it has no place now it answers `waiting`, and the call stands in line. When
-	// there is a place it sends `ready` and keeps the place for some seconds,
-	// until the client sends `go` or ends the call. So a client may stand in line
-	// at several scanners and take the first place that it is offered.
+	// The client sends `start`. A scanner has a number of slots and does one scan
+	// in each. With a free slot it answers `accepted`. Without one it fails with
+	// RESOURCE_EXHAUSTED, at once or after `start.wait_ms`, and the client asks
+	// another scanner. Who waits gets free slots first come, first served. When
+	// `accepted` asks for the rules, the client sends them in one or more `rules`
+	// messages.
 	//
-	// When the scanner does not have the rules with that digest it answers
-	// `need_rules`, and the client sends them in one or more `rules` messages, of
-	// which the last has `last` set. With the first `progress` the scan begins:
-	// until then nothing of the repository was touched, and the client may go to
-	// another scanner. At the end come `findings` and `skips` in batches, and
-	// exactly one `result`. Canceling the call stops the scan.
+	// The first `progress` says that the scan begins. Nothing of the repository
+	// was touched before it, so the client may still ask another scanner. At the
+	// end come `findings` and `skips` in batches, and exactly one `result`. The
+	// slot is free again when the call has ended. Canceling the call stops the
+	// scan, and so does its deadline.
 	//
-	// From `start` on the scanner sends something at least every 3 seconds,
-	// `waiting` or `progress` when there is nothing else: a scanner that is silent
-	// for 15 seconds is lost.
-	//
-	// Errors: RESOURCE_EXHAUSTED with reason `scanner_busy` when the line is full,
-	// FAILED_PRECONDITION with reason `scanner_protocol` when the scanner does not
-	// speak the protocol of `start`. A scan that can't be
-	// done ends with a status whose ErrorInfo has domain `prwarden.scanner`, the
-	// failure code of the review as its reason, and metadata `lasting` = `true`
-	// when trying again is pointless.
+	// Errors have an ErrorInfo of the domain `prwarden.scanner`. Its reason is
+	// `scanner_busy` when no slot is free and `scanner_stopping` when the scanner
+	// stops. A scan that can't be done has the failure code of the review as the
+	// reason, and the metadata `lasting` = `true` when trying again is pointless.
 	Scan(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ScanRequest, ScanResponse], error)
 }
 
@@ -89,29 +83,23 @@ type ScannerService_ScanClient = grpc.BidiStreamingClient[ScanRequest, ScanRespo
 type ScannerServiceServer interface {
 	// Scan scans one pull request.
 	//
-	// The client sends `start`. A scanner does only so many scans at once: when
-	// it has no place now it answers `waiting`, and the call stands in line. When
-	// there is a place it sends `ready` and keeps the place for some seconds,
-	// until the client sends `go` or ends the call. So a client may stand in line
-	// at several scanners and take the first place that it is offered.
+	// The client sends `start`. A scanner has a number of slots and does one scan
+	// in each. With a free slot it answers `accepted`. Without one it fails with
+	// RESOURCE_EXHAUSTED, at once or after `start.wait_ms`, and the client asks
+	// another scanner. Who waits gets free slots first come, first served. When
+	// `accepted` asks for the rules, the client sends them in one or more `rules`
+	// messages.
 	//
-	// When the scanner does not have the rules with that digest it answers
-	// `need_rules`, and the client sends them in one or more `rules` messages, of
-	// which the last has `last` set. With the first `progress` the scan begins:
-	// until then nothing of the repository was touched, and the client may go to
-	// another scanner. At the end come `findings` and `skips` in batches, and
-	// exactly one `result`. Canceling the call stops the scan.
+	// The first `progress` says that the scan begins. Nothing of the repository
+	// was touched before it, so the client may still ask another scanner. At the
+	// end come `findings` and `skips` in batches, and exactly one `result`. The
+	// slot is free again when the call has ended. Canceling the call stops the
+	// scan, and so does its deadline.
 	//
-	// From `start` on the scanner sends something at least every 3 seconds,
-	// `waiting` or `progress` when there is nothing else: a scanner that is silent
-	// for 15 seconds is lost.
-	//
-	// Errors: RESOURCE_EXHAUSTED with reason `scanner_busy` when the line is full,
-	// FAILED_PRECONDITION with reason `scanner_protocol` when the scanner does not
-	// speak the protocol of `start`. A scan that can't be
-	// done ends with a status whose ErrorInfo has domain `prwarden.scanner`, the
-	// failure code of the review as its reason, and metadata `lasting` = `true`
-	// when trying again is pointless.
+	// Errors have an ErrorInfo of the domain `prwarden.scanner`. Its reason is
+	// `scanner_busy` when no slot is free and `scanner_stopping` when the scanner
+	// stops. A scan that can't be done has the failure code of the review as the
+	// reason, and the metadata `lasting` = `true` when trying again is pointless.
 	Scan(grpc.BidiStreamingServer[ScanRequest, ScanResponse]) error
 	mustEmbedUnimplementedScannerServiceServer()
 }

@@ -103,7 +103,7 @@ func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, e
 		}))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	return scanner.NewClient(scanner.SinglePool(conn)), b
+	return scanner.NewLocalClient(conn), b
 }
 
 func jobWith(rules ...rule.Rule) review.Job {
@@ -141,7 +141,10 @@ func TestScan(t *testing.T) {
 	require.Len(t, o.Findings, 3)
 	assert.NotEmpty(t, o.Findings[0].Fingerprint)
 	o.Findings[0].Fingerprint = ""
-	assert.Equal(t, review.Finding{RuleID: "custom/two", Severity: rule.High, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 5, Message: "Do it.", Snippet: "todo", UTF16Column: 1, UTF16EndColumn: 5, LineHash: "a90a5f2394dc0572:1"}, o.Findings[0])
+	assert.Equal(t, review.Finding{
+		RuleID: "custom/two", Severity: rule.High, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 5,
+		Message: "Do it.", Snippet: "todo", UTF16Column: 1, UTF16EndColumn: 5, LineHash: "a90a5f2394dc0572:1",
+	}, o.Findings[0])
 	assert.Equal(t, 2, o.Summary[rule.High])
 	assert.Equal(t, 1, o.Summary[rule.Low])
 	assert.Equal(t, []review.Skip{{File: "big", Reason: "file_too_large"}}, o.Skipped)
@@ -163,6 +166,60 @@ func TestScan(t *testing.T) {
 		require.Len(t, o.Findings, 1)
 		assert.Equal(t, want, o.Findings[0].RuleID)
 	}
+}
+
+// What a job asks for reaches the scan, and all of a finding comes back.
+func TestCommitsAndSuppressions(t *testing.T) {
+	t.Parallel()
+	head := strings.Repeat("a", 40)
+	text := "é todo\n" +
+		"// prwarden:ignore note -- known until 2026-06-15\ntodo\n" +
+		"// prwarden:ignore note -- known until 2026-06-14\ntodo\n" +
+		"// prwarden:ignore note\ntodo\n"
+	client, _ := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
+		assert.Equal(t, scan.Commits{Head: head, BaseRef: "main"}, target.Commits)
+		return &change{files: []*scan.File{added("a.go", text)}}, nil
+	})
+	job := jobWith(todo("note", rule.OriginCustom))
+	job.Commits = review.Commits{Head: head, BaseRef: "main"}
+	job.Today = "2026-06-15"
+	scanned := func() (o review.Outcome, ids []string) {
+		o, err := client.Scan(t.Context(), job, none)
+		require.NoError(t, err)
+		for _, f := range o.Findings {
+			ids = append(ids, f.RuleID)
+		}
+		return o, ids
+	}
+	o, ids := scanned()
+	assert.Equal(t, []string{"custom/note", "meta/suppression-expired", "custom/note"}, ids)
+	require.Len(t, o.Suppressed, 2)
+	o.Suppressed[0].Fingerprint = ""
+	assert.Equal(t, review.Finding{
+		RuleID: "custom/note", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3, Column: 1, EndColumn: 5, Message: "Do it.", Snippet: "todo",
+		UTF16Column: 1, UTF16EndColumn: 5, LineHash: o.Suppressed[0].LineHash,
+		Suppression: &review.Suppression{Reason: "known", Until: "2026-06-15", Line: 2},
+	}, o.Suppressed[0])
+	assert.NotEmpty(t, o.Suppressed[0].LineHash)
+	assert.Equal(t, &review.Suppression{Line: 6}, o.Suppressed[1].Suppression)
+	assert.Equal(t, []int{4, 8, 3, 7}, []int{o.Findings[0].Column, o.Findings[0].EndColumn, o.Findings[0].UTF16Column, o.Findings[0].UTF16EndColumn})
+	assert.Equal(t, 2, o.Summary[rule.High], "without the suppressed ones")
+
+	job.RequireReason = true
+	o, ids = scanned()
+	assert.Equal(t, []string{"custom/note", "meta/suppression-expired", "custom/note", "meta/suppression-malformed", "custom/note"}, ids)
+	assert.Len(t, o.Suppressed, 1)
+
+	job.MaxFindings = 3
+	job.RequireReason = false
+	job.Today = "2026-06-01"
+	o, _ = scanned()
+	assert.Len(t, o.Suppressed, 3)
+	assert.False(t, o.Truncated)
+	job.MaxFindings = 2
+	o, _ = scanned()
+	assert.Len(t, o.Suppressed, 2)
+	assert.True(t, o.Truncated)
 }
 
 // Rules and findings are far larger than a message may be.
@@ -233,7 +290,7 @@ func TestScannerThatIsAway(t *testing.T) {
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return nil, errors.New("refused") }))
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = scanner.NewClient(scanner.SinglePool(conn)).Scan(t.Context(), jobWith(), none)
+	_, err = scanner.NewLocalClient(conn).Scan(t.Context(), jobWith(), none)
 	var e *review.ScanError
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, "scanner_unavailable", e.Code)

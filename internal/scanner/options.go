@@ -19,6 +19,22 @@ const (
 	minPing    = 5 * time.Second  // a client that pings more often is cut off
 )
 
+// Sizes in bytes, of messages as protobuf.
+const (
+	// MaxMessage is what a message of this interface can have. Batches are cut
+	// well below it.
+	MaxMessage = 4 << 20
+	// maxAnswer is what a server takes of a scanner at once. The largest answer
+	// has the rules of a rules file, 64 KiB of YAML. Decoded, a message can take
+	// some hundred times its size.
+	maxAnswer = 1 << 20
+	// batchSize is the size at which a batch is sent.
+	batchSize = 256 << 10
+	// maxItem is what a finding or a skip can have. The largest are findings in
+	// a path of 4,096 bytes by a rule with a message of 1,000 characters.
+	maxItem = 16 << 10
+)
+
 // Limits of a scanner's port.
 const (
 	// maxConnections bounds the connections; more wait to be accepted. A server

@@ -1,9 +1,14 @@
 package scanner_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"net"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,34 +21,22 @@ import (
 	"github.com/prwarden/prwarden/internal/scanner"
 )
 
-// addresses are the scanners of a pool that are ready.
-func addresses(pool *scanner.Pool) []string {
-	var ready []string
-	for _, s := range pool.States() {
-		if s.Ready {
-			ready = append(ready, s.Address)
-		}
-	}
-	return ready
-}
-
 // A scanner that does not serve any more, and one that is gone, gets no scans;
 // when it comes back it is used again, within seconds.
 func TestScannerGoesAndComes(t *testing.T) {
 	t.Parallel()
 	onClock(t, func(t *testing.T) {
 		a := startScanner(t, scanner.Options{})
-		pool := poolOf(t, scanner.PoolOptions{}, a)
-		client := scanner.NewClient(pool)
+		client := clientOf(t, scanner.ClientOptions{}, a)
 		client.Await(t.Context())
 
 		a.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
-		awaitReady(t, pool, 0)
+		awaitReady(t, client, 0)
 		a.health.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
-		awaitReady(t, pool, 1)
+		awaitReady(t, client, 1)
 
 		a.server.Stop()
-		awaitReady(t, pool, 0)
+		awaitReady(t, client, 0)
 		back := make(chan struct{})
 		go func() {
 			client.Await(t.Context())
@@ -51,13 +44,15 @@ func TestScannerGoesAndComes(t *testing.T) {
 		}()
 		again := startScannerOn(t, a.addr, scanner.Options{})
 		await(t, "the scanner to be reached", back)
-		end := start(t.Context(), pool, "acme/api")
+		end := start(t.Context(), client, "acme/api")
 		again.next(t).end <- nil
 		require.NoError(t, await(t, "the scan", end).err)
 
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		scanner.NewClient(scanner.NewPool(scanner.PoolOptions{})).Await(ctx) // not for ever
+		none := scanner.NewClient(scanner.ClientOptions{})
+		none.Await(ctx) // not for ever
+		require.NoError(t, none.Close())
 	})
 }
 
@@ -72,7 +67,7 @@ func TestNames(t *testing.T) {
 		b := startScannerOn(t, net.JoinHostPort("127.0.0.2", port), scanner.Options{})
 		var found atomic.Pointer[[]string]
 		found.Store(&[]string{"127.0.0.1"})
-		pool := scanner.NewPool(scanner.PoolOptions{
+		client := scanner.NewClient(scanner.ClientOptions{
 			Scanners: []string{net.JoinHostPort("scanners.example", port)},
 			Dial:     dial,
 			Lookup: func(_ context.Context, name string) ([]string, error) {
@@ -84,13 +79,13 @@ func TestNames(t *testing.T) {
 			},
 			Refresh: time.Millisecond,
 		})
-		t.Cleanup(func() { require.NoError(t, pool.Close()) })
+		t.Cleanup(func() { require.NoError(t, client.Close()) })
 		leadsTo := func(want ...string) {
 			t.Helper()
-			require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, addresses(pool)) }, patience, time.Millisecond)
+			require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, addresses(client)) }, patience, time.Millisecond)
 		}
 		leadsTo(a.addr)
-		running := start(t.Context(), pool, "acme/api")
+		running := start(t.Context(), client, "acme/api")
 		scan := a.next(t)
 
 		found.Store(&[]string{"127.0.0.2", "127.0.0.1", "::1"}) // a machine may have both kinds, and is called once
@@ -98,7 +93,7 @@ func TestNames(t *testing.T) {
 		found.Store(&[]string{"127.0.0.2"})
 		leadsTo(b.addr)
 		found.Store(nil)
-		end := start(t.Context(), pool, "acme/api")
+		end := start(t.Context(), client, "acme/api")
 		b.next(t).end <- nil
 		require.NoError(t, await(t, "the scan", end).err, "a name that can't be looked up leads where it led")
 		leadsTo(b.addr)
@@ -166,10 +161,10 @@ func newCable(t *testing.T, to string) *cable {
 func TestCutNetwork(t *testing.T) {
 	t.Parallel()
 	onClock(t, func(t *testing.T) {
-		a := startScanner(t, scanner.Options{Alive: 10 * time.Millisecond})
+		a := startScanner(t, scanner.Options{})
 		c := newCable(t, a.addr)
-		pool := poolOf(t, scanner.PoolOptions{Silence: 2 * time.Second}, &testScanner{addr: c.addr})
-		end := start(t.Context(), pool, "acme/api")
+		client := clientOf(t, scanner.ClientOptions{}, &testScanner{addr: c.addr})
+		end := start(t.Context(), client, "acme/api")
 		scan := a.next(t)
 		close(c.cut)
 		var e *review.ScanError
@@ -183,7 +178,64 @@ func TestCutNetwork(t *testing.T) {
 			require.FailNow(t, "the scanner works for nobody")
 		}
 		t.Logf("the scanner ended the scan %v after the server gave it up", time.Since(began))
-		require.Eventually(t, func() bool { return a.service.Load().Working == 0 }, patience, time.Millisecond)
-		awaitReady(t, pool, 0)
+		a.awaitTaken(t, 0)
+		awaitReady(t, client, 0)
 	})
+}
+
+// log is a log that can be read while it is written.
+type log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *log) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.b.String(), text)
+}
+
+// The log has the reason why a scanner can't be reached also when it was
+// another one at first: a scanner that refuses a certificate may reset the
+// connection before it is heard.
+func TestWhyAScannerCantBeReached(t *testing.T) {
+	t.Parallel()
+	var lc net.ListenConfig
+	listener, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var speaks atomic.Bool
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			if speaks.Load() {
+				_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+				// Closed with something unread, it would be reset, and that not heard.
+				_, _ = io.Copy(io.Discard, c)
+			}
+			_ = c.Close()
+		}
+	})
+	t.Cleanup(func() {
+		assert.NoError(t, listener.Close())
+		all.Wait()
+	})
+	lines := &log{}
+	client := scanner.NewClient(scanner.ClientOptions{
+		Scanners: []string{listener.Addr().String()}, Dial: dial, Log: slog.New(slog.NewTextHandler(lines, nil)),
+	})
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	require.Eventually(t, func() bool { return lines.has("a scanner can't be reached") }, patience, time.Millisecond)
+	require.False(t, lines.has("HTTP/1.1"))
+	speaks.Store(true)
+	require.Eventually(t, func() bool { return lines.has("HTTP/1.1") }, patience, time.Millisecond)
 }

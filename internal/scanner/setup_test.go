@@ -160,44 +160,53 @@ type made struct {
 
 func (m made) Scan(stream scannerv1.ScannerService_ScanServer) error { return m.scan(stream) }
 
-func ready() *scannerv1.ScanResponse {
-	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Ready{Ready: &scannerv1.ScanReady{Places: 1}}}
+func accepted() *scannerv1.ScanResponse {
+	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Accepted{Accepted: &scannerv1.ScanAccepted{Slots: 1}}}
 }
 
 func progressed() *scannerv1.ScanResponse {
 	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Progress{Progress: &scannerv1.ScanProgress{}}}
 }
 
-// dial is a PoolOptions.Dial in plain text.
+// dial is a ClientOptions.Dial in plain text.
 func dial(address, authority string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+address, append(scanner.NetworkDialOptions(),
 		grpc.WithContextDialer(connect), grpc.WithAuthority(authority), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 }
 
-// poolOf returns a pool of scanners that all can be reached.
-func poolOf(t *testing.T, o scanner.PoolOptions, scanners ...*testScanner) *scanner.Pool {
+// clientOf returns a client of scanners that all can be reached.
+func clientOf(t *testing.T, o scanner.ClientOptions, scanners ...*testScanner) *scanner.Client {
 	t.Helper()
 	for _, s := range scanners {
 		o.Scanners = append(o.Scanners, s.addr)
 	}
 	o.Dial = dial
-	pool := scanner.NewPool(o)
-	t.Cleanup(func() { require.NoError(t, pool.Close()) })
-	awaitReady(t, pool, len(scanners))
-	return pool
+	client := scanner.NewClient(o)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	awaitReady(t, client, len(scanners))
+	return client
 }
 
-func awaitReady(t *testing.T, pool *scanner.Pool, n int) {
+func awaitReady(t *testing.T, client *scanner.Client, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		ready := 0
-		for _, s := range pool.States() {
-			if s.Ready {
-				ready++
-			}
+	require.Eventually(t, func() bool { return len(addresses(client)) == n }, patience, time.Millisecond)
+}
+
+// addresses are those of the scanners that are ready.
+func addresses(client *scanner.Client) []string {
+	var ready []string
+	for _, p := range client.Peers() {
+		if p.Ready {
+			ready = append(ready, p.Address)
 		}
-		return ready == n
-	}, patience, time.Millisecond)
+	}
+	return ready
+}
+
+// awaitTaken waits until so many slots of a scanner are taken.
+func (s *testScanner) awaitTaken(t *testing.T, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool { _, taken := s.service.Slots(); return taken == n }, patience, time.Millisecond)
 }
 
 // outcome is how a scan ended.
@@ -207,12 +216,12 @@ type outcome struct {
 }
 
 // start starts a scan of a repository.
-func start(ctx context.Context, pool *scanner.Pool, repo string) <-chan outcome {
+func start(ctx context.Context, client *scanner.Client, repo string) <-chan outcome {
 	ended := make(chan outcome, 1)
 	go func() {
 		job := jobWith()
 		job.Repo = repo
-		o, err := scanner.NewClient(pool).Scan(ctx, job, none)
+		o, err := client.Scan(ctx, job, none)
 		ended <- outcome{o, err}
 	}()
 	return ended
