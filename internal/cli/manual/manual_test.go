@@ -80,7 +80,7 @@ func TestHelp(t *testing.T) {
 func TestWritePages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	edition := manual.Edition{Version: "1.2.3", Date: time.Date(2026, 11, 20, 23, 0, 0, 0, time.FixedZone("", -7200))}
+	edition := manual.Edition{Version: "1.2.3", Date: time.Date(2026, 11, 30, 23, 0, 0, 0, time.FixedZone("", -7200))}
 	require.NoError(t, manual.WritePages(dir, tree(), edition))
 	var names []string
 	entries, err := os.ReadDir(dir)
@@ -90,7 +90,7 @@ func TestWritePages(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		require.NoError(t, err)
 		golden(t, e.Name(), string(text))
-		assert.Contains(t, string(text), `"2026-11-21"`, "in UTC")
+		assert.Contains(t, string(text), `"Dec 2026"`, "in UTC")
 	}
 	assert.Equal(t, []string{"tool-look.1", "tool-other.1", "tool.1"}, names)
 	require.Error(t, manual.WritePages(filepath.Join(dir, "none"), tree(), edition))

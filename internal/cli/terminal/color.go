@@ -49,18 +49,3 @@ func Colors(w any, when string, lookup func(name string) string) bool {
 	}
 	return Is(w) && Prepare(w)
 }
-
-// Cut returns text, which must be Safe, cut to at most columns columns; an
-// ellipsis tells.
-func Cut(text string, columns int) string {
-	if Columns(text) <= columns {
-		return text
-	}
-	used := 0
-	for i, r := range text {
-		if used += runeColumns(r); used > columns-1 {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}

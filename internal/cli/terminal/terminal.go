@@ -3,14 +3,16 @@
 package terminal
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
-	"golang.org/x/text/width"
 )
 
 // DefaultWidth is the width, in columns, where none is known.
@@ -44,51 +46,55 @@ func Width(w any, columns string) int {
 // drive the terminal, fake lines, or turn the reading direction.
 func Safe(text string) string {
 	var b strings.Builder
-	var room [16]byte
 	b.Grow(len(text))
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRuneInString(text[i:])
+
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
 		switch {
 		case r == utf8.RuneError && n == 1:
-			b.WriteString(`\x` + strconv.FormatUint(uint64(text[i])|0x100, 16)[1:])
+			fmt.Fprintf(&b, `\x%02x`, text[0])
 		case unicode.IsPrint(r):
-			b.WriteString(text[i : i+n])
+			b.WriteString(text[:n])
 		default:
-			quoted := strconv.AppendQuoteRuneToASCII(room[:0], r)
-			b.Write(quoted[1 : len(quoted)-1])
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
 		}
-		i += n
+		text = text[n:]
 	}
+
 	return b.String()
 }
 
 // SafeJSON returns a JSON text in which no string holds anything that is not
-// plainly visible, nor a mark of a command to a CI service; it means the same.
+// plainly visible, nor a mark of a command to a CI service. It means the same.
 func SafeJSON(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(text))
+
 	for len(text) > 0 {
-		n := plain(text)
+		n := visibleASCII(text)
 		b.Write(text[:n])
 		if text = text[n:]; len(text) == 0 {
 			break
 		}
+
 		r, n := utf8.DecodeRune(text)
 		text = text[n:]
 		if unicode.IsPrint(r) {
 			b.WriteRune(r)
 			continue
 		}
-		for _, unit := range utf16Units(r) {
-			b.WriteString(`\u` + strconv.FormatUint(uint64(unit)|0x10000, 16)[1:])
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
+
 	return EscapeMarks(b.String(), `\u005b`)
 }
 
-// plain is how much of a JSON text, from its begin, is plainly visible ASCII,
-// which nearly all of it is.
-func plain(text []byte) int {
+// visibleASCII returns how many bytes at the start of a JSON text are visible
+// ASCII, which nearly all of it is.
+func visibleASCII(text []byte) int {
 	for i, c := range text {
 		if (c < ' ' || c > '~') && c != '\n' {
 			return i
@@ -97,68 +103,35 @@ func plain(text []byte) int {
 	return len(text)
 }
 
-func utf16Units(r rune) []uint16 {
-	if r < 0x10000 {
-		return []uint16{uint16(r)}
-	}
-	r -= 0x10000
-	return []uint16{uint16(0xD800 + r>>10), uint16(0xDC00 + r&0x3FF)}
-}
+// Columns returns how many columns a terminal takes for text that is Safe.
+func Columns(text string) int { return ansi.StringWidth(text) }
 
-// Columns is how many columns a terminal takes for text that is Safe.
-func Columns(text string) int {
-	n := 0
-	for _, r := range text {
-		n += runeColumns(r)
-	}
-	return n
-}
+// Cut returns text, which must be Safe, cut to at most columns columns. An
+// ellipsis shows that something is missing.
+func Cut(text string, columns int) string { return ansi.Truncate(text, columns, "…") }
 
-func runeColumns(r rune) int {
-	if r < 0x80 {
-		return 1
-	}
-	if unicode.In(r, unicode.Mn, unicode.Me) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
-
-// Wrap breaks text, which must be Safe, into lines of at most columns columns,
-// between words where it can.
+// Wrap breaks text, which must be Safe, into lines of at most columns columns.
+// It breaks between words where it can, and never at a hyphen: identifiers and
+// flags have hyphens, and people copy them.
 func Wrap(text string, columns int) []string {
 	columns = max(columns, 2)
 	var lines []string
-	line, used := "", 0
-	flush := func() {
-		lines = append(lines, line)
-		line, used = "", 0
-	}
-	for _, word := range strings.Fields(text) {
-		n := Columns(word)
-		if used > 0 && used+1+n > columns {
-			flush()
+	line := ""
+
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && Columns(line)+1+Columns(word) <= columns {
+			line += " " + word
+			continue
 		}
-		if used > 0 {
-			line, used = line+" ", used+1
+		if line != "" {
+			lines = append(lines, line)
 		}
-		for _, r := range word {
-			if w := runeColumns(r); used+w > columns {
-				flush()
-				line, used = string(r), w
-			} else {
-				line, used = line+string(r), used+w
-			}
-		}
+		parts := strings.Split(ansi.Hardwrap(word, columns, false), "\n")
+		lines = append(lines, parts[:len(parts)-1]...)
+		line = parts[len(parts)-1]
 	}
-	if used > 0 || len(lines) == 0 {
-		flush()
-	}
-	return lines
+
+	return append(lines, line)
 }
 
 // Pad returns text filled up with spaces to columns columns.
