@@ -180,15 +180,9 @@ func (r *reviewer) isEarlier(created restclient.Created, answer restclient.Revie
 	return answer.CreatedAt.Before(created.At.Add(-time.Since(r.began) - rounding))
 }
 
-// create asks for the review. A server of before some of the fields refuses
-// them; those that nobody gave it can do without.
+// create asks for the review.
 func (r *reviewer) create(ctx context.Context, key string) (restclient.Created, []byte, error) {
 	created, raw, err := r.client.CreateReview(ctx, r.target.request, key)
-	if plain, ok := r.target.without(err); ok {
-		r.progress.say("this server does not take %s; scanning the pull request as the code host has it", strings.Join(refusedFields(err), ", "))
-		r.target.request = plain
-		created, raw, err = r.client.CreateReview(ctx, plain, key)
-	}
 	if err != nil {
 		return created, raw, reviewError(err)
 	}

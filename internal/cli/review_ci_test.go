@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,10 +41,9 @@ type remembers struct {
 	mu      sync.Mutex
 	bodies  []string
 	keys    []string
-	reviews []string                 // identifiers, of which each is of the key with the same index in known
-	known   []string                 // keys
-	answer  func(id string) string   // GET
-	refuse  func(body string) string // what a refusal says; empty for none
+	reviews []string               // identifiers, of which each is of the key with the same index in known
+	known   []string               // keys
+	answer  func(id string) string // GET
 }
 
 func (s *remembers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,13 +57,6 @@ func (s *remembers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, s.answer(id))
 	default:
 		body, _ := io.ReadAll(r.Body)
-		if s.refuse != nil {
-			if says := s.refuse(string(body)); says != "" {
-				w.WriteHeader(http.StatusBadRequest)
-				io.WriteString(w, says)
-				return
-			}
-		}
 		key := r.Header.Get("Idempotency-Key")
 		s.bodies, s.keys = append(s.bodies, string(body)), append(s.keys, key)
 		index := -1
@@ -233,43 +224,6 @@ func TestReviewAfterAFailedTry(t *testing.T) {
 	}}
 	require.ErrorIs(t, review(t, s, inCI(), gitLab("1")...).err, cli.ErrSilent)
 	assert.Len(t, s.reviews, 6)
-}
-
-func refusing(fields ...string) func(string) string {
-	return func(body string) string {
-		var has map[string]any
-		_ = json.Unmarshal([]byte(body), &has)
-		var wrong []string
-		for _, f := range fields {
-			if _, ok := has[f]; ok {
-				wrong = append(wrong, fmt.Sprintf(`{"field":%q,"description":"is no field"}`, f))
-			}
-		}
-		if wrong == nil {
-			return ""
-		}
-		return `{"code":3,"message":"Wrong.","details":[{"@type":"type.googleapis.com/google.rpc.BadRequest","field_violations":[` + strings.Join(wrong, ",") + `]}]}`
-	}
-}
-
-// Servers of before the fields are asked without them, where nobody gave these.
-func TestReviewOnOlderServers(t *testing.T) {
-	t.Parallel()
-	s := &remembers{answer: passed, refuse: refusing("head_sha", "base_ref", "fail_on")}
-	in := inCI()
-	in.Output.FailOn = "low"
-	r := review(t, s, in, gitLab("1")...)
-	require.NoError(t, r.err)
-	assert.Contains(t, r.errOut, "this server does not take head_sha, base_ref, fail_on; scanning the pull request as the code host has it\n")
-	assert.JSONEq(t, `{"repo":"acme/web","pr_number":17}`, s.bodies[0])
-
-	in.BaseRef = "release"
-	r = review(t, s, in, gitLab("1")...)
-	require.ErrorContains(t, r.err, "Wrong.")
-	assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err), "what was given is not left out")
-
-	s = &remembers{answer: passed, refuse: refusing("repo")}
-	require.ErrorContains(t, review(t, s, inCI(), gitLab("1")...).err, "Wrong.")
 }
 
 func TestReviewTimeout(t *testing.T) {

@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +21,6 @@ type target struct {
 	repositoryURI string // empty when it is not known
 	key           string // idempotency key; empty for one at random
 	derived       bool   // whether the key is made of the CI job
-	given         bool   // whether the command line has commits
 }
 
 // String names what is scanned. A CI service may tell no commits, or such that
@@ -83,14 +80,15 @@ func (in ReviewInput) commits(t *target) error {
 	if base != "" && in.BaseRef != "" {
 		return Usagef("--base-sha and --base-ref say the same; give one of them")
 	}
-	t.given = head != "" || base != "" || in.BaseRef != ""
+
 	if head != "" {
 		t.request.HeadSHA = head
 	}
 	if base != "" || in.BaseRef != "" {
 		t.request.BaseSHA, t.request.BaseRef = base, in.BaseRef
 	}
-	if t.given && (t.request.HeadSHA == "" || t.request.BaseSHA == "" && t.request.BaseRef == "") {
+	given := head != "" || base != "" || in.BaseRef != ""
+	if given && (t.request.HeadSHA == "" || t.request.BaseSHA == "" && t.request.BaseRef == "") {
 		return Usagef("--head-sha goes with --base-sha or --base-ref")
 	}
 	return nil
@@ -120,29 +118,4 @@ func (in ReviewInput) idempotency(t *target, identity []string) error {
 func derivedKey(parts ...string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	return "ci-" + hex.EncodeToString(sum[:16])
-}
-
-// without returns the request without the fields that the server refused, if
-// all of them are such that nobody gave.
-func (t *target) without(err error) (restclient.NewReview, bool) {
-	r, fields := t.request, refusedFields(err)
-	for _, f := range fields {
-		switch {
-		case f == "fail_on": // the verdict is made here as well
-			r.FailOn = ""
-		case !t.given && (f == "head_sha" || f == "base_sha" || f == "base_ref"):
-			r.HeadSHA, r.BaseSHA, r.BaseRef = "", "", ""
-		default:
-			return r, false
-		}
-	}
-	return r, len(fields) > 0 && r != t.request
-}
-
-func refusedFields(err error) []string {
-	var refused *restclient.APIError
-	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
-		return refused.Fields
-	}
-	return nil
 }

@@ -37,5 +37,14 @@ func logged(st cli.Streams, log *slog.Logger, err error) error {
 
 // newLog writes JSON lines to st.Err.
 func newLog(st cli.Streams, c config.Config) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(st.Err, &slog.HandlerOptions{Level: c.Level()}))
+	return slog.New(slog.NewJSONHandler(st.Err, &slog.HandlerOptions{Level: c.Level(), ReplaceAttr: withUnit}))
+}
+
+// withUnit gives the name of a duration its unit, so that whoever reads the log
+// need not guess what a number counts.
+func withUnit(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
+	}
+	return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)
 }

@@ -67,4 +67,6 @@ func prepare(cmd *cobra.Command) {
 
 // escape makes the characters of a text that are markup in Markdown mean
 // themselves. Backquotes stay: names stand between them.
-func escape(text string) string { return strings.NewReplacer(`\`, `\\`, "*", `\*`, "<", `\<`).Replace(text) }
+func escape(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "<", `\<`).Replace(text)
+}

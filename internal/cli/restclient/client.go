@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // Client calls one server with one key. It is safe for concurrent use.
@@ -30,9 +32,7 @@ type Client struct {
 	http      *http.Client
 	maxBody   int64 // bytes of an answer
 	trouble   func(error)
-	answered  atomic.Bool // the server, whatever, at some time
-	now       func() time.Time
-	sleep     func(ctx context.Context, d time.Duration) error
+	answered  atomic.Bool // the server has answered a call
 }
 
 // Limits of the client.
@@ -43,8 +43,7 @@ const (
 	// long paths of characters that JSON escapes.
 	maxBody      = 128 << 20
 	maxWatchLine = 1 << 20
-	firstBackoff = time.Second      // after a failure that may pass; it doubles
-	maxBackoff   = 15 * time.Second // each time up to this
+	maxBackoff   = 15 * time.Second
 	watchSilence = 45 * time.Second // keep-alives come every 15 s; without any the connection is dead
 )
 
@@ -55,7 +54,7 @@ const Patience = 2 * time.Minute
 // New returns a client of the server at base, an http or https address
 // without the /v1. The key goes to that server only: redirects are not
 // followed. config says what an https server must show, and what it is shown;
-// nil for what the system believes. trouble hears of the first failure of each
+// nil stands for what the system trusts. trouble gets the first failure of each
 // call that is tried again.
 func New(base, key, userAgent string, config *tls.Config, trouble func(error)) *Client {
 	c := &Client{
@@ -67,26 +66,14 @@ func New(base, key, userAgent string, config *tls.Config, trouble func(error)) *
 		}},
 		maxBody: maxBody,
 		trouble: trouble,
-		now:     time.Now,
-		sleep:   sleep,
 	}
+
 	if transport, ok := http.DefaultTransport.(*http.Transport); ok && config != nil {
-		own := transport.Clone()
-		own.TLSClientConfig = config
-		c.http.Transport = own
+		secured := transport.Clone()
+		secured.TLSClientConfig = config
+		c.http.Transport = secured
 	}
 	return c
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // CreateReview starts a scan, or answers the one that was started with the same
@@ -161,30 +148,28 @@ type request struct {
 	idempotency  string // key; empty for none
 }
 
-// call sends a request, again after a passing failure, and decodes its answer.
+// call sends a request, again after a failure that may pass, and decodes its
+// answer.
 func (c *Client) call(ctx context.Context, r request, out any) ([]byte, error) {
-	began := c.now()
-	for backoff := firstBackoff; ; backoff = min(2*backoff, maxBackoff) {
-		raw, err := c.once(ctx, r, out)
-		if err == nil || !c.passing(err) || ctx.Err() != nil {
-			return raw, err
-		}
-		// Not all who wait for a server come back in the same moment.
-		wait := backoff/2 + rand.N(backoff/2)
-		var refused *APIError
-		if errors.As(err, &refused) && refused.RetryAfter > 0 {
-			wait += refused.RetryAfter
-		}
-		if c.now().Sub(began)+wait > Patience {
-			return raw, err
-		}
-		if backoff == firstBackoff {
+	waits := &backoff.ExponentialBackOff{
+		InitialInterval: time.Second, MaxInterval: maxBackoff, Multiplier: 2,
+		RandomizationFactor: 0.25, // clients that wait for one server come back at different moments
+	}
+	troubled := false
+	notify := func(err error, _ time.Duration) {
+		if !troubled {
 			c.trouble(err)
 		}
-		if ctxErr := c.sleep(ctx, wait); ctxErr != nil {
-			return nil, ctxErr
-		}
+		troubled = true
 	}
+
+	return backoff.Retry(ctx, func() ([]byte, error) {
+		raw, err := c.once(ctx, r, out)
+		if err != nil && !c.passing(err) {
+			err = backoff.Permanent(err)
+		}
+		return raw, err
+	}, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(Patience), backoff.WithNotify(notify))
 }
 
 func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
@@ -202,7 +187,8 @@ func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
 	return raw, err
 }
 
-// passing says whether err may pass by itself.
+// passing reports whether err may pass by itself. A name that nobody knows may
+// pass only if it was known a moment ago.
 func (c *Client) passing(err error) bool {
 	var refused *APIError
 	if errors.As(err, &refused) {
@@ -250,7 +236,7 @@ func (c *Client) read(resp *http.Response, out any) ([]byte, error) {
 			e.Message += " Does it speak TLS? Then its address begins with https://."
 		}
 		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
-			e.RetryAfter = time.Duration(s) * time.Second
+			e.retryAfter = time.Duration(s)*time.Second + rand.N(time.Second) // not all clients at once
 		}
 		return raw, e
 	case int64(len(raw)) > c.maxBody:

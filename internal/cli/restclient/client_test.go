@@ -1,46 +1,62 @@
 package restclient
 
 import (
-	"context"
+	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// setup returns a client of a server with that handler, and the waits that
-// the client would have made.
-func setup(t *testing.T, handler http.HandlerFunc) (*Client, *[]time.Duration) {
+// setup returns a client of a server with that handler.
+func setup(t *testing.T, handler http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return patient(server.URL+"/", func(error) {})
+	return New(server.URL+"/", "prw_key", "prwarden/test", nil, func(error) {})
 }
 
-// patient is a client whose waits take no time.
-func patient(base string, trouble func(error)) (*Client, *[]time.Duration) {
-	c := New(base, "prw_key", "prwarden/test", nil, trouble)
-	var waits []time.Duration
-	now := time.Now()
-	c.now = func() time.Time { return now }
-	c.sleep = func(_ context.Context, d time.Duration) error {
-		waits = append(waits, d)
-		now = now.Add(d)
-		return nil
+// transport is a server without a network, so that time can be made up.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// answers is a transport to a handler.
+func answers(handler http.HandlerFunc) transport {
+	return func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		handler(w, r)
+		return w.Result(), nil
 	}
-	return c, &waits
 }
+
+func fails(err error) transport {
+	return func(*http.Request) (*http.Response, error) { return nil, err }
+}
+
+var errRefused = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+
+// client returns a client over a transport.
+func client(transport http.RoundTripper, trouble func(error)) *Client {
+	c := New("http://prwarden.test", "prw_key", "prwarden/test", nil, trouble)
+	c.http.Transport = transport
+	return c
+}
+
+func quiet(error) {}
 
 func TestCreateReview(t *testing.T) {
 	t.Parallel()
-	c, _ := setup(t, func(w http.ResponseWriter, r *http.Request) {
+	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		assert.Equal(t, "POST /v1/reviews", r.Method+" "+r.URL.Path)
 		assert.JSONEq(t, `{"repo":"acme/web","pr_number":17}`, string(body))
@@ -59,78 +75,103 @@ func TestCreateReview(t *testing.T) {
 
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	var calls atomic.Int32
-	var keys []string
-	c, waits := setup(t, func(w http.ResponseWriter, r *http.Request) {
-		keys = append(keys, r.Header.Get("Idempotency-Key"))
-		switch calls.Add(1) {
-		case 1:
-			w.Header().Set("Retry-After", "7")
-			w.WriteHeader(http.StatusTooManyRequests)
-		case 2:
-			w.WriteHeader(http.StatusServiceUnavailable)
-		default:
-			io.WriteString(w, `{"review_id":"rev_1"}`)
-		}
-	})
-	_, _, err := c.CreateReview(t.Context(), NewReview{}, "")
-	require.NoError(t, err)
-	require.Len(t, *waits, 2)
-	assert.GreaterOrEqual(t, (*waits)[0], 7*time.Second)
-	assert.Less(t, (*waits)[1], 2*time.Second)
-	require.Len(t, keys, 3)
-	assert.NotEmpty(t, keys[0])
-	assert.Equal(t, keys[0], keys[1], "a retry must not start a second scan")
-	assert.Equal(t, keys[0], keys[2])
+	for name, key := range map[string]string{"own key": "", "a key that was given": "mine"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var keys []string
+				c := client(answers(func(w http.ResponseWriter, r *http.Request) {
+					switch keys = append(keys, r.Header.Get("Idempotency-Key")); len(keys) {
+					case 1:
+						w.Header().Set("Retry-After", "7")
+						w.WriteHeader(http.StatusTooManyRequests)
+					case 2:
+						w.WriteHeader(http.StatusServiceUnavailable)
+					default:
+						io.WriteString(w, `{"review_id":"rev_1"}`)
+					}
+				}), quiet)
+
+				began := time.Now()
+				_, _, err := c.CreateReview(t.Context(), NewReview{}, key)
+				require.NoError(t, err)
+				assert.GreaterOrEqual(t, time.Since(began), 7*time.Second)
+				assert.Less(t, time.Since(began), 11*time.Second)
+				require.Len(t, keys, 3)
+				assert.Equal(t, []string{keys[0], keys[0]}, keys[1:], "a retry must not start a second scan")
+				assert.NotEmpty(t, keys[0])
+				assert.True(t, key == "" || key == keys[0])
+			})
+		})
+	}
 }
 
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
-		c, waits := setup(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-		_, _, err := c.GetReview(t.Context(), "rev_1")
-		require.ErrorContains(t, err, http.StatusText(status))
-		var all time.Duration
-		for _, d := range *waits {
-			all += d
-		}
-		assert.Greater(t, all, Patience-maxBackoff)
-		assert.LessOrEqual(t, all, Patience)
+	status := func(code int, header string) transport {
+		return answers(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", header)
+			w.WriteHeader(code)
+		})
 	}
-	impatient, waits := setup(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "3600")
-		w.WriteHeader(http.StatusServiceUnavailable)
-	})
-	_, _, err := impatient.GetReview(t.Context(), "rev_1")
-	require.Error(t, err)
-	assert.Empty(t, *waits, "an hour is not waited for")
-}
+	unknown := &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "prwarden.test", IsNotFound: true}}
+	distrusted := &tls.CertificateVerificationError{Err: errors.New("who are you")}
 
-// nobody is where nobody listens. A port that was free a moment ago may be
-// another test's by now.
-const nobody = "127.0.0.1:1"
+	for name, tt := range map[string]struct {
+		transport transport
+		answered  bool // the server answered before
+		says      string
+		waits     bool
+	}{
+		"too many requests":          {status(http.StatusTooManyRequests, ""), true, "Too Many Requests", true},
+		"bad gateway":                {status(http.StatusBadGateway, ""), true, "Bad Gateway", true},
+		"unavailable":                {status(http.StatusServiceUnavailable, ""), true, "Service Unavailable", true},
+		"gateway timeout":            {status(http.StatusGatewayTimeout, ""), true, "Gateway Timeout", true},
+		"an hour is not waited for":  {status(http.StatusServiceUnavailable, "3600"), true, "Service Unavailable", false},
+		"an error of the server":     {status(http.StatusInternalServerError, ""), true, "Internal Server Error", false},
+		"nobody listens":             {fails(errRefused), false, "http://prwarden.test can't be reached: dial: connection refused", true},
+		"an unknown name":            {fails(unknown), false, "no such host", false},
+		"a name that was known":      {fails(unknown), true, "no such host", true},
+		"a certificate that is none": {fails(distrusted), true, "who are you", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				troubles := 0
+				c := client(tt.transport, func(error) { troubles++ })
+				c.answered.Store(tt.answered)
+				began := time.Now()
+				_, _, err := c.GetReview(t.Context(), "rev_1")
+				require.ErrorContains(t, err, tt.says)
+				assert.NotContains(t, err.Error(), "rev_1", "the address is enough")
+
+				if !tt.waits {
+					assert.Zero(t, time.Since(began))
+					return
+				}
+				assert.Greater(t, time.Since(began), Patience-2*maxBackoff)
+				assert.LessOrEqual(t, time.Since(began), Patience)
+				assert.Equal(t, 1, troubles, "once is enough")
+			})
+		})
+	}
+}
 
 // A server that restarts refuses connections for a while.
 func TestRidesOutARestart(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `{"review_id":"rev_1"}`)
-	}))
-	t.Cleanup(server.Close)
-	var troubles []error
-	c, waits := patient(server.URL, func(err error) { troubles = append(troubles, err) })
-	c.http.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		if len(*waits) < 5 {
-			address = nobody
-		}
-		return (&net.Dialer{}).DialContext(ctx, network, address)
-	}}
-	r, _, err := c.CreateReview(t.Context(), NewReview{}, "")
-	require.NoError(t, err)
-	assert.Equal(t, "rev_1", r.ReviewID)
-	assert.Len(t, *waits, 5)
-	require.Len(t, troubles, 1, "once is enough")
-	assert.ErrorContains(t, troubles[0], "can't be reached")
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		c := client(transport(func(r *http.Request) (*http.Response, error) {
+			if time.Since(began) < time.Minute {
+				return nil, errRefused
+			}
+			return answers(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"review_id":"rev_1"}`) })(r)
+		}), quiet)
+		r, _, err := c.CreateReview(t.Context(), NewReview{}, "")
+		require.NoError(t, err)
+		assert.Equal(t, "rev_1", r.ReviewID)
+	})
 }
 
 func TestErrors(t *testing.T) {
@@ -157,7 +198,7 @@ func TestErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, _ := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+			c := setup(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", "http://127.0.0.1:1/")
 				w.WriteHeader(tt.status)
 				io.WriteString(w, tt.body)
@@ -170,7 +211,7 @@ func TestErrors(t *testing.T) {
 
 func TestAnswerThatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	c, _ := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+	c := setup(t, func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"status":"complete","repo":"`+strings.Repeat("a", 1<<20)+`"}`)
 	})
 	c.maxBody = 1 << 20
@@ -181,37 +222,9 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestUnreachable(t *testing.T) {
-	t.Parallel()
-	c, waits := patient("http://"+nobody, func(error) {})
-	_, _, err := c.GetReview(t.Context(), "rev_1")
-	var unreachable *UnreachableError
-	require.ErrorAs(t, err, &unreachable)
-	assert.ErrorContains(t, err, "can't be reached")
-	assert.NotContains(t, err.Error(), "rev_1", "the address is enough")
-	assert.NotEmpty(t, *waits)
-}
-
-// A name that there is not is a mistake, unless there was a server of that name
-// a moment ago.
-func TestUnknownNames(t *testing.T) {
-	t.Parallel()
-	c, waits := patient("http://prwarden.invalid", func(error) {})
-	c.http.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "prwarden.invalid", IsNotFound: true}}
-	}}
-	_, _, err := c.GetReview(t.Context(), "rev_1")
-	require.ErrorContains(t, err, "no such host")
-	assert.Empty(t, *waits)
-	c.answered.Store(true)
-	_, _, err = c.GetReview(t.Context(), "rev_1")
-	require.Error(t, err)
-	assert.NotEmpty(t, *waits)
-}
-
 func TestWatchReview(t *testing.T) {
 	t.Parallel()
-	c, _ := setup(t, func(w http.ResponseWriter, r *http.Request) {
+	c := setup(t, func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "/v1/reviews/rev_1:watch", r.URL.Path)
 		io.WriteString(w, `{"result":{"review_id":"rev_1","status":"queued","files_done":0}}
 {"result":{"status":"in_progress","files_done":1,"files_total":3}}
@@ -241,7 +254,7 @@ func TestWatchReviewErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _ := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+			c := setup(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(tt.status)
 				io.WriteString(w, tt.body)
 			})
@@ -249,20 +262,4 @@ func TestWatchReviewErrors(t *testing.T) {
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
-}
-
-// A caller's own idempotency key goes with every attempt.
-func TestIdempotencyKey(t *testing.T) {
-	t.Parallel()
-	var keys []string
-	c, _ := setup(t, func(w http.ResponseWriter, r *http.Request) {
-		if keys = append(keys, r.Header.Get("Idempotency-Key")); len(keys) == 1 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		io.WriteString(w, `{"review_id":"rev_1"}`)
-	})
-	_, _, err := c.CreateReview(t.Context(), NewReview{}, "mine")
-	require.NoError(t, err)
-	assert.Equal(t, []string{"mine", "mine"}, keys)
 }

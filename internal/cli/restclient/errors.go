@@ -11,17 +11,18 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // APIError is a refusal by the server.
 type APIError struct {
-	Status     int    // of HTTP; 0 when it came within a stream
-	Reason     string // the ErrorInfo's, empty when there is none
-	Message    string // for people
-	RetryAfter time.Duration
-	Fields     []string // that are wrong, as BadRequest says
+	Status  int    // of HTTP; 0 when it came within a stream
+	Reason  string // the ErrorInfo's, empty when there is none
+	Message string // for people
 
-	plain bool // the answer was not that of a prwarden server
+	retryAfter time.Duration // how long the server wants to be left alone
+	plain      bool          // the answer was not that of a prwarden server
 }
 
 // Error says it for people, the reason and the status in parentheses.
@@ -35,6 +36,14 @@ func (e *APIError) Error() string {
 	return e.Message
 }
 
+// Unwrap tells the retries how long the server wants them to wait.
+func (e *APIError) Unwrap() error {
+	if e.retryAfter == 0 {
+		return nil
+	}
+	return &backoff.RetryAfterError{Duration: e.retryAfter}
+}
+
 // maxQuoted is how many bytes of an answer that is not prwarden's are shown.
 const maxQuoted = 200
 
@@ -42,7 +51,8 @@ const maxQuoted = 200
 // of a page.
 func quoted(body []byte) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(body[:min(len(body), maxQuoted)])), "\n")
-	if line = strings.TrimRight(strings.ToValidUTF8(line, ""), "\r."); line == "" || line[0] == '<' || line[0] == '{' || line[0] == '[' {
+	line = strings.TrimRight(strings.ToValidUTF8(line, ""), "\r.")
+	if line == "" || strings.ContainsRune("<{[", rune(line[0])) {
 		return ""
 	}
 	return ": " + line
@@ -52,11 +62,8 @@ func apiError(status int, body []byte) *APIError {
 	var answer struct {
 		Message string `json:"message"`
 		Details []struct {
-			Type       string `json:"@type"`
-			Reason     string `json:"reason"`
-			Violations []struct {
-				Field string `json:"field"`
-			} `json:"field_violations"`
+			Type   string `json:"@type"`
+			Reason string `json:"reason"`
 		} `json:"details"`
 	}
 	e := &APIError{Status: status}
@@ -66,13 +73,8 @@ func apiError(status int, body []byte) *APIError {
 	}
 	e.Message = answer.Message
 	for _, d := range answer.Details {
-		switch d.Type {
-		case "type.googleapis.com/google.rpc.ErrorInfo":
+		if d.Type == "type.googleapis.com/google.rpc.ErrorInfo" {
 			e.Reason = d.Reason
-		case "type.googleapis.com/google.rpc.BadRequest":
-			for _, v := range d.Violations {
-				e.Fields = append(e.Fields, v.Field)
-			}
 		}
 	}
 	return e
