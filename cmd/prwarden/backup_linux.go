@@ -22,11 +22,11 @@ through. Only its owner can read it.
 For Postgres use pg_dump, as docs/operations.md shows.`,
 		Example: `  prwarden backup --database sqlite:/var/lib/prwarden/prwarden.db \
       /var/backups/prwarden-$(date +%F).db`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cobra.ExactArgs(1),
 	}
-	return configured(cmd, st, config.Backup, interruptible(func(ctx context.Context, c config.Config, args []string) error {
+	return configured(cmd, st, config.Backup, func(ctx context.Context, c config.Config, args []string) error {
 		return admin.Backup(ctx, st, c, args[0])
-	}))
+	})
 }
 
 func newRestore(st cli.Streams) *cobra.Command {
@@ -41,10 +41,10 @@ through first. If anything goes wrong the old database is as it was.
 Keys that were revoked since the backup work again.`,
 		Example: `  prwarden restore --database sqlite:/var/lib/prwarden/prwarden.db \
       --force /var/backups/prwarden-2026-11-20.db`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cobra.ExactArgs(1),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "Replace the database that is there.")
-	return configured(cmd, st, config.Backup, interruptible(func(ctx context.Context, c config.Config, args []string) error {
+	return configured(cmd, st, config.Backup, func(ctx context.Context, c config.Config, args []string) error {
 		return admin.Restore(ctx, st, c, args[0], force)
-	}))
+	})
 }

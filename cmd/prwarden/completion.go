@@ -39,12 +39,12 @@ The script for bash needs the package bash-completion.`,
   # PowerShell: a line of $PROFILE
   prwarden completion powershell | Out-String | Invoke-Expression`,
 		ValidArgs: names,
-		Args: args(func(cmd *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(names, args[0]) {
 				return cli.Usagef("name one shell: %s", strings.Join(names, ", "))
 			}
 			return nil
-		}),
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {

@@ -24,7 +24,7 @@ ran for the first time, too. A key belongs to one organization and may do what i
   rules:write    create and delete rules
   keys:admin     manage keys over the API`,
 		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: showHelp,
 	}
 	cmd.AddCommand(newKeysCreate(st), newKeysList(st), newKeysRevoke(st))
 	return cmd
@@ -43,7 +43,7 @@ only time that it is shown, the database keeps its hash.`,
   # A key that only reads, for 30 days
   prwarden keys create --org acme --name dashboard \
       --scopes reviews:read,rules:read --expires 720h`,
-		Args: args(cobra.NoArgs),
+		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.Organization, "org", "", "Organization that the key belongs to.")
@@ -63,7 +63,7 @@ func newKeysList(st cli.Streams) *cobra.Command {
 		Short:   "List the keys that are not revoked",
 		Long:    `List the keys that are not revoked, newest first. Tokens are not kept, so none is shown.`,
 		Example: `  prwarden keys list --org acme`,
-		Args:    args(cobra.NoArgs),
+		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&org, "org", "", "Only keys of this organization.")
 	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, _ []string) error {
@@ -77,7 +77,7 @@ func newKeysRevoke(st cli.Streams) *cobra.Command {
 		Short:   "Revoke a key",
 		Long:    `Revoke a key by its identifier, as "keys list" shows it. Running servers refuse it within 5 seconds.`,
 		Example: `  prwarden keys revoke key_3j9x0a7c5v1m`,
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cobra.ExactArgs(1),
 	}
 	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, args []string) error {
 		return admin.RevokeKey(ctx, st, c, args[0])

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
+	"github.com/spf13/cobra"
 	"google.golang.org/grpc/grpclog"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -17,12 +20,18 @@ import (
 
 func main() {
 	// gRPC's libraries write text to stderr for answers that clients don't
-	// read, as often as clients like. Who asks for their log gets it.
+	// read, as often as clients like. The variable turns that log on.
 	if os.Getenv("GRPC_GO_LOG_SEVERITY_LEVEL") == "" {
 		grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	}
+
+	// The first SIGINT or SIGTERM ends a command in good order. The second one
+	// ends the program at once, as if nobody listened.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+
 	st := cli.Streams{Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}
-	os.Exit(run(context.Background(), st, os.Args[1:]))
+	os.Exit(run(ctx, st, os.Args[1:]))
 }
 
 // run is main without the process: tests call it too. It returns the exit
@@ -30,12 +39,24 @@ func main() {
 func run(ctx context.Context, st cli.Streams, args []string) int {
 	root := newRoot(st)
 	root.SetArgs(args)
-	help := &cli.Checked{To: st.Out} // whose printing has no way to fail
+	help := &cli.Checked{To: st.Out} // cobra does not look whether its printing fails
 	root.SetOut(help)
-	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		err = help.End()
+
+	// What fails before the command's own checks are reached is the command line.
+	parsed := false
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		parsed = true
+		return refuseEmpty(cmd, args)
 	}
+
+	cmd, err := root.ExecuteContextC(ctx)
+	switch {
+	case help.Err != nil:
+		err = help.End()
+	case err != nil && !parsed:
+		err = &cli.UsageError{Err: err}
+	}
+
 	if err != nil && !errors.Is(err, cli.ErrSilent) {
 		fmt.Fprint(st.Err, terminal.GuardLines(fmt.Sprintf("prwarden: %v\n", err)))
 		if cli.ExitCode(err) == cli.ExitUsage {

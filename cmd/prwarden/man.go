@@ -22,7 +22,7 @@ func newMan(st cli.Streams) *cobra.Command {
 made when it is not there. Their date is that of SOURCE_DATE_EPOCH (seconds
 since 1970), or today.`,
 		Example: `  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) prwarden man man/man1`,
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cobra.ExactArgs(1),
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			date := time.Now()

@@ -47,7 +47,7 @@ on the database as it is, and 3 when it does not. Nothing is changed.`
 
 // migration is a command that does something with the schema.
 func migration(st cli.Streams, do func(context.Context, cli.Streams, config.Config) error) *cobra.Command {
-	cmd := &cobra.Command{Args: args(cobra.NoArgs)}
+	cmd := &cobra.Command{Args: cobra.NoArgs}
 	return configured(cmd, st, config.Migrate, func(ctx context.Context, c config.Config, _ []string) error {
 		return do(ctx, st, c)
 	})

@@ -19,7 +19,7 @@ are is said by the configuration file. What the database has of one that was
 removed there stays until it is purged, so that it is all there when the
 organization is added back.`,
 		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: showHelp,
 	}
 	cmd.AddCommand(newOrganizationsList(st), newOrganizationsPurge(st))
 	return cmd
@@ -32,7 +32,7 @@ func newOrganizationsList(st cli.Streams) *cobra.Command {
 		Long: `List the organizations that the database has anything of, whether this
 configuration names them, and when a running server last did.`,
 		Example: `  prwarden organizations list --config prwarden.yaml`,
-		Args:    args(cobra.NoArgs),
+		Args:    cobra.NoArgs,
 	}
 	return configured(cmd, st, config.Organizations, func(ctx context.Context, c config.Config, _ []string) error {
 		return admin.ListOrganizations(ctx, st, c)
@@ -50,10 +50,10 @@ ten minutes. It deletes a little at a time, so that running servers hardly
 notice; when it is interrupted, run it again. There is no way back but a
 backup.`,
 		Example: `  prwarden organizations purge acme --yes --config prwarden.yaml`,
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cobra.ExactArgs(1),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "It is meant.")
-	return configured(cmd, st, config.Organizations, interruptible(func(ctx context.Context, c config.Config, args []string) error {
+	return configured(cmd, st, config.Organizations, func(ctx context.Context, c config.Config, args []string) error {
 		return admin.PurgeOrganization(ctx, st, c, args[0], yes)
-	}))
+	})
 }

@@ -44,28 +44,33 @@ configuration or the request is wrong, 3 when the service or the review failed.`
   # Only the default rules, the answer as JSON, from another server
   prwarden review acme/web 17 --ruleset default --output json --fail-on none \
       --server https://prwarden.example.com --key-file ~/.prwarden-key`,
-		Args: args(func(_ *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 0 && len(args) != 2 {
 				return cli.Usagef("give both OWNER/REPO and NUMBER, or in CI neither")
 			}
 			return nil
-		}),
+		},
 	}
 	flags := cmd.Flags()
 	bindOutput(cmd, &in.Output, "")
-	flags.BoolVar(&in.Output.NewOnly, "new-only", false, "Let only findings fail that the review before did not have. The next review lets them pass.")
-	flags.StringVar(&in.Ruleset, "ruleset", "", "`RULESET` to apply: default, or custom for the organization's own rules; without it all that the repository has.")
-	flags.StringVar(&in.HeadSHA, "head-sha", "", "`COMMIT` to scan in place of the pull request's head; with --base-sha or --base-ref.")
+	flags.BoolVar(&in.Output.NewOnly, "new-only", false,
+		"Let only findings fail that the review before did not have. The next review lets them pass.")
+	flags.StringVar(&in.Ruleset, "ruleset", "", "`RULESET` to apply: default, or custom "+
+		"for the organization's own rules; without it all that the repository has.")
+	flags.StringVar(&in.HeadSHA, "head-sha", "",
+		"`COMMIT` to scan in place of the pull request's head; with --base-sha or --base-ref.")
 	flags.StringVar(&in.BaseSHA, "base-sha", "", "`COMMIT` that --head-sha is to be merged into.")
 	flags.StringVar(&in.BaseRef, "base-ref", "", "`BRANCH` that --head-sha is to be merged into.")
-	flags.DurationVar(&in.Timeout, "timeout", 30*time.Minute, "For how long to wait, for everything together: a `TIME` such as 90s or 1h.")
+	flags.DurationVar(&in.Timeout, "timeout", 30*time.Minute,
+		"For how long to wait, for everything together: a `TIME` such as 90s or 1h.")
 	flags.BoolVar(&in.NoWait, "no-wait", false, "Print the review's identifier as soon as it is queued.")
-	flags.StringVar(&in.IdempotencyKey, "idempotency-key", "", "Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
+	flags.StringVar(&in.IdempotencyKey, "idempotency-key", "",
+		"Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
 	flags.BoolVar(&asJSON, "json", false, "The same as --output json.")
 	flags.BoolVar(&wait, "wait", false, "What is done anyway.")
 	_ = flags.MarkHidden("wait")
 	cmd.MarkFlagsMutuallyExclusive("wait", "no-wait")
-	return configured(cmd, st, config.Review, interruptible(func(ctx context.Context, c config.Config, args []string) error {
+	return configured(cmd, st, config.Review, func(ctx context.Context, c config.Config, args []string) error {
 		if len(args) == 2 {
 			in.Repo, in.Number = args[0], args[1]
 		}
@@ -73,5 +78,5 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 			in.Output.Formats = append(in.Output.Formats, report.JSON)
 		}
 		return cli.Review(ctx, st, c.Client, in)
-	}))
+	})
 }

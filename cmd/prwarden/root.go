@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,16 +32,16 @@ REST and a gRPC API.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
-		// Of this and all other commands, which have none of their own.
-		PersistentPreRunE: refuseEmpty,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          showHelp,
 	}
+
 	root.SetVersionTemplate("prwarden {{.Version}}\n") // as the first line of the command version
 	root.SetErr(st.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.SetHelpFunc(manual.Help)
 	root.SetUsageFunc(manual.Usage)
 	root.CompletionOptions.DisableDefaultCmd = true // there is our own
+
 	root.AddGroup(&cobra.Group{ID: groupClient, Title: "Scan:"})
 	addGroup(root, groupClient, newReview(st), newScan(st), newRules(st))
 	if server := serverCommands(st); len(server) > 0 {
@@ -48,6 +49,7 @@ REST and a gRPC API.`,
 		addGroup(root, groupServer, server...)
 	}
 	root.AddCommand(newVersion(st), newCompletion(st), newMan(st))
+
 	explainCommon(root)
 	completeValues(root, choices())
 	completeArguments(root)
@@ -66,6 +68,9 @@ func addGroup(root *cobra.Command, id string, commands ...*cobra.Command) {
 	}
 	root.AddCommand(commands...)
 }
+
+// showHelp is what a command does that only has others below it.
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // explainCommon says of the flags that every command has what they do, in words
 // like those of other flags.
@@ -87,6 +92,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+
 	cmd.SuggestionsMinimumDistance = 2 // letters that may be wrong
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return cli.Usagef("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
@@ -94,33 +100,21 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return cli.Usagef("unknown command %q", args[0])
 }
 
-// flagError says what is wrong with flags, in other words than the functions
-// that read numbers have.
+// flagError says what is wrong with flags, in clearer words than the functions
+// that read numbers.
 func flagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
-		return &cli.UsageError{Err: err}
+		return err
 	}
-	name, value := invalid.GetFlag().Name, invalid.GetValue()
-	switch invalid.GetFlag().Value.Type() {
-	case "bool":
-		return cli.Usagef("--%s: %q is neither true nor false", name, value)
-	case "int":
-		return cli.Usagef("--%s: %q is no number", name, value)
-	case "duration":
-		return cli.Usagef("--%s: %q is no time; write it with a unit, such as 90s or 30m", name, value)
-	}
-	return &cli.UsageError{Err: err}
-}
 
-// args wraps a check of arguments, so that its error is one of usage.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return &cli.UsageError{Err: err}
-		}
-		return nil
+	wants, ok := map[string]string{
+		"bool": "neither true nor false", "int": "no number", "duration": "no time; write it with a unit, such as 90s or 30m",
+	}[invalid.GetFlag().Value.Type()]
+	if !ok {
+		return err
 	}
+	return fmt.Errorf("--%s: %q is %s", invalid.GetFlag().Name, invalid.GetValue(), wants)
 }
 
 // action is what a command does with its settings.
@@ -138,13 +132,4 @@ func configured(cmd *cobra.Command, st cli.Streams, command config.Command, do a
 		return do(cmd.Context(), c, args)
 	}
 	return cmd
-}
-
-// interruptible is an action that ends in good order on SIGINT and SIGTERM.
-func interruptible(do action) action {
-	return func(ctx context.Context, c config.Config, args []string) error {
-		ctx, stop := cli.Interruptible(ctx)
-		defer stop()
-		return do(ctx, c, args)
-	}
 }

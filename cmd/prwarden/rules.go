@@ -15,9 +15,10 @@ func newRules(st cli.Streams) *cobra.Command {
 		Long: `Check, test, try and explain rules. No server is needed: these commands read
 files and the default ruleset, which is part of the program.`,
 		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: showHelp,
 	}
-	cmd.AddCommand(newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesExplain(st), newRulesList(st), newRulesSchema(st))
+	cmd.AddCommand(newRulesCheck(st), newRulesTest(st), newRulesTry(st),
+		newRulesExplain(st), newRulesList(st), newRulesSchema(st))
 	return cmd
 }
 
@@ -52,9 +53,7 @@ also a warning), 2 when the command line is wrong or a file can't be read.`,
   prwarden rules check --strict rules/*.yml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Files = args
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return rules.Check(ctx, st, in)
+			return rules.Check(cmd.Context(), st, in)
 		},
 	}
 	cmd.Flags().BoolVar(&in.Strict, "strict", false, "Fail on warnings too.")
@@ -94,9 +93,7 @@ when the command line is wrong or a file can't be read.`,
 			if len(args) > 0 {
 				in.File, in.Samples = args[0], args[1:]
 			}
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return rules.Test(ctx, st, in)
+			return rules.Test(cmd.Context(), st, in)
 		},
 	}
 	cmd.Flags().BoolVarP(&in.Verbose, "verbose", "v", false, "Name also what passes.")
@@ -120,23 +117,23 @@ Exit status: 0 whether there are matches or not, 2 when the pattern or the
 command line is wrong, 3 when a file can't be read.`,
 		Example: `  # Where would this rule fire?
   prwarden rules try 'fmt\.Print(ln|f)?\(' . --include '**/*.go'`,
-		Args: args(func(_ *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return cli.Usagef("a PATTERN and a PATH are needed, as in `prwarden rules try 'print\\(' .`")
 			}
 			return nil
-		}),
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Pattern, in.Paths = args[0], args[1:]
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return rules.Try(ctx, st, in)
+			return rules.Try(cmd.Context(), st, in)
 		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&in.Multiline, "multiline", false, "Match on whole files.")
-	flags.StringArrayVar(&in.Include, "include", nil, "Look only at files that this `GLOB` matches, below the PATH; may be repeated.")
-	flags.StringArrayVar(&in.Exclude, "exclude", nil, "Leave out files that this `GLOB` matches, below the PATH; may be repeated.")
+	flags.StringArrayVar(&in.Include, "include", nil,
+		"Look only at files that this `GLOB` matches, below the PATH; may be repeated.")
+	flags.StringArrayVar(&in.Exclude, "exclude", nil,
+		"Leave out files that this `GLOB` matches, below the PATH; may be repeated.")
 	flags.IntVar(&in.Limit, "limit", 100, "Show the first `N` matches; 0 is for all.")
 	addLook(cmd, &in.Look)
 	return cmd
@@ -153,12 +150,12 @@ to read more, and how to switch it off, change it, or suppress one finding.
 
 Exit status: 0, or 2 when there is no such rule.`,
 		Example: `  prwarden rules explain security/no-eval`,
-		Args: args(func(_ *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return cli.Usagef("one ID is needed, as in `prwarden rules explain security/no-eval`")
 			}
 			return nil
-		}),
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
 			return rules.Explain(cmd.Context(), st, in)
@@ -181,7 +178,7 @@ they have here. Those that the file disables are marked.`,
 
   # One category, for programs
   prwarden rules list --category secrets --output json`,
-		Args: args(cobra.NoArgs),
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return rules.List(cmd.Context(), st, in) },
 	}
 	flags := cmd.Flags()
@@ -202,7 +199,7 @@ which names a copy, or the URL that the schema has as its $id:
 
   # yaml-language-server: $schema=rules.schema.json`,
 		Example: `  prwarden rules schema > rules.schema.json`,
-		Args:    args(cobra.NoArgs),
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := st.Out.Write(schema.JSON())
 			return err

@@ -37,19 +37,17 @@ scan did not go through.`,
 
   # Every file of a folder, with your own rules only, an object of JSON a line
   prwarden scan --all src --no-default-rules --rules rules.yml --output jsonl`,
-		Args: args(func(_ *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Usagef("give one PATH, or none for the whole repository")
 			}
 			return nil
-		}),
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				in.Path = args[0]
 			}
-			ctx, stop := cli.Interruptible(cmd.Context())
-			defer stop()
-			return cli.Scan(ctx, st, in)
+			return cli.Scan(cmd.Context(), st, in)
 		},
 	}
 	flags := cmd.Flags()
@@ -59,8 +57,10 @@ scan did not go through.`,
 	flags.BoolVar(&in.All, "all", false, "Scan every file, whether it was changed or not, without git.")
 	flags.StringVar(&in.RulesFile, "rules", "", "A rules `FILE` to apply instead of the repository's own.")
 	flags.BoolVar(&in.NoDefaults, "no-default-rules", false, "Leave out the default ruleset.")
-	flags.StringVar(&in.Ruleset, "ruleset", cli.RulesetRepository, "Rules to apply: `repository|default`; default leaves out those of the rules file.")
-	bindOutput(cmd, &in.Output, " With --all also "+cli.FormatLines+", alone: an object of JSON for each finding, as they are found.")
+	flags.StringVar(&in.Ruleset, "ruleset", cli.RulesetRepository,
+		"Rules to apply: `repository|default`; default leaves out those of the rules file.")
+	bindOutput(cmd, &in.Output,
+		" With --all also "+cli.FormatLines+", alone: an object of JSON for each finding, as they are found.")
 	flags.IntVar(&in.Jobs, "jobs", 0, "Match `N` files at the same time; 0 is for the number of processors.")
 	flags.BoolVarP(&in.Verbose, "verbose", "v", false, "With --all: name everything that is skipped, on stderr.")
 	return cmd

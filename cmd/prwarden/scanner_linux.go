@@ -27,9 +27,9 @@ that they name in its environment.`,
   # On its own machine, with certificates on both sides
   prwarden scanner --config prwarden.yaml --grpc-addr :9191 \
       --tls-cert scanner.pem --tls-key scanner.key --tls-ca servers-ca.pem`,
-		Args: args(cobra.NoArgs),
+		Args: cobra.NoArgs,
 	}
-	return configured(cmd, st, config.Scanner, interruptible(func(ctx context.Context, c config.Config, _ []string) error {
+	return configured(cmd, st, config.Scanner, func(ctx context.Context, c config.Config, _ []string) error {
 		return admin.Scanner(ctx, st, c)
-	}))
+	})
 }

@@ -39,9 +39,9 @@ once.`,
   #         kind: git
   #         url: "https://git.example.com/{repo}.git"
   #         token_env: ACME_TOKEN`,
-		Args: args(cobra.NoArgs),
+		Args: cobra.NoArgs,
 	}
-	return configured(cmd, st, config.Serve, interruptible(func(ctx context.Context, c config.Config, _ []string) error {
+	return configured(cmd, st, config.Serve, func(ctx context.Context, c config.Config, _ []string) error {
 		return admin.Serve(ctx, st, c)
-	}))
+	})
 }

@@ -9,7 +9,9 @@ import (
 
 // serverCommands are those of the service's own side.
 func serverCommands(st cli.Streams) []*cobra.Command {
-	return []*cobra.Command{newServe(st), newScanner(st), newMigrate(st), newBackup(st), newRestore(st), newKeys(st), newOrganizations(st)}
+	return []*cobra.Command{
+		newServe(st), newScanner(st), newMigrate(st), newBackup(st), newRestore(st), newKeys(st), newOrganizations(st),
+	}
 }
 
 // schemaVersion is the one that this build needs.

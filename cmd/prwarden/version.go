@@ -11,7 +11,7 @@ func newVersion(st cli.Streams) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Long:  `Print the version of the program, of Go, and of the database schema it needs.`,
-		Args:  args(cobra.NoArgs),
+		Args:  cobra.NoArgs,
 		RunE:  func(*cobra.Command, []string) error { return cli.Version(st, schemaVersion()) },
 	}
 }
