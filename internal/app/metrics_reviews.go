@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -49,7 +50,7 @@ func (o observedQueue) Claim(ctx context.Context, worker string, lease time.Dura
 	return c, err
 }
 
-func (o observedQueue) Finish(ctx context.Context, c review.Claim, outcome review.Outcome) error {
+func (o observedQueue) Finish(ctx context.Context, c review.Claim, outcome finding.Result) error {
 	err := o.Queue.Finish(ctx, c, outcome)
 	if err == nil {
 		o.metrics.ended.WithLabelValues(string(review.Complete), "").Inc()

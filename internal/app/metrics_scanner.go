@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scanner"
@@ -60,7 +61,7 @@ func newScannerMetrics(r *prometheus.Registry) *scannerMetrics {
 		m.findings.WithLabelValues(s.String())
 		m.suppressed.WithLabelValues(s.String())
 	}
-	for _, reason := range []string{scan.SkipBinary, scan.SkipFileTooLarge, scan.SkipLineTooLong, scan.SkipRuleTimeout, scan.SkipSubmodule} {
+	for _, reason := range []string{finding.SkipBinary, finding.SkipFileTooLarge, finding.SkipLineTooLong, finding.SkipRuleTimeout, finding.SkipSubmodule} {
 		m.skips.WithLabelValues(reason)
 	}
 	r.MustRegister(m.scans, m.phases, m.running, m.files, m.findings, m.suppressed, m.skips)

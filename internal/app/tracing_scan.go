@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -22,7 +23,7 @@ type observedScanner struct {
 	tracer  trace.Tracer
 }
 
-func (o observedScanner) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
+func (o observedScanner) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
 	o.metrics.running.Inc()
 	defer o.metrics.running.Dec()
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": j.TraceParent})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
@@ -111,9 +112,9 @@ type gathered struct {
 	teller teller
 
 	mu         sync.Mutex
-	findings   []scan.Finding
-	suppressed []scan.Finding
-	skips      []scan.Skip
+	findings   []finding.Finding
+	suppressed []finding.Finding
+	skips      []finding.Skip
 	skipped    int // in all
 }
 
@@ -126,19 +127,19 @@ func (g *gathered) found(r scan.FileResult) {
 }
 
 // keepWorst cuts a list that has become longer than most to maxFindings.
-func keepWorst(list []scan.Finding, most int) []scan.Finding {
+func keepWorst(list []finding.Finding, most int) []finding.Finding {
 	if len(list) <= most {
 		return list
 	}
-	slices.SortFunc(list, func(a, b scan.Finding) int {
+	slices.SortFunc(list, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), inOrder(a, b))
 	})
 	return slices.Clone(list[:maxFindings])
 }
 
 // inOrder is the order of findings in a review.
-func inOrder(a, b scan.Finding) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
+func inOrder(a, b finding.Finding) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 }
 
 // notice tells what was not looked at, and keeps what a review lists too.
@@ -151,7 +152,7 @@ func (g *gathered) notice(n folder.Notice) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.skipped++; len(g.skips) < maxFindings {
-		g.skips = append(g.skips, scan.Skip{Path: n.Path, Line: n.Line, RuleID: n.RuleID, Reason: n.Reason})
+		g.skips = append(g.skips, finding.Skip{File: n.Path, Line: n.Line, RuleID: n.RuleID, Reason: n.Reason})
 	}
 }
 
@@ -164,11 +165,11 @@ func (g *gathered) review(sum folder.Summary) review.Review {
 	for _, n := range sum.Findings {
 		total += n
 	}
-	summary := scan.Summary{}
+	summary := finding.Summary{}
 	for _, s := range rule.Severities() {
 		summary[s] = sum.Findings[s]
 	}
-	return localReview(&scan.Result{
+	return localReview(finding.Result{
 		Findings: g.findings, Suppressed: g.suppressed, Skips: g.skips, Summary: summary,
 		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -62,7 +63,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		tellLine(st, "There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
 	}
 	err = out.show(report.Report{
-		Review: localReview(result),
+		Review: localReview(result.Result),
 		Of:     fmt.Sprintf("%s in %s", in.looked(result.FilesTotal), seconds(time.Since(began))),
 	})
 	if unread > 0 && (err == nil || errors.Is(err, ErrFound)) {
@@ -182,29 +183,10 @@ func (in ScanInput) changesError(ctx context.Context, own *git.Own, err error) e
 }
 
 // localReview is what a scan found, in the form of a review.
-func localReview(r *scan.Result) review.Review {
-	out := review.Review{
-		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, Findings: localFindings(r.Findings),
-		Suppressed: localFindings(r.Suppressed), Summary: review.Summary(r.Summary), Truncated: r.Truncated, RulesDigest: r.RulesDigest,
+func localReview(r finding.Result) review.Review {
+	return review.Review{
+		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
+		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,
+		Summary: r.Summary, Truncated: r.Truncated,
 	}
-	for _, s := range r.Skips {
-		out.Skipped = append(out.Skipped, review.Skip{File: s.Path, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason})
-	}
-	return out
-}
-
-func localFindings(list []scan.Finding) []review.Finding {
-	var out []review.Finding
-	for _, f := range list {
-		local := review.Finding{
-			RuleID: f.RuleID, Severity: f.Severity, File: f.Path, Line: f.Line, EndLine: f.EndLine, Column: f.Column, EndColumn: f.EndColumn,
-			Message: f.Message, Snippet: f.Snippet, Fingerprint: f.Fingerprint,
-			UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, LineHash: f.LineHash,
-		}
-		if s := f.Suppression; s != nil {
-			local.Suppression = &review.Suppression{Reason: s.Reason, Until: s.Until, Line: s.Line}
-		}
-		out = append(out, local)
-	}
-	return out
 }

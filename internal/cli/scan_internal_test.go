@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
@@ -25,13 +26,13 @@ func TestTellerEnd(t *testing.T) {
 	}{
 		"nothing":    {1, nil, false, ""},
 		"no file":    {0, nil, false, "There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.\n"},
-		"kept back":  {1, map[string]folder.Total{scan.SkipBinary: {Count: 2, Bytes: 5}}, false, "Not looked at: 2 binary files (5 B); --verbose names each.\n"},
-		"told":       {1, map[string]folder.Total{scan.SkipBinary: {Count: 2, Bytes: 5}}, true, "Not looked at: 2 binary files (5 B).\n"},
+		"kept back":  {1, map[string]folder.Total{finding.SkipBinary: {Count: 2, Bytes: 5}}, false, "Not looked at: 2 binary files (5 B); --verbose names each.\n"},
+		"told":       {1, map[string]folder.Total{finding.SkipBinary: {Count: 2, Bytes: 5}}, true, "Not looked at: 2 binary files (5 B).\n"},
 		"unreadable": {0, map[string]folder.Total{folder.Unreadable: {Count: 1}}, false, "Not looked at: 1 can't be read.\n"},
 		"both": {1, map[string]folder.Total{folder.Unreadable: {Count: 1}, folder.SkipGone: {Count: 1}}, false,
 			"Not looked at: 1 can't be read, 1 removed meanwhile; --verbose names each.\n"},
-		"stopped once": {1, map[string]folder.Total{scan.SkipRuleTimeout: {Count: 1}}, false, "Rules were stopped 1 time" + stopped},
-		"stopped": {1, map[string]folder.Total{scan.SkipRuleTimeout: {Count: 3}, scan.SkipBinary: {Count: 1}}, false,
+		"stopped once": {1, map[string]folder.Total{finding.SkipRuleTimeout: {Count: 1}}, false, "Rules were stopped 1 time" + stopped},
+		"stopped": {1, map[string]folder.Total{finding.SkipRuleTimeout: {Count: 3}, finding.SkipBinary: {Count: 1}}, false,
 			"Not looked at: 1 binary file; --verbose names each.\nRules were stopped 3 times" + stopped},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,15 +52,15 @@ func TestTellerIsNoCommand(t *testing.T) {
 	tell := teller{st: Streams{Err: &errOut}, verbose: true, most: 5}
 	for _, n := range []folder.Notice{
 		{Path: "::error title=x::many", Reason: folder.SkipTooManyHits},
-		{Path: "##[add-mask]bin", Reason: scan.SkipBinary},
-		{Path: " ::add-mask::a", Line: 3, Reason: scan.SkipRuleTimeout, RuleID: "custom/r"},
+		{Path: "##[add-mask]bin", Reason: finding.SkipBinary},
+		{Path: " ::add-mask::a", Line: 3, Reason: finding.SkipRuleTimeout, RuleID: "custom/r"},
 		{Path: "##vso[x]", Reason: folder.Unreadable, Err: errors.New("##[error]\nno")},
 	} {
 		tell.tell(n)
 	}
 	assert.Equal(t, `\x3a:error title=x::many: has more than 5 findings; the others are only counted
 ##\x5badd-mask]bin: not looked at: a binary file
- \x3a:add-mask::a:3: `+report.SkipText(scan.SkipRuleTimeout, "custom/r")+`
+ \x3a:add-mask::a:3: `+report.SkipText(finding.SkipRuleTimeout, "custom/r")+`
 ##vso\x5bx]: can't be read: ##\x5berror]\nno
 `, errOut.String())
 }

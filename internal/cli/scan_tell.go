@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
-	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
 
@@ -32,7 +32,7 @@ func (t teller) tell(n folder.Notice) {
 		tellLine(t.st, "%s: can't be read: %s", place, terminal.Safe(n.Err.Error()))
 	case folder.SkipTooManyHits:
 		tellLine(t.st, "%s: has more than %d findings; the others are only counted", place, t.most)
-	case scan.SkipRuleTimeout:
+	case finding.SkipRuleTimeout:
 		tellLine(t.st, "%s: %s", place, report.SkipText(n.Reason, n.RuleID))
 	default:
 		if t.verbose {
@@ -63,9 +63,9 @@ func (t teller) end(sum folder.Summary, took time.Duration) {
 		told              bool // without --verbose
 	}{
 		{folder.Unreadable, "can't be read", "can't be read", true},
-		{scan.SkipBinary, "binary file", "binary files", false},
-		{scan.SkipFileTooLarge, "file over 1 MiB", "files over 1 MiB", false},
-		{scan.SkipLineTooLong, "line over 16 KiB", "lines over 16 KiB", false},
+		{finding.SkipBinary, "binary file", "binary files", false},
+		{finding.SkipFileTooLarge, "file over 1 MiB", "files over 1 MiB", false},
+		{finding.SkipLineTooLong, "line over 16 KiB", "lines over 16 KiB", false},
 		{folder.SkipSpecial, "special file", "special files", false},
 		{folder.SkipGone, "removed meanwhile", "removed meanwhile", false},
 	} {
@@ -92,7 +92,7 @@ func (t teller) end(sum folder.Summary, took time.Duration) {
 		fmt.Fprintf(t.st.Err, "%s.\n", text)
 	}
 	tellEmpty(t.st, sum)
-	if n := sum.Skipped[scan.SkipRuleTimeout].Count; n > 0 {
+	if n := sum.Skipped[finding.SkipRuleTimeout].Count; n > 0 {
 		fmt.Fprintf(t.st.Err, "Rules were stopped %s in a file, as named above; they may have missed findings there.\n", count(n, "time"))
 	}
 }

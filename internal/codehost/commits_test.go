@@ -11,11 +11,12 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // named is the target of a scan of any commits.
-func named(c scan.Commits) scan.Target {
+func named(c finding.Commits) scan.Target {
 	t := target
 	t.Commits = c
 	return t
@@ -43,13 +44,13 @@ func TestNamedHeadIsMerged(t *testing.T) {
 	merge := r.Commit(Text("a", "0\npull\n", "main", "1\n"), tip, head)
 	after := r.Commit(Text("a", "0\npull\n", "main", "1\n2\n"), merge)
 	r.Ref("refs/heads/main", after)
-	change, err := s.Open(t.Context(), named(scan.Commits{Head: head, BaseRef: "main"}))
+	change, err := s.Open(t.Context(), named(finding.Commits{Head: head, BaseRef: "main"}))
 	require.NoError(t, err)
 	assert.Equal(t, tip, change.BaseSHA(), "the branch as it was before the merge")
 	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
 
 	r.Ref("refs/heads/forwarded", r.Commit(Text("a", "0\npull\n4\n"), head))
-	for _, c := range []scan.Commits{
+	for _, c := range []finding.Commits{
 		{Head: head, BaseRef: "forwarded"}, {Head: after, BaseRef: "main"}, {Head: head, Base: after}, {Head: head, Base: head},
 	} {
 		_, err := s.Open(t.Context(), named(c))
@@ -76,7 +77,7 @@ func TestNamedCommits(t *testing.T) {
 			server := &Server{Repo: r}
 			change(server)
 			s := source(t, serve(t, server))
-			for _, c := range []scan.Commits{
+			for _, c := range []finding.Commits{
 				{Head: head, Base: tip}, {Head: head, BaseRef: "main"}, {Head: head, Base: root}, {Head: strings.ToUpper(head), Base: tip},
 			} {
 				change, err := s.Open(t.Context(), named(c))
@@ -91,7 +92,7 @@ func TestNamedCommits(t *testing.T) {
 			// The branch moves on, and a cache that has its old tip must not matter.
 			next := r.Commit(Text("a", "0\npull\n", "main", "2\n"), tip)
 			r.Ref("refs/heads/main", next)
-			change, err := s.Open(t.Context(), named(scan.Commits{Head: head, BaseRef: "main"}))
+			change, err := s.Open(t.Context(), named(finding.Commits{Head: head, BaseRef: "main"}))
 			require.NoError(t, err)
 			assert.Equal(t, next, change.BaseSHA())
 			files(t, change)
@@ -121,7 +122,7 @@ func TestNamedCommitsThatNoBranchHas(t *testing.T) {
 				r.Pull(1, r.Commit(Text("a", "later\n"), head))
 			}
 			server.Repo = r
-			change, err := source(t, serve(t, server)).Open(t.Context(), named(scan.Commits{Head: head, Base: tip}))
+			change, err := source(t, serve(t, server)).Open(t.Context(), named(finding.Commits{Head: head, Base: tip}))
 			require.NoError(t, err)
 			assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
 		})
@@ -141,30 +142,30 @@ func TestNamedCommitsFail(t *testing.T) {
 		"file": fileHost(r), "http": serve(t, &Server{Repo: r}), "old http": serve(t, &Server{Repo: r, Old: true, NoSingle: true}),
 	}
 	for name, test := range map[string]struct {
-		commits scan.Commits
+		commits finding.Commits
 		code    string
 		message string
 	}{
-		"no such head":       {scan.Commits{Head: gone, Base: tip}, scan.CodeCommitNotFound, gone},
-		"no such base":       {scan.Commits{Head: head, Base: gone}, scan.CodeCommitNotFound, gone},
-		"no such branch":     {scan.Commits{Head: head, BaseRef: "release"}, scan.CodeBaseUnknown, `no branch "release"`},
-		"part of a branch":   {scan.Commits{Head: head, BaseRef: "mai"}, scan.CodeBaseUnknown, `no branch "mai"`},
-		"a tag":              {scan.Commits{Head: head, BaseRef: "x"}, scan.CodeBaseUnknown, `no branch "x"`},
-		"an option":          {scan.Commits{Head: head, BaseRef: "--upload-pack=touch x"}, scan.CodeBaseUnknown, "can't be the name"},
-		"a pattern":          {scan.Commits{Head: head, BaseRef: "ma*"}, scan.CodeBaseUnknown, "can't be the name"},
-		"a refspec":          {scan.Commits{Head: head, BaseRef: "main:refs/heads/x"}, scan.CodeBaseUnknown, "can't be the name"},
-		"head is an option":  {scan.Commits{Head: "--upload-pack=touch x", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
-		"head is short":      {scan.Commits{Head: head[:12], Base: tip}, scan.CodeCommitNotFound, "head_sha"},
-		"head is a name":     {scan.Commits{Head: "HEAD", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
-		"base is short":      {scan.Commits{Head: head, Base: tip[:39]}, scan.CodeCommitNotFound, "base_sha"},
-		"no base":            {scan.Commits{Head: head}, scan.CodeBaseUnknown, "base_sha or base_ref"},
-		"two bases":          {scan.Commits{Head: head, Base: tip, BaseRef: "main"}, scan.CodeBaseUnknown, "base_sha or base_ref"},
-		"no head":            {scan.Commits{Base: tip}, scan.CodeCommitNotFound, "head_sha"},
-		"head is a tag":      {scan.Commits{Head: tag, Base: root}, scan.CodeCommitNotFound, ""},
-		"head is a blob":     {scan.Commits{Head: blob, Base: root}, scan.CodeCommitNotFound, ""},
-		"no common history":  {scan.Commits{Head: head, Base: stranger}, scan.CodeNoMergeBase, ""},
-		"branch of no kin":   {scan.Commits{Head: head, BaseRef: "other"}, scan.CodeNoMergeBase, ""},
-		"head and base swap": {scan.Commits{Head: gone, BaseRef: "main"}, scan.CodeCommitNotFound, gone},
+		"no such head":       {finding.Commits{Head: gone, Base: tip}, scan.CodeCommitNotFound, gone},
+		"no such base":       {finding.Commits{Head: head, Base: gone}, scan.CodeCommitNotFound, gone},
+		"no such branch":     {finding.Commits{Head: head, BaseRef: "release"}, scan.CodeBaseUnknown, `no branch "release"`},
+		"part of a branch":   {finding.Commits{Head: head, BaseRef: "mai"}, scan.CodeBaseUnknown, `no branch "mai"`},
+		"a tag":              {finding.Commits{Head: head, BaseRef: "x"}, scan.CodeBaseUnknown, `no branch "x"`},
+		"an option":          {finding.Commits{Head: head, BaseRef: "--upload-pack=touch x"}, scan.CodeBaseUnknown, "can't be the name"},
+		"a pattern":          {finding.Commits{Head: head, BaseRef: "ma*"}, scan.CodeBaseUnknown, "can't be the name"},
+		"a refspec":          {finding.Commits{Head: head, BaseRef: "main:refs/heads/x"}, scan.CodeBaseUnknown, "can't be the name"},
+		"head is an option":  {finding.Commits{Head: "--upload-pack=touch x", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"head is short":      {finding.Commits{Head: head[:12], Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"head is a name":     {finding.Commits{Head: "HEAD", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"base is short":      {finding.Commits{Head: head, Base: tip[:39]}, scan.CodeCommitNotFound, "base_sha"},
+		"no base":            {finding.Commits{Head: head}, scan.CodeBaseUnknown, "base_sha or base_ref"},
+		"two bases":          {finding.Commits{Head: head, Base: tip, BaseRef: "main"}, scan.CodeBaseUnknown, "base_sha or base_ref"},
+		"no head":            {finding.Commits{Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"head is a tag":      {finding.Commits{Head: tag, Base: root}, scan.CodeCommitNotFound, ""},
+		"head is a blob":     {finding.Commits{Head: blob, Base: root}, scan.CodeCommitNotFound, ""},
+		"no common history":  {finding.Commits{Head: head, Base: stranger}, scan.CodeNoMergeBase, ""},
+		"branch of no kin":   {finding.Commits{Head: head, BaseRef: "other"}, scan.CodeNoMergeBase, ""},
+		"head and base swap": {finding.Commits{Head: gone, BaseRef: "main"}, scan.CodeCommitNotFound, gone},
 	} {
 		for kind, settings := range hosts {
 			t.Run(name+" over "+kind, func(t *testing.T) {

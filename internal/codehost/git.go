@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -49,7 +50,7 @@ func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) 
 			return head, base, err
 		},
 	}
-	if t.Commits != (scan.Commits{}) {
+	if t.Commits != (finding.Commits{}) {
 		commits, err := namedCommits(t.Commits)
 		if err != nil {
 			return nil, err
@@ -68,7 +69,7 @@ func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) 
 
 // namedCommits checks what a scan of any commits names. The server has done so,
 // but what becomes part of a command is checked where that is made.
-func namedCommits(c scan.Commits) (*git.Commits, error) {
+func namedCommits(c finding.Commits) (*git.Commits, error) {
 	head, err := git.ParseOID(c.Head)
 	if err != nil {
 		return nil, badCommit("head_sha", c.Head)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
-	"github.com/prwarden/prwarden/internal/review"
 )
 
 func TestParseOutputs(t *testing.T) {
@@ -172,14 +172,14 @@ func FuzzFormats(f *testing.F) {
 		if file == "" {
 			return
 		}
-		finding := hostile()
-		finding.File, finding.Message, finding.Snippet = file, message, snippet
-		accepted := finding
+		found := hostile()
+		found.File, found.Message, found.Snippet = file, message, snippet
+		accepted := found
 		accepted.Line = 2
-		accepted.Suppression = &review.Suppression{Reason: reason}
-		r := complete(finding)
-		r.Review.Suppressed = []review.Finding{accepted}
-		r.Review.Skipped = []review.Skip{{File: file, Reason: reason, RuleID: message}}
+		accepted.Suppression = &finding.Suppression{Reason: reason}
+		r := complete(found)
+		r.Review.Suppressed = []finding.Finding{accepted}
+		r.Review.Skips = []finding.Skip{{File: file, Reason: reason, RuleID: message}}
 		for _, format := range report.Formats() {
 			text := write(t, r, format, report.Style{Width: 80})
 			harmless(t, text, format == report.GitHub)

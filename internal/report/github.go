@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -20,7 +20,7 @@ import (
 // Report.NewOnly there are those of new findings only.
 func writeGitHub(w io.Writer, r Report, _ Style) error {
 	list := slices.Clone(r.Review.Findings)
-	slices.SortStableFunc(list, func(a, b review.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+	slices.SortStableFunc(list, func(a, b finding.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 	out := bufio.NewWriterSize(w, 64<<10)
 	for _, f := range list {
 		if !r.considered(f) {
@@ -42,7 +42,7 @@ func writeGitHub(w io.Writer, r Report, _ Style) error {
 // no escape for a `[`, so it is written as Safe would.
 func command(text string) string { return terminal.EscapeMarks(text, `\x5b`) + "\n" }
 
-func annotation(f review.Finding) string {
+func annotation(f finding.Finding) string {
 	level := "notice"
 	switch f.Severity {
 	case rule.Critical, rule.High:

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -41,7 +41,7 @@ func writeGitLab(w io.Writer, r Report, _ Style) error {
 	return out.end()
 }
 
-func newIssue(f review.Finding) issue {
+func newIssue(f finding.Finding) issue {
 	return issue{
 		Description: strings.ToValidUTF8(f.Message, "\uFFFD"),
 		CheckName:   f.RuleID,
@@ -55,7 +55,7 @@ func newIssue(f review.Finding) issue {
 }
 
 // issueFingerprint must be there, and differ from those of others.
-func issueFingerprint(f review.Finding) string {
+func issueFingerprint(f finding.Finding) string {
 	if f.Fingerprint != "" {
 		return f.Fingerprint
 	}

@@ -35,7 +35,7 @@ func writeJSON(w io.Writer, r Report, _ Style) error {
 // name that is escaped six times as long as it was would be in each finding.
 func writeAnswer(w io.Writer, r Report) error {
 	head := r.Review
-	head.Findings, head.Skipped, head.Suppressed, head.Fixed = nil, nil, nil, nil
+	head.Findings, head.Skips, head.Suppressed, head.Fixed = nil, nil, nil, nil
 	answer := restclient.Encode(head)
 	if r.FailOn != 0 && r.complete() {
 		answer.Verdict = &restclient.Verdict{Outcome: "pass", Threshold: r.FailOn.String()}
@@ -52,7 +52,7 @@ func writeAnswer(w io.Writer, r Report) error {
 		write func() error
 	}{
 		{"findings", func() error { return writeArray(w, r.Review.Findings, restclient.EncodeFinding) }},
-		{"skipped", func() error { return writeArray(w, r.Review.Skipped, restclient.EncodeSkip) }},
+		{"skipped", func() error { return writeArray(w, r.Review.Skips, restclient.EncodeSkip) }},
 		{"suppressed", func() error { return writeArray(w, r.Review.Suppressed, restclient.EncodeFinding) }},
 		{"fixed", func() error { return writeArray(w, r.Review.Fixed, restclient.EncodeFinding) }},
 	} {

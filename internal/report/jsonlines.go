@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
-	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/finding"
 )
 
 // JSONLines appends findings in one file to dst as JSON, an object a line, with
 // the keys rule_id, file, line, column, message and severity in this order. A
 // path that is not UTF-8 has U+FFFD for what is not, and then there is the key
 // file_bytes with the path in base64, as in the API.
-func JSONLines(dst []byte, file string, findings []scan.Finding) []byte {
+func JSONLines(dst []byte, file string, findings []finding.Finding) []byte {
 	name, end := jsonText(file), "}\n"
 	if !utf8.ValidString(file) {
 		name = jsonText(strings.ToValidUTF8(file, "\uFFFD"))

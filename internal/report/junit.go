@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 )
 
 // The elements of JUnit's reports that GitLab, Jenkins and CircleCI read
@@ -33,8 +33,8 @@ type outcome struct {
 // each has the file's name three times.
 type testSuite struct {
 	file       string
-	findings   []review.Finding
-	suppressed []review.Finding
+	findings   []finding.Finding
+	suppressed []finding.Finding
 	own        *testCase // about no finding
 }
 
@@ -178,7 +178,7 @@ func (o outcomes) element(element, name string) xml.StartElement {
 
 // newCase is a finding as a case. Its name has the place, as names must differ;
 // file is what it is in, as it is shown.
-func newCase(r Report, f review.Finding, file string) testCase {
+func newCase(r Report, f finding.Finding, file string) testCase {
 	message := safeText(f.Message)
 	c := testCase{Name: fmt.Sprintf("%s at %s", terminal.Safe(f.RuleID), place(f)), ClassName: file, File: file}
 	if r.fails(f) {
@@ -200,7 +200,7 @@ func newCase(r Report, f review.Finding, file string) testCase {
 	return c
 }
 
-func suppressedCase(f review.Finding, file string) testCase {
+func suppressedCase(f finding.Finding, file string) testCase {
 	why := "suppressed by a comment"
 	if s := f.Suppression; s != nil && s.Reason != "" {
 		why += ": " + safeText(s.Reason)

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan"
 )
 
-func localFindings(places ...scan.Finding) []scan.Finding {
-	rules := map[string]scan.Finding{
+func localFindings(places ...finding.Finding) []finding.Finding {
+	rules := map[string]finding.Finding{
 		"custom/no-print":        {Severity: rule.Warning, Message: "Use the logger."},
 		"secrets/aws-access-key": {Severity: rule.Critical, Message: "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead."},
 		"security/hostile":       {Severity: rule.Info, Message: "\x1b]0;owned\a <b> \"two\"\nlines\t\u202eand \\ é 日本"},
@@ -30,9 +30,9 @@ func localFindings(places ...scan.Finding) []scan.Finding {
 func TestJSONLines(t *testing.T) {
 	t.Parallel()
 	var b []byte
-	b = report.JSONLines(b, "cmd/main.go", localFindings(scan.Finding{RuleID: "custom/no-print", Line: 3, Column: 2}, scan.Finding{RuleID: "secrets/aws-access-key", Line: 12, Column: 5}))
-	b = report.JSONLines(b, "a \"b\" \\ <c>/é\x1b\u202e\U0001F600\U000E0001", localFindings(scan.Finding{RuleID: "security/hostile", Line: 1, Column: 1}))
-	b = report.JSONLines(b, "caf\xe9", localFindings(scan.Finding{RuleID: "custom/no-print", Line: 2147483647, Column: 16384}))
+	b = report.JSONLines(b, "cmd/main.go", localFindings(finding.Finding{RuleID: "custom/no-print", Line: 3, Column: 2}, finding.Finding{RuleID: "secrets/aws-access-key", Line: 12, Column: 5}))
+	b = report.JSONLines(b, "a \"b\" \\ <c>/é\x1b\u202e\U0001F600\U000E0001", localFindings(finding.Finding{RuleID: "security/hostile", Line: 1, Column: 1}))
+	b = report.JSONLines(b, "caf\xe9", localFindings(finding.Finding{RuleID: "custom/no-print", Line: 2147483647, Column: 16384}))
 	golden(t, filepath.Join("testdata", "lines.jsonl"), string(b))
 }
 
@@ -54,7 +54,7 @@ func FuzzJSONLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file, message string, line, column int) {
 		message = strings.ToValidUTF8(message, "") // as rules are checked to be
-		text := report.JSONLines(nil, file, []scan.Finding{{RuleID: "a/b", Severity: rule.High, Message: message, Line: line, Column: column}})
+		text := report.JSONLines(nil, file, []finding.Finding{{RuleID: "a/b", Severity: rule.High, Message: message, Line: line, Column: column}})
 		require.Equal(t, 1, strings.Count(string(text), "\n"))
 		require.Equal(t, terminal.Safe(string(text[:len(text)-1])), string(text[:len(text)-1]))
 		noMarks(t, string(text))
@@ -69,9 +69,9 @@ func FuzzJSONLines(f *testing.F) {
 }
 
 func BenchmarkJSONLines(b *testing.B) {
-	var findings []scan.Finding
+	var findings []finding.Finding
 	for i := range 128 {
-		findings = append(findings, localFindings(scan.Finding{RuleID: "custom/no-print", Line: i * 7, Column: i}, scan.Finding{RuleID: "secrets/aws-access-key", Line: i * 7, Column: i})...)
+		findings = append(findings, localFindings(finding.Finding{RuleID: "custom/no-print", Line: i * 7, Column: i}, finding.Finding{RuleID: "secrets/aws-access-key", Line: i * 7, Column: i})...)
 	}
 	var dst []byte
 	for b.Loop() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -45,7 +46,7 @@ func (r Report) Fails() bool { return r.Failing() > 0 }
 // count as new.
 func (r Report) Failing() int {
 	n := 0
-	unlisted := review.Summary{}
+	unlisted := finding.Summary{}
 	for s, count := range r.Review.Summary {
 		unlisted[s] = count
 	}
@@ -64,14 +65,14 @@ func (r Report) Failing() int {
 }
 
 // fails reports whether a finding counts and is as severe as the threshold.
-func (r Report) fails(f review.Finding) bool {
+func (r Report) fails(f finding.Finding) bool {
 	return r.FailOn != 0 && f.Severity.AtLeast(r.FailOn) && r.considered(f)
 }
 
 // considered reports whether a finding counts. Servers of before states tell
 // none.
-func (r Report) considered(f review.Finding) bool {
-	return !r.NewOnly || f.State != review.Existing
+func (r Report) considered(f finding.Finding) bool {
+	return !r.NewOnly || f.State != finding.StateExisting
 }
 
 // complete reports whether there is a result to show.
@@ -117,7 +118,7 @@ func (r Report) Summary() string {
 	if r.compared() {
 		n := 0
 		for _, f := range r.Review.Findings {
-			if f.State != review.Existing {
+			if f.State != finding.StateExisting {
 				n++
 			}
 		}
@@ -126,7 +127,7 @@ func (r Report) Summary() string {
 	if n := len(r.Review.Suppressed); n > 0 {
 		more = append(more, r.counted(n)+" suppressed")
 	}
-	if n := len(r.Review.Skipped); n > 0 {
+	if n := len(r.Review.Skips); n > 0 {
 		more = append(more, r.counted(n)+" not looked at")
 	}
 	if r.Review.Truncated {

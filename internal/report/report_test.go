@@ -19,6 +19,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/dev/sariftest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -37,54 +38,54 @@ func golden(t *testing.T, path, got string) {
 	assert.Equal(t, string(want), got)
 }
 
-func secret() review.Finding {
-	return review.Finding{
+func secret() finding.Finding {
+	return finding.Finding{
 		RuleID: "secrets/aws-access-key", Severity: rule.Critical, File: "deploy/config.py", Line: 3, EndLine: 3, Column: 12, EndColumn: 32, UTF16Column: 12, UTF16EndColumn: 32,
 		Message: "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead.",
-		Snippet: "aws_key = \"********************\"", Fingerprint: "f1", LineHash: "", State: review.New,
+		Snippet: "aws_key = \"********************\"", Fingerprint: "f1", LineHash: "", State: finding.StateNew,
 	}
 }
 
-func query() review.Finding {
-	return review.Finding{
+func query() finding.Finding {
+	return finding.Finding{
 		RuleID: "security/sql-concat", Severity: rule.High, File: "app/db.py", Line: 41, EndLine: 43, Column: 5, EndColumn: 2, UTF16Column: 5, UTF16EndColumn: 2,
 		Message: "Pass values as parameters of the query instead of putting them into its text.",
-		Snippet: "\tcursor.execute(\"SELECT * FROM t WHERE id=\" + id)", Fingerprint: "f2", LineHash: "8c2f6b1d0a9e4573:1", State: review.Existing,
+		Snippet: "\tcursor.execute(\"SELECT * FROM t WHERE id=\" + id)", Fingerprint: "f2", LineHash: "8c2f6b1d0a9e4573:1", State: finding.StateExisting,
 	}
 }
 
-func again(f review.Finding, line int) review.Finding {
+func again(f finding.Finding, line int) finding.Finding {
 	f.Line, f.EndLine, f.Fingerprint = line, line, f.Fingerprint+"a"
 	return f
 }
 
 // hostile has what an attacker would put into names and code, and what custom
 // rules may say.
-func hostile() review.Finding {
-	return review.Finding{
+func hostile() finding.Finding {
+	return finding.Finding{
 		RuleID: "custom/x", Severity: rule.Info, File: "::error::\x1b[2J\rb,c:d%0A\n\u202etxt.exe\xff##[add-mask]##vso[task.y]|`<b>&\"]]>", Line: 1, EndLine: 1, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2,
 		Message: "\x1b]0;owned\a two\nlines\tand a tab ::set-output name=x::1 ##[error]no ##vso[task.x]y %0A <script>&amp;]]> | `a` @me", Snippet: "::stop-commands::x \x1b[31m##[group]##teamcity[x]\x00",
-		Fingerprint: "f3", State: review.New,
+		Fingerprint: "f3", State: finding.StateNew,
 	}
 }
 
-func deep() review.Finding {
-	return review.Finding{RuleID: "custom/no-print", Severity: rule.Warning, File: strings.Repeat("very/deep/", 6) + "main.go", Line: 100200, EndLine: 100200, Column: 3, Message: "Use the logger.", Fingerprint: "f4", State: review.New}
+func deep() finding.Finding {
+	return finding.Finding{RuleID: "custom/no-print", Severity: rule.Warning, File: strings.Repeat("very/deep/", 6) + "main.go", Line: 100200, EndLine: 100200, Column: 3, Message: "Use the logger.", Fingerprint: "f4", State: finding.StateNew}
 }
 
-func wide() review.Finding {
-	return review.Finding{
-		RuleID: "custom/wide", Severity: rule.Low, File: "docs/日本語.md", Line: 1, EndLine: 1, Column: 1, State: review.New, Fingerprint: "f5",
+func wide() finding.Finding {
+	return finding.Finding{
+		RuleID: "custom/wide", Severity: rule.Low, File: "docs/日本語.md", Line: 1, EndLine: 1, Column: 1, State: finding.StateNew, Fingerprint: "f5",
 		Message: "日本語のメッセージは全角で表示されるので、幅を二倍に数える必要があります。 And ASCII after it.",
 		Snippet: strings.Repeat("日本語", 40),
 	}
 }
 
-func complete(findings ...review.Finding) report.Report {
+func complete(findings ...finding.Finding) report.Report {
 	r := report.Report{
 		Of: "acme/web#17", FailOn: rule.High, Version: "v1.2.3",
 		Review: review.Review{
-			ID: "rev_1", Status: review.Complete, Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Findings: findings, Summary: review.Summary{},
+			ID: "rev_1", Status: review.Complete, Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Findings: findings, Summary: finding.Summary{},
 			CreatedAt: time.Date(2026, 11, 20, 9, 41, 3, 0, time.UTC),
 		},
 	}
@@ -99,14 +100,14 @@ func rich() report.Report {
 	r := complete(query(), again(query(), 50), secret(), hostile())
 	r.Review.PreviousID = "rev_0"
 	accepted := again(query(), 60)
-	accepted.Suppression = &review.Suppression{Reason: "the id is a number\n", Until: "2027-01-31", Line: 59}
+	accepted.Suppression = &finding.Suppression{Reason: "the id is a number\n", Until: "2027-01-31", Line: 59}
 	silent := again(query(), 70)
-	silent.Suppression = &review.Suppression{Line: 70}
-	r.Review.Suppressed = []review.Finding{accepted, silent}
+	silent.Suppression = &finding.Suppression{Line: 70}
+	r.Review.Suppressed = []finding.Finding{accepted, silent}
 	gone := again(secret(), 9)
-	gone.State = review.Fixed
-	r.Review.Fixed = []review.Finding{gone}
-	r.Review.Skipped = []review.Skip{
+	gone.State = finding.StateFixed
+	r.Review.Fixed = []finding.Finding{gone}
+	r.Review.Skips = []finding.Skip{
 		{File: "logo.png", Reason: "binary"},
 		{File: "data.json", Reason: "file_too_large"},
 		{File: "min.js", Line: 7, Reason: "line_too_long"},
@@ -120,7 +121,7 @@ func rich() report.Report {
 func many() report.Report {
 	r := complete(secret())
 	for i := range 30 {
-		r.Review.Skipped = append(r.Review.Skipped, review.Skip{File: "logo.png", Reason: "binary"})
+		r.Review.Skips = append(r.Review.Skips, finding.Skip{File: "logo.png", Reason: "binary"})
 		r.Review.Fixed = append(r.Review.Fixed, again(secret(), i+1))
 	}
 	r.Review.Truncated = true
@@ -366,7 +367,7 @@ func TestReportsAreNotHeld(t *testing.T) {
 	t.Parallel()
 	long := hostile()
 	long.File = strings.Repeat("\x01", 1000)
-	r := complete(slices.Repeat([]review.Finding{long}, 1000)...)
+	r := complete(slices.Repeat([]finding.Finding{long}, 1000)...)
 	for _, format := range []string{report.JSON, report.SARIF, report.GitHub, report.GitLab, report.JUnit} {
 		var most, all int
 		w := writerFunc(func(p []byte) { most, all = max(most, len(p)), all+len(p) })
@@ -473,7 +474,7 @@ func TestVerdict(t *testing.T) {
 	// possible.
 	truncated := many()
 	truncated.NewOnly = true
-	truncated.Review.Findings[0].State = review.Existing
+	truncated.Review.Findings[0].State = finding.StateExisting
 	existing := complete(query())
 	existing.NewOnly = true
 	older := complete(query())

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 )
 
 // Limits of what a job summary has. GitHub refuses one of over 1 MiB
@@ -59,9 +59,9 @@ func stepSummary(r Report) string {
 	return b.String() + "\n"
 }
 
-func summaryRow(r Report, f review.Finding) string {
+func summaryRow(r Report, f finding.Finding) string {
 	severity := f.Severity.String()
-	if r.compared() && f.State != review.Existing {
+	if r.compared() && f.State != finding.StateExisting {
 		severity += ", new"
 	}
 	return fmt.Sprintf("| %s | <code>%s</code> | <code>%s</code> | %s |\n",

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -67,9 +67,9 @@ func (t *table) findings() {
 
 // file writes the findings in one file, in the order of places. What a rule says
 // is there once.
-func (t *table) file(list []review.Finding) {
+func (t *table) file(list []finding.Finding) {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b review.Finding) int {
+	slices.SortStableFunc(list, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	t.line("", t.paint.Text(terminal.Strong, terminal.Safe(list[0].File)))
@@ -92,17 +92,17 @@ func (t *table) file(list []review.Finding) {
 	t.line("", "")
 }
 
-func place(f review.Finding) string { return fmt.Sprintf("%d:%d", f.Line, f.Column) }
+func place(f finding.Finding) string { return fmt.Sprintf("%d:%d", f.Line, f.Column) }
 
 // head writes where, how bad, by which rule, and whether that is new.
-func (t *table) head(f review.Finding, column int) {
+func (t *table) head(f finding.Finding, column int) {
 	const severities = len("critical")
 	severity := t.paint.Text(severityColor(f.Severity), terminal.Pad(f.Severity.String(), severities))
 	name := terminal.Safe(f.RuleID)
 	mark := ""
 	switch {
 	case !t.r.compared():
-	case f.State == review.Existing:
+	case f.State == finding.StateExisting:
 		mark = "  " + t.paint.Text(terminal.Faint, "existing")
 	default:
 		mark = "  " + t.paint.Text(terminal.Strong, "new")
@@ -117,7 +117,7 @@ func (t *table) head(f review.Finding, column int) {
 }
 
 // snippet writes the line that a finding is on, as much of it as fits.
-func (t *table) snippet(f review.Finding, indent string) {
+func (t *table) snippet(f finding.Finding, indent string) {
 	text := terminal.Safe(strings.TrimSpace(strings.ReplaceAll(f.Snippet, "\t", " ")))
 	if text == "" {
 		return
@@ -138,7 +138,7 @@ func severityColor(s rule.Severity) terminal.Color {
 }
 
 func (t *table) suppressed() {
-	t.short("Suppressed by comments:", t.r.Review.Suppressed, func(f review.Finding) string {
+	t.short("Suppressed by comments:", t.r.Review.Suppressed, func(f finding.Finding) string {
 		text := location(f) + "  " + terminal.Safe(f.RuleID)
 		if s := f.Suppression; s != nil {
 			if s.Reason != "" {
@@ -153,12 +153,12 @@ func (t *table) suppressed() {
 }
 
 func (t *table) fixed() {
-	t.short("Fixed since the review before:", t.r.Review.Fixed, func(f review.Finding) string {
+	t.short("Fixed since the review before:", t.r.Review.Fixed, func(f finding.Finding) string {
 		return location(f) + "  " + terminal.Safe(f.RuleID)
 	})
 }
 
-func (t *table) short(title string, list []review.Finding, text func(review.Finding) string) {
+func (t *table) short(title string, list []finding.Finding, text func(finding.Finding) string) {
 	if len(list) == 0 {
 		return
 	}
@@ -177,10 +177,10 @@ func (t *table) more(total int) {
 	t.line("", "")
 }
 
-func location(f review.Finding) string { return fmt.Sprintf("%s:%s", terminal.Safe(f.File), place(f)) }
+func location(f finding.Finding) string { return fmt.Sprintf("%s:%s", terminal.Safe(f.File), place(f)) }
 
 func (t *table) skipped() {
-	list := t.r.Review.Skipped
+	list := t.r.Review.Skips
 	if len(list) == 0 {
 		return
 	}

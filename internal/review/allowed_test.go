@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -64,6 +65,6 @@ func TestRepositoryThatAnotherServerAllows(t *testing.T) {
 	})
 	done(t, handedBack, "the first attempt")
 	b.dispatcher(t, nil)
-	b.scanner.next(t).end(review.Outcome{}, nil)
+	b.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, id).Status)
 }

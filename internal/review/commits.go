@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 )
 
 // shaLength is the length of a commit's name in hexadecimal.
@@ -18,7 +19,7 @@ const maxBranch = 250
 
 // checkCommits says what is wrong with the commits of a request, field by
 // field.
-func checkCommits(c Commits) []errs.FieldViolation {
+func checkCommits(c finding.Commits) []errs.FieldViolation {
 	var bad []errs.FieldViolation
 	add := func(field, format string, args ...any) {
 		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -31,25 +32,25 @@ func TestCommitsOfARequest(t *testing.T) {
 	b := setup(t)
 	sha, other := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	tests := map[string]struct {
-		commits review.Commits
+		commits finding.Commits
 		bad     []string
 	}{
-		"none":                {review.Commits{}, nil},
-		"both":                {review.Commits{Head: sha, Base: other}, nil},
-		"the same":            {review.Commits{Head: sha, Base: sha}, nil},
-		"a branch":            {review.Commits{Head: sha, BaseRef: "main"}, nil},
-		"a deep branch":       {review.Commits{Head: sha, BaseRef: "release/1.2/ünïcode"}, nil},
-		"head alone":          {review.Commits{Head: sha}, []string{"head_sha"}},
-		"base alone":          {review.Commits{Base: sha}, []string{"base_sha"}},
-		"branch alone":        {review.Commits{BaseRef: "main"}, []string{"base_ref"}},
-		"no head":             {review.Commits{Base: sha, BaseRef: "main"}, []string{"base_sha", "base_ref"}},
-		"all three":           {review.Commits{Head: sha, Base: other, BaseRef: "main"}, []string{"base_ref"}},
-		"short":               {review.Commits{Head: sha[:39], Base: other}, []string{"head_sha"}},
-		"long":                {review.Commits{Head: sha, Base: other + "b"}, []string{"base_sha"}},
-		"upper case":          {review.Commits{Head: strings.ToUpper(sha), Base: other}, []string{"head_sha"}},
-		"not hexadecimal":     {review.Commits{Head: strings.Repeat("g", 40), Base: "HEAD"}, []string{"head_sha", "base_sha"}},
-		"an option":           {review.Commits{Head: sha, BaseRef: "--upload-pack=x"}, []string{"base_ref"}},
-		"a reference in full": {review.Commits{Head: sha, BaseRef: "refs/heads/main"}, nil}, // a branch may have this name
+		"none":                {finding.Commits{}, nil},
+		"both":                {finding.Commits{Head: sha, Base: other}, nil},
+		"the same":            {finding.Commits{Head: sha, Base: sha}, nil},
+		"a branch":            {finding.Commits{Head: sha, BaseRef: "main"}, nil},
+		"a deep branch":       {finding.Commits{Head: sha, BaseRef: "release/1.2/ünïcode"}, nil},
+		"head alone":          {finding.Commits{Head: sha}, []string{"head_sha"}},
+		"base alone":          {finding.Commits{Base: sha}, []string{"base_sha"}},
+		"branch alone":        {finding.Commits{BaseRef: "main"}, []string{"base_ref"}},
+		"no head":             {finding.Commits{Base: sha, BaseRef: "main"}, []string{"base_sha", "base_ref"}},
+		"all three":           {finding.Commits{Head: sha, Base: other, BaseRef: "main"}, []string{"base_ref"}},
+		"short":               {finding.Commits{Head: sha[:39], Base: other}, []string{"head_sha"}},
+		"long":                {finding.Commits{Head: sha, Base: other + "b"}, []string{"base_sha"}},
+		"upper case":          {finding.Commits{Head: strings.ToUpper(sha), Base: other}, []string{"head_sha"}},
+		"not hexadecimal":     {finding.Commits{Head: strings.Repeat("g", 40), Base: "HEAD"}, []string{"head_sha", "base_sha"}},
+		"an option":           {finding.Commits{Head: sha, BaseRef: "--upload-pack=x"}, []string{"base_ref"}},
+		"a reference in full": {finding.Commits{Head: sha, BaseRef: "refs/heads/main"}, nil}, // a branch may have this name
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +71,7 @@ func TestBranchNames(t *testing.T) {
 	b := setup(t)
 	create := func(name string) error {
 		_, err := b.service.Create(t.Context(), org, review.CreateInput{
-			Repo: "acme/api", PRNumber: 1, Commits: review.Commits{Head: strings.Repeat("a", 40), BaseRef: name},
+			Repo: "acme/api", PRNumber: 1, Commits: finding.Commits{Head: strings.Repeat("a", 40), BaseRef: name},
 		})
 		return err
 	}
@@ -89,7 +90,7 @@ func TestIdempotencyKnowsCommitsAndThreshold(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	sha := strings.Repeat("a", 40)
-	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, IdempotencyKey: "key", Commits: review.Commits{Head: sha, BaseRef: "main"}, FailOn: rule.Low}
+	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, IdempotencyKey: "key", Commits: finding.Commits{Head: sha, BaseRef: "main"}, FailOn: rule.Low}
 	first, err := b.service.Create(t.Context(), org, in)
 	require.NoError(t, err)
 	again, err := b.service.Create(t.Context(), org, in)
@@ -98,8 +99,8 @@ func TestIdempotencyKnowsCommitsAndThreshold(t *testing.T) {
 	for name, change := range map[string]func(*review.CreateInput){
 		"head":         func(in *review.CreateInput) { in.Commits.Head = strings.Repeat("b", 40) },
 		"branch":       func(in *review.CreateInput) { in.Commits.BaseRef = "next" },
-		"base":         func(in *review.CreateInput) { in.Commits = review.Commits{Head: sha, Base: sha} },
-		"no commits":   func(in *review.CreateInput) { in.Commits = review.Commits{} },
+		"base":         func(in *review.CreateInput) { in.Commits = finding.Commits{Head: sha, Base: sha} },
+		"no commits":   func(in *review.CreateInput) { in.Commits = finding.Commits{} },
 		"threshold":    func(in *review.CreateInput) { in.FailOn = rule.High },
 		"no threshold": func(in *review.CreateInput) { in.FailOn = 0 },
 	} {
@@ -119,14 +120,14 @@ func TestJobSaysWhatToScan(t *testing.T) {
 	b.dispatcher(t, func(o *review.DispatcherOptions) {
 		o.Reasons = func(of string) bool { return of == org }
 	})
-	commits := review.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
+	commits := finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
 	a, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium})
 	require.NoError(t, err)
 	scan := b.scanner.next(t)
 	assert.Equal(t, commits, scan.job.Commits)
 	assert.True(t, scan.job.RequireReason)
 	assert.Equal(t, "2026-01-02", scan.job.Today)
-	scan.end(review.Outcome{HeadSHA: commits.Head, BaseSHA: strings.Repeat("c", 40), Summary: review.Summary{rule.Medium: 1}}, nil)
+	scan.end(finding.Result{HeadSHA: commits.Head, BaseSHA: strings.Repeat("c", 40), Summary: finding.Summary{rule.Medium: 1}}, nil)
 	r := b.await(t, a.ReviewID)
 	assert.Equal(t, commits, r.Commits)
 	assert.Equal(t, strings.Repeat("c", 40), r.BaseSHA)

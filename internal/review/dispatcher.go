@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -19,7 +20,7 @@ type Scanner interface {
 	// Scan returns what it found, or a *ScanError. It may wait for a place
 	// first, for as long as it takes. It reports progress when the scan begins
 	// and from time to time after that, and stops soon after ctx is done.
-	Scan(ctx context.Context, j Job, progress func(Progress)) (Outcome, error)
+	Scan(ctx context.Context, j Job, progress func(Progress)) (finding.Result, error)
 	// Await returns when a scan could begin as far as is known: at once while
 	// any scanner can be reached, however busy. It returns when ctx is done, too.
 	Await(ctx context.Context)
@@ -33,7 +34,7 @@ type Job struct {
 	Organization string
 	Repo         string
 	PRNumber     int32
-	Commits      Commits
+	Commits      finding.Commits
 	Ruleset      string // rule.RulesetDefault, rule.RulesetCustom, or the repository's
 	Rules        rule.Set
 	// RequireReason says that a comment that suppresses findings must give a
@@ -312,16 +313,16 @@ func (d *Dispatcher) limit(ctx context.Context) (limited context.Context, begun,
 	return limited, begun, func() { cancel(nil) }
 }
 
-func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress)) (Outcome, error) {
+func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress)) (finding.Result, error) {
 	if err := context.Cause(ctx); err != nil {
-		return Outcome{}, err // the claim was lost before its scan began
+		return finding.Result{}, err // the claim was lost before its scan began
 	}
 	if !d.o.Allowed(c.Organization, c.Repo) {
-		return Outcome{}, notAllowed(c)
+		return finding.Result{}, notAllowed(c)
 	}
 	rules, err := d.rulesFor(ctx, c)
 	if err != nil {
-		return Outcome{}, err
+		return finding.Result{}, err
 	}
 	limited, begun, stop := d.limit(ctx)
 	defer stop()
@@ -344,7 +345,7 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 		progress(p)
 	})
 	if err != nil && errors.Is(context.Cause(limited), errScanLimit) {
-		return Outcome{}, &ScanError{
+		return finding.Result{}, &ScanError{
 			Failure: Failure{Code: codeScanTimeout, Message: fmt.Sprintf("The scan did not end within %s.", d.o.ScanLimit)},
 			Lasting: true, Err: err,
 		}

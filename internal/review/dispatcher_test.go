@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -25,16 +26,16 @@ func TestDispatchCompletes(t *testing.T) {
 		ReviewID: id, Attempt: 1, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
 		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Limit: 330 * time.Second, Today: "2026-01-02",
 	}, scan.job)
-	outcome := review.Outcome{
-		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: review.Summary{rule.High: 1},
-		Findings: []review.Finding{{RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "p", State: review.New}},
-		Skipped:  []review.Skip{{File: "g", Reason: "binary"}},
+	outcome := finding.Result{
+		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: finding.Summary{rule.High: 1},
+		Findings: []finding.Finding{{RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "p", State: finding.StateNew}},
+		Skips:    []finding.Skip{{File: "g", Reason: "binary"}},
 	}
 	scan.end(outcome, nil)
 	r := b.await(t, id)
 	assert.Equal(t, review.Complete, r.Status)
 	assert.Equal(t, outcome.Findings, r.Findings)
-	assert.Equal(t, outcome.Skipped, r.Skipped)
+	assert.Equal(t, outcome.Skips, r.Skips)
 	assert.Equal(t, 1, r.Summary[rule.High])
 	assert.Equal(t, 1, r.Attempt)
 }
@@ -66,7 +67,7 @@ func TestDispatchFaults(t *testing.T) {
 			b.dispatcher(t, nil)
 			id := b.create(t)
 			for _, err := range c.errors {
-				b.scanner.next(t).end(review.Outcome{}, err)
+				b.scanner.next(t).end(finding.Result{}, err)
 			}
 			r := b.await(t, id)
 			assert.Equal(t, c.status, r.Status)
@@ -111,7 +112,7 @@ func TestStopHandsBack(t *testing.T) {
 
 	b.dispatcher(t, nil)
 	again := b.scanner.next(t)
-	again.end(review.Outcome{}, nil)
+	again.end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, id).Status)
 }
 
@@ -130,7 +131,7 @@ func TestCancelStopsTheScan(t *testing.T) {
 	assert.Equal(t, errs.ReasonReviewFinished, errs.ReasonOf(err))
 
 	next := b.create(t) // the worker goes on
-	b.scanner.next(t).end(review.Outcome{}, nil)
+	b.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, next).Status)
 	assert.Equal(t, review.Canceled, b.await(t, id).Status)
 }
@@ -147,7 +148,7 @@ func TestNothingIsClaimedWithoutAScanner(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, review.Queued, r.Status)
 	close(b.scanner.reachable)
-	b.scanner.next(t).end(review.Outcome{}, nil)
+	b.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, id).Status)
 }
 
@@ -164,8 +165,8 @@ func TestLostLease(t *testing.T) {
 	require.NoError(t, err)
 	b.dispatcher(t, nil)
 	fresh := b.scanner.next(t)
-	stale.end(review.Outcome{HeadSHA: "stale"}, nil)
-	fresh.end(review.Outcome{HeadSHA: "fresh"}, nil)
+	stale.end(finding.Result{HeadSHA: "stale"}, nil)
+	fresh.end(finding.Result{HeadSHA: "fresh"}, nil)
 	r := b.await(t, id)
 	assert.Equal(t, "fresh", r.HeadSHA)
 	assert.Equal(t, 2, r.Attempt)
@@ -177,7 +178,7 @@ type flaky struct {
 	finish chan error
 }
 
-func (f *flaky) Finish(ctx context.Context, c review.Claim, o review.Outcome) error {
+func (f *flaky) Finish(ctx context.Context, c review.Claim, o finding.Result) error {
 	if err := <-f.finish; err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func TestFinishWaitsForTheStore(t *testing.T) {
 			d.Start()
 			t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 			id := b.create(t)
-			b.scanner.next(t).end(review.Outcome{}, nil)
+			b.scanner.next(t).end(finding.Result{}, nil)
 			r := b.await(t, id)
 			assert.Equal(t, c.status, r.Status)
 			if c.code != "" {
@@ -243,6 +244,6 @@ func TestRulesThatAreAway(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 	id := b.create(t)
 	b.timePasses(t)
-	b.scanner.next(t).end(review.Outcome{}, nil)
+	b.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, id).Status)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -22,11 +23,11 @@ const (
 // that the review reports.
 type FindingsInput struct {
 	ReviewID    string
-	Kind        Kind // "" for KindReported, and for KindFixed with the state Fixed
+	Kind        finding.Kind // "" for KindReported, and for KindFixed with the state Fixed
 	MinSeverity rule.Severity
 	RuleID      string // `name` stands for `custom/name`
 	File        string // as Shown shows it
-	State       State
+	State       finding.State
 	PageSize    int    // 1 to MaxFindingsPage; 0 for DefaultFindingsPage
 	PageToken   string // of the page before
 }
@@ -34,14 +35,14 @@ type FindingsInput struct {
 // Findings returns a page of a review's findings, in their order, and the token
 // of the next page; "" on the last. The errors are those of
 // ReviewService.ListFindings in the API.
-func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([]Finding, string, error) {
+func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([]finding.Finding, string, error) {
 	f := FindingFilter{
 		Kind: in.Kind, MinSeverity: in.MinSeverity, File: in.File, State: in.State, Limit: in.PageSize,
 	}
 	if f.Kind == "" {
-		f.Kind = KindReported
-		if f.State == Fixed { // only what was fixed has that state
-			f.Kind = KindFixed
+		f.Kind = finding.KindReported
+		if f.State == finding.StateFixed { // only what was fixed has that state
+			f.Kind = finding.KindFixed
 		}
 	}
 	if in.RuleID != "" {

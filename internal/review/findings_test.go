@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -19,9 +20,9 @@ func completed(t *testing.T, b *bundle, n int) string {
 	t.Helper()
 	b.dispatcher(t, nil)
 	id := b.create(t)
-	o := review.Outcome{Summary: review.Summary{rule.High: n}}
+	o := finding.Result{Summary: finding.Summary{rule.High: n}}
 	for i := range n {
-		o.Findings = append(o.Findings, review.Finding{RuleID: "custom/r", Severity: rule.High, File: fmt.Sprintf("f%04d", i), Line: 1, Fingerprint: fmt.Sprint(i)})
+		o.Findings = append(o.Findings, finding.Finding{RuleID: "custom/r", Severity: rule.High, File: fmt.Sprintf("f%04d", i), Line: 1, Fingerprint: fmt.Sprint(i)})
 	}
 	b.scanner.next(t).end(o, nil)
 	b.await(t, id)
@@ -33,7 +34,7 @@ func TestFindingsPageByPage(t *testing.T) {
 	b := setup(t)
 	id := completed(t, b, 250)
 	var files []string
-	in := review.FindingsInput{ReviewID: id, RuleID: "r", State: review.New}
+	in := review.FindingsInput{ReviewID: id, RuleID: "r", State: finding.StateNew}
 	for sizes := []int{100, 100, 50}; ; sizes = sizes[1:] {
 		page, next, err := b.service.Findings(t.Context(), org, in)
 		require.NoError(t, err)
@@ -69,11 +70,11 @@ func TestFindingsTokensBelongToTheirFilters(t *testing.T) {
 	require.NoError(t, err)
 	for name, change := range map[string]func(*review.FindingsInput){
 		"review":   func(in *review.FindingsInput) { in.ReviewID = "rev_other" },
-		"kind":     func(in *review.FindingsInput) { in.Kind = review.KindFixed },
+		"kind":     func(in *review.FindingsInput) { in.Kind = finding.KindFixed },
 		"severity": func(in *review.FindingsInput) { in.MinSeverity = rule.Info },
 		"rule":     func(in *review.FindingsInput) { in.RuleID = "r" },
 		"file":     func(in *review.FindingsInput) { in.File = "f0001" },
-		"state":    func(in *review.FindingsInput) { in.State = review.New },
+		"state":    func(in *review.FindingsInput) { in.State = finding.StateNew },
 		"no token": func(in *review.FindingsInput) { in.PageToken = "x" },
 		"a place before all": func(in *review.FindingsInput) {
 			in.PageToken = base64.RawURLEncoding.EncodeToString([]byte("-1.00000000"))
@@ -114,13 +115,13 @@ func TestOnlyCompleteReviewsAreGiven(t *testing.T) {
 // Only what was fixed has the state fixed, so who asks for that state means it.
 func TestStateImpliesKind(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[review.FindingsInput]review.Kind{
-		{}:                       review.KindReported,
-		{State: review.New}:      review.KindReported,
-		{State: review.Fixed}:    review.KindFixed,
-		{Kind: review.KindFixed}: review.KindFixed,
-		{Kind: review.KindReported, State: review.Fixed}:   review.KindReported,
-		{Kind: review.KindSuppressed, State: review.Fixed}: review.KindSuppressed,
+	for in, want := range map[review.FindingsInput]finding.Kind{
+		{}:                          finding.KindReported,
+		{State: finding.StateNew}:   finding.KindReported,
+		{State: finding.StateFixed}: finding.KindFixed,
+		{Kind: finding.KindFixed}:   finding.KindFixed,
+		{Kind: finding.KindReported, State: finding.StateFixed}:   finding.KindReported,
+		{Kind: finding.KindSuppressed, State: finding.StateFixed}: finding.KindSuppressed,
 	} {
 		store := &recording{}
 		service := review.NewService(store, policy{}, review.NewHub(), 1)
@@ -129,14 +130,14 @@ func TestStateImpliesKind(t *testing.T) {
 		in.Kind, in.PageToken = want, token
 		_, _, err = service.Findings(t.Context(), org, in)
 		require.NoError(t, err, "the same filters, said in full")
-		assert.Equal(t, []review.Kind{want, want}, store.kinds)
+		assert.Equal(t, []finding.Kind{want, want}, store.kinds)
 	}
 }
 
 // recording is a store that has another page.
 type recording struct {
 	review.Reviews
-	kinds []review.Kind
+	kinds []finding.Kind
 }
 
 func (r *recording) ListFindings(_ context.Context, _, _ string, f review.FindingFilter) (review.FindingPage, error) {

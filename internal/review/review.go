@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -53,21 +54,21 @@ type Review struct {
 	HeadSHA      string // empty until known
 	BaseSHA      string
 	CreatedAt    time.Time
-	StartedAt    time.Time // of the last attempt; zero before the first
-	CompletedAt  time.Time // when the final state was reached; zero before
-	Findings     []Finding // ordered by file, line, rule
-	Suppressed   []Finding // by comments; likewise ordered, in no Summary
-	Fixed        []Finding // of the review PreviousID, that are gone
-	Summary      Summary
+	StartedAt    time.Time         // of the last attempt; zero before the first
+	CompletedAt  time.Time         // when the final state was reached; zero before
+	Findings     []finding.Finding // ordered by file, line, rule
+	Suppressed   []finding.Finding // by comments; likewise ordered, in no Summary
+	Fixed        []finding.Finding // of the review PreviousID, that are gone
+	Summary      finding.Summary
 	Failure      *Failure // only when failed
-	Skipped      []Skip
+	Skips        []finding.Skip
 	Truncated    bool // more findings or skips than are stored
 	RulesDigest  string
 	Attempt      int // rises with every claim
 	Progress     Progress
-	Commits      Commits       // what was asked for
-	FailOn       rule.Severity // the least severity that fails
-	PreviousID   string        // the review that State and Fixed compare with; empty for none
+	Commits      finding.Commits // what was asked for
+	FailOn       rule.Severity   // the least severity that fails
+	PreviousID   string          // the review that State and Fixed compare with; empty for none
 }
 
 // Passes reports whether no finding is as severe as FailOn.
@@ -100,77 +101,8 @@ const CodeWorkerLost = "worker_lost"
 // its review was canceled. No review has it.
 const CodeLeaseLost = "lease_lost"
 
-// Finding is one place where a rule fired.
-type Finding struct {
-	RuleID      string // `category/name`
-	Severity    rule.Severity
-	File        string // bytes, not always UTF-8
-	Line        int    // from 1
-	EndLine     int
-	Column      int // in bytes, from 1
-	EndColumn   int // after the last byte, on EndLine
-	Message     string
-	Snippet     string
-	Fingerprint string
-	// Column and EndColumn in UTF-16 code units from 1.
-	UTF16Column, UTF16EndColumn int
-	LineHash                    string // SARIF's primaryLocationLineHash; empty for none
-	Suppression                 *Suppression
-	State                       State // of findings that are stored
-}
-
-// Suppression is a comment in the code that accepts a finding.
-type Suppression struct {
-	Reason string // empty for none
-	Until  string // last day on which it holds, `YYYY-MM-DD`; empty for no end
-	Line   int    // of the comment, from 1
-}
-
-// State compares a finding with the review before.
-type State string
-
-// The states.
-const (
-	New      State = "new"
-	Existing State = "existing"
-	Fixed    State = "fixed" // only the review before had it
-)
-
-// Commits are what to scan in place of a pull request's own head and base. The
-// zero Commits are those of the pull request.
-type Commits struct {
-	Head    string // 40 hexadecimal digits
-	Base    string // 40 hexadecimal digits; empty with BaseRef
-	BaseRef string // a branch; empty with Base
-}
-
-// Skip is something that a scan did not look at.
-type Skip struct {
-	File   string // bytes
-	Line   int    // 0 when not only a line
-	RuleID string // empty when not only a rule
-	Reason string // a word: binary, file_too_large, line_too_long, rule_timeout, submodule
-}
-
-// Kind is a list of a review's findings.
-type Kind string
-
-// The kinds.
-const (
-	KindReported   Kind = "reported"
-	KindSuppressed Kind = "suppressed"
-	KindFixed      Kind = "fixed"
-)
-
 // DefaultFailOn is the threshold of reviews whose request names none.
 const DefaultFailOn = rule.High
-
-// Shown is a text from a repository as the API shows it: bytes that are not
-// UTF-8 as U+FFFD.
-func Shown(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
-
-// Summary counts findings by severity.
-type Summary map[rule.Severity]int
 
 // NewID returns a new review identifier: `rev_` and 128 random bits.
 func NewID() string { return "rev_" + strings.ToLower(rand.Text()) }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/store"
 )
@@ -51,7 +52,7 @@ func BenchmarkEnqueueToStart(b *testing.B) {
 				began := time.Now()
 				scan := there.scanner.next(b)
 				took = append(took, time.Since(began))
-				scan.end(review.Outcome{}, nil)
+				scan.end(finding.Result{}, nil)
 				// The worker is idle again, and asleep.
 				time.Sleep(20 * time.Millisecond) //nolint:forbidigo // a pause of the load, which nothing waits for
 			}

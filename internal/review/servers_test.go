@@ -12,6 +12,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/store"
 )
@@ -61,13 +62,13 @@ func TestServersTellEachOther(t *testing.T) {
 	done(t, scan.ctx.Done(), "the scan on the other server to be canceled")
 
 	second := b.create(t)
-	a.scanner.next(t).end(review.Outcome{}, nil)
+	a.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, second).Status)
 
 	// Past the service, and so past the hub of its process, too.
 	third, err := a.store.CreateReview(t.Context(), review.NewReview{ID: "rev_third", Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "default"}, 10)
 	require.NoError(t, err)
-	a.scanner.next(t).end(review.Outcome{}, nil)
+	a.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, third.ReviewID).Status)
 }
 
@@ -76,7 +77,7 @@ func TestFreedCapIsHeard(t *testing.T) {
 	t.Parallel()
 	failure := review.Failure{Code: "x", Message: "y"}
 	for name, end := range map[string]func(*bundle, review.Claim) error{
-		"complete": func(b *bundle, c review.Claim) error { return b.store.Finish(t.Context(), c, review.Outcome{}) },
+		"complete": func(b *bundle, c review.Claim) error { return b.store.Finish(t.Context(), c, finding.Result{}) },
 		"failed":   func(b *bundle, c review.Claim) error { return b.store.Fail(t.Context(), c, failure) },
 		"retried":  func(b *bundle, c review.Claim) error { return b.store.Retry(t.Context(), c, never) },
 		"canceled": func(b *bundle, c review.Claim) error {
@@ -97,7 +98,7 @@ func TestFreedCapIsHeard(t *testing.T) {
 			require.NoError(t, end(a, *c))
 			scan := b.scanner.next(t)
 			assert.Equal(t, second, scan.job.ReviewID)
-			scan.end(review.Outcome{}, nil)
+			scan.end(finding.Result{}, nil)
 			assert.Equal(t, review.Complete, a.await(t, second).Status)
 		})
 	}
@@ -139,7 +140,7 @@ func TestWatchOnAnotherServer(t *testing.T) {
 				scan.progress(p)
 				assert.Equal(t, p, next().Review.Progress)
 			}
-			scan.end(review.Outcome{FilesTotal: 9}, nil)
+			scan.end(finding.Result{FilesTotal: 9}, nil)
 			assert.Equal(t, review.Complete, next().Review.Status)
 			require.NoError(t, <-ended)
 			assert.Empty(t, updates)
@@ -163,7 +164,7 @@ type busy struct {
 
 func (s *busy) Await(context.Context) {}
 
-func (s *busy) Scan(_ context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
+func (s *busy) Scan(_ context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
 	s.mu.Lock()
 	s.running[j.ReviewID]++
 	s.scanned[j.ReviewID]++
@@ -173,7 +174,7 @@ func (s *busy) Scan(_ context.Context, j review.Job, progress func(review.Progre
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running[j.ReviewID]--
-	return review.Outcome{}, nil
+	return finding.Result{}, nil
 }
 
 // Dispatchers of several servers share a queue, and each review is scanned
@@ -232,8 +233,8 @@ func TestLostServer(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, id, lost.ReviewID)
 			all[1].dispatcher(t, func(o *review.DispatcherOptions) { o.Poll, o.Heartbeat = 0, 0 }) // as in production
-			all[1].scanner.next(t).end(review.Outcome{HeadSHA: "found"}, nil)
-			require.ErrorIs(t, all[0].store.Finish(t.Context(), *lost, review.Outcome{HeadSHA: "late"}), review.ErrLeaseLost)
+			all[1].scanner.next(t).end(finding.Result{HeadSHA: "found"}, nil)
+			require.ErrorIs(t, all[0].store.Finish(t.Context(), *lost, finding.Result{HeadSHA: "late"}), review.ErrLeaseLost)
 			r := all[0].await(t, id)
 			assert.Equal(t, "found", r.HeadSHA)
 			assert.Equal(t, 2, r.Attempt)
@@ -293,7 +294,7 @@ func TestScanWhileTheStoreIsAway(t *testing.T) {
 	scan = b.scanner.next(t)
 	queue.set(true)
 	queue.set(false) // away for less than a lease
-	scan.end(review.Outcome{}, nil)
+	scan.end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, id).Status)
 }
 
@@ -334,7 +335,7 @@ func TestStoppedPastTheLease(t *testing.T) {
 	d.Start()
 	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 	scan := b.scanner.next(t)
-	scan.end(review.Outcome{}, nil)
+	scan.end(finding.Result{}, nil)
 	assert.Equal(t, 2, b.await(t, id).Attempt)
 	assert.Empty(t, b.scanner.calls, "the first attempt scanned nothing")
 }
@@ -355,7 +356,7 @@ func TestOwnLeasesAreNotReaped(t *testing.T) {
 		return err == nil && r.Status != review.InProgress
 	}, patience, 10*time.Millisecond)
 	require.NoError(t, scan.ctx.Err())
-	scan.end(review.Outcome{}, nil)
+	scan.end(finding.Result{}, nil)
 	r := b.await(t, id)
 	assert.Equal(t, 1, r.Attempt)
 }
@@ -392,7 +393,7 @@ func TestOneTryWhileScansDoNotBegin(t *testing.T) {
 		first[i] = b.scanner.next(t)
 	}
 	for _, c := range first {
-		c.end(review.Outcome{}, fault)
+		c.end(finding.Result{}, fault)
 	}
 	for range 3 {
 		try := b.scanner.next(t)
@@ -401,7 +402,7 @@ func TestOneTryWhileScansDoNotBegin(t *testing.T) {
 			require.FailNow(t, "a second one was tried")
 		case <-time.After(30 * time.Millisecond):
 		}
-		try.end(review.Outcome{}, fault)
+		try.end(finding.Result{}, fault)
 	}
 	try := b.scanner.next(t)
 	try.progress(review.Progress{}) // it begins, so others may
@@ -410,10 +411,10 @@ func TestOneTryWhileScansDoNotBegin(t *testing.T) {
 		calls = append(calls, b.scanner.next(t))
 	}
 	for _, c := range calls {
-		c.end(review.Outcome{}, nil)
+		c.end(finding.Result{}, nil)
 	}
 	for range len(ids) - workers {
-		b.scanner.next(t).end(review.Outcome{}, nil)
+		b.scanner.next(t).end(finding.Result{}, nil)
 	}
 	for _, id := range ids {
 		assert.Equal(t, review.Complete, b.await(t, id).Status)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -52,7 +53,7 @@ type CreateInput struct {
 	Repo           string
 	PRNumber       int32
 	Ruleset        string // "" for the repository's
-	Commits        Commits
+	Commits        finding.Commits
 	FailOn         rule.Severity // 0 when not given: DefaultFailOn
 	IdempotencyKey string        // "" for none
 	TraceParent    string        // see NewReview
@@ -150,7 +151,7 @@ func checkIdempotencyKey(key string) string {
 // same hash in versions with and without them.
 func requestHash(in CreateInput) string {
 	parts := []string{in.Repo, strconv.Itoa(int(in.PRNumber)), in.Ruleset}
-	if in.Commits != (Commits{}) || in.FailOn != 0 {
+	if in.Commits != (finding.Commits{}) || in.FailOn != 0 {
 		parts = append(parts, in.Commits.Head, in.Commits.Base, in.Commits.BaseRef, in.FailOn.String())
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -162,7 +163,7 @@ func TestWatch(t *testing.T) {
 	scan.progress(review.Progress{FilesDone: 3, FilesTotal: 9})
 	u := <-updates
 	assert.Equal(t, review.Progress{FilesDone: 3, FilesTotal: 9}, u.Review.Progress)
-	scan.end(review.Outcome{}, nil)
+	scan.end(finding.Result{}, nil)
 	for u.Review.Status != review.Complete {
 		u = <-updates
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 )
 
 // settle stores how a scan ended and returns the state that this led to, with
@@ -14,7 +15,7 @@ import (
 // the claim is still held: a finished scan is not thrown away lightly. But a
 // store that takes too long for the result while it prolongs the lease would
 // take too long for ever.
-func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err error, log *slog.Logger) (Status, string) {
+func (d *Dispatcher) settle(scanning context.Context, c Claim, o finding.Result, err error, log *slog.Logger) (Status, string) {
 	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
 		log.Warn("scan given up: the lease is lost or the review was canceled")
 		return InProgress, CodeLeaseLost
@@ -41,7 +42,7 @@ func (d *Dispatcher) settle(scanning context.Context, c Claim, o Outcome, err er
 		if errs.KindOf(err) != errs.DeadlineExceeded {
 			slow = 0
 		} else if slow++; slow == maxSlow && end.status == Complete {
-			log.Error("storing the result takes too long", "tries", slow, "findings", len(o.Findings), "skipped", len(o.Skipped))
+			log.Error("storing the result takes too long", "tries", slow, "findings", len(o.Findings), "skipped", len(o.Skips))
 			end = d.failed(c, Failure{Code: codeResultNotStored, Message: "Storing the result of the scan took too long."})
 			continue
 		}
@@ -84,7 +85,7 @@ func (d *Dispatcher) failed(c Claim, f Failure) ending {
 
 // decide says how a scan ended: done, for good or for now without success, or
 // interrupted by a stop.
-func (d *Dispatcher) decide(c Claim, o Outcome, err error, log *slog.Logger) ending {
+func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logger) ending {
 	if err == nil {
 		return ending{Complete, "", func(ctx context.Context) error { return d.queue.Finish(ctx, c, o) }}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/store"
@@ -155,18 +156,18 @@ type call struct {
 }
 
 type answer struct {
-	outcome review.Outcome
+	outcome finding.Result
 	err     error
 }
 
-func (s *scanner) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
+func (s *scanner) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
 	answers := make(chan answer, 1)
 	s.calls <- call{ctx, j, progress, answers}
 	select {
 	case a := <-answers:
 		return a.outcome, a.err
 	case <-ctx.Done():
-		return review.Outcome{}, context.Cause(ctx)
+		return finding.Result{}, context.Cause(ctx)
 	}
 }
 
@@ -196,7 +197,7 @@ func (s *scanner) next(t testing.TB) call {
 	}
 }
 
-func (c call) end(o review.Outcome, err error) { c.answer <- answer{o, err} }
+func (c call) end(o finding.Result, err error) { c.answer <- answer{o, err} }
 
 func done(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()

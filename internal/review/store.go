@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -57,7 +58,7 @@ type NewReview struct {
 	EstimatedMS  int32
 	Idempotency  *Idempotency // nil without an idempotency key
 	TraceParent  string       // W3C traceparent of the request, at most MaxTraceParent bytes; "" for none
-	Commits      Commits
+	Commits      finding.Commits
 	FailOn       rule.Severity // 0 for DefaultFailOn
 }
 
@@ -94,18 +95,18 @@ type Cursor struct {
 // FindingFilter selects findings of a review. Zero fields select all of the
 // kind.
 type FindingFilter struct {
-	Kind        Kind
+	Kind        finding.Kind
 	MinSeverity rule.Severity
 	RuleID      string // `category/name`
 	File        string // as Shown shows it
-	State       State
+	State       finding.State
 	Limit       int // at least 1
 	After       int // FindingPage.Next of the page before; 0 for the first
 }
 
 // FindingPage is some of a review's findings.
 type FindingPage struct {
-	Findings []Finding
+	Findings []finding.Finding
 	Next     int // where the next page goes on; 0 for the last
 }
 
@@ -146,7 +147,7 @@ type Queue interface {
 	// suppresses, unless it was not looked at: the file was skipped, or the rule
 	// in it, or the outcome is truncated. A rule that does not apply to the file
 	// any more was. ErrLeaseLost.
-	Finish(ctx context.Context, c Claim, o Outcome) error
+	Finish(ctx context.Context, c Claim, o finding.Result) error
 	// Fail makes the review failed; ErrLeaseLost.
 	Fail(ctx context.Context, c Claim, f Failure) error
 	// Retry puts the review back to queued after a passing fault, not to be
@@ -174,7 +175,7 @@ type Claim struct {
 	Repo         string
 	PRNumber     int32
 	Ruleset      string
-	Commits      Commits
+	Commits      finding.Commits
 	Attempt      int           // from 1; the fence
 	Failures     int           // passing faults before this attempt
 	Lost         int           // lost leases before this attempt
@@ -210,22 +211,4 @@ type Waiting struct {
 type Heartbeat struct {
 	Claim    Claim
 	Progress Progress
-}
-
-// Outcome is what a scan found.
-type Outcome struct {
-	HeadSHA     string
-	BaseSHA     string
-	RulesDigest string
-	Findings    []Finding // ordered, at most MaxFindings
-	Suppressed  []Finding // ordered, at most MaxFindings
-	Skipped     []Skip    // ordered, at most MaxFindings
-	Summary     Summary   // counts all findings
-	Truncated   bool
-	FilesTotal  int
-	// RulesFile is what the base's rules file holds, none when there is no such
-	// file. It counts only when RulesFileKnown: an invalid file leaves what was
-	// known before.
-	RulesFile      []rule.Rule
-	RulesFileKnown bool
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/suppress"
@@ -12,14 +13,14 @@ import (
 
 // fileResult is what was found in one file.
 type fileResult struct {
-	findings        []Finding      // the first ones, by line and rule id
-	counts          Summary        // of all
-	suppressed      []Finding      // the first ones, likewise
-	suppressedCount int            // all
-	reports         []Finding      // about comments that suppress, by line; the first of each rule
-	reportCounts    map[string]int // of all, by rule
-	skips           []Skip         // by line and rule id
-	err             error          // only when the context ended
+	findings        []finding.Finding // the first ones, by line and rule id
+	counts          finding.Summary   // of all
+	suppressed      []finding.Finding // the first ones, likewise
+	suppressedCount int               // all
+	reports         []finding.Finding // about comments that suppress, by line; the first of each rule
+	reportCounts    map[string]int    // of all, by rule
+	skips           []finding.Skip    // by line and rule id
+	err             error             // only when the context ended
 }
 
 // view is a file as one group of rules looks at it.
@@ -53,11 +54,11 @@ type fileScan struct {
 // returns at most limit findings and as many suppressed ones.
 func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
 	if IsBinary(f.Content) {
-		return fileResult{skips: []Skip{{Path: f.Path, Reason: SkipBinary}}}
+		return fileResult{skips: []finding.Skip{{File: f.Path, Reason: finding.SkipBinary}}}
 	}
 	s := &fileScan{
 		plan: p, file: f, limit: limit, lines: match.SplitLines(f.Content), views: make([]view, len(p.groups)),
-		prints: fingerprinter{}, out: fileResult{counts: Summary{}},
+		prints: fingerprinter{}, out: fileResult{counts: finding.Summary{}},
 	}
 	hits, err := s.match(ctx)
 	if err != nil {
@@ -71,7 +72,7 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
 	if err := s.report(ctx); err != nil {
 		return fileResult{err: err}
 	}
-	slices.SortStableFunc(s.out.skips, func(a, b Skip) int {
+	slices.SortStableFunc(s.out.skips, func(a, b finding.Skip) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 	})
 	return s.out
@@ -108,7 +109,7 @@ func (s *fileScan) match(ctx context.Context) ([]located, error) {
 		s.out.stopped(s.file.Path, g.rules, found.Stopped)
 		if i == 0 { // the same for every group
 			for _, n := range found.LongLines {
-				s.out.skips = append(s.out.skips, Skip{Path: s.file.Path, Line: n, Reason: SkipLineTooLong})
+				s.out.skips = append(s.out.skips, finding.Skip{File: s.file.Path, Line: n, Reason: finding.SkipLineTooLong})
 			}
 		}
 	}
@@ -136,6 +137,6 @@ func (s *fileScan) sorted(hits []located) []located {
 
 func (r *fileResult) stopped(path string, rules []rule.Rule, stopped []int) {
 	for _, i := range stopped {
-		r.skips = append(r.skips, Skip{Path: path, RuleID: rules[i].FullID(), Reason: SkipRuleTimeout})
+		r.skips = append(r.skips, finding.Skip{File: path, RuleID: rules[i].FullID(), Reason: finding.SkipRuleTimeout})
 	}
 }

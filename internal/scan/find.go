@@ -4,6 +4,7 @@ import (
 	"context"
 	"unicode/utf8"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -39,21 +40,21 @@ func (s *fileScan) find(ctx context.Context, hits []located) error {
 	return nil
 }
 
-func (s *fileScan) finding(ctx context.Context, r rule.Rule, h located) (Finding, error) {
+func (s *fileScan) finding(ctx context.Context, r rule.Rule, h located) (finding.Finding, error) {
 	if s.plan.bare {
-		return Finding{
-			RuleID: r.FullID(), Severity: r.Severity, Path: s.file.Path, Message: r.Message,
+		return finding.Finding{
+			RuleID: r.FullID(), Severity: r.Severity, File: s.file.Path, Message: r.Message,
 			Line: h.Line, EndLine: h.EndLine, Column: h.Column, EndColumn: h.EndColumn,
 		}, nil
 	}
 	line, err := s.masker.line(ctx, h.Line)
 	if err != nil {
-		return Finding{}, err
+		return finding.Finding{}, err
 	}
-	return Finding{
+	return finding.Finding{
 		RuleID:         r.FullID(),
 		Severity:       r.Severity,
-		Path:           s.file.Path,
+		File:           s.file.Path,
 		Line:           h.Line,
 		EndLine:        h.EndLine,
 		Column:         h.Column,
@@ -139,13 +140,13 @@ func runs(ranges []match.LineRange) []match.LineRange {
 }
 
 // suppression returns the comment that suppresses the hit of a rule on a line.
-func (s *fileScan) suppression(ctx context.Context, line int, fullID string) (*Suppression, error) {
+func (s *fileScan) suppression(ctx context.Context, line int, fullID string) (*finding.Suppression, error) {
 	d, at := s.comments.Of(line, fullID)
 	text, err := s.masker.line(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	return &Suppression{
+	return &finding.Suppression{
 		Reason: printable(text.show(d.ReasonStart, d.ReasonEnd), MaxSnippet),
 		Until:  d.Until,
 		Line:   at,
@@ -176,10 +177,10 @@ func (s *fileScan) report(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.out.reports = append(s.out.reports, Finding{
+		s.out.reports = append(s.out.reports, finding.Finding{
 			RuleID:         id,
 			Severity:       r.Kind.Severity(),
-			Path:           s.file.Path,
+			File:           s.file.Path,
 			Line:           r.Line,
 			EndLine:        r.Line,
 			Column:         r.Start + 1,

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -22,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files")
 type golden struct {
 	Findings       []goldenFinding
 	Suppressed     []goldenFinding `json:",omitempty"`
-	Skips          []scan.Skip
+	Skips          []finding.Skip
 	Summary        map[string]int
 	RulesDigest    string
 	RulesFileRules int
@@ -30,8 +31,9 @@ type golden struct {
 }
 
 type goldenFinding struct {
-	scan.Finding
+	finding.Finding
 	Severity string
+	State    finding.State `json:",omitempty"` // of no scan
 }
 
 // TestGolden scans the pull requests in testdata/*.txt, whose sections are
@@ -108,10 +110,10 @@ func toGolden(r *scan.Result) golden {
 		g.Summary[s.String()] = n
 	}
 	for _, f := range r.Findings {
-		g.Findings = append(g.Findings, goldenFinding{f, f.Severity.String()})
+		g.Findings = append(g.Findings, goldenFinding{Finding: f, Severity: f.Severity.String()})
 	}
 	for _, f := range r.Suppressed {
-		g.Suppressed = append(g.Suppressed, goldenFinding{f, f.Severity.String()})
+		g.Suppressed = append(g.Suppressed, goldenFinding{Finding: f, Severity: f.Severity.String()})
 	}
 	return g
 }

@@ -64,8 +64,8 @@ func TestOverrides(t *testing.T) {
 			var found []string
 			counts := map[rule.Severity]int{}
 			for _, f := range got.Findings {
-				line := fmt.Sprintf("%s:%d %s %s", f.Path, f.Line, f.RuleID, f.Severity)
-				if strings.HasSuffix(f.Path, "b") {
+				line := fmt.Sprintf("%s:%d %s %s", f.File, f.Line, f.RuleID, f.Severity)
+				if strings.HasSuffix(f.File, "b") {
 					line += " " + f.Snippet
 				}
 				found = append(found, line)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -93,16 +94,16 @@ func parseRulesFile(ctx context.Context, data []byte, taken map[string]rule.Orig
 
 // findings returns what there is to say about the rules file. edited says
 // whether it is among the changed files at head.
-func (f *rulesFiles) findings(edited bool) []Finding {
+func (f *rulesFiles) findings(edited bool) []finding.Finding {
 	if f.given {
 		return nil
 	}
-	var list []Finding
+	var list []finding.Finding
 	prints := fingerprinter{}
 	// about stands for the line's text in the fingerprint.
 	add := func(id string, severity rule.Severity, line int, about, message string) {
-		list = append(list, Finding{
-			RuleID: id, Severity: severity, Path: rule.FilePath, Line: line, EndLine: line, Message: message,
+		list = append(list, finding.Finding{
+			RuleID: id, Severity: severity, File: rule.FilePath, Line: line, EndLine: line, Message: message,
 			Column: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1,
 			Fingerprint: prints.next(identity{ruleID: id, path: rule.FilePath, text: about}),
 		})

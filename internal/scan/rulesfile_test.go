@@ -102,7 +102,7 @@ func TestRulesFile(t *testing.T) {
 			found := []string{}
 			prints := map[string]bool{}
 			for _, f := range got.Findings {
-				found = append(found, fmt.Sprintf("%s:%d %s %s", f.Path, f.Line, f.RuleID, f.Severity))
+				found = append(found, fmt.Sprintf("%s:%d %s %s", f.File, f.Line, f.RuleID, f.Severity))
 				prints[f.Fingerprint] = true
 				assert.Len(t, f.Fingerprint, 32)
 			}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
@@ -115,15 +116,15 @@ func contained(scan func() fileResult) (r fileResult) {
 // scanWithoutContent handles the files of which no line is looked at.
 func scanWithoutContent(p *plan, f *File) (fileResult, bool) {
 	skip := func(reason string) (fileResult, bool) {
-		return fileResult{skips: []Skip{{Path: f.Path, Reason: reason}}}, true
+		return fileResult{skips: []finding.Skip{{File: f.Path, Reason: reason}}}, true
 	}
 	switch {
 	case p.exclude.Match(f.Path):
 		return fileResult{}, true
 	case f.Submodule:
-		return skip(SkipSubmodule)
+		return skip(finding.SkipSubmodule)
 	case f.Size > MaxFileSize:
-		return skip(SkipFileTooLarge)
+		return skip(finding.SkipFileTooLarge)
 	}
 	return fileResult{}, len(f.Added) == 0
 }
@@ -133,25 +134,23 @@ func scanWithoutContent(p *plan, f *File) (fileResult, bool) {
 // first of those: many small ones must not bury a large one.
 type collector struct {
 	limit      int
-	size       int                         // of all that is kept in the end
-	findings   map[rule.Severity][]Finding // the first of each, in order
-	suppressed map[rule.Severity][]Finding // likewise
-	reports    map[string][]Finding        // about comments that suppress, by rule; maxReports and one
-	reported   map[string]int              // how many there are
-	metas      []Finding
-	skips      []Skip
-	summary    Summary
+	size       int                                 // of all that is kept in the end
+	findings   map[rule.Severity][]finding.Finding // the first of each, in order
+	suppressed map[rule.Severity][]finding.Finding // likewise
+	reports    map[string][]finding.Finding        // about comments that suppress, by rule; maxReports and one
+	reported   map[string]int                      // how many there are
+	metas      []finding.Finding
+	skips      []finding.Skip
+	summary    finding.Summary
 	truncated  bool
 }
 
 func newCollector(limit, size int) *collector {
 	c := &collector{
-		limit: limit, size: size, findings: map[rule.Severity][]Finding{}, suppressed: map[rule.Severity][]Finding{},
-		reports: map[string][]Finding{}, reported: map[string]int{}, summary: Summary{},
+		limit: limit, size: size, findings: map[rule.Severity][]finding.Finding{}, suppressed: map[rule.Severity][]finding.Finding{},
+		reports: map[string][]finding.Finding{}, reported: map[string]int{}, summary: finding.NewSummary(),
 	}
-	for _, s := range rule.Severities() {
-		c.summary[s] = 0
-	}
+
 	return c
 }
 
@@ -184,7 +183,7 @@ func (c *collector) collect(ordered <-chan chan fileResult, total int, progress 
 }
 
 // keep adds findings to those that are kept by severity.
-func (c *collector) keep(by map[rule.Severity][]Finding, more []Finding) {
+func (c *collector) keep(by map[rule.Severity][]finding.Finding, more []finding.Finding) {
 	for _, f := range more {
 		if kept := by[f.Severity]; len(kept) < c.limit {
 			by[f.Severity] = append(kept, f)
@@ -212,7 +211,7 @@ func (c *collector) comments() {
 		if len(list) > maxReports {
 			last := &list[maxReports]
 			last.Message = fmt.Sprintf("There are %d more of these, which are not listed one by one.", c.reported[id]-maxReports)
-			last.Fingerprint = fingerprinter{}.next(identity{ruleID: id, path: last.Path, text: "more"})
+			last.Fingerprint = fingerprinter{}.next(identity{ruleID: id, path: last.File, text: "more"})
 		}
 		c.keep(c.findings, list)
 		c.summary[kind.Severity()] += len(list)
@@ -220,7 +219,7 @@ func (c *collector) comments() {
 }
 
 // meta adds a finding about the rules file.
-func (c *collector) meta(f Finding) {
+func (c *collector) meta(f finding.Finding) {
 	c.metas = append(c.metas, f)
 	c.summary[f.Severity]++
 }
@@ -235,13 +234,14 @@ func (c *collector) result() *Result {
 	for _, n := range c.summary {
 		sum += n
 	}
-	r := &Result{
+	r := &Result{Result: finding.Result{
 		Findings:   findings[:nFindings],
 		Suppressed: suppressed[:nSuppressed],
 		Skips:      c.skips[:nSkips],
 		Summary:    c.summary,
 		Truncated:  c.truncated || cut || sum > nFindings || len(suppressed) > nSuppressed || len(c.skips) > nSkips,
-	}
+	}}
+
 	inOrder(r.Findings)
 	inOrder(r.Suppressed)
 	return r
@@ -249,7 +249,7 @@ func (c *collector) result() *Result {
 
 // severest adds findings to others, the most severe first and as many as are
 // wanted. cut says that there were more.
-func (c *collector) severest(all []Finding, by map[rule.Severity][]Finding) (_ []Finding, cut bool) {
+func (c *collector) severest(all []finding.Finding, by map[rule.Severity][]finding.Finding) (_ []finding.Finding, cut bool) {
 	for _, severity := range rule.Severities() {
 		kept := by[severity]
 		room := max(0, c.limit-len(all))

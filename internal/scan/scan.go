@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -53,72 +54,11 @@ type Request struct {
 	Unsuppressed bool
 }
 
-// Result is what a scan found.
+// Result is what a scan found, and how long it took.
 type Result struct {
-	HeadSHA, BaseSHA string
-	RulesDigest      string    // of exactly what was applied, see rule.Digest
-	Findings         []Finding // by path (bytes), line, rule id
-	Suppressed       []Finding // likewise, up to the same limit; in no Summary
-	Skips            []Skip    // by path (bytes), line, rule id
-	Summary          Summary   // of all findings, also of those over the limit
-	Truncated        bool      // there were more findings, suppressed ones or skips than the limits
-	FilesTotal       int       // changed files that are there at head
-	// RulesFile is the rules of the base's rules file, each with Repo set. When
-	// that file is broken RulesFileValid is false, and there are none.
-	RulesFile      []rule.Rule
-	RulesFileValid bool
-	Times          Times
+	finding.Result
+	Times Times
 }
-
-// Finding is one place where a rule fired.
-type Finding struct {
-	RuleID      string // `category/name`
-	Severity    rule.Severity
-	Path        string // bytes, not always UTF-8
-	Line        int    // of the start of the match, from 1
-	EndLine     int    // of its last byte
-	Column      int    // of its start, in bytes from 1
-	EndColumn   int    // after its last byte, on EndLine, in bytes from 1
-	Message     string
-	Snippet     string // the line of the start, see snippet; empty for findings about the rules file
-	Fingerprint string // see fingerprint
-	// Column and EndColumn in UTF-16 code units from 1, as editors and SARIF
-	// count.
-	UTF16Column, UTF16EndColumn int
-	// LineHash is SARIF's primaryLocationLineHash as GitHub's uploader computes
-	// it. It is empty where the rule masks what it matches, since it is made of
-	// the text itself, or a line that it is made of has a masked part, and for
-	// findings of the category meta.
-	LineHash    string
-	Suppression *Suppression // the comment that suppresses it; nil for none
-}
-
-// Suppression is a comment in the code that accepts a finding.
-type Suppression struct {
-	Reason string // empty when the comment gives none
-	Until  string // last day on which it holds, `YYYY-MM-DD` in UTC; empty for no end
-	Line   int    // of the comment, from 1
-}
-
-// Skip is something that was not looked at.
-type Skip struct {
-	Path   string // bytes
-	Line   int    // 0 when it is not about a line
-	RuleID string // `category/name`; empty when it is not about a rule
-	Reason string // one of the Skip constants
-}
-
-// The reasons of skips, the words of the API.
-const (
-	SkipBinary       = "binary"         // a NUL in the first 8,000 bytes
-	SkipFileTooLarge = "file_too_large" // over MaxFileSize
-	SkipLineTooLong  = "line_too_long"  // over match.MaxLine
-	SkipRuleTimeout  = "rule_timeout"   // the rule used up rule.Budget
-	SkipSubmodule    = "submodule"      // not followed
-)
-
-// Summary counts findings by severity. It has all severities as keys.
-type Summary map[rule.Severity]int
 
 // Progress says how many changed files were looked at, of how many.
 type Progress struct{ Done, Total int }

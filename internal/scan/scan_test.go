@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/quickest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -21,7 +22,7 @@ import (
 func places(r *scan.Result) []string {
 	list := []string{}
 	for _, f := range r.Findings {
-		list = append(list, fmt.Sprintf("%s:%d %s", f.Path, f.Line, f.RuleID))
+		list = append(list, fmt.Sprintf("%s:%d %s", f.File, f.Line, f.RuleID))
 	}
 	return list
 }
@@ -35,11 +36,11 @@ func TestFindings(t *testing.T) {
 	}}
 	got := run(t, p, regex("z/todo", "todo"), regex("eval", `eval\(`, severity(rule.High)))
 	assert.Equal(t, []string{"a.go:1 custom/eval", "a.go:1 z/todo", "a.go:4 z/todo", "b.go:2 z/todo"}, places(got))
-	assert.Equal(t, scan.Finding{
-		RuleID: "custom/eval", Severity: rule.High, Path: "a.go", Line: 1, EndLine: 1, Column: 7, EndColumn: 12,
+	assert.Equal(t, finding.Finding{
+		RuleID: "custom/eval", Severity: rule.High, File: "a.go", Line: 1, EndLine: 1, Column: 7, EndColumn: 12,
 		UTF16Column: 7, UTF16EndColumn: 12, LineHash: "d81bbd1ecf0fa203:1", Message: "Do not.", Snippet: "\ttodo eval(", Fingerprint: got.Findings[0].Fingerprint,
 	}, got.Findings[0])
-	assert.Equal(t, scan.Summary{rule.Critical: 0, rule.High: 1, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0}, got.Summary)
+	assert.Equal(t, finding.Summary{rule.Critical: 0, rule.High: 1, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0}, got.Summary)
 	assert.Equal(t, 3, got.FilesTotal)
 	assert.False(t, got.Truncated)
 	assert.Empty(t, got.Skips)
@@ -71,11 +72,11 @@ func TestSkips(t *testing.T) {
 		{Path: "vendor/sub", Submodule: true},
 	}, sides: both("version: 1\nexclude: ['vendor/**']\n")}
 	got := run(t, p, regex("x", "todo"))
-	assert.Equal(t, []scan.Skip{
-		{Path: "binary", Reason: scan.SkipBinary},
-		{Path: "huge", Reason: scan.SkipFileTooLarge},
-		{Path: "long", Line: 2, Reason: scan.SkipLineTooLong},
-		{Path: "sub", Reason: scan.SkipSubmodule},
+	assert.Equal(t, []finding.Skip{
+		{File: "binary", Reason: finding.SkipBinary},
+		{File: "huge", Reason: finding.SkipFileTooLarge},
+		{File: "long", Line: 2, Reason: finding.SkipLineTooLong},
+		{File: "sub", Reason: finding.SkipSubmodule},
 	}, got.Skips)
 	assert.Equal(t, []string{"binary-late:4001 custom/x", "long:1 custom/x", "long:3 custom/x", "long-old:1 custom/x"}, places(got))
 	assert.Equal(t, "todo\ufffd", got.Findings[0].Snippet)
@@ -102,7 +103,7 @@ func TestLimit(t *testing.T) {
 	got, err := try(t, noise, rules, setup{limit: 5})
 	require.NoError(t, err)
 	require.Len(t, got.Findings, 5)
-	assert.Equal(t, "z", got.Findings[4].Path)
+	assert.Equal(t, "z", got.Findings[4].File)
 	assert.Equal(t, rule.High, got.Findings[4].Severity)
 
 	many := &pull{}
@@ -244,7 +245,7 @@ func TestRuleTimeout(t *testing.T) {
 	got := run(t, p, regex("slow", `first|(?s)a.*z|a`, multiline), regex("todo", "todo"))
 	require.Len(t, got.Skips, 1)
 	assert.Equal(t, "custom/slow", got.Skips[0].RuleID)
-	assert.Equal(t, scan.SkipRuleTimeout, got.Skips[0].Reason)
+	assert.Equal(t, finding.SkipRuleTimeout, got.Skips[0].Reason)
 	found := places(got)
 	assert.Contains(t, found, "1:5002 custom/todo")
 	assert.Contains(t, found, "2:5002 custom/todo")
@@ -282,7 +283,7 @@ func TestOrderWithWorkers(t *testing.T) {
 	one.Times, many.Times = scan.Times{}, scan.Times{}
 	assert.Equal(t, one, many)
 	for _, f := range one.Findings {
-		assert.Equal(t, "todo "+strings.TrimLeft(f.Path[1:3], "0")+f.Path[3:], f.Snippet)
+		assert.Equal(t, "todo "+strings.TrimLeft(f.File[1:3], "0")+f.File[3:], f.Snippet)
 	}
 }
 
@@ -320,6 +321,6 @@ func TestFilesAreGivenBack(t *testing.T) {
 	assert.Empty(t, back)
 	require.Len(t, found.Findings, 3)
 	for _, f := range found.Findings {
-		assert.Equal(t, "todo "+f.Path, f.Snippet)
+		assert.Equal(t, "todo "+f.File, f.Snippet)
 	}
 }

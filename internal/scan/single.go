@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -21,10 +22,10 @@ type Single struct {
 
 // FileResult is what was found in one file.
 type FileResult struct {
-	Findings   []Finding // the first ones, by line and rule id
-	Counts     Summary   // of all
-	Suppressed []Finding // the first ones, likewise
-	Skips      []Skip    // by line and rule id
+	Findings   []finding.Finding // the first ones, by line and rule id
+	Counts     finding.Summary   // of all
+	Suppressed []finding.Finding // the first ones, likewise
+	Skips      []finding.Skip    // by line and rule id
 }
 
 // NewSingle prepares for files that r.File and r.Rules apply to; of the target
@@ -60,7 +61,7 @@ func (s *Single) Scan(ctx context.Context, f *File) (FileResult, error) {
 	if r.err != nil {
 		return FileResult{}, r.err
 	}
-	stopped := slices.ContainsFunc(r.skips, func(s Skip) bool { return s.Reason == SkipRuleTimeout })
+	stopped := slices.ContainsFunc(r.skips, func(s finding.Skip) bool { return s.Reason == finding.SkipRuleTimeout })
 	if s.used += time.Since(began); s.used > s.slack() || stopped {
 		if err := s.renew(); err != nil {
 			return FileResult{}, err
@@ -69,7 +70,7 @@ func (s *Single) Scan(ctx context.Context, f *File) (FileResult, error) {
 	out := FileResult{Findings: r.findings, Counts: r.counts, Suppressed: r.suppressed, Skips: r.skips}
 	if len(r.reports) > 0 {
 		out.Findings = append(out.Findings, r.reports...)
-		slices.SortStableFunc(out.Findings, func(a, b Finding) int {
+		slices.SortStableFunc(out.Findings, func(a, b finding.Finding) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 		})
 		for _, f := range r.reports {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 )
 
@@ -16,15 +17,7 @@ type Target struct {
 	Organization string // whose host configuration and cache are used
 	Repo         string // `owner/name`
 	Number       int32  // from 1
-	Commits      Commits
-}
-
-// Commits are what to scan in place of a pull request's own head and base. The
-// zero Commits are those of the pull request.
-type Commits struct {
-	Head    string // 40 hexadecimal digits
-	Base    string // 40 hexadecimal digits; empty with BaseRef
-	BaseRef string // a branch, as it is when the scan starts; empty with Base
+	Commits      finding.Commits
 }
 
 // Source opens pull requests. A code host is one.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -16,7 +17,9 @@ import (
 )
 
 // suppressed are "path:line rule" of suppressed findings.
-func suppressed(r *scan.Result) []string { return places(&scan.Result{Findings: r.Suppressed}) }
+func suppressed(r *scan.Result) []string {
+	return places(&scan.Result{Result: finding.Result{Findings: r.Suppressed}})
+}
 
 func TestSuppression(t *testing.T) {
 	t.Parallel()
@@ -273,13 +276,13 @@ func FuzzSuppression(f *testing.F) {
 		require.NoError(t, err)
 		got, err := try(t, &pull{files: []scan.File{all}}, rules, setup{})
 		require.NoError(t, err)
-		want := map[string]scan.Finding{}
-		key := func(f scan.Finding) string { return fmt.Sprint(f.RuleID, f.Line) }
+		want := map[string]finding.Finding{}
+		key := func(f finding.Finding) string { return fmt.Sprint(f.RuleID, f.Line) }
 		for _, f := range plain.Findings {
 			want[key(f)] = f
 		}
 		lines := match.SplitLines(text)
-		check := func(f scan.Finding) {
+		check := func(f finding.Finding) {
 			by := f.Suppression
 			f.Suppression = nil
 			require.Equal(t, want[key(f)], f)

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -112,13 +113,13 @@ func (c *Client) Close() error {
 // them that has a free slot, and waits while none has one. Once
 // it began it is never tried again here: its outcome, and whether that counts,
 // are the caller's.
-func (c *Client) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
+func (c *Client) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
 	c.scans.Add(1)
 	defer c.scans.Add(-1)
 	for {
 		p, busy, err := c.reserve(ctx, j.Organization, j.Repo)
 		if err != nil {
-			return review.Outcome{}, err
+			return finding.Result{}, err
 		}
 		start := startOf(j)
 		if busy {
@@ -134,16 +135,16 @@ func (c *Client) Scan(ctx context.Context, j review.Job, progress func(review.Pr
 		case err == nil:
 			return outcome, nil
 		case ctx.Err() != nil:
-			return review.Outcome{}, ctx.Err()
+			return finding.Result{}, ctx.Err()
 		}
-		return review.Outcome{}, scanError(err)
+		return finding.Result{}, scanError(err)
 	}
 }
 
 // call scans at one scanner. begun tells whether the scan began, or may have.
 func (c *Client) call(
 	ctx context.Context, p *peer, start *scannerv1.ScanStart, j review.Job, progress func(review.Progress),
-) (o review.Outcome, begun bool, err error) {
+) (o finding.Result, begun bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Limit)
 	defer cancel()
 	ctx, giveUp := context.WithCancelCause(ctx)
@@ -196,13 +197,13 @@ func ask(ctx context.Context, p *peer, start *scannerv1.ScanStart) (
 
 // receive follows an accepted scan to its end.
 func receive(stream scannerv1.ScannerService_ScanClient, most int, progress func(review.Progress)) (
-	_ review.Outcome, begun bool, err error,
+	_ finding.Result, begun bool, err error,
 ) {
 	received := outcome{most: most}
 	for {
 		m, err := stream.Recv()
 		if err != nil {
-			return review.Outcome{}, begun, err
+			return finding.Result{}, begun, err
 		}
 		switch m := m.GetMessage().(type) {
 		case *scannerv1.ScanResponse_Progress:
@@ -214,16 +215,16 @@ func receive(stream scannerv1.ScannerService_ScanClient, most int, progress func
 			err = received.addSkips(m.Skips.GetSkips())
 		case *scannerv1.ScanResponse_Result:
 			if err := received.addResult(m.Result); err != nil {
-				return review.Outcome{}, begun, err
+				return finding.Result{}, begun, err
 			}
 			// The slot is free when the call has ended. Whatever ends it, the result is there.
 			_, _ = stream.Recv()
-			return received.Outcome, begun, nil
+			return received.Result, begun, nil
 		default:
 			err = fmt.Errorf("%w: unexpected message %T", errProtocol, m)
 		}
 		if err != nil {
-			return review.Outcome{}, begun, err
+			return finding.Result{}, begun, err
 		}
 	}
 }

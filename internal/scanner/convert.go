@@ -1,7 +1,6 @@
 package scanner
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -60,7 +60,7 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 			Organization: p.GetOrganization(),
 			Repo:         p.GetRepo(),
 			Number:       p.GetPrNumber(),
-			Commits:      scan.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
+			Commits:      finding.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
 		},
 		MaxFindings:   int(p.GetMaxFindings()),
 		RequireReason: p.GetRequireReason(),
@@ -89,9 +89,9 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 
 var sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-func checkCommits(c scan.Commits) error {
+func checkCommits(c finding.Commits) error {
 	switch {
-	case c == scan.Commits{}:
+	case c == finding.Commits{}:
 		return nil
 	case !sha.MatchString(c.Head):
 		return status.Error(codes.InvalidArgument, "head_sha: must be 40 hexadecimal digits")
@@ -107,7 +107,7 @@ func checkCommits(c scan.Commits) error {
 // scanner that keeps to the limits would not have sent something, so that one
 // that was taken over can't make a server hold more than a result may have.
 type outcome struct {
-	review.Outcome
+	finding.Result
 	most int // findings, and likewise suppressed ones and skips
 	size int // of all that came, as scans are truncated by it
 }
@@ -132,25 +132,30 @@ func (o *outcome) addFindings(ps []*scannerv1.ScanFinding) error {
 		if len(*list) == o.most {
 			return fmt.Errorf("more than %d findings", o.most)
 		}
+
 		f, err := fromProtoFinding(p)
-		if err := errors.Join(err, o.count(p, sizeOf(p))); err != nil {
+		if err != nil {
 			return err
 		}
+		if err := o.count(p, f.Size()); err != nil {
+			return err
+		}
+
 		*list = append(*list, f)
 	}
 	return nil
 }
 
 func (o *outcome) addSkips(ps []*scannerv1.ScanSkip) error {
-	if len(o.Skipped)+len(ps) > o.most {
+	if len(o.Skips)+len(ps) > o.most {
 		return fmt.Errorf("more than %d skips", o.most)
 	}
 	for _, p := range ps {
-		size := scan.Skip{Path: string(p.GetPath()), RuleID: p.GetRuleId(), Reason: p.GetReason()}.Size()
-		if err := o.count(p, size); err != nil {
+		skip := fromProtoSkip(p)
+		if err := o.count(p, skip.Size()); err != nil {
 			return err
 		}
-		o.Skipped = append(o.Skipped, fromProtoSkip(p))
+		o.Skips = append(o.Skips, skip)
 	}
 	return nil
 }
@@ -161,7 +166,7 @@ func (o *outcome) addResult(p *scannerv1.ScanResult) error {
 	o.RulesDigest = p.GetRulesDigest()
 	o.Truncated = p.GetTruncated()
 	o.FilesTotal = int(p.GetFilesTotal())
-	o.Summary = review.Summary{}
+	o.Summary = finding.Summary{}
 	for word, n := range p.GetSummary() {
 		severity, ok := rule.ParseSeverity(word)
 		if !ok {
@@ -169,7 +174,7 @@ func (o *outcome) addResult(p *scannerv1.ScanResult) error {
 		}
 		o.Summary[severity] = int(n)
 	}
-	o.RulesFileKnown = p.GetRulesFileValid()
+	o.RulesFileValid = p.GetRulesFileValid()
 	var err error
 	o.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
 	return err
@@ -198,11 +203,11 @@ func progressMessage(p scan.Progress) *scannerv1.ScanResponse {
 	}}
 }
 
-func toProtoFinding(f scan.Finding) *scannerv1.ScanFinding {
+func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {
 	p := &scannerv1.ScanFinding{
 		RuleId:         f.RuleID,
 		Severity:       f.Severity.String(),
-		Path:           []byte(f.Path),
+		Path:           []byte(f.File),
 		Line:           int32(f.Line),
 		EndLine:        int32(f.EndLine),
 		Column:         int32(f.Column),
@@ -220,24 +225,12 @@ func toProtoFinding(f scan.Finding) *scannerv1.ScanFinding {
 	return p
 }
 
-// sizeOf is the size of a finding, as the scan of it has counted it.
-func sizeOf(p *scannerv1.ScanFinding) int {
-	f := scan.Finding{
-		RuleID: p.GetRuleId(), Path: string(p.GetPath()), Message: p.GetMessage(), Snippet: p.GetSnippet(),
-		Fingerprint: p.GetFingerprint(), LineHash: p.GetLineHash(),
-	}
-	if s := p.GetSuppression(); s != nil {
-		f.Suppression = &scan.Suppression{Reason: s.GetReason(), Until: s.GetUntil()}
-	}
-	return f.Size()
-}
-
-func fromProtoFinding(p *scannerv1.ScanFinding) (review.Finding, error) {
+func fromProtoFinding(p *scannerv1.ScanFinding) (finding.Finding, error) {
 	severity, ok := rule.ParseSeverity(p.GetSeverity())
 	if !ok {
-		return review.Finding{}, fmt.Errorf("finding of rule %q: unknown severity %q", p.GetRuleId(), p.GetSeverity())
+		return finding.Finding{}, fmt.Errorf("finding of rule %q: unknown severity %q", p.GetRuleId(), p.GetSeverity())
 	}
-	f := review.Finding{
+	f := finding.Finding{
 		RuleID:         p.GetRuleId(),
 		Severity:       severity,
 		File:           string(p.GetPath()),
@@ -253,17 +246,17 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (review.Finding, error) {
 		LineHash:       p.GetLineHash(),
 	}
 	if s := p.GetSuppression(); s != nil {
-		f.Suppression = &review.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
+		f.Suppression = &finding.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
 	}
 	return f, nil
 }
 
-func toProtoSkip(k scan.Skip) *scannerv1.ScanSkip {
-	return &scannerv1.ScanSkip{Path: []byte(k.Path), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason}
+func toProtoSkip(k finding.Skip) *scannerv1.ScanSkip {
+	return &scannerv1.ScanSkip{Path: []byte(k.File), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason}
 }
 
-func fromProtoSkip(p *scannerv1.ScanSkip) review.Skip {
-	return review.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()}
+func fromProtoSkip(p *scannerv1.ScanSkip) finding.Skip {
+	return finding.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()}
 }
 
 var origins = []struct {

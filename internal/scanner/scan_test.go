@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -141,14 +142,14 @@ func TestScan(t *testing.T) {
 	require.Len(t, o.Findings, 3)
 	assert.NotEmpty(t, o.Findings[0].Fingerprint)
 	o.Findings[0].Fingerprint = ""
-	assert.Equal(t, review.Finding{
+	assert.Equal(t, finding.Finding{
 		RuleID: "custom/two", Severity: rule.High, File: "a\xff.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 5,
 		Message: "Do it.", Snippet: "todo", UTF16Column: 1, UTF16EndColumn: 5, LineHash: "a90a5f2394dc0572:1",
 	}, o.Findings[0])
 	assert.Equal(t, 2, o.Summary[rule.High])
 	assert.Equal(t, 1, o.Summary[rule.Low])
-	assert.Equal(t, []review.Skip{{File: "big", Reason: "file_too_large"}}, o.Skipped)
-	assert.True(t, o.RulesFileKnown)
+	assert.Equal(t, []finding.Skip{{File: "big", Reason: "file_too_large"}}, o.Skips)
+	assert.True(t, o.RulesFileValid)
 	require.Len(t, o.RulesFile, 1)
 	assert.Equal(t, "from-file", o.RulesFile[0].ID)
 	assert.Equal(t, rule.OriginRulesFile, o.RulesFile[0].Origin)
@@ -177,13 +178,13 @@ func TestCommitsAndSuppressions(t *testing.T) {
 		"// prwarden:ignore note -- known until 2026-06-14\ntodo\n" +
 		"// prwarden:ignore note\ntodo\n"
 	client, _ := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
-		assert.Equal(t, scan.Commits{Head: head, BaseRef: "main"}, target.Commits)
+		assert.Equal(t, finding.Commits{Head: head, BaseRef: "main"}, target.Commits)
 		return &change{files: []*scan.File{added("a.go", text)}}, nil
 	})
 	job := jobWith(todo("note", rule.OriginCustom))
-	job.Commits = review.Commits{Head: head, BaseRef: "main"}
+	job.Commits = finding.Commits{Head: head, BaseRef: "main"}
 	job.Today = "2026-06-15"
-	scanned := func() (o review.Outcome, ids []string) {
+	scanned := func() (o finding.Result, ids []string) {
 		o, err := client.Scan(t.Context(), job, none)
 		require.NoError(t, err)
 		for _, f := range o.Findings {
@@ -195,13 +196,13 @@ func TestCommitsAndSuppressions(t *testing.T) {
 	assert.Equal(t, []string{"custom/note", "meta/suppression-expired", "custom/note"}, ids)
 	require.Len(t, o.Suppressed, 2)
 	o.Suppressed[0].Fingerprint = ""
-	assert.Equal(t, review.Finding{
+	assert.Equal(t, finding.Finding{
 		RuleID: "custom/note", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3, Column: 1, EndColumn: 5, Message: "Do it.", Snippet: "todo",
 		UTF16Column: 1, UTF16EndColumn: 5, LineHash: o.Suppressed[0].LineHash,
-		Suppression: &review.Suppression{Reason: "known", Until: "2026-06-15", Line: 2},
+		Suppression: &finding.Suppression{Reason: "known", Until: "2026-06-15", Line: 2},
 	}, o.Suppressed[0])
 	assert.NotEmpty(t, o.Suppressed[0].LineHash)
-	assert.Equal(t, &review.Suppression{Line: 6}, o.Suppressed[1].Suppression)
+	assert.Equal(t, &finding.Suppression{Line: 6}, o.Suppressed[1].Suppression)
 	assert.Equal(t, []int{4, 8, 3, 7}, []int{o.Findings[0].Column, o.Findings[0].EndColumn, o.Findings[0].UTF16Column, o.Findings[0].UTF16EndColumn})
 	assert.Equal(t, 2, o.Summary[rule.High], "without the suppressed ones")
 

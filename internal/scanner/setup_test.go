@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scanner"
 )
@@ -211,7 +211,7 @@ func (s *testScanner) awaitTaken(t *testing.T, n int) {
 
 // outcome is how a scan ended.
 type outcome struct {
-	review.Outcome
+	finding.Result
 	err error
 }
 

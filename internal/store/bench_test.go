@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -115,14 +116,14 @@ func BenchmarkClaimChoice(b *testing.B) {
 	}
 }
 
-func manyFindings(n int) review.Outcome {
-	o := review.Outcome{Summary: review.Summary{rule.High: n}, FilesTotal: 100}
+func manyFindings(n int) finding.Result {
+	o := finding.Result{Summary: finding.Summary{rule.High: n}, FilesTotal: 100}
 	for i := range n {
-		o.Findings = append(o.Findings, review.Finding{
+		o.Findings = append(o.Findings, finding.Finding{
 			RuleID: "security/no-eval", Severity: rule.High, File: fmt.Sprintf("src/app/component/file%03d.js", i/100),
 			Line: i%100 + 1, EndLine: i%100 + 1, Column: 9, Message: "Don't evaluate text as code; parse it, for example with JSON.parse.",
 			Snippet: "  const value = eval(request.query.expression)", Fingerprint: fmt.Sprintf("%032x", i),
-			EndColumn: 13, UTF16Column: 9, UTF16EndColumn: 13, LineHash: fmt.Sprintf("%016x:1", i), State: review.New,
+			EndColumn: 13, UTF16Column: 9, UTF16EndColumn: 13, LineHash: fmt.Sprintf("%016x:1", i), State: finding.StateNew,
 		})
 	}
 	return o
@@ -139,11 +140,11 @@ func BenchmarkFinish(b *testing.B) {
 	for name, database := range map[string]func(testing.TB) string{"SQLite": newDatabase, "Postgres": pgtest.New} {
 		for _, bm := range []struct {
 			name          string
-			before, after review.Outcome
+			before, after finding.Result
 		}{
-			{"findings=10/first", review.Outcome{}, manyFindings(10)},
+			{"findings=10/first", finding.Result{}, manyFindings(10)},
 			{"findings=10/same", manyFindings(10), manyFindings(10)},
-			{"findings=10000/first", review.Outcome{}, manyFindings(review.MaxFindings)},
+			{"findings=10000/first", finding.Result{}, manyFindings(review.MaxFindings)},
 			{"findings=10000/same", manyFindings(review.MaxFindings), manyFindings(review.MaxFindings)},
 			{"findings=10000/other", manyFindings(review.MaxFindings), other},
 		} {
@@ -212,7 +213,7 @@ func BenchmarkListFindings(b *testing.B) {
 			"all/pages of 100": {Limit: 100}, "all/pages of 1000": {Limit: 1000}, "the last": {Limit: 100, MinSeverity: rule.Critical},
 		} {
 			b.Run(name+"/"+what, func(b *testing.B) {
-				f.Kind = review.KindReported
+				f.Kind = finding.KindReported
 				for b.Loop() {
 					for f.After = 0; ; {
 						page, err := s.ListFindings(b.Context(), "acme", "rev_a", f)

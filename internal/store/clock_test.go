@@ -13,6 +13,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -109,7 +110,7 @@ func TestClockOfTheDatabase(t *testing.T) {
 			require.NoError(t, err)
 			require.NotNil(t, c)
 			assert.Less(t, c.Waited, 20*time.Minute)
-			require.NoError(t, s.Finish(ctx, *c, review.Outcome{}))
+			require.NoError(t, s.Finish(ctx, *c, finding.Result{}))
 			r, err := s.GetReview(ctx, "acme", "rev_a")
 			require.NoError(t, err)
 			isNow("created_at", r.CreatedAt)

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 )
 
 // previousQuery finds the review that a row of reviews is compared with.
@@ -14,17 +14,17 @@ const previousQuery = `SELECT p.id FROM reviews p
 
 // insertCompared inserts the findings of an outcome, compared with the review
 // before, "" for none.
-func (t *tx) insertCompared(ctx context.Context, id, previous string, o review.Outcome) error {
-	before, err := t.before(ctx, previous, len(o.Skipped) > 0)
+func (t *tx) insertCompared(ctx context.Context, id, previous string, o finding.Result) error {
+	before, err := t.before(ctx, previous, len(o.Skips) > 0)
 	if err != nil {
 		return err
 	}
-	if err := t.insertFindings(ctx, id, o.Findings, func(f review.Finding) review.State {
+	if err := t.insertFindings(ctx, id, o.Findings, func(f finding.Finding) finding.State {
 		return stateOf(before.reported[f.Fingerprint])
 	}); err != nil {
 		return err
 	}
-	if err := t.insertSuppressed(ctx, id, o.Suppressed, func(f review.Finding) review.State {
+	if err := t.insertSuppressed(ctx, id, o.Suppressed, func(f finding.Finding) finding.State {
 		return stateOf(before.reported[f.Fingerprint] || before.suppressed[f.Fingerprint])
 	}); err != nil {
 		return err
@@ -40,11 +40,11 @@ func (t *tx) insertCompared(ctx context.Context, id, previous string, o review.O
 	return err
 }
 
-func stateOf(known bool) review.State {
+func stateOf(known bool) finding.State {
 	if known {
-		return review.Existing
+		return finding.StateExisting
 	}
-	return review.New
+	return finding.StateNew
 }
 
 // before is what a review had that another is compared with.
@@ -101,7 +101,7 @@ func (t *tx) before(ctx context.Context, id string, places bool) (*before, error
 // rule that was stopped is so for the rest of the scan, and only the file where
 // it happened has a skip: files are matched side by side, so which ones it still
 // looked at can't be told.
-func (b *before) fixedBy(o review.Outcome) []int {
+func (b *before) fixedBy(o finding.Result) []int {
 	if o.Truncated || len(b.findings) == 0 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (b *before) fixedBy(o review.Outcome) []int {
 		there[f.Fingerprint] = true
 	}
 	files, rules := make(map[string]bool), make(map[string]bool)
-	for _, s := range o.Skipped {
+	for _, s := range o.Skips {
 		switch {
 		case s.RuleID != "":
 			rules[s.RuleID] = true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/dev/storetest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -64,7 +65,7 @@ func TestEvents(t *testing.T) {
 	assert.Empty(t, told(), "a heartbeat")
 	require.NoError(t, s.Retry(ctx, c, 0))
 	assert.Equal(t, []string{"q", "c rev_a"}, told(), "a retry")
-	require.ErrorIs(t, s.Finish(ctx, c, review.Outcome{}), review.ErrLeaseLost)
+	require.ErrorIs(t, s.Finish(ctx, c, finding.Result{}), review.ErrLeaseLost)
 	assert.Empty(t, told(), "a lost lease")
 	require.NoError(t, s.Release(ctx, claim(), 0))
 	assert.Equal(t, []string{"c rev_a", "q", "c rev_a"}, told(), "a hand-back")

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -55,13 +55,13 @@ func (t *tx) insertRows(ctx context.Context, into string, columns, n int, row fu
 const findingColumns = `rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
 	message, snippet, fingerprint, line_hash, state`
 
-func findingValues(f review.Finding) []any {
+func findingValues(f finding.Finding) []any {
 	return []any{f.RuleID, f.Severity.String(), []byte(f.File), f.Line, f.EndLine, f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
 		[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, string(f.State)}
 }
 
 // insertFindings inserts what a review reports.
-func (t *tx) insertFindings(ctx context.Context, id string, findings []review.Finding, state func(review.Finding) review.State) error {
+func (t *tx) insertFindings(ctx context.Context, id string, findings []finding.Finding, state func(finding.Finding) finding.State) error {
 	return t.insertRows(ctx, `findings (review_id, position, `+findingColumns+`)`, 16, len(findings), func(i int) []any {
 		f := findings[i]
 		f.State = state(f)
@@ -73,16 +73,16 @@ func (t *tx) insertFindings(ctx context.Context, id string, findings []review.Fi
 const apartColumns = `findings_apart (review_id, position, kind, ` + findingColumns
 
 // insertSuppressed inserts what comments suppress.
-func (t *tx) insertSuppressed(ctx context.Context, id string, findings []review.Finding, state func(review.Finding) review.State) error {
+func (t *tx) insertSuppressed(ctx context.Context, id string, findings []finding.Finding, state func(finding.Finding) finding.State) error {
 	const into = apartColumns + `, suppress_reason, suppress_until, suppress_line)`
 	return t.insertRows(ctx, into, 20, len(findings), func(i int) []any {
 		f := findings[i]
 		f.State = state(f)
-		var by review.Suppression
+		var by finding.Suppression
 		if f.Suppression != nil {
 			by = *f.Suppression
 		}
-		values := append([]any{id, i, string(review.KindSuppressed)}, findingValues(f)...)
+		values := append([]any{id, i, string(finding.KindSuppressed)}, findingValues(f)...)
 		return append(values, []byte(by.Reason), by.Until, by.Line)
 	})
 }
@@ -101,7 +101,7 @@ func (t *tx) insertFixed(ctx context.Context, id, previous string, positions []i
 	return err
 }
 
-func (t *tx) insertSkips(ctx context.Context, id string, skips []review.Skip) error {
+func (t *tx) insertSkips(ctx context.Context, id string, skips []finding.Skip) error {
 	const into = `skips (review_id, position, file, line, rule_id, reason)`
 	return t.insertRows(ctx, into, 6, len(skips), func(i int) []any {
 		s := skips[i]
@@ -120,7 +120,7 @@ const (
 
 // scanFinding reads a finding from the first columns of a row, which are
 // findingColumns, and what follows into more.
-func scanFinding(rows *sql.Rows, f *review.Finding, more ...any) error {
+func scanFinding(rows *sql.Rows, f *finding.Finding, more ...any) error {
 	// Not by reflection, which takes longer for 10,000 rows.
 	var severity string
 	into := [18]any{&f.RuleID, &severity, &f.File, &f.Line, &f.EndLine, &f.Column, &f.EndColumn, &f.UTF16Column, &f.UTF16EndColumn,
@@ -136,8 +136,8 @@ func scanFinding(rows *sql.Rows, f *review.Finding, more ...any) error {
 }
 
 // scanApart is scanFinding for a row of findings_apart.
-func scanApart(rows *sql.Rows, f *review.Finding, more ...any) (kind review.Kind, err error) {
-	var by review.Suppression
+func scanApart(rows *sql.Rows, f *finding.Finding, more ...any) (kind finding.Kind, err error) {
+	var by finding.Suppression
 	if err := scanFinding(rows, f, append([]any{&kind, &by.Reason, &by.Until, &by.Line}, more...)...); err != nil {
 		return "", err
 	}
@@ -148,9 +148,9 @@ func scanApart(rows *sql.Rows, f *review.Finding, more ...any) (kind review.Kind
 }
 
 // readFinding adds a row of the answer to findingsQuery to out.
-func readFinding(out *[]review.Finding) func(*sql.Rows) error {
+func readFinding(out *[]finding.Finding) func(*sql.Rows) error {
 	return func(rows *sql.Rows) error {
-		var f review.Finding
+		var f finding.Finding
 		if err := scanFinding(rows, &f); err != nil {
 			return err
 		}
@@ -160,14 +160,14 @@ func readFinding(out *[]review.Finding) func(*sql.Rows) error {
 }
 
 // readApart adds a row of the answer to apartQuery to what it belongs to.
-func readApart(suppressed, fixed *[]review.Finding) func(*sql.Rows) error {
+func readApart(suppressed, fixed *[]finding.Finding) func(*sql.Rows) error {
 	return func(rows *sql.Rows) error {
-		var f review.Finding
+		var f finding.Finding
 		kind, err := scanApart(rows, &f)
 		switch {
 		case err != nil:
 			return err
-		case kind == review.KindFixed:
+		case kind == finding.KindFixed:
 			*fixed = append(*fixed, f)
 		default:
 			*suppressed = append(*suppressed, f)
@@ -177,9 +177,9 @@ func readApart(suppressed, fixed *[]review.Finding) func(*sql.Rows) error {
 }
 
 // readSkip adds a row of the answer to skipsQuery to out.
-func readSkip(out *[]review.Skip) func(*sql.Rows) error {
+func readSkip(out *[]finding.Skip) func(*sql.Rows) error {
 	return func(rows *sql.Rows) error {
-		var s review.Skip
+		var s finding.Skip
 		if err := rows.Scan(&s.File, &s.Line, &s.RuleID, &s.Reason); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -42,7 +43,7 @@ func (s *Store) ListFindings(ctx context.Context, org, id string, f review.Findi
 		rank = len(rule.Severities())
 	}
 	query, args := listReported+s.dialect.ofReview, []any{org, id}
-	if f.Kind != review.KindReported {
+	if f.Kind != finding.KindReported {
 		query, args = listApart+s.dialect.ofReview+ofKind, append(args, string(f.Kind))
 	}
 	args = append(args, f.After, f.RuleID, f.RuleID, string(f.State), string(f.State), byFile, []byte(f.File), rank, rowLimit)
@@ -56,22 +57,22 @@ func (s *Store) ListFindings(ctx context.Context, org, id string, f review.Findi
 		question{query: reviewQuery, args: []any{org, id}, row: row.read},
 		question{query: query + selected, args: args, row: func(rows *sql.Rows) (err error) {
 			var (
-				finding  review.Finding
+				found    finding.Finding
 				position int
 			)
-			if f.Kind == review.KindReported {
-				err = scanFinding(rows, &finding, &position)
+			if f.Kind == finding.KindReported {
+				err = scanFinding(rows, &found, &position)
 			} else {
-				_, err = scanApart(rows, &finding, &position)
+				_, err = scanApart(rows, &found, &position)
 			}
 			switch {
 			case err != nil:
 				return err
-			case odd && review.Shown(finding.File) != f.File, page.Next > 0:
+			case odd && finding.Shown(found.File) != f.File, page.Next > 0:
 			case len(page.Findings) == limit:
 				page.Next = last + 1
 			default:
-				page.Findings, last = append(page.Findings, finding), position
+				page.Findings, last = append(page.Findings, found), position
 			}
 			return nil
 		}})

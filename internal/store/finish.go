@@ -6,11 +6,12 @@ import (
 	"errors"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
 // Finish implements review.Queue.
-func (s *Store) Finish(ctx context.Context, c review.Claim, o review.Outcome) error {
+func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) error {
 	summary, err := encodeSummary(o.Summary)
 	if err != nil {
 		return err
@@ -36,11 +37,11 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o review.Outcome) er
 		if err := t.insertCompared(ctx, c.ReviewID, done.PreviousID, o); err != nil {
 			return err
 		}
-		if err := t.insertSkips(ctx, c.ReviewID, o.Skipped); err != nil {
+		if err := t.insertSkips(ctx, c.ReviewID, o.Skips); err != nil {
 			return err
 		}
 		// Whoever names a base as a commit may name any.
-		if o.RulesFileKnown && c.Commits.Base == "" {
+		if o.RulesFileValid && c.Commits.Base == "" {
 			if err := t.setRulesFile(ctx, c.Organization, done.Repo, o.RulesFile); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -28,7 +29,7 @@ func TestLongQueueDelaysOthersByOneScan(t *testing.T) {
 			next := func() string {
 				t.Helper()
 				if len(running) == workers {
-					require.NoError(t, s.Finish(ctx, running[0], review.Outcome{}))
+					require.NoError(t, s.Finish(ctx, running[0], finding.Result{}))
 					running = running[1:]
 				}
 				c, err := s.Claim(ctx, "worker", time.Minute)

@@ -14,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/dev/storetest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/upkeep"
@@ -277,7 +278,7 @@ func TestPurgeOrganization(t *testing.T) {
 			c, err := s.Claim(ctx, "worker", time.Hour)
 			require.NoError(t, err)
 			o := manyFindings(30)
-			o.RulesFileKnown, o.RulesFile = true, []rule.Rule{{ID: "f", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low}}
+			o.RulesFileValid, o.RulesFile = true, []rule.Rule{{ID: "f", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low}}
 			require.NoError(t, s.Finish(ctx, *c, o))
 		}
 		running := map[string]review.Claim{}
@@ -304,8 +305,8 @@ func TestPurgeOrganization(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, upkeep.Deleted{Reviews: 2*purgeReviews + 2, Findings: 60, IdempotencyKeys: 2*purgeReviews + 2, APIKeys: 1}, d)
 		assert.Equal(t, []int{purgeReviews, 2 * purgeReviews, 2*purgeReviews + 2, 2*purgeReviews + 2}, progress)
-		require.ErrorIs(t, s.Finish(ctx, running["removed"], review.Outcome{}), review.ErrLeaseLost)
-		require.NoError(t, s.Finish(ctx, running["acme"], review.Outcome{}))
+		require.ErrorIs(t, s.Finish(ctx, running["removed"], finding.Result{}), review.ErrLeaseLost)
+		require.NoError(t, s.Finish(ctx, running["acme"], finding.Result{}))
 		d, _, err = purge("keyless")
 		require.NoError(t, err)
 		assert.Equal(t, upkeep.Deleted{APIKeys: 1}, d)

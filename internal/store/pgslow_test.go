@@ -16,6 +16,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/dev/storetest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -96,7 +97,7 @@ func TestLargestResultOverASlowLink(t *testing.T) {
 	require.NoError(t, err)
 	o := manyFindings(review.MaxFindings)
 	for i := range review.MaxFindings {
-		o.Skipped = append(o.Skipped, review.Skip{File: fmt.Sprintf("vendor/\xff/%d.bin", i), Reason: "binary"})
+		o.Skips = append(o.Skips, finding.Skip{File: fmt.Sprintf("vendor/\xff/%d.bin", i), Reason: "binary"})
 	}
 	before := link.trips.Load()
 	require.NoError(t, s.Finish(t.Context(), *claim, o))
@@ -104,7 +105,7 @@ func TestLargestResultOverASlowLink(t *testing.T) {
 	r, err := near.GetReview(t.Context(), "acme", "rev_a")
 	require.NoError(t, err)
 	assert.Equal(t, o.Findings, r.Findings)
-	assert.Equal(t, o.Skipped, r.Skipped)
+	assert.Equal(t, o.Skips, r.Skips)
 }
 
 // TestLeasesWaitForNobody has somebody be in the middle of a change of one

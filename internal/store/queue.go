@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -47,14 +48,14 @@ func (c claimed) claim() *review.Claim {
 }
 
 // commitsOf are the commits that a request named, as they are stored.
-func commitsOf(given bool, head, base, baseRef string) review.Commits {
+func commitsOf(given bool, head, base, baseRef string) finding.Commits {
 	switch {
 	case !given:
-		return review.Commits{}
+		return finding.Commits{}
 	case baseRef != "":
-		return review.Commits{Head: head, BaseRef: baseRef}
+		return finding.Commits{Head: head, BaseRef: baseRef}
 	}
-	return review.Commits{Head: head, Base: base}
+	return finding.Commits{Head: head, Base: base}
 }
 
 // claimQuery chooses what to claim. Only the last two terms of its order are

@@ -15,6 +15,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/upkeep"
 )
@@ -272,7 +273,7 @@ func TestScansAreNotCountedForEver(t *testing.T) {
 			require.NoError(t, err)
 			c, err := s.Claim(t.Context(), "worker", time.Minute)
 			require.NoError(t, err)
-			require.NoError(t, s.Finish(t.Context(), *c, review.Outcome{}))
+			require.NoError(t, s.Finish(t.Context(), *c, finding.Result{}))
 		}
 		finish()
 		require.NoError(t, s.write(t.Context(), "count", everyone, func(tx *tx) error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -78,7 +79,7 @@ func (r reviewRow) review() (review.Review, error) {
 }
 
 // encodeSummary writes counts by the words of the severities.
-func encodeSummary(s review.Summary) (string, error) {
+func encodeSummary(s finding.Summary) (string, error) {
 	words := make(map[string]int, len(s))
 	for severity, n := range s {
 		if severity.String() == "" {
@@ -90,12 +91,12 @@ func encodeSummary(s review.Summary) (string, error) {
 	return string(b), err
 }
 
-func decodeSummary(text string) (review.Summary, error) {
+func decodeSummary(text string) (finding.Summary, error) {
 	var words map[string]int
 	if err := json.Unmarshal([]byte(text), &words); err != nil {
 		return nil, fmt.Errorf("summary: %w", err)
 	}
-	out := make(review.Summary, len(words))
+	out := make(finding.Summary, len(words))
 	for word, n := range words {
 		severity, ok := rule.ParseSeverity(word)
 		if !ok {
@@ -133,7 +134,7 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 			return err
 		}
 		t.waits()
-		given := n.Commits != review.Commits{}
+		given := n.Commits != finding.Commits{}
 		return t.last(ctx, `INSERT INTO reviews
 			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent,
 				commits_given, head_sha, base_sha, base_ref, fail_on)
@@ -162,8 +163,8 @@ func queueFull(maxQueued int) error {
 func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, error) {
 	var (
 		row                         reviewRow
-		findings, suppressed, fixed []review.Finding
-		skips                       []review.Skip
+		findings, suppressed, fixed []finding.Finding
+		skips                       []finding.Skip
 	)
 	key := []any{org, id}
 	err := s.ask(ctx, "read a review", of(org),
@@ -181,7 +182,7 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, e
 	if err != nil {
 		return review.Review{}, err
 	}
-	out.Findings, out.Suppressed, out.Fixed, out.Skipped = findings, suppressed, fixed, skips
+	out.Findings, out.Suppressed, out.Fixed, out.Skips = findings, suppressed, fixed, skips
 	return out, nil
 }
 

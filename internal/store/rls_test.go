@@ -14,6 +14,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -40,10 +41,10 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	require.NoError(t, err)
 	require.Equal(t, n.ID, c.ReviewID)
 	o := manyFindings(3)
-	o.Suppressed = []review.Finding{{RuleID: "custom/r", Severity: rule.Low, File: "a", Line: 1, Fingerprint: "s", Suppression: &review.Suppression{Line: 1}}}
-	o.Skipped = []review.Skip{{File: "a.png", Reason: "binary"}}
+	o.Suppressed = []finding.Finding{{RuleID: "custom/r", Severity: rule.Low, File: "a", Line: 1, Fingerprint: "s", Suppression: &finding.Suppression{Line: 1}}}
+	o.Skips = []finding.Skip{{File: "a.png", Reason: "binary"}}
 	own := rule.Rule{ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg}
-	o.RulesFile, o.RulesFileKnown = []rule.Rule{own}, true
+	o.RulesFile, o.RulesFileValid = []rule.Rule{own}, true
 	require.NoError(t, s.Finish(ctx, *c, o))
 	_, err = s.CreateRule(ctx, org, own, 10)
 	require.NoError(t, err)

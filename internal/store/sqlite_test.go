@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -232,11 +233,11 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	err = s.write(ctx, "break off", everyone, func(tx *tx) error {
-		if err := tx.insertFindings(ctx, c.ReviewID, manyFindings(1_000).Findings, func(review.Finding) review.State { return review.New }); err != nil {
+		if err := tx.insertFindings(ctx, c.ReviewID, manyFindings(1_000).Findings, func(finding.Finding) finding.State { return finding.StateNew }); err != nil {
 			return err
 		}
 		cancel()
-		return tx.insertSkips(ctx, c.ReviewID, []review.Skip{{File: "a", Reason: "binary"}})
+		return tx.insertSkips(ctx, c.ReviewID, []finding.Skip{{File: "a", Reason: "binary"}})
 	})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, errs.Canceled, errs.KindOf(err))
@@ -273,7 +274,7 @@ func TestCommitFails(t *testing.T) {
 		if _, err := tx.exec(t.Context(), "PRAGMA defer_foreign_keys = 1"); err != nil {
 			return err
 		}
-		return tx.insertSkips(t.Context(), "rev_none", []review.Skip{{File: "a", Reason: "binary"}})
+		return tx.insertSkips(t.Context(), "rev_none", []finding.Skip{{File: "a", Reason: "binary"}})
 	})
 	require.ErrorContains(t, err, "break a key")
 	assert.Equal(t, errs.Internal, errs.KindOf(err))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -91,7 +91,7 @@ func normal(rules []rule.Rule) []rule.Rule {
 
 func TestSummaryTakesOnlySeverities(t *testing.T) {
 	t.Parallel()
-	_, err := encodeSummary(review.Summary{0: 1})
+	_, err := encodeSummary(finding.Summary{0: 1})
 	require.Error(t, err)
 	_, err = decodeSummary(`{"worst":1}`)
 	require.Error(t, err)

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -122,13 +123,13 @@ func (r Review) Decoded() review.Review {
 		ID: r.ReviewID, Repo: r.Repo, PRNumber: r.PRNumber, Ruleset: r.Ruleset, Status: review.Status(r.Status),
 		HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
 		Findings: decodeFindings(r.Findings), Suppressed: decodeFindings(r.Suppressed), Fixed: decodeFindings(r.Fixed),
-		Summary: review.Summary{}, Truncated: r.Truncated, RulesDigest: r.RulesDigest, PreviousID: r.PreviousReviewID,
+		Summary: finding.Summary{}, Truncated: r.Truncated, RulesDigest: r.RulesDigest, PreviousID: r.PreviousReviewID,
 	}
 	for word, n := range r.Summary {
 		out.Summary[severity(word)] += n
 	}
 	for _, s := range r.Skipped {
-		out.Skipped = append(out.Skipped, review.Skip{File: path(s.File, s.FileBytes), Line: s.Line, RuleID: s.RuleID, Reason: s.Reason})
+		out.Skips = append(out.Skips, finding.Skip{File: path(s.File, s.FileBytes), Line: s.Line, RuleID: s.RuleID, Reason: s.Reason})
 	}
 	if r.Error != nil {
 		out.Failure = &review.Failure{Code: r.Error.Code, Message: r.Error.Message}
@@ -139,16 +140,16 @@ func (r Review) Decoded() review.Review {
 	return out
 }
 
-func decodeFindings(list []Finding) []review.Finding {
-	var out []review.Finding
+func decodeFindings(list []Finding) []finding.Finding {
+	var out []finding.Finding
 	for _, f := range list {
-		d := review.Finding{
+		d := finding.Finding{
 			RuleID: f.RuleID, Severity: severity(f.Severity), File: path(f.File, f.FileBytes), Line: f.Line, EndLine: f.EndLine,
 			Column: f.Column, EndColumn: f.EndColumn, UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, Message: f.Message,
-			Snippet: f.Snippet, Fingerprint: f.Fingerprint, LineHash: f.LineHash, State: review.State(f.State),
+			Snippet: f.Snippet, Fingerprint: f.Fingerprint, LineHash: f.LineHash, State: finding.State(f.State),
 		}
 		if s := f.Suppression; s != nil {
-			d.Suppression = &review.Suppression{Reason: s.Reason, Until: s.Until, Line: s.Line}
+			d.Suppression = &finding.Suppression{Reason: s.Reason, Until: s.Until, Line: s.Line}
 		}
 		out = append(out, d)
 	}
@@ -181,7 +182,7 @@ func Encode(r review.Review) Review {
 	for _, s := range rule.Severities() {
 		out.Summary[s.String()] = r.Summary[s]
 	}
-	for _, s := range r.Skipped {
+	for _, s := range r.Skips {
 		out.Skipped = append(out.Skipped, EncodeSkip(s))
 	}
 	if r.Failure != nil {
@@ -190,7 +191,7 @@ func Encode(r review.Review) Review {
 	return out
 }
 
-func encodeFindings(list []review.Finding) []Finding {
+func encodeFindings(list []finding.Finding) []Finding {
 	out := make([]Finding, 0, len(list))
 	for _, f := range list {
 		out = append(out, EncodeFinding(f))
@@ -199,7 +200,7 @@ func encodeFindings(list []review.Finding) []Finding {
 }
 
 // EncodeFinding is a finding as answers have it.
-func EncodeFinding(f review.Finding) Finding {
+func EncodeFinding(f finding.Finding) Finding {
 	text, exact := encodePath(f.File)
 	e := Finding{
 		RuleID: f.RuleID, Severity: f.Severity.String(), File: text, FileBytes: exact, Line: f.Line, EndLine: f.EndLine,
@@ -213,7 +214,7 @@ func EncodeFinding(f review.Finding) Finding {
 }
 
 // EncodeSkip is a skip as answers have it.
-func EncodeSkip(s review.Skip) Skip {
+func EncodeSkip(s finding.Skip) Skip {
 	text, exact := encodePath(s.File)
 	return Skip{File: text, FileBytes: exact, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason}
 }

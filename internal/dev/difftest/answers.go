@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/finding"
 )
 
 // Answer is what a scan says in the form of a review, as the format json has it.
@@ -95,7 +95,7 @@ func (a Answer) stopped() (rules []string, err error) {
 		if err := json.Unmarshal(x, &skip); err != nil {
 			return nil, err
 		}
-		if skip.Reason == scan.SkipRuleTimeout {
+		if skip.Reason == finding.SkipRuleTimeout {
 			rules = append(rules, skip.RuleID)
 		}
 	}

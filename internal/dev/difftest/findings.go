@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -75,20 +76,20 @@ func (c *Rules) CompareFindings(ctx context.Context, scanner *scan.Scanner, rule
 			want[f] = true
 		}
 	}
-	return differences(got, want), nil
+	return differences(got.Result, want), nil
 }
 
 // differences compares the findings of a scan with those that there are, of
 // which it leaves the ones that were not found.
-func differences(got *scan.Result, want map[Found]bool) *FindingsResult {
+func differences(got finding.Result, want map[Found]bool) *FindingsResult {
 	r := &FindingsResult{Findings: len(got.Findings)}
 	for _, skip := range got.Skips { // a rule is stopped once, for the files that follow too
-		if skip.Reason == scan.SkipRuleTimeout {
+		if skip.Reason == finding.SkipRuleTimeout {
 			r.Stopped = append(r.Stopped, skip.RuleID)
 		}
 	}
 	for _, f := range got.Findings {
-		found := Found{f.Path, f.Line, f.RuleID}
+		found := Found{f.File, f.Line, f.RuleID}
 		if strings.HasPrefix(f.RuleID, "meta/") {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -18,7 +19,7 @@ type Reviews struct {
 	CreateFunc func(org string, in review.CreateInput) (review.Accepted, error)
 	GetFunc    func(org, id string) (review.Review, error)
 	ListFunc   func(org string, in review.ListInput) ([]review.Review, string, error)
-	FindFunc   func(org string, in review.FindingsInput) ([]review.Finding, string, error)
+	FindFunc   func(org string, in review.FindingsInput) ([]finding.Finding, string, error)
 	CancelFunc func(org, id string) (review.Review, error)
 	WatchFunc  func(ctx context.Context, org, id string, send func(review.Update) error) error
 }
@@ -48,7 +49,7 @@ func (f *Reviews) GetComplete(_ context.Context, org, id string) (review.Review,
 }
 
 // Findings implements reviewgrpc.ReviewService.
-func (f *Reviews) Findings(_ context.Context, org string, in review.FindingsInput) ([]review.Finding, string, error) {
+func (f *Reviews) Findings(_ context.Context, org string, in review.FindingsInput) ([]finding.Finding, string, error) {
 	return f.FindFunc(org, in)
 }
 

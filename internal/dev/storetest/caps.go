@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -48,7 +49,7 @@ func freedCapacity(t *testing.T, h Harness) {
 	createMany(t, h, acme, 10)
 	failure := review.Failure{Code: "x", Message: "y"}
 	endings := map[string]func(review.Claim) error{
-		"complete": func(c review.Claim) error { return h.Store.Finish(t.Context(), c, review.Outcome{}) },
+		"complete": func(c review.Claim) error { return h.Store.Finish(t.Context(), c, finding.Result{}) },
 		"failed":   func(c review.Claim) error { return h.Store.Fail(t.Context(), c, failure) },
 		"retried":  func(c review.Claim) error { return h.Store.Retry(t.Context(), c, time.Hour) },
 		"released": func(c review.Claim) error { return h.Store.Release(t.Context(), c, 0) },
@@ -93,7 +94,7 @@ func capsFollow(t *testing.T, h Harness) {
 	require.Len(t, reviews, 4)
 	for i, r := range reviews {
 		noClaim(t, h)
-		require.NoError(t, h.Store.Finish(t.Context(), review.Claim{ReviewID: r.ID, Organization: acme, Attempt: 1}, review.Outcome{}))
+		require.NoError(t, h.Store.Finish(t.Context(), review.Claim{ReviewID: r.ID, Organization: acme, Attempt: 1}, finding.Result{}))
 		if i == 2 { // one runs, and may have one beside it
 			claim(t, h)
 		}

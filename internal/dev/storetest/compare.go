@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -30,10 +31,10 @@ func compareTests() map[string]func(*testing.T, Harness) {
 }
 
 // named returns findings with these fingerprints, in files of the same names.
-func named(names ...string) []review.Finding {
-	out := make([]review.Finding, 0, len(names))
+func named(names ...string) []finding.Finding {
+	out := make([]finding.Finding, 0, len(names))
 	for i, name := range names {
-		out = append(out, review.Finding{
+		out = append(out, finding.Finding{
 			RuleID: "security/no-eval", Severity: rule.High, File: name, Line: i + 1, EndLine: i + 1, Column: 1, EndColumn: 5,
 			UTF16Column: 1, UTF16EndColumn: 5, Message: "m", Snippet: "s", Fingerprint: name, LineHash: name + ":1",
 		})
@@ -42,19 +43,19 @@ func named(names ...string) []review.Finding {
 }
 
 // by returns findings as a comment suppresses them.
-func by(s review.Suppression, findings []review.Finding) []review.Finding {
+func by(s finding.Suppression, findings []finding.Finding) []finding.Finding {
 	for i := range findings {
 		findings[i].Suppression = &s
 	}
 	return findings
 }
 
-func found(findings ...review.Finding) review.Outcome {
-	return review.Outcome{Findings: findings, Summary: review.Summary{rule.High: len(findings)}}
+func found(findings ...finding.Finding) finding.Result {
+	return finding.Result{Findings: findings, Summary: finding.Summary{rule.High: len(findings)}}
 }
 
 // states returns `fingerprint state` of each finding.
-func states(findings []review.Finding) []string {
+func states(findings []finding.Finding) []string {
 	out := make([]string, 0, len(findings))
 	for _, f := range findings {
 		out = append(out, f.Fingerprint+" "+string(f.State))
@@ -74,7 +75,7 @@ func comparedStates(t *testing.T, h Harness) {
 	assert.Equal(t, []string{"a existing", "c existing", "e new"}, states(second.Findings))
 	assert.Equal(t, []string{"b fixed", "d fixed"}, states(second.Fixed))
 	want := first.Findings[1]
-	want.State = review.Fixed
+	want.State = finding.StateFixed
 	assert.Equal(t, want, second.Fixed[0], "as it was there")
 
 	h.Clock.Advance(time.Second)
@@ -85,7 +86,7 @@ func comparedStates(t *testing.T, h Harness) {
 }
 
 func comparedSuppressed(t *testing.T, h Harness) {
-	until := review.Suppression{Reason: "caf\xe9 \x00 ok", Until: "2027-01-31", Line: 3}
+	until := finding.Suppression{Reason: "caf\xe9 \x00 ok", Until: "2027-01-31", Line: 3}
 	o := found(named("a", "b")...)
 	o.Suppressed = by(until, named("s", "u"))
 	first := finish(t, h, "rev_1", o)
@@ -97,12 +98,12 @@ func comparedSuppressed(t *testing.T, h Harness) {
 	// any more. What is suppressed now is not fixed.
 	h.Clock.Advance(time.Second)
 	o = found(named("u")...)
-	o.Suppressed = by(review.Suppression{Line: 1}, named("a", "s", "x"))
+	o.Suppressed = by(finding.Suppression{Line: 1}, named("a", "s", "x"))
 	second := finish(t, h, "rev_2", o)
 	assert.Equal(t, []string{"u new"}, states(second.Findings))
 	assert.Equal(t, []string{"a existing", "s existing", "x new"}, states(second.Suppressed))
 	assert.Equal(t, []string{"b fixed"}, states(second.Fixed))
-	assert.Equal(t, &review.Suppression{Line: 1}, second.Suppressed[2].Suppression)
+	assert.Equal(t, &finding.Suppression{Line: 1}, second.Suppressed[2].Suppression)
 
 	h.Clock.Advance(time.Second)
 	third := finish(t, h, "rev_3", found())
@@ -110,7 +111,7 @@ func comparedSuppressed(t *testing.T, h Harness) {
 }
 
 func previousReview(t *testing.T, h Harness) {
-	end := func(id string, change func(*review.NewReview), o *review.Outcome) {
+	end := func(id string, change func(*review.NewReview), o *finding.Result) {
 		t.Helper()
 		n := newReview(acme, id)
 		change(&n)
@@ -168,7 +169,7 @@ func notLookedAt(t *testing.T, h Harness) {
 	finish(t, h, "rev_1", first)
 	h.Clock.Advance(time.Second)
 	o := found()
-	o.Skipped = []review.Skip{
+	o.Skips = []finding.Skip{
 		{File: "a", Reason: "file_too_large"},
 		{File: "b", Reason: "binary"},
 		{File: "x", RuleID: "custom/other", Reason: "rule_timeout"},
@@ -199,7 +200,7 @@ func mostCompared(t *testing.T, h Harness) {
 		suppressed = append(suppressed, fmt.Sprintf("suppressed %05d", i))
 	}
 	second := found(named(names...)...)
-	second.Suppressed = by(review.Suppression{Reason: "r", Line: 1}, named(suppressed...))
+	second.Suppressed = by(finding.Suppression{Reason: "r", Line: 1}, named(suppressed...))
 	r := finish(t, h, "rev_2", second)
 	require.Len(t, r.Findings, review.MaxFindings)
 	require.Len(t, r.Suppressed, review.MaxFindings)
@@ -207,12 +208,12 @@ func mostCompared(t *testing.T, h Harness) {
 	for i := range o.Findings {
 		require.Equal(t, suppressed[i], r.Suppressed[i].Fingerprint)
 		require.Equal(t, o.Findings[i].Fingerprint, r.Fixed[i].Fingerprint)
-		require.Equal(t, review.Fixed, r.Fixed[i].State)
+		require.Equal(t, finding.StateFixed, r.Fixed[i].State)
 	}
 }
 
 func keptCommits(t *testing.T, h Harness) {
-	for id, c := range map[string]review.Commits{
+	for id, c := range map[string]finding.Commits{
 		"rev_sha": {Head: strings.Repeat("a", 40), Base: strings.Repeat("b", 40)},
 		"rev_ref": {Head: strings.Repeat("a", 40), BaseRef: "release/ü"},
 		"rev_own": {},
@@ -244,7 +245,7 @@ func keptCommits(t *testing.T, h Harness) {
 // commitsOfAttempts has each way back to the queue keep the delay.
 func commitsOfAttempts(t *testing.T, h Harness) {
 	n := newReview(acme, "rev_a")
-	n.Commits = review.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
+	n.Commits = finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
 	_, err := h.Store.CreateReview(t.Context(), n, 10)
 	require.NoError(t, err)
 	for _, back := range []func(review.Claim) error{
@@ -287,21 +288,21 @@ func findingPages(t *testing.T, h Harness) {
 	finish(t, h, "rev_1", found(named("f0", "f1", "f2", "f3", "f4")...))
 	h.Clock.Advance(time.Second)
 	o := found(named("a", "b", "c", "d", "e", "g")...)
-	o.Suppressed = by(review.Suppression{Reason: "why", Until: "2030-01-01", Line: 9}, named("s0", "s1", "s2"))
+	o.Suppressed = by(finding.Suppression{Reason: "why", Until: "2030-01-01", Line: 9}, named("s0", "s1", "s2"))
 	r := finish(t, h, "rev_2", o)
 
-	prints, sizes := pages(t, h, "rev_2", review.FindingFilter{Kind: review.KindReported, Limit: 2})
+	prints, sizes := pages(t, h, "rev_2", review.FindingFilter{Kind: finding.KindReported, Limit: 2})
 	assert.Equal(t, []string{"a", "b", "c", "d", "e", "g"}, prints)
 	assert.Equal(t, []int{2, 2, 2}, sizes, "no empty page at the end")
-	prints, sizes = pages(t, h, "rev_2", review.FindingFilter{Kind: review.KindSuppressed, Limit: 2})
+	prints, sizes = pages(t, h, "rev_2", review.FindingFilter{Kind: finding.KindSuppressed, Limit: 2})
 	assert.Equal(t, []string{"s0", "s1", "s2"}, prints)
 	assert.Equal(t, []int{2, 1}, sizes)
-	prints, sizes = pages(t, h, "rev_2", review.FindingFilter{Kind: review.KindFixed, Limit: 4})
+	prints, sizes = pages(t, h, "rev_2", review.FindingFilter{Kind: finding.KindFixed, Limit: 4})
 	assert.Equal(t, []string{"f0", "f1", "f2", "f3", "f4"}, prints)
 	assert.Equal(t, []int{4, 1}, sizes)
 
-	for kind, want := range map[review.Kind][]review.Finding{
-		review.KindReported: r.Findings, review.KindSuppressed: r.Suppressed, review.KindFixed: r.Fixed,
+	for kind, want := range map[finding.Kind][]finding.Finding{
+		finding.KindReported: r.Findings, finding.KindSuppressed: r.Suppressed, finding.KindFixed: r.Fixed,
 	} {
 		page, err := h.Store.ListFindings(t.Context(), acme, "rev_2", review.FindingFilter{Kind: kind, Limit: 100})
 		require.NoError(t, err)
@@ -310,7 +311,7 @@ func findingPages(t *testing.T, h Harness) {
 }
 
 func findingFilters(t *testing.T, h Harness) {
-	all := []review.Finding{}
+	all := []finding.Finding{}
 	for i, f := range []struct {
 		rule, file string
 		severity   rule.Severity
@@ -318,7 +319,7 @@ func findingFilters(t *testing.T, h Harness) {
 		{"custom/a", "x.go", rule.Critical}, {"custom/a", "y.go", rule.Info}, {"custom/b", "caf\xe9", rule.Medium},
 		{"custom/b", "caf\xff", rule.Warning}, {"custom/b", "caf\uFFFD", rule.Low}, {"custom/c", "x.go", rule.High},
 	} {
-		all = append(all, review.Finding{RuleID: f.rule, File: f.file, Severity: f.severity, Line: 1, Fingerprint: fmt.Sprint(i)})
+		all = append(all, finding.Finding{RuleID: f.rule, File: f.file, Severity: f.severity, Line: 1, Fingerprint: fmt.Sprint(i)})
 	}
 	finish(t, h, "rev_1", found(all[0], all[2]))
 	h.Clock.Advance(time.Second)
@@ -337,15 +338,15 @@ func findingFilters(t *testing.T, h Harness) {
 		"file, as shown":     {review.FindingFilter{File: "caf\uFFFD"}, []string{"2", "3", "4"}},
 		"file, not its part": {review.FindingFilter{File: "x"}, nil},
 		"file, quoted":       {review.FindingFilter{File: `x' OR 1=1 --`}, nil},
-		"new":                {review.FindingFilter{State: review.New}, []string{"1", "3", "4", "5"}},
-		"existing":           {review.FindingFilter{State: review.Existing}, []string{"0", "2"}},
-		"fixed":              {review.FindingFilter{State: review.Fixed}, nil},
-		"several":            {review.FindingFilter{RuleID: "custom/a", File: "x.go", State: review.Existing, MinSeverity: rule.High}, []string{"0"}},
-		"another kind":       {review.FindingFilter{Kind: review.KindSuppressed}, nil},
+		"new":                {review.FindingFilter{State: finding.StateNew}, []string{"1", "3", "4", "5"}},
+		"existing":           {review.FindingFilter{State: finding.StateExisting}, []string{"0", "2"}},
+		"fixed":              {review.FindingFilter{State: finding.StateFixed}, nil},
+		"several":            {review.FindingFilter{RuleID: "custom/a", File: "x.go", State: finding.StateExisting, MinSeverity: rule.High}, []string{"0"}},
+		"another kind":       {review.FindingFilter{Kind: finding.KindSuppressed}, nil},
 	}
 	for name, tc := range tests {
 		if tc.filter.Kind == "" {
-			tc.filter.Kind = review.KindReported
+			tc.filter.Kind = finding.KindReported
 		}
 		for _, limit := range []int{1, 2, 100} {
 			tc.filter.Limit = limit
@@ -356,7 +357,7 @@ func findingFilters(t *testing.T, h Harness) {
 }
 
 func findingsOfNothing(t *testing.T, h Harness) {
-	f := review.FindingFilter{Kind: review.KindReported, Limit: 10}
+	f := review.FindingFilter{Kind: finding.KindReported, Limit: 10}
 	_, err := h.Store.ListFindings(t.Context(), acme, "rev_no", f)
 	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
 	create(t, h, acme, "rev_queued")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -57,10 +58,10 @@ func fewestRunning(t *testing.T, h Harness) {
 	}
 	// acme was served longer ago and has older reviews, but other has fewer
 	// running now.
-	require.NoError(t, h.Store.Finish(t.Context(), running[other][0], review.Outcome{}))
+	require.NoError(t, h.Store.Finish(t.Context(), running[other][0], finding.Result{}))
 	assert.Equal(t, other, next())
-	require.NoError(t, h.Store.Finish(t.Context(), running[other][1], review.Outcome{}))
-	require.NoError(t, h.Store.Finish(t.Context(), running[other][2], review.Outcome{}))
+	require.NoError(t, h.Store.Finish(t.Context(), running[other][1], finding.Result{}))
+	require.NoError(t, h.Store.Finish(t.Context(), running[other][2], finding.Result{}))
 	assert.Equal(t, other, next())
 	assert.Equal(t, other, next())
 	assert.Equal(t, acme, next())
@@ -77,7 +78,7 @@ func leastRecently(t *testing.T, h Harness) {
 		c := claim(t, h)
 		got = append(got, c.Organization)
 		h.Clock.Advance(time.Second)
-		require.NoError(t, h.Store.Finish(t.Context(), c, review.Outcome{}))
+		require.NoError(t, h.Store.Finish(t.Context(), c, finding.Result{}))
 	}
 	assert.Equal(t, []string{"a", "b", "c", "a", "b", "c", "a", "b", "c"}, got)
 	// One that was never served is before all.
@@ -92,7 +93,7 @@ func longQueue(t *testing.T, h Harness) {
 	work := func() string {
 		t.Helper()
 		if len(running) == workers {
-			require.NoError(t, h.Store.Finish(t.Context(), running[0], review.Outcome{}))
+			require.NoError(t, h.Store.Finish(t.Context(), running[0], finding.Result{}))
 			running = running[1:]
 		}
 		c := claim(t, h)
@@ -115,7 +116,7 @@ func longQueue(t *testing.T, h Harness) {
 
 func countedRunning(t *testing.T, h Harness) {
 	endings := map[string]func(review.Claim) error{
-		"complete": func(c review.Claim) error { return h.Store.Finish(t.Context(), c, review.Outcome{}) },
+		"complete": func(c review.Claim) error { return h.Store.Finish(t.Context(), c, finding.Result{}) },
 		"failed": func(c review.Claim) error {
 			return h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"})
 		},

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -58,7 +59,7 @@ func lostClaim(t *testing.T, h Harness) {
 	require.Len(t, reap(t, h, 10), 1)
 	second := claim(t, h)
 	allLost(t, h, first)
-	require.NoError(t, h.Store.Finish(t.Context(), second, review.Outcome{}))
+	require.NoError(t, h.Store.Finish(t.Context(), second, finding.Result{}))
 	allLost(t, h, first)
 	allLost(t, h, second)
 }
@@ -70,7 +71,7 @@ func lateHolder(t *testing.T, h Harness) {
 	require.NoError(t, extend(t, h, c, lease, review.Progress{}))
 	assert.Empty(t, reap(t, h, 10), "the lease runs again")
 	h.Clock.Advance(lease + time.Minute)
-	require.NoError(t, h.Store.Finish(t.Context(), c, review.Outcome{}))
+	require.NoError(t, h.Store.Finish(t.Context(), c, finding.Result{}))
 	assert.Empty(t, reap(t, h, 10))
 	assert.Equal(t, review.Complete, state(t, h, acme, "rev_a").Status)
 }
@@ -112,5 +113,5 @@ func forgedAttempt(t *testing.T, h Harness) {
 	}
 	unknown := c
 	unknown.ReviewID = "rev_none"
-	require.ErrorIs(t, h.Store.Finish(t.Context(), unknown, review.Outcome{}), review.ErrLeaseLost)
+	require.ErrorIs(t, h.Store.Finish(t.Context(), unknown, finding.Result{}), review.ErrLeaseLost)
 }

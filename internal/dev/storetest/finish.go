@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -27,25 +28,25 @@ func finishTests() map[string]func(*testing.T, Harness) {
 }
 
 // outcome returns an outcome with n findings and n skips.
-func outcome(n int) review.Outcome {
-	o := review.Outcome{
+func outcome(n int) finding.Result {
+	o := finding.Result{
 		HeadSHA: strings.Repeat("a1", 20), BaseSHA: strings.Repeat("b2", 20), RulesDigest: strings.Repeat("c3", 32),
-		Summary:    review.Summary{rule.Critical: 0, rule.High: n, rule.Medium: 0, rule.Warning: 0, rule.Low: 0, rule.Info: 0},
+		Summary:    finding.Summary{rule.Critical: 0, rule.High: n, rule.Medium: 0, rule.Warning: 0, rule.Low: 0, rule.Info: 0},
 		FilesTotal: 12,
 	}
 	for i := range n {
-		o.Findings = append(o.Findings, review.Finding{
+		o.Findings = append(o.Findings, finding.Finding{
 			RuleID: "security/no-eval", Severity: rule.High, File: fmt.Sprintf("src/%05d.js", i), Line: i + 1, EndLine: i + 2,
 			Column: 3, Message: "Don't evaluate text as code.", Snippet: "  eval(x)", Fingerprint: fmt.Sprintf("%032x", i),
-			EndColumn: 7, UTF16Column: 2, UTF16EndColumn: 6, LineHash: fmt.Sprintf("%016x:1", i), State: review.New,
+			EndColumn: 7, UTF16Column: 2, UTF16EndColumn: 6, LineHash: fmt.Sprintf("%016x:1", i), State: finding.StateNew,
 		})
-		o.Skipped = append(o.Skipped, review.Skip{File: fmt.Sprintf("img/%05d.png", i), Reason: "binary"})
+		o.Skips = append(o.Skips, finding.Skip{File: fmt.Sprintf("img/%05d.png", i), Reason: "binary"})
 	}
 	return o
 }
 
 // finish creates, claims and finishes a review, and reads it.
-func finish(t *testing.T, h Harness, id string, o review.Outcome) review.Review {
+func finish(t *testing.T, h Harness, id string, o finding.Result) review.Review {
 	t.Helper()
 	create(t, h, acme, id)
 	c := claim(t, h)
@@ -65,16 +66,16 @@ func storedOutcome(t *testing.T, h Harness) {
 	h.Clock.Advance(time.Second)
 	o := outcome(0)
 	o.Truncated = true
-	o.Summary = review.Summary{}
+	o.Summary = finding.Summary{}
 	for i, s := range rule.Severities() {
 		o.Summary[s] = 1_000_000 + i
-		o.Findings = append(o.Findings, review.Finding{
+		o.Findings = append(o.Findings, finding.Finding{
 			RuleID: "custom/r", Severity: s, File: "f", Line: 1 + i, EndLine: 2 + i, Column: 1<<31 - 1,
 			Message: "m", Snippet: "s", Fingerprint: "0f", EndColumn: 1<<31 - 1, UTF16Column: 1<<31 - 2, UTF16EndColumn: 1<<31 - 3,
-			LineHash: "0f:1", State: review.New,
+			LineHash: "0f:1", State: finding.StateNew,
 		})
 	}
-	o.Skipped = []review.Skip{
+	o.Skips = []finding.Skip{
 		{File: "a", Reason: "binary"},
 		{File: "b", Line: 7, Reason: "line_too_long"},
 		{File: "c", RuleID: "custom/r", Reason: "rule_timeout"},
@@ -85,14 +86,14 @@ func storedOutcome(t *testing.T, h Harness) {
 		ID: "rev_a", Organization: acme, Repo: repo, PRNumber: 7, Ruleset: repo, Status: review.Complete,
 		HeadSHA: o.HeadSHA, BaseSHA: o.BaseSHA, RulesDigest: o.RulesDigest,
 		CreatedAt: created, StartedAt: started, CompletedAt: h.Clock.Stored(),
-		Findings: o.Findings, Summary: o.Summary, Skipped: o.Skipped, Truncated: true, Attempt: 1,
+		Findings: o.Findings, Summary: o.Summary, Skips: o.Skips, Truncated: true, Attempt: 1,
 		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High,
 	}
 	got, err := h.Store.GetReview(t.Context(), acme, "rev_a")
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
-	want.Findings, want.Skipped = nil, nil
+	want.Findings, want.Skips = nil, nil
 	assert.Equal(t, want, state(t, h, acme, "rev_a"))
 	list, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Limit: 1})
 	require.NoError(t, err)
@@ -100,11 +101,11 @@ func storedOutcome(t *testing.T, h Harness) {
 }
 
 func emptyOutcome(t *testing.T, h Harness) {
-	r := finish(t, h, "rev_a", review.Outcome{})
+	r := finish(t, h, "rev_a", finding.Result{})
 	assert.Equal(t, review.Complete, r.Status)
 	assert.Empty(t, r.Findings)
-	assert.Empty(t, r.Skipped)
-	assert.Equal(t, review.Summary{}, r.Summary)
+	assert.Empty(t, r.Skips)
+	assert.Equal(t, finding.Summary{}, r.Summary)
 	assert.False(t, r.Truncated)
 }
 
@@ -113,19 +114,19 @@ func anyBytes(t *testing.T, h Harness) {
 		"caf\xe9.txt", "\xff\xfe", "nul\x00inside", "new\nline", `back\slash"quote'`, "ünïcode 🙂", " space ", "\u202eright",
 		"%s ? $1 :name", strings.Repeat("\xf0\x9f", 2_000),
 	}
-	var o review.Outcome
+	var o finding.Result
 	for i, s := range odd {
-		o.Findings = append(o.Findings, review.Finding{
+		o.Findings = append(o.Findings, finding.Finding{
 			RuleID: "custom/r", Severity: rule.Info, File: s, Line: i + 1, EndLine: i + 1, Column: 1,
-			Message: s, Snippet: s, Fingerprint: "00", State: review.New,
+			Message: s, Snippet: s, Fingerprint: "00", State: finding.StateNew,
 		})
-		o.Skipped = append(o.Skipped, review.Skip{File: s, Reason: "binary"})
+		o.Skips = append(o.Skips, finding.Skip{File: s, Reason: "binary"})
 	}
 	r := finish(t, h, "rev_a", o)
 	assert.Equal(t, o.Findings, r.Findings)
-	assert.Equal(t, o.Skipped, r.Skipped)
+	assert.Equal(t, o.Skips, r.Skips)
 
-	o.Findings = []review.Finding{{RuleID: "custom/r", Severity: rule.Info, File: "", Line: 1, State: review.New}}
+	o.Findings = []finding.Finding{{RuleID: "custom/r", Severity: rule.Info, File: "", Line: 1, State: finding.StateNew}}
 	assert.Equal(t, o.Findings, finish(t, h, "rev_b", o).Findings, "empty texts")
 }
 
@@ -133,11 +134,11 @@ func keptOrder(t *testing.T, h Harness) {
 	o := outcome(450)
 	for i, j := 0, len(o.Findings)-1; i < j; i, j = i+1, j-1 {
 		o.Findings[i], o.Findings[j] = o.Findings[j], o.Findings[i]
-		o.Skipped[i], o.Skipped[j] = o.Skipped[j], o.Skipped[i]
+		o.Skips[i], o.Skips[j] = o.Skips[j], o.Skips[i]
 	}
 	r := finish(t, h, "rev_a", o)
 	assert.Equal(t, o.Findings, r.Findings)
-	assert.Equal(t, o.Skipped, r.Skipped)
+	assert.Equal(t, o.Skips, r.Skips)
 }
 
 func mostFindings(t *testing.T, h Harness) {
@@ -145,10 +146,10 @@ func mostFindings(t *testing.T, h Harness) {
 	r := finish(t, h, "rev_a", o)
 	// Not assert.Equal, whose message would be megabytes.
 	require.Len(t, r.Findings, review.MaxFindings)
-	require.Len(t, r.Skipped, review.MaxFindings)
+	require.Len(t, r.Skips, review.MaxFindings)
 	for i := range o.Findings {
 		require.Equal(t, o.Findings[i], r.Findings[i])
-		require.Equal(t, o.Skipped[i], r.Skipped[i])
+		require.Equal(t, o.Skips[i], r.Skips[i])
 	}
 }
 
@@ -156,13 +157,13 @@ func findingsApart(t *testing.T, h Harness) {
 	first, second := outcome(3), outcome(5)
 	finish(t, h, "rev_a", first)
 	for i := range first.Findings {
-		second.Findings[i].State = review.Existing
+		second.Findings[i].State = finding.StateExisting
 	}
 	assert.Equal(t, second.Findings, finish(t, h, "rev_b", second).Findings)
 	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
 	require.NoError(t, err)
 	assert.Equal(t, first.Findings, r.Findings)
-	assert.Equal(t, first.Skipped, r.Skipped)
+	assert.Equal(t, first.Skips, r.Skips)
 }
 
 // refusedOutcome gives an outcome whose last finding can't be stored: all of
@@ -172,7 +173,7 @@ func refusedOutcome(t *testing.T, h Harness) {
 	c := claim(t, h)
 	o := outcome(500)
 	o.Findings[499].Severity = 0
-	o.RulesFileKnown, o.RulesFile = true, []rule.Rule{fileRule("no-print")}
+	o.RulesFileValid, o.RulesFile = true, []rule.Rule{fileRule("no-print")}
 	require.Error(t, h.Store.Finish(t.Context(), c, o))
 
 	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
@@ -204,21 +205,21 @@ func rulesFile(t *testing.T, h Harness) {
 	}
 	want(acme, repo)
 	two := []rule.Rule{fileRule("no-print"), fileRule("style/tabs")}
-	finish(t, h, "rev_1", review.Outcome{RulesFileKnown: true, RulesFile: two})
+	finish(t, h, "rev_1", finding.Result{RulesFileValid: true, RulesFile: two})
 	want(acme, repo, two...)
 	want(other, repo)
 	want(acme, "acme/site")
 
-	finish(t, h, "rev_2", review.Outcome{RulesFile: []rule.Rule{fileRule("ignored")}})
+	finish(t, h, "rev_2", finding.Result{RulesFile: []rule.Rule{fileRule("ignored")}})
 	want(acme, repo, two...) // an invalid file leaves what was known
 
-	finish(t, h, "rev_3", review.Outcome{RulesFileKnown: true, RulesFile: two[:1]})
+	finish(t, h, "rev_3", finding.Result{RulesFileValid: true, RulesFile: two[:1]})
 	want(acme, repo, two[0])
 
 	create(t, h, acme, "rev_4")
 	require.NoError(t, h.Store.Fail(t.Context(), claim(t, h), review.Failure{Code: "x", Message: "y"}))
 	want(acme, repo, two[0])
 
-	finish(t, h, "rev_5", review.Outcome{RulesFileKnown: true})
+	finish(t, h, "rev_5", finding.Result{RulesFileValid: true})
 	want(acme, repo) // the file is gone
 }

@@ -23,7 +23,7 @@ func reopenTests() map[string]func(*testing.T, Harness) {
 func everythingStays(t *testing.T, h Harness) {
 	ctx := t.Context()
 	o := outcome(30)
-	o.RulesFileKnown, o.RulesFile = true, []rule.Rule{fileRule("x")}
+	o.RulesFileValid, o.RulesFile = true, []rule.Rule{fileRule("x")}
 	complete := finish(t, h, "rev_complete", o)
 	h.Clock.Advance(time.Second)
 	create(t, h, acme, "rev_running")

@@ -87,7 +87,7 @@ func purgedEnded(t *testing.T, h Harness) {
 	young, err := h.Store.GetReview(t.Context(), acme, "rev_young")
 	require.NoError(t, err)
 	assert.Len(t, young.Findings, 2)
-	assert.Len(t, young.Skipped, 2)
+	assert.Len(t, young.Skips, 2)
 	list, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Limit: 10})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{"rev_young", "rev_queued", "rev_running"}, ids(list))
@@ -232,7 +232,7 @@ func purgedRepositories(t *testing.T, h Harness) {
 		c := claim(t, h)
 		h.Clock.Advance(2 * time.Second)
 		o := outcome(0)
-		o.RulesFileKnown = true
+		o.RulesFileValid = true
 		o.RulesFile = []rule.Rule{{ID: "no-print", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo, Repo: name}}
 		require.NoError(t, h.Store.Finish(t.Context(), c, o))
 	}

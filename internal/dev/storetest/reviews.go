@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -40,7 +41,7 @@ func createdReview(t *testing.T, h Harness) {
 
 	want := review.Review{
 		ID: "rev_a", Organization: acme, Repo: repo, PRNumber: 1<<31 - 1, Ruleset: "default",
-		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: review.Summary{}, FailOn: rule.High,
+		Status: review.Queued, CreatedAt: h.Clock.Stored(), Summary: finding.Summary{}, FailOn: rule.High,
 	}
 	h.Clock.Advance(time.Hour)
 	got, err := h.Store.GetReview(t.Context(), acme, "rev_a")
@@ -125,7 +126,7 @@ func reviewsApart(t *testing.T, h Harness) {
 	// Whoever holds a claim of one organization can't use it on another's.
 	c := claim(t, h)
 	c.Organization = other
-	require.ErrorIs(t, h.Store.Finish(t.Context(), c, review.Outcome{}), review.ErrLeaseLost)
+	require.ErrorIs(t, h.Store.Finish(t.Context(), c, finding.Result{}), review.ErrLeaseLost)
 	require.ErrorIs(t, extend(t, h, c, lease, review.Progress{}), review.ErrLeaseLost)
 }
 
@@ -271,7 +272,7 @@ func load(t *testing.T, h Harness) {
 		h.Clock.Advance(time.Hour) // the time in the queue is not measured
 		c := claim(t, h)
 		h.Clock.Advance(d)
-		require.NoError(t, h.Store.Finish(t.Context(), c, review.Outcome{}))
+		require.NoError(t, h.Store.Finish(t.Context(), c, finding.Result{}))
 	}
 	scan(acme, "acme/shop", 2*time.Second)
 	want(acme, "acme/shop", review.Load{Average: 2 * time.Second, Overall: 2 * time.Second})

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/errs"
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -173,15 +173,15 @@ func countedRules(t *testing.T, h Harness) {
 	addRule(t, h, acme, repoRule("e", "acme/site"))
 	want(acme, 2, map[string]int{repo: 1, "acme/site": 2})
 
-	finish(t, h, "rev_a", review.Outcome{RulesFileKnown: true, RulesFile: []rule.Rule{fileRule("x"), fileRule("y"), fileRule("z")}})
+	finish(t, h, "rev_a", finding.Result{RulesFileValid: true, RulesFile: []rule.Rule{fileRule("x"), fileRule("y"), fileRule("z")}})
 	want(acme, 2, map[string]int{repo: 4, "acme/site": 2})
 	require.NoError(t, h.Store.DeleteRule(t.Context(), acme, "custom/c"))
 	want(acme, 2, map[string]int{repo: 3, "acme/site": 2})
-	finish(t, h, "rev_b", review.Outcome{RulesFileKnown: true})
+	finish(t, h, "rev_b", finding.Result{RulesFileValid: true})
 	want(acme, 2, map[string]int{"acme/site": 2})
 	// As many from the API as from the file are still counted both.
 	addRule(t, h, acme, repoRule("f", repo))
-	finish(t, h, "rev_c", review.Outcome{RulesFileKnown: true, RulesFile: []rule.Rule{fileRule("x")}})
+	finish(t, h, "rev_c", finding.Result{RulesFileValid: true, RulesFile: []rule.Rule{fileRule("x")}})
 	want(acme, 2, map[string]int{repo: 2, "acme/site": 2})
 	want(other, 0, map[string]int{})
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -16,7 +17,7 @@ const (
 	keyFingerprint = "prwardenFingerprint/v1"
 )
 
-func newResult(f review.Finding, rules *ruleTable, compared bool) result {
+func newResult(f finding.Finding, rules *ruleTable, compared bool) result {
 	r := result{
 		RuleID:              f.RuleID,
 		RuleIndex:           rules.index[f.RuleID],
@@ -42,19 +43,19 @@ func newResult(f review.Finding, rules *ruleTable, compared bool) result {
 }
 
 // baseline is the word for a state; empty for none.
-func baseline(s review.State) string {
+func baseline(s finding.State) string {
 	switch s {
-	case review.New:
+	case finding.StateNew:
 		return "new"
-	case review.Existing:
+	case finding.StateExisting:
 		return "unchanged"
-	case review.Fixed:
+	case finding.StateFixed:
 		return "absent"
 	}
 	return ""
 }
 
-func newSuppression(file string, s *review.Suppression) suppression {
+func newSuppression(file string, s *finding.Suppression) suppression {
 	out := suppression{
 		Kind:          "inSource",
 		Status:        "accepted",
@@ -69,7 +70,7 @@ func newSuppression(file string, s *review.Suppression) suppression {
 
 // newRegion is where a finding is. Servers of before columns in UTF-16 don't
 // tell them, and then whole lines it is.
-func newRegion(f review.Finding) *region {
+func newRegion(f finding.Finding) *region {
 	r := &region{StartLine: max(f.Line, 1)}
 	r.EndLine = max(f.EndLine, r.StartLine)
 	if f.UTF16Column > 0 && f.UTF16EndColumn > 0 {
@@ -80,7 +81,7 @@ func newRegion(f review.Finding) *region {
 
 // context is the line that a finding is on, as it may be shown; nil when it is
 // not known or only one of several.
-func context(f review.Finding) *region {
+func context(f finding.Finding) *region {
 	if f.Snippet == "" || f.EndLine > f.Line {
 		return nil
 	}
@@ -158,7 +159,7 @@ func newInvocation(r review.Review, results, total int) invocation {
 			Message:    message{Text: "There were more findings, or more that was not looked at, than a review keeps."},
 		})
 	}
-	for _, s := range r.Skipped {
+	for _, s := range r.Skips {
 		in.ToolExecutionNotifications = append(in.ToolExecutionNotifications, skipped(s))
 	}
 	return in
@@ -166,7 +167,7 @@ func newInvocation(r review.Review, results, total int) invocation {
 
 // skipped says what was not looked at. The reasons that make a check
 // incomplete where somebody may have expected one are warnings.
-func skipped(s review.Skip) notification {
+func skipped(s finding.Skip) notification {
 	n := notification{
 		Descriptor: reference{ID: "prwarden/skipped/" + s.Reason},
 		Level:      "note",

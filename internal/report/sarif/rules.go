@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -38,8 +38,8 @@ type ruleTable struct {
 
 // newRuleTable describes the rules that fired. Their severity is that of their
 // findings, as an organization or a repository may have changed it.
-func newRuleTable(known *Catalog, results []review.Finding) *ruleTable {
-	first := map[string]review.Finding{}
+func newRuleTable(known *Catalog, results []finding.Finding) *ruleTable {
+	first := map[string]finding.Finding{}
 	var ids []string
 	for _, f := range results {
 		if _, ok := first[f.RuleID]; !ok {
@@ -66,7 +66,7 @@ func newRuleTable(known *Catalog, results []review.Finding) *ruleTable {
 // messages are about one place only.
 const categoryMeta = "meta"
 
-func describe(f review.Finding, known *rule.Rule) descriptor {
+func describe(f finding.Finding, known *rule.Rule) descriptor {
 	category, name, _ := strings.Cut(f.RuleID, "/")
 	text, references := f.Message, []string(nil)
 	switch {

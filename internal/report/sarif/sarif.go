@@ -17,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -83,7 +84,7 @@ func Write(w io.Writer, in Input) error {
 
 // writeLog writes the log around the results, which no other order of keys
 // would let it write as they come.
-func writeLog(w *bufio.Writer, began run, results []review.Finding, rules *ruleTable, compared bool) error {
+func writeLog(w *bufio.Writer, began run, results []finding.Finding, rules *ruleTable, compared bool) error {
 	head, err := json.Marshal(began)
 	if err != nil {
 		return err
@@ -108,25 +109,25 @@ func writeLog(w *bufio.Writer, began run, results []review.Finding, rules *ruleT
 
 // selected returns the findings that become results, in order, and how many
 // there would be without a limit.
-func selected(in Input) (list []review.Finding, total int) {
+func selected(in Input) (list []finding.Finding, total int) {
 	list = slices.Clone(in.Review.Findings)
 	if !in.OmitSuppressed {
 		list = append(list, in.Review.Suppressed...)
 	}
 	total = len(list)
 	if total > MaxResults {
-		slices.SortStableFunc(list, func(a, b review.Finding) int {
+		slices.SortStableFunc(list, func(a, b finding.Finding) int {
 			return cmp.Or(cmp.Compare(suppressed(a), suppressed(b)), cmp.Compare(a.Severity, b.Severity))
 		})
 		list = list[:MaxResults]
 	}
-	slices.SortStableFunc(list, func(a, b review.Finding) int {
+	slices.SortStableFunc(list, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 	})
 	return list, total
 }
 
-func suppressed(f review.Finding) int {
+func suppressed(f finding.Finding) int {
 	if f.Suppression != nil {
 		return 1
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/sariftest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -34,39 +35,39 @@ func catalog(t testing.TB) *sarif.Catalog {
 	return sarif.NewCatalog(rules)
 }
 
-func evil() review.Finding {
-	return review.Finding{
+func evil() finding.Finding {
+	return finding.Finding{
 		RuleID: "security/no-eval", Severity: rule.High, File: "src/cart.js", Line: 17, EndLine: 17, Column: 9, EndColumn: 14,
 		UTF16Column: 9, UTF16EndColumn: 14, Message: "Parse the value instead of running it, with JSON.parse for data or a map of functions for choices.",
-		Snippet: "  return eval(query)", Fingerprint: "5f2b8c0e9d714a63b1f0c2d3e4a59687", LineHash: "8c2f6b1d0a9e4573:1", State: review.New,
+		Snippet: "  return eval(query)", Fingerprint: "5f2b8c0e9d714a63b1f0c2d3e4a59687", LineHash: "8c2f6b1d0a9e4573:1", State: finding.StateNew,
 	}
 }
 
 // full has everything that a review can have.
 func full() review.Review {
-	secret := review.Finding{
+	secret := finding.Finding{
 		RuleID: "secrets/aws-access-key-id", Severity: rule.Critical, File: "déploy/a b:c#?.py", Line: 3, EndLine: 5, Column: 12, EndColumn: 3,
-		UTF16Column: 11, UTF16EndColumn: 3, Message: "Remove this AWS access key id.", Snippet: "aws = '****'", Fingerprint: "00000000000000000000000000000001", State: review.Existing,
+		UTF16Column: 11, UTF16EndColumn: 3, Message: "Remove this AWS access key id.", Snippet: "aws = '****'", Fingerprint: "00000000000000000000000000000001", State: finding.StateExisting,
 	}
-	custom := review.Finding{
+	custom := finding.Finding{
 		RuleID: "custom/no-print", Severity: rule.Info, File: "caf\xe9/\x1b[2J\"\n.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 2,
-		UTF16Column: 1, UTF16EndColumn: 2, Message: "Use the [logger](https://example.com); not <b>`print`</b>.", Fingerprint: "00000000000000000000000000000002", State: review.New,
+		UTF16Column: 1, UTF16EndColumn: 2, Message: "Use the [logger](https://example.com); not <b>`print`</b>.", Fingerprint: "00000000000000000000000000000002", State: finding.StateNew,
 	}
-	meta := review.Finding{
+	meta := finding.Finding{
 		RuleID: "meta/rules-file-invalid", Severity: rule.High, File: ".prwarden/rules.yml", Line: 2, EndLine: 2, Column: 1, EndColumn: 1,
-		UTF16Column: 1, UTF16EndColumn: 1, Message: "Line 2 is wrong.", Fingerprint: "00000000000000000000000000000003", State: review.New,
+		UTF16Column: 1, UTF16EndColumn: 1, Message: "Line 2 is wrong.", Fingerprint: "00000000000000000000000000000003", State: finding.StateNew,
 	}
 	accepted := evil()
 	accepted.Line, accepted.EndLine, accepted.Fingerprint = 40, 40, "00000000000000000000000000000004"
-	accepted.Suppression = &review.Suppression{Reason: "only our own text", Until: "2027-01-31", Line: 39}
+	accepted.Suppression = &finding.Suppression{Reason: "only our own text", Until: "2027-01-31", Line: 39}
 	gone := evil()
-	gone.State, gone.Fingerprint = review.Fixed, "00000000000000000000000000000005"
+	gone.State, gone.Fingerprint = finding.StateFixed, "00000000000000000000000000000005"
 	return review.Review{
 		ID: "rev_01k9w3t5zq8h4m2x7d6c0b1a", Repo: "acme/shop", PRNumber: 42, Ruleset: "acme/shop", Status: review.Complete,
 		HeadSHA: "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d", BaseSHA: "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
 		StartedAt: time.Date(2026, 11, 20, 9, 41, 3, 120e6, time.UTC), CompletedAt: time.Date(2026, 11, 20, 9, 41, 7, 0, time.UTC),
-		Findings: []review.Finding{meta, custom, secret, evil()}, Suppressed: []review.Finding{accepted}, Fixed: []review.Finding{gone},
-		Skipped: []review.Skip{
+		Findings: []finding.Finding{meta, custom, secret, evil()}, Suppressed: []finding.Finding{accepted}, Fixed: []finding.Finding{gone},
+		Skips: []finding.Skip{
 			{File: "logo.png", Reason: "binary"}, {File: "data.json", Reason: "file_too_large"}, {File: "min.js", Line: 7, Reason: "line_too_long"},
 			{File: "vendor/lib", Reason: "submodule"}, {File: "big.txt", RuleID: "custom/slow", Reason: "rule_timeout"}, {File: "new", Reason: "reason_of_tomorrow"},
 		},
@@ -87,7 +88,7 @@ func TestGolden(t *testing.T) {
 		"full":    {Review: full(), Rules: catalog(t), Version: "v1.2.3", RepositoryURI: "https://github.com/acme/shop"},
 		"omitted": {Review: full(), Rules: catalog(t), Version: "(devel)", OmitSuppressed: true},
 		"nothing": {Review: review.Review{ID: "rev_1", Repo: "acme/shop", Ruleset: "default"}, Version: "v1.2.3"},
-		"local":   {Review: review.Review{Findings: []review.Finding{evil()}}},
+		"local":   {Review: review.Review{Findings: []finding.Finding{evil()}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +130,7 @@ func TestURIs(t *testing.T) {
 	for _, file := range []string{"a.go", "a b/c", "c:/x", "http://x/y", "a?b#c", "a%2Fb", "[x](y)", "日本", "caf\xe9", "-a", "~", all.String()} {
 		f := evil()
 		f.File = file
-		log := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{Findings: []review.Finding{f}}}))
+		log := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{Findings: []finding.Finding{f}}}))
 		got := *log.Runs[0].Results[0].Locations[0].PhysicalLocation.ArtifactLocation.URI
 		u, err := url.Parse(got)
 		require.NoError(t, err)
@@ -145,13 +146,13 @@ func TestMostSevere(t *testing.T) {
 	var r review.Review
 	for i := range each {
 		for _, s := range []rule.Severity{rule.Info, rule.Critical, rule.Medium} {
-			f := review.Finding{RuleID: "custom/" + s.String(), Severity: s, File: fmt.Sprintf("f%04d", i), Line: 1, EndLine: 1, Message: "m"}
+			f := finding.Finding{RuleID: "custom/" + s.String(), Severity: s, File: fmt.Sprintf("f%04d", i), Line: 1, EndLine: 1, Message: "m"}
 			r.Findings = append(r.Findings, f)
 		}
 	}
 	f := evil()
-	f.Suppression = &review.Suppression{Line: 1}
-	r.Suppressed = []review.Finding{f}
+	f.Suppression = &finding.Suppression{Line: 1}
+	r.Suppressed = []finding.Finding{f}
 	var log struct {
 		Runs []struct {
 			Results []struct {
@@ -178,8 +179,8 @@ func TestMostSevere(t *testing.T) {
 // What servers of before don't tell is left out, not invented.
 func TestOlderServers(t *testing.T) {
 	t.Parallel()
-	old := review.Finding{RuleID: "custom/x", Severity: rule.Low, File: "a", Line: 3, Column: 4, Message: "m"}
-	log := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{Findings: []review.Finding{old}}}))
+	old := finding.Finding{RuleID: "custom/x", Severity: rule.Low, File: "a", Line: 3, Column: 4, Message: "m"}
+	log := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{Findings: []finding.Finding{old}}}))
 	r := log.Runs[0].Results[0]
 	assert.Nil(t, r.Locations[0].PhysicalLocation.Region.StartColumn)
 	assert.Equal(t, 3, *r.Locations[0].PhysicalLocation.Region.StartLine)
@@ -193,7 +194,7 @@ func TestDefaultRules(t *testing.T) {
 	require.NoError(t, err)
 	var r review.Review
 	for _, d := range rules {
-		r.Findings = append(r.Findings, review.Finding{RuleID: d.FullID(), Severity: d.Severity, File: "a", Line: 1, EndLine: 1, Message: d.Message})
+		r.Findings = append(r.Findings, finding.Finding{RuleID: d.FullID(), Severity: d.Severity, File: "a", Line: 1, EndLine: 1, Message: d.Message})
 	}
 	log := sariftest.Valid(t, write(t, sarif.Input{Review: r, Rules: sarif.NewCatalog(rules)}))
 	require.Len(t, log.Runs[0].Tool.Driver.Rules, len(rules))
@@ -247,12 +248,12 @@ func FuzzWrite(f *testing.F) {
 		if file == "" || id == "" || line > 1<<30 || column > 1<<30 {
 			return
 		}
-		finding := review.Finding{
+		found := finding.Finding{
 			RuleID: strings.ToValidUTF8(id, ""), Severity: rule.Low, File: file, Line: line, EndLine: line, UTF16Column: column, UTF16EndColumn: column,
-			Message: text, Snippet: snippet, Suppression: &review.Suppression{Reason: reason, Line: line},
+			Message: text, Snippet: snippet, Suppression: &finding.Suppression{Reason: reason, Line: line},
 		}
 		sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{
-			ID: "rev_1", Suppressed: []review.Finding{finding}, Skipped: []review.Skip{{File: file, Line: line, RuleID: id, Reason: reason}},
+			ID: "rev_1", Suppressed: []finding.Finding{found}, Skips: []finding.Skip{{File: file, Line: line, RuleID: id, Reason: reason}},
 		}}))
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -31,7 +32,7 @@ const (
 	MaxBareFindings = 100_000 // with Options.Bare
 )
 
-// The reasons of notices that a review does not have, beside scan.Skip….
+// The reasons of notices that a review does not have, beside those of finding.Skip.
 const (
 	SkipSpecial     = "special"           // a FIFO, a device or a socket, which is never opened
 	SkipGone        = "gone"              // removed while the scan ran
@@ -56,7 +57,7 @@ type Options struct {
 	// The findings are of one file, in order, not always all of them: those of
 	// a file with many come in several calls. It is called by several
 	// goroutines.
-	Format func(dst []byte, file string, findings []scan.Finding) []byte
+	Format func(dst []byte, file string, findings []finding.Finding) []byte
 	Out    io.Writer // each Write has findings of one file only
 	// Found hears of what is in each file, in any order, from several goroutines.
 	// nil when nobody listens.
@@ -86,8 +87,8 @@ type Total struct {
 
 // Summary is what a scan did in all.
 type Summary struct {
-	Scanned  Total        // files of which lines were looked at
-	Findings scan.Summary // also of those that are not given
+	Scanned  Total           // files of which lines were looked at
+	Findings finding.Summary // also of those that are not given
 	// Suppressed is how many comments suppress, as far as they are given.
 	Suppressed int
 	Skipped    map[string]Total // by the reason of notices
@@ -105,7 +106,7 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	if o.Budget == 0 {
 		o.Budget = rule.Budget
 	}
-	sum := Summary{Findings: scan.Summary{}, Skipped: map[string]Total{}}
+	sum := Summary{Findings: finding.Summary{}, Skipped: map[string]Total{}}
 	for _, s := range rule.Severities() {
 		sum.Findings[s] = 0
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -62,7 +63,7 @@ type run struct {
 }
 
 // plainly formats findings as `file:line:column id`.
-func plainly(dst []byte, file string, findings []scan.Finding) []byte {
+func plainly(dst []byte, file string, findings []finding.Finding) []byte {
 	for _, f := range findings {
 		dst = fmt.Appendf(dst, "%s:%d:%d %s\n", file, f.Line, f.Column, f.RuleID)
 	}
@@ -110,7 +111,7 @@ sub/.gitignore:1:1 z/needle
 `, r.text)
 	assert.Empty(t, r.notices)
 	assert.Equal(t, folder.Total{Count: 8, Bytes: 75}, r.sum.Scanned)
-	assert.Equal(t, scan.Summary{rule.Critical: 0, rule.High: 7, rule.Medium: 0, rule.Warning: 0, rule.Low: 2, rule.Info: 0}, r.sum.Findings)
+	assert.Equal(t, finding.Summary{rule.Critical: 0, rule.High: 7, rule.Medium: 0, rule.Warning: 0, rule.Low: 2, rule.Info: 0}, r.sum.Findings)
 }
 
 func TestScanSkipsWhatAReviewSkips(t *testing.T) {
@@ -141,12 +142,12 @@ longest-line:1:1 a/n
 vendor.txt:1:1 a/n
 `, r.text)
 	assert.Equal(t, []folder.Notice{
-		{Path: "binary", Reason: scan.SkipBinary, Bytes: 7},
-		{Path: "long-line", Line: 2, Reason: scan.SkipLineTooLong, Bytes: 18000},
-		{Path: "over", Reason: scan.SkipFileTooLarge, Bytes: large + 7},
+		{Path: "binary", Reason: finding.SkipBinary, Bytes: 7},
+		{Path: "long-line", Line: 2, Reason: finding.SkipLineTooLong, Bytes: 18000},
+		{Path: "over", Reason: finding.SkipFileTooLarge, Bytes: large + 7},
 	}, r.notices)
 	assert.Equal(t, map[string]folder.Total{
-		scan.SkipBinary: {Count: 1, Bytes: 7}, scan.SkipLineTooLong: {Count: 1, Bytes: 18000}, scan.SkipFileTooLarge: {Count: 1, Bytes: large + 7},
+		finding.SkipBinary: {Count: 1, Bytes: 7}, finding.SkipLineTooLong: {Count: 1, Bytes: 18000}, finding.SkipFileTooLarge: {Count: 1, Bytes: large + 7},
 	}, r.sum.Skipped)
 }
 
@@ -232,9 +233,9 @@ func TestScanIsDeterministic(t *testing.T) {
 	for _, file := range files {
 		content, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
-		var findings []scan.Finding
+		var findings []finding.Finding
 		for _, h := range match.Reference([]match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}, file, content, []match.LineRange{{First: 1, Last: 1 << 20}}) {
-			findings = append(findings, scan.Finding{RuleID: list[h.Rule].FullID(), Line: h.Line, Column: h.Column})
+			findings = append(findings, finding.Finding{RuleID: list[h.Rule].FullID(), Line: h.Line, Column: h.Column})
 		}
 		want.Write(plainly(nil, file, findings))
 	}
@@ -351,7 +352,7 @@ func TestScanIsInterrupted(t *testing.T) {
 	root, files := randomTree(t, 11)
 	rules := compile(t, nil, needle("n", "needle", rule.High))
 	// So much that there is no room for all of it, however long the first waits.
-	much := func(dst []byte, file string, findings []scan.Finding) []byte {
+	much := func(dst []byte, file string, findings []finding.Finding) []byte {
 		return append(plainly(dst, file, findings), make([]byte, 40<<10)...)
 	}
 	for _, jobs := range []int{1, 4} {
@@ -389,7 +390,7 @@ func TestScanStopsSlowRules(t *testing.T) {
 	require.NoError(t, err)
 	_, after, _ := strings.Cut(out.String(), "b:")
 	assert.Equal(t, "1:1 custom/busy\nc:1:1 custom/n\nc:2:1 custom/busy\n", after)
-	assert.Equal(t, folder.Notice{Path: "a", RuleID: "custom/busy", Reason: scan.SkipRuleTimeout}, notices[0])
+	assert.Equal(t, folder.Notice{Path: "a", RuleID: "custom/busy", Reason: finding.SkipRuleTimeout}, notices[0])
 }
 
 // Bare findings are the same ones, without what is for people.
@@ -397,7 +398,7 @@ func TestScanBare(t *testing.T) {
 	t.Parallel()
 	root, _ := randomTree(t, 13)
 	rules := compile(t, nil, needle("n", "needle", rule.High))
-	scanned := func(bare bool) (list []scan.Finding) {
+	scanned := func(bare bool) (list []finding.Finding) {
 		_, err := folder.Scan(t.Context(), root, rules, folder.Options{
 			Jobs: 1, Bare: bare, Found: func(r scan.FileResult) { list = append(list, r.Findings...) },
 		})

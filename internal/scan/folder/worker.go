@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -72,9 +73,9 @@ func (w *worker) scan(ctx context.Context, it item) (r result, ok bool) {
 	case err != nil:
 		return skip(failed(it.file, err))
 	case content == nil:
-		return skip(Notice{Reason: scan.SkipFileTooLarge, Bytes: size})
+		return skip(Notice{Reason: finding.SkipFileTooLarge, Bytes: size})
 	case scan.IsBinary(content):
-		return skip(Notice{Reason: scan.SkipBinary, Bytes: size})
+		return skip(Notice{Reason: finding.SkipBinary, Bytes: size})
 	}
 	r.counts.scanned = Total{Count: 1, Bytes: size}
 
@@ -100,7 +101,7 @@ func (w *worker) scan(ctx context.Context, it item) (r result, ok bool) {
 func (w *worker) notices(file string, lines match.Lines, found scan.FileResult, total int) (list []Notice) {
 	for _, s := range found.Skips {
 		n := Notice{Path: file, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason}
-		if s.Reason == scan.SkipLineTooLong {
+		if s.Reason == finding.SkipLineTooLong {
 			n.Bytes = int64(len(lines.Line(s.Line)))
 		}
 		list = append(list, n)
@@ -113,7 +114,7 @@ func (w *worker) notices(file string, lines match.Lines, found scan.FileResult, 
 
 // write turns findings into text. What is not too much is left in r for the
 // order; for more it waits for its turn.
-func (w *worker) write(it item, findings []scan.Finding, r *result) bool {
+func (w *worker) write(it item, findings []finding.Finding, r *result) bool {
 	w.text = w.text[:0]
 	for len(findings) > 0 {
 		if len(w.text) >= flushed {

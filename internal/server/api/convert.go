@@ -10,6 +10,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -22,13 +23,13 @@ func toReview(r review.Review) *prwardenv1.Review {
 		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
 		Error: toFailure(r.Failure), Truncated: r.Truncated, RulesDigest: given(r.RulesDigest),
 		Findings: toFindings(r.Findings), Suppressed: toFindings(r.Suppressed), Fixed: toFindings(r.Fixed),
-		Skipped:          make([]*prwardenv1.Skip, len(r.Skipped)),
+		Skipped:          make([]*prwardenv1.Skip, len(r.Skips)),
 		PreviousReviewId: given(r.PreviousID), BaseRef: given(r.Commits.BaseRef),
 	}
 	if r.Status == review.Complete {
 		out.Verdict = toVerdict(r)
 	}
-	for i, s := range r.Skipped {
+	for i, s := range r.Skips {
 		out.Skipped[i] = toSkip(s)
 	}
 	return out
@@ -68,7 +69,7 @@ func toVerdict(r review.Review) *prwardenv1.Verdict {
 	return &prwardenv1.Verdict{Outcome: outcome.Enum(), Threshold: toSeverity(r.FailOn)}
 }
 
-func toFindings(list []review.Finding) []*prwardenv1.Finding {
+func toFindings(list []finding.Finding) []*prwardenv1.Finding {
 	out := make([]*prwardenv1.Finding, len(list))
 	for i, f := range list {
 		out[i] = toFinding(f)
@@ -76,7 +77,7 @@ func toFindings(list []review.Finding) []*prwardenv1.Finding {
 	return out
 }
 
-func toFinding(f review.Finding) *prwardenv1.Finding {
+func toFinding(f finding.Finding) *prwardenv1.Finding {
 	out := &prwardenv1.Finding{
 		RuleId: text(f.RuleID), Severity: toSeverity(f.Severity), File: text(f.File), FileBytes: rawPath(f.File),
 		Line: clamp(f.Line), EndLine: clamp(f.EndLine), Column: clamp(f.Column),
@@ -90,7 +91,7 @@ func toFinding(f review.Finding) *prwardenv1.Finding {
 	return out
 }
 
-func toState(s review.State) *prwardenv1.Finding_State {
+func toState(s finding.State) *prwardenv1.Finding_State {
 	n, ok := prwardenv1.Finding_State_value[string(s)]
 	if !ok || n == 0 {
 		return nil
@@ -98,7 +99,7 @@ func toState(s review.State) *prwardenv1.Finding_State {
 	return prwardenv1.Finding_State(n).Enum()
 }
 
-func toSkip(s review.Skip) *prwardenv1.Skip {
+func toSkip(s finding.Skip) *prwardenv1.Skip {
 	out := &prwardenv1.Skip{File: text(s.File), FileBytes: rawPath(s.File), RuleId: given(text(s.RuleID))}
 	if s.Line > 0 {
 		line := clamp(s.Line)
@@ -132,7 +133,7 @@ func fromSeverity(l prwardenv1.Severity_Level) rule.Severity {
 	return s
 }
 
-func toSummary(s review.Summary) *prwardenv1.SeveritySummary {
+func toSummary(s finding.Summary) *prwardenv1.SeveritySummary {
 	return &prwardenv1.SeveritySummary{
 		Critical: clamp(s[rule.Critical]), High: clamp(s[rule.High]), Medium: clamp(s[rule.Medium]),
 		Warning: clamp(s[rule.Warning]), Low: clamp(s[rule.Low]), Info: clamp(s[rule.Info]),
@@ -253,7 +254,7 @@ func given(s string) *string {
 }
 
 // text makes s fit for a protobuf string.
-func text(s string) string { return review.Shown(s) }
+func text(s string) string { return finding.Shown(s) }
 
 func texts(list []string) []string {
 	out := make([]string, len(list))

@@ -15,6 +15,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -23,35 +24,35 @@ var day = time.Date(2026, 11, 20, 9, 30, 0, 123456000, time.UTC)
 
 // full is a review with a value other than zero in every field.
 func full() review.Review {
-	finding := review.Finding{
+	found := finding.Finding{
 		RuleID: "a/b", Severity: rule.High, File: "x\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "f",
-		EndColumn: 4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: review.Existing,
-		Suppression: &review.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
+		EndColumn: 4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: finding.StateExisting,
+		Suppression: &finding.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
 	}
-	suppressed, fixed := finding, finding
-	suppressed.State, fixed.State = review.New, review.Fixed
+	suppressed, fixed := found, found
+	suppressed.State, fixed.State = finding.StateNew, finding.StateFixed
 	return review.Review{
 		ID: "rev_1", Organization: "acme", Repo: "acme/shop", PRNumber: 42, Ruleset: "custom", Status: review.Complete,
 		HeadSHA: "aa", BaseSHA: "bb", CreatedAt: day, StartedAt: day.Add(time.Second), CompletedAt: day.Add(time.Minute),
-		Findings: []review.Finding{finding}, Suppressed: []review.Finding{suppressed}, Fixed: []review.Finding{fixed},
-		PreviousID: "rev_0", Commits: review.Commits{BaseRef: "main"}, FailOn: rule.Medium,
-		Summary: review.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 3, rule.Warning: 4, rule.Low: 5, rule.Info: 6},
+		Findings: []finding.Finding{found}, Suppressed: []finding.Finding{suppressed}, Fixed: []finding.Finding{fixed},
+		PreviousID: "rev_0", Commits: finding.Commits{BaseRef: "main"}, FailOn: rule.Medium,
+		Summary: finding.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 3, rule.Warning: 4, rule.Low: 5, rule.Info: 6},
 		Failure: &review.Failure{Code: "scan_timeout", Message: "too slow"},
-		Skipped: []review.Skip{{File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_timeout"}}, Truncated: true,
+		Skips:   []finding.Skip{{File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_timeout"}}, Truncated: true,
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
 	}
 }
 
-func fromFindings(list []*prwardenv1.Finding) (out []review.Finding) {
+func fromFindings(list []*prwardenv1.Finding) (out []finding.Finding) {
 	for _, f := range list {
-		back := review.Finding{
+		back := finding.Finding{
 			RuleID: f.GetRuleId(), Severity: fromSeverity(f.GetSeverity()), File: path(f.GetFile(), f.GetFileBytes()), Line: int(f.GetLine()),
 			EndLine: int(f.GetEndLine()), Column: int(f.GetColumn()), Message: f.GetMessage(), Snippet: f.GetSnippet(), Fingerprint: f.GetFingerprint(),
 			EndColumn: int(f.GetEndColumn()), UTF16Column: int(f.GetUtf16Column()), UTF16EndColumn: int(f.GetUtf16EndColumn()),
-			LineHash: f.GetLineHash(), State: review.State(word(f.GetState())),
+			LineHash: f.GetLineHash(), State: finding.State(word(f.GetState())),
 		}
 		if s := f.GetSuppression(); s != nil {
-			back.Suppression = &review.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
+			back.Suppression = &finding.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
 		}
 		out = append(out, back)
 	}
@@ -64,7 +65,7 @@ func fromReview(r *prwardenv1.Review) review.Review {
 		HeadSHA: r.GetHeadSha(), BaseSHA: r.GetBaseSha(), CreatedAt: r.GetCreatedAt().AsTime(), StartedAt: r.GetStartedAt().AsTime(),
 		CompletedAt: r.GetCompletedAt().AsTime(), Truncated: r.GetTruncated(), RulesDigest: r.GetRulesDigest(),
 		Failure: &review.Failure{Code: r.GetError().GetCode(), Message: r.GetError().GetMessage()},
-		Summary: review.Summary{
+		Summary: finding.Summary{
 			rule.Critical: int(r.GetSummary().GetCritical()), rule.High: int(r.GetSummary().GetHigh()), rule.Medium: int(r.GetSummary().GetMedium()),
 			rule.Warning: int(r.GetSummary().GetWarning()), rule.Low: int(r.GetSummary().GetLow()), rule.Info: int(r.GetSummary().GetInfo()),
 		},
@@ -73,7 +74,7 @@ func fromReview(r *prwardenv1.Review) review.Review {
 	out.PreviousID, out.Commits.BaseRef = r.GetPreviousReviewId(), r.GetBaseRef()
 	out.FailOn = fromSeverity(r.GetVerdict().GetThreshold())
 	for _, s := range r.GetSkipped() {
-		out.Skipped = append(out.Skipped, review.Skip{
+		out.Skips = append(out.Skips, finding.Skip{
 			File: path(s.GetFile(), s.GetFileBytes()), Line: int(s.GetLine()), RuleID: s.GetRuleId(), Reason: word(s.GetReason()),
 		})
 	}
@@ -136,17 +137,17 @@ func TestVerdict(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		status    review.Status
-		summary   review.Summary
+		summary   finding.Summary
 		threshold rule.Severity
 		want      string // "" for none
 	}{
-		"none found":       {review.Complete, review.Summary{}, rule.Info, "pass"},
-		"counts of zero":   {review.Complete, review.Summary{rule.Critical: 0, rule.High: 0}, rule.Info, "pass"},
-		"below":            {review.Complete, review.Summary{rule.Medium: 9, rule.Info: 1}, rule.High, "pass"},
-		"the threshold":    {review.Complete, review.Summary{rule.High: 1}, rule.High, "fail"},
-		"above":            {review.Complete, review.Summary{rule.Critical: 1}, rule.Low, "fail"},
-		"not complete yet": {review.InProgress, review.Summary{}, rule.High, ""},
-		"failed":           {review.Failed, review.Summary{}, rule.High, ""},
+		"none found":       {review.Complete, finding.Summary{}, rule.Info, "pass"},
+		"counts of zero":   {review.Complete, finding.Summary{rule.Critical: 0, rule.High: 0}, rule.Info, "pass"},
+		"below":            {review.Complete, finding.Summary{rule.Medium: 9, rule.Info: 1}, rule.High, "pass"},
+		"the threshold":    {review.Complete, finding.Summary{rule.High: 1}, rule.High, "fail"},
+		"above":            {review.Complete, finding.Summary{rule.Critical: 1}, rule.Low, "fail"},
+		"not complete yet": {review.InProgress, finding.Summary{}, rule.High, ""},
+		"failed":           {review.Failed, finding.Summary{}, rule.High, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -164,13 +165,13 @@ func TestVerdict(t *testing.T) {
 
 func TestEveryWordHasItsEnumValue(t *testing.T) {
 	t.Parallel()
-	for _, s := range []review.State{review.New, review.Existing, review.Fixed} {
+	for _, s := range []finding.State{finding.StateNew, finding.StateExisting, finding.StateFixed} {
 		require.NotNil(t, toState(s), s)
 		assert.Equal(t, string(s), toState(s).String())
 	}
-	for kind, n := range map[review.Kind]prwardenv1.ListFindingsRequest_Kind{
-		review.KindReported: prwardenv1.ListFindingsRequest_reported, review.KindSuppressed: prwardenv1.ListFindingsRequest_suppressed,
-		review.KindFixed: prwardenv1.ListFindingsRequest_fixed,
+	for kind, n := range map[finding.Kind]prwardenv1.ListFindingsRequest_Kind{
+		finding.KindReported: prwardenv1.ListFindingsRequest_reported, finding.KindSuppressed: prwardenv1.ListFindingsRequest_suppressed,
+		finding.KindFixed: prwardenv1.ListFindingsRequest_fixed,
 	} {
 		assert.Equal(t, string(kind), word(n))
 	}
@@ -187,12 +188,12 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 		require.NotNil(t, toScope(s), s)
 	}
 	for _, reason := range []string{"binary", "file_too_large", "line_too_long", "rule_timeout", "submodule"} {
-		assert.Equal(t, reason, toSkip(review.Skip{Reason: reason}).GetReason().String())
+		assert.Equal(t, reason, toSkip(finding.Skip{Reason: reason}).GetReason().String())
 	}
 	assert.Nil(t, toStatus("unspecified"))
 	assert.Nil(t, toStatus("other"))
 	assert.Nil(t, toSeverity(0))
-	assert.Nil(t, toSkip(review.Skip{Reason: "unspecified"}).Reason)
+	assert.Nil(t, toSkip(finding.Skip{Reason: "unspecified"}).Reason)
 }
 
 func TestRuleThereAndBack(t *testing.T) {
@@ -241,7 +242,7 @@ func FuzzReviewConverters(f *testing.F) {
 		r.ID, r.Repo = strings.ToValidUTF8(id, ""), repo
 		r.CreatedAt = time.UnixMilli(at % 1e14).UTC()
 		r.Findings[0].File, r.Findings[0].Snippet, r.Findings[0].Message, r.Findings[0].Line = file, snippet, message, n
-		r.Skipped[0].File = file
+		r.Skips[0].File = file
 		m := toReview(r)
 		wire, err := proto.Marshal(m)
 		require.NoError(t, err, "every review can be sent")
@@ -250,7 +251,7 @@ func FuzzReviewConverters(f *testing.F) {
 		got := fromReview(&back)
 		if len(file) > 0 {
 			assert.Equal(t, file, got.Findings[0].File, "no byte of a path is lost")
-			assert.Equal(t, file, got.Skipped[0].File)
+			assert.Equal(t, file, got.Skips[0].File)
 		}
 		assert.True(t, utf8.ValidString(m.GetFindings()[0].GetSnippet()))
 		if n >= math.MinInt32 && n <= math.MaxInt32 {

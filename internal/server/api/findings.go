@@ -8,6 +8,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
 )
@@ -27,8 +28,8 @@ func (h *Reviews) ListFindings(ctx context.Context, req *prwardenv1.ListFindings
 		return nil, err
 	}
 	findings, next, err := h.service.Findings(ctx, auth.FromContext(ctx).Organization, review.FindingsInput{
-		ReviewID: req.GetReviewId(), Kind: review.Kind(word(req.GetKind())), MinSeverity: fromSeverity(req.GetMinSeverity()),
-		RuleID: req.GetRuleId(), File: req.GetFile(), State: review.State(word(req.GetState())),
+		ReviewID: req.GetReviewId(), Kind: finding.Kind(word(req.GetKind())), MinSeverity: fromSeverity(req.GetMinSeverity()),
+		RuleID: req.GetRuleId(), File: req.GetFile(), State: finding.State(word(req.GetState())),
 		PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
 	})
 	if err != nil {

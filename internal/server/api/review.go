@@ -18,6 +18,7 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 )
@@ -28,7 +29,7 @@ type ReviewService interface {
 	Get(ctx context.Context, org, id string) (review.Review, error)
 	GetComplete(ctx context.Context, org, id string) (review.Review, error)
 	List(ctx context.Context, org string, in review.ListInput) ([]review.Review, string, error)
-	Findings(ctx context.Context, org string, in review.FindingsInput) ([]review.Finding, string, error)
+	Findings(ctx context.Context, org string, in review.FindingsInput) ([]finding.Finding, string, error)
 	Cancel(ctx context.Context, org, id string) (review.Review, error)
 	Watch(ctx context.Context, org, id string, send func(review.Update) error) error
 }
@@ -81,7 +82,7 @@ func (h *Reviews) CreateReview(ctx context.Context, req *prwardenv1.CreateReview
 	}
 	accepted, err := h.service.Create(ctx, auth.FromContext(ctx).Organization, review.CreateInput{
 		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Ruleset: req.GetRuleset(), IdempotencyKey: key,
-		Commits:     review.Commits{Head: req.GetHeadSha(), Base: req.GetBaseSha(), BaseRef: req.GetBaseRef()},
+		Commits:     finding.Commits{Head: req.GetHeadSha(), Base: req.GetBaseSha(), BaseRef: req.GetBaseRef()},
 		FailOn:      fromSeverity(req.GetFailOn()),
 		TraceParent: traceParent(ctx),
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -85,8 +86,8 @@ func TestSarif(t *testing.T) {
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
 		return review.Review{
 			ID: id, Status: review.Complete, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop", CreatedAt: servertest.Epoch,
-			Findings:   []review.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3, Message: "reported"}},
-			Suppressed: []review.Finding{{RuleID: "custom/r", Severity: rule.High, File: "b.go", Line: 4, EndLine: 4, Message: "hushed", Suppression: &review.Suppression{Line: 4}}},
+			Findings:   []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3, Message: "reported"}},
+			Suppressed: []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "b.go", Line: 4, EndLine: 4, Message: "hushed", Suppression: &finding.Suppression{Line: 4}}},
 		}, nil
 	}
 	for query, results := range map[string]int{"": 2, "?suppressed=include": 2, "?suppressed=omit": 1} {
@@ -115,12 +116,12 @@ func TestSarif(t *testing.T) {
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	b, header := start(t)
-	b.Reviews.FindFunc = func(_ string, in review.FindingsInput) ([]review.Finding, string, error) {
+	b.Reviews.FindFunc = func(_ string, in review.FindingsInput) ([]finding.Finding, string, error) {
 		assert.Equal(t, review.FindingsInput{
-			ReviewID: "rev_1", Kind: review.KindSuppressed, MinSeverity: rule.Medium, RuleID: "custom/r", File: "a b.go",
-			State: review.Existing, PageSize: 1000, PageToken: "x",
+			ReviewID: "rev_1", Kind: finding.KindSuppressed, MinSeverity: rule.Medium, RuleID: "custom/r", File: "a b.go",
+			State: finding.StateExisting, PageSize: 1000, PageToken: "x",
 		}, in)
-		return []review.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, State: review.New}}, "next", nil
+		return []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, State: finding.StateNew}}, "next", nil
 	}
 	a := b.Do(t, "GET", "/v1/reviews/rev_1/findings?kind=suppressed&min_severity=medium&rule_id=custom%2Fr&file=a%20b.go&state=existing&page_size=1000&page_token=x", "", header)
 	require.Equal(t, 200, a.Status, a.Body)
@@ -289,10 +290,10 @@ func TestHeadersCrossByNameOnly(t *testing.T) {
 func TestLargeAnswer(t *testing.T) {
 	t.Parallel()
 	b, header := start(t)
-	finding := review.Finding{RuleID: "a/b", Severity: rule.High, File: "x", Line: 1, Message: strings.Repeat("m", 800), Snippet: strings.Repeat("s", 500)}
-	many := make([]review.Finding, review.MaxFindings)
+	found := finding.Finding{RuleID: "a/b", Severity: rule.High, File: "x", Line: 1, Message: strings.Repeat("m", 800), Snippet: strings.Repeat("s", 500)}
+	many := make([]finding.Finding, review.MaxFindings)
 	for i := range many {
-		many[i] = finding
+		many[i] = found
 	}
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) { return review.Review{ID: id, Findings: many}, nil }
 	a := b.Do(t, "GET", "/v1/reviews/rev_1", "", header)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -145,7 +146,7 @@ func TestSlowBody(t *testing.T) {
 func large(_, id string) (review.Review, error) {
 	r := review.Review{ID: id, Status: review.Complete, CreatedAt: servertest.Epoch}
 	for i := range 10_000 {
-		r.Findings = append(r.Findings, review.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
+		r.Findings = append(r.Findings, finding.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
 	}
 	return r, nil
 }

@@ -14,6 +14,7 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -25,7 +26,7 @@ func TestLargeAnswerToACallerWhoCompresses(t *testing.T) {
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
 		r := review.Review{ID: id, Status: review.Complete, CreatedAt: servertest.Epoch}
 		for i := range 2_000 {
-			r.Findings = append(r.Findings, review.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
+			r.Findings = append(r.Findings, finding.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
 		}
 		return r, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -80,7 +81,7 @@ func (o *observed) RulesFor(ctx context.Context, org, repo string) (rule.Set, er
 func (o *observed) Await(ctx context.Context) { o.scanner.Await(ctx) }
 
 // Scan implements review.Scanner.
-func (o *observed) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (review.Outcome, error) {
+func (o *observed) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
 	start := time.Now()
 	outcome, err := o.scanner.Scan(ctx, j, progress)
 	o.add(stepStream, time.Since(start)) // less the scan itself, see Handle
@@ -88,7 +89,7 @@ func (o *observed) Scan(ctx context.Context, j review.Job, progress func(review.
 }
 
 // Finish implements review.Queue.
-func (o *observed) Finish(ctx context.Context, c review.Claim, outcome review.Outcome) error {
+func (o *observed) Finish(ctx context.Context, c review.Claim, outcome finding.Result) error {
 	start := time.Now()
 	err := o.queue.Finish(ctx, c, outcome)
 	o.add(stepStore, time.Since(start))
