@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api test-sdks docs-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-postgres
+.PHONY: help demo run build build-client test test-api test-sdks docs-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -31,8 +31,7 @@ build: need-go need-git ## Build bin/prwarden
 	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/demo
 
 build-client: need-go ## Check that the client commands build for macOS and Windows
-	GOOS=darwin go build -o /dev/null ./cmd/prwarden
-	GOOS=windows go build -o /dev/null ./cmd/prwarden
+	@for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/prwarden || exit 1; done
 
 test: need-git need-curl need-postgres tools-test ## Run every test; fails on a skipped one (PKG=./internal/config for some)
 	@internal/dev/tools/test/run.sh -timeout 30m $(PKG)
@@ -106,10 +105,10 @@ microbench: need-go need-git need-postgres ## Run the benchmarks of Go packages 
 tidy-check: need-go ## Fail when go.mod or go.sum are not what go mod tidy makes
 	go mod tidy -diff
 
-release: need-go need-git ## Build the archives of a release from the last commit into dist/ (VERSION=v1.2.3)
-	@go run ./internal/dev/release -version '$(VERSION)' $(RELEASEFLAGS)
+release: need-go need-git need-jq need-zip ## Build the archives of a release from the last commit into dist/ (VERSION=v1.2.3)
+	@internal/dev/release/release.sh '$(VERSION)' $(SYSTEMS)
 
-test-release: need-go need-git ## Build a release twice, and fail when a byte differs; some minutes (SYSTEMS=windows/amd64)
+test-release: need-go need-git need-jq need-zip need-unzip ## Build a release twice, fail when a byte differs, and try it; some minutes (SYSTEMS=darwin/arm64)
 	@.ci/release
 
 ci: ## Everything that CI checks
@@ -126,8 +125,8 @@ need-go:
 	  echo "prwarden needs Go $$(sed -n 's/^go //p' go.mod) or newer, which is not installed. Get it from https://go.dev/dl/ and try again." >&2; exit 1; }
 
 # git reads repositories, in tests too. With curl the jobs for CI services fetch
-# archives, and tests run them.
-need-git need-curl: need-%:
+# archives, and tests run them. The others pack releases.
+need-git need-curl need-jq need-zip need-unzip: need-%:
 	@command -v $* >/dev/null && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing $*." && apt-get update -qq && \
