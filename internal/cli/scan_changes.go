@@ -24,7 +24,7 @@ const maxScanTime = time.Hour
 func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
 	unread := 0
-	own, err := git.FindOwn(ctx, git.OwnOptions{
+	own, err := git.FindLocal(ctx, git.LocalOptions{
 		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: git.DefaultLimits(),
 		Skipped: func(path string, err error) {
 			unread++
@@ -89,7 +89,7 @@ func (in ScanInput) place() string {
 
 // source is what is scanned, and the rules file that belongs to it; nil for the
 // one of the base commit.
-func (in ScanInput) source(ctx context.Context, own *git.Own, out *outputs) (scan.Source, *folder.Sources, error) {
+func (in ScanInput) source(ctx context.Context, own *git.Local, out *outputs) (scan.Source, *folder.Sources, error) {
 	switch {
 	case in.Base != "":
 		return own.Commits(in.Base, in.Head), nil, nil
@@ -143,7 +143,7 @@ func (in ScanInput) looked(files int) string {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
 // changesError says what an error means to whoever runs the command.
-func (in ScanInput) changesError(ctx context.Context, own *git.Own, err error) error {
+func (in ScanInput) changesError(ctx context.Context, own *git.Local, err error) error {
 	var ref *git.RefError
 	var failure *scan.Failure
 	switch {

@@ -39,7 +39,7 @@ func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) 
 		Repo:         t.Repo,
 		Remote:       git.Remote{URL: g.settings.repoURL(owner, name), Username: g.settings.Username, Token: g.token},
 		Refs:         []string{defaultRef: "HEAD", headRef: ref(g.settings.HeadRef, t.Number), mergeRef: ref(g.settings.MergeRef, t.Number)},
-		Ends: func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
+		Endpoints: func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
 			head, found, err := r.Ref(ctx, headRef)
 			if err == nil && !found {
 				err = notFound(t)
@@ -56,8 +56,8 @@ func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) 
 			return nil, err
 		}
 		req.Commits = commits
-		req.Ends = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
-			head, base, err = r.Ends(ctx)
+		req.Endpoints = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
+			head, base, err = r.Endpoints(ctx)
 			if err == nil {
 				base, err = namedBase(ctx, r, head, base)
 			}

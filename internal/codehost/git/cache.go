@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,23 +14,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// lockedEntry is one organization's copy of one repository, locked for this
-// scan alone. Its directory holds generations, `<n>.git`, of which the highest
-// is the present one.
-type lockedEntry struct {
-	store *Store
-	dir   string
-	lock  *os.File
-	size  int64 // when it was locked, in bytes; unknown after a kill
-}
-
-// The files of a cache entry and of a generation that are not git's.
+// The directories of the cache, and the files in them that are not git's.
 const (
 	entriesName   = "repositories"
-	lockName      = "lock"
+	locksName     = "locks"
 	sizeName      = "size"
 	useName       = "prwarden-use"
 	condemnedName = "prwarden-condemned"
@@ -37,36 +30,52 @@ const (
 	genSuffix     = ".git"
 )
 
-// entryDir names the directory by a hash: no name of a repository or an
+// lockPause is how long a scan waits before it tries again to get a lock.
+const lockPause = 5 * time.Millisecond
+
+// lockedEntry is one organization's copy of one repository, locked for this
+// scan alone. Its directory holds generations, `<n>.git`, of which the highest
+// is the present one.
+type lockedEntry struct {
+	store *Store
+	dir   string
+	lock  *flock.Flock
+	size  int64 // when it was locked, in bytes; unknownSize after a kill
+}
+
+// entryName names the directory by a hash: no name of a repository or an
 // organization becomes a path, and a changed URL is another repository.
-func (s *Store) entryDir(req Request) string {
+func (req Request) entryName() string {
 	sum := sha256.Sum256([]byte(req.Organization + "\x00" + req.Repo + "\x00" + req.Remote.URL))
-	return filepath.Join(s.dir, entriesName, hex.EncodeToString(sum[:16]))
+	return hex.EncodeToString(sum[:16])
+}
+
+// lockOf is the lock of an entry. It is a file outside of the entry, so that
+// the entry can be removed while the lock is held.
+func (s *Store) lockOf(entryName string) *flock.Flock {
+	return flock.New(filepath.Join(s.dir, locksName, entryName))
 }
 
 func (s *Store) lockEntry(ctx context.Context, req Request) (*lockedEntry, error) {
-	dir := s.entryDir(req)
-	for {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("gitrepo: cache: %w", err)
-		}
-		lock, err := waitLock(ctx, filepath.Join(dir, lockName))
-		if errors.Is(err, os.ErrNotExist) {
-			continue // evicted in between
-		}
-		if err != nil {
-			return nil, err
-		}
-		if current(lock) {
-			now := time.Now()
-			_ = os.Chtimes(lock.Name(), now, now) // eviction takes the oldest; a wrong order is harmless
-			e := &lockedEntry{store: s, dir: dir, lock: lock, size: recordedSize(dir)}
-			// While an entry changes, and after a kill, its size is measured.
-			_ = os.Remove(filepath.Join(dir, sizeName))
-			return e, nil
-		}
-		_ = closeLock(lock)
+	if err := os.MkdirAll(filepath.Join(s.dir, locksName), 0o700); err != nil {
+		return nil, fmt.Errorf("git: cache: %w", err)
 	}
+	lock := s.lockOf(req.entryName())
+	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("git: cache lock: %w", err)
+	}
+
+	dir := filepath.Join(s.dir, entriesName, req.entryName())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, errors.Join(fmt.Errorf("git: cache: %w", err), lock.Unlock())
+	}
+	e := &lockedEntry{store: s, dir: dir, lock: lock, size: recordedSize(dir)}
+	// While an entry changes, and after a kill, its size is measured.
+	_ = os.Remove(filepath.Join(dir, sizeName))
+	return e, nil
 }
 
 // unlock ends the work on an entry, however that went: it records the entry's
@@ -76,83 +85,24 @@ func (e *lockedEntry) unlock(ctx context.Context) {
 	size := treeSize(e.dir)
 	// Without the file the entry is measured.
 	_ = os.WriteFile(filepath.Join(e.dir, sizeName), strconv.AppendInt(nil, size, 10), 0o600)
-	_ = closeLock(e.lock)
+	_ = e.lock.Unlock() // fails only where it is lost already
 	if size > e.size {
 		e.store.evict()
 	}
 }
 
-// closeFile closes a file that was not written to, or whose loss harms nothing.
-func closeFile(f *os.File) { _ = f.Close() }
-
-// current tells whether f is still what its name leads to.
-func current(f *os.File) bool {
-	here, err1 := f.Stat()
-	there, err2 := os.Stat(f.Name())
-	return err1 == nil && err2 == nil && os.SameFile(here, there)
-}
-
-// waitLock takes an exclusive lock. It asks again and again, because a blocked
-// flock can't be canceled.
-func waitLock(ctx context.Context, path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("gitrepo: cache: %w", err)
-	}
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		ok, err := tryLock(f, true)
-		if err != nil {
-			closeFile(f)
-			return nil, fmt.Errorf("gitrepo: cache lock: %w", err)
-		}
-		if ok {
-			return f, nil
-		}
-		select {
-		case <-ctx.Done():
-			closeFile(f)
-			return nil, context.Cause(ctx)
-		case <-time.After(pause):
-		}
-	}
-}
-
-// generation is a bare repository in the cache. While use is open it is not
-// removed.
+// generation is a bare repository in the cache. While its lock is held it is
+// not removed.
 type generation struct {
 	dir      string
+	use      *flock.Flock
 	fresh    bool // made by this scan
 	complete bool // has the contents of all files, for servers that give out no single objects
-	use      *os.File
 	packs    int  // when it was opened
 	graph    bool // it has a commit-graph, which is whole
 	// temporary is for one that is not in the cache: it is only there to read
-	// somebody's own repository and goes when it is released.
+	// a local repository and goes when it is released.
 	temporary bool
-}
-
-// packFiles are the paths of its packs.
-func (g *generation) packFiles() ([]string, error) {
-	packs, err := filepath.Glob(filepath.Join(g.dir, "objects", "pack", "*.pack"))
-	if err != nil {
-		return nil, fmt.Errorf("gitrepo: cache: %w", err)
-	}
-	return packs, nil
-}
-
-// packBytes is the size of its packs, as far as it can be read.
-func (g *generation) packBytes() int64 {
-	packs, _ := g.packFiles()
-	var total int64
-	for _, pack := range packs {
-		total += fileSize(pack)
-	}
-	return total
-}
-
-func (g *generation) countPacks() (int, error) {
-	packs, err := g.packFiles()
-	return len(packs), err
 }
 
 // generation opens the present generation, or a new one when there is none,
@@ -167,6 +117,7 @@ func (e *lockedEntry) generation(ctx context.Context, from start) (*generation, 
 	if len(numbers) > 0 {
 		last = numbers[len(numbers)-1]
 	}
+
 	fresh := last == 0 || from != asItIs || has(e.path(last), condemnedName)
 	if fresh {
 		last++
@@ -182,22 +133,23 @@ func (e *lockedEntry) generation(ctx context.Context, from start) (*generation, 
 			e.remove(n)
 		}
 	}
+
 	g := &generation{dir: e.path(last), fresh: fresh, complete: has(e.path(last), completeName)}
 	if err := sweep(g.dir); err != nil {
 		return nil, err
 	}
-	if g.packs, err = g.countPacks(); err != nil {
+	packs, err := g.packFiles()
+	if err != nil {
 		return nil, err
 	}
-	if g.graph, err = checkGraphs(g.dir); err != nil {
+	g.packs = len(packs)
+	if g.graph, err = checkGraph(g.dir); err != nil {
 		return nil, err
 	}
-	if g.use, err = os.OpenFile(filepath.Join(g.dir, useName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return nil, fmt.Errorf("gitrepo: cache: %w", err)
-	}
-	if ok, err := tryLock(g.use, false); err != nil || !ok {
-		closeFile(g.use)
-		return nil, errors.Join(errors.New("gitrepo: cache: generation is locked"), err)
+
+	g.use = flock.New(filepath.Join(g.dir, useName))
+	if ok, err := g.use.TryRLock(); err != nil || !ok {
+		return nil, errors.Join(errors.New("git: cache: generation is locked"), err)
 	}
 	return g, nil
 }
@@ -208,8 +160,9 @@ func (e *lockedEntry) path(n int) string { return filepath.Join(e.dir, strconv.I
 func (e *lockedEntry) generations() ([]int, error) {
 	files, err := os.ReadDir(e.dir)
 	if err != nil {
-		return nil, fmt.Errorf("gitrepo: cache: %w", err)
+		return nil, fmt.Errorf("git: cache: %w", err)
 	}
+
 	var numbers []int
 	for _, f := range files {
 		if name, ok := strings.CutSuffix(f.Name(), genSuffix); ok {
@@ -225,54 +178,79 @@ func (e *lockedEntry) generations() ([]int, error) {
 func (e *lockedEntry) create(ctx context.Context, dir string) error {
 	c := newCommand("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
 	c.chdir = e.dir
-	if _, err := e.store.git.run(ctx, dir, c); err != nil {
-		return err
-	}
-	return nil
+	_, err := e.store.git.run(ctx, dir, c)
+	return err
 }
 
 // remove removes a generation that nobody reads. One that is left over is
 // removed later.
 func (e *lockedEntry) remove(n int) {
-	dir := e.path(n)
-	use, err := os.OpenFile(filepath.Join(dir, useName), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		_ = os.RemoveAll(dir)
+	use := flock.New(filepath.Join(e.path(n), useName))
+	if ok, err := use.TryLock(); err != nil || !ok {
 		return
 	}
-	defer func() { _ = closeLock(use) }()
-	if ok, err := tryLock(use, true); err == nil && ok {
-		_ = os.RemoveAll(dir)
-	}
+	_ = os.RemoveAll(e.path(n))
+	_ = use.Unlock()
 }
 
 // sweep removes what a git that was killed, or failed, left behind. The entry is
 // locked, so no git writes here now.
 func sweep(dir string) error {
-	for _, pattern := range []string{"*.lock", "refs/prwarden/in/*/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/tmp_*",
-		"objects/incoming-*", "objects/??/tmp_*", "objects/info/*.lock", "objects/info/commit-graphs/*.lock", "objects/info/commit-graphs/tmp_*"} {
+	for _, pattern := range []string{
+		"*.lock", incomingName + "*/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/tmp_*",
+		"objects/incoming-*", "objects/??/tmp_*", "objects/info/*.lock", graphsName + "/*.lock", graphsName + "/tmp_*",
+	} {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return fmt.Errorf("gitrepo: cache: %w", err)
-		}
 		for _, path := range paths {
-			if err := os.RemoveAll(path); err != nil {
-				return fmt.Errorf("gitrepo: cache: %w", err)
-			}
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+		if err != nil {
+			return fmt.Errorf("git: cache: %w", err)
 		}
 	}
 	return nil
 }
 
+// packFiles are the paths of its packs.
+func (g *generation) packFiles() ([]string, error) {
+	packs, err := filepath.Glob(filepath.Join(g.dir, "objects", "pack", "*.pack"))
+	if err != nil {
+		return nil, fmt.Errorf("git: cache: %w", err)
+	}
+	return packs, nil
+}
+
+// packBytes is the size of its packs, as far as it can be read.
+func (g *generation) packBytes() int64 {
+	packs, _ := g.packFiles()
+	var total int64
+	for _, pack := range packs {
+		total += fileSize(pack)
+	}
+	return total
+}
+
 // condemn has the next scan start a new generation.
 func (g *generation) condemn() { mark(g.dir, condemnedName) }
+
+// release ends the use of a generation. It can be called again.
+func (g *generation) release() error {
+	var err error
+	if g.temporary {
+		err = os.RemoveAll(g.dir)
+	} else {
+		err = g.use.Unlock()
+	}
+	if err != nil {
+		return fmt.Errorf("git: release: %w", err)
+	}
+	return nil
+}
 
 // mark makes an empty file. Without it a generation is taken for an ordinary
 // one, and what is wrong is found once more.
 func mark(dir, name string) {
-	if f, err := os.Create(filepath.Join(dir, name)); err == nil {
-		closeFile(f)
-	}
+	_ = os.WriteFile(filepath.Join(dir, name), nil, 0o600)
 }
 
 func has(dir, name string) bool {
@@ -280,15 +258,42 @@ func has(dir, name string) bool {
 	return err == nil
 }
 
-func (g *generation) release() error {
-	if g.temporary {
-		if err := os.RemoveAll(g.dir); err != nil {
-			return fmt.Errorf("gitrepo: temporary files: %w", err)
+func fileSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// unknownSize is less than any size.
+const unknownSize = -1
+
+// recordedSize is the size of an entry as the last that worked on it found it.
+func recordedSize(dir string) int64 {
+	data, err := os.ReadFile(filepath.Join(dir, sizeName))
+	if err != nil {
+		return unknownSize
+	}
+	size, err := strconv.ParseInt(string(data), 10, 64)
+	if err != nil || size < 0 {
+		return unknownSize
+	}
+	return size
+}
+
+// treeSize is the size of the files below dir, in bytes, as far as they can be
+// read: others may be removing some.
+func treeSize(dir string) int64 {
+	var total int64
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // go on with the others
+		}
+		if info, err := d.Info(); err == nil {
+			total += info.Size()
 		}
 		return nil
-	}
-	if err := closeLock(g.use); err != nil && !errors.Is(err, os.ErrClosed) {
-		return fmt.Errorf("gitrepo: cache: %w", err)
-	}
-	return nil
+	})
+	return total
 }

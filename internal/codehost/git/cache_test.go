@@ -36,7 +36,7 @@ func request(r *Repo, number int) git.Request {
 	return git.Request{
 		Organization: "acme", Repo: Name, Remote: git.Remote{URL: "file://" + r.Dir},
 		Refs: []string{"HEAD", fmt.Sprintf("refs/pull/%d/head", number)},
-		Ends: func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
+		Endpoints: func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
 			if base, _, err = r.Ref(ctx, 0); err == nil {
 				head, _, err = r.Ref(ctx, 1)
 			}
@@ -282,7 +282,7 @@ func TestEviction(t *testing.T) {
 	held, err := s.Open(t.Context(), request(repos[0], 1)) // the oldest, but in use
 	require.NoError(t, err)
 	past := time.Now().Add(-time.Hour)
-	require.NoError(t, os.Chtimes(find(t, dir, "lock")[0], past, past))
+	require.NoError(t, os.Chtimes(filepath.Dir(find(t, dir, "1.git")[0]), past, past))
 	for _, r := range repos[1:] {
 		openAdded(t, s, request(r, 1))
 	}
@@ -299,8 +299,8 @@ func TestCanceledWhileAnotherScanFetches(t *testing.T) {
 	s := newStore(t, dir)
 	req := request(r, 1)
 	inside, leave := make(chan struct{}), make(chan struct{})
-	ends := req.Ends
-	req.Ends = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
+	ends := req.Endpoints
+	req.Endpoints = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
 		close(inside)
 		<-leave
 		return ends(ctx, r)

@@ -24,6 +24,7 @@ type command struct {
 	stdin   io.Reader
 	secrets []string // never shown in errors
 	chdir   string   // where it runs; the repository when empty
+	trees   bool     // it compares trees, which has limits of its own
 	err     error
 }
 
@@ -44,13 +45,11 @@ func (c *command) oids(names ...OID) *command {
 	return c
 }
 
-// not adds object names whose history is left out.
-func (c *command) not(names ...OID) *command {
-	n := len(c.names)
-	c.oids(names...)
-	for i := n; i < len(c.names); i++ {
-		c.names[i] = "^" + c.names[i]
-	}
+// not adds an object name whose history is left out.
+func (c *command) not(name OID) *command {
+	c.oids(name)
+	last := len(c.names) - 1
+	c.names[last] = "^" + c.names[last]
 	return c
 }
 
@@ -73,50 +72,102 @@ func (c *command) reference(name string) *command {
 	return c
 }
 
+// newFetch is a command that fetches from remote. With partial, it asks for no
+// file contents but those that are named.
+func newFetch(remote Remote, partial bool, options ...word) *command {
+	c := newCommand("fetch", append([]word{
+		"--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--refmap=",
+	}, options...)...)
+	return c.from(remote, partial)
+}
+
 // remoteName is what the remote is called inside a command. It is configured
 // by variables for that one command, so no other command can fetch from it.
 const remoteName = "origin"
 
-// fetchFrom makes c a command that talks to remote. With partial, it asks for
-// no file contents but those that are named.
-func (c *command) fetchFrom(remote Remote, partial bool) *command {
+// from makes c a command that talks to remote, with or without the contents of
+// files.
+func (c *command) from(remote Remote, partial bool) *command {
 	u, err := url.Parse(remote.URL)
 	if err != nil {
-		c.err = fmt.Errorf("gitrepo: remote URL: %w", err)
+		c.err = fmt.Errorf("git: remote URL: %w", err)
 		return c
 	}
 	c.scheme = u.Scheme
 	c.set("remote."+remoteName+".url", remote.URL)
+
 	if partial {
 		c.set("remote."+remoteName+".promisor", "true")
 		c.set("remote."+remoteName+".partialCloneFilter", "blob:none")
 		c.set("fetch.fsckObjects", "false") // see the package comment
 		c.set("transfer.fsckObjects", "false")
 	}
+
 	if remote.Token != "" && u.Scheme != "file" {
 		basic := base64.StdEncoding.EncodeToString([]byte(remote.Username + ":" + remote.Token))
 		c.set("http."+u.Scheme+"://"+u.Host+"/.extraHeader", "Authorization: Basic "+basic)
 		c.secrets = append(c.secrets, remote.Token, basic)
 	}
+
 	c.names = append(c.names, remoteName)
 	return c
 }
 
-// ref asks for a ref of the remote if it is there, to be stored under
-// incoming(i). The asterisk makes a ref that is not there no error, and the
-// server lists only refs that begin so instead of all.
-func (c *command) ref(i int, name string) *command {
-	if err := CheckRef(name); err != nil {
-		c.err = err
+// The refs of the cache. Those of the last scan that named commits are kept,
+// because the next fetch tells the server what is here; more would add up.
+const (
+	incomingName = "refs/prwarden/in/"
+	headName     = "refs/prwarden/commits/head"
+	baseName     = "refs/prwarden/commits/base"
+	branchesName = "refs/prwarden/heads/"
+)
+
+// incoming is where the i-th ref of a request is stored.
+func incoming(i int) string { return incomingName + strconv.Itoa(i) + "/ref" }
+
+// refs asks for refs of the remote, each to be stored under incoming(i) if it
+// is there. The asterisk makes a ref that is not there no error, and the server
+// lists only refs that begin so instead of all.
+func (c *command) refs(names ...string) *command {
+	for i, name := range names {
+		if err := CheckRef(name); err != nil {
+			c.err = err
+		}
+		c.names = append(c.names, "+"+name+"*:"+incoming(i)+"*")
 	}
-	c.names = append(c.names, "+"+name+"*:"+incoming(i)+"*")
 	return c
 }
 
-// incoming is where the i-th ref of a fetch is stored.
-func incoming(i int) string { return "refs/prwarden/in/" + strconv.Itoa(i) + "/ref" }
+// branch asks for a branch of the remote, which must be there, to be stored
+// under name.
+func (c *command) branch(branch, name string) *command {
+	if err := CheckBranch(branch); err != nil {
+		c.err = err
+	}
+	c.names = append(c.names, "+refs/heads/"+branch+":"+name)
+	return c
+}
+
+// commit asks for a commit of the remote by its own name, to be stored under
+// name.
+func (c *command) commit(oid OID, name string) *command {
+	if _, err := parseOID(string(oid)); err != nil {
+		c.err = err
+	}
+	c.names = append(c.names, "+"+string(oid)+":"+name)
+	return c
+}
+
+// branches asks for all branches of the remote.
+func (c *command) branches() *command {
+	c.names = append(c.names, "+refs/heads/*:"+branchesName+"*")
+	return c
+}
 
 func (c *command) set(key, value string) { c.config = append(c.config, setting{key, value}) }
+
+// network tells whether c talks to a remote.
+func (c *command) network() bool { return c.scheme != "" }
 
 // args are the arguments after `git`.
 func (c *command) args() []string {
@@ -136,6 +187,7 @@ func (c *command) env() []string {
 	if allow == "" {
 		allow = "none"
 	}
+
 	env := []string{"GIT_ALLOW_PROTOCOL=" + allow, "GIT_CONFIG_COUNT=" + strconv.Itoa(len(c.config))}
 	for i, s := range c.config {
 		n := strconv.Itoa(i)

@@ -26,8 +26,8 @@ func TestCommandTakesNoOptionsFromOutside(t *testing.T) {
 	assert.Error(t, newCommand("merge-base").oids("HEAD").err)
 	assert.Error(t, newCommand("rev-list").not("--evil").err)
 	remote := Remote{URL: "https://example.com/x.git"}
-	assert.Error(t, newCommand("fetch").fetchFrom(remote, true).ref(0, "--upload-pack=evil").err)
-	assert.Error(t, newCommand("fetch").fetchFrom(Remote{URL: "https://exa mple\n/"}, true).err)
+	assert.Error(t, newFetch(remote, true).refs("--upload-pack=evil").err)
+	assert.Error(t, newFetch(Remote{URL: "https://exa mple\n/"}, true).err)
 
 	g := &git{path: "/nonexistent"}
 	_, err := g.start(t.Context(), t.TempDir(), newCommand("merge-base").oids("--evil"))
@@ -37,9 +37,10 @@ func TestCommandTakesNoOptionsFromOutside(t *testing.T) {
 func TestCommandForARemote(t *testing.T) {
 	t.Parallel()
 	remote := Remote{URL: "https://example.com:8443/owner/name.git", Username: "user", Token: "s3cr3t"}
-	c := newCommand("fetch", "--quiet").fetchFrom(remote, true).ref(1, "refs/pull/1/head")
+	c := newCommand("fetch", "--quiet").from(remote, true).refs("HEAD", "refs/pull/1/head")
 	require.NoError(t, c.err)
-	assert.Equal(t, []string{"fetch", "--quiet", "--end-of-options", "origin", "+refs/pull/1/head*:refs/prwarden/in/1/ref*"}, c.args())
+	assert.Equal(t, []string{"fetch", "--quiet", "--end-of-options", "origin",
+		"+HEAD*:refs/prwarden/in/0/ref*", "+refs/pull/1/head*:refs/prwarden/in/1/ref*"}, c.args())
 	env := strings.Join(c.env(), "\n")
 	assert.Contains(t, env, "GIT_ALLOW_PROTOCOL=https")
 	assert.Contains(t, env, "=http.https://example.com:8443/.extraHeader")
@@ -50,7 +51,7 @@ func TestCommandForARemote(t *testing.T) {
 	assert.Contains(t, local.env(), "GIT_ALLOW_PROTOCOL=none")
 	assert.Contains(t, local.env(), "GIT_CONFIG_COUNT=0")
 
-	file := newCommand("fetch").fetchFrom(Remote{URL: "file:///x", Token: "s3cr3t"}, false)
+	file := newFetch(Remote{URL: "file:///x", Token: "s3cr3t"}, false)
 	assert.NotContains(t, strings.Join(file.env(), "\n"), "Authorization")
 }
 

@@ -1,11 +1,9 @@
 package git
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -35,6 +33,7 @@ func (s *Store) shrink(to func(size int64) int64) {
 	for _, e := range entries {
 		total += e.size
 	}
+
 	limit := to(total)
 	slices.SortFunc(entries, func(a, b cacheEntry) int { return a.used.Compare(b.used) })
 	for _, e := range entries {
@@ -55,18 +54,19 @@ type cacheEntry struct {
 	size int64     // in bytes
 }
 
-// entries are the repositories in the cache.
+// entries are the repositories in the cache. Each use of an entry makes or
+// removes a file in its directory, which gives that a new time.
 func (s *Store) entries() []cacheEntry {
-	locks, _ := filepath.Glob(filepath.Join(s.dir, entriesName, "*", lockName))
+	dirs, _ := filepath.Glob(filepath.Join(s.dir, entriesName, "*"))
 	var entries []cacheEntry
-	for _, lock := range locks {
-		info, err := os.Stat(lock)
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
 		if err != nil {
 			continue // evicted meanwhile
 		}
-		e := cacheEntry{dir: filepath.Dir(lock), used: info.ModTime()}
-		if e.size = recordedSize(e.dir); e.size == unknownSize {
-			e.size = treeSize(e.dir)
+		e := cacheEntry{dir: dir, used: info.ModTime(), size: recordedSize(dir)}
+		if e.size == unknownSize {
+			e.size = treeSize(dir)
 		}
 		entries = append(entries, e)
 	}
@@ -75,14 +75,12 @@ func (s *Store) entries() []cacheEntry {
 
 // removeEntry removes an entry that nobody uses.
 func (s *Store) removeEntry(dir string) bool {
-	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0o600)
-	if err != nil {
+	lock := s.lockOf(filepath.Base(dir))
+	if ok, err := lock.TryLock(); err != nil || !ok {
 		return false
 	}
-	defer func() { _ = closeLock(lock) }()
-	if ok, err := tryLock(lock, true); err != nil || !ok || !current(lock) {
-		return false
-	}
+	defer func() { _ = lock.Unlock() }()
+
 	e := &lockedEntry{store: s, dir: dir, lock: lock}
 	numbers, err := e.generations()
 	if err != nil {
@@ -97,34 +95,13 @@ func (s *Store) removeEntry(dir string) bool {
 	return os.RemoveAll(dir) == nil
 }
 
-// unknownSize is less than any size.
-const unknownSize = -1
-
-// recordedSize is the size of an entry as the last that worked on it found it.
-func recordedSize(dir string) int64 {
-	data, err := os.ReadFile(filepath.Join(dir, sizeName))
-	if err != nil {
-		return unknownSize
+// Size returns how many bytes the cache has, and of how many repositories. It
+// looks at a file of each, and measures those that are in use: some
+// milliseconds for a thousand.
+func (s *Store) Size() (bytes int64, repositories int) {
+	entries := s.entries()
+	for _, e := range entries {
+		bytes += e.size
 	}
-	size, err := strconv.ParseInt(string(data), 10, 64)
-	if err != nil || size < 0 {
-		return unknownSize
-	}
-	return size
-}
-
-// treeSize is the size of the files below dir, in bytes, as far as they can be
-// read: others may be removing some.
-func treeSize(dir string) int64 {
-	var total int64
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil // go on with the others
-		}
-		if info, err := d.Info(); err == nil {
-			total += info.Size()
-		}
-		return nil
-	})
-	return total
+	return bytes, len(entries)
 }

@@ -64,8 +64,8 @@ func TestFailedScansStayWithinTheCache(t *testing.T) {
 	s := newStore(t, dir, func(l *git.Limits) { l.CacheSize = limit })
 	for seed := range uint32(4) {
 		req := request(noisy(t, seed), 1)
-		ends := req.Ends
-		req.Ends = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
+		ends := req.Endpoints
+		req.Endpoints = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
 			if _, _, err = ends(ctx, r); err == nil {
 				err = &scan.Failure{Code: scan.CodeBaseUnknown, Message: "m", Lasting: true}
 			}
@@ -89,8 +89,8 @@ func TestEntryOfAKilledScanIsMeasured(t *testing.T) {
 	unlimited := newStore(t, dir)
 	for seed := range uint32(3) {
 		req := request(noisy(t, seed), 1)
-		ends := req.Ends
-		req.Ends = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
+		ends := req.Endpoints
+		req.Endpoints = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
 			assert.Len(t, find(t, dir, "size"), int(seed), "none is recorded while it changes")
 			return ends(ctx, r)
 		}
@@ -147,11 +147,12 @@ exec '%s' "$@"
 			for seed := range uint32(5) {
 				last = noisy(t, seed)
 				openAdded(t, good, request(last, 1))
-				for _, lock := range find(t, dir, "lock") { // each is older than the next
-					info, err := os.Stat(lock)
+				for _, generation := range find(t, dir, "1.git") { // each entry is older than the next
+					entry := filepath.Dir(generation)
+					info, err := os.Stat(entry)
 					require.NoError(t, err)
 					past := info.ModTime().Add(-time.Hour)
-					require.NoError(t, os.Chtimes(lock, past, past))
+					require.NoError(t, os.Chtimes(entry, past, past))
 				}
 			}
 			limits := git.DefaultLimits()

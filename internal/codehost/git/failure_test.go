@@ -17,7 +17,7 @@ func TestFullDiskIsNotTheRepositorysFault(t *testing.T) {
 		return fmt.Errorf("x: %w", &gitError{verb: "fetch", network: network, code: 128, stderr: stderr})
 	}
 	wrote := func(errno syscall.Errno) error {
-		return fmt.Errorf("gitrepo: tree: %w", &os.PathError{Op: "write", Path: "x", Err: errno})
+		return fmt.Errorf("git: tree: %w", &os.PathError{Op: "write", Path: "x", Err: errno})
 	}
 	tests := map[string]error{
 		"of a fetch": said(true, "fatal: sha1 file '<stdout>' write error: No space left on device; fatal: fetch-pack: invalid index-pack output"),

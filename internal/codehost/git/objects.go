@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,15 +26,18 @@ type objects struct {
 // object is what is known of an object without its content.
 type object struct {
 	oid  OID
-	kind string // commit, tree, blob or tag
+	kind string // commit, tree, blob or tag; "" when the repository does not have it
 	size int64
 }
+
+// errMissing is for an object that the repository does not have.
+var errMissing = fmt.Errorf("%w: missing", errDamaged)
 
 func (o *objects) open(ctx context.Context) error {
 	if o.proc != nil {
 		return nil
 	}
-	// The process outlives this call's ctx; guarded ends it with a later one.
+	// The process outlives this call's ctx; ask ends it with a later one.
 	c := newCommand("cat-file", "--batch-command")
 	c.chdir = o.chdir
 	p, err := o.git.start(context.WithoutCancel(ctx), o.dir, c)
@@ -52,22 +56,49 @@ func (o *objects) close() {
 	}
 }
 
-// guarded runs use, which talks to the process. When it fails or ctx ends the
-// process is ended and the next use starts another.
-func (o *objects) guarded(ctx context.Context, use func() error) error {
+// question is what can be asked of many objects.
+type question string
+
+const (
+	askInfo     question = "info "
+	askContents question = "contents "
+)
+
+// ask puts one question about many objects, and hands the answers to use in
+// their order. The reader has the content, of which use may leave a part. After
+// an error the process is ended, and the next question starts another.
+func (o *objects) ask(ctx context.Context, q question, names []string, use func(object, io.Reader) error) error {
+	if len(names) == 0 {
+		return nil
+	}
 	if err := o.open(ctx); err != nil {
 		return err
 	}
+
 	p := o.proc
 	stop := context.AfterFunc(ctx, p.cancel)
-	err := use()
+	go func() { // git stops reading while its answers are not read
+		w := bufio.NewWriterSize(p.stdin, 16<<10)
+		for _, name := range names {
+			_, _ = w.WriteString(string(q) + name + "\n")
+		}
+		_ = w.Flush() // where it fails, an answer is missing
+	}()
+
+	var err error
+	for range names {
+		if err = o.answer(q, use); err != nil {
+			break
+		}
+	}
 	if !stop() {
 		o.close()
 		return context.Cause(ctx)
 	}
-	if err == nil || errors.Is(err, errMissing) || o.proc == nil {
-		return err
+	if err == nil {
+		return nil
 	}
+
 	o.proc = nil
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if died := p.wait(ctx); died != nil { // it says why
@@ -78,22 +109,41 @@ func (o *objects) guarded(ctx context.Context, use func() error) error {
 	return err
 }
 
-// errMissing is for an object that the repository does not have.
-var errMissing = fmt.Errorf("%w: missing", errDamaged)
+// answer reads one answer.
+func (o *objects) answer(q question, use func(object, io.Reader) error) error {
+	obj, err := o.header()
+	if err != nil {
+		return err
+	}
+	if q == askInfo || obj.kind == "" {
+		return use(obj, bytes.NewReader(nil))
+	}
 
-// header reads the line that answers a question.
+	content := &io.LimitedReader{R: o.out, N: obj.size}
+	if err := use(obj, content); err != nil {
+		return err
+	}
+	if _, err := o.out.Discard(int(content.N) + 1); err != nil { // and the newline
+		return fmt.Errorf("git: cat-file: %w", err)
+	}
+	return nil
+}
+
+// header reads the line that begins an answer.
 func (o *objects) header() (object, error) {
 	line, err := o.out.ReadSlice('\n')
 	if err != nil {
-		return object{}, fmt.Errorf("gitrepo: cat-file: %w", err)
+		return object{}, fmt.Errorf("git: cat-file: %w", err)
 	}
+
 	fields := strings.Fields(string(line))
 	if len(fields) == 2 && (fields[1] == "missing" || fields[1] == "ambiguous") {
-		return object{}, errMissing
+		return object{}, nil
 	}
 	if len(fields) != 3 {
 		return object{}, fmt.Errorf("%w: cat-file said %q", errDamaged, line)
 	}
+
 	oid, err := parseOID(fields[0])
 	if err != nil {
 		return object{}, err
@@ -105,133 +155,67 @@ func (o *objects) header() (object, error) {
 	return object{oid: oid, kind: fields[1], size: size}, nil
 }
 
-// resolve returns what a ref of this package leads to, as a commit.
-func (o *objects) resolve(ctx context.Context, ref string) (oid OID, found bool, err error) {
-	err = o.guarded(ctx, func() error {
-		if _, err := fmt.Fprintf(o.proc.stdin, "info %s^{commit}\n", ref); err != nil {
-			return eof(err)
-		}
-		obj, err := o.header()
-		oid = obj.oid
-		return err
+// info returns what is known of an object, or of what a ref of this package
+// leads to.
+func (o *objects) info(ctx context.Context, name string) (found object, err error) {
+	err = o.ask(ctx, askInfo, []string{name}, func(obj object, _ io.Reader) error {
+		found = obj
+		return nil
 	})
-	if errors.Is(err, errMissing) {
-		return "", false, nil
-	}
-	return oid, err == nil, err
+	return found, err
 }
 
 // read returns the content of an object of the given kind. Over limit bytes it
 // returns the first limit+1; the size is the whole.
 func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (data []byte, size int64, err error) {
-	err = o.guarded(ctx, func() error {
-		if _, err := fmt.Fprintf(o.proc.stdin, "contents %s\n", oid); err != nil {
-			return eof(err)
+	missing := false
+	err = o.ask(ctx, askContents, []string{string(oid)}, func(obj object, content io.Reader) error {
+		if missing = obj.kind == ""; missing {
+			return nil
 		}
-		data, size, err = o.content(oid, kind, limit, newBuffer)
-		return err
+		size = obj.size
+		data = make([]byte, min(obj.size, limit+1))
+		return obj.read(kind, content, data)
 	})
+	if err == nil && missing {
+		err = errMissing
+	}
 	return data, size, err
 }
 
-// newBuffer makes n bytes.
-func newBuffer(n int64) []byte { return make([]byte, n) }
-
-// content reads the answer to `contents`, into bytes that buffer gives.
-func (o *objects) content(oid OID, kind string, limit int64, buffer func(n int64) []byte) (data []byte, size int64, err error) {
-	obj, err := o.header()
-	if err != nil {
-		return nil, 0, err
-	}
+// read fills data with the beginning of an object's content, which must be of
+// the given kind.
+func (obj object) read(kind string, content io.Reader, data []byte) error {
 	if obj.kind != kind {
-		return nil, 0, fmt.Errorf("%w: %s is a %s and should be a %s", errDamaged, oid, obj.kind, kind)
+		return fmt.Errorf("%w: %s is a %s and should be a %s", errDamaged, obj.oid, obj.kind, kind)
 	}
-	data = buffer(min(obj.size, limit+1))
-	if _, err := io.ReadFull(o.out, data); err != nil {
-		return nil, 0, fmt.Errorf("gitrepo: cat-file: %w", err)
+	if _, err := io.ReadFull(content, data); err != nil {
+		return fmt.Errorf("git: cat-file: %w", err)
 	}
-	rest := obj.size - int64(len(data)) + 1 // and the newline
-	if rest <= int64(o.out.Buffered()) {
-		_, err = o.out.Discard(int(rest))
-	} else {
-		_, err = io.CopyN(io.Discard, o.out, rest)
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("gitrepo: cat-file: %w", err)
-	}
-	return data, obj.size, nil
+	return nil
 }
 
-// answers are what git says to many questions that were asked at once. It says
-// it in their order and, when it is not read, not much ahead.
-type answers struct {
-	o    *objects
-	oids []OID
-	at   int // of the next
-}
+// maxTree is the largest directory that a file is looked up in, in bytes.
+const maxTree = 32 << 20
 
-// content returns the next object, see objects.read.
-func (a *answers) content(kind string, limit int64, buffer func(n int64) []byte) (data []byte, size int64, err error) {
-	oid := a.oids[a.at]
-	a.at++
-	return a.o.content(oid, kind, limit, buffer)
-}
-
-// info returns what is known of the next object; found is false for one that
-// is missing.
-func (a *answers) info() (obj object, found bool, err error) {
-	a.at++
-	obj, err = a.o.header()
-	if errors.Is(err, errMissing) {
-		return object{}, false, nil
-	}
-	return obj, err == nil, err
-}
-
-// questions that can be asked of many objects.
-const (
-	askInfo     word = "info "
-	askContents word = "contents "
-)
-
-// askAll asks one question about many objects, and calls use to read the
-// answers. One that use leaves unread ends the process.
-func (o *objects) askAll(ctx context.Context, question word, oids []OID, use func(a *answers) error) error {
-	if len(oids) == 0 {
-		return use(&answers{o: o})
-	}
-	return o.guarded(ctx, func() error {
-		asked := make(chan error, 1)
-		go func() { // git stops reading while its answers are not read
-			w := bufio.NewWriterSize(o.proc.stdin, 16<<10)
-			for _, oid := range oids {
-				_, _ = w.WriteString(string(question) + string(oid) + "\n") // Flush returns its error
-			}
-			asked <- w.Flush()
-		}()
-		a := &answers{o: o, oids: oids}
-		err := use(a)
-		if err != nil || a.at < len(oids) {
-			ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-			if !ended { // else it says why it ended
-				o.proc.cancel() // so that the questions end too
-			}
-			unasked := <-asked
-			if ended {
-				return errors.Join(err, unasked)
-			}
-			o.close()
-			return err
+// lookup finds a path in a tree. The path is taken apart here, because in a
+// question to git parts of it could mean something else.
+func (o *objects) lookup(ctx context.Context, tree OID, path string) (found entry, ok bool, err error) {
+	found = entry{mode: typeTree, oid: tree}
+	for part := range strings.SplitSeq(path, "/") {
+		if found.mode.kind() != typeTree {
+			return entry{}, false, nil
 		}
-		return eof(<-asked)
-	})
-}
-
-// eof turns a broken pipe into the end of the answers, so that the reason is
-// asked of the process.
-func eof(err error) error {
-	if err == nil {
-		return nil
+		data, size, err := o.read(ctx, found.oid, "tree", maxTree)
+		if err != nil {
+			return entry{}, false, err
+		}
+		if size > maxTree {
+			return entry{}, false, tooLarge("A directory of the repository is larger than %d bytes.", maxTree)
+		}
+		if found, ok, err = findEntry(data, part); err != nil || !ok {
+			return entry{}, false, err
+		}
 	}
-	return fmt.Errorf("gitrepo: cat-file: %w (%w)", io.ErrUnexpectedEOF, err)
+	return found, true, nil
 }

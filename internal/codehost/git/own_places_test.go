@@ -20,8 +20,8 @@ func TestOwnPlaces(t *testing.T) {
 	d.commit("a.txt", "1\n", "dir/b.txt", "1\n", "dir2/c.txt", "1\n")
 	d.write("a.txt", "2\n", "dir/b.txt", "2\n", "dir2/c.txt", "2\n")
 	all := []string{"a.txt:1 2", "dir/b.txt:1 2", "dir2/c.txt:1 2"}
-	at := func(path string, only bool) func(*git.OwnOptions) {
-		return func(o *git.OwnOptions) { o.Path, o.Only = filepath.Join(d.dir, path), only }
+	at := func(path string, only bool) func(*git.LocalOptions) {
+		return func(o *git.LocalOptions) { o.Path, o.Only = filepath.Join(d.dir, path), only }
 	}
 	assert.Equal(t, all, changes(t, d.own(at("dir", false)).Worktree()))
 	assert.Equal(t, all, changes(t, d.own(at(".", true)).Worktree()))
@@ -33,7 +33,7 @@ func TestOwnPlaces(t *testing.T) {
 	other := filepath.Join(filepath.Dir(d.dir), "other")
 	d.git("worktree", "add", "--quiet", other)
 	require.NoError(t, os.WriteFile(filepath.Join(other, "a.txt"), []byte("3\n"), 0o644))
-	assert.Equal(t, []string{"a.txt:1 3"}, changes(t, d.own(func(o *git.OwnOptions) { o.Path = other }).Worktree()))
+	assert.Equal(t, []string{"a.txt:1 3"}, changes(t, d.own(func(o *git.LocalOptions) { o.Path = other }).Worktree()))
 
 	// What git tells hooks counts: here that another index is going to be committed.
 	index := filepath.Join(filepath.Dir(d.dir), "next-index")
@@ -78,16 +78,16 @@ func TestOwnRefuses(t *testing.T) {
 	d.git("init", "--quiet", "--object-format=sha256", other)
 	outside := t.TempDir()
 
-	_, err := d.find(func(o *git.OwnOptions) { o.Path = outside })
+	_, err := d.find(func(o *git.LocalOptions) { o.Path = outside })
 	require.ErrorIs(t, err, git.ErrNoRepository)
-	_, err = d.find(func(o *git.OwnOptions) { o.Path = other })
+	_, err = d.find(func(o *git.LocalOptions) { o.Path = other })
 	require.ErrorContains(t, err, "only sha1")
-	_, err = d.find(func(o *git.OwnOptions) { o.Git = filepath.Join(outside, "git") })
+	_, err = d.find(func(o *git.LocalOptions) { o.Git = filepath.Join(outside, "git") })
 	require.Error(t, err)
-	_, err = d.find(func(o *git.OwnOptions) { o.Path, o.Only = bare, true })
+	_, err = d.find(func(o *git.LocalOptions) { o.Path, o.Only = bare, true })
 	require.ErrorIs(t, err, git.ErrBare)
 
-	inBare := d.own(func(o *git.OwnOptions) { o.Path = bare })
+	inBare := d.own(func(o *git.LocalOptions) { o.Path = bare })
 	for _, source := range []scan.Source{inBare.Worktree(), inBare.Staged()} {
 		_, err = source.Open(t.Context(), scan.Target{})
 		require.ErrorIs(t, err, git.ErrBare)
@@ -135,7 +135,7 @@ func TestOwnFilesThatCanNotBeRead(t *testing.T) {
 	require.NoError(t, fifo.Run())
 	d.write("b.txt", "1\n")
 	var skipped []string
-	own := d.own(func(o *git.OwnOptions) {
+	own := d.own(func(o *git.LocalOptions) {
 		o.Skipped = func(path string, err error) { skipped = append(skipped, path+": "+err.Error()) }
 	})
 	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, own.Worktree()))

@@ -69,15 +69,15 @@ func (d *desk) commit(pathsAndTexts ...string) string {
 	return d.git("rev-parse", "HEAD")
 }
 
-func (d *desk) find(change ...func(*git.OwnOptions)) (*git.Own, error) {
-	o := git.OwnOptions{Path: d.dir, Env: d.env, Limits: git.DefaultLimits()}
+func (d *desk) find(change ...func(*git.LocalOptions)) (*git.Local, error) {
+	o := git.LocalOptions{Path: d.dir, Env: d.env, Limits: git.DefaultLimits()}
 	for _, c := range change {
 		c(&o)
 	}
-	return git.FindOwn(d.t.Context(), o)
+	return git.FindLocal(d.t.Context(), o)
 }
 
-func (d *desk) own(change ...func(*git.OwnOptions)) *git.Own {
+func (d *desk) own(change ...func(*git.LocalOptions)) *git.Local {
 	d.t.Helper()
 	own, err := d.find(change...)
 	require.NoError(d.t, err)

@@ -100,49 +100,48 @@ func FuzzPatchReader(f *testing.F) {
 func FuzzReadRaw(f *testing.F) {
 	a, b := strings.Repeat("a", oidSize), strings.Repeat("0", oidSize)
 	f.Add([]byte(":100644 100644 " + a + " " + a + " M\x00path\x00"))
-	f.Add([]byte(":100644 000000 " + a + " " + b + " D\x00a\x00:100644 100755 " + a + " " + a + " R086\x00old\nname\x00new\tname\x00"))
+	f.Add([]byte(":100644 000000 " + a + " " + b + " D\x00a\x00" +
+		":100644 100755 " + a + " " + a + " R086\x00old\nname\x00new\tname\x00"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		count := 0
-		if readRaw(bufio.NewReader(bytes.NewReader(raw)), func(p pair) {
-			count++
-			require.Len(t, string(p.now), oidSize)
-			require.NotContains(t, p.path, "\x00")
-		}) == nil {
-			require.LessOrEqual(t, count, bytes.Count(raw, []byte{0})/2)
+		files, err := readRaw(bufio.NewReader(bytes.NewReader(raw)), 10)
+		if err != nil {
+			return
+		}
+		require.LessOrEqual(t, len(files), min(10, bytes.Count(raw, []byte{0})/2))
+		for _, file := range files {
+			require.Len(t, string(file.now), oidSize)
+			require.NotContains(t, file.path, "\x00")
+			require.NoError(t, checkPath(file.path))
 		}
 	})
 }
 
-func FuzzTreeReader(f *testing.F) {
+func TestCheckPath(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"a", "a/b.c", ".github/x", "..a/b..", "a b/-c", "git/.gitignore", strings.Repeat("a/", 2047) + "bc"} {
+		assert.NoError(t, checkPath(path), path)
+	}
+	for _, path := range []string{"", "/a", "a/", "a//b", ".", "..", "a/../b", "../../etc/passwd", ".git/config", "a/.GIT"} {
+		assert.ErrorIs(t, checkPath(path), errDamaged, path)
+	}
+	assert.ErrorContains(t, checkPath(strings.Repeat("a/", 2048)+"b"), "longer than 4096 bytes")
+}
+
+func FuzzFindEntry(f *testing.F) {
 	raw := strings.Repeat("\x01", oidSize/2)
-	f.Add([]byte("100644 a\x00" + raw + "40000 b\x00" + raw + "120000 c\x00" + raw))
-	f.Add([]byte("0100644 old\x00" + raw))
-	f.Add([]byte("100644 a\x00" + raw + "100644 a.b\x00" + raw + "100644 a.bc\x00" + raw + "40000 a\x00" + raw))
-	f.Add([]byte("40000 .git\x00" + raw))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		names := map[string]bool{}
-		tree, last := &treeReader{data: data}, ""
-		for {
-			l, more, err := tree.next()
-			if err != nil {
-				require.ErrorIs(t, err, errDamaged)
-				return
-			}
-			if !more {
-				return
-			}
-			name := string(l.name)
-			require.False(t, names[name], "a name twice")
-			require.NotContains(t, name, "/")
-			_, err = parseOID(string(l.object()))
+	f.Add([]byte("100644 a\x00"+raw+"40000 b\x00"+raw+"120000 c\x00"+raw), "b")
+	f.Add([]byte("0100644 old\x00"+raw), "old")
+	f.Add([]byte("100644 a\x00"+raw[:10]), "a")
+	f.Fuzz(func(t *testing.T, data []byte, name string) {
+		found, ok, err := findEntry(data, name)
+		if err != nil {
+			require.ErrorIs(t, err, errDamaged)
+			return
+		}
+		if ok {
+			require.Contains(t, string(data), name+"\x00")
+			_, err := parseOID(string(found.oid))
 			require.NoError(t, err)
-			names[name] = true
-			key := name
-			if l.mode.kind() == typeTree {
-				key += "/"
-			}
-			require.Less(t, last, key)
-			last = key
 		}
 	})
 }

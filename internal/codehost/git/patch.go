@@ -19,7 +19,7 @@ type patchReader struct {
 	line []byte // the beginning of the line that is next, nil when not read
 }
 
-var errPatch = errors.New("gitrepo: unexpected text in a patch")
+var errPatch = errors.New("git: unexpected text in a patch")
 
 var (
 	fileHeader = []byte("diff --git a/")

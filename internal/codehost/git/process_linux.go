@@ -2,37 +2,57 @@ package git
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// limitScript sets the limits and becomes the command. A shell does it because
-// limits set from outside come too late and setting our own would bind this
-// process; git needs a shell for file:// remotes anyway. ulimit counts memory
-// in KiB and files in blocks of 512 bytes.
-const limitScript = `ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; ulimit -t "$3" 2>/dev/null; shift 3; `
+// guardScript waits for a line on descriptor 3, starts a process that lives until
+// this process closes, or loses, the other end of it, and becomes the command.
+// The process then kills the group. Pdeathsig does so for git, but not for git's
+// own children.
+const guardScript = `read -r _ <&3 || exit 1; (read -r _ <&3; kill -9 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-`
 
-// guardScript starts a process that lives until this process closes, or
-// loses, the other end of descriptor 3, and then kills the group. Pdeathsig
-// does so for git, but not for git's own children.
-const guardScript = `(read -r _ <&3; kill -9 0) </dev/null >/dev/null 2>&1 & `
+// guarded is a command of which guardScript takes care.
+func guarded(argv []string) []string {
+	return append([]string{"/bin/sh", "-c", guardScript, "git-guard"}, argv...)
+}
 
-// shellCommand is the program that runs `git args` under the limits, in a
-// process group of its own. With guard it reads the guard pipe as descriptor 3.
-func shellCommand(git string, args []string, l Limits, guard bool) []string {
-	script := limitScript
-	if guard {
-		script += guardScript + `exec "$@" 3<&-`
-	} else {
-		script += `exec "$@"`
+// confine sets the limits of a process that was just started. Those of memory
+// also count what it has taken already. The limit of time is a soft one: over
+// a hard one the kernel kills with a signal that says nothing.
+func confine(pid int, c *command, l Limits) error {
+	data, cpu := l.Memory, l.CPU
+	if c.trees {
+		data, cpu = l.TreeMemory, l.TreeCPU
 	}
-	seconds := max(1, int64(l.CPU/time.Second))
-	argv := []string{"/bin/sh", "-c", script, "git-limits",
-		strconv.FormatInt(l.Memory/1024, 10), strconv.FormatInt(l.FileSize/512, 10), strconv.FormatInt(seconds, 10), git}
-	return append(argv, args...)
+
+	for _, limit := range []struct {
+		resource int
+		most     int64
+	}{
+		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_AS, l.Memory}, {unix.RLIMIT_DATA, data}, {unix.RLIMIT_FSIZE, l.FileSize},
+		{unix.RLIMIT_CPU, max(1, int64(cpu/time.Second))},
+	} {
+		var r unix.Rlimit
+		err := unix.Prlimit(pid, limit.resource, nil, &r)
+		r.Cur = min(uint64(limit.most), r.Max)
+		if limit.resource != unix.RLIMIT_CPU {
+			r.Max = r.Cur
+		}
+		if err == nil {
+			err = unix.Prlimit(pid, limit.resource, &r, nil)
+		}
+		if err != nil && !errors.Is(err, unix.ESRCH) { // it may have ended
+			return fmt.Errorf("limit: %w", err)
+		}
+	}
+	return nil
 }
 
 // isolate puts cmd in a process group that dies with this process.
@@ -75,6 +95,16 @@ func killedBy(state *os.ProcessState) syscall.Signal {
 // limitSignal tells whether a signal is how a limit is enforced.
 func limitSignal(s syscall.Signal) bool {
 	return s == syscall.SIGXCPU || s == syscall.SIGXFSZ
+}
+
+// freeSpace is what this user may still write to the disk of dir, in bytes,
+// quotas aside.
+func freeSpace(dir string) (int64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return int64(min(s.Bavail*uint64(s.Bsize), math.MaxInt64)), nil
 }
 
 const supported = true

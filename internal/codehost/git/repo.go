@@ -10,14 +10,32 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// Repo is a fetched repository during Request.Ends.
+// Repo is a fetched repository during Request.Endpoints. It is not safe for
+// concurrent use.
 type Repo struct {
-	store   *Store
-	gen     *generation
-	request Request
-	objects *objects
-	bases   map[[2]OID]OID // merge bases found; "" for none
-	byRefs  bool           // fetchByRefs was needed
+	store      *Store
+	gen        *generation
+	request    Request
+	objects    *objects
+	comparison comparison     // see startComparing; empty once it was used
+	bases      map[[2]OID]OID // merge bases found; "" for none
+	files      map[fileKey]OID
+	byRefs     bool // the server gave out no commits by their names
+}
+
+// fileKey names a file of a tree.
+type fileKey struct {
+	tree OID
+	path string
+}
+
+func newRepo(s *Store, gen *generation, req Request) *Repo {
+	return &Repo{
+		store: s, gen: gen, request: req,
+		objects: &objects{git: s.git, dir: gen.dir},
+		bases:   make(map[[2]OID]OID),
+		files:   make(map[fileKey]OID),
+	}
 }
 
 // Commit is a commit and what it leads to.
@@ -33,30 +51,18 @@ const maxCommit = 1 << 20
 // Ref returns the commit that the i-th of the fetched refs leads to; found is
 // false when the remote has no such ref.
 func (r *Repo) Ref(ctx context.Context, i int) (c Commit, found bool, err error) {
-	oid, found, err := r.objects.resolve(ctx, incoming(i))
+	obj, err := r.objects.info(ctx, incoming(i)+"^{commit}")
 	if err != nil {
 		return Commit{}, false, err
 	}
-	if !found { // no ref, or no such object
-		there, err := r.hasRef(ctx, i)
-		if err == nil && there {
+	if obj.kind == "" {
+		if has(r.gen.dir, incoming(i)) {
 			err = fmt.Errorf("%w: ref %s leads to no commit", errDamaged, r.request.Refs[i])
 		}
 		return Commit{}, false, err
 	}
-	c, err = r.Commit(ctx, oid)
+	c, err = r.Commit(ctx, obj.oid)
 	return c, err == nil, err
-}
-
-// hasRef tells whether the i-th ref was fetched, wherever it leads. git is
-// asked only when a look at the files can't tell: most pull requests have no
-// trial merge, and a process takes some milliseconds.
-func (r *Repo) hasRef(ctx context.Context, i int) (bool, error) {
-	if !has(r.gen.dir, "packed-refs") && !has(r.gen.dir, "reftable") && !has(r.gen.dir, incoming(i)) {
-		return false, nil
-	}
-	there, err := r.store.git.run(ctx, r.gen.dir, newCommand("for-each-ref", "--format=%(refname)", word(incoming(i))))
-	return len(there) > 0, err
 }
 
 // Commit reads a commit.
@@ -89,10 +95,60 @@ func parseCommit(oid OID, data []byte) (Commit, error) {
 			c.Parents = append(c.Parents, name)
 		}
 	}
+
 	if c.Tree == "" {
 		return Commit{}, fmt.Errorf("%w: commit %s has no tree", errDamaged, oid)
 	}
 	return c, nil
+}
+
+// BaseRef is the branch that the request names as the base, "" for none.
+func (r *Repo) BaseRef() string { return r.request.Commits.BaseRef }
+
+// Endpoints are the commits that the request names.
+func (r *Repo) Endpoints(ctx context.Context) (head, base Commit, err error) {
+	want := r.request.Commits
+	if head, err = r.named(ctx, want.Head); err != nil {
+		return head, base, err
+	}
+	if want.BaseRef == "" {
+		base, err = r.named(ctx, want.Base)
+		return head, base, err
+	}
+
+	name := baseName
+	if r.byRefs {
+		name = branchesName + want.BaseRef
+	}
+	obj, err := r.objects.info(ctx, name+"^{commit}")
+	switch {
+	case err != nil:
+	case obj.kind != "":
+		base, err = r.Commit(ctx, obj.oid)
+	case r.byRefs:
+		err = noBranch(want.BaseRef, nil)
+	default:
+		err = fmt.Errorf("%w: ref %s leads to no commit", errDamaged, name)
+	}
+	return head, base, err
+}
+
+// named reads a commit that somebody named: it may be another object, or not
+// be there.
+func (r *Repo) named(ctx context.Context, oid OID) (Commit, error) {
+	obj, err := r.objects.info(ctx, string(oid))
+	switch {
+	case err != nil:
+		return Commit{}, err
+	case obj.kind == "":
+		return Commit{}, noCommit(oid, nil)
+	case obj.kind != "commit":
+		return Commit{}, &scan.Failure{
+			Code: scan.CodeCommitNotFound, Lasting: true,
+			Message: fmt.Sprintf("%s is a %s and not a commit.", oid, obj.kind),
+		}
+	}
+	return r.Commit(ctx, oid)
 }
 
 // MergeBase returns the merge base that `git diff a...b` uses: the first, if
@@ -101,21 +157,20 @@ func (r *Repo) MergeBase(ctx context.Context, a, b OID) (base OID, found bool, e
 	if base, known := r.bases[[2]OID{a, b}]; known {
 		return base, base != "", nil
 	}
-	defer func() {
-		if err == nil {
-			r.bases[[2]OID{a, b}] = base
-		}
-	}()
+
 	out, err := r.store.git.run(ctx, r.gen.dir, newCommand("merge-base").oids(a, b))
 	var failed *gitError
-	if errors.As(err, &failed) && failed.code == 1 && failed.signal == 0 && len(out) == 0 {
-		return "", false, nil
-	}
-	if err != nil {
+	switch {
+	case errors.As(err, &failed) && failed.code == 1 && failed.signal == 0 && len(out) == 0: // there is none
+	case err != nil:
 		return "", false, err
+	default:
+		if base, err = parseOID(strings.TrimSpace(string(out))); err != nil {
+			return "", false, err
+		}
 	}
-	base, err = parseOID(strings.TrimSpace(string(out)))
-	return base, err == nil, err
+	r.bases[[2]OID{a, b}] = base
+	return base, base != "", nil
 }
 
 // EarliestWith returns the earliest commit on the first-parent line of branch
@@ -134,6 +189,7 @@ func (r *Repo) EarliestWith(ctx context.Context, branch, head OID) (c Commit, fo
 	if err != nil {
 		return Commit{}, false, err
 	}
+
 	contain := make(map[string]bool, len(descendants))
 	for _, oid := range descendants {
 		contain[oid] = true
@@ -148,113 +204,48 @@ func (r *Repo) EarliestWith(ctx context.Context, branch, head OID) (c Commit, fo
 }
 
 // Branches asks the remote for its branches. They are not fetched.
-func (r *Repo) Branches(ctx context.Context) (map[string]OID, error) {
-	c := newCommand("ls-remote", "--heads").fetchFrom(r.request.Remote, false)
-	out, err := r.store.git.run(ctx, r.gen.dir, c)
+func (r *Repo) Branches(ctx context.Context) ([]OID, error) {
+	out, err := r.store.git.run(ctx, r.gen.dir, newCommand("ls-remote", "--heads").from(r.request.Remote, false))
 	if err != nil {
 		return nil, err
 	}
-	branches := make(map[string]OID)
+
+	var branches []OID
 	for line := range strings.Lines(string(out)) {
-		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		parsed, err := parseOID(oid)
+		name, _, _ := strings.Cut(line, "\t")
+		oid, err := parseOID(name)
 		if err != nil {
 			return nil, &scan.Failure{Code: scan.CodeHostUnreachable, Message: unreachable, Err: err}
 		}
-		branches[name] = parsed
+		branches = append(branches, oid)
 	}
 	return branches, nil
 }
 
 // Fetch fetches one more commit of the remote by its name.
 func (r *Repo) Fetch(ctx context.Context, oid OID) (Commit, error) {
-	c := newCommand("fetch", fetchOptions()...).fetchFrom(r.request.Remote, true).oids(oid)
-	if err := r.fetch(ctx, c); err != nil {
+	if err := r.fetch(ctx, newFetch(r.request.Remote, true).oids(oid)); err != nil {
 		return Commit{}, err
 	}
 	return r.Commit(ctx, oid)
 }
 
-// lookup finds a path in a tree.
-func (r *Repo) lookup(ctx context.Context, tree OID, path string) (found entry, ok bool, err error) {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		found, ok, err = r.inTree(ctx, tree, part)
-		if err != nil || !ok || i < len(parts)-1 && found.mode.kind() != typeTree {
-			return entry{}, false, err
-		}
-		tree = found.oid
+// file finds the content of a regular file in a tree; "" when there is none.
+func (r *Repo) file(ctx context.Context, tree OID, path string) (OID, error) {
+	key := fileKey{tree, path}
+	if oid, known := r.files[key]; known {
+		return oid, nil
 	}
-	return found, ok, nil
-}
 
-// inTree finds a name in one directory, all of which is checked.
-func (r *Repo) inTree(ctx context.Context, tree OID, name string) (found entry, ok bool, err error) {
-	entries, err := openTree(ctx, r.objects, tree, r.store.git.limits)
+	e, found, err := r.objects.lookup(ctx, tree, path)
 	if err != nil {
-		return entry{}, false, err
+		return "", err
 	}
-	for {
-		l, more, err := entries.next()
-		if err != nil || !more {
-			return found, ok, err
-		}
-		if string(l.name) == name {
-			found, ok = entry{name: name, mode: l.mode, oid: l.object()}, true
-		}
+	if !found || e.mode.kind() != typeFile {
+		e.oid = ""
 	}
-}
-
-// change compares head with where it left base.
-func (r *Repo) change(ctx context.Context, head, base Commit) (*change, error) {
-	chosen := scan.Begin(ctx, scan.PhaseEnds)
-	from, found, err := r.MergeBase(ctx, base.OID, head.OID)
-	chosen()
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, &scan.Failure{Code: scan.CodeNoMergeBase, Lasting: true,
-			Message: "The pull request's head has no history in common with what it is to be merged into."}
-	}
-	start, err := r.Commit(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	return r.compare(ctx, head, base, start)
-}
-
-// compare compares head with start, the merge base, and fetches the contents
-// that differ.
-func (r *Repo) compare(ctx context.Context, head, base, start Commit) (*change, error) {
-	compared := scan.Begin(ctx, scan.PhaseCompare)
-	w := &walk{objects: r.objects, limits: r.store.git.limits, blobs: make(map[OID]bool)}
-	if err := w.compare(ctx, trees{old: start.Tree, now: head.Tree}); err != nil {
-		return nil, err
-	}
-	for _, path := range r.store.prefetch {
-		for _, side := range []Commit{head, base, start} {
-			e, found, err := r.lookup(ctx, side.Tree, path)
-			if err != nil {
-				return nil, err
-			}
-			if found && e.mode.kind() == typeFile {
-				w.blobs[e.oid] = true
-			}
-		}
-	}
-	compared()
-	c := &change{repo: r, head: head, base: base, start: start}
-	var sizes map[OID]int64
-	var err error
-	if c.pairs, sizes, err = r.pair(ctx, start.Tree, head.Tree, w); err != nil {
-		return nil, err
-	}
-	for i := range c.pairs {
-		p := &c.pairs[i]
-		p.size, p.oldSize = sizes[p.now], sizes[p.old]
-	}
-	return c, nil
+	r.files[key] = e.oid
+	return e.oid, nil
 }
 
 // fail says what err, met after Open, means, and has the next scan fetch anew
@@ -267,8 +258,12 @@ func (r *Repo) fail(ctx context.Context, err error) error {
 	return failure
 }
 
-// close frees the process and the lock.
+// close frees the processes and the lock. It can be called again.
 func (r *Repo) close() error {
 	r.objects.close()
+	if p := r.comparison.proc; p != nil {
+		p.kill()
+		r.comparison = comparison{}
+	}
 	return r.gen.release()
 }

@@ -17,22 +17,6 @@ type counts struct {
 	fetches, failedFetches, fetchedBytes, hits, misses, evictions atomic.Uint64
 }
 
-func (c *counts) fetched(bytes int64, err error) {
-	c.fetches.Add(1)
-	c.fetchedBytes.Add(uint64(bytes))
-	if err != nil {
-		c.failedFetches.Add(1)
-	}
-}
-
-func (c *counts) opened(fresh bool) {
-	if fresh {
-		c.misses.Add(1)
-	} else {
-		c.hits.Add(1)
-	}
-}
-
 // Stats returns the counts.
 func (s *Store) Stats() Stats {
 	c := &s.counts
@@ -40,15 +24,4 @@ func (s *Store) Stats() Stats {
 		Fetches: c.fetches.Load(), FailedFetches: c.failedFetches.Load(), FetchedBytes: c.fetchedBytes.Load(),
 		Hits: c.hits.Load(), Misses: c.misses.Load(), Evictions: c.evictions.Load(),
 	}
-}
-
-// Size returns how many bytes the cache has, and of how many repositories. It
-// looks at a file of each, and measures those that are in use: some
-// milliseconds for a thousand.
-func (s *Store) Size() (bytes int64, repositories int) {
-	entries := s.entries()
-	for _, e := range entries {
-		bytes += e.size
-	}
-	return bytes, len(entries)
 }

@@ -7,6 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -33,28 +36,23 @@ type Store struct {
 // New makes the cache directory and finds git.
 func New(o Options) (*Store, error) {
 	if !supported {
-		return nil, errors.New("gitrepo: scanning needs Linux")
+		return nil, errors.New("git: scanning needs Linux")
 	}
-	path := o.Git
-	if path == "" {
-		var err error
-		if path, err = exec.LookPath("git"); err != nil {
-			return nil, fmt.Errorf("gitrepo: git is not installed: %w", err)
-		}
-	}
-	if err := checkVersion(path); err != nil {
+	path, err := findGit(o.Git)
+	if err != nil {
 		return nil, err
 	}
+
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("gitrepo: cache directory: %w", err)
+		return nil, fmt.Errorf("git: cache directory: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("gitrepo: cache directory: %w", err)
+		return nil, fmt.Errorf("git: cache directory: %w", err)
 	}
 	config, err := writeConfig(dir, o.Limits)
 	if err != nil {
-		return nil, fmt.Errorf("gitrepo: configuration: %w", err)
+		return nil, fmt.Errorf("git: configuration: %w", err)
 	}
 	return &Store{
 		git:      &git{path: path, config: config, limits: o.Limits, extra: o.Env},
@@ -63,25 +61,61 @@ func New(o Options) (*Store, error) {
 	}, nil
 }
 
-// checkVersion refuses a git without `cat-file --batch-command`.
-func checkVersion(path string) error {
+// findGit returns the path of git, which is looked for in PATH when none is
+// given, and refuses one without `cat-file --batch-command`.
+func findGit(path string) (string, error) {
+	if path == "" {
+		var err error
+		if path, err = exec.LookPath("git"); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrNoGit, err)
+		}
+	}
+
 	cmd := exec.CommandContext(context.Background(), path, "version")
 	cmd.Env = []string{"LC_ALL=C"}
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("gitrepo: %s version: %w", path, err)
+		return "", fmt.Errorf("git: %s version: %w", path, err)
 	}
-	return enough(string(out))
+	return path, checkVersion(string(out))
 }
 
-// enough judges what `git version` printed.
-func enough(version string) error {
+// checkVersion judges what `git version` printed.
+func checkVersion(version string) error {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor); err != nil {
-		return fmt.Errorf("gitrepo: git says %q for its version: %w", version, err)
+		return fmt.Errorf("git: git says %q for its version: %w", version, err)
 	}
 	if major < 2 || major == 2 && minor < 36 {
-		return fmt.Errorf("gitrepo: git 2.36 or newer is needed; this is %d.%d", major, minor)
+		return fmt.Errorf("git: git 2.36 or newer is needed; this is %d.%d", major, minor)
+	}
+	return nil
+}
+
+// Check tells whether repositories can be fetched and kept: git is there and
+// the cache directory can be written. A full disk is no reason against it: the
+// scan that meets it makes room.
+func (s *Store) Check(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if _, err := exec.LookPath(s.git.path); err != nil {
+		return fmt.Errorf("git: %w", err)
+	}
+	if _, err := os.Stat(s.git.config); err != nil {
+		return fmt.Errorf("git: configuration: %w", err)
+	}
+
+	f, err := os.CreateTemp(s.dir, ".writable-*")
+	switch {
+	case err == nil:
+		closeFile(f)
+		err = os.Remove(f.Name())
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("git: cache directory: %w", err)
 	}
 	return nil
 }
@@ -95,12 +129,26 @@ type Request struct {
 	// Commits are fetched in place of Refs, which are then for a server that
 	// gives out no commits by their names.
 	Commits *Commits
-	// Ends chooses the change's two ends among what was fetched. Its errors
-	// should be *scan.Failure.
-	Ends func(ctx context.Context, r *Repo) (head, base Commit, err error)
+	// Endpoints chooses head and base among what was fetched. Its errors should
+	// be *scan.Failure.
+	Endpoints func(ctx context.Context, r *Repo) (head, base Commit, err error)
 }
 
-// Open fetches what req asks for and opens the change between its ends. It
+// Remote is where a repository is fetched from.
+type Remote struct {
+	URL      string // https, http or file, without credentials
+	Username string // sent with Token
+	Token    string // sent to the host of URL only; "" for none
+}
+
+// Commits names head and base, in place of Request.Refs.
+type Commits struct {
+	Head    OID
+	Base    OID    // "" with BaseRef
+	BaseRef string // a branch, without refs/heads/; "" with Base
+}
+
+// Open fetches what req asks for and opens the change between its endpoints. It
 // fails with a *scan.Failure. A cache that turns out damaged is fetched anew,
 // once.
 func (s *Store) Open(ctx context.Context, req Request) (scan.Change, error) {
@@ -111,6 +159,7 @@ func (s *Store) Open(ctx context.Context, req Request) (scan.Change, error) {
 	if err == nil {
 		return c, nil
 	}
+
 	failure := s.fail(ctx, err, fresh)
 	if fresh || !suspectsCache(ctx, failure) {
 		return nil, failure
@@ -160,49 +209,56 @@ func (s *Store) open(ctx context.Context, req Request, from start) (c scan.Chang
 	if err != nil {
 		return nil, true, err
 	}
-	s.counts.opened(gen.fresh)
-	r := &Repo{
-		store: s, gen: gen, request: req,
-		objects: &objects{git: s.git, dir: gen.dir},
-		bases:   make(map[[2]OID]OID),
+
+	if gen.fresh {
+		s.counts.misses.Add(1)
+	} else {
+		s.counts.hits.Add(1)
 	}
-	defer func() {
-		if err != nil {
-			_ = r.close()
-			_ = sweep(gen.dir) // of what git did not finish, which can fill a disk
-		}
-	}()
-	// While the remote is waited for, cat-file starts.
-	if err := r.objects.open(ctx); err != nil {
-		return nil, gen.fresh, err
-	}
-	fetch := r.fetchRefs
-	if req.Commits != nil {
-		fetch = r.fetchCommits
-	}
-	if err := fetch(ctx); err != nil {
-		return nil, gen.fresh, err
-	}
-	graph, err := r.startGraph(ctx)
+	r := newRepo(s, gen, req)
+	opened, err := r.open(ctx)
 	if err != nil {
-		return nil, gen.fresh, err
-	}
-	defer graph.stop()
-	chosen := scan.Begin(ctx, scan.PhaseEnds)
-	head, base, err := req.Ends(ctx, r)
-	chosen()
-	if err != nil {
-		return nil, gen.fresh, err
-	}
-	opened, err := r.change(ctx, head, base)
-	if err != nil {
-		return nil, gen.fresh, err
-	}
-	if err := graph.wait(ctx); err != nil {
-		return nil, gen.fresh, err
-	}
-	if err := r.tidy(ctx); err != nil {
+		_ = r.close()
+		_ = sweep(gen.dir) // of what git did not finish, which can fill a disk
 		return nil, gen.fresh, err
 	}
 	return opened, gen.fresh, nil
+}
+
+// open fetches the request and opens its change. The commit-graph is written
+// beside the comparison, but for a new generation before it: choosing the
+// endpoints then gains what that takes.
+func (r *Repo) open(ctx context.Context) (*change, error) {
+	// While the remote is waited for, these start.
+	if err := errors.Join(r.objects.open(ctx), r.startComparing(ctx, !r.gen.fresh)); err != nil {
+		return nil, err
+	}
+	if err := r.fetchRequest(ctx); err != nil {
+		return nil, err
+	}
+
+	graphCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	var graph errgroup.Group
+	graph.Go(func() error { return r.updateGraph(graphCtx) })
+	waitGraph := func() error {
+		defer scan.Begin(ctx, scan.PhaseCache)()
+		return graph.Wait()
+	}
+	if r.gen.fresh {
+		if err := waitGraph(); err != nil {
+			return nil, err
+		}
+	}
+
+	opened, err := r.choose(ctx)
+	if err != nil {
+		stop()
+		_ = graph.Wait() // it was stopped
+		return nil, err
+	}
+	if err := waitGraph(); err != nil {
+		return nil, err
+	}
+	return opened, r.tidy(ctx)
 }

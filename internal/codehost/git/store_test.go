@@ -16,7 +16,7 @@ func TestNewNeedsGit(t *testing.T) {
 		"git version 3.0\n":                  "",
 		"something else\n":                   "for its version",
 	} {
-		err := enough(says)
+		err := checkVersion(says)
 		if wrong == "" {
 			assert.NoError(t, err, says)
 			continue

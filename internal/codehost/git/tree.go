@@ -2,15 +2,21 @@ package git
 
 import (
 	"bytes"
-	"cmp"
+	"compress/zlib"
+	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
 )
 
 // mode is the mode of a tree entry.
 type mode uint32
 
-// The types of entries, mode&typeMask.
+// The types of entries.
 const (
 	typeMask    mode = 0o170000
 	typeTree    mode = 0o040000
@@ -20,18 +26,6 @@ const (
 )
 
 func (m mode) kind() mode { return m & typeMask }
-
-// canonical is the mode as git sees it: of a file's permissions only whether
-// its owner may execute it.
-func (m mode) canonical() mode {
-	switch {
-	case m.kind() != typeFile:
-		return m.kind()
-	case m&0o100 != 0:
-		return typeFile | 0o755
-	}
-	return typeFile | 0o644
-}
 
 // blob tells whether an entry is a file or a symlink.
 func (m mode) blob() bool { return m.kind() == typeFile || m.kind() == typeSymlink }
@@ -43,118 +37,99 @@ type entry struct {
 	oid  OID
 }
 
-// line is an entry as a tree object has it: name and oid are parts of the
-// object, which may be large.
-type line struct {
-	name []byte
-	mode mode
-	oid  []byte
-}
-
-// object is the name of what l leads to, or "" when l is no line.
-func (l line) object() OID { return OID(hex.EncodeToString(l.oid)) }
-
-// treeReader reads a tree object entry by entry, so that a tree takes no more
-// memory than its object.
-type treeReader struct {
-	data  []byte
-	last  line
-	files [][]byte // names of files that a directory yet to come may have again
-}
-
-// next returns the next entry; ok is false at the end. Names that git's fsck
-// refuses, wrong order and duplicates are errors that wrap errDamaged.
-func (t *treeReader) next() (l line, ok bool, err error) {
-	if len(t.data) == 0 {
-		return line{}, false, nil
-	}
-	bad := func(why string) (line, bool, error) {
-		return line{}, false, fmt.Errorf("%w: a tree has %s", errDamaged, why)
-	}
-	space := bytes.IndexByte(t.data, ' ')
-	if space < 1 || space > 7 {
-		return bad("an invalid mode")
-	}
-	for _, c := range t.data[:space] {
-		if c < '0' || c > '7' {
-			return bad("an invalid mode")
+// findEntry finds a name in the content of a tree object: entries of a mode in
+// octal digits, a space, a name, a zero and an object's name in binary.
+func findEntry(tree []byte, name string) (found entry, ok bool, err error) {
+	const rawSize = oidSize / 2
+	for len(tree) > 0 {
+		header, rest, ended := bytes.Cut(tree, []byte{0})
+		digits, entryName, spaced := bytes.Cut(header, []byte{' '})
+		if !ended || !spaced || len(rest) < rawSize {
+			return entry{}, false, fmt.Errorf("%w: a tree is cut off", errDamaged)
 		}
-		l.mode = l.mode<<3 | mode(c-'0')
+		if string(entryName) == name {
+			bits, err := strconv.ParseUint(string(digits), 8, 32)
+			if err != nil {
+				return entry{}, false, fmt.Errorf("%w: a tree has an invalid mode", errDamaged)
+			}
+			return entry{name: name, mode: mode(bits), oid: OID(hex.EncodeToString(rest[:rawSize]))}, true, nil
+		}
+		tree = rest[rawSize:]
 	}
-	rest := t.data[space+1:]
-	end := bytes.IndexByte(rest, 0)
-	if end < 0 || len(rest) < end+1+oidSize/2 {
-		return bad("an end too early")
-	}
-	l.name, l.oid = rest[:end], rest[end+1:end+1+oidSize/2]
-	t.data = rest[end+1+oidSize/2:]
-	switch l.mode.kind() {
-	case typeTree, typeFile, typeSymlink, typeGitlink:
-	default:
-		return bad("an invalid mode")
-	}
-	if why := badName(l); why != "" {
-		return bad(why)
-	}
-	if t.last.name != nil && compareNames(t.last, l) >= 0 {
-		return bad("entries out of order")
-	}
-	if t.twice(l) {
-		return bad("a name twice")
-	}
-	t.last = l
-	return l, true, nil
+	return entry{}, false, nil
 }
 
-// twice tells whether the directory l has the name of a file before it. `a`
-// and the directory `a` sort apart, but only names that begin with `a` come
-// between: so files holds names of which each begins with the one before.
-func (t *treeReader) twice(l line) bool {
-	for n := len(t.files); n > 0 && !bytes.HasPrefix(l.name, t.files[n-1]); n-- {
-		t.files = t.files[:n-1]
+// looseAge is how old a tree made by startPatches gets before it is removed;
+// no scan lasts so long.
+const looseAge = time.Hour
+
+// treeTemp is the pattern of the names that trees have while they are written.
+const treeTemp = "prwarden-tree-*"
+
+// writeTree stores a flat tree, sorted already, and returns its name.
+func (r *Repo) writeTree(entries []entry) (OID, error) {
+	var body bytes.Buffer
+	for _, e := range entries {
+		raw, err := hex.DecodeString(string(e.oid))
+		if err != nil {
+			return "", fmt.Errorf("git: tree: %w", err)
+		}
+		fmt.Fprintf(&body, "%o %s\x00%s", uint32(e.mode), e.name, raw)
 	}
-	if l.mode.kind() != typeTree {
-		t.files = append(t.files, l.name)
-		return false
-	}
-	n := len(t.files)
-	return n > 0 && len(t.files[n-1]) == len(l.name)
+	return r.writeObject("tree", body.Bytes())
 }
 
-// compareNames is the order of entries in a tree: directories sort as if their
-// names ended in `/`.
-func compareNames(a, b line) int {
-	n := min(len(a.name), len(b.name))
-	if c := bytes.Compare(a.name[:n], b.name[:n]); c != 0 {
-		return c
+// writeObject stores an object of a kind and returns its name. One that is there
+// gets a new time, so that it is not removed while it is used.
+func (r *Repo) writeObject(kind string, body []byte) (OID, error) {
+	data := append(fmt.Appendf(nil, "%s %d\x00", kind, len(body)), body...)
+	sum := sha1.Sum(data) // what git calls objects by
+	oid := hex.EncodeToString(sum[:])
+	path := filepath.Join(r.gen.dir, "objects", oid[:2], oid[2:])
+	now := time.Now()
+	if os.Chtimes(path, now, now) == nil {
+		return OID(oid), nil
 	}
-	return cmp.Compare(a.after(n), b.after(n))
+
+	// The temporary file is where sweep doesn't look: others may hold the lock now.
+	if err := writeLoose(path, r.gen.dir, data); err != nil {
+		return "", fmt.Errorf("git: %s: %w", kind, err)
+	}
+	return OID(oid), nil
 }
 
-// after is the byte of the name at n, its length or less: 0 past the end, and
-// `/` past a directory's.
-func (l line) after(n int) byte {
-	switch {
-	case n < len(l.name):
-		return l.name[n]
-	case l.mode.kind() == typeTree:
-		return '/'
+func writeLoose(path, tempDir string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
 	}
-	return 0
+	temp, err := os.CreateTemp(tempDir, treeTemp)
+	if err != nil {
+		return err
+	}
+
+	// Not compressed: object names don't get smaller.
+	z, err := zlib.NewWriterLevel(temp, zlib.NoCompression)
+	if err == nil {
+		_, err = z.Write(data)
+		err = errors.Join(err, z.Close())
+	}
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+	return err
 }
 
-func badName(l line) string {
-	switch {
-	case len(l.name) == 0:
-		return "an empty name"
-	case string(l.name) == "." || string(l.name) == "..":
-		return "the name " + string(l.name)
-	case bytes.IndexByte(l.name, '/') >= 0:
-		return "a name with a slash"
-	case bytes.EqualFold(l.name, []byte(".git")):
-		return "the name .git"
-	case bytes.EqualFold(l.name, []byte(".gitmodules")) && l.mode.kind() == typeSymlink:
-		return "a symlink .gitmodules"
+// removeOldTrees removes what writeTree wrote long ago. All other objects are
+// in packs.
+func (g *generation) removeOldTrees() {
+	paths, _ := filepath.Glob(filepath.Join(g.dir, "objects", "[0-9a-f][0-9a-f]", "*"))
+	unfinished, _ := filepath.Glob(filepath.Join(g.dir, treeTemp))
+	for _, path := range append(paths, unfinished...) {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > looseAge {
+			_ = os.Remove(path)
+		}
 	}
-	return ""
 }

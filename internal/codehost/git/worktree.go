@@ -18,13 +18,13 @@ import (
 
 // Staged is the change from HEAD to the index: what is going to be committed.
 // Opening it fails with ErrUnmerged while there are conflicts.
-func (o *Own) Staged() scan.Source {
-	return ownSource{o, func(ctx context.Context, r *Repo) (*change, error) {
-		ix, err := o.newIndex(r)
+func (l *Local) Staged() scan.Source {
+	return localSource{l, func(ctx context.Context, r *Repo) (*change, error) {
+		ix, err := l.newIndex(r)
 		if err != nil {
 			return nil, err
 		}
-		conflicts, err := ix.git.run(ctx, "", o.command("ls-files", "--unmerged", "-z"))
+		conflicts, err := ix.git.run(ctx, "", l.command("ls-files", "--unmerged", "-z"))
 		if err == nil && len(conflicts) > 0 {
 			err = ErrUnmerged
 		}
@@ -37,11 +37,11 @@ func (o *Own) Staged() scan.Source {
 
 // StagedFile reads a file of the index whose path is a constant; nil when there
 // is no regular file. One over limit bytes is cut at limit+1 bytes.
-func (o *Own) StagedFile(ctx context.Context, path string, limit int) ([]byte, error) {
-	if o.top == "" {
+func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte, error) {
+	if l.top == "" {
 		return nil, ErrBare
 	}
-	out, err := o.git("GIT_LITERAL_PATHSPECS=1").run(ctx, "", o.command("ls-files", "--stage", "-z", "--", word(path)))
+	out, err := l.git("GIT_LITERAL_PATHSPECS=1").run(ctx, "", l.command("ls-files", "--stage", "-z", "--", word(path)))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (o *Own) StagedFile(ctx context.Context, path string, limit int) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	objects := &objects{git: o.git(), chdir: o.inside}
+	objects := &objects{git: l.git(), chdir: l.inside}
 	defer objects.close()
 	data, _, err := objects.read(ctx, oid, "blob", int64(limit))
 	return data, err
@@ -64,9 +64,9 @@ func (o *Own) StagedFile(ctx context.Context, path string, limit int) ([]byte, e
 // without those that are ignored and not tracked. Line endings are stored as
 // `git add` would store them, but no filter is run. Paths to omit are left out
 // too while they are not tracked: what is written about the scan belongs there.
-func (o *Own) Worktree(omit ...string) scan.Source {
-	return ownSource{o, func(ctx context.Context, r *Repo) (*change, error) {
-		ix, err := o.newIndex(r)
+func (l *Local) Worktree(omit ...string) scan.Source {
+	return localSource{l, func(ctx context.Context, r *Repo) (*change, error) {
+		ix, err := l.newIndex(r)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func (o *Own) Worktree(omit ...string) scan.Source {
 
 // index is a copy of a repository's index, in a repository that borrows from it.
 type index struct {
-	own     *Own
+	local   *Local
 	repo    *Repo
 	git     *git
 	filters []setting // that make the configured filters do nothing
@@ -90,14 +90,14 @@ type index struct {
 
 // newIndex copies the index. The copy is of the same time: by that git tells
 // which files may have changed just after they were looked at.
-func (o *Own) newIndex(r *Repo) (*index, error) {
-	if o.top == "" {
+func (l *Local) newIndex(r *Repo) (*index, error) {
+	if l.top == "" {
 		return nil, ErrBare
 	}
 	path := filepath.Join(r.gen.dir, "index")
-	ix := &index{own: o, repo: r}
-	ix.git = o.git("GIT_INDEX_FILE="+path, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.gen.dir, "objects"))
-	err := copyFile(o.index, path)
+	ix := &index{local: l, repo: r}
+	ix.git = l.git("GIT_INDEX_FILE="+path, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.gen.dir, "objects"))
+	err := copyFile(l.index, path)
 	if errors.Is(err, os.ErrNotExist) { // nothing was ever added
 		return ix, nil
 	}
@@ -107,23 +107,23 @@ func (o *Own) newIndex(r *Repo) (*index, error) {
 func copyFile(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
-		return fmt.Errorf("gitrepo: index: %w", err)
+		return fmt.Errorf("git: index: %w", err)
 	}
 	defer closeFile(in)
 	info, err := in.Stat()
 	if err != nil {
-		return fmt.Errorf("gitrepo: index: %w", err)
+		return fmt.Errorf("git: index: %w", err)
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("gitrepo: index: %w", err)
+		return fmt.Errorf("git: index: %w", err)
 	}
 	_, err = io.Copy(out, in)
 	if err = errors.Join(err, out.Close()); err == nil {
 		err = os.Chtimes(to, time.Time{}, info.ModTime())
 	}
 	if err != nil {
-		return fmt.Errorf("gitrepo: index: %w", err)
+		return fmt.Errorf("git: index: %w", err)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (ix *index) change(ctx context.Context) (*change, error) {
 		return nil, err
 	}
 	base := Commit{Tree: emptyTree}
-	oid, err := ix.own.resolve(ctx, "HEAD")
+	oid, err := ix.local.resolve(ctx, "HEAD")
 	var unborn *RefError
 	switch {
 	case err == nil:
@@ -149,19 +149,20 @@ func (ix *index) change(ctx context.Context) (*change, error) {
 	case !errors.As(err, &unborn) || !unborn.Unborn:
 		return nil, err
 	}
-	return ix.repo.compare(ctx, Commit{Tree: tree}, base, base)
+	c := &change{repo: ix.repo, head: Commit{Tree: tree}, base: base, mergeBase: base}
+	return c, c.compare(ctx)
 }
 
 // command is one that looks at files, without filters.
 func (ix *index) command(verb word, options ...word) *command {
-	c := ix.own.command(verb, options...)
+	c := ix.local.command(verb, options...)
 	c.config = append(c.config, ix.filters...)
 	return c
 }
 
 // disarm finds the filters that the configuration names.
 func (ix *index) disarm(ctx context.Context) error {
-	out, err := ix.git.run(ctx, "", ix.own.command("config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|process|required)$`))
+	out, err := ix.git.run(ctx, "", ix.local.command("config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|process|required)$`))
 	var failed *gitError
 	if err != nil && (!errors.As(err, &failed) || failed.code != 1) { // 1 is for none
 		return err
@@ -201,7 +202,7 @@ func (ix *index) addAll(ctx context.Context, omit []string) error {
 	if err != nil {
 		return err
 	}
-	others, err := ix.git.run(ctx, "", ix.own.command("ls-files", "--others", "--exclude-standard", "-z"))
+	others, err := ix.git.run(ctx, "", ix.local.command("ls-files", "--others", "--exclude-standard", "-z"))
 	if err != nil {
 		return err
 	}
@@ -236,14 +237,14 @@ func (ix *index) addAll(ctx context.Context, omit []string) error {
 }
 
 func (ix *index) skip(path string, err error) {
-	if ix.own.skipped != nil {
-		ix.own.skipped(path, err)
+	if ix.local.skipped != nil {
+		ix.local.skipped(path, err)
 	}
 }
 
 // full is where the file of a path is.
 func (ix *index) full(path string) string {
-	return filepath.Join(filepath.FromSlash(ix.own.top), filepath.FromSlash(path))
+	return filepath.Join(filepath.FromSlash(ix.local.top), filepath.FromSlash(path))
 }
 
 // behindLink tells whether a folder on the way to a path was replaced by a

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,14 +12,14 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// Own is a repository of whoever runs prwarden, on this machine. It is only
+// Local is a repository of whoever runs prwarden, on this machine. It is only
 // read: what git has to write goes to a temporary directory, nothing is fetched,
 // and no hook, filter or other program that its configuration names is run.
 //
 // Its configuration is in force only to say which files are ignored and how
 // line endings are stored. Everything is compared as for a pull request: in a
 // temporary bare repository that borrows the objects.
-type Own struct {
+type Local struct {
 	path    string // of git
 	limits  Limits
 	env     []string // without what would lead git elsewhere
@@ -29,13 +28,13 @@ type Own struct {
 	objects string
 	shallow string // where the list of cut off commits would be
 	index   string
-	only    string // see OwnOptions
+	only    string // see LocalOptions
 	inside  string // where commands are run
 	skipped func(path string, err error)
 }
 
-// OwnOptions are what FindOwn needs.
-type OwnOptions struct {
+// LocalOptions are what FindLocal needs.
+type LocalOptions struct {
 	// Path is a directory in the work tree or the repository, or a file there.
 	Path string
 	// Only leaves out what is not at Path or below it.
@@ -65,52 +64,51 @@ type RefError struct {
 // Error names the ref.
 func (e *RefError) Error() string {
 	if e.Unborn {
-		return fmt.Sprintf("%s has no commit yet", e.Ref)
+		return e.Ref + " has no commit yet"
 	}
 	return fmt.Sprintf("%q names no commit of this repository", e.Ref)
 }
 
-// FindOwn finds the repository that a path is in.
-func FindOwn(ctx context.Context, o OwnOptions) (*Own, error) {
-	path := o.Git
-	if path == "" {
-		var err error
-		if path, err = exec.LookPath("git"); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
-		}
-	}
-	if err := checkVersion(path); err != nil {
+// FindLocal finds the repository that a path is in.
+func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
+	path, err := findGit(o.Git)
+	if err != nil {
 		return nil, err
 	}
-	env, err := ownEnv(o.Env)
+	env, err := localEnv(o.Env)
 	if err != nil {
 		return nil, err
 	}
 	target, err := filepath.Abs(o.Path)
 	if err != nil {
-		return nil, fmt.Errorf("gitrepo: %w", err)
+		return nil, fmt.Errorf("git: %w", err)
 	}
-	own := &Own{path: path, limits: o.Limits, env: env, inside: target, skipped: o.Skipped}
+
+	l := &Local{path: path, limits: o.Limits, env: env, inside: target, skipped: o.Skipped}
 	if info, err := os.Stat(target); err == nil && !info.IsDir() {
-		own.inside = filepath.Dir(target)
+		l.inside = filepath.Dir(target)
 	}
-	if err := own.locate(ctx); err != nil {
+	if err := l.locate(ctx); err != nil {
 		return nil, err
 	}
 	if o.Only {
-		return own, own.limit(target)
+		return l, l.limit(target)
 	}
-	return own, nil
+	return l, nil
 }
 
-// ownEnv is the environment of the caller without the variables that give git
+// localEnv is the environment of the caller without the variables that give git
 // other objects, configuration or programs than those of the repository.
 // Variables that say where the repository is stay, because git itself sets them
 // for hooks: the index that is going to be committed may be another file.
-func ownEnv(environ []string) ([]string, error) {
-	stay := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"}
+func localEnv(environ []string) ([]string, error) {
+	stay := []string{
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_CEILING_DIRECTORIES",
+		"GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+	}
 	paths := stay[:4]
+
 	var env []string
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
@@ -120,7 +118,7 @@ func ownEnv(environ []string) ([]string, error) {
 		if slices.Contains(paths, name) && value != "" { // relative to where the caller is
 			absolute, err := filepath.Abs(value)
 			if err != nil {
-				return nil, fmt.Errorf("gitrepo: %s: %w", name, err)
+				return nil, fmt.Errorf("git: %s: %w", name, err)
 			}
 			pair = name + "=" + absolute
 		}
@@ -131,109 +129,97 @@ func ownEnv(environ []string) ([]string, error) {
 }
 
 // git runs commands in the repository, with more variables.
-func (o *Own) git(more ...string) *git {
-	return &git{path: o.path, limits: o.limits, own: slices.Concat(o.env, more)}
+func (l *Local) git(more ...string) *git {
+	return &git{path: l.path, limits: l.limits, local: slices.Concat(l.env, more)}
 }
 
 // command is one in the repository, without what its configuration would run.
-func (o *Own) command(verb word, options ...word) *command {
+// Its memory stays within Limits.Memory.
+func (l *Local) command(verb word, options ...word) *command {
 	c := newCommand(verb, options...)
-	c.chdir = o.inside
-	for _, s := range []setting{
-		{"core.fsmonitor", "false"}, {"core.hooksPath", os.DevNull}, {"core.splitIndex", "false"}, {"core.untrackedCache", "false"},
-		{"core.safecrlf", "false"}, {"core.looseCompression", "0"}, {"core.quotePath", "false"}, {"core.alternateRefsCommand", ""},
-		{"core.packedGitLimit", "256m"}, {"core.packedGitWindowSize", "32m"}, // within Limits.Memory
+	c.chdir = l.inside
+	c.config = []setting{
+		{"core.fsmonitor", "false"}, {"core.hooksPath", os.DevNull}, {"core.splitIndex", "false"},
+		{"core.untrackedCache", "false"}, {"core.safecrlf", "false"}, {"core.looseCompression", "0"},
+		{"core.quotePath", "false"}, {"core.alternateRefsCommand", ""},
+		{"core.packedGitLimit", "256m"}, {"core.packedGitWindowSize", "32m"},
 		{"submodule.recurse", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
-	} {
-		c.set(s.key, s.value)
 	}
 	return c
 }
 
 // locate asks git where everything is.
-func (o *Own) locate(ctx context.Context) error {
-	ask := func(options ...word) (string, error) {
-		out, err := o.git().run(ctx, "", o.command("rev-parse", options...))
-		return strings.TrimSuffix(string(out), "\n"), err
-	}
-	kind, err := ask("--is-bare-repository", "--show-object-format")
+func (l *Local) locate(ctx context.Context) error {
+	out, err := l.git().run(ctx, "", l.command("rev-parse", "--is-bare-repository", "--show-object-format", "--absolute-git-dir",
+		"--path-format=absolute", "--git-path", "objects", "--git-path", "shallow", "--git-path", "index"))
 	var failed *gitError
-	if errors.As(err, &failed) && strings.Contains(failed.stderr, "not a git repository") {
+	if errors.As(err, &failed) && failed.says("not a git repository") {
 		return ErrNoRepository
 	}
 	if err != nil {
 		return err
 	}
-	facts := strings.Fields(kind)
-	if len(facts) != 2 {
-		return fmt.Errorf("gitrepo: git rev-parse said %q", kind)
+	facts := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(facts) != 6 {
+		return fmt.Errorf("git: rev-parse said %q; a path must not have a line ending in it", out)
 	}
 	if facts[1] != "sha1" {
 		return fmt.Errorf("the repository names its objects by %s; only sha1 is known", facts[1])
 	}
-	for _, path := range []struct {
-		to      *string
-		options []word
-	}{
-		{&o.dir, []word{"--absolute-git-dir"}},
-		{&o.objects, []word{"--path-format=absolute", "--git-path", "objects"}},
-		{&o.shallow, []word{"--path-format=absolute", "--git-path", "shallow"}},
-		{&o.index, []word{"--path-format=absolute", "--git-path", "index"}},
-	} {
-		if *path.to, err = ask(path.options...); err != nil {
-			return err
-		}
-	}
+	l.dir, l.objects, l.shallow, l.index = facts[2], facts[3], facts[4], facts[5]
 	if facts[0] == "true" {
 		return nil
 	}
-	o.top, err = ask("--path-format=absolute", "--show-toplevel")
+
+	out, err = l.git().run(ctx, "", l.command("rev-parse", "--path-format=absolute", "--show-toplevel"))
 	if errors.As(err, &failed) { // the inside of .git
-		o.top = ""
 		return nil
 	}
-	if o.top != "" {
-		// The work tree may be where git would find no repository, by GIT_WORK_TREE
-		// or core.worktree.
-		o.inside, o.env = o.top, append(o.env, "GIT_DIR="+o.dir)
+	l.top = strings.TrimSuffix(string(out), "\n")
+	if err != nil || l.top == "" {
+		return err
 	}
-	return err
+	// The work tree may be where git would find no repository, by GIT_WORK_TREE
+	// or core.worktree.
+	l.inside, l.env = l.top, append(l.env, "GIT_DIR="+l.dir)
+	return nil
 }
 
 // limit leaves out what is not below a path.
-func (o *Own) limit(target string) error {
-	if o.top == "" {
+func (l *Local) limit(target string) error {
+	if l.top == "" {
 		return fmt.Errorf("a path can't be given here: %w", ErrBare)
 	}
 	there, err := filepath.EvalSymlinks(target)
 	if err != nil {
 		return err
 	}
-	relative, err := filepath.Rel(filepath.FromSlash(o.top), there)
-	if err != nil || relative == ".." || strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
-		return fmt.Errorf("%w: %s is not below %s", ErrOutside, target, o.top)
+
+	relative, err := filepath.Rel(filepath.FromSlash(l.top), there)
+	if err != nil || !filepath.IsLocal(relative) {
+		return fmt.Errorf("%w: %s is not below %s", ErrOutside, target, l.top)
 	}
 	if relative != "." {
-		o.only = filepath.ToSlash(relative)
+		l.only = filepath.ToSlash(relative)
 	}
 	return nil
 }
 
 // Top is the directory of the work tree; "" in a bare repository.
-func (o *Own) Top() string { return o.top }
+func (l *Local) Top() string { return l.top }
 
 // Shallow tells whether history is cut off.
-func (o *Own) Shallow() bool { return has(filepath.Dir(o.shallow), filepath.Base(o.shallow)) }
+func (l *Local) Shallow() bool { return has(filepath.Dir(l.shallow), filepath.Base(l.shallow)) }
 
 // Commits is the change from where head left base to head, as a pull request
 // has it. Both are what git understands as the name of a commit.
-func (o *Own) Commits(base, head string) scan.Source {
-	return ownSource{o, func(ctx context.Context, r *Repo) (*change, error) {
-		headCommit, err := o.named(ctx, r, head)
+func (l *Local) Commits(base, head string) scan.Source {
+	return localSource{l, func(ctx context.Context, r *Repo) (*change, error) {
+		headCommit, err := l.named(ctx, r, head)
 		if err != nil {
 			return nil, err
 		}
-		baseCommit, err := o.named(ctx, r, base)
+		baseCommit, err := l.named(ctx, r, base)
 		if err != nil {
 			return nil, err
 		}
@@ -241,15 +227,15 @@ func (o *Own) Commits(base, head string) scan.Source {
 	}}
 }
 
-// ownSource opens a change of a repository; the target says nothing.
-type ownSource struct {
-	own  *Own
-	open func(ctx context.Context, r *Repo) (*change, error)
+// localSource opens a change of a repository; the target says nothing.
+type localSource struct {
+	local *Local
+	open  func(ctx context.Context, r *Repo) (*change, error)
 }
 
 // Open implements scan.Source.
-func (s ownSource) Open(ctx context.Context, _ scan.Target) (scan.Change, error) {
-	r, err := s.own.borrow()
+func (s localSource) Open(ctx context.Context, _ scan.Target) (scan.Change, error) {
+	r, err := s.local.borrow()
 	if err != nil {
 		return nil, err
 	}
@@ -257,31 +243,34 @@ func (s ownSource) Open(ctx context.Context, _ scan.Target) (scan.Change, error)
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	if only := s.own.only; only != "" {
-		c.pairs = slices.DeleteFunc(c.pairs, func(p pair) bool { return p.path != only && !strings.HasPrefix(p.path, only+"/") })
+
+	if only := s.local.only; only != "" {
+		c.files = slices.DeleteFunc(c.files, func(f changedFile) bool {
+			return f.path != only && !strings.HasPrefix(f.path, only+"/")
+		})
 	}
 	return c, nil
 }
 
-// borrow makes a temporary bare repository that has the objects of o.
-func (o *Own) borrow() (*Repo, error) {
+// borrow makes a temporary bare repository that has the objects of l.
+func (l *Local) borrow() (*Repo, error) {
 	dir, err := os.MkdirTemp("", "prwarden-*"+genSuffix)
 	if err != nil {
-		return nil, fmt.Errorf("gitrepo: temporary files: %w", err)
+		return nil, fmt.Errorf("git: temporary files: %w", err)
 	}
 	files := map[string]string{
 		"HEAD":                    "ref: refs/heads/none\n",
 		"config":                  "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
-		"objects/info/alternates": quoteAlternate(o.objects) + "\n",
+		"objects/info/alternates": quoteAlternate(l.objects) + "\n",
 		"refs/none":               "",
 	}
-	list, err := os.ReadFile(o.shallow)
-	switch {
-	case err == nil:
+	if list, err := os.ReadFile(l.shallow); err == nil {
 		files["shallow"] = string(list)
-	case errors.Is(err, os.ErrNotExist):
-		err = nil
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("git: %w", err), os.RemoveAll(dir))
 	}
+
+	config, err := writeConfig(dir, l.limits)
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err == nil {
@@ -291,21 +280,11 @@ func (o *Own) borrow() (*Repo, error) {
 			err = os.WriteFile(path, []byte(text), 0o600)
 		}
 	}
-	config := ""
-	if err == nil {
-		config, err = writeConfig(dir, o.limits)
-	}
 	if err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, fmt.Errorf("gitrepo: temporary files: %w", err)
+		return nil, errors.Join(fmt.Errorf("git: temporary files: %w", err), os.RemoveAll(dir))
 	}
-	g := &git{path: o.path, config: config, limits: o.limits}
-	return &Repo{
-		store:   &Store{git: g, dir: dir},
-		gen:     &generation{dir: dir, fresh: true, complete: true, temporary: true},
-		objects: &objects{git: g, dir: dir},
-		bases:   make(map[[2]OID]OID),
-	}, nil
+	store := &Store{git: &git{path: l.path, config: config, limits: l.limits}, dir: dir}
+	return newRepo(store, &generation{dir: dir, fresh: true, complete: true, temporary: true}, Request{}), nil
 }
 
 // quoteAlternate writes a path as git reads it in a list of alternates.
@@ -317,8 +296,8 @@ func quoteAlternate(path string) string {
 }
 
 // named reads the commit that a name leads to.
-func (o *Own) named(ctx context.Context, r *Repo, name string) (Commit, error) {
-	oid, err := o.resolve(ctx, name)
+func (l *Local) named(ctx context.Context, r *Repo, name string) (Commit, error) {
+	oid, err := l.resolve(ctx, name)
 	if err != nil {
 		return Commit{}, err
 	}
@@ -326,12 +305,11 @@ func (o *Own) named(ctx context.Context, r *Repo, name string) (Commit, error) {
 }
 
 // resolve asks git for the commit that a name leads to.
-func (o *Own) resolve(ctx context.Context, name string) (OID, error) {
-	c := o.command("rev-parse", "--verify", "--quiet").revision(name)
-	out, err := o.git().run(ctx, "", c)
+func (l *Local) resolve(ctx context.Context, name string) (OID, error) {
+	out, err := l.git().run(ctx, "", l.command("rev-parse", "--verify", "--quiet").revision(name))
 	var failed *gitError
 	if errors.As(err, &failed) {
-		unborn := name == "HEAD" && o.unborn(ctx)
+		unborn := name == "HEAD" && l.unborn(ctx)
 		return "", &RefError{Ref: name, Unborn: unborn}
 	}
 	if err != nil {
@@ -341,17 +319,21 @@ func (o *Own) resolve(ctx context.Context, name string) (OID, error) {
 }
 
 // unborn tells whether HEAD is a branch without a commit.
-func (o *Own) unborn(ctx context.Context) bool {
-	out, err := o.git().run(ctx, "", o.command("symbolic-ref", "--quiet", "HEAD"))
+func (l *Local) unborn(ctx context.Context) bool {
+	out, err := l.git().run(ctx, "", l.command("symbolic-ref", "--quiet", "HEAD"))
 	if err != nil {
 		return false
 	}
-	_, err = o.git().run(ctx, "", o.command("show-ref", "--verify", "--quiet").reference(strings.TrimSpace(string(out))))
+	show := l.command("show-ref", "--verify", "--quiet").reference(strings.TrimSpace(string(out)))
+	_, err = l.git().run(ctx, "", show)
 	return err != nil
 }
 
 // lacking is for objects that a repository should have.
 func lacking(oids []OID) *scan.Failure {
-	return &scan.Failure{Code: scan.CodeRepositoryInvalid, Lasting: true, Message: fmt.Sprintf(
-		"The repository lacks %d of the objects to compare, such as %s. Of a partial clone, fetch them first: `git diff` of the same does.", len(oids), oids[0])}
+	return &scan.Failure{
+		Code: scan.CodeRepositoryInvalid, Lasting: true,
+		Message: fmt.Sprintf("The repository lacks %d of the objects to compare, such as %s. "+
+			"Of a partial clone, fetch them first: `git diff` of the same does.", len(oids), oids[0]),
+	}
 }
