@@ -28,7 +28,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 		return err
 	}
 	policy := c.Policy()
-	hub := review.NewHub()
+	notifier := review.NewNotifier()
 	rules := rule.NewService(s.store, policy, builtin)
 	for _, o := range c.Organizations {
 		ids, err := rules.Shadowed(ctx, o.Name)
@@ -39,7 +39,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 			s.log.Warn("an organization's own rules shadow default rules with the same ids", "organization", o.Name, "rule_ids", ids)
 		}
 	}
-	reviews := review.NewService(s.store, policy, hub, c.ScanWorkers)
+	reviews := review.NewService(s.store, policy, notifier, c.ScanWorkers)
 	m := s.metrics
 	m.registry.MustRegister(newQueueCollector(s.store, policy.MaxQueued))
 	m.registry.MustRegister(s.store.Collectors()...)
@@ -49,17 +49,17 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	s.watches = api.NewReviews(observedReviews{reviews, m}, s.keys, api.SARIF{
 		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version, RepositoryURI: policy.RepositoryURI,
 	})
-	s.listener = s.store.NewListener(hub, store.ListenerOptions{Log: s.log})
+	s.listener = s.store.NewListener(notifier, store.ListenerOptions{Log: s.log})
 	if c.Shared() {
 		m.watchListener(s.listener)
 	}
 	observed := observedScanner{s.scanner.client, m, s.tracing.tracer()}
-	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, observed, rules, hub, review.DispatcherOptions{
+	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, observed, rules, notifier, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Allowed: policy.Allowed, Reasons: policy.RequireSuppressionReason,
 		Log: s.log, OnEnd: m.scanEnded,
 	})
 
-	s.upkeep = s.newUpkeep(c, hub)
+	s.retention = s.newRetention(c, notifier)
 
 	admitter := s.admit(c, m.admitted)
 	gate := s.newGate(c.Listen)

@@ -17,7 +17,6 @@ import (
 	"github.com/prwarden/prwarden/internal/server/api"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 	"github.com/prwarden/prwarden/internal/store"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // Server is a whole server: store, queue, scanner or the way to scanners, and
@@ -34,7 +33,7 @@ type Server struct {
 	limiter    *auth.SharedLimiter // nil when this server counts for itself
 	dispatcher *review.Dispatcher
 	listener   *store.Listener
-	upkeep     *upkeep.Loop
+	retention  *review.Retention
 	watches    *api.Reviews
 	ready      *readiness
 	grpc       *rpc.Server
@@ -163,7 +162,7 @@ func (s *Server) Start() {
 		s.ready.start()
 		s.listener.Start()
 		s.dispatcher.Start()
-		s.upkeep.Start()
+		s.retention.Start()
 		s.serve("gRPC", func() error { return s.grpc.Serve(s.listeners.grpc) })
 		s.serve("HTTP", func() error { return s.http.Serve(s.listeners.http) })
 		if s.ops != nil {
@@ -226,7 +225,7 @@ func (s *Server) shutdown(ctx context.Context) error {
 	if err := s.grpc.Shutdown(last); err != nil { // what the gateway called
 		s.log.Warn("running calls of the gateway were cut off", "error", err)
 	}
-	err = errors.Join(err, s.upkeep.Stop(last))
+	err = errors.Join(err, s.retention.Stop(last))
 	err = errors.Join(err, s.listener.Stop(last))
 	err = errors.Join(err, s.keys.Stop(last))
 	if s.limiter != nil {

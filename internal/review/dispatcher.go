@@ -2,12 +2,10 @@ package review
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
@@ -17,12 +15,13 @@ import (
 
 // Scanner scans one pull request.
 type Scanner interface {
-	// Scan returns what it found, or a *ScanError. It may wait for a place
-	// first, for as long as it takes. It reports progress when the scan begins
-	// and from time to time after that, and stops soon after ctx is done.
+	// Scan returns what it found, or a *ScanError. It may wait for a free slot
+	// first, for as long as it takes; the scan itself has a time limit. It reports
+	// progress when the scan begins and from time to time after that, and stops
+	// soon after ctx is done.
 	Scan(ctx context.Context, j Job, progress func(Progress)) (finding.Result, error)
-	// Await returns when a scan could begin as far as is known: at once while
-	// any scanner can be reached, however busy. It returns when ctx is done, too.
+	// Await returns when a scan could begin as far as is known, and when ctx is
+	// done.
 	Await(ctx context.Context)
 }
 
@@ -41,8 +40,7 @@ type Job struct {
 	// reason; Today is the day, `YYYY-MM-DD`, by which such comments have ended.
 	RequireReason bool
 	Today         string
-	MaxFindings   int           // and likewise skips, to return; the rest is only counted
-	Limit         time.Duration // of the scan from its begin, after which it must have ended
+	MaxFindings   int // and likewise skips, to return; the rest is only counted
 }
 
 // ScanError is why a scan could not be done.
@@ -74,17 +72,22 @@ type RuleSource interface {
 // DispatcherOptions are the numbers of a dispatcher. Zero fields mean the
 // values in parentheses.
 type DispatcherOptions struct {
-	Name      string                              // of this process in leases (required)
-	Workers   int                                 // scans at once (1)
-	Lease     time.Duration                       // how long a claim is valid without a heartbeat (20 s)
-	Heartbeat time.Duration                       // between heartbeats, which also look for lost workers (1 s)
-	Poll      time.Duration                       // at most between looks at the queue when nobody wakes it, and before a scan that could not begin is tried again (1 s)
-	ScanLimit time.Duration                       // after its begin, when a scan is given up (5 m 30 s: the scanner's own limit is 5 m)
-	Backoff   func(failures int) time.Duration    // before the next attempt (2 s, 10 s)
-	Allowed   func(org, repo string) bool         // what may be scanned when its turn comes (everything)
-	Reasons   func(org string) bool               // whose comments that suppress findings must give a reason (nobody's)
-	Log       *slog.Logger                        // (none)
-	OnEnd     func(Status, string, time.Duration) // for metrics: the state that a scan led to, the failure code, and its time (none)
+	Name      string                           // of this process in leases (required)
+	Workers   int                              // scans at once (1)
+	Lease     time.Duration                    // how long a claim is valid without a heartbeat (20 s)
+	Heartbeat time.Duration                    // between heartbeats, which also look for lost workers (1 s)
+	Poll      time.Duration                    // at most between looks at the queue when nothing wakes it (1 s)
+	Backoff   func(failures int) time.Duration // before the next attempt (2 s, 10 s)
+	Log       *slog.Logger                     // (none)
+
+	// Allowed says what may be scanned when its turn comes (everything).
+	Allowed func(org, repo string) bool
+	// Reasons says whose comments that suppress findings must give a reason
+	// (nobody's).
+	Reasons func(org string) bool
+	// OnEnd hears, for metrics, of the state that a scan led to, the failure code,
+	// and the time of the scan (nobody).
+	OnEnd func(Status, string, time.Duration)
 }
 
 func (o DispatcherOptions) withDefaults() DispatcherOptions {
@@ -92,7 +95,7 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&o.Lease, 20 * time.Second}, {&o.Heartbeat, time.Second}, {&o.Poll, time.Second}, {&o.ScanLimit, 330 * time.Second}} {
+	}{{&o.Lease, 20 * time.Second}, {&o.Heartbeat, time.Second}, {&o.Poll, time.Second}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
@@ -125,14 +128,13 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 // whose worker is lost waits again when its lease has run out. Any number of
 // dispatchers, in any number of processes, may work on one queue.
 type Dispatcher struct {
-	queue   Queue
-	scanner Scanner
-	rules   RuleSource
-	hub     *Hub
-	o       DispatcherOptions
-	keeper  *keeper
-	idle    chan int    // workers without a scan, by number
-	stuck   atomic.Bool // the last scan could not begin
+	queue    Queue
+	scanner  Scanner
+	rules    RuleSource
+	notifier *Notifier
+	o        DispatcherOptions
+	leases   *leases
+	idle     chan int // workers without a scan, by number
 
 	start, stop sync.Once
 	stopping    context.Context
@@ -141,11 +143,11 @@ type Dispatcher struct {
 }
 
 // NewDispatcher returns a dispatcher that does nothing until Start.
-func NewDispatcher(queue Queue, scanner Scanner, rules RuleSource, hub *Hub, o DispatcherOptions) *Dispatcher {
+func NewDispatcher(queue Queue, scanner Scanner, rules RuleSource, notifier *Notifier, o DispatcherOptions) *Dispatcher {
 	o = o.withDefaults()
 	stopping, cancel := context.WithCancel(context.Background())
 	d := &Dispatcher{
-		queue: queue, scanner: scanner, rules: rules, hub: hub, o: o, keeper: newKeeper(queue, hub, o),
+		queue: queue, scanner: scanner, rules: rules, notifier: notifier, o: o, leases: newLeases(queue, notifier, o),
 		idle: make(chan int, o.Workers), stopping: stopping, cancel: cancel,
 	}
 	for i := range o.Workers {
@@ -157,7 +159,7 @@ func NewDispatcher(queue Queue, scanner Scanner, rules RuleSource, hub *Hub, o D
 // Start begins to claim reviews. Starting twice is starting once.
 func (d *Dispatcher) Start() {
 	d.start.Do(func() {
-		d.keeper.start()
+		d.leases.start()
 		d.working.Go(d.work)
 	})
 }
@@ -169,7 +171,7 @@ func (d *Dispatcher) Stop(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		d.working.Wait()
-		d.keeper.stop() // leases are kept until the last review is given back
+		d.leases.stop() // leases are kept until the last review is given back
 		close(done)
 	}()
 	select {
@@ -192,9 +194,6 @@ func (d *Dispatcher) work() {
 		case <-d.stopping.Done():
 			return
 		}
-		if d.stuck.Load() {
-			d.sleep()
-		}
 		d.scanner.Await(d.stopping) // a review that nobody could scan stays in the queue
 		if d.stopping.Err() != nil {
 			return
@@ -204,38 +203,27 @@ func (d *Dispatcher) work() {
 		trouble.saw(err)
 		if err != nil || claim == nil {
 			d.idle <- worker
-			if err == nil {
-				d.awaitReviews()
-			} else {
-				d.sleep()
-			}
+			d.pause(err == nil)
 			continue
 		}
-		begun := make(chan struct{})
 		d.working.Go(func() {
-			d.run(*claim, asked, sync.OnceFunc(func() { close(begun) }))
+			d.run(*claim, asked)
 			d.idle <- worker
 			// With a cap on its organization's scans, another may go on now.
-			d.hub.Enqueued()
+			d.notifier.Enqueued()
 		})
-		if d.stuck.Load() { // nor would another review's scan begin
-			<-begun
-		}
 	}
 }
 
-// awaitReviews returns when there may be a review to claim.
-func (d *Dispatcher) awaitReviews() {
-	select {
-	case <-d.hub.enqueued:
-	case <-time.After(spread(d.o.Poll)):
-	case <-d.stopping.Done():
+// pause waits until it is worth looking at the queue again: for Poll, or, when
+// the store answers, until a review waits.
+func (d *Dispatcher) pause(listen bool) {
+	var enqueued <-chan struct{}
+	if listen {
+		enqueued = d.notifier.enqueued
 	}
-}
-
-// sleep waits until something that failed is worth another try.
-func (d *Dispatcher) sleep() {
 	select {
+	case <-enqueued:
 	case <-time.After(spread(d.o.Poll)):
 	case <-d.stopping.Done():
 	}
@@ -256,61 +244,27 @@ func (d *Dispatcher) claim(worker int) (*Claim, error) {
 }
 
 // run scans a claimed review, which was asked for at that time, and stores how
-// that ended. It calls began when the scan has begun or has ended.
-func (d *Dispatcher) run(c Claim, asked time.Time, began func()) {
-	defer began()
-	log := d.o.Log.With("review_id", c.ReviewID, "attempt", c.Attempt, "organization", c.Organization, "repo", c.Repo, "pr_number", c.PRNumber)
+// that ended.
+func (d *Dispatcher) run(c Claim, asked time.Time) {
+	log := d.o.Log.With("review_id", c.ReviewID, "attempt", c.Attempt, "organization", c.Organization,
+		"repo", c.Repo, "pr_number", c.PRNumber)
 	if id := c.traceID(); id != "" {
 		log = log.With("trace_id", id)
 	}
 	log.Info("scan started")
-	d.hub.Changed(c.ReviewID)
+	d.notifier.Changed(c.ReviewID)
 
 	start := time.Now()
 	scanning, cancel := context.WithCancelCause(d.stopping)
 	defer cancel(nil)
-	held := d.keeper.hold(c, asked, cancel)
-	defer d.keeper.drop(held)
-	outcome, err := d.scan(scanning, c, func(p Progress) {
-		d.begins()
-		began()
-		d.keeper.progressed(held, p)
-	})
-	var scanErr *ScanError
-	switch {
-	case err == nil:
-		d.begins()
-	case errors.As(err, &scanErr) && scanErr.Uncounted && d.stopping.Err() == nil && !d.stuck.Swap(true):
-		log.Warn("scans can't begin; reviews wait", "code", scanErr.Code, "error", err)
-	}
-	status, code := d.settle(scanning, c, outcome, err, log)
+	held := d.leases.hold(c, asked, cancel)
+	defer d.leases.drop(held)
+	result, err := d.scan(scanning, c, func(p Progress) { d.leases.progressed(held, p) })
+	status, code := d.end(scanning, c, result, err, log)
 
 	log.Info("scan ended", "status", status, "code", code, "duration_ms", time.Since(start).Milliseconds())
 	d.o.OnEnd(status, code, time.Since(start))
-	d.hub.Changed(c.ReviewID)
-}
-
-// begins notes that scans begin.
-func (d *Dispatcher) begins() {
-	if d.stuck.Load() && d.stuck.Swap(false) {
-		d.o.Log.Info("scans begin again")
-	}
-}
-
-var errScanLimit = errors.New("review: the scan took too long")
-
-// limit returns a context that ends ScanLimit after the first call of begun:
-// what comes before that is waiting for a place.
-func (d *Dispatcher) limit(ctx context.Context) (limited context.Context, begun, stop func()) {
-	limited, cancel := context.WithCancelCause(ctx)
-	var once sync.Once
-	begun = func() {
-		once.Do(func() {
-			timer := time.AfterFunc(d.o.ScanLimit, func() { cancel(errScanLimit) })
-			context.AfterFunc(limited, func() { timer.Stop() })
-		})
-	}
-	return limited, begun, func() { cancel(nil) }
+	d.notifier.Changed(c.ReviewID)
 }
 
 func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress)) (finding.Result, error) {
@@ -324,9 +278,7 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	if err != nil {
 		return finding.Result{}, err
 	}
-	limited, begun, stop := d.limit(ctx)
-	defer stop()
-	outcome, err := d.scanner.Scan(limited, Job{
+	return d.scanner.Scan(ctx, Job{
 		ReviewID:      c.ReviewID,
 		Attempt:       c.Attempt,
 		TraceParent:   c.TraceParent,
@@ -339,18 +291,7 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 		RequireReason: d.o.Reasons(c.Organization),
 		Today:         c.Today,
 		MaxFindings:   MaxFindings,
-		Limit:         d.o.ScanLimit,
-	}, func(p Progress) {
-		begun()
-		progress(p)
-	})
-	if err != nil && errors.Is(context.Cause(limited), errScanLimit) {
-		return finding.Result{}, &ScanError{
-			Failure: Failure{Code: codeScanTimeout, Message: fmt.Sprintf("The scan did not end within %s.", d.o.ScanLimit)},
-			Lasting: true, Err: err,
-		}
-	}
-	return outcome, err
+	}, progress)
 }
 
 func (d *Dispatcher) rulesFor(ctx context.Context, c Claim) (rule.Set, error) {

@@ -24,7 +24,7 @@ func TestDispatchCompletes(t *testing.T) {
 	scan := b.scanner.next(t)
 	assert.Equal(t, review.Job{
 		ReviewID: id, Attempt: 1, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
-		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Limit: 330 * time.Second, Today: "2026-01-02",
+		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Today: "2026-01-02",
 	}, scan.job)
 	outcome := finding.Result{
 		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: finding.Summary{rule.High: 1},
@@ -83,20 +83,6 @@ func TestDispatchFaults(t *testing.T) {
 	}
 }
 
-// The limit counts from the begin of a scan: waiting for a place is free.
-func TestScanThatDoesNotEnd(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.dispatcher(t, func(o *review.DispatcherOptions) { o.ScanLimit = time.Millisecond })
-	id := b.create(t)
-	scan := b.scanner.next(t)
-	assert.NoError(t, scan.ctx.Err(), "it has not begun")
-	scan.progress(review.Progress{})
-	r := b.await(t, id)
-	require.NotNil(t, r.Failure)
-	assert.Equal(t, "scan_timeout", r.Failure.Code)
-}
-
 func TestStopHandsBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -119,7 +105,7 @@ func TestStopHandsBack(t *testing.T) {
 func TestCancelStopsTheScan(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	// No heartbeat would notice it: the hub must tell.
+	// No heartbeat would notice it: the notifier must tell.
 	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Heartbeat = time.Hour })
 	id := b.create(t)
 	scan := b.scanner.next(t)
@@ -205,7 +191,7 @@ func TestFinishWaitsForTheStore(t *testing.T) {
 			for _, err := range c.errors {
 				queue.finish <- err
 			}
-			d := review.NewDispatcher(queue, b.scanner, rules{}, b.hub, review.DispatcherOptions{Name: "test", Poll: time.Millisecond})
+			d := review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, review.DispatcherOptions{Name: "test", Poll: time.Millisecond})
 			d.Start()
 			t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 			id := b.create(t)
@@ -239,7 +225,7 @@ func TestRulesThatAreAway(t *testing.T) {
 	for range 5 { // more often than scans may fail
 		source.errors <- errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
 	}
-	d := review.NewDispatcher(b.store, b.scanner, source, b.hub, review.DispatcherOptions{Name: "test", Poll: time.Millisecond})
+	d := review.NewDispatcher(b.store, b.scanner, source, b.notifier, review.DispatcherOptions{Name: "test", Poll: time.Millisecond})
 	d.Start()
 	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 	id := b.create(t)

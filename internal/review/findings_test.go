@@ -124,7 +124,7 @@ func TestStateImpliesKind(t *testing.T) {
 		{Kind: finding.KindSuppressed, State: finding.StateFixed}: finding.KindSuppressed,
 	} {
 		store := &recording{}
-		service := review.NewService(store, policy{}, review.NewHub(), 1)
+		service := review.NewService(store, policy{}, review.NewNotifier(), 1)
 		_, token, err := service.Findings(t.Context(), org, in)
 		require.NoError(t, err)
 		in.Kind, in.PageToken = want, token
@@ -146,7 +146,7 @@ func (r *recording) ListFindings(_ context.Context, _, _ string, f review.Findin
 }
 
 func FuzzFindingsToken(f *testing.F) {
-	b := &bundle{service: review.NewService(nothing{}, policy{}, review.NewHub(), 1)}
+	b := &bundle{service: review.NewService(nothing{}, policy{}, review.NewNotifier(), 1)}
 	f.Add("MTAwLjAwMDAwMDAw")
 	f.Add("")
 	f.Add("x.y")

@@ -51,7 +51,7 @@ func TestWatchWhileTheStoreIsAway(t *testing.T) {
 				store := &outage{from: 5 * time.Second, lasts: c.lasts}
 				var statuses []review.Status
 				alive := 0
-				err := review.NewService(store, nil, review.NewHub(), 1).Watch(t.Context(), org, "rev_a", func(u review.Update) error {
+				err := review.NewService(store, nil, review.NewNotifier(), 1).Watch(t.Context(), org, "rev_a", func(u review.Update) error {
 					if u.KeepAlive {
 						alive++
 					} else {

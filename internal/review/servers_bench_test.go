@@ -43,7 +43,7 @@ func BenchmarkEnqueueToStart(b *testing.B) {
 			if c.listening {
 				listenTo(b, there)
 			}
-			d := review.NewDispatcher(there.store, there.scanner, rules{}, there.hub, review.DispatcherOptions{Name: "bench"})
+			d := review.NewDispatcher(there.store, there.scanner, rules{}, there.notifier, review.DispatcherOptions{Name: "bench"})
 			d.Start()
 			b.Cleanup(func() { require.NoError(b, d.Stop(context.Background())) })
 			var took []time.Duration

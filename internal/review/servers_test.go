@@ -2,7 +2,6 @@ package review_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -36,7 +35,7 @@ func servers(t *testing.T, n int, listening bool) []*bundle {
 // listenTo lets a server hear the others until the test ends.
 func listenTo(t testing.TB, b *bundle) {
 	t.Helper()
-	l := b.store.NewListener(b.hub, store.ListenerOptions{})
+	l := b.store.NewListener(b.notifier, store.ListenerOptions{})
 	l.Start()
 	t.Cleanup(func() { require.NoError(t, l.Stop(context.Background())) })
 	require.Eventually(t, l.Listening, patience, time.Millisecond)
@@ -65,7 +64,7 @@ func TestServersTellEachOther(t *testing.T) {
 	a.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, second).Status)
 
-	// Past the service, and so past the hub of its process, too.
+	// Past the service, and so past the notifier of its process, too.
 	third, err := a.store.CreateReview(t.Context(), review.NewReview{ID: "rev_third", Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "default"}, 10)
 	require.NoError(t, err)
 	a.scanner.next(t).end(finding.Result{}, nil)
@@ -188,7 +187,7 @@ func TestServersShareAQueue(t *testing.T) {
 			s := &busy{running: map[string]int{}, scanned: map[string]int{}}
 			all := servers(t, 3, listening)
 			for _, b := range all {
-				d := review.NewDispatcher(b.store, s, rules{}, b.hub, review.DispatcherOptions{Name: "test", Workers: 4, Poll: 50 * time.Millisecond})
+				d := review.NewDispatcher(b.store, s, rules{}, b.notifier, review.DispatcherOptions{Name: "test", Workers: 4, Poll: 50 * time.Millisecond})
 				d.Start()
 				t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 			}
@@ -271,7 +270,7 @@ func TestScanWhileTheStoreIsAway(t *testing.T) {
 	b := setup(t)
 	queue := &numb{Queue: b.store, away: true}
 	start := func(lease time.Duration) *review.Dispatcher {
-		d := review.NewDispatcher(queue, b.scanner, rules{}, b.hub, review.DispatcherOptions{
+		d := review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, review.DispatcherOptions{
 			Name: "test", Lease: lease, Heartbeat: 10 * time.Millisecond, Poll: 10 * time.Millisecond,
 		})
 		d.Start()
@@ -331,7 +330,7 @@ func TestStoppedPastTheLease(t *testing.T) {
 		<-time.After(time.Until(began.Add(lease)))
 	}
 	id := b.create(t)
-	d := review.NewDispatcher(queue, b.scanner, rules{}, b.hub, review.DispatcherOptions{Name: "test", Lease: lease, Heartbeat: never, Poll: 10 * time.Millisecond})
+	d := review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, review.DispatcherOptions{Name: "test", Lease: lease, Heartbeat: never, Poll: 10 * time.Millisecond})
 	d.Start()
 	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 	scan := b.scanner.next(t)
@@ -348,10 +347,10 @@ func TestOwnLeasesAreNotReaped(t *testing.T) {
 	id := b.create(t)
 	scan := b.scanner.next(t)
 	b.clock.advance(time.Minute) // stopped for so long
-	b.hub.Missed()               // and woken
+	b.notifier.Missed()          // and woken
 	other := b.lostReview(t)     // reaped after the heartbeat
 	require.Eventually(t, func() bool {
-		b.hub.Missed()
+		b.notifier.Missed()
 		r, err := b.service.Get(t.Context(), org, other)
 		return err == nil && r.Status != review.InProgress
 	}, patience, 10*time.Millisecond)
@@ -371,54 +370,6 @@ func (b *bundle) lostReview(t *testing.T) string {
 	require.NoError(t, err)
 	require.Equal(t, id, c.ReviewID)
 	return id
-}
-
-// While scans can't begin, one at a time is tried, and the others wait in the
-// queue.
-func TestOneTryWhileScansDoNotBegin(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.timePasses(t)
-	const workers = 4
-	d := review.NewDispatcher(b.store, b.scanner, rules{}, b.hub, review.DispatcherOptions{Name: "test", Workers: workers, Poll: 10 * time.Millisecond})
-	var ids []string
-	for range 2 * workers {
-		ids = append(ids, b.create(t))
-	}
-	d.Start()
-	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
-	fault := &review.ScanError{Failure: review.Failure{Code: "scanner_unavailable"}, Uncounted: true, Err: errors.New("away")}
-	first := make([]call, workers)
-	for i := range first {
-		first[i] = b.scanner.next(t)
-	}
-	for _, c := range first {
-		c.end(finding.Result{}, fault)
-	}
-	for range 3 {
-		try := b.scanner.next(t)
-		select {
-		case <-b.scanner.calls:
-			require.FailNow(t, "a second one was tried")
-		case <-time.After(30 * time.Millisecond):
-		}
-		try.end(finding.Result{}, fault)
-	}
-	try := b.scanner.next(t)
-	try.progress(review.Progress{}) // it begins, so others may
-	calls := []call{try}
-	for range workers - 1 {
-		calls = append(calls, b.scanner.next(t))
-	}
-	for _, c := range calls {
-		c.end(finding.Result{}, nil)
-	}
-	for range len(ids) - workers {
-		b.scanner.next(t).end(finding.Result{}, nil)
-	}
-	for _, id := range ids {
-		assert.Equal(t, review.Complete, b.await(t, id).Status)
-	}
 }
 
 func TestQueueQuota(t *testing.T) {

@@ -15,12 +15,6 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// Page sizes of List.
-const (
-	DefaultPageSize = 50
-	MaxPageSize     = 200
-)
-
 // maxIdempotencyKey is the length, in characters, of an Idempotency-Key.
 const maxIdempotencyKey = 255
 
@@ -35,17 +29,17 @@ type Policy interface {
 
 // Service creates, reads, cancels and watches reviews.
 type Service struct {
-	store   Reviews
-	policy  Policy
-	hub     *Hub
-	workers int
+	store    Reviews
+	policy   Policy
+	notifier *Notifier
+	workers  int
 }
 
-// NewService returns a service over a store. Changes of state are published on
-// hub; workers is how many scans this server has run at once, for estimates:
+// NewService returns a service over a store. Changes of state are told to
+// notifier; workers is how many scans this server has run at once, for estimates:
 // where others share the queue, as many count as run.
-func NewService(store Reviews, policy Policy, hub *Hub, workers int) *Service {
-	return &Service{store: store, policy: policy, hub: hub, workers: max(workers, 1)}
+func NewService(store Reviews, policy Policy, notifier *Notifier, workers int) *Service {
+	return &Service{store: store, policy: policy, notifier: notifier, workers: max(workers, 1)}
 }
 
 // CreateInput is a request to scan a pull request.
@@ -91,7 +85,7 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 		return Accepted{}, err
 	}
 	if !accepted.Replayed {
-		s.hub.Enqueued()
+		s.notifier.Enqueued()
 	}
 	return accepted, nil
 }
@@ -146,15 +140,12 @@ func checkIdempotencyKey(key string) string {
 }
 
 // requestHash is equal for requests that mean the same. A field that is not
-// given differs from one that names the default, as the bodies do. Fields that
-// came later count only when one of them is given, so that a request has the
-// same hash in versions with and without them.
+// given differs from one that names the default, as the bodies do.
 func requestHash(in CreateInput) string {
-	parts := []string{in.Repo, strconv.Itoa(int(in.PRNumber)), in.Ruleset}
-	if in.Commits != (finding.Commits{}) || in.FailOn != 0 {
-		parts = append(parts, in.Commits.Head, in.Commits.Base, in.Commits.BaseRef, in.FailOn.String())
-	}
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{
+		in.Repo, strconv.Itoa(int(in.PRNumber)), in.Ruleset,
+		in.Commits.Head, in.Commits.Base, in.Commits.BaseRef, in.FailOn.String(),
+	}, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -186,7 +177,7 @@ func (s *Service) Cancel(ctx context.Context, org, id string) (Review, error) {
 	if err != nil {
 		return Review{}, err
 	}
-	s.hub.Canceled(id)
+	s.notifier.Canceled(id)
 	return r, nil
 }
 

@@ -53,11 +53,11 @@ func (c *clock) advance(d time.Duration) {
 // bundle is what a test needs: the service and the queue on a real store, and
 // a scanner that does as it is told.
 type bundle struct {
-	store   *store.Store
-	hub     *review.Hub
-	service *review.Service
-	scanner *scanner
-	clock   *clock // nil for the database's
+	store    *store.Store
+	notifier *review.Notifier
+	service  *review.Service
+	scanner  *scanner
+	clock    *clock // nil for the database's
 }
 
 // setup makes a server on an SQLite database of its own, whose clock stands.
@@ -71,13 +71,13 @@ func setup(t *testing.T) *bundle {
 
 func newBundle(t testing.TB, o store.Options) *bundle {
 	t.Helper()
-	b := &bundle{hub: review.NewHub(), scanner: &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)}}
+	b := &bundle{notifier: review.NewNotifier(), scanner: &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)}}
 	var err error
 	b.store, err = store.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
 	require.NoError(t, b.store.Migrate(t.Context()))
-	b.service = review.NewService(b.store, policy{}, b.hub, 2)
+	b.service = review.NewService(b.store, policy{}, b.notifier, 2)
 	return b
 }
 
@@ -118,7 +118,7 @@ func (b *bundle) dispatcher(t *testing.T, change func(*review.DispatcherOptions)
 	if change != nil {
 		change(&o)
 	}
-	d := review.NewDispatcher(b.store, b.scanner, rules{}, b.hub, o)
+	d := review.NewDispatcher(b.store, b.scanner, rules{}, b.notifier, o)
 	d.Start()
 	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 	return d

@@ -28,7 +28,7 @@ type Update struct {
 // state was sent, and otherwise the error of ctx, of send, or of the store, when
 // that is not just away for a moment.
 func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) error) error {
-	l, stop := s.hub.listen(id)
+	l, stop := s.notifier.listen(id)
 	defer stop()
 
 	current, err := s.store.GetReviewState(ctx, org, id)
@@ -62,7 +62,7 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 		default:
 			return err
 		}
-		if attempt, p := s.hub.latest(l); next.Status == InProgress && attempt == next.Attempt && p.FilesDone > next.Progress.FilesDone {
+		if attempt, p := s.notifier.latest(l); next.Status == InProgress && attempt == next.Attempt && p.FilesDone > next.Progress.FilesDone {
 			next.Progress = p
 		}
 		changed := next.Status != current.Status || next.Attempt != current.Attempt || next.Progress != current.Progress

@@ -12,7 +12,6 @@ import (
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // BenchmarkRequestsBesidePurge deletes 100,000 reviews with 20 findings each as
@@ -44,9 +43,9 @@ func BenchmarkRequestsBesidePurge(b *testing.B) {
 			quiet := measureRequests(b, s, time.After(20*time.Second))
 			deleted, done := 0, make(chan time.Time)
 			began := time.Now()
-			loop := upkeep.NewLoop(s, upkeep.Options{
+			loop := review.NewRetention(s, review.RetentionOptions{
 				Keep: 180 * 24 * time.Hour, Every: time.Millisecond,
-				OnPurged: func(d upkeep.Deleted) {
+				OnPurged: func(d review.Deleted) {
 					if deleted += d.Reviews; deleted == reviews && d.Reviews > 0 {
 						close(done)
 					}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // announceAtOnce is how many organizations one transaction announces: creations
@@ -19,9 +18,9 @@ import (
 const announceAtOnce = 50
 
 // announceGap is the longest pause between two announcements in which the
-// organizations of other servers can't have become unnamed for upkeep.Grace:
+// organizations of other servers can't have become unnamed for review.Grace:
 // theirs come every minute, too.
-const announceGap = upkeep.Grace / 2
+const announceGap = review.Grace / 2
 
 // announcing is when a server announced what its configuration names: from
 // since to last, without a gap. Both are zero before the first time, and after
@@ -52,7 +51,7 @@ func (a *announcing) forAll(from, now time.Time) bool {
 	return !a.last.IsZero() && !a.since.After(from) && now.Sub(a.last) <= announceGap
 }
 
-// Announce implements upkeep.Store.
+// Announce implements review.RetentionStore.
 func (s *Store) Announce(ctx context.Context) error {
 	var now time.Time
 	// In one order, so that two servers can't wait for each other's rows.
@@ -78,7 +77,7 @@ func (s *Store) Announce(ctx context.Context) error {
 	return nil
 }
 
-// FailRemoved implements upkeep.Store. It does nothing unless this store has
+// FailRemoved implements review.RetentionStore. It does nothing unless this store has
 // announced its own organizations all the while: what kept it from that may have
 // kept other servers from it, too. An organization that no server has ever
 // announced, of a database from before there were announcements, has the grace
@@ -181,14 +180,14 @@ func (s *Store) Organizations(ctx context.Context) ([]Organization, error) {
 }
 
 // PurgeOrganization deletes everything of an organization, its keys first,
-// step by step, as upkeep.Steps does, until there is no more, or ctx ends. progress hears how many
+// step by step, as review.Steps does, until there is no more, or ctx ends. progress hears how many
 // reviews are deleted so far. It refuses, with a sentence for the operator, while
 // a server has announced the organization less than grace ago, and when there
 // is nothing of it.
-func (s *Store) PurgeOrganization(ctx context.Context, org string, grace time.Duration, progress func(reviews int)) (upkeep.Deleted, error) {
-	var total upkeep.Deleted
-	err := upkeep.Steps(ctx, func() (more bool, err error) {
-		var d upkeep.Deleted
+func (s *Store) PurgeOrganization(ctx context.Context, org string, grace time.Duration, progress func(reviews int)) (review.Deleted, error) {
+	var total review.Deleted
+	err := review.Steps(ctx, func() (more bool, err error) {
+		var d review.Deleted
 		var refusal error
 		err = s.write(ctx, "delete an organization", of(org), func(t *tx) (err error) {
 			if refusal, err = t.mayPurge(ctx, org, grace); refusal != nil || err != nil {
@@ -230,7 +229,7 @@ func (t *tx) mayPurge(ctx context.Context, org string, grace time.Duration) (ref
 
 // purgeStep deletes a part of what there is of an organization. Its row goes
 // last; more is false then.
-func (t *tx) purgeStep(ctx context.Context, org string) (deleted upkeep.Deleted, more bool, err error) {
+func (t *tx) purgeStep(ctx context.Context, org string) (deleted review.Deleted, more bool, err error) {
 	// Without keys nobody can add to what is being deleted.
 	keys, err := t.exec(ctx, `DELETE FROM api_keys WHERE organization = ?`, org)
 	if err != nil {

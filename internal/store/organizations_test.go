@@ -17,7 +17,6 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // eachKind runs a test with a new database of each kind.
@@ -64,7 +63,7 @@ func TestClaimsAreOfNamedOrganizations(t *testing.T) {
 
 // failure is what becomes of reviews of removed organizations.
 func failure() review.Failure {
-	return review.Failure{Code: upkeep.CodeOrganizationRemoved, Message: "It was removed."}
+	return review.Failure{Code: review.CodeOrganizationRemoved, Message: "It was removed."}
 }
 
 func TestReviewsOfRemovedOrganizationsFail(t *testing.T) {
@@ -80,7 +79,7 @@ func TestReviewsOfRemovedOrganizationsFail(t *testing.T) {
 			for more := true; more; {
 				var ids []string
 				var err error
-				ids, more, err = s.FailRemoved(ctx, upkeep.Grace, failure())
+				ids, more, err = s.FailRemoved(ctx, review.Grace, failure())
 				require.NoError(t, err)
 				failed = append(failed, ids...)
 			}
@@ -104,12 +103,12 @@ func TestReviewsOfRemovedOrganizationsFail(t *testing.T) {
 		}
 
 		for range 5 { // as long as one of them names it
-			announceFor(t, after, clock, upkeep.Grace-time.Second)
+			announceFor(t, after, clock, review.Grace-time.Second)
 			require.NoError(t, before.Announce(ctx))
 			assert.Empty(t, failAll(before))
 			assert.Empty(t, failAll(after))
 		}
-		announceFor(t, after, clock, upkeep.Grace-time.Second)
+		announceFor(t, after, clock, review.Grace-time.Second)
 		assert.Empty(t, failAll(after), "the other may only be restarting")
 		clock.Advance(time.Second)
 		failed := failAll(after)
@@ -159,10 +158,10 @@ func TestOrganizationsThatWereNeverAnnounced(t *testing.T) {
 		_, err := s.CreateReview(t.Context(), newReview("old", "rev_a"), 1)
 		require.NoError(t, err)
 		for _, want := range [][]string{nil, {"rev_a"}} {
-			failed, _, err := s.FailRemoved(t.Context(), upkeep.Grace, failure())
+			failed, _, err := s.FailRemoved(t.Context(), review.Grace, failure())
 			require.NoError(t, err)
 			assert.Equal(t, want, append([]string(nil), failed...))
-			announceFor(t, s, clock, upkeep.Grace)
+			announceFor(t, s, clock, review.Grace)
 		}
 	})
 }
@@ -181,14 +180,14 @@ func TestOrganizationsAfterAnOutage(t *testing.T) {
 		"the server, or the clock, was elsewhere": func(t *testing.T, clock *storetest.Clock, server func() *Store) *Store {
 			t.Helper()
 			s := server()
-			announceFor(t, s, clock, 2*upkeep.Grace)
+			announceFor(t, s, clock, 2*review.Grace)
 			clock.Advance(night)
 			return s
 		},
 		"announcements failed": func(t *testing.T, clock *storetest.Clock, server func() *Store) *Store {
 			t.Helper()
 			s := server()
-			announceFor(t, s, clock, upkeep.Grace-time.Second)
+			announceFor(t, s, clock, review.Grace-time.Second)
 			away, cancel := context.WithCancel(t.Context())
 			cancel()
 			require.Error(t, s.Announce(away))
@@ -211,16 +210,16 @@ func TestOrganizationsAfterAnOutage(t *testing.T) {
 				s := outage(t, clock, func() *Store { return open("acme") })
 				none := func() {
 					t.Helper()
-					failed, more, err := s.FailRemoved(ctx, upkeep.Grace, failure())
+					failed, more, err := s.FailRemoved(ctx, review.Grace, failure())
 					require.NoError(t, err)
 					require.Empty(t, failed)
 					assert.False(t, more)
 				}
 				none()
-				announceFor(t, s, clock, upkeep.Grace-time.Second)
+				announceFor(t, s, clock, review.Grace-time.Second)
 				none()
 				announceFor(t, s, clock, time.Second)
-				failed, _, err := s.FailRemoved(ctx, upkeep.Grace, failure())
+				failed, _, err := s.FailRemoved(ctx, review.Grace, failure())
 				require.NoError(t, err)
 				assert.Equal(t, []string{"rev_a"}, failed, "it had the time to say that it is there")
 			})
@@ -290,9 +289,9 @@ func TestPurgeOrganization(t *testing.T) {
 		}
 		require.Len(t, running, 2)
 
-		purge := func(org string) (upkeep.Deleted, []int, error) {
+		purge := func(org string) (review.Deleted, []int, error) {
 			var progress []int
-			d, err := s.PurgeOrganization(ctx, org, upkeep.Grace, func(n int) { progress = append(progress, n) })
+			d, err := s.PurgeOrganization(ctx, org, review.Grace, func(n int) { progress = append(progress, n) })
 			return d, progress, err
 		}
 		_, _, err = purge("removed")
@@ -300,16 +299,16 @@ func TestPurgeOrganization(t *testing.T) {
 		_, _, err = purge("nobody")
 		require.ErrorContains(t, err, `the database has nothing of an organization "nobody"`)
 
-		clock.Advance(upkeep.Grace)
+		clock.Advance(review.Grace)
 		d, progress, err := purge("removed")
 		require.NoError(t, err)
-		assert.Equal(t, upkeep.Deleted{Reviews: 2*purgeReviews + 2, Findings: 60, IdempotencyKeys: 2*purgeReviews + 2, APIKeys: 1}, d)
+		assert.Equal(t, review.Deleted{Reviews: 2*purgeReviews + 2, Findings: 60, IdempotencyKeys: 2*purgeReviews + 2, APIKeys: 1}, d)
 		assert.Equal(t, []int{purgeReviews, 2 * purgeReviews, 2*purgeReviews + 2, 2*purgeReviews + 2}, progress)
 		require.ErrorIs(t, s.Finish(ctx, running["removed"], finding.Result{}), review.ErrLeaseLost)
 		require.NoError(t, s.Finish(ctx, running["acme"], finding.Result{}))
 		d, _, err = purge("keyless")
 		require.NoError(t, err)
-		assert.Equal(t, upkeep.Deleted{APIKeys: 1}, d)
+		assert.Equal(t, review.Deleted{APIKeys: 1}, d)
 
 		all, err := s.Organizations(ctx)
 		require.NoError(t, err)
@@ -354,11 +353,11 @@ func TestCreationsBesideAPurgeOfAnOrganization(t *testing.T) {
 			created.Add(1)
 		}
 	})
-	d, err := purger.PurgeOrganization(t.Context(), "removed", upkeep.Grace, func(int) {})
+	d, err := purger.PurgeOrganization(t.Context(), "removed", review.Grace, func(int) {})
 	beside := created.Load()
 	stop()
 	creating.Wait()
 	require.NoError(t, err)
-	assert.Equal(t, upkeep.Deleted{Reviews: reviews, Findings: reviews * findings}, d)
+	assert.Equal(t, review.Deleted{Reviews: reviews, Findings: reviews * findings}, d)
 	assert.GreaterOrEqual(t, beside, int64(reviews/atOnce), "at least one after each step")
 }

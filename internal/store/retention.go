@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // What one step of upkeep does at most, so that nobody waits for long. A single
@@ -56,8 +55,8 @@ const endedColumns = `id, status,
 	COALESCE((SELECT MAX(position) + 1 FROM findings_apart a WHERE a.review_id = r.id), 0) +
 	COALESCE((SELECT MAX(position) + 1 FROM skips k WHERE k.review_id = r.id), 0) AS row_count`
 
-// PurgeReviews implements upkeep.Store.
-func (s *Store) PurgeReviews(ctx context.Context, keep time.Duration, latest time.Time) (deleted upkeep.Deleted, more bool, err error) {
+// PurgeReviews implements review.RetentionStore.
+func (s *Store) PurgeReviews(ctx context.Context, keep time.Duration, latest time.Time) (deleted review.Deleted, more bool, err error) {
 	more, err = s.step(ctx, "delete old reviews", func(t *tx) (bool, error) {
 		now := t.now
 		if latest.Before(now) {
@@ -86,9 +85,9 @@ func firstBatch(rows []ended) []ended {
 }
 
 // deleteReviews deletes reviews and what hangs on them.
-func (t *tx) deleteReviews(ctx context.Context, batch []ended) (upkeep.Deleted, error) {
+func (t *tx) deleteReviews(ctx context.Context, batch []ended) (review.Deleted, error) {
 	if len(batch) == 0 {
-		return upkeep.Deleted{}, nil
+		return review.Deleted{}, nil
 	}
 	ids := make([]any, len(batch))
 	for i, r := range batch {
@@ -99,15 +98,15 @@ func (t *tx) deleteReviews(ctx context.Context, batch []ended) (upkeep.Deleted, 
 	for i, from := range []string{"findings WHERE review_id", "findings_apart WHERE review_id", "skips WHERE review_id", "reviews WHERE id"} {
 		var err error
 		if n[i], err = t.exec(ctx, `DELETE FROM `+from+in, ids...); err != nil {
-			return upkeep.Deleted{}, err
+			return review.Deleted{}, err
 		}
 	}
-	return upkeep.Deleted{Findings: int(n[0] + n[1]), Skips: int(n[2]), Reviews: int(n[3])}, nil
+	return review.Deleted{Findings: int(n[0] + n[1]), Skips: int(n[2]), Reviews: int(n[3])}, nil
 }
 
-// PurgeExpired implements upkeep.Store. Creations delete expired idempotency
+// PurgeExpired implements review.RetentionStore. Creations delete expired idempotency
 // keys of their organization, too; this is for organizations without any.
-func (s *Store) PurgeExpired(ctx context.Context, keepKeys time.Duration) (deleted upkeep.Deleted, more bool, err error) {
+func (s *Store) PurgeExpired(ctx context.Context, keepKeys time.Duration) (deleted review.Deleted, more bool, err error) {
 	more, err = s.step(ctx, "delete expired keys", func(t *tx) (bool, error) {
 		n, err := t.exec(ctx, `DELETE FROM idempotency_keys WHERE (organization, idem_key) IN
 			(SELECT k.organization, k.idem_key FROM organizations o
@@ -118,7 +117,7 @@ func (s *Store) PurgeExpired(ctx context.Context, keepKeys time.Duration) (delet
 		before := at(t.now.Add(-keepKeys))
 		m, err := t.exec(ctx, `DELETE FROM api_keys WHERE id IN (SELECT k.id FROM api_keys k
 			WHERE k.revoked_at <= ? OR k.expires_at <= ? LIMIT ?`+t.skipLocked("k")+`)`, before, before, purgeSmall)
-		deleted = upkeep.Deleted{IdempotencyKeys: int(n), APIKeys: int(m)}
+		deleted = review.Deleted{IdempotencyKeys: int(n), APIKeys: int(m)}
 		return n == purgeSmall || m == purgeSmall, err
 	})
 	return deleted, more, err
@@ -141,10 +140,10 @@ func (t *tx) lockOf(table string) string {
 	return t.dialect.lockRow + " OF " + table
 }
 
-// PurgeRepositories implements upkeep.Store. The search reads everything that
+// PurgeRepositories implements review.RetentionStore. The search reads everything that
 // is remembered, so it is in a transaction of its own that keeps no writer
 // waiting.
-func (s *Store) PurgeRepositories(ctx context.Context) (deleted upkeep.Deleted, more bool, err error) {
+func (s *Store) PurgeRepositories(ctx context.Context) (deleted review.Deleted, more bool, err error) {
 	var gone []struct {
 		Organization string `db:"organization"`
 		Repo         string `db:"repo"`
@@ -177,7 +176,7 @@ func (s *Store) PurgeRepositories(ctx context.Context) (deleted upkeep.Deleted, 
 	return deleted, more, err
 }
 
-// GiveBack implements upkeep.Store. Postgres keeps free space for what comes
+// GiveBack implements review.RetentionStore. Postgres keeps free space for what comes
 // next, which autovacuum sees to.
 func (s *Store) GiveBack(ctx context.Context) (more bool, err error) {
 	if s.dialect.giveBack == "" {
@@ -198,7 +197,7 @@ func (s *Store) GiveBack(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// FoldLog implements upkeep.Store. SQLite empties its log when no reader is in
+// FoldLog implements review.RetentionStore. SQLite empties its log when no reader is in
 // it, and readers that always overlap leave it no such moment. Here new readers
 // and writers wait for the ones that are in it: milliseconds, and foldPatience at
 // most, after which the next turn tries again.

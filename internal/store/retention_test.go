@@ -17,7 +17,6 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // TestPurgeReadsLittle holds that looking for old reviews reads no others.
@@ -73,9 +72,9 @@ func fillEnded(t testing.TB, s *Store, org string, n, findings int) {
 }
 
 // purgeOld deletes all that ended half a year ago.
-func purgeOld(ctx context.Context, s *Store) (total upkeep.Deleted, err error) {
+func purgeOld(ctx context.Context, s *Store) (total review.Deleted, err error) {
 	for more := true; more && err == nil; {
-		var d upkeep.Deleted
+		var d review.Deleted
 		d, more, err = s.PurgeReviews(ctx, 180*24*time.Hour, time.Now())
 		total = total.Plus(d)
 	}
@@ -109,7 +108,7 @@ func TestSQLiteGivesSpaceBack(t *testing.T) {
 			assert.False(t, more, "nothing is free")
 			d, err := purgeOld(t.Context(), s)
 			require.NoError(t, err)
-			require.Equal(t, upkeep.Deleted{Reviews: 1_000, Findings: 20_000}, d)
+			require.Equal(t, review.Deleted{Reviews: 1_000, Findings: 20_000}, d)
 			steps := 0
 			for more := true; more; steps++ {
 				more, err = s.GiveBack(t.Context())
@@ -162,7 +161,7 @@ func TestServersPurgeOneAtATime(t *testing.T) {
 	fillEnded(t, first, "other", 400, 5)
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	var total upkeep.Deleted
+	var total review.Deleted
 	for range 4 {
 		s := openAt(t, o)
 		all.Go(func() {
@@ -178,7 +177,7 @@ func TestServersPurgeOneAtATime(t *testing.T) {
 	all.Wait()
 	rest, err := purgeOld(t.Context(), first)
 	require.NoError(t, err)
-	assert.Equal(t, upkeep.Deleted{Reviews: 800, Findings: 4_000}, total.Plus(rest))
+	assert.Equal(t, review.Deleted{Reviews: 800, Findings: 4_000}, total.Plus(rest))
 
 	// While one server is in a step, another does nothing, at once.
 	_, err = first.CreateReview(t.Context(), newReview("acme", "rev_a"), 1)
@@ -190,7 +189,7 @@ func TestServersPurgeOneAtATime(t *testing.T) {
 		d, more, err := second.PurgeReviews(t.Context(), -time.Hour, time.Now().Add(time.Hour))
 		require.NoError(t, err)
 		assert.False(t, more)
-		assert.Equal(t, upkeep.Deleted{}, d)
+		assert.Equal(t, review.Deleted{}, d)
 		return true, nil
 	})
 	require.NoError(t, err)
@@ -237,7 +236,7 @@ func TestPurgeBesideEverything(t *testing.T) {
 				}
 			})
 		}
-		var total upkeep.Deleted
+		var total review.Deleted
 		for n := 0; n < 80; n++ {
 			<-ends
 			d, _, err := s.PurgeReviews(t.Context(), 0, time.Now())

@@ -9,8 +9,8 @@ import (
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/store"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // ListOrganizations prints what the database has of each organization, and the
@@ -51,7 +51,7 @@ func PurgeOrganization(ctx context.Context, st cli.Streams, c config.Config, org
 	}
 	return withSchema(ctx, c, func(store *store.Store) error {
 		shown := 0
-		deleted, err := store.PurgeOrganization(ctx, org, upkeep.Grace, func(reviews int) {
+		deleted, err := store.PurgeOrganization(ctx, org, review.Grace, func(reviews int) {
 			if reviews >= shown+purgeShown {
 				shown = reviews
 				fmt.Fprintf(st.Err, "deleted %d reviews\n", reviews)

@@ -11,7 +11,6 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 func retentionTests() map[string]func(*testing.T, Harness) {
@@ -32,10 +31,10 @@ const keep = 90 * 24 * time.Hour
 
 // purgeAll deletes old reviews until there are no more, and returns what it
 // deleted in how many steps.
-func purgeAll(t *testing.T, h Harness) (total upkeep.Deleted, steps int) {
+func purgeAll(t *testing.T, h Harness) (total review.Deleted, steps int) {
 	t.Helper()
 	for more := true; more; steps++ {
-		var d upkeep.Deleted
+		var d review.Deleted
 		var err error
 		d, more, err = h.Store.PurgeReviews(t.Context(), keep, h.Clock.Now())
 		require.NoError(t, err)
@@ -74,13 +73,13 @@ func purgedEnded(t *testing.T, h Harness) {
 
 	h.Clock.Advance(keep - time.Microsecond)
 	d, _ := purgeAll(t, h)
-	assert.Equal(t, upkeep.Deleted{}, d)
+	assert.Equal(t, review.Deleted{}, d)
 	finish(t, h, "rev_young", outcome(2))
 	h.Clock.Advance(time.Microsecond)
 	require.Equal(t, keep, h.Clock.Now().Sub(ended))
 
 	d, _ = purgeAll(t, h)
-	assert.Equal(t, upkeep.Deleted{Reviews: 3, Findings: 3, Skips: 3}, d)
+	assert.Equal(t, review.Deleted{Reviews: 3, Findings: 3, Skips: 3}, d)
 	for _, id := range []string{"rev_complete", "rev_failed", "rev_canceled"} {
 		gone(t, h, acme, id)
 	}
@@ -94,7 +93,7 @@ func purgedEnded(t *testing.T, h Harness) {
 
 	h.Clock.Advance(100 * keep)
 	d, _ = purgeAll(t, h)
-	assert.Equal(t, upkeep.Deleted{Reviews: 1, Findings: 2 + 1, Skips: 2}, d, "with one that it had as fixed")
+	assert.Equal(t, review.Deleted{Reviews: 1, Findings: 2 + 1, Skips: 2}, d, "with one that it had as fixed")
 	assert.Equal(t, review.InProgress, state(t, h, acme, "rev_running").Status, "however old it is")
 	assert.Equal(t, review.Queued, state(t, h, acme, "rev_queued").Status)
 	assert.Equal(t, review.Queued, state(t, h, other, "rev_retried").Status)
@@ -106,10 +105,10 @@ func purgedByEnd(t *testing.T, h Harness) {
 	h.Clock.Advance(keep)
 	require.NoError(t, h.Store.Finish(t.Context(), c, outcome(0)))
 	d, _ := purgeAll(t, h)
-	assert.Equal(t, upkeep.Deleted{}, d)
+	assert.Equal(t, review.Deleted{}, d)
 	h.Clock.Advance(keep)
 	d, _ = purgeAll(t, h)
-	assert.Equal(t, upkeep.Deleted{Reviews: 1}, d)
+	assert.Equal(t, review.Deleted{Reviews: 1}, d)
 }
 
 func purgedInSteps(t *testing.T, h Harness) {
@@ -125,10 +124,10 @@ func purgedInSteps(t *testing.T, h Harness) {
 	d, more, err := h.Store.PurgeReviews(t.Context(), keep, h.Clock.Now())
 	require.NoError(t, err)
 	assert.True(t, more)
-	assert.Equal(t, upkeep.Deleted{Reviews: 1, Findings: 3_000, Skips: 3_000}, d, "the oldest alone, all at once")
+	assert.Equal(t, review.Deleted{Reviews: 1, Findings: 3_000, Skips: 3_000}, d, "the oldest alone, all at once")
 	gone(t, h, acme, "rev_large")
 	total, steps := purgeAll(t, h)
-	assert.Equal(t, upkeep.Deleted{Reviews: 122, Findings: 920 + 3_000 + 39*2, Skips: 920}, total, "with what they had as fixed")
+	assert.Equal(t, review.Deleted{Reviews: 122, Findings: 920 + 3_000 + 39*2, Skips: 920}, total, "with what they had as fixed")
 	assert.Greater(t, steps, 3, "no more than 50 reviews and 1,000 rows a step")
 	list, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Limit: 10})
 	require.NoError(t, err)
@@ -142,7 +141,7 @@ func leapingClock(t *testing.T, h Harness) {
 	d, more, err := h.Store.PurgeReviews(t.Context(), keep, truth.Add(24*time.Hour))
 	require.NoError(t, err)
 	assert.False(t, more)
-	assert.Equal(t, upkeep.Deleted{}, d)
+	assert.Equal(t, review.Deleted{}, d)
 	d, _, err = h.Store.PurgeReviews(t.Context(), keep, truth.Add(keep))
 	require.NoError(t, err)
 	assert.Equal(t, 1, d.Reviews)
@@ -169,11 +168,11 @@ func countsStay(t *testing.T, h Harness) {
 	assert.Equal(t, "rev_queued", claim(t, h).ReviewID)
 }
 
-func purgeExpired(t *testing.T, h Harness) upkeep.Deleted {
+func purgeExpired(t *testing.T, h Harness) review.Deleted {
 	t.Helper()
-	var total upkeep.Deleted
+	var total review.Deleted
 	for more := true; more; {
-		var d upkeep.Deleted
+		var d review.Deleted
 		var err error
 		d, more, err = h.Store.PurgeExpired(t.Context(), keep)
 		require.NoError(t, err)
@@ -192,9 +191,9 @@ func purgedIdempotency(t *testing.T, h Harness) {
 	_, err := h.Store.CreateReview(t.Context(), keyed(other, "rev_late", "late", "hash"), n)
 	require.NoError(t, err)
 	h.Clock.Advance(review.IdempotencyTTL - time.Hour - time.Microsecond)
-	assert.Equal(t, upkeep.Deleted{}, purgeExpired(t, h))
+	assert.Equal(t, review.Deleted{}, purgeExpired(t, h))
 	h.Clock.Advance(time.Microsecond)
-	assert.Equal(t, upkeep.Deleted{IdempotencyKeys: n}, purgeExpired(t, h))
+	assert.Equal(t, review.Deleted{IdempotencyKeys: n}, purgeExpired(t, h))
 	again, err := h.Store.CreateReview(t.Context(), keyed(other, "rev_again", "late", "hash"), n)
 	require.NoError(t, err)
 	assert.Equal(t, "rev_late", again.ReviewID, "it is still valid")
@@ -210,11 +209,11 @@ func purgedKeys(t *testing.T, h Harness) {
 	require.NoError(t, err)
 
 	h.Clock.Advance(keep - time.Microsecond)
-	assert.Equal(t, upkeep.Deleted{}, purgeExpired(t, h))
+	assert.Equal(t, review.Deleted{}, purgeExpired(t, h))
 	h.Clock.Advance(time.Microsecond)
-	assert.Equal(t, upkeep.Deleted{APIKeys: 1}, purgeExpired(t, h))
+	assert.Equal(t, review.Deleted{APIKeys: 1}, purgeExpired(t, h))
 	h.Clock.Advance(time.Hour)
-	assert.Equal(t, upkeep.Deleted{APIKeys: 1}, purgeExpired(t, h))
+	assert.Equal(t, review.Deleted{APIKeys: 1}, purgeExpired(t, h))
 	for id, want := range map[string]bool{"key_valid": true, "key_unused": true, "key_revoked": false, "key_expired": false} {
 		found, err := h.Store.KeysByHash(t.Context(), []string{hashOf(id)})
 		require.NoError(t, err)
@@ -236,10 +235,10 @@ func purgedRepositories(t *testing.T, h Harness) {
 		o.RulesFile = []rule.Rule{{ID: "no-print", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo, Repo: name}}
 		require.NoError(t, h.Store.Finish(t.Context(), c, o))
 	}
-	purge := func() (total upkeep.Deleted) {
+	purge := func() (total review.Deleted) {
 		t.Helper()
 		for more := true; more; {
-			var d upkeep.Deleted
+			var d review.Deleted
 			var err error
 			d, more, err = h.Store.PurgeRepositories(t.Context())
 			require.NoError(t, err)
@@ -251,11 +250,11 @@ func purgedRepositories(t *testing.T, h Harness) {
 	scanned("rev_old", repo)
 	h.Clock.Advance(keep)
 	scanned("rev_new", repo)
-	assert.Equal(t, upkeep.Deleted{}, purge(), "there are still reviews")
+	assert.Equal(t, review.Deleted{}, purge(), "there are still reviews")
 	d, _ := purgeAll(t, h)
 	require.Equal(t, 2, d.Reviews)
-	assert.Equal(t, upkeep.Deleted{Repositories: 1}, purge())
-	assert.Equal(t, upkeep.Deleted{}, purge())
+	assert.Equal(t, review.Deleted{Repositories: 1}, purge())
+	assert.Equal(t, review.Deleted{}, purge())
 
 	_, byRepo, err := h.Store.CountRules(t.Context(), acme)
 	require.NoError(t, err)
@@ -272,13 +271,13 @@ func purgedRepositories(t *testing.T, h Harness) {
 
 func purgedNothing(t *testing.T, h Harness) {
 	d, steps := purgeAll(t, h)
-	assert.Equal(t, upkeep.Deleted{}, d)
+	assert.Equal(t, review.Deleted{}, d)
 	assert.Equal(t, 1, steps)
-	assert.Equal(t, upkeep.Deleted{}, purgeExpired(t, h))
+	assert.Equal(t, review.Deleted{}, purgeExpired(t, h))
 	d, more, err := h.Store.PurgeRepositories(t.Context())
 	require.NoError(t, err)
 	assert.False(t, more)
-	assert.Equal(t, upkeep.Deleted{}, d)
+	assert.Equal(t, review.Deleted{}, d)
 	more, err = h.Store.GiveBack(t.Context())
 	require.NoError(t, err)
 	assert.False(t, more)

@@ -17,7 +17,6 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // Store is all that a store does.
@@ -29,7 +28,7 @@ type Store interface {
 	SetCaps(ctx context.Context, caps map[string]int) error
 	rule.Store
 	auth.KeyStore
-	upkeep.Store
+	review.RetentionStore
 }
 
 // Harness is an empty store to be tested.

@@ -33,7 +33,7 @@ const (
 type reviewer struct {
 	cache      string // directory of the cached repositories
 	store      *store.Store
-	hub        *review.Hub
+	hub        *review.Notifier
 	dispatcher *review.Dispatcher
 	observed   *observed
 	closers    []func()
@@ -41,7 +41,7 @@ type reviewer struct {
 
 // newReviewer makes one in dir, with an empty cache and no rules compiled.
 func newReviewer(store *store.Store, dir string, from origin, defaults []rule.Rule) (*reviewer, error) {
-	r := &reviewer{cache: filepath.Join(dir, "cache"), store: store, hub: review.NewHub(), observed: newObserved()}
+	r := &reviewer{cache: filepath.Join(dir, "cache"), store: store, hub: review.NewNotifier(), observed: newObserved()}
 	repositories, err := git.New(git.Options{Dir: r.cache, Limits: git.DefaultLimits(), Prefetch: []string{rule.FilePath}})
 	if err != nil {
 		return nil, err

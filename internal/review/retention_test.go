@@ -1,4 +1,4 @@
-package upkeep_test
+package review_test
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/upkeep"
 )
 
 // fakeStore has so many steps of each kind to do.
@@ -57,27 +56,27 @@ func (f *fakeStore) count(what string) int {
 	return f.calls[what]
 }
 
-func (f *fakeStore) deleted(what string, d upkeep.Deleted) (upkeep.Deleted, bool, error) {
+func (f *fakeStore) deleted(what string, d review.Deleted) (review.Deleted, bool, error) {
 	did, more, err := f.step(what)
 	if !did {
-		d = upkeep.Deleted{}
+		d = review.Deleted{}
 	}
 	return d, more, err
 }
 
-func (f *fakeStore) PurgeReviews(_ context.Context, _ time.Duration, latest time.Time) (upkeep.Deleted, bool, error) {
+func (f *fakeStore) PurgeReviews(_ context.Context, _ time.Duration, latest time.Time) (review.Deleted, bool, error) {
 	f.mu.Lock()
 	f.latest = latest
 	f.mu.Unlock()
-	return f.deleted("reviews", upkeep.Deleted{Reviews: 2, Findings: 5, Skips: 1})
+	return f.deleted("reviews", review.Deleted{Reviews: 2, Findings: 5, Skips: 1})
 }
 
-func (f *fakeStore) PurgeExpired(context.Context, time.Duration) (upkeep.Deleted, bool, error) {
-	return f.deleted("expired", upkeep.Deleted{IdempotencyKeys: 3, APIKeys: 1})
+func (f *fakeStore) PurgeExpired(context.Context, time.Duration) (review.Deleted, bool, error) {
+	return f.deleted("expired", review.Deleted{IdempotencyKeys: 3, APIKeys: 1})
 }
 
-func (f *fakeStore) PurgeRepositories(context.Context) (upkeep.Deleted, bool, error) {
-	return f.deleted("repositories", upkeep.Deleted{Repositories: 1})
+func (f *fakeStore) PurgeRepositories(context.Context) (review.Deleted, bool, error) {
+	return f.deleted("repositories", review.Deleted{Repositories: 1})
 }
 
 func (f *fakeStore) Announce(context.Context) error {
@@ -122,7 +121,7 @@ func (b *buffer) String() string {
 }
 
 // await reads calls until the named one.
-func await(t *testing.T, f *fakeStore, what string) {
+func awaitCall(t *testing.T, f *fakeStore, what string) {
 	t.Helper()
 	late := time.After(patience)
 	for !f.saw(what) {
@@ -147,9 +146,6 @@ func (f *fakeStore) saw(what string) bool {
 	return true
 }
 
-// patience bounds waits; it is only reached when something is broken.
-const patience = 3 * time.Minute
-
 // awaitCalls waits until there were so many of each.
 func awaitCalls(t *testing.T, f *fakeStore, want map[string]int) {
 	t.Helper()
@@ -165,18 +161,18 @@ func awaitCalls(t *testing.T, f *fakeStore, want map[string]int) {
 	}
 }
 
-func TestLoopDoesEverything(t *testing.T) {
+func TestRetentionDoesEverything(t *testing.T) {
 	t.Parallel()
 	f := newFake(map[string]int{"reviews": 3, "expired": 2, "repositories": 1, "removed": 2, "give back": 2})
 	var log buffer
 	var mu sync.Mutex
-	var total upkeep.Deleted
+	var total review.Deleted
 	var failed []string
 	now := time.Now()
-	l := upkeep.NewLoop(f, upkeep.Options{
+	l := review.NewRetention(f, review.RetentionOptions{
 		Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Hour, Log: slog.New(slog.NewJSONHandler(&log, nil)),
 		Now: func() time.Time { return now },
-		OnPurged: func(d upkeep.Deleted) {
+		OnPurged: func(d review.Deleted) {
 			mu.Lock()
 			defer mu.Unlock()
 			total = total.Plus(d)
@@ -189,7 +185,7 @@ func TestLoopDoesEverything(t *testing.T) {
 	require.NoError(t, l.Stop(t.Context()))
 	require.NoError(t, l.Stop(t.Context()))
 
-	assert.Equal(t, upkeep.Deleted{Reviews: 6, Findings: 15, Skips: 3, IdempotencyKeys: 6, APIKeys: 2, Repositories: 1}, total)
+	assert.Equal(t, review.Deleted{Reviews: 6, Findings: 15, Skips: 3, IdempotencyKeys: 6, APIKeys: 2, Repositories: 1}, total)
 	assert.Equal(t, map[string]int{"reviews": 6, "findings": 15, "skips": 3, "idempotency_keys": 6, "api_keys": 2, "repositories": 1}, total.ByKind())
 	assert.Equal(t, []string{"rev_organization_removed", "rev_organization_removed"}, failed)
 	assert.Equal(t, now.Add(24*time.Hour), f.latest)
@@ -202,20 +198,20 @@ func TestLoopDoesEverything(t *testing.T) {
 
 // The first deletion may take hours, in which an organization that is not
 // announced would count as removed.
-func TestLoopGoesOnWhileItDeletes(t *testing.T) {
+func TestRetentionGoesOnWhileItDeletes(t *testing.T) {
 	t.Parallel()
 	const endless = 1 << 30
 	for _, what := range []string{"reviews", "repositories", "expired", "give back", "removed"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(map[string]int{what: endless})
-			l := upkeep.NewLoop(f, upkeep.Options{Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Millisecond})
+			l := review.NewRetention(f, review.RetentionOptions{Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Millisecond})
 			l.Start()
 			for range 3 {
-				await(t, f, what)
-				await(t, f, "announce")
-				await(t, f, "fold")
-				await(t, f, "removed")
+				awaitCall(t, f, what)
+				awaitCall(t, f, "announce")
+				awaitCall(t, f, "fold")
+				awaitCall(t, f, "removed")
 			}
 			require.NoError(t, l.Stop(t.Context()))
 		})
@@ -225,7 +221,7 @@ func TestLoopGoesOnWhileItDeletes(t *testing.T) {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	steps := func(ctx context.Context, step func(n int) (bool, error)) (n int, err error) {
-		err = upkeep.Steps(ctx, func() (bool, error) {
+		err = review.Steps(ctx, func() (bool, error) {
 			n++
 			return step(n)
 		})
@@ -249,48 +245,48 @@ func TestSteps(t *testing.T) {
 	assert.Equal(t, 1, n)
 }
 
-func TestLoopKeepsReviewsForEver(t *testing.T) {
+func TestRetentionKeepsReviewsForEver(t *testing.T) {
 	t.Parallel()
 	f := newFake(map[string]int{"reviews": 1, "repositories": 1, "expired": 1})
-	l := upkeep.NewLoop(f, upkeep.Options{Every: time.Millisecond})
+	l := review.NewRetention(f, review.RetentionOptions{Every: time.Millisecond})
 	l.Start()
-	await(t, f, "give back")
+	awaitCall(t, f, "give back")
 	require.NoError(t, l.Stop(t.Context()))
 	assert.Zero(t, f.count("reviews"))
 	assert.Zero(t, f.count("repositories"))
 	assert.Equal(t, 1, f.count("expired"))
 }
 
-func TestLoopGoesOnAfterErrors(t *testing.T) {
+func TestRetentionGoesOnAfterErrors(t *testing.T) {
 	t.Parallel()
 	f := newFake(nil)
 	f.err = errors.New("the database is away")
 	var log buffer
-	l := upkeep.NewLoop(f, upkeep.Options{
+	l := review.NewRetention(f, review.RetentionOptions{
 		Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Millisecond, Log: slog.New(slog.NewJSONHandler(&log, nil)),
-		OnPurged: func(upkeep.Deleted) { t.Error("nothing was deleted") },
+		OnPurged: func(review.Deleted) { t.Error("nothing was deleted") },
 	})
 	l.Start()
 	for range 3 {
-		await(t, f, "announce")
-		await(t, f, "removed")
+		awaitCall(t, f, "announce")
+		awaitCall(t, f, "removed")
 	}
-	await(t, f, "reviews")
-	await(t, f, "give back")
+	awaitCall(t, f, "reviews")
+	awaitCall(t, f, "give back")
 	require.NoError(t, l.Stop(t.Context()))
 	assert.Contains(t, log.String(), "the database is away")
 }
 
-func TestLoopStopsInAPause(t *testing.T) {
+func TestRetentionStopsInAPause(t *testing.T) {
 	t.Parallel()
 	f := newFake(map[string]int{"removed": 1 << 30})
-	l := upkeep.NewLoop(f, upkeep.Options{Every: time.Hour})
+	l := review.NewRetention(f, review.RetentionOptions{Every: time.Hour})
 	l.Start()
-	await(t, f, "removed")
+	awaitCall(t, f, "removed")
 	require.NoError(t, l.Stop(t.Context()))
 	before := f.count("removed")
 	l.Start()
 	assert.Equal(t, before, f.count("removed"), "stopped is stopped")
-	never := upkeep.NewLoop(f, upkeep.Options{})
+	never := review.NewRetention(f, review.RetentionOptions{})
 	require.NoError(t, never.Stop(t.Context()), "what never began is stopped at once")
 }

@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -10,43 +11,43 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 )
 
-// settle stores how a scan ended and returns the state that this led to, with
+// end stores how a scan ended and returns the state that this led to, with
 // the failure code if there is one. It tries again while the store is away and
 // the claim is still held: a finished scan is not thrown away lightly. But a
 // store that takes too long for the result while it prolongs the lease would
 // take too long for ever.
-func (d *Dispatcher) settle(scanning context.Context, c Claim, o finding.Result, err error, log *slog.Logger) (Status, string) {
+func (d *Dispatcher) end(scanning context.Context, c Claim, o finding.Result, err error, log *slog.Logger) (Status, string) {
 	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
 		log.Warn("scan given up: the lease is lost or the review was canceled")
 		return InProgress, CodeLeaseLost
 	}
-	end := d.decide(c, o, err, log)
+	ending := d.decide(c, o, err, log)
 	for slow := 0; ; {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		err := end.store(ctx)
+		err := ending.store(ctx)
 		cancel()
 		switch {
 		case err == nil:
-			return end.status, end.code
+			return ending.status, ending.code
 		case errors.Is(err, ErrLeaseLost):
 			log.Warn("scan thrown away: the lease is lost or the review was canceled")
 			return InProgress, CodeLeaseLost
 		case errs.KindOf(err) != errs.Unavailable && errs.KindOf(err) != errs.DeadlineExceeded:
-			log.Error("storing how the scan ended failed", "status", end.status, "error", err)
-			if end.code == codeInternal {
+			log.Error("storing how the scan ended failed", "status", ending.status, "error", err)
+			if ending.code == codeInternal {
 				return InProgress, codeInternal // the lease will run out
 			}
-			end = d.failed(c, Failure{Code: codeInternal, Message: "The result of the scan could not be stored."})
+			ending = d.failed(c, Failure{Code: codeInternal, Message: "The result of the scan could not be stored."})
 			continue
 		}
 		if errs.KindOf(err) != errs.DeadlineExceeded {
 			slow = 0
-		} else if slow++; slow == maxSlow && end.status == Complete {
+		} else if slow++; slow == maxSlow && ending.status == Complete {
 			log.Error("storing the result takes too long", "tries", slow, "findings", len(o.Findings), "skipped", len(o.Skips))
-			end = d.failed(c, Failure{Code: codeResultNotStored, Message: "Storing the result of the scan took too long."})
+			ending = d.failed(c, Failure{Code: codeResultNotStored, Message: "Storing the result of the scan took too long."})
 			continue
 		}
-		log.Warn("storing how the scan ended failed, trying again", "status", end.status, "error", err)
+		log.Warn("storing how the scan ended failed, trying again", "status", ending.status, "error", err)
 		select {
 		case <-time.After(d.o.Poll):
 		case <-scanning.Done():
@@ -110,4 +111,26 @@ func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logg
 	}
 	delay := d.o.Backoff(c.Failures + 1)
 	return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Retry(ctx, c, delay) }}
+}
+
+// A review may wait while its repository is taken out of the organization's
+// configuration, and then it fails. But of several servers one may not have
+// been told yet that the repository was added, so a server hands the review
+// back first: maxNotAllowed attempts, with notAllowedDelay in between, leave the
+// others ten minutes.
+const (
+	maxNotAllowed   = 60
+	notAllowedDelay = 10 * time.Second
+)
+
+// notAllowed is why a repository is not scanned that the configuration does not
+// allow.
+func notAllowed(c Claim) *ScanError {
+	return &ScanError{
+		Failure: Failure{
+			Code:    codeNotAllowed,
+			Message: fmt.Sprintf("The organization %s may not use the repository %s any more; the server's configuration lists the repositories of each organization.", c.Organization, c.Repo),
+		},
+		Lasting: c.Attempt >= maxNotAllowed,
+	}
 }

@@ -1,0 +1,138 @@
+package review
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// Page sizes of List and of Findings.
+const (
+	DefaultPageSize     = 50
+	MaxPageSize         = 200
+	DefaultFindingsPage = 100
+	MaxFindingsPage     = 1000
+)
+
+// ListInput selects a page of reviews. Zero fields select all.
+type ListInput struct {
+	Repo      string
+	PRNumber  int32
+	Status    Status
+	PageSize  int    // 1 to MaxPageSize; 0 for DefaultPageSize
+	PageToken string // of the page before
+}
+
+// List returns a page of reviews, newest first, without findings, and the
+// token of the next page; "" on the last.
+func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review, string, error) {
+	size := in.PageSize
+	if size == 0 {
+		size = DefaultPageSize
+	}
+	if size < 1 || size > MaxPageSize {
+		return nil, "", errs.Invalid("page_size", "must be from 1 to %d, not %d", MaxPageSize, size)
+	}
+	f := Filter{Repo: in.Repo, PRNumber: in.PRNumber, Status: in.Status, Limit: size + 1}
+	filters := []string{f.Repo, strconv.Itoa(int(f.PRNumber)), string(f.Status)}
+	if in.PageToken != "" {
+		place, ok := decodeToken(in.PageToken, filters)
+		if ok {
+			f.After, ok = parseCursor(place)
+		}
+		if !ok {
+			return nil, "", errs.Invalid("page_token", "must be the next_page_token of a page with the same filters")
+		}
+	}
+	reviews, err := s.store.ListReviews(ctx, org, f)
+	if err != nil || len(reviews) <= size {
+		return reviews, "", err
+	}
+	last := reviews[size-1]
+	return reviews[:size], encodeToken(fmt.Sprintf("%d.%s", last.CreatedAt.UnixMicro(), last.ID), filters), nil
+}
+
+func parseCursor(place string) (Cursor, bool) {
+	created, id, _ := strings.Cut(place, ".")
+	micros, err := strconv.ParseInt(created, 10, 64)
+	return Cursor{CreatedAt: time.UnixMicro(micros).UTC(), ID: id}, err == nil && id != ""
+}
+
+// FindingsInput selects a page of a review's findings. Zero fields select all
+// that the review reports.
+type FindingsInput struct {
+	ReviewID    string
+	Kind        finding.Kind // "" for KindReported, and for KindFixed with the state Fixed
+	MinSeverity rule.Severity
+	RuleID      string // `name` stands for `custom/name`
+	File        string // as Shown shows it
+	State       finding.State
+	PageSize    int    // 1 to MaxFindingsPage; 0 for DefaultFindingsPage
+	PageToken   string // of the page before
+}
+
+// Findings returns a page of a review's findings, in their order, and the token
+// of the next page; "" on the last. The errors are those of
+// ReviewService.ListFindings in the API.
+func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([]finding.Finding, string, error) {
+	f := FindingFilter{
+		Kind: in.Kind, MinSeverity: in.MinSeverity, File: in.File, State: in.State, Limit: in.PageSize,
+	}
+	if f.Kind == "" {
+		f.Kind = finding.KindReported
+		if f.State == finding.StateFixed { // only what was fixed has that state
+			f.Kind = finding.KindFixed
+		}
+	}
+	if in.RuleID != "" {
+		f.RuleID = rule.FullID(in.RuleID)
+	}
+	if f.Limit == 0 {
+		f.Limit = DefaultFindingsPage
+	}
+	if f.Limit < 1 || f.Limit > MaxFindingsPage {
+		return nil, "", errs.Invalid("page_size", "must be from 1 to %d, not %d", MaxFindingsPage, f.Limit)
+	}
+	filters := []string{in.ReviewID, string(f.Kind), f.MinSeverity.String(), f.RuleID, f.File, string(f.State)}
+	if in.PageToken != "" {
+		place, ok := decodeToken(in.PageToken, filters)
+		after, err := strconv.Atoi(place)
+		if !ok || err != nil || after < 1 || after > 2*MaxFindings {
+			return nil, "", errs.Invalid("page_token",
+				"must be the next_page_token of a page of the same review with the same filters")
+		}
+		f.After = after
+	}
+	page, err := s.store.ListFindings(ctx, org, in.ReviewID, f)
+	if err != nil || page.Next == 0 {
+		return page.Findings, "", err
+	}
+	return page.Findings, encodeToken(strconv.Itoa(page.Next), filters), nil
+}
+
+// A page token is a place in a list and a checksum of the filters that it belongs
+// to. It grants nothing: the organization always comes from the caller's key.
+func encodeToken(place string, filters []string) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s.%08x", place, checksum(filters)))
+}
+
+// decodeToken returns the place of a token that was made with the same filters.
+func decodeToken(token string, filters []string) (place string, ok bool) {
+	plain, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return "", false
+	}
+	return strings.CutSuffix(string(plain), fmt.Sprintf(".%08x", checksum(filters)))
+}
+
+func checksum(filters []string) uint32 {
+	return crc32.ChecksumIEEE([]byte(strings.Join(filters, "\x00")))
+}
