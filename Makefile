@@ -19,7 +19,7 @@ help: ## List the targets
 	@echo
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile internal/dev/tools/generate.mk
 
-demo: build ## Scan a sample pull request through the REST API and show what comes out (some minutes when nothing is built yet)
+demo: build ## Scan a sample pull request before and after a second push (some minutes when nothing is built yet)
 	@bin/demo
 
 run: build ## Start a server to play with, and print a key and curl lines; Ctrl-C stops it

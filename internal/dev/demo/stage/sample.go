@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,111 +12,83 @@ import (
 	"strings"
 )
 
-// sample holds the sample repository: `base` is what is on its main branch,
-// `change` what the pull request makes of it.
+// sample holds the files of the sample repository, a folder for each commit.
 //
 //go:embed all:testdata
 var sample embed.FS
 
-// The sample pull request.
+// The sample repository and its pull requests: one with mistakes of many kinds,
+// and a small one that Push changes.
 const (
 	Repo   = "acme/shop"
 	Number = 1
+	Small  = 2
 )
 
-// MakeRepository makes a bare repository at root/acme/shop.git with the pull
-// request at refs/pull/1/head, as code hosts keep them.
+func path(root string) string { return filepath.Join(root, filepath.FromSlash(Repo)+".git") }
+
+// MakeRepository makes a bare repository at root/acme/shop.git with its pull
+// requests at refs/pull/N/head, as code hosts keep them.
 func MakeRepository(root string) error {
-	dir := filepath.Join(root, filepath.FromSlash(Repo)+".git")
+	dir := path(root)
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	g := gitDir{dir}
-	if _, err := g.run(nil, "init", "--quiet", "--bare", "--initial-branch=main", dir); err != nil {
+	if err := git(dir, nil, "init", "--quiet", "--bare", "--initial-branch=main", dir); err != nil {
 		return err
 	}
-	base, err := g.commit("testdata/base", "", "Start the shop")
-	if err != nil {
-		return err
-	}
-	change, err := g.commit("testdata/change", base, "Show totals, print invoices, install with one line")
-	if err != nil {
-		return err
-	}
-	if _, err := g.run(nil, "update-ref", "refs/heads/main", base); err != nil {
-		return err
-	}
-	_, err = g.run(nil, "update-ref", fmt.Sprintf("refs/pull/%d/head", Number), change)
-	return err
+	return fastImport(dir,
+		commit{folder: "base", ref: "refs/heads/main"},
+		commit{folder: "change", ref: "refs/pull/1/head", parent: "refs/heads/main"},
+		commit{folder: "refund", ref: "refs/pull/2/head", parent: "refs/heads/main"})
 }
 
-type gitDir struct{ path string }
+// Push adds a commit to the small pull request, which fixes two mistakes and
+// makes another.
+func Push(root string) error {
+	return fastImport(path(root), commit{folder: "again", ref: "refs/pull/2/head", parent: "refs/pull/2/head^0"})
+}
 
-// commit makes a commit of the sample's folder on top of parent, and returns
-// its name.
-func (g gitDir) commit(folder, parent, message string) (string, error) {
-	index := filepath.Join(g.path, "demo-index")
-	if err := os.RemoveAll(index); err != nil { // that of the commit before
-		return "", err
-	}
-	if parent != "" {
-		if _, err := g.index(index, nil, "read-tree", parent); err != nil {
-			return "", err
+// commit adds the files of a folder of the sample to a parent; none for "".
+type commit struct{ folder, ref, parent string }
+
+func fastImport(dir string, commits ...commit) error {
+	var stream bytes.Buffer
+	for _, c := range commits {
+		fmt.Fprintf(&stream, "commit %s\ncommitter Demo <demo@example.com> 1750000000 +0000\ndata 0\n", c.ref)
+		if c.parent != "" {
+			fmt.Fprintf(&stream, "from %s\n", c.parent)
 		}
-	}
-	err := fs.WalkDir(sample, folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		top := "testdata/" + c.folder
+		err := fs.WalkDir(sample, top, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, err := sample.ReadFile(path)
+			fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", strings.TrimPrefix(path, top+"/"), len(text), text)
 			return err
-		}
-		content, err := sample.ReadFile(path)
+		})
 		if err != nil {
 			return err
 		}
-		blob, err := g.run(content, "hash-object", "-w", "--stdin")
-		if err != nil {
-			return err
-		}
-		_, err = g.index(index, nil, "update-index", "--add", "--cacheinfo", "100644,"+blob+","+strings.TrimPrefix(path, folder+"/"))
-		return err
-	})
-	if err != nil {
-		return "", err
 	}
-	tree, err := g.index(index, nil, "write-tree")
-	if err != nil {
-		return "", err
-	}
-	args := []string{"commit-tree", tree, "-m", message}
-	if parent != "" {
-		args = append(args, "-p", parent)
-	}
-	return g.run(nil, args...)
+	return git(dir, &stream, "fast-import", "--quiet")
 }
 
-func (g gitDir) index(file string, stdin []byte, args ...string) (string, error) {
-	return g.command(stdin, []string{"GIT_INDEX_FILE=" + file}, args...)
-}
-
-func (g gitDir) run(stdin []byte, args ...string) (string, error) {
-	return g.command(stdin, nil, args...)
-}
-
-// command runs git without anything of the user's configuration.
-func (g gitDir) command(stdin []byte, env []string, args ...string) (string, error) {
+// git runs git in dir without anything of the user's configuration.
+func git(dir string, stdin io.Reader, args ...string) error {
 	cmd := exec.Command("git", args...)
-	cmd.Dir = g.path
-	cmd.Stdin = bytes.NewReader(stdin)
-	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + g.path, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_AUTHOR_NAME=Demo", "GIT_AUTHOR_EMAIL=demo@example.com", "GIT_AUTHOR_DATE=1750000000 +0000",
-		"GIT_COMMITTER_NAME=Demo", "GIT_COMMITTER_EMAIL=demo@example.com", "GIT_COMMITTER_DATE=1750000000 +0000",
-	}, env...)
+	cmd.Dir = dir
+	cmd.Stdin = stdin
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(out))
+		return fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(out))
 	}
-	return string(bytes.TrimSpace(out)), nil
+	return nil
 }

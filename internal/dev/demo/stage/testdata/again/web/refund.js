@@ -1,0 +1,3 @@
+export function amount(formula) {
+  return Number(formula);
+}

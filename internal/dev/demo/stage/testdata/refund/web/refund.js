@@ -1,0 +1,3 @@
+export function amount(formula) {
+  return eval(formula);
+}
