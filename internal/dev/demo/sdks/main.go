@@ -1,8 +1,8 @@
 // Command sdks tests the SDKs as their users have them: it installs each from
-// gen/ into an empty place, builds its example, and runs that against a real
-// server with the sample pull request, over TLS and through a proxy that
-// refuses the first attempts of every call. It compares what each example
-// prints with the review, and with docs/sdks.md.
+// gen/ into an empty place, builds its examples, and runs them against a real
+// server with the sample pull request, over TLS and through a proxy that refuses
+// the first attempts of every call. It compares what each example prints with the
+// review, and with docs/sdks.md.
 //
 // Usage: sdks [-write] [-only NAME]. Run from the root of the repository, with
 // bin/prwarden built. -write puts the outputs into docs/sdks.md instead.
@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,7 @@ const document = "docs/sdks.md"
 
 func main() {
 	write := flag.Bool("write", false, "write the outputs into "+document)
-	only := flag.String("only", "", "test only this SDK, and not the document")
+	only := flag.String("only", "", "test only this SDK: go, python, typescript or java")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *write, *only)
@@ -40,54 +41,60 @@ func main() {
 }
 
 func run(ctx context.Context, write bool, only string) (err error) {
-	root, err := os.Getwd()
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "prwarden-sdks-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	languages := []string{"go", "python", "typescript", "java"}
+	if only != "" {
+		languages = []string{only}
+	}
 
 	var mu sync.Mutex
 	outputs := map[string]string{}
 	group, ctx := errgroup.WithContext(ctx)
-	// They wait for downloads more than for a processor.
-	for _, language := range languages() {
-		if only != "" && only != language.name {
-			continue
-		}
+	for _, language := range languages { // they wait for downloads more than for a processor
 		group.Go(func() error {
-			began := time.Now()
-			place := filepath.Join(dir, language.name)
-			examples, err := language.install(ctx, builder{root: root, dir: place})
-			if err != nil {
-				return fmt.Errorf("%s: %w", language.name, err)
+			found, err := test(ctx, language, filepath.Join(dir, language))
+			mu.Lock()
+			defer mu.Unlock()
+			for name, output := range found {
+				outputs[name] = output
 			}
-			installed := time.Now()
-			for _, example := range examples {
-				output, err := try(ctx, filepath.Join(root, "bin", "prwarden"), filepath.Join(place, "server-"+example.name), example)
-				if err != nil {
-					return fmt.Errorf("%s: %w", example.name, err)
-				}
-				mu.Lock()
-				outputs[example.name] = output
-				mu.Unlock()
-			}
-			fmt.Printf("%-10s installed in %.1f s, %d of %d examples ran well in %.1f s\n", language.name,
-				installed.Sub(began).Seconds(), len(examples), len(examples), time.Since(installed).Seconds())
-			return nil
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if len(outputs) == 0 {
-		return fmt.Errorf("there is no SDK %q; there are %s", only, strings.Join(names(), ", "))
+	return compareDocument(document, outputs, write)
+}
+
+// test installs the SDK of a language into dir and returns what its examples
+// print.
+func test(ctx context.Context, language, dir string) (map[string]string, error) {
+	began := time.Now()
+	install := exec.CommandContext(ctx, "internal/dev/demo/sdks/install.sh", language, dir)
+	if out, err := install.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("installing %s: %w\n%s", language, err, out)
 	}
-	if only != "" {
-		return nil
+	installed := time.Now()
+	programs, err := filepath.Glob(filepath.Join(dir, "examples", "*"))
+	if err != nil || len(programs) == 0 {
+		return nil, errors.Join(err, fmt.Errorf("there is no SDK %q", language))
 	}
-	return compareDocument(filepath.Join(root, filepath.FromSlash(document)), outputs, write)
+
+	outputs := map[string]string{}
+	for _, program := range programs {
+		name := filepath.Base(program)
+		output, err := try(ctx, program, filepath.Join(dir, "server-"+name), strings.HasSuffix(name, "-rest"))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		outputs[name] = output
+	}
+	fmt.Printf("%-10s installed in %.1f s, %d examples ran well in %.1f s\n", language,
+		installed.Sub(began).Seconds(), len(programs), time.Since(installed).Seconds())
+	return outputs, nil
 }

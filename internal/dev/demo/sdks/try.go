@@ -18,17 +18,21 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/demo/stage"
 )
 
-// exampleTimeout bounds one run of an example.
-const exampleTimeout = 2 * time.Minute
+// What examples say when they are refused.
+const (
+	mistake = "failed: INVALID_ARGUMENT: pr_number: must be at least 1; it is 0\n  pr_number: must be at least 1; it is 0\n"
+	late    = "failed: RATE_LIMITED: The key made more requests than it may.\n  try again in 3600 s\n"
+	outage  = "failed: UNAVAILABLE: The database can't be reached; try again.\n  try again in 0 s\n"
+)
 
 // try runs an example on a server of its own, so that all see the same: as it
 // is meant, and then refused in every way that makes a difference. It returns
 // what the first run printed.
-func try(ctx context.Context, binary, dir string, e example) (output string, err error) {
+func try(ctx context.Context, program, dir string, rest bool) (output string, err error) {
 	if err := stage.MakeRepository(filepath.Join(dir, "repos")); err != nil {
 		return "", err
 	}
-	server, err := stage.Start(binary, dir, "127.0.0.1:0")
+	server, err := stage.Start("bin/prwarden", dir, "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -37,63 +41,29 @@ func try(ctx context.Context, binary, dir string, e example) (output string, err
 	if err != nil {
 		return "", err
 	}
+	target := "grpc://" + server.GRPC
+	if rest {
+		target = server.URL
+	}
 	authority := filepath.Join(dir, "authority.pem")
-	cert, err := certificate(authority)
+	p, err := newProxy(target, authority)
 	if err != nil {
 		return "", err
 	}
-	f := newFaults()
-	serve, target := serveGRPC, server.GRPC
-	if e.rest {
-		serve, target = serveREST, server.URL
-	}
-	address, stop, err := serve(cert, target, f)
-	if err != nil {
-		return "", err
-	}
-	defer stop()
-	env := append(os.Environ(), "PRWARDEN_SERVER="+address, "PRWARDEN_API_KEY="+key,
+	defer p.Close()
+	env := append(os.Environ(), "PRWARDEN_SERVER="+p.URL, "PRWARDEN_API_KEY="+key,
 		"PRWARDEN_CA_FILE="+authority, "NODE_EXTRA_CA_CERTS="+authority)
 
-	run := func(number, code int) (stdout, stderr string, err error) {
-		ctx, cancel := context.WithTimeout(ctx, exampleTimeout)
-		defer cancel()
-		var out, trouble bytes.Buffer
-		command := append(append([]string(nil), e.command...), stage.Repo, fmt.Sprint(number))
-		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-		cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &trouble
-		err = cmd.Run()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			return "", "", err
-		}
-		if got := cmd.ProcessState.ExitCode(); got != code {
-			return "", "", fmt.Errorf("pull request %d: it ended with %d, not %d\n%s%s", number, got, code, out.String(), trouble.String())
-		}
-		return out.String(), trouble.String(), nil
-	}
-	createRule, createReview, watch := "CreateRule", "CreateReview", "WatchReview"
-	if e.rest {
-		createRule, createReview, watch = "POST /v1/rules", "POST /v1/reviews", "GET /v1/reviews/rev_…:watch"
-	}
-	output, _, err = run(stage.Number, 1)
+	output, _, err = runExample(ctx, program, env, stage.Number, 1)
 	if err != nil {
 		return "", err
 	}
-	if err := f.check(); err != nil {
+	if err := p.check(); err != nil {
 		return "", err
-	}
-	if n := f.attemptsOf(watch); n != 3 {
-		return "", fmt.Errorf("the watch was opened %d times, not 3: refused, broken, whole", n)
 	}
 	if err := compareReview(ctx, server.URL, key, output); err != nil {
 		return "", fmt.Errorf("%w\nIt printed:\n%s", err, output)
 	}
-	const (
-		mistake = "failed: INVALID_ARGUMENT: pr_number: must be at least 1; it is 0\n  pr_number: must be at least 1; it is 0\n"
-		late    = "failed: RATE_LIMITED: The key made more requests than it may.\n  try again in 3600 s\n"
-		outage  = "failed: UNAVAILABLE: The database can't be reached; try again.\n  try again in 0 s\n"
-	)
 	for _, refusal := range []struct {
 		plan     plan
 		number   int
@@ -101,22 +71,36 @@ func try(ctx context.Context, binary, dir string, e example) (output string, err
 		call     string
 		attempts int
 	}{
-		{refuseFirst, 0, mistake, createReview, 3},                      // with a mistake in the request, no more than it takes
-		{refuseForAnHour, stage.Number, late, createRule, 1},            // waiting makes no sense
-		{outageOf(createReview), stage.Number, outage, createReview, 4}, // not for ever
-		{outageOf(createRule), stage.Number, outage, createRule, 1},     // the rule may be there
+		{refuseFirst, 0, mistake, "CreateReview", 3},                        // with a mistake in the request, no more than it takes
+		{refuseForAnHour, stage.Number, late, "CreateRule", 1},              // waiting makes no sense
+		{outageOf("CreateReview"), stage.Number, outage, "CreateReview", 4}, // not for ever
+		{outageOf("CreateRule"), stage.Number, outage, "CreateRule", 1},     // the rule may be there
 	} {
-		f.follow(refusal.plan)
-		_, says, err := run(refusal.number, 3)
+		p.follow(refusal.plan)
+		_, says, err := runExample(ctx, program, env, refusal.number, 3)
 		if err != nil {
 			return "", err
 		}
-		if says != refusal.says || f.attemptsOf(refusal.call) != refusal.attempts {
+		if says != refusal.says || p.attemptsOf(refusal.call) != refusal.attempts {
 			return "", fmt.Errorf("refused, it says %q after %d attempts of %s, not %q after %d",
-				says, f.attemptsOf(refusal.call), refusal.call, refusal.says, refusal.attempts)
+				says, p.attemptsOf(refusal.call), refusal.call, refusal.says, refusal.attempts)
 		}
 	}
 	return output, nil
+}
+
+// runExample runs an example once, which has to end with an exit code.
+func runExample(ctx context.Context, program string, env []string, number, code int) (stdout, stderr string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	var out, trouble bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, stage.Repo, fmt.Sprint(number))
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &trouble
+	err = cmd.Run()
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		return "", "", fmt.Errorf("pull request %d: it ended with %d, not %d: %w\n%s%s", number, got, code, err, out.String(), trouble.String())
+	}
+	return out.String(), trouble.String(), nil
 }
 
 var reviewID = regexp.MustCompile(`rev_[0-9a-z]+`)

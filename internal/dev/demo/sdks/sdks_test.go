@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,35 +36,48 @@ func TestExpected(t *testing.T) {
 	assert.ErrorContains(t, err, "1 findings")
 }
 
-func TestFaults(t *testing.T) {
+func TestPlans(t *testing.T) {
 	t.Parallel()
-	f := newFaults()
+	p := &proxy{}
+	p.follow(refuseFirst)
 	var got []fault
 	for range 3 {
-		got = append(got, f.next("CreateReview", true))
+		got = append(got, p.next("CreateReview", "a"))
 	}
 	assert.Equal(t, []fault{overRate, away, none}, got)
-	assert.Equal(t, overRate, f.next("CreateRule", false))
-	assert.Equal(t, none, f.next("CreateRule", false))
-	assert.Equal(t, 2, f.attemptsOf("CreateRule"))
+	assert.Equal(t, overRate, p.next("CreateRule", ""))
+	assert.Equal(t, none, p.next("CreateRule", ""), "it may be there already")
+	assert.Equal(t, 2, p.attemptsOf("CreateRule"))
 
-	f.follow(outageOf("CreateRule"))
-	assert.Equal(t, away, f.next("CreateRule", false))
-	assert.Equal(t, none, f.next("CreateReview", true))
-	assert.Equal(t, 1, f.attemptsOf("CreateRule"), "a new plan counts from the start")
+	p.follow(outageOf("CreateRule"))
+	assert.Equal(t, away, p.next("CreateRule", ""))
+	assert.Equal(t, none, p.next("CreateReview", ""))
+	assert.Equal(t, 1, p.attemptsOf("CreateRule"), "a new plan counts from the start")
+}
 
+func TestCheck(t *testing.T) {
+	t.Parallel()
 	for _, keys := range [][]string{{}, {"a", "a"}, {"a", "b", "a"}, {"", "", ""}} {
-		f.follow(refuseFirst)
-		for _, key := range keys {
-			f.started(key)
-		}
-		assert.Error(t, f.check(), keys)
+		assert.ErrorContains(t, (&proxy{keys: keys}).check(), "idempotency keys")
 	}
-	f.follow(refuseFirst)
-	for range 3 {
-		f.started("a")
+	p := &proxy{keys: []string{"a", "a", "a"}}
+	require.ErrorContains(t, p.check(), "opened 0 times")
+	p.attempts = map[string]int{"WatchReview": 3}
+	require.NoError(t, p.check())
+}
+
+func TestCallOf(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"POST /v1/reviews": "CreateReview", "POST /v1/rules": "CreateRule", "GET /v1/reviews/rev_1a:watch": "WatchReview",
+		"GET /v1/reviews/rev_1a": "Get /v1/reviews/rev_…", "DELETE /v1/rules/a": "DELETE /v1/rules/a",
+	} {
+		method, path, _ := strings.Cut(line, " ")
+		assert.Equal(t, want, callOf(httptest.NewRequest(method, path, nil)))
 	}
-	require.NoError(t, f.check())
+	r := httptest.NewRequest("POST", "/prwarden.v1.ReviewService/CreateReview", nil)
+	r.Header.Set("Content-Type", "application/grpc+proto")
+	assert.Equal(t, "CreateReview", callOf(r))
 }
 
 func TestCompareDocument(t *testing.T) {
