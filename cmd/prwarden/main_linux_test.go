@@ -173,7 +173,7 @@ func TestFullOutput(t *testing.T) {
 	for _, args := range []string{
 		"--help", "rules", "rules try --help", "--version", "version", "completion bash", "completion zsh",
 		"rules list", "rules explain security/no-eval", "rules test", "rules schema", "rules try package main.go",
-		"rules check ../../internal/dev/difftest/cmd/scancheck/probes.yml", "rules check ../../internal/dev/difftest/cmd/scancheck/probes.yml --output json",
+		"rules check ../../internal/dev/difftest/probes.yml", "rules check ../../internal/dev/difftest/probes.yml --output json",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

@@ -39,7 +39,7 @@ func answerOf(t *testing.T, text string) (a difftest.Answer) {
 
 // What a local scan finds between two commits is what a server finds there, to
 // the last field; only what a comment says of rules that an organization may
-// have is the server's to know. scancheck does the same with real repositories.
+// have is the server's to know. diffcheck -server does the same with real repositories.
 func TestScanFindsWhatAReviewOfTheCommitsFinds(t *testing.T) {
 	t.Parallel()
 	_, c, h := setup(t)

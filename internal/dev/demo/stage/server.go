@@ -136,7 +136,7 @@ func (s *Server) Stop() error {
 // returns its token.
 func (s *Server) CreateKey(org string) (string, error) {
 	cmd := exec.Command(s.Binary, "keys", "create", "--org", org, "--name", "demo",
-		"--database", s.Database(), "--config", filepath.Join(s.Dir, "prwarden.yaml"))
+		"--rate-limit", "100000", "--database", s.Database(), "--config", filepath.Join(s.Dir, "prwarden.yaml"))
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
