@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api test-sdks docs-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
+.PHONY: help demo run build build-client test test-api test-sdks docs-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review benchstat build-bench bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -74,21 +74,31 @@ fuzz: need-go need-git ## Run each fuzz target for FUZZTIME (10s)
 	  done; \
 	done
 
-bench: need-go need-git ## Compare the matching engine with its peers, some minutes (CORPUS=folders, LONG=1, WRITE=1 into docs/)
-	@mkdir -p bin
-	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/bench
-	@bin/bench -corpus '$(CORPUS)' $(if $(LONG),-long) $(if $(WRITE),-write) $(BENCHFLAGS)
+bench: need-go need-git build-bench ## Compare whole scans with gitleaks, betterleaks and ripgrep (BENCHFLAGS='-corpus DIR -before BINARY')
+	@bin/bench peers -corpus "$$(go env GOROOT)/src" $(BENCHFLAGS)
 
-bench-service: need-go need-git need-postgres ## Measure the service, some minutes (BENCHFLAGS='-only reads', WRITE=1 into docs/)
+bench-service: need-go need-git need-postgres build-bench ## Measure reading and creating reviews (BENCHFLAGS='-databases sqlite -before BINARY')
+	@bin/bench requests $(BENCHFLAGS)
+
+bench-overload: need-go need-git need-postgres build-bench ## Ask a server for ten times as much as it can do (BENCHFLAGS='-for 5m')
+	@bin/bench overload $(BENCHFLAGS)
+
+bench-review: need-go need-git build-bench ## Measure whole reviews (BENCHFLAGS='-repo DIR -range BASE...HEAD -before BINARY')
+	@bin/bench review $(BENCHFLAGS)
+
+benchstat: need-go ## Compare Go benchmarks with another checkout (BEFORE=../before BENCH=Match PKG=./internal/match COUNT=10)
+	@internal/dev/bench/benchstat.sh
+
+build-bench:
 	@mkdir -p bin
-	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/bench/service/bare
-	@$(GO_BUILD) -o bin/bench-service ./internal/dev/bench/service
-	@bin/bench-service $(if $(WRITE),-write) $(BENCHFLAGS)
+	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/bench ./internal/dev/bench/bare
 
 bench-peers: need-go ## Build gitleaks and betterleaks into bin/peers for make bench, some minutes
 	@mkdir -p bin/peers
-	@$(GO_BUILD) -o bin/ ./internal/dev/bench
-	@bin/bench -install-peers bin/peers
+	@for module in github.com/zricethezav/gitleaks/v8@v8.30.1 github.com/betterleaks/betterleaks@v1.1.1; do \
+	  source=$$(go mod download -json $$module | sed -n 's/.*"Dir": "\(.*\)",*/\1/p') && \
+	  (cd "$$source" && go build -buildvcs=false -o $(CURDIR)/bin/peers/ .) || exit 1; \
+	done
 
 chaos: need-go need-git need-postgres ## Kill, freeze and cut off parts of an installation in use, and check every promise, 15 minutes (CHAOSFLAGS='-seed 7')
 	@mkdir -p bin

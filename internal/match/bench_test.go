@@ -3,6 +3,7 @@ package match_test
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,22 +28,24 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkMatch matches the default ruleset on this package's source, every
-// line added.
+// BenchmarkMatch matches rules on the source of this package, every line added.
 func BenchmarkMatch(b *testing.B) {
+	paths, err := filepath.Glob("*.go")
+	require.NoError(b, err)
 	var text []byte
-	for _, name := range []string{"matcher.go", "pattern.go", "literal.go", "match_test.go"} {
-		data, err := os.ReadFile(name)
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
 		require.NoError(b, err)
 		text = append(text, data...)
 	}
-	m, err := match.Compile(defaultRules())
-	require.NoError(b, err)
-	for name, content := range map[string][]byte{"file": text, "large": bytes.Repeat(text, 1<<20/len(text))} {
+
+	for name, rules := range map[string][]match.Rule{"default": defaultRules(), "thousand": thousandRules()} {
 		b.Run(name, func(b *testing.B) {
-			lines := match.SplitLines(content)
-			b.SetBytes(int64(len(content)))
+			m, err := match.Compile(rules)
+			require.NoError(b, err)
+			lines := match.SplitLines(text)
 			s := m.NewSession(forever, nil)
+			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				_, err := s.File("internal/scan/x.go").Match(b.Context(), lines, all, 10_000)
 				require.NoError(b, err)

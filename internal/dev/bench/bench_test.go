@@ -1,147 +1,164 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/prwarden/prwarden/internal/dev/bench/corpus"
-	"github.com/prwarden/prwarden/internal/dev/bench/engine"
-	"github.com/prwarden/prwarden/internal/dev/bench/program"
-	"github.com/prwarden/prwarden/internal/dev/bench/ruleset"
 )
 
-// TestMain lets the test binary be the engines' process, as the command is.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+// programs is the folder with prwarden and the bare program, built by TestMain.
+var programs string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "bench-test-")
+	if err != nil {
+		panic(err)
 	}
-	os.Exit(m.Run())
+	defer func() { _ = os.RemoveAll(dir) }()
+
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", dir,
+		"github.com/prwarden/prwarden/cmd/prwarden", "github.com/prwarden/prwarden/internal/dev/bench/bare")
+	if text, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v: %s\n", err, text)
+		return 1
+	}
+	programs = dir
+	return m.Run()
 }
 
-func small() ([]ruleset.Rule, corpus.Corpus) {
-	rules := []ruleset.Rule{{ID: "call", Pattern: `\bfetch\w*\(`}, {ID: "end", Pattern: `x$`}, {ID: "any-case", Pattern: `(?i)skip`}}
-	return rules, corpus.Corpus{Files: []corpus.File{
-		{Path: "a.go", Text: []byte("fetchNode(x)\nSkip x\r\n\nnothing\nfetch(sKIp)\n")},
-		{Path: "b.go", Text: []byte("skip\u212a x")},
-	}}
+// measured runs a part of the benchmark and returns what it prints.
+func measured(t *testing.T, args ...string) string {
+	t.Helper()
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), args, &out))
+	return out.String()
 }
 
-func TestRaceFindsTheSamePairs(t *testing.T) {
+// TestRequests also holds the bare program to the same answer as prwarden.
+func TestRequests(t *testing.T) {
 	t.Parallel()
-	rules, c := small()
-	s := &suite{dir: t.TempDir()}
-	for _, cores := range []int{1, 2} {
-		results, err := s.race(t.Context(), rules, c, 3, true, contender{name: engine.Ours, cores: cores}, contender{name: engine.Naive})
-		require.NoError(t, err)
-		for _, r := range results {
-			assert.Len(t, r.runs, 3, r.name)
-			assert.EqualValues(t, c.Bytes(), r.last().Bytes, r.name)
-			assert.EqualValues(t, 7, r.last().Pairs, r.name)
-			assert.Positive(t, r.speed(), r.name)
-			assert.Positive(t, r.last().PeakKiB, r.name)
-		}
-		assert.Positive(t, results[0].ready.Size)
-		same, err := samePairs(results[0].pairs, results[1].pairs, rules, c)
-		require.NoError(t, err)
-		assert.Equal(t, "the same 7 pairs", same)
+	for _, database := range []string{"sqlite", "postgres"} {
+		t.Run(database, func(t *testing.T) {
+			t.Parallel()
+			prwarden := filepath.Join(programs, "prwarden")
+			out := measured(t, "requests", "-prwarden", prwarden, "-before", prwarden, "-bare", filepath.Join(programs, "bare"),
+				"-databases", database, "-findings", "0", "-findings", "3", "-runs", "1", "-each", "50ms")
+			for _, row := range []string{
+				"GetReview, 0 findings | prwarden", "GetReview, 0 findings | before", "GetReview, 0 findings | bare",
+				"GetReview, 3 findings | bare", "CreateReview          | prwarden", "CreateReview          | before",
+			} {
+				assert.Contains(t, out, row)
+			}
+		})
 	}
 }
 
-func TestRaceRefusesWhatCantBeCompared(t *testing.T) {
+func TestOverload(t *testing.T) {
 	t.Parallel()
-	rules, c := small()
-	s := &suite{dir: t.TempDir()}
-	c.Files = append(c.Files, corpus.File{Path: "long", Text: bytes.Repeat([]byte("x"), 17<<10)})
-	_, err := s.race(t.Context(), rules, c, 1, false, contender{name: engine.Ours})
-	assert.ErrorContains(t, err, "1 lines left out")
-	_, err = s.race(t.Context(), rules, c, 1, false, contender{name: "other"})
-	assert.ErrorContains(t, err, `no engine is called "other"`)
+	out := measured(t, "overload", "-prwarden", filepath.Join(programs, "prwarden"), "-database", "sqlite",
+		"-for", "200ms", "-connections", "80", "-factor", "2")
+	assert.Contains(t, out, "| 64 callers afterwards")
+	assert.Contains(t, out, "% of the peak")
 }
 
-func TestSamePairsRefusesDifferences(t *testing.T) {
+func TestReviews(t *testing.T) {
 	t.Parallel()
-	rules, c := small()
-	pair := engine.Pair{File: 0, Start: 0, Rule: 0}
-	_, err := samePairs(nil, []engine.Pair{pair}, rules, c)
-	assert.ErrorContains(t, err, "rule call, a.go")
-	_, err = samePairs([]engine.Pair{{Rule: 1}}, nil, rules, c)
-	assert.ErrorContains(t, err, "rule end, a.go")
+	source := t.TempDir()
+	require.NoError(t, makePulls(t.Context(), source, []int{5}))
+	prwarden := filepath.Join(programs, "prwarden")
+	out := measured(t, "review", "-prwarden", prwarden, "-before", prwarden, "-runs", "1",
+		"-repo", filepath.Join(source, repository+".git"), "-range", "main...refs/pull/1/head")
+	assert.Contains(t, out, "| prwarden | 5 ")
+	assert.Contains(t, out, "| before   | 5 ")
 }
 
-func TestQuick(t *testing.T) {
+// TestPeers has a shell stand for a peer, so that the test needs none.
+func TestPeers(t *testing.T) {
 	t.Parallel()
-	rules, c := small()
 	dir := t.TempDir()
-	list, hits := filepath.Join(dir, "rules.tsv"), filepath.Join(dir, "hits")
-	require.NoError(t, os.WriteFile(list, ruleset.FormatTSV(rules), 0o600))
-	text := filepath.Join(dir, "text")
-	require.NoError(t, os.Mkdir(text, 0o700))
-	for _, f := range c.Files {
-		require.NoError(t, os.WriteFile(filepath.Join(text, f.Path), f.Text, 0o600))
-	}
-	var out, errOut strings.Builder
-	err := run(t.Context(), []string{"-engine", "ours,naive", "-rules", list, "-corpus", text, "-runs", "1", "-compare", "-hits", hits}, nil, &out, &errOut)
-	require.NoError(t, err, errOut.String())
-	assert.Contains(t, out.String(), "3 rules, 2 files")
-	assert.Contains(t, out.String(), "7 pairs are the same; 0 missing, 0 wrong")
-	got, err := os.ReadFile(hits)
-	require.NoError(t, err)
-	assert.Equal(t, "2\tcall\t\\bfetch\\w*\\(\n2\tend\tx$\n3\tany-case\t(?i)skip\n", string(got))
+	rules := filepath.Join(dir, "rules.tsv")
+	corpus := filepath.Join(dir, "corpus")
+	require.NoError(t, os.Mkdir(corpus, 0o700))
+	require.NoError(t, os.WriteFile(rules, []byte("needle\tne{2}dle\nhay\t(?i)hay\\b\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(corpus, "a.txt"), []byte("a needle in hay\nHAY\nneedle\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(corpus, "binary"), []byte("needle\x00"), 0o600))
+
+	peer := "#!/bin/sh\necho '[{\"RuleID\":\"hay\",\"File\":\"files/0/0-a.txt\",\"StartLine\":2}]'\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "gitleaks"), []byte(peer), 0o700))
+	out := measured(t, "peers", "-prwarden", filepath.Join(programs, "prwarden"), "-peers", dir,
+		"-corpus", corpus, "-rules", rules, "-runs", "1")
+	assert.Contains(t, out, "2 rules on 1 files")
+	assert.Regexp(t, `prwarden .*\| 4 findings`, out)
+	assert.Regexp(t, `gitleaks .*\| 1 findings`, out)
+	assert.Regexp(t, `betterleaks .*\| not installed`, out)
 }
 
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		`unexpected argument "x"`:             {"x"},
-		"-runs must be at least 1":            {"-runs", "0"},
-		"flag provided but not defined: -nox": {"-nox"},
+		"name what to measure":          {"x"},
+		`unexpected argument "y"`:       {"peers", "y"},
+		"name at least one -range":      {"review"},
+		`there is no database "oracle"`: {"requests", "-databases", "oracle"},
 	} {
-		var out, errOut strings.Builder
-		err := run(t.Context(), args, nil, &out, &errOut)
-		assert.EqualError(t, err, want)
+		assert.ErrorContains(t, run(t.Context(), args, io.Discard), want)
 	}
 }
 
-func TestCompareHits(t *testing.T) {
+func TestKeywords(t *testing.T) {
 	t.Parallel()
-	set := func(hits ...program.Hit) map[program.Hit]bool {
-		m := map[program.Hit]bool{}
-		for _, h := range hits {
-			m[h] = true
-		}
-		return m
+	for pattern, want := range map[string]string{
+		`\bfetch\w*\(`:          `"fetch"`,
+		`(?:Alpha|beta)x*`:      `"alpha", "beta"`,
+		`(?:abc|\d+)`:           "",
+		`(?i)token`:             "",
+		`(?i)password_field`:    `"word_field"`,
+		`ab?`:                   "",
+		`(secret){2}`:           `"secret"`,
+		`prefix_[a-z]+_longest`: `"_longest"`,
+	} {
+		got, err := keywords(pattern)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, pattern)
 	}
-	ours := set(program.Hit{Rule: "a", File: "f", Line: 1}, program.Hit{Rule: "b", File: "f", Line: 1}, program.Hit{Rule: "a", File: "f", Line: 2})
-	assert.Equal(t, "the same 3 pairs", compareHits(ours, ours))
-	assert.Equal(t, "the same 2 lines", compareHits(ours, set(program.Hit{File: "f", Line: 1}, program.Hit{File: "f", Line: 2})))
-	assert.Equal(t, "1 of our 3 pairs, and 1 others", compareHits(ours, set(program.Hit{Rule: "a", File: "f", Line: 1}, program.Hit{Rule: "a", File: "g", Line: 1})))
-	assert.Equal(t, "0 of our 3 pairs, and 0 others", compareHits(ours, nil))
 }
 
-func TestWords(t *testing.T) {
+// TestProcess has a shell stand for a program that serves.
+func TestProcess(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "GOROOT/src", label(""))
-	assert.Equal(t, "corpus/code, b/c", label("/tmp/corpus/code,/a/b/c/"))
-	assert.Equal(t, []string{"48 %", "10 %", "1/11", "1/2887"}, []string{share(0.48), share(0.1), share(0.09), share(1 / 2887.4)})
-	assert.Equal(t, []string{"1,000", "3.2", "0.05"}, []string{hitsPerLine(1000, 1), hitsPerLine(32, 10), hitsPerLine(5, 100)})
-	assert.Equal(t, []string{"7.1 ms", "1,234 ms"}, []string{milliseconds(7_123_456), milliseconds(1_234_000_000)})
-	o := outcome{runs: []engine.Run{{Bytes: 1e6, CPUNS: 2e6, NS: 4e6}, {Bytes: 1e6, CPUNS: 1e6, NS: 1e6}, {Bytes: 1e6, CPUNS: 4e6, NS: 2e6}}}
-	assert.InDelta(t, 500, o.speed(), 1e-9)
-	assert.InDelta(t, 500, o.clockSpeed(), 1e-9)
-	assert.InDelta(t, 0.75, o.spread(), 1e-9)
-	a := attempt{runs: []program.Run{{CPU: time.Second}, {CPU: 3 * time.Second}, {CPU: 2 * time.Second}}}
-	assert.InDelta(t, 2, a.processorTime(), 1e-9)
+	start := func(script string) (*process, error) {
+		logs, env := filepath.Join(t.TempDir(), "log"), []string{"WHERE=127.0.0.1:1"}
+		return startProcess(t.Context(), logs, env, "/bin/sh", "-c", script)
+	}
+
+	p, err := start(`trap 'exit 0' TERM; echo no JSON >&2; echo "{\"msg\":\"serving\",\"http_addr\":\"$WHERE\"}" >&2; ` +
+		`while :; do sleep 0.02; done`)
+	require.NoError(t, err)
+	assert.Equal(t, "127.0.0.1:1", p.address)
+	assert.Positive(t, p.peakMemory())
+	require.NoError(t, p.stop())
+	assert.ErrorContains(t, p.stop(), "ended by itself")
+	assert.Zero(t, p.spent())
+
+	_, err = start("echo broken >&2; exit 3")
+	assert.ErrorContains(t, err, "ended before it served")
+	assert.ErrorContains(t, err, "broken")
+}
+
+func TestQuantile(t *testing.T) {
+	t.Parallel()
+	values := []int{5, 1, 4, 2, 3}
+	assert.Equal(t, []int{1, 3, 5}, []int{quantile(values, 0), quantile(values, 0.5), quantile(values, 1)})
+	assert.Equal(t, -3, median(values, func(n int) int { return -n }))
+	assert.Zero(t, quantile[int](nil, 0.5))
 }

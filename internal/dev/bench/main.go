@@ -1,25 +1,80 @@
-// Command bench measures the matching engine against its peers; see
-// docs/benchmarks.md.
+// Command bench measures prwarden: beside its peers, beside a bare program, under more load than it can take, and
+// beside another build of itself. It starts everything that it needs and prints tables in markdown;
+// docs/benchmarks.md says how to read them.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"os/signal"
+	"syscall"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		os.Exit(exit.ExitCode()) // of a program that was launched, which has said why
-	}
-	if err != nil {
+
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// part is one benchmark. It adds its flags and returns what measures.
+type part func(flags *flag.FlagSet, common *options) func(ctx context.Context, out io.Writer) error
+
+// options are the flags that all parts have.
+type options struct {
+	prwarden, before string
+	runs             int
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	parts := map[string]part{"peers": peers, "requests": requests, "overload": overload, "review": reviews}
+	if len(args) == 0 || parts[args[0]] == nil {
+		return errors.New("name what to measure: peers, requests, overload or review")
+	}
+
+	var common options
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.StringVar(&common.prwarden, "prwarden", "bin/prwarden", "the `program` that is measured")
+	flags.StringVar(&common.before, "before", "", "another build of that `program`")
+	flags.IntVar(&common.runs, "runs", 5, "runs of each program, by turns")
+	measure := parts[args[0]](flags, &common)
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+
+	printMachine(out)
+	return measure(ctx, out)
+}
+
+// builds are the names and paths of the builds of prwarden that are compared.
+func (o *options) builds() []build {
+	all := []build{{"prwarden", o.prwarden}}
+	if o.before != "" {
+		all = append(all, build{"before", o.before})
+	}
+	return all
+}
+
+// build is a build of prwarden.
+type build struct{ name, path string }
+
+// withFolder calls do with a folder that is removed afterwards.
+func withFolder(do func(dir string) error) (err error) {
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return do(dir)
 }

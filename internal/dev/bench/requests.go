@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+)
+
+// requestOptions are the flags of `bench requests`.
+type requestOptions struct {
+	*options
+	bare, databases string
+	findings        []int
+	each            time.Duration
+}
+
+// callers are how many ask at the same time.
+const callers = 16
+
+// creators is how many organizations creations are spread over.
+const creators = 10
+
+// requests measures reading and creating reviews, beside a bare program and beside another build.
+func requests(flags *flag.FlagSet, common *options) func(context.Context, io.Writer) error {
+	o := requestOptions{options: common}
+	flags.StringVar(&o.bare, "bare", "bin/bare", "the bare `program`; empty for none")
+	flags.StringVar(&o.databases, "databases", "sqlite,postgres", "on which databases")
+	flags.DurationVar(&o.each, "each", time.Second, "how long a run is")
+	flags.Func("findings", "of the review that is read; can be repeated (default 0)", func(text string) error {
+		n, err := strconv.Atoi(text)
+		o.findings = append(o.findings, n)
+		return err
+	})
+
+	return func(ctx context.Context, out io.Writer) error {
+		if len(o.findings) == 0 {
+			o.findings = []int{0}
+		}
+		t := &table{{"Database", "Request", "Program", "a second", "p50, ms", "p99, ms", "server, ms", "database, ms",
+			"ratio, clock", "ratio, processor time"}}
+		for kind := range strings.SplitSeq(o.databases, ",") {
+			if err := withFolder(func(dir string) error { return o.on(ctx, kind, dir, t) }); err != nil {
+				return fmt.Errorf("%s: %w", kind, err)
+			}
+		}
+		t.print(out)
+		fmt.Fprintf(out, "%d callers on the same machine, medians of %d runs of %s each by turns. Processor time is for\n"+
+			"a request; the server's has SQLite in it. Ratios are the speed of prwarden over that of the program.\n",
+			callers, o.runs, o.each)
+		return nil
+	}
+}
+
+// on measures on one kind of database.
+func (o requestOptions) on(ctx context.Context, kind, dir string, t *table) (err error) {
+	d, err := newDatabases(ctx, kind, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	if err := makePulls(ctx, dir, o.findings); err != nil {
+		return err
+	}
+
+	all, err := o.start(ctx, d)
+	for _, c := range all {
+		defer func() { err = errors.Join(err, c.stop()) }()
+	}
+	if err != nil {
+		return err
+	}
+	return o.measure(ctx, d, all, t)
+}
+
+// contender is a server and the reviews that it can be asked for.
+type contender struct {
+	*process
+	name    string
+	token   string
+	reviews []string      // by pull request
+	install *installation // nil for the bare program
+}
+
+// start starts the servers, each with one complete review of every pull request. It returns those that were started.
+func (o requestOptions) start(ctx context.Context, d *databases) (started []contender, err error) {
+	for _, b := range o.builds() {
+		i, err := install(ctx, b, d, creators)
+		if err != nil {
+			return started, err
+		}
+		reviews, err := i.fill(ctx, len(o.findings))
+		if err != nil {
+			return started, err
+		}
+
+		// What is created from now on waits, and no scan disturbs.
+		if err := i.serve(ctx, "--scanner", nobody); err != nil {
+			return started, err
+		}
+		started = append(started, contender{i.process, b.name, i.tokens[0], reviews, i})
+	}
+	if o.bare == "" {
+		return started, nil
+	}
+
+	first := started[0]
+	p, err := startProcess(ctx, filepath.Join(d.dir, "bare.log"), nil, o.bare,
+		"-database", first.install.all, "-organization", "org0")
+	if err != nil {
+		return started, err
+	}
+	return append(started, contender{process: p, name: "bare", reviews: first.reviews}), nil
+}
+
+// fill has every pull request reviewed once.
+func (i *installation) fill(ctx context.Context, pulls int) (reviews []string, err error) {
+	if err := i.serve(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, i.stop()) }()
+
+	for n := range pulls {
+		done, _, err := i.complete(ctx, n+1)
+		if err != nil {
+			return nil, err
+		}
+		reviews = append(reviews, done.ID)
+	}
+	return reviews, nil
+}
+
+// measure adds the rows of one database.
+func (o requestOptions) measure(ctx context.Context, d *databases, all []contender, t *table) error {
+	for n, findings := range o.findings {
+		if err := sameAnswers(ctx, all, n, findings); err != nil {
+			return err
+		}
+		err := o.compare(ctx, d, all, t, fmt.Sprintf("GetReview, %d findings", findings), func(c contender) []vegeta.Target {
+			return []vegeta.Target{target(c.process, http.MethodGet, "/"+c.reviews[n], c.token, "")}
+		})
+		if err != nil {
+			return err
+		}
+	}
+
+	return o.compare(ctx, d, all[:len(o.builds())], t, "CreateReview", func(c contender) []vegeta.Target {
+		return c.install.createTargets()
+	})
+}
+
+// sameAnswers fails when a review has other findings than it should. The bare program reads the database of the first
+// one and has to give the same answer.
+func sameAnswers(ctx context.Context, all []contender, n, findings int) error {
+	var first any
+	for _, c := range all {
+		text, err := call(ctx, http.MethodGet, reviewsURL(c.process)+"/"+c.reviews[n], c.token, "")
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		if got := bytes.Count(text, []byte(`"rule_id"`)); got != findings {
+			return fmt.Errorf("%s has %d findings instead of %d", c.name, got, findings)
+		}
+
+		var got any
+		if err := json.Unmarshal(text, &got); err != nil {
+			return err
+		}
+		if first == nil {
+			first = got
+		}
+		if c.install == nil && !reflect.DeepEqual(first, got) {
+			return fmt.Errorf("the programs answer differently:\n%v\n%v", first, got)
+		}
+	}
+	return nil
+}
+
+// compare runs the programs by turns and adds a row for each. The first round only warms up.
+func (o requestOptions) compare(ctx context.Context, d *databases, all []contender, t *table, request string,
+	targets func(contender) []vegeta.Target,
+) error {
+	loads := make([][]load, len(all))
+	for round := range o.runs + 1 {
+		for n, c := range all {
+			got, err := attack(ctx, c.process, d, targets(c), arrival{callers: callers, last: o.each})
+			if err != nil {
+				return err
+			}
+			if got.refused > 0 || len(got.failed) > 0 {
+				return fmt.Errorf("%s: %s: %d refused, failed %v", request, c.name, got.refused, got.failed)
+			}
+			if round > 0 {
+				loads[n] = append(loads[n], got)
+			}
+		}
+	}
+
+	spent := func(l load) time.Duration { return l.per(l.server + l.database) }
+	for n, c := range all {
+		runs, first := loads[n], loads[0]
+		at := func(q float64) string {
+			return milliseconds(median(runs, func(l load) time.Duration { return quantile(l.accepted, q) }))
+		}
+		t.add(d.kind, request, c.name, fmt.Sprintf("%.0f", median(runs, load.rate)), at(0.5), at(0.99),
+			milliseconds(median(runs, func(l load) time.Duration { return l.per(l.server) })),
+			milliseconds(median(runs, func(l load) time.Duration { return l.per(l.database) })),
+			ratio(median(first, load.rate), median(runs, load.rate)), ratio(median(runs, spent), median(first, spent)))
+	}
+	return nil
+}
