@@ -34,11 +34,14 @@ type issueLines struct {
 // writeGitLab writes a code quality report. It has all findings: GitLab itself
 // compares it with that of the target branch.
 func writeGitLab(w io.Writer, r Report, _ Style) error {
-	out := newJSONWriter(w)
-	if err := writeArray(out, r.Review.Findings, newIssue); err != nil {
+	out := newGuard(w)
+	if err := writeArray(out, "", r.Review.Findings, newIssue); err != nil {
 		return err
 	}
-	return out.end()
+	if _, err := io.WriteString(out, "\n"); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 func newIssue(f finding.Finding) issue {

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -12,7 +13,7 @@ import (
 // no more of it than a line.
 type guard struct {
 	w       *bufio.Writer
-	safe    func(lines []byte) string
+	safe    func(line []byte) string
 	pending []byte // of a line that has not ended
 }
 
@@ -20,23 +21,25 @@ type guard struct {
 // command to a CI service, and it means the same.
 func newGuard(w io.Writer) *guard { return guardWith(w, terminal.SafeJSON) }
 
-func guardWith(w io.Writer, safe func(lines []byte) string) *guard {
+func guardWith(w io.Writer, safe func(line []byte) string) *guard {
 	return &guard{w: bufio.NewWriterSize(w, 64<<10), safe: safe}
 }
 
 // Write passes on the lines that have ended.
 func (g *guard) Write(p []byte) (int, error) {
-	end := bytes.LastIndexByte(p, '\n') + 1
-	if end > 0 {
-		g.pending = append(g.pending, p[:end]...)
+	for line := range bytes.Lines(p) {
+		g.pending = append(g.pending, line...)
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break
+		}
 		if err := g.pass(); err != nil {
 			return 0, err
 		}
 	}
-	g.pending = append(g.pending, p[end:]...)
 	return len(p), nil
 }
 
+// pass passes on the line that is pending.
 func (g *guard) pass() error {
 	_, err := g.w.WriteString(g.safe(g.pending))
 	g.pending = g.pending[:0]
@@ -45,8 +48,5 @@ func (g *guard) pass() error {
 
 // Flush passes on what is left.
 func (g *guard) Flush() error {
-	if err := g.pass(); err != nil {
-		return err
-	}
-	return g.w.Flush()
+	return errors.Join(g.pass(), g.w.Flush())
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -14,6 +13,27 @@ import (
 // The elements of JUnit's reports that GitLab, Jenkins and CircleCI read
 // (https://docs.gitlab.com/ci/testing/unit_test_reports/,
 // https://github.com/jenkinsci/xunit-plugin, https://circleci.com/docs/collect-test-data/).
+type testSuites struct {
+	XMLName xml.Name `xml:"testsuites"`
+	Name    string   `xml:"name,attr"`
+	outcomes
+	Suites []*testSuite `xml:"testsuite"`
+}
+
+type testSuite struct {
+	Name string `xml:"name,attr"`
+	outcomes
+	Cases []lazyCase `xml:"testcase"`
+}
+
+// outcomes counts cases.
+type outcomes struct {
+	Tests    int `xml:"tests,attr"`
+	Failures int `xml:"failures,attr"`
+	Errors   int `xml:"errors,attr"`
+	Skipped  int `xml:"skipped,attr"`
+}
+
 type testCase struct {
 	Name      string   `xml:"name,attr"`
 	ClassName string   `xml:"classname,attr"`
@@ -29,43 +49,26 @@ type outcome struct {
 	Text    string `xml:",chardata"`
 }
 
-// testSuite is the cases of a file. They are made when they are written, as
-// each has the file's name three times.
-type testSuite struct {
-	file       string
-	findings   []finding.Finding
-	suppressed []finding.Finding
-	own        *testCase // about no finding
+// lazyCase makes a case when it is written, as each has the file's name three
+// times.
+type lazyCase func() testCase
+
+// MarshalXML implements xml.Marshaler.
+func (c lazyCase) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	return e.EncodeElement(c(), start)
 }
 
 // writeJUnit writes a suite for each file and a case for each finding. Those
 // that reach the threshold failed; the others, and those that are suppressed,
 // are skipped, since a case can't have failed a little.
 func writeJUnit(w io.Writer, r Report, _ Style) error {
-	suites := testSuites(r)
-	var all outcomes
-	for _, s := range suites {
-		all.add(s.outcomes(r))
-	}
 	out := guardWith(w, safeXML)
-	e := xml.NewEncoder(out)
-	e.Indent("", "  ")
 	if _, err := io.WriteString(out, xml.Header); err != nil {
 		return err
 	}
-	start := all.element("testsuites", "prwarden "+terminal.Safe(r.Of))
-	if err := e.EncodeToken(start); err != nil {
-		return err
-	}
-	for _, s := range suites {
-		if err := s.encode(e, r); err != nil {
-			return err
-		}
-	}
-	if err := e.EncodeToken(start.End()); err != nil {
-		return err
-	}
-	if err := e.Close(); err != nil {
+	e := xml.NewEncoder(out)
+	e.Indent("", "  ")
+	if err := e.Encode(newTestSuites(r)); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(out, "\n"); err != nil {
@@ -80,115 +83,66 @@ func safeXML(lines []byte) string {
 	return terminal.EscapeMarks(string(lines), "&#91;")
 }
 
-// testSuites are the suites in the order in which their files come up.
-func testSuites(r Report) []*testSuite {
-	var list []*testSuite
+// newTestSuites makes the suites in the order in which their files come up.
+func newTestSuites(r Report) *testSuites {
+	all := &testSuites{Name: "prwarden " + terminal.Safe(r.Of)}
 	byFile := map[string]*testSuite{}
-	of := func(file string) *testSuite {
+	add := func(file string, one outcomes, c lazyCase) {
 		s := byFile[file]
 		if s == nil {
-			s = &testSuite{file: file}
+			s = &testSuite{Name: terminal.Safe(file)}
 			byFile[file] = s
-			list = append(list, s)
+			all.Suites = append(all.Suites, s)
 		}
-		return s
+		s.Cases = append(s.Cases, c)
+		s.add(one)
+		all.add(one)
 	}
+
 	for _, f := range r.Review.Findings {
-		s := of(f.File)
-		s.findings = append(s.findings, f)
+		one := outcomes{Skipped: 1}
+		if r.fails(f) {
+			one = outcomes{Failures: 1}
+		}
+		add(f.File, one, func() testCase { return newCase(r, f) })
 	}
 	for _, f := range r.Review.Suppressed {
-		s := of(f.File)
-		s.suppressed = append(s.suppressed, f)
+		add(f.File, outcomes{Skipped: 1}, func() testCase { return suppressedCase(f) })
 	}
+
 	switch {
 	case !r.complete():
-		of("prwarden").own = &testCase{Name: "review", ClassName: "prwarden", Error: &outcome{Message: r.Summary()}}
-	case len(list) == 0:
+		add("prwarden", outcomes{Errors: 1}, func() testCase {
+			return testCase{Name: "review", ClassName: "prwarden", Error: &outcome{Message: r.Summary()}}
+		})
+	case len(all.Suites) == 0:
 		// Jenkins takes a report without a case for a broken one.
-		of("prwarden").own = &testCase{Name: "no findings", ClassName: "prwarden"}
+		add("prwarden", outcomes{}, func() testCase { return testCase{Name: "no findings", ClassName: "prwarden"} })
 	}
-	return list
+	return all
 }
 
-func (s *testSuite) encode(e *xml.Encoder, r Report) error {
-	file := terminal.Safe(s.file)
-	start := s.outcomes(r).element("testsuite", file)
-	if err := e.EncodeToken(start); err != nil {
-		return err
-	}
-	name := xml.StartElement{Name: xml.Name{Local: "testcase"}}
-	for _, f := range s.findings {
-		if err := e.EncodeElement(newCase(r, f, file), name); err != nil {
-			return err
-		}
-	}
-	for _, f := range s.suppressed {
-		if err := e.EncodeElement(suppressedCase(f, file), name); err != nil {
-			return err
-		}
-	}
-	if s.own != nil {
-		if err := e.EncodeElement(s.own, name); err != nil {
-			return err
-		}
-	}
-	return e.EncodeToken(start.End())
+// add counts one more case.
+func (o *outcomes) add(one outcomes) {
+	o.Tests++
+	o.Failures += one.Failures
+	o.Errors += one.Errors
+	o.Skipped += one.Skipped
 }
 
-// outcomes counts cases.
-type outcomes struct{ tests, failures, errors, skipped int }
-
-func (s *testSuite) outcomes(r Report) outcomes {
-	o := outcomes{tests: len(s.findings) + len(s.suppressed), skipped: len(s.suppressed)}
-	for _, f := range s.findings {
-		if r.fails(f) {
-			o.failures++
-		} else {
-			o.skipped++
-		}
-	}
-	if s.own != nil {
-		o.tests++
-		if s.own.Error != nil {
-			o.errors++
-		}
-	}
-	return o
-}
-
-func (o *outcomes) add(more outcomes) {
-	o.tests += more.tests
-	o.failures += more.failures
-	o.errors += more.errors
-	o.skipped += more.skipped
-}
-
-// element begins what has so many cases.
-func (o outcomes) element(element, name string) xml.StartElement {
-	start := xml.StartElement{Name: xml.Name{Local: element}, Attr: []xml.Attr{{Name: xml.Name{Local: "name"}, Value: name}}}
-	for _, c := range []struct {
-		name string
-		n    int
-	}{{"tests", o.tests}, {"failures", o.failures}, {"errors", o.errors}, {"skipped", o.skipped}} {
-		start.Attr = append(start.Attr, xml.Attr{Name: xml.Name{Local: c.name}, Value: strconv.Itoa(c.n)})
-	}
-	return start
-}
-
-// newCase is a finding as a case. Its name has the place, as names must differ;
-// file is what it is in, as it is shown.
-func newCase(r Report, f finding.Finding, file string) testCase {
+// newCase is a finding as a case.
+func newCase(r Report, f finding.Finding) testCase {
+	c := namedCase(f)
 	message := safeText(f.Message)
-	c := testCase{Name: fmt.Sprintf("%s at %s", terminal.Safe(f.RuleID), place(f)), ClassName: file, File: file}
 	if r.fails(f) {
-		text := fmt.Sprintf("%s:%s: %s: %s (%s)", file, place(f), f.Severity, message, terminal.Safe(f.RuleID))
+		text := fmt.Sprintf("%s:%s: %s: %s (%s)", c.File, place(f), f.Severity, message, terminal.Safe(f.RuleID))
 		if f.Snippet != "" {
 			text += "\n" + terminal.Safe(strings.ReplaceAll(f.Snippet, "\t", "    "))
 		}
 		c.Failure = &outcome{Message: message, Type: f.Severity.String(), Text: text}
 		return c
 	}
+
 	why := f.Severity.String() + ", which is less than the threshold"
 	switch {
 	case !r.considered(f):
@@ -200,13 +154,19 @@ func newCase(r Report, f finding.Finding, file string) testCase {
 	return c
 }
 
-func suppressedCase(f finding.Finding, file string) testCase {
+func suppressedCase(f finding.Finding) testCase {
 	why := "suppressed by a comment"
 	if s := f.Suppression; s != nil && s.Reason != "" {
 		why += ": " + safeText(s.Reason)
 	}
-	return testCase{
-		Name: fmt.Sprintf("%s at %s", terminal.Safe(f.RuleID), place(f)), ClassName: file, File: file,
-		Skipped: &outcome{Message: why},
-	}
+	c := namedCase(f)
+	c.Skipped = &outcome{Message: why}
+	return c
+}
+
+// namedCase is a case whose name has the place of a finding, as names must
+// differ.
+func namedCase(f finding.Finding) testCase {
+	file := terminal.Safe(f.File)
+	return testCase{Name: fmt.Sprintf("%s at %s", terminal.Safe(f.RuleID), place(f)), ClassName: file, File: file}
 }

@@ -16,6 +16,7 @@
 package linehash
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"unicode/utf16"
@@ -41,10 +42,8 @@ func Of(text []byte, lines []int) []Hash {
 	if len(lines) == 0 {
 		return nil
 	}
-	h := hasher{
-		wanted: lines, found: make([]Hash, 0, len(lines)),
-		hashes: make([]uint64, 0, min(lines[len(lines)-1], len(text)+1)), overflow: 1,
-	}
+
+	h := hasher{wanted: lines, found: make([]Hash, 0, len(lines)), overflow: 1}
 	for range window {
 		h.overflow *= factor
 	}
@@ -66,107 +65,86 @@ type hasher struct {
 
 	sum   uint64
 	units int
-	begun int             // lines that have
-	open  [room]beginning // of those without a hash, each at its index modulo room
-	due   int             // units behind which the first of them gets its hash
+	open  []lineStart // of the lines that have no hash yet, at most a window of them
 }
 
-// room is for more lines than can be without a hash at once, and a power of two.
-const room = 128
-
-// beginning is what there is before a line.
-type beginning struct {
+// lineStart is what there is before a line.
+type lineStart struct {
 	sum           uint64
 	units, offset int
 }
 
 func (h *hasher) read(text []byte) {
-	h.begin(0)
-	for i := 0; i < len(text) && !h.done(); {
-		// Nearly all that there is, so in few steps.
-		sum, units := h.sum, h.units
-		for ; i < len(text) && units < h.due; i++ {
-			b := text[i]
-			if b == ' ' || b == '\t' {
-				continue
-			}
-			if b < ' ' || b >= utf8.RuneSelf {
-				break
-			}
-			sum = factor*sum + uint64(b)
-			units++
-		}
-		h.sum, h.units = sum, units
+	h.open = append(h.open, lineStart{})
+	for at := h.plain(text, 0); at < len(text) && len(h.found) < len(h.wanted); at = h.plain(text, at) {
+		r, size := utf8.DecodeRune(text[at:])
+		end := at + size
+
 		switch {
-		case units == h.due:
-			h.end(i)
-		case i < len(text):
-			i = h.char(text, i)
+		case r == ' ' || r == '\t':
+		case r == '\r' || r == '\n':
+			if bytes.HasPrefix(text[at:], []byte("\r\n")) {
+				end++
+			}
+			h.unit('\n', end)
+			h.open = append(h.open, lineStart{h.sum, h.units, end})
+		case r == utf8.RuneError && size == 1:
+			end = at + broken(text[at:])
+			h.unit(utf8.RuneError, end)
+		case r < 0x10000:
+			h.unit(uint16(r), end)
+		default:
+			first, second := utf16.EncodeRune(r)
+			h.unit(uint16(first), end)
+			h.unit(uint16(second), end)
 		}
+		at = end
 	}
+
 	h.unit(eof, len(text))
 	for range window {
 		h.unit(0, len(text))
 	}
 }
 
-func (h *hasher) done() bool { return len(h.found) == len(h.wanted) }
+// plain takes the ASCII from an offset on, which is nearly all that there is, up
+// to where a line ends or gets its hash. It returns the offset of the rest.
+func (h *hasher) plain(text []byte, at int) int {
+	due := math.MaxInt
+	if len(h.open) > 0 {
+		due = h.open[0].units + window
+	}
 
-// char reads a character that does not just count, and returns the offset
-// behind it.
-func (h *hasher) char(text []byte, at int) int {
-	r, size := utf8.DecodeRune(text[at:])
-	switch {
-	case r == '\r' || r == '\n':
-		if r == '\r' && at+1 < len(text) && text[at+1] == '\n' {
-			size = 2
+	sum, units := h.sum, h.units
+	for ; at < len(text) && units+1 < due; at++ {
+		c := text[at]
+		if c == ' ' || c == '\t' {
+			continue
 		}
-		h.unit('\n', at+size)
-		h.begin(at + size)
-		return at + size
-	case r == utf8.RuneError && size == 1:
-		size = broken(text[at:])
+		if c < ' ' || c >= utf8.RuneSelf {
+			break
+		}
+		sum = factor*sum + uint64(c)
+		units++
 	}
-	if first, second := utf16.EncodeRune(r); first != utf8.RuneError {
-		h.unit(uint16(first), at+size)
-		h.unit(uint16(second), at+size)
-	} else {
-		h.unit(uint16(r), at+size)
-	}
-	return at + size
+	h.sum, h.units = sum, units
+	return at
 }
 
-// unit takes a unit, which ends before an offset.
+// unit takes a unit, which ends before an offset. It may be the last one of the
+// first line that is open.
 func (h *hasher) unit(c uint16, end int) {
 	h.sum = factor*h.sum + uint64(c)
-	if h.units++; h.units == h.due {
-		h.end(end)
+	h.units++
+	if len(h.open) == 0 || h.units < h.open[0].units+window {
+		return
 	}
-}
 
-// begin begins a line at an offset.
-func (h *hasher) begin(offset int) {
-	h.open[h.begun%room] = beginning{h.sum, h.units, offset}
-	h.begun++
-	h.expect()
-}
-
-// end notes the hash of a line of which all units are there. They end before an
-// offset.
-func (h *hasher) end(offset int) {
-	line := h.open[len(h.hashes)%room]
+	line := h.open[0]
+	h.open = h.open[1:]
 	h.hashes = append(h.hashes, h.sum-h.overflow*line.sum)
-	if !h.done() && h.wanted[len(h.found)] == len(h.hashes) {
-		h.found = append(h.found, Hash{Start: line.offset, End: offset})
-	}
-	h.expect()
-}
-
-// expect sets due.
-func (h *hasher) expect() {
-	h.due = math.MaxInt
-	if len(h.hashes) < h.begun {
-		h.due = h.open[len(h.hashes)%room].units + window
+	if n := len(h.found); n < len(h.wanted) && h.wanted[n] == len(h.hashes) {
+		h.found = append(h.found, Hash{Start: line.offset, End: end})
 	}
 }
 
@@ -176,13 +154,11 @@ func (h *hasher) numbered() []Hash {
 	for i := range h.found {
 		seen[h.hashes[h.wanted[i]-1]] = 0
 	}
+
 	next := 0
 	for i, hash := range h.hashes {
-		if next == len(h.found) {
-			break
-		}
 		n, ok := seen[hash]
-		if !ok {
+		if next == len(h.found) || !ok {
 			continue
 		}
 		seen[hash] = n + 1
