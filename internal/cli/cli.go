@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/prwarden/prwarden/internal/cli/terminal"
 )
 
 // Streams are what a command reads and writes beside its arguments.
@@ -24,6 +26,12 @@ func (s Streams) Lookup(name string) string {
 		}
 	}
 	return ""
+}
+
+// note writes a line of Safe parts to stderr, in which CI services look for
+// commands, too.
+func (s Streams) note(format string, args ...any) {
+	fmt.Fprintln(s.Err, terminal.GuardLine(fmt.Sprintf(format, args...)))
 }
 
 // Checked is a writer that keeps its first error, and writes nothing after it.

@@ -57,9 +57,10 @@ func (o Output) parse(st Streams) (*outputs, error) {
 	if o.Suppressed != SuppressedInclude && o.Suppressed != SuppressedOmit {
 		return nil, Usagef("--suppressed: %q is neither %s nor %s", o.Suppressed, SuppressedInclude, SuppressedOmit)
 	}
-	if o.Color != terminal.ColorAuto && o.Color != terminal.ColorAlways && o.Color != terminal.ColorNever {
-		return nil, Usagef("--color: %q is not %s, %s or %s", o.Color, terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever)
+	if err := CheckColor(o.Color); err != nil {
+		return nil, err
 	}
+
 	return &outputs{
 		st: st, list: list, failOn: failOn, flags: o,
 		style: report.Style{
@@ -67,6 +68,16 @@ func (o Output) parse(st Streams) (*outputs, error) {
 			Color: terminal.Colors(st.Out, o.Color, st.Lookup),
 		},
 	}, nil
+}
+
+// CheckColor says what is wrong with the value of --color.
+func CheckColor(word string) error {
+	switch word {
+	case terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever:
+		return nil
+	}
+	return Usagef("--color: %q is not %s, %s or %s", word,
+		terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever)
 }
 
 // formats are the formats with - as the name of standard output left out, which
@@ -143,9 +154,9 @@ func (o *outputs) show(r report.Report) error {
 		return fmt.Errorf("the job summary can't be written: %w", err)
 	}
 	if !report.Told(o.list) {
-		tellLine(o.st, "%s", r.Summary())
+		o.st.note("%s", r.Summary())
 		if v := r.Verdict(); v != "" {
-			tellLine(o.st, "%s", v)
+			o.st.note("%s", v)
 		}
 	}
 	if r.Fails() {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, o
 		}),
 	}
 	if target.service != "" {
-		tellLine(st, "%s: %s", target.service, terminal.Safe(target.String()))
+		st.note("%s: %s", target.service, terminal.Safe(target.String()))
 	}
 	within, cancel := context.WithTimeout(ctx, in.Timeout)
 	defer cancel()
@@ -99,11 +100,13 @@ func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, o
 
 // check says what is wrong with what is asked for beside the target.
 func (in ReviewInput) check(out *outputs) error {
-	switch {
-	case in.Timeout <= 0:
+	if in.Timeout <= 0 {
 		return Usagef("--timeout: %s is no time to wait; give more than 0", in.Timeout)
-	case in.NoWait && len(in.Output.Formats) > 0 && !(len(out.list) == 1 && out.list[0] == report.Output{Format: report.JSON}):
-		return Usagef("--output: with --no-wait there are no findings to show; leave it out, or use %s for the server's answer", report.JSON)
+	}
+	answer := []report.Output{{Format: report.JSON}}
+	if in.NoWait && len(in.Output.Formats) > 0 && !slices.Equal(out.list, answer) {
+		return Usagef("--output: with --no-wait there are no findings to show; "+
+			"leave it out, or use %s for the server's answer", report.JSON)
 	}
 	return nil
 }
@@ -160,9 +163,11 @@ func (r *reviewer) run(ctx context.Context) error {
 		}
 		earlier := r.target.derived && r.isEarlier(created, answer)
 		if earlier && answer.Status == string(review.Complete) {
-			r.progress.say("this is the review that an earlier try of this job started, at %s", answer.CreatedAt.UTC().Format(time.RFC3339))
+			r.progress.say("this is the review that an earlier try of this job started, at %s",
+				answer.CreatedAt.UTC().Format(time.RFC3339))
 		} else if earlier && try < maxRetries {
-			r.progress.say("review %s of an earlier try of this job is %s; starting another", terminal.Safe(created.ReviewID), terminal.Safe(answer.Status))
+			r.progress.say("review %s of an earlier try of this job is %s; starting another",
+				terminal.Safe(created.ReviewID), terminal.Safe(answer.Status))
 			key = derivedKey(key, created.ReviewID)
 			continue
 		}
@@ -186,7 +191,8 @@ func (r *reviewer) create(ctx context.Context, key string) (restclient.Created, 
 	if err != nil {
 		return created, raw, reviewError(err)
 	}
-	r.progress.say("review %s %s, done in about %s", terminal.Safe(created.ReviewID), terminal.Safe(created.Status), expected(created.EstimatedMS))
+	r.progress.say("review %s %s, done in about %s",
+		terminal.Safe(created.ReviewID), terminal.Safe(created.Status), expected(created.EstimatedMS))
 	return created, raw, nil
 }
 
@@ -239,12 +245,14 @@ func waitFor(ctx context.Context, client *restclient.Client, id string, p *progr
 		p.update(u)
 	})
 	var refused *restclient.APIError
+	never := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
 	switch {
 	case final:
 		return nil
-	case errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound):
+	case errors.As(err, &refused) && slices.Contains(never, refused.Status):
 		return err
 	}
+
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
@@ -273,23 +281,24 @@ func parseNumber(text string) (int32, error) {
 }
 
 func apiKey(st Streams, c config.Client) (string, error) {
-	if c.KeyFile == "" {
-		key := strings.TrimSpace(st.Lookup(config.EnvAPIKey))
-		switch {
-		case key != "" && !isKey(key):
-			return "", Usagef("%s does not hold an API key and nothing else: there is a space or a control character in it", config.EnvAPIKey)
-		case key != "":
-			return key, nil
+	where, key := config.EnvAPIKey, st.Lookup(config.EnvAPIKey)
+	if c.KeyFile != "" {
+		data, err := os.ReadFile(c.KeyFile)
+		if err != nil {
+			return "", Usagef("the file with the API key can't be read: %w", err)
 		}
-		return "", Usagef("no API key: set %s or give --key-file; `prwarden keys create` on the server makes one", config.EnvAPIKey)
+		where, key = c.KeyFile, string(data)
 	}
-	data, err := os.ReadFile(c.KeyFile)
-	if err != nil {
-		return "", Usagef("the file with the API key can't be read: %w", err)
-	}
-	key := strings.TrimSpace(string(data))
-	if !isKey(key) {
-		return "", Usagef("%s does not hold an API key and nothing else", c.KeyFile)
+
+	key = strings.TrimSpace(key)
+	switch {
+	case key == "" && c.KeyFile == "":
+		return "", Usagef("no API key: set %s or give --key-file; `prwarden keys create` on the server makes one", where)
+	case key == "":
+		return "", Usagef("%s is empty; it should hold an API key", where)
+	case !isKey(key):
+		return "", Usagef("%s does not hold an API key and nothing else: "+
+			"there is a space or a control character in it", where)
 	}
 	return key, nil
 }
@@ -297,7 +306,7 @@ func apiKey(st Streams, c config.Client) (string, error) {
 // isKey reports whether a text can be an API key. Others are no values of a
 // header, which would look like a server that can't be reached.
 func isKey(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f })
+	return !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f })
 }
 
 // reviewError tells a request that was wrong, which trying again as it is will

@@ -150,11 +150,13 @@ func (in ScanInput) check() error {
 	}
 	switch {
 	case modes > 1:
-		return Usagef("--all, --staged and --base exclude each other: every file, what is going to be committed, or the change to --head")
+		return Usagef("--all, --staged and --base exclude each other: " +
+			"every file, what is going to be committed, or the change to --head")
 	case in.Head != HeadDefault && in.Base == "":
 		return Usagef("--head needs --base, which says what to compare it with")
 	case in.Ruleset != RulesetDefault && in.Ruleset != RulesetRepository:
-		return Usagef("--ruleset: %q is neither %s nor %s; rules of an organization are on a server", in.Ruleset, RulesetDefault, RulesetRepository)
+		return Usagef("--ruleset: %q is neither %s nor %s; rules of an organization are on a server",
+			in.Ruleset, RulesetDefault, RulesetRepository)
 	case in.Ruleset == RulesetDefault && in.NoDefaults:
 		return Usagef("--ruleset %s and --no-default-rules leave no rule", RulesetDefault)
 	case in.Jobs < 0 || in.Jobs > maxJobs:

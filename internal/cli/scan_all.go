@@ -24,7 +24,7 @@ import (
 func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
 	if in.RulesFile == "" {
-		tellUnapplied(st, in.place())
+		noteUnapplied(st, in.place())
 	}
 	loaded, err := in.loadRules(ctx, st, folder.Sources{Root: in.place()})
 	if err != nil {
@@ -37,52 +37,57 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	if in.lines() {
 		return in.streamAll(ctx, out, rules, began)
 	}
-	progress := newScanProgress(st)
-	all := gathered{teller: teller{st: st, verbose: in.Verbose, most: folder.MaxFindings, before: progress.end}}
+
+	progress := newProgress(st)
+	all := gathered{notes: notes{st: st, verbose: in.Verbose, most: folder.MaxFindings, progress: progress}}
 	sum, err := folder.Scan(ctx, in.place(), rules, folder.Options{
-		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Progress: progress.files, Omit: out.below(in.place()),
+		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Omit: out.below(in.place()),
+		Progress: func(done int) { progress.local(terminal.Count(done, "file")) },
 	})
 	progress.end()
-	if err := in.allError(ctx, err); err != nil {
+	if err := allError(ctx, err); err != nil {
 		return err
 	}
-	tellEmpty(st, sum)
+
+	st.noteEmpty(sum)
 	err = out.show(report.Report{
 		Review: all.review(sum),
-		Of:     fmt.Sprintf("%s (%s) in %s", count(sum.Scanned.Count, "file"), size(sum.Scanned.Bytes), seconds(time.Since(began))),
+		Of:     scanned(sum, time.Since(began)),
 		Rules:  sarif.NewCatalog(slices.Concat(loaded.Defaults, loaded.File.Rules)),
 	})
-	return unreadable(sum, err)
+	return unread(sum.Skipped[folder.Unreadable].Count, err)
 }
 
 // streamAll writes findings as they are found.
 func (in ScanInput) streamAll(ctx context.Context, out *outputs, rules *folder.Rules, began time.Time) error {
 	st := out.st
-	teller := teller{st: st, verbose: in.Verbose, most: folder.MaxBareFindings}
-	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, Bare: true, Notice: teller.tell}
+	notes := notes{st: st, verbose: in.Verbose, most: folder.MaxBareFindings, progress: newProgress(st)}
+	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, Bare: true, Notice: notes.add}
 	flush := func() error { return nil }
 	if !terminal.Is(st.Out) {
 		buffer := bufio.NewWriterSize(st.Out, 64<<10)
 		o.Out, flush = buffer, buffer.Flush
 	}
+
 	sum, err := folder.Scan(ctx, in.place(), rules, o)
 	err = errors.Join(err, flush())
 	if err != nil && ctx.Err() != nil {
 		return errInterrupted
 	}
-	teller.end(sum, time.Since(began))
-	if err := in.allError(ctx, err); err != nil {
+	notes.end(sum, time.Since(began))
+	if err := allError(ctx, err); err != nil {
 		return err
 	}
+
 	for s, n := range sum.Findings {
 		if n > 0 && out.failOn != 0 && s.AtLeast(out.failOn) {
 			err = ErrFound
 		}
 	}
-	return unreadable(sum, err)
+	return unread(sum.Skipped[folder.Unreadable].Count, err)
 }
 
-func (in ScanInput) allError(ctx context.Context, err error) error {
+func allError(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return errInterrupted
@@ -92,24 +97,19 @@ func (in ScanInput) allError(ctx context.Context, err error) error {
 	return nil
 }
 
-// unreadable goes before a threshold: not everything was looked at.
-func unreadable(sum folder.Summary, err error) error {
-	if sum.Skipped[folder.Unreadable].Count > 0 && (err == nil || errors.Is(err, ErrFound)) {
+// unread returns how a scan ended that could not read so many files: that goes
+// before a threshold, as not everything was looked at.
+func unread(files int, err error) error {
+	if files > 0 && (err == nil || errors.Is(err, ErrFound)) {
 		return ErrSilent
 	}
 	return err
 }
 
-func tellEmpty(st Streams, sum folder.Summary) {
-	if sum.Scanned.Count == 0 && len(sum.Skipped) == 0 {
-		fmt.Fprintln(st.Err, "There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.")
-	}
-}
-
 // gathered is what is kept of a scan for a report: of more than maxFindings the
 // most severe. Its memory doesn't grow with the folder.
 type gathered struct {
-	teller teller
+	notes notes
 
 	mu         sync.Mutex
 	findings   []finding.Finding
@@ -144,7 +144,7 @@ func inOrder(a, b finding.Finding) int {
 
 // notice tells what was not looked at, and keeps what a review lists too.
 func (g *gathered) notice(n folder.Notice) {
-	g.teller.tell(n)
+	g.notes.add(n)
 	switch n.Reason {
 	case folder.SkipTooManyHits, folder.Unreadable, folder.SkipGone:
 		return

@@ -23,12 +23,12 @@ const maxScanTime = time.Hour
 // scanChanges scans changes in a git repository, as a review does.
 func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
-	unread := 0
+	skipped := 0
 	own, err := git.FindLocal(ctx, git.LocalOptions{
 		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: git.DefaultLimits(),
 		Skipped: func(path string, err error) {
-			unread++
-			tellLine(st, "%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))
+			skipped++
+			st.note("%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))
 		},
 	})
 	if err != nil {
@@ -47,11 +47,13 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	if err != nil {
 		return err
 	}
-	progress := newScanProgress(st)
+	progress := newProgress(st)
 	result, err := scanner.Scan(ctx, scan.Request{
 		Target: scan.Target{Repo: localRepo}, Selection: in.selection(), Rules: set, File: file, MaxFindings: maxFindings,
 		Partial: true, // an organization's are the server's to know
-	}, progress.update)
+	}, func(n scan.Progress) {
+		progress.local(fmt.Sprintf("%d of %s", n.Done, terminal.Count(n.Total, "file")))
+	})
 	progress.end()
 	if err != nil {
 		return in.changesError(ctx, own, err)
@@ -60,16 +62,13 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		return errNoRules()
 	}
 	if result.FilesTotal == 0 && in.Base == "" && !in.Staged {
-		tellLine(st, "There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
+		st.note("There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
 	}
 	err = out.show(report.Report{
 		Review: localReview(result.Result),
 		Of:     fmt.Sprintf("%s in %s", in.looked(result.FilesTotal), seconds(time.Since(began))),
 	})
-	if unread > 0 && (err == nil || errors.Is(err, ErrFound)) {
-		return ErrSilent
-	}
-	return err
+	return unread(skipped, err)
 }
 
 // localRepo stands for the repository in rules, where nobody sees it.
@@ -130,17 +129,19 @@ func (in ScanInput) selection() scan.Selection {
 
 // looked says what was looked at.
 func (in ScanInput) looked(files int) string {
-	what := count(files, "changed file")
+	what := terminal.Count(files, "changed file")
 	switch {
 	case in.Base != "":
 		return fmt.Sprintf("%s between %s and %s", what, terminal.Safe(in.Base), terminal.Safe(in.Head))
 	case in.Staged:
-		return count(files, "staged file")
+		return terminal.Count(files, "staged file")
 	}
 	return what
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+// fetchMore is what helps where a clone is shallow.
+const fetchMore = "fetch more history (`git fetch --unshallow`, " +
+	"`fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)"
 
 // changesError says what an error means to whoever runs the command.
 func (in ScanInput) changesError(ctx context.Context, own *git.Local, err error) error {
@@ -150,30 +151,34 @@ func (in ScanInput) changesError(ctx context.Context, own *git.Local, err error)
 	case ctx.Err() != nil:
 		return errInterrupted
 	case errors.Is(err, git.ErrNoGit):
-		return fmt.Errorf("changes are what git says they are, and it can't be started: %w; with --all every file of a folder is scanned without it", err)
+		return fmt.Errorf("changes are what git says they are, and it can't be started: %w; "+
+			"with --all every file of a folder is scanned without it", err)
 	case errors.Is(err, git.ErrNoRepository):
-		return Usagef("%s is in no git repository, so there are no changes to scan; --all scans every file of a folder", terminal.Safe(in.place()))
+		return Usagef("%s is in no git repository, so there are no changes to scan; --all scans every file of a folder",
+			terminal.Safe(in.place()))
 	case errors.Is(err, git.ErrBare):
 		return Usagef("%w; --base REF scans what a commit changes", err)
 	case errors.Is(err, git.ErrOutside):
 		return Usagef("%s", terminal.Safe(err.Error()))
 	case errors.Is(err, git.ErrUnmerged):
-		return fmt.Errorf("%w yet; resolve and add them, or leave out --staged to scan the files as they are", git.ErrUnmerged)
+		return fmt.Errorf("%w yet; resolve and add them, or leave out --staged to scan the files as they are",
+			git.ErrUnmerged)
 	case errors.As(err, &ref) && ref.Unborn:
 		return Usagef("there is no commit yet; leave out --base and --head to scan the files that were added")
 	case errors.As(err, &ref):
 		text := fmt.Sprintf("%q names no commit of this repository", ref.Ref)
 		if own != nil && own.Shallow() {
-			text += ": the clone is shallow, so it may just not be here; fetch more history (`git fetch --unshallow`, `fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)"
+			text += ": the clone is shallow, so it may just not be here; " + fetchMore
 		}
 		return Usagef("%s", text)
 	case !errors.As(err, &failure):
 		return fmt.Errorf("the scan failed: %s", terminal.Safe(err.Error()))
 	case failure.Code == scan.CodeNoMergeBase && own != nil && own.Shallow():
-		return fmt.Errorf("%s and %s have no commit in common here: the clone is shallow; fetch more history (`git fetch --unshallow`, `fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)",
-			terminal.Safe(in.Base), terminal.Safe(in.Head))
+		return fmt.Errorf("%s and %s have no commit in common here: the clone is shallow; %s",
+			terminal.Safe(in.Base), terminal.Safe(in.Head), fetchMore)
 	case failure.Code == scan.CodeNoMergeBase:
-		return fmt.Errorf("%s and %s have no commit in common, so what changed between them can't be told", terminal.Safe(in.Base), terminal.Safe(in.Head))
+		return fmt.Errorf("%s and %s have no commit in common, so what changed between them can't be told",
+			terminal.Safe(in.Base), terminal.Safe(in.Head))
 	case failure.Err != nil && failure.Code == scan.CodeScanFailed: // whose message sends to a server's log
 		return fmt.Errorf("the scan failed: %s", terminal.Safe(strings.TrimSpace(failure.Err.Error())))
 	case failure.Err != nil:

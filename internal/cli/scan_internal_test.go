@@ -15,7 +15,7 @@ import (
 )
 
 // --verbose is offered only where it tells something new.
-func TestTellerEnd(t *testing.T) {
+func TestNotesEnd(t *testing.T) {
 	t.Parallel()
 	const stopped = " in a file, as named above; they may have missed findings there.\n"
 	for name, tt := range map[string]struct {
@@ -38,7 +38,7 @@ func TestTellerEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var errOut strings.Builder
-			teller{st: Streams{Err: &errOut}, verbose: tt.verbose}.end(folder.Summary{Scanned: folder.Total{Count: tt.scanned}, Skipped: tt.skipped}, time.Second)
+			notes{st: Streams{Err: &errOut}, verbose: tt.verbose}.end(folder.Summary{Scanned: folder.Total{Count: tt.scanned}, Skipped: tt.skipped}, time.Second)
 			_, got, _ := strings.Cut(errOut.String(), "\n")
 			assert.Equal(t, tt.want, got)
 		})
@@ -46,17 +46,17 @@ func TestTellerEnd(t *testing.T) {
 }
 
 // The name of a file is no command to what runs the scan.
-func TestTellerIsNoCommand(t *testing.T) {
+func TestNotesIsNoCommand(t *testing.T) {
 	t.Parallel()
 	var errOut strings.Builder
-	tell := teller{st: Streams{Err: &errOut}, verbose: true, most: 5}
+	all := notes{st: Streams{Err: &errOut}, verbose: true, most: 5, progress: &progress{}}
 	for _, n := range []folder.Notice{
 		{Path: "::error title=x::many", Reason: folder.SkipTooManyHits},
 		{Path: "##[add-mask]bin", Reason: finding.SkipBinary},
 		{Path: " ::add-mask::a", Line: 3, Reason: finding.SkipRuleTimeout, RuleID: "custom/r"},
 		{Path: "##vso[x]", Reason: folder.Unreadable, Err: errors.New("##[error]\nno")},
 	} {
-		tell.tell(n)
+		all.add(n)
 	}
 	assert.Equal(t, `\x3a:error title=x::many: has more than 5 findings; the others are only counted
 ##\x5badd-mask]bin: not looked at: a binary file

@@ -44,20 +44,21 @@ func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sourc
 		return nil, &UsageError{Err: err}
 	}
 	if in.RulesFile == "" && loaded.Path != "" {
-		tellLine(st, "applying %s", terminal.Safe(loaded.Path))
+		st.note("applying %s", terminal.Safe(loaded.Path))
 	}
 	if loaded.Irregular {
-		tellLine(st, "not applying %s: it is no regular file, or behind a symbolic link", rule.FilePath)
+		st.note("not applying %s: it is no regular file, or behind a symbolic link", rule.FilePath)
 	}
 	for _, u := range loaded.Unknown {
 		what := "disabled"
 		if u.Override {
 			what = "overridden"
 		}
-		tellLine(st, "%s:%d: %s is not a rule of the default ruleset, so it can't be %s", terminal.Safe(loaded.Path), u.Line, u.ID, what)
+		st.note("%s:%d: %s is not a rule of the default ruleset, so it can't be %s",
+			terminal.Safe(loaded.Path), u.Line, u.ID, what)
 	}
 	if in.RulesFile != "" {
-		tellCostly(st, loaded)
+		noteCostly(st, loaded)
 	}
 	return loaded, nil
 }
@@ -66,18 +67,18 @@ func errNoRules() error {
 	return Usagef("there are no rules to apply: give --rules, or leave out --no-default-rules")
 }
 
-// tellUnapplied says that what is scanned is a part of a repository whose rules
+// noteUnapplied says that what is scanned is a part of a repository whose rules
 // file is not applied. Its globs are for paths from the root of the repository
 // on, while paths of a scan of every file begin at path: applied unasked, some
 // rules would look at nothing, and nobody would know.
-func tellUnapplied(st Streams, path string) {
+func noteUnapplied(st Streams, path string) {
 	if file := rulesFileAbove(path); file != "" {
 		from := terminal.Safe(path)
 		if filepath.Clean(path) == "." {
 			from = "this folder"
 		}
-		tellLine(st, "not applying %s, the rules file of the whole repository, whose globs do not fit paths from %s on; --rules applies it anyway",
-			terminal.Safe(file), from)
+		st.note("not applying %s, the rules file of the whole repository, "+
+			"whose globs do not fit paths from %s on; --rules applies it anyway", terminal.Safe(file), from)
 	}
 }
 
@@ -117,16 +118,17 @@ func rulesFileAbove(path string) string {
 // maxCostly is how many costly rules are named.
 const maxCostly = 10
 
-// tellCostly names the rules of the rules file that make a scan slow, the
+// noteCostly names the rules of the rules file that make a scan slow, the
 // dearest first.
-func tellCostly(st Streams, loaded *folder.Loaded) {
+func noteCostly(st Streams, loaded *folder.Loaded) {
 	type priced struct {
 		id   string
 		cost match.Cost
 	}
 	var list []priced
 	for _, r := range loaded.File.Rules {
-		if c, err := match.CostOf(r.Pattern, r.Multiline); err == nil && c.Time() > rule.Costly { // an error would have been a mistake
+		c, err := match.CostOf(r.Pattern, r.Multiline)
+		if err == nil && c.Time() > rule.Costly { // an error would have been a mistake
 			list = append(list, priced{r.FullID(), c})
 		}
 	}
@@ -141,7 +143,8 @@ func tellCostly(st Streams, loaded *folder.Loaded) {
 		each = "it takes"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s of %s with little to be looked for by; %s more than %v for a MiB:", count(len(list), "costly rule"), terminal.Safe(loaded.Path), each, rule.Costly)
+	fmt.Fprintf(&text, "%s of %s with little to be looked for by; %s more than %v for a MiB:",
+		terminal.Count(len(list), "costly rule"), terminal.Safe(loaded.Path), each, rule.Costly)
 	for _, p := range list[:min(len(list), maxCostly)] {
 		fmt.Fprintf(&text, "\n  %s: %v", p.id, p.cost.Time().Round(time.Microsecond))
 		if p.cost.Weak {
@@ -151,5 +154,5 @@ func tellCostly(st Streams, loaded *folder.Loaded) {
 	if n := len(list) - maxCostly; n > 0 {
 		fmt.Fprintf(&text, "\n  and %d more", n)
 	}
-	tellLine(st, "%s", text.String())
+	st.note("%s", text.String())
 }

@@ -15,7 +15,8 @@ func Version(st Streams, schema int64) error {
 	if b.Modified {
 		commit += " (with changes)"
 	}
-	text := fmt.Sprintf("prwarden %s\ncommit:  %s\ngo:      %s %s/%s\n", b.Version, commit, b.Go, runtime.GOOS, runtime.GOARCH)
+	text := fmt.Sprintf("prwarden %s\ncommit:  %s\ngo:      %s %s/%s\n",
+		b.Version, commit, b.Go, runtime.GOOS, runtime.GOARCH)
 	if schema > 0 {
 		text += fmt.Sprintf("schema:  %d\n", schema)
 	}

@@ -35,8 +35,22 @@ func (e *NoPullRequestError) Error() string {
 	return fmt.Sprintf("this job of %s is not for a pull request: %s", e.Service, e.Why)
 }
 
+// none says why the job is not for a pull request.
+func (j *Job) none(why string, args ...any) error {
+	return &NoPullRequestError{j.Service, fmt.Sprintf(why, args...)}
+}
+
 // Lookup returns a variable of the environment, "" when it is not set.
 type Lookup func(name string) string
+
+// all returns the values of variables.
+func all(env Lookup, names ...string) []string {
+	values := make([]string, len(names))
+	for i, name := range names {
+		values[i] = env(name)
+	}
+	return values
+}
 
 // Detect asks the services for the job. It returns nil when there is none.
 func Detect(env Lookup) (*Job, error) {
@@ -69,10 +83,11 @@ func Detect(env Lookup) (*Job, error) {
 // is not enough.
 func (j *Job) settled() (*Job, error) {
 	if j.Number == 0 {
-		return nil, &NoPullRequestError{j.Service, "it names none"}
+		return nil, j.none("it names none")
 	}
 	if owner, name, ok := strings.Cut(j.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
-		return nil, fmt.Errorf("%s runs for the repository %q; prwarden knows repositories as OWNER/REPO only", j.Service, j.Repo)
+		return nil, fmt.Errorf("%s runs for the repository %q; prwarden knows repositories as OWNER/REPO only",
+			j.Service, j.Repo)
 	}
 	j.HeadSHA, j.BaseSHA = sha(j.HeadSHA), sha(j.BaseSHA)
 	if j.BaseSHA != "" {

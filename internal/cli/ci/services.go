@@ -47,7 +47,7 @@ func gitHub(env Lookup, service string) (*Job, error) {
 		Service: service,
 		Repo:    env("GITHUB_REPOSITORY"),
 		// The attempt is not part of it: one that is run again is the same job.
-		Identity: []string{env("GITHUB_SERVER_URL"), env("GITHUB_RUN_ID"), env("GITHUB_WORKFLOW"), env("GITHUB_JOB"), env("GITHUB_ACTION")},
+		Identity: all(env, "GITHUB_SERVER_URL", "GITHUB_RUN_ID", "GITHUB_WORKFLOW", "GITHUB_JOB", "GITHUB_ACTION"),
 	}
 	if server := env("GITHUB_SERVER_URL"); server != "" {
 		j.RepositoryURI = strings.TrimSuffix(server, "/") + "/" + j.Repo
@@ -73,7 +73,7 @@ func gitHub(env Lookup, service string) (*Job, error) {
 		}
 	}
 	if j.Number == 0 {
-		return nil, &NoPullRequestError{service, fmt.Sprintf("its event is %q; run it on pull_request", env("GITHUB_EVENT_NAME"))}
+		return nil, j.none("its event is %q; run it on pull_request", env("GITHUB_EVENT_NAME"))
 	}
 	return j, nil
 }
@@ -101,10 +101,11 @@ func gitLab(env Lookup) (*Job, error) {
 		HeadSHA:       env("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"),
 		BaseRef:       env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
 		RepositoryURI: env("CI_MERGE_REQUEST_PROJECT_URL"),
-		Identity:      []string{env("CI_SERVER_URL"), env("CI_PIPELINE_ID"), env("CI_JOB_NAME")},
+		Identity:      all(env, "CI_SERVER_URL", "CI_PIPELINE_ID", "CI_JOB_NAME"),
 	}
 	if j.Number == 0 {
-		return nil, &NoPullRequestError{j.Service, fmt.Sprintf("its pipeline is of the source %q; run it with `rules: [{if: $CI_PIPELINE_SOURCE == \"merge_request_event\"}]`", env("CI_PIPELINE_SOURCE"))}
+		return nil, j.none("its pipeline is of the source %q; "+
+			"run it with `rules: [{if: $CI_PIPELINE_SOURCE == \"merge_request_event\"}]`", env("CI_PIPELINE_SOURCE"))
 	}
 	// The source branch's commit is only told where CI_COMMIT_SHA is that of a
 	// merge result.
@@ -121,7 +122,10 @@ func circleCI(env Lookup) (*Job, error) {
 	j := &Job{
 		Service: "CircleCI",
 		// A workflow that is run again has another identifier, in the same pipeline.
-		Identity: []string{cmp.Or(env("CIRCLE_PIPELINE_ID"), env("CIRCLE_WORKFLOW_WORKSPACE_ID"), env("CIRCLE_WORKFLOW_ID")), env("CIRCLE_JOB"), env("CIRCLE_NODE_INDEX")},
+		Identity: []string{
+			cmp.Or(all(env, "CIRCLE_PIPELINE_ID", "CIRCLE_WORKFLOW_WORKSPACE_ID", "CIRCLE_WORKFLOW_ID")...),
+			env("CIRCLE_JOB"), env("CIRCLE_NODE_INDEX"),
+		},
 	}
 	j.Repo, j.RepositoryURI, j.Number = change(env("CIRCLE_PULL_REQUEST"))
 	if j.Number == 0 {
@@ -130,7 +134,8 @@ func circleCI(env Lookup) (*Job, error) {
 		_, j.RepositoryURI = repository(env("CIRCLE_REPOSITORY_URL"))
 	}
 	if j.Number == 0 {
-		return nil, &NoPullRequestError{j.Service, "CIRCLE_PULL_REQUEST is not set; CircleCI sets it for projects of GitHub OAuth and Bitbucket once there is a pull request for the branch"}
+		return nil, j.none("CIRCLE_PULL_REQUEST is not set; CircleCI sets it for projects " +
+			"of GitHub OAuth and Bitbucket once there is a pull request for the branch")
 	}
 	return j, nil
 }
@@ -143,14 +148,14 @@ func buildkite(env Lookup) (*Job, error) {
 		Number:   number(env("BUILDKITE_PULL_REQUEST")), // else `false`
 		HeadSHA:  env("BUILDKITE_COMMIT"),
 		BaseRef:  env("BUILDKITE_PULL_REQUEST_BASE_BRANCH"),
-		Identity: []string{env("BUILDKITE_BUILD_ID"), env("BUILDKITE_STEP_ID"), env("BUILDKITE_PARALLEL_JOB")},
+		Identity: all(env, "BUILDKITE_BUILD_ID", "BUILDKITE_STEP_ID", "BUILDKITE_PARALLEL_JOB"),
 	}
 	j.Repo, j.RepositoryURI = repository(env("BUILDKITE_REPO"))
 	if m := queueBranch.FindStringSubmatch(env("BUILDKITE_BRANCH")); m != nil && j.Number == 0 {
 		j.Number, j.BaseSHA, j.BaseRef = number(m[2]), env("BUILDKITE_MERGE_QUEUE_BASE_COMMIT"), m[1]
 	}
 	if j.Number == 0 {
-		return nil, &NoPullRequestError{j.Service, fmt.Sprintf("BUILDKITE_PULL_REQUEST is %q", env("BUILDKITE_PULL_REQUEST"))}
+		return nil, j.none("BUILDKITE_PULL_REQUEST is %q", env("BUILDKITE_PULL_REQUEST"))
 	}
 	if env("BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC") == "true" {
 		j.HeadSHA = "" // a merge commit that was made for the build
@@ -163,9 +168,9 @@ func buildkite(env Lookup) (*Job, error) {
 // GIT_COMMIT may be a merge commit that was made for the build, so the server
 // takes the pull request as the code host has it.
 func jenkins(env Lookup) (*Job, error) {
-	j := &Job{Service: "Jenkins", Identity: []string{env("BUILD_URL"), env("BUILD_TAG"), env("STAGE_NAME")}}
+	j := &Job{Service: "Jenkins", Identity: all(env, "BUILD_URL", "BUILD_TAG", "STAGE_NAME")}
 	if env("CHANGE_ID") == "" {
-		return nil, &NoPullRequestError{j.Service, "CHANGE_ID is not set, which multibranch projects and organization folders do"}
+		return nil, j.none("CHANGE_ID is not set, which multibranch projects and organization folders do")
 	}
 	j.Repo, j.RepositoryURI, j.Number = change(env("CHANGE_URL"))
 	if j.Number == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
 // CheckInput is what `rules check` was asked for.
@@ -56,7 +57,7 @@ func Check(ctx context.Context, st cli.Streams, in CheckInput) error {
 	if len(files) == 0 {
 		files = []string{own()}
 	}
-	builtIn, err := loadDefaults()
+	builtIn, err := defaults.Load()
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,9 @@ func Check(ctx context.Context, st cli.Streams, in CheckInput) error {
 
 // check reads a rules file and finds what is wrong with it. The file is nil when
 // nothing of it could be read.
-func check(ctx context.Context, path string, data []byte, builtIn []rule.Rule, how rule.Reading) (checkedFile, *rule.File, error) {
+func check(
+	ctx context.Context, path string, data []byte, builtIn []rule.Rule, how rule.Reading,
+) (checkedFile, *rule.File, error) {
 	c := checkedFile{File: path, Problems: []problem{}, lines: strings.Split(string(data), "\n")}
 	how.Local, how.Thorough = !ofRepository(path), true
 	file, err := rule.ReadFile(ctx, data, how)
@@ -148,10 +151,10 @@ func (c checkedFile) print(p page) {
 	name := terminal.Safe(c.File)
 	var parts []string
 	if n := counts[isError]; n > 0 {
-		parts = append(parts, p.paint.Text(terminal.Bad, count(n, "mistake")))
+		parts = append(parts, p.paint.Text(terminal.Bad, terminal.Count(n, "mistake")))
 	}
 	if n := counts[isWarning]; n > 0 {
-		parts = append(parts, p.paint.Text(terminal.Yellow, count(n, "warning")))
+		parts = append(parts, p.paint.Text(terminal.Yellow, terminal.Count(n, "warning")))
 	}
 	switch {
 	case c.Truncated:
@@ -159,7 +162,8 @@ func (c checkedFile) print(p page) {
 	case len(parts) > 0:
 		p.printf("%s: %s.\n", name, strings.Join(parts, ", "))
 	default:
-		p.printf("%s: %s, %s and %s.\n", name, p.paint.Text(terminal.Good, "fine"), count(c.Rules, "rule"), count(c.Cases, "case"))
+		p.printf("%s: %s, %s and %s.\n", name, p.paint.Text(terminal.Good, "fine"),
+			terminal.Count(c.Rules, "rule"), terminal.Count(c.Cases, "case"))
 	}
 }
 
@@ -173,11 +177,11 @@ func (c checkedFile) problem(p page, x problem) {
 	if x.Severity == isWarning {
 		color = terminal.Yellow
 	}
-	p.printf("%s %s %s\n", p.paint.Text(terminal.Strong, place), p.paint.Text(color, x.Severity+":"), terminal.Safe(x.Message))
-	lead := fmt.Sprintf("%5d | ", x.Line)
+	p.printf("%s %s %s\n", p.paint.Text(terminal.Strong, place),
+		p.paint.Text(color, x.Severity+":"), terminal.Safe(x.Message))
+
 	if x.Line <= len(c.lines) && strings.TrimSpace(c.lines[x.Line-1]) != "" {
-		e := newExcerpt(strings.TrimSuffix(c.lines[x.Line-1], "\r"), max(x.Column, 1), max(x.Column, 1), p.width-len(lead))
-		p.printf("%s%s\n", p.paint.Text(terminal.Faint, lead), e.plain())
+		e := p.excerpt(fmt.Sprintf("%5d | ", x.Line), c.lines[x.Line-1], max(x.Column, 1))
 		if x.Column > 0 {
 			p.printf("%s%s\n", p.paint.Text(terminal.Faint, "      | "), p.paint.Text(color, e.carets()))
 		}

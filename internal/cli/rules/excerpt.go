@@ -33,6 +33,14 @@ func newExcerpt(line string, column, end, width int) excerpt {
 	return e
 }
 
+// excerpt prints a line, behind a lead and cut around a column, and returns what
+// it printed.
+func (p page) excerpt(lead, line string, column int) excerpt {
+	e := newExcerpt(strings.TrimSuffix(line, "\r"), column, column, p.width-len(lead))
+	p.printf("%s%s\n", p.paint.Text(terminal.Faint, lead), e.plain())
+	return e
+}
+
 // plain is the text of the excerpt.
 func (e excerpt) plain() string { return strings.TrimRight(e.before+e.marked+e.after, " ") }
 

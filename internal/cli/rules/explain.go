@@ -3,7 +3,6 @@ package rules
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,8 +18,6 @@ type ExplainInput struct {
 	Look Look
 }
 
-func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
-
 // Explain shows everything about a rule.
 func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
 	if err := in.Look.check(); err != nil {
@@ -32,7 +29,8 @@ func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
 	}
 	i := slices.IndexFunc(all, func(k known) bool { return k.FullID() == rule.FullID(in.ID) })
 	if category, _, _ := strings.Cut(in.ID, "/"); category == rule.CategoryMeta {
-		return cli.Usagef("%s is no rule: findings of %s/ are about the rules file and about comments that suppress findings; docs/rules.md says what each means", in.ID, category)
+		return cli.Usagef("%s is no rule: findings of %s/ are about the rules file and about comments "+
+			"that suppress findings; docs/rules.md says what each means", in.ID, category)
 	}
 	if i < 0 {
 		ids := make([]string, len(all))
@@ -85,7 +83,8 @@ func (k known) explain(p page) {
 	if k.Origin != rule.OriginDefault {
 		from = fmt.Sprintf("a rule of %s, line %d", terminal.Safe(k.file), k.line)
 	}
-	p.printf("%s  %s  %s\n\n", p.paint.Text(terminal.Strong, k.FullID()), p.severity(k.severity(), k.severity().String()), from)
+	p.printf("%s  %s  %s\n\n", p.paint.Text(terminal.Strong, k.FullID()),
+		p.severity(k.severity(), k.severity().String()), from)
 	p.item("Message", k.Message)
 	if k.off {
 		p.item("Off", fmt.Sprintf("%s disables it in line %d", k.file, k.line))
@@ -133,5 +132,6 @@ func (k known) explain(p page) {
 		p.printf("  disable: [%s]    # off in this repository\n", k.FullID())
 		p.printf("  override:\n    %s: {severity: low, exclude: [\"docs/**\"]}\n", k.FullID())
 	}
-	p.printf("In the code, in a comment on the line or on the line before:\n  prwarden:ignore %s -- why it is fine here\n", k.ID)
+	p.printf("In the code, in a comment on the line or on the line before:\n")
+	p.printf("  prwarden:ignore %s -- why it is fine here\n", k.ID)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
 // known is a rule and what a rules file does to it.
@@ -22,7 +23,7 @@ type known struct {
 // loadKnown returns the default rules and those of a rules file, by id. path is
 // "" for the folder's file, if there is one.
 func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error) {
-	builtIn, err := loadDefaults()
+	builtIn, err := defaults.Load()
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,8 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 		return nil, err
 	}
 	if !c.Valid {
-		page{w: &cli.Checked{To: st.Err}}.printf("%s has mistakes, so some of it may be missing here; `prwarden rules check` names them\n", terminal.Safe(path))
+		page{w: &cli.Checked{To: st.Err}}.printf("%s has mistakes, so some of it may be missing here; "+
+			"`prwarden rules check` names them\n", terminal.Safe(path))
 	}
 	if file == nil {
 		return list, nil
@@ -118,8 +120,9 @@ type description struct {
 func (k known) describe() description {
 	filled := func(list []string) []string { return append([]string{}, list...) }
 	d := description{
-		ID: k.FullID(), Ruleset: k.ruleset(), Type: k.Type, Severity: k.severity().String(), Message: k.Message, Pattern: k.Pattern,
-		Multiline: k.Multiline, Redact: k.Redact, Include: filled(k.Paths.Include), Exclude: filled(k.exclude()),
+		ID: k.FullID(), Ruleset: k.ruleset(), Type: k.Type, Severity: k.severity().String(),
+		Message: k.Message, Pattern: k.Pattern, Multiline: k.Multiline, Redact: k.Redact,
+		Include: filled(k.Paths.Include), Exclude: filled(k.exclude()),
 		Match: filled(k.Cases.Match), NoMatch: filled(k.Cases.NoMatch), References: filled(k.References),
 		Disabled: k.off, Overridden: k.override != nil,
 	}

@@ -3,6 +3,8 @@ package rules
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli"
@@ -44,7 +46,8 @@ func List(ctx context.Context, st cli.Streams, in ListInput) error {
 		}
 	}
 	if in.Category != "" && !categories[in.Category] {
-		return cli.Usagef("--category: no rule is in %q; use one of %s", in.Category, strings.Join(sortedKeys(categories), ", "))
+		known := slices.Sorted(maps.Keys(categories))
+		return cli.Usagef("--category: no rule is in %q; use one of %s", in.Category, strings.Join(known, ", "))
 	}
 	if in.Look.Output == OutputJSON {
 		described := make([]description, len(list))
@@ -83,7 +86,7 @@ func printList(p page, list []known) {
 			p.printf("%s  %s\n%10s%s\n", severity, k.FullID(), "", terminal.Cut(text, p.width-10))
 		}
 	}
-	text := count(len(list), "rule")
+	text := terminal.Count(len(list), "rule")
 	if off > 0 {
 		text += fmt.Sprintf(", %d of them off", off)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/rule"
-	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
 // The formats of what commands print.
@@ -31,13 +30,10 @@ type Look struct {
 }
 
 func (l Look) check() error {
-	switch {
-	case l.Output != OutputText && l.Output != OutputJSON:
+	if l.Output != OutputText && l.Output != OutputJSON {
 		return cli.Usagef("--output: %q is not a format; use %s or %s", l.Output, OutputText, OutputJSON)
-	case l.Color != terminal.ColorAuto && l.Color != terminal.ColorAlways && l.Color != terminal.ColorNever:
-		return cli.Usagef("--color: %q is not allowed; use %s, %s or %s", l.Color, terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever)
 	}
-	return nil
+	return cli.CheckColor(l.Color)
 }
 
 // page is where text for people goes.
@@ -49,7 +45,12 @@ type page struct {
 }
 
 func newPage(st cli.Streams, l Look) page {
-	return page{w: &cli.Checked{To: st.Out}, paint: terminal.Painter(terminal.Colors(st.Out, l.Color, st.Lookup)), width: terminal.Width(st.Out, st.Lookup("COLUMNS")), live: terminal.Is(st.Out)}
+	return page{
+		w:     &cli.Checked{To: st.Out},
+		paint: terminal.Painter(terminal.Colors(st.Out, l.Color, st.Lookup)),
+		width: terminal.Width(st.Out, st.Lookup("COLUMNS")),
+		live:  terminal.Is(st.Out),
+	}
 }
 
 // printf prints lines of Safe parts, none of which a CI service takes for a
@@ -121,7 +122,8 @@ func read(path string) ([]byte, error) {
 	if ofRepository(path) {
 		look = os.Lstat
 		if info, err := os.Lstat(filepath.Dir(path)); err == nil && !info.IsDir() {
-			return nil, cli.Usagef("the rules file can't be read: %s is no folder, and a symbolic link is not followed there", terminal.Safe(filepath.Dir(path)))
+			return nil, cli.Usagef("the rules file can't be read: %s is no folder, "+
+				"and a symbolic link is not followed there", terminal.Safe(filepath.Dir(path)))
 		}
 	}
 	info, err := look(path)
@@ -133,7 +135,8 @@ func read(path string) ([]byte, error) {
 	}
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, cli.Usagef("the rules file can't be read: %s is a symbolic link, which is not followed there", terminal.Safe(path))
+		return nil, cli.Usagef("the rules file can't be read: %s is a symbolic link, which is not followed there",
+			terminal.Safe(path))
 	case !info.Mode().IsRegular():
 		return nil, cli.Usagef("the rules file can't be read: %s is no regular file", terminal.Safe(path))
 	}
@@ -149,14 +152,6 @@ func read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// count says how many there are of something.
-func count(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
-}
-
 // origins says for messages whose rule has an id.
 func origins(list []rule.Rule) func(id string) (rule.Origin, bool) {
 	byID := make(map[string]rule.Origin, len(list))
@@ -168,6 +163,3 @@ func origins(list []rule.Rule) func(id string) (rule.Origin, bool) {
 		return o, ok
 	}
 }
-
-// loadDefaults returns the default ruleset.
-func loadDefaults() ([]rule.Rule, error) { return defaults.Load() }

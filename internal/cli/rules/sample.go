@@ -105,6 +105,9 @@ func nearWord(word string) string {
 	return ""
 }
 
+// empty reports whether the sample has no annotation, not even a wrong one.
+func (s *sample) empty() bool { return len(s.annotations)+len(s.mistakes) == 0 }
+
 // add adds an annotation, if there is a rule with its id.
 func (s *sample) add(a annotation, ids []string) bool {
 	given := a.id

@@ -14,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -55,6 +56,7 @@ const (
 type suite struct {
 	rules    map[string]rule.Rule // by full id
 	ids      []string
+	samples  []*sample
 	sources  []source
 	results  []tested
 	untested []string // rules without cases that no sample names
@@ -81,21 +83,23 @@ func Test(ctx context.Context, st cli.Streams, in TestInput) error {
 	if err := s.load(ctx, st, in, p); err != nil {
 		return err
 	}
-	samples, err := s.samples(in.Samples)
-	if err != nil {
+	if err := s.readSamples(in.Samples); err != nil {
 		return err
 	}
+
 	if err := s.cases(ctx); err != nil {
 		return err
 	}
-	for _, x := range samples {
+	for _, x := range s.samples {
 		result, err := s.sample(ctx, x)
 		if err != nil {
 			return err
 		}
 		s.results = append(s.results, result)
 	}
-	s.findUntested(samples)
+	s.findUntested()
+
+	var err error
 	if in.Look.Output == OutputJSON {
 		err = s.writeJSON(st.Out)
 	} else {
@@ -111,7 +115,7 @@ func Test(ctx context.Context, st cli.Streams, in TestInput) error {
 // load reads the rules. A file with mistakes is told as `rules check` does, and
 // fails with cli.ErrFound.
 func (s *suite) load(ctx context.Context, st cli.Streams, in TestInput, p page) error {
-	builtIn, err := loadDefaults()
+	builtIn, err := defaults.Load()
 	if err != nil {
 		return err
 	}
@@ -183,9 +187,9 @@ func (s *suite) cases(ctx context.Context) error {
 }
 
 // findUntested notes the rules of the file that nothing was tried on.
-func (s *suite) findUntested(samples []*sample) {
+func (s *suite) findUntested() {
 	named := map[string]bool{}
-	for _, x := range samples {
+	for _, x := range s.samples {
 		for _, id := range x.rules() {
 			named[id] = true
 		}
@@ -200,51 +204,60 @@ func (s *suite) findUntested(samples []*sample) {
 // hintAnnotate says how to make a file a sample.
 const hintAnnotate = "write `prwarden: expect ID` in a comment on the line before one that the rule must match"
 
-// samples reads the annotated files. Of a folder they are those that have an
+// readSamples reads the annotated files. Of a folder they are those that have an
 // annotation.
-func (s *suite) samples(paths []string) ([]*sample, error) {
-	var list []*sample
+func (s *suite) readSamples(paths []string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return cli.Usagef("the sample can't be read: %w", err)
+		case info.IsDir():
+			err = s.readFolder(path)
+		default:
+			err = s.readFile(path)
+		}
 		if err != nil {
-			return nil, cli.Usagef("the sample can't be read: %w", err)
-		}
-		if !info.IsDir() {
-			x, err := s.read(path)
-			if err != nil {
-				return nil, err
-			}
-			if x == nil {
-				return nil, cli.Usagef("%s is binary or over 1 MiB: rules don't look at it", terminal.Safe(path))
-			}
-			if len(x.annotations)+len(x.mistakes) == 0 {
-				x.fail(1, "the sample has no annotation", hintAnnotate)
-			}
-			list = append(list, x)
-			continue
-		}
-		before := len(list)
-		err = walk(path, func(path string) error {
-			x, err := s.read(path)
-			if err == nil && x != nil && len(x.annotations)+len(x.mistakes) > 0 {
-				list = append(list, x)
-			}
 			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(list) == before { // it was named to be tested
-			x := &sample{path: path}
-			x.fail(0, "no file in the folder has an annotation", hintAnnotate)
-			list = append(list, x)
 		}
 	}
-	return list, nil
+	return nil
 }
 
-// read reads a sample, or returns nil for a file that no rule looks at.
-func (s *suite) read(path string) (*sample, error) {
+func (s *suite) readFile(path string) error {
+	x, err := s.readSample(path)
+	switch {
+	case err != nil:
+		return err
+	case x == nil:
+		return cli.Usagef("%s is binary or over 1 MiB: rules don't look at it", terminal.Safe(path))
+	case x.empty():
+		x.fail(1, "the sample has no annotation", hintAnnotate)
+	}
+	s.samples = append(s.samples, x)
+	return nil
+}
+
+func (s *suite) readFolder(folder string) error {
+	before := len(s.samples)
+	err := walk(folder, func(path string) error {
+		x, err := s.readSample(path)
+		if err == nil && x != nil && !x.empty() {
+			s.samples = append(s.samples, x)
+		}
+		return err
+	})
+	if err == nil && len(s.samples) == before { // it was named to be tested
+		x := &sample{path: folder}
+		x.fail(0, "no file in the folder has an annotation", hintAnnotate)
+		s.samples = append(s.samples, x)
+	}
+	return err
+}
+
+// readSample reads the annotations of a file, or returns nil for one at which
+// rules don't look.
+func (s *suite) readSample(path string) (*sample, error) {
 	content, err := readSource(path)
 	if err != nil {
 		return nil, cli.Usagef("the sample can't be read: %w", err)
@@ -301,7 +314,10 @@ func walk(root string, do func(path string) error) error {
 // sample matches the rules that a sample names on it.
 func (s *suite) sample(ctx context.Context, x *sample) (tested, error) {
 	ids := x.rules()
-	t := tested{Kind: kindSample, Name: x.path, File: x.path, Checks: len(x.annotations), Rules: len(ids), Failures: x.mistakes, lines: x.lines}
+	t := tested{
+		Kind: kindSample, Name: x.path, File: x.path, Checks: len(x.annotations), Rules: len(ids),
+		Failures: append([]failure{}, x.mistakes...), lines: x.lines,
+	}
 	compiled := make([]match.Rule, len(ids))
 	for i, id := range ids { // paths are for repositories: a sample may be anywhere
 		compiled[i] = match.Rule{Pattern: s.rules[id].Pattern, Multiline: s.rules[id].Multiline}
@@ -310,28 +326,19 @@ func (s *suite) sample(ctx context.Context, x *sample) (tested, error) {
 	if err != nil {
 		return t, err
 	}
-	lines := match.SplitLines([]byte(strings.Join(x.lines, "\n") + "\n"))
-	found, err := m.NewSession(rule.Budget, nil).File("").Match(ctx, lines, []match.LineRange{{First: 1, Last: lines.Count()}}, scan.MaxFileSize)
+	found, err := matchLines(ctx, m, "", match.SplitLines([]byte(strings.Join(x.lines, "\n")+"\n")))
 	if err != nil {
 		return t, err
 	}
+
 	for _, i := range found.Stopped {
 		t.Failures = append(t.Failures, failure{Message: ids[i] + " takes more than 2 seconds on this file"})
 	}
 	hit := map[annotation]bool{}
 	for _, h := range found.Hits {
-		id := ids[h.Rule]
-		hit[annotation{id: id, target: h.Line}] = true
-		want, known := x.expects(id, h.Line)
-		code, annotated := x.on[h.Line]
-		switch {
-		case annotated && h.Column <= code:
-			t.Failures = append(t.Failures, failure{Line: h.Line, Message: id + " matches here, beside an annotation, which is about the next line", Hint: "write the annotation on a line of its own, before the one that it is about"})
-		case annotated, want:
-		case known:
-			t.Failures = append(t.Failures, failure{Line: h.Line, Message: id + " must not match here, and does"})
-		default:
-			t.Failures = append(t.Failures, failure{Line: h.Line, Message: id + " matches here, and no annotation says so", Hint: "if it should, write `prwarden: expect " + id + "` on the line before"})
+		hit[annotation{id: ids[h.Rule], target: h.Line}] = true
+		if f := x.judge(ids[h.Rule], h); f != nil {
+			t.Failures = append(t.Failures, *f)
 		}
 	}
 	for _, a := range x.annotations {
@@ -339,9 +346,28 @@ func (s *suite) sample(ctx context.Context, x *sample) (tested, error) {
 			t.Failures = append(t.Failures, failure{Line: a.target, Message: a.id + " must match here, and does not"})
 		}
 	}
+
 	slices.SortStableFunc(t.Failures, func(a, b failure) int { return a.Line - b.Line })
-	if t.Failures == nil {
-		t.Failures = []failure{}
-	}
 	return t, nil
+}
+
+// judge says what is wrong with a hit of a rule, or returns nil.
+func (s *sample) judge(id string, h match.Hit) *failure {
+	want, known := s.expects(id, h.Line)
+	code, annotated := s.on[h.Line]
+	switch {
+	case annotated && h.Column <= code:
+		return &failure{
+			Line: h.Line, Message: id + " matches here, beside an annotation, which is about the next line",
+			Hint: "write the annotation on a line of its own, before the one that it is about",
+		}
+	case annotated, want:
+		return nil
+	case known:
+		return &failure{Line: h.Line, Message: id + " must not match here, and does"}
+	}
+	return &failure{
+		Line: h.Line, Message: id + " matches here, and no annotation says so",
+		Hint: "if it should, write `prwarden: expect " + id + "` on the line before",
+	}
 }

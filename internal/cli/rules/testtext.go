@@ -38,18 +38,15 @@ func (s *suite) print(p page, verbose bool) {
 		if src.file != "" {
 			name = terminal.Safe(src.file)
 		}
-		rows = append(rows, s.row(name, count(len(src.list), "rule"), "case", func(t tested) bool { return t.Kind == kindRule && t.File == src.file }))
+		rows = append(rows, s.row(name, terminal.Count(len(src.list), "rule"), "case",
+			func(t tested) bool { return t.Kind == kindRule && t.File == src.file }))
 	}
-	samples := 0
-	for _, t := range s.results {
-		if t.Kind == kindSample {
-			samples++
-		}
-	}
-	if samples > 0 {
-		rows = append(rows, s.row("samples", count(samples, "file"), "annotation", func(t tested) bool { return t.Kind == kindSample }))
+	if n := len(s.samples); n > 0 {
+		rows = append(rows, s.row("samples", terminal.Count(n, "file"), "annotation",
+			func(t tested) bool { return t.Kind == kindSample }))
 	}
 	table(p, rows)
+
 	if n := len(s.untested); n > 0 {
 		p.printf("\n")
 		shown := s.untested[:min(n, 10)]
@@ -57,7 +54,7 @@ func (s *suite) print(p page, verbose bool) {
 		if n > len(shown) {
 			text += fmt.Sprintf(" and %d more", n-len(shown))
 		}
-		p.wrapped("", fmt.Sprintf("Nothing was tried on %s: %s. Add `cases`, or a sample.", count(n, "rule"), text))
+		p.wrapped("", fmt.Sprintf("Nothing was tried on %s: %s. Add `cases`, or a sample.", terminal.Count(n, "rule"), text))
 	}
 	failed := 0
 	for _, t := range s.results {
@@ -79,7 +76,7 @@ func (s *suite) row(name, what, checks string, belongs func(tested) bool) []stri
 			failed += len(t.Failures)
 		}
 	}
-	return []string{name, what, count(n, checks), fmt.Sprint(failed)}
+	return []string{name, what, terminal.Count(n, checks), fmt.Sprint(failed)}
 }
 
 // print shows one result.
@@ -88,11 +85,13 @@ func (t tested) print(p page) {
 	if len(t.Failures) > 0 {
 		word, color = "FAIL", terminal.Bad
 	}
-	what := count(t.Checks, "case")
+	what := terminal.Count(t.Checks, "case")
 	if t.Kind == kindSample {
-		what = count(t.Checks, "annotation") + " of " + count(t.Rules, "rule")
+		what = terminal.Count(t.Checks, "annotation") + " of " + terminal.Count(t.Rules, "rule")
 	}
-	p.printf("%s  %s  %s\n", p.paint.Text(color, word), p.paint.Text(terminal.Strong, terminal.Safe(t.Name)), p.paint.Text(terminal.Faint, what))
+	p.printf("%s  %s  %s\n", p.paint.Text(color, word),
+		p.paint.Text(terminal.Strong, terminal.Safe(t.Name)), p.paint.Text(terminal.Faint, what))
+
 	for _, f := range t.Failures {
 		place := ""
 		if f.Line > 0 {
@@ -100,9 +99,7 @@ func (t tested) print(p page) {
 		}
 		p.printf("      %s%s\n", place, terminal.Safe(f.Message))
 		if f.Line > 0 && f.Line <= len(t.lines) {
-			lead := fmt.Sprintf("%9d | ", f.Line)
-			e := newExcerpt(strings.TrimSuffix(t.lines[f.Line-1], "\r"), 1, 1, p.width-len(lead))
-			p.printf("%s%s\n", p.paint.Text(terminal.Faint, lead), e.plain())
+			p.excerpt(fmt.Sprintf("%9d | ", f.Line), t.lines[f.Line-1], 1)
 		}
 		if f.Hint != "" {
 			p.hint("          = ", f.Hint)

@@ -14,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // TryInput is what `rules try` was asked for.
@@ -66,32 +67,39 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 	if err := invalid(rule.Validate(ctx, r), r); err != nil {
 		return err
 	}
-	m, err := match.Compile([]match.Rule{{Pattern: r.Pattern, Multiline: r.Multiline, Include: in.Include, Exclude: in.Exclude}})
+	m, err := match.Compile([]match.Rule{{
+		Pattern: r.Pattern, Multiline: r.Multiline, Include: in.Include, Exclude: in.Exclude,
+	}})
 	if err != nil {
 		return err
 	}
+
 	t := &trial{in: in, page: newPage(st, in.Look), matcher: m, list: []found{}}
 	for _, path := range in.Paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return cli.Usagef("there is nothing to look at: %w", err)
-		}
-		if !info.IsDir() {
-			err = t.file(ctx, path, filepath.ToSlash(filepath.Clean(path)))
-		} else {
-			err = walk(path, func(file string) error {
-				relative, err := filepath.Rel(path, file)
-				if err != nil {
-					return err
-				}
-				return t.file(ctx, file, filepath.ToSlash(relative))
-			})
-		}
-		if err != nil {
+		if err := t.path(ctx, path); err != nil {
 			return err
 		}
 	}
 	return t.end(st, r)
+}
+
+// path tries the pattern on a file, or on the files of a folder.
+func (t *trial) path(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return cli.Usagef("there is nothing to look at: %w", err)
+	case !info.IsDir():
+		return t.file(ctx, path, filepath.ToSlash(filepath.Clean(path)))
+	}
+
+	return walk(path, func(file string) error {
+		relative, err := filepath.Rel(path, file)
+		if err != nil {
+			return err
+		}
+		return t.file(ctx, file, filepath.ToSlash(relative))
+	})
 }
 
 // invalid turns what is wrong with a rule that was put together from a command
@@ -143,11 +151,13 @@ func (t *trial) file(ctx context.Context, path, name string) error {
 		t.skipped++
 		return nil
 	}
+
 	lines := match.SplitLines(content)
-	result, err := t.matcher.NewSession(rule.Budget, nil).File(name).Match(ctx, lines, []match.LineRange{{First: 1, Last: lines.Count()}}, len(content)+1)
+	result, err := matchLines(ctx, t.matcher, name, lines)
 	if err != nil {
 		return err
 	}
+
 	t.files++
 	if len(result.Stopped) > 0 {
 		t.stopped++
@@ -164,6 +174,12 @@ func (t *trial) file(ctx context.Context, path, name string) error {
 		t.show(path, string(lines.Line(h.Line)), h)
 	}
 	return nil
+}
+
+// matchLines matches rules on all lines of a file.
+func matchLines(ctx context.Context, m *match.Matcher, name string, lines match.Lines) (match.Result, error) {
+	all := []match.LineRange{{First: 1, Last: lines.Count()}}
+	return m.NewSession(rule.Budget, nil).File(name).Match(ctx, lines, all, scan.MaxFileSize+1)
 }
 
 // show shows one match.
@@ -183,7 +199,8 @@ func (t *trial) show(path, line string, h match.Hit) {
 	if h.EndLine > h.Line {
 		more = p.paint.Text(terminal.Faint, fmt.Sprintf(" … to line %d", h.EndLine))
 	}
-	p.printf("%s%s%s%s%s\n", p.paint.Text(terminal.Faint, place), e.before, p.paint.Text(terminal.Bad, e.marked), strings.TrimRight(e.after, " "), more)
+	p.printf("%s%s%s%s%s\n", p.paint.Text(terminal.Faint, place),
+		e.before, p.paint.Text(terminal.Bad, e.marked), strings.TrimRight(e.after, " "), more)
 }
 
 // end tells how much there was, and what the pattern costs.
@@ -194,13 +211,15 @@ func (t *trial) end(st cli.Streams, r rule.Rule) error {
 	}
 	if t.in.Look.Output == OutputJSON {
 		return writeJSON(st.Out, map[string]any{
-			"matches": t.list, "total": t.hits, "files": t.files, "skipped": t.skipped, "stopped": t.stopped, "cost": newPrice(cost),
+			"matches": t.list, "total": t.hits, "files": t.files,
+			"skipped": t.skipped, "stopped": t.stopped, "cost": newPrice(cost),
 		})
 	}
+
 	p := t.page
 	p.w = &cli.Checked{To: st.Err}
 	p.paint = terminal.Painter(terminal.Colors(st.Err, t.in.Look.Color, st.Lookup))
-	text := fmt.Sprintf("%s in %d of %s", countMatches(t.hits), t.hitFiles, count(t.files, "file"))
+	text := fmt.Sprintf("%s in %d of %s", countMatches(t.hits), t.hitFiles, terminal.Count(t.files, "file"))
 	if t.hits > t.shown {
 		text += fmt.Sprintf("; the first %d are shown", t.shown)
 	}
@@ -209,7 +228,8 @@ func (t *trial) end(st cli.Streams, r rule.Rule) error {
 	}
 	p.printf("%s.\n", text)
 	if t.stopped > 0 {
-		p.printf("%s in %s: it took more than 2 seconds there.\n", p.paint.Text(terminal.Bad, "The pattern was stopped"), count(t.stopped, "file"))
+		stopped := p.paint.Text(terminal.Bad, "The pattern was stopped")
+		p.printf("%s in %s: it took more than 2 seconds there.\n", stopped, terminal.Count(t.stopped, "file"))
 	}
 	p.printf("%s\n", priceText(r, cost))
 	if cost.Advice != "" {

@@ -138,3 +138,11 @@ func Wrap(text string, columns int) []string {
 func Pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(columns-Columns(text), 0))
 }
+
+// Count says how many there are of something, such as "1 file" and "2 files".
+func Count(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
