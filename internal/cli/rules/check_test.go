@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -33,22 +34,68 @@ func golden(t *testing.T, name, got string) {
 	assert.Equal(t, string(want), got)
 }
 
-// printed is what a command printed, without colours, on a page of some columns.
+// printed is what a command printed, and how it ended.
 type printed struct {
-	out, errs strings.Builder
-	columns   int
+	out, errs string
+	err       error
 }
 
-func (p *printed) streams() cli.Streams {
-	if p.columns == 0 {
-		p.columns = 100
+// run runs a command without colours, on a page of some columns.
+func run(t *testing.T, columns int, command func(cli.Streams) error) printed {
+	t.Helper()
+	var out, errs strings.Builder
+	err := command(cli.Streams{Out: &out, Err: &errs, Env: []string{fmt.Sprint("COLUMNS=", columns)}})
+	return printed{out.String(), errs.String(), err}
+}
+
+// usual fills in what the command line does: text, in colours for a terminal.
+func usual(l rules.Look) rules.Look {
+	return rules.Look{Output: cmp.Or(l.Output, rules.OutputText), Color: cmp.Or(l.Color, terminal.ColorAuto)}
+}
+
+func asJSON() rules.Look { return rules.Look{Output: rules.OutputJSON} }
+
+func check(t *testing.T, in rules.CheckInput) printed {
+	t.Helper()
+	in.Look = usual(in.Look)
+	return run(t, 100, func(st cli.Streams) error { return rules.Check(t.Context(), st, in) })
+}
+
+func checkFile(t *testing.T, file string) printed {
+	t.Helper()
+	return check(t, rules.CheckInput{Files: []string{file}})
+}
+
+func test(t *testing.T, in rules.TestInput) printed {
+	t.Helper()
+	in.Look = usual(in.Look)
+	return run(t, 100, func(st cli.Streams) error { return rules.Test(t.Context(), st, in) })
+}
+
+func try(t *testing.T, in rules.TryInput) printed {
+	t.Helper()
+	in.Look = usual(in.Look)
+	return run(t, 100, func(st cli.Streams) error { return rules.Try(t.Context(), st, in) })
+}
+
+func list(t *testing.T, columns int, in rules.ListInput) printed {
+	t.Helper()
+	in.Look = usual(in.Look)
+	return run(t, columns, func(st cli.Streams) error { return rules.List(t.Context(), st, in) })
+}
+
+func explain(t *testing.T, in rules.ExplainInput) printed {
+	t.Helper()
+	in.Look = usual(in.Look)
+	return run(t, 200, func(st cli.Streams) error { return rules.Explain(t.Context(), st, in) }) // paths are long
+}
+
+// safeToPrint checks that nothing in a text can drive a terminal.
+func safeToPrint(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		require.Equal(t, line, terminal.Safe(strings.TrimSuffix(line, "\n"))+"\n")
 	}
-	return cli.Streams{Out: &p.out, Err: &p.errs, Env: []string{fmt.Sprint("COLUMNS=", p.columns)}}
-}
-
-func text() rules.Look { return rules.Look{Output: rules.OutputText, Color: terminal.ColorAuto} }
-func asJSON() rules.Look {
-	return rules.Look{Output: rules.OutputJSON, Color: terminal.ColorAuto}
 }
 
 // write writes a file into a folder of its own and returns its path.
@@ -62,28 +109,22 @@ func write(t *testing.T, name, content string) string {
 
 const broken = "../../rule/testdata/broken"
 
-// What is said about broken files. Who changes a message looks at it here with
+// What is said about broken files. If you change a message, look at it here with
 // the eyes of someone who has nothing else to repair the file by.
 func TestCheckMessages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(broken + "/*.yml")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 30)
+
 	var all strings.Builder
 	for _, file := range files {
-		var p printed
-		err := rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{file}, Look: text()})
+		r := checkFile(t, file)
 		name := filepath.Base(file)
-		if name == "32-not-meant.yml" {
-			require.NoError(t, err)
-		} else {
-			require.ErrorIs(t, err, cli.ErrFound, name)
-		}
-		assert.Empty(t, p.errs.String())
-		out := strings.ReplaceAll(p.out.String(), file, name)
-		for line := range strings.Lines(out) {
-			require.Equal(t, line, terminal.Safe(strings.TrimSuffix(line, "\n"))+"\n", "safe to print")
-		}
+		assert.Equal(t, name != "32-not-meant.yml", errors.Is(r.err, cli.ErrFound), name)
+		assert.Empty(t, r.errs)
+		out := strings.ReplaceAll(r.out, file, name)
+		safeToPrint(t, out)
 		fmt.Fprintf(&all, "=== %s\n%s\n", name, out)
 	}
 	golden(t, "messages", all.String())
@@ -94,20 +135,20 @@ func TestCheckHints(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(broken + "/*.yml")
 	require.NoError(t, err)
-	var p printed
-	require.ErrorIs(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: files, Look: asJSON()}), cli.ErrFound)
+	r := check(t, rules.CheckInput{Files: files, Look: asJSON()})
+	require.ErrorIs(t, r.err, cli.ErrFound)
 	var got struct {
 		Files []struct {
 			File     string
-			Valid    bool
 			Problems []struct {
 				Line, Column            int
 				Severity, Message, Hint string
 			}
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(p.out.String()), &got))
+	require.NoError(t, json.Unmarshal([]byte(r.out), &got))
 	require.Len(t, got.Files, len(files))
+
 	hints, problems := 0, 0
 	for _, f := range got.Files {
 		require.NotEmpty(t, f.Problems, f.File)
@@ -131,37 +172,38 @@ func TestCheckHints(t *testing.T) {
 
 func TestCheckOfGoodFiles(t *testing.T) {
 	t.Parallel()
-	good := write(t, "rules.yml", "version: 1\nrules:\n- {id: a, type: regex, pattern: frobnicate, message: m, severity: low, cases: {match: [frobnicate()], no_match: [x]}}\n")
-	var p printed
-	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{good}, Look: text()}))
-	assert.Equal(t, good+": fine, 1 rule and 2 cases.\n", p.out.String())
+	good := write(t, "rules.yml", `version: 1
+rules:
+- {id: a, type: regex, pattern: frobnicate, message: m, severity: low, cases: {match: [frobnicate()], no_match: [x]}}
+`)
+	r := checkFile(t, good)
+	require.NoError(t, r.err)
+	assert.Equal(t, good+": fine, 1 rule and 2 cases.\n", r.out)
 
-	p = printed{}
-	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{good, good}, Look: asJSON()}))
-	assert.JSONEq(t, fmt.Sprintf(`{"files": [%[1]s, %[1]s]}`, fmt.Sprintf(`{"file": %q, "valid": true, "rules": 1, "cases": 2, "problems": []}`, good)), p.out.String())
+	r = check(t, rules.CheckInput{Files: []string{good, good}, Look: asJSON()})
+	require.NoError(t, r.err)
+	file := fmt.Sprintf(`{"file": %q, "valid": true, "rules": 1, "cases": 2, "problems": []}`, good)
+	assert.JSONEq(t, fmt.Sprintf(`{"files": [%[1]s, %[1]s]}`, file), r.out)
 
-	p = printed{}
 	warned := []string{broken + "/32-not-meant.yml"}
-	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: warned, Look: text()}))
-	require.ErrorIs(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: warned, Strict: true, Look: text()}), cli.ErrFound)
+	require.ErrorIs(t, check(t, rules.CheckInput{Files: warned, Strict: true}).err, cli.ErrFound)
 }
 
 // The limits are those of a repository where the file is a repository's.
 func TestCheckKnowsWhoseFileItIs(t *testing.T) {
 	t.Parallel()
-	var many strings.Builder
-	many.WriteString("version: 1\nrules:\n")
+	many := "version: 1\nrules:\n"
 	for i := range 501 {
-		fmt.Fprintf(&many, "- {id: r%d, type: regex, pattern: frobnicate, message: m, severity: low}\n", i)
+		many += fmt.Sprintf("- {id: r%d, type: regex, pattern: frobnicate, message: m, severity: low}\n", i)
 	}
-	var p printed
-	err := rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{write(t, ".prwarden/rules.yml", many.String())}, Look: text()})
-	require.ErrorIs(t, err, cli.ErrFound)
-	assert.Contains(t, p.out.String(), "rules.yml:503: error: rules: has 501 rules; at most 500 are allowed\n")
+	r := checkFile(t, write(t, ".prwarden/rules.yml", many))
+	require.ErrorIs(t, r.err, cli.ErrFound)
+	assert.Contains(t, r.out, "rules.yml:503: error: rules: has 501 rules; at most 500 are allowed\n")
 
-	p = printed{}
-	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{write(t, "rules.yml", many.String())}, Look: text()}))
-	assert.Contains(t, p.out.String(), "rules.yml:503: warning: the file has 501 rules; as the rules file of a repository it may have 500\n")
+	r = checkFile(t, write(t, "rules.yml", many))
+	require.NoError(t, r.err)
+	assert.Contains(t, r.out, "rules.yml:503: warning: the file has 501 rules; "+
+		"as the rules file of a repository it may have 500\n")
 }
 
 func TestCheckUsage(t *testing.T) {
@@ -170,108 +212,91 @@ func TestCheckUsage(t *testing.T) {
 		in   rules.CheckInput
 		want string
 	}{
-		"no such file": {rules.CheckInput{Files: []string{"nowhere.yml"}, Look: text()}, "the rules file can't be read"},
-		"no own file":  {rules.CheckInput{Look: text()}, "there is no .prwarden/rules.yml here; name the rules file"},
-		"a folder":     {rules.CheckInput{Files: []string{t.TempDir()}, Look: text()}, "the rules file can't be read"},
-		"output":       {rules.CheckInput{Look: rules.Look{Output: "xml", Color: "auto"}}, `--output: "xml" is not a format; use text or json`},
-		"color":        {rules.CheckInput{Look: rules.Look{Output: "text", Color: "red"}}, `--color: "red" is not allowed; use auto, always or never`},
+		"no such file": {rules.CheckInput{Files: []string{"nowhere.yml"}}, "the rules file can't be read"},
+		"no own file":  {rules.CheckInput{}, "there is no .prwarden/rules.yml here; name the rules file"},
+		"a folder":     {rules.CheckInput{Files: []string{t.TempDir()}}, "the rules file can't be read"},
+		"output":       {rules.CheckInput{Look: rules.Look{Output: "xml"}}, `--output: "xml" is not a format; use text or json`},
+		"color":        {rules.CheckInput{Look: rules.Look{Color: "red"}}, `--color: "red" is not auto, always or never`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var p printed
-			err := rules.Check(t.Context(), p.streams(), tt.in)
-			var usage *cli.UsageError
-			require.True(t, errors.As(err, &usage), "%v", err)
-			assert.Contains(t, err.Error(), tt.want)
-			assert.Empty(t, p.out.String())
-		})
+		r := check(t, tt.in)
+		require.ErrorContains(t, r.err, tt.want, name)
+		assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err), name)
+		assert.Empty(t, r.out, name)
 	}
 }
 
 // What a stranger wrote into a file can't drive the terminal.
 func TestCheckIsSafeToPrint(t *testing.T) {
 	t.Parallel()
-	file := write(t, "rules.yml", "version: 1\nrules:\n- {id: \"a\\e[2J\", type: regex, pattern: \"(\u202e\", message: m, \"\\e]0;x\\a\": 1, severity: low}\n# \u202e\n")
-	var p printed
-	require.ErrorIs(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{file}, Look: text()}), cli.ErrFound)
-	for line := range strings.Lines(p.out.String()) {
-		assert.Equal(t, line, terminal.Safe(strings.TrimSuffix(line, "\n"))+"\n")
-	}
-	p = printed{}
-	require.ErrorIs(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{file}, Look: rules.Look{Output: rules.OutputText, Color: terminal.ColorAlways}}), cli.ErrFound)
-	assert.Contains(t, p.out.String(), "\x1b[1;31merror:\x1b[0m")
-	assert.NotContains(t, p.out.String(), "\u202e")
+	file := write(t, "rules.yml", "version: 1\nrules:\n"+
+		"- {id: \"a\\e[2J\", type: regex, pattern: \"(\u202e\", message: m, \"\\e]0;x\\a\": 1, severity: low}\n# \u202e\n")
+	r := checkFile(t, file)
+	require.ErrorIs(t, r.err, cli.ErrFound)
+	safeToPrint(t, r.out)
+
+	r = check(t, rules.CheckInput{Files: []string{file}, Look: rules.Look{Color: terminal.ColorAlways}})
+	require.ErrorIs(t, r.err, cli.ErrFound)
+	assert.Contains(t, r.out, "\x1b[1;31merror:\x1b[0m")
+	assert.NotContains(t, r.out, "\u202e")
 }
 
-// A rules file in its place in a repository may lead anywhere, and who checks it
+// A rules file in its place in a repository may lead anywhere, and a check
 // prints what is there.
 func TestRulesFileIsNotBehindALink(t *testing.T) {
 	t.Parallel()
 	secret := write(t, "rules.yml", "key: hunter2\n")
-	place := func(link func(root string)) string {
-		root := t.TempDir()
-		link(root)
-		return filepath.Join(root, ".prwarden", "rules.yml")
+	linked := func(target string) string {
+		folder := filepath.Join(t.TempDir(), ".prwarden")
+		require.NoError(t, os.Mkdir(folder, 0o755))
+		require.NoError(t, os.Symlink(target, filepath.Join(folder, "rules.yml")))
+		return filepath.Join(folder, "rules.yml")
 	}
-	folder := func(root string) { require.NoError(t, os.Mkdir(filepath.Join(root, ".prwarden"), 0o755)) }
-	file := func(target string) string {
-		return place(func(root string) {
-			folder(root)
-			require.NoError(t, os.Symlink(target, filepath.Join(root, ".prwarden", "rules.yml")))
-		})
-	}
-	other := filepath.Join(t.TempDir(), "rules.yml")
-	require.NoError(t, os.Symlink(write(t, "mine.yml", twoRules), other))
+	folder := filepath.Join(t.TempDir(), ".prwarden")
+	require.NoError(t, os.Symlink(filepath.Dir(secret), folder))
+	directory := filepath.Join(t.TempDir(), ".prwarden", "rules.yml")
+	require.NoError(t, os.MkdirAll(directory, 0o755))
+
 	for name, tt := range map[string]struct{ path, want string }{
-		"link":          {file(secret), "is a symbolic link, which is not followed there"},
-		"dangling link": {file("nowhere"), "is a symbolic link, which is not followed there"},
-		"folder": {place(func(root string) {
-			require.NoError(t, os.Symlink(filepath.Dir(secret), filepath.Join(root, ".prwarden")))
-		}), ".prwarden is no folder, and a symbolic link is not followed there"},
-		"device": {os.DevNull, "is no regular file"},
-		"a directory": {place(func(root string) {
-			folder(root)
-			require.NoError(t, os.Mkdir(filepath.Join(root, ".prwarden", "rules.yml"), 0o755))
-		}), "is no regular file"},
+		"link":          {linked(secret), "is a symbolic link, which is not followed there"},
+		"dangling link": {linked("nowhere"), "is a symbolic link, which is not followed there"},
+		"folder": {
+			filepath.Join(folder, "rules.yml"), ".prwarden is no folder, and a symbolic link is not followed there",
+		},
+		"device":      {os.DevNull, "is no regular file"},
+		"a directory": {directory, "is no regular file"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var p printed
-			for command, err := range map[string]error{
-				"check":   rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{tt.path}, Look: text()}),
-				"test":    rules.Test(t.Context(), p.streams(), rules.TestInput{File: tt.path, Look: text()}),
-				"explain": rules.Explain(t.Context(), p.streams(), rules.ExplainInput{ID: "security/no-eval", File: tt.path, Look: text()}),
-			} {
-				require.ErrorContains(t, err, tt.want, command)
-				assert.Equal(t, cli.ExitUsage, cli.ExitCode(err), command)
-				assert.NotContains(t, err.Error(), "hunter2", command)
-			}
-			assert.Empty(t, p.out.String())
-		})
+		for command, r := range map[string]printed{
+			"check":   checkFile(t, tt.path),
+			"test":    test(t, rules.TestInput{File: tt.path}),
+			"explain": explain(t, rules.ExplainInput{ID: "security/no-eval", File: tt.path}),
+		} {
+			require.ErrorContains(t, r.err, tt.want, name+command)
+			assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err), name+command)
+			assert.NotContains(t, r.err.Error(), "hunter2", name+command)
+			assert.Empty(t, r.out)
+		}
 	}
-	var p printed
-	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{other}, Look: text()}), "a link that someone named")
+
+	named := filepath.Join(t.TempDir(), "rules.yml")
+	require.NoError(t, os.Symlink(write(t, "mine.yml", twoRules), named))
+	require.NoError(t, checkFile(t, named).err, "a link that someone named")
 }
 
 // Neither a path nor what is in a file is a command to a CI service.
 func TestNothingIsACommand(t *testing.T) {
 	t.Parallel()
-	here := t.TempDir()
-	create := func(name, text string) string {
-		path := filepath.Join(here, name)
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		return path
+	file := write(t, "##[add-mask]r.yml",
+		"version: 1\nrules:\n- {id: a, type: regex, pattern: '##[group](', message: m, severity: low}\n")
+	good := write(t, "##vso[task.complete].yml", twoRules)
+	sample := write(t, "##teamcity[x].py", "# prwarden: expect no-print\n##[error] log(1)\n")
+
+	all := ""
+	for _, r := range []printed{
+		checkFile(t, file), checkFile(t, good), test(t, rules.TestInput{File: good, Samples: []string{sample}, Verbose: true}),
+		try(t, rules.TryInput{Pattern: "log", Paths: []string{sample}}), list(t, 100, rules.ListInput{File: file}),
+	} {
+		all += r.out + r.errs
 	}
-	file := create("##[add-mask]r.yml", "version: 1\nrules:\n- {id: a, type: regex, pattern: '##[group](', message: m, severity: low}\n")
-	good := create("##vso[task.complete].yml", twoRules)
-	sample := create("##teamcity[x].py", "# prwarden: expect no-print\n##[error] log(1)\n")
-	var p printed
-	require.ErrorIs(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{file}, Look: text()}), cli.ErrFound)
-	require.NoError(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{good}, Look: text()}))
-	require.ErrorIs(t, rules.Test(t.Context(), p.streams(), rules.TestInput{File: good, Samples: []string{sample}, Verbose: true, Look: text()}), cli.ErrFound)
-	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{Pattern: "log", Paths: []string{sample}, Look: text()}))
-	require.NoError(t, rules.List(t.Context(), p.streams(), rules.ListInput{File: file, Look: text()}))
-	all := p.out.String() + p.errs.String()
 	for _, part := range []string{
 		`##\x5badd-mask]r.yml:3:`, `pattern: '##\x5bgroup]('`, `##vso\x5btask.complete].yml: fine`,
 		`##teamcity\x5bx].py:2:11: ##\x5berror] log(1)`, "has mistakes",

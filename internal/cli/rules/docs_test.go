@@ -47,16 +47,18 @@ func TestUserGuide(t *testing.T) {
 			sample = place("samples/print.go", content)
 		case strings.HasPrefix(content, "version: 1\n"): // a broken one, and what is said about it
 			path := place(".prwarden/rules.yml", content)
-			p := printed{columns: 200}
-			require.ErrorIs(t, rules.Check(t.Context(), p.streams(), rules.CheckInput{Files: []string{path}, Look: text()}), cli.ErrFound)
+			r := run(t, 200, func(st cli.Streams) error {
+				return rules.Check(t.Context(), st, rules.CheckInput{Files: []string{path}, Look: usual(rules.Look{})})
+			})
+			require.ErrorIs(t, r.err, cli.ErrFound)
 			_, want, _ := strings.Cut(blocks[i+1], "\n")
-			assert.Equal(t, want, strings.ReplaceAll(p.out.String(), dir+string(filepath.Separator), ""))
+			assert.Equal(t, want, strings.ReplaceAll(r.out, dir+string(filepath.Separator), ""))
 			shown++
 		case strings.HasPrefix(content, "FAIL  samples/"):
-			p := printed{columns: 200}
-			require.ErrorIs(t, rules.Test(t.Context(), p.streams(), rules.TestInput{File: file, Samples: []string{sample}, Look: text()}), cli.ErrFound)
+			r := test(t, rules.TestInput{File: file, Samples: []string{sample}})
+			require.ErrorIs(t, r.err, cli.ErrFound)
 			want, _, _ := strings.Cut(content, "\nWHAT ")
-			assert.Contains(t, strings.ReplaceAll(p.out.String(), dir+string(filepath.Separator), ""), want)
+			assert.Contains(t, strings.ReplaceAll(r.out, dir+string(filepath.Separator), ""), want)
 			shown++
 		}
 	}

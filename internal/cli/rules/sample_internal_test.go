@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/stretchr/testify/require"
 )
 
@@ -102,11 +100,4 @@ func TestExcerpt(t *testing.T) {
 	for _, x := range []struct{ column, end int }{{0, 0}, {4, 4}, {10, 20}, {2, 1}} {
 		assert.Equal(t, "abc", newExcerpt("abc", x.column, x.end, 60).plain())
 	}
-}
-
-func TestPageGuardsEachLine(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	page{w: &cli.Checked{To: &out}}.printf("%s: fine.\n%s\n\n", "::error title=x::rules.yml", " ::b")
-	assert.Equal(t, "\\x3a:error title=x::rules.yml: fine.\n \\x3a:b\n\n", out.String())
 }

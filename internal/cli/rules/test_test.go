@@ -13,7 +13,6 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/rules"
-	"github.com/prwarden/prwarden/internal/cli/terminal"
 )
 
 const twoRules = `version: 1
@@ -48,15 +47,13 @@ func tests(t *testing.T, in rules.TestInput, file string, samples map[string]str
 	if len(samples) > 0 && in.Samples == nil {
 		in.Samples = []string{filepath.Join(dir, "samples")}
 	}
-	if in.Look.Output == "" {
-		in.Look = text()
-	}
-	var p printed
-	err = rules.Test(t.Context(), p.streams(), in)
-	assert.Empty(t, p.errs.String())
-	out = strings.ReplaceAll(p.out.String(), dir+string(filepath.Separator), "")
-	out = regexp.MustCompile(`(?m)^(WHAT|rules\.yml|samples)  +`).ReplaceAllString(out, "$1  ") // the column was as wide as the path
-	return regexp.MustCompile(`in \d+\.\d\d s`).ReplaceAllString(out, "in 0.00 s"), err
+	r := test(t, in)
+	assert.Empty(t, r.errs)
+
+	out = strings.ReplaceAll(r.out, dir+string(filepath.Separator), "")
+	column := regexp.MustCompile(`(?m)^(WHAT|rules\.yml|samples)  +`) // it was as wide as the path
+	out = column.ReplaceAllString(out, "$1  ")
+	return regexp.MustCompile(`in \d+\.\d\d s`).ReplaceAllString(out, "in 0.00 s"), r.err
 }
 
 func TestSamples(t *testing.T) {
@@ -72,7 +69,8 @@ func TestSamples(t *testing.T) {
 	require.NoError(t, err)
 	golden(t, "test-pass", out)
 
-	out, err = tests(t, rules.TestInput{}, strings.Replace(twoRules, "'blueprint(x)'", "'print(x) // fine'", 1), map[string]string{
+	wrong := strings.Replace(twoRules, "'blueprint(x)'", "'print(x) // fine'", 1)
+	out, err = tests(t, rules.TestInput{}, wrong, map[string]string{
 		"a.py": `# prwarden: expect no-print
 log(1)
 # prwarden: ok no-print
@@ -92,13 +90,15 @@ x = 2 # prwarden: the scanner
 	})
 	require.ErrorIs(t, err, cli.ErrFound)
 	golden(t, "test-fail", out)
-	for line := range strings.Lines(out) {
-		assert.Equal(t, line, terminal.Safe(strings.TrimSuffix(line, "\n"))+"\n")
-	}
+	safeToPrint(t, out)
 
-	out, err = tests(t, rules.TestInput{Verbose: true}, twoRules, map[string]string{"good.py": "# prwarden: expect no-print\nprint(1)\n"})
+	good := map[string]string{"good.py": "# prwarden: expect no-print\nprint(1)\n"}
+	out, err = tests(t, rules.TestInput{Verbose: true}, twoRules, good)
 	require.NoError(t, err)
-	assert.Contains(t, out, "PASS  custom/no-print  2 cases\nPASS  style/block  0 cases\nPASS  samples/good.py  1 annotation of 1 rule\n")
+	assert.Contains(t, out, `PASS  custom/no-print  2 cases
+PASS  style/block  0 cases
+PASS  samples/good.py  1 annotation of 1 rule
+`)
 }
 
 // An annotation beside code is no sample of it, and says so.
@@ -124,7 +124,8 @@ func TestAnnotationsBesideCode(t *testing.T) {
 
 func TestTestAsJSON(t *testing.T) {
 	t.Parallel()
-	out, err := tests(t, rules.TestInput{Look: asJSON()}, twoRules, map[string]string{"a.py": "# prwarden: expect no-print\nlog(1)\n"})
+	samples := map[string]string{"a.py": "# prwarden: expect no-print\nlog(1)\n"}
+	out, err := tests(t, rules.TestInput{Look: asJSON()}, twoRules, samples)
 	require.ErrorIs(t, err, cli.ErrFound)
 	assert.JSONEq(t, `{"passed": false, "failed": 1, "untested": ["style/block"], "tested": [
 		{"kind": "rule", "name": "custom/no-print", "file": "rules.yml", "checks": 2, "failures": []},
@@ -136,20 +137,20 @@ func TestTestAsJSON(t *testing.T) {
 // Without a file the default rules are tested, and they pass.
 func TestTestOfDefaultRules(t *testing.T) {
 	t.Parallel()
-	var p printed
-	require.NoError(t, rules.Test(t.Context(), p.streams(), rules.TestInput{Look: asJSON()}))
+	r := test(t, rules.TestInput{Look: asJSON()})
+	require.NoError(t, r.err)
 	var got struct {
 		Passed bool
 		Tested []struct{ Checks int }
 	}
-	require.NoError(t, json.Unmarshal([]byte(p.out.String()), &got))
+	require.NoError(t, json.Unmarshal([]byte(r.out), &got))
 	assert.True(t, got.Passed)
 	assert.Greater(t, len(got.Tested), 300)
 }
 
 func TestTestOfABrokenFile(t *testing.T) {
 	t.Parallel()
-	out, err := tests(t, rules.TestInput{}, strings.Replace(twoRules, "message: No blocks.", "mesage: No blocks.", 1), nil)
+	out, err := tests(t, rules.TestInput{}, strings.Replace(twoRules, "message: No", "mesage: No", 1), nil)
 	require.ErrorIs(t, err, cli.ErrFound)
 	assert.Contains(t, out, "rules.yml:13:5: error: rule: unknown key \"mesage\"\n")
 	assert.Contains(t, out, "hint: did you mean `message`?\n")
@@ -165,46 +166,39 @@ func TestTestUsage(t *testing.T) {
 		in   rules.TestInput
 		want string
 	}{
-		"no rules":  {rules.TestInput{File: "nowhere.yml", Look: text()}, "the rules file can't be read"},
-		"no sample": {rules.TestInput{File: good, Samples: []string{"nowhere"}, Look: text()}, "the sample can't be read"},
-		"binary":    {rules.TestInput{File: good, Samples: []string{write(t, "x.png", "\x00")}, Look: text()}, "is binary or over 1 MiB"},
-		"output":    {rules.TestInput{Look: rules.Look{Output: "tap", Color: "auto"}}, "is not a format"},
+		"no rules":  {rules.TestInput{File: "nowhere.yml"}, "the rules file can't be read"},
+		"no sample": {rules.TestInput{File: good, Samples: []string{"nowhere"}}, "the sample can't be read"},
+		"binary":    {rules.TestInput{File: good, Samples: []string{write(t, "x.png", "\x00")}}, "is binary or over 1 MiB"},
+		"output":    {rules.TestInput{Look: rules.Look{Output: "tap"}}, "is not a format"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var p printed
-			err := rules.Test(t.Context(), p.streams(), tt.in)
-			assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
-			assert.ErrorContains(t, err, tt.want)
-		})
+		r := test(t, tt.in)
+		assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err), name)
+		assert.ErrorContains(t, r.err, tt.want, name)
 	}
-	// A file that was named is meant to have annotations.
-	var p printed
-	err := rules.Test(t.Context(), p.streams(), rules.TestInput{File: good, Samples: []string{write(t, "x.py", "print(1)\n")}, Look: text()})
-	require.ErrorIs(t, err, cli.ErrFound)
-	assert.Contains(t, p.out.String(), "the sample has no annotation")
 }
 
-// A folder that was named is meant to have samples too, and may be a link.
-func TestSamplesOfAFolder(t *testing.T) {
+// Whatever is named is meant to have annotations. It may be a link.
+func TestWhatIsNamedHasAnnotations(t *testing.T) {
 	t.Parallel()
 	good := write(t, "rules.yml", twoRules)
-	plain := filepath.Dir(write(t, "x.py", "print(1)\n"))
+	file := write(t, "x.py", "print(1)\n")
+	folder := filepath.Dir(file)
 	link := filepath.Join(t.TempDir(), "link")
-	require.NoError(t, os.Symlink(filepath.Dir(write(t, "a.py", "# prwarden: expect no-print\nlog(1)\n")), link))
+	annotated := filepath.Dir(write(t, "a.py", "# prwarden: expect no-print\nlog(1)\n"))
+	require.NoError(t, os.Symlink(annotated, link))
+
+	const none = "      no file in the folder has an annotation\n"
 	for name, tt := range map[string]struct {
 		samples []string
 		want    string
 	}{
-		"without":    {[]string{plain}, "FAIL  " + plain + "  0 annotations of 0 rules\n      no file in the folder has an annotation\n          = hint: write `prwarden: expect ID`"},
-		"one of two": {[]string{link, plain}, "      no file in the folder has an annotation\n"},
-		"link":       {[]string{link}, "FAIL  " + filepath.Join(link, "a.py") + "  1 annotation of 1 rule\n      " + filepath.Join(link, "a.py") + ":2: custom/no-print must match here"},
+		"a file":     {[]string{file}, "the sample has no annotation"},
+		"a folder":   {[]string{folder}, "FAIL  " + folder + "  0 annotations of 0 rules\n" + none + "          = hint: write"},
+		"one of two": {[]string{link, folder}, none},
+		"a link":     {[]string{link}, "      " + filepath.Join(link, "a.py") + ":2: custom/no-print must match here"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var p printed
-			require.ErrorIs(t, rules.Test(t.Context(), p.streams(), rules.TestInput{File: good, Samples: tt.samples, Look: text()}), cli.ErrFound)
-			assert.Contains(t, p.out.String(), tt.want)
-		})
+		r := test(t, rules.TestInput{File: good, Samples: tt.samples})
+		require.ErrorIs(t, r.err, cli.ErrFound, name)
+		assert.Contains(t, r.out, tt.want, name)
 	}
 }

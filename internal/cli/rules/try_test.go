@@ -39,33 +39,37 @@ const printPattern = `fmt\.Print(ln|f)?\(`
 func TestTry(t *testing.T) {
 	t.Parallel()
 	root := tree(t)
-	var p printed
-	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{Pattern: printPattern, Paths: []string{root}, Limit: 100, Look: text()}))
+	local := func(text string) string { return strings.ReplaceAll(text, root+"/", "") }
+
+	r := try(t, rules.TryInput{Pattern: printPattern, Paths: []string{root}, Limit: 100})
+	require.NoError(t, r.err)
 	assert.Equal(t, `cmd/main.go:1:1: fmt.Print(3)
 main.go:4:2:     fmt.Println(1)
 main.go:5:2:     fmt.Print(fmt.Print(2))
 notes.txt:1:1: fmt.Print(\x1b[2J)
-`, strings.ReplaceAll(p.out.String(), root+"/", ""))
+`, local(r.out))
 	assert.Equal(t, `4 matches in 3 of 3 files; 2 binary or over 1 MiB.
 It costs about 0.3 µs for a MiB of code, looked for by "fmt.Print".
-`, p.errs.String())
+`, r.errs)
 
-	p = printed{}
-	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{
-		Pattern: printPattern, Paths: []string{root, filepath.Join(root, "notes.txt")}, Include: []string{"**/*.go"}, Exclude: []string{"cmd/**"}, Limit: 1,
-		Look: rules.Look{Output: rules.OutputText, Color: terminal.ColorAlways},
-	}))
-	assert.Equal(t, "\x1b[2mmain.go:4:2: \x1b[0m    \x1b[1;31mfmt.Println(\x1b[0m1)\n", strings.ReplaceAll(p.out.String(), root+"/", ""))
-	assert.Contains(t, p.errs.String(), "2 matches in 1 of 4 files; the first 1 are shown; 2 binary")
+	r = try(t, rules.TryInput{
+		Pattern: printPattern, Paths: []string{root, filepath.Join(root, "notes.txt")},
+		Include: []string{"**/*.go"}, Exclude: []string{"cmd/**"}, Limit: 1, Look: rules.Look{Color: terminal.ColorAlways},
+	})
+	require.NoError(t, r.err)
+	assert.Equal(t, "\x1b[2mmain.go:4:2: \x1b[0m    \x1b[1;31mfmt.Println(\x1b[0m1)\n", local(r.out))
+	assert.Contains(t, r.errs, "2 matches in 1 of 4 files; the first 1 are shown; 2 binary")
 
-	p = printed{}
-	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{Pattern: `(?s)BEGIN.*END`, Multiline: true, Paths: []string{root}, Look: text()}))
-	assert.Equal(t, "notes.txt:2:1: BEGIN … to line 3\n", strings.ReplaceAll(p.out.String(), root+"/", ""))
+	r = try(t, rules.TryInput{Pattern: `(?s)BEGIN.*END`, Multiline: true, Paths: []string{root}})
+	require.NoError(t, r.err)
+	assert.Equal(t, "notes.txt:2:1: BEGIN … to line 3\n", local(r.out))
 
-	p = printed{}
-	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{Pattern: `\s+$`, Paths: []string{filepath.Join(root, "cmd")}, Look: text()}))
-	assert.Empty(t, p.out.String())
-	assert.Contains(t, p.errs.String(), "0 matches in 0 of 1 file.\nIt costs about 3.0 ms for a MiB of code: nothing to look for it by, so it is tried everywhere.\n  The pattern has no run")
+	r = try(t, rules.TryInput{Pattern: `\s+$`, Paths: []string{filepath.Join(root, "cmd")}})
+	require.NoError(t, r.err)
+	assert.Empty(t, r.out)
+	assert.Contains(t, r.errs, `0 matches in 0 of 1 file.
+It costs about 3.0 ms for a MiB of code: nothing to look for it by, so it is tried everywhere.
+  The pattern has no run`)
 }
 
 // A folder that is a symbolic link is looked through, under its own name.
@@ -73,46 +77,45 @@ func TestTryOfALink(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(tree(t), link))
-	var p printed
-	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{Pattern: printPattern, Paths: []string{link}, Include: []string{"cmd/*"}, Look: text()}))
-	assert.Equal(t, filepath.Join(link, "cmd", "main.go")+":1:1: fmt.Print(3)\n", p.out.String())
-	assert.Contains(t, p.errs.String(), "1 match in 1 of 3 files")
+	r := try(t, rules.TryInput{Pattern: printPattern, Paths: []string{link}, Include: []string{"cmd/*"}})
+	require.NoError(t, r.err)
+	assert.Equal(t, filepath.Join(link, "cmd", "main.go")+":1:1: fmt.Print(3)\n", r.out)
+	assert.Contains(t, r.errs, "1 match in 1 of 3 files")
 }
 
 func TestTryAsJSON(t *testing.T) {
 	t.Parallel()
-	root := tree(t)
-	var p printed
-	file := filepath.Join(root, "main.go")
-	require.NoError(t, rules.Try(t.Context(), p.streams(), rules.TryInput{Pattern: printPattern, Paths: []string{file}, Limit: 1, Look: asJSON()}))
-	assert.Empty(t, p.errs.String())
+	file := filepath.Join(tree(t), "main.go")
+	r := try(t, rules.TryInput{Pattern: printPattern, Paths: []string{file}, Limit: 1, Look: asJSON()})
+	require.NoError(t, r.err)
+	assert.Empty(t, r.errs)
 	var got map[string]any
-	require.NoError(t, json.Unmarshal([]byte(p.out.String()), &got))
-	assert.Equal(t, []any{map[string]any{"file": file, "line": 4., "column": 2., "end_line": 4., "end_column": 14., "text": "\tfmt.Println(1)"}}, got["matches"])
+	require.NoError(t, json.Unmarshal([]byte(r.out), &got))
+	assert.Equal(t, []any{map[string]any{
+		"file": file, "line": 4., "column": 2., "end_line": 4., "end_column": 14., "text": "\tfmt.Println(1)",
+	}}, got["matches"])
 	assert.Equal(t, 2., got["total"])
 	assert.Equal(t, false, got["cost"].(map[string]any)["weak"])
 }
 
 func TestTryUsage(t *testing.T) {
 	t.Parallel()
-	here := t.TempDir()
-	for name, tt := range map[string]struct {
-		in   rules.TryInput
-		want string
-	}{
-		"pattern": {rules.TryInput{Pattern: "ab(?=c)", Paths: []string{here}, Look: text()}, "the pattern at byte 3: lookahead (?=…) is not supported: patterns are RE2, without lookaround and backreferences\n  ab(?=c)\n    ^\n  hint: match what follows too"},
-		"empty":   {rules.TryInput{Pattern: "a*", Paths: []string{here}, Look: text()}, "the pattern can match the empty string"},
-		"glob":    {rules.TryInput{Pattern: "a", Paths: []string{here}, Include: []string{"/x"}, Exclude: []string{"a["}, Look: text()}, "--include matches nothing: paths start at the root of the repository, without \"/\"\n  hint: write \"x\"\n--exclude is not a valid glob"},
-		"path":    {rules.TryInput{Pattern: "a", Paths: []string{filepath.Join(here, "nowhere")}, Look: text()}, "there is nothing to look at"},
-		"limit":   {rules.TryInput{Pattern: "a", Paths: []string{here}, Limit: -1, Look: text()}, "--limit must be 0"},
+	here := []string{t.TempDir()}
+	nowhere := []string{filepath.Join(here[0], "nowhere")}
+	for want, in := range map[string]rules.TryInput{
+		"the pattern at byte 3: lookahead (?=…) is not supported: patterns are RE2, without lookaround and backreferences\n" +
+			"  ab(?=c)\n    ^\n  hint: match what follows too": {Pattern: "ab(?=c)", Paths: here},
+		"the pattern can match the empty string": {Pattern: "a*", Paths: here},
+		"--include matches nothing: paths start at the root of the repository, without \"/\"\n" +
+			"  hint: write \"x\"\n--exclude is not a valid glob": {
+			Pattern: "a", Paths: here, Include: []string{"/x"}, Exclude: []string{"a["},
+		},
+		"there is nothing to look at": {Pattern: "a", Paths: nowhere},
+		"--limit must be 0":           {Pattern: "a", Paths: here, Limit: -1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var p printed
-			err := rules.Try(t.Context(), p.streams(), tt.in)
-			assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
-			assert.ErrorContains(t, err, tt.want)
-		})
+		r := try(t, in)
+		assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err), want)
+		assert.ErrorContains(t, r.err, want)
 	}
 }
 
@@ -133,18 +136,21 @@ rules:
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	file := write(t, "rules.yml", changes)
-	for name, id := range map[string]string{"explain-overridden": "security/no-eval", "explain-disabled": "hygiene/js-debugger", "explain-own": "no-print", "explain-secret": "secrets/jwt"} {
+	for name, id := range map[string]string{
+		"explain-overridden": "security/no-eval", "explain-disabled": "hygiene/js-debugger",
+		"explain-own": "no-print", "explain-secret": "secrets/jwt",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := printed{columns: 200} // the path is of any length
-			require.NoError(t, rules.Explain(t.Context(), p.streams(), rules.ExplainInput{ID: id, File: file, Look: text()}))
-			golden(t, name, strings.ReplaceAll(p.out.String(), file, "rules.yml"))
-			assert.Empty(t, p.errs.String())
+			r := explain(t, rules.ExplainInput{ID: id, File: file})
+			require.NoError(t, r.err)
+			golden(t, name, strings.ReplaceAll(r.out, file, "rules.yml"))
+			assert.Empty(t, r.errs)
 
-			p = printed{}
-			require.NoError(t, rules.Explain(t.Context(), p.streams(), rules.ExplainInput{ID: id, File: file, Look: asJSON()}))
+			r = explain(t, rules.ExplainInput{ID: id, File: file, Look: asJSON()})
+			require.NoError(t, r.err)
 			var got map[string]any
-			require.NoError(t, json.Unmarshal([]byte(p.out.String()), &got))
+			require.NoError(t, json.Unmarshal([]byte(r.out), &got))
 			assert.Equal(t, name == "explain-disabled", got["disabled"])
 			assert.Equal(t, name == "explain-overridden", got["overridden"])
 			assert.NotEmpty(t, got["severity"])
@@ -160,39 +166,38 @@ func TestExplainUsage(t *testing.T) {
 		"zzzzzzzz/qqqqqq": "`prwarden rules list` shows the rules",
 		"meta/anything":   "is no rule: findings of meta/ are about",
 	} {
-		var p printed
-		err := rules.Explain(t.Context(), p.streams(), rules.ExplainInput{ID: id, Look: text()})
-		assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
-		assert.ErrorContains(t, err, want)
+		r := explain(t, rules.ExplainInput{ID: id})
+		assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err))
+		assert.ErrorContains(t, r.err, want)
 	}
 }
 
 func TestList(t *testing.T) {
 	t.Parallel()
 	file := write(t, "rules.yml", changes)
-	var p printed
-	require.NoError(t, rules.List(t.Context(), p.streams(), rules.ListInput{File: file, Look: text()}))
-	assert.Regexp(t, `(?m)^warning   custom/no-print +Use the logger\.$`, p.out.String())
-	assert.Regexp(t, `(?m)^low       security/no-eval `, p.out.String())
-	assert.Regexp(t, `(?m)^medium    hygiene/js-debugger +\(off\) Remove`, p.out.String())
-	assert.Regexp(t, `\n\d+ rules, 1 of them off\.\n$`, p.out.String())
-	for line := range strings.Lines(p.out.String()) {
-		assert.LessOrEqual(t, terminal.Columns(line), 101)
+	for columns, wants := range map[int][]string{
+		100: {
+			`(?m)^warning   custom/no-print +Use the logger\.$`, `(?m)^low       security/no-eval `,
+			`(?m)^medium    hygiene/js-debugger +\(off\) Remove`, `\n\d+ rules, 1 of them off\.\n$`,
+		},
+		60: {`(?m)^warning   custom/no-print\n          Use the logger\.$`},
+	} {
+		r := list(t, columns, rules.ListInput{File: file})
+		require.NoError(t, r.err)
+		for _, want := range wants {
+			assert.Regexp(t, want, r.out)
+		}
+		for line := range strings.Lines(r.out) {
+			assert.LessOrEqual(t, terminal.Columns(line), columns)
+		}
 	}
 
-	p = printed{columns: 60}
-	require.NoError(t, rules.List(t.Context(), p.streams(), rules.ListInput{File: file, Look: text()}))
-	assert.Regexp(t, `(?m)^warning   custom/no-print\n          Use the logger\.$`, p.out.String())
-	for line := range strings.Lines(p.out.String()) {
-		assert.LessOrEqual(t, terminal.Columns(line), 61)
-	}
-
-	p = printed{}
-	require.NoError(t, rules.List(t.Context(), p.streams(), rules.ListInput{File: file, Severity: "high", Category: "security", Look: asJSON()}))
+	r := list(t, 100, rules.ListInput{File: file, Severity: "high", Category: "security", Look: asJSON()})
+	require.NoError(t, r.err)
 	var got struct {
 		Rules []struct{ ID, Severity string }
 	}
-	require.NoError(t, json.Unmarshal([]byte(p.out.String()), &got))
+	require.NoError(t, json.Unmarshal([]byte(r.out), &got))
 	assert.Greater(t, len(got.Rules), 10)
 	for _, r := range got.Rules {
 		assert.True(t, strings.HasPrefix(r.ID, "security/"))
@@ -200,19 +205,22 @@ func TestList(t *testing.T) {
 		assert.NotEqual(t, "security/no-eval", r.ID, "it is low here")
 	}
 
-	for want, in := range map[string]rules.ListInput{
-		`"bad" is not a severity`:       {Severity: "bad", Look: text()},
-		`no rule is in "styl"; use one`: {Category: "styl", Look: text()},
-		`can't be read`:                 {File: "nowhere.yml", Look: text()},
-	} {
-		err := rules.List(t.Context(), p.streams(), in)
-		assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
-		assert.ErrorContains(t, err, want)
-	}
-
 	// A file with mistakes hides nothing else.
-	p = printed{}
-	require.NoError(t, rules.List(t.Context(), p.streams(), rules.ListInput{File: write(t, "rules.yml", strings.Replace(changes, "warning", "warn", 1)), Look: text()}))
-	assert.Contains(t, p.out.String(), "custom/no-print")
-	assert.Contains(t, p.errs.String(), "has mistakes, so some of it may be missing here")
+	r = list(t, 100, rules.ListInput{File: write(t, "rules.yml", strings.Replace(changes, "warning", "warn", 1))})
+	require.NoError(t, r.err)
+	assert.Contains(t, r.out, "custom/no-print")
+	assert.Contains(t, r.errs, "has mistakes, so some of it may be missing here")
+}
+
+func TestListUsage(t *testing.T) {
+	t.Parallel()
+	for want, in := range map[string]rules.ListInput{
+		`"bad" is not a severity`:       {Severity: "bad"},
+		`no rule is in "styl"; use one`: {Category: "styl"},
+		`can't be read`:                 {File: "nowhere.yml"},
+	} {
+		r := list(t, 100, in)
+		assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err))
+		assert.ErrorContains(t, r.err, want)
+	}
 }
