@@ -107,6 +107,7 @@ func completeValues(cmd *cobra.Command, choices map[string][]string) {
 			must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions))
 		}
 	})
+
 	for _, c := range cmd.Commands() {
 		completeValues(c, choices)
 	}
@@ -124,6 +125,7 @@ func completeOutput(_ *cobra.Command, _ []string, word string) ([]string, cobra.
 	if from == "" {
 		from = "."
 	}
+
 	entries, _ := os.ReadDir(from) // nothing to offer where it can't be read
 	var words []string
 	for _, e := range entries {

@@ -23,12 +23,14 @@ func refuseEmpty(cmd *cobra.Command, args []string) error {
 	if i := slices.Index(args, ""); i >= 0 {
 		return cli.Usagef("argument %d is empty, as it is when a variable is not set; give it a value", i+1)
 	}
+
 	var empty string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if isEmpty(f.Value) && !slices.Contains(mayBeEmpty(), cmd.Name()+" "+f.Name) {
 			empty = f.Name
 		}
 	})
+
 	if empty != "" {
 		return cli.Usagef("--%s is empty, as it is when a variable is not set; give it a value, or leave it out", empty)
 	}

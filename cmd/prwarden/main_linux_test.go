@@ -92,20 +92,38 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"unknown command", nil, []string{"serv"}, []string{`unknown command "serv"; did you mean serve?`, "See `prwarden --help`"}},
+		{
+			"unknown command", nil, []string{"serv"},
+			[]string{`unknown command "serv"; did you mean serve?`, "See `prwarden --help`"},
+		},
 		{"unknown flag", nil, []string{"serve", "--http"}, []string{"unknown flag: --http", "See `prwarden serve --help`"}},
-		{"bad setting", []string{"PRWARDEN_SCAN_WORKERS=0"}, []string{"serve"}, []string{"scan_workers (from PRWARDEN_SCAN_WORKERS): 0 is not allowed"}},
-		{"missing file", nil, []string{"serve", "--config", "/nowhere/prwarden.yaml"}, []string{"the configuration file can't be read"}},
+		{
+			"bad setting", []string{"PRWARDEN_SCAN_WORKERS=0"}, []string{"serve"},
+			[]string{"scan_workers (from PRWARDEN_SCAN_WORKERS): 0 is not allowed"},
+		},
+		{
+			"missing file", nil, []string{"serve", "--config", "/nowhere/prwarden.yaml"},
+			[]string{"the configuration file can't be read"},
+		},
 		{"surplus argument", nil, []string{"migrate", "now"}, []string{`unknown command "now"`}},
-		{"surplus argument of keys", nil, []string{"keys", "creat"}, []string{`unknown command "creat"; did you mean create?`, "See `prwarden keys --help`"}},
+		{
+			"surplus argument of keys", nil, []string{"keys", "creat"},
+			[]string{`unknown command "creat"; did you mean create?`, "See `prwarden keys --help`"},
+		},
 		{"no number", nil, []string{"review", "acme/web"}, []string{"give both OWNER/REPO and NUMBER"}},
 		{"bad number", nil, []string{"review", "acme/web", "0"}, []string{`"0" is not a pull request number`}},
 		{"bad repository", nil, []string{"review", "web", "1"}, []string{`"web" is not a repository`}},
 		{"no key", nil, []string{"review", "acme/web", "1"}, []string{"no API key: set PRWARDEN_API_KEY or give --key-file"}},
 		{"no name", nil, []string{"keys", "create", "--org", "acme"}, []string{"--org and --name are required"}},
 		{"scan of two", nil, []string{"scan", "a", "b"}, []string{"give one PATH", "See `prwarden scan --help`"}},
-		{"scan of two kinds", nil, []string{"scan", "--all", "--staged"}, []string{"--all, --staged and --base exclude each other"}},
-		{"no time", nil, []string{"review", "acme/web", "1", "--timeout", "30"}, []string{`--timeout: "30" is no time; write it with a unit`}},
+		{
+			"scan of two kinds", nil, []string{"scan", "--all", "--staged"},
+			[]string{"--all, --staged and --base exclude each other"},
+		},
+		{
+			"no time", nil, []string{"review", "acme/web", "1", "--timeout", "30"},
+			[]string{`--timeout: "30" is no time; write it with a unit`},
+		},
 		{"no number of jobs", nil, []string{"scan", "--jobs", "x"}, []string{`--jobs: "x" is no number`}},
 		{"no switch", nil, []string{"scan", "--all=maybe"}, []string{`--all: "maybe" is neither true nor false`}},
 		{"scan of nothing", nil, []string{"scan", ""}, []string{"argument 1 is empty"}},
@@ -203,7 +221,10 @@ func TestKeys(t *testing.T) {
 	}
 
 	// The database is new: it gets its schema on the way.
-	code, token, details := prwarden(t, nil, with("create", "--org", "default", "--name", "ci \x1b[31m", "--expires", "720h", "--rate-limit", "5")...)
+	code, token, details := prwarden(
+		t,
+		nil,
+		with("create", "--org", "default", "--name", "ci \x1b[31m", "--expires", "720h", "--rate-limit", "5")...)
 	require.Equal(t, cli.ExitOK, code, details)
 	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, token)
 	id := regexp.MustCompile(`key_\w+`).FindString(details)
@@ -211,7 +232,10 @@ func TestKeys(t *testing.T) {
 	assert.NotContains(t, details, strings.TrimSpace(token))
 	assert.NotContains(t, details, "warning")
 
-	code, _, details = prwarden(t, nil, with("create", "--org", "other", "--name", "x", "--scopes", "keys:admin,rules:read")...)
+	code, _, details = prwarden(
+		t,
+		nil,
+		with("create", "--org", "other", "--name", "x", "--scopes", "keys:admin,rules:read")...)
 	require.Equal(t, cli.ExitOK, code, details)
 	assert.Contains(t, details, "organization other is not in the configuration")
 

@@ -144,12 +144,14 @@ func (o *outputs) show(r report.Report) error {
 		}
 		r.Rules = sarif.NewCatalog(known)
 	}
+
 	r.FailOn, r.NewOnly = o.failOn, o.flags.NewOnly
 	r.OmitSuppressed = o.flags.Suppressed == SuppressedOmit
 	r.Version = build.Read().Version
 	if err := report.Write(o.list, r, o.st.Out, o.style); err != nil {
 		return fmt.Errorf("the findings can't be written: %w", err)
 	}
+
 	if err := report.AppendStepSummary(o.list, r, o.st.Lookup); err != nil {
 		return fmt.Errorf("the job summary can't be written: %w", err)
 	}
@@ -159,6 +161,7 @@ func (o *outputs) show(r report.Report) error {
 			o.st.note("%s", v)
 		}
 	}
+
 	if r.Fails() {
 		return ErrFound
 	}

@@ -37,7 +37,13 @@ func TestProgressOverwrites(t *testing.T) {
 	p := &progress{w: &out, live: true, width: 80, now: time.Now}
 	p.update(restclient.Update{Status: "in_progress"})
 	p.update(scanning(7))
-	assert.True(t, strings.HasSuffix(out.String(), "\rscanning: 7 of 100 files"+strings.Repeat(" ", len("fetching the pull request")-len("7 of 100 files"))), "%q", out.String())
+	assert.True(
+		t,
+		strings.HasSuffix(out.String(),
+			"\rscanning: 7 of 100 files"+strings.Repeat(" ", len("fetching the pull request")-len("7 of 100 files"))),
+		"%q",
+		out.String(),
+	)
 }
 
 func TestProgressInALog(t *testing.T) {
@@ -53,5 +59,6 @@ func TestProgressInALog(t *testing.T) {
 	p.update(scanning(3))
 	p.update(restclient.Update{Status: "queued"}) // a worker was lost
 	p.end()
-	assert.Equal(t, "waiting for a worker\nscanning: 1 of 100 files\nscanning: 3 of 100 files\nwaiting for a worker\n", out.String())
+	assert.Equal(t, "waiting for a worker\nscanning: 1 of 100 files\nscanning: 3 of 100 files\nwaiting for a worker\n",
+		out.String())
 }

@@ -61,6 +61,7 @@ func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, o
 	if err := in.check(out); err != nil {
 		return err
 	}
+
 	key, err := apiKey(st, c)
 	if err != nil {
 		return err
@@ -69,6 +70,7 @@ func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, o
 	if err != nil {
 		return err
 	}
+
 	p := newProgress(st)
 	patience := min(restclient.Patience, in.Timeout)
 	r := reviewer{
@@ -77,6 +79,7 @@ func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, o
 			p.say("%s; trying again for up to %s", terminal.Safe(err.Error()), patience)
 		}),
 	}
+
 	if target.service != "" {
 		st.note("%s: %s", target.service, terminal.Safe(target.String()))
 	}
@@ -86,6 +89,7 @@ func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, o
 	if in.NoWait {
 		do = r.start
 	}
+
 	err = do(within)
 	switch {
 	case err == nil || errors.Is(err, ErrSilent):
@@ -244,6 +248,7 @@ func waitFor(ctx context.Context, client *restclient.Client, id string, p *progr
 		final = final || restclient.Final(u.Status)
 		p.update(u)
 	})
+
 	var refused *restclient.APIError
 	never := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
 	switch {

@@ -77,8 +77,11 @@ func (s *remembers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func passed(id string) string { return passedOf(id, time.Now()) }
 
 func passedOf(id string, created time.Time) string {
-	return fmt.Sprintf(`{"review_id":%q,"status":"complete","pr_number":17,"repo":"acme/web","findings":[],"summary":{},"skipped":[],"created_at":%q}`,
-		id, created.Format(time.RFC3339Nano))
+	return fmt.Sprintf(
+		`{"review_id":%q,"status":"complete","pr_number":17,"repo":"acme/web","findings":[],"summary":{},"skipped":[],"created_at":%q}`,
+		id,
+		created.Format(time.RFC3339Nano),
+	)
 }
 
 // A job asks for the pull request and the commits of its own run, and each try
@@ -106,7 +109,8 @@ func TestReviewInCI(t *testing.T) {
 	mine.BaseSHA = strings.ToUpper(someSHA)
 	require.NoError(t, review(t, s, mine, gitLab("1")...).err)
 	assert.Equal(t, "mine", s.keys[3])
-	assert.JSONEq(t, `{"repo":"acme/web","pr_number":17,"head_sha":"`+someSHA+`","base_sha":"`+someSHA+`"}`, s.bodies[3], "flags win")
+	assert.JSONEq(t, `{"repo":"acme/web","pr_number":17,"head_sha":"`+someSHA+`","base_sha":"`+someSHA+`"}`, s.bodies[3],
+		"flags win")
 
 	for _, key := range s.keys {
 		assert.Regexp(t, `^[!-~]{1,255}$`, key)
@@ -187,8 +191,10 @@ func TestReviewAfterAFailedTry(t *testing.T) {
 	began := time.Now()
 	s.answer = func(id string) string {
 		if id == "rev_1" {
-			return fmt.Sprintf(`{"review_id":"rev_1","status":"failed","pr_number":17,"repo":"acme/web","created_at":%q,"error":{"code":"host_unreachable","message":"No."}}`,
-				began.Add(-time.Hour).Format(time.RFC3339))
+			return fmt.Sprintf(
+				`{"review_id":"rev_1","status":"failed","pr_number":17,"repo":"acme/web","created_at":%q,"error":{"code":"host_unreachable","message":"No."}}`,
+				began.Add(-time.Hour).Format(time.RFC3339),
+			)
 		}
 		return passed(id)
 	}
@@ -201,8 +207,11 @@ func TestReviewAfterAFailedTry(t *testing.T) {
 
 	// One that this call has started is not tried again.
 	s = &remembers{answer: func(id string) string {
-		return fmt.Sprintf(`{"review_id":%q,"status":"failed","pr_number":17,"repo":"acme/web","created_at":%q,"error":{"code":"host_unreachable","message":"No."}}`,
-			id, time.Now().Format(time.RFC3339Nano))
+		return fmt.Sprintf(
+			`{"review_id":%q,"status":"failed","pr_number":17,"repo":"acme/web","created_at":%q,"error":{"code":"host_unreachable","message":"No."}}`,
+			id,
+			time.Now().Format(time.RFC3339Nano),
+		)
 	}}
 	r := review(t, s, inCI(), gitLab("1")...)
 	require.ErrorIs(t, r.err, cli.ErrSilent)
@@ -220,7 +229,8 @@ func TestReviewAfterAFailedTry(t *testing.T) {
 
 	// It has an end.
 	s = &remembers{answer: func(id string) string {
-		return fmt.Sprintf(`{"review_id":%q,"status":"canceled","pr_number":17,"repo":"acme/web","created_at":"2020-01-01T00:00:00Z"}`, id)
+		return fmt.Sprintf(
+			`{"review_id":%q,"status":"canceled","pr_number":17,"repo":"acme/web","created_at":"2020-01-01T00:00:00Z"}`, id)
 	}}
 	require.ErrorIs(t, review(t, s, inCI(), gitLab("1")...).err, cli.ErrSilent)
 	assert.Len(t, s.reviews, 6)

@@ -60,6 +60,7 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 		t.request.HeadSHA, t.request.BaseSHA, t.request.BaseRef = job.HeadSHA, job.BaseSHA, job.BaseRef
 		t.service, t.repositoryURI, identity = job.Service, job.RepositoryURI, job.Identity
 	}
+
 	if err := in.commits(t); err != nil {
 		return nil, err
 	}
@@ -104,6 +105,7 @@ func (in ReviewInput) idempotency(t *target, identity []string) error {
 		}
 		return nil
 	}
+
 	if !slices.ContainsFunc(identity, func(part string) bool { return part != "" }) {
 		return nil
 	}

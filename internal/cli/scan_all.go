@@ -165,6 +165,7 @@ func (g *gathered) review(sum folder.Summary) review.Review {
 	for _, n := range sum.Findings {
 		total += n
 	}
+
 	summary := finding.Summary{}
 	for _, s := range rule.Severities() {
 		summary[s] = sum.Findings[s]

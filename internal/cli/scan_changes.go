@@ -31,6 +31,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 			st.note("%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))
 		},
 	})
+
 	if err != nil {
 		return in.changesError(ctx, nil, err)
 	}
@@ -38,6 +39,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	if err != nil {
 		return in.changesError(ctx, own, err)
 	}
+
 	rules, file, err := in.rulesOfChanges(ctx, st, given)
 	if err != nil {
 		return err
@@ -47,6 +49,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	if err != nil {
 		return err
 	}
+
 	progress := newProgress(st)
 	result, err := scanner.Scan(ctx, scan.Request{
 		Target: scan.Target{Repo: localRepo}, Selection: in.selection(), Rules: set, File: file, MaxFindings: maxFindings,
@@ -54,6 +57,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	}, func(n scan.Progress) {
 		progress.local(fmt.Sprintf("%d of %s", n.Done, terminal.Count(n.Total, "file")))
 	})
+
 	progress.end()
 	if err != nil {
 		return in.changesError(ctx, own, err)
@@ -61,6 +65,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	if in.NoDefaults && len(result.RulesFile) == 0 && result.RulesFileValid {
 		return errNoRules()
 	}
+
 	if result.FilesTotal == 0 && in.Base == "" && !in.Staged {
 		st.note("There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
 	}
@@ -104,7 +109,11 @@ func (in ScanInput) source(ctx context.Context, own *git.Local, out *outputs) (s
 
 // rulesOfChanges are the default rules, and the rules file where it isn't the
 // base's.
-func (in ScanInput) rulesOfChanges(ctx context.Context, st Streams, given *folder.Sources) ([]rule.Rule, *rule.File, error) {
+func (in ScanInput) rulesOfChanges(
+	ctx context.Context,
+	st Streams,
+	given *folder.Sources,
+) ([]rule.Rule, *rule.File, error) {
 	if given == nil && in.RulesFile == "" {
 		rules, err := in.defaultRules()
 		return rules, nil, err

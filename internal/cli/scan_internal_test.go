@@ -38,7 +38,10 @@ func TestNotesEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var errOut strings.Builder
-			notes{st: Streams{Err: &errOut}, verbose: tt.verbose}.end(folder.Summary{Scanned: folder.Total{Count: tt.scanned}, Skipped: tt.skipped}, time.Second)
+			notes{
+				st:      Streams{Err: &errOut},
+				verbose: tt.verbose,
+			}.end(folder.Summary{Scanned: folder.Total{Count: tt.scanned}, Skipped: tt.skipped}, time.Second)
 			_, got, _ := strings.Cut(errOut.String(), "\n")
 			assert.Equal(t, tt.want, got)
 		})

@@ -43,12 +43,14 @@ func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sourc
 	case err != nil:
 		return nil, &UsageError{Err: err}
 	}
+
 	if in.RulesFile == "" && loaded.Path != "" {
 		st.note("applying %s", terminal.Safe(loaded.Path))
 	}
 	if loaded.Irregular {
 		st.note("not applying %s: it is no regular file, or behind a symbolic link", rule.FilePath)
 	}
+
 	for _, u := range loaded.Unknown {
 		what := "disabled"
 		if u.Override {
@@ -57,6 +59,7 @@ func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sourc
 		st.note("%s:%d: %s is not a rule of the default ruleset, so it can't be %s",
 			terminal.Safe(loaded.Path), u.Line, u.ID, what)
 	}
+
 	if in.RulesFile != "" {
 		noteCostly(st, loaded)
 	}
@@ -93,6 +96,7 @@ func rulesFileAbove(path string) string {
 	if err != nil { // then the scan says so
 		return ""
 	}
+
 	own := func(dir string) string {
 		file := filepath.Join(dir, filepath.FromSlash(rule.FilePath))
 		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
@@ -100,6 +104,7 @@ func rulesFileAbove(path string) string {
 		}
 		return file
 	}
+
 	if own(dir) != "" {
 		return ""
 	}
@@ -132,12 +137,14 @@ func noteCostly(st Streams, loaded *folder.Loaded) {
 			list = append(list, priced{r.FullID(), c})
 		}
 	}
+
 	if len(list) == 0 {
 		return
 	}
 	slices.SortStableFunc(list, func(a, b priced) int {
 		return cmp.Or(cmp.Compare(b.cost.Time(), a.cost.Time()), cmp.Compare(a.id, b.id))
 	})
+
 	each := "each takes"
 	if len(list) == 1 {
 		each = "it takes"
@@ -151,6 +158,7 @@ func noteCostly(st Streams, loaded *folder.Loaded) {
 			text.WriteString(", weak: tried everywhere")
 		}
 	}
+
 	if n := len(list) - maxCostly; n > 0 {
 		fmt.Fprintf(&text, "\n  and %d more", n)
 	}

@@ -80,7 +80,11 @@ func scanLocally(t *testing.T, in cli.ScanInput, env ...string) result {
 	var out, errOut strings.Builder
 	err := cli.Scan(t.Context(), cli.Streams{Out: &out, Err: &errOut, Env: append([]string{"COLUMNS=80"}, env...)}, in)
 	took := regexp.MustCompile(`in \d+\.\d\d s`)
-	return result{err, took.ReplaceAllString(out.String(), "in 0.00 s"), took.ReplaceAllString(errOut.String(), "in 0.00 s")}
+	return result{
+		err,
+		took.ReplaceAllString(out.String(), "in 0.00 s"),
+		took.ReplaceAllString(errOut.String(), "in 0.00 s"),
+	}
 }
 
 func TestScan(t *testing.T) {
@@ -121,10 +125,14 @@ Passed: no finding is critical.
 
 	r = scanLocally(t, all(root, noDefaults, lines, func(in *cli.ScanInput) { in.Verbose, in.Jobs = true, 3 }))
 	require.NoError(t, r.err)
-	assert.Equal(t, `{"rule_id":"custom/no-print","file":"main.py","line":1,"column":1,"message":"Use the logger.","severity":"warning"}
+	assert.Equal(
+		t,
+		`{"rule_id":"custom/no-print","file":"main.py","line":1,"column":1,"message":"Use the logger.","severity":"warning"}
 {"rule_id":"custom/no-print","file":"main.py","line":2,"column":1,"message":"Use the logger.","severity":"warning"}
 {"rule_id":"custom/no-print","file":"web/app.min.js","line":2,"column":1,"message":"Use the logger.","severity":"warning"}
-`, r.out)
+`,
+		r.out,
+	)
 	assert.Contains(t, r.errOut, `
 logo.png: not looked at: a binary file
 web/app.min.js:1: not looked at: the line is over 16 KiB
@@ -135,7 +143,8 @@ Not looked at: 1 binary file (5 B), 1 line over 16 KiB (17.0 kB).
 	r = scanLocally(t, all(root, func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault; in.Output.FailOn = "high" }))
 	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err))
-	assert.Contains(t, r.out, "1 finding in 4 files (17.2 kB) in 0.00 s: 1 high; 2 not looked at.\nFailed: 1 finding is high or worse.\n")
+	assert.Contains(t, r.out,
+		"1 finding in 4 files (17.2 kB) in 0.00 s: 1 high; 2 not looked at.\nFailed: 1 finding is high or worse.\n")
 }
 
 // The exit status is the same in whatever form findings are written.
@@ -144,7 +153,8 @@ func TestScanReachesTheThreshold(t *testing.T) {
 	root := project(t)
 	for _, format := range append(report.Formats(), cli.FormatLines) {
 		for failOn, fails := range map[string]bool{"critical": false, "high": true, "info": true, "none": false} {
-			r := scanLocally(t, all(root, func(in *cli.ScanInput) { in.Output.Formats, in.Output.FailOn = []string{format}, failOn }))
+			r := scanLocally(t,
+				all(root, func(in *cli.ScanInput) { in.Output.Formats, in.Output.FailOn = []string{format}, failOn }))
 			assert.Equal(t, fails, cli.ExitCode(r.err) == cli.ExitFound, "%s %s: %v", format, failOn, r.err)
 			assert.Equal(t, !fails, r.err == nil, "%s %s: %v", format, failOn, r.err)
 			assert.NotEmpty(t, r.out)
@@ -156,7 +166,11 @@ func TestScanWithARulesFile(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	rules := filepath.Join(t.TempDir(), "mine.yml")
-	require.NoError(t, os.WriteFile(rules, []byte("version: 1\nrules:\n- {id: a/made, type: regex, pattern: '\\(3\\)', message: m, severity: info}\n"), 0o644))
+	require.NoError(
+		t,
+		os.WriteFile(rules,
+			[]byte("version: 1\nrules:\n- {id: a/made, type: regex, pattern: '\\(3\\)', message: m, severity: info}\n"), 0o644),
+	)
 	r := scanLocally(t, all(root, withRules(rules), noDefaults))
 	require.NoError(t, r.err)
 	assert.Contains(t, r.out, "out/made.py\n  1:6  info      a/made\n       m\n", "the folder's own excludes it")
@@ -251,8 +265,12 @@ func TestScanTellsCostlyRules(t *testing.T) {
 
 	require.NotEqual(t, price(short), price(classes))
 	got := tell(root, write(rules, short, weak, classes, short))
-	assert.Contains(t, got, "4 costly rules of "+rules+" with little to be looked for by; each takes more than 50µs for a MiB:\n"+
-		"  custom/r01: "+price(weak)+", weak: tried everywhere\n")
+	assert.Contains(
+		t,
+		got,
+		"4 costly rules of "+rules+" with little to be looked for by; each takes more than 50µs for a MiB:\n"+
+			"  custom/r01: "+price(weak)+", weak: tried everywhere\n",
+	)
 	for id, pattern := range map[string]string{"r00": short, "r02": classes, "r03": short} {
 		assert.Contains(t, got, "\n  custom/"+id+": "+price(pattern)+"\n")
 	}
@@ -347,7 +365,10 @@ func TestScanLeavesOutItsReports(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "web", "reports"), 0o755))
 	for range 3 {
 		r := scanLocally(t, all(root, func(in *cli.ScanInput) {
-			in.Output.Formats = []string{"table", "json=" + filepath.Join(root, "r.json"), "sarif=" + filepath.Join(link, "web/reports/r.sarif"), "gitlab=" + filepath.Join(t.TempDir(), "main.py")}
+			in.Output.Formats = []string{
+				"table", "json=" + filepath.Join(root, "r.json"), "sarif=" + filepath.Join(link, "web/reports/r.sarif"),
+				"gitlab=" + filepath.Join(t.TempDir(), "main.py"),
+			}
 		}))
 		require.NoError(t, r.err)
 		assert.Contains(t, r.out, "4 findings in 4 files (17.2 kB)")

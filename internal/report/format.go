@@ -87,7 +87,8 @@ func ParseOutputs(texts []string) ([]Output, error) {
 		}
 		switch {
 		case i < 0:
-			return nil, fmt.Errorf("%q is not a format; use %s, each alone or as FORMAT=FILE", name, strings.Join(Formats(), ", "))
+			return nil, fmt.Errorf("%q is not a format; use %s, each alone or as FORMAT=FILE", name,
+				strings.Join(Formats(), ", "))
 		case toFile && file == "":
 			return nil, fmt.Errorf("%q has no file after the =", text)
 		case taken[place]:
@@ -98,9 +99,11 @@ func ParseOutputs(texts []string) ([]Output, error) {
 		taken[place] = true
 		list = append(list, Output{Format: name, File: file})
 	}
+
 	for _, f := range console {
 		if len(console) > 1 && !f.shares {
-			return nil, fmt.Errorf("the format %s can't share standard output with another; write it to a file with %s=FILE", f.name, f.name)
+			return nil, fmt.Errorf("the format %s can't share standard output with another; write it to a file with %s=FILE",
+				f.name, f.name)
 		}
 	}
 	return list, nil
@@ -134,6 +137,7 @@ func Write(outputs []Output, r Report, console io.Writer, style Style) error {
 			}
 		}
 	}
+
 	for _, f := range last {
 		errs = append(errs, f.write(console, r, style))
 	}
@@ -152,7 +156,8 @@ func removeFile(name string) error {
 // which may be a file, but is called otherwise.
 func isStream(name string) bool {
 	name = filepath.ToSlash(filepath.Clean(name))
-	return name == "/dev/stdout" || name == "/dev/stderr" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/")
+	return name == "/dev/stdout" || name == "/dev/stderr" || strings.HasPrefix(name, "/dev/fd/") ||
+		strings.HasPrefix(name, "/proc/")
 }
 
 // writeFile writes a file beside its place and then moves it there. What is
@@ -166,6 +171,7 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 		}
 		return errors.Join(write(f), f.Close())
 	}
+
 	f, err := createBeside(name)
 	if err != nil {
 		return err
@@ -174,6 +180,7 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 	if old, missing := os.Lstat(name); err == nil && missing == nil && old.Mode().IsRegular() {
 		err = f.Chmod(old.Mode().Perm())
 	}
+
 	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), name)
@@ -189,7 +196,8 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 func createBeside(name string) (f *os.File, err error) {
 	dir, base := filepath.Split(name)
 	for range 100 {
-		f, err = os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32())), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err = os.OpenFile(filepath.Join(dir, fmt.Sprintf(".%s.%08x", base, rand.Uint32())),
+			os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, os.ErrExist) {
 			break
 		}
@@ -200,6 +208,7 @@ func createBeside(name string) (f *os.File, err error) {
 func writeSARIF(w io.Writer, r Report, _ Style) error {
 	guarded := newGuard(w)
 	return errors.Join(sarif.Write(guarded, sarif.Input{
-		Review: r.Review, Rules: r.Rules, Version: r.Version, RepositoryURI: r.RepositoryURI, OmitSuppressed: r.OmitSuppressed,
+		Review: r.Review, Rules: r.Rules, Version: r.Version,
+		RepositoryURI: r.RepositoryURI, OmitSuppressed: r.OmitSuppressed,
 	}), guarded.Flush())
 }

@@ -61,7 +61,8 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, report.Write(outputs, rich(), &console, report.Style{Width: 60, Color: true}))
 	text, err := os.ReadFile(filepath.Join(dir, "out.txt"))
 	require.NoError(t, err)
-	assert.Equal(t, write(t, rich(), report.Table, report.Style{Width: terminal.DefaultWidth}), string(text), "a file is no terminal")
+	assert.Equal(t, write(t, rich(), report.Table, report.Style{Width: terminal.DefaultWidth}), string(text),
+		"a file is no terminal")
 	assert.Equal(t, write(t, rich(), report.Table, report.Style{Width: 60, Color: true}), console.String())
 	text, err = os.ReadFile(old)
 	require.NoError(t, err)
@@ -102,9 +103,7 @@ func TestFilesThatCanNotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	var console strings.Builder
 	err := report.Write([]report.Output{
-		{Format: "json", File: filepath.Join(dir, "none", "x")},
-		{Format: "json", File: dir},
-		{Format: "table"},
+		{Format: "json", File: filepath.Join(dir, "none", "x")}, {Format: "json", File: dir}, {Format: "table"},
 	}, rich(), &console, report.Style{Width: 80})
 	require.ErrorContains(t, err, "json="+filepath.Join(dir, "none", "x"))
 	require.ErrorContains(t, err, "json="+dir)
@@ -140,8 +139,17 @@ func TestStepSummary(t *testing.T) {
 			assert.NotContains(t, after, "@me")
 		})
 	}
-	require.NoError(t, report.AppendStepSummary([]report.Output{{Format: report.Table}}, rich(), func(string) string { return "/none/there" }), "only where annotations are")
-	require.Error(t, report.AppendStepSummary([]report.Output{{Format: report.GitHub}}, rich(), func(string) string { return "/none/there" }))
+	require.NoError(
+		t,
+		report.AppendStepSummary([]report.Output{{Format: report.Table}}, rich(),
+			func(string) string { return "/none/there" }),
+		"only where annotations are",
+	)
+	require.Error(
+		t,
+		report.AppendStepSummary([]report.Output{{Format: report.GitHub}}, rich(),
+			func(string) string { return "/none/there" }),
+	)
 }
 
 // GitHub refuses a summary of over 1 MiB.
@@ -154,7 +162,8 @@ func TestStepSummaryIsBounded(t *testing.T) {
 		r.Review.Findings = append(r.Review.Findings, long)
 	}
 	file := filepath.Join(t.TempDir(), "summary.md")
-	require.NoError(t, report.AppendStepSummary([]report.Output{{Format: report.GitHub}}, r, func(string) string { return file }))
+	require.NoError(t,
+		report.AppendStepSummary([]report.Output{{Format: report.GitHub}}, r, func(string) string { return file }))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Less(t, len(text), 1<<20)

@@ -30,6 +30,7 @@ func writeGitHub(w io.Writer, r Report, _ Style) error {
 			return err
 		}
 	}
+
 	if !r.complete() {
 		if _, err := out.WriteString(command("::error title=prwarden::" + commandData(r.Summary()))); err != nil {
 			return err
@@ -50,6 +51,7 @@ func annotation(f finding.Finding) string {
 	case rule.Medium, rule.Warning:
 		level = "warning"
 	}
+
 	where := fmt.Sprintf("file=%s,line=%d", commandProperty(f.File), f.Line)
 	if f.EndLine > 0 {
 		where += fmt.Sprintf(",endLine=%d", f.EndLine)

@@ -22,6 +22,7 @@ func JSONLines(dst []byte, file string, findings []finding.Finding) []byte {
 		name = jsonText(strings.ToValidUTF8(file, "\uFFFD"))
 		end = `,"file_bytes":"` + base64.StdEncoding.EncodeToString([]byte(file)) + `"}` + "\n"
 	}
+
 	type text struct{ before, after string } // what a finding has around its place
 	known := map[[2]string]text{}
 	for _, f := range findings {

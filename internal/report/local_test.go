@@ -17,9 +17,12 @@ import (
 
 func localFindings(places ...finding.Finding) []finding.Finding {
 	rules := map[string]finding.Finding{
-		"custom/no-print":        {Severity: rule.Warning, Message: "Use the logger."},
-		"secrets/aws-access-key": {Severity: rule.Critical, Message: "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead."},
-		"security/hostile":       {Severity: rule.Info, Message: "\x1b]0;owned\a <b> \"two\"\nlines\t\u202eand \\ é 日本"},
+		"custom/no-print": {Severity: rule.Warning, Message: "Use the logger."},
+		"secrets/aws-access-key": {
+			Severity: rule.Critical,
+			Message:  "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead.",
+		},
+		"security/hostile": {Severity: rule.Info, Message: "\x1b]0;owned\a <b> \"two\"\nlines\t\u202eand \\ é 日本"},
 	}
 	for i := range places {
 		places[i].Severity, places[i].Message = rules[places[i].RuleID].Severity, rules[places[i].RuleID].Message
@@ -30,9 +33,16 @@ func localFindings(places ...finding.Finding) []finding.Finding {
 func TestJSONLines(t *testing.T) {
 	t.Parallel()
 	var b []byte
-	b = report.JSONLines(b, "cmd/main.go", localFindings(finding.Finding{RuleID: "custom/no-print", Line: 3, Column: 2}, finding.Finding{RuleID: "secrets/aws-access-key", Line: 12, Column: 5}))
-	b = report.JSONLines(b, "a \"b\" \\ <c>/é\x1b\u202e\U0001F600\U000E0001", localFindings(finding.Finding{RuleID: "security/hostile", Line: 1, Column: 1}))
-	b = report.JSONLines(b, "caf\xe9", localFindings(finding.Finding{RuleID: "custom/no-print", Line: 2147483647, Column: 16384}))
+	b = report.JSONLines(
+		b,
+		"cmd/main.go",
+		localFindings(finding.Finding{RuleID: "custom/no-print", Line: 3, Column: 2},
+			finding.Finding{RuleID: "secrets/aws-access-key", Line: 12, Column: 5}),
+	)
+	b = report.JSONLines(b, "a \"b\" \\ <c>/é\x1b\u202e\U0001F600\U000E0001",
+		localFindings(finding.Finding{RuleID: "security/hostile", Line: 1, Column: 1}))
+	b = report.JSONLines(b, "caf\xe9",
+		localFindings(finding.Finding{RuleID: "custom/no-print", Line: 2147483647, Column: 16384}))
 	golden(t, filepath.Join("testdata", "lines.jsonl"), string(b))
 }
 
@@ -54,7 +64,8 @@ func FuzzJSONLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file, message string, line, column int) {
 		message = strings.ToValidUTF8(message, "") // as rules are checked to be
-		text := report.JSONLines(nil, file, []finding.Finding{{RuleID: "a/b", Severity: rule.High, Message: message, Line: line, Column: column}})
+		text := report.JSONLines(nil, file,
+			[]finding.Finding{{RuleID: "a/b", Severity: rule.High, Message: message, Line: line, Column: column}})
 		require.Equal(t, 1, strings.Count(string(text), "\n"))
 		require.Equal(t, terminal.Safe(string(text[:len(text)-1])), string(text[:len(text)-1]))
 		noMarks(t, string(text))
@@ -66,17 +77,4 @@ func FuzzJSONLines(f *testing.F) {
 		}
 		require.Equal(t, want, got)
 	})
-}
-
-func BenchmarkJSONLines(b *testing.B) {
-	var findings []finding.Finding
-	for i := range 128 {
-		findings = append(findings, localFindings(finding.Finding{RuleID: "custom/no-print", Line: i * 7, Column: i}, finding.Finding{RuleID: "secrets/aws-access-key", Line: i * 7, Column: i})...)
-	}
-	var dst []byte
-	for b.Loop() {
-		dst = report.JSONLines(dst[:0], "internal/scan/folder/folder.go", findings)
-	}
-	b.SetBytes(int64(len(dst)))
-	b.ReportAllocs()
 }

@@ -50,12 +50,14 @@ func (r Report) Failing() int {
 	for s, count := range r.Review.Summary {
 		unlisted[s] = count
 	}
+
 	for _, f := range r.Review.Findings {
 		unlisted[f.Severity]--
 		if r.fails(f) {
 			n++
 		}
 	}
+
 	for s, count := range unlisted {
 		if r.FailOn != 0 && s.AtLeast(r.FailOn) {
 			n += max(count, 0)
@@ -69,8 +71,7 @@ func (r Report) fails(f finding.Finding) bool {
 	return r.FailOn != 0 && f.Severity.AtLeast(r.FailOn) && r.considered(f)
 }
 
-// considered reports whether a finding counts. Servers of before states tell
-// none.
+// considered reports whether a finding counts.
 func (r Report) considered(f finding.Finding) bool {
 	return !r.NewOnly || f.State != finding.StateExisting
 }
@@ -91,6 +92,7 @@ func Findings(bySeverity map[string]int, of string) string {
 			counts = append(counts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
+
 	switch total {
 	case 0:
 		return "No findings in " + of
@@ -105,10 +107,12 @@ func (r Report) Summary() string {
 	of := terminal.Safe(r.Of)
 	switch {
 	case r.Review.Status == review.Failed && r.Review.Failure != nil:
-		return fmt.Sprintf("The review of %s failed: %s (%s)", of, safeText(r.Review.Failure.Message), terminal.Safe(r.Review.Failure.Code))
+		return fmt.Sprintf("The review of %s failed: %s (%s)", of, safeText(r.Review.Failure.Message),
+			terminal.Safe(r.Review.Failure.Code))
 	case !r.complete():
 		return fmt.Sprintf("The review of %s is %s.", of, terminal.Safe(string(r.Review.Status)))
 	}
+
 	words := map[string]int{}
 	for s, n := range r.Review.Summary {
 		words[s.String()] = n
@@ -124,12 +128,14 @@ func (r Report) Summary() string {
 		}
 		more = append(more, r.counted(n)+" new", fmt.Sprintf("%d fixed", len(r.Review.Fixed)))
 	}
+
 	if n := len(r.Review.Suppressed); n > 0 {
 		more = append(more, r.counted(n)+" suppressed")
 	}
 	if n := len(r.Review.Skips); n > 0 {
 		more = append(more, r.counted(n)+" not looked at")
 	}
+
 	if r.Review.Truncated {
 		more = append(more, "too many to list all")
 	}
@@ -158,6 +164,7 @@ func (r Report) Verdict() string {
 	if r.NewOnly {
 		kind = "new "
 	}
+
 	at := "is " + r.FailOn.String()
 	if r.FailOn != rule.Critical {
 		at += " or worse"

@@ -42,6 +42,7 @@ func stepSummary(r Report) string {
 	if v := r.Verdict(); v != "" {
 		b.WriteString("\n**" + inert(v) + "**\n")
 	}
+
 	if len(r.Review.Findings) > 0 {
 		b.WriteString("\n| Severity | Place | Rule | Message |\n|---|---|---|---|\n")
 	}
@@ -53,6 +54,7 @@ func stepSummary(r Report) string {
 		}
 		b.WriteString(row)
 	}
+
 	if n := len(r.Review.Suppressed); n > 0 {
 		fmt.Fprintf(&b, "\nComments suppress %s.\n", r.counted(n))
 	}

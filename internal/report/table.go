@@ -34,6 +34,7 @@ func writeTable(w io.Writer, r Report, style Style) error {
 		t.fixed()
 		t.skipped()
 	}
+
 	for _, line := range terminal.Wrap(r.Summary(), t.width) {
 		t.line("", line)
 	}
@@ -77,6 +78,7 @@ func (t *table) file(list []finding.Finding) {
 	for _, f := range list {
 		column = max(column, len(place(f)))
 	}
+
 	indent := strings.Repeat(" ", column+4)
 	said := map[string]bool{}
 	for _, f := range list {
@@ -107,6 +109,7 @@ func (t *table) head(f finding.Finding, column int) {
 	default:
 		mark = "  " + t.paint.Text(terminal.Strong, "new")
 	}
+
 	before := "  " + strings.Repeat(" ", column-len(place(f))) + place(f) + "  "
 	if used := column + 4 + severities + 2; used+terminal.Columns(name) > t.width {
 		t.line(before, severity+mark)

@@ -89,6 +89,7 @@ func (j *Job) settled() (*Job, error) {
 		return nil, fmt.Errorf("%s runs for the repository %q; prwarden knows repositories as OWNER/REPO only",
 			j.Service, j.Repo)
 	}
+
 	j.HeadSHA, j.BaseSHA = sha(j.HeadSHA), sha(j.BaseSHA)
 	if j.BaseSHA != "" {
 		j.BaseRef = ""
@@ -100,9 +101,11 @@ func (j *Job) settled() (*Job, error) {
 }
 
 var (
-	hexSHA      = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	scpLike     = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]+):([^/].*)$`)
-	changeURL   = regexp.MustCompile(`^(https?://.+?)/(?:-/merge_requests|merge_requests|pull|pulls|pull-requests)/(\d+)(?:[/?#].*)?$`)
+	hexSHA    = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	scpLike   = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]+):([^/].*)$`)
+	changeURL = regexp.MustCompile(
+		`^(https?://.+?)/(?:-/merge_requests|merge_requests|pull|pulls|pull-requests)/(\d+)(?:[/?#].*)?$`,
+	)
 	queueBranch = regexp.MustCompile(`(?:^|/)gh-readonly-queue/(.+)/pr-(\d+)-[0-9a-f]+$`)
 	pullRef     = regexp.MustCompile(`^refs/pull/(\d+)/`)
 	bitbucketDC = regexp.MustCompile(`(?:^|/)(?:projects/([^/]+)/repos|(users/[^/]+)/repos|scm/([^/]+))/([^/]+)$`)

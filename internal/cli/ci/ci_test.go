@@ -42,137 +42,172 @@ const (
 	push        = `{"ref":"refs/heads/main","after":"` + head + `"}`
 )
 
-func gitHub(event string) env {
-	return env{
-		"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "acme/shop", "GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": event,
-		"GITHUB_REF": "refs/pull/42/merge", "GITHUB_SHA": made, "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "1658821493",
-		"GITHUB_RUN_ATTEMPT": "2", "GITHUB_WORKFLOW": "checks", "GITHUB_JOB": "prwarden", "GITHUB_ACTION": "__run",
+// vars reads variables from a text, as `NAME=VALUE` between white space.
+func vars(text string) env {
+	out := env{}
+	for pair := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(pair, "=")
+		out[name] = value
 	}
+	return out
 }
 
-var gitLab = env{
-	"CI": "true", "GITLAB_CI": "true", "CI_SERVER_URL": "https://gitlab.com", "CI_PIPELINE_ID": "981", "CI_PIPELINE_SOURCE": "merge_request_event", "CI_JOB_NAME": "prwarden", "CI_JOB_ID": "5",
-	"CI_MERGE_REQUEST_IID": "42", "CI_MERGE_REQUEST_ID": "90001", "CI_MERGE_REQUEST_PROJECT_PATH": "acme/shop", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH": "someone/shop",
-	"CI_MERGE_REQUEST_PROJECT_URL": "https://gitlab.com/acme/shop", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base,
-	"CI_COMMIT_SHA": head, "CI_PROJECT_PATH": "someone/shop",
+func gitHub(event string) env {
+	return vars(`CI=true GITHUB_ACTIONS=true GITHUB_REPOSITORY=acme/shop GITHUB_REF=refs/pull/42/merge
+		GITHUB_SERVER_URL=https://github.com GITHUB_RUN_ID=1658821493 GITHUB_RUN_ATTEMPT=2 GITHUB_WORKFLOW=checks
+		GITHUB_JOB=prwarden GITHUB_ACTION=__run`).
+		with(env{"GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": event, "GITHUB_SHA": made})
 }
 
-var circleCI = env{
-	"CI": "true", "CIRCLECI": "true", "CIRCLE_PROJECT_USERNAME": "acme", "CIRCLE_PROJECT_REPONAME": "shop", "CIRCLE_SHA1": head, "CIRCLE_JOB": "prwarden",
-	"CIRCLE_PIPELINE_ID": "p1", "CIRCLE_WORKFLOW_WORKSPACE_ID": "w1", "CIRCLE_WORKFLOW_ID": "w2", "CIRCLE_NODE_INDEX": "0", "CIRCLE_BUILD_NUM": "7", "CIRCLE_REPOSITORY_URL": "git@github.com:acme/shop.git",
-	"CIRCLE_PULL_REQUEST": "https://github.com/acme/shop/pull/42",
+func gitLab() env {
+	return vars(`CI=true GITLAB_CI=true CI_SERVER_URL=https://gitlab.com CI_PIPELINE_ID=981
+		CI_PIPELINE_SOURCE=merge_request_event CI_JOB_NAME=prwarden CI_JOB_ID=5 CI_PROJECT_PATH=someone/shop
+		CI_MERGE_REQUEST_IID=42 CI_MERGE_REQUEST_ID=90001 CI_MERGE_REQUEST_PROJECT_PATH=acme/shop
+		CI_MERGE_REQUEST_SOURCE_PROJECT_PATH=someone/shop CI_MERGE_REQUEST_PROJECT_URL=https://gitlab.com/acme/shop
+		CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main`).with(env{"CI_MERGE_REQUEST_DIFF_BASE_SHA": base, "CI_COMMIT_SHA": head})
 }
 
-var buildkite = env{
-	"CI": "true", "BUILDKITE": "true", "BUILDKITE_REPO": "git@github.com:acme/shop.git", "BUILDKITE_COMMIT": head, "BUILDKITE_BRANCH": "topic",
-	"BUILDKITE_PULL_REQUEST": "42", "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main", "BUILDKITE_PULL_REQUEST_REPO": "https://github.com/someone/shop.git",
-	"BUILDKITE_BUILD_ID": "b1", "BUILDKITE_STEP_ID": "s1", "BUILDKITE_JOB_ID": "j1", "BUILDKITE_RETRY_COUNT": "1",
+func circleCI() env {
+	return vars(`CI=true CIRCLECI=true CIRCLE_PROJECT_USERNAME=acme CIRCLE_PROJECT_REPONAME=shop CIRCLE_JOB=prwarden
+		CIRCLE_PIPELINE_ID=p1 CIRCLE_WORKFLOW_WORKSPACE_ID=w1 CIRCLE_WORKFLOW_ID=w2 CIRCLE_NODE_INDEX=0
+		CIRCLE_BUILD_NUM=7 CIRCLE_REPOSITORY_URL=git@github.com:acme/shop.git
+		CIRCLE_PULL_REQUEST=https://github.com/acme/shop/pull/42`).with(env{"CIRCLE_SHA1": head})
 }
 
-var jenkins = env{
-	"JENKINS_URL": "https://ci.example.com/", "BUILD_URL": "https://ci.example.com/job/shop/job/PR-42/3/", "BUILD_TAG": "jenkins-shop-PR-42-3", "STAGE_NAME": "Check",
-	"BRANCH_NAME": "PR-42", "CHANGE_ID": "42", "CHANGE_TARGET": "main", "CHANGE_BRANCH": "topic", "CHANGE_FORK": "someone", "CHANGE_URL": "https://github.com/acme/shop/pull/42",
-	"GIT_COMMIT": made, "GIT_URL": "https://github.com/someone/shop.git",
+func buildkite() env {
+	return vars(`CI=true BUILDKITE=true BUILDKITE_REPO=git@github.com:acme/shop.git BUILDKITE_BRANCH=topic
+		BUILDKITE_PULL_REQUEST=42 BUILDKITE_PULL_REQUEST_BASE_BRANCH=main
+		BUILDKITE_PULL_REQUEST_REPO=https://github.com/someone/shop.git BUILDKITE_BUILD_ID=b1 BUILDKITE_STEP_ID=s1
+		BUILDKITE_JOB_ID=j1 BUILDKITE_RETRY_COUNT=1`).with(env{"BUILDKITE_COMMIT": head})
 }
+
+func jenkins() env {
+	return vars(`JENKINS_URL=https://ci.example.com/ BUILD_URL=https://ci.example.com/job/shop/job/PR-42/3/
+		BUILD_TAG=jenkins-shop-PR-42-3 STAGE_NAME=Check BRANCH_NAME=PR-42 CHANGE_ID=42 CHANGE_TARGET=main
+		CHANGE_BRANCH=topic CHANGE_FORK=someone CHANGE_URL=https://github.com/acme/shop/pull/42
+		GIT_URL=https://github.com/someone/shop.git`).with(env{"GIT_COMMIT": made})
+}
+
+// page is Jenkins with the address of a pull request's page, and clone without
+// one but with the address of a repository.
+func page(address string) env  { return jenkins().with(env{"CHANGE_URL": address}) }
+func clone(address string) env { return jenkins().with(env{"CHANGE_URL": "", "GIT_URL": address}) }
+
+// job is a job of a service for acme/shop#42, with what differs.
+func job(service string, differs ...func(*ci.Job)) ci.Job {
+	j := ci.Job{Service: service, Repo: "acme/shop", Number: 42, RepositoryURI: "https://github.com/acme/shop"}
+	j.Identity = map[string][]string{
+		"GitLab CI": {"https://gitlab.com", "981", "prwarden"}, "CircleCI": {"p1", "prwarden", "0"}, "Buildkite": {"b1", "s1", ""},
+		"Jenkins": {"https://ci.example.com/job/shop/job/PR-42/3/", "jenkins-shop-PR-42-3", "Check"},
+	}[service]
+	if j.Identity == nil {
+		j.Identity = []string{"https://github.com", "1658821493", "checks", "prwarden", "__run"}
+	}
+	for _, d := range differs {
+		d(&j)
+	}
+	return j
+}
+
+func into(branch string) func(*ci.Job) {
+	return func(j *ci.Job) { j.HeadSHA, j.BaseRef = head, branch }
+}
+func onto(sha string) func(*ci.Job) { return func(j *ci.Job) { j.HeadSHA, j.BaseSHA = head, sha } }
+func at(uri string) func(*ci.Job)   { return func(j *ci.Job) { j.RepositoryURI = uri } }
+func as(id ...string) func(*ci.Job) { return func(j *ci.Job) { j.Identity = id } }
 
 func TestDetect(t *testing.T) {
 	t.Parallel()
-	gitHubIdentity := []string{"https://github.com", "1658821493", "checks", "prwarden", "__run"}
-	gitLabIdentity := []string{"https://gitlab.com", "981", "prwarden"}
-	circleIdentity := []string{"p1", "prwarden", "0"}
-	buildkiteIdentity := []string{"b1", "s1", ""}
-	jenkinsIdentity := []string{"https://ci.example.com/job/shop/job/PR-42/3/", "jenkins-shop-PR-42-3", "Check"}
+	const queue = "gh-readonly-queue/main/pr-42-" + base
+	const git = "https://git.example.com/"
+	gitea := env{"GITEA_ACTIONS": "true", "GITHUB_SERVER_URL": git}
+	forgejo := env{"FORGEJO_ACTIONS": "true", "GITEA_ACTIONS": "true"}
+	merged := env{
+		"CI_COMMIT_SHA": made, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": head, "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": base,
+	}
+	fork := vars("CIRCLE_PULL_REQUEST= CIRCLE_PR_NUMBER=42 CIRCLE_PR_USERNAME=someone CIRCLE_PR_REPONAME=shop")
+	queued := vars(
+		`BUILDKITE_PULL_REQUEST=false BUILDKITE_PULL_REQUEST_BASE_BRANCH= BUILDKITE_MERGE_QUEUE_BASE_BRANCH=main`,
+	).
+		with(env{"BUILDKITE_BRANCH": queue, "BUILDKITE_MERGE_QUEUE_BASE_COMMIT": base})
+
 	for name, tt := range map[string]struct {
 		env   env
 		event string
 		want  ci.Job
 	}{
-		"GitHub, pull request": {gitHub("pull_request"), pullRequest, ci.Job{
-			Service: "GitHub Actions", HeadSHA: head, BaseRef: "release/1.x", RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
-		}},
-		"GitHub, merge queue": {gitHub("merge_group").with(env{"GITHUB_REF": "refs/heads/gh-readonly-queue/main/pr-42-" + base}), mergeGroup, ci.Job{
-			Service: "GitHub Actions", HeadSHA: head, BaseSHA: base, RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
-		}},
-		"GitHub, comment on a pull request": {gitHub("issue_comment").with(env{"GITHUB_REF": "refs/heads/main"}), comment, ci.Job{
-			Service: "GitHub Actions", RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
-		}},
-		"GitHub, only the reference": {gitHub("").with(env{"GITHUB_EVENT_NAME": "pull_request"}), "", ci.Job{
-			Service: "GitHub Actions", RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
-		}},
-		"Gitea": {gitHub("pull_request").with(env{"GITEA_ACTIONS": "true", "GITHUB_SERVER_URL": "https://git.example.com/"}), pullRequest, ci.Job{
-			Service: "Gitea Actions", HeadSHA: head, BaseRef: "release/1.x", RepositoryURI: "https://git.example.com/acme/shop",
-			Identity: append([]string{"https://git.example.com/"}, gitHubIdentity[1:]...),
-		}},
-		"Forgejo": {gitHub("pull_request").with(env{"FORGEJO_ACTIONS": "true", "GITEA_ACTIONS": "true"}), pullRequest, ci.Job{
-			Service: "Forgejo Actions", HeadSHA: head, BaseRef: "release/1.x", RepositoryURI: "https://github.com/acme/shop", Identity: gitHubIdentity,
-		}},
-		"GitLab, merge request": {gitLab, "", ci.Job{
-			Service: "GitLab CI", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://gitlab.com/acme/shop", Identity: gitLabIdentity,
-		}},
-		"GitLab, merged result": {gitLab.with(env{"CI_COMMIT_SHA": made, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": head, "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": base}), "", ci.Job{
-			Service: "GitLab CI", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://gitlab.com/acme/shop", Identity: gitLabIdentity,
-		}},
-		"CircleCI":            {circleCI, "", ci.Job{Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity}},
-		"CircleCI, run again": {circleCI.with(env{"CIRCLE_WORKFLOW_ID": "w3"}), "", ci.Job{Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity}},
-		"CircleCI, no pipeline": {circleCI.with(env{"CIRCLE_PIPELINE_ID": ""}), "", ci.Job{
-			Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: []string{"w1", "prwarden", "0"},
-		}},
-		"CircleCI, only the workflow": {circleCI.with(env{"CIRCLE_PIPELINE_ID": "", "CIRCLE_WORKFLOW_WORKSPACE_ID": ""}), "", ci.Job{
-			Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: []string{"w2", "prwarden", "0"},
-		}},
-		"CircleCI, fork": {circleCI.with(env{"CIRCLE_PULL_REQUEST": "", "CIRCLE_PR_NUMBER": "42", "CIRCLE_PR_USERNAME": "someone", "CIRCLE_PR_REPONAME": "shop"}), "", ci.Job{
-			Service: "CircleCI", RepositoryURI: "https://github.com/acme/shop", Identity: circleIdentity,
-		}},
-		"Buildkite": {buildkite, "", ci.Job{
-			Service: "Buildkite", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
-		}},
-		"Buildkite, merge commit": {buildkite.with(env{"BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC": "true"}), "", ci.Job{
-			Service: "Buildkite", RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
-		}},
-		"Buildkite, newest commit": {buildkite.with(env{"BUILDKITE_COMMIT": "HEAD"}), "", ci.Job{
-			Service: "Buildkite", RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
-		}},
-		"Buildkite, merge queue": {buildkite.with(env{
-			"BUILDKITE_PULL_REQUEST": "false", "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "", "BUILDKITE_BRANCH": "gh-readonly-queue/main/pr-42-" + base,
-			"BUILDKITE_MERGE_QUEUE_BASE_BRANCH": "main", "BUILDKITE_MERGE_QUEUE_BASE_COMMIT": base,
-		}), "", ci.Job{
-			Service: "Buildkite", HeadSHA: head, BaseSHA: base, RepositoryURI: "https://github.com/acme/shop", Identity: buildkiteIdentity,
-		}},
-		"Jenkins": {jenkins, "", ci.Job{Service: "Jenkins", RepositoryURI: "https://github.com/acme/shop", Identity: jenkinsIdentity}},
-		"Jenkins, without its URL": {jenkins.with(env{"JENKINS_URL": "", "BUILD_URL": "", "JENKINS_HOME": "/var/jenkins_home"}), "", ci.Job{
-			Service: "Jenkins", RepositoryURI: "https://github.com/acme/shop", Identity: []string{"", "jenkins-shop-PR-42-3", "Check"},
-		}},
-		"Jenkins, Gitea below a path": {jenkins.with(env{"CHANGE_URL": "https://example.com/git/acme/shop/pulls/42"}), "", ci.Job{
-			Service: "Jenkins", RepositoryURI: "https://example.com/git/acme/shop", Identity: jenkinsIdentity,
-		}},
-		"Jenkins, GitLab": {jenkins.with(env{"CHANGE_URL": "https://gitlab.com/acme/shop/-/merge_requests/42"}), "", ci.Job{
-			Service: "Jenkins", RepositoryURI: "https://gitlab.com/acme/shop", Identity: jenkinsIdentity,
-		}},
-		"Jenkins, no page": {jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "ssh://git@git.example.com:2222/acme/shop.git"}), "", ci.Job{
-			Service: "Jenkins", RepositoryURI: "https://git.example.com/acme/shop", Identity: jenkinsIdentity,
-		}},
-		"Jenkins, Bitbucket Data Center": {jenkins.with(env{"CHANGE_URL": "https://git.example.com/projects/ACME/repos/shop/pull-requests/42/overview"}), "", ci.Job{
-			Service: "Jenkins", RepositoryURI: "https://git.example.com/projects/ACME/repos/shop", Identity: jenkinsIdentity,
-		}},
-		"Jenkins, Bitbucket Data Center below a path, no page": {jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "https://example.com/bitbucket/scm/acme/shop.git"}), "", ci.Job{
-			Service: "Jenkins", RepositoryURI: "https://example.com/bitbucket/scm/acme/shop", Identity: jenkinsIdentity,
-		}},
-		"Jenkins, Bitbucket Cloud": {jenkins.with(env{"CHANGE_URL": "https://bitbucket.org/acme/shop/pull-requests/42"}), "", ci.Job{
-			Service: "Jenkins", RepositoryURI: "https://bitbucket.org/acme/shop", Identity: jenkinsIdentity,
-		}},
-		"Buildkite, Bitbucket Data Center": {buildkite.with(env{"BUILDKITE_REPO": "https://git.example.com/scm/ACME/shop.git"}), "", ci.Job{
-			Service: "Buildkite", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://git.example.com/scm/ACME/shop", Identity: buildkiteIdentity,
-		}},
-		"Buildkite, Bitbucket Data Center by SSH": {buildkite.with(env{"BUILDKITE_REPO": "ssh://git@git.example.com:7999/acme/shop.git"}), "", ci.Job{
-			Service: "Buildkite", HeadSHA: head, BaseRef: "main", RepositoryURI: "https://git.example.com/acme/shop", Identity: buildkiteIdentity,
-		}},
-		"credentials are not passed on": {jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "https://user:secret@git.example.com/acme/shop.git"}), "", ci.Job{
-			Service: "Jenkins", RepositoryURI: "https://git.example.com/acme/shop", Identity: jenkinsIdentity,
-		}},
+		"GitHub, pull request": {gitHub("pull_request"), pullRequest, job("GitHub Actions", into("release/1.x"))},
+		"GitHub, merge queue": {
+			gitHub("merge_group").with(env{"GITHUB_REF": "refs/heads/" + queue}), mergeGroup, job("GitHub Actions", onto(base)),
+		},
+		"GitHub, comment": {
+			gitHub("issue_comment").with(env{"GITHUB_REF": "refs/heads/main"}), comment, job("GitHub Actions"),
+		},
+		"GitHub, only the reference": {
+			gitHub("").with(env{"GITHUB_EVENT_NAME": "pull_request"}), "", job("GitHub Actions"),
+		},
+		"Gitea": {
+			gitHub("pull_request").with(gitea), pullRequest, job("Gitea Actions", into("release/1.x"),
+				at(git+"acme/shop"), as(git, "1658821493", "checks", "prwarden", "__run")),
+		},
+		"Forgejo": {gitHub("pull_request").with(forgejo), pullRequest, job("Forgejo Actions", into("release/1.x"))},
+
+		"GitLab":                {gitLab(), "", job("GitLab CI", into("main"), at("https://gitlab.com/acme/shop"))},
+		"GitLab, merged result": {gitLab().with(merged), "", job("GitLab CI", into("main"), at("https://gitlab.com/acme/shop"))},
+
+		"CircleCI":              {circleCI(), "", job("CircleCI")},
+		"CircleCI, run again":   {circleCI().with(vars("CIRCLE_WORKFLOW_ID=w3")), "", job("CircleCI")},
+		"CircleCI, no pipeline": {circleCI().with(vars("CIRCLE_PIPELINE_ID=")), "", job("CircleCI", as("w1", "prwarden", "0"))},
+		"CircleCI, only the workflow": {
+			circleCI().with(vars("CIRCLE_PIPELINE_ID= CIRCLE_WORKFLOW_WORKSPACE_ID=")), "", job("CircleCI", as("w2", "prwarden", "0")),
+		},
+		"CircleCI, fork": {circleCI().with(fork), "", job("CircleCI")},
+
+		"Buildkite": {buildkite(), "", job("Buildkite", into("main"))},
+		"Buildkite, merge commit": {
+			buildkite().with(vars("BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC=true")), "", job("Buildkite"),
+		},
+		"Buildkite, newest commit": {buildkite().with(vars("BUILDKITE_COMMIT=HEAD")), "", job("Buildkite")},
+		"Buildkite, merge queue":   {buildkite().with(queued), "", job("Buildkite", onto(base))},
+		"Buildkite, Bitbucket Data Center": {
+			buildkite().with(env{"BUILDKITE_REPO": git + "scm/ACME/shop.git"}), "",
+			job("Buildkite", into("main"), at(git+"scm/ACME/shop")),
+		},
+		"Buildkite, Bitbucket Data Center by SSH": {
+			buildkite().with(vars("BUILDKITE_REPO=ssh://git@git.example.com:7999/acme/shop.git")), "",
+			job("Buildkite", into("main"), at(git+"acme/shop")),
+		},
+
+		"Jenkins": {jenkins(), "", job("Jenkins")},
+		"Jenkins, without its URL": {
+			jenkins().with(vars("JENKINS_URL= BUILD_URL= JENKINS_HOME=/var/jenkins_home")), "",
+			job("Jenkins", as("", "jenkins-shop-PR-42-3", "Check")),
+		},
+		"Jenkins, Gitea below a path": {
+			page("https://example.com/git/acme/shop/pulls/42"), "", job("Jenkins", at("https://example.com/git/acme/shop")),
+		},
+		"Jenkins, GitLab": {
+			page("https://gitlab.com/acme/shop/-/merge_requests/42"), "", job("Jenkins", at("https://gitlab.com/acme/shop")),
+		},
+		"Jenkins, no page": {
+			clone("ssh://git@git.example.com:2222/acme/shop.git"), "", job("Jenkins", at(git+"acme/shop")),
+		},
+		"Jenkins, Bitbucket Data Center": {
+			page(git + "projects/ACME/repos/shop/pull-requests/42/overview"), "", job("Jenkins", at(git+"projects/ACME/repos/shop")),
+		},
+		"Jenkins, Bitbucket Data Center below a path, no page": {
+			clone("https://example.com/bitbucket/scm/acme/shop.git"), "",
+			job("Jenkins", at("https://example.com/bitbucket/scm/acme/shop")),
+		},
+		"Jenkins, Bitbucket Cloud": {
+			page("https://bitbucket.org/acme/shop/pull-requests/42"), "", job("Jenkins", at("https://bitbucket.org/acme/shop")),
+		},
+		"credentials are not passed on": {
+			clone("https://user:secret@git.example.com/acme/shop.git"), "", job("Jenkins", at(git+"acme/shop")),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tt.want.Repo, tt.want.Number = "acme/shop", 42
 			got, err := ci.Detect(withEvent(t, tt.env, tt.event).lookup)
 			require.NoError(t, err)
 			assert.Equal(t, &tt.want, got)
@@ -184,16 +219,13 @@ func TestDetect(t *testing.T) {
 func TestDetectBitbucketUsers(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]env{
-		"page":    jenkins.with(env{"CHANGE_URL": "https://git.example.com/users/Joe/repos/shop/pull-requests/42/diff"}),
-		"address": jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "https://git.example.com/scm/~joe/shop.git"}),
-		"SSH":     jenkins.with(env{"CHANGE_URL": "", "GIT_URL": "ssh://git@git.example.com:7999/~joe/shop.git"}),
+		"page":    page("https://git.example.com/users/Joe/repos/shop/pull-requests/42/diff"),
+		"address": clone("https://git.example.com/scm/~joe/shop.git"),
+		"SSH":     clone("ssh://git@git.example.com:7999/~joe/shop.git"),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			job, err := ci.Detect(e.lookup)
-			require.NoError(t, err)
-			assert.Equal(t, "~joe/shop", job.Repo)
-		})
+		job, err := ci.Detect(e.lookup)
+		require.NoError(t, err, name)
+		assert.Equal(t, "~joe/shop", job.Repo, name)
 	}
 }
 
@@ -219,15 +251,15 @@ func TestDetectNoPullRequest(t *testing.T) {
 		"GitHub, issue":           {gitHub("issue_comment").with(env{"GITHUB_REF": "refs/heads/main"}), issue, `its event is "issue_comment"`},
 		"GitHub, no event":        {gitHub("pull_request").with(env{"GITHUB_EVENT_PATH": "/none/there"}), "", "the event can't be read from GITHUB_EVENT_PATH"},
 		"GitHub, broken event":    {gitHub("pull_request"), "{", "the event can't be read from GITHUB_EVENT_PATH"},
-		"GitLab, branch":          {gitLab.with(env{"CI_MERGE_REQUEST_IID": "", "CI_PIPELINE_SOURCE": "push"}), "", `this job of GitLab CI is not for a pull request: its pipeline is of the source "push"`},
-		"GitLab, group in group":  {gitLab.with(env{"CI_MERGE_REQUEST_PROJECT_PATH": "acme/web/shop"}), "", `runs for the repository "acme/web/shop"; prwarden knows repositories as OWNER/REPO only`},
-		"CircleCI, branch":        {circleCI.with(env{"CIRCLE_PULL_REQUEST": ""}), "", "this job of CircleCI is not for a pull request: CIRCLE_PULL_REQUEST is not set"},
-		"Buildkite, branch":       {buildkite.with(env{"BUILDKITE_PULL_REQUEST": "false"}), "", `this job of Buildkite is not for a pull request: BUILDKITE_PULL_REQUEST is "false"`},
-		"Buildkite, no address":   {buildkite.with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "", `runs for the repository ""`},
-		"Jenkins, branch":         {jenkins.with(env{"CHANGE_ID": ""}), "", "this job of Jenkins is not for a pull request: CHANGE_ID is not set"},
-		"Jenkins, no number":      {jenkins.with(env{"CHANGE_ID": "I8473b", "CHANGE_URL": ""}), "", "this job of Jenkins is not for a pull request: it names none"},
-		"Jenkins, group scm":      {jenkins.with(env{"CHANGE_URL": "https://gitlab.com/scm/acme/shop/-/merge_requests/42"}), "", `runs for the repository "scm/acme/shop"`},
-		"Jenkins, group in group": {jenkins.with(env{"CHANGE_URL": "https://gitlab.com/acme/web/shop/-/merge_requests/42"}), "", `runs for the repository "acme/web/shop"`},
+		"GitLab, branch":          {gitLab().with(env{"CI_MERGE_REQUEST_IID": "", "CI_PIPELINE_SOURCE": "push"}), "", `this job of GitLab CI is not for a pull request: its pipeline is of the source "push"`},
+		"GitLab, group in group":  {gitLab().with(env{"CI_MERGE_REQUEST_PROJECT_PATH": "acme/web/shop"}), "", `runs for the repository "acme/web/shop"; prwarden knows repositories as OWNER/REPO only`},
+		"CircleCI, branch":        {circleCI().with(env{"CIRCLE_PULL_REQUEST": ""}), "", "this job of CircleCI is not for a pull request: CIRCLE_PULL_REQUEST is not set"},
+		"Buildkite, branch":       {buildkite().with(env{"BUILDKITE_PULL_REQUEST": "false"}), "", `this job of Buildkite is not for a pull request: BUILDKITE_PULL_REQUEST is "false"`},
+		"Buildkite, no address":   {buildkite().with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "", `runs for the repository ""`},
+		"Jenkins, branch":         {jenkins().with(env{"CHANGE_ID": ""}), "", "this job of Jenkins is not for a pull request: CHANGE_ID is not set"},
+		"Jenkins, no number":      {jenkins().with(env{"CHANGE_ID": "I8473b", "CHANGE_URL": ""}), "", "this job of Jenkins is not for a pull request: it names none"},
+		"Jenkins, group scm":      {jenkins().with(env{"CHANGE_URL": "https://gitlab.com/scm/acme/shop/-/merge_requests/42"}), "", `runs for the repository "scm/acme/shop"`},
+		"Jenkins, group in group": {jenkins().with(env{"CHANGE_URL": "https://gitlab.com/acme/web/shop/-/merge_requests/42"}), "", `runs for the repository "acme/web/shop"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -250,13 +282,14 @@ func TestDetectNothing(t *testing.T) {
 func FuzzDetect(f *testing.F) {
 	f.Add("git@github.com:acme/shop.git", "https://github.com/acme/shop/pull/42", "42", head, pullRequest)
 	f.Add("https://x@y/z", "http://[::1]:x/pull/1", "-1", "HEAD", "{}")
-	f.Add("a:b/c", "https://h/-/merge_requests/99999999999", "false", "", `{"merge_group":{"head_ref":"gh-readonly-queue/a/pr-1-0"}}`)
+	f.Add("a:b/c", "https://h/-/merge_requests/99999999999", "false", "",
+		`{"merge_group":{"head_ref":"gh-readonly-queue/a/pr-1-0"}}`)
 	f.Fuzz(func(t *testing.T, address, change, number, commit, event string) {
 		for _, e := range []env{
 			withEvent(t, gitHub("pull_request"), event),
-			jenkins.with(env{"CHANGE_URL": change, "CHANGE_ID": number, "GIT_URL": address}),
-			buildkite.with(env{"BUILDKITE_REPO": address, "BUILDKITE_PULL_REQUEST": number, "BUILDKITE_COMMIT": commit}),
-			circleCI.with(env{"CIRCLE_PULL_REQUEST": change, "CIRCLE_PR_NUMBER": number}),
+			jenkins().with(env{"CHANGE_URL": change, "CHANGE_ID": number, "GIT_URL": address}),
+			buildkite().with(env{"BUILDKITE_REPO": address, "BUILDKITE_PULL_REQUEST": number, "BUILDKITE_COMMIT": commit}),
+			circleCI().with(env{"CIRCLE_PULL_REQUEST": change, "CIRCLE_PR_NUMBER": number}),
 		} {
 			job, err := ci.Detect(e.lookup)
 			if err != nil {

@@ -49,6 +49,7 @@ func gitHub(env Lookup, service string) (*Job, error) {
 		// The attempt is not part of it: one that is run again is the same job.
 		Identity: all(env, "GITHUB_SERVER_URL", "GITHUB_RUN_ID", "GITHUB_WORKFLOW", "GITHUB_JOB", "GITHUB_ACTION"),
 	}
+
 	if server := env("GITHUB_SERVER_URL"); server != "" {
 		j.RepositoryURI = strings.TrimSuffix(server, "/") + "/" + j.Repo
 	}
@@ -56,6 +57,7 @@ func gitHub(env Lookup, service string) (*Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: the event can't be read from GITHUB_EVENT_PATH: %w", service, err)
 	}
+
 	switch {
 	case e.PullRequest != nil:
 		j.Number, j.HeadSHA, j.BaseRef = e.PullRequest.Number, e.PullRequest.Head.SHA, e.PullRequest.Base.Ref
@@ -72,6 +74,7 @@ func gitHub(env Lookup, service string) (*Job, error) {
 			j.Number = number(m[1])
 		}
 	}
+
 	if j.Number == 0 {
 		return nil, j.none("its event is %q; run it on pull_request", env("GITHUB_EVENT_NAME"))
 	}
@@ -103,6 +106,7 @@ func gitLab(env Lookup) (*Job, error) {
 		RepositoryURI: env("CI_MERGE_REQUEST_PROJECT_URL"),
 		Identity:      all(env, "CI_SERVER_URL", "CI_PIPELINE_ID", "CI_JOB_NAME"),
 	}
+
 	if j.Number == 0 {
 		return nil, j.none("its pipeline is of the source %q; "+
 			"run it with `rules: [{if: $CI_PIPELINE_SOURCE == \"merge_request_event\"}]`", env("CI_PIPELINE_SOURCE"))
@@ -127,12 +131,14 @@ func circleCI(env Lookup) (*Job, error) {
 			env("CIRCLE_JOB"), env("CIRCLE_NODE_INDEX"),
 		},
 	}
+
 	j.Repo, j.RepositoryURI, j.Number = change(env("CIRCLE_PULL_REQUEST"))
 	if j.Number == 0 {
 		j.Number = number(env("CIRCLE_PR_NUMBER")) // of forks
 		j.Repo = env("CIRCLE_PROJECT_USERNAME") + "/" + env("CIRCLE_PROJECT_REPONAME")
 		_, j.RepositoryURI = repository(env("CIRCLE_REPOSITORY_URL"))
 	}
+
 	if j.Number == 0 {
 		return nil, j.none("CIRCLE_PULL_REQUEST is not set; CircleCI sets it for projects " +
 			"of GitHub OAuth and Bitbucket once there is a pull request for the branch")
@@ -150,6 +156,7 @@ func buildkite(env Lookup) (*Job, error) {
 		BaseRef:  env("BUILDKITE_PULL_REQUEST_BASE_BRANCH"),
 		Identity: all(env, "BUILDKITE_BUILD_ID", "BUILDKITE_STEP_ID", "BUILDKITE_PARALLEL_JOB"),
 	}
+
 	j.Repo, j.RepositoryURI = repository(env("BUILDKITE_REPO"))
 	if m := queueBranch.FindStringSubmatch(env("BUILDKITE_BRANCH")); m != nil && j.Number == 0 {
 		j.Number, j.BaseSHA, j.BaseRef = number(m[2]), env("BUILDKITE_MERGE_QUEUE_BASE_COMMIT"), m[1]
@@ -157,6 +164,7 @@ func buildkite(env Lookup) (*Job, error) {
 	if j.Number == 0 {
 		return nil, j.none("BUILDKITE_PULL_REQUEST is %q", env("BUILDKITE_PULL_REQUEST"))
 	}
+
 	if env("BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC") == "true" {
 		j.HeadSHA = "" // a merge commit that was made for the build
 	}

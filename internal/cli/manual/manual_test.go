@@ -38,7 +38,12 @@ Exit status: 0 when it was seen,
 		Example: "  # Look\n  tool look --width 3 \\\n      'a b'\n\n  .profile",
 	}
 	flags := look.Flags()
-	flags.IntP("width", "w", 80, "How wide it is, in `COLUMNS`,\nat most.\n[env TOOL_WIDTH, default as wide as the terminal of whoever looks, and no wider than that]")
+	flags.IntP(
+		"width",
+		"w",
+		80,
+		"How wide it is, in `COLUMNS`,\nat most.\n[env TOOL_WIDTH, default as wide as the terminal of whoever looks, and no wider than that]",
+	)
 	flags.String("format", "table", "What comes out.")
 	flags.Bool("all", false, "Everything.")
 	flags.Bool("secret", false, "Not shown.")

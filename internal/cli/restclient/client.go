@@ -116,11 +116,13 @@ func (c *Client) WatchReview(ctx context.Context, id string, each func(Update)) 
 	if err != nil {
 		return err
 	}
+
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		_, err := c.read(resp, nil)
 		return err
 	}
+
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, maxWatchLine)
 	for lines.Scan() {
@@ -213,6 +215,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+
 	if r.idempotency != "" {
 		req.Header.Set("Idempotency-Key", r.idempotency)
 	}
@@ -244,6 +247,7 @@ func (c *Client) read(resp *http.Response, out any) ([]byte, error) {
 	case out == nil:
 		return raw, nil
 	}
+
 	if err := json.Unmarshal(raw, out); err != nil {
 		return nil, c.strange("its answer is not the JSON that was expected")
 	}

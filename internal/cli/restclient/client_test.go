@@ -69,7 +69,9 @@ func TestCreateReview(t *testing.T) {
 	})
 	created, raw, err := c.CreateReview(t.Context(), NewReview{Repo: "acme/web", PRNumber: 17}, "")
 	require.NoError(t, err)
-	assert.Equal(t, Created{ReviewID: "rev_1", Status: "queued", EstimatedMS: 1500, At: time.Date(2026, 11, 20, 9, 41, 3, 0, time.UTC)}, created)
+	assert.Equal(t,
+		Created{ReviewID: "rev_1", Status: "queued", EstimatedMS: 1500, At: time.Date(2026, 11, 20, 9, 41, 3, 0, time.UTC)},
+		created)
 	assert.Contains(t, string(raw), "rev_1")
 }
 
@@ -188,7 +190,10 @@ func TestErrors(t *testing.T) {
 			"No. (REPOSITORY_NOT_ALLOWED, HTTP 403)",
 		},
 		{"no JSON", 500, `<html>`, "The server answered Internal Server Error. (HTTP 500)"},
-		{"TLS", 400, "Client sent an HTTP request to an HTTPS server.\n", "The server answered Bad Request: Client sent an HTTP request to an HTTPS server. Does it speak TLS? Then its address begins with https://. (HTTP 400)"},
+		{
+			"TLS", 400, "Client sent an HTTP request to an HTTPS server.\n",
+			"The server answered Bad Request: Client sent an HTTP request to an HTTPS server. Does it speak TLS? Then its address begins with https://. (HTTP 400)",
+		},
 		{"a text", 403, "blocked\nby policy", "The server answered Forbidden: blocked. (HTTP 403)"},
 		{"a redirect is not followed", 302, ``, "The server answered Found. (HTTP 302)"},
 		{"not the API", 200, `<html>`, "does not talk like a prwarden server"},
@@ -234,9 +239,7 @@ func TestWatchReview(t *testing.T) {
 	var got []Update
 	require.NoError(t, c.WatchReview(t.Context(), "rev_1", func(u Update) { got = append(got, u) }))
 	assert.Equal(t, []Update{
-		{ReviewID: "rev_1", Status: "queued"},
-		{Status: "in_progress", FilesDone: 1, FilesTotal: 3},
-		{Status: "complete"},
+		{ReviewID: "rev_1", Status: "queued"}, {Status: "in_progress", FilesDone: 1, FilesTotal: 3}, {Status: "complete"},
 	}, got)
 }
 

@@ -66,11 +66,13 @@ func apiError(status int, body []byte) *APIError {
 			Reason string `json:"reason"`
 		} `json:"details"`
 	}
+
 	e := &APIError{Status: status}
 	if json.Unmarshal(body, &answer) != nil || answer.Message == "" {
 		e.Message, e.plain = "The server answered "+http.StatusText(status)+quoted(body)+".", true
 		return e
 	}
+
 	e.Message = answer.Message
 	for _, d := range answer.Details {
 		if d.Type == "type.googleapis.com/google.rpc.ErrorInfo" {

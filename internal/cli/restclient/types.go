@@ -1,7 +1,6 @@
 package restclient
 
 import (
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -33,8 +32,7 @@ type Created struct {
 	At time.Time `json:"-"`
 }
 
-// Review is a review as the API answers it. Servers of before some of the
-// fields leave them out.
+// Review is a review as the API answers it.
 type Review struct {
 	ReviewID         string         `json:"review_id,omitempty"`
 	Status           string         `json:"status"`
@@ -121,15 +119,14 @@ type Update struct {
 func (r Review) Decoded() review.Review {
 	out := review.Review{
 		ID: r.ReviewID, Repo: r.Repo, PRNumber: r.PRNumber, Ruleset: r.Ruleset, Status: review.Status(r.Status),
-		HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
-		Findings: decodeFindings(r.Findings), Suppressed: decodeFindings(r.Suppressed), Fixed: decodeFindings(r.Fixed),
-		Summary: finding.Summary{}, Truncated: r.Truncated, RulesDigest: r.RulesDigest, PreviousID: r.PreviousReviewID,
+		HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest, PreviousID: r.PreviousReviewID,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+		Findings: each(r.Findings, decodeFinding), Suppressed: each(r.Suppressed, decodeFinding),
+		Fixed: each(r.Fixed, decodeFinding), Skips: each(r.Skipped, decodeSkip),
+		Summary: finding.Summary{}, Truncated: r.Truncated,
 	}
 	for word, n := range r.Summary {
 		out.Summary[severity(word)] += n
-	}
-	for _, s := range r.Skipped {
-		out.Skips = append(out.Skips, finding.Skip{File: path(s.File, s.FileBytes), Line: s.Line, RuleID: s.RuleID, Reason: s.Reason})
 	}
 	if r.Error != nil {
 		out.Failure = &review.Failure{Code: r.Error.Code, Message: r.Error.Message}
@@ -140,20 +137,31 @@ func (r Review) Decoded() review.Review {
 	return out
 }
 
-func decodeFindings(list []Finding) []finding.Finding {
-	var out []finding.Finding
-	for _, f := range list {
-		d := finding.Finding{
-			RuleID: f.RuleID, Severity: severity(f.Severity), File: path(f.File, f.FileBytes), Line: f.Line, EndLine: f.EndLine,
-			Column: f.Column, EndColumn: f.EndColumn, UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, Message: f.Message,
-			Snippet: f.Snippet, Fingerprint: f.Fingerprint, LineHash: f.LineHash, State: finding.State(f.State),
-		}
-		if s := f.Suppression; s != nil {
-			d.Suppression = &finding.Suppression{Reason: s.Reason, Until: s.Until, Line: s.Line}
-		}
-		out = append(out, d)
+// each converts the items of a list.
+func each[T, U any](list []T, convert func(T) U) []U {
+	out := make([]U, len(list))
+	for i, item := range list {
+		out[i] = convert(item)
 	}
 	return out
+}
+
+func decodeFinding(f Finding) finding.Finding {
+	out := finding.Finding{
+		RuleID: f.RuleID, Severity: severity(f.Severity), File: path(f.File, f.FileBytes),
+		Line: f.Line, EndLine: f.EndLine, Column: f.Column, EndColumn: f.EndColumn,
+		UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, Message: f.Message, Snippet: f.Snippet,
+		Fingerprint: f.Fingerprint, LineHash: f.LineHash, State: finding.State(f.State),
+	}
+	if f.Suppression != nil {
+		suppression := finding.Suppression(*f.Suppression)
+		out.Suppression = &suppression
+	}
+	return out
+}
+
+func decodeSkip(s Skip) finding.Skip {
+	return finding.Skip{File: path(s.File, s.FileBytes), Line: s.Line, RuleID: s.RuleID, Reason: s.Reason}
 }
 
 func severity(word string) rule.Severity {
@@ -174,16 +182,15 @@ func path(text string, exact []byte) string {
 // Encode is the answer that a review would be.
 func Encode(r review.Review) Review {
 	out := Review{
-		ReviewID: r.ID, Status: string(r.Status), PRNumber: r.PRNumber, Repo: r.Repo, CompletedAt: r.CompletedAt, Findings: encodeFindings(r.Findings),
-		Summary: map[string]int{}, Ruleset: r.Ruleset, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt,
-		Skipped: []Skip{}, Truncated: r.Truncated, RulesDigest: r.RulesDigest, Suppressed: encodeFindings(r.Suppressed), Fixed: encodeFindings(r.Fixed),
-		PreviousReviewID: r.PreviousID,
+		ReviewID: r.ID, Status: string(r.Status), PRNumber: r.PRNumber, Repo: r.Repo, Ruleset: r.Ruleset,
+		HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest, PreviousReviewID: r.PreviousID,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+		Findings: each(r.Findings, EncodeFinding), Suppressed: each(r.Suppressed, EncodeFinding),
+		Fixed: each(r.Fixed, EncodeFinding), Skipped: each(r.Skips, EncodeSkip),
+		Summary: map[string]int{}, Truncated: r.Truncated,
 	}
 	for _, s := range rule.Severities() {
 		out.Summary[s.String()] = r.Summary[s]
-	}
-	for _, s := range r.Skips {
-		out.Skipped = append(out.Skipped, EncodeSkip(s))
 	}
 	if r.Failure != nil {
 		out.Error = &Failure{Code: r.Failure.Code, Message: r.Failure.Message}
@@ -191,26 +198,20 @@ func Encode(r review.Review) Review {
 	return out
 }
 
-func encodeFindings(list []finding.Finding) []Finding {
-	out := make([]Finding, 0, len(list))
-	for _, f := range list {
-		out = append(out, EncodeFinding(f))
-	}
-	return out
-}
-
 // EncodeFinding is a finding as answers have it.
 func EncodeFinding(f finding.Finding) Finding {
 	text, exact := encodePath(f.File)
-	e := Finding{
-		RuleID: f.RuleID, Severity: f.Severity.String(), File: text, FileBytes: exact, Line: f.Line, EndLine: f.EndLine,
-		Column: f.Column, EndColumn: f.EndColumn, UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, Message: f.Message,
-		Snippet: f.Snippet, Fingerprint: f.Fingerprint, LineHash: f.LineHash, State: string(f.State),
+	out := Finding{
+		RuleID: f.RuleID, Severity: f.Severity.String(), File: text, FileBytes: exact,
+		Line: f.Line, EndLine: f.EndLine, Column: f.Column, EndColumn: f.EndColumn,
+		UTF16Column: f.UTF16Column, UTF16EndColumn: f.UTF16EndColumn, Message: f.Message, Snippet: f.Snippet,
+		Fingerprint: f.Fingerprint, LineHash: f.LineHash, State: string(f.State),
 	}
-	if s := f.Suppression; s != nil {
-		e.Suppression = &Suppression{Reason: s.Reason, Until: s.Until, Line: s.Line}
+	if f.Suppression != nil {
+		suppression := Suppression(*f.Suppression)
+		out.Suppression = &suppression
 	}
-	return e
+	return out
 }
 
 // EncodeSkip is a skip as answers have it.
@@ -223,5 +224,5 @@ func encodePath(path string) (text string, exact []byte) {
 	if utf8.ValidString(path) {
 		return path, nil
 	}
-	return strings.ToValidUTF8(path, "\uFFFD"), []byte(path)
+	return finding.Shown(path), []byte(path)
 }

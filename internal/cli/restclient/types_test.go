@@ -34,7 +34,10 @@ func TestReviewRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]review.Review{
 		"everything": everything(),
-		"nothing":    {Status: review.Complete, Summary: Encode(review.Review{}).Decoded().Summary},
+		"nothing": {
+			Status: review.Complete, Summary: Encode(review.Review{}).Decoded().Summary, Skips: []finding.Skip{},
+			Findings: []finding.Finding{}, Suppressed: []finding.Finding{}, Fixed: []finding.Finding{},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +55,11 @@ func TestReviewRoundTrip(t *testing.T) {
 // not pass a gate for that.
 func TestUnknownSeverity(t *testing.T) {
 	t.Parallel()
-	r := Review{Findings: []Finding{{Severity: "fatal"}}, Summary: map[string]int{"fatal": 1, "critical": 2}, Verdict: &Verdict{Threshold: "medium"}}.Decoded()
+	r := Review{
+		Findings: []Finding{{Severity: "fatal"}},
+		Summary:  map[string]int{"fatal": 1, "critical": 2},
+		Verdict:  &Verdict{Threshold: "medium"},
+	}.Decoded()
 	assert.Equal(t, rule.Critical, r.Findings[0].Severity)
 	assert.Equal(t, 3, r.Summary[rule.Critical])
 	assert.Equal(t, rule.Medium, r.FailOn)

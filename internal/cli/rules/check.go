@@ -57,6 +57,7 @@ func Check(ctx context.Context, st cli.Streams, in CheckInput) error {
 	if len(files) == 0 {
 		files = []string{own()}
 	}
+
 	builtIn, err := defaults.Load()
 	if err != nil {
 		return err
@@ -75,6 +76,7 @@ func Check(ctx context.Context, st cli.Streams, in CheckInput) error {
 		all = append(all, c)
 		wrong = wrong || !c.Valid || in.Strict && len(c.Problems) > 0
 	}
+
 	if in.Look.Output == OutputJSON {
 		err = writeJSON(st.Out, map[string]any{"files": all})
 	} else {
@@ -87,6 +89,7 @@ func Check(ctx context.Context, st cli.Streams, in CheckInput) error {
 		}
 		err = p.end()
 	}
+
 	if err == nil && wrong {
 		return cli.ErrFound
 	}
@@ -148,11 +151,13 @@ func (c checkedFile) print(p page) {
 		counts[x.Severity]++
 		c.problem(p, x)
 	}
+
 	name := terminal.Safe(c.File)
 	var parts []string
 	if n := counts[isError]; n > 0 {
 		parts = append(parts, p.paint.Text(terminal.Bad, terminal.Count(n, "mistake")))
 	}
+
 	if n := counts[isWarning]; n > 0 {
 		parts = append(parts, p.paint.Text(terminal.Yellow, terminal.Count(n, "warning")))
 	}

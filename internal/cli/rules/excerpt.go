@@ -22,6 +22,7 @@ func newExcerpt(line string, column, end, width int) excerpt {
 	if trimmed := strings.TrimLeft(before, " \t"); len(before)-len(trimmed) > 8 {
 		before = trimmed
 	}
+
 	if len(line) > width && len(before) > margin {
 		before = "…" + strings.ToValidUTF8(before[len(before)-margin:], "")
 	}

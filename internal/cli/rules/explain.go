@@ -27,11 +27,13 @@ func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
 	if err != nil {
 		return err
 	}
+
 	i := slices.IndexFunc(all, func(k known) bool { return k.FullID() == rule.FullID(in.ID) })
 	if category, _, _ := strings.Cut(in.ID, "/"); category == rule.CategoryMeta {
 		return cli.Usagef("%s is no rule: findings of %s/ are about the rules file and about comments "+
 			"that suppress findings; docs/rules.md says what each means", in.ID, category)
 	}
+
 	if i < 0 {
 		ids := make([]string, len(all))
 		for i, k := range all {
@@ -42,6 +44,7 @@ func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
 		}
 		return cli.Usagef("there is no rule %q; `prwarden rules list` shows the rules", in.ID)
 	}
+
 	if in.Look.Output == OutputJSON {
 		return writeJSON(st.Out, all[i].describe())
 	}
@@ -89,6 +92,7 @@ func (k known) explain(p page) {
 	if k.off {
 		p.item("Off", fmt.Sprintf("%s disables it in line %d", k.file, k.line))
 	}
+
 	if o := k.override; o != nil {
 		p.item("Changed", fmt.Sprintf("by %s in line %d; the default severity is %s", k.file, k.line, k.Severity))
 	}
@@ -98,6 +102,7 @@ func (k known) explain(p page) {
 	if k.Multiline {
 		on = "the whole file, when it touches an added line"
 	}
+
 	p.item("Matched on", on)
 	switch {
 	case len(k.Paths.Include) > 0:
@@ -105,24 +110,28 @@ func (k known) explain(p page) {
 	default:
 		p.item("Files", "all")
 	}
+
 	if exclude := k.exclude(); len(exclude) > 0 {
 		p.item("", "but not "+strings.Join(exclude, "  "))
 	}
 	if k.Redact {
 		p.item("Masked", "what it matches is shown nowhere: it is a secret")
 	}
+
 	if cost, err := k.Cost(); err == nil {
 		p.item("Price", strings.TrimPrefix(priceText(k.Rule, cost), "It costs "))
 		if cost.Advice != "" {
 			p.item("", cost.Advice)
 		}
 	}
+
 	if len(k.Cases.Match) > 0 {
 		p.code("Finds", k.Cases.Match...)
 	}
 	if len(k.Cases.NoMatch) > 0 {
 		p.code("Leaves", k.Cases.NoMatch...)
 	}
+
 	if len(k.References) > 0 {
 		p.item("Read more", k.References...)
 	}

@@ -31,12 +31,14 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 	for _, r := range builtIn {
 		list = append(list, known{Rule: r})
 	}
+
 	if path == "" {
 		if !ownIsThere() {
 			return list, nil
 		}
 		path = own()
 	}
+
 	data, err := read(path)
 	if err != nil {
 		return nil, err
@@ -45,6 +47,7 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 	if err != nil {
 		return nil, err
 	}
+
 	if !c.Valid {
 		page{w: &cli.Checked{To: st.Err}}.printf("%s has mistakes, so some of it may be missing here; "+
 			"`prwarden rules check` names them\n", terminal.Safe(path))
@@ -52,6 +55,7 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 	if file == nil {
 		return list, nil
 	}
+
 	for i := range list {
 		k := &list[i]
 		for _, d := range file.Disable {
@@ -65,6 +69,7 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 			}
 		}
 	}
+
 	for i, r := range file.Rules {
 		list = append(list, known{Rule: r, file: path, line: file.RuleLine(i)})
 	}

@@ -32,6 +32,7 @@ func List(ctx context.Context, st cli.Streams, in ListInput) error {
 			return cli.Usagef("--severity: %q is not a severity; use one of %s", in.Severity, rule.SeverityList())
 		}
 	}
+
 	all, err := loadKnown(ctx, st, in.File)
 	if err != nil {
 		return err
@@ -45,6 +46,7 @@ func List(ctx context.Context, st cli.Streams, in ListInput) error {
 			list = append(list, k)
 		}
 	}
+
 	if in.Category != "" && !categories[in.Category] {
 		known := slices.Sorted(maps.Keys(categories))
 		return cli.Usagef("--category: no rule is in %q; use one of %s", in.Category, strings.Join(known, ", "))
@@ -56,6 +58,7 @@ func List(ctx context.Context, st cli.Streams, in ListInput) error {
 		}
 		return writeJSON(st.Out, map[string]any{"rules": described})
 	}
+
 	p := newPage(st, in.Look)
 	printList(p, list)
 	return p.end()
@@ -72,6 +75,7 @@ func printList(p page, list []known) {
 			off++
 		}
 	}
+
 	for _, k := range list {
 		severity := terminal.Pad(k.severity().String(), len(rule.Critical.String()))
 		message := k.Message
@@ -86,6 +90,7 @@ func printList(p page, list []known) {
 			p.printf("%s  %s\n%10s%s\n", severity, k.FullID(), "", terminal.Cut(text, p.width-10))
 		}
 	}
+
 	text := terminal.Count(len(list), "rule")
 	if off > 0 {
 		text += fmt.Sprintf(", %d of them off", off)

@@ -20,6 +20,7 @@ func outline(pattern string, multiline bool) []string {
 	if multiline {
 		o.text = "file"
 	}
+
 	o.add(0, "", re)
 	const most = 40
 	if len(o.lines) > most {
@@ -180,6 +181,7 @@ func class(re *syntax.Regexp) (one, many string) {
 			return c.one, c.many
 		}
 	}
+
 	ranges := re.Rune
 	if n := len(ranges); n >= 4 && ranges[0] == 0 && ranges[n-1] == unicode.MaxRune { // it says what is not in it
 		var gaps []rune
@@ -208,6 +210,7 @@ func members(ranges []rune) string {
 			from = to + 1
 		}
 	}
+
 	const most = 20
 	if len(list) > most {
 		list = append(list[:most], "…")

@@ -126,6 +126,7 @@ func read(path string) ([]byte, error) {
 				"and a symbolic link is not followed there", terminal.Safe(filepath.Dir(path)))
 		}
 	}
+
 	info, err := look(path)
 	if err != nil {
 		if path == own() && errors.Is(err, fs.ErrNotExist) {
@@ -133,6 +134,7 @@ func read(path string) ([]byte, error) {
 		}
 		return nil, cli.Usagef("the rules file can't be read: %w", err)
 	}
+
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return nil, cli.Usagef("the rules file can't be read: %s is a symbolic link, which is not followed there",
@@ -140,6 +142,7 @@ func read(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, cli.Usagef("the rules file can't be read: %s is no regular file", terminal.Safe(path))
 	}
+
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, cli.Usagef("the rules file can't be read: %w", err)

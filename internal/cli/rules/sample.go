@@ -77,6 +77,7 @@ func parseSample(path string, content []byte, ids []string) *sample {
 			}
 		}
 	}
+
 	for _, i := range waiting {
 		s.fail(s.annotations[i].at, "no line follows that the annotation could be about", "")
 	}

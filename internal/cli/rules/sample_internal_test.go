@@ -17,12 +17,28 @@ func TestParseSample(t *testing.T) {
 		want     []annotation
 		mistakes []string
 	}{
-		"none":          {"x\ny\n", nil, nil},
-		"expect":        {"# prwarden: expect a\nx", []annotation{{"custom/a", 1, 2, true}}, nil},
-		"ok":            {"// prwarden: ok a,x/c\r\nx\r\n", []annotation{{"custom/a", 1, 2, false}, {"x/c", 1, 2, false}}, nil},
-		"stacked":       {"# prwarden: expect a\n# prwarden: ok b\nx", []annotation{{"custom/a", 1, 3, true}, {"custom/b", 2, 3, false}}, nil},
-		"ends":          {"<!-- prwarden: expect a-->\n/* prwarden: expect b*/\nx", []annotation{{"custom/a", 1, 3, true}, {"custom/b", 2, 3, true}}, nil},
-		"words after":   {"# prwarden: expect a, b and more\nx", []annotation{{"custom/a", 1, 2, true}, {"custom/b", 1, 2, true}}, nil},
+		"none":   {"x\ny\n", nil, nil},
+		"expect": {"# prwarden: expect a\nx", []annotation{{"custom/a", 1, 2, true}}, nil},
+		"ok": {
+			"// prwarden: ok a,x/c\r\nx\r\n",
+			[]annotation{{"custom/a", 1, 2, false}, {"x/c", 1, 2, false}},
+			nil,
+		},
+		"stacked": {
+			"# prwarden: expect a\n# prwarden: ok b\nx",
+			[]annotation{{"custom/a", 1, 3, true}, {"custom/b", 2, 3, false}},
+			nil,
+		},
+		"ends": {
+			"<!-- prwarden: expect a-->\n/* prwarden: expect b*/\nx",
+			[]annotation{{"custom/a", 1, 3, true}, {"custom/b", 2, 3, true}},
+			nil,
+		},
+		"words after": {
+			"# prwarden: expect a, b and more\nx",
+			[]annotation{{"custom/a", 1, 2, true}, {"custom/b", 1, 2, true}},
+			nil,
+		},
 		"empty line":    {"# prwarden: expect a\n\n", []annotation{{"custom/a", 1, 2, true}}, nil},
 		"nothing after": {"# prwarden: expect a\n", []annotation{{"custom/a", 1, 0, true}}, []string{"no line follows"}},
 		"no id":         {"# prwarden: expect\nx", nil, []string{"an id of a rule is missing"}},

@@ -122,6 +122,7 @@ func (s *suite) load(ctx context.Context, st cli.Streams, in TestInput, p page) 
 	for _, r := range builtIn {
 		s.rules[r.FullID()] = r
 	}
+
 	path := in.File
 	if path == "" {
 		s.sources = append(s.sources, source{list: builtIn})
@@ -129,6 +130,7 @@ func (s *suite) load(ctx context.Context, st cli.Streams, in TestInput, p page) 
 			path = own()
 		}
 	}
+
 	if path != "" {
 		data, err := read(path)
 		if err != nil {
@@ -156,6 +158,7 @@ func (s *suite) load(ctx context.Context, st cli.Streams, in TestInput, p page) 
 			s.rules[r.FullID()] = r
 		}
 	}
+
 	for id := range s.rules {
 		s.ids = append(s.ids, id)
 	}
@@ -247,6 +250,7 @@ func (s *suite) readFolder(folder string) error {
 		}
 		return err
 	})
+
 	if err == nil && len(s.samples) == before { // it was named to be tested
 		x := &sample{path: folder}
 		x.fail(0, "no file in the folder has an annotation", hintAnnotate)
@@ -277,6 +281,7 @@ func readSource(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() { // reading it might not end
 		return nil, fmt.Errorf("%s is no regular file", terminal.Safe(path))
 	}
+
 	if info.Size() > scan.MaxFileSize {
 		return nil, nil
 	}
@@ -366,6 +371,7 @@ func (s *sample) judge(id string, h match.Hit) *failure {
 	case known:
 		return &failure{Line: h.Line, Message: id + " must not match here, and does"}
 	}
+
 	return &failure{
 		Line: h.Line, Message: id + " matches here, and no annotation says so",
 		Hint: "if it should, write `prwarden: expect " + id + "` on the line before",

@@ -32,6 +32,7 @@ func (s *suite) print(p page, verbose bool) {
 			t.print(p)
 		}
 	}
+
 	rows := [][]string{{"WHAT", "TESTED", "CHECKS", "FAILED"}}
 	for _, src := range s.sources {
 		name := "the default ruleset"
@@ -41,6 +42,7 @@ func (s *suite) print(p page, verbose bool) {
 		rows = append(rows, s.row(name, terminal.Count(len(src.list), "rule"), "case",
 			func(t tested) bool { return t.Kind == kindRule && t.File == src.file }))
 	}
+
 	if n := len(s.samples); n > 0 {
 		rows = append(rows, s.row("samples", terminal.Count(n, "file"), "annotation",
 			func(t tested) bool { return t.Kind == kindSample }))
@@ -56,6 +58,7 @@ func (s *suite) print(p page, verbose bool) {
 		}
 		p.wrapped("", fmt.Sprintf("Nothing was tried on %s: %s. Add `cases`, or a sample.", terminal.Count(n, "rule"), text))
 	}
+
 	failed := 0
 	for _, t := range s.results {
 		failed += len(t.Failures)
@@ -118,6 +121,7 @@ func table(p page, rows [][]string) {
 			widths[i] = max(widths[i], terminal.Columns(cell))
 		}
 	}
+
 	for n, row := range rows {
 		line := ""
 		for i, cell := range row {

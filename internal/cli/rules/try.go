@@ -193,6 +193,7 @@ func (t *trial) show(path, line string, h match.Hit) {
 	if h.EndLine > h.Line {
 		end = len(line) + 1
 	}
+
 	place := fmt.Sprintf("%s:%d:%d: ", terminal.Safe(path), h.Line, h.Column)
 	e := newExcerpt(line, h.Column, end, max(p.width-terminal.Columns(place), 40))
 	more := ""
@@ -223,6 +224,7 @@ func (t *trial) end(st cli.Streams, r rule.Rule) error {
 	if t.hits > t.shown {
 		text += fmt.Sprintf("; the first %d are shown", t.shown)
 	}
+
 	if t.skipped > 0 {
 		text += fmt.Sprintf("; %d binary or over 1 MiB", t.skipped)
 	}
@@ -231,6 +233,7 @@ func (t *trial) end(st cli.Streams, r rule.Rule) error {
 		stopped := p.paint.Text(terminal.Bad, "The pattern was stopped")
 		p.printf("%s in %s: it took more than 2 seconds there.\n", stopped, terminal.Count(t.stopped, "file"))
 	}
+
 	p.printf("%s\n", priceText(r, cost))
 	if cost.Advice != "" {
 		p.wrapped("  ", cost.Advice)

@@ -31,7 +31,8 @@ func TestGuardLine(t *testing.T) {
 
 func TestGuardLines(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "one\n\\x3a:error::two\n\nthree ##\\x5bgroup]\n", terminal.GuardLines("one\n::error::two\n\nthree ##[group]\n"))
+	assert.Equal(t, "one\n\\x3a:error::two\n\nthree ##\\x5bgroup]\n",
+		terminal.GuardLines("one\n::error::two\n\nthree ##[group]\n"))
 	assert.Empty(t, terminal.GuardLines(""))
 }
 

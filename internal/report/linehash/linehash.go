@@ -196,6 +196,7 @@ func broken(text []byte) int {
 			high = 0x8F
 		}
 	}
+
 	n := 1
 	for ; n <= more && n < len(text) && text[n] >= low && text[n] <= high; n++ {
 		low, high = 0x80, 0xBF

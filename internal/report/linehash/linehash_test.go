@@ -81,7 +81,8 @@ func TestWhatAHashIsMadeOf(t *testing.T) {
 	t.Parallel()
 	text := []byte("  one \n" + strings.Repeat("x", 94) + " y\r z\n")
 	got := linehash.Of(text, []int{1, 2, 3, 4})
-	assert.Equal(t, "  one \n"+strings.Repeat("x", 94)+" y\r", string(text[got[0].Start:got[0].End]), "100 units and what does not count")
+	assert.Equal(t, "  one \n"+strings.Repeat("x", 94)+" y\r", string(text[got[0].Start:got[0].End]),
+		"100 units and what does not count")
 	assert.Equal(t, string(text[7:]), string(text[got[1].Start:got[1].End]))
 	assert.Equal(t, " z\n", string(text[got[2].Start:got[2].End]))
 	assert.Empty(t, text[got[3].Start:got[3].End])

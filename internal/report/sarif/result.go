@@ -19,20 +19,24 @@ const (
 
 func newResult(f finding.Finding, rules *ruleTable, compared bool) result {
 	r := result{
-		RuleID:              f.RuleID,
-		RuleIndex:           rules.index[f.RuleID],
-		Level:               level(f.Severity),
-		Message:             message{Text: plain(f.Message)},
-		Locations:           []location{{PhysicalLocation: physical{ArtifactLocation: newArtifact(f.File), Region: newRegion(f), ContextRegion: context(f)}}},
+		RuleID:    f.RuleID,
+		RuleIndex: rules.index[f.RuleID],
+		Level:     level(f.Severity),
+		Message:   message{Text: plain(f.Message)},
+		Locations: []location{
+			{PhysicalLocation: physical{ArtifactLocation: newArtifact(f.File), Region: newRegion(f), ContextRegion: context(f)}},
+		},
 		PartialFingerprints: map[string]string{},
 		Properties:          resultProperties{Severity: f.Severity.String()},
 	}
+
 	if f.LineHash != "" {
 		r.PartialFingerprints[keyLineHash] = f.LineHash
 	}
 	if f.Fingerprint != "" {
 		r.PartialFingerprints[keyFingerprint] = f.Fingerprint
 	}
+
 	if compared {
 		r.BaselineState = baseline(f.State)
 	}
@@ -60,7 +64,9 @@ func newSuppression(file string, s *finding.Suppression) suppression {
 		Kind:          "inSource",
 		Status:        "accepted",
 		Justification: strings.ToValidUTF8(s.Reason, "\uFFFD"),
-		Location:      location{PhysicalLocation: physical{ArtifactLocation: newArtifact(file), Region: &region{StartLine: max(s.Line, 1)}}},
+		Location: location{
+			PhysicalLocation: physical{ArtifactLocation: newArtifact(file), Region: &region{StartLine: max(s.Line, 1)}},
+		},
 	}
 	if s.Until != "" {
 		out.Properties = &suppressedProperties{Until: s.Until}
@@ -68,8 +74,7 @@ func newSuppression(file string, s *finding.Suppression) suppression {
 	return out
 }
 
-// newRegion is where a finding is. Servers of before columns in UTF-16 don't
-// tell them, and then whole lines it is.
+// newRegion is where a finding is: whole lines where no columns are known.
 func newRegion(f finding.Finding) *region {
 	r := &region{StartLine: max(f.Line, 1)}
 	r.EndLine = max(f.EndLine, r.StartLine)
@@ -152,6 +157,7 @@ func newInvocation(r review.Review, results, total int) invocation {
 			Message:    message{Text: fmt.Sprintf("This log has the %d most severe of %d findings.", results, total)},
 		})
 	}
+
 	if r.Truncated {
 		in.ToolExecutionNotifications = append(in.ToolExecutionNotifications, notification{
 			Descriptor: reference{ID: "prwarden/truncated"},
@@ -159,6 +165,7 @@ func newInvocation(r review.Review, results, total int) invocation {
 			Message:    message{Text: "There were more findings, or more that was not looked at, than a review keeps."},
 		})
 	}
+
 	for _, s := range r.Skips {
 		in.ToolExecutionNotifications = append(in.ToolExecutionNotifications, skipped(s))
 	}
@@ -173,6 +180,7 @@ func skipped(s finding.Skip) notification {
 		Level:      "note",
 		Locations:  []location{{PhysicalLocation: physical{ArtifactLocation: newArtifact(s.File)}}},
 	}
+
 	if s.Line > 0 {
 		n.Locations[0].PhysicalLocation.Region = &region{StartLine: s.Line}
 	}

