@@ -24,7 +24,7 @@ const maxScanTime = time.Hour
 func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
 	skipped := 0
-	own, err := git.FindLocal(ctx, git.LocalOptions{
+	local, err := git.FindLocal(ctx, git.LocalOptions{
 		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: git.DefaultLimits(),
 		Skipped: func(path string, err error) {
 			skipped++
@@ -35,9 +35,9 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	if err != nil {
 		return in.changesError(ctx, nil, err)
 	}
-	source, given, err := in.source(ctx, own, out)
+	source, given, err := in.source(ctx, local, out)
 	if err != nil {
-		return in.changesError(ctx, own, err)
+		return in.changesError(ctx, local, err)
 	}
 
 	rules, file, err := in.rulesOfChanges(ctx, st, given)
@@ -60,7 +60,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 
 	progress.end()
 	if err != nil {
-		return in.changesError(ctx, own, err)
+		return in.changesError(ctx, local, err)
 	}
 	if in.NoDefaults && len(result.RulesFile) == 0 && result.RulesFileValid {
 		return errNoRules()
@@ -93,18 +93,19 @@ func (in ScanInput) place() string {
 
 // source is what is scanned, and the rules file that belongs to it; nil for the
 // one of the base commit.
-func (in ScanInput) source(ctx context.Context, own *git.Local, out *outputs) (scan.Source, *folder.Sources, error) {
+func (in ScanInput) source(ctx context.Context, local *git.Local, out *outputs) (scan.Source, *folder.Sources, error) {
 	switch {
 	case in.Base != "":
-		return own.Commits(in.Base, in.Head), nil, nil
+		return local.Commits(in.Base, in.Head), nil, nil
 	case in.Staged:
-		data, err := own.StagedFile(ctx, rule.FilePath, rule.MaxFileSize)
-		return own.Staged(), &folder.Sources{Given: &folder.Given{Name: rule.FilePath + " as it is staged", Data: data}}, err
+		data, err := local.StagedFile(ctx, rule.FilePath, rule.MaxFileSize)
+		given := &folder.Given{Name: rule.FilePath + " as it is staged", Data: data}
+		return local.Staged(), &folder.Sources{Given: given}, err
 	}
-	if own.Top() == "" {
+	if local.Top() == "" {
 		return nil, nil, git.ErrBare
 	}
-	return own.Worktree(out.below(own.Top())...), &folder.Sources{Root: own.Top()}, nil
+	return local.Worktree(out.below(local.Top())...), &folder.Sources{Root: local.Top()}, nil
 }
 
 // rulesOfChanges are the default rules, and the rules file where it isn't the
@@ -153,7 +154,7 @@ const fetchMore = "fetch more history (`git fetch --unshallow`, " +
 	"`fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)"
 
 // changesError says what an error means to whoever runs the command.
-func (in ScanInput) changesError(ctx context.Context, own *git.Local, err error) error {
+func (in ScanInput) changesError(ctx context.Context, local *git.Local, err error) error {
 	var ref *git.RefError
 	var failure *scan.Failure
 	switch {
@@ -176,13 +177,13 @@ func (in ScanInput) changesError(ctx context.Context, own *git.Local, err error)
 		return Usagef("there is no commit yet; leave out --base and --head to scan the files that were added")
 	case errors.As(err, &ref):
 		text := fmt.Sprintf("%q names no commit of this repository", ref.Ref)
-		if own != nil && own.Shallow() {
+		if local != nil && local.Shallow() {
 			text += ": the clone is shallow, so it may just not be here; " + fetchMore
 		}
 		return Usagef("%s", text)
 	case !errors.As(err, &failure):
 		return fmt.Errorf("the scan failed: %s", terminal.Safe(err.Error()))
-	case failure.Code == scan.CodeNoMergeBase && own != nil && own.Shallow():
+	case failure.Code == scan.CodeNoMergeBase && local != nil && local.Shallow():
 		return fmt.Errorf("%s and %s have no commit in common here: the clone is shallow; %s",
 			terminal.Safe(in.Base), terminal.Safe(in.Head), fetchMore)
 	case failure.Code == scan.CodeNoMergeBase:
