@@ -1,10 +1,7 @@
-// Command train makes the frequency table of package ngram, and measures the
-// one that is built in.
+// Command ngramtrain makes the frequency table of package ngram from the text
+// files of source trees.
 //
-//	train -o table.bin DIR...    count the text files of source trees
-//	train -measure DIR...        compare the built-in table with source trees
-//
-// Trees to measure with should not be those that the table was made from.
+//	ngramtrain -o table.bin DIR...
 package main
 
 import (
@@ -22,20 +19,20 @@ import (
 
 func main() {
 	if err := run(os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintf(os.Stderr, "train: %v\n", err)
+		fmt.Fprintf(os.Stderr, "ngramtrain: %v\n", err)
 		os.Exit(1)
 	}
 }
 
 // run is main without the process.
 func run(args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("train", flag.ContinueOnError)
+	flags := flag.NewFlagSet("ngramtrain", flag.ContinueOnError)
 	table := flags.String("o", "", "write the table to this `file`")
-	measured := flags.Bool("measure", false, "measure the built-in table instead")
 	kind := flags.Int64("kind", 6, "the files of one extension count for at most this many `MiB`")
 	rarest := flags.Float64("rarest", 2, "store three symbols that occur at this many `places` per MiB")
 	corrections := flags.Int("corrections", 24000, "store this many corrections of four symbols")
-	skip := flags.String("skip", ".svg,.map,.po,.lock,.sum,.csv,.snap,.xsd,.syso", "leave out files of these `extensions`: they are text but no code")
+	skip := flags.String("skip", ".svg,.map,.po,.lock,.sum,.csv,.snap,.xsd,.syso",
+		"leave out files of these `extensions`: they are text but no code")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -43,15 +40,12 @@ func run(args []string, out io.Writer) error {
 	for _, dir := range flags.Args() {
 		trees = append(trees, os.DirFS(dir))
 	}
-	if len(trees) == 0 || (*table == "") != *measured {
-		return errors.New("give -o FILE or -measure, and the source trees")
+	if len(trees) == 0 || *table == "" {
+		return errors.New("give -o FILE and the source trees")
 	}
 	c, err := gather(trees, strings.Split(*skip, ","))
 	if err != nil {
 		return err
-	}
-	if *measured {
-		return measure(c, out)
 	}
 	encoded, err := train(c, *kind<<20, ngram.Size{Rarest: *rarest, Corrections: *corrections})
 	if err != nil {

@@ -98,50 +98,10 @@ func inflate(t *testing.T, file []byte) []byte {
 	return append(file[:header:header], body...)
 }
 
-func TestMeasureTellsGoodFromBad(t *testing.T) {
-	t.Parallel()
-	names := [][]byte{[]byte("stringify"), []byte("function_x")}
-	actual := map[window]float64{}
-	for i, n := range names {
-		for w := range windows(n) {
-			actual[w] = float64(10 + i*100 + len(actual)*10)
-		}
-	}
-	exact := rate(names, actual, func(w []byte) float64 { return actual[window(w)] })
-	assert.Equal(t, quality{names: 2, windows: 13, rank: 1, factor: 1, near: 1, hits: exact.best, best: exact.best, last: exact.last}, exact)
-	assert.Greater(t, exact.last, exact.best)
-
-	opposite := rate(names, actual, func(w []byte) float64 { return 1e4 / actual[window(w)] })
-	assert.InDelta(t, -1, opposite.rank, 1e-9)
-	assert.Greater(t, opposite.factor, 1.5)
-	assert.InDelta(t, exact.last, opposite.hits, 1e-9, "the rates rise along these names")
-	assert.Less(t, opposite.near, 1.0)
-}
-
-func TestEqualValuesShareARank(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, []float64{3, 0.5, 2, 0.5}, ranks([]float64{9, 1, 5, 1}))
-	assert.InDelta(t, 1, spearman([]float64{1, 2, 3}, []float64{10, 20, 500}), 1e-9)
-}
-
-func TestMeasureOfATree(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("for queryParameter := range parameters { use(queryParameter) }\n", leastSeen)
-	c, err := gather([]fs.FS{tree(map[string]string{"a.go": text})}, nil)
-	require.NoError(t, err)
-	var out bytes.Buffer
-	require.NoError(t, measure(c, &out))
-	assert.Contains(t, out.String(), "3 names, 14 windows of 4 bytes") // range, parameters and queryparameter, which share six
-
-	empty, err := gather([]fs.FS{tree(map[string]string{"a.go": "x"})}, nil)
-	require.NoError(t, err)
-	require.ErrorContains(t, measure(empty, &out), "no names")
-}
-
 func TestArgumentsAreChecked(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"."}, {"-o", "x"}, {"-measure"}, {"-o", "x", "-measure", "."}} {
-		require.ErrorContains(t, run(args, &bytes.Buffer{}), "give -o FILE or -measure", args)
+	for _, args := range [][]string{{}, {"."}, {"-o", "x"}} {
+		require.ErrorContains(t, run(args, &bytes.Buffer{}), "give -o FILE", args)
 	}
 	require.Error(t, run([]string{"-o", "x", filepath.Join(t.TempDir(), "absent")}, &bytes.Buffer{}))
 	_, err := train(&corpus{}, 1, ngram.Size{})

@@ -55,7 +55,7 @@
 //
 // On 168 MiB of 14 other repositories, of which nothing was in the training: 5,000
 // names of 4 to 20 bytes, picked by hash among those that occur at ten places or
-// more, with 13,387 different windows of four bytes (train -measure DIR...).
+// more, with 13,387 different windows of four bytes.
 //
 //	                               chain    this   all windows
 //	                               alone   table   of training
