@@ -3,6 +3,7 @@ package blackbox_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,8 +79,7 @@ func TestScanFindsWhatAReviewOfTheCommitsFinds(t *testing.T) {
 			require.Equal(t, "complete", remote.Status)
 			code, out, errOut := scanIn(t, r.dir, nil, "--base", base, "--head", head, "--output", "json", "--fail-on", "info")
 			assert.Equal(t, map[bool]int{true: 1}[len(remote.Findings) > 0], code, errOut)
-			problems, stopped, err := difftest.CompareAnswers(answerOf(t, out), remote)
-			require.NoError(t, err)
+			problems, stopped := difftest.CompareAnswers(answerOf(t, out), remote)
 			assert.Empty(t, problems)
 			assert.Empty(t, stopped)
 			assert.NotContains(t, out+errOut, key)
@@ -120,12 +120,7 @@ func TestScanOfChanges(t *testing.T) {
 		places = []string{}
 		if code == 0 || code == 1 {
 			for _, f := range answerOf(t, out).Findings {
-				var place struct {
-					File string
-					Line json.Number
-				}
-				require.NoError(t, json.Unmarshal(f, &place))
-				places = append(places, place.File+":"+place.Line.String())
+				places = append(places, fmt.Sprintf("%s:%v", f["file"], f["line"]))
 			}
 		}
 		return code, places, errOut

@@ -31,7 +31,8 @@ func show(ctx context.Context) (err error) {
 	defer func() {
 		err = errors.Join(err, s.Stop())
 		if err == nil {
-			fmt.Printf("\nThat took %s. The server is stopped, and its files are gone.\n", time.Since(began).Round(100*time.Millisecond))
+			fmt.Printf("\nThat took %s. The server is stopped, and its files are gone.\n",
+				time.Since(began).Round(100*time.Millisecond))
 			fmt.Println("`make run` starts one that stays, with commands to try.")
 		}
 	}()
@@ -39,8 +40,10 @@ func show(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("A prwarden server runs at %s on an SQLite database (ready after %s).\n", s.URL, s.Ready.Round(time.Millisecond))
-	fmt.Printf("The repository %s has pull request %d, which adds refunds in Python and JavaScript.\n", stage.Repo, stage.Small)
+	fmt.Printf("A prwarden server runs at %s on an SQLite database (ready after %s).\n",
+		s.URL, s.Ready.Round(time.Millisecond))
+	fmt.Printf("The repository %s has pull request %d, which adds refunds in Python and JavaScript.\n",
+		stage.Repo, stage.Small)
 
 	c := client{server: s, key: key}
 	heading("The pull request is scanned for the first time: all findings are new")

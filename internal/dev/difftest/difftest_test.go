@@ -23,7 +23,8 @@ func source(t *testing.T, r *Repo) scan.Source {
 	t.Helper()
 	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: git.DefaultLimits()})
 	require.NoError(t, err)
-	hosts, err := codehost.New(store, map[string]codehost.Settings{"acme": {Kind: codehost.KindGit, URL: r.URL()}}, os.Getenv)
+	hosts, err := codehost.New(store, map[string]codehost.Settings{"acme": {Kind: codehost.KindGit, URL: r.URL()}},
+		os.Getenv)
 	require.NoError(t, err)
 	return hosts
 }
@@ -97,8 +98,8 @@ func TestCompareFindings(t *testing.T) {
 	r := New(t)
 	r.Change(Text("a.go", "one\ntwo\n"), Text("a.go", "one\ntwo 22\r\n333\n\nend", "b.txt", "44\n", "c.go", "\x0055\n"))
 	regex := func(id, pattern string, multiline bool) rule.Rule {
-		return rule.Rule{ID: "probe/" + id, Type: rule.TypeRegex, Pattern: pattern, Message: "m", Severity: rule.Info, Multiline: multiline,
-			Origin: rule.OriginDefault, Paths: rule.Paths{Include: []string{"**/*.go"}}}
+		return rule.Rule{ID: "probe/" + id, Type: rule.TypeRegex, Pattern: pattern, Message: "m", Severity: rule.Info,
+			Multiline: multiline, Origin: rule.OriginDefault, Paths: rule.Paths{Include: []string{"**/*.go"}}}
 	}
 	rules := []rule.Rule{regex("number", `[0-9]+$`, false), regex("across", `two[^e]+333`, true)}
 	plain, err := difftest.NewRules(rules)

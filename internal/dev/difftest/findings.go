@@ -56,9 +56,14 @@ type FindingsResult struct {
 // CompareFindings scans a pull request with the rules, which scanner has as
 // ruleset, and compares the findings with every rule's regular expression
 // tried on every line that plain git says was added.
-func (c *Rules) CompareFindings(ctx context.Context, scanner *scan.Scanner, ruleset *scan.Ruleset, dir string, target scan.Target) (*FindingsResult, error) {
+func (c *Rules) CompareFindings(
+	ctx context.Context, scanner *scan.Scanner, ruleset *scan.Ruleset, dir string, target scan.Target,
+) (*FindingsResult, error) {
 	const all = 1 << 30
-	got, err := scanner.Scan(ctx, scan.Request{Target: target, Selection: scan.SelectDefault, Rules: ruleset, MaxFindings: all, MaxSize: all}, func(scan.Progress) {})
+	request := scan.Request{
+		Target: target, Selection: scan.SelectDefault, Rules: ruleset, MaxFindings: all, MaxSize: all,
+	}
+	got, err := scanner.Scan(ctx, request, func(scan.Progress) {})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,8 @@ import (
 func TestStoppedRulesMayMissButNotInvent(t *testing.T) {
 	t.Parallel()
 	found := func(path, rule string) finding.Finding { return finding.Finding{File: path, Line: 1, RuleID: rule} }
-	stop := []finding.Skip{{File: "a", RuleID: "p/slow", Reason: finding.SkipRuleTimeout}, {File: "b", Reason: finding.SkipBinary}}
+	stop := []finding.Skip{{File: "a", RuleID: "p/slow", Reason: finding.SkipRuleTimeout},
+		{File: "b", Reason: finding.SkipBinary}}
 	all := []Found{{"a", 1, "p/quick"}, {"a", 1, "p/slow"}, {"b", 1, "p/slow"}}
 	tests := map[string]struct {
 		findings []finding.Finding
@@ -23,8 +24,9 @@ func TestStoppedRulesMayMissButNotInvent(t *testing.T) {
 		"missed when stopped": {[]finding.Finding{found("a", "p/quick"), found("a", "p/slow")}, stop, 0},
 		"missed by another":   {[]finding.Finding{found("a", "p/slow")}, stop, 1},
 		"invented":            {[]finding.Finding{found("a", "p/quick"), found("c", "p/slow")}, stop, 1},
-		"twice":               {[]finding.Finding{found("a", "p/quick"), found("a", "p/slow"), found("a", "p/slow")}, stop, 1},
-		"about the rules":     {[]finding.Finding{found("a", "p/quick"), found("x", "meta/rules-file-changed")}, stop, 0},
+		"twice": {[]finding.Finding{found("a", "p/quick"), found("a", "p/slow"), found("a", "p/slow")},
+			stop, 1},
+		"about the rules": {[]finding.Finding{found("a", "p/quick"), found("x", "meta/rules-file-changed")}, stop, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

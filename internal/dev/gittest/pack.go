@@ -102,7 +102,8 @@ func (p *Pack) add(kind byte, name string, base, data []byte) {
 	p.compress(data)
 	raw, err := hex.DecodeString(name)
 	require.NoError(p.t, err)
-	p.objects = append(p.objects, packed{name: raw, offset: uint32(start), crc: crc32.ChecksumIEEE(p.data.Bytes()[start:])})
+	p.objects = append(p.objects,
+		packed{name: raw, offset: uint32(start), crc: crc32.ChecksumIEEE(p.data.Bytes()[start:])})
 }
 
 // compress appends data as zlib has it. Small data is stored as it is, because

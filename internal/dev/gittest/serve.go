@@ -32,7 +32,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.NotFound(w, q)
 		return
 	}
-	args := []string{"-c", fmt.Sprintf("uploadpack.allowFilter=%t", !s.NoFilter), "-c", fmt.Sprintf("uploadpack.allowAnySHA1InWant=%t", !s.NoSingle),
+	args := []string{"-c", fmt.Sprintf("uploadpack.allowFilter=%t", !s.NoFilter),
+		"-c", fmt.Sprintf("uploadpack.allowAnySHA1InWant=%t", !s.NoSingle),
 		"-c", "safe.directory=*", "upload-pack", "--stateless-rpc"}
 	w.Header().Set("Cache-Control", "no-cache")
 	if strings.HasSuffix(path, "/info/refs") {
@@ -43,7 +44,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "application/x-"+service+"-result")
 	}
 	cmd := exec.CommandContext(q.Context(), "git", append(args, s.Repo.Dir)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=/dev/null"}
 	if !s.Old {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+q.Header.Get("Git-Protocol"))
 	}

@@ -54,13 +54,15 @@ func TestGatherTakesDifferentTextFiles(t *testing.T) {
 	for _, f := range c.files {
 		paths = append(paths, f.path)
 	}
-	assert.Equal(t, []string{"Makefile", "a/a.GO", "a/copy.go", "a/limit.txt", "late.bin", "sub/.gitignore", "c.go"}, paths)
+	assert.Equal(t, []string{"Makefile", "a/a.GO", "a/copy.go", "a/limit.txt", "late.bin", "sub/.gitignore", "c.go"},
+		paths)
 	assert.Equal(t, map[string]int64{"": 4, ".go": 27, ".txt": maxFile, ".bin": sniffed + 1, ".gitignore": 3}, c.size)
 }
 
 func TestNoKindCountsForMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
-	c, err := gather([]fs.FS{tree(map[string]string{"a.go": strings.Repeat("a", 300), "b.go": strings.Repeat("b", 100), "c.py": "c"})}, nil)
+	c, err := gather([]fs.FS{tree(map[string]string{"a.go": strings.Repeat("a", 300), "b.go": strings.Repeat("b", 100),
+		"c.py": "c"})}, nil)
 	require.NoError(t, err)
 	bytes := map[string]float64{}
 	for _, f := range c.files {
@@ -85,7 +87,8 @@ func TestTrainingGivesTheGoldenTable(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	assert.True(t, bytes.Equal(inflate(t, want), inflate(t, got)), "the table is another: %d bytes, %d before", len(got), len(want))
+	assert.True(t, bytes.Equal(inflate(t, want), inflate(t, got)), "the table is another: %d bytes, %d before", len(got),
+		len(want))
 }
 
 // inflate returns what is in a table's file: releases of Go may deflate it in

@@ -100,7 +100,8 @@ func NewCluster(ctx context.Context, o Options) (_ *Cluster, err error) {
 			return nil, err
 		}
 	}
-	initdb := c.command(ctx, filepath.Join(c.programs, "initdb"), "--pgdata", c.data(), "--username", superuser, "--encoding", "UTF8", "--no-locale",
+	initdb := c.command(ctx, filepath.Join(c.programs, "initdb"), "--pgdata", c.data(), "--username", superuser,
+		"--encoding", "UTF8", "--no-locale",
 		"--auth-local", "trust", "--auth-host", "scram-sha-256", "--no-sync", "--no-instructions")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, bytes.TrimSpace(out))

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-var errNotInstalled = errors.New("these tests need a Postgres server, and neither PATH nor /usr/lib/postgresql has its initdb: install it (for example: sudo apt-get install postgresql) and try again")
+var errNotInstalled = errors.New("these tests need a Postgres server, and neither PATH nor " +
+	"/usr/lib/postgresql has its initdb: install it (for example: sudo apt-get install postgresql) and try again")
 
 // findPrograms returns the folder that holds initdb and postgres: that of the
 // initdb on PATH, else the newest one where Debian puts them.

@@ -14,7 +14,8 @@ import (
 func TestShow(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, `S K [0-9a-f] [0-9] [0-9A-Z_a-z] . \\`, Show(Sets(`SK\h\d\w\.\\`)))
-	assert.Equal(t, `\. [\t␣] \xc5 \x00`, Show([]byteset.Set{byteset.Of('.'), byteset.Of('\t', ' '), byteset.Of(0xC5), byteset.Of(0)}))
+	assert.Equal(t, `\. [\t␣] \xc5 \x00`,
+		Show([]byteset.Set{byteset.Of('.'), byteset.Of('\t', ' '), byteset.Of(0xC5), byteset.Of(0)}))
 	not := byteset.Range(0, '\n'-1).Union(byteset.Range('\n'+1, 0xFF))
 	assert.Equal(t, `[^\n]`, Show([]byteset.Set{not}))
 }

@@ -35,7 +35,8 @@ func compareDocument(path string, outputs map[string]string, write bool) error {
 		return nil
 	}
 	if !write {
-		return fmt.Errorf("%s does not show what these examples print now: %s; run 'make docs-sdks' and commit the result", document, strings.Join(stale, ", "))
+		return fmt.Errorf("%s does not show what these examples print now: %s; run 'make docs-sdks' and commit the result",
+			document, strings.Join(stale, ", "))
 	}
 	fmt.Printf("%s: wrote the outputs of %s\n", document, strings.Join(stale, ", "))
 	return os.WriteFile(path, []byte(text), 0o644)

@@ -94,7 +94,8 @@ func newProxy(target, certificate string) (*proxy, error) {
 
 	p := &proxy{}
 	p.follow(refuseFirst)
-	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, backend) }))
+	handler := func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, backend) }
+	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(handler))
 	p.EnableHTTP2 = true
 	p.StartTLS()
 	block := &pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw}
@@ -132,7 +133,8 @@ func (p *proxy) check() error {
 func (p *proxy) next(call, key string) fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	repeatable := call == "CreateReview" || call == "WatchReview" || strings.HasPrefix(call, "Get") || strings.HasPrefix(call, "List")
+	repeatable := call == "CreateReview" || call == "WatchReview" || strings.HasPrefix(call, "Get") ||
+		strings.HasPrefix(call, "List")
 	if call == "CreateReview" {
 		p.keys = append(p.keys, key)
 	}
@@ -204,7 +206,8 @@ func (b *breaking) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 
 // refusal is what the server would say.
 func refusal(f fault) *status.Status {
-	code, reason, message, delay := codes.ResourceExhausted, "RATE_LIMITED", "The key made more requests than it may.", 10*time.Millisecond
+	code, reason, message := codes.ResourceExhausted, "RATE_LIMITED", "The key made more requests than it may."
+	delay := 10 * time.Millisecond
 	switch f {
 	case away:
 		code, reason, message = codes.Unavailable, "UNAVAILABLE", "The database can't be reached; try again."

@@ -15,19 +15,23 @@ import (
 func TestNormal(t *testing.T) {
 	t.Parallel()
 	one := "review rev_1a started\nwatch: queued, 0 files done\nwatch: complete, 6 files done\na.py:1:2: high x/y (new)\n"
-	other := "review rev_2b started\nwatch: in_progress, 3 files done\nwatch: complete, 6 files done\na.py:1:2: high x/y (new)\n"
+	other := "review rev_2b started\nwatch: in_progress, 3 files done\n" +
+		"watch: complete, 6 files done\na.py:1:2: high x/y (new)\n"
 	assert.Equal(t, normal(one), normal(other))
-	assert.NotEqual(t, normal(one), normal("review rev_1a started\nwatch: failed, 6 files done\na.py:1:2: high x/y (new)\n"))
+	assert.NotEqual(t, normal(one),
+		normal("review rev_1a started\nwatch: failed, 6 files done\na.py:1:2: high x/y (new)\n"))
 }
 
 func TestExpected(t *testing.T) {
 	t.Parallel()
-	finding := `{"file": "a.py", "line": 1, "column": 2, "severity": "high", "rule_id": "x/y", "state": "new", "message": "No."}`
+	finding := `{"file": "a.py", "line": 1, "column": 2, "severity": "high",
+		"rule_id": "x/y", "state": "new", "message": "No."}`
 	list := finding
 	for range 4 {
 		list += ", " + finding
 	}
-	got, err := expected([]byte(`{"findings": [` + list + `], "suppressed": [{}], "verdict": {"outcome": "fail", "threshold": "high"}}`))
+	got, err := expected([]byte(`{"findings": [` + list + `], "suppressed": [{}],
+		"verdict": {"outcome": "fail", "threshold": "high"}}`))
 	require.NoError(t, err)
 	assert.Contains(t, got, "a.py:1:2: high x/y (new)\n    No.\n")
 	assert.Contains(t, got, "5 findings, 1 suppressed, 0 fixed: fail at high\n")

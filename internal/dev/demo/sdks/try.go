@@ -20,9 +20,10 @@ import (
 
 // What examples say when they are refused.
 const (
-	mistake = "failed: INVALID_ARGUMENT: pr_number: must be at least 1; it is 0\n  pr_number: must be at least 1; it is 0\n"
-	late    = "failed: RATE_LIMITED: The key made more requests than it may.\n  try again in 3600 s\n"
-	outage  = "failed: UNAVAILABLE: The database can't be reached; try again.\n  try again in 0 s\n"
+	mistake = "failed: INVALID_ARGUMENT: pr_number: must be at least 1; it is 0\n" +
+		"  pr_number: must be at least 1; it is 0\n"
+	late   = "failed: RATE_LIMITED: The key made more requests than it may.\n  try again in 3600 s\n"
+	outage = "failed: UNAVAILABLE: The database can't be reached; try again.\n  try again in 0 s\n"
 )
 
 // try runs an example on a server of its own, so that all see the same: as it
@@ -71,7 +72,7 @@ func try(ctx context.Context, program, dir string, rest bool) (output string, er
 		call     string
 		attempts int
 	}{
-		{refuseFirst, 0, mistake, "CreateReview", 3},                        // with a mistake in the request, no more than it takes
+		{refuseFirst, 0, mistake, "CreateReview", 3},                        // no more attempts than a right request takes
 		{refuseForAnHour, stage.Number, late, "CreateRule", 1},              // waiting makes no sense
 		{outageOf("CreateReview"), stage.Number, outage, "CreateReview", 4}, // not for ever
 		{outageOf("CreateRule"), stage.Number, outage, "CreateRule", 1},     // the rule may be there
@@ -90,7 +91,9 @@ func try(ctx context.Context, program, dir string, rest bool) (output string, er
 }
 
 // runExample runs an example once, which has to end with an exit code.
-func runExample(ctx context.Context, program string, env []string, number, code int) (stdout, stderr string, err error) {
+func runExample(
+	ctx context.Context, program string, env []string, number, code int,
+) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	var out, trouble bytes.Buffer
@@ -98,7 +101,8 @@ func runExample(ctx context.Context, program string, env []string, number, code 
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &trouble
 	err = cmd.Run()
 	if got := cmd.ProcessState.ExitCode(); got != code {
-		return "", "", fmt.Errorf("pull request %d: it ended with %d, not %d: %w\n%s%s", number, got, code, err, out.String(), trouble.String())
+		return "", "", fmt.Errorf("pull request %d: it ended with %d, not %d: %w\n%s%s",
+			number, got, code, err, out.String(), trouble.String())
 	}
 	return out.String(), trouble.String(), nil
 }

@@ -18,7 +18,8 @@ func TestMakeRepository(t *testing.T) {
 	require.NoError(t, stage.MakeRepository(root))
 	require.NoError(t, stage.MakeRepository(root), "it can be made again over an old one")
 	changed := func(span string) []string {
-		out, err := exec.Command("git", "--git-dir", filepath.Join(root, "acme", "shop.git"), "diff", "--name-only", span).Output()
+		dir := filepath.Join(root, "acme", "shop.git")
+		out, err := exec.Command("git", "--git-dir", dir, "diff", "--name-only", span).Output()
 		require.NoError(t, err)
 		return strings.Fields(string(out))
 	}
@@ -30,5 +31,6 @@ func TestMakeRepository(t *testing.T) {
 
 	require.NoError(t, stage.Push(root))
 	assert.Equal(t, []string{"api/refunds.py", "deploy/install.sh", "web/refund.js"}, changed("main...refs/pull/2/head"))
-	assert.Equal(t, []string{"api/refunds.py", "deploy/install.sh", "web/refund.js"}, changed("refs/pull/2/head^..refs/pull/2/head"))
+	assert.Equal(t, []string{"api/refunds.py", "deploy/install.sh", "web/refund.js"},
+		changed("refs/pull/2/head^..refs/pull/2/head"))
 }

@@ -57,7 +57,8 @@ func Start(binary, dir, httpAddr string) (*Server, error) {
 	}
 	s := &Server{Binary: binary, Dir: dir, Exited: make(chan struct{})}
 	s.cmd = exec.Command(binary, "serve", "--config", config, "--database", s.Database(),
-		"--http-addr", httpAddr, "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir", filepath.Join(dir, "cache"))
+		"--http-addr", httpAddr, "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0",
+		"--cache-dir", filepath.Join(dir, "cache"))
 	// Its own group: Ctrl-C is for this program, which stops the server in order.
 	s.cmd.SysProcAttr = serverAttributes()
 	stderr, err := s.cmd.StderrPipe()
