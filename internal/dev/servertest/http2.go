@@ -26,7 +26,9 @@ type HTTP2 struct {
 
 // DialHTTP2 connects to a port of HTTP/2, over TLS when config is not nil, and
 // says hello. The connection fails after patience.
-func DialHTTP2(t testing.TB, addr string, config *tls.Config, patience time.Duration, settings ...http2.Setting) *HTTP2 {
+func DialHTTP2(
+	t testing.TB, addr string, config *tls.Config, patience time.Duration, settings ...http2.Setting,
+) *HTTP2 {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
 	require.NoError(t, err)
@@ -34,7 +36,9 @@ func DialHTTP2(t testing.TB, addr string, config *tls.Config, patience time.Dura
 }
 
 // NewHTTP2 is DialHTTP2 on a connection that is there.
-func NewHTTP2(t testing.TB, conn net.Conn, config *tls.Config, patience time.Duration, settings ...http2.Setting) *HTTP2 {
+func NewHTTP2(
+	t testing.TB, conn net.Conn, config *tls.Config, patience time.Duration, settings ...http2.Setting,
+) *HTTP2 {
 	t.Helper()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	t.Cleanup(func() { conn.Close() })
@@ -70,7 +74,10 @@ func (c *HTTP2) Encode(fields ...Field) []byte {
 
 // Request returns the fields of a request; its kind is that of the port.
 func Request(gRPC bool, path string, more ...Field) []Field {
-	fields := []Field{{Name: ":method", Value: "GET"}, {Name: ":scheme", Value: "https"}, {Name: ":path", Value: path}, {Name: ":authority", Value: "localhost"}}
+	fields := []Field{
+		{Name: ":method", Value: "GET"}, {Name: ":scheme", Value: "https"},
+		{Name: ":path", Value: path}, {Name: ":authority", Value: "localhost"},
+	}
 	if gRPC {
 		fields[0].Value = "POST"
 		fields = append(fields, Field{Name: "content-type", Value: "application/grpc"}, Field{Name: "te", Value: "trailers"})

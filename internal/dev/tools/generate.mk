@@ -43,6 +43,7 @@ tools-lint: $(tools_linters) ## Build golangci-lint, govulncheck and actionlint 
 tools-sdks: $(tools_sdks) ## Install the generators for Python, TypeScript and Java into bin/sdk
 
 third-party: $(tools_generators)
+	@rm -rf .third_party
 	@bin/thirdparty .third_party
 
 generate: third-party tools-sdks ## Regenerate gen/ from the protos

@@ -3,8 +3,7 @@
 // them. So generation needs no schema registry and no vendored copies, and the
 // files always agree with the Go modules that the generated code links.
 //
-// Usage: thirdparty [-well-known] DIR. DIR is created; files in it that would
-// not be written are removed, so that buf sees nothing of an earlier version.
+// Usage: thirdparty [-well-known] DIR. DIR is made when it is not there.
 // -well-known writes google/protobuf/*.proto too, as far as they are imported,
 // for compilers that come without them.
 package main
@@ -61,9 +60,6 @@ func run(dir string, wellKnown bool) error {
 	for _, root := range roots() {
 		collect(root, wellKnown, files)
 	}
-	if err := removeOthers(dir, files); err != nil {
-		return err
-	}
 	printer := &protoprint.Printer{SortElements: true}
 	for path, file := range files {
 		if err := write(printer, filepath.Join(dir, filepath.FromSlash(path)), file); err != nil {
@@ -86,26 +82,6 @@ func collect(file protoreflect.FileDescriptor, wellKnown bool, into map[string]p
 	for i := range file.Imports().Len() {
 		collect(file.Imports().Get(i).FileDescriptor, wellKnown, into)
 	}
-}
-
-// removeOthers deletes the files below dir that are not in keep.
-func removeOthers(dir string, keep map[string]protoreflect.FileDescriptor) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	return filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		if _, ok := keep[filepath.ToSlash(rel)]; ok {
-			return nil
-		}
-		return os.Remove(path)
-	})
 }
 
 func write(printer *protoprint.Printer, path string, file protoreflect.FileDescriptor) error {

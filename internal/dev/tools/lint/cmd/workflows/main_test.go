@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const document = "# CI\n\n```yaml\n# .github/workflows/a.yml\non: push\njobs: {}\n```\n\n```yaml\n# .gitlab-ci.yml\na: b\n```\n\n" +
+const document = "# CI\n\n```yaml\n# .github/workflows/a.yml\non: push\njobs: {}\n```\n\n" +
+	"```yaml\n# .gitlab-ci.yml\na: b\n```\n\n" +
 	"```yaml\n# .gitea/workflows/b.yml (or elsewhere)\n- uses: prwarden/prwarden/.github/actions/prwarden@main # x\n```\n"
 
 func TestWorkflowsOfADocument(t *testing.T) {
@@ -18,8 +19,10 @@ func TestWorkflowsOfADocument(t *testing.T) {
 	all, err := workflowsOf("docs/ci.md", []byte(document))
 	require.NoError(t, err)
 	require.Len(t, all, 2)
-	assert.Equal(t, "\n\n\n# .github/workflows/a.yml\non: push\njobs: {}\n", string(all[0]), "the lines are those of the document")
-	assert.Equal(t, strings.Repeat("\n", 14)+"# .gitea/workflows/b.yml (or elsewhere)\n- uses: ./.github/actions/prwarden # x\n", string(all[1]))
+	assert.Equal(t, "\n\n\n# .github/workflows/a.yml\non: push\njobs: {}\n", string(all[0]),
+		"the lines are those of the document")
+	assert.Equal(t, strings.Repeat("\n", 14)+
+		"# .gitea/workflows/b.yml (or elsewhere)\n- uses: ./.github/actions/prwarden # x\n", string(all[1]))
 	_, err = workflowsOf("docs/ci.md", []byte("# None\n"))
 	require.ErrorContains(t, err, "no workflow is in it")
 }
