@@ -114,7 +114,7 @@ func (c *call) success() (status int, description string) {
 }
 
 // describe makes the operation of a call without its request body and answers.
-func (g *generator) describe(c *call) (*openapi3.Operation, error) {
+func (c *call) describe() (*openapi3.Operation, error) {
 	name := string(c.method.Desc.Name())
 	op := &openapi3.Operation{
 		OperationID: c.id(),
@@ -125,7 +125,10 @@ func (g *generator) describe(c *call) (*openapi3.Operation, error) {
 	}
 
 	for _, name := range c.params {
-		parameter := g.parameter(fieldOf(c.method.Input, name), openapi3.ParameterInPath)
+		parameter := parameterOf(fieldOf(c.method.Input, name), openapi3.ParameterInPath)
+		if parameter.Example == nil {
+			return nil, fmt.Errorf("the path parameter %s has no example", name)
+		}
 		parameter.Required = true
 		op.AddParameter(parameter)
 	}
@@ -135,21 +138,15 @@ func (g *generator) describe(c *call) (*openapi3.Operation, error) {
 	if c.verb == http.MethodGet {
 		for _, f := range c.method.Input.Fields {
 			if !strings.Contains(c.path, "{"+f.Desc.TextName()+"}") {
-				op.AddParameter(g.parameter(f, openapi3.ParameterInQuery))
+				op.AddParameter(parameterOf(f, openapi3.ParameterInQuery))
 			}
-		}
-	}
-
-	for _, p := range op.Parameters {
-		if p.Value.In == openapi3.ParameterInPath && p.Value.Example == nil {
-			return nil, fmt.Errorf("the path parameter %s has no example", p.Value.Name)
 		}
 	}
 	return op, nil
 }
 
-// parameter makes a path or query parameter of a field.
-func (g *generator) parameter(f *protogen.Field, in string) *openapi3.Parameter {
+// parameterOf makes a path or query parameter of a field.
+func parameterOf(f *protogen.Field, in string) *openapi3.Parameter {
 	parameter := &openapi3.Parameter{Name: f.Desc.TextName(), In: in, Description: reflow(f.Comments.Leading)}
 	if f.Enum != nil {
 		schema, meanings := wordsOf(f.Enum)

@@ -55,7 +55,7 @@ func (g *generator) addService(s *protogen.Service) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", method.Desc.Name(), err)
 		}
-		op, err := g.describe(c)
+		op, err := c.describe()
 		if err != nil {
 			return fmt.Errorf("%s: %w", method.Desc.Name(), err)
 		}

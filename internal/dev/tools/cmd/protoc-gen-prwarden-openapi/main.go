@@ -80,12 +80,8 @@ func render(doc *openapi3.T) ([]byte, error) {
 		return nil, err
 	}
 
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	err = encoder.Encode(tree)
-	return text.Bytes(), err
+	text, err := encoded(tree, "  ")
+	return []byte(text + "\n"), err
 }
 
 // check loads the printed document as a reader would and validates it, the
