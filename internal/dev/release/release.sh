@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the archives of a release from the last commit into dist/VERSION: for
+# Builds the archives of a release from a commit (COMMIT, or the last) into dist/VERSION: for
 # each system a static program with its completions, man pages, documents and
 # the terms of what others wrote, an SBOM beside it, and one list of checksums.
 # Two runs on one commit with one version of Go give the same bytes: the date of
@@ -18,7 +18,7 @@ systems=("$@")
 [ $# -gt 0 ] || systems=(linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64)
 
 root=$PWD
-commit=$(git rev-parse --verify HEAD)
+commit=$(git rev-parse --verify "${COMMIT:-HEAD}^{commit}")
 SOURCE_DATE_EPOCH=$(git show --no-patch --format=%ct "$commit")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
