@@ -24,6 +24,7 @@ func violations(t *testing.T, err error) []string {
 		assert.NotEmpty(t, f.Description)
 		out = append(out, f.Field)
 	}
+
 	return out
 }
 
@@ -35,23 +36,26 @@ func TestCommitsOfARequest(t *testing.T) {
 		commits finding.Commits
 		bad     []string
 	}{
-		"none":                {finding.Commits{}, nil},
-		"both":                {finding.Commits{Head: sha, Base: other}, nil},
-		"the same":            {finding.Commits{Head: sha, Base: sha}, nil},
-		"a branch":            {finding.Commits{Head: sha, BaseRef: "main"}, nil},
-		"a deep branch":       {finding.Commits{Head: sha, BaseRef: "release/1.2/ünïcode"}, nil},
-		"head alone":          {finding.Commits{Head: sha}, []string{"head_sha"}},
-		"base alone":          {finding.Commits{Base: sha}, []string{"base_sha"}},
-		"branch alone":        {finding.Commits{BaseRef: "main"}, []string{"base_ref"}},
-		"no head":             {finding.Commits{Base: sha, BaseRef: "main"}, []string{"base_sha", "base_ref"}},
-		"all three":           {finding.Commits{Head: sha, Base: other, BaseRef: "main"}, []string{"base_ref"}},
-		"short":               {finding.Commits{Head: sha[:39], Base: other}, []string{"head_sha"}},
-		"long":                {finding.Commits{Head: sha, Base: other + "b"}, []string{"base_sha"}},
-		"upper case":          {finding.Commits{Head: strings.ToUpper(sha), Base: other}, []string{"head_sha"}},
-		"not hexadecimal":     {finding.Commits{Head: strings.Repeat("g", 40), Base: "HEAD"}, []string{"head_sha", "base_sha"}},
+		"none":          {finding.Commits{}, nil},
+		"both":          {finding.Commits{Head: sha, Base: other}, nil},
+		"the same":      {finding.Commits{Head: sha, Base: sha}, nil},
+		"a branch":      {finding.Commits{Head: sha, BaseRef: "main"}, nil},
+		"a deep branch": {finding.Commits{Head: sha, BaseRef: "release/1.2/ünïcode"}, nil},
+		"head alone":    {finding.Commits{Head: sha}, []string{"head_sha"}},
+		"base alone":    {finding.Commits{Base: sha}, []string{"base_sha"}},
+		"branch alone":  {finding.Commits{BaseRef: "main"}, []string{"base_ref"}},
+		"no head":       {finding.Commits{Base: sha, BaseRef: "main"}, []string{"base_sha", "base_ref"}},
+		"all three":     {finding.Commits{Head: sha, Base: other, BaseRef: "main"}, []string{"base_ref"}},
+		"short":         {finding.Commits{Head: sha[:39], Base: other}, []string{"head_sha"}},
+		"long":          {finding.Commits{Head: sha, Base: other + "b"}, []string{"base_sha"}},
+		"upper case":    {finding.Commits{Head: strings.ToUpper(sha), Base: other}, []string{"head_sha"}},
+		"not hexadecimal": {
+			finding.Commits{Head: strings.Repeat("g", 40), Base: "HEAD"}, []string{"head_sha", "base_sha"},
+		},
 		"an option":           {finding.Commits{Head: sha, BaseRef: "--upload-pack=x"}, []string{"base_ref"}},
 		"a reference in full": {finding.Commits{Head: sha, BaseRef: "refs/heads/main"}, nil}, // a branch may have this name
 	}
+
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,13 +79,17 @@ func TestBranchNames(t *testing.T) {
 		})
 		return err
 	}
+
 	for _, name := range []string{
-		"-", "-x", "@", "HEAD", ".", "..", "a..b", "a.", ".a", "a/.b", "/a", "a/", "a//b", "a.lock", "a.lock/b", "a b", "a\tb", "a\nb",
+		"-", "-x", "@", "HEAD", ".", "..", "a..b", "a.", ".a", "a/.b", "/a", "a/", "a//b", "a.lock", "a.lock/b",
+		"a b", "a\tb", "a\nb",
 		"a\x00b", "a\x7fb", "a~b", "a^b", "a:b", "a?b", "a*b", "a[b", `a\b`, "a@{b", strings.Repeat("a", 251),
 	} {
 		assert.Equal(t, []string{"base_ref"}, violations(t, create(name)), "%q", name)
 	}
-	for _, name := range []string{"a", "a-b", "a.b", "a@b", "@a", "a{b}", "a/b.lock.c", "HEAD/x", "é", "#1", "'", strings.Repeat("a", 250)} {
+	for _, name := range []string{
+		"a", "a-b", "a.b", "a@b", "@a", "a{b}", "a/b.lock.c", "HEAD/x", "é", "#1", "'", strings.Repeat("a", 250),
+	} {
 		assert.NoError(t, create(name), "%q", name)
 	}
 }
@@ -90,7 +98,10 @@ func TestIdempotencyKnowsCommitsAndThreshold(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	sha := strings.Repeat("a", 40)
-	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, IdempotencyKey: "key", Commits: finding.Commits{Head: sha, BaseRef: "main"}, FailOn: rule.Low}
+	in := review.CreateInput{
+		Repo: "acme/api", PRNumber: 1, IdempotencyKey: "key",
+		Commits: finding.Commits{Head: sha, BaseRef: "main"}, FailOn: rule.Low,
+	}
 	first, err := b.service.Create(t.Context(), org, in)
 	require.NoError(t, err)
 	again, err := b.service.Create(t.Context(), org, in)
@@ -109,6 +120,7 @@ func TestIdempotencyKnowsCommitsAndThreshold(t *testing.T) {
 		_, err := b.service.Create(t.Context(), org, other)
 		assert.Equal(t, errs.ReasonIdempotencyConflict, errs.ReasonOf(err), name)
 	}
+
 	_, err = b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1, FailOn: 99})
 	assert.Equal(t, []string{"fail_on"}, violations(t, err))
 }
@@ -121,13 +133,16 @@ func TestJobSaysWhatToScan(t *testing.T) {
 		o.Reasons = func(of string) bool { return of == org }
 	})
 	commits := finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
-	a, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium})
+	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium}
+	a, err := b.service.Create(t.Context(), org, in)
 	require.NoError(t, err)
 	scan := b.scanner.next(t)
 	assert.Equal(t, commits, scan.job.Commits)
 	assert.True(t, scan.job.RequireReason)
 	assert.Equal(t, "2026-01-02", scan.job.Today)
-	scan.end(finding.Result{HeadSHA: commits.Head, BaseSHA: strings.Repeat("c", 40), Summary: finding.Summary{rule.Medium: 1}}, nil)
+	scan.end(finding.Result{
+		HeadSHA: commits.Head, BaseSHA: strings.Repeat("c", 40), Summary: finding.Summary{rule.Medium: 1},
+	}, nil)
 	r := b.await(t, a.ReviewID)
 	assert.Equal(t, commits, r.Commits)
 	assert.Equal(t, strings.Repeat("c", 40), r.BaseSHA)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type Scanner interface {
 	// progress when the scan begins and from time to time after that, and stops
 	// soon after ctx is done.
 	Scan(ctx context.Context, j Job, progress func(Progress)) (finding.Result, error)
+
 	// Await returns when a scan could begin as far as is known, and when ctx is
 	// done.
 	Await(ctx context.Context)
@@ -36,6 +38,7 @@ type Job struct {
 	Commits      finding.Commits
 	Ruleset      string // rule.RulesetDefault, rule.RulesetCustom, or the repository's
 	Rules        rule.Set
+
 	// RequireReason says that a comment that suppresses findings must give a
 	// reason; Today is the day, `YYYY-MM-DD`, by which such comments have ended.
 	RequireReason bool
@@ -56,6 +59,7 @@ func (e *ScanError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Err)
 	}
+
 	return e.Code + ": " + e.Message
 }
 
@@ -82,9 +86,11 @@ type DispatcherOptions struct {
 
 	// Allowed says what may be scanned when its turn comes (everything).
 	Allowed func(org, repo string) bool
+
 	// Reasons says whose comments that suppress findings must give a reason
 	// (nobody's).
 	Reasons func(org string) bool
+
 	// OnEnd hears, for metrics, of the state that a scan led to, the failure code,
 	// and the time of the scan (nobody).
 	OnEnd func(Status, string, time.Duration)
@@ -100,14 +106,17 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 			*d.field = d.value
 		}
 	}
+
 	if o.Backoff == nil {
 		o.Backoff = func(failures int) time.Duration {
 			if failures <= 1 {
 				return 2 * time.Second
 			}
+
 			return 10 * time.Second
 		}
 	}
+
 	if o.Allowed == nil {
 		o.Allowed = func(string, string) bool { return true }
 	}
@@ -120,6 +129,7 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 	if o.OnEnd == nil {
 		o.OnEnd = func(Status, string, time.Duration) {}
 	}
+
 	return o
 }
 
@@ -143,7 +153,9 @@ type Dispatcher struct {
 }
 
 // NewDispatcher returns a dispatcher that does nothing until Start.
-func NewDispatcher(queue Queue, scanner Scanner, rules RuleSource, notifier *Notifier, o DispatcherOptions) *Dispatcher {
+func NewDispatcher(
+	queue Queue, scanner Scanner, rules RuleSource, notifier *Notifier, o DispatcherOptions,
+) *Dispatcher {
 	o = o.withDefaults()
 	stopping, cancel := context.WithCancel(context.Background())
 	d := &Dispatcher{
@@ -153,6 +165,7 @@ func NewDispatcher(queue Queue, scanner Scanner, rules RuleSource, notifier *Not
 	for i := range o.Workers {
 		d.idle <- i
 	}
+
 	return d
 }
 
@@ -206,9 +219,11 @@ func (d *Dispatcher) work() {
 			d.pause(err == nil)
 			continue
 		}
+
 		d.working.Go(func() {
 			d.run(*claim, asked)
 			d.idle <- worker
+
 			// With a cap on its organization's scans, another may go on now.
 			d.notifier.Enqueued()
 		})
@@ -278,6 +293,7 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	if err != nil {
 		return finding.Result{}, err
 	}
+
 	return d.scanner.Scan(ctx, Job{
 		ReviewID:      c.ReviewID,
 		Attempt:       c.Attempt,
@@ -307,4 +323,14 @@ func (d *Dispatcher) rulesFor(ctx context.Context, c Claim) (rule.Set, error) {
 		return rule.Set{}, &ScanError{Failure: Failure{Code: codeStoreUnavailable}, Uncounted: true, Err: err}
 	}
 	return rule.Set{}, err
+}
+
+// traceID is the trace that the review's request belongs to, as logs name it;
+// "" for none. A traceparent is `00-<trace id>-<span id>-<flags>`.
+func (c Claim) traceID() string {
+	if parts := strings.Split(c.TraceParent, "-"); len(parts) == 4 {
+		return parts[1]
+	}
+
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,9 +29,13 @@ func TestDispatchCompletes(t *testing.T) {
 	}, scan.job)
 	outcome := finding.Result{
 		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: finding.Summary{rule.High: 1},
-		Findings: []finding.Finding{{RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "p", State: finding.StateNew}},
-		Skips:    []finding.Skip{{File: "g", Reason: "binary"}},
+		Findings: []finding.Finding{{
+			RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3,
+			Message: "m", Snippet: "s", Fingerprint: "p", State: finding.StateNew,
+		}},
+		Skips: []finding.Skip{{File: "g", Reason: "binary"}},
 	}
+
 	scan.end(outcome, nil)
 	r := b.await(t, id)
 	assert.Equal(t, review.Complete, r.Status)
@@ -42,6 +47,7 @@ func TestDispatchCompletes(t *testing.T) {
 
 func TestDispatchFaults(t *testing.T) {
 	t.Parallel()
+	boom := errors.New("boom")
 	passing := &review.ScanError{Failure: review.Failure{Code: "host_unreachable", Message: "m"}}
 	uncounted := &review.ScanError{Failure: review.Failure{Code: "scanner_unavailable"}, Uncounted: true}
 	lasting := &review.ScanError{Failure: review.Failure{Code: "no_merge_base", Message: "m"}, Lasting: true}
@@ -50,15 +56,15 @@ func TestDispatchFaults(t *testing.T) {
 		status review.Status
 		code   string
 	}{
-		"lasting fails at once":                      {[]error{lasting}, review.Failed, "no_merge_base"},
-		"passing, then well":                         {[]error{passing, passing, nil}, review.Complete, ""},
-		"passing three times":                        {[]error{passing, passing, passing}, review.Failed, "host_unreachable"},
-		"unexpected counts as such":                  {[]error{errors.New("boom"), passing, nil}, review.Complete, ""},
-		"unexpected three times":                     {[]error{errors.New("a"), errors.New("b"), errors.New("c")}, review.Failed, "internal"},
-		"wrapped":                                    {[]error{fmt.Errorf("x: %w", lasting)}, review.Failed, "no_merge_base"},
-		"passing, then lasting":                      {[]error{passing, lasting}, review.Failed, "no_merge_base"},
-		"uncounted, more often than failures may be": {[]error{uncounted, uncounted, uncounted, uncounted, passing, passing, nil}, review.Complete, ""},
-		"a context error of its own":                 {[]error{context.DeadlineExceeded, nil}, review.Complete, ""},
+		"lasting fails at once":      {[]error{lasting}, review.Failed, "no_merge_base"},
+		"passing, then well":         {[]error{passing, passing, nil}, review.Complete, ""},
+		"passing three times":        {[]error{passing, passing, passing}, review.Failed, "host_unreachable"},
+		"unexpected counts as such":  {[]error{boom, passing, nil}, review.Complete, ""},
+		"unexpected three times":     {[]error{boom, boom, boom}, review.Failed, "internal"},
+		"wrapped":                    {[]error{fmt.Errorf("x: %w", lasting)}, review.Failed, "no_merge_base"},
+		"passing, then lasting":      {[]error{passing, lasting}, review.Failed, "no_merge_base"},
+		"uncounted, often":           {[]error{uncounted, uncounted, uncounted, uncounted, passing, passing, nil}, review.Complete, ""},
+		"a context error of its own": {[]error{context.DeadlineExceeded, nil}, review.Complete, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -105,6 +111,7 @@ func TestStopHandsBack(t *testing.T) {
 func TestCancelStopsTheScan(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+
 	// No heartbeat would notice it: the notifier must tell.
 	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Heartbeat = time.Hour })
 	id := b.create(t)
@@ -168,6 +175,7 @@ func (f *flaky) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 	if err := <-f.finish; err != nil {
 		return err
 	}
+
 	return f.Queue.Finish(ctx, c, o)
 }
 
@@ -191,9 +199,8 @@ func TestFinishWaitsForTheStore(t *testing.T) {
 			for _, err := range c.errors {
 				queue.finish <- err
 			}
-			d := review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, review.DispatcherOptions{Name: "test", Poll: time.Millisecond})
-			d.Start()
-			t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+			o := review.DispatcherOptions{Name: "test", Poll: time.Millisecond}
+			run(t, review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, o))
 			id := b.create(t)
 			b.scanner.next(t).end(finding.Result{}, nil)
 			r := b.await(t, id)
@@ -225,11 +232,68 @@ func TestRulesThatAreAway(t *testing.T) {
 	for range 5 { // more often than scans may fail
 		source.errors <- errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
 	}
-	d := review.NewDispatcher(b.store, b.scanner, source, b.notifier, review.DispatcherOptions{Name: "test", Poll: time.Millisecond})
-	d.Start()
-	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+	o := review.DispatcherOptions{Name: "test", Poll: time.Millisecond}
+	run(t, review.NewDispatcher(b.store, b.scanner, source, b.notifier, o))
 	id := b.create(t)
 	b.timePasses(t)
+	b.scanner.next(t).end(finding.Result{}, nil)
+	assert.Equal(t, review.Complete, b.await(t, id).Status)
+}
+
+// refusing makes a dispatcher that allows nothing, and moves the clock along
+// after each attempt.
+func refusing(b *bundle) func(*review.DispatcherOptions) {
+	return func(o *review.DispatcherOptions) {
+		o.Name = "refusing"
+		o.Allowed = func(string, string) bool { return false }
+		o.OnEnd = func(review.Status, string, time.Duration) { b.clock.advance(10 * time.Second) }
+	}
+}
+
+// A review whose repository was taken out of the configuration while it waited
+// is never scanned, and fails after ten minutes.
+func TestRepositoryThatIsNotAllowedAnyMore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(t)
+	began := b.clock.Now()
+	b.dispatcher(t, refusing(b))
+	r := b.await(t, id)
+	assert.Equal(t, review.Failed, r.Status)
+	require.NotNil(t, r.Failure)
+	assert.Equal(t, "repository_not_allowed", r.Failure.Code)
+	assert.Contains(t, r.Failure.Message, "acme/api")
+	assert.Equal(t, 60, r.Attempt)
+	assert.GreaterOrEqual(t, r.CompletedAt.Sub(began), 590*time.Second)
+	assert.Empty(t, b.scanner.calls)
+}
+
+// Of two servers one was not told yet that the repository was added.
+func TestRepositoryThatAnotherServerAllows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(t)
+	handedBack := make(chan struct{}, 1)
+	var attempts atomic.Int32
+	b.dispatcher(t, func(o *review.DispatcherOptions) {
+		refusing(b)(o)
+		end := o.OnEnd
+		o.OnEnd = func(s review.Status, code string, d time.Duration) {
+			assert.Equal(t, review.Queued, s)
+			assert.Equal(t, "repository_not_allowed", code)
+			end(s, code, d)
+			select {
+			case handedBack <- struct{}{}:
+			default:
+			}
+			if attempts.Add(1) >= 3 {
+				<-t.Context().Done() // or it claims it 60 times before the other one does
+			}
+		}
+	})
+
+	done(t, handedBack, "the first attempt")
+	b.dispatcher(t, nil)
 	b.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, id).Status)
 }

@@ -16,12 +16,14 @@ import (
 // the claim is still held: a finished scan is not thrown away lightly. But a
 // store that takes too long for the result while it prolongs the lease would
 // take too long for ever.
-func (d *Dispatcher) end(scanning context.Context, c Claim, o finding.Result, err error, log *slog.Logger) (Status, string) {
+func (d *Dispatcher) end(
+	scanning context.Context, c Claim, result finding.Result, err error, log *slog.Logger,
+) (Status, string) {
 	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
 		log.Warn("scan given up: the lease is lost or the review was canceled")
 		return InProgress, CodeLeaseLost
 	}
-	ending := d.decide(c, o, err, log)
+	ending := d.decide(c, result, err, log)
 	for slow := 0; ; {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		err := ending.store(ctx)
@@ -40,13 +42,16 @@ func (d *Dispatcher) end(scanning context.Context, c Claim, o finding.Result, er
 			ending = d.failed(c, Failure{Code: codeInternal, Message: "The result of the scan could not be stored."})
 			continue
 		}
+
 		if errs.KindOf(err) != errs.DeadlineExceeded {
 			slow = 0
 		} else if slow++; slow == maxSlow && ending.status == Complete {
-			log.Error("storing the result takes too long", "tries", slow, "findings", len(o.Findings), "skipped", len(o.Skips))
+			log.Error("storing the result takes too long", "tries", slow,
+				"findings", len(result.Findings), "skipped", len(result.Skips))
 			ending = d.failed(c, Failure{Code: codeResultNotStored, Message: "Storing the result of the scan took too long."})
 			continue
 		}
+
 		log.Warn("storing how the scan ended failed, trying again", "status", ending.status, "error", err)
 		select {
 		case <-time.After(d.o.Poll):
@@ -66,7 +71,6 @@ const maxSlow = 3
 // Codes of how a scan ended, for a failed review, the log and metrics.
 const (
 	codeInternal         = "internal"          // a fault of prwarden
-	codeScanTimeout      = "scan_timeout"      // the scanner did not answer in time; it has the same code for its own limit
 	codeResultNotStored  = "result_not_stored" // the store took too long for it
 	codeStoreUnavailable = "store_unavailable" // never of a failed review
 	codeHandedBack       = "handed_back"       // likewise
@@ -84,6 +88,10 @@ func (d *Dispatcher) failed(c Claim, f Failure) ending {
 	return ending{Failed, f.Code, func(ctx context.Context) error { return d.queue.Fail(ctx, c, f) }}
 }
 
+func (d *Dispatcher) released(c Claim, code string, delay time.Duration) ending {
+	return ending{Queued, code, func(ctx context.Context) error { return d.queue.Release(ctx, c, delay) }}
+}
+
 // decide says how a scan ended: done, for good or for now without success, or
 // interrupted by a stop.
 func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logger) ending {
@@ -91,19 +99,20 @@ func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logg
 		return ending{Complete, "", func(ctx context.Context) error { return d.queue.Finish(ctx, c, o) }}
 	}
 	if d.stopping.Err() != nil {
-		return ending{Queued, codeHandedBack, func(ctx context.Context) error { return d.queue.Release(ctx, c, 0) }}
+		return d.released(c, codeHandedBack, 0)
 	}
 	var scanErr *ScanError
 	if !errors.As(err, &scanErr) {
-		scanErr = &ScanError{Failure: Failure{Code: codeInternal, Message: "The scan hit an unexpected fault; the server's log has the details."}, Err: err}
+		const unexpected = "The scan hit an unexpected fault; the server's log has the details."
+		scanErr = &ScanError{Failure: Failure{Code: codeInternal, Message: unexpected}, Err: err}
 	}
 	if scanErr.Uncounted {
 		log.Info("scan did not begin or was handed back", "code", scanErr.Code)
-		return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Release(ctx, c, d.o.Poll) }}
+		return d.released(c, scanErr.Code, d.o.Poll)
 	}
 	if scanErr.Code == codeNotAllowed && !scanErr.Lasting {
 		log.Info("the repository is not allowed by this server's configuration")
-		return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Release(ctx, c, notAllowedDelay) }}
+		return d.released(c, scanErr.Code, notAllowedDelay)
 	}
 	log.Warn("scan failed", "code", scanErr.Code, "lasting", scanErr.Lasting, "failures", c.Failures+1, "error", err)
 	if scanErr.Lasting || c.Failures+1 >= MaxFailures {
@@ -128,8 +137,9 @@ const (
 func notAllowed(c Claim) *ScanError {
 	return &ScanError{
 		Failure: Failure{
-			Code:    codeNotAllowed,
-			Message: fmt.Sprintf("The organization %s may not use the repository %s any more; the server's configuration lists the repositories of each organization.", c.Organization, c.Repo),
+			Code: codeNotAllowed,
+			Message: fmt.Sprintf("The organization %s may not use the repository %s any more; "+
+				"the server's configuration lists the repositories of each organization.", c.Organization, c.Repo),
 		},
 		Lasting: c.Attempt >= maxNotAllowed,
 	}

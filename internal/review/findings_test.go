@@ -22,7 +22,9 @@ func completed(t *testing.T, b *bundle, n int) string {
 	id := b.create(t)
 	o := finding.Result{Summary: finding.Summary{rule.High: n}}
 	for i := range n {
-		o.Findings = append(o.Findings, finding.Finding{RuleID: "custom/r", Severity: rule.High, File: fmt.Sprintf("f%04d", i), Line: 1, Fingerprint: fmt.Sprint(i)})
+		o.Findings = append(o.Findings, finding.Finding{
+			RuleID: "custom/r", Severity: rule.High, File: fmt.Sprintf("f%04d", i), Line: 1, Fingerprint: fmt.Sprint(i),
+		})
 	}
 	b.scanner.next(t).end(o, nil)
 	b.await(t, id)
@@ -48,6 +50,7 @@ func TestFindingsPageByPage(t *testing.T) {
 		}
 		in.PageToken = next
 	}
+
 	require.Len(t, files, 250)
 	assert.Equal(t, "f0249", files[249])
 	assert.IsIncreasing(t, files)
@@ -85,6 +88,7 @@ func TestFindingsTokensBelongToTheirFilters(t *testing.T) {
 		_, _, err := b.service.Findings(t.Context(), org, other)
 		assert.Equal(t, []string{"page_token"}, violations(t, err), name)
 	}
+
 	for _, size := range []int{-1, review.MaxFindingsPage + 1} {
 		_, _, err := b.service.Findings(t.Context(), org, review.FindingsInput{ReviewID: id, PageSize: size})
 		assert.Equal(t, []string{"page_size"}, violations(t, err))
@@ -104,6 +108,7 @@ func TestOnlyCompleteReviewsAreGiven(t *testing.T) {
 		assert.Equal(t, errs.FailedPrecondition, errs.KindOf(err))
 		assert.ErrorContains(t, err, word)
 	}
+
 	incomplete("queued; wait")
 	_, err := b.service.Cancel(t.Context(), org, id)
 	require.NoError(t, err)
@@ -168,5 +173,6 @@ func (nothing) ListFindings(_ context.Context, _, _ string, f review.FindingFilt
 	if f.After < 1 || f.After > 2*review.MaxFindings {
 		return review.FindingPage{}, fmt.Errorf("a place %d", f.After)
 	}
+
 	return review.FindingPage{}, nil
 }

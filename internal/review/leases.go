@@ -57,6 +57,7 @@ func (l *leases) hold(c Claim, asked time.Time, cancel context.CancelCauseFunc) 
 	if time.Since(asked) >= l.o.Lease {
 		_ = l.beat() // the process was stopped meanwhile, and the lease ran out
 	}
+
 	return held
 }
 
@@ -89,6 +90,7 @@ func (l *leases) beats() {
 		asked := time.Now()
 		err := l.beat()
 		beating.saw(err)
+
 		// A process that was stopped for a while must prolong its own leases before
 		// it could take them for lost.
 		if err == nil && time.Since(asked) < l.o.Lease/2 {
@@ -133,6 +135,7 @@ func (l *leases) beat() error {
 			held.cancel(ErrLeaseLost)
 		}
 	}
+
 	return err
 }
 
@@ -148,6 +151,7 @@ func (l *leases) reap() error {
 	if len(reaped) > 0 {
 		l.notifier.Enqueued()
 	}
+
 	return err
 }
 

@@ -57,6 +57,7 @@ func (n *Notifier) Missed() {
 			signal(l.wake)
 		}
 	}
+
 	signal(n.canceled)
 	signal(n.enqueued)
 }

@@ -52,6 +52,7 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 			return nil, "", errs.Invalid("page_token", "must be the next_page_token of a page with the same filters")
 		}
 	}
+
 	reviews, err := s.store.ListReviews(ctx, org, f)
 	if err != nil || len(reviews) <= size {
 		return reviews, "", err
@@ -92,6 +93,7 @@ func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([
 			f.Kind = finding.KindFixed
 		}
 	}
+
 	if in.RuleID != "" {
 		f.RuleID = rule.FullID(in.RuleID)
 	}
@@ -111,10 +113,12 @@ func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([
 		}
 		f.After = after
 	}
+
 	page, err := s.store.ListFindings(ctx, org, in.ReviewID, f)
 	if err != nil || page.Next == 0 {
 		return page.Findings, "", err
 	}
+
 	return page.Findings, encodeToken(strconv.Itoa(page.Next), filters), nil
 }
 
@@ -130,6 +134,7 @@ func decodeToken(token string, filters []string) (place string, ok bool) {
 	if err != nil {
 		return "", false
 	}
+
 	return strings.CutSuffix(string(plain), fmt.Sprintf(".%08x", checksum(filters)))
 }
 

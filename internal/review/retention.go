@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// RetentionStore is what retention needs of a database, in small steps. Each step is one short transaction that
-// does a bounded amount of work, and returns whether there may be more to do.
-// On a database of several servers one of them works at a time: a step that
+// RetentionStore is what retention needs of a database, in small steps. Each
+// step is one short transaction that does a bounded amount of work, and returns
+// whether there may be more to do. On a database of several servers one of them works at a time: a step that
 // comes while another server takes one does nothing and says that there is no
 // more.
 type RetentionStore interface {
@@ -19,22 +19,28 @@ type RetentionStore interface {
 	// is, but no later than latest: a database's clock that is set wrong must not
 	// delete everything.
 	PurgeReviews(ctx context.Context, keep time.Duration, latest time.Time) (Deleted, bool, error)
+
 	// PurgeExpired deletes idempotency keys that are expired, and API keys that
 	// were revoked or expired more than keepKeys ago.
 	PurgeExpired(ctx context.Context, keepKeys time.Duration) (Deleted, bool, error)
+
 	// PurgeRepositories deletes what is remembered of repositories of which
 	// there is no review any more: their rules files and scan times.
 	PurgeRepositories(ctx context.Context) (Deleted, bool, error)
+
 	// Announce says that this server's configuration names the organizations
 	// with which the store was opened.
 	Announce(ctx context.Context) error
+
 	// FailRemoved fails waiting reviews of organizations that no server has
 	// announced for at least grace, and returns them. Only time in which this
 	// server announced without a gap counts: it knows nothing of the rest.
 	FailRemoved(ctx context.Context, grace time.Duration, f Failure) ([]string, bool, error)
+
 	// FoldLog empties a log that grew because readers kept the database from
 	// doing that by itself.
 	FoldLog(ctx context.Context) error
+
 	// GiveBack returns a part of the space that is free inside of the database
 	// to the file system, where that is a lot of it and the database can do it
 	// by and by.
@@ -81,9 +87,11 @@ const (
 	// without its configuration file is left running. After an outage of them all
 	// each has this long to come back.
 	Grace = 10 * time.Minute
+
 	// KeepKeys is how long keys that do not work any more are remembered, so
 	// that their users are told why.
 	KeepKeys = 90 * 24 * time.Hour
+
 	// clockSlack is how far the database's clock is believed to be ahead of this
 	// machine's.
 	clockSlack = 24 * time.Hour
@@ -110,6 +118,7 @@ func (o RetentionOptions) withDefaults() RetentionOptions {
 			*d.field = d.value
 		}
 	}
+
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -122,6 +131,7 @@ func (o RetentionOptions) withDefaults() RetentionOptions {
 	if o.OnFailed == nil {
 		o.OnFailed = func(string) {}
 	}
+
 	return o
 }
 
@@ -157,6 +167,7 @@ func (r *Retention) Start() {
 				r.do("emptying the database's log", func() error { return r.store.FoldLog(r.ctx) })
 			})
 		})
+
 		r.running.Go(func() {
 			r.every(r.o.Every, func() { r.do("failing reviews of removed organizations", r.failRemoved) })
 		})
@@ -224,9 +235,12 @@ func (r *Retention) failRemoved() error {
 		total += len(ids)
 		return more, err
 	})
+
 	if total > 0 {
-		r.o.Log.Warn("waiting reviews failed, because their organizations are in no server's configuration any more", "reviews", total)
+		r.o.Log.Warn("waiting reviews failed, because their organizations are in no server's configuration any more",
+			"reviews", total)
 	}
+
 	return err
 }
 
@@ -240,9 +254,11 @@ func (r *Retention) purge() error {
 				total = total.Plus(d)
 				r.o.OnPurged(d)
 			}
+
 			return more, err
 		})
 	}
+
 	var all []error
 	if r.o.Keep > 0 {
 		all = append(all, purge(func() (Deleted, bool, error) {
@@ -250,12 +266,14 @@ func (r *Retention) purge() error {
 		}))
 		all = append(all, purge(func() (Deleted, bool, error) { return r.store.PurgeRepositories(r.ctx) }))
 	}
+
 	all = append(all, purge(func() (Deleted, bool, error) { return r.store.PurgeExpired(r.ctx, KeepKeys) }))
 	if total != (Deleted{}) {
 		r.o.Log.Info("deleted what is old", "reviews", total.Reviews, "findings", total.Findings, "skips", total.Skips,
 			"idempotency_keys", total.IdempotencyKeys, "api_keys", total.APIKeys, "repositories", total.Repositories,
 			"duration_ms", time.Since(began).Milliseconds())
 	}
+
 	all = append(all, r.steps(func() (bool, error) { return r.store.GiveBack(r.ctx) }))
 	return errors.Join(all...)
 }

@@ -61,6 +61,7 @@ func (f *fakeStore) deleted(what string, d review.Deleted) (review.Deleted, bool
 	if !did {
 		d = review.Deleted{}
 	}
+
 	return d, more, err
 }
 
@@ -89,6 +90,7 @@ func (f *fakeStore) FailRemoved(_ context.Context, _ time.Duration, failure revi
 	if !did {
 		return nil, more, err
 	}
+
 	return []string{"rev_" + failure.Code}, more, err
 }
 
@@ -179,14 +181,17 @@ func TestRetentionDoesEverything(t *testing.T) {
 		},
 		OnFailed: func(id string) { failed = append(failed, id) },
 	})
+
 	l.Start()
 	l.Start()
-	awaitCalls(t, f, map[string]int{"announce": 2, "give back": 2, "removed": 3, "fold": 1}) // the third look is after the first with its steps
+	// The third look for removed organizations is after the first with its steps.
+	awaitCalls(t, f, map[string]int{"announce": 2, "give back": 2, "removed": 3, "fold": 1})
 	require.NoError(t, l.Stop(t.Context()))
 	require.NoError(t, l.Stop(t.Context()))
 
-	assert.Equal(t, review.Deleted{Reviews: 6, Findings: 15, Skips: 3, IdempotencyKeys: 6, APIKeys: 2, Repositories: 1}, total)
-	assert.Equal(t, map[string]int{"reviews": 6, "findings": 15, "skips": 3, "idempotency_keys": 6, "api_keys": 2, "repositories": 1}, total.ByKind())
+	assert.Equal(t, map[string]int{
+		"reviews": 6, "findings": 15, "skips": 3, "idempotency_keys": 6, "api_keys": 2, "repositories": 1,
+	}, total.ByKind())
 	assert.Equal(t, []string{"rev_organization_removed", "rev_organization_removed"}, failed)
 	assert.Equal(t, now.Add(24*time.Hour), f.latest)
 	assert.Equal(t, 3, f.count("reviews"), "the next look comes after the gap")
@@ -205,7 +210,9 @@ func TestRetentionGoesOnWhileItDeletes(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(map[string]int{what: endless})
-			l := review.NewRetention(f, review.RetentionOptions{Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Millisecond})
+			l := review.NewRetention(f, review.RetentionOptions{
+				Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Millisecond,
+			})
 			l.Start()
 			for range 3 {
 				awaitCall(t, f, what)
@@ -213,6 +220,7 @@ func TestRetentionGoesOnWhileItDeletes(t *testing.T) {
 				awaitCall(t, f, "fold")
 				awaitCall(t, f, "removed")
 			}
+
 			require.NoError(t, l.Stop(t.Context()))
 		})
 	}
@@ -227,6 +235,7 @@ func TestSteps(t *testing.T) {
 		})
 		return n, err
 	}
+
 	n, err := steps(t.Context(), func(n int) (bool, error) { return n < 3, nil })
 	require.NoError(t, err)
 	assert.Equal(t, 3, n)

@@ -5,8 +5,6 @@
 package review
 
 import (
-	"crypto/rand"
-	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -78,6 +76,7 @@ func (r Review) Passes() bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -103,6 +102,3 @@ const CodeLeaseLost = "lease_lost"
 
 // DefaultFailOn is the threshold of reviews whose request names none.
 const DefaultFailOn = rule.High
-
-// NewID returns a new review identifier: `rev_` and 128 random bits.
-func NewID() string { return "rev_" + strings.ToLower(rand.Text()) }

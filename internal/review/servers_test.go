@@ -29,6 +29,7 @@ func servers(t *testing.T, n int, listening bool) []*bundle {
 			listenTo(t, b)
 		}
 	}
+
 	return all
 }
 
@@ -65,10 +66,14 @@ func TestServersTellEachOther(t *testing.T) {
 	assert.Equal(t, review.Complete, b.await(t, second).Status)
 
 	// Past the service, and so past the notifier of its process, too.
-	third, err := a.store.CreateReview(t.Context(), review.NewReview{ID: "rev_third", Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "default"}, 10)
+	third, err := a.store.CreateReview(t.Context(), newReview("rev_third"), 10)
 	require.NoError(t, err)
 	a.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, third.ReviewID).Status)
+}
+
+func newReview(id string) review.NewReview {
+	return review.NewReview{ID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "default"}
 }
 
 // The end of a scan under a cap lets another server go on.
@@ -119,6 +124,7 @@ func TestWatchOnAnotherServer(t *testing.T) {
 					if !u.KeepAlive { // the machine may be slow
 						updates <- u
 					}
+
 					return nil
 				})
 			}()
@@ -131,6 +137,7 @@ func TestWatchOnAnotherServer(t *testing.T) {
 					panic("unreachable")
 				}
 			}
+
 			assert.Equal(t, review.Queued, next().Review.Status)
 			a.dispatcher(t, nil)
 			scan := a.scanner.next(t)
@@ -187,10 +194,10 @@ func TestServersShareAQueue(t *testing.T) {
 			s := &busy{running: map[string]int{}, scanned: map[string]int{}}
 			all := servers(t, 3, listening)
 			for _, b := range all {
-				d := review.NewDispatcher(b.store, s, rules{}, b.notifier, review.DispatcherOptions{Name: "test", Workers: 4, Poll: 50 * time.Millisecond})
-				d.Start()
-				t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+				o := review.DispatcherOptions{Name: "test", Workers: 4, Poll: 50 * time.Millisecond}
+				run(t, review.NewDispatcher(b.store, s, rules{}, b.notifier, o))
 			}
+
 			var creating sync.WaitGroup
 			for _, b := range all {
 				creating.Go(func() {
@@ -200,11 +207,13 @@ func TestServersShareAQueue(t *testing.T) {
 					}
 				})
 			}
+
 			creating.Wait()
 			var complete []review.Review
 			require.Eventually(t, func() bool {
 				var err error
-				complete, err = all[0].store.ListReviews(t.Context(), org, review.Filter{Status: review.Complete, Limit: 2 * reviews})
+				filter := review.Filter{Status: review.Complete, Limit: 2 * reviews}
+				complete, err = all[0].store.ListReviews(t.Context(), org, filter)
 				return err == nil && len(complete) == reviews
 			}, patience, 20*time.Millisecond)
 			s.mu.Lock()
@@ -261,6 +270,7 @@ func (n *numb) Extend(ctx context.Context, beats []review.Heartbeat, lease time.
 	if away {
 		return nil, errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
 	}
+
 	return n.Queue.Extend(ctx, beats, lease)
 }
 
@@ -270,13 +280,12 @@ func TestScanWhileTheStoreIsAway(t *testing.T) {
 	b := setup(t)
 	queue := &numb{Queue: b.store, away: true}
 	start := func(lease time.Duration) *review.Dispatcher {
-		d := review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, review.DispatcherOptions{
+		o := review.DispatcherOptions{
 			Name: "test", Lease: lease, Heartbeat: 10 * time.Millisecond, Poll: 10 * time.Millisecond,
-		})
-		d.Start()
-		t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
-		return d
+		}
+		return run(t, review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, o))
 	}
+
 	const lease = 2 * time.Second // that a busy machine does not stand still for
 	b.create(t)
 	began := time.Now()
@@ -312,6 +321,7 @@ func (l *late) Claim(ctx context.Context, worker string, lease time.Duration) (*
 		default:
 		}
 	}
+
 	return c, err
 }
 
@@ -329,10 +339,10 @@ func TestStoppedPastTheLease(t *testing.T) {
 		assert.NoError(t, err)
 		<-time.After(time.Until(began.Add(lease)))
 	}
+
 	id := b.create(t)
-	d := review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, review.DispatcherOptions{Name: "test", Lease: lease, Heartbeat: never, Poll: 10 * time.Millisecond})
-	d.Start()
-	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+	o := review.DispatcherOptions{Name: "test", Lease: lease, Heartbeat: never, Poll: 10 * time.Millisecond}
+	run(t, review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, o))
 	scan := b.scanner.next(t)
 	scan.end(finding.Result{}, nil)
 	assert.Equal(t, 2, b.await(t, id).Attempt)
@@ -364,7 +374,7 @@ func TestOwnLeasesAreNotReaped(t *testing.T) {
 func (b *bundle) lostReview(t *testing.T) string {
 	t.Helper()
 	id := review.NewID()
-	_, err := b.store.CreateReview(t.Context(), review.NewReview{ID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "default"}, 10)
+	_, err := b.store.CreateReview(t.Context(), newReview(id), 10)
 	require.NoError(t, err)
 	c, err := b.store.Claim(t.Context(), "lost", 0)
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -29,7 +30,8 @@ func TestCreate(t *testing.T) {
 	assert.Equal(t, "acme/api", r.Ruleset)
 	assert.Equal(t, b.clock.Now(), r.CreatedAt)
 
-	second, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 7, Ruleset: "default"})
+	in := review.CreateInput{Repo: "acme/api", PRNumber: 7, Ruleset: "default"}
+	second, err := b.service.Create(t.Context(), org, in)
 	require.NoError(t, err)
 	assert.Equal(t, int32(7500), second.EstimatedMS, "one waits, and two workers share the queue")
 
@@ -53,17 +55,23 @@ func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ok := review.CreateInput{Repo: "acme/api", PRNumber: 1}
+	const invalid = errs.InvalidArgument
 	for name, c := range map[string]struct {
 		change func(*review.CreateInput)
 		kind   errs.Kind
 		fields []string
 	}{
-		"repo":            {func(in *review.CreateInput) { in.Repo = "acme" }, errs.InvalidArgument, []string{"repo"}},
-		"number":          {func(in *review.CreateInput) { in.PRNumber = 0 }, errs.InvalidArgument, []string{"pr_number"}},
-		"ruleset":         {func(in *review.CreateInput) { in.Ruleset = "acme/web" }, errs.InvalidArgument, []string{"ruleset"}},
-		"all at once":     {func(in *review.CreateInput) { *in = review.CreateInput{Repo: "x", Ruleset: "y"} }, errs.InvalidArgument, []string{"repo", "pr_number", "ruleset"}},
-		"long key":        {func(in *review.CreateInput) { in.IdempotencyKey = strings.Repeat("k", 256) }, errs.InvalidArgument, []string{"Idempotency-Key"}},
-		"key with spaces": {func(in *review.CreateInput) { in.IdempotencyKey = "a b" }, errs.InvalidArgument, []string{"Idempotency-Key"}},
+		"repo":    {func(in *review.CreateInput) { in.Repo = "acme" }, invalid, []string{"repo"}},
+		"number":  {func(in *review.CreateInput) { in.PRNumber = 0 }, invalid, []string{"pr_number"}},
+		"ruleset": {func(in *review.CreateInput) { in.Ruleset = "acme/web" }, invalid, []string{"ruleset"}},
+		"all at once": {
+			func(in *review.CreateInput) { *in = review.CreateInput{Repo: "x", Ruleset: "y"} },
+			invalid, []string{"repo", "pr_number", "ruleset"},
+		},
+		"long key": {
+			func(in *review.CreateInput) { in.IdempotencyKey = strings.Repeat("k", 256) }, invalid, []string{"Idempotency-Key"},
+		},
+		"key with spaces": {func(in *review.CreateInput) { in.IdempotencyKey = "a b" }, invalid, []string{"Idempotency-Key"}},
 		"not allowed":     {func(in *review.CreateInput) { in.Repo = "other/api" }, errs.PermissionDenied, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,6 +112,7 @@ func TestIdempotency(t *testing.T) {
 		_, err = b.service.Create(t.Context(), org, other)
 		assert.Equal(t, errs.ReasonIdempotencyConflict, errs.ReasonOf(err))
 	}
+
 	b.clock.advance(24*time.Hour + time.Microsecond)
 	fresh, err := b.service.Create(t.Context(), org, in)
 	require.NoError(t, err)
@@ -129,11 +138,13 @@ func TestListPages(t *testing.T) {
 			break
 		}
 	}
+
 	assert.ElementsMatch(t, newest, paged)
 	_, token, err := b.service.List(t.Context(), org, review.ListInput{PageSize: 3})
 	require.NoError(t, err)
 	for _, bad := range []review.ListInput{
-		{PageToken: "x"}, {PageToken: token + "x"}, {PageToken: token, Repo: "acme/api"}, {PageToken: token, Status: review.Failed},
+		{PageToken: "x"}, {PageToken: token + "x"},
+		{PageToken: token, Repo: "acme/api"}, {PageToken: token, Status: review.Failed},
 		{PageSize: -1}, {PageSize: 201},
 	} {
 		_, _, err := b.service.List(t.Context(), org, bad)
@@ -152,6 +163,7 @@ func TestWatch(t *testing.T) {
 			if !u.KeepAlive { // the machine may be slow
 				updates <- u
 			}
+
 			return nil
 		})
 	}()
@@ -180,13 +192,16 @@ func TestWatch(t *testing.T) {
 			c := review.Claim{ReviewID: quick, Organization: org, Attempt: 1}
 			require.NoError(t, b.store.Retry(t.Context(), c, time.Hour))
 		}
+
 		if len(seen) == 3 {
 			assert.Zero(t, u.Review.Progress, "that was the attempt before")
 			_, err := b.service.Cancel(t.Context(), org, quick)
 			require.NoError(t, err)
 		}
+
 		return nil
 	})
+
 	require.NoError(t, err)
 	assert.Equal(t, []review.Status{review.Queued, review.InProgress, review.Queued, review.Canceled}, seen)
 
@@ -202,4 +217,68 @@ func TestWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err = b.service.Watch(ctx, org, waiting, func(review.Update) error { cancel(); return nil })
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// outage is a store that is away for a while after it was first asked, and in
+// which the review is complete afterwards.
+type outage struct {
+	review.Reviews
+	began time.Time
+	from  time.Duration
+	lasts time.Duration
+}
+
+func (o *outage) GetReviewState(context.Context, string, string) (review.Review, error) {
+	if o.began.IsZero() {
+		o.began = time.Now()
+	}
+	switch at := time.Since(o.began); {
+	case at < o.from:
+		return review.Review{ID: "rev_a", Status: review.InProgress, Attempt: 1}, nil
+	case at < o.from+o.lasts:
+		return review.Review{}, errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
+	}
+	return review.Review{ID: "rev_a", Status: review.Complete, Attempt: 1}, nil
+}
+
+// A watch stays while the store is away for a moment, with keep-alives, and
+// ends when that goes on.
+func TestWatchWhileTheStoreIsAway(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lasts time.Duration
+		kept  bool
+	}{
+		"for a second": {time.Second, true}, "for 28 seconds": {28 * time.Second, true}, "for long": {time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &outage{from: 5 * time.Second, lasts: c.lasts}
+				var statuses []review.Status
+				alive := 0
+				service := review.NewService(store, nil, review.NewNotifier(), 1)
+				err := service.Watch(t.Context(), org, "rev_a", func(u review.Update) error {
+					if u.KeepAlive {
+						alive++
+					} else {
+						statuses = append(statuses, u.Review.Status)
+					}
+
+					return nil
+				})
+
+				if !c.kept {
+					assert.Equal(t, errs.Unavailable, errs.KindOf(err))
+					assert.Equal(t, []review.Status{review.InProgress}, statuses)
+					assert.InDelta(t, 35, time.Since(store.began).Seconds(), 2)
+					return
+				}
+
+				require.NoError(t, err)
+				assert.Equal(t, []review.Status{review.InProgress, review.Complete}, statuses)
+				assert.Equal(t, int((5*time.Second+c.lasts)/(15*time.Second)), alive)
+			})
+		})
+	}
 }

@@ -29,6 +29,7 @@ func (policy) MaxQueued(org string) int {
 	if org == "small" {
 		return 2
 	}
+
 	return review.MaxQueued
 }
 
@@ -71,7 +72,10 @@ func setup(t *testing.T) *bundle {
 
 func newBundle(t testing.TB, o store.Options) *bundle {
 	t.Helper()
-	b := &bundle{notifier: review.NewNotifier(), scanner: &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)}}
+	b := &bundle{
+		notifier: review.NewNotifier(),
+		scanner:  &scanner{calls: make(chan call, 100), awaited: make(chan struct{}, 1)},
+	}
 	var err error
 	b.store, err = store.Open(t.Context(), o)
 	require.NoError(t, err)
@@ -115,10 +119,16 @@ func (b *bundle) dispatcher(t *testing.T, change func(*review.DispatcherOptions)
 		Poll:      10 * time.Millisecond,
 		Backoff:   func(int) time.Duration { return 0 },
 	}
+
 	if change != nil {
 		change(&o)
 	}
-	d := review.NewDispatcher(b.store, b.scanner, rules{}, b.notifier, o)
+	return run(t, review.NewDispatcher(b.store, b.scanner, rules{}, b.notifier, o))
+}
+
+// run starts a dispatcher, and stops it when the test ends.
+func run(t testing.TB, d *review.Dispatcher) *review.Dispatcher {
+	t.Helper()
 	d.Start()
 	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
 	return d

@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -29,20 +28,26 @@ type Reviews interface {
 	// (IDEMPOTENCY_CONFLICT). It fails with Unavailable (QUEUE_FULL) when the
 	// organization has maxQueued queued reviews.
 	CreateReview(ctx context.Context, n NewReview, maxQueued int) (Accepted, error)
+
 	// GetReview reads a review with its findings and skips; NotFound
 	// (REVIEW_NOT_FOUND).
 	GetReview(ctx context.Context, org, id string) (Review, error)
+
 	// ListFindings returns findings of a review in their order, at most f.Limit
 	// of them; NotFound. A review that is not complete has none.
 	ListFindings(ctx context.Context, org, id string, f FindingFilter) (FindingPage, error)
+
 	// GetReviewState reads a review without findings and skips; NotFound.
 	GetReviewState(ctx context.Context, org, id string) (Review, error)
+
 	// ListReviews returns reviews newest first (by creation, then by
 	// descending id), without findings and skips, at most f.Limit of them.
 	ListReviews(ctx context.Context, org string, f Filter) ([]Review, error)
+
 	// CancelReview makes a queued or running review canceled and returns it;
 	// NotFound, or FailedPrecondition (REVIEW_FINISHED) in a final state.
 	CancelReview(ctx context.Context, org, id string) (Review, error)
+
 	// Load says how long reviews of a repository have taken and how many
 	// wait, for an estimate.
 	Load(ctx context.Context, org, repo string) (Load, error)
@@ -112,10 +117,13 @@ type FindingPage struct {
 
 // Load is what an estimate is made of.
 type Load struct {
-	Queued  int           // reviews of all organizations that wait
-	Ahead   int           // those that are scanned before one that this organization creates now
-	Running int           // scans of all organizations that run, by all servers
-	Average time.Duration // moving average from claim to completion, of the repository, else of the organization; 0 when nothing was measured
+	Queued  int // reviews of all organizations that wait
+	Ahead   int // those that are scanned before one that this organization creates now
+	Running int // scans of all organizations that run, by all servers
+
+	// Average is the moving average from claim to completion, of the repository,
+	// else of the organization; 0 when nothing was measured.
+	Average time.Duration
 	Overall time.Duration // the same over all repositories of all organizations
 }
 
@@ -133,11 +141,13 @@ type Queue interface {
 	// waiting reviews the one with the fewest running goes first, then the one
 	// that was served least recently, then the oldest review.
 	Claim(ctx context.Context, worker string, lease time.Duration) (*Claim, error)
+
 	// Extend prolongs the leases of claims to the given time from now and
 	// stores their progress. It returns the claims that are not valid any more,
 	// of which nothing is stored. Nor is it of a claim whose review is being
 	// changed at that moment.
 	Extend(ctx context.Context, beats []Heartbeat, lease time.Duration) (lost []Claim, err error)
+
 	// Finish makes the review complete, with everything in the outcome, in one
 	// transaction, and compares it with the review before: the latest complete
 	// one of the same repository, pull request number and ruleset that was
@@ -148,14 +158,18 @@ type Queue interface {
 	// in it, or the outcome is truncated. A rule that does not apply to the file
 	// any more was. ErrLeaseLost.
 	Finish(ctx context.Context, c Claim, o finding.Result) error
+
 	// Fail makes the review failed; ErrLeaseLost.
 	Fail(ctx context.Context, c Claim, f Failure) error
+
 	// Retry puts the review back to queued after a passing fault, not to be
 	// claimed before delay has passed, and counts the failure; ErrLeaseLost.
 	Retry(ctx context.Context, c Claim, delay time.Duration) error
+
 	// Release puts the review back to queued, not to be claimed before delay
 	// has passed, and counts nothing; ErrLeaseLost.
 	Release(ctx context.Context, c Claim, delay time.Duration) error
+
 	// ReapExpired puts reviews whose lease ran out back to queued and counts
 	// the loss; those lost maxLost times fail with worker_lost. It returns all
 	// that it changed.
@@ -182,15 +196,6 @@ type Claim struct {
 	TraceParent  string        // see NewReview
 	Waited       time.Duration // since the review was created
 	Today        string        // day of the claim in UTC, `YYYY-MM-DD`
-}
-
-// traceID is the trace that the review's request belongs to, as logs name it;
-// "" for none. A traceparent is `00-<trace id>-<span id>-<flags>`.
-func (c Claim) traceID() string {
-	if parts := strings.Split(c.TraceParent, "-"); len(parts) == 4 {
-		return parts[1]
-	}
-	return ""
 }
 
 // Overview is what metrics need of the queue.

@@ -62,7 +62,8 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 		default:
 			return err
 		}
-		if attempt, p := s.notifier.latest(l); next.Status == InProgress && attempt == next.Attempt && p.FilesDone > next.Progress.FilesDone {
+		attempt, p := s.notifier.latest(l)
+		if next.Status == InProgress && attempt == next.Attempt && p.FilesDone > next.Progress.FilesDone {
 			next.Progress = p
 		}
 		changed := next.Status != current.Status || next.Attempt != current.Attempt || next.Progress != current.Progress
@@ -74,12 +75,14 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 				return err
 			}
 		}
+
 		if err := send(Update{Review: next, KeepAlive: !changed}); err != nil {
 			return err
 		}
 		current = next
 		alive.Reset(keepAlive)
 	}
+
 	return nil
 }
 
@@ -96,6 +99,7 @@ func between(last, next Review) []Review {
 			Status: status, CreatedAt: next.CreatedAt, StartedAt: next.StartedAt, Attempt: next.Attempt,
 		}
 	}
+
 	var missed []Review
 	if last.Status == InProgress {
 		missed = append(missed, as(Queued))
@@ -103,5 +107,6 @@ func between(last, next Review) []Review {
 	if next.Status != InProgress {
 		missed = append(missed, as(InProgress))
 	}
+
 	return missed
 }

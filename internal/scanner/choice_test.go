@@ -3,7 +3,6 @@ package scanner_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -87,16 +86,17 @@ func TestWaitsOfServersThatShareScanners(t *testing.T) {
 			if n%10 == 3 {
 				return 400 * time.Millisecond
 			}
+
 			return 20 * time.Millisecond
 		}
+
 		var scanners []*testScanner
 		for range 3 {
 			source := &source{open: func(ctx context.Context, target scan.Target) (scan.Change, error) {
 				<-time.After(duration(int(target.Number)))
 				return &change{}, nil
 			}}
-			service := scanner.NewServer(scan.NewScanner(source, scan.Options{}), scanner.Options{Slots: slots}, slog.New(slog.DiscardHandler))
-			scanners = append(scanners, serve(t, newAddress(), service))
+			scanners = append(scanners, serve(t, newAddress(), serviceOf(source, scanner.Options{Slots: slots})))
 		}
 
 		var mu sync.Mutex
@@ -120,6 +120,7 @@ func TestWaitsOfServersThatShareScanners(t *testing.T) {
 				})
 			}
 		}
+
 		all.Wait()
 		slices.Sort(waits)
 		require.Len(t, waits, scans)
@@ -133,7 +134,8 @@ func TestWaitsOfServersThatShareScanners(t *testing.T) {
 func TestRepositoriesHaveFavourites(t *testing.T) {
 	t.Parallel()
 	onClock(t, func(t *testing.T) {
-		scanners := []*testScanner{startScanner(t, scanner.Options{}), startScanner(t, scanner.Options{}), startScanner(t, scanner.Options{})}
+		var o scanner.Options
+		scanners := []*testScanner{startScanner(t, o), startScanner(t, o), startScanner(t, o)}
 		client := clientOf(t, scanner.ClientOptions{}, scanners...)
 		where := map[string]int{}
 		used := map[int]bool{}
@@ -159,15 +161,18 @@ func TestRepositoriesHaveFavourites(t *testing.T) {
 				where[repo], used[at] = at, true
 			}
 		}
+
 		assert.Len(t, used, 3)
 	})
 }
 
 func stopping() error {
-	st, err := status.New(codes.Unavailable, "stopping").WithDetails(&errdetails.ErrorInfo{Reason: "scanner_stopping", Domain: "prwarden.scanner"})
+	info := &errdetails.ErrorInfo{Reason: "scanner_stopping", Domain: "prwarden.scanner"}
+	st, err := status.New(codes.Unavailable, "stopping").WithDetails(info)
 	if err != nil {
 		panic(err)
 	}
+
 	return st.Err()
 }
 
@@ -176,28 +181,32 @@ func stopping() error {
 // may have, is never tried again.
 func TestAnotherScanner(t *testing.T) {
 	t.Parallel()
+	type handler = func(scannerv1.ScannerService_ScanServer) error
 	hang := func(stream scannerv1.ScannerService_ScanServer) error {
 		<-stream.Context().Done()
 		return stream.Context().Err()
 	}
+
 	// says sends messages and ends as then does.
-	says := func(then func(scannerv1.ScannerService_ScanServer) error, messages ...*scannerv1.ScanResponse) func(scannerv1.ScannerService_ScanServer) error {
+	says := func(then handler, messages ...*scannerv1.ScanResponse) handler {
 		return func(stream scannerv1.ScannerService_ScanServer) error {
 			for _, m := range messages {
 				if err := stream.Send(m); err != nil {
 					return err
 				}
 			}
+
 			return then(stream)
 		}
 	}
-	fails := func(err error) func(scannerv1.ScannerService_ScanServer) error {
+
+	fails := func(err error) handler {
 		return func(scannerv1.ScannerService_ScanServer) error { return err }
 	}
 	lost := status.Error(codes.Unavailable, "connection lost")
 	for name, c := range map[string]struct {
-		scan      func(scannerv1.ScannerService_ScanServer) error // after `start`
-		code      string                                          // when it is the only scanner
+		scan      handler // after `start`
+		code      string  // when it is the only scanner
 		elsewhere bool
 	}{
 		"it is stopping":               {fails(stopping()), "scanner_stopping", true},
@@ -221,8 +230,10 @@ func TestAnotherScanner(t *testing.T) {
 					if _, err := stream.Recv(); err != nil {
 						return err
 					}
+
 					return c.scan(stream)
 				}})
+
 				alone := await(t, "the scan", start(t.Context(), clientOf(t, options, bad), "acme/api"))
 				var e *review.ScanError
 				require.ErrorAs(t, alone.err, &e)

@@ -29,9 +29,11 @@ type ClientOptions struct {
 	// Scanners are the HOST:PORT of scanners. A name stands for all of its
 	// addresses.
 	Scanners []string
+
 	// Dial makes a connection to an address, an IP:PORT, of the scanner that is
 	// configured as authority, a HOST:PORT. It must not wait.
 	Dial func(address, authority string) (*grpc.ClientConn, error)
+
 	// Lookup returns the addresses of a name (net.DefaultResolver.LookupHost).
 	Lookup func(ctx context.Context, name string) ([]string, error)
 	Log    *slog.Logger // (none)
@@ -52,6 +54,7 @@ func (o ClientOptions) withDefaults() ClientOptions {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	return o
 }
 
@@ -104,6 +107,7 @@ func (c *Client) Close() error {
 			all = append(all, p.conn.Close())
 		}
 	}
+
 	c.peers = nil
 	return errors.Join(all...)
 }
@@ -169,7 +173,9 @@ func (c *Client) call(
 			return o, false, err
 		}
 	}
+
 	o, begun, err = receive(stream, j.MaxFindings, progress)
+
 	// Of a scanner that is lost now it can't be told whether it began.
 	return o, begun || isLost(err), err
 }
@@ -192,6 +198,7 @@ func ask(ctx context.Context, p *peer, start *scannerv1.ScanStart) (
 	if m.GetAccepted() == nil {
 		return nil, nil, fmt.Errorf("%w: %T came before `accepted`", errProtocol, m.GetMessage())
 	}
+
 	return m.GetAccepted(), stream, nil
 }
 
@@ -217,6 +224,7 @@ func receive(stream scannerv1.ScannerService_ScanClient, most int, progress func
 			if err := received.addResult(m.Result); err != nil {
 				return finding.Result{}, begun, err
 			}
+
 			// The slot is free when the call has ended. Whatever ends it, the result is there.
 			_, _ = stream.Recv()
 			return received.Result, begun, nil
@@ -234,6 +242,7 @@ func send(stream scannerv1.ScannerService_ScanClient, m *scannerv1.ScanRequest) 
 	if err := stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+
 	return nil
 }
 
@@ -248,5 +257,6 @@ func sendRules(stream scannerv1.ScannerService_ScanClient, rules []rule.Rule) er
 			return err
 		}
 	}
+
 	return nil
 }

@@ -21,6 +21,7 @@ func converted[T any, M proto.Message](all []T, convert func(T) M) []M {
 	for i, one := range all {
 		out[i] = convert(one)
 	}
+
 	return out
 }
 
@@ -66,6 +67,7 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 		RequireReason: p.GetRequireReason(),
 		Today:         p.GetToday(),
 	}
+
 	switch p.GetSelection() {
 	case scannerv1.ScanStart_repository:
 		r.Selection = scan.SelectRepository
@@ -84,6 +86,7 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 			return scan.Request{}, status.Error(codes.InvalidArgument, "today: must be a day as YYYY-MM-DD")
 		}
 	}
+
 	return r, nil
 }
 
@@ -96,7 +99,7 @@ func checkCommits(c finding.Commits) error {
 	case !sha.MatchString(c.Head):
 		return status.Error(codes.InvalidArgument, "head_sha: must be 40 hexadecimal digits")
 	case (c.Base == "") == (c.BaseRef == ""):
-		return status.Error(codes.InvalidArgument, "base_sha: exactly one of base_sha and base_ref must be there with head_sha")
+		return status.Error(codes.InvalidArgument, "base_sha: head_sha needs either base_sha or base_ref")
 	case c.Base != "" && !sha.MatchString(c.Base):
 		return status.Error(codes.InvalidArgument, "base_sha: must be 40 hexadecimal digits")
 	}
@@ -120,6 +123,7 @@ func (o *outcome) count(m proto.Message, size int) error {
 	if o.size += size; o.size > scan.MaxSize {
 		return fmt.Errorf("findings and skips of more than %d bytes in all", scan.MaxSize)
 	}
+
 	return nil
 }
 
@@ -143,6 +147,7 @@ func (o *outcome) addFindings(ps []*scannerv1.ScanFinding) error {
 
 		*list = append(*list, f)
 	}
+
 	return nil
 }
 
@@ -157,6 +162,7 @@ func (o *outcome) addSkips(ps []*scannerv1.ScanSkip) error {
 		}
 		o.Skips = append(o.Skips, skip)
 	}
+
 	return nil
 }
 
@@ -174,6 +180,7 @@ func (o *outcome) addResult(p *scannerv1.ScanResult) error {
 		}
 		o.Summary[severity] = int(n)
 	}
+
 	o.RulesFileValid = p.GetRulesFileValid()
 	var err error
 	o.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
@@ -185,6 +192,7 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 	for severity, n := range r.Summary {
 		summary[severity.String()] = int32(n)
 	}
+
 	return &scannerv1.ScanResult{
 		HeadSha:        r.HeadSHA,
 		BaseSha:        r.BaseSHA,
@@ -219,9 +227,11 @@ func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {
 		Utf16EndColumn: int32(f.UTF16EndColumn),
 		LineHash:       f.LineHash,
 	}
+
 	if s := f.Suppression; s != nil {
 		p.Suppression = &scannerv1.ScanSuppression{Reason: s.Reason, Until: s.Until, Line: int32(s.Line)}
 	}
+
 	return p
 }
 
@@ -245,9 +255,11 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (finding.Finding, error) {
 		UTF16EndColumn: int(p.GetUtf16EndColumn()),
 		LineHash:       p.GetLineHash(),
 	}
+
 	if s := p.GetSuppression(); s != nil {
 		f.Suppression = &finding.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
 	}
+
 	return f, nil
 }
 
@@ -284,11 +296,13 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		CaseNoMatch: r.Cases.NoMatch,
 		References:  r.References,
 	}
+
 	for _, o := range origins {
 		if o.domain == r.Origin {
 			p.Origin = o.proto
 		}
 	}
+
 	return p
 }
 
@@ -309,14 +323,17 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Cases:      rule.Cases{Match: p.GetCaseMatch(), NoMatch: p.GetCaseNoMatch()},
 		References: p.GetReferences(),
 	}
+
 	for _, o := range origins {
 		if o.proto == p.GetOrigin() {
 			r.Origin = o.domain
 		}
 	}
+
 	if r.Origin == 0 {
 		return rule.Rule{}, fmt.Errorf("rule %q: unknown origin %v", p.GetId(), p.GetOrigin())
 	}
+
 	return r, nil
 }
 
@@ -329,5 +346,6 @@ func fromProtoRules(ps []*scannerv1.ScanRule) ([]rule.Rule, error) {
 		}
 		rules = append(rules, r)
 	}
+
 	return rules, nil
 }

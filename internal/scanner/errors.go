@@ -40,6 +40,7 @@ func reasonOf(err error) (reason string, lasting bool) {
 			return info.GetReason(), info.GetMetadata()[metaLasting] == "true"
 		}
 	}
+
 	return "", false
 }
 
@@ -77,44 +78,37 @@ func notBegun(err error) *review.ScanError {
 	if reason, _ := reasonOf(err); reason == reasonStopping {
 		f = review.Failure{Code: reasonStopping, Message: "The scanner is stopping."}
 	}
+
 	return &review.ScanError{Failure: f, Uncounted: true, Err: err}
 }
 
 // scanError turns what went wrong at a scanner into the review side's error: a
 // failure that the scanner reported keeps its code.
 func scanError(err error) *review.ScanError {
+	fail := func(code, message string) *review.ScanError {
+		return &review.ScanError{Failure: review.Failure{Code: code, Message: message}, Err: err}
+	}
 	st, ok := status.FromError(err)
 	if !ok {
-		return &review.ScanError{
-			Failure: review.Failure{Code: codeScannerFault, Message: "The scanner answered something that this server does not understand."},
-			Err:     err,
-		}
+		return fail(codeScannerFault, "The scanner answered something that this server does not understand.")
 	}
+
 	if reason, lasting := reasonOf(err); reason != "" {
-		return &review.ScanError{
-			Failure:   review.Failure{Code: reason, Message: st.Message()},
-			Lasting:   lasting,
-			Uncounted: reason == reasonStopping,
-			Err:       err,
-		}
+		reported := fail(reason, st.Message())
+		reported.Lasting, reported.Uncounted = lasting, reason == reasonStopping
+		return reported
 	}
+
 	switch st.Code() {
 	case codes.DeadlineExceeded:
-		return &review.ScanError{
-			Failure: review.Failure{Code: scan.CodeScanTimeout, Message: "The scan did not end in time."},
-			Lasting: true,
-			Err:     err,
-		}
+		timeout := fail(scan.CodeScanTimeout, "The scan did not end in time.")
+		timeout.Lasting = true
+		return timeout
 	case codes.Unavailable, codes.Canceled:
-		return &review.ScanError{
-			Failure: review.Failure{Code: codeScannerUnavailable, Message: "The scanner was lost during the scan."},
-			Err:     err,
-		}
+		return fail(codeScannerUnavailable, "The scanner was lost during the scan.")
 	}
-	return &review.ScanError{
-		Failure: review.Failure{Code: codeScannerFault, Message: "The scanner hit an unexpected fault; its log has the details."},
-		Err:     err,
-	}
+
+	return fail(codeScannerFault, "The scanner hit an unexpected fault; its log has the details.")
 }
 
 // failureStatus is an error of a scanner that the client turns back.
@@ -125,5 +119,6 @@ func failureStatus(code codes.Code, reason, message string, lasting bool) error 
 	if err != nil {
 		return fmt.Errorf("failure %s: %w", reason, err)
 	}
+
 	return st.Err()
 }

@@ -24,12 +24,15 @@ const (
 	// MaxMessage is what a message of this interface can have. Batches are cut
 	// well below it.
 	MaxMessage = 4 << 20
+
 	// maxAnswer is what a server takes of a scanner at once. The largest answer
 	// has the rules of a rules file, 64 KiB of YAML. Decoded, a message can take
 	// some hundred times its size.
 	maxAnswer = 1 << 20
+
 	// batchSize is the size at which a batch is sent.
 	batchSize = 256 << 10
+
 	// maxItem is what a finding or a skip can have. The largest are findings in
 	// a path of 4,096 bytes by a rule with a message of 1,000 characters.
 	maxItem = 16 << 10
@@ -40,21 +43,27 @@ const (
 	// maxConnections bounds the connections; more wait to be accepted. A server
 	// makes one.
 	maxConnections = 512
+
 	// maxPerAddress is how many of them one address may have, so that a stranger
 	// who only connects keeps no server out. Several servers can share one.
 	maxPerAddress = 64
+
 	// maxStreams bounds the calls of one connection. A server has at most 1,024
 	// workers, and asks for the scanner's health.
 	maxStreams = 1_100
+
 	// maxHeaderList bounds the metadata of a call, in bytes: servers send a
 	// trace and little else.
 	maxHeaderList = 16 << 10
+
 	// streamWindow and connWindow are how many bytes a call and a connection may
 	// have on the way to the scanner before it reads them.
 	streamWindow = 64 << 10
 	connWindow   = 1 << 20
+
 	// handshakeTimeout bounds how long a connection may take to be one.
 	handshakeTimeout = 10 * time.Second
+
 	// idleTimeout ends connections without calls. Servers always have one, that
 	// asks for the scanner's health.
 	idleTimeout = 2 * time.Minute
@@ -81,7 +90,9 @@ func NetworkServerOptions() []grpc.ServerOption {
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
 		grpc.ConnectionTimeout(handshakeTimeout),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingAfter, Timeout: pingWithin, MaxConnectionIdle: idleTimeout}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			Time: pingAfter, Timeout: pingWithin, MaxConnectionIdle: idleTimeout,
+		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 	}
 }
@@ -102,7 +113,9 @@ func NetworkDialOptions() []grpc.DialOption {
 		grpc.WithNoProxy(), // proxies are for code hosts
 		grpc.WithIdleTimeout(0),
 		grpc.WithDisableServiceConfig(),
-		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}`),
+		grpc.WithDefaultServiceConfig(`{
+			"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}
+		}`),
 		grpc.WithMaxHeaderListSize(maxHeaderList),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingAfter, Timeout: pingWithin, PermitWithoutStream: true}),
 		grpc.WithConnectParams(grpc.ConnectParams{

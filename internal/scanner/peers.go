@@ -3,12 +3,12 @@ package scanner
 import (
 	"cmp"
 	"context"
-	"hash/fnv"
-	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"google.golang.org/grpc"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
@@ -39,6 +39,7 @@ func (p *peer) free(now time.Time) bool {
 	if p.failure != nil {
 		limit = 1
 	}
+
 	return p.ready && !now.Before(p.retryAt) && p.calls < max(limit, 1)
 }
 
@@ -48,16 +49,7 @@ func (p *peer) hopeful(now time.Time) bool { return p.ready && !now.Before(p.ret
 // preference is how much a repository likes a scanner (rendezvous hashing): when
 // scanners come and go, only the repositories of those move.
 func preference(address, organization, repo string) uint64 {
-	h := fnv.New64a()
-	for _, part := range []string{address, organization, repo} {
-		_, _ = io.WriteString(h, part) // it never fails
-		_, _ = h.Write([]byte{0})
-	}
-	// FNV's last bytes hardly reach its upper bits; this mixes them (splitmix64).
-	x := h.Sum64()
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	return xxhash.Sum64String(strings.Join([]string{address, organization, repo}, "\x00"))
 }
 
 // reserve chooses a scanner that may have a free slot and counts the scan as one
@@ -96,14 +88,17 @@ func (c *Client) choose(now time.Time, organization, repo string) *peer {
 			idle = append(idle, p)
 		}
 	}
+
 	if len(idle) > 0 {
 		return slices.MaxFunc(idle, func(a, b *peer) int {
 			return cmp.Compare(preference(a.address, organization, repo), preference(b.address, organization, repo))
 		})
 	}
+
 	if len(busy) > 0 {
 		return busy[rand.IntN(len(busy))] //nolint:gosec // whichever
 	}
+
 	return nil
 }
 
@@ -131,6 +126,7 @@ func (c *Client) wait(ctx context.Context, now time.Time) {
 			pause = min(pause, p.retryAt.Sub(now))
 		}
 	}
+
 	c.mu.Unlock()
 	defer c.mu.Lock()
 	timer := time.NewTimer(pause)
@@ -184,6 +180,7 @@ func (c *Client) noScanner() *review.ScanError {
 			reason = p.failure
 		}
 	}
+
 	return notBegun(reason)
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -62,7 +61,9 @@ func (c *change) Files(context.Context) iter.Seq2[*scan.File, error] {
 
 func added(path, content string) *scan.File {
 	lines := strings.Count(content, "\n")
-	return &scan.File{Path: path, Size: int64(len(content)), Content: []byte(content), Added: []scan.LineRange{{First: 1, Last: lines}}}
+	return &scan.File{
+		Path: path, Size: int64(len(content)), Content: []byte(content), Added: []scan.LineRange{{First: 1, Last: lines}},
+	}
 }
 
 // counter counts the rule chunks that the client sends.
@@ -75,6 +76,7 @@ func (c counter) SendMsg(m any) error {
 	if r, ok := m.(*scannerv1.ScanRequest); ok && r.GetRules() != nil {
 		c.chunks.Add(1)
 	}
+
 	return c.ClientStream.SendMsg(m)
 }
 
@@ -90,7 +92,7 @@ func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, e
 	listener := bufconn.Listen(1 << 20)
 	b := &bundle{
 		server:  grpc.NewServer(scanner.ServerOptions()...),
-		service: scanner.NewServer(scan.NewScanner(&source{open: open}, scan.Options{}), scanner.Options{Answer: patience}, slog.New(slog.DiscardHandler)),
+		service: serviceOf(&source{open: open}, scanner.Options{Answer: patience}),
 	}
 	b.service.Register(b.server)
 	go func() { _ = b.server.Serve(listener) }()
@@ -98,7 +100,10 @@ func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, e
 	conn, err := grpc.NewClient("passthrough:///scanner",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
-		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		grpc.WithStreamInterceptor(func(
+			ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
+			streamer grpc.Streamer, opts ...grpc.CallOption,
+		) (grpc.ClientStream, error) {
 			s, err := streamer(ctx, desc, cc, method, opts...)
 			return counter{s, &b.chunks}, err
 		}))
@@ -115,20 +120,25 @@ func jobWith(rules ...rule.Rule) review.Job {
 }
 
 func todo(id string, origin rule.Origin) rule.Rule {
-	return rule.Rule{ID: id, Type: rule.TypeRegex, Pattern: "todo", Message: "Do it.", Severity: rule.High, Scope: rule.ScopeOrg, Origin: origin}
+	return rule.Rule{
+		ID: id, Type: rule.TypeRegex, Pattern: "todo", Message: "Do it.", Severity: rule.High,
+		Scope: rule.ScopeOrg, Origin: origin,
+	}
 }
 
 func none(review.Progress) {}
 
 func TestScan(t *testing.T) {
 	t.Parallel()
-	const file = "version: 1\nrules: [{id: from-file, type: regex, pattern: fixme, message: m, severity: low, cases: {match: [fixme]}}]\n"
+	const file = "version: 1\n" +
+		"rules: [{id: from-file, type: regex, pattern: fixme, message: m, severity: low, cases: {match: [fixme]}}]\n"
 	client, b := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
 		assert.Equal(t, scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, target)
 		return &change{rulesFile: file, files: []*scan.File{
 			added("a\xff.go", "todo\nok\nfixme\n"), {Path: "big", Size: 2 << 20, Added: []scan.LineRange{{First: 1, Last: 1}}},
 		}}, nil
 	})
+
 	job := jobWith(todo("x/one", rule.OriginDefault), todo("two", rule.OriginCustom))
 	var last review.Progress
 	o, err := client.Scan(t.Context(), job, func(p review.Progress) { last = p })
@@ -190,25 +200,30 @@ func TestCommitsAndSuppressions(t *testing.T) {
 		for _, f := range o.Findings {
 			ids = append(ids, f.RuleID)
 		}
+
 		return o, ids
 	}
+
 	o, ids := scanned()
 	assert.Equal(t, []string{"custom/note", "meta/suppression-expired", "custom/note"}, ids)
 	require.Len(t, o.Suppressed, 2)
 	o.Suppressed[0].Fingerprint = ""
 	assert.Equal(t, finding.Finding{
-		RuleID: "custom/note", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3, Column: 1, EndColumn: 5, Message: "Do it.", Snippet: "todo",
-		UTF16Column: 1, UTF16EndColumn: 5, LineHash: o.Suppressed[0].LineHash,
+		RuleID: "custom/note", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3, Column: 1, EndColumn: 5,
+		Message: "Do it.", Snippet: "todo", UTF16Column: 1, UTF16EndColumn: 5, LineHash: o.Suppressed[0].LineHash,
 		Suppression: &finding.Suppression{Reason: "known", Until: "2026-06-15", Line: 2},
 	}, o.Suppressed[0])
 	assert.NotEmpty(t, o.Suppressed[0].LineHash)
 	assert.Equal(t, &finding.Suppression{Line: 6}, o.Suppressed[1].Suppression)
-	assert.Equal(t, []int{4, 8, 3, 7}, []int{o.Findings[0].Column, o.Findings[0].EndColumn, o.Findings[0].UTF16Column, o.Findings[0].UTF16EndColumn})
+	first := o.Findings[0]
+	assert.Equal(t, []int{4, 8, 3, 7}, []int{first.Column, first.EndColumn, first.UTF16Column, first.UTF16EndColumn})
 	assert.Equal(t, 2, o.Summary[rule.High], "without the suppressed ones")
 
 	job.RequireReason = true
 	o, ids = scanned()
-	assert.Equal(t, []string{"custom/note", "meta/suppression-expired", "custom/note", "meta/suppression-malformed", "custom/note"}, ids)
+	assert.Equal(t, []string{
+		"custom/note", "meta/suppression-expired", "custom/note", "meta/suppression-malformed", "custom/note",
+	}, ids)
 	assert.Len(t, o.Suppressed, 1)
 
 	job.MaxFindings = 3
@@ -239,6 +254,7 @@ func TestBatches(t *testing.T) {
 		}
 		rules = append(rules, r)
 	}
+
 	o, err := client.Scan(t.Context(), jobWith(rules...), none)
 	require.NoError(t, err)
 	assert.Len(t, o.Findings, 2500)
@@ -252,7 +268,7 @@ func TestFailures(t *testing.T) {
 		code    string
 		lasting bool
 	}{
-		"lasting":    {&scan.Failure{Code: scan.CodeNoMergeBase, Message: "No common history.", Lasting: true}, "no_merge_base", true},
+		"lasting":    {&scan.Failure{Code: scan.CodeNoMergeBase, Message: "No.", Lasting: true}, "no_merge_base", true},
 		"passing":    {&scan.Failure{Code: scan.CodeHostUnreachable, Message: "Away."}, "host_unreachable", false},
 		"unexpected": {errors.New("secret detail"), "scan_failed", false},
 	} {
@@ -278,6 +294,7 @@ func TestCancelReachesTheScanner(t *testing.T) {
 		close(ended)
 		return nil, ctx.Err()
 	})
+
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-opened; cancel() }()
 	_, err := client.Scan(ctx, jobWith(), none)
@@ -352,12 +369,15 @@ func TestProtocolErrors(t *testing.T) {
 // scanner computes again, covers all that matters to a scan.
 func FuzzRule(f *testing.F) {
 	f.Add("a/b", "x+", "m", "**/*.go", "vendor/**", uint8(1), uint8(1), true, false)
-	f.Fuzz(func(t *testing.T, id, pattern, message, include, exclude string, severity, origin uint8, multiline, redact bool) {
+	f.Fuzz(func(
+		t *testing.T, id, pattern, message, include, exclude string, severity, origin uint8, multiline, redact bool,
+	) {
 		for _, s := range []string{id, pattern, message, include, exclude} {
 			if !bytes.Equal([]byte(s), bytes.ToValidUTF8([]byte(s), nil)) {
 				return // protobuf strings are UTF-8, and so are all rules
 			}
 		}
+
 		r := rule.Rule{
 			ID: id, Type: rule.TypeRegex, Pattern: pattern, Message: message,
 			Severity:  rule.Severity(1 + severity%6),
@@ -367,6 +387,7 @@ func FuzzRule(f *testing.F) {
 			Cases:      rule.Cases{Match: []string{pattern}, NoMatch: []string{message}},
 			References: []string{include},
 		}
+
 		got, err := scanner.RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)

@@ -25,13 +25,17 @@ const (
 	// an organization's 5,000 many times over. It bounds what a client can make
 	// the scanner hold.
 	maxRules = 50_000
+
 	// answerWithin is how long a client may take to say what it has to say next.
 	answerWithin = 5 * time.Second
+
 	// maxCall bounds a call: the scan, which has a shorter limit of its own, and
 	// the time until the client has read all.
 	maxCall = scan.MaxTime + time.Minute
+
 	// maxWaiting is how many calls wait for a slot; the next one is refused.
 	maxWaiting = 256
+
 	// maxWait is how long one may wait.
 	maxWait = time.Second
 )
@@ -113,6 +117,7 @@ func (s *Server) Scan(stream scannerv1.ScannerService_ScanServer) error {
 	if request.Rules, err = s.rules(ctx, c, start.GetRulesDigest()); err != nil {
 		return err
 	}
+
 	return s.scan(ctx, c, start, request)
 }
 
@@ -170,10 +175,12 @@ func (s *Server) rules(ctx context.Context, c *call, digest string) (*scan.Rules
 		}
 		last = batch.GetLast()
 	}
+
 	rules, err := s.scanner.AddRules(digest, all)
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
+
 	return rules, nil
 }
 
@@ -215,6 +222,7 @@ func (s *Server) failed(ctx context.Context, start *scannerv1.ScanStart, err err
 	if f.Lasting {
 		code = codes.FailedPrecondition
 	}
+
 	return failureStatus(code, f.Code, f.Message, f.Lasting)
 }
 
@@ -255,6 +263,7 @@ func (c *call) next(ctx context.Context) (*scannerv1.ScanRequest, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return m, nil
 }
 
@@ -282,20 +291,27 @@ func within(ctx context.Context, do func() error) error {
 // sendResult sends what a scan found, in messages of bounded size. In all it has
 // what a server takes: a scan is truncated by that.
 func (c *call) sendResult(ctx context.Context, r *scan.Result) error {
+	var messages []*scannerv1.ScanResponse
 	findings, suppressed := converted(r.Findings, toProtoFinding), converted(r.Suppressed, toProtoFinding)
 	for _, part := range append(batches(findings), batches(suppressed)...) {
-		batch := &scannerv1.FindingBatch{Findings: part}
-		if err := c.send(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: batch}}); err != nil {
-			return err
-		}
+		messages = append(messages, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{
+			Findings: &scannerv1.FindingBatch{Findings: part},
+		}})
 	}
 	for _, part := range batches(converted(r.Skips, toProtoSkip)) {
-		batch := &scannerv1.SkipBatch{Skips: part}
-		if err := c.send(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{Skips: batch}}); err != nil {
+		messages = append(messages, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Skips{
+			Skips: &scannerv1.SkipBatch{Skips: part},
+		}})
+	}
+	messages = append(messages, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Result{Result: toProtoResult(r)}})
+
+	for _, m := range messages {
+		if err := c.send(ctx, m); err != nil {
 			return err
 		}
 	}
-	return c.send(ctx, &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Result{Result: toProtoResult(r)}})
+
+	return nil
 }
 
 // batches cuts messages into runs of about batchSize bytes.
@@ -309,5 +325,6 @@ func batches[M proto.Message](all []M) [][]M {
 			size, first = 0, i+1
 		}
 	}
+
 	return parts
 }

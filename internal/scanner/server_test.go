@@ -2,7 +2,6 @@ package scanner_test
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"strings"
 	"testing"
@@ -30,7 +29,8 @@ func startMessage() *scannerv1.ScanRequest {
 }
 
 func rulesMessage(rules ...*scannerv1.ScanRule) *scannerv1.ScanRequest {
-	return &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: &scannerv1.RuleBatch{Rules: rules, Last: true}}}
+	batch := &scannerv1.RuleBatch{Rules: rules, Last: true}
+	return &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: batch}}
 }
 
 // stubOf is a client that does as a test says.
@@ -54,6 +54,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 			change(m.GetStart())
 			return []*scannerv1.ScanRequest{m}
 		}
+
 		commits := func(head, base, ref string) []*scannerv1.ScanRequest {
 			return start(func(s *scannerv1.ScanStart) { s.HeadSha, s.BaseSha, s.BaseRef = head, base, ref })
 		}
@@ -87,6 +88,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 			assert.Equal(t, c.code, status.Code(err), "%s: %v", name, err)
 			assert.Empty(t, a.scans, name)
 		}
+
 		a.awaitTaken(t, 0)
 	})
 }
@@ -101,20 +103,22 @@ func TestClientThatReadsNothingKeepsNoSlot(t *testing.T) {
 		source := &source{open: func(context.Context, scan.Target) (scan.Change, error) {
 			return &change{files: []*scan.File{added(path, strings.Repeat("todo\n", lines))}}, nil
 		}}
-		service := scanner.NewServer(scan.NewScanner(source, scan.Options{}), scanner.Options{Slots: 1, Limit: time.Second}, slog.New(slog.DiscardHandler))
+		service := serviceOf(source, scanner.Options{Slots: 1, Limit: time.Second})
 		a := serve(t, newAddress(), service)
 		a.service = service
 		stream, err := stubOf(t, a).Scan(t.Context())
 		require.NoError(t, err)
 
 		start := startMessage()
-		start.GetStart().RulesDigest, start.GetStart().MaxFindings = rule.Digest([]rule.Rule{todo("x", rule.OriginCustom)}), lines
+		start.GetStart().RulesDigest = rule.Digest([]rule.Rule{todo("x", rule.OriginCustom)})
+		start.GetStart().MaxFindings = lines
 		require.NoError(t, stream.Send(start))
 		m, err := stream.Recv()
 		require.NoError(t, err)
 		require.True(t, m.GetAccepted().GetNeedRules())
 		require.NoError(t, stream.Send(rulesMessage(&scannerv1.ScanRule{
-			Id: "x", Type: rule.TypeRegex, Pattern: "todo", Message: "Do it.", Severity: "high", Origin: scannerv1.ScanRule_custom,
+			Id: "x", Type: rule.TypeRegex, Pattern: "todo", Message: "Do it.", Severity: "high",
+			Origin: scannerv1.ScanRule_custom,
 		})))
 		require.Eventually(t, func() bool { return source.opened.Load() == 1 }, patience, time.Millisecond)
 		a.awaitTaken(t, 0)
@@ -150,6 +154,7 @@ func TestLimitsOfThePort(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
+
 		assert.Equal(t, 17, refused, "three have the slots")
 	})
 }
@@ -166,6 +171,7 @@ func TestStrangerCantTakeAllConnections(t *testing.T) {
 			t.Cleanup(func() { c.Close() })
 		}
 	}
+
 	clientOf(t, scanner.ClientOptions{}, a)
 	assert.Positive(t, a.refused.Load())
 }
@@ -179,17 +185,20 @@ func says(m *scannerv1.ScanResponse, times int) made {
 				return err
 			}
 		}
+
 		for range times {
 			if err := stream.Send(m); err != nil {
 				return err
 			}
 		}
+
 		return stream.Send(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Result{Result: &scannerv1.ScanResult{}}})
 	}}
 }
 
 func findings(all ...*scannerv1.ScanFinding) *scannerv1.ScanResponse {
-	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: &scannerv1.FindingBatch{Findings: all}}}
+	batch := &scannerv1.FindingBatch{Findings: all}
+	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Findings{Findings: batch}}
 }
 
 func skips(all ...*scannerv1.ScanSkip) *scannerv1.ScanResponse {
@@ -202,9 +211,10 @@ func of(bytes int) string { return strings.Repeat("x", bytes) }
 // have.
 func TestScannerThatSaysTooMuch(t *testing.T) {
 	t.Parallel()
-	finding := func(bytes int) *scannerv1.ScanFinding {
-		return &scannerv1.ScanFinding{RuleId: "a/b", Severity: "low", Snippet: of(bytes)}
+	with := func(snippet string) *scannerv1.ScanFinding {
+		return &scannerv1.ScanFinding{RuleId: "a/b", Severity: "low", Snippet: snippet}
 	}
+	finding := func(bytes int) *scannerv1.ScanFinding { return with(of(bytes)) }
 	skip := func(bytes int) *scannerv1.ScanSkip {
 		return &scannerv1.ScanSkip{Path: []byte(of(bytes)), Reason: "binary"}
 	}
@@ -218,7 +228,7 @@ func TestScannerThatSaysTooMuch(t *testing.T) {
 		"a large skip":    {skips(skip(20 << 10)), 1, false},
 		"large in all":    {findings(finding(15<<10), finding(15<<10), finding(15<<10), finding(15<<10)), 600, false},
 		"skips, in all":   {skips(skip(15<<10), skip(15<<10), skip(15<<10), skip(15<<10)), 600, false},
-		"large in JSON":   {findings(&scannerv1.ScanFinding{RuleId: "a/b", Severity: "low", Snippet: strings.Repeat("\x01", 15<<10)}), 400, false},
+		"large in JSON":   {findings(with(strings.Repeat("\x01", 15<<10))), 400, false},
 		"a large message": {findings(finding(2 << 20)), 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,6 +241,7 @@ func TestScannerThatSaysTooMuch(t *testing.T) {
 					assert.Len(t, got.Findings, c.times)
 					return
 				}
+
 				var e *review.ScanError
 				require.ErrorAs(t, got.err, &e)
 				assert.Equal(t, "scanner_fault", e.Code)

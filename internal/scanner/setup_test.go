@@ -78,6 +78,7 @@ func connect(ctx context.Context, addr string) (net.Conn, error) {
 	if l, ok := wires.Load(addr); ok {
 		return l.(*bufconn.Listener).DialContext(ctx)
 	}
+
 	return new(net.Dialer).DialContext(ctx, "tcp", addr)
 }
 
@@ -137,7 +138,13 @@ func waiting(o scanner.Options) (service *scanner.Server, scans chan *running) {
 			return nil, ctx.Err()
 		}
 	}}
-	return scanner.NewServer(scan.NewScanner(source, scan.Options{}), o, slog.New(slog.DiscardHandler)), scans
+
+	return serviceOf(source, o), scans
+}
+
+// serviceOf makes a scanner of the pull requests of a source.
+func serviceOf(from *source, o scanner.Options) *scanner.Server {
+	return scanner.NewServer(scan.NewScanner(from, scan.Options{}), o, slog.New(slog.DiscardHandler))
 }
 
 // next waits for a scan to begin.
@@ -171,7 +178,10 @@ func progressed() *scannerv1.ScanResponse {
 // dial is a ClientOptions.Dial in plain text.
 func dial(address, authority string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+address, append(scanner.NetworkDialOptions(),
-		grpc.WithContextDialer(connect), grpc.WithAuthority(authority), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+		grpc.WithContextDialer(connect),
+		grpc.WithAuthority(authority),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+	)...)
 }
 
 // clientOf returns a client of scanners that all can be reached.
@@ -200,6 +210,7 @@ func addresses(client *scanner.Client) []string {
 			ready = append(ready, p.Address)
 		}
 	}
+
 	return ready
 }
 

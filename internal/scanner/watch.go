@@ -48,6 +48,7 @@ func (c *Client) followNames() {
 				wanted[net.JoinHostPort(address, port)] = authority
 			}
 		}
+
 		c.connect(wanted)
 		select {
 		case <-tick.C:
@@ -83,6 +84,7 @@ func (c *Client) lookup(name string) ([]string, error) {
 	if len(four) > 0 {
 		return four, nil
 	}
+
 	return found, nil
 }
 
@@ -102,6 +104,7 @@ func (c *Client) connect(wanted map[string]string) {
 		c.closeUnused(p)
 		return true
 	})
+
 	for address, authority := range wanted {
 		conn, err := c.o.Dial(address, authority)
 		if err != nil {
@@ -153,5 +156,6 @@ func (c *Client) whyNot(p *peer) error {
 	if _, err := healthpb.NewHealthClient(p.conn).Check(ctx, &healthpb.HealthCheckRequest{}); err != nil {
 		return err
 	}
+
 	return errors.New("it was gone for a moment")
 }

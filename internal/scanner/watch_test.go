@@ -75,14 +75,18 @@ func TestNames(t *testing.T) {
 				if f := found.Load(); f != nil {
 					return *f, nil
 				}
+
 				return nil, errors.New("no such name")
 			},
 			Refresh: time.Millisecond,
 		})
+
 		t.Cleanup(func() { require.NoError(t, client.Close()) })
 		leadsTo := func(want ...string) {
 			t.Helper()
-			require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, addresses(client)) }, patience, time.Millisecond)
+			require.Eventually(t, func() bool {
+				return assert.ObjectsAreEqual(want, addresses(client))
+			}, patience, time.Millisecond)
 		}
 		leadsTo(a.addr)
 		running := start(t.Context(), client, "acme/api")
@@ -134,6 +138,7 @@ func newCable(t *testing.T, to string) *cable {
 			}
 		}
 	}
+
 	go func() {
 		for {
 			near, err := l.Accept()
@@ -219,12 +224,15 @@ func TestWhyAScannerCantBeReached(t *testing.T) {
 			}
 			if speaks.Load() {
 				_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+
 				// Closed with something unread, it would be reset, and that not heard.
 				_, _ = io.Copy(io.Discard, c)
 			}
+
 			_ = c.Close()
 		}
 	})
+
 	t.Cleanup(func() {
 		assert.NoError(t, listener.Close())
 		all.Wait()
