@@ -49,7 +49,9 @@ type scannerLink struct {
 
 // linkScanner connects to the configured scanners, or makes one in this process.
 // What either tells Prometheus is registered with r.
-func linkScanner(c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger, t tracing) (scannerLink, error) {
+func linkScanner(
+	c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger, t tracing,
+) (scannerLink, error) {
 	if len(c.Scanners) > 0 {
 		return linkScanners(c, r, log, t)
 	}

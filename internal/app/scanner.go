@@ -57,7 +57,8 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if s.listener, err = listen(ctx, "grpc-addr", c.ScannerGRPCAddr); err != nil {
 		return nil, err
 	}
-	s.listener = scanner.LimitConnections(s.listener, newRefusedConnections(registry, "scanner").WithLabelValues("scanner").Inc)
+	refused := newRefusedConnections(registry, "scanner").WithLabelValues("scanner")
+	s.listener = scanner.LimitConnections(s.listener, refused.Inc)
 	if c.ScannerOpsAddr != config.OpsNone {
 		if s.opsAt, err = listenOps(ctx, c.ScannerOpsAddr, log); err != nil {
 			return nil, err
@@ -67,7 +68,8 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	if s.tracing, err = newTracing(ctx, env, "prwarden-scanner", log); err != nil {
 		return nil, err
 	}
-	s.server = newScannerServer(host.service, log, slices.Concat(scanner.NetworkServerOptions(), s.tracing.server(), creds)...)
+	options := slices.Concat(scanner.NetworkServerOptions(), s.tracing.server(), creds)
+	s.server = newScannerServer(host.service, log, options...)
 	healthpb.RegisterHealthServer(s.server, s.ready.health)
 	return s, nil
 }

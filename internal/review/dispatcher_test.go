@@ -56,14 +56,16 @@ func TestDispatchFaults(t *testing.T) {
 		status review.Status
 		code   string
 	}{
-		"lasting fails at once":      {[]error{lasting}, review.Failed, "no_merge_base"},
-		"passing, then well":         {[]error{passing, passing, nil}, review.Complete, ""},
-		"passing three times":        {[]error{passing, passing, passing}, review.Failed, "host_unreachable"},
-		"unexpected counts as such":  {[]error{boom, passing, nil}, review.Complete, ""},
-		"unexpected three times":     {[]error{boom, boom, boom}, review.Failed, "internal"},
-		"wrapped":                    {[]error{fmt.Errorf("x: %w", lasting)}, review.Failed, "no_merge_base"},
-		"passing, then lasting":      {[]error{passing, lasting}, review.Failed, "no_merge_base"},
-		"uncounted, often":           {[]error{uncounted, uncounted, uncounted, uncounted, passing, passing, nil}, review.Complete, ""},
+		"lasting fails at once":     {[]error{lasting}, review.Failed, "no_merge_base"},
+		"passing, then well":        {[]error{passing, passing, nil}, review.Complete, ""},
+		"passing three times":       {[]error{passing, passing, passing}, review.Failed, "host_unreachable"},
+		"unexpected counts as such": {[]error{boom, passing, nil}, review.Complete, ""},
+		"unexpected three times":    {[]error{boom, boom, boom}, review.Failed, "internal"},
+		"wrapped":                   {[]error{fmt.Errorf("x: %w", lasting)}, review.Failed, "no_merge_base"},
+		"passing, then lasting":     {[]error{passing, lasting}, review.Failed, "no_merge_base"},
+		"uncounted, often": {
+			[]error{uncounted, uncounted, uncounted, uncounted, passing, passing, nil}, review.Complete, "",
+		},
 		"a context error of its own": {[]error{context.DeadlineExceeded, nil}, review.Complete, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -183,11 +183,11 @@ func (r *Retention) Start() {
 func (r *Retention) every(gap time.Duration, task func()) {
 	for r.ctx.Err() == nil {
 		task()
-		_ = pause(r.ctx, gap) // its end ends it
+		_ = pause(r.ctx, gap) // the end of the context ends the loop, too
 	}
 }
 
-// Stop ends it, in the middle of a step if need be, and waits for that or
+// Stop ends the loops, in the middle of a step if need be, and waits for that or
 // for ctx. Stopping twice is stopping once.
 func (r *Retention) Stop(ctx context.Context) error {
 	r.cancel()

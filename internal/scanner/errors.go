@@ -44,6 +44,12 @@ func reasonOf(err error) (reason string, lasting bool) {
 	return "", false
 }
 
+// isBusy tells whether a scanner refused a scan because it has no free slot.
+func isBusy(err error) bool {
+	reason, _ := reasonOf(err)
+	return reason == reasonBusy
+}
+
 // elsewhere tells whether a call that did not begin its scan may be made to
 // another scanner: the error says something of the scanner and nothing of what
 // it was asked.

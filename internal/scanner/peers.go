@@ -159,11 +159,10 @@ func (c *Client) release(p *peer, refused error) {
 	defer c.mu.Unlock()
 	p.calls--
 	c.closeUnused(p)
-	reason, _ := reasonOf(refused)
 	switch {
 	case refused == nil:
 		p.busy = false // a slot is free now
-	case reason == reasonBusy:
+	case isBusy(refused):
 		p.busy, p.failure = true, nil
 	default:
 		p.failure, p.retryAt = refused, time.Now().Add(c.o.Retry)

@@ -148,7 +148,7 @@ type fleet struct {
 	client   *client
 }
 
-// startFleet starts scanners with two places each and a server that fills them,
+// startFleet starts scanners with two slots each and a server that fills them,
 // and repositories acme/r0 … with pull request 1.
 func startFleet(t *testing.T, scanners, repositories int) *fleet {
 	t.Helper()
@@ -169,7 +169,7 @@ func startFleet(t *testing.T, scanners, repositories int) *fleet {
 	return f
 }
 
-// fill starts a review for each place and waits until all of them hang in git.
+// fill starts a review for each slot and waits until all of them hang in git.
 func (f *fleet) fill(t *testing.T) (ids []string) {
 	t.Helper()
 	for i := range 2 * len(f.scanners) {

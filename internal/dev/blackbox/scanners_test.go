@@ -29,7 +29,7 @@ func TestScannerIsLost(t *testing.T) {
 
 			began := time.Now()
 			lost.signal(t, signal)
-			// The others are full; when they have room, the lost scans begin again.
+			// The others are full; when they have free slots, the lost scans begin again.
 			// That the first six are still at the gate is as it should be.
 			f.hosts.open()
 			for _, id := range ids {
@@ -53,7 +53,7 @@ func TestScannerIsLost(t *testing.T) {
 	}
 }
 
-// A scanner does not work for a server that is frozen, and gives its place to
+// A scanner does not work for a server that is frozen, and gives its slot to
 // others; when the server wakes, its review is scanned again.
 func TestServerIsFrozen(t *testing.T) {
 	t.Parallel()
@@ -160,8 +160,8 @@ func TestScannersComeBack(t *testing.T) {
 	assert.LessOrEqual(t, started(), len(ids)+aboutTo, "one attempt each")
 }
 
-// Two servers share a scanner that does one scan at a time: the others wait in
-// line, each for its turn, and nothing fails.
+// Two servers share a scanner that does one scan at a time: the others wait
+// for it, each for its turn, and nothing fails.
 func TestServersShareAScanner(t *testing.T) {
 	t.Parallel()
 	h := newHosts(t)
