@@ -103,8 +103,11 @@ bench-peers: need-go ## Build gitleaks and betterleaks into bin/peers for make b
 chaos: need-go need-git need-postgres ## Kill, freeze and cut off parts of an installation in use, and check every promise, 15 minutes (CHAOSFLAGS='-seed 7')
 	@mkdir -p bin
 	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/chaos
-	@bin/chaos -binary bin/prwarden $(CHAOSFLAGS)
-	@bin/chaos -binary bin/prwarden -database sqlite -reviews 1000 -for 90s -fill-every 15s $(CHAOSFLAGS)
+	@$(OWN_MOUNTS) bin/chaos $(CHAOSFLAGS)
+	@$(OWN_MOUNTS) bin/chaos -database sqlite -reviews 1000 -for 90s -fill-every 15s $(CHAOSFLAGS)
+
+# Disks that chaos mounts as root are gone with it, however it ends.
+OWN_MOUNTS = $(shell unshare --mount true 2>/dev/null && echo unshare --mount)
 
 chaos-short: need-go need-git need-postgres ## The same for a minute on each database
 	@$(MAKE) --no-print-directory chaos CHAOSFLAGS='-reviews 300 -for 60s $(CHAOSFLAGS)'

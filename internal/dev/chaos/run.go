@@ -5,89 +5,63 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/dev/chaos/clients"
-	"github.com/prwarden/prwarden/internal/dev/chaos/faults"
-	"github.com/prwarden/prwarden/internal/dev/chaos/pulls"
-	"github.com/prwarden/prwarden/internal/dev/chaos/verdict"
-	"github.com/prwarden/prwarden/internal/dev/chaos/world"
+	"github.com/prometheus/procfs"
 )
 
-// settings are what a run is made of.
-type settings struct {
-	Binary      string // prwarden
-	Dir         string // where everything is written
-	Database    world.Kind
-	Servers     int
-	Scanners    int
-	Workers     int // scans at once of each server
-	Repos       int // of each organization
-	Pulls       int // of each repository
-	Clients     int
-	Reviews     int           // at least so many are accepted
-	Faults      time.Duration // at least so long there are faults
-	Settle      time.Duration // what is left must end so long after the last fault
-	Spare       float64       // when so much of the run is over, from 0 to 1, servers are killed no more, so that leaks show
-	Schedule    faults.Options
-	MostPassing float64 // share of reviews that may fail by passing faults
-	// Hurry brings forward the leases of processes that are gone, when the
-	// faults are over: as if most of a lease's time had passed.
-	Hurry bool
-}
+// run is one run: a world, its clients and its faults.
+type run struct {
+	*world
+	progress io.Writer
+	clients  *clients
+	injector *injector
+	began    time.Time // of the faults
 
-// diskSize is that of a small disk, in bytes: over the smallest cache_size.
-const diskSize = 96 << 20
+	probing sync.WaitGroup
+	mu      sync.Mutex
+	probes  []probe
+}
 
 // closeTimeout bounds the end of all parts together.
 const closeTimeout = 5 * time.Minute
 
-// organizations have their repositories; the last one is the probes' own.
-func organizations() []string { return []string{"alpha", "beta", "gamma", "probe"} }
-
-// run is one run: a world, its clients and its faults.
-type run struct {
-	s        settings
-	progress io.Writer
-	pulls    *pulls.Set
-	world    *world.World
-	pool     *clients.Pool
-	injector *faults.Injector
-	before   []verdict.Usage // of what is watched, at the beginning
-
-	began    time.Time // of the faults
-	probing  sync.WaitGroup
-	mu       sync.Mutex
-	probes   []probe
-	probeCtx context.Context
-}
-
-// probe is how long a request took to succeed after a fault.
-type probe struct {
-	after  faults.Done
-	server int // the one that was asked; -1 for any
-	began  time.Time
-	took   time.Duration
-	err    error
-}
-
 // execute makes a world, breaks it, and returns what it found.
-func execute(ctx context.Context, s settings, progress io.Writer) (_ *Report, err error) {
-	r := &run{s: s, progress: progress}
-	if err := r.build(ctx); err != nil {
+func execute(ctx context.Context, s settings, progress io.Writer) (v *verdict, err error) {
+	pulls, err := makePulls(ctx, filepath.Join(s.dir, "hosts"), s)
+	if err != nil {
 		return nil, err
 	}
+	w, err := build(ctx, s)
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		err = errors.Join(err, r.pool.Close(), r.world.Close(closing))
+		err = errors.Join(err, w.close(closing))
 	}()
-	began := time.Now()
+	if err != nil {
+		return nil, err
+	}
+
+	r := &run{world: w, progress: progress, clients: &clients{tokens: w.tokens, seed: s.faults.seed}}
+	r.clients.pulls = slices.SortedFunc(maps.Values(pulls), func(a, b pull) int {
+		return strings.Compare(fmt.Sprint(a.repo, a.number), fmt.Sprint(b.repo, b.number))
+	})
+	for _, server := range w.servers {
+		r.clients.servers = append(r.clients.servers, newCaller(server.http))
+	}
+	for _, org := range organizations() {
+		if err := r.clients.servers[0].createRule(ctx, w.tokens[org], orgRule); err != nil {
+			return nil, fmt.Errorf("create a rule: %w", err)
+		}
+	}
+
+	r.began = time.Now()
 	if err := r.storm(ctx); err != nil {
 		return nil, err
 	}
@@ -95,233 +69,163 @@ func execute(ctx context.Context, s settings, progress io.Writer) (_ *Report, er
 	if err != nil {
 		return nil, err
 	}
-	return r.report(e, time.Since(began)), nil
+	e.pulls = pulls
+	v = judge(e, r.injector.all(), r.probes)
+	accepted, _, retries := r.clients.counts()
+	v.title = fmt.Sprintf("seed %d: %d reviews accepted in %.0f s, %d calls made again",
+		s.faults.seed, accepted, time.Since(r.began).Seconds(), retries)
+	return v, nil
 }
 
-// build makes everything up to the first review.
-func (r *run) build(ctx context.Context) (err error) {
-	s := r.s
-	r.pulls, err = pulls.Make(ctx, filepath.Join(s.Dir, "hosts"), pulls.Options{
-		Organizations: organizations(), Repos: s.Repos, Pulls: s.Pulls, Seed: s.Schedule.Seed,
-	})
-	if err != nil {
-		return err
-	}
-	o := world.Options{
-		Dir: s.Dir, Binary: s.Binary, Database: s.Database, Servers: s.Servers, Scanners: s.Scanners, Workers: s.Workers,
-		Organizations: organizations(), Hosts: r.pulls,
-	}
-	if s.Schedule.FillEvery > 0 && s.Schedule.FillDatabase {
-		o.DatabaseDisk = diskSize
-	} else if s.Schedule.FillEvery > 0 {
-		o.CacheDisk = diskSize
-	}
-	if r.world, err = world.Build(ctx, o); err != nil {
-		return err
-	}
-	r.pool, err = clients.New(clients.Options{
-		Servers: servers(r.world), Keys: r.world.Keys, Pulls: r.pulls,
-		Clients: s.Clients, Seed: s.Schedule.Seed, Run: strconv.FormatInt(time.Now().UnixNano(), 36),
-	})
-	if err == nil {
-		err = r.begin(ctx)
-	}
-	if err != nil {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-		defer cancel()
-		return errors.Join(err, r.world.Close(closing))
-	}
-	return nil
-}
-
-func servers(w *world.World) []clients.Server {
-	var all []clients.Server
-	for _, s := range w.Servers {
-		all = append(all, clients.Server{HTTP: s.HTTP, GRPC: s.GRPC})
-	}
-	return all
-}
-
-// begin makes the organizations' rules, and sees what the processes use when
-// each has done something.
-func (r *run) begin(ctx context.Context) error {
-	for _, org := range organizations() {
-		if err := r.pool.CreateRule(ctx, org, pulls.OrgRule); err != nil {
-			return fmt.Errorf("create a rule: %w", err)
-		}
-	}
-	for i := range r.world.Servers {
-		if _, err := r.pool.Probe(ctx, []int{i}); err != nil {
-			return fmt.Errorf("first request: %w", err)
-		}
-	}
-	for _, w := range r.watched() {
-		u, err := verdict.ReadUsage(ctx, w.ops)
-		if err != nil {
-			return err
-		}
-		r.before = append(r.before, u)
-	}
-	return nil
-}
-
-// watched is a process that tells what it uses.
-type watched struct{ name, ops string }
-
-// watched are the processes that tell what they use: all of them.
-func (r *run) watched() []watched {
-	var all []watched
-	for _, s := range r.world.Servers {
-		all = append(all, watched{s.Name, s.Ops})
-	}
-	for _, s := range r.world.Scanners {
-		all = append(all, watched{s.Name, s.Ops})
-	}
-	return all
-}
-
-// storm lets the clients work while there are faults, and after them until
-// everything has ended.
+// storm lets the clients work while there are faults, and after them until everything has ended.
 func (r *run) storm(ctx context.Context) error {
-	faulting, stop := context.WithCancel(ctx)
-	defer stop()
-	working, giveUp := context.WithCancel(ctx)
-	defer giveUp()
-	r.probeCtx = working
-	r.began = time.Now()
-	r.injector = faults.NewInjector(r.world, faults.NewSchedule(r.s.Schedule), r.spare, r.observe)
+	faulting, stopFaults := context.WithCancel(ctx)
+	defer stopFaults()
+	working, stopWork := context.WithCancel(ctx)
+	defer stopWork()
+	r.injector = &injector{w: r.world, observe: func(f fault) { r.observe(working, f) }}
 
-	enough := make(chan struct{})
-	clientsDone, faultsDone := make(chan struct{}), make(chan error, 1)
+	enough, worked, faulted := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		defer close(clientsDone)
-		_ = r.pool.Run(working, enough) // that it ended early is known here
+		r.clients.run(working, r.s.clients, enough)
+		close(worked)
 	}()
-	go func() { faultsDone <- r.injector.Run(faulting) }()
+	go func() { faulted <- r.injector.run(faulting) }()
 	if err := r.await(ctx); err != nil {
 		return err
 	}
 	close(enough)
-	stop()
-	err := <-faultsDone
-	r.tell("faults are over")
-	settling, cancel := context.WithTimeout(ctx, r.s.Settle)
+	stopFaults()
+	err := <-faulted
+	r.tell("the faults are over")
+
+	settling, cancel := context.WithTimeout(ctx, r.s.settle)
 	defer cancel()
-	if err := errors.Join(err, r.world.Heal(settling), r.world.WaitServing(settling)); err != nil {
+	if err := errors.Join(err, r.waitServing(settling)); err != nil {
 		return err
 	}
-	if r.s.Hurry {
-		if err := r.hurry(settling); err != nil {
-			return err
-		}
-	}
 	select {
-	case <-clientsDone:
+	case <-worked:
 	case <-settling.Done():
-		giveUp() // the records tell what did not end
-		<-clientsDone
+		stopWork() // the records tell what did not end
+		<-worked
 	}
 	r.probing.Wait()
-	r.pool.FollowRest(settling)
-	r.tell("clients are done")
+	r.clients.followRest(settling)
+	r.tell("the clients are done")
 	return ctx.Err()
 }
 
-// buildProgram builds prwarden at a path.
-func buildProgram(ctx context.Context, path string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/prwarden/prwarden/cmd/prwarden")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build prwarden: %w: %s", err, out)
-	}
-	return nil
-}
-
-// hurry brings forward the leases whose workers are gone. The name of a worker
-// has its process's id.
-func (r *run) hurry(ctx context.Context) error {
-	db, err := r.world.Database.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
-	alive := "FALSE"
-	for _, s := range r.world.Servers {
-		alive += fmt.Sprintf(" OR worker LIKE '%%-%d/%%'", s.PID())
-	}
-	_, err = db.ExecContext(ctx, "UPDATE reviews SET lease_expires = lease_expires - 18000000 WHERE status = 'in_progress' AND NOT ("+alive+")")
-	return err
-}
-
-// done is how much of the run is over: 1 when there were enough reviews and
-// faults.
-func (r *run) done() float64 {
-	accepted, _, _ := r.pool.Counts()
-	return min(float64(accepted)/float64(max(r.s.Reviews, 1)), time.Since(r.began).Seconds()/max(r.s.Faults.Seconds(), .001))
-}
-
-func (r *run) spare() bool { return r.s.Spare < 1 && r.done() >= r.s.Spare }
-
-// between is the time between two lines of progress.
-const between = 5 * time.Second
-
 // await returns when there were enough reviews and faults.
 func (r *run) await(ctx context.Context) error {
-	for told := (time.Time{}); r.done() < 1; {
+	const between = 5 * time.Second
+	for told := (time.Time{}); ; {
 		if time.Since(told) >= between {
-			r.tell("%3.0f s", time.Since(r.began).Seconds())
+			r.tell(fmt.Sprintf("%.0f s", time.Since(r.began).Seconds()))
 			told = time.Now()
+		}
+		if accepted, _, _ := r.clients.counts(); accepted >= r.s.reviews && time.Since(r.began) >= r.s.last {
+			return nil
 		}
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
-func (r *run) tell(format string, args ...any) {
-	accepted, ended, retries := r.pool.Counts()
+func (r *run) tell(what string) {
+	accepted, ended, retries := r.clients.counts()
 	fmt.Fprintf(r.progress, "%s %s: %d accepted, %d seen to end, %d calls made again, %d faults\n",
-		time.Now().Format("15:04:05"), fmt.Sprintf(format, args...), accepted, ended, retries, len(r.injector.Made()))
+		time.Now().Format(time.TimeOnly), what, accepted, ended, retries, len(r.injector.all()))
 }
 
-// observe measures when the API works again after a fault.
-func (r *run) observe(d faults.Done) {
-	switch d.Kind {
-	case faults.KillServer:
-		r.probe(d, anyServer)
-		r.probe(d, d.Server)
-	case faults.FreezeServer:
-		r.probe(d, anyServer)
-	case faults.CrashDatabase, faults.FillDatabase:
-		for i := range r.world.Servers {
-			r.probe(d, i)
-		}
+// observe measures when the API works again after a fault: the server that was hit is asked first. After an outage of
+// the database each server is asked.
+func (r *run) observe(ctx context.Context, f fault) {
+	if !takesDatabase(f) {
+		r.probe(ctx, f, slices.Concat(r.clients.servers[f.server:], r.clients.servers[:f.server]))
+		return
+	}
+	for i, server := range r.clients.servers {
+		f.server = i
+		r.probe(ctx, f, []*caller{server})
 	}
 }
 
-// anyServer stands for all servers: the one that was hit is asked first.
-const anyServer = -1
-
-// probe asks one server, or any, until a review is accepted.
-func (r *run) probe(after faults.Done, server int) {
-	servers := []int{server}
-	if server == anyServer {
-		servers = nil
-		for i := range r.world.Servers {
-			servers = append(servers, (after.Server+i)%len(r.world.Servers))
-		}
-	}
+func (r *run) probe(ctx context.Context, f fault, servers []*caller) {
 	r.probing.Go(func() {
-		p := probe{after: after, server: server, began: time.Now()}
-		p.took, p.err = r.pool.Probe(r.probeCtx, servers)
+		began := time.Now()
+		took, err := r.clients.probe(ctx, servers)
+		if err != nil {
+			return // the clients' complaints tell it, or the run ended
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.probes = append(r.probes, p)
+		r.probes = append(r.probes, probe{f, began, took})
 	})
 }
 
-// makeDir makes the directory of a run; remove removes it.
-func makeDir() (dir string, remove func() error, err error) {
-	dir, err = os.MkdirTemp("", "chaos-")
-	return dir, func() error { return os.RemoveAll(dir) }, err
+// gather collects the evidence, and ends the world's processes on the way.
+func (r *run) gather(ctx context.Context) (*evidence, error) {
+	e := &evidence{mostPassing: r.s.mostPassing}
+	reading, cancel := context.WithTimeout(ctx, r.s.settle)
+	defer cancel()
+	e.shown = r.clients.readAll(reading)
+
+	stopping, cancel := context.WithTimeout(ctx, r.s.settle)
+	defer cancel()
+	err := r.stop(stopping)
+	if err != nil {
+		return nil, err
+	}
+	if e.left, err = r.leftovers(ctx); err != nil {
+		return nil, err
+	}
+	if e.stored, err = r.readStored(ctx); err != nil {
+		return nil, err
+	}
+	e.records, e.complaints = r.clients.known()
+	e.completed, e.strange = r.logs.completed, r.logs.strange // no process writes any more
+	return e, nil
+}
+
+// leftovers are processes that work in the folder of the world, when they had time to end, and temporary files.
+func (r *run) leftovers(ctx context.Context) (left []string, err error) {
+	const patience = 100
+	for range patience {
+		if left, err = processesIn(r.s.dir); err != nil || len(left) == 0 {
+			break
+		}
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+
+	for _, p := range r.processes() {
+		entries, err := os.ReadDir(filepath.Join(p.dir, "tmp"))
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			left = append(left, "file "+filepath.Join(p.name, "tmp", entry.Name()))
+		}
+	}
+	return left, err
+}
+
+// processesIn are the command lines of the processes that work in a folder.
+func processesIn(dir string) (found []string, err error) {
+	all, err := procfs.AllProcs()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all {
+		cwd, err := p.Cwd()
+		if err != nil || !strings.HasPrefix(cwd+"/", dir+"/") {
+			continue // it ended, or is somebody else's
+		}
+		line, _ := p.CmdLine()
+		found = append(found, fmt.Sprintf("process %d: %s", p.PID, strings.Join(line, " ")))
+	}
+	return found, nil
 }
