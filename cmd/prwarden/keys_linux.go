@@ -15,8 +15,8 @@ func newKeys(st cli.Streams) *cobra.Command {
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
 		Long: `Manage the API keys in a server's database. These commands open the database
-themselves: they work while the server runs; on SQLite create works before it
-ran for the first time, too. A key belongs to one organization and may do what its scopes say:
+themselves: they work while the server runs, and before it ran for the first
+time, when --create makes the SQLite database. A key belongs to one organization and may do what its scopes say:
 
   reviews:read   read and watch reviews
   reviews:write  start and cancel reviews
@@ -50,6 +50,7 @@ only time that it is shown, the database keeps its hash.`,
 	flags.StringVar(&in.Name, "name", "", "Name that tells the key from others.")
 	flags.StringSliceVar(&in.Scopes, "scopes", nil, "Scopes, separated by commas. (default all but keys:admin)")
 	flags.DurationVar(&in.Expires, "expires", 0, "How long the key works, such as 720h. (default for ever)")
+	flags.BoolVar(&in.Create, "create", false, "Make the SQLite database when it is not there.")
 	flags.IntVar(&in.RateLimit, "rate-limit", 0, "Requests a minute. (default 60)")
 	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, _ []string) error {
 		return admin.CreateKey(ctx, st, c, in)

@@ -149,7 +149,10 @@ func TestEmptyFlags(t *testing.T) {
 	t.Parallel()
 	needed := map[string][]string{
 		"prwarden backup": {"x"}, "prwarden restore": {"x"}, "prwarden completion": {"bash"}, "prwarden keys revoke": {"x"},
-		"prwarden organizations purge": {"x"}, "prwarden rules explain": {"x"}, "prwarden rules try": {"x", "x"},
+		"prwarden organizations create": {"x"}, "prwarden organizations update": {
+			"x",
+		}, "prwarden organizations remove": {"x"},
+		"prwarden rules explain": {"x"}, "prwarden rules try": {"x", "x"},
 	}
 	for _, cmd := range commands(newRoot(cli.Streams{})) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -191,7 +194,8 @@ func TestFullOutput(t *testing.T) {
 	for _, args := range []string{
 		"--help", "rules", "rules try --help", "--version", "version", "completion bash", "completion zsh",
 		"rules list", "rules explain security/no-eval", "rules test", "rules schema", "rules try package main.go",
-		"rules check ../../internal/dev/difftest/probes.yml", "rules check ../../internal/dev/difftest/probes.yml --output json",
+		"rules check ../../internal/dev/difftest/probes.yml",
+		"rules check ../../internal/dev/difftest/probes.yml --output json",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
@@ -220,11 +224,15 @@ func TestKeys(t *testing.T) {
 		return append(append([]string{"keys"}, args...), "--database", database)
 	}
 
+	code, _, details := prwarden(t, nil, with("create", "--org", "default", "--name", "ci")...)
+	assert.Equal(t, cli.ExitFailed, code)
+	assert.Contains(t, details, "there is no database")
+
 	// The database is new: it gets its schema on the way.
 	code, token, details := prwarden(
-		t,
-		nil,
-		with("create", "--org", "default", "--name", "ci \x1b[31m", "--expires", "720h", "--rate-limit", "5")...)
+		t, nil,
+		with("create", "--create", "--org", "default", "--name", "ci \x1b[31m", "--expires", "720h", "--rate-limit", "5")...,
+	)
 	require.Equal(t, cli.ExitOK, code, details)
 	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, token)
 	id := regexp.MustCompile(`key_\w+`).FindString(details)
@@ -232,12 +240,14 @@ func TestKeys(t *testing.T) {
 	assert.NotContains(t, details, strings.TrimSpace(token))
 	assert.NotContains(t, details, "warning")
 
-	code, _, details = prwarden(
-		t,
-		nil,
+	code, _, details = prwarden(t, nil, with("create", "--org", "other", "--name", "x")...)
+	assert.Equal(t, cli.ExitUsage, code)
+	assert.Contains(t, details, "there is no organization other; there are default,")
+	code, _, details = prwarden(t, nil, "organizations", "create", "other", "--database", database)
+	require.Equal(t, cli.ExitOK, code, details)
+	code, _, details = prwarden(t, nil,
 		with("create", "--org", "other", "--name", "x", "--scopes", "keys:admin,rules:read")...)
 	require.Equal(t, cli.ExitOK, code, details)
-	assert.Contains(t, details, "organization other is not in the configuration")
 
 	code, list, _ := prwarden(t, nil, with("list")...)
 	require.Equal(t, cli.ExitOK, code)
@@ -282,7 +292,10 @@ func TestFatalErrorsAreLogged(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	for name, args := range map[string][]string{
-		"serve":   {"serve", "--database", "sqlite:" + dir + "/none/prwarden.db", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0"},
+		"serve": {
+			"serve", "--database", "sqlite:" + dir + "/none/prwarden.db", "--http-addr", "127.0.0.1:0", "--grpc-addr",
+			"127.0.0.1:0",
+		},
 		"scanner": {"scanner", "--cache-dir", file, "--grpc-addr", "127.0.0.1:0"},
 	} {
 		code, out, errs := prwarden(t, nil, args...)

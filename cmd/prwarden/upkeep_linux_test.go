@@ -22,7 +22,7 @@ func TestBackupAndRestore(t *testing.T) {
 		require.Equal(t, cli.ExitOK, code, details)
 		return out + details
 	}
-	must("keys", "create", "--org", "default", "--name", "before")
+	must("keys", "create", "--create", "--org", "default", "--name", "before")
 	assert.Regexp(t, `backup\.db has \d+ bytes, schema version \d+, and was read through\n$`, must("backup", file))
 	must("keys", "create", "--org", "default", "--name", "after")
 
@@ -63,7 +63,9 @@ organizations:
 	code, _, details := with("organizations", "list")
 	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, details, "there is no database")
-	for _, org := range []string{"acme", "removed"} {
+	code, _, details = with("organizations", "create", "made", "--create", "--max-scans", "2")
+	require.Equal(t, cli.ExitOK, code, details)
+	for _, org := range []string{"acme", "made"} {
 		code, _, details := with("keys", "create", "--org", org, "--name", "n")
 		require.Equal(t, cli.ExitOK, code, details)
 	}
@@ -75,21 +77,22 @@ organizations:
 		}
 		return rows[1:]
 	}
-	acme := []string{"acme", "yes", "0", "0", "0", "0", "1", "never", "never"}
-	assert.Equal(t, [][]string{acme, {"removed", "no", "0", "0", "0", "0", "1", "never", "never"}}, list())
+	acme := []string{"acme", "yes", "acme/*", "https://git.example.com/{repo}.git", "0", "0", "0", "0", "1", "never"}
+	made := []string{"made", "no", "*/*", "https://github.com/{repo}.git", "0", "0", "0", "0", "1", "never"}
+	assert.Equal(t, [][]string{acme, made}, list())
 
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
-		{[]string{"acme", "--yes"}, cli.ExitUsage, "the configuration names the organization acme"},
-		{[]string{"removed"}, cli.ExitUsage, "say --yes if that is meant"},
-		{[]string{"nobody", "--yes"}, cli.ExitFailed, "nothing of an organization"},
+		{[]string{"acme", "--yes"}, cli.ExitFailed, "organization acme: a configuration file declares the organization"},
+		{[]string{"made"}, cli.ExitUsage, "say --yes if that is meant"},
+		{[]string{"nobody", "--yes"}, cli.ExitFailed, "organization nobody: there is no organization with this name"},
 		{[]string{"--yes"}, cli.ExitUsage, "accepts 1 arg"},
-		{[]string{"removed", "--yes"}, cli.ExitOK, "deleted the organization removed: 0 reviews with 0 findings, 1 keys, and its rules"},
+		{[]string{"made", "--yes"}, cli.ExitOK, "organization made is gone: 0 reviews with 0 findings, 1 keys, and its rules"},
 	} {
-		code, _, details := with(append([]string{"organizations", "purge"}, c.args...)...)
+		code, _, details := with(append([]string{"organizations", "remove"}, c.args...)...)
 		assert.Equal(t, c.code, code, "%v: %s", c.args, details)
 		assert.Contains(t, details, c.want)
 	}

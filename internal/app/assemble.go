@@ -27,17 +27,11 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	policy := c.Policy()
+	policy := s.organizations
 	notifier := review.NewNotifier()
 	rules := rule.NewService(s.store, policy, builtin)
-	for _, o := range c.Organizations {
-		ids, err := rules.Shadowed(ctx, o.Name)
-		if err != nil {
-			return err
-		}
-		if len(ids) > 0 {
-			s.log.Warn("an organization's own rules shadow default rules with the same ids", "organization", o.Name, "rule_ids", ids)
-		}
+	if err := s.warnOfShadowed(ctx, rules); err != nil {
+		return err
 	}
 	reviews := review.NewService(s.store, policy, notifier, c.ScanWorkers)
 	m := s.metrics
@@ -55,11 +49,11 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	}
 	observed := observedScanner{s.scanner.client, m, s.tracing.tracer()}
 	s.dispatcher = review.NewDispatcher(observedQueue{s.store, m}, observed, rules, notifier, review.DispatcherOptions{
-		Name: workerName(), Workers: c.ScanWorkers, Allowed: policy.Allowed, Reasons: policy.RequireSuppressionReason,
+		Name: workerName(), Workers: c.ScanWorkers, Policy: policy,
 		Log: s.log, OnEnd: m.scanEnded,
 	})
 
-	s.retention = s.newRetention(c, notifier)
+	s.retention = s.newRetention(c)
 
 	admitter := s.admit(c, m.admitted)
 	gate := s.newGate(c.Listen)
@@ -87,5 +81,28 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	if s.listeners.ops != nil {
 		s.ops = newOpsServer(m.registry, s.ready)
 	}
+	return nil
+}
+
+// warnOfShadowed logs which organizations have rules with the ids of default
+// rules.
+func (s *Server) warnOfShadowed(ctx context.Context, rules *rule.Service) error {
+	list, err := s.store.Organizations(ctx)
+	if err != nil {
+		return err
+	}
+
+	for _, o := range list {
+		ids, err := rules.Shadowed(ctx, o.Name)
+		if err != nil {
+			return err
+		}
+
+		if len(ids) > 0 {
+			s.log.Warn("an organization's own rules shadow default rules with the same ids",
+				"organization", o.Name, "rule_ids", ids)
+		}
+	}
+
 	return nil
 }

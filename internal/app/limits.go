@@ -23,7 +23,6 @@ func (s *Server) admit(c config.Config, observe func(auth.Outcome)) *auth.Admitt
 		limiter = s.limiter
 	}
 	a := auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit, observe)
-	a.ServeOnly(c.Policy().Known)
 	return a
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // newRetention makes what keeps the database in shape while the server runs.
-func (s *Server) newRetention(c config.Config, notifier *review.Notifier) *review.Retention {
+func (s *Server) newRetention(c config.Config) *review.Retention {
 	purged := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "prwarden_purged_total", Help: "What this server deleted because it was old, by kind: rows, but for repositories.",
 	}, []string{"kind"})
@@ -24,10 +24,6 @@ func (s *Server) newRetention(c config.Config, notifier *review.Notifier) *revie
 			for kind, n := range d.ByKind() {
 				purged.WithLabelValues(kind).Add(float64(n))
 			}
-		},
-		OnFailed: func(id string) {
-			s.metrics.ended.WithLabelValues(string(review.Failed), review.CodeOrganizationRemoved).Inc()
-			notifier.Changed(id)
 		},
 	})
 }

@@ -85,12 +85,12 @@ func TestScannersElsewhere(t *testing.T) {
 			_, port, err := net.SplitHostPort(scanner.Addr())
 			require.NoError(t, err)
 			b.config.Scanners = []string{net.JoinHostPort(tt.called, port)}
-			b.config.Organizations[0].Host.URL = "file:///nowhere/{repo}.git" // the server itself has no use for it
 			s := b.server(t)
 			a := b.api(t, s)
 			id := a.create(t)
 			if tt.refusal == "" {
-				assert.Equal(t, "complete", a.finish(t, id)["status"])
+				r := a.finish(t, id)
+				assert.Equal(t, "complete", r["status"], "%v", r)
 				return
 			}
 			require.Eventually(t, func() bool {

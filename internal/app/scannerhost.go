@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -64,17 +65,25 @@ func newScannerHost(c config.Config, env Environment, r *prometheus.Registry, lo
 	if err != nil {
 		return nil, err
 	}
-	settings := make(map[string]codehost.Settings, len(c.Organizations))
+	token := func(name string) (string, error) {
+		if err := c.CheckTokenEnv(name); err != nil {
+			return "", err
+		}
+
+		if value := env.Lookup(name); value != "" {
+			return value, nil
+		}
+
+		return "", fmt.Errorf("the environment variable %s is not set", name)
+	}
 	for _, o := range c.Organizations {
-		settings[o.Name] = codehost.Settings{
-			Kind: o.Host.Kind, URL: o.Host.URL, TokenEnv: o.Host.TokenEnv, Username: o.Host.Username,
-			HeadRef: o.Host.HeadRef, MergeRef: o.Host.MergeRef,
+		if name := o.Host.TokenEnv; name != "" {
+			if _, err := token(name); err != nil {
+				return nil, fmt.Errorf("organization %s: host: token_env: %w", o.Name, err)
+			}
 		}
 	}
-	hosts, err := codehost.New(repositories, settings, env.Lookup)
-	if err != nil {
-		return nil, err
-	}
+	hosts := codehost.New(repositories, token)
 	m := newScannerMetrics(r)
 	scans := scan.NewScanner(hosts, scan.Options{Observer: m})
 	m.watchCaches(scans, repositories, limits.CacheSize)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/server/api"
 	"github.com/prwarden/prwarden/internal/server/rpc"
@@ -25,21 +26,22 @@ type Server struct {
 	log *slog.Logger
 
 	// In the order in which they are made; Stop goes the other way.
-	tracing    tracing
-	store      *store.Store
-	metrics    *metrics
-	scanner    scannerLink
-	keys       *auth.Keys
-	limiter    *auth.SharedLimiter // nil when this server counts for itself
-	dispatcher *review.Dispatcher
-	listener   *store.Listener
-	retention  *review.Retention
-	watches    *api.Reviews
-	ready      *readiness
-	grpc       *rpc.Server
-	http       *http.Server
-	ops        *http.Server // nil for none
-	listeners  listeners
+	tracing       tracing
+	store         *store.Store
+	organizations *organization.Directory
+	metrics       *metrics
+	scanner       scannerLink
+	keys          *auth.Keys
+	limiter       *auth.SharedLimiter // nil when this server counts for itself
+	dispatcher    *review.Dispatcher
+	listener      *store.Listener
+	retention     *review.Retention
+	watches       *api.Reviews
+	ready         *readiness
+	grpc          *rpc.Server
+	http          *http.Server
+	ops           *http.Server // nil for none
+	listeners     listeners
 
 	failed  chan error
 	serving sync.WaitGroup
@@ -79,6 +81,9 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 	}
 	s.metrics = newMetrics(schema.Needed)
 	s.metrics.reaped(lost)
+	if s.organizations, err = organization.NewDirectory(ctx, s.store, log); err != nil {
+		return nil, err
+	}
 	if s.scanner, err = linkScanner(c, env, s.metrics.registry, log, s.tracing); err != nil {
 		return nil, err
 	}
@@ -92,17 +97,14 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 // ready, and puts back what a server before this one lost.
 func openStore(ctx context.Context, c config.Config, log *slog.Logger) (_ *store.Store, lost []review.Reaped, err error) {
 	store, err := store.Open(ctx, store.Options{
-		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(), Organizations: c.OrganizationNames(),
+		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	lost, err = prepare(ctx, store, c.Storage)
 	if err == nil {
-		err = store.SetCaps(ctx, c.MaxScans())
-	}
-	if err == nil {
-		err = store.Announce(ctx) // before anybody can think that they were removed
+		err = organization.Apply(ctx, store, c.Organizations, log)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
@@ -155,6 +157,7 @@ func (s *Server) Addresses() Addresses {
 // Start begins to serve and to scan. Starting twice is starting once.
 func (s *Server) Start() {
 	s.start.Do(func() {
+		s.organizations.Start()
 		s.keys.Start()
 		if s.limiter != nil {
 			s.limiter.Start()
@@ -249,6 +252,9 @@ func (s *Server) release() error {
 	all = append(all, closeListeners(s.listeners.http, s.listeners.grpc, s.listeners.ops))
 	if s.scanner.stop != nil {
 		all = append(all, s.scanner.stop())
+	}
+	if s.organizations != nil {
+		s.organizations.Stop()
 	}
 	if s.store != nil {
 		all = append(all, s.store.Close())

@@ -21,6 +21,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -230,7 +231,7 @@ func TestNewServerErrors(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			good := b.config
-			good.Organizations = append([]config.Organization(nil), b.config.Organizations...)
+			good.Organizations = append([]organization.Organization(nil), b.config.Organizations...)
 			tt.change(b)
 			_, err := app.NewServer(t.Context(), b.config, nil, b.logger())
 			require.ErrorContains(t, err, tt.want)

@@ -22,6 +22,7 @@ import (
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/store"
 )
 
@@ -45,9 +46,9 @@ func setup(t *testing.T) *bundle {
 	c.Database = "sqlite:" + filepath.Join(dir, "prwarden.db")
 	c.CacheDir = filepath.Join(dir, "cache")
 	c.ShutdownGrace = 10 * time.Second
-	c.Organizations = []config.Organization{{
+	c.Organizations = []organization.Organization{{
 		Name: "acme", Repositories: []string{"acme/*"},
-		Host: config.Host{Kind: config.KindGit, URL: "file://" + dir + "/repos/{repo}.git"},
+		Host: organization.Host{Kind: organization.KindGit, URL: "file://" + dir + "/repos/{repo}.git"},
 	}}
 	return &bundle{config: c, dir: dir, log: &syncBuffer{}}
 }

@@ -15,6 +15,9 @@ import (
 // MaxNameLength is the most characters that the name of a key may have.
 const MaxNameLength = 100
 
+// RevokedWithin is how long a revoked key may still work on other servers.
+const RevokedWithin = 5 * time.Second
+
 // Keys knows which keys there are. It authenticates, makes, lists and revokes
 // them, and notes when they were last used. Start must be called once for the
 // notes to be stored; Stop stores the last of them.

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -138,7 +138,7 @@ func TestNamedCommitsFail(t *testing.T) {
 	r.Ref("refs/tags/x", tag)
 	stranger := r.Commit(Text("b", "0\n"))
 	r.Ref("refs/heads/other", stranger)
-	hosts := map[string]codehost.Settings{
+	hosts := map[string]organization.Host{
 		"file": fileHost(r), "http": serve(t, &Server{Repo: r}), "old http": serve(t, &Server{Repo: r, Old: true, NoSingle: true}),
 	}
 	for name, test := range map[string]struct {

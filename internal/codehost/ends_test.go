@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/codehost"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -228,16 +228,15 @@ func TestOrganizationsAndRepositories(t *testing.T) {
 		target scan.Target
 		code   string
 	}{
-		"unknown organization": {scan.Target{Organization: "other", Repo: Name, Number: 1}, scan.CodeOrganizationNotFound},
-		"unknown repository":   {scan.Target{Organization: org, Repo: "owner/none", Number: 1}, scan.CodeRepositoryNotFound},
-		"no name":              {scan.Target{Organization: org, Repo: "owner", Number: 1}, scan.CodeRepositoryNotFound},
-		"option":               {scan.Target{Organization: org, Repo: "--upload-pack=touch/evil", Number: 1}, scan.CodeRepositoryNotFound},
-		"dots":                 {scan.Target{Organization: org, Repo: "owner/..", Number: 1}, scan.CodeRepositoryNotFound},
-		"deeper":               {scan.Target{Organization: org, Repo: "owner/name/x", Number: 1}, scan.CodeRepositoryNotFound},
-		"shell":                {scan.Target{Organization: org, Repo: "owner/$(touch x)", Number: 1}, scan.CodeRepositoryNotFound},
-		"leading dash":         {scan.Target{Organization: org, Repo: "-owner/-name", Number: 1}, scan.CodeRepositoryNotFound},
-		"number 0":             {scan.Target{Organization: org, Repo: Name, Number: 0}, scan.CodePullRequestNotFound},
-		"negative number":      {scan.Target{Organization: org, Repo: Name, Number: -1}, scan.CodePullRequestNotFound},
+		"unknown repository": {scan.Target{Organization: org, Repo: "owner/none", Number: 1}, scan.CodeRepositoryNotFound},
+		"no name":            {scan.Target{Organization: org, Repo: "owner", Number: 1}, scan.CodeRepositoryNotFound},
+		"option":             {scan.Target{Organization: org, Repo: "--upload-pack=touch/evil", Number: 1}, scan.CodeRepositoryNotFound},
+		"dots":               {scan.Target{Organization: org, Repo: "owner/..", Number: 1}, scan.CodeRepositoryNotFound},
+		"deeper":             {scan.Target{Organization: org, Repo: "owner/name/x", Number: 1}, scan.CodeRepositoryNotFound},
+		"shell":              {scan.Target{Organization: org, Repo: "owner/$(touch x)", Number: 1}, scan.CodeRepositoryNotFound},
+		"leading dash":       {scan.Target{Organization: org, Repo: "-owner/-name", Number: 1}, scan.CodeRepositoryNotFound},
+		"number 0":           {scan.Target{Organization: org, Repo: Name, Number: 0}, scan.CodePullRequestNotFound},
+		"negative number":    {scan.Target{Organization: org, Repo: Name, Number: -1}, scan.CodePullRequestNotFound},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -251,57 +250,20 @@ func TestOrganizationsAndRepositories(t *testing.T) {
 	}
 }
 
-func TestSettings(t *testing.T) {
+func TestHostsThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
-	valid := func(change func(*codehost.Settings)) codehost.Settings {
-		s := codehost.Settings{Kind: codehost.KindGit, URL: "https://example.com/{repo}.git"}
-		change(&s)
-		return s
-	}
-	tests := map[string]struct {
-		settings codehost.Settings
-		wrong    string // "" for nothing
-	}{
-		"default":             {codehost.Default(), ""},
-		"file":                {valid(func(s *codehost.Settings) { s.URL = "file:///srv/git/{owner}/{name}" }), ""},
-		"token":               {valid(func(s *codehost.Settings) { s.TokenEnv = "TOKEN" }), ""},
-		"token to loopback":   {valid(func(s *codehost.Settings) { s.URL, s.TokenEnv = "http://127.0.0.1:8/{repo}", "TOKEN" }), ""},
-		"gitlab":              {valid(func(s *codehost.Settings) { s.HeadRef = "refs/merge-requests/{number}/head" }), ""},
-		"kind":                {valid(func(s *codehost.Settings) { s.Kind = "svn" }), "kind:"},
-		"no placeholder":      {valid(func(s *codehost.Settings) { s.URL = "https://example.com/x.git" }), "must contain {repo}"},
-		"other placeholder":   {valid(func(s *codehost.Settings) { s.URL = "https://example.com/{repo}/{x}" }), "placeholder"},
-		"placeholder in host": {valid(func(s *codehost.Settings) { s.URL = "https://{name}.example.com/{repo}" }), "path only"},
-		"ssh":                 {valid(func(s *codehost.Settings) { s.URL = "ssh://git@example.com/{repo}" }), "url:"},
-		"ext":                 {valid(func(s *codehost.Settings) { s.URL = "ext::sh -c {repo}" }), "url:"},
-		"scp":                 {valid(func(s *codehost.Settings) { s.URL = "git@example.com:{repo}" }), "url:"},
-		"path":                {valid(func(s *codehost.Settings) { s.URL = "/srv/git/{repo}" }), "must begin with"},
-		"option":              {valid(func(s *codehost.Settings) { s.URL = "--upload-pack={repo}" }), "must begin with"},
-		"credentials":         {valid(func(s *codehost.Settings) { s.URL = "https://u:p@example.com/{repo}" }), "credentials"},
-		"query":               {valid(func(s *codehost.Settings) { s.URL = "https://example.com/{repo}?x=1" }), "query"},
-		"file with a host":    {valid(func(s *codehost.Settings) { s.URL = "file://host/{repo}" }), "file:///"},
-		"token in the clear":  {valid(func(s *codehost.Settings) { s.URL, s.TokenEnv = "http://example.com/{repo}", "TOKEN" }), "use https"},
-		"head without number": {valid(func(s *codehost.Settings) { s.HeadRef = "refs/pull/head" }), "head_ref"},
-		"merge is an option":  {valid(func(s *codehost.Settings) { s.MergeRef = "--evil={number}" }), "merge_ref"},
-		"glob":                {valid(func(s *codehost.Settings) { s.HeadRef = "refs/*/{number}" }), "head_ref"},
-	}
-	for name, test := range tests {
+	for name, host := range map[string]organization.Host{
+		"no host":         {},
+		"unknown kind":    {Kind: "svn", URL: "https://example.com/{repo}"},
+		"option":          {Kind: organization.KindGit, URL: "--upload-pack={repo}"},
+		"token not there": {Kind: organization.KindGit, URL: "https://example.com/{repo}", TokenEnv: "NO_SUCH_TOKEN"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := test.settings.Validate()
-			if test.wrong == "" {
-				assert.NoError(t, err)
-				return
-			}
-			require.Error(t, err)
-			assert.Contains(t, err.Error(), test.wrong)
-			assert.NotContains(t, err.Error(), "u:p")
+			f := failure(t, t.Context(), source(t, host))
+			assert.Equal(t, scan.CodeHostMisconfigured, f.Code)
+			assert.True(t, f.Lasting)
+			assert.Contains(t, f.Message, host.TokenEnv)
 		})
 	}
-}
-
-func TestTokenMustBeSet(t *testing.T) {
-	t.Parallel()
-	s := codehost.Settings{Kind: codehost.KindGit, URL: codehost.DefaultURL, TokenEnv: "NO_SUCH_TOKEN"}
-	_, err := codehost.New(nil, map[string]codehost.Settings{org: s}, func(string) string { return "" })
-	assert.ErrorContains(t, err, "NO_SUCH_TOKEN")
 }

@@ -3,20 +3,14 @@ package codehost
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
 )
-
-// gitHost is a git server without an API. It tells a pull request's ends from
-// refs and history.
-type gitHost struct {
-	store    *git.Store
-	settings Settings
-	token    string
-}
 
 // The refs that are fetched, by their place in the request.
 const (
@@ -25,27 +19,25 @@ const (
 	mergeRef
 )
 
-func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) {
-	owner, name, ok := rule.SplitRepository(t.Repo) // what it lets through is safe in a URL
-	if !ok {
-		return nil, &scan.Failure{Code: scan.CodeRepositoryNotFound, Lasting: true,
-			Message: fmt.Sprintf("%q is no repository: it must be `owner/name`.", t.Repo)}
-	}
-	if t.Number < 1 {
-		return nil, notFound(t)
-	}
+// openGit opens a pull request of a git server without an API. It tells what is
+// to be merged into what from references and history.
+func openGit(
+	ctx context.Context, store *git.Store, t scan.Target, host organization.Host, remote git.Remote,
+) (scan.Change, error) {
 	req := git.Request{
 		Organization: t.Organization,
 		Repo:         t.Repo,
-		Remote:       git.Remote{URL: g.settings.repoURL(owner, name), Username: g.settings.Username, Token: g.token},
-		Refs:         []string{defaultRef: "HEAD", headRef: ref(g.settings.HeadRef, t.Number), mergeRef: ref(g.settings.MergeRef, t.Number)},
+		Remote:       remote,
+		Refs: []string{
+			defaultRef: "HEAD", headRef: reference(host.HeadRef, t.Number), mergeRef: reference(host.MergeRef, t.Number),
+		},
 		Endpoints: func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
 			head, found, err := r.Ref(ctx, headRef)
 			if err == nil && !found {
 				err = notFound(t)
 			}
 			if err == nil {
-				base, err = g.base(ctx, r, head)
+				base, err = mergeTarget(ctx, r, head)
 			}
 			return head, base, err
 		},
@@ -64,7 +56,7 @@ func (g *gitHost) open(ctx context.Context, t scan.Target) (scan.Change, error) 
 			return head, base, err
 		}
 	}
-	return g.store.Open(ctx, req)
+	return store.Open(ctx, req)
 }
 
 // namedCommits checks what a scan of any commits names. The server has done so,
@@ -95,8 +87,8 @@ func badCommit(field, value string) *scan.Failure {
 		Message: fmt.Sprintf("%s is %q and must be the 40 hexadecimal digits of a commit.", field, value)}
 }
 
-// base is what head is, or was, to be merged into.
-func (g *gitHost) base(ctx context.Context, r *git.Repo, head git.Commit) (base git.Commit, err error) {
+// mergeTarget is what head is, or was, to be merged into.
+func mergeTarget(ctx context.Context, r *git.Repo, head git.Commit) (base git.Commit, err error) {
 	merge, found, err := r.Ref(ctx, mergeRef)
 	if err != nil {
 		return base, err
@@ -105,7 +97,7 @@ func (g *gitHost) base(ctx context.Context, r *git.Repo, head git.Commit) (base 
 	if found && len(merge.Parents) == 2 && merge.Parents[1] == head.OID {
 		return r.Commit(ctx, merge.Parents[0])
 	}
-	branch, err := g.defaultBranch(ctx, r)
+	branch, err := defaultBranch(ctx, r)
 	if err != nil {
 		return base, err
 	}
@@ -153,7 +145,7 @@ func contains(ctx context.Context, r *git.Repo, base, head git.Commit) (bool, er
 
 // defaultBranch is what the remote's HEAD leads to. A HEAD that names a branch
 // that is not there, as a new bare repository has, leaves the only branch.
-func (g *gitHost) defaultBranch(ctx context.Context, r *git.Repo) (git.Commit, error) {
+func defaultBranch(ctx context.Context, r *git.Repo) (git.Commit, error) {
 	branch, found, err := r.Ref(ctx, defaultRef)
 	if err != nil || found {
 		return branch, err
@@ -178,4 +170,9 @@ func baseUnknown(message string) *scan.Failure {
 func notFound(t scan.Target) *scan.Failure {
 	return &scan.Failure{Code: scan.CodePullRequestNotFound, Lasting: true,
 		Message: fmt.Sprintf("%s has no pull request %d.", t.Repo, t.Number)}
+}
+
+// reference puts the number of a pull request into the name of a reference.
+func reference(template string, number int32) string {
+	return strings.ReplaceAll(template, "{number}", strconv.Itoa(int(number)))
 }

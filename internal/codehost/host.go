@@ -1,5 +1,4 @@
-// Package codehost knows where organizations' repositories are and how the code
-// hosts there tell what a pull request's ends are.
+// Package codehost opens pull requests at the code hosts of organizations.
 package codehost
 
 import (
@@ -7,47 +6,56 @@ import (
 	"fmt"
 
 	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// Hosts is the scan.Source of all organizations.
+// Hosts is the scan.Source of all organizations. A target says which host its
+// repository is on.
 type Hosts struct {
-	organizations map[string]opener
+	store *git.Store
+	token func(name string) (string, error)
 }
 
 var _ scan.Source = (*Hosts)(nil)
 
-// opener is one organization's host of one kind.
-type opener interface {
-	open(ctx context.Context, t scan.Target) (scan.Change, error)
-}
-
-// New makes the hosts of organizations, by name. getenv gives the tokens that
-// settings name; os.Getenv does.
-func New(store *git.Store, organizations map[string]Settings, getenv func(string) string) (*Hosts, error) {
-	h := &Hosts{organizations: make(map[string]opener, len(organizations))}
-	for name, settings := range organizations {
-		if err := settings.Validate(); err != nil {
-			return nil, fmt.Errorf("organization %s: host: %w", name, err)
-		}
-		settings = settings.withDefaults()
-		var token string
-		if settings.TokenEnv != "" {
-			if token = getenv(settings.TokenEnv); token == "" {
-				return nil, fmt.Errorf("organization %s: host: token_env: the environment variable %s is not set", name, settings.TokenEnv)
-			}
-		}
-		h.organizations[name] = &gitHost{store: store, settings: settings, token: token}
-	}
-	return h, nil
+// New makes a source that reads repositories into store. token gives the token
+// in a variable that a host names; it fails with a sentence for the operator
+// when there is none, or none that a host may use.
+func New(store *git.Store, token func(name string) (string, error)) *Hosts {
+	return &Hosts{store: store, token: token}
 }
 
 // Open implements scan.Source.
 func (h *Hosts) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
-	o, ok := h.organizations[t.Organization]
-	if !ok {
-		return nil, &scan.Failure{Code: scan.CodeOrganizationNotFound, Lasting: true,
-			Message: fmt.Sprintf("The scanner has no configuration for the organization %q.", t.Organization)}
+	host := t.Host.WithDefaults()
+	if problems := host.Validate([]string{t.Repo}); len(problems) > 0 {
+		return nil, misconfigured(t, problems[0].Field+": "+problems[0].Message)
 	}
-	return o.open(ctx, t)
+
+	if _, _, ok := rule.SplitRepository(t.Repo); !ok { // what it lets through is safe in a URL
+		return nil, &scan.Failure{Code: scan.CodeRepositoryNotFound, Lasting: true,
+			Message: fmt.Sprintf("%q is no repository: it must be `owner/name`.", t.Repo)}
+	}
+
+	if t.Number < 1 {
+		return nil, notFound(t)
+	}
+
+	remote := git.Remote{URL: host.RepositoryURL(t.Repo), Username: host.Username}
+	if host.TokenEnv != "" {
+		token, err := h.token(host.TokenEnv)
+		if err != nil {
+			return nil, misconfigured(t, err.Error())
+		}
+		remote.Token = token
+	}
+
+	return openGit(ctx, h.store, t, host, remote)
+}
+
+// misconfigured fails a scan until the operator has changed something.
+func misconfigured(t scan.Target, why string) *scan.Failure {
+	return &scan.Failure{Code: scan.CodeHostMisconfigured, Lasting: true,
+		Message: fmt.Sprintf("The organization %s can't be scanned here: %s.", t.Organization, why)}
 }

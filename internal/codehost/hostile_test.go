@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -212,13 +212,13 @@ func TestOldFaultsAreHarmless(t *testing.T) {
 }
 
 // servePull serves a pack and the change in it, from a commit of base to one of head.
-func servePull(t *testing.T, pack *Pack, base, head string) codehost.Settings {
+func servePull(t *testing.T, pack *Pack, base, head string) organization.Host {
 	t.Helper()
 	from := pack.Commit(base)
 	to := pack.Commit(head, from)
 	server := httptest.NewServer(&PackServer{Pack: pack.Bytes(), Refs: []string{from + " HEAD", from + " refs/heads/main", to + " refs/pull/1/head"}})
 	t.Cleanup(server.Close)
-	return codehost.Settings{Kind: codehost.KindGit, URL: server.URL + "/{repo}.git"}
+	return organization.Host{Kind: organization.KindGit, URL: server.URL + "/{repo}.git"}
 }
 
 // TestVeryDeepTrees has so many nested trees that git's recursion overflows

@@ -18,16 +18,17 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/dev/freeport"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // serve starts a server on loopback and returns the settings that lead to it.
-func serve(t *testing.T, handler http.Handler) codehost.Settings {
+func serve(t *testing.T, handler http.Handler) organization.Host {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	t.Cleanup(server.CloseClientConnections) // before Close, which waits for them
-	return codehost.Settings{Kind: codehost.KindGit, URL: server.URL + "/{repo}.git"}
+	return organization.Host{Kind: organization.KindGit, URL: server.URL + "/{repo}.git"}
 }
 
 func TestHTTP(t *testing.T) {
@@ -82,9 +83,8 @@ func TestToken(t *testing.T) {
 		limits.LowSpeed = time.Hour
 		store, err := git.New(git.Options{Dir: dir, Limits: limits})
 		require.NoError(t, err)
-		hosts, err := codehost.New(store, map[string]codehost.Settings{org: settings}, func(string) string { return token })
-		require.NoError(t, err)
-		c, err := hosts.Open(t.Context(), target)
+		hosts := codehost.New(store, func(string) (string, error) { return token, nil })
+		c, err := AtHost{Source: hosts, Host: settings}.Open(t.Context(), target)
 		if code == "" {
 			require.NoError(t, err)
 			files(t, c)
@@ -158,7 +158,7 @@ func TestNothingListens(t *testing.T) {
 	port, err := freeport.Reserve()
 	require.NoError(t, err)
 	defer port.Close()
-	f := failure(t, t.Context(), source(t, codehost.Settings{Kind: codehost.KindGit, URL: "http://" + port.Addr() + "/{repo}"}))
+	f := failure(t, t.Context(), source(t, organization.Host{Kind: organization.KindGit, URL: "http://" + port.Addr() + "/{repo}"}))
 	assert.Equal(t, scan.CodeHostUnreachable, f.Code)
 	assert.False(t, f.Lasting)
 }

@@ -3,7 +3,6 @@ package codehost_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/dev/difftest"
 	"github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -23,7 +23,7 @@ const org = "acme"
 var target = scan.Target{Organization: org, Repo: gittest.Name, Number: 1}
 
 // source makes a Source with one organization and an empty cache.
-func source(t *testing.T, settings codehost.Settings, change ...func(*git.Limits)) *codehost.Hosts {
+func source(t *testing.T, host organization.Host, change ...func(*git.Limits)) scan.Source {
 	t.Helper()
 	limits := git.DefaultLimits()
 	limits.LowSpeed = time.Hour // servers are here, and the machine may be busy
@@ -32,13 +32,14 @@ func source(t *testing.T, settings codehost.Settings, change ...func(*git.Limits
 	}
 	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: limits, Prefetch: []string{".prwarden/rules.yml"}})
 	require.NoError(t, err)
-	hosts, err := codehost.New(store, map[string]codehost.Settings{org: settings}, os.Getenv)
-	require.NoError(t, err)
-	return hosts
+	return gittest.AtHost{Source: codehost.New(store, noToken), Host: host}
 }
 
-func fileHost(r *gittest.Repo) codehost.Settings {
-	return codehost.Settings{Kind: codehost.KindGit, URL: r.URL()}
+// noToken is for hosts that need none.
+func noToken(name string) (string, error) { return "", errors.New(name + " is not set") }
+
+func fileHost(r *gittest.Repo) organization.Host {
+	return organization.Host{Kind: organization.KindGit, URL: r.URL()}
 }
 
 // seen is what a scan sees of a file: its added lines' text, by number.

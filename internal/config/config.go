@@ -9,14 +9,14 @@ package config
 // Config is everything that can be set. The zero value is not useful; see
 // Default.
 type Config struct {
-	Listen        `koanf:",squash"`
-	Storage       `koanf:",squash"`
-	Retention     `koanf:",squash"`
-	Scanning      `koanf:",squash"`
-	Link          `koanf:",squash"`
-	Process       `koanf:",squash"`
-	Client        `koanf:",squash"`
-	Organizations []Organization `koanf:"organizations"`
+	Listen    `koanf:",squash"`
+	Storage   `koanf:",squash"`
+	Retention `koanf:",squash"`
+	Scanning  `koanf:",squash"`
+	Link      `koanf:",squash"`
+	Process   `koanf:",squash"`
+	Client    `koanf:",squash"`
+	Tenants   `koanf:",squash"`
 }
 
 // Command is a subcommand that takes settings, as a bit in a set of them.
@@ -31,7 +31,7 @@ const (
 	Keys
 	Review
 	Backup        // and restore
-	Organizations // list and purge
+	Organizations // create, list, update and remove
 )
 
 // server are the commands of the service's own side.
@@ -40,12 +40,11 @@ const server = Serve | Scanner | Migrate | Keys | Backup | Organizations
 // Default returns the configuration that is in force when nothing is set.
 func Default() Config {
 	return Config{
-		Listen:        defaultListen(),
-		Storage:       defaultStorage(),
-		Scanning:      defaultScanning(),
-		Process:       defaultProcess(),
-		Client:        defaultClient(),
-		Organizations: defaultOrganizations(),
+		Listen:   defaultListen(),
+		Storage:  defaultStorage(),
+		Scanning: defaultScanning(),
+		Process:  defaultProcess(),
+		Client:   defaultClient(),
 	}
 }
 
@@ -60,9 +59,9 @@ func (c Config) Validate(cmd Command) error {
 	c.Link.validate(&all, c)
 	c.Process.validate(&all)
 	c.Client.validate(&all)
-	validateOrganizations(&all, c.Organizations)
+	c.Tenants.validate(&all)
 
-	used := map[string]bool{"organizations": cmd&(Serve|Scanner|Organizations) != 0}
+	used := map[string]bool{"organizations": cmd&(Serve|Scanner|Organizations|Keys) != 0}
 	for _, s := range Settings(cmd) {
 		used[s.Key] = true
 	}

@@ -109,7 +109,7 @@ func fileKeys(t reflect.Type) map[string]reflect.Type {
 			for inner, typ := range fileKeys(f.Type) {
 				keys[inner] = typ
 			}
-		} else {
+		} else if name != "-" {
 			keys[name] = f.Type
 		}
 	}

@@ -44,14 +44,12 @@ func Load(cmd Command, environ []string, flags *pflag.FlagSet) (Config, error) {
 				"PGPASSFILE names"}}
 	}
 	c := Default()
-	if l.k.Exists("organizations") {
-		c.Organizations = nil
-	}
 	if problems := l.decode(&c); len(problems) > 0 {
 		return Config{}, problems
 	}
 	for i := range c.Organizations {
-		c.Organizations[i].Host = c.Organizations[i].Host.withDefaults()
+		c.Organizations[i].Host = c.Organizations[i].Host.WithDefaults()
+		c.Organizations[i].Declared = true
 	}
 	if err := c.Validate(cmd); err != nil {
 		var problems Problems

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/organization"
 )
 
 // load runs Load as a command line would: file is the content of a
@@ -40,7 +41,7 @@ func TestLoadDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, config.Default(), c)
 	assert.Equal(t, "127.0.0.1:8080", c.HTTPAddr)
-	assert.True(t, c.Policy().Allowed("default", "any/thing"))
+	assert.Nil(t, c.Organizations)
 }
 
 func TestLoadPrecedence(t *testing.T) {
@@ -132,28 +133,37 @@ organizations:
 `, nil)
 	require.NoError(t, err)
 	require.Len(t, c.Organizations, 2)
-	assert.Equal(t, config.Host{
+	assert.Equal(t, organization.Host{
 		Kind: "git", URL: "https://git.example.com/{repo}.git", TokenEnv: "ACME_TOKEN", Username: "x-access-token",
 		HeadRef: "refs/pull/{number}/head", MergeRef: "refs/pull/{number}/merge",
 	}, c.Organizations[0].Host)
 	assert.Equal(t, "refs/merge-requests/{number}/head", c.Organizations[1].Host.HeadRef)
 
-	p := c.Policy()
-	assert.True(t, p.Allowed("acme", "acme/web"))
-	assert.False(t, p.Allowed("acme", "other/web"))
-	assert.True(t, p.Allowed("local", "other/web"))
-	assert.False(t, p.Allowed("nobody", "other/web"))
-	assert.Equal(t, 200, p.MaxQueued("acme"))
-	assert.Equal(t, 10_000, p.MaxQueued("local"))
-	assert.True(t, p.RequireSuppressionReason("acme"))
-	assert.False(t, p.RequireSuppressionReason("local"))
-	assert.False(t, p.RequireSuppressionReason("nobody"))
-	assert.Equal(t, "https://git.example.com/acme/web.git", p.RepositoryURI("acme", "acme/web"))
-	assert.Empty(t, p.RepositoryURI("local", "acme/web"), "the server's folders are nobody's business")
-	assert.Empty(t, p.RepositoryURI("nobody", "acme/web"))
-	assert.Equal(t, map[string]int{"acme": 3}, c.MaxScans())
-	assert.True(t, p.Known("local"))
-	assert.False(t, p.Known("default"), "configured organizations replace the default one")
+	acme, local := c.Organizations[0], c.Organizations[1]
+	assert.Equal(t, []string{"acme/*"}, acme.Repositories)
+	assert.Equal(t, []int{3, 200}, []int{acme.MaxScans, acme.MaxQueued})
+	assert.True(t, acme.RequireSuppressionReason)
+	assert.True(t, acme.Declared)
+	assert.False(t, local.RequireSuppressionReason)
+
+	c, err = load(t, config.Serve, "log_level: info\n", nil)
+	require.NoError(t, err)
+	assert.Nil(t, c.Organizations, "a file without the key declares nothing")
+}
+
+// TestCheckTokenEnv holds which secrets of a process can't be sent to a host.
+func TestCheckTokenEnv(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, config.Scanner, "token_envs: [CI_TOKEN]\n"+
+		"organizations:\n  - name: acme\n    repositories: ['a/*']\n"+
+		"    host: {kind: git, url: 'https://h/{repo}', token_env: ACME_TOKEN}\n", nil)
+	require.NoError(t, err)
+	for name, allowed := range map[string]bool{
+		"PRWARDEN_ACME": true, "CI_TOKEN": true, "ACME_TOKEN": true,
+		"AWS_SECRET_ACCESS_KEY": false, "PRWARDEN_DATABASE": false, "PRWARDEN_API_KEY": false, "CI_TOKEN2": false,
+	} {
+		assert.Equal(t, allowed, c.CheckTokenEnv(name) == nil, name)
+	}
 }
 
 func TestLoadProblems(t *testing.T) {

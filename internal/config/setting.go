@@ -63,7 +63,7 @@ func Settings(cmd Command) []Setting {
 			Usage: "YAML file with settings and organizations.",
 		}},
 		d.Listen.settings(), d.Storage.settings(), d.Retention.settings(), d.Scanning.settings(),
-		d.Link.settings(), d.Process.settings(), d.Client.settings(),
+		d.Link.settings(), d.Process.settings(), d.Client.settings(), d.Tenants.settings(),
 	}
 	var settings []Setting
 	for _, group := range groups {

@@ -130,7 +130,7 @@ func TestJobSaysWhatToScan(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.dispatcher(t, func(o *review.DispatcherOptions) {
-		o.Reasons = func(of string) bool { return of == org }
+		o.Policy = jobs{allowed: true, reasons: true}
 	})
 	commits := finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
 	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium}
@@ -139,6 +139,7 @@ func TestJobSaysWhatToScan(t *testing.T) {
 	scan := b.scanner.next(t)
 	assert.Equal(t, commits, scan.job.Commits)
 	assert.True(t, scan.job.RequireReason)
+	assert.Equal(t, "https://acme/{repo}", scan.job.Host.URL)
 	assert.Equal(t, "2026-01-02", scan.job.Today)
 	scan.end(finding.Result{
 		HeadSHA: commits.Head, BaseSHA: strings.Repeat("c", 40), Summary: finding.Summary{rule.Medium: 1},

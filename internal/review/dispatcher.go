@@ -11,6 +11,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -33,6 +34,7 @@ type Job struct {
 	Attempt      int    // likewise
 	TraceParent  string // see NewReview
 	Organization string
+	Host         organization.Host // that the repository is on
 	Repo         string
 	PRNumber     int32
 	Commits      finding.Commits
@@ -73,6 +75,24 @@ type RuleSource interface {
 	RulesFor(ctx context.Context, org, repo string) (rule.Set, error)
 }
 
+// JobPolicy says how the reviews of organizations are scanned.
+type JobPolicy interface {
+	// Allowed reports whether the organization may scan the repository.
+	Allowed(org, repo string) bool
+	// RequireSuppressionReason reports whether comments that suppress findings
+	// must give a reason.
+	RequireSuppressionReason(org string) bool
+	// Host is the code host of the organization.
+	Host(org string) organization.Host
+}
+
+// allowAll is the JobPolicy of who gives none.
+type allowAll struct{}
+
+func (allowAll) Allowed(string, string) bool          { return true }
+func (allowAll) RequireSuppressionReason(string) bool { return false }
+func (allowAll) Host(string) organization.Host        { return organization.Host{} }
+
 // DispatcherOptions are the numbers of a dispatcher. Zero fields mean the
 // values in parentheses.
 type DispatcherOptions struct {
@@ -84,13 +104,9 @@ type DispatcherOptions struct {
 	Backoff   func(failures int) time.Duration // before the next attempt (2 s, 10 s)
 	Log       *slog.Logger                     // (none)
 
-	// Allowed says what may be scanned when its turn comes (everything).
-	Allowed func(org, repo string) bool
-
-	// Reasons says whose comments that suppress findings must give a reason
-	// (nobody's).
-	Reasons func(org string) bool
-
+	// Policy says what may be scanned when its turn comes, and how (everything,
+	// without a host).
+	Policy JobPolicy
 	// OnEnd hears, for metrics, of the state that a scan led to, the failure code,
 	// and the time of the scan (nobody).
 	OnEnd func(Status, string, time.Duration)
@@ -116,12 +132,8 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 			return 10 * time.Second
 		}
 	}
-
-	if o.Allowed == nil {
-		o.Allowed = func(string, string) bool { return true }
-	}
-	if o.Reasons == nil {
-		o.Reasons = func(string) bool { return false }
+	if o.Policy == nil {
+		o.Policy = allowAll{}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -286,7 +298,7 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	if err := context.Cause(ctx); err != nil {
 		return finding.Result{}, err // the claim was lost before its scan began
 	}
-	if !d.o.Allowed(c.Organization, c.Repo) {
+	if !d.o.Policy.Allowed(c.Organization, c.Repo) {
 		return finding.Result{}, notAllowed(c)
 	}
 	rules, err := d.rulesFor(ctx, c)
@@ -299,12 +311,13 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 		Attempt:       c.Attempt,
 		TraceParent:   c.TraceParent,
 		Organization:  c.Organization,
+		Host:          d.o.Policy.Host(c.Organization),
 		Repo:          c.Repo,
 		PRNumber:      c.PRNumber,
 		Commits:       c.Commits,
 		Ruleset:       c.Ruleset,
 		Rules:         rules,
-		RequireReason: d.o.Reasons(c.Organization),
+		RequireReason: d.o.Policy.RequireSuppressionReason(c.Organization),
 		Today:         c.Today,
 		MaxFindings:   MaxFindings,
 	}, progress)

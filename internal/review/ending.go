@@ -110,10 +110,6 @@ func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logg
 		log.Info("scan did not begin or was handed back", "code", scanErr.Code)
 		return d.released(c, scanErr.Code, d.o.Poll)
 	}
-	if scanErr.Code == codeNotAllowed && !scanErr.Lasting {
-		log.Info("the repository is not allowed by this server's configuration")
-		return d.released(c, scanErr.Code, notAllowedDelay)
-	}
 	log.Warn("scan failed", "code", scanErr.Code, "lasting", scanErr.Lasting, "failures", c.Failures+1, "error", err)
 	if scanErr.Lasting || c.Failures+1 >= MaxFailures {
 		return d.failed(c, scanErr.Failure)
@@ -122,25 +118,15 @@ func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logg
 	return ending{Queued, scanErr.Code, func(ctx context.Context) error { return d.queue.Retry(ctx, c, delay) }}
 }
 
-// A review may wait while its repository is taken out of the organization's
-// configuration, and then it fails. But of several servers one may not have
-// been told yet that the repository was added, so a server hands the review
-// back first: maxNotAllowed attempts, with notAllowedDelay in between, leave the
-// others ten minutes.
-const (
-	maxNotAllowed   = 60
-	notAllowedDelay = 10 * time.Second
-)
-
-// notAllowed is why a repository is not scanned that the configuration does not
-// allow.
+// notAllowed is why a review fails whose repository was taken from its
+// organization while it waited.
 func notAllowed(c Claim) *ScanError {
 	return &ScanError{
 		Failure: Failure{
 			Code: codeNotAllowed,
-			Message: fmt.Sprintf("The organization %s may not use the repository %s any more; "+
-				"the server's configuration lists the repositories of each organization.", c.Organization, c.Repo),
+			Message: fmt.Sprintf("The organization %s may not use the repository %s any more; its settings list the "+
+				"repositories that it may use.", c.Organization, c.Repo),
 		},
-		Lasting: c.Attempt >= maxNotAllowed,
+		Lasting: true,
 	}
 }

@@ -27,16 +27,6 @@ type RetentionStore interface {
 	// PurgeRepositories deletes what is remembered of repositories of which
 	// there is no review any more: their rules files and scan times.
 	PurgeRepositories(ctx context.Context) (Deleted, bool, error)
-
-	// Announce says that this server's configuration names the organizations
-	// with which the store was opened.
-	Announce(ctx context.Context) error
-
-	// FailRemoved fails waiting reviews of organizations that no server has
-	// announced for at least grace, and returns them. Only time in which this
-	// server announced without a gap counts: it knows nothing of the rest.
-	FailRemoved(ctx context.Context, grace time.Duration, f Failure) ([]string, bool, error)
-
 	// FoldLog empties a log that grew because readers kept the database from
 	// doing that by itself.
 	FoldLog(ctx context.Context) error
@@ -75,19 +65,8 @@ func (d Deleted) ByKind() map[string]int {
 	}
 }
 
-// CodeOrganizationRemoved is the failure code of a review that waited while
-// its organization was removed from the configuration of all servers.
-const CodeOrganizationRemoved = "organization_removed"
-
 // The times of retention.
 const (
-	// Grace is how long no server's configuration has named an organization,
-	// while another server was there to see that, before it counts as removed. It
-	// is longer than a server's restart takes, and than one started by mistake
-	// without its configuration file is left running. After an outage of them all
-	// each has this long to come back.
-	Grace = 10 * time.Minute
-
 	// KeepKeys is how long keys that do not work any more are remembered, so
 	// that their users are told why.
 	KeepKeys = 90 * 24 * time.Hour
@@ -100,20 +79,18 @@ const (
 // RetentionOptions say what a Retention does. Zero fields mean the values in parentheses.
 type RetentionOptions struct {
 	Keep     time.Duration    // how long reviews are kept after they ended (for ever)
-	Grace    time.Duration    // see Grace (Grace)
-	Every    time.Duration    // between announcements, and looks for removed organizations (1 m)
+	Every    time.Duration    // between looks at the log of the database (1 m)
 	PurgeGap time.Duration    // between looks for what is to be deleted (10 m)
 	Now      func() time.Time // this machine's clock (time.Now)
 	Log      *slog.Logger     // (none)
 	OnPurged func(Deleted)    // hears of every step that deleted something (nobody)
-	OnFailed func(id string)  // hears of every review that failed because its organization was removed (nobody)
 }
 
 func (o RetentionOptions) withDefaults() RetentionOptions {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&o.Grace, Grace}, {&o.Every, time.Minute}, {&o.PurgeGap, 10 * time.Minute}} {
+	}{{&o.Every, time.Minute}, {&o.PurgeGap, 10 * time.Minute}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
@@ -128,10 +105,6 @@ func (o RetentionOptions) withDefaults() RetentionOptions {
 	if o.OnPurged == nil {
 		o.OnPurged = func(Deleted) {}
 	}
-	if o.OnFailed == nil {
-		o.OnFailed = func(string) {}
-	}
-
 	return o
 }
 
@@ -156,21 +129,16 @@ func NewRetention(store RetentionStore, o RetentionOptions) *Retention {
 	return &Retention{store: store, o: o.withDefaults(), ctx: ctx, cancel: cancel}
 }
 
-// Start begins. It announces at once, and looks for what is to be deleted after
-// the first pause. Deleting may take hours, and what must not wait for that has
+// Start begins. It looks for what is to be deleted after the first pause. Deleting may take hours, and what must not wait for that has
 // goroutines of its own. Starting twice is starting once.
 func (r *Retention) Start() {
 	r.start.Do(func() {
 		r.running.Go(func() {
 			r.every(r.o.Every, func() {
-				r.do("announcing the organizations", func() error { return r.store.Announce(r.ctx) })
 				r.do("emptying the database's log", func() error { return r.store.FoldLog(r.ctx) })
 			})
 		})
 
-		r.running.Go(func() {
-			r.every(r.o.Every, func() { r.do("failing reviews of removed organizations", r.failRemoved) })
-		})
 		r.running.Go(func() {
 			if pause(r.ctx, r.o.Every) == nil {
 				r.every(r.o.PurgeGap, func() { r.do("deleting what is old", r.purge) })
@@ -219,29 +187,6 @@ func (r *Retention) steps(step func() (more bool, err error)) error {
 		defer r.step.Unlock()
 		return step()
 	})
-}
-
-func (r *Retention) failRemoved() error {
-	f := Failure{
-		Code:    CodeOrganizationRemoved,
-		Message: "The organization was removed from the server's configuration while this review waited.",
-	}
-	total := 0
-	err := r.steps(func() (bool, error) {
-		ids, more, err := r.store.FailRemoved(r.ctx, r.o.Grace, f)
-		for _, id := range ids {
-			r.o.OnFailed(id)
-		}
-		total += len(ids)
-		return more, err
-	})
-
-	if total > 0 {
-		r.o.Log.Warn("waiting reviews failed, because their organizations are in no server's configuration any more",
-			"reviews", total)
-	}
-
-	return err
 }
 
 func (r *Retention) purge() error {

@@ -80,20 +80,6 @@ func (f *fakeStore) PurgeRepositories(context.Context) (review.Deleted, bool, er
 	return f.deleted("repositories", review.Deleted{Repositories: 1})
 }
 
-func (f *fakeStore) Announce(context.Context) error {
-	_, _, err := f.step("announce")
-	return err
-}
-
-func (f *fakeStore) FailRemoved(_ context.Context, _ time.Duration, failure review.Failure) ([]string, bool, error) {
-	did, more, err := f.step("removed")
-	if !did {
-		return nil, more, err
-	}
-
-	return []string{"rev_" + failure.Code}, more, err
-}
-
 func (f *fakeStore) FoldLog(context.Context) error {
 	_, _, err := f.step("fold")
 	return err
@@ -165,11 +151,10 @@ func awaitCalls(t *testing.T, f *fakeStore, want map[string]int) {
 
 func TestRetentionDoesEverything(t *testing.T) {
 	t.Parallel()
-	f := newFake(map[string]int{"reviews": 3, "expired": 2, "repositories": 1, "removed": 2, "give back": 2})
+	f := newFake(map[string]int{"reviews": 3, "expired": 2, "repositories": 1, "give back": 2})
 	var log buffer
 	var mu sync.Mutex
 	var total review.Deleted
-	var failed []string
 	now := time.Now()
 	l := review.NewRetention(f, review.RetentionOptions{
 		Keep: time.Hour, Every: time.Millisecond, PurgeGap: time.Hour, Log: slog.New(slog.NewJSONHandler(&log, nil)),
@@ -179,34 +164,27 @@ func TestRetentionDoesEverything(t *testing.T) {
 			defer mu.Unlock()
 			total = total.Plus(d)
 		},
-		OnFailed: func(id string) { failed = append(failed, id) },
 	})
 
 	l.Start()
 	l.Start()
-	// The third look for removed organizations is after the first with its steps.
-	awaitCalls(t, f, map[string]int{"announce": 2, "give back": 2, "removed": 3, "fold": 1})
+	awaitCalls(t, f, map[string]int{"give back": 2, "fold": 2})
 	require.NoError(t, l.Stop(t.Context()))
 	require.NoError(t, l.Stop(t.Context()))
 
-	assert.Equal(t, map[string]int{
-		"reviews": 6, "findings": 15, "skips": 3, "idempotency_keys": 6, "api_keys": 2, "repositories": 1,
-	}, total.ByKind())
-	assert.Equal(t, []string{"rev_organization_removed", "rev_organization_removed"}, failed)
+	assert.Equal(t, review.Deleted{Reviews: 6, Findings: 15, Skips: 3, IdempotencyKeys: 6, APIKeys: 2, Repositories: 1}, total)
+	assert.Equal(t, map[string]int{"reviews": 6, "findings": 15, "skips": 3, "idempotency_keys": 6, "api_keys": 2, "repositories": 1}, total.ByKind())
 	assert.Equal(t, now.Add(24*time.Hour), f.latest)
 	assert.Equal(t, 3, f.count("reviews"), "the next look comes after the gap")
-	assert.Greater(t, f.count("announce"), 1)
-	assert.Positive(t, f.count("fold"))
+	assert.Greater(t, f.count("fold"), 1)
 	assert.Equal(t, 1, strings.Count(log.String(), `"msg":"deleted what is old","reviews":6,"findings":15`), log.String())
-	assert.Equal(t, 1, strings.Count(log.String(), `any more","reviews":2`), log.String())
 }
 
-// The first deletion may take hours, in which an organization that is not
-// announced would count as removed.
+// The first deletion may take hours.
 func TestRetentionGoesOnWhileItDeletes(t *testing.T) {
 	t.Parallel()
 	const endless = 1 << 30
-	for _, what := range []string{"reviews", "repositories", "expired", "give back", "removed"} {
+	for _, what := range []string{"reviews", "repositories", "expired", "give back"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(map[string]int{what: endless})
@@ -216,9 +194,7 @@ func TestRetentionGoesOnWhileItDeletes(t *testing.T) {
 			l.Start()
 			for range 3 {
 				awaitCall(t, f, what)
-				awaitCall(t, f, "announce")
 				awaitCall(t, f, "fold")
-				awaitCall(t, f, "removed")
 			}
 
 			require.NoError(t, l.Stop(t.Context()))
@@ -277,8 +253,7 @@ func TestRetentionGoesOnAfterErrors(t *testing.T) {
 	})
 	l.Start()
 	for range 3 {
-		awaitCall(t, f, "announce")
-		awaitCall(t, f, "removed")
+		awaitCall(t, f, "fold")
 	}
 	awaitCall(t, f, "reviews")
 	awaitCall(t, f, "give back")
@@ -288,14 +263,14 @@ func TestRetentionGoesOnAfterErrors(t *testing.T) {
 
 func TestRetentionStopsInAPause(t *testing.T) {
 	t.Parallel()
-	f := newFake(map[string]int{"removed": 1 << 30})
-	l := review.NewRetention(f, review.RetentionOptions{Every: time.Hour})
+	f := newFake(map[string]int{"expired": 1 << 30})
+	l := review.NewRetention(f, review.RetentionOptions{Every: time.Millisecond})
 	l.Start()
-	awaitCall(t, f, "removed")
+	awaitCall(t, f, "expired")
 	require.NoError(t, l.Stop(t.Context()))
-	before := f.count("removed")
+	before := f.count("expired")
 	l.Start()
-	assert.Equal(t, before, f.count("removed"), "stopped is stopped")
+	assert.Equal(t, before, f.count("expired"), "stopped is stopped")
 	never := review.NewRetention(f, review.RetentionOptions{})
 	require.NoError(t, never.Stop(t.Context()), "what never began is stopped at once")
 }

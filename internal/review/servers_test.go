@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/store"
 )
@@ -93,7 +94,9 @@ func TestFreedCapIsHeard(t *testing.T) {
 			t.Parallel()
 			all := servers(t, 2, true)
 			a, b := all[0], all[1]
-			require.NoError(t, a.store.SetCaps(t.Context(), map[string]int{org: 1}))
+			capped := organization.NewDefault()
+			capped.Name, capped.MaxScans = org, 1
+			require.NoError(t, a.store.CreateOrganization(t.Context(), capped))
 			a.create(t)
 			c, err := a.store.Claim(t.Context(), "a", time.Minute)
 			require.NoError(t, err)

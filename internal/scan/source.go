@@ -10,11 +10,13 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/organization"
 )
 
 // Target names one pull request.
 type Target struct {
-	Organization string // whose host configuration and cache are used
+	Organization string // whose cache is used
+	Host         organization.Host
 	Repo         string // `owner/name`
 	Number       int32  // from 1
 	Commits      finding.Commits
@@ -84,20 +86,20 @@ type Failure struct {
 
 // The codes. docs/api.md explains each.
 const (
-	CodePullRequestNotFound  = "pull_request_not_found"
-	CodeRepositoryNotFound   = "repository_not_found" // or no access: hosts do not tell them apart
-	CodeAccessDenied         = "access_denied"
-	CodeBaseUnknown          = "base_unknown"
-	CodeCommitNotFound       = "commit_not_found"
-	CodeNoMergeBase          = "no_merge_base"
-	CodePullRequestTooLarge  = "pull_request_too_large"
-	CodeRepositoryTooLarge   = "repository_too_large"
-	CodeRepositoryInvalid    = "repository_invalid" // its objects are damaged or hostile
-	CodeCacheFull            = "cache_full"         // the scanner's disk, so a passing fault
-	CodeScanTimeout          = "scan_timeout"
-	CodeHostUnreachable      = "host_unreachable"
-	CodeOrganizationNotFound = "organization_not_found" // the scanner has no configuration for it
-	CodeScanFailed           = "scan_failed"
+	CodePullRequestNotFound = "pull_request_not_found"
+	CodeRepositoryNotFound  = "repository_not_found" // or no access: hosts do not tell them apart
+	CodeAccessDenied        = "access_denied"
+	CodeBaseUnknown         = "base_unknown"
+	CodeCommitNotFound      = "commit_not_found"
+	CodeNoMergeBase         = "no_merge_base"
+	CodePullRequestTooLarge = "pull_request_too_large"
+	CodeRepositoryTooLarge  = "repository_too_large"
+	CodeRepositoryInvalid   = "repository_invalid" // its objects are damaged or hostile
+	CodeCacheFull           = "cache_full"         // the scanner's disk, so a passing fault
+	CodeScanTimeout         = "scan_timeout"
+	CodeHostUnreachable     = "host_unreachable"
+	CodeHostMisconfigured   = "host_misconfigured" // the operator has to change the host of the organization
+	CodeScanFailed          = "scan_failed"
 )
 
 // Error returns the message followed by the cause; it is for the log.

@@ -11,6 +11,7 @@ import (
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -46,6 +47,10 @@ func startOf(j review.Job) *scannerv1.ScanStart {
 		BaseRef:       j.Commits.BaseRef,
 		RequireReason: j.RequireReason,
 		Today:         j.Today,
+		Host: &scannerv1.CodeHost{
+			Kind: j.Host.Kind, Url: j.Host.URL, TokenEnv: j.Host.TokenEnv, Username: j.Host.Username,
+			HeadRef: j.Host.HeadRef, MergeRef: j.Host.MergeRef,
+		},
 	}
 }
 
@@ -59,9 +64,13 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 	r := scan.Request{
 		Target: scan.Target{
 			Organization: p.GetOrganization(),
-			Repo:         p.GetRepo(),
-			Number:       p.GetPrNumber(),
-			Commits:      finding.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
+			Host: organization.Host{
+				Kind: p.GetHost().GetKind(), URL: p.GetHost().GetUrl(), TokenEnv: p.GetHost().GetTokenEnv(),
+				Username: p.GetHost().GetUsername(), HeadRef: p.GetHost().GetHeadRef(), MergeRef: p.GetHost().GetMergeRef(),
+			},
+			Repo:    p.GetRepo(),
+			Number:  p.GetPrNumber(),
+			Commits: finding.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
 		},
 		MaxFindings:   int(p.GetMaxFindings()),
 		RequireReason: p.GetRequireReason(),

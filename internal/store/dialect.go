@@ -47,10 +47,6 @@ type dialect struct {
 	// lockRow ends a SELECT of a row that the transaction goes on to change, and
 	// keeps others from changing it in between; "" when there is one writer.
 	lockRow string
-	// among ends the choice of a claim with a condition on the organization's
-	// name: a list of names, as a JSON array, is its parameter. On SQLite it must
-	// not keep the choice from walking the organizations in their order.
-	among string
 	// amongNumbers ends the condition that a number is one of a list; numbers
 	// makes its parameter of the list.
 	amongNumbers string
@@ -76,7 +72,6 @@ func sqliteDialect() dialect {
 		// The driver begins these with a plain BEGIN, which takes the snapshot
 		// at the first read and no lock.
 		readTx:       &sql.TxOptions{ReadOnly: true},
-		among:        " AND +o.name IN (SELECT value FROM json_each(?))", // + keeps its index out of it
 		amongNumbers: " IN (SELECT value FROM json_each(?))",
 		numbers:      func(list []int) any { return numbers(list) },
 		giveBack:     fmt.Sprintf("PRAGMA incremental_vacuum(%d)", givePages),
@@ -98,7 +93,6 @@ func postgresDialect() dialect {
 		ofReview:     ` WHERE organization = ? AND review_id = ?`,
 		readTx:       &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
 		lockRow:      " FOR UPDATE",
-		among:        " AND o.name = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(? AS JSONB))))",
 		amongNumbers: " = ANY (?)",
 		numbers:      func(list []int) any { return pq.Array(list) },
 		tryUpkeep:    "SELECT pg_try_advisory_xact_lock(7078)",

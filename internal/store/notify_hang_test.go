@@ -23,7 +23,9 @@ func TestNotificationsHoldNobody(t *testing.T) {
 	c := pgtest.Start(t, pgtest.Options{Settings: map[string]string{"synchronous_standby_names": "nobody", "synchronous_commit": "local"}})
 	require.NoError(t, c.CreateDatabase(t.Context(), "app"))
 	s := openAt(t, Options{Database: c.DSN("app"), tellTimeout: tellTimeout})
-	require.NoError(t, s.SetCaps(t.Context(), map[string]int{"acme": 1}))
+	capped := named("acme")
+	capped.MaxScans = 1
+	require.NoError(t, s.CreateOrganization(t.Context(), capped))
 	db, err := sql.Open("postgres", c.SuperuserDSN("app"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })

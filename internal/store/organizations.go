@@ -2,268 +2,381 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
+	"reflect"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
-// announceAtOnce is how many organizations one transaction announces: creations
-// of reviews wait for their organization's row.
-const announceAtOnce = 50
+var _ organization.Store = (*Store)(nil)
 
-// announceGap is the longest pause between two announcements in which the
-// organizations of other servers can't have become unnamed for review.Grace:
-// theirs come every minute, too.
-const announceGap = review.Grace / 2
-
-// announcing is when a server announced what its configuration names: from
-// since to last, without a gap. Both are zero before the first time, and after
-// an attempt that failed.
-type announcing struct {
-	mu          sync.Mutex
-	since, last time.Time
+// organizationRow is an organization as it is stored. A row without settings
+// counts reviews of an organization that is being removed.
+type organizationRow struct {
+	Name     string `db:"name"`
+	Settings string `db:"settings"`
+	Declared bool   `db:"declared"`
 }
 
-// did notes an announcement.
-func (a *announcing) did(now time.Time, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch gap := now.Sub(a.last); {
-	case err != nil:
-		a.since, a.last = time.Time{}, time.Time{}
-		return
-	case gap < 0 || gap > announceGap:
-		a.since = now
+// organizationSettings are the settings of an organization but for what has
+// columns of its own.
+type organizationSettings struct {
+	Repositories             []string          `json:"repositories"`
+	Host                     organization.Host `json:"host"`
+	MaxScans                 int               `json:"max_scans,omitempty"`
+	MaxQueued                int               `json:"max_queued,omitempty"`
+	RequireSuppressionReason bool              `json:"require_suppression_reason,omitempty"`
+}
+
+func encodeSettings(o organization.Organization) (string, error) {
+	text, err := json.Marshal(organizationSettings{
+		Repositories: o.Repositories, Host: o.Host, MaxScans: o.MaxScans, MaxQueued: o.MaxQueued,
+		RequireSuppressionReason: o.RequireSuppressionReason,
+	})
+
+	return string(text), err
+}
+
+func (r organizationRow) organization() (organization.Organization, error) {
+	var s organizationSettings
+	if err := json.Unmarshal([]byte(r.Settings), &s); err != nil {
+		return organization.Organization{}, fmt.Errorf("settings of organization %q: %w", r.Name, err)
 	}
-	a.last = now
+
+	return organization.Organization{
+		Name: r.Name, Repositories: s.Repositories, Host: s.Host, MaxScans: s.MaxScans, MaxQueued: s.MaxQueued,
+		RequireSuppressionReason: s.RequireSuppressionReason, Declared: r.Declared,
+	}, nil
 }
 
-// forAll tells whether the server announced all the while from a time to now.
-func (a *announcing) forAll(from, now time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return !a.last.IsZero() && !a.since.After(from) && now.Sub(a.last) <= announceGap
+// Organizations implements organization.Store.
+func (s *Store) Organizations(ctx context.Context) ([]organization.Organization, error) {
+	var list []organization.Organization
+	err := s.read(ctx, "read the organizations", everyone, func(t *tx) (err error) {
+		list, err = t.organizations(ctx)
+
+		return err
+	})
+
+	return list, err
 }
 
-// Announce implements review.RetentionStore.
-func (s *Store) Announce(ctx context.Context) error {
-	var now time.Time
-	// In one order, so that two servers can't wait for each other's rows.
-	for names := range slices.Chunk(slices.Sorted(slices.Values(s.organizations)), announceAtOnce) {
-		err := s.write(ctx, "announce organizations", everyone, func(t *tx) error {
-			now = t.now
-			args := make([]any, 0, 2*len(names))
-			for _, name := range names {
-				args = append(args, name, at(t.now))
-			}
-			_, err := t.exec(ctx, `INSERT INTO organizations (name, configured_at) VALUES (?, ?)`+strings.Repeat(", (?, ?)", len(names)-1)+`
-				ON CONFLICT (name) DO UPDATE SET configured_at = excluded.configured_at`, args...)
-			return err
-		})
+func (t *tx) organizations(ctx context.Context) ([]organization.Organization, error) {
+	var rows []organizationRow
+	if err := t.list(ctx, &rows, `SELECT name, settings, declared FROM organizations
+		WHERE settings IS NOT NULL ORDER BY name`); err != nil {
+		return nil, err
+	}
+
+	list := make([]organization.Organization, 0, len(rows))
+	for _, row := range rows {
+		o, err := row.organization()
 		if err != nil {
-			s.announcing.did(now, err)
+			return nil, err
+		}
+		list = append(list, o)
+	}
+
+	return list, nil
+}
+
+// DeclareOrganizations implements organization.Store.
+func (s *Store) DeclareOrganizations(
+	ctx context.Context, declared []organization.Organization,
+) (changed []string, err error) {
+	err = s.write(ctx, "declare organizations", everyone, func(t *tx) error {
+		changed = nil
+
+		stored, err := t.organizations(ctx)
+		if err != nil {
 			return err
 		}
+
+		before := make(map[string]organization.Organization, len(stored))
+		for _, o := range stored {
+			before[o.Name] = o
+		}
+
+		for _, o := range declared {
+			o.Declared = true
+			was, known := before[o.Name]
+			delete(before, o.Name)
+
+			if known && reflect.DeepEqual(was, o) {
+				continue
+			}
+
+			if err := t.putOrganization(ctx, o); err != nil {
+				return err
+			}
+
+			if was.Declared {
+				changed = append(changed, o.Name)
+			}
+		}
+
+		for name, o := range before {
+			if !o.Declared {
+				continue
+			}
+
+			if _, err := t.exec(ctx, `UPDATE organizations SET declared = ? WHERE name = ?`, false, name); err != nil {
+				return err
+			}
+		}
+
+		return nil
+	})
+
+	return changed, err
+}
+
+// CreateOrganization implements organization.Store.
+func (s *Store) CreateOrganization(ctx context.Context, o organization.Organization) error {
+	return s.write(ctx, "create an organization", everyone, func(t *tx) error {
+		n, err := t.countOrganizations(ctx, o.Name)
+		if err != nil {
+			return err
+		}
+
+		if n > 0 {
+			return organization.ErrExists
+		}
+
+		return t.putOrganization(ctx, o)
+	})
+}
+
+// UpdateOrganization implements organization.Store.
+func (s *Store) UpdateOrganization(
+	ctx context.Context, name string, change func(*organization.Organization) error,
+) error {
+	return s.write(ctx, "update an organization", everyone, func(t *tx) error {
+		var rows []organizationRow
+		if err := t.list(ctx, &rows, `SELECT name, settings, declared FROM organizations
+			WHERE name = ? AND settings IS NOT NULL`+t.dialect.lockRow, name); err != nil {
+			return err
+		}
+
+		if len(rows) == 0 {
+			return organization.ErrNotFound
+		}
+
+		o, err := rows[0].organization()
+		if err != nil {
+			return err
+		}
+
+		if o.Declared {
+			return organization.ErrDeclared
+		}
+
+		if err := change(&o); err != nil {
+			return err
+		}
+
+		return t.putOrganization(ctx, o)
+	})
+}
+
+// CreateDefaultOrganization implements organization.Store.
+func (s *Store) CreateDefaultOrganization(ctx context.Context, o organization.Organization) error {
+	return s.write(ctx, "create the default organization", everyone, func(t *tx) error {
+		n, err := t.countOrganizations(ctx, "")
+		if err != nil || n > 0 {
+			return err
+		}
+
+		return t.putOrganization(ctx, o)
+	})
+}
+
+// countOrganizations counts those of a name, or all for "".
+func (t *tx) countOrganizations(ctx context.Context, name string) (n int, err error) {
+	err = t.get(ctx, &n, `SELECT COUNT(*) FROM organizations WHERE settings IS NOT NULL AND (name = ? OR ? = '')`,
+		name, name)
+
+	return n, err
+}
+
+// putOrganization creates or changes one. Where its cap is raised, waiting
+// reviews may begin.
+func (t *tx) putOrganization(ctx context.Context, o organization.Organization) error {
+	settings, err := encodeSettings(o)
+	if err != nil {
+		return err
 	}
-	if !now.IsZero() { // it has organizations
-		s.announcing.did(now, nil)
+
+	if _, err := t.exec(ctx, `INSERT INTO organizations (name, settings, declared, max_running) VALUES (?, ?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, declared = excluded.declared,
+			max_running = excluded.max_running`, o.Name, settings, o.Declared, o.MaxScans); err != nil {
+		return err
 	}
+	t.waits()
+
 	return nil
 }
 
-// FailRemoved implements review.RetentionStore. It does nothing unless this store has
-// announced its own organizations all the while: what kept it from that may have
-// kept other servers from it, too. An organization that no server has ever
-// announced, of a database from before there were announcements, has the grace
-// from the first look on.
-func (s *Store) FailRemoved(ctx context.Context, grace time.Duration, f review.Failure) (failed []string, more bool, err error) {
-	more, err = s.step(ctx, "fail reviews of removed organizations", func(t *tx) (bool, error) {
-		failed = nil
-		if _, err := t.exec(ctx, `UPDATE organizations SET configured_at = ? WHERE configured_at = 0`, at(t.now)); err != nil {
-			return false, err
-		}
-		if !s.announcing.forAll(t.now.Add(-grace), t.now) {
-			return false, nil
-		}
-		var org string
-		err := t.get(ctx, &org, `SELECT name FROM organizations WHERE queued > 0 AND configured_at <= ?
-			ORDER BY name LIMIT 1`, at(t.now.Add(-grace)))
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return false, nil
-		case err != nil:
-			return false, err
-		}
-		if err := t.list(ctx, &failed, `SELECT id FROM reviews WHERE organization = ? AND status = 'queued'
-			ORDER BY created_at, id LIMIT ?`+t.dialect.lockRow, org, purgeSmall); err != nil {
-			return false, err
-		}
-		for _, id := range failed {
-			if _, err := t.exec(ctx, `UPDATE reviews SET `+failSet+` WHERE organization = ? AND id = ?`,
-				at(t.now), f.Code, []byte(f.Message), org, id); err != nil {
-				return false, err
-			}
-			t.changed(id)
-		}
-		// There may be another organization, too.
-		return len(failed) > 0, t.count(ctx, org, review.Queued, review.Failed, len(failed))
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	return failed, more, nil
+// usageRow counts what an organization has.
+type usageRow struct {
+	Queued     int   `db:"queued"`
+	Running    int   `db:"running"`
+	Reviews    int   `db:"reviews"`
+	Rules      int   `db:"rules"`
+	Keys       int   `db:"keys"`
+	LastReview stamp `db:"last_review"`
 }
 
-// Organization is what a database has of an organization.
-type Organization struct {
-	Name         string
-	Queued       int       // reviews that wait
-	Running      int       // reviews in progress
-	Reviews      int       // all reviews
-	Rules        int       // rules that were created over the API
-	Keys         int       // API keys that are not revoked
-	ConfiguredAt time.Time // when a server last had it in its configuration; zero for never
-	LastReview   time.Time // when the newest review was created; zero without any
-}
-
-// organizationRow is an Organization as the database counts it.
-type organizationRow struct {
-	Name         string `db:"name"`
-	Queued       int    `db:"queued"`
-	Running      int    `db:"running"`
-	Reviews      int    `db:"reviews"`
-	Rules        int    `db:"rules"`
-	Keys         int    `db:"keys"`
-	ConfiguredAt stamp  `db:"configured_at"`
-	LastReview   stamp  `db:"last_review"`
-}
-
-// Organizations lists all organizations that the database has anything of, by
-// name. It counts every review, which takes a while with millions: one statement
-// an organization, each within the time that a statement has.
-func (s *Store) Organizations(ctx context.Context) ([]Organization, error) {
-	var names []string
-	err := s.read(ctx, "list organizations", everyone, func(t *tx) error {
-		names = nil
-		// An organization may have keys before it has anything else.
-		return t.list(ctx, &names, `SELECT name FROM organizations UNION SELECT organization FROM api_keys ORDER BY name`)
-	})
+// OrganizationUsage lists all organizations with what each has, by name. It
+// counts every review, which takes a while with millions: one statement an
+// organization, each within the time that a statement has.
+func (s *Store) OrganizationUsage(ctx context.Context) ([]organization.Usage, error) {
+	list, err := s.Organizations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Organization, len(names))
-	for i, name := range names {
-		var r organizationRow
-		if err := s.read(ctx, "count an organization", of(name), func(t *tx) error {
-			return t.get(ctx, &r, `SELECT n.name AS name, COALESCE(o.queued, 0) AS queued, COALESCE(o.running, 0) AS running,
-					(SELECT COUNT(*) FROM reviews r WHERE r.organization = n.name) AS reviews,
-					COALESCE(o.rules, 0) AS rules,
-					(SELECT COUNT(*) FROM api_keys k WHERE k.organization = n.name AND k.revoked_at IS NULL) AS keys,
-					NULLIF(o.configured_at, 0) AS configured_at,
-					(SELECT MAX(r.created_at) FROM reviews r WHERE r.organization = n.name) AS last_review
-				FROM (SELECT CAST(? AS TEXT) AS name) n LEFT JOIN organizations o ON o.name = n.name`, name)
+
+	out := make([]organization.Usage, len(list))
+	for i, o := range list {
+		var r usageRow
+		if err := s.read(ctx, "count an organization", of(o.Name), func(t *tx) error {
+			return t.get(ctx, &r, `SELECT o.queued, o.running, o.rules,
+				(SELECT COUNT(*) FROM reviews r WHERE r.organization = o.name) AS reviews,
+				(SELECT COUNT(*) FROM api_keys k WHERE k.organization = o.name AND k.revoked_at IS NULL) AS keys,
+				(SELECT MAX(r.created_at) FROM reviews r WHERE r.organization = o.name) AS last_review
+				FROM organizations o WHERE o.name = ?`, o.Name)
 		}); err != nil {
 			return nil, err
 		}
-		out[i] = Organization{
-			Name: r.Name, Queued: r.Queued, Running: r.Running, Reviews: r.Reviews, Rules: r.Rules, Keys: r.Keys,
-			ConfiguredAt: r.ConfiguredAt.Time, LastReview: r.LastReview.Time,
+
+		out[i] = organization.Usage{
+			Organization: o, Queued: r.Queued, Running: r.Running, Reviews: r.Reviews, Rules: r.Rules, Keys: r.Keys,
+			LastReview: r.LastReview.Time,
 		}
 	}
+
 	return out, nil
 }
 
-// PurgeOrganization deletes everything of an organization, its keys first,
-// step by step, as review.Steps does, until there is no more, or ctx ends. progress hears how many
-// reviews are deleted so far. It refuses, with a sentence for the operator, while
-// a server has announced the organization less than grace ago, and when there
-// is nothing of it.
-func (s *Store) PurgeOrganization(ctx context.Context, org string, grace time.Duration, progress func(reviews int)) (review.Deleted, error) {
-	var total review.Deleted
-	err := review.Steps(ctx, func() (more bool, err error) {
+// Removed counts what the removal of an organization deleted.
+type Removed struct{ Reviews, Findings, Keys int }
+
+// RemoveOrganization ends an organization: its keys and what waits end in the
+// first transaction, and then everything of it is deleted step by step, as
+// review.Steps does. Until settled has passed servers may still know its keys,
+// so its row stays at least as long. What was interrupted goes on when it is
+// called again. progress hears how many reviews are deleted so far. It fails
+// with organization.ErrNotFound and organization.ErrDeclared.
+func (s *Store) RemoveOrganization(
+	ctx context.Context, name string, settled time.Duration, progress func(reviews int),
+) (Removed, error) {
+	var total Removed
+	began := time.Now()
+
+	err := s.write(ctx, "end an organization", of(name), func(t *tx) (err error) {
+		total.Keys, err = t.endOrganization(ctx, name)
+
+		return err
+	})
+	if err != nil {
+		return total, err
+	}
+
+	err = review.Steps(ctx, func() (more bool, err error) {
 		var d review.Deleted
-		var refusal error
-		err = s.write(ctx, "delete an organization", of(org), func(t *tx) (err error) {
-			if refusal, err = t.mayPurge(ctx, org, grace); refusal != nil || err != nil {
-				return err
-			}
-			d, more, err = t.purgeStep(ctx, org)
+		err = s.write(ctx, "delete an organization", of(name), func(t *tx) (err error) {
+			d, more, err = t.removeStep(ctx, name)
+
 			return err
 		})
-		if err = errors.Join(refusal, err); err != nil {
+		if err != nil {
 			return false, err
 		}
-		total = total.Plus(d)
+
+		total.Reviews += d.Reviews
+		total.Findings += d.Findings
 		progress(total.Reviews)
-		return more, nil
+
+		// A request that a server admitted before it knew may still come.
+		return more || time.Since(began) < settled, nil
 	})
-	return total, err
-}
-
-// mayPurge says why an organization may not be deleted, nil when it may.
-func (t *tx) mayPurge(ctx context.Context, org string, grace time.Duration) (refusal, err error) {
-	var all struct {
-		Rows         int   `db:"row_count"`
-		ConfiguredAt stamp `db:"configured_at"`
-	}
-	if err := t.get(ctx, &all, `SELECT (SELECT COUNT(*) FROM organizations WHERE name = ?) +
-			(SELECT COUNT(*) FROM api_keys WHERE organization = ?) AS row_count,
-			(SELECT NULLIF(configured_at, 0) FROM organizations WHERE name = ?) AS configured_at`, org, org, org); err != nil {
-		return nil, err
-	}
-	switch {
-	case all.Rows == 0:
-		return fmt.Errorf("the database has nothing of an organization %q", org), nil
-	case all.ConfiguredAt.After(t.now.Add(-grace)):
-		return fmt.Errorf("a server had the organization %q in its configuration at %s; remove it there from every server, restart them, and try again %s later",
-			org, all.ConfiguredAt.Format(time.RFC3339), grace), nil
-	}
-	return nil, nil
-}
-
-// purgeStep deletes a part of what there is of an organization. Its row goes
-// last; more is false then.
-func (t *tx) purgeStep(ctx context.Context, org string) (deleted review.Deleted, more bool, err error) {
-	// Without keys nobody can add to what is being deleted.
-	keys, err := t.exec(ctx, `DELETE FROM api_keys WHERE organization = ?`, org)
 	if err != nil {
-		return deleted, false, err
+		return total, err
 	}
+
+	return total, s.write(ctx, "delete an organization", of(name), func(t *tx) error {
+		_, err := t.exec(ctx, `DELETE FROM organizations WHERE name = ?`, name)
+
+		return err
+	})
+}
+
+// endOrganization deletes the keys of an organization and its settings, and
+// cancels its reviews that wait.
+func (t *tx) endOrganization(ctx context.Context, name string) (keys int, err error) {
+	var rows []struct {
+		Declared bool `db:"declared"`
+	}
+	if err := t.list(ctx, &rows, `SELECT declared FROM organizations WHERE name = ?`+t.dialect.lockRow, name); err != nil {
+		return 0, err
+	}
+
+	switch {
+	case len(rows) == 0:
+		return 0, organization.ErrNotFound
+	case rows[0].Declared:
+		return 0, organization.ErrDeclared
+	}
+
+	deleted, err := t.exec(ctx, `DELETE FROM api_keys WHERE organization = ?`, name)
+	if err != nil {
+		return 0, err
+	}
+
+	canceled, err := t.exec(ctx, `UPDATE reviews SET status = 'canceled', completed_at = ?
+		WHERE organization = ? AND status = 'queued'`, at(t.now), name)
+	if err != nil {
+		return 0, err
+	}
+
+	_, err = t.exec(ctx, `UPDATE organizations SET settings = NULL, queued = queued - ? WHERE name = ?`, canceled, name)
+
+	return int(deleted), err
+}
+
+// removeStep deletes a part of what there is of an organization.
+func (t *tx) removeStep(ctx context.Context, name string) (deleted review.Deleted, more bool, err error) {
 	var rows []ended
 	if err := t.list(ctx, &rows, `SELECT `+endedColumns+` FROM reviews r WHERE organization = ?
-		ORDER BY created_at, id LIMIT ?`+t.lockOf("r"), org, purgeReviews); err != nil {
+		ORDER BY created_at, id LIMIT ?`+t.lockOf("r"), name, purgeReviews); err != nil {
 		return deleted, false, err
 	}
+
 	batch := firstBatch(rows)
 	if deleted, err = t.deleteReviews(ctx, batch); err != nil {
 		return deleted, false, err
 	}
-	deleted.APIKeys = int(keys)
+
 	for _, r := range batch {
 		if !r.Status.Final() {
-			if err := t.count(ctx, org, r.Status, "", 1); err != nil {
+			if err := t.count(ctx, name, r.Status, "", 1); err != nil {
 				return deleted, false, err
 			}
 		}
 	}
+
 	if len(batch) > 0 {
 		return deleted, true, nil
 	}
-	for _, from := range []string{"idempotency_keys", "rules", "rules_files", "scan_durations"} {
-		n, err := t.exec(ctx, `DELETE FROM `+from+` WHERE organization = ?`, org)
-		if err != nil {
+
+	for _, table := range []string{"idempotency_keys", "rules", "rules_files", "scan_durations"} {
+		if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE organization = ?`, name); err != nil {
 			return deleted, false, err
 		}
-		if from == "idempotency_keys" {
-			deleted.IdempotencyKeys = int(n)
-		}
 	}
-	_, err = t.exec(ctx, `DELETE FROM organizations WHERE name = ?`, org)
-	return deleted, false, err
+
+	return deleted, false, nil
 }

@@ -49,7 +49,7 @@ const claimCandidates = `
 			JOIN LATERAL (SELECT w.id, w.created_at FROM reviews w
 				WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= clock.now
 				ORDER BY w.created_at, w.id LIMIT 4) r ON TRUE
-			WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) /* among */`
+			WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)`
 
 // unheard is how long a worker says nothing until its claims are doubtful. A
 // living one prolongs them every second.
@@ -68,10 +68,6 @@ func (s *Store) claimAtOnce(ctx context.Context, worker string, lease time.Durat
 		text = strings.Replace(text, "now()", "clock_timestamp()", 1)
 	}
 	args = append(args, (lease - unheard).Microseconds())
-	if s.organizations != nil {
-		text = strings.ReplaceAll(text, "/* among */", s.dialect.among)
-		args = append(args, texts(s.organizations), texts(s.organizations))
-	}
 	args = append(args, worker, lease.Microseconds())
 
 	var c claimed

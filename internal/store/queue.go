@@ -60,26 +60,13 @@ func commitsOf(given bool, head, base, baseRef string) finding.Commits {
 
 // claimQuery chooses what to claim. Only the last two terms of its order are
 // sorted, and only among organizations that are equal in the first two.
-const claimQuery = claimAny + claimOrder
-
-const (
-	claimAny = `SELECT r.id
+const claimQuery = `SELECT r.id
 	FROM organizations o JOIN reviews r ON r.id =
 		(SELECT w.id FROM reviews w
 		 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
 		 ORDER BY w.created_at, w.id LIMIT 1)
-	WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)`
-	claimOrder = ` ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
-)
-
-// claimable is claimQuery with its parameters, for the organizations that are
-// this store's to serve.
-func (s *Store) claimable(now time.Time) (query string, args []any) {
-	if s.organizations == nil {
-		return claimQuery, []any{at(now)}
-	}
-	return claimAny + s.dialect.among + claimOrder, []any{at(now), texts(s.organizations)}
-}
+	WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running)
+	ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
 
 // Claim implements review.Queue. Of each organization only the oldest reviews
 // that may be claimed are looked at, so that a long queue does not make it slow.
@@ -92,8 +79,7 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 	var out *review.Claim
 	err := s.write(ctx, "claim a review", everyone, func(t *tx) error {
 		var id string
-		query, args := s.claimable(t.now)
-		err := t.get(ctx, &id, query, args...)
+		err := t.get(ctx, &id, claimQuery, at(t.now))
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return nil

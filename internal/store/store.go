@@ -30,9 +30,7 @@ type Store struct {
 	closed    atomic.Bool
 	teller    teller
 
-	organizations []string // see Options
-	announcing    announcing
-	foldFrom      int64 // bytes of SQLite's log over which FoldLog empties it
+	foldFrom int64 // bytes of SQLite's log over which FoldLog empties it
 }
 
 var (
@@ -56,9 +54,6 @@ type Options struct {
 	// Existing makes Open fail when the file of an SQLite database is not there,
 	// instead of creating it.
 	Existing bool
-	// Organizations are those that Claim takes reviews of; nil for all. A server
-	// names those of its configuration, since another's may be older or newer.
-	Organizations []string
 	// Now is the clock, for tests. nil is the real one.
 	Now func() time.Time
 
@@ -80,7 +75,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now}, exclusive: o.Exclusive, organizations: o.Organizations,
+		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now}, exclusive: o.Exclusive,
 		foldFrom: logLimit,
 	}
 	s.pools.wait = cmp.Or(o.poolWait, poolWait)

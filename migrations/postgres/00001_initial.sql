@@ -22,7 +22,8 @@ CREATE TABLE organizations (
     rules         INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),       -- rows of rules
     served_at     BIGINT  NOT NULL DEFAULT 0,                          -- last claim; 0 before the first
     max_running   INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0), -- most scans at once; 0 for no cap
-    configured_at BIGINT  NOT NULL DEFAULT 0                           -- when a server last named it; 0 for never
+    settings      TEXT,                                                -- JSON; NULL while it is removed
+    declared      BOOLEAN NOT NULL DEFAULT FALSE  -- whether a configuration file has it
 ) WITH (fillfactor = 50); -- room for new versions of a row beside it
 
 -- Each claim and creation changes this table, so no index but the key's is on

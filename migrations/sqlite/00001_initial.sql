@@ -14,7 +14,8 @@ CREATE TABLE organizations (
     rules         INTEGER NOT NULL DEFAULT 0 CHECK (rules >= 0),       -- rows of rules
     served_at     INTEGER NOT NULL DEFAULT 0,                          -- last claim; 0 before the first
     max_running   INTEGER NOT NULL DEFAULT 0 CHECK (max_running >= 0), -- most scans at once; 0 for no cap
-    configured_at INTEGER NOT NULL DEFAULT 0                           -- when a server last named it; 0 for never
+    settings      TEXT,                                                -- JSON; NULL while it is removed
+    declared      INTEGER NOT NULL DEFAULT 0 CHECK (declared IN (0, 1))  -- whether a configuration file has it
 ) STRICT, WITHOUT ROWID;
 
 -- Whose turn it is; see Claim.

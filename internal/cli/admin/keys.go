@@ -26,10 +26,11 @@ type KeyInput struct {
 	Scopes       []string      // the default ones when empty
 	Expires      time.Duration // from now; 0 for never
 	RateLimit    int           // requests a minute; 0 for the default
+	Create       bool          // make an SQLite database that is not there
 }
 
 // CreateKey makes a key and prints its token, alone, on st.Out. It works
-// beside a running server, and on SQLite before the first one ran.
+// beside a running server, and before the first one ran.
 func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput) error {
 	if in.Organization == "" || in.Name == "" {
 		return cli.Usagef("--org and --name are required")
@@ -41,24 +42,48 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 	if in.Expires < 0 {
 		return cli.Usagef("--expires %v is in the past", in.Expires)
 	}
-	if err := createSchema(ctx, st, c); err != nil {
-		return err
+	if in.Create {
+		if err := createSchema(ctx, st, c); err != nil {
+			return err
+		}
 	}
-	return withKeys(ctx, c, func(keys *auth.Keys) error {
+	return withOrganizations(ctx, st, c, func(store *store.Store) error {
+		if err := checkOrganization(ctx, store, in.Organization); err != nil {
+			return err
+		}
+
+		keys := auth.NewKeys(store, store.Now, slog.New(slog.DiscardHandler))
 		if in.Expires > 0 {
 			n.ExpiresAt = keys.Now().Add(in.Expires)
 		}
 		key, token, err := keys.Issue(ctx, in.Organization, n)
 		if err != nil {
-			return err
-		}
-		if !c.Policy().Known(in.Organization) {
-			fmt.Fprintf(st.Err, "warning: organization %s is not in the configuration, so its keys may scan nothing\n", terminal.Safe(in.Organization))
+			return usageError(err)
 		}
 		fmt.Fprintf(st.Err, "key %s of organization %s, scopes %s, %s\n", key.ID, terminal.Safe(key.Organization), scopeList(key.Scopes), expiry(key.ExpiresAt))
 		_, err = fmt.Fprintln(st.Out, token)
 		return err
 	})
+}
+
+// checkOrganization fails with a sentence that names the organizations there
+// are when there is none of this name.
+func checkOrganization(ctx context.Context, store *store.Store, name string) error {
+	list, err := store.Organizations(ctx)
+	if err != nil {
+		return err
+	}
+
+	names := make([]string, len(list))
+	for i, o := range list {
+		if o.Name == name {
+			return nil
+		}
+		names[i] = o.Name
+	}
+
+	return cli.Usagef("there is no organization %s; there are %s, and `prwarden organizations create` makes one",
+		terminal.Safe(name), strings.Join(names, ", "))
 }
 
 // ListKeys prints the keys that are not revoked: of an organization, or of all
@@ -101,12 +126,17 @@ func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) 
 // withKeys runs do with the keys of the configured database.
 func withKeys(ctx context.Context, c config.Config, do func(*auth.Keys) error) error {
 	return withSchema(ctx, c, func(store *store.Store) error {
-		err := do(auth.NewKeys(store, store.Now, slog.New(slog.DiscardHandler)))
-		if errs.KindOf(err) == errs.InvalidArgument {
-			return &cli.UsageError{Err: err}
-		}
-		return err
+		return usageError(do(auth.NewKeys(store, store.Now, slog.New(slog.DiscardHandler))))
 	})
+}
+
+// usageError makes a wrong argument a mistake in how the command was called.
+func usageError(err error) error {
+	if errs.KindOf(err) == errs.InvalidArgument {
+		return &cli.UsageError{Err: err}
+	}
+
+	return err
 }
 
 // createSchema gives an SQLite database that is new its schema, so that a key

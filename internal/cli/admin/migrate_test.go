@@ -38,7 +38,7 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 	require.ErrorContains(t, err, "run `prwarden migrate`")
 	assert.Equal(t, errs.Unavailable, errs.KindOf(err))
 
-	in := admin.KeyInput{Organization: "acme", Name: "ci"}
+	in := admin.KeyInput{Organization: "default", Name: "ci"}
 	for _, do := range []func(cli.Streams) error{
 		func(st cli.Streams) error { return admin.CreateKey(t.Context(), st, c, in) },
 		func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "") },
@@ -59,9 +59,9 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 	token, err := run(func(st cli.Streams) error { return admin.CreateKey(t.Context(), st, c, in) })
 	require.NoError(t, err)
 	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, token)
-	out, err = run(func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "acme") })
+	out, err = run(func(st cli.Streams) error { return admin.ListKeys(t.Context(), st, c, "default") })
 	require.NoError(t, err)
-	assert.Contains(t, out, "acme")
+	assert.Contains(t, out, "default")
 }
 
 // TestKeysOnSQLite holds that only making a key makes a database.
@@ -84,14 +84,14 @@ func TestKeysOnSQLite(t *testing.T) {
 	assert.Empty(t, entries)
 
 	create := func() error {
-		return admin.CreateKey(t.Context(), st, c, admin.KeyInput{Organization: "acme", Name: "ci"})
+		return admin.CreateKey(t.Context(), st, c, admin.KeyInput{Organization: "default", Name: "ci", Create: true})
 	}
 	require.NoError(t, create())
 	assert.Contains(t, told.String(), "made the database "+c.Database)
 	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, out.String())
 	require.NoError(t, admin.ListKeys(t.Context(), st, c, ""))
 	require.NoError(t, admin.ListOrganizations(t.Context(), st, c))
-	assert.Contains(t, out.String(), "acme")
+	assert.Contains(t, out.String(), "default")
 	require.NoError(t, create())
 	assert.Equal(t, 1, strings.Count(told.String(), "made the database"))
 }

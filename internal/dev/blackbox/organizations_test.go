@@ -7,77 +7,106 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
-
-	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 )
 
-// TestOrganizationIsRemovedAndAddedBack follows an organization out of the
-// configuration, back into it, and out for good.
-func TestOrganizationIsRemovedAndAddedBack(t *testing.T) {
+// TestOrganizationLeavesTheFile follows an organization out of the
+// configuration file, through changes by the command, and out for good.
+func TestOrganizationLeavesTheFile(t *testing.T) {
 	t.Parallel()
 	h, asked := newSilentHosts(t)
-	s := newServer(t, h, serverOptions{organizations: []organization{{"acme", "*/*"}, {"removed", "*/*"}}, args: []string{"--scan-workers", "1"}})
+	s := newServer(t, h, serverOptions{
+		organizations: []organization{{"acme", "*/*"}, {"leaving", "*/*"}}, args: []string{"--scan-workers", "1"},
+	})
 	both, err := os.ReadFile(s.config)
 	require.NoError(t, err)
-	before, _, _ := strings.Cut(string(both), "  - name: removed")
-	configure := func(text string) { require.NoError(t, os.WriteFile(s.config, []byte(text), 0o600)) }
-	// As if the grace were over.
-	later := func() {
-		execute(t, s.database, "UPDATE organizations SET configured_at = 1 WHERE name = 'removed'")
+	one, _, _ := strings.Cut(string(both), "  - name: leaving")
+	common := []string{"--database", s.database, "--config", s.config}
+	organizations := func(args ...string) string {
+		return s.command(t, append(append([]string{"organizations"}, args...), common...)...)
+	}
+	refused := func(args ...string) string {
+		_, stderr := s.fails(t, append(append([]string{"organizations"}, args...), common...)...)
+
+		return stderr
 	}
 	row := func(name string) []string {
-		for line := range strings.Lines(s.command(t, "organizations", "list", "--database", s.database, "--config", s.config)) {
+		for line := range strings.Lines(organizations("list")) {
 			if f := strings.Fields(line); f[0] == name {
-				return f
+				return append(f[1:2:2], f[4:9]...)
 			}
 		}
+
 		return nil
 	}
 
 	s.start(t)
-	token, other := s.key(t, "removed"), s.key(t, "acme")
+	token, other := s.key(t, "leaving"), s.key(t, "acme")
 	addRule(t, s.client(token), todoRule)
 	var ids []string
 	for n := range 3 {
 		ids = append(ids, s.client(token).review(t, "acme/api", n+1))
 	}
 	within(t, "git asks the host", asked)
-	assert.Equal(t, []string{"yes", "3", "2", "1", "1", "1"}, row("removed")[1:7], "reviews, queued, running, rules, keys")
+	assert.Equal(t, []string{"yes", "3", "2", "1", "1", "1"}, row("leaving"), "reviews, queued, running, rules, keys")
+	assert.Contains(t, refused("update", "leaving", "--max-scans", "1"), "a configuration file declares the organization")
+	assert.Contains(t, refused("remove", "leaving", "--yes"), "a configuration file declares the organization")
 	s.stop(t)
 
-	configure(before)
+	require.NoError(t, os.WriteFile(s.config, []byte(one), 0o600))
 	s.start(t)
-	a := s.client(token).do(t, "GET", "/v1/reviews/"+ids[0], nil)
-	assert.Equal(t, 403, a.status)
-	assert.Equal(t, "ORGANIZATION_REMOVED", a.reason(t))
-	assert.NotEmpty(t, a.header.Get("X-RateLimit-Remaining"))
-	_, err = s.services(t).reviews.GetReview(metadata.NewOutgoingContext(t.Context(), with(t, token)), &prwardenv1.GetReviewRequest{ReviewId: ids[0]})
-	assert.Equal(t, codes.PermissionDenied, status.Code(err))
-	assert.Equal(t, 200, s.client(other).do(t, "GET", "/v1/reviews", nil).status)
-	assert.Equal(t, []string{"no", "3", "3", "0", "1", "1"}, row("removed")[1:7], "nothing is lost while it may come back")
-	_, stderr := s.fails(t, "organizations", "purge", "acme", "--yes", "--database", s.database, "--config", s.config)
-	assert.Contains(t, stderr, "the configuration names the organization acme")
-	s.stop(t)
-
-	configure(string(both))
-	s.start(t)
-	c := s.client(token)
-	assert.Len(t, list(c.do(t, "GET", "/v1/rulesets/custom/rules", nil).decode(t)["rules"]), 1)
 	within(t, "git asks the host", asked)
-	assert.Contains(t, []any{"queued", "in_progress"}, c.do(t, "GET", "/v1/reviews/"+ids[2], nil).decode(t)["status"], "it goes on where it was")
-	s.stop(t)
+	assert.Equal(t, 200, s.client(token).do(t, "GET", "/v1/reviews/"+ids[0], nil).status, "it stays with all its data")
+	assert.Equal(t, "no", row("leaving")[0])
+	assert.Contains(t, refused("remove", "acme", "--yes"), "a configuration file declares the organization")
 
-	configure(before)
-	_, stderr = s.fails(t, "organizations", "purge", "removed", "--yes", "--database", s.database, "--config", s.config)
-	assert.Contains(t, stderr, `a server had the organization "removed" in its configuration at`)
-	later()
-	s.command(t, "organizations", "purge", "removed", "--yes", "--database", s.database, "--config", s.config)
-	assert.Nil(t, row("removed"))
-	s.start(t)
-	defer s.stop(t)
+	organizations("update", "leaving", "--repositories", "acme/web")
+	allowed := func(repo string) int {
+		return s.client(token).do(t, "POST", "/v1/reviews", map[string]any{"repo": repo, "pr_number": 9}).status
+	}
+	require.Eventually(t, func() bool { return allowed("acme/api") == 403 }, eventually, tick)
+	assert.Equal(t, 202, allowed("acme/web"))
+
+	assert.Contains(t, refused("remove", "leaving"), "say --yes")
+	organizations("remove", "leaving", "--yes")
+	assert.Nil(t, row("leaving"))
 	assert.Equal(t, 401, s.client(token).do(t, "GET", "/v1/reviews", nil).status, "the key is gone")
 	assert.Equal(t, 200, s.client(other).do(t, "GET", "/v1/reviews", nil).status)
+	s.stop(t)
+}
+
+// TestOrganizationByCommand makes an organization while the server runs.
+func TestOrganizationByCommand(t *testing.T) {
+	t.Parallel()
+	h := newHosts(t)
+	s := newServer(t, h, serverOptions{})
+	s.start(t)
+	defer s.stop(t)
+	common := []string{"--database", s.database}
+
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"token of somebody else": {[]string{"--host-token-env", "AWS_SECRET_ACCESS_KEY"}, "must begin with PRWARDEN_"},
+		"setting":                {[]string{"--host-token-env", "PRWARDEN_DATABASE"}, "is a setting of prwarden"},
+		"repository":             {[]string{"--repositories", "acme"}, "not a glob of OWNER/NAME"},
+		"address":                {[]string{"--host-url", "ssh://h/{repo}"}, "must be https, http or file"},
+	} {
+		_, stderr := s.fails(t, append(append([]string{"organizations", "create", "made"}, test.args...), common...)...)
+		assert.Contains(t, stderr, test.want, name)
+	}
+
+	_, stderr := s.fails(t, append([]string{"keys", "create", "--org", "made", "--name", "n"}, common...)...)
+	assert.Contains(t, stderr, "there is no organization made; there are")
+
+	s.command(t, append([]string{
+		"organizations", "create", "made", "--repositories", "acme/*", "--host-url", h.url,
+	}, common...)...)
+	_, stderr = s.fails(t, append([]string{"organizations", "create", "made"}, common...)...)
+	assert.Contains(t, stderr, "there is an organization with this name already")
+	token := s.key(t, "made")
+	assert.Equal(t, 202, s.client(token).do(t, "POST", "/v1/reviews",
+		map[string]any{"repo": "acme/api", "pr_number": 1}).status)
+	assert.Equal(t, 403, s.client(token).do(t, "POST", "/v1/reviews",
+		map[string]any{"repo": "other/api", "pr_number": 1}).status)
 }

@@ -148,7 +148,7 @@ func (s *server) key(t *testing.T, org string, args ...string) string {
 
 func (s *server) keyWithRate(t *testing.T, org string, rate int, args ...string) string {
 	t.Helper()
-	all := []string{"keys", "create", "--org", org, "--name", "test", "--database", s.database, "--config", s.config}
+	all := []string{"keys", "create", "--org", org, "--name", "test", "--create", "--database", s.database, "--config", s.config}
 	if rate > 0 {
 		all = append(all, "--rate-limit", fmt.Sprint(rate))
 	}

@@ -3,7 +3,6 @@ package difftest_test
 import (
 	"context"
 	"iter"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/dev/difftest"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -23,10 +23,7 @@ func source(t *testing.T, r *Repo) scan.Source {
 	t.Helper()
 	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: git.DefaultLimits()})
 	require.NoError(t, err)
-	hosts, err := codehost.New(store, map[string]codehost.Settings{"acme": {Kind: codehost.KindGit, URL: r.URL()}},
-		os.Getenv)
-	require.NoError(t, err)
-	return hosts
+	return AtHost{Source: codehost.New(store, NoToken), Host: organization.Host{Kind: organization.KindGit, URL: r.URL()}}
 }
 
 // wrong changes what a Source yields.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -19,9 +20,17 @@ func capTests() map[string]func(*testing.T, Harness) {
 	}
 }
 
+// setCaps declares organizations with the most of their reviews that may be in
+// progress at once; 0 for no cap.
 func setCaps(t *testing.T, h Harness, caps map[string]int) {
 	t.Helper()
-	require.NoError(t, h.Store.SetCaps(t.Context(), caps))
+	var list []organization.Organization
+	for name, most := range caps {
+		o := organization.NewDefault()
+		o.Name, o.MaxScans = name, most
+		list = append(list, o)
+	}
+	declare(t, h.Store, list...)
 }
 
 func cappedBlocksNobody(t *testing.T, h Harness) {
@@ -99,7 +108,7 @@ func capsFollow(t *testing.T, h Harness) {
 			claim(t, h)
 		}
 	}
-	setCaps(t, h, nil) // removed
+	setCaps(t, h, map[string]int{acme: 0}) // removed
 	for range 10 - 5 {
 		claim(t, h)
 	}

@@ -4,7 +4,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -23,9 +23,7 @@ import (
 type Store interface {
 	review.Store
 	review.Overview
-	// SetCaps sets the most reviews of each organization in progress at once.
-	// Those that are not named have no cap.
-	SetCaps(ctx context.Context, caps map[string]int) error
+	organization.Store
 	rule.Store
 	auth.KeyStore
 	review.RetentionStore
@@ -45,19 +43,20 @@ type Harness struct {
 func Run(t *testing.T, open func(t *testing.T) Harness) {
 	t.Helper()
 	groups := map[string]map[string]func(*testing.T, Harness){
-		"Reviews":     reviewTests(),
-		"Idempotency": idempotencyTests(),
-		"Queue":       queueTests(),
-		"Fence":       fenceTests(),
-		"Fairness":    fairnessTests(),
-		"Caps":        capTests(),
-		"Finish":      finishTests(),
-		"Compare":     compareTests(),
-		"Races":       raceTests(),
-		"Rules":       ruleTests(),
-		"Keys":        keyTests(),
-		"Retention":   retentionTests(),
-		"Reopen":      reopenTests(),
+		"Reviews":       reviewTests(),
+		"Idempotency":   idempotencyTests(),
+		"Queue":         queueTests(),
+		"Fence":         fenceTests(),
+		"Fairness":      fairnessTests(),
+		"Caps":          capTests(),
+		"Organizations": organizationTests(),
+		"Finish":        finishTests(),
+		"Compare":       compareTests(),
+		"Races":         raceTests(),
+		"Rules":         ruleTests(),
+		"Keys":          keyTests(),
+		"Retention":     retentionTests(),
+		"Reopen":        reopenTests(),
 	}
 	for group, tests := range groups {
 		for name, test := range tests {

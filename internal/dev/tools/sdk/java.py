@@ -57,7 +57,7 @@ def main() -> None:
     for file in request.proto_file:
         for message in file.message_type:
             separate(message)
-    protoc = pathlib.Path(__file__).resolve().parents[3] / "bin" / "sdk" / "protoc"
+    protoc = pathlib.Path(__file__).resolve().parents[4] / "bin" / "sdk" / "protoc"
     with tempfile.TemporaryDirectory() as folder:
         image = pathlib.Path(folder, "image.binpb")
         out = pathlib.Path(folder, "out")

@@ -137,7 +137,7 @@ func (x ScanRule_Origin) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ScanRule_Origin.Descriptor instead.
 func (ScanRule_Origin) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3, 0}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4, 0}
 }
 
 // ScanRequest is one message from the client.
@@ -232,7 +232,7 @@ type ScanStart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the review, for the scanner's log only.
 	ReviewId string `protobuf:"bytes,1,opt,name=review_id,json=reviewId,proto3" json:"review_id,omitempty"`
-	// Organization whose host configuration and cache are used.
+	// Organization whose cache is used.
 	Organization string `protobuf:"bytes,2,opt,name=organization,proto3" json:"organization,omitempty"`
 	// Repository as `<owner>/<repository>`.
 	Repo string `protobuf:"bytes,3,opt,name=repo,proto3" json:"repo,omitempty"`
@@ -259,7 +259,9 @@ type ScanStart struct {
 	// in UTC; empty for the scanner's own.
 	Today string `protobuf:"bytes,12,opt,name=today,proto3" json:"today,omitempty"`
 	// How long to wait for a free slot, in milliseconds; 0 for not at all.
-	WaitMs        int32 `protobuf:"varint,13,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	WaitMs int32 `protobuf:"varint,13,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	// Code host that the repository is on.
+	Host          *CodeHost `protobuf:"bytes,14,opt,name=host,proto3" json:"host,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -385,6 +387,107 @@ func (x *ScanStart) GetWaitMs() int32 {
 	return 0
 }
 
+func (x *ScanStart) GetHost() *CodeHost {
+	if x != nil {
+		return x.Host
+	}
+	return nil
+}
+
+// CodeHost is where the repositories of an organization are. In `url`, `{repo}`
+// stands for `<owner>/<repository>`, `{owner}` and `{name}` for its parts; in
+// `head_ref` and `merge_ref`, `{number}` for the pull request number.
+type CodeHost struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `git`, any git server.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Where a repository is cloned from, with `https`, `http` or `file`.
+	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// Name of the scanner's environment variable that holds the token; empty for
+	// none. The scanner reads only variables that its operator allows.
+	TokenEnv string `protobuf:"bytes,3,opt,name=token_env,json=tokenEnv,proto3" json:"token_env,omitempty"`
+	// Goes with the token; empty for `x-access-token`.
+	Username string `protobuf:"bytes,4,opt,name=username,proto3" json:"username,omitempty"`
+	// Reference of a pull request's head; empty for `refs/pull/{number}/head`.
+	HeadRef string `protobuf:"bytes,5,opt,name=head_ref,json=headRef,proto3" json:"head_ref,omitempty"`
+	// Reference of its trial merge; empty for `refs/pull/{number}/merge`.
+	MergeRef      string `protobuf:"bytes,6,opt,name=merge_ref,json=mergeRef,proto3" json:"merge_ref,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CodeHost) Reset() {
+	*x = CodeHost{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CodeHost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CodeHost) ProtoMessage() {}
+
+func (x *CodeHost) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CodeHost.ProtoReflect.Descriptor instead.
+func (*CodeHost) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CodeHost) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *CodeHost) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *CodeHost) GetTokenEnv() string {
+	if x != nil {
+		return x.TokenEnv
+	}
+	return ""
+}
+
+func (x *CodeHost) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *CodeHost) GetHeadRef() string {
+	if x != nil {
+		return x.HeadRef
+	}
+	return ""
+}
+
+func (x *CodeHost) GetMergeRef() string {
+	if x != nil {
+		return x.MergeRef
+	}
+	return ""
+}
+
 // RuleBatch is some of the rules.
 type RuleBatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -398,7 +501,7 @@ type RuleBatch struct {
 
 func (x *RuleBatch) Reset() {
 	*x = RuleBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -410,7 +513,7 @@ func (x *RuleBatch) String() string {
 func (*RuleBatch) ProtoMessage() {}
 
 func (x *RuleBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[2]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -423,7 +526,7 @@ func (x *RuleBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleBatch.ProtoReflect.Descriptor instead.
 func (*RuleBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{2}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RuleBatch) GetRules() []*ScanRule {
@@ -476,7 +579,7 @@ type ScanRule struct {
 
 func (x *ScanRule) Reset() {
 	*x = ScanRule{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -488,7 +591,7 @@ func (x *ScanRule) String() string {
 func (*ScanRule) ProtoMessage() {}
 
 func (x *ScanRule) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[3]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -501,7 +604,7 @@ func (x *ScanRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanRule.ProtoReflect.Descriptor instead.
 func (*ScanRule) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{3}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ScanRule) GetId() string {
@@ -614,7 +717,7 @@ type ScanResponse struct {
 
 func (x *ScanResponse) Reset() {
 	*x = ScanResponse{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +729,7 @@ func (x *ScanResponse) String() string {
 func (*ScanResponse) ProtoMessage() {}
 
 func (x *ScanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[4]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +742,7 @@ func (x *ScanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResponse.ProtoReflect.Descriptor instead.
 func (*ScanResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ScanResponse) GetMessage() isScanResponse_Message {
@@ -746,7 +849,7 @@ type ScanAccepted struct {
 
 func (x *ScanAccepted) Reset() {
 	*x = ScanAccepted{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +861,7 @@ func (x *ScanAccepted) String() string {
 func (*ScanAccepted) ProtoMessage() {}
 
 func (x *ScanAccepted) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[5]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +874,7 @@ func (x *ScanAccepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanAccepted.ProtoReflect.Descriptor instead.
 func (*ScanAccepted) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ScanAccepted) GetSlots() int32 {
@@ -801,7 +904,7 @@ type ScanProgress struct {
 
 func (x *ScanProgress) Reset() {
 	*x = ScanProgress{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -813,7 +916,7 @@ func (x *ScanProgress) String() string {
 func (*ScanProgress) ProtoMessage() {}
 
 func (x *ScanProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[6]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -826,7 +929,7 @@ func (x *ScanProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanProgress.ProtoReflect.Descriptor instead.
 func (*ScanProgress) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ScanProgress) GetFilesDone() int32 {
@@ -854,7 +957,7 @@ type FindingBatch struct {
 
 func (x *FindingBatch) Reset() {
 	*x = FindingBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +969,7 @@ func (x *FindingBatch) String() string {
 func (*FindingBatch) ProtoMessage() {}
 
 func (x *FindingBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[7]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +982,7 @@ func (x *FindingBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingBatch.ProtoReflect.Descriptor instead.
 func (*FindingBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FindingBatch) GetFindings() []*ScanFinding {
@@ -927,7 +1030,7 @@ type ScanFinding struct {
 
 func (x *ScanFinding) Reset() {
 	*x = ScanFinding{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1042,7 @@ func (x *ScanFinding) String() string {
 func (*ScanFinding) ProtoMessage() {}
 
 func (x *ScanFinding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[8]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1055,7 @@ func (x *ScanFinding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanFinding.ProtoReflect.Descriptor instead.
 func (*ScanFinding) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ScanFinding) GetRuleId() string {
@@ -1068,7 +1171,7 @@ type ScanSuppression struct {
 
 func (x *ScanSuppression) Reset() {
 	*x = ScanSuppression{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1080,7 +1183,7 @@ func (x *ScanSuppression) String() string {
 func (*ScanSuppression) ProtoMessage() {}
 
 func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[9]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1093,7 +1196,7 @@ func (x *ScanSuppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSuppression.ProtoReflect.Descriptor instead.
 func (*ScanSuppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ScanSuppression) GetReason() string {
@@ -1128,7 +1231,7 @@ type SkipBatch struct {
 
 func (x *SkipBatch) Reset() {
 	*x = SkipBatch{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1140,7 +1243,7 @@ func (x *SkipBatch) String() string {
 func (*SkipBatch) ProtoMessage() {}
 
 func (x *SkipBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[10]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1153,7 +1256,7 @@ func (x *SkipBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipBatch.ProtoReflect.Descriptor instead.
 func (*SkipBatch) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SkipBatch) GetSkips() []*ScanSkip {
@@ -1180,7 +1283,7 @@ type ScanSkip struct {
 
 func (x *ScanSkip) Reset() {
 	*x = ScanSkip{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1192,7 +1295,7 @@ func (x *ScanSkip) String() string {
 func (*ScanSkip) ProtoMessage() {}
 
 func (x *ScanSkip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[11]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1205,7 +1308,7 @@ func (x *ScanSkip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanSkip.ProtoReflect.Descriptor instead.
 func (*ScanSkip) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ScanSkip) GetPath() []byte {
@@ -1263,7 +1366,7 @@ type ScanResult struct {
 
 func (x *ScanResult) Reset() {
 	*x = ScanResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1275,7 +1378,7 @@ func (x *ScanResult) String() string {
 func (*ScanResult) ProtoMessage() {}
 
 func (x *ScanResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[12]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1288,7 +1391,7 @@ func (x *ScanResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResult.ProtoReflect.Descriptor instead.
 func (*ScanResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ScanResult) GetHeadSha() string {
@@ -1355,7 +1458,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vScanRequest\x126\n" +
 	"\x05start\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.ScanStartH\x00R\x05start\x126\n" +
 	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleBatchH\x00R\x05rulesB\t\n" +
-	"\amessage\"\x81\x04\n" +
+	"\amessage\"\xb4\x04\n" +
 	"\tScanStart\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12\"\n" +
 	"\forganization\x18\x02 \x01(\tR\forganization\x12\x12\n" +
@@ -1370,14 +1473,22 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	" \x01(\tR\abaseRef\x12%\n" +
 	"\x0erequire_reason\x18\v \x01(\bR\rrequireReason\x12\x14\n" +
 	"\x05today\x18\f \x01(\tR\x05today\x12\x17\n" +
-	"\await_ms\x18\r \x01(\x05R\x06waitMs\"M\n" +
+	"\await_ms\x18\r \x01(\x05R\x06waitMs\x121\n" +
+	"\x04host\x18\x0e \x01(\v2\x1d.prwarden.scanner.v1.CodeHostR\x04host\"M\n" +
 	"\tSelection\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x0e\n" +
 	"\n" +
 	"repository\x10\x01\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x02\x12\n" +
 	"\n" +
-	"\x06custom\x10\x03\"T\n" +
+	"\x06custom\x10\x03\"\xa1\x01\n" +
+	"\bCodeHost\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x10\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x1b\n" +
+	"\ttoken_env\x18\x03 \x01(\tR\btokenEnv\x12\x1a\n" +
+	"\busername\x18\x04 \x01(\tR\busername\x12\x19\n" +
+	"\bhead_ref\x18\x05 \x01(\tR\aheadRef\x12\x1b\n" +
+	"\tmerge_ref\x18\x06 \x01(\tR\bmergeRef\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\bR\x04last\"\xe5\x03\n" +
@@ -1485,48 +1596,50 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
 	(*ScanRequest)(nil),      // 2: prwarden.scanner.v1.ScanRequest
 	(*ScanStart)(nil),        // 3: prwarden.scanner.v1.ScanStart
-	(*RuleBatch)(nil),        // 4: prwarden.scanner.v1.RuleBatch
-	(*ScanRule)(nil),         // 5: prwarden.scanner.v1.ScanRule
-	(*ScanResponse)(nil),     // 6: prwarden.scanner.v1.ScanResponse
-	(*ScanAccepted)(nil),     // 7: prwarden.scanner.v1.ScanAccepted
-	(*ScanProgress)(nil),     // 8: prwarden.scanner.v1.ScanProgress
-	(*FindingBatch)(nil),     // 9: prwarden.scanner.v1.FindingBatch
-	(*ScanFinding)(nil),      // 10: prwarden.scanner.v1.ScanFinding
-	(*ScanSuppression)(nil),  // 11: prwarden.scanner.v1.ScanSuppression
-	(*SkipBatch)(nil),        // 12: prwarden.scanner.v1.SkipBatch
-	(*ScanSkip)(nil),         // 13: prwarden.scanner.v1.ScanSkip
-	(*ScanResult)(nil),       // 14: prwarden.scanner.v1.ScanResult
-	nil,                      // 15: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*CodeHost)(nil),         // 4: prwarden.scanner.v1.CodeHost
+	(*RuleBatch)(nil),        // 5: prwarden.scanner.v1.RuleBatch
+	(*ScanRule)(nil),         // 6: prwarden.scanner.v1.ScanRule
+	(*ScanResponse)(nil),     // 7: prwarden.scanner.v1.ScanResponse
+	(*ScanAccepted)(nil),     // 8: prwarden.scanner.v1.ScanAccepted
+	(*ScanProgress)(nil),     // 9: prwarden.scanner.v1.ScanProgress
+	(*FindingBatch)(nil),     // 10: prwarden.scanner.v1.FindingBatch
+	(*ScanFinding)(nil),      // 11: prwarden.scanner.v1.ScanFinding
+	(*ScanSuppression)(nil),  // 12: prwarden.scanner.v1.ScanSuppression
+	(*SkipBatch)(nil),        // 13: prwarden.scanner.v1.SkipBatch
+	(*ScanSkip)(nil),         // 14: prwarden.scanner.v1.ScanSkip
+	(*ScanResult)(nil),       // 15: prwarden.scanner.v1.ScanResult
+	nil,                      // 16: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
-	4,  // 1: prwarden.scanner.v1.ScanRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
+	5,  // 1: prwarden.scanner.v1.ScanRequest.rules:type_name -> prwarden.scanner.v1.RuleBatch
 	0,  // 2: prwarden.scanner.v1.ScanStart.selection:type_name -> prwarden.scanner.v1.ScanStart.Selection
-	5,  // 3: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
-	1,  // 4: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
-	7,  // 5: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
-	8,  // 6: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
-	9,  // 7: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
-	12, // 8: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	14, // 9: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
-	10, // 10: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
-	11, // 11: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
-	13, // 12: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	15, // 13: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
-	5,  // 14: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	2,  // 15: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	6,  // 16: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	16, // [16:17] is the sub-list for method output_type
-	15, // [15:16] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	4,  // 3: prwarden.scanner.v1.ScanStart.host:type_name -> prwarden.scanner.v1.CodeHost
+	6,  // 4: prwarden.scanner.v1.RuleBatch.rules:type_name -> prwarden.scanner.v1.ScanRule
+	1,  // 5: prwarden.scanner.v1.ScanRule.origin:type_name -> prwarden.scanner.v1.ScanRule.Origin
+	8,  // 6: prwarden.scanner.v1.ScanResponse.accepted:type_name -> prwarden.scanner.v1.ScanAccepted
+	9,  // 7: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
+	10, // 8: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
+	13, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
+	15, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	11, // 11: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
+	12, // 12: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
+	14, // 13: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
+	16, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	6,  // 15: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
+	2,  // 16: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	7,  // 17: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	17, // [17:18] is the sub-list for method output_type
+	16, // [16:17] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -1538,7 +1651,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 		(*ScanRequest_Start)(nil),
 		(*ScanRequest_Rules)(nil),
 	}
-	file_prwarden_scanner_v1_scanner_proto_msgTypes[4].OneofWrappers = []any{
+	file_prwarden_scanner_v1_scanner_proto_msgTypes[5].OneofWrappers = []any{
 		(*ScanResponse_Accepted)(nil),
 		(*ScanResponse_Progress)(nil),
 		(*ScanResponse_Findings)(nil),
@@ -1551,7 +1664,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/dev/difftest"
+	"github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -31,10 +32,8 @@ func newPulls(ctx context.Context, dir string, findings bool) (*pulls, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := codehost.Settings{Kind: codehost.KindGit, URL: "file://" + dir + "/repos/{repo}.git"}
-	if p.source, err = codehost.New(store, map[string]codehost.Settings{"check": host}, os.Getenv); err != nil {
-		return nil, err
-	}
+	host := organization.Host{Kind: organization.KindGit, URL: "file://" + dir + "/repos/{repo}.git"}
+	p.source = gittest.AtHost{Source: codehost.New(store, gittest.NoToken), Host: host}
 	if findings {
 		if p.rules, err = difftest.LoadRules(ctx); err != nil {
 			return nil, err
