@@ -40,7 +40,6 @@ type Admitter struct {
 	trusted []netip.Prefix
 	limit   int
 	observe func(Outcome)
-	serves  func(organization string) bool
 }
 
 // NewAdmitter makes one. trusted are the proxies whose X-Forwarded-For is
@@ -54,12 +53,8 @@ func NewAdmitter(keys Authenticator, limiter Limiter, trusted []netip.Prefix, li
 	if observe == nil {
 		observe = func(Outcome) {}
 	}
-	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit, observe: observe, serves: func(string) bool { return true }}
+	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit, observe: observe}
 }
-
-// ServeOnly makes a refuse the keys of organizations that are not served. It
-// must be called before the first request; without it all are.
-func (a *Admitter) ServeOnly(served func(organization string) bool) { a.serves = served }
 
 // Outcome is what the rate limit said of a request.
 type Outcome string
@@ -92,9 +87,8 @@ func outcome(d Decision, err error) Outcome {
 // an error, because every response tells it; while keys can't be reached that
 // is one about the address, and while counts can't be, what this server knew
 // last. It fails with Unauthenticated as Authenticate does, ResourceExhausted
-// (RATE_LIMITED) when there are no requests left, PermissionDenied
-// (ORGANIZATION_REMOVED) when the key's organization is not served, and
-// Unavailable while keys or counts can't be reached.
+// (RATE_LIMITED) when there are no requests left, and Unavailable while keys or
+// counts can't be reached.
 func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, Decision, error) {
 	caller, authErr := a.keys.Authenticate(ctx, c.Authorization)
 	if authErr != nil {
@@ -114,9 +108,6 @@ func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, 
 		return caller, d, limited(d, authErr)
 	case authErr != nil && p == KeyRequired:
 		return Caller{}, d, authErr
-	case authErr == nil && !a.serves(caller.Organization):
-		return caller, d, errs.New(errs.PermissionDenied, errs.ReasonOrganizationRemoved,
-			"The organization %s of this API key is not in the server's configuration any more.", caller.Organization)
 	}
 	return caller, d, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,31 +187,4 @@ func TestRequire(t *testing.T) {
 	assert.Equal(t, errs.PermissionDenied, e.Kind)
 	assert.Equal(t, map[string]string{"scope": "rules:write"}, e.Metadata)
 	assert.Contains(t, e.Message, "rules:read")
-}
-
-func TestAdmitRefusesOrganizationsThatAreNotServed(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	a := auth.NewAdmitter(b.keys, auth.NewMemoryLimiter(b.clock.Now), nil, 0, nil)
-	key, header := b.issue(t, auth.NewKey{RateLimit: 2})
-	served := []string{"another", key.Organization + "x"}
-	a.ServeOnly(func(org string) bool { return slices.Contains(served, org) })
-	cred := auth.Credentials{Authorization: header, PeerAddr: "192.0.2.1:1"}
-	for i, p := range []auth.Policy{auth.KeyRequired, auth.Open} {
-		c, d, err := a.Admit(t.Context(), cred, p)
-		assert.Equal(t, errs.PermissionDenied, errs.KindOf(err))
-		assert.Equal(t, errs.ReasonOrganizationRemoved, errs.ReasonOf(err))
-		assert.Equal(t, key.ID, c.KeyID, "the log says whose key it was")
-		assert.Equal(t, 1-i, d.Remaining, "it counts like any other request")
-	}
-	_, _, err := a.Admit(t.Context(), cred, auth.KeyRequired)
-	assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
-
-	// Without a key there is no organization, and added back it works again.
-	_, _, err = a.Admit(t.Context(), auth.Credentials{PeerAddr: "192.0.2.1:1"}, auth.Open)
-	require.NoError(t, err)
-	served = append(served, key.Organization)
-	b.clock.Advance(time.Minute)
-	_, _, err = a.Admit(t.Context(), cred, auth.KeyRequired)
-	require.NoError(t, err)
 }

@@ -42,7 +42,6 @@ const (
 	ReasonKeyRevoked           = "KEY_REVOKED"
 	ReasonScopeMissing         = "SCOPE_MISSING"
 	ReasonRepositoryNotAllowed = "REPOSITORY_NOT_ALLOWED"
-	ReasonOrganizationRemoved  = "ORGANIZATION_REMOVED"
 	ReasonDefaultRule          = "DEFAULT_RULE"
 	ReasonReviewNotFound       = "REVIEW_NOT_FOUND"
 	ReasonRuleNotFound         = "RULE_NOT_FOUND"

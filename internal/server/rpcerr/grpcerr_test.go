@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 		{errs.InvalidArgument, codes.InvalidArgument, 413, []string{"BODY_TOO_LARGE"}},
 		{errs.InvalidArgument, codes.InvalidArgument, 415, []string{"UNSUPPORTED_MEDIA_TYPE"}},
 		{errs.Unauthenticated, codes.Unauthenticated, 401, []string{"KEY_MISSING", "KEY_INVALID", "KEY_EXPIRED", "KEY_REVOKED"}},
-		{errs.PermissionDenied, codes.PermissionDenied, 403, []string{"SCOPE_MISSING", "REPOSITORY_NOT_ALLOWED", "ORGANIZATION_REMOVED", "DEFAULT_RULE"}},
+		{errs.PermissionDenied, codes.PermissionDenied, 403, []string{"SCOPE_MISSING", "REPOSITORY_NOT_ALLOWED", "DEFAULT_RULE"}},
 		{errs.NotFound, codes.NotFound, 404, []string{"ROUTE_NOT_FOUND", "REVIEW_NOT_FOUND", "RULE_NOT_FOUND", "RULESET_NOT_FOUND", "KEY_NOT_FOUND"}},
 		{errs.AlreadyExists, codes.AlreadyExists, 409, []string{"RULE_EXISTS"}},
 		{errs.Aborted, codes.Aborted, 409, []string{"IDEMPOTENCY_CONFLICT"}},

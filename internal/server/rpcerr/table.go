@@ -38,7 +38,7 @@ func table() []row {
 		{errs.Unauthenticated, codes.Unauthenticated, http.StatusUnauthorized, []string{
 			errs.ReasonKeyInvalid, errs.ReasonKeyMissing, errs.ReasonKeyExpired, errs.ReasonKeyRevoked}},
 		{errs.PermissionDenied, codes.PermissionDenied, http.StatusForbidden, []string{
-			errs.ReasonScopeMissing, errs.ReasonRepositoryNotAllowed, errs.ReasonOrganizationRemoved, errs.ReasonDefaultRule}},
+			errs.ReasonScopeMissing, errs.ReasonRepositoryNotAllowed, errs.ReasonDefaultRule}},
 		{errs.NotFound, codes.NotFound, http.StatusNotFound, []string{
 			errs.ReasonRouteNotFound, errs.ReasonReviewNotFound, errs.ReasonRuleNotFound, errs.ReasonRulesetNotFound, errs.ReasonKeyNotFound}},
 		{errs.AlreadyExists, codes.AlreadyExists, http.StatusConflict, []string{errs.ReasonRuleExists}},
