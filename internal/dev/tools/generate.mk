@@ -10,7 +10,7 @@ tools_tests := bin/.tests
 tools_linters := bin/.linters
 tools_sdks := bin/.sdks
 
-$(tools_generators): internal/dev/tools/go.mod internal/dev/tools/go.sum $(wildcard internal/dev/tools/cmd/*/*.go)
+$(tools_generators): internal/dev/tools/go.mod internal/dev/tools/go.sum $(wildcard internal/dev/tools/cmd/*/*)
 	@mkdir -p bin
 	@echo "Building the generators into bin/; the first time takes some minutes."
 	@cd internal/dev/tools && go build -buildvcs=false -o ../../../bin/ tool ./cmd/...

@@ -1098,12 +1098,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope keys:admin
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope keys:admin (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1195,12 +1190,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope keys:admin
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope keys:admin (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1273,12 +1263,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope keys:admin
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope keys:admin (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1405,12 +1390,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope reviews:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope reviews:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1501,7 +1481,6 @@ export interface operations {
              * @description One of these reasons:
              *
              *     - `SCOPE_MISSING`: the key lacks the scope reviews:write
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
              *     - `REPOSITORY_NOT_ALLOWED`: the organization may not use the repository
              */
             403: {
@@ -1645,12 +1624,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope reviews:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope reviews:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1795,12 +1769,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope reviews:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope reviews:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1964,12 +1933,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope reviews:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope reviews:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -2122,12 +2086,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope reviews:write
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope reviews:write (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -2239,12 +2198,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope reviews:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope reviews:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -2347,12 +2301,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope rules:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope rules:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -2494,7 +2443,6 @@ export interface operations {
              * @description One of these reasons:
              *
              *     - `SCOPE_MISSING`: the key lacks the scope rules:write
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
              *     - `REPOSITORY_NOT_ALLOWED`: the organization may not use the repository
              */
             403: {
@@ -2625,12 +2573,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope rules:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope rules:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -2718,7 +2661,6 @@ export interface operations {
              * @description One of these reasons:
              *
              *     - `SCOPE_MISSING`: the key lacks the scope rules:write
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
              *     - `DEFAULT_RULE`: rules of the default ruleset can't be deleted
              */
             403: {
@@ -2828,12 +2770,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope rules:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope rules:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -2944,12 +2881,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
-            /**
-             * @description One of these reasons:
-             *
-             *     - `SCOPE_MISSING`: the key lacks the scope rules:read
-             *     - `ORGANIZATION_REMOVED`: the key's organization is not in the server's configuration any more
-             */
+            /** @description The key lacks the scope rules:read (reason `SCOPE_MISSING`). */
             403: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
