@@ -61,8 +61,8 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 // streamAll writes findings as they are found.
 func (in ScanInput) streamAll(ctx context.Context, out *outputs, rules *folder.Rules, began time.Time) error {
 	st := out.st
-	notes := notes{st: st, verbose: in.Verbose, most: folder.MaxBareFindings, progress: newProgress(st)}
-	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, Bare: true, Notice: notes.add}
+	notes := notes{st: st, verbose: in.Verbose, most: folder.MaxPlaces, progress: newProgress(st)}
+	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, PlacesOnly: true, Notice: notes.add}
 	flush := func() error { return nil }
 	if !terminal.Is(st.Out) {
 		buffer := bufio.NewWriterSize(st.Out, 64<<10)

@@ -53,7 +53,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	progress := newProgress(st)
 	result, err := scanner.Scan(ctx, scan.Request{
 		Target: scan.Target{Repo: localRepo}, Selection: in.selection(), Rules: set, File: file, MaxFindings: maxFindings,
-		Partial: true, // an organization's are the server's to know
+		OtherRules: true, // an organization's are the server's to know
 	}, func(n scan.Progress) {
 		progress.local(fmt.Sprintf("%d of %s", n.Done, terminal.Count(n.Total, "file")))
 	})

@@ -53,12 +53,14 @@ func benchmarkScan(b *testing.B, text string) {
 }
 
 // BenchmarkScanComments scans a file of 1 MiB with a comment that suppresses on
-// every line, and the same without looking at the comments.
+// every line.
 func BenchmarkScanComments(b *testing.B) {
 	rules, err := defaults.Load()
 	require.NoError(b, err)
 	rules = append(rules, regex("found", "FOUND"))
 	const marker = "x // prwarden:ignore found -- "
+	ids := strings.Repeat(strings.Repeat("a", 40)+"/b, ", suppress.MaxIDs-1)
+
 	for name, line := range map[string]string{
 		"usual":     "FOUND // prwarden:ignore found -- the text is ours until 2099-12-31",
 		"next line": "// prwarden:ignore found -- why\nFOUND",
@@ -66,22 +68,22 @@ func BenchmarkScanComments(b *testing.B) {
 		"expired":   "FOUND // prwarden:ignore found until 2020-12-31",
 		"until":     marker + strings.Repeat("until ", 150),
 		"quotes":    "FOUND " + strings.Repeat(`'"' `, 3900) + marker + strings.Repeat(`"'`, 200) + "why",
-		"ids":       "FOUND // prwarden:ignore " + strings.Repeat(strings.Repeat("a", 40)+"/b, ", suppress.MaxIDs-1) + "found",
+		"ids":       "FOUND // prwarden:ignore " + ids + "found",
 	} {
-		for kind, r := range map[string]scan.Request{"read": {}, "not": {Unsuppressed: true}} {
-			b.Run(name+"/"+kind, func(b *testing.B) {
-				text := strings.Repeat(line+"\n", 1<<20/(len(line)+1))
-				p := &pull{files: []scan.File{file("a", text)}}
-				s := scan.NewScanner(p, scan.Options{})
-				r.Rules, err = s.AddRules(rule.Digest(rules), rules)
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(line+"\n", 1<<20/(len(line)+1))
+			s := scan.NewScanner(&pull{files: []scan.File{file("a", text)}}, scan.Options{})
+			set, err := s.AddRules(rule.Digest(rules), rules)
+			require.NoError(b, err)
+			r := scan.Request{
+				Target: scan.Target{Repo: "a/b"}, Rules: set, MaxFindings: 10_000, Today: "2026-06-15",
+			}
+
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				_, err := s.Scan(b.Context(), r, func(scan.Progress) {})
 				require.NoError(b, err)
-				r.Target, r.MaxFindings, r.Today = scan.Target{Repo: "a/b"}, 10_000, "2026-06-15"
-				b.SetBytes(int64(len(text)))
-				for b.Loop() {
-					_, err := s.Scan(b.Context(), r, func(scan.Progress) {})
-					require.NoError(b, err)
-				}
-			})
-		}
+			}
+		})
 	}
 }

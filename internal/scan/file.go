@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -20,7 +21,15 @@ type fileResult struct {
 	reports         []finding.Finding // about comments that suppress, by line; the first of each rule
 	reportCounts    map[string]int    // of all, by rule
 	skips           []finding.Skip    // by line and rule id
-	err             error             // only when the context ended
+	err             error             // only when the context ended, and of a panic
+}
+
+// stopped adds skips of rules that ran out of time.
+func (r *fileResult) stopped(file string, rules []rule.Rule, stopped []int) {
+	for _, i := range stopped {
+		skip := finding.Skip{File: file, RuleID: rules[i].FullID(), Reason: finding.SkipRuleTimeout}
+		r.skips = append(r.skips, skip)
+	}
 }
 
 // view is a file as one group of rules looks at it.
@@ -30,11 +39,11 @@ type view struct {
 	masking *match.File
 }
 
-// located is a hit and the group that has it.
-type located struct {
+// hit is a match of a rule of one of the groups.
+type hit struct {
 	match.Hit
-	by    int
-	apart bool // a comment suppresses it
+	group      int
+	suppressed bool // by a comment
 }
 
 // fileScan is the scan of one file that has content.
@@ -50,22 +59,37 @@ type fileScan struct {
 	out      fileResult
 }
 
-// scanFile matches the rules of a plan on one file that has content, and
-// returns at most limit findings and as many suppressed ones.
-func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
-	if IsBinary(f.Content) {
-		return fileResult{skips: []finding.Skip{{File: f.Path, Reason: finding.SkipBinary}}}
-	}
-	s := &fileScan{
-		plan: p, file: f, limit: limit, lines: match.SplitLines(f.Content), views: make([]view, len(p.groups)),
+func newFileScan(p *plan, f *File, limit int) *fileScan {
+	return &fileScan{
+		plan: p, file: f, limit: limit, views: make([]view, len(p.groups)),
 		prints: fingerprinter{}, out: fileResult{counts: finding.Summary{}},
 	}
+}
+
+// binaryProbe is how many bytes at the start of a file must be free of NUL for
+// it to be text, as git has it.
+const binaryProbe = 8000
+
+// IsBinary says whether a file with this content is skipped as SkipBinary.
+func IsBinary(content []byte) bool {
+	return bytes.IndexByte(content[:min(len(content), binaryProbe)], 0) >= 0
+}
+
+// scan matches the rules and returns at most limit findings and as many suppressed
+// ones.
+func (s *fileScan) scan(ctx context.Context) fileResult {
+	if IsBinary(s.file.Content) {
+		return fileResult{skips: []finding.Skip{{File: s.file.Path, Reason: finding.SkipBinary}}}
+	}
+
+	s.lines = match.SplitLines(s.file.Content)
 	hits, err := s.match(ctx)
 	if err != nil {
 		return fileResult{err: err}
 	}
+
 	defer Begin(ctx, PhaseMask)()
-	s.masker = &masker{views: s.views, lines: s.lines, path: f.Path, out: &s.out}
+	s.masker = &masker{views: s.views, lines: s.lines, file: s.file.Path, out: &s.out}
 	if err := s.find(ctx, hits); err != nil {
 		return fileResult{err: err}
 	}
@@ -75,23 +99,24 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) fileResult {
 	slices.SortStableFunc(s.out.skips, func(a, b finding.Skip) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 	})
+
 	return s.out
 }
 
 // match returns the first hits and the first ones that comments suppress, by
 // line and rule id.
-func (s *fileScan) match(ctx context.Context) ([]located, error) {
+func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
-	if s.plan.comments != nil {
-		s.comments = suppress.Read(s.lines, s.file.Added, *s.plan.comments)
-	}
-	var hits, apart []located
+
+	s.comments = suppress.Read(s.lines, s.file.Added, s.plan.comments)
+	var hits, suppressed []hit
 	for i, g := range s.plan.groups {
 		v := view{group: g, hitting: g.hits.File(s.file.Path)}
 		if v.masking = v.hitting; g.masks != g.hits {
 			v.masking = g.masks.File(s.file.Path)
 		}
 		s.views[i] = v
+
 		found, err := v.hitting.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.Accept(g.rules))
 		if err != nil {
 			return nil, err
@@ -101,42 +126,41 @@ func (s *fileScan) match(ctx context.Context) ([]located, error) {
 		}
 		s.out.suppressedCount += found.ApartCount
 		for _, h := range found.Hits {
-			hits = append(hits, located{h, i, false})
+			hits = append(hits, hit{Hit: h, group: i})
 		}
 		for _, h := range found.Apart {
-			apart = append(apart, located{h, i, true})
+			suppressed = append(suppressed, hit{Hit: h, group: i, suppressed: true})
 		}
+
 		s.out.stopped(s.file.Path, g.rules, found.Stopped)
 		if i == 0 { // the same for every group
 			for _, n := range found.LongLines {
-				s.out.skips = append(s.out.skips, finding.Skip{File: s.file.Path, Line: n, Reason: finding.SkipLineTooLong})
+				skip := finding.Skip{File: s.file.Path, Line: n, Reason: finding.SkipLineTooLong}
+				s.out.skips = append(s.out.skips, skip)
 			}
 		}
 	}
-	hits, apart = s.first(hits), s.first(apart)
-	if len(apart) == 0 {
+
+	hits, suppressed = s.first(hits), s.first(suppressed)
+	if len(suppressed) == 0 {
 		return hits, nil
 	}
-	return s.sorted(append(hits, apart...)), nil
+
+	return s.sorted(append(hits, suppressed...)), nil
 }
 
-func (s *fileScan) rule(h located) rule.Rule { return s.views[h.by].rules[h.Rule] }
+func (s *fileScan) rule(h hit) rule.Rule { return s.views[h.group].rules[h.Rule] }
 
 // first sorts hits and keeps as many as may be found.
-func (s *fileScan) first(hits []located) []located {
+func (s *fileScan) first(hits []hit) []hit {
 	hits = s.sorted(hits)
 	return hits[:min(len(hits), s.limit)]
 }
 
-func (s *fileScan) sorted(hits []located) []located {
-	slices.SortStableFunc(hits, func(a, b located) int {
+func (s *fileScan) sorted(hits []hit) []hit {
+	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(s.rule(a).FullID(), s.rule(b).FullID()))
 	})
-	return hits
-}
 
-func (r *fileResult) stopped(path string, rules []rule.Rule, stopped []int) {
-	for _, i := range stopped {
-		r.skips = append(r.skips, finding.Skip{File: path, RuleID: rules[i].FullID(), Reason: finding.SkipRuleTimeout})
-	}
+	return hits
 }

@@ -1,24 +1,26 @@
 package scan
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // find makes findings of hits, which come by line.
-func (s *fileScan) find(ctx context.Context, hits []located) error {
-	var hashes map[int]string
-	if !s.plan.bare {
-		var err error
-		if hashes, err = s.hashes(ctx, hits); err != nil {
-			return err
-		}
+func (s *fileScan) find(ctx context.Context, hits []hit) error {
+	hashes, err := s.hashes(ctx, hits)
+	if err != nil {
+		return err
 	}
+
 	for _, h := range hits {
 		r := s.rule(h)
 		f, err := s.finding(ctx, r, h)
@@ -28,7 +30,8 @@ func (s *fileScan) find(ctx context.Context, hits []located) error {
 		if !r.Redact {
 			f.LineHash = hashes[h.Line]
 		}
-		if !h.apart {
+
+		if !h.suppressed {
 			s.out.findings = append(s.out.findings, f)
 			continue
 		}
@@ -37,34 +40,36 @@ func (s *fileScan) find(ctx context.Context, hits []located) error {
 		}
 		s.out.suppressed = append(s.out.suppressed, f)
 	}
+
 	return nil
 }
 
-func (s *fileScan) finding(ctx context.Context, r rule.Rule, h located) (finding.Finding, error) {
-	if s.plan.bare {
-		return finding.Finding{
-			RuleID: r.FullID(), Severity: r.Severity, File: s.file.Path, Message: r.Message,
-			Line: h.Line, EndLine: h.EndLine, Column: h.Column, EndColumn: h.EndColumn,
-		}, nil
+func (s *fileScan) finding(ctx context.Context, r rule.Rule, h hit) (finding.Finding, error) {
+	f := finding.Finding{
+		RuleID: r.FullID(), Severity: r.Severity, File: s.file.Path, Message: r.Message,
+		Line: h.Line, EndLine: h.EndLine, Column: h.Column, EndColumn: h.EndColumn,
 	}
-	line, err := s.masker.line(ctx, h.Line)
+	if s.plan.placesOnly {
+		return f, nil
+	}
+
+	err := s.describe(ctx, &f)
+	return f, err
+}
+
+// describe adds to a finding what is made of the text of its lines.
+func (s *fileScan) describe(ctx context.Context, f *finding.Finding) error {
+	line, err := s.masker.line(ctx, f.Line)
 	if err != nil {
-		return finding.Finding{}, err
+		return err
 	}
-	return finding.Finding{
-		RuleID:         r.FullID(),
-		Severity:       r.Severity,
-		File:           s.file.Path,
-		Line:           h.Line,
-		EndLine:        h.EndLine,
-		Column:         h.Column,
-		EndColumn:      h.EndColumn,
-		UTF16Column:    s.utf16Column(h.Line, h.Column),
-		UTF16EndColumn: s.utf16Column(h.EndLine, h.EndColumn),
-		Message:        r.Message,
-		Snippet:        line.snippet(h.Column - 1),
-		Fingerprint:    s.prints.next(identity{ruleID: r.FullID(), path: s.file.Path, text: line.identity()}),
-	}, nil
+
+	f.UTF16Column = s.utf16Column(f.Line, f.Column)
+	f.UTF16EndColumn = s.utf16Column(f.EndLine, f.EndColumn)
+	f.Snippet = line.snippet(f.Column - 1)
+	f.Fingerprint = s.prints.next(identity{ruleID: f.RuleID, file: f.File, text: line.identity()})
+
+	return nil
 }
 
 // utf16Column is a column in UTF-16 code units, from 1. A byte that is not part
@@ -79,34 +84,34 @@ func (s *fileScan) utf16Column(line, column int) int {
 			units++
 		}
 	}
+
 	return units
 }
 
 // hashes returns the line hashes for hits by line, without those that are made of
 // text that must not be shown.
-func (s *fileScan) hashes(ctx context.Context, hits []located) (map[int]string, error) {
+func (s *fileScan) hashes(ctx context.Context, hits []hit) (map[int]string, error) {
+	if s.plan.placesOnly {
+		return nil, nil
+	}
+
 	var lines []int
 	for _, h := range hits {
 		if !s.rule(h).Redact && (len(lines) == 0 || lines[len(lines)-1] != h.Line) {
 			lines = append(lines, h.Line)
 		}
 	}
-	found := linehash.Of(s.lines.Text(), lines)
-	of := make([]match.LineRange, len(lines)) // the lines that they are made of
-	for i, hash := range found {
-		of[i] = match.LineRange{First: lines[i], Last: lines[i]}
+
+	hashes := make(map[int]string, len(lines))
+	for i, hash := range linehash.Of(s.lines.Text(), lines) {
+		first, last := lines[i], lines[i]
 		if hash.Start < hash.End { // where "\r" alone ends lines it may be of others
 			from, _ := s.lines.At(hash.Start)
 			to, _ := s.lines.At(hash.End - 1)
-			of[i] = match.LineRange{First: min(lines[i], from), Last: max(lines[i], to)}
+			first, last = min(first, from), max(last, to)
 		}
-	}
-	if err := s.masker.survey(ctx, runs(of)); err != nil {
-		return nil, err
-	}
-	hashes := make(map[int]string, len(lines))
-	for i, hash := range found {
-		hidden, err := s.masker.hides(ctx, of[i].First, of[i].Last)
+
+		hidden, err := s.masker.hides(ctx, first, last)
 		if err != nil {
 			return nil, err
 		}
@@ -114,29 +119,8 @@ func (s *fileScan) hashes(ctx context.Context, hits []located) (map[int]string, 
 			hashes[lines[i]] = hash.Text
 		}
 	}
+
 	return hashes, nil
-}
-
-// maxRun is about how many lines a run has at most: one that must not be shown
-// spares no work for the others of its run.
-const maxRun = 64
-
-// runs puts together ranges of lines, which ascend by their last lines.
-func runs(ranges []match.LineRange) []match.LineRange {
-	var runs []match.LineRange
-	for _, r := range ranges {
-		last := len(runs) - 1
-		switch {
-		case last < 0 || r.First > runs[last].Last+1:
-			runs = append(runs, r)
-		case r.Last <= runs[last].Last:
-		case runs[last].Last-runs[last].First < maxRun:
-			runs[last].Last = r.Last
-		default:
-			runs = append(runs, match.LineRange{First: runs[last].Last + 1, Last: r.Last})
-		}
-	}
-	return runs
 }
 
 // suppression returns the comment that suppresses the hit of a rule on a line.
@@ -146,6 +130,7 @@ func (s *fileScan) suppression(ctx context.Context, line int, fullID string) (*f
 	if err != nil {
 		return nil, err
 	}
+
 	return &finding.Suppression{
 		Reason: printable(text.show(d.ReasonStart, d.ReasonEnd), MaxSnippet),
 		Until:  d.Until,
@@ -165,6 +150,7 @@ func (s *fileScan) report(ctx context.Context) error {
 		line, err := s.masker.line(ctx, n)
 		return err == nil && len(line.hidden) == 0
 	}
+
 	for r := range s.comments.Reports(s.plan.use, shown) {
 		id := string(r.Kind)
 		if s.out.reportCounts == nil {
@@ -173,24 +159,60 @@ func (s *fileScan) report(ctx context.Context) error {
 		if s.out.reportCounts[id]++; s.out.reportCounts[id] > maxReports+1 {
 			continue
 		}
-		line, err := s.masker.line(ctx, r.Line)
-		if err != nil {
+
+		f := finding.Finding{
+			RuleID: id, Severity: r.Kind.Severity(), File: s.file.Path, Message: r.Message,
+			Line: r.Line, EndLine: r.Line, Column: r.Start + 1, EndColumn: r.End + 1,
+		}
+		if err := s.describe(ctx, &f); err != nil {
 			return err
 		}
-		s.out.reports = append(s.out.reports, finding.Finding{
-			RuleID:         id,
-			Severity:       r.Kind.Severity(),
-			File:           s.file.Path,
-			Line:           r.Line,
-			EndLine:        r.Line,
-			Column:         r.Start + 1,
-			EndColumn:      r.End + 1,
-			UTF16Column:    s.utf16Column(r.Line, r.Start+1),
-			UTF16EndColumn: s.utf16Column(r.Line, r.End+1),
-			Message:        r.Message,
-			Snippet:        line.snippet(r.Start),
-			Fingerprint:    s.prints.next(identity{ruleID: id, path: s.file.Path, text: line.identity()}),
-		})
+		s.out.reports = append(s.out.reports, f)
 	}
+
 	return nil
+}
+
+// identity is what a finding is recognised by across scans.
+type identity struct {
+	ruleID, file string
+	text         string // see normalise
+}
+
+// normalise stands for a line, as it may be shown, without its white space. It is
+// a hash, because lines may be long and many findings may be on one.
+func normalise(line []byte) string {
+	bare := make([]byte, 0, len(line))
+	for part := range bytes.FieldsFuncSeq(line, unicode.IsSpace) {
+		bare = append(bare, part...)
+	}
+	sum := sha256.Sum256(bare)
+
+	return string(sum[:])
+}
+
+// fingerprinter gives out the fingerprints of one file's findings, or of more.
+type fingerprinter map[identity]uint64
+
+// next returns the fingerprint of the next finding with an identity: 128 bits
+// of the SHA-256 of the identity and of the number of findings before it that
+// have the same, in hexadecimal. It does not depend on the line number, so it
+// stays when lines move.
+//
+// The text is the masked one. With the secret in it, anyone with the
+// fingerprint could try out secrets of which they know the form until the hash
+// is the same. So a line in which only the secret was replaced by another one
+// keeps its fingerprint.
+func (f fingerprinter) next(id identity) string {
+	n := f[id]
+	f[id] = n + 1
+
+	hashed := make([]byte, 0, 256) // mostly enough
+	for _, s := range []string{"prwarden finding 1", id.ruleID, id.file, id.text} {
+		hashed = binary.BigEndian.AppendUint64(hashed, uint64(len(s)))
+		hashed = append(hashed, s...)
+	}
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(hashed, n))
+
+	return hex.EncodeToString(sum[:16])
 }

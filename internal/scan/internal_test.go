@@ -55,8 +55,9 @@ func TestMaskLongLine(t *testing.T) {
 	assert.Equal(t, mask, masked.snippet(100))
 }
 
-func TestContained(t *testing.T) {
+// A panic ends the scan of one pull request only.
+func TestScanFilePanics(t *testing.T) {
 	t.Parallel()
-	r := contained(func() fileResult { panic("broken") })
-	require.ErrorContains(t, r.err, "panic: broken")
+	r := scanFile(t.Context(), nil, &File{Content: []byte("x")}, 1)
+	require.ErrorContains(t, r.err, "panic: ")
 }

@@ -3,7 +3,9 @@ package scan
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,6 +13,148 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
+
+// masker hides in lines what rules with redact match, whichever rule a line is
+// shown for, and whether or not it was added.
+type masker struct {
+	views []view
+	lines match.Lines
+	file  string
+	out   *fileResult // hears of rules that ran out of time
+
+	read    bool
+	blind   bool         // a multiline rule could not say: everything is hidden
+	regions []match.Span // of the whole file, that multiline rules match, as join has them
+
+	kept map[int]*keptLine // lines that were asked for, by number
+}
+
+// keptLine is a line that may be asked for again.
+type keptLine struct {
+	maskedLine
+	normal string // see identity; empty when nobody has asked yet
+}
+
+// identity is the line as fingerprints see it.
+func (l *keptLine) identity() string {
+	if l.normal == "" {
+		l.normal = l.maskedLine.identity()
+	}
+
+	return l.normal
+}
+
+// keptLines is how many lines a masker keeps: those that it is asked for are near
+// to each other.
+const keptLines = 512
+
+// line returns line n.
+func (m *masker) line(ctx context.Context, n int) (*keptLine, error) {
+	if l, ok := m.kept[n]; ok {
+		return l, nil
+	}
+
+	text := m.lines.Line(n)
+	spans, err := m.spans(ctx, text, m.lines.Start(n))
+	if err != nil {
+		return nil, err
+	}
+
+	if m.kept == nil || len(m.kept) >= keptLines {
+		m.kept = map[int]*keptLine{}
+	}
+	l := &keptLine{maskedLine: newMaskedLine(text, spans)}
+	m.kept[n] = l
+
+	return l, nil
+}
+
+// hides says whether any of some lines has a part that must not be shown.
+func (m *masker) hides(ctx context.Context, first, last int) (bool, error) {
+	for n := first; n <= last; n++ {
+		l, err := m.line(ctx, n)
+		if err != nil || len(l.hidden) > 0 {
+			return true, err
+		}
+	}
+
+	return false, nil
+}
+
+// readFile finds what multiline rules match.
+func (m *masker) readFile(ctx context.Context) error {
+	if m.read {
+		return nil
+	}
+
+	m.read = true
+	for _, v := range m.views {
+		spans, blind, err := m.secret(ctx, v, m.lines.Text(), true)
+		if err != nil {
+			return err
+		}
+		m.regions = append(m.regions, spans...)
+		m.blind = m.blind || blind
+	}
+	m.regions = join(m.regions)
+
+	return nil
+}
+
+// spans returns what is to be hidden of a line, which begins at an offset.
+func (m *masker) spans(ctx context.Context, line []byte, start int) (spans []match.Span, err error) {
+	if err := m.readFile(ctx); err != nil {
+		return nil, err
+	}
+
+	behind := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].End > start })
+	for _, r := range m.regions[behind:] {
+		from, to := max(r.Start-start, 0), min(r.End-start, len(line))
+		if from >= to {
+			break
+		}
+		spans = append(spans, match.Span{Start: from, End: to})
+	}
+
+	blind := m.blind
+	for _, v := range m.views {
+		more, unknown, err := m.secret(ctx, v, line, false)
+		if err != nil {
+			return nil, err
+		}
+		spans = append(spans, more...)
+		blind = blind || unknown
+	}
+	if blind {
+		return []match.Span{{Start: 0, End: len(line)}}, nil
+	}
+
+	return spans, nil
+}
+
+// secret returns what a group's rules with redact match in a text, a file or a
+// line. blind says that one of them had no time left to say.
+func (m *masker) secret(
+	ctx context.Context, v view, text []byte, multiline bool,
+) (spans []match.Span, blind bool, err error) {
+	for _, r := range v.masking.Candidates(text, multiline) {
+		if !v.rules[r].Redact {
+			continue
+		}
+		found, err := v.masks.Spans(ctx, text, []int{r})
+		if err != nil {
+			return nil, false, err
+		}
+
+		spans = join(append(spans, found.Spans...)) // at once, so that many rules don't add up
+		blind = blind || len(found.Unknown) > 0
+		if v.masks == v.hits { // else the rule does not take part, and a skip would say nothing
+			m.out.stopped(m.file, v.rules, found.Stopped)
+		}
+	}
+
+	return spans, blind, nil
+}
 
 // MaxSnippet is the length of a snippet, in bytes.
 const MaxSnippet = 500

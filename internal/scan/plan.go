@@ -2,6 +2,7 @@ package scan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -11,16 +12,69 @@ import (
 	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 
+// Ruleset is rules, ready to scan with. It is immutable.
+type Ruleset struct {
+	digest  string
+	rules   []rule.Rule // by full id, so that indexes sort as findings do
+	matcher *match.Matcher
+	size    int64
+}
+
+// Digest is rule.Digest of the rules.
+func (r *Ruleset) Digest() string { return r.digest }
+
+// Size estimates the memory that it holds, in bytes.
+func (r *Ruleset) Size() int64 { return r.size }
+
+// Rules returns the rules that were added under digest, when they are still
+// there.
+func (s *Scanner) Rules(digest string) (*Ruleset, bool) { return s.cache.Get(digest) }
+
+// AddRules keeps rules under their digest for scans to come and returns them
+// ready to scan with. Rules are those of a request: the default ruleset, the
+// organization's rules, and the repository's from the API. It fails when digest
+// is not rule.Digest of the rules, and when a pattern is not valid.
+func (s *Scanner) AddRules(digest string, rules []rule.Rule) (*Ruleset, error) {
+	if actual := rule.Digest(rules); actual != digest {
+		return nil, fmt.Errorf("the rules have digest %s, not %s", actual, digest)
+	}
+
+	return s.load(digest, rules)
+}
+
+func (s *Scanner) load(digest string, rules []rule.Rule) (*Ruleset, error) {
+	return s.cache.Load(digest, func() (*Ruleset, error) { return newRuleset(digest, rules) })
+}
+
+func newRuleset(digest string, rules []rule.Rule) (*Ruleset, error) {
+	r := &Ruleset{digest: digest, rules: slices.Clone(rules)}
+	slices.SortStableFunc(r.rules, func(a, b rule.Rule) int { return cmp.Compare(a.FullID(), b.FullID()) })
+	compiled := make([]match.Rule, len(rules))
+	for i, x := range r.rules {
+		compiled[i] = match.Rule{
+			Pattern: x.Pattern, Multiline: x.Multiline, Include: x.Paths.Include, Exclude: x.Paths.Exclude,
+		}
+		r.size += 400 + int64(len(x.ID)+len(x.Message))
+	}
+	var err error
+	if r.matcher, err = match.Compile(compiled); err != nil {
+		return nil, err
+	}
+	r.size += r.matcher.Size()
+	return r, nil
+}
+
 // plan is what one scan applies.
 type plan struct {
-	groups   []group
-	exclude  match.Globs
-	digest   string
-	comments *suppress.Options // by which comments suppress findings; nil when none does
-	partial  bool              // there may be other rules
-	head     *rule.File        // the rules file as it will be; nil when there is none that is valid
-	budget   time.Duration     // of each rule
-	bare     bool              // see Request.Bare
+	groups     []group
+	exclude    match.Globs
+	digest     string
+	comments   suppress.Options // by which comments suppress findings
+	otherRules bool             // see Request.OtherRules
+	placesOnly bool             // see Request.PlacesOnly
+	head       *rule.File       // the rules file as it will be; nil when there is none that is valid
+	budget     time.Duration    // of each rule
+
 	// places has the rules by full id, once somebody asks for it.
 	places func() map[string]place
 }
@@ -67,22 +121,28 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 	isOff := func(x rule.Rule) bool {
 		return x.Origin == rule.OriginDefault && (disabled[x.FullID()] || shadowed[x.FullID()])
 	}
-	p := &plan{exclude: match.NewGlobs(exclude), budget: cmp.Or(r.Budget, rule.Budget), bare: r.Bare, partial: r.Partial}
-	p.places = sync.OnceValue(p.locate)
-	if !r.Unsuppressed {
-		p.comments = &suppress.Options{RequireReason: r.RequireReason, Today: r.Today}
-		if p.comments.Today == "" {
-			p.comments.Today = time.Now().UTC().Format(time.DateOnly)
-		}
+
+	p := &plan{
+		exclude:    match.NewGlobs(exclude),
+		comments:   suppress.Options{RequireReason: r.RequireReason, Today: r.Today},
+		otherRules: r.OtherRules,
+		placesOnly: r.PlacesOnly,
+		budget:     cmp.Or(r.Budget, rule.Budget),
 	}
+	p.places = sync.OnceValue(p.locate)
+	if p.comments.Today == "" {
+		p.comments.Today = time.Now().UTC().Format(time.DateOnly)
+	}
+
 	applied := p.add(r.Rules, r.Selection, isOff, changes)
-	if file == nil && len(applied) == len(r.Rules.rules) { // the usual case: all of them, whose digest is known
+	// The usual case is all of the rules, whose digest is known.
+	if file == nil && len(applied) == len(r.Rules.rules) {
 		p.digest = r.Rules.digest
 		return p, nil
 	}
 	if file != nil && len(file.Rules) > 0 {
 		digest := rule.Digest(file.Rules)
-		rules, err := s.cache.Load(digest, func() (*Ruleset, error) { return newRuleset(digest, file.Rules) })
+		rules, err := s.load(digest, file.Rules)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +154,9 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 
 // add adds a ruleset to the plan and returns those of its rules that apply, as
 // they apply: changes are of default rules, by full id.
-func (p *plan) add(r *Ruleset, selection Selection, isOff func(rule.Rule) bool, changes map[string]rule.Override) (applied []rule.Rule) {
+func (p *plan) add(
+	r *Ruleset, selection Selection, isOff func(rule.Rule) bool, changes map[string]rule.Override,
+) (applied []rule.Rule) {
 	off := make([]bool, len(r.rules))
 	g := group{rules: r.rules, noHits: make([]bool, len(r.rules))}
 	var spares []match.Spare
@@ -164,20 +226,10 @@ func (p *plan) locate() map[string]place {
 func (p *plan) use(fullID string) suppress.Use {
 	at, ok := p.places()[fullID]
 	switch {
-	case !ok && !p.partial:
+	case !ok && !p.otherRules:
 		return suppress.Unknown
 	case at.session == nil || at.session.Stopped(at.rule):
 		return suppress.Idle
 	}
 	return suppress.Active
-}
-
-func (s Selection) includes(o rule.Origin) bool {
-	switch s {
-	case SelectDefault:
-		return o == rule.OriginDefault
-	case SelectCustom:
-		return o == rule.OriginCustom
-	}
-	return true
 }

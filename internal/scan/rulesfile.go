@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -38,6 +37,7 @@ func readRulesFiles(ctx context.Context, change Change, r Request) (*rulesFiles,
 	if r.File != nil {
 		return &rulesFiles{base: r.File, given: true}, nil
 	}
+
 	taken := map[string]rule.Origin{}
 	f := &rulesFiles{defaults: map[string]bool{}}
 	for _, x := range r.Rules.rules {
@@ -48,6 +48,7 @@ func readRulesFiles(ctx context.Context, change Change, r Request) (*rulesFiles,
 			taken[x.FullID()] = x.Origin
 		}
 	}
+
 	read := func(side Side) (*rule.File, *rule.FileError, bool, error) {
 		data, found, err := change.ReadFile(ctx, side, rule.FilePath, rule.MaxFileSize)
 		if err != nil || !found {
@@ -60,6 +61,7 @@ func readRulesFiles(ctx context.Context, change Change, r Request) (*rulesFiles,
 		}
 		return file, broken, true, nil
 	}
+
 	var atHead bool
 	var err error
 	if f.base, f.baseErr, _, err = read(Base); err != nil {
@@ -71,6 +73,7 @@ func readRulesFiles(ctx context.Context, change Change, r Request) (*rulesFiles,
 	if !atHead {
 		_, f.deleted, err = change.ReadFile(ctx, MergeBase, rule.FilePath, 0)
 	}
+
 	return f, err
 }
 
@@ -98,70 +101,87 @@ func (f *rulesFiles) findings(edited bool) []finding.Finding {
 	if f.given {
 		return nil
 	}
-	var list []finding.Finding
-	prints := fingerprinter{}
-	// about stands for the line's text in the fingerprint.
-	add := func(id string, severity rule.Severity, line int, about, message string) {
-		list = append(list, finding.Finding{
-			RuleID: id, Severity: severity, File: rule.FilePath, Line: line, EndLine: line, Message: message,
-			Column: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1,
-			Fingerprint: prints.next(identity{ruleID: id, path: rule.FilePath, text: about}),
-		})
-	}
+
+	var about metas
 	if f.baseErr != nil {
 		then := ""
 		if edited && f.headErr == nil {
 			then = " This pull request repairs it."
 		}
-		add(metaInvalid, rule.High, f.baseErr.Line(), f.baseErr.Mistakes[0].Message, fmt.Sprintf(
-			"The rules file in the base of this pull request is broken, so nothing in it applies: %v.%s", f.baseErr, then))
+		about.add(metaInvalid, rule.High, f.baseErr.Line(), f.baseErr.Mistakes[0].Message,
+			"The rules file in the base of this pull request is broken, so nothing in it applies: %v.%s", f.baseErr, then)
 	}
 	if edited && f.headErr != nil {
-		add(metaInvalid, rule.High, f.headErr.Line(), f.headErr.Mistakes[0].Message, fmt.Sprintf(
-			"The rules file at the head of this pull request is broken, so nothing in it would apply once merged: %v.", f.headErr))
+		about.add(metaInvalid, rule.High, f.headErr.Line(), f.headErr.Mistakes[0].Message,
+			"The rules file at the head of this pull request is broken, so nothing in it would apply once merged: %v.",
+			f.headErr)
 	}
 	if edited {
-		add(metaChanged, rule.Info, 1, "", "This pull request changes the rules file; its rules apply once it is merged.")
+		about.add(metaChanged, rule.Info, 1, "",
+			"This pull request changes the rules file; its rules apply once it is merged.")
 	} else if f.deleted {
-		add(metaChanged, rule.Info, 1, "", "This pull request deletes the rules file; until it is merged the base's applies.")
+		about.add(metaChanged, rule.Info, 1, "",
+			"This pull request deletes the rules file; until it is merged the base's applies.")
 	}
+
 	// Of an edited file the head says what will be; ids that it drops are no
 	// one's concern any more.
-	file, where := f.base, "the base of this pull request"
 	if edited && f.head != nil {
-		file, where = f.head, "the head of this pull request"
+		f.unknownIDs(&about, f.head, "the head of this pull request")
+	} else if f.base != nil {
+		f.unknownIDs(&about, f.base, "the base of this pull request")
 	}
-	if file == nil {
-		return list
+
+	return about.list
+}
+
+// unknownIDs reports ids in a rules file that no default rule has.
+func (f *rulesFiles) unknownIDs(about *metas, file *rule.File, where string) {
+	type named struct {
+		id   string
+		line int
 	}
-	for _, of := range []struct {
-		verb string
-		ids  []named
-	}{{"disables", namedIn(file.Disable, func(d rule.Disabled) named { return named{d.ID, d.Line} })},
-		{"overrides", namedIn(file.Overrides, func(o rule.Override) named { return named{o.ID, o.Line} })}} {
-		unknown := slices.DeleteFunc(of.ids, func(n named) bool { return f.defaults[rule.FullID(n.id)] })
+	var disabled, overridden []named
+	for _, d := range file.Disable {
+		if !f.defaults[rule.FullID(d.ID)] {
+			disabled = append(disabled, named{d.ID, d.Line})
+		}
+	}
+	for _, o := range file.Overrides {
+		if !f.defaults[rule.FullID(o.ID)] {
+			overridden = append(overridden, named{o.ID, o.Line})
+		}
+	}
+
+	report := func(verb string, unknown []named) {
 		for _, n := range unknown[:min(len(unknown), maxUnknownIDs)] {
-			add(metaUnknownID, rule.Warning, n.line, n.id, fmt.Sprintf(
-				"The rules file at %s %s %s, which is not a rule of the default ruleset; correct the id or remove it.", where, of.verb, n.id))
+			about.add(metaUnknownID, rule.Warning, n.line, n.id,
+				"The rules file at %s %s %s, which is not a rule of the default ruleset; correct the id or remove it.",
+				where, verb, n.id)
 		}
 		if more := len(unknown) - maxUnknownIDs; more > 0 {
-			add(metaUnknownID, rule.Warning, unknown[maxUnknownIDs].line, "", fmt.Sprintf(
-				"The rules file at %s %s %d more ids that are not rules of the default ruleset.", where, of.verb, more))
+			about.add(metaUnknownID, rule.Warning, unknown[maxUnknownIDs].line, "",
+				"The rules file at %s %s %d more ids that are not rules of the default ruleset.", where, verb, more)
 		}
 	}
-	return list
+	report("disables", disabled)
+	report("overrides", overridden)
 }
 
-// named is an id that a rules file names at a line.
-type named struct {
-	id   string
-	line int
+// metas collects findings about the rules file.
+type metas struct {
+	list   []finding.Finding
+	prints fingerprinter
 }
 
-func namedIn[T any](all []T, name func(T) named) []named {
-	list := make([]named, len(all))
-	for i, x := range all {
-		list[i] = name(x)
+// add adds a finding. about stands for the line's text in the fingerprint.
+func (m *metas) add(id string, severity rule.Severity, line int, about, format string, args ...any) {
+	if m.prints == nil {
+		m.prints = fingerprinter{}
 	}
-	return list
+	m.list = append(m.list, finding.Finding{
+		RuleID: id, Severity: severity, File: rule.FilePath, Message: fmt.Sprintf(format, args...),
+		Line: line, EndLine: line, Column: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1,
+		Fingerprint: m.prints.next(identity{ruleID: id, file: rule.FilePath, text: about}),
+	})
 }

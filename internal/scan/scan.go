@@ -28,30 +28,46 @@ const (
 	SelectCustom                      // the organization's rules
 )
 
+// includes reports whether rules of an origin apply.
+func (s Selection) includes(o rule.Origin) bool {
+	switch s {
+	case SelectDefault:
+		return o == rule.OriginDefault
+	case SelectCustom:
+		return o == rule.OriginCustom
+	}
+
+	return true
+}
+
 // Request says what to scan, and with which rules.
 type Request struct {
 	Target
 	Selection Selection
 	Rules     *Ruleset // from the Scanner that scans
-	// File is a rules file to apply in place of the base's, valid and without
+
+	// OtherRules says that there may be rules beside Rules and those of the rules
+	// file. Then a comment may name a rule that is not known here.
+	OtherRules bool
+
+	// File is a rules file to apply in place of the base's. It is valid and has no
 	// ids of other rules. With it nothing is found about rules files.
 	File *rule.File
-	// Bare leaves out of findings what takes longer than finding them: Snippet,
-	// Fingerprint, LineHash and the UTF-16 columns.
-	Bare        bool
+
+	// PlacesOnly leaves out of findings what takes longer than finding them:
+	// Snippet, Fingerprint, LineHash and the UTF-16 columns.
+	PlacesOnly bool
+
 	Budget      time.Duration // in which each rule may match; rule.Budget when 0
 	MaxFindings int           // that are returned, and as many skips; the rest is counted
-	MaxSize     int           // of all that is returned, see Finding.Size; MaxSize when 0
+	MaxSize     int           // of all that is returned, see finding.Finding.Size; MaxSize when 0
+
 	// RequireReason says that a comment that suppresses findings must give a
 	// reason.
 	RequireReason bool
-	Today         string // by which such comments have ended, `YYYY-MM-DD`; empty for this day in UTC
-	// Partial says that there may be rules beside Rules and those of the rules
-	// file: then nothing is said of a comment that names a rule that is unknown.
-	Partial bool
-	// Unsuppressed says that comments suppress nothing and are not looked at, for
-	// who takes no suppressed findings.
-	Unsuppressed bool
+	// Today is the day by which such comments have ended, as `YYYY-MM-DD`. It is
+	// this day in UTC when empty.
+	Today string
 }
 
 // Result is what a scan found, and how long it took.
@@ -62,9 +78,6 @@ type Result struct {
 
 // Progress says how many changed files were looked at, of how many.
 type Progress struct{ Done, Total int }
-
-// progressEvery is how often progress is told at most.
-const progressEvery = 200 * time.Millisecond
 
 // Options set up a Scanner. Zero fields have the given defaults.
 type Options struct {
@@ -83,39 +96,46 @@ type Scanner struct {
 
 // NewScanner returns a scanner of the pull requests of source.
 func NewScanner(source Source, o Options) *Scanner {
-	if o.CacheSize == 0 {
-		o.CacheSize = 256 << 20
-	}
-	if o.Timeout == 0 {
-		o.Timeout = MaxTime
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.CacheSize = cmp.Or(o.CacheSize, 256<<20)
+	o.Timeout = cmp.Or(o.Timeout, MaxTime)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	if o.Observer == nil {
 		o.Observer = noObserver{}
 	}
+
 	return &Scanner{source: source, options: o, cache: match.NewCache(o.CacheSize, (*Ruleset).Size)}
 }
 
+// CacheStats are the counts of the cache of compiled rules.
+func (s *Scanner) CacheStats() match.CacheStats { return s.cache.Stats() }
+
 // Scan scans one pull request. progress is called from time to time, from one
-// goroutine at a time, and not after Scan returns. Scan fails with a *Failure, and with
-// ctx's error when ctx ends.
+// goroutine at a time, and not after Scan returns. Scan fails with a *Failure, and
+// with ctx's error when ctx ends.
 func (s *Scanner) Scan(ctx context.Context, r Request, progress func(Progress)) (*Result, error) {
 	began, times := time.Now(), &clock{}
-	ctx, span := startSpan(withClock(ctx, times), "scan")
+	ctx, span := startSpan(context.WithValue(ctx, clockKey{}, times), "scan")
 	s.options.Observer.Started()
-	result, err := s.limited(ctx, r, progress)
-	report := Report{Outcome: outcomeOf(err), Took: time.Since(began), Times: times.times(), Result: result}
-	endSpan(span, report)
+
+	found, err := s.limited(ctx, r, progress)
+	report := Report{Outcome: outcomeOf(err), Took: time.Since(began)}
+	if err == nil {
+		times[PhaseTotal].Store(int64(report.Took))
+		report.Result = &Result{Result: *found, Times: times.times()}
+	}
+	report.Times = times.times()
+
+	endScan(span, report)
 	s.options.Observer.Ended(report)
-	return result, err
+
+	return report.Result, err
 }
 
 // limited scans within the time that a scan has, and sorts the errors.
-func (s *Scanner) limited(ctx context.Context, r Request, progress func(Progress)) (*Result, error) {
+func (s *Scanner) limited(ctx context.Context, r Request, progress func(Progress)) (*finding.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
+
 	result, err := s.scan(limited, r, progress)
 	var failure *Failure
 	switch {
@@ -133,11 +153,15 @@ func (s *Scanner) limited(ctx context.Context, r Request, progress func(Progress
 	case errors.As(err, &failure):
 		return nil, failure
 	}
-	return nil, &Failure{Code: CodeScanFailed, Message: "The scan failed unexpectedly; the scanner's log has the details.", Err: err}
+
+	return nil, &Failure{
+		Code:    CodeScanFailed,
+		Message: "The scan failed unexpectedly; the scanner's log has the details.",
+		Err:     err,
+	}
 }
 
-func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) (_ *Result, err error) {
-	ended := Begin(ctx, PhaseTotal)
+func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) (_ *finding.Result, err error) {
 	change, err := s.source.Open(ctx, r.Target)
 	if err != nil {
 		return nil, err
@@ -149,18 +173,21 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 		return nil, tooManyFiles(total)
 	}
 	progress(Progress{Total: total})
+
 	files, plan, err := s.prepare(ctx, change, r)
 	if err != nil {
 		return nil, err
 	}
+
 	c := newCollector(r.MaxFindings, cmp.Or(r.MaxSize, MaxSize))
 	edited, err := s.run(ctx, change, plan, c, progress)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files.findings(edited) {
-		c.meta(f)
+		c.addMeta(f)
 	}
+
 	result := c.result()
 	result.HeadSHA, result.BaseSHA = change.HeadSHA(), change.BaseSHA()
 	result.RulesDigest = plan.digest
@@ -169,18 +196,14 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 	if files.base != nil {
 		result.RulesFile = files.base.Rules
 	}
-	// Closed here, so that its time counts; a second Close does nothing.
-	if err := change.Close(); err != nil {
-		return nil, err
-	}
-	ended()
-	result.Times = timesOf(ctx)
+
 	return result, nil
 }
 
 // prepare reads the rules files and puts together what the scan applies.
 func (s *Scanner) prepare(ctx context.Context, change Change, r Request) (*rulesFiles, *plan, error) {
 	defer Begin(ctx, PhaseRules)()
+
 	files, err := readRulesFiles(ctx, change, r)
 	if err != nil {
 		return nil, nil, err
@@ -190,5 +213,6 @@ func (s *Scanner) prepare(ctx context.Context, change Change, r Request) (*rules
 		return nil, nil, err
 	}
 	plan.head = files.head
+
 	return files, plan, nil
 }

@@ -33,6 +33,7 @@ type FileResult struct {
 func (s *Scanner) NewSingle(r Request) (*Single, error) {
 	r.Budget = cmp.Or(r.Budget, rule.Budget)
 	single := &Single{scanner: s, request: r}
+
 	return single, single.renew()
 }
 
@@ -44,6 +45,7 @@ func (s *Single) renew() (err error) {
 	r := s.request
 	r.Budget += s.slack()
 	s.plan, err = s.scanner.plan(r, r.File)
+
 	return err
 }
 
@@ -56,26 +58,25 @@ func (s *Single) Scan(ctx context.Context, f *File) (FileResult, error) {
 	if r, done := scanWithoutContent(s.plan, f); done {
 		return FileResult{Skips: r.skips}, nil
 	}
+
 	began := time.Now()
-	r := contained(func() fileResult { return scanFile(ctx, s.plan, f, s.request.MaxFindings) })
+	r := scanFile(ctx, s.plan, f, s.request.MaxFindings)
 	if r.err != nil {
 		return FileResult{}, r.err
 	}
+
 	stopped := slices.ContainsFunc(r.skips, func(s finding.Skip) bool { return s.Reason == finding.SkipRuleTimeout })
 	if s.used += time.Since(began); s.used > s.slack() || stopped {
 		if err := s.renew(); err != nil {
 			return FileResult{}, err
 		}
 	}
-	out := FileResult{Findings: r.findings, Counts: r.counts, Suppressed: r.suppressed, Skips: r.skips}
-	if len(r.reports) > 0 {
-		out.Findings = append(out.Findings, r.reports...)
-		slices.SortStableFunc(out.Findings, func(a, b finding.Finding) int {
-			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
-		})
-		for _, f := range r.reports {
-			out.Counts[f.Severity]++
-		}
+
+	for _, f := range r.reports {
+		r.findings = append(r.findings, f)
+		r.counts[f.Severity]++
 	}
-	return out, nil
+	sortFindings(r.findings)
+
+	return FileResult{Findings: r.findings, Counts: r.counts, Suppressed: r.suppressed, Skips: r.skips}, nil
 }

@@ -28,8 +28,8 @@ import (
 
 // How many findings of one file are given; the rest is counted.
 const (
-	MaxFindings     = 10_000
-	MaxBareFindings = 100_000 // with Options.Bare
+	MaxFindings = 10_000
+	MaxPlaces   = 100_000 // with Options.PlacesOnly
 )
 
 // The reasons of notices that a review does not have, beside those of finding.Skip.
@@ -46,9 +46,9 @@ type Options struct {
 	// Budget is the time that each rule may match in one file; rule.Budget. In a
 	// review that is for all files; a folder has no bound.
 	Budget time.Duration
-	// Bare gives more findings of a file, without what scan.Request.Bare leaves
-	// out.
-	Bare bool
+	// PlacesOnly gives more findings of a file, without what
+	// scan.Request.PlacesOnly leaves out.
+	PlacesOnly bool
 	// Omit are paths of files, relative to the folder, that are left out and not
 	// told: what is written about the scan.
 	Omit []string

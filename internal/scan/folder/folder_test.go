@@ -263,9 +263,9 @@ func TestScanOfTooManyFindings(t *testing.T) {
 	assert.True(t, strings.HasSuffix(r.text, fmt.Sprintf("b:%d:1 custom/n\nc:1:1 custom/n\n", folder.MaxFindings)))
 
 	var out strings.Builder
-	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "x", rule.High)), folder.Options{Jobs: 2, Budget: time.Hour, Bare: true, Format: plainly, Out: &out})
+	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "x", rule.High)), folder.Options{Jobs: 2, Budget: time.Hour, PlacesOnly: true, Format: plainly, Out: &out})
 	require.NoError(t, err)
-	assert.Equal(t, folder.MaxBareFindings+2, strings.Count(out.String(), "\n"))
+	assert.Equal(t, folder.MaxPlaces+2, strings.Count(out.String(), "\n"))
 	assert.Equal(t, lines+2, sum.Findings[rule.High])
 }
 
@@ -393,14 +393,14 @@ func TestScanStopsSlowRules(t *testing.T) {
 	assert.Equal(t, folder.Notice{Path: "a", RuleID: "custom/busy", Reason: finding.SkipRuleTimeout}, notices[0])
 }
 
-// Bare findings are the same ones, without what is for people.
-func TestScanBare(t *testing.T) {
+// Places are of the same findings, without what is for people.
+func TestScanOfPlacesOnly(t *testing.T) {
 	t.Parallel()
 	root, _ := randomTree(t, 13)
 	rules := compile(t, nil, needle("n", "needle", rule.High))
-	scanned := func(bare bool) (list []finding.Finding) {
+	scanned := func(placesOnly bool) (list []finding.Finding) {
 		_, err := folder.Scan(t.Context(), root, rules, folder.Options{
-			Jobs: 1, Bare: bare, Found: func(r scan.FileResult) { list = append(list, r.Findings...) },
+			Jobs: 1, PlacesOnly: placesOnly, Found: func(r scan.FileResult) { list = append(list, r.Findings...) },
 		})
 		require.NoError(t, err)
 		return list

@@ -27,7 +27,7 @@ func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
 	}
 	r := &Rules{
 		scanner: scanner,
-		request: scan.Request{Selection: selection, Rules: set, File: l.File, Partial: true}, // an organization's rules are not known
+		request: scan.Request{Selection: selection, Rules: set, File: l.File, OtherRules: true}, // an organization's rules are not known
 		exclude: match.NewGlobs(l.File.Exclude),
 	}
 	r.pruned = match.NewGlobs(slices.DeleteFunc(slices.Clone(l.File.Exclude), func(glob string) bool {
@@ -40,9 +40,9 @@ func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
 // single is for the files of one worker.
 func (r *Rules) single(o Options) (*scan.Single, error) {
 	request := r.request
-	request.Budget, request.Bare = o.Budget, o.Bare
-	if request.MaxFindings = MaxFindings; o.Bare {
-		request.MaxFindings = MaxBareFindings
+	request.Budget, request.PlacesOnly = o.Budget, o.PlacesOnly
+	if request.MaxFindings = MaxFindings; o.PlacesOnly {
+		request.MaxFindings = MaxPlaces
 	}
 	return r.scanner.NewSingle(request)
 }
