@@ -52,7 +52,7 @@ func BenchmarkScan(b *testing.B) {
 // patterns are those of a thousand rules of an organization.
 func patterns(b *testing.B) (list []string) {
 	b.Helper()
-	data, err := os.ReadFile("../match/testdata/rules-1000.tsv")
+	data, err := os.ReadFile("../../match/testdata/rules-1000.tsv")
 	require.NoError(b, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		_, pattern, _ := strings.Cut(line, "\t")

@@ -2,12 +2,11 @@
 // pull request that adds every line of them. It needs no git: what is on the
 // disk is what counts.
 //
-//	walk ──▶ workers: read, match, format ──▶ order ──▶ output
+//	walk ──▶ workers: read, match, format ──▶ output
 //
-// One goroutine walks the tree in the byte order of paths, with directories
-// read ahead by others. Workers take the files in that order, each with one
-// buffer, and turn what they find into text. An order lets them write it only
-// when all earlier files are done. So the output is the same however many
+// One goroutine walks the tree in the byte order of paths. Workers take the files
+// in that order, each with one buffer, and turn what they find into text. The
+// output writes it in the order of the files. So it is the same however many
 // workers there are, it starts to come at once, and memory is bounded: it grows
 // neither with the number of files nor with that of findings.
 package folder
@@ -106,10 +105,7 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	if o.Budget == 0 {
 		o.Budget = rule.Budget
 	}
-	sum := Summary{Findings: finding.Summary{}, Skipped: map[string]Total{}}
-	for _, s := range rule.Severities() {
-		sum.Findings[s] = 0
-	}
+	sum := Summary{Findings: finding.NewSummary(), Skipped: map[string]Total{}}
 	// What is named by a link is wanted; from there on none is followed.
 	path, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -123,17 +119,17 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	defer cancel(nil)
 
 	files := make(chan item, 4*o.Jobs)
-	order := newOrder(o, &sum, cancel)
-	context.AfterFunc(ctx, order.stop)
-	w := walker{ctx: ctx, rules: rules, omit: o.Omit, ahead: o.Jobs, order: order, files: files}
-	var walked, worked sync.WaitGroup
-	walked.Go(func() {
+	results := make(chan *result, filesAhead)
+	var running sync.WaitGroup
+	running.Go(func() {
 		defer close(files)
-		w.walk(path, filepath.Base(root), info)
+		defer close(results)
+		w := walker{rules: rules, omit: o.Omit, files: files, results: results}
+		w.walk(ctx, path, filepath.Base(root), info)
 	})
 	for range o.Jobs {
-		worked.Go(func() {
-			worker, err := newWorker(rules, o, order)
+		running.Go(func() {
+			worker, err := newWorker(rules, o)
 			if err != nil {
 				cancel(err)
 				return
@@ -141,7 +137,12 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 			worker.run(ctx, files)
 		})
 	}
-	walked.Wait()
-	worked.Wait()
+
+	out := output{o: o, sum: &sum}
+	if err := out.write(ctx, results); err != nil {
+		cancel(err)
+	}
+	running.Wait()
+
 	return sum, context.Cause(ctx)
 }

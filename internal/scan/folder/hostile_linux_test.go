@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
@@ -93,20 +94,6 @@ func TestScanOfADeepTree(t *testing.T) {
 	assert.InDelta(t, 4096/201+2, r.sum.Scanned.Count, 2)
 }
 
-// changing changes the tree when the first findings are written.
-type changing struct {
-	strings.Builder
-	change func()
-}
-
-func (c *changing) Write(p []byte) (int, error) {
-	if c.change != nil {
-		c.change()
-		c.change = nil
-	}
-	return c.Builder.Write(p)
-}
-
 // A file is exchanged after its directory was read and before it is opened.
 func TestScanWhileTheTreeChanges(t *testing.T) {
 	t.Parallel()
@@ -128,13 +115,15 @@ func TestScanWhileTheTreeChanges(t *testing.T) {
 			t.Parallel()
 			root := tree(t, map[string]string{"a": "needle", "z": "needle"})
 			rules := compile(t, nil, needle("n", "needle", rule.High))
-			out := &changing{change: func() {
+			change := func(dst []byte, file string, findings []finding.Finding) []byte {
 				assert.NoError(t, os.Remove(filepath.Join(root, "z")))
 				assert.NoError(t, tt.change(filepath.Join(root, "z")))
-			}}
+				return plainly(dst, file, findings)
+			}
+			var out strings.Builder
 			var notices []folder.Notice
 			_, err := folder.Scan(t.Context(), root, rules, folder.Options{
-				Jobs: 1, Format: plainly, Out: out, Notice: func(n folder.Notice) { notices = append(notices, n) },
+				Jobs: 1, Format: change, Out: &out, Notice: func(n folder.Notice) { notices = append(notices, n) },
 			})
 			require.NoError(t, err)
 			assert.Equal(t, "a:1:1 custom/n\n", out.String())

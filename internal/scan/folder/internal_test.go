@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -42,137 +43,35 @@ func TestInOrder(t *testing.T) {
 func TestReadAll(t *testing.T) {
 	t.Parallel()
 	buf := make([]byte, 8)
-	from := func(r io.Reader) func([]byte) (int, error) { return r.Read }
-	content, size, err := readAll(buf, 0, from(strings.NewReader("1234567")))
+	content, size, err := readAll(buf, 0, strings.NewReader("1234567"))
 	require.NoError(t, err)
 	assert.Equal(t, "1234567", string(content))
 	assert.Equal(t, int64(7), size)
 
-	content, size, err = readAll(buf, 0, from(strings.NewReader("")))
+	content, size, err = readAll(buf, 0, strings.NewReader(""))
 	require.NoError(t, err)
 	assert.NotNil(t, content, "empty is not too large")
 	assert.Zero(t, size)
 
-	content, size, err = readAll(buf, 0, from(strings.NewReader("it grew meanwhile")))
+	content, size, err = readAll(buf, 0, strings.NewReader("it grew meanwhile"))
 	require.NoError(t, err)
 	assert.Nil(t, content)
 	assert.Equal(t, int64(8), size)
 
 	for _, was := range []int64{3, 5, 8} { // what it was said to have
-		content, size, err = readAll(buf, was, from(iotest.OneByteReader(strings.NewReader("12345"))))
+		content, size, err = readAll(buf, was, iotest.OneByteReader(strings.NewReader("12345")))
 		require.NoError(t, err)
 		assert.Equal(t, "12345"[:min(was, 5)], string(content))
 		assert.Equal(t, min(was, 5), size)
 	}
 
-	_, _, err = readAll(buf, 4, from(io.MultiReader(strings.NewReader("12"), failingReader{})))
+	_, _, err = readAll(buf, 4, io.MultiReader(strings.NewReader("12"), failingReader{}))
 	require.ErrorIs(t, err, fs.ErrPermission)
 }
 
 type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, fs.ErrPermission }
-
-// writes keeps what was written, call by call.
-type writes struct{ calls []string }
-
-func (w *writes) Write(p []byte) (int, error) {
-	w.calls = append(w.calls, string(p))
-	return len(p), nil
-}
-
-func newTestOrder(t *testing.T, o Options) (*order, *Summary) {
-	t.Helper()
-	sum := &Summary{Findings: map[rule.Severity]int{}, Skipped: map[string]Total{}}
-	_, cancel := context.WithCancelCause(t.Context())
-	return newOrder(o, sum, cancel), sum
-}
-
-func text(s string) result { return result{text: []byte(s)} }
-
-func TestOrder(t *testing.T) {
-	t.Parallel()
-	out := &writes{}
-	var told []string
-	o, sum := newTestOrder(t, Options{Out: out, Notice: func(n Notice) { told = append(told, n.Path) }})
-	buf := []byte("2")
-	o.done(2, result{text: buf, notices: []Notice{{Path: "2"}}})
-	buf[0] = 'x' // the worker uses it again
-	o.done(3, result{notices: []Notice{{Path: "3", Reason: "r", Bytes: 5}, {Path: "3b", Reason: "r", Bytes: 1}}})
-	o.done(1, text("1"))
-	assert.Empty(t, out.calls)
-	assert.Empty(t, told)
-	o.done(0, text("0"))
-	assert.Equal(t, []string{"0", "1", "2"}, out.calls)
-	assert.Equal(t, []string{"2", "3", "3b"}, told)
-	assert.Equal(t, Total{Count: 2, Bytes: 6}, sum.Skipped["r"])
-	o.done(4, text("4"))
-	assert.Equal(t, "4", out.calls[3])
-	assert.Zero(t, o.bytes)
-	assert.Equal(t, [window]*result{}, o.parked)
-}
-
-// A worker with much text waits until there is room, or it has its turn.
-func TestOrderBoundsWhatWaits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		out := &writes{}
-		o, _ := newTestOrder(t, Options{Out: out})
-		big := strings.Repeat("b", maxParked)
-		o.done(2, text(big))
-		returned := make([]bool, 5)
-		for _, n := range []int{1, 3, 4} {
-			go func() {
-				o.done(n, text(big))
-				returned[n] = true
-			}()
-		}
-		synctest.Wait()
-		assert.Equal(t, make([]bool, 5), returned)
-		assert.Equal(t, maxParked, o.bytes)
-		o.done(0, text("a"))
-		synctest.Wait()
-		assert.True(t, returned[1] && returned[3] && returned[4])
-		assert.Len(t, out.calls, 5)
-		assert.Zero(t, o.bytes)
-	})
-}
-
-// The walk waits for a file that takes long, and everything ends when the scan
-// does.
-func TestOrderBoundsWhatIsOnItsWay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		o, _ := newTestOrder(t, Options{Out: &writes{}})
-		require.True(t, o.admit(window-1))
-		results := make(chan bool, 1)
-		go func() { results <- o.admit(window) }()
-		synctest.Wait()
-		assert.Empty(t, results)
-		o.done(0, result{})
-		assert.True(t, <-results)
-
-		go func() { results <- o.admit(window + 1) }()
-		synctest.Wait()
-		o.stop()
-		assert.False(t, <-results)
-		assert.False(t, o.wait(5))
-		assert.False(t, o.wait(1), "also for the file that has its turn")
-		o.done(1, text("x"))
-	})
-}
-
-// The end of the output ends the scan.
-func TestOrderFails(t *testing.T) {
-	t.Parallel()
-	full := errors.New("no space left")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	r, w := io.Pipe()
-	require.NoError(t, r.CloseWithError(full))
-	o := newOrder(Options{Out: w}, &Summary{Skipped: map[string]Total{}}, cancel)
-	o.done(0, text("x"))
-	assert.Equal(t, full, context.Cause(ctx))
-}
 
 // What is said to be excluded with all that is in it, is.
 func TestPrunes(t *testing.T) {
@@ -186,7 +85,10 @@ func TestPrunes(t *testing.T) {
 	}
 	r := compile(globs...)
 	pruned := []string{}
-	for _, dir := range []string{"vendor", "vendors", "vendor/x", "x/vendor", "node_modules", "a/b/node_modules", "node_modules/x/y", "a/c", "c", "a/c/d", "x/y.d", "x/y", "lit", "one", "one/z", "two", "two/y"} {
+	for _, dir := range []string{
+		"vendor", "vendors", "vendor/x", "x/vendor", "node_modules", "a/b/node_modules", "node_modules/x/y",
+		"a/c", "c", "a/c/d", "x/y.d", "x/y", "lit", "one", "one/z", "two", "two/y",
+	} {
 		if r.prunes(dir) {
 			pruned = append(pruned, dir)
 			for _, below := range []string{"/f", "/d/e/f", "/f.md"} {
@@ -194,10 +96,84 @@ func TestPrunes(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, []string{"vendor", "vendor/x", "node_modules", "a/b/node_modules", "node_modules/x/y", "a/c", "a/c/d", "x/y.d"}, pruned)
+	assert.Equal(t, []string{
+		"vendor", "vendor/x", "node_modules", "a/b/node_modules", "node_modules/x/y", "a/c", "a/c/d", "x/y.d",
+	}, pruned)
 
 	assert.True(t, compile("**").prunes("a"))
 	assert.False(t, slices.ContainsFunc([]string{"a/{b,c/**}", "[a/**]"}, func(g string) bool {
 		return compile(g).prunes("a/c")
 	}))
+}
+
+// writes keeps what was written, call by call.
+type writes struct{ calls []string }
+
+func (w *writes) Write(p []byte) (int, error) {
+	w.calls = append(w.calls, string(p))
+	return len(p), nil
+}
+
+// The second file is done first, and its text waits for the first.
+func TestOutputIsInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out, told := &writes{}, []string{}
+		sum := &Summary{Findings: finding.NewSummary(), Skipped: map[string]Total{}}
+		w := output{sum: sum, o: Options{Out: out, Notice: func(n Notice) { told = append(told, n.Path) }}}
+		first, second := &result{text: make(chan []byte)}, &result{text: make(chan []byte, 1)}
+		results := make(chan *result, 2)
+		results <- first
+		results <- second
+		close(results)
+		ended := make(chan error, 1)
+		go func() { ended <- w.write(t.Context(), results) }()
+
+		second.text <- []byte("2")
+		second.notices = []Notice{{Path: "2", Reason: "r", Bytes: 5}, {Path: "2b", Reason: "r", Bytes: 1}}
+		close(second.text)
+		synctest.Wait()
+		assert.Empty(t, out.calls)
+
+		first.text <- []byte("1")
+		first.text <- []byte("1b")
+		close(first.text)
+		require.NoError(t, <-ended)
+		assert.Equal(t, []string{"1", "1b", "2"}, out.calls)
+		assert.Equal(t, []string{"2", "2b"}, told)
+		assert.Equal(t, Total{Count: 2, Bytes: 6}, sum.Skipped["r"])
+	})
+}
+
+// A worker holds no more text than a chunk while its file waits, and the walk goes
+// no further than the window.
+func TestWaitingIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		long := func(dst []byte, _ string, _ []finding.Finding) []byte { return append(dst, make([]byte, chunkSize)...) }
+		w := &worker{o: Options{Format: long}}
+		r := &result{text: make(chan []byte, 1)}
+		ended := make(chan error, 2)
+		go func() { ended <- w.write(ctx, item{result: r}, make([]finding.Finding, 10*formatAtOnce)) }()
+		synctest.Wait()
+		assert.Len(t, r.text, 1)
+		assert.Empty(t, ended)
+
+		results := make(chan *result, filesAhead)
+		walk := &walker{results: results}
+		for range filesAhead {
+			require.True(t, walk.tell(ctx, Notice{}))
+		}
+		go func() {
+			walk.tell(ctx, Notice{})
+			ended <- errors.New("the walk")
+		}()
+		synctest.Wait()
+		assert.Empty(t, ended)
+
+		cancel()
+		synctest.Wait()
+		assert.Len(t, ended, 2)
+	})
 }

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // gitDir is the one name that is left out: a repository's own data, or in a
@@ -34,44 +33,37 @@ func kindOf(m fs.FileMode) kind {
 	case m&fs.ModeType == fs.ModeSymlink:
 		return symlink
 	}
+
 	return special
 }
 
 // item is a file for the workers.
 type item struct {
-	number int
 	path   string // to open
 	file   string // relative to the folder, with slashes
 	kind   kind   // regular or symlink
+	result *result
 }
 
 // walker finds the files of a tree in the byte order of their paths.
 type walker struct {
-	ctx   context.Context //nolint:containedctx // for the length of one walk
-	rules *Rules
-	omit  []string // see Options
-	ahead int      // directories that are read ahead in each directory on the way
-	order *order
-	files chan<- item
-
-	next    int            // number of the next file or notice
-	reading sync.WaitGroup // directories that are read ahead
+	rules   *Rules
+	omit    []string // see Options
+	files   chan<- item
+	results chan<- *result
 }
 
 // walk sends all files of the folder at path, or the one file there under name.
-func (w *walker) walk(path, name string, info fs.FileInfo) {
-	defer w.reading.Wait()
-	switch kindOf(info.Mode()) {
-	case directory:
-		w.directory(path, "", list(w.ctx, path))
-	default:
-		w.entry(path, name, kindOf(info.Mode()))
+func (w *walker) walk(ctx context.Context, path, name string, info fs.FileInfo) {
+	if kind := kindOf(info.Mode()); kind == directory {
+		w.directory(ctx, path, "")
+	} else {
+		w.entry(ctx, path, name, kind)
 	}
 }
 
-// directory walks through a directory with these entries. It says false when
-// the scan is over.
-func (w *walker) directory(path, file string, l listing) bool {
+// directory walks through a directory. It says false when the scan is over.
+func (w *walker) directory(ctx context.Context, path, file string) bool {
 	prefix := file
 	if file != "" {
 		prefix += "/"
@@ -79,63 +71,63 @@ func (w *walker) directory(path, file string, l listing) bool {
 	if !strings.HasSuffix(path, "/") {
 		path += "/"
 	}
-	var ahead []<-chan listing // of the directories to come, in order
-	looked := 0                // entries that were looked at for that
-	for _, e := range l.entries {
-		for ; looked < len(l.entries) && len(ahead) < w.ahead; looked++ {
-			if d := l.entries[looked]; d.kind == directory && !w.rules.prunes(prefix+d.name) {
-				ahead = append(ahead, w.listAhead(path+d.name))
-			}
-		}
+
+	entries, err := list(path)
+	for _, e := range entries {
 		full := path + e.name
-		file := full[len(full)-len(prefix)-len(e.name):]
+		file := full[len(full)-len(prefix)-len(e.name):] // shares the memory of full
 		ok := true
 		switch {
 		case e.kind != directory:
-			ok = w.entry(full, file, e.kind)
+			ok = w.entry(ctx, full, file, e.kind)
 		case !w.rules.prunes(file):
-			ok = w.directory(full, file, <-ahead[0])
-			ahead = ahead[1:]
+			ok = w.directory(ctx, full, file)
 		}
 		if !ok {
 			return false
 		}
 	}
-	return l.err == nil || w.tell(failed(cmp.Or(file, "."), l.err))
+
+	return err == nil || w.tell(ctx, failed(cmp.Or(file, "."), err))
 }
 
 // entry sends one file.
-func (w *walker) entry(path, file string, k kind) bool {
+func (w *walker) entry(ctx context.Context, path, file string, k kind) bool {
 	if slices.Contains(w.omit, file) {
 		return true
 	}
 	if k == special {
-		return w.rules.exclude.Match(file) || w.tell(Notice{Path: file, Reason: SkipSpecial})
+		return w.rules.exclude.Match(file) || w.tell(ctx, Notice{Path: file, Reason: SkipSpecial})
 	}
-	number, ok := w.number()
-	if !ok {
+
+	r := &result{text: make(chan []byte, 1)}
+	if !w.send(ctx, r) {
 		return false
 	}
 	select {
-	case w.files <- item{number: number, path: path, file: file, kind: k}:
+	case w.files <- item{path: path, file: file, kind: k, result: r}:
 		return true
-	case <-w.ctx.Done():
+	case <-ctx.Done():
 		return false
 	}
 }
 
 // tell sends a notice.
-func (w *walker) tell(n Notice) bool {
-	number, ok := w.number()
-	if ok {
-		w.order.done(number, result{notices: []Notice{n}})
-	}
-	return ok
+func (w *walker) tell(ctx context.Context, n Notice) bool {
+	r := &result{text: make(chan []byte), notices: []Notice{n}}
+	close(r.text)
+
+	return w.send(ctx, r)
 }
 
-func (w *walker) number() (n int, ok bool) {
-	w.next++
-	return w.next - 1, w.order.admit(w.next - 1)
+// send puts a result in its place in the output.
+func (w *walker) send(ctx context.Context, r *result) bool {
+	select {
+	case w.results <- r:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // failed says why a file or directory could not be read.
@@ -143,17 +135,13 @@ func failed(file string, err error) Notice {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Notice{Path: file, Reason: SkipGone}
 	}
+
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return Notice{Path: file, Reason: Unreadable, Err: err}
-}
 
-// listing is what is in a directory, in the order of the walk.
-type listing struct {
-	entries []entry
-	err     error // why entries are not all
+	return Notice{Path: file, Reason: Unreadable, Err: err}
 }
 
 type entry struct {
@@ -161,36 +149,25 @@ type entry struct {
 	kind kind
 }
 
-func (w *walker) listAhead(path string) <-chan listing {
-	c := make(chan listing, 1)
-	w.reading.Go(func() { c <- list(w.ctx, path) })
-	return c
-}
-
-// listBatch is how many entries are read at a time.
-const listBatch = 1024
-
-// list reads a directory.
-func list(ctx context.Context, path string) (l listing) {
-	d, err := openDirectory(path)
+// list reads what was a directory a moment ago, in the order of the walk. With an
+// error it returns the entries before.
+func list(path string) ([]entry, error) {
+	d, err := os.OpenFile(path, os.O_RDONLY|directoryFlags, 0)
 	if err != nil {
-		return listing{err: err}
+		return nil, err
 	}
 	defer func() { _ = d.Close() }() // it was only read
-	for err == nil && ctx.Err() == nil {
-		var batch []fs.DirEntry
-		batch, err = d.ReadDir(listBatch)
-		for _, e := range batch {
-			if name := e.Name(); name != gitDir {
-				l.entries = append(l.entries, entry{name: name, kind: kindOf(e.Type())})
-			}
+
+	all, err := d.ReadDir(-1)
+	entries := make([]entry, 0, len(all))
+	for _, e := range all {
+		if name := e.Name(); name != gitDir {
+			entries = append(entries, entry{name: name, kind: kindOf(e.Type())})
 		}
 	}
-	if !errors.Is(err, io.EOF) {
-		l.err = err
-	}
-	slices.SortFunc(l.entries, inOrder)
-	return l
+	slices.SortFunc(entries, inOrder)
+
+	return entries, err
 }
 
 // inOrder compares entries by what paths have for them: a directory is
@@ -200,6 +177,7 @@ func inOrder(a, b entry) int {
 	if c := strings.Compare(a.name[:n], b.name[:n]); c != 0 {
 		return c
 	}
+
 	return cmp.Compare(a.after(n), b.after(n))
 }
 
@@ -211,5 +189,6 @@ func (e entry) after(n int) int {
 	case e.kind == directory:
 		return '/'
 	}
+
 	return -1
 }
