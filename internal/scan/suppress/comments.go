@@ -175,7 +175,7 @@ type Use int
 // The uses.
 const (
 	Unknown Use = iota // there is no such rule
-	Idle               // it may not be a rule of this scan, did not look, or not to the end: the comment may be of use another time
+	Idle               // it did not look at all added lines, or is no rule of this scan: the comment may be of use later
 	Active             // it looked at all added lines
 )
 
@@ -206,7 +206,9 @@ func (c *Comments) about(x *comment, use func(fullID string) Use, shown func(lin
 	case x.Mistake != "":
 		r.Kind, r.Message = Malformed, "This `prwarden:ignore` suppresses nothing: "+x.Mistake+"."
 	case x.expired:
-		r.Kind, r.Message = Expired, "This `prwarden:ignore` suppresses nothing since "+x.Until+" is over: repair what it is about, or decide again and set another day."
+		r.Kind = Expired
+		r.Message = "This `prwarden:ignore` suppresses nothing since " + x.Until +
+			" is over: repair what it is about, or decide again and set another day."
 	default:
 		r.Kind, r.Message = Unused, c.unused(x, use, shown)
 	}
@@ -236,10 +238,12 @@ func (c *Comments) unused(x *comment, use func(fullID string) Use, shown func(li
 	case !shown(x.line): // what is no id may be a secret
 		message = append(message, "This `prwarden:ignore` names an id that no rule has: correct it or remove it.")
 	default:
-		message = append(message, "This `prwarden:ignore` names "+strings.Join(unknown, ", ")+", and there is no such rule: correct the id or remove it.")
+		message = append(message, "This `prwarden:ignore` names "+strings.Join(unknown, ", ")+
+			", and there is no such rule: correct the id or remove it.")
 	}
 	if len(idle) > 0 {
-		message = append(message, "This `prwarden:ignore` is not needed for "+strings.Join(idle, ", ")+": nothing is found here or on the next line. Remove it.")
+		message = append(message, "This `prwarden:ignore` is not needed for "+strings.Join(idle, ", ")+
+			": nothing is found here or on the next line. Remove it.")
 	}
 	return strings.Join(message, " ")
 }

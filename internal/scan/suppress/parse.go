@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -73,7 +74,8 @@ func find(line []byte, from int) int {
 			continue
 		}
 		after, _ := utf8.DecodeRune(line[from:])
-		if from == len(line) || unicode.IsSpace(after) || unicode.Is(unicode.Cf, after) || bytes.ContainsRune([]byte(":=-([{<|"), after) {
+		if from == len(line) || unicode.IsSpace(after) || unicode.Is(unicode.Cf, after) ||
+			strings.ContainsRune(":=-([{<|", after) {
 			return at
 		}
 	}
@@ -116,7 +118,8 @@ func (p *parser) read(d *Directive) string {
 		return "it has characters that are invisible or change the order of the text"
 	}
 	if hidden(p.line[:d.Start], p.line[p.end:]) {
-		return "beside it on the line there are characters that are invisible or change how the text is shown, which could hide it"
+		return "beside it on the line there are characters that are invisible or change how the text is shown, " +
+			"which could hide it"
 	}
 	if !p.blanks() {
 		return "only a space or a tab may follow the marker, and then the ids of rules"
@@ -217,7 +220,8 @@ func seemsDated(text []byte) bool {
 	}
 	seen = bytes.ReplaceAll(bytes.ToLower(seen), []byte("until"), []byte(" until "))
 	number, year := 0, 0 // how many words may still be one
-	for _, word := range bytes.FieldsFunc(seen, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+	for _, word := range bytes.FieldsFunc(seen, between) {
 		first, _ := utf8.DecodeRune(word)
 		n, _ := strconv.Atoi(string(word))
 		switch {
