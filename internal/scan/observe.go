@@ -87,9 +87,6 @@ func Phases() []Phase {
 	return all
 }
 
-// InTurn reports whether the phase is one of those that follow each other.
-func (p Phase) InTurn() bool { return p <= PhaseMatchWait }
-
 // hasSpan reports whether the phase is a span of a trace. The other phases begin
 // and end once for each file; what they took together is in attributes of the span
 // around them.

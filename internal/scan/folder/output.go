@@ -10,10 +10,10 @@ import (
 const (
 	// filesAhead is how many files may wait to be written: one that takes long
 	// holds up the output of so many others, and then the walk.
-	filesAhead = 512
+	filesAhead = 256
 	// chunkSize is about how much text, in bytes, of a file is written at a time.
 	// Each file that waits has one chunk at most, and each worker one more.
-	chunkSize = 64 << 10
+	chunkSize = 16 << 10
 	// progressEvery is how often progress is told at most.
 	progressEvery = 200 * time.Millisecond
 )

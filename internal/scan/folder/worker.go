@@ -13,7 +13,7 @@ import (
 )
 
 // formatAtOnce is how many findings are turned into text at a time.
-const formatAtOnce = 256
+const formatAtOnce = 64
 
 // worker matches files, one after the other.
 type worker struct {
