@@ -45,7 +45,11 @@ func benchmarkScan(b *testing.B, text string) {
 	b.SetBytes(int64(1000 * len(text)))
 	found := 0
 	for b.Loop() {
-		r, err := s.Scan(b.Context(), scan.Request{Target: scan.Target{Repo: "a/b"}, Rules: set, MaxFindings: 10_000}, func(scan.Progress) {})
+		r, err := s.Scan(
+			b.Context(),
+			scan.Request{Target: scan.Target{Repo: "a/b"}, Rules: set, MaxFindings: 10_000},
+			func(scan.Progress) {},
+		)
 		require.NoError(b, err)
 		found = len(r.Findings) + len(r.Suppressed)
 	}

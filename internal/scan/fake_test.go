@@ -79,7 +79,11 @@ func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 
 // file is a file of which all lines were added.
 func file(path, content string) scan.File {
-	return scan.File{Path: path, Content: []byte(content), Added: []scan.LineRange{{First: 1, Last: match.SplitLines([]byte(content)).Count()}}}
+	return scan.File{
+		Path:    path,
+		Content: []byte(content),
+		Added:   []scan.LineRange{{First: 1, Last: match.SplitLines([]byte(content)).Count()}},
+	}
 }
 
 // marked is a file whose added lines begin with "+", and the others with " ".

@@ -24,17 +24,47 @@ func TestRedaction(t *testing.T) {
 		selection scan.Selection
 		snippets  []string
 	}{
-		"the match":                      {"+a tok_x b", []rule.Rule{token}, 0, []string{"a **** b"}},
-		"every match of the line":        {"+tok_x,tok_yy", []rule.Rule{token}, 0, []string{"****,****"}},
-		"every occurrence of the text":   {"+key tok_x not-a-wordtok_x", []rule.Rule{regex("s", `\btok_x\b`, redact)}, 0, []string{"key **** not-a-word****"}},
-		"another rule's snippet":         {"+todo tok_x", []rule.Rule{token, other}, 0, []string{"todo ****", "todo ****"}},
-		"within the other's match":       {"+todo=tok_x", []rule.Rule{token, regex("other", `todo=\w+`)}, 0, []string{"todo=****", "todo=****"}},
-		"a line that was not added":      {" start tok_x\n+stop", []rule.Rule{token, block}, 0, []string{"start ****"}},
-		"a rule that is not selected":    {"+todo tok_x", []rule.Rule{token, other}, scan.SelectCustom, []string{"todo ****"}},
-		"a multiline match":              {"+todo BEGIN a\n+b todo\n+END todo", []rule.Rule{key, other}, 0, []string{"todo ****", "todo ****", "****", "**** todo"}},
-		"a multiline match before":       {" BEGIN a\n todo b\n END\n+todo c", []rule.Rule{key, other}, 0, []string{"todo c"}},
-		"a rule that does not look here": {"+todo tok_x", []rule.Rule{other, regex("s", "tok_x", redact, func(r *rule.Rule) { r.Paths.Include = []string{"x"} })}, 0, []string{"todo tok_x"}},
-		"touching matches become one":    {"+abab", []rule.Rule{regex("s", "ab", redact)}, 0, []string{"****"}},
+		"the match":               {"+a tok_x b", []rule.Rule{token}, 0, []string{"a **** b"}},
+		"every match of the line": {"+tok_x,tok_yy", []rule.Rule{token}, 0, []string{"****,****"}},
+		"every occurrence of the text": {
+			"+key tok_x not-a-wordtok_x",
+			[]rule.Rule{regex("s", `\btok_x\b`, redact)},
+			0,
+			[]string{"key **** not-a-word****"},
+		},
+		"another rule's snippet": {"+todo tok_x", []rule.Rule{token, other}, 0, []string{"todo ****", "todo ****"}},
+		"within the other's match": {
+			"+todo=tok_x",
+			[]rule.Rule{token, regex("other", `todo=\w+`)},
+			0,
+			[]string{"todo=****", "todo=****"},
+		},
+		"a line that was not added": {" start tok_x\n+stop", []rule.Rule{token, block}, 0, []string{"start ****"}},
+		"a rule that is not selected": {
+			"+todo tok_x",
+			[]rule.Rule{token, other},
+			scan.SelectCustom,
+			[]string{"todo ****"},
+		},
+		"a multiline match": {
+			"+todo BEGIN a\n+b todo\n+END todo",
+			[]rule.Rule{key, other},
+			0,
+			[]string{"todo ****", "todo ****", "****", "**** todo"},
+		},
+		"a multiline match before": {
+			" BEGIN a\n todo b\n END\n+todo c",
+			[]rule.Rule{key, other},
+			0,
+			[]string{"todo c"},
+		},
+		"a rule that does not look here": {
+			"+todo tok_x",
+			[]rule.Rule{other, regex("s", "tok_x", redact, func(r *rule.Rule) { r.Paths.Include = []string{"x"} })},
+			0,
+			[]string{"todo tok_x"},
+		},
+		"touching matches become one": {"+abab", []rule.Rule{regex("s", "ab", redact)}, 0, []string{"****"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -65,6 +95,7 @@ func TestRedactionFailsSafe(t *testing.T) {
 
 func TestSnippet(t *testing.T) {
 	t.Parallel()
+	secret := []rule.Rule{regex("s", "s+", redact)}
 	for name, tt := range map[string]struct {
 		line  string
 		rules []rule.Rule
@@ -79,12 +110,13 @@ func TestSnippet(t *testing.T) {
 			strings.Repeat("é", 50) + "todo" + strings.Repeat("x", 396)},
 		"long, in the middle, odd": {strings.Repeat("é", 400) + "x" + "todo" + strings.Repeat("x", 600), nil,
 			strings.Repeat("é", 50) + "xtodo" + strings.Repeat("x", 395)},
-		"long and invalid":         {strings.Repeat("\x80", 1000) + "todo" + strings.Repeat("\x80", 600), nil, ""},
-		"grows beyond the limit":   {strings.Repeat("\x80", 300) + "todo" + strings.Repeat("\x80", 100), nil, ""},
-		"masks grow":               {strings.Repeat("s-", 200) + "todo", []rule.Rule{regex("s", "s", redact)}, ""},
-		"a long secret before":     {"todo " + strings.Repeat("s", 600) + " after", []rule.Rule{regex("s", "s+", redact)}, "todo **** after"},
-		"the window cuts a secret": {strings.Repeat("-", 450) + strings.Repeat("s", 200) + "todo" + strings.Repeat("x", 10), []rule.Rule{regex("s", "s+", redact)}, "****todoxxxxxxxxxx"},
-		"the window ends in a secret": {"todo" + strings.Repeat("-", 490) + strings.Repeat("s", 200) + "xx", []rule.Rule{regex("s", "s+", redact)},
+		"long and invalid":       {strings.Repeat("\x80", 1000) + "todo" + strings.Repeat("\x80", 600), nil, ""},
+		"grows beyond the limit": {strings.Repeat("\x80", 300) + "todo" + strings.Repeat("\x80", 100), nil, ""},
+		"masks grow":             {strings.Repeat("s-", 200) + "todo", []rule.Rule{regex("s", "s", redact)}, ""},
+		"a long secret before":   {"todo " + strings.Repeat("s", 600) + " after", secret, "todo **** after"},
+		"the window cuts a secret": {strings.Repeat("-", 450) + strings.Repeat("s", 200) + "todo" + strings.Repeat("x", 10),
+			secret, "****todoxxxxxxxxxx"},
+		"the window ends in a secret": {"todo" + strings.Repeat("-", 490) + strings.Repeat("s", 200) + "xx", secret,
 			"todo" + strings.Repeat("-", 490) + "****xx"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,5 +166,10 @@ func TestFingerprint(t *testing.T) {
 	assert.Equal(t, base[0], twice[0])
 	assert.NotEqual(t, twice[0], twice[1], "occurrence")
 	assert.Equal(t, base, prints("a", " x = todo\n+x = todo\n", todo), "a line that was there before is no occurrence")
-	assert.Equal(t, prints("a", "+k = tok_a\n", token), prints("a", "+k = tok_zzz\n", token), "a fingerprint does not tell a secret")
+	assert.Equal(
+		t,
+		prints("a", "+k = tok_a\n", token),
+		prints("a", "+k = tok_zzz\n", token),
+		"a fingerprint does not tell a secret",
+	)
 }

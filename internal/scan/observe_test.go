@@ -47,14 +47,24 @@ func TestObserver(t *testing.T) {
 	}{
 		{"complete", &pull{files: []scan.File{file("a.go", "todo")}}, 0, scan.OutcomeComplete},
 		{"not opened", &pull{openErr: gone}, 0, scan.CodeHostUnreachable},
-		{"broken off by a fault", &pull{files: []scan.File{file("a.go", "todo")}, fileErr: errors.New("fault")}, 0, scan.CodeScanFailed},
+		{
+			"broken off by a fault",
+			&pull{files: []scan.File{file("a.go", "todo")}, fileErr: errors.New("fault")},
+			0,
+			scan.CodeScanFailed,
+		},
 		{"too slow", &pull{files: []scan.File{file("a.go", "todo")}}, time.Nanosecond, scan.CodeScanTimeout},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			o := &observer{}
-			result, _ := try(t, tt.pull, []rule.Rule{regex("x", "todo")}, setup{options: scan.Options{Observer: o, Timeout: tt.timeout}})
+			result, _ := try(
+				t,
+				tt.pull,
+				[]rule.Rule{regex("x", "todo")},
+				setup{options: scan.Options{Observer: o, Timeout: tt.timeout}},
+			)
 			assert.Equal(t, 1, o.started)
 			require.Len(t, o.reports, 1)
 			assert.Equal(t, tt.outcome, o.reports[0].Outcome)
@@ -95,7 +105,11 @@ func TestSpans(t *testing.T) {
 	set, err := s.AddRules(rule.Digest(rules), rules)
 	require.NoError(t, err)
 	ctx, parent := provider.Tracer("test").Start(t.Context(), "parent")
-	_, err = s.Scan(ctx, scan.Request{Target: scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, Rules: set, MaxFindings: 10}, func(scan.Progress) {})
+	_, err = s.Scan(
+		ctx,
+		scan.Request{Target: scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, Rules: set, MaxFindings: 10},
+		func(scan.Progress) {},
+	)
 	require.NoError(t, err)
 	parent.End()
 

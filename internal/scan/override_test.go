@@ -14,7 +14,13 @@ import (
 
 func TestOverrides(t *testing.T) {
 	t.Parallel()
-	one := regex("d/one", "one", origin(rule.OriginDefault), severity(rule.High), func(r *rule.Rule) { r.Paths.Exclude = []string{"never/**"} })
+	one := regex(
+		"d/one",
+		"one",
+		origin(rule.OriginDefault),
+		severity(rule.High),
+		func(r *rule.Rule) { r.Paths.Exclude = []string{"never/**"} },
+	)
 	token := regex("d/token", `tok_\w+`, origin(rule.OriginDefault), redact)
 	two := regex("two", "two")
 	for name, tt := range map[string]struct {
@@ -24,21 +30,36 @@ func TestOverrides(t *testing.T) {
 		want      []string
 		noEffect  bool // the digest is that of a scan without it
 	}{
-		"severity": {file: "override: {d/one: {severity: low}}", want: []string{"a:1 d/one low", "docs/a:1 d/one low", "docs/b:1 d/token warning **** ****"}},
-		"exclude":  {file: "override: {d/one: {exclude: ['docs/**']}}", want: []string{"a:1 d/one high", "docs/b:1 d/token warning **** ****"}},
+		"severity": {
+			file: "override: {d/one: {severity: low}}",
+			want: []string{"a:1 d/one low", "docs/a:1 d/one low", "docs/b:1 d/token warning **** ****"},
+		},
+		"exclude": {
+			file: "override: {d/one: {exclude: ['docs/**']}}",
+			want: []string{"a:1 d/one high", "docs/b:1 d/token warning **** ****"},
+		},
 		"both": {
 			file: "override: {d/one: {severity: info, exclude: [a]}, d/token: {severity: critical}}",
 			want: []string{"docs/a:1 d/one info", "docs/b:1 d/token critical **** ****"},
 		},
-		"its own exclude stays": {file: "override: {d/one: {exclude: ['docs/**', a]}}", want: []string{"docs/b:1 d/token warning **** ****"}},
+		"its own exclude stays": {
+			file: "override: {d/one: {exclude: ['docs/**', a]}}",
+			want: []string{"docs/b:1 d/token warning **** ****"},
+		},
 		"a rule that looks nowhere masks nothing there": {
 			file: "override: {d/token: {exclude: ['docs/**']}}", rules: []rule.Rule{regex("x", "tok_b")},
 			want: []string{"a:1 d/one high", "docs/a:1 d/one high", "docs/b:1 custom/x warning tok_a tok_b"},
 		},
-		"a disabled rule": {file: "disable: [d/one]\noverride: {d/one: {severity: low}}", want: []string{"docs/b:1 d/token warning **** ****"}},
+		"a disabled rule": {
+			file: "disable: [d/one]\noverride: {d/one: {severity: low}}",
+			want: []string{"docs/b:1 d/token warning **** ****"},
+		},
 		"a shadowed rule": {
 			file: "override: {d/one: {severity: low}}", rules: []rule.Rule{regex("d/one", "^one")},
-			want:     []string{"a:1 d/one warning", "docs/a:1 d/one warning", "docs/b:1 d/token warning **** ****", "never/a:1 d/one warning"},
+			want: []string{
+				"a:1 d/one warning", "docs/a:1 d/one warning", "docs/b:1 d/token warning **** ****",
+				"never/a:1 d/one warning",
+			},
 			noEffect: true,
 		},
 		"a rule that is not selected still masks": {
@@ -48,7 +69,8 @@ func TestOverrides(t *testing.T) {
 		"an unknown rule, and an organization's": {
 			file: "override:\n  d/gone: {severity: low}\n  custom/two: {severity: low}\n  d/one: {severity: low}",
 			want: []string{
-				".prwarden/rules.yml:3 meta/rules-file-unknown-id warning", ".prwarden/rules.yml:4 meta/rules-file-unknown-id warning",
+				".prwarden/rules.yml:3 meta/rules-file-unknown-id warning",
+				".prwarden/rules.yml:4 meta/rules-file-unknown-id warning",
 				"a:1 d/one low", "docs/a:1 d/one low", "docs/b:1 d/token warning **** ****",
 			},
 		},
@@ -90,7 +112,10 @@ func TestOverridesAreOneScans(t *testing.T) {
 	low := one
 	low.Severity = rule.Low
 	low.Paths.Exclude = []string{"x"}
-	p := &pull{files: []scan.File{file("a", "one")}, sides: both("version: 1\noverride: {d/one: {severity: low, exclude: [x]}}\n")}
+	p := &pull{
+		files: []scan.File{file("a", "one")},
+		sides: both("version: 1\noverride: {d/one: {severity: low, exclude: [x]}}\n"),
+	}
 	s := scan.NewScanner(p, scan.Options{})
 	set, err := s.AddRules(rule.Digest([]rule.Rule{one}), []rule.Rule{one})
 	require.NoError(t, err)
@@ -116,6 +141,15 @@ func TestOverriddenUnknownIDsAreBounded(t *testing.T) {
 	}
 	got := run(t, &pull{sides: both("version: 1\noverride:\n" + ids.String())}).Findings
 	require.Len(t, got, 21)
-	assert.Equal(t, "The rules file at the base of this pull request overrides d/x0, which is not a rule of the default ruleset; correct the id or remove it.", got[0].Message)
-	assert.Equal(t, "The rules file at the base of this pull request overrides 10 more ids that are not rules of the default ruleset.", got[20].Message)
+	assert.Equal(
+		t,
+		"The rules file at the base of this pull request overrides d/x0, "+
+			"which is not a rule of the default ruleset; correct the id or remove it.",
+		got[0].Message,
+	)
+	assert.Equal(
+		t,
+		"The rules file at the base of this pull request overrides 10 more ids that are not rules of the default ruleset.",
+		got[20].Message,
+	)
 }

@@ -58,7 +58,11 @@ func TestLineHash(t *testing.T) {
 	same := strings.Repeat("+todo "+strings.Repeat("x", 100)+"\n", 3)
 	got := hashes(same, todo)
 	require.Len(t, got, 3)
-	assert.Equal(t, []string{":1", ":2", ":3"}, []string{got[0][len(got[0])-2:], got[1][len(got[1])-2:], got[2][len(got[2])-2:]})
+	assert.Equal(
+		t,
+		[]string{":1", ":2", ":3"},
+		[]string{got[0][len(got[0])-2:], got[1][len(got[1])-2:], got[2][len(got[2])-2:]},
+	)
 	assert.Equal(t, got[0][:16], got[1][:16])
 
 	near := "+todo\n token_and\n" + strings.Repeat(" \n", 30)
@@ -69,7 +73,8 @@ func TestLineHash(t *testing.T) {
 		"a part of a key below":        "+todo\n BEGIN\n a\n END\n",
 		"on a line before, with CR in": " tok_a\rb\n+todo\n",
 	} {
-		for _, h := range hashes(text, todo, regex("token", `tok_\w+`, redact, func(r *rule.Rule) { r.Paths.Include = []string{"a"} }), key) {
+		here := regex("token", `tok_\w+`, redact, func(r *rule.Rule) { r.Paths.Include = []string{"a"} })
+		for _, h := range hashes(text, todo, here, key) {
 			assert.Empty(t, h, name)
 		}
 	}

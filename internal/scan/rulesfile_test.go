@@ -54,13 +54,25 @@ func TestRulesFile(t *testing.T) {
 			".prwarden/rules.yml:1 meta/rules-file-changed info",
 			"a:1 d/one high",
 		}, true},
-		"created":           {created, []string{".prwarden/rules.yml:1 meta/rules-file-changed info", "a:1 d/one high"}, true},
-		"deleted":           {deleted, []string{".prwarden/rules.yml:1 meta/rules-file-changed info", "a:1 d/one high"}, true},
+		"created": {
+			created,
+			[]string{".prwarden/rules.yml:1 meta/rules-file-changed info", "a:1 d/one high"},
+			true,
+		},
+		"deleted": {
+			deleted,
+			[]string{".prwarden/rules.yml:1 meta/rules-file-changed info", "a:1 d/one high"},
+			true,
+		},
 		"newer in the base": {behind, []string{"a:1 d/one high", "a:2 custom/own low"}, true},
-		"broken in the base": {&pull{sides: both(broken + "disable: [d/one]\n"), files: []scan.File{file("a", "one")}}, []string{
-			".prwarden/rules.yml:2 meta/rules-file-invalid high",
-			"a:1 d/one high",
-		}, false},
+		"broken in the base": {
+			&pull{sides: both(broken + "disable: [d/one]\n"), files: []scan.File{file("a", "one")}},
+			[]string{
+				".prwarden/rules.yml:2 meta/rules-file-invalid high",
+				"a:1 d/one high",
+			},
+			false,
+		},
 		"repaired": {changed(broken, fine), []string{
 			".prwarden/rules.yml:1 meta/rules-file-changed info",
 			".prwarden/rules.yml:2 meta/rules-file-invalid high",
@@ -77,22 +89,43 @@ func TestRulesFile(t *testing.T) {
 			".prwarden/rules.yml:2 meta/rules-file-invalid high",
 			"a:1 d/one high",
 		}, false},
-		"unknown id": {&pull{sides: both("version: 1\ndisable:\n- d/one\n- d/gone\n- org\n"), files: []scan.File{file("a", "one")}}, []string{
-			".prwarden/rules.yml:4 meta/rules-file-unknown-id warning",
-			".prwarden/rules.yml:5 meta/rules-file-unknown-id warning",
-		}, true},
+		"unknown id": {
+			&pull{sides: both("version: 1\ndisable:\n- d/one\n- d/gone\n- org\n"), files: []scan.File{file("a", "one")}},
+			[]string{
+				".prwarden/rules.yml:4 meta/rules-file-unknown-id warning",
+				".prwarden/rules.yml:5 meta/rules-file-unknown-id warning",
+			},
+			true,
+		},
 		"unknown id repaired": {changed("version: 1\ndisable: [d/gone]", "version: 1\n\ndisable: [d/nope]"), []string{
 			".prwarden/rules.yml:1 meta/rules-file-changed info",
 			".prwarden/rules.yml:3 meta/rules-file-unknown-id warning",
 			"a:1 d/one high",
 		}, true},
-		"taken id": {&pull{sides: both("version: 1\nrules:\n- {id: d/one, type: regex, pattern: two, message: m, severity: low}\n- {id: org, type: regex, pattern: two, message: m, severity: low}\n"), files: []scan.File{file("a", "one\ntwo")}}, []string{
-			".prwarden/rules.yml:3 meta/rules-file-invalid high",
-			"a:1 d/one high",
-		}, false},
-		"excluded": {&pull{sides: both("version: 1\nexclude: ['**']\n"), files: []scan.File{file(".prwarden/rules.yml", fine), file("a", "one")}}, []string{
-			".prwarden/rules.yml:1 meta/rules-file-changed info",
-		}, true},
+		"taken id": {
+			&pull{
+				sides: both(
+					"version: 1\nrules:\n- {id: d/one, type: regex, pattern: two, message: m, severity: low}\n" +
+						"- {id: org, type: regex, pattern: two, message: m, severity: low}\n",
+				),
+				files: []scan.File{file("a", "one\ntwo")},
+			},
+			[]string{
+				".prwarden/rules.yml:3 meta/rules-file-invalid high",
+				"a:1 d/one high",
+			},
+			false,
+		},
+		"excluded": {
+			&pull{
+				sides: both("version: 1\nexclude: ['**']\n"),
+				files: []scan.File{file(".prwarden/rules.yml", fine), file("a", "one")},
+			},
+			[]string{
+				".prwarden/rules.yml:1 meta/rules-file-changed info",
+			},
+			true,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -123,13 +156,24 @@ func TestRulesFileMessages(t *testing.T) {
 	got := run(t, changed("version: 1\nnope: 1\n", "version: 1\n"))
 	require.Len(t, got.Findings, 2)
 	assert.Equal(t, "The rules file in the base of this pull request is broken, so nothing in it applies: "+
-		`line 2: the file: unknown key "nope"; known keys: disable, exclude, override, rules, version. This pull request repairs it.`, got.Findings[1].Message)
+		`line 2: the file: unknown key "nope"; known keys: disable, exclude, override, rules, version. `+
+		"This pull request repairs it.",
+		got.Findings[1].Message)
 	got = run(t, changed("version: 1", "{"))
 	require.Len(t, got.Findings, 2)
-	assert.Contains(t, got.Findings[1].Message, "at the head of this pull request is broken, so nothing in it would apply once merged: line 1: not valid YAML")
+	assert.Contains(
+		t,
+		got.Findings[1].Message,
+		"at the head of this pull request is broken, so nothing in it would apply once merged: line 1: not valid YAML",
+	)
 	got = run(t, &pull{sides: both("version: 1\ndisable: [d/gone]")})
 	require.Len(t, got.Findings, 1)
-	assert.Equal(t, "The rules file at the base of this pull request disables d/gone, which is not a rule of the default ruleset; correct the id or remove it.", got.Findings[0].Message)
+	assert.Equal(
+		t,
+		"The rules file at the base of this pull request disables d/gone, "+
+			"which is not a rule of the default ruleset; correct the id or remove it.",
+		got.Findings[0].Message,
+	)
 }
 
 // What a rules file says is stored without a mask, so nothing in it that may be
@@ -158,7 +202,11 @@ func TestRulesFileBuriesNothing(t *testing.T) {
 	}
 	got := run(t, changed("version: 1", "version: 1\ndisable:\n"+ids.String()))
 	require.Len(t, got.Findings, 1+20+1)
-	assert.Equal(t, "The rules file at the head of this pull request disables 480 more ids that are not rules of the default ruleset.", got.Findings[21].Message)
+	assert.Equal(
+		t,
+		"The rules file at the head of this pull request disables 480 more ids that are not rules of the default ruleset.",
+		got.Findings[21].Message,
+	)
 	got = run(t, changed("version: 1", "version: 1\ndisable: [a, a]\n"))
 	require.Len(t, got.Findings, 2)
 	assert.Contains(t, got.Findings[1].Message, "disable[1]: this id is there twice")
@@ -188,13 +236,26 @@ func TestGivenRulesFile(t *testing.T) {
 		sides: map[scan.Side]map[string]string{scan.Base: files, scan.Head: files, scan.MergeBase: files},
 		files: []scan.File{file(rule.FilePath, "broken"), file("a.go", "one two\n"), file("out/b.go", "one\n")},
 	}
-	given, err := rule.ParseFile(t.Context(), []byte("version: 1\ndisable: [a/one, a/none]\nexclude: [out/**]\nrules:\n- {id: a/two, type: regex, pattern: two, message: m, severity: low}\n"))
+	given, err := rule.ParseFile(
+		t.Context(),
+		[]byte(
+			"version: 1\ndisable: [a/one, a/none]\nexclude: [out/**]\n"+
+				"rules:\n- {id: a/two, type: regex, pattern: two, message: m, severity: low}\n",
+		),
+	)
 	require.NoError(t, err)
-	rules := []rule.Rule{regex("a/one", "one", origin(rule.OriginDefault)), regex("a/three", "e t", origin(rule.OriginDefault))}
+	rules := []rule.Rule{
+		regex("a/one", "one", origin(rule.OriginDefault)),
+		regex("a/three", "e t", origin(rule.OriginDefault)),
+	}
 	s := scan.NewScanner(p, scan.Options{})
 	set, err := s.AddRules(rule.Digest(rules), rules)
 	require.NoError(t, err)
-	result, err := s.Scan(t.Context(), scan.Request{Target: scan.Target{Repo: "acme/api", Number: 1}, Rules: set, File: given, MaxFindings: 10}, func(scan.Progress) {})
+	result, err := s.Scan(
+		t.Context(),
+		scan.Request{Target: scan.Target{Repo: "acme/api", Number: 1}, Rules: set, File: given, MaxFindings: 10},
+		func(scan.Progress) {},
+	)
 	require.NoError(t, err)
 	var ids []string
 	for _, f := range result.Findings {

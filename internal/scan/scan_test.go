@@ -37,10 +37,25 @@ func TestFindings(t *testing.T) {
 	got := run(t, p, regex("z/todo", "todo"), regex("eval", `eval\(`, severity(rule.High)))
 	assert.Equal(t, []string{"a.go:1 custom/eval", "a.go:1 z/todo", "a.go:4 z/todo", "b.go:2 z/todo"}, places(got))
 	assert.Equal(t, finding.Finding{
-		RuleID: "custom/eval", Severity: rule.High, File: "a.go", Line: 1, EndLine: 1, Column: 7, EndColumn: 12,
-		UTF16Column: 7, UTF16EndColumn: 12, LineHash: "d81bbd1ecf0fa203:1", Message: "Do not.", Snippet: "\ttodo eval(", Fingerprint: got.Findings[0].Fingerprint,
+		RuleID:         "custom/eval",
+		Severity:       rule.High,
+		File:           "a.go",
+		Line:           1,
+		EndLine:        1,
+		Column:         7,
+		EndColumn:      12,
+		UTF16Column:    7,
+		UTF16EndColumn: 12,
+		LineHash:       "d81bbd1ecf0fa203:1",
+		Message:        "Do not.",
+		Snippet:        "\ttodo eval(",
+		Fingerprint:    got.Findings[0].Fingerprint,
 	}, got.Findings[0])
-	assert.Equal(t, finding.Summary{rule.Critical: 0, rule.High: 1, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0}, got.Summary)
+	assert.Equal(
+		t,
+		finding.Summary{rule.Critical: 0, rule.High: 1, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0},
+		got.Summary,
+	)
 	assert.Equal(t, 3, got.FilesTotal)
 	assert.False(t, got.Truncated)
 	assert.Empty(t, got.Skips)
@@ -78,14 +93,20 @@ func TestSkips(t *testing.T) {
 		{File: "long", Line: 2, Reason: finding.SkipLineTooLong},
 		{File: "sub", Reason: finding.SkipSubmodule},
 	}, got.Skips)
-	assert.Equal(t, []string{"binary-late:4001 custom/x", "long:1 custom/x", "long:3 custom/x", "long-old:1 custom/x"}, places(got))
+	assert.Equal(
+		t,
+		[]string{"binary-late:4001 custom/x", "long:1 custom/x", "long:3 custom/x", "long-old:1 custom/x"},
+		places(got),
+	)
 	assert.Equal(t, "todo\ufffd", got.Findings[0].Snippet)
 }
 
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	p := func() *pull {
-		return &pull{files: []scan.File{file("a", strings.Repeat("todo fix\n", 30)), file("b", strings.Repeat("todo\n", 30))}}
+		return &pull{
+			files: []scan.File{file("a", strings.Repeat("todo fix\n", 30)), file("b", strings.Repeat("todo\n", 30))},
+		}
 	}
 	rules := []rule.Rule{regex("fix", "fix", severity(rule.High)), regex("todo", "todo")}
 	all := run(t, p(), rules...)
@@ -126,14 +147,21 @@ func TestSelection(t *testing.T) {
 		regex("d/shadowed", "one", origin(rule.OriginDefault)),
 		regex("d/shadowed", "two"),
 	}
-	sides := both("version: 1\ndisable: [d/two]\nrules:\n- {id: own, type: regex, pattern: two, message: m, severity: low}\n")
+	sides := both(
+		"version: 1\ndisable: [d/two]\nrules:\n- {id: own, type: regex, pattern: two, message: m, severity: low}\n",
+	)
 	digests := map[string]bool{}
 	for selection, want := range map[scan.Selection][]string{
 		scan.SelectRepository: {"a:1 d/one", "a:2 custom/custom", "a:2 custom/own", "a:2 custom/repo", "a:2 d/shadowed"},
 		scan.SelectDefault:    {"a:1 d/one", "a:1 d/shadowed"},
 		scan.SelectCustom:     {"a:2 custom/custom", "a:2 d/shadowed"},
 	} {
-		got, err := try(t, &pull{files: []scan.File{file("a", "one\ntwo")}, sides: sides}, rules, setup{selection: selection})
+		got, err := try(
+			t,
+			&pull{files: []scan.File{file("a", "one\ntwo")}, sides: sides},
+			rules,
+			setup{selection: selection},
+		)
 		require.NoError(t, err)
 		assert.Equal(t, want, places(got))
 		require.Len(t, got.RulesFile, 1, "whatever the selection")
@@ -153,9 +181,18 @@ func TestRulesDigest(t *testing.T) {
 	plain := digest("version: 1", one, two)
 	assert.Equal(t, rule.Digest([]rule.Rule{two, one}), plain)
 	assert.Equal(t, plain, digest("version: 1\nrules: []\n# nothing", two, one))
-	assert.Equal(t, digest("version: 1", two), digest("version: 1\ndisable: [d/one]", one, two), "what is off does not count")
+	assert.Equal(
+		t,
+		digest("version: 1", two),
+		digest("version: 1\ndisable: [d/one]", one, two),
+		"what is off does not count",
+	)
 	assert.NotEqual(t, plain, digest("version: 1\nexclude: [a]", one, two))
-	assert.NotEqual(t, plain, digest("version: 1\nrules: [{id: x, type: regex, pattern: x, message: x, severity: low}]", one, two))
+	assert.NotEqual(
+		t,
+		plain,
+		digest("version: 1\nrules: [{id: x, type: regex, pattern: x, message: x, severity: low}]", one, two),
+	)
 }
 
 func TestAddRules(t *testing.T) {
@@ -277,7 +314,12 @@ func TestOrderWithWorkers(t *testing.T) {
 	}
 	one, err := try(t, &pull{files: files}, []rule.Rule{regex("todo", "todo")}, setup{options: scan.Options{Workers: 1}})
 	require.NoError(t, err)
-	many, err := try(t, &pull{files: files}, []rule.Rule{regex("todo", "todo")}, setup{options: scan.Options{Workers: 8}})
+	many, err := try(
+		t,
+		&pull{files: files},
+		[]rule.Rule{regex("todo", "todo")},
+		setup{options: scan.Options{Workers: 8}},
+	)
 	require.NoError(t, err)
 	assert.Positive(t, many.Times[scan.PhaseTotal])
 	one.Times, many.Times = scan.Times{}, scan.Times{}
@@ -293,7 +335,11 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 	t.Parallel()
 	var rules []rule.Rule
 	for i := range 250 {
-		rules = append(rules, regex(fmt.Sprintf("line-%d", i), "abc"), regex(fmt.Sprintf("file-%d", i), "(?s)[ab]", multiline, redact))
+		rules = append(
+			rules,
+			regex(fmt.Sprintf("line-%d", i), "abc"),
+			regex(fmt.Sprintf("file-%d", i), "(?s)[ab]", multiline, redact),
+		)
 	}
 	const limit = 10 * time.Second
 	assert.Less(t, quickest.Of(limit, func() {
@@ -311,7 +357,12 @@ func TestFilesAreGivenBack(t *testing.T) {
 	t.Parallel()
 	back := make(chan struct{}, 10)
 	p := &pull{
-		files:       []scan.File{file("a", "todo a\n"), file("b", "todo b\n"), {Path: "nothing added"}, file("c", "todo c\n")},
+		files: []scan.File{
+			file("a", "todo a\n"),
+			file("b", "todo b\n"),
+			{Path: "nothing added"},
+			file("c", "todo c\n"),
+		},
 		onGivenBack: func() { back <- struct{}{} },
 	}
 	found := run(t, p, regex("todo", "todo"))

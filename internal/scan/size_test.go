@@ -97,7 +97,11 @@ func TestSizeIsShared(t *testing.T) {
 			}
 			got, err := try(t, p, []rule.Rule{regex("x", "todo")}, setup{request: scan.Request{MaxSize: size}})
 			require.NoError(t, err)
-			assert.Equal(t, c.cut, [3]bool{len(got.Findings) < c.findings, len(got.Suppressed) < c.suppressed, len(got.Skips) < c.skips})
+			assert.Equal(
+				t,
+				c.cut,
+				[3]bool{len(got.Findings) < c.findings, len(got.Suppressed) < c.suppressed, len(got.Skips) < c.skips},
+			)
 			assert.Equal(t, c.cut != [3]bool{}, got.Truncated)
 			findings, suppressed, skips := sizes(got)
 			assert.LessOrEqual(t, findings+suppressed+skips, size)

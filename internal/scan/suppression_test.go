@@ -34,8 +34,9 @@ func TestSuppression(t *testing.T) {
 		suppressed []string
 	}{
 		"a reason is required": {
-			text: "+eval( // prwarden:ignore s/eval\n+eval( // prwarden:ignore s/eval -- why\n", request: scan.Request{RequireReason: true},
-			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval"}, suppressed: []string{"a:2 s/eval"},
+			text:    "+eval( // prwarden:ignore s/eval\n+eval( // prwarden:ignore s/eval -- why\n",
+			request: scan.Request{RequireReason: true},
+			found:   []string{"a:1 meta/suppression-malformed", "a:1 s/eval"}, suppressed: []string{"a:2 s/eval"},
 		},
 		"a day is no reason": {
 			text: "+eval( // prwarden:ignore s/eval -- until 2030-01-01\n", request: scan.Request{RequireReason: true},
@@ -45,7 +46,9 @@ func TestSuppression(t *testing.T) {
 			text: "+// prwarden:ignore s/other, s/eval -- why\n+x\n", request: scan.Request{OtherRules: true},
 			found: []string{"a:1 meta/suppression-unused"},
 		},
-		"only a rule that there may be elsewhere": {text: "+// prwarden:ignore s/other -- why\n+x\n", request: scan.Request{OtherRules: true}},
+		"only a rule that there may be elsewhere": {
+			text: "+// prwarden:ignore s/other -- why\n+x\n", request: scan.Request{OtherRules: true},
+		},
 		"two lines on": {
 			text:  "+// prwarden:ignore s/eval -- why\n+\n+eval(\n",
 			found: []string{"a:1 meta/suppression-unused", "a:3 s/eval"},
@@ -82,15 +85,19 @@ func TestSuppression(t *testing.T) {
 		},
 		"before a line that is too long": {text: "+// prwarden:ignore s/eval -- why\n+" + long + " eval(\n"},
 		"a rule that is not selected": {
-			text: "+// prwarden:ignore s/eval -- why\n+eval(\n", rules: []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault))},
+			text:      "+// prwarden:ignore s/eval -- why\n+eval(\n",
+			rules:     []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault))},
 			selection: scan.SelectCustom,
 		},
 		"a default rule that an organization's shadows": {
-			text: "+// prwarden:ignore s/eval -- why\n+eval(\n", rules: []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault)), regex("s/eval", "never")},
+			text:  "+// prwarden:ignore s/eval -- why\n+eval(\n",
+			rules: []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault)), regex("s/eval", "never")},
 			found: []string{"a:1 meta/suppression-unused"},
 		},
 		"a multiline rule, by its first line": {
-			text: "+// prwarden:ignore s/block -- why\n+{ // prwarden:ignore s/block -- why\n+\n+} // prwarden:ignore s/block -- why\n", rules: []rule.Rule{regex("s/block", `(?s)\{.*\}`, multiline)},
+			text: "+// prwarden:ignore s/block -- why\n+{ // prwarden:ignore s/block -- why\n" +
+				"+\n+} // prwarden:ignore s/block -- why\n",
+			rules:      []rule.Rule{regex("s/block", `(?s)\{.*\}`, multiline)},
 			suppressed: []string{"a:2 s/block"}, found: []string{"a:1 meta/suppression-unused", "a:4 meta/suppression-unused"},
 		},
 		"a multiline rule that starts on an old line": {
@@ -98,7 +105,8 @@ func TestSuppression(t *testing.T) {
 			suppressed: []string{"a:2 s/block"},
 		},
 		"a multiline rule that matches on the old line before": {
-			text: " x{} // prwarden:ignore s/block -- why\n+{}\n", rules: []rule.Rule{regex("s/block", `(?s)\{.*?\}`, multiline)},
+			text:  " x{} // prwarden:ignore s/block -- why\n+{}\n",
+			rules: []rule.Rule{regex("s/block", `(?s)\{.*?\}`, multiline)},
 			found: []string{"a:2 s/block"},
 		},
 	} {
@@ -108,7 +116,12 @@ func TestSuppression(t *testing.T) {
 			if rules == nil {
 				rules = []rule.Rule{evil}
 			}
-			got, err := try(t, &pull{files: []scan.File{marked("a", tt.text)}}, rules, setup{request: tt.request, selection: tt.selection})
+			got, err := try(
+				t,
+				&pull{files: []scan.File{marked("a", tt.text)}},
+				rules,
+				setup{request: tt.request, selection: tt.selection},
+			)
 			require.NoError(t, err)
 			assert.Equal(t, append([]string{}, tt.found...), places(got))
 			assert.Equal(t, append([]string{}, tt.suppressed...), suppressed(got))
@@ -129,7 +142,11 @@ func TestSuppressionOfAStoppedRule(t *testing.T) {
 	got := run(t, &pull{files: []scan.File{file("x", text)}}, slow, regex("s/fast", "c$"))
 	require.Len(t, got.Skips, 1)
 	last := got.Findings[len(got.Findings)-1]
-	assert.Equal(t, "This `prwarden:ignore` is not needed for s/fast: nothing is found here or on the next line. Remove it.", last.Message)
+	assert.Equal(
+		t,
+		"This `prwarden:ignore` is not needed for s/fast: nothing is found here or on the next line. Remove it.",
+		last.Message,
+	)
 }
 
 func TestSuppressionOfExcludedAndBinaryFiles(t *testing.T) {
@@ -144,8 +161,16 @@ func TestSuppressionOfExcludedAndBinaryFiles(t *testing.T) {
 // suppresses.
 func TestSuppressionKeepsFingerprints(t *testing.T) {
 	t.Parallel()
-	all := run(t, &pull{files: []scan.File{file("a", "eval(\neval(\nx eval(\neval(\n")}}, regex("eval", `eval\(`)).Findings
-	got := run(t, &pull{files: []scan.File{file("a", "eval(\n# prwarden:ignore eval -- why\neval(\nx eval(\neval(\n")}}, regex("eval", `eval\(`))
+	all := run(
+		t,
+		&pull{files: []scan.File{file("a", "eval(\neval(\nx eval(\neval(\n")}},
+		regex("eval", `eval\(`),
+	).Findings
+	got := run(
+		t,
+		&pull{files: []scan.File{file("a", "eval(\n# prwarden:ignore eval -- why\neval(\nx eval(\neval(\n")}},
+		regex("eval", `eval\(`),
+	)
 	require.Len(t, all, 4)
 	require.Len(t, got.Suppressed, 1)
 	require.Len(t, got.Findings, 3)
@@ -169,11 +194,17 @@ func TestReasonIsMaskedAndCut(t *testing.T) {
 
 	// What is not an id is not repeated: it may be a secret.
 	secret := regex("s", `[0-9a-f]{32}`, redact)
-	got := run(t, &pull{files: []scan.File{file("a", "# prwarden:ignore x, "+strings.Repeat("0f", 16)+"\n")}}, secret, regex("x", `y`))
+	got := run(
+		t,
+		&pull{files: []scan.File{file("a", "# prwarden:ignore x, "+strings.Repeat("0f", 16)+"\n")}},
+		secret,
+		regex("x", `y`),
+	)
 	require.Len(t, got.Findings, 2)
 	assert.NotContains(t, fmt.Sprintf("%+v", got.Findings), "0f0f0f")
 	assert.Equal(t, "This `prwarden:ignore` names an id that no rule has: correct it or remove it. "+
-		"This `prwarden:ignore` is not needed for custom/x: nothing is found here or on the next line. Remove it.", got.Findings[1].Message)
+		"This `prwarden:ignore` is not needed for custom/x: nothing is found here or on the next line. Remove it.",
+		got.Findings[1].Message)
 }
 
 func TestSuppressionLimit(t *testing.T) {
@@ -205,9 +236,20 @@ func TestSuppressionsBuryNothing(t *testing.T) {
 	p := &pull{}
 	const each = 1000
 	for _, path := range []string{"a", "b", "c"} {
-		p.files = append(p.files, file(path,
-			strings.Repeat("// prwarden:ignore\n", each)+strings.Repeat("// prwarden:ignore low -- x until 2020-01-01\n", each)+
-				strings.Repeat("// prwarden:ignore low\n", each)+"low!\n"))
+		p.files = append(p.files, file(
+			path,
+			strings.Repeat(
+				"// prwarden:ignore\n",
+				each,
+			)+strings.Repeat(
+				"// prwarden:ignore low -- x until 2020-01-01\n",
+				each,
+			)+
+				strings.Repeat(
+					"// prwarden:ignore low\n",
+					each,
+				)+"low!\n",
+		))
 	}
 	got := run(t, p, regex("low", "low!", severity(rule.Info)))
 	counts := map[string]int{}
@@ -220,7 +262,11 @@ func TestSuppressionsBuryNothing(t *testing.T) {
 			more = append(more, f.RuleID+": "+f.Message)
 		}
 	}
-	assert.Equal(t, map[string]int{"meta/suppression-malformed": 21, "meta/suppression-expired": 21, "meta/suppression-unused": 21}, counts)
+	assert.Equal(
+		t,
+		map[string]int{"meta/suppression-malformed": 21, "meta/suppression-expired": 21, "meta/suppression-unused": 21},
+		counts,
+	)
 	assert.Len(t, got.Suppressed, 3)
 	assert.Len(t, prints, len(got.Findings))
 	assert.Equal(t, []string{
@@ -236,7 +282,17 @@ func TestSuppressionsBuryNothing(t *testing.T) {
 	text := strings.Repeat("// prwarden:ignore\n", 100) + strings.Repeat("fix\n", 4)
 	got, err := try(t, &pull{files: []scan.File{file("a", text)}}, []rule.Rule{regex("fix", "fix")}, setup{limit: 5})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"a:1 meta/suppression-malformed", "a:101 custom/fix", "a:102 custom/fix", "a:103 custom/fix", "a:104 custom/fix"}, places(got))
+	assert.Equal(
+		t,
+		[]string{
+			"a:1 meta/suppression-malformed",
+			"a:101 custom/fix",
+			"a:102 custom/fix",
+			"a:103 custom/fix",
+			"a:104 custom/fix",
+		},
+		places(got),
+	)
 	assert.True(t, got.Truncated)
 }
 
@@ -247,8 +303,15 @@ func FuzzSuppression(f *testing.F) {
 	f.Add([]byte("{\n// prwarden:ignore block -- x until 2030-01-01\n{\n}\r\n}\n"), uint16(0x5))
 	f.Add([]byte("# prwarden:ignore todo\ntok_a prwarden:ignore s -- tok_a\n"), uint16(0xFF))
 	rules := []rule.Rule{
-		regex("eval", `eval\(`, severity(rule.High)), regex("a/todo", "(?i)todo", severity(rule.Low)), regex("block", `(?s)\{.*?\}`, multiline),
-		regex("s", `tok_\w+`, redact, severity(rule.Critical)), regex("weak", `[ \t]+$`, severity(rule.Info)),
+		regex(
+			"eval",
+			`eval\(`,
+			severity(rule.High),
+		),
+		regex("a/todo", "(?i)todo", severity(rule.Low)),
+		regex("block", `(?s)\{.*?\}`, multiline),
+		regex("s", `tok_\w+`, redact, severity(rule.Critical)),
+		regex("weak", `[ \t]+$`, severity(rule.Info)),
 	}
 	f.Fuzz(func(t *testing.T, text []byte, added uint16) {
 		if len(text) > 4<<10 {

@@ -68,8 +68,12 @@ func BenchmarkLoad(b *testing.B) {
 	text.WriteString("version: 1\nrules:\n")
 	for i := range rule.MaxLocalFileRules {
 		pattern := patterns[i%len(patterns)]
-		fmt.Fprintf(&text, "  - id: r%d\n    type: regex\n    pattern: '%s'\n    message: Use something else.\n    severity: warning\n",
-			i, strings.ReplaceAll(pattern, "'", "''"))
+		fmt.Fprintf(
+			&text,
+			"  - id: r%d\n    type: regex\n    pattern: '%s'\n    message: Use something else.\n    severity: warning\n",
+			i,
+			strings.ReplaceAll(pattern, "'", "''"),
+		)
 	}
 	file := filepath.Join(b.TempDir(), "rules.yml")
 	require.NoError(b, os.WriteFile(file, []byte(text.String()), 0o644))

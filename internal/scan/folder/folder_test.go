@@ -111,16 +111,29 @@ sub/.gitignore:1:1 z/needle
 `, r.text)
 	assert.Empty(t, r.notices)
 	assert.Equal(t, folder.Total{Count: 8, Bytes: 75}, r.sum.Scanned)
-	assert.Equal(t, finding.Summary{rule.Critical: 0, rule.High: 7, rule.Medium: 0, rule.Warning: 0, rule.Low: 2, rule.Info: 0}, r.sum.Findings)
+	assert.Equal(
+		t,
+		finding.Summary{rule.Critical: 0, rule.High: 7, rule.Medium: 0, rule.Warning: 0, rule.Low: 2, rule.Info: 0},
+		r.sum.Findings,
+	)
 }
 
 func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 	t.Parallel()
 	const large = scan.MaxFileSize
 	root := tree(t, map[string]string{
-		"binary":       "needle\x00",
-		"late-nul":     "needle" + strings.Repeat(" ", 7994) + "\x00",
-		"exact":        strings.Repeat("a", 100) + "\n" + strings.Repeat("0123456789abcde\n", (large-101)/16) + strings.Repeat("b", (large-101)%16),
+		"binary":   "needle\x00",
+		"late-nul": "needle" + strings.Repeat(" ", 7994) + "\x00",
+		"exact": strings.Repeat(
+			"a",
+			100,
+		) + "\n" + strings.Repeat(
+			"0123456789abcde\n",
+			(large-101)/16,
+		) + strings.Repeat(
+			"b",
+			(large-101)%16,
+		),
 		"over":         "needle\n" + strings.Repeat("x", large),
 		"long-line":    "needle\n" + strings.Repeat("needle", 3000) + "\nneedle",
 		"longest-line": "needle" + strings.Repeat(" ", match.MaxLine-6) + "\r\n",
@@ -130,7 +143,12 @@ func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 		"x/gen/a":      "needle",
 		"x/a.min.js":   "needle",
 	})
-	rules := compile(t, []string{"vendor/**", "**/gen/**", "**/*.min.js"}, needle("a/n", "needle", rule.High), needle("a/end", "^b+$", rule.Low))
+	rules := compile(
+		t,
+		[]string{"vendor/**", "**/gen/**", "**/*.min.js"},
+		needle("a/n", "needle", rule.High),
+		needle("a/end", "^b+$", rule.Low),
+	)
 	r := do(t.Context(), root, rules, 3)
 	require.NoError(t, r.err)
 	assert.Equal(t, `exact:65531:1 a/end
@@ -147,7 +165,12 @@ vendor.txt:1:1 a/n
 		{Path: "over", Reason: finding.SkipFileTooLarge, Bytes: large + 7},
 	}, r.notices)
 	assert.Equal(t, map[string]folder.Total{
-		finding.SkipBinary: {Count: 1, Bytes: 7}, finding.SkipLineTooLong: {Count: 1, Bytes: 18000}, finding.SkipFileTooLarge: {Count: 1, Bytes: large + 7},
+		finding.SkipBinary: {
+			Count: 1,
+			Bytes: 7,
+		},
+		finding.SkipLineTooLong:  {Count: 1, Bytes: 18000},
+		finding.SkipFileTooLarge: {Count: 1, Bytes: large + 7},
 	}, r.sum.Skipped)
 }
 
@@ -182,7 +205,12 @@ func TestScanHeedsPaths(t *testing.T) {
 	t.Parallel()
 	n := needle("n", "needle", rule.High)
 	n.Paths = rule.Paths{Include: []string{"a/**"}, Exclude: []string{"**/*.md"}}
-	r := do(t.Context(), tree(t, map[string]string{"a/x": "needle", "a/x.md": "needle", "b/a/x": "needle"}), compile(t, nil, n), 2)
+	r := do(
+		t.Context(),
+		tree(t, map[string]string{"a/x": "needle", "a/x.md": "needle", "b/a/x": "needle"}),
+		compile(t, nil, n),
+		2,
+	)
 	require.NoError(t, r.err)
 	assert.Equal(t, "a/x:1:1 custom/n\n", r.text)
 }
@@ -234,7 +262,8 @@ func TestScanIsDeterministic(t *testing.T) {
 		content, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
 		var findings []finding.Finding
-		for _, h := range match.Reference([]match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}, file, content, []match.LineRange{{First: 1, Last: 1 << 20}}) {
+		patterns := []match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}
+		for _, h := range match.Reference(patterns, file, content, []match.LineRange{{First: 1, Last: 1 << 20}}) {
 			findings = append(findings, finding.Finding{RuleID: list[h.Rule].FullID(), Line: h.Line, Column: h.Column})
 		}
 		want.Write(plainly(nil, file, findings))
@@ -263,7 +292,12 @@ func TestScanOfTooManyFindings(t *testing.T) {
 	assert.True(t, strings.HasSuffix(r.text, fmt.Sprintf("b:%d:1 custom/n\nc:1:1 custom/n\n", folder.MaxFindings)))
 
 	var out strings.Builder
-	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "x", rule.High)), folder.Options{Jobs: 2, Budget: time.Hour, PlacesOnly: true, Format: plainly, Out: &out})
+	sum, err := folder.Scan(
+		t.Context(),
+		root,
+		compile(t, nil, needle("n", "x", rule.High)),
+		folder.Options{Jobs: 2, Budget: time.Hour, PlacesOnly: true, Format: plainly, Out: &out},
+	)
 	require.NoError(t, err)
 	assert.Equal(t, folder.MaxPlaces+2, strings.Count(out.String(), "\n"))
 	assert.Equal(t, lines+2, sum.Findings[rule.High])

@@ -36,7 +36,11 @@ func TestScanOfWhatIsNoFile(t *testing.T) {
 	r := do(t.Context(), root, compile(t, nil, needle("n", "needle|^a/l", rule.High)), 2)
 	require.NoError(t, r.err)
 	assert.Equal(t, "a/f:1:1 custom/n\ndangling:1:4 custom/n\nloop:1:1 custom/n\n", r.text)
-	assert.Equal(t, []folder.Notice{{Path: "fifo", Reason: folder.SkipSpecial}, {Path: "s", Reason: folder.SkipSpecial}}, r.notices)
+	assert.Equal(
+		t,
+		[]folder.Notice{{Path: "fifo", Reason: folder.SkipSpecial}, {Path: "s", Reason: folder.SkipSpecial}},
+		r.notices,
+	)
 
 	// The folder itself may be a link, as whoever named it wanted it.
 	require.NoError(t, os.Symlink(root, filepath.Join(outside, "link")))
@@ -102,9 +106,15 @@ func TestScanWhileTheTreeChanges(t *testing.T) {
 		change func(z string) error // of the file; it was removed
 		want   folder.Notice
 	}{
-		"removed":         {func(string) error { return nil }, folder.Notice{Path: "z", Reason: folder.SkipGone}},
-		"now a FIFO":      {func(z string) error { return syscall.Mkfifo(z, 0o644) }, folder.Notice{Path: "z", Reason: folder.SkipSpecial}},
-		"now a directory": {func(z string) error { return os.Mkdir(z, 0o755) }, folder.Notice{Path: "z", Reason: folder.SkipSpecial}},
+		"removed": {func(string) error { return nil }, folder.Notice{Path: "z", Reason: folder.SkipGone}},
+		"now a FIFO": {
+			func(z string) error { return syscall.Mkfifo(z, 0o644) },
+			folder.Notice{Path: "z", Reason: folder.SkipSpecial},
+		},
+		"now a directory": {
+			func(z string) error { return os.Mkdir(z, 0o755) },
+			folder.Notice{Path: "z", Reason: folder.SkipSpecial},
+		},
 		"now a link": {
 			func(z string) error { return os.Symlink(filepath.Join(outside, "f"), z) },
 			folder.Notice{Path: "z", Reason: folder.Unreadable, Err: syscall.ELOOP},

@@ -34,9 +34,11 @@ func TestLoad(t *testing.T) {
 	require.NoError(t, err)
 	first, second := builtIn[0].FullID(), builtIn[1].FullID()
 	root := tree(t, map[string]string{
-		".prwarden/rules.yml": "version: 1\ndisable: [" + first + ", none/such]\noverride: {none/other: {severity: low}, " + second + ": {severity: low}}\nexclude: [x]\nrules: [" + ownRule + "]\n",
-		"rules.yml":           "version: 1\nrules: [" + strings.Replace(ownRule, "own", "cli", 1) + "]\n",
-		"sub/file":            "",
+		".prwarden/rules.yml": "version: 1\ndisable: [" + first + ", none/such]\n" +
+			"override: {none/other: {severity: low}, " + second +
+			": {severity: low}}\nexclude: [x]\nrules: [" + ownRule + "]\n",
+		"rules.yml": "version: 1\nrules: [" + strings.Replace(ownRule, "own", "cli", 1) + "]\n",
+		"sub/file":  "",
 	})
 	inRoot, given := filepath.Join(root, ".prwarden", "rules.yml"), filepath.Join(root, "rules.yml")
 
@@ -75,7 +77,10 @@ func TestLoadGiven(t *testing.T) {
 	t.Parallel()
 	root := tree(t, map[string]string{".prwarden/rules.yml": "broken"})
 	given := func(data []byte) (*folder.Loaded, error) {
-		return folder.Load(t.Context(), folder.Sources{Root: root, NoDefaults: true, Given: &folder.Given{Name: "the staged one", Data: data}})
+		return folder.Load(
+			t.Context(),
+			folder.Sources{Root: root, NoDefaults: true, Given: &folder.Given{Name: "the staged one", Data: data}},
+		)
 	}
 	l, err := given([]byte("version: 1\nrules: [" + ownRule + "]\n"))
 	require.NoError(t, err)
@@ -116,13 +121,24 @@ func TestLoadFails(t *testing.T) {
 		return b.String()
 	}
 	clash := "version: 1\nrules:\n- " + strings.Replace(ownRule, "own", builtIn[0].ID, 1)
-	root := tree(t, map[string]string{"broken.yml": "version: 1\nrules: [{id: a}]\n", "clash.yml": clash, "many.yml": many(501), ".prwarden/rules.yml": many(501)})
+	root := tree(
+		t,
+		map[string]string{
+			"broken.yml":          "version: 1\nrules: [{id: a}]\n",
+			"clash.yml":           clash,
+			"many.yml":            many(501),
+			".prwarden/rules.yml": many(501),
+		},
+	)
 	for name, tt := range map[string]struct {
 		sources folder.Sources
 		want    string
 	}{
-		"broken":         {folder.Sources{Root: root, File: "broken.yml"}, "broken.yml: line 2: rules[0].type: is required"},
-		"a clash":        {folder.Sources{Root: root, File: "clash.yml"}, "clash.yml: line 3: id: " + builtIn[0].ID + " is the id of a rule of the default ruleset"},
+		"broken": {folder.Sources{Root: root, File: "broken.yml"}, "broken.yml: line 2: rules[0].type: is required"},
+		"a clash": {
+			folder.Sources{Root: root, File: "clash.yml"},
+			"clash.yml: line 3: id: " + builtIn[0].ID + " is the id of a rule of the default ruleset",
+		},
 		"no file":        {folder.Sources{Root: root, File: "none.yml"}, "the rules file can't be read: "},
 		"a directory":    {folder.Sources{Root: root, File: ".prwarden"}, "the rules file can't be read: "},
 		"many in folder": {folder.Sources{Root: root}, "rules.yml: line 503: rules: has 501 rules; at most 500"},
@@ -137,10 +153,16 @@ func TestLoadFails(t *testing.T) {
 			require.ErrorContains(t, err, tt.want)
 		})
 	}
-	l, err := folder.Load(t.Context(), folder.Sources{Root: root, File: filepath.Join(root, "many.yml"), NoDefaults: true})
+	l, err := folder.Load(
+		t.Context(),
+		folder.Sources{Root: root, File: filepath.Join(root, "many.yml"), NoDefaults: true},
+	)
 	require.NoError(t, err, "one's own file may have more")
 	assert.Len(t, ids(l), 501)
-	l, err = folder.Load(t.Context(), folder.Sources{Root: root, File: filepath.Join(root, "clash.yml"), NoDefaults: true})
+	l, err = folder.Load(
+		t.Context(),
+		folder.Sources{Root: root, File: filepath.Join(root, "clash.yml"), NoDefaults: true},
+	)
 	require.NoError(t, err, "there is nothing to clash with")
 	assert.Len(t, ids(l), 1)
 
@@ -156,10 +178,14 @@ func TestLoadFollowsNoLinks(t *testing.T) {
 	elsewhere := tree(t, map[string]string{"rules.yml": "version: 1\nrules: [" + ownRule + "]\n"})
 	for name, link := range map[string]func(root string) error{
 		"file": func(root string) error {
-			return errors.Join(os.Mkdir(filepath.Join(root, ".prwarden"), 0o755), os.Symlink(filepath.Join(elsewhere, "rules.yml"), filepath.Join(root, ".prwarden", "rules.yml")))
+			dir := filepath.Join(root, ".prwarden")
+			target := filepath.Join(elsewhere, "rules.yml")
+			return errors.Join(os.Mkdir(dir, 0o755), os.Symlink(target, filepath.Join(dir, "rules.yml")))
 		},
-		"directory":         func(root string) error { return os.Symlink(elsewhere, filepath.Join(root, ".prwarden")) },
-		"a directory of it": func(root string) error { return os.MkdirAll(filepath.Join(root, ".prwarden", "rules.yml"), 0o755) },
+		"directory": func(root string) error { return os.Symlink(elsewhere, filepath.Join(root, ".prwarden")) },
+		"a directory of it": func(root string) error {
+			return os.MkdirAll(filepath.Join(root, ".prwarden", "rules.yml"), 0o755)
+		},
 	} {
 		root := t.TempDir()
 		require.NoError(t, link(root), name)

@@ -24,7 +24,7 @@ func TestBare(t *testing.T) {
 		"eval(x); /// prwarden:ignore a/b":                        "eval(x);",
 		"i-- -- prwarden:ignore a/b":                              "i--",
 		"<p> <!-- prwarden:ignore a/b -->":                        "<p>",
-		"eval(x); // prwarden:ignore":                             "eval(x); // prwarden:ignore", // one with a mistake accepts nothing
+		"eval(x); // prwarden:ignore":                             "eval(x); // prwarden:ignore", // it accepts nothing
 		"a('prwarden:ignore ' + eval(y))":                         "a('prwarden:ignore ' + eval(y))",
 		"// prwarden:ignore a/b -- why":                           "// prwarden:ignore a/b -- why", // nothing beside it
 		"say(`prwarden:ignored`)":                                 "say(`prwarden:ignored`)",

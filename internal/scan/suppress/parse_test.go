@@ -17,62 +17,71 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	ids := func(list ...string) []string { return list }
-	for line, want := range map[string]struct {
+	type parsed struct {
 		ids           []string
 		reason, until string
-	}{
-		"// prwarden:ignore security/no-eval -- the text is ours":               {ids("security/no-eval"), "the text is ours", ""},
-		"x = f() # prwarden:ignore no-print -- it is a command":                 {ids("custom/no-print"), "it is a command", ""},
-		"//prwarden:ignore a/b":                                                 {ids("a/b"), "", ""},
-		"-- prwarden:ignore a/b -- SQL":                                         {ids("a/b"), "SQL", ""},
-		"prwarden:ignore a/b,c , custom/c,\td--x -- several, one of them twice": {ids("a/b", "custom/c", "custom/d--x"), "several, one of them twice", ""},
-		"\tprwarden:ignore \t a \t--\tblanks \t ":                               {ids("custom/a"), "blanks", ""},
-		"# prwarden:ignore a -- we wait -- a little -- for v2 until 2026-12-31": {ids("custom/a"), "we wait -- a little -- for v2", "2026-12-31"},
-		"# prwarden:ignore a -- until 2026-12-31":                               {ids("custom/a"), "", "2026-12-31"},
-		"# prwarden:ignore a until 2028-02-29":                                  {ids("custom/a"), "", "2028-02-29"},
-		"# prwarden:ignore a -- waits UNTIL 2026-12-31 ":                        {ids("custom/a"), "waits", "2026-12-31"},
-		"# prwarden:ignore a -- keep until v2 is out":                           {ids("custom/a"), "keep until v2 is out", ""},
-		"# prwarden:ignore a -- since 2026-12-31, by law":                       {ids("custom/a"), "since 2026-12-31, by law", ""},
-		"# prwarden:ignore a -- as decided (2026-12-31)":                        {ids("custom/a"), "as decided (2026-12-31)", ""},
-		"# prwarden:ignore a -- see docs/2026-12-31":                            {ids("custom/a"), "see docs/2026-12-31", ""},
-		"# prwarden:ignore a -- see CVE-2026-12-31":                             {ids("custom/a"), "see CVE-2026-12-31", ""},
-		"# prwarden:ignore a -- repaired in 2026.12.31":                         {ids("custom/a"), "repaired in 2026.12.31", ""},
-		"# prwarden:ignore a -- bis Version 3":                                  {ids("custom/a"), "bis Version 3", ""},
-		"# prwarden:ignore a -- decided 2026-01-31 until 2026-12-31":            {ids("custom/a"), "decided 2026-01-31", "2026-12-31"},
-		"# prwarden:ignore a -- Grüße 👨‍👩‍👧, 世界":                                {ids("custom/a"), "Grüße 👨‍👩‍👧, 世界", ""},
-		"# prwarden:ignore a -- latin \xe9t\xe9":                                {ids("custom/a"), "latin \xe9t\xe9", ""},
-		"see `prwarden:ignore` // prwarden:ignore a -- after a mention":         {ids("custom/a"), "after a mention", ""},
-		"# prwarden:ignore a -- as with `prwarden:ignore`":                      {ids("custom/a"), "as with `prwarden:ignore`", ""},
+	}
+	ids := func(list ...string) []string { return list }
+	a := func(reason, until string) parsed { return parsed{ids("custom/a"), reason, until} }
+
+	for line, want := range map[string]parsed{
+		"// prwarden:ignore security/no-eval -- the text is ours": {ids("security/no-eval"), "the text is ours", ""},
+		"x = f() # prwarden:ignore no-print -- it is a command":   {ids("custom/no-print"), "it is a command", ""},
+		"//prwarden:ignore a/b":                                   {ids("a/b"), "", ""},
+		"-- prwarden:ignore a/b -- SQL":                           {ids("a/b"), "SQL", ""},
+		"prwarden:ignore a/b,c , custom/c,\td--x -- several, one of them twice": {
+			ids("a/b", "custom/c", "custom/d--x"), "several, one of them twice", "",
+		},
+		"\tprwarden:ignore \t a \t--\tblanks \t ": a("blanks", ""),
+		"# prwarden:ignore a -- we wait -- a little -- for v2 until 2026-12-31": a(
+			"we wait -- a little -- for v2", "2026-12-31",
+		),
+		"# prwarden:ignore a -- until 2026-12-31":                    a("", "2026-12-31"),
+		"# prwarden:ignore a until 2028-02-29":                       a("", "2028-02-29"),
+		"# prwarden:ignore a -- waits UNTIL 2026-12-31 ":             a("waits", "2026-12-31"),
+		"# prwarden:ignore a -- keep until v2 is out":                a("keep until v2 is out", ""),
+		"# prwarden:ignore a -- since 2026-12-31, by law":            a("since 2026-12-31, by law", ""),
+		"# prwarden:ignore a -- as decided (2026-12-31)":             a("as decided (2026-12-31)", ""),
+		"# prwarden:ignore a -- see docs/2026-12-31":                 a("see docs/2026-12-31", ""),
+		"# prwarden:ignore a -- see CVE-2026-12-31":                  a("see CVE-2026-12-31", ""),
+		"# prwarden:ignore a -- repaired in 2026.12.31":              a("repaired in 2026.12.31", ""),
+		"# prwarden:ignore a -- bis Version 3":                       a("bis Version 3", ""),
+		"# prwarden:ignore a -- decided 2026-01-31 until 2026-12-31": a("decided 2026-01-31", "2026-12-31"),
+		"# prwarden:ignore a -- Grüße 👨‍👩‍👧, 世界": a(
+			"Grüße 👨‍👩‍👧, 世界", "",
+		),
+		"# prwarden:ignore a -- latin \xe9t\xe9":                        a("latin \xe9t\xe9", ""),
+		"see `prwarden:ignore` // prwarden:ignore a -- after a mention": a("after a mention", ""),
+		"# prwarden:ignore a -- as with `prwarden:ignore`":              a("as with `prwarden:ignore`", ""),
 		// Ends of comments.
-		"/* prwarden:ignore a -- why */":                                    {ids("custom/a"), "why", ""},
-		"/* prwarden:ignore a */ eval(x)":                                   {ids("custom/a"), "", ""},
-		"/* prwarden:ignore a -- all of src/*/x.js */":                      {ids("custom/a"), "all of src/", ""},
-		"// prwarden:ignore a -- all of src/*/x.js":                         {ids("custom/a"), "all of src/*/x.js", ""},
-		" * prwarden:ignore a -- why */":                                    {ids("custom/a"), "why", ""},
-		"<!-- prwarden:ignore a -- why until 2026-12-31 --> <p>":            {ids("custom/a"), "why", "2026-12-31"},
-		"<!-- prwarden:ignore a --> <p>":                                    {ids("custom/a"), "", ""},
-		"prwarden:ignore a -- why -->":                                      {ids("custom/a"), "why", ""},
-		"{/* prwarden:ignore a -- why */}":                                  {ids("custom/a"), "why", ""},
-		"{# prwarden:ignore a -- why #}":                                    {ids("custom/a"), "why", ""},
-		"{{!-- prwarden:ignore a -- why --}}":                               {ids("custom/a"), "why", ""},
-		"{{!-- prwarden:ignore a --}}":                                      {ids("custom/a"), "", ""},
-		"<%-- prwarden:ignore a -- why --%>":                                {ids("custom/a"), "why", ""},
-		"(* prwarden:ignore a -- why *)":                                    {ids("custom/a"), "why", ""},
-		"{- prwarden:ignore a -- why -}":                                    {ids("custom/a"), "why", ""},
-		"--[[ prwarden:ignore a -- why ]]":                                  {ids("custom/a"), "why", ""},
-		`"""prwarden:ignore a -- why"""`:                                    {ids("custom/a"), "why", ""},
-		`x = "prwarden:ignore a -- why", y`:                                 {ids("custom/a"), "why", ""},
-		`prwarden:ignore a -- why",`:                                        {ids("custom/a"), "why", ""},
-		`log('prwarden:ignore a -- why');`:                                  {ids("custom/a"), "why", ""},
-		`# prwarden:ignore a -- it says "no", and 'yes' (see #5)`:           {ids("custom/a"), `it says "no", and 'yes' (see #5)`, ""},
-		`if f() { // don't: prwarden:ignore a -- it isn't used (f[x]{y})`:   {ids("custom/a"), `it isn't used (f[x]{y})`, ""},
-		`x // "a quote" and 'b': prwarden:ignore a -- "quoted"`:             {ids("custom/a"), `"quoted"`, ""},
-		"(prwarden:ignore a -- why)":                                        {ids("custom/a"), "why", ""},
-		"*/ prwarden:ignore a -- why */":                                    {ids("custom/a"), "why", ""},
-		"# prwarden:ignore a -- why" + strings.Repeat(")", 8):               {ids("custom/a"), "why", ""},
-		"# prwarden:ignore a -- why" + strings.Repeat(")", 10):              {ids("custom/a"), "why))", ""},
-		"# prwarden:ignore " + strings.Repeat("a, ", 100) + "a -- one rule": {ids("custom/a"), "one rule", ""},
+		"/* prwarden:ignore a -- why */":                                    a("why", ""),
+		"/* prwarden:ignore a */ eval(x)":                                   a("", ""),
+		"/* prwarden:ignore a -- all of src/*/x.js */":                      a("all of src/", ""),
+		"// prwarden:ignore a -- all of src/*/x.js":                         a("all of src/*/x.js", ""),
+		" * prwarden:ignore a -- why */":                                    a("why", ""),
+		"<!-- prwarden:ignore a -- why until 2026-12-31 --> <p>":            a("why", "2026-12-31"),
+		"<!-- prwarden:ignore a --> <p>":                                    a("", ""),
+		"prwarden:ignore a -- why -->":                                      a("why", ""),
+		"{/* prwarden:ignore a -- why */}":                                  a("why", ""),
+		"{# prwarden:ignore a -- why #}":                                    a("why", ""),
+		"{{!-- prwarden:ignore a -- why --}}":                               a("why", ""),
+		"{{!-- prwarden:ignore a --}}":                                      a("", ""),
+		"<%-- prwarden:ignore a -- why --%>":                                a("why", ""),
+		"(* prwarden:ignore a -- why *)":                                    a("why", ""),
+		"{- prwarden:ignore a -- why -}":                                    a("why", ""),
+		"--[[ prwarden:ignore a -- why ]]":                                  a("why", ""),
+		`"""prwarden:ignore a -- why"""`:                                    a("why", ""),
+		`x = "prwarden:ignore a -- why", y`:                                 a("why", ""),
+		`prwarden:ignore a -- why",`:                                        a("why", ""),
+		`log('prwarden:ignore a -- why');`:                                  a("why", ""),
+		`# prwarden:ignore a -- it says "no", and 'yes' (see #5)`:           a(`it says "no", and 'yes' (see #5)`, ""),
+		`if f() { // don't: prwarden:ignore a -- it isn't used (f[x]{y})`:   a(`it isn't used (f[x]{y})`, ""),
+		`x // "a quote" and 'b': prwarden:ignore a -- "quoted"`:             a(`"quoted"`, ""),
+		"(prwarden:ignore a -- why)":                                        a("why", ""),
+		"*/ prwarden:ignore a -- why */":                                    a("why", ""),
+		"# prwarden:ignore a -- why" + strings.Repeat(")", 8):               a("why", ""),
+		"# prwarden:ignore a -- why" + strings.Repeat(")", 10):              a("why))", ""),
+		"# prwarden:ignore " + strings.Repeat("a, ", 100) + "a -- one rule": a("one rule", ""),
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
@@ -89,100 +98,123 @@ func TestParse(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	for line, want := range map[string]string{
-		"// prwarden:ignore a -- \u3164":                                                                "invisible",
-		"// prwarden:ignore a -- \u115f":                                                                "invisible",
-		"// prwarden:ignore a -- one\u2028two":                                                          "invisible",
-		"// prwarden:ignore a -- ok until: 2020-01-01":                                                  "behind `until`",
-		"// prwarden:ignore a -- ok until=2020-01-01":                                                   "behind `until`",
-		"// prwarden:ignore a -- ok until '2020-01-01'":                                                 "behind `until`",
-		"// prwarden:ignore a -- ok until (2020-01-01)":                                                 "behind `until`",
-		"// prwarden:ignore a -- ok until Jan 31, 2020":                                                 "behind `until`",
-		"// prwarden:ignore a -- ok until 1 January 2020":                                               "behind `until`",
-		"// prwarden:ignore a -- ok until the 2020-01-01":                                               "behind `until`",
-		"// prwarden:ignore a -- ok until 01.02.2020 maybe":                                             "behind `until`",
-		"// prwarden:ignore a -- ok until 2020/01/01 or so":                                             "behind `until`",
-		"// prwarden:ignore a -- ok until\u00a02020-01-01":                                              "behind `until`",
-		"// prwarden:ignore a -- ok until\u20032020-01-01":                                              "behind `until`",
-		"// prwarden:ignore a -- ok until \u200b2020-01-01":                                             "invisible",
-		"// prwarden:ignore a -- ok un\u200btil 2020-01-01":                                             "invisible",
-		"// prwarden:ignore a -- ok until 2020\u201101\u201101":                                         "behind `until`",
-		"/* prwarden:ignore a */ x() // prwarden:ignore b -- why":                                       "a second one",
-		"/* prwarden:ignore a -- ok */ // until 2020-01-01":                                             "behind `until`",
-		"// prwarden:ignore":                                                                            "names no rule",
-		"// prwarden:ignore -- why":                                                                     "names no rule",
-		"/* prwarden:ignore */":                                                                         "names no rule",
-		"// prwarden:ignore , a":                                                                        "names no rule",
-		"// prwarden:ignore a, -- why":                                                                  "a comma without an id",
-		"// prwarden:ignore a,":                                                                         "a comma without an id",
-		"// prwarden:ignore a,,b":                                                                       "a comma without an id",
-		"// prwarden:ignore all -- why -- until 2026-12-31, or so":                                      "nothing behind the day",
-		"// prwarden:ignore * -- all of them":                                                           "an id must not have '*' there",
-		"// prwarden:ignore No-Print":                                                                   "an id must not have 'N' there",
-		"// prwarden:ignore a/b/c":                                                                      "an id has more than one slash",
-		"// prwarden:ignore /b":                                                                         "an id has an empty part",
-		"// prwarden:ignore " + strings.Repeat("a", 101):                                                "an id has 101 bytes; at most 100 are allowed",
-		"// prwarden:ignore meta/suppression-unused":                                                    `an id must not have the category "meta"`,
-		"// prwarden:ignore a b":                                                                        "ids are separated by commas",
-		"// prwarden:ignore a because it is fine":                                                       "ids are separated by commas",
-		"// prwarden:ignore a - why":                                                                    "behind the ids there may be only ` -- ` and a reason",
-		"// prwarden:ignore a — why":                                                                    "behind the ids there may be only ` -- ` and a reason",
-		"// prwarden:ignore a --why":                                                                    "behind the ids there may be only ` -- ` and a reason",
-		"// prwarden:ignore a --":                                                                       "no reason behind `--`",
-		"// prwarden:ignore a -- \t":                                                                    "no reason behind `--`",
-		"// prwarden:ignore a -- ...":                                                                   "the reason has no word",
-		"// prwarden:ignore a -- \u200b":                                                                "invisible",
-		"// prwarden:ignore a -- why until 2026-02-29":                                                  "a day as YYYY-MM-DD",
-		"// prwarden:ignore a -- why until 2026-2-1":                                                    "a day as YYYY-MM-DD",
-		"// prwarden:ignore a -- why until 31.12.2026":                                                  "a day as YYYY-MM-DD",
-		"// prwarden:ignore a -- why until 2027":                                                        "a day as YYYY-MM-DD",
-		"// prwarden:ignore a -- why until 2026-12-31.":                                                 "a day as YYYY-MM-DD",
-		"// prwarden:ignore a -- why until 2026-12-31 (see #5)":                                         "nothing behind the day",
-		"// prwarden:ignore a -- until 2026-12-31 until 2099-12-31":                                     "nothing behind the day",
-		"// prwarden:ignore a -- why \u03c5ntil 2027-01-01":                                             "at the end of a reason",
-		"// prwarden:ignore a -- why \u057dnt\u0456\u04cf 2027-01-01":                                   "at the end of a reason",
-		"// prwarden:ignore a -- why \U0001d69e\U0001d697\U0001d69d\U0001d692\U0001d695 2027-01-01":     "at the end of a reason",
-		"// prwarden:ignore a -- why unt\u0332il 2027-01-01":                                            "at the end of a reason",
-		"// prwarden:ignore a -- why unti1 2027-01-01":                                                  "at the end of a reason",
-		"// prwarden:ignore a -- why unitl 2027-01-01":                                                  "at the end of a reason",
-		"// prwarden:ignore a -- nicht vor 2027-01-01":                                                  "at the end of a reason",
-		"// prwarden:ignore a -- bis 2027-01-01.":                                                       "at the end of a reason",
-		"// prwarden:ignore a -- bis:2027-01-01":                                                        "at the end of a reason",
-		"/* prwarden:ignore a -- bis\u00a02027-1-1 */ x":                                                "at the end of a reason",
-		"// prwarden:ignore a -- bis 2027\u201001\u201001":                                              "at the end of a reason",
-		"// prwarden:ignore a -- 2027-01-01":                                                            "at the end of a reason",
-		"// prwarden:ignore: a":                                                                         "only a space or a tab may follow",
-		"// prwarden:ignore(a)":                                                                         "only a space or a tab may follow",
-		"// prwarden:ignore=a":                                                                          "only a space or a tab may follow",
-		"// prwarden:ignore-next-line a":                                                                "only a space or a tab may follow",
-		"// prwarden:ignore\u00a0a":                                                                     "only a space or a tab may follow",
-		"// prwarden:ignore\u200ba":                                                                     "invisible",
-		"// prwarden:ignore a\u00a0-- why":                                                              "an id must not have '\\u00a0' there",
-		"// prwarden:ignore а -- a Cyrillic letter":                                                     "an id must not have 'а' there",
-		"// prwarden:ignore a -- why \u202e tuo":                                                        "invisible or change the order",
-		"// prwarden:ignore a -- why \u2066 x":                                                          "invisible or change the order",
-		"// prwarden:ignore a -- why\x1b[2K":                                                            "invisible or change the order",
-		"// prwarden:ignore a -- why\rx = 1":                                                            "invisible or change the order",
-		"// prwarden:ignore a -- why\x00":                                                               "invisible or change the order",
-		"// prwarden:ignore a -- why prwarden:ignore b -- why":                                          "a second one on the line",
-		"// prwarden:ignore a /* prwarden:ignore b":                                                     "a second one on the line",
-		"// prwarden:ignore " + strings.Repeat("a, ", 320) + "abc":                                      "",
-		"// prwarden:ignore " + strings.Repeat("a, ", 330) + "abc":                                      "more than 1000 bytes",
-		"// prwarden:ignore a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20":     "",
-		"// prwarden:ignore a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20,a21": "more than 20 rules",
+	for want, lines := range map[string][]string{
+		"invisible": {
+			"// prwarden:ignore a -- \u3164", "// prwarden:ignore a -- \u115f", "// prwarden:ignore a -- one\u2028two",
+			"// prwarden:ignore a -- ok until \u200b2020-01-01", "// prwarden:ignore a -- ok un\u200btil 2020-01-01",
+			"// prwarden:ignore a -- \u200b", "// prwarden:ignore\u200ba",
+		},
+		"behind `until`": {
+			"// prwarden:ignore a -- ok until: 2020-01-01", "// prwarden:ignore a -- ok until=2020-01-01",
+			"// prwarden:ignore a -- ok until '2020-01-01'", "// prwarden:ignore a -- ok until (2020-01-01)",
+			"// prwarden:ignore a -- ok until Jan 31, 2020", "// prwarden:ignore a -- ok until 1 January 2020",
+			"// prwarden:ignore a -- ok until the 2020-01-01", "// prwarden:ignore a -- ok until 01.02.2020 maybe",
+			"// prwarden:ignore a -- ok until 2020/01/01 or so", "// prwarden:ignore a -- ok until\u00a02020-01-01",
+			"// prwarden:ignore a -- ok until\u20032020-01-01", "// prwarden:ignore a -- ok until 2020\u201101\u201101",
+			"/* prwarden:ignore a -- ok */ // until 2020-01-01",
+		},
+		"a second one": {
+			"/* prwarden:ignore a */ x() // prwarden:ignore b -- why",
+		},
+		"names no rule": {
+			"// prwarden:ignore", "// prwarden:ignore -- why", "/* prwarden:ignore */", "// prwarden:ignore , a",
+		},
+		"a comma without an id": {
+			"// prwarden:ignore a, -- why", "// prwarden:ignore a,", "// prwarden:ignore a,,b",
+		},
+		"nothing behind the day": {
+			"// prwarden:ignore all -- why -- until 2026-12-31, or so",
+			"// prwarden:ignore a -- why until 2026-12-31 (see #5)",
+			"// prwarden:ignore a -- until 2026-12-31 until 2099-12-31",
+		},
+		"an id must not have '*' there": {
+			"// prwarden:ignore * -- all of them",
+		},
+		"an id must not have 'N' there": {
+			"// prwarden:ignore No-Print",
+		},
+		"an id has more than one slash": {
+			"// prwarden:ignore a/b/c",
+		},
+		"an id has an empty part": {
+			"// prwarden:ignore /b",
+		},
+		"an id has 101 bytes; at most 100 are allowed": {
+			"// prwarden:ignore " + strings.Repeat("a", 101),
+		},
+		`an id must not have the category "meta"`: {
+			"// prwarden:ignore meta/suppression-unused",
+		},
+		"ids are separated by commas": {
+			"// prwarden:ignore a b", "// prwarden:ignore a because it is fine",
+		},
+		"behind the ids there may be only ` -- ` and a reason": {
+			"// prwarden:ignore a - why", "// prwarden:ignore a — why", "// prwarden:ignore a --why",
+		},
+		"no reason behind `--`": {
+			"// prwarden:ignore a --", "// prwarden:ignore a -- \t",
+		},
+		"the reason has no word": {
+			"// prwarden:ignore a -- ...",
+		},
+		"a day as YYYY-MM-DD": {
+			"// prwarden:ignore a -- why until 2026-02-29", "// prwarden:ignore a -- why until 2026-2-1",
+			"// prwarden:ignore a -- why until 31.12.2026", "// prwarden:ignore a -- why until 2027",
+			"// prwarden:ignore a -- why until 2026-12-31.",
+		},
+		"at the end of a reason": {
+			"// prwarden:ignore a -- why \u03c5ntil 2027-01-01",
+			"// prwarden:ignore a -- why \u057dnt\u0456\u04cf 2027-01-01",
+			"// prwarden:ignore a -- why \U0001d69e\U0001d697\U0001d69d\U0001d692\U0001d695 2027-01-01",
+			"// prwarden:ignore a -- why unt\u0332il 2027-01-01", "// prwarden:ignore a -- why unti1 2027-01-01",
+			"// prwarden:ignore a -- why unitl 2027-01-01", "// prwarden:ignore a -- nicht vor 2027-01-01",
+			"// prwarden:ignore a -- bis 2027-01-01.", "// prwarden:ignore a -- bis:2027-01-01",
+			"/* prwarden:ignore a -- bis\u00a02027-1-1 */ x", "// prwarden:ignore a -- bis 2027\u201001\u201001",
+			"// prwarden:ignore a -- 2027-01-01",
+		},
+		"only a space or a tab may follow": {
+			"// prwarden:ignore: a", "// prwarden:ignore(a)", "// prwarden:ignore=a", "// prwarden:ignore-next-line a",
+			"// prwarden:ignore\u00a0a",
+		},
+		"an id must not have '\\u00a0' there": {
+			"// prwarden:ignore a\u00a0-- why",
+		},
+		"an id must not have 'а' there": {
+			"// prwarden:ignore а -- a Cyrillic letter",
+		},
+		"invisible or change the order": {
+			"// prwarden:ignore a -- why \u202e tuo", "// prwarden:ignore a -- why \u2066 x",
+			"// prwarden:ignore a -- why\x1b[2K", "// prwarden:ignore a -- why\rx = 1", "// prwarden:ignore a -- why\x00",
+		},
+		"a second one on the line": {
+			"// prwarden:ignore a -- why prwarden:ignore b -- why", "// prwarden:ignore a /* prwarden:ignore b",
+		},
+		"": {
+			"// prwarden:ignore " + strings.Repeat("a, ", 320) + "abc",
+			"// prwarden:ignore a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20",
+		},
+		"more than 1000 bytes": {
+			"// prwarden:ignore " + strings.Repeat("a, ", 330) + "abc",
+		},
+		"more than 20 rules": {
+			"// prwarden:ignore a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20,a21",
+		},
 	} {
-		t.Run(line[:min(len(line), 80)], func(t *testing.T) {
-			t.Parallel()
-			d, ok := suppress.Parse([]byte(line))
-			require.True(t, ok)
-			if want == "" {
-				assert.Empty(t, d.Mistake)
-				return
-			}
-			assert.Contains(t, d.Mistake, want)
-			assert.Empty(t, d.IDs)
-			assert.Empty(t, d.Until)
-		})
+		for _, line := range lines {
+			t.Run(line[:min(len(line), 80)], func(t *testing.T) {
+				t.Parallel()
+				d, ok := suppress.Parse([]byte(line))
+				require.True(t, ok)
+				if want == "" {
+					assert.Empty(t, d.Mistake)
+					return
+				}
+
+				assert.Contains(t, d.Mistake, want)
+				assert.Empty(t, d.IDs)
+				assert.Empty(t, d.Until)
+			})
+		}
 	}
 }
 
@@ -219,16 +251,18 @@ func TestHiddenByWhatIsBeside(t *testing.T) {
 		"a BOM before it":                 {before: "// \ufeff"},
 		"two BOMs":                        {before: "\ufeff\ufeff"},
 
-		"a BOM that begins the line":     {before: "\ufeff", seen: true},
-		"a BOM that begins the file":     {before: "\ufeffx() // ", seen: true},
-		"tabs":                           {before: "\tx()\t/*\t", behind: "\t*/\ty()\t", seen: true},
-		"a joiner in a word before it":   {before: "x('می\u200cخواهم') // ", seen: true},
-		"an emoji before it":             {before: "x('❤\ufe0f') // 👩\u200d👧 ", seen: true},
-		"a soft hyphen in a text before": {before: "<p>non\u00adsense</p> <!-- ", behind: " --> <p>non\u00adsense</p>", seen: true},
-		"letters from right to left":     {before: "x('שלום') /* ", behind: " */ y('שלום')", seen: true},
-		"what is not UTF-8":              {before: "x('\x9b8m\xe9') /* ", behind: " */ y('\xe9')", seen: true},
-		"other blanks":                   {before: "x() //\u00a0\u3000 ", seen: true},
-		"escapes of them in the code":    {before: `x("\x1b[8m\r\b\u202e") // `, seen: true},
+		"a BOM that begins the line":   {before: "\ufeff", seen: true},
+		"a BOM that begins the file":   {before: "\ufeffx() // ", seen: true},
+		"tabs":                         {before: "\tx()\t/*\t", behind: "\t*/\ty()\t", seen: true},
+		"a joiner in a word before it": {before: "x('می\u200cخواهم') // ", seen: true},
+		"an emoji before it":           {before: "x('❤\ufe0f') // 👩\u200d👧 ", seen: true},
+		"a soft hyphen in a text before": {
+			before: "<p>non\u00adsense</p> <!-- ", behind: " --> <p>non\u00adsense</p>", seen: true,
+		},
+		"letters from right to left":  {before: "x('שלום') /* ", behind: " */ y('שלום')", seen: true},
+		"what is not UTF-8":           {before: "x('\x9b8m\xe9') /* ", behind: " */ y('\xe9')", seen: true},
+		"other blanks":                {before: "x() //\u00a0\u3000 ", seen: true},
+		"escapes of them in the code": {before: `x("\x1b[8m\r\b\u202e") // `, seen: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -249,8 +283,10 @@ func TestHiddenByWhatIsBeside(t *testing.T) {
 func TestMentions(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
-		"", "prwarden: ignore a", "prwarden:ignored a", "prwarden:ignores", "xprwarden:ignore a", "my-prwarden:ignore a", "éprwarden:ignore a",
-		"_prwarden:ignore a", "`prwarden:ignore`", "a (\"prwarden:ignore\") b", "Use prwarden:ignore, or don't.", "Use prwarden:ignore.",
+		"", "prwarden: ignore a", "prwarden:ignored a", "prwarden:ignores",
+		"xprwarden:ignore a", "my-prwarden:ignore a", "éprwarden:ignore a",
+		"_prwarden:ignore a", "`prwarden:ignore`", "a (\"prwarden:ignore\") b",
+		"Use prwarden:ignore, or don't.", "Use prwarden:ignore.",
 		"PRWARDEN:IGNORE a", "prwarden:іgnore a", "prwarden:ignore_a", "prwarden:ignore1",
 	} {
 		_, ok := suppress.Parse([]byte(line))
@@ -262,7 +298,8 @@ func TestAlone(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
 		"  // prwarden:ignore a -- why": true, "{/* prwarden:ignore a -- why */}": true, "} // prwarden:ignore a": true,
-		"eval(x) // prwarden:ignore a": false, "/* prwarden:ignore a */ eval(x)": false, "// so: prwarden:ignore a": false, "rem prwarden:ignore a": false,
+		"eval(x) // prwarden:ignore a": false, "/* prwarden:ignore a */ eval(x)": false,
+		"// so: prwarden:ignore a": false, "rem prwarden:ignore a": false,
 	} {
 		d, ok := suppress.Parse([]byte(line))
 		require.True(t, ok)
@@ -274,9 +311,11 @@ func TestAlone(t *testing.T) {
 // sees.
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{
-		"x // prwarden:ignore a/b, c -- why not until 2026-12-31", "<!-- prwarden:ignore a --> x", `"prwarden:ignore a -- 'x' (y)",`,
+		"x // prwarden:ignore a/b, c -- why not until 2026-12-31", "<!-- prwarden:ignore a --> x",
+		`"prwarden:ignore a -- 'x' (y)",`,
 		"{{!-- prwarden:ignore a -- b --}} prwarden:ignore", "/* prwarden:ignore: a */", "prwarden:ignore a until 2026-1-1",
-		"# prwarden:ignore a -- bis 2026-12-31", "x /* \u202e prwarden:ignore a */ \x1b[2K", "\ufeffprwarden:ignore a", "x\u200bprwarden:ignore a",
+		"# prwarden:ignore a -- bis 2026-12-31", "x /* \u202e prwarden:ignore a */ \x1b[2K",
+		"\ufeffprwarden:ignore a", "x\u200bprwarden:ignore a",
 	} {
 		f.Add([]byte(line))
 	}
@@ -307,9 +346,14 @@ func FuzzParse(f *testing.F) {
 			require.NoError(t, rule.CheckID(id))
 			require.True(t, bytes.Contains(own, []byte(id)))
 		}
-		require.False(t, bytes.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) }))
+		require.False(t, bytes.ContainsFunc(line, func(r rune) bool {
+			return unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+		}))
 		if before, _ := utf8.DecodeLastRune(line[:d.Start]); d.Start > len("\ufeff") {
-			require.False(t, unicode.In(before, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
+			invisible := []*unicode.RangeTable{
+				unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
+			}
+			require.False(t, unicode.In(before, invisible...))
 		}
 		require.LessOrEqual(t, d.ReasonStart, d.ReasonEnd)
 		if reason := line[d.ReasonStart:d.ReasonEnd]; len(reason) > 0 {
