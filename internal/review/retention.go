@@ -10,7 +10,8 @@ import (
 
 // RetentionStore is what retention needs of a database, in small steps. Each
 // step is one short transaction that does a bounded amount of work, and returns
-// whether there may be more to do. On a database of several servers one of them works at a time: a step that
+// whether there may be more to do. On a database of several servers one of them
+// works at a time: a step that
 // comes while another server takes one does nothing and says that there is no
 // more.
 type RetentionStore interface {
@@ -120,7 +121,6 @@ type Retention struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
-	step    sync.Mutex // is held during a step
 }
 
 // NewRetention returns a retention that does nothing until Start.
@@ -179,21 +179,11 @@ func (r *Retention) do(what string, task func() error) {
 	}
 }
 
-// steps takes steps. Those of two tasks don't overlap: on a database of several
-// servers the second would find the first at work, and do nothing.
-func (r *Retention) steps(step func() (more bool, err error)) error {
-	return Steps(r.ctx, func() (bool, error) {
-		r.step.Lock()
-		defer r.step.Unlock()
-		return step()
-	})
-}
-
 func (r *Retention) purge() error {
 	var total Deleted
 	began := time.Now()
 	purge := func(step func() (Deleted, bool, error)) error {
-		return r.steps(func() (bool, error) {
+		return Steps(r.ctx, func() (bool, error) {
 			d, more, err := step()
 			if d != (Deleted{}) && err == nil {
 				total = total.Plus(d)
@@ -219,7 +209,7 @@ func (r *Retention) purge() error {
 			"duration_ms", time.Since(began).Milliseconds())
 	}
 
-	all = append(all, r.steps(func() (bool, error) { return r.store.GiveBack(r.ctx) }))
+	all = append(all, Steps(r.ctx, func() (bool, error) { return r.store.GiveBack(r.ctx) }))
 	return errors.Join(all...)
 }
 

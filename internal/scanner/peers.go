@@ -27,7 +27,7 @@ type peer struct {
 	calls   int       // that are open
 	slots   int       // as the scanner said last; 0 while it said nothing
 	busy    bool      // it had no free slot when it was asked last
-	failure error     // why the last scan did not begin there; nil for another reason than a fault
+	failure error     // the fault for which the last scan did not begin there; nil for none
 	retryAt time.Time // when it is asked again after a failure
 	logged  string    // the trouble that was logged last
 }
