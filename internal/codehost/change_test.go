@@ -39,54 +39,125 @@ func TestChangedLines(t *testing.T) {
 		base, head Files
 		want       []seen
 	}{
-		"modified": {Text("a", "1\n2\n3\n"), Text("a", "1\nx\n3\ny\n"), []seen{{path: "a", lines: map[int]string{2: "x", 4: "y"}}}},
-		"added":    {Text(), Text("dir/a", "1\n2\n"), []seen{{path: "dir/a", lines: map[int]string{1: "1", 2: "2"}}}},
-		"deleted":  {Text("a", "1\n", "b", "2\n"), Text("a", "1\n"), []seen{}},
-		"empty":    {Text("a", "1\n"), Text("a", "1\n"), []seen{}},
-		"emptied":  {Text("a", "1\n"), Text("a", ""), []seen{{path: "a"}}},
+		"modified": {
+			Text("a", "1\n2\n3\n"), Text("a", "1\nx\n3\ny\n"),
+			[]seen{{path: "a", lines: map[int]string{2: "x", 4: "y"}}},
+		},
+		"added":   {Text(), Text("dir/a", "1\n2\n"), []seen{{path: "dir/a", lines: map[int]string{1: "1", 2: "2"}}}},
+		"deleted": {Text("a", "1\n", "b", "2\n"), Text("a", "1\n"), []seen{}},
+		"empty":   {Text("a", "1\n"), Text("a", "1\n"), []seen{}},
+		"emptied": {Text("a", "1\n"), Text("a", ""), []seen{{path: "a"}}},
 		"added empty": {Text("a", "1\n"), Text("a", "1\n", "b", ""),
 			[]seen{{path: "b"}}},
 		"only removed lines": {Text("a", "1\n2\n3\n"), Text("a", "1\n3\n"), []seen{{path: "a"}}},
-		"no newline at end":  {Text("a", "1\n2"), Text("a", "1\n2\n3"), []seen{{path: "a", lines: map[int]string{2: "2", 3: "3"}}}},
+		"no newline at end": {
+			Text("a", "1\n2"), Text("a", "1\n2\n3"), []seen{{path: "a", lines: map[int]string{2: "2", 3: "3"}}},
+		},
 		"newline added at end": {Text("a", "1\n2"), Text("a", "1\n2\n"),
 			[]seen{{path: "a", lines: map[int]string{2: "2"}}}},
 		"newline removed at end": {Text("a", "1\n2\n"), Text("a", "1\n2"),
 			[]seen{{path: "a", lines: map[int]string{2: "2"}}}},
-		"CRLF":      {Text("a", "1\r\n2\r\n"), Text("a", "1\r\nx\r\n"), []seen{{path: "a", lines: map[int]string{2: "x\r"}}}},
-		"CR only":   {Text("a", "1\n"), Text("a", "1\n2\r3\n"), []seen{{path: "a", lines: map[int]string{2: "2\r3"}}}},
-		"not UTF-8": {Text("a\xff", "1\n"), Text("a\xff", "1\n\xfe\xff\n"), []seen{{path: "a\xff", lines: map[int]string{2: "\xfe\xff"}}}},
-		"text like a patch": {Text("a", "x\n"), Text("a", "x\ndiff --git a/00000000 b/00000000\n@@ -1 +1 @@\n--- a\n+++ b\n\\ No newline at end of file\n"),
-			[]seen{{path: "a", lines: map[int]string{2: "diff --git a/00000000 b/00000000", 3: "@@ -1 +1 @@", 4: "--- a", 5: "+++ b", 6: `\ No newline at end of file`}}}},
+		"CRLF":    {Text("a", "1\r\n2\r\n"), Text("a", "1\r\nx\r\n"), []seen{{path: "a", lines: map[int]string{2: "x\r"}}}},
+		"CR only": {Text("a", "1\n"), Text("a", "1\n2\r3\n"), []seen{{path: "a", lines: map[int]string{2: "2\r3"}}}},
+		"not UTF-8": {
+			Text("a\xff", "1\n"), Text("a\xff", "1\n\xfe\xff\n"),
+			[]seen{{path: "a\xff", lines: map[int]string{2: "\xfe\xff"}}},
+		},
+		"text like a patch": {Text("a", "x\n"), Text(
+			"a", "x\ndiff --git a/00000000 b/00000000\n@@ -1 +1 @@\n--- a\n+++ b\n\\ No newline at end of file\n",
+		),
+			[]seen{
+				{
+					path: "a",
+					lines: map[int]string{
+						2: "diff --git a/00000000 b/00000000", 3: "@@ -1 +1 @@", 4: "--- a", 5: "+++ b",
+						6: `\ No newline at end of file`,
+					},
+				},
+			}},
 		"renamed": {Text("old/name", long), Text("new/name", long), []seen{{path: "new/name"}}},
-		"renamed and changed": {Text("old", long, "z", "z\n"), Text("new", strings.Replace(long, "line 7 ", "LINE 7 ", 1), "z", "z\n"),
+		"renamed and changed": {Text("old", long, "z", "z\n"), Text(
+			"new", strings.Replace(long, "line 7 ", "LINE 7 ", 1), "z", "z\n",
+		),
 			[]seen{{path: "new", lines: map[int]string{8: "LINE 7 of a text that is long enough to be found again"}}}},
 		"copied": {Text("a", "1\n"), Text("a", "1\n2\n", "b", "1\n"),
 			[]seen{{path: "a", lines: map[int]string{2: "2"}}, {path: "b", lines: map[int]string{1: "1"}}}},
 		"mode": {Text("a", "1\n"), Files{"a": {Mode: "100755", Text: "1\n"}}, []seen{{path: "a"}}},
 		"mode and content": {Text("a", "1\n"), Files{"a": {Mode: "100755", Text: "1\n2\n"}},
 			[]seen{{path: "a", lines: map[int]string{2: "2"}}}},
-		"symlink":                             {Text("a", "1\n"), Files{"a": {Text: "1\n"}, "l": {Mode: "120000", Text: "/etc/passwd"}}, []seen{{path: "l", lines: map[int]string{1: "/etc/passwd"}}}},
-		"symlink changed":                     {Files{"l": {Mode: "120000", Text: "a"}}, Files{"l": {Mode: "120000", Text: "b"}}, []seen{{path: "l", lines: map[int]string{1: "b"}}}},
-		"file to symlink":                     {Text("a", "target"), Files{"a": {Mode: "120000", Text: "target2"}}, []seen{{path: "a", lines: map[int]string{1: "target2"}}}},
-		"symlink to file":                     {Files{"a": {Mode: "120000", Text: "1\n2"}}, Text("a", "1\n2\n3\n"), []seen{{path: "a", lines: map[int]string{1: "1", 2: "2", 3: "3"}}}},
-		"file to symlink of the same content": {Text("a", "target"), Files{"a": {Mode: "120000", Text: "target"}}, []seen{{path: "a", lines: map[int]string{1: "target"}}}},
-		"symlink to file of the same content": {Files{"a": {Mode: "120000", Text: "1\n2"}}, Files{"a": {Mode: "100755", Text: "1\n2"}}, []seen{{path: "a", lines: map[int]string{1: "1", 2: "2"}}}},
-		"symlink .git path":                   {Text("a", "1\n"), Files{"a": {Text: "1\n"}, "x": {Mode: "120000", Text: ".git/config"}}, []seen{{path: "x", lines: map[int]string{1: ".git/config"}}}},
-		"file to directory":                   {Text("a", "1\n"), Text("a/b", "2\n"), []seen{{path: "a/b", lines: map[int]string{1: "2"}}}},
-		"directory to file":                   {Text("a/b", "1\n", "a/c", "2\n"), Text("a", "3\n"), []seen{{path: "a", lines: map[int]string{1: "3"}}}},
-		"submodule":                           {Text("a", "1\n"), Files{"a": {Text: "1\n"}, "s": {Mode: "160000", Text: commit}}, []seen{{path: "s", submodule: true}}},
-		"submodule moved on": {Files{"s": {Mode: "160000", Text: commit}}, Files{"s": {Mode: "160000", Text: strings.Repeat("2", 40)}},
+		"symlink": {
+			Text("a", "1\n"), Files{"a": {Text: "1\n"}, "l": {Mode: "120000", Text: "/etc/passwd"}},
+			[]seen{{path: "l", lines: map[int]string{1: "/etc/passwd"}}},
+		},
+		"symlink changed": {
+			Files{"l": {Mode: "120000", Text: "a"}}, Files{"l": {Mode: "120000", Text: "b"}},
+			[]seen{{path: "l", lines: map[int]string{1: "b"}}},
+		},
+		"file to symlink": {
+			Text("a", "target"), Files{"a": {Mode: "120000", Text: "target2"}},
+			[]seen{{path: "a", lines: map[int]string{1: "target2"}}},
+		},
+		"symlink to file": {
+			Files{"a": {Mode: "120000", Text: "1\n2"}}, Text("a", "1\n2\n3\n"),
+			[]seen{{path: "a", lines: map[int]string{1: "1", 2: "2", 3: "3"}}},
+		},
+		"file to symlink of the same content": {
+			Text("a", "target"), Files{"a": {Mode: "120000", Text: "target"}},
+			[]seen{{path: "a", lines: map[int]string{1: "target"}}},
+		},
+		"symlink to file of the same content": {
+			Files{"a": {Mode: "120000", Text: "1\n2"}}, Files{"a": {Mode: "100755", Text: "1\n2"}},
+			[]seen{{path: "a", lines: map[int]string{1: "1", 2: "2"}}},
+		},
+		"symlink .git path": {
+			Text("a", "1\n"), Files{"a": {Text: "1\n"}, "x": {Mode: "120000", Text: ".git/config"}},
+			[]seen{{path: "x", lines: map[int]string{1: ".git/config"}}},
+		},
+		"file to directory": {
+			Text("a", "1\n"), Text("a/b", "2\n"), []seen{{path: "a/b", lines: map[int]string{1: "2"}}},
+		},
+		"directory to file": {
+			Text("a/b", "1\n", "a/c", "2\n"), Text("a", "3\n"), []seen{{path: "a", lines: map[int]string{1: "3"}}},
+		},
+		"submodule": {
+			Text("a", "1\n"), Files{"a": {Text: "1\n"}, "s": {Mode: "160000", Text: commit}},
+			[]seen{{path: "s", submodule: true}},
+		},
+		"submodule moved on": {Files{"s": {Mode: "160000", Text: commit}}, Files{
+			"s": {Mode: "160000", Text: strings.Repeat("2", 40)},
+		},
 			[]seen{{path: "s", submodule: true}}},
 		"submodule that is ignored": {
-			with(Text(".gitmodules", "[submodule \"s\"]\n\tpath = s\n\turl = https://example.com/s\n\tignore = all\n"), Files{"s": {Mode: "160000", Text: commit}}),
-			with(Text(".gitmodules", "[submodule \"s\"]\n\tpath = s\n\turl = https://example.com/s\n\tignore = all\n"), Files{"s": {Mode: "160000", Text: strings.Repeat("2", 40)}}),
+			with(
+				Text(".gitmodules", "[submodule \"s\"]\n\tpath = s\n\turl = https://example.com/s\n\tignore = all\n"),
+				Files{"s": {Mode: "160000", Text: commit}},
+			),
+			with(
+				Text(".gitmodules", "[submodule \"s\"]\n\tpath = s\n\turl = https://example.com/s\n\tignore = all\n"),
+				Files{"s": {Mode: "160000", Text: strings.Repeat("2", 40)}},
+			),
 			[]seen{{path: "s", submodule: true}}},
-		"submodule to file": {Files{"s": {Mode: "160000", Text: commit}}, Text("s", "1\n"), []seen{{path: "s", lines: map[int]string{1: "1"}}}},
-		"file to submodule": {Text("s", "1\n"), Files{"s": {Mode: "160000", Text: commit}}, []seen{{path: "s", submodule: true}}},
-		"binary":            {Text("a", "\x00\n1\n"), Text("a", "\x00\n1\n2\x00\n"), []seen{{path: "a", lines: map[int]string{3: "2\x00"}}}},
-		"odd names": {Text("z", "1\n"), Text("z", "1\n", "a b", "1\n", "new\nline", "2\n", "tab\tx", "3\n", `quote"back\slash`, "4\n", "ünï", "5\n", "-rf", "6\n", "b/ b/", "7\n", " ", "8\n"),
-			[]seen{{path: " ", lines: map[int]string{1: "8"}}, {path: "-rf", lines: map[int]string{1: "6"}}, {path: "a b", lines: map[int]string{1: "1"}},
-				{path: "b/ b/ ", lines: nil}, {path: "new\nline", lines: map[int]string{1: "2"}}, {path: `quote"back\slash`, lines: map[int]string{1: "4"}},
+		"submodule to file": {
+			Files{"s": {Mode: "160000", Text: commit}}, Text("s", "1\n"),
+			[]seen{{path: "s", lines: map[int]string{1: "1"}}},
+		},
+		"file to submodule": {
+			Text("s", "1\n"), Files{"s": {Mode: "160000", Text: commit}}, []seen{{path: "s", submodule: true}},
+		},
+		"binary": {
+			Text("a", "\x00\n1\n"), Text("a", "\x00\n1\n2\x00\n"),
+			[]seen{{path: "a", lines: map[int]string{3: "2\x00"}}},
+		},
+		"odd names": {Text("z", "1\n"), Text(
+			"z", "1\n", "a b", "1\n", "new\nline", "2\n", "tab\tx", "3\n", `quote"back\slash`, "4\n", "ünï", "5\n",
+			"-rf", "6\n", "b/ b/", "7\n", " ", "8\n",
+		),
+			[]seen{{path: " ", lines: map[int]string{1: "8"}}, {path: "-rf", lines: map[int]string{1: "6"}}, {
+				path: "a b", lines: map[int]string{1: "1"},
+			},
+				{path: "b/ b/ ", lines: nil}, {path: "new\nline", lines: map[int]string{1: "2"}}, {
+					path: `quote"back\slash`, lines: map[int]string{1: "4"},
+				},
 				{path: "tab\tx", lines: map[int]string{1: "3"}}, {path: "ünï", lines: map[int]string{1: "5"}}}},
 	}
 	delete(tests["odd names"].head, "b/ b/")
@@ -110,7 +181,8 @@ func TestAttributesHideNothing(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
 		"no diff": "* -diff", "binary": "* binary", "textconv": "* diff=foo", "encoding": "* working-tree-encoding=UTF-16",
-		"ignored": "* export-ignore", "filter": "* filter=lfs diff=lfs merge=lfs -text", "line endings": "* text eol=crlf", "macro": "[attr]hidden -diff\n* hidden",
+		"ignored": "* export-ignore", "filter": "* filter=lfs diff=lfs merge=lfs -text",
+		"line endings": "* text eol=crlf", "macro": "[attr]hidden -diff\n* hidden",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,7 +253,10 @@ func TestReadFile(t *testing.T) {
 	t.Parallel()
 	r := New(t)
 	r.Change(
-		with(Text(".prwarden/rules.yml", "base\n", "other", "other\n"), Files{"link": {Mode: "120000", Text: "other"}, "module": {Mode: "160000", Text: strings.Repeat("1", 40)}}),
+		with(
+			Text(".prwarden/rules.yml", "base\n", "other", "other\n"),
+			Files{"link": {Mode: "120000", Text: "other"}, "module": {Mode: "160000", Text: strings.Repeat("1", 40)}},
+		),
 		Text(".prwarden/rules.yml", "head\n", "long", strings.Repeat("x", 100)))
 	c := open(t, r)
 	defer c.Close()
@@ -194,7 +269,7 @@ func TestReadFile(t *testing.T) {
 	}{
 		"base":            {scan.Base, ".prwarden/rules.yml", 100, "base\n", true},
 		"head":            {scan.Head, ".prwarden/rules.yml", 100, "head\n", true},
-		"not prefetched":  {scan.Base, "other", 100, "other\n", true},
+		"at the root":     {scan.Base, "other", 100, "other\n", true},
 		"exactly limit":   {scan.Head, "long", 100, strings.Repeat("x", 100), true},
 		"over limit":      {scan.Head, "long", 99, strings.Repeat("x", 100), true},
 		"cut":             {scan.Head, "long", 9, strings.Repeat("x", 10), true},

@@ -176,7 +176,9 @@ func TestInvalidTrees(t *testing.T) {
 		"cut off":             {tree: TreeData(entry("100644", "a", blob))[:20]},
 		"garbage":             {tree: []byte("garbage")},
 
-		"file and directory":  {TreeData(entry("100644", "a", blob), entry("100644", "a.b", blob), entry("40000", "a", nothing)), true},
+		"file and directory": {
+			TreeData(entry("100644", "a", blob), entry("100644", "a.b", blob), entry("40000", "a", nothing)), true,
+		},
 		"out of order":        {TreeData(entry("100644", "b", blob), entry("100644", "a", blob)), true},
 		"mode":                {TreeData(entry("010644", "a", blob)), true},
 		"symlink .gitmodules": {TreeData(entry("120000", ".gitmodules", blob)), true},
@@ -216,7 +218,9 @@ func servePull(t *testing.T, pack *Pack, base, head string) organization.Host {
 	t.Helper()
 	from := pack.Commit(base)
 	to := pack.Commit(head, from)
-	server := httptest.NewServer(&PackServer{Pack: pack.Bytes(), Refs: []string{from + " HEAD", from + " refs/heads/main", to + " refs/pull/1/head"}})
+	server := httptest.NewServer(
+		&PackServer{Pack: pack.Bytes(), Refs: []string{from + " HEAD", from + " refs/heads/main", to + " refs/pull/1/head"}},
+	)
 	t.Cleanup(server.Close)
 	return organization.Host{Kind: organization.KindGit, URL: server.URL + "/{repo}.git"}
 }
@@ -323,7 +327,9 @@ func TestHooksAndConfigurationOfASourceDoNotRun(t *testing.T) {
 	r.Write("hooks/post-checkout", script)
 	r.Write("evil", script)
 	require.NoError(t, os.Chmod(filepath.Join(r.Dir, "evil"), 0o755))
-	for _, key := range []string{"uploadpack.packObjectsHook", "core.fsmonitor", "core.sshCommand", "diff.external", "core.pager"} {
+	for _, key := range []string{
+		"uploadpack.packObjectsHook", "core.fsmonitor", "core.sshCommand", "diff.external", "core.pager",
+	} {
 		r.Git("config", key, filepath.Join(r.Dir, "evil"))
 	}
 	files(t, open(t, r))

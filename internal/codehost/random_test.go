@@ -15,7 +15,9 @@ func randomFiles(r *rand.Rand) Files {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	files := Files{}
 	for range 3 + r.IntN(12) {
-		path := pick("a", "a.b", "a-b", "a0", "b", "a/x", "a/x/y", "a.b/x", "b/a", "b/a.x", "b/a/x", "c/d/e/f", "c/d/e.f", "z")
+		path := pick(
+			"a", "a.b", "a-b", "a0", "b", "a/x", "a/x/y", "a.b/x", "b/a", "b/a.x", "b/a/x", "c/d/e/f", "c/d/e.f", "z",
+		)
 		clash := false
 		for other := range files {
 			clash = clash || strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/")

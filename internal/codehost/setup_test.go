@@ -30,7 +30,9 @@ func source(t *testing.T, host organization.Host, change ...func(*git.Limits)) s
 	for _, c := range change {
 		c(&limits)
 	}
-	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: limits, Prefetch: []string{".prwarden/rules.yml"}})
+	store, err := git.New(
+		git.Options{Dir: t.TempDir(), Limits: limits, Prefetch: []string{".prwarden/rules.yml", "other", "long"}},
+	)
 	require.NoError(t, err)
 	return gittest.AtHost{Source: codehost.New(store, noToken), Host: host}
 }

@@ -164,8 +164,11 @@ func TestLeftoversOfAKilledGit(t *testing.T) {
 	s := newStore(t, dir)
 	openAdded(t, s, request(r, 1))
 	gen := find(t, dir, "1.git")[0]
-	leftovers := []string{"HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock", "refs/prwarden/in/1/ref.lock", "objects/pack/tmp_pack_x", "objects/pack/tmp_idx_x",
-		"objects/info/commit-graphs/commit-graph-chain.lock", "objects/tmp_objdir-x/pack/y", "objects/00/tmp_obj_x"}
+	leftovers := []string{
+		"HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock", "refs/prwarden/in/1/ref.lock",
+		"objects/pack/tmp_pack_x", "objects/pack/tmp_idx_x",
+		"objects/info/commit-graphs/commit-graph-chain.lock", "objects/tmp_objdir-x/pack/y", "objects/00/tmp_obj_x",
+	}
 	for _, path := range leftovers {
 		path = filepath.Join(gen, path)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))

@@ -35,46 +35,29 @@ func (c *change) FileCount() int { return len(c.files) }
 // Close implements scan.Change. It can be called again.
 func (c *change) Close() error { return c.repo.close() }
 
-// ReadFile implements scan.Change. A file that was not among the paths to
-// prefetch and is not in the cache is fetched.
+// ReadFile implements scan.Change. Files that were not among the paths to
+// prefetch may be missing.
 func (c *change) ReadFile(ctx context.Context, side scan.Side, path string, limit int) ([]byte, bool, error) {
-	commit := map[scan.Side]Commit{scan.Head: c.head, scan.Base: c.base, scan.MergeBase: c.mergeBase}[side]
+	commit := c.head
+	switch side {
+	case scan.Base:
+		commit = c.base
+	case scan.MergeBase:
+		commit = c.mergeBase
+	}
+
 	oid, err := c.repo.file(ctx, commit.Tree, path)
 	if err == nil && oid == "" {
 		return nil, false, nil
 	}
-
 	var data []byte
 	if err == nil {
 		data, _, err = c.repo.objects.read(ctx, oid, "blob", int64(limit))
-	}
-	if errors.Is(err, errMissing) {
-		if err = c.fetchLate(ctx, oid); err == nil {
-			data, _, err = c.repo.objects.read(ctx, oid, "blob", int64(limit))
-		}
 	}
 	if err != nil {
 		return nil, false, c.repo.fail(ctx, err)
 	}
 	return data, true, nil
-}
-
-// fetchLate fetches one object after Open, when the entry is not locked any more.
-func (c *change) fetchLate(ctx context.Context, oid OID) error {
-	if c.repo.gen.temporary {
-		return lacking([]OID{oid})
-	}
-	entry, err := c.repo.store.lockEntry(ctx, c.repo.request)
-	if err != nil {
-		return err
-	}
-	defer entry.unlock(ctx)
-
-	if err := c.repo.fetchMissing(ctx, []OID{oid}); err != nil {
-		_ = sweep(c.repo.gen.dir)
-		return err
-	}
-	return nil
 }
 
 // Files implements scan.Change.

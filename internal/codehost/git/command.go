@@ -63,15 +63,6 @@ func (c *command) revision(name string) *command {
 	return c
 }
 
-// reference adds the full name of a ref that git said.
-func (c *command) reference(name string) *command {
-	if !strings.HasPrefix(name, "refs/") {
-		c.err = &RefError{Ref: name}
-	}
-	c.names = append(c.names, name)
-	return c
-}
-
 // newFetch is a command that fetches from remote. With partial, it asks for no
 // file contents but those that are named.
 func newFetch(remote Remote, partial bool, options ...word) *command {

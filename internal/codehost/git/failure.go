@@ -114,7 +114,8 @@ func asFailure(ctx context.Context, err error, fresh bool) *scan.Failure {
 	case errors.As(err, &failure):
 		return failure
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &scan.Failure{Code: scan.CodeScanTimeout, Message: "The scan took longer than it may.", Lasting: true, Err: err}
+		message := "The scan took longer than it may."
+		return &scan.Failure{Code: scan.CodeScanTimeout, Message: message, Lasting: true, Err: err}
 	case errors.Is(err, context.Canceled) || ctx.Err() != nil:
 		return &scan.Failure{Code: scan.CodeScanFailed, Message: "The scan was canceled.", Err: err}
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT): // met by ourselves

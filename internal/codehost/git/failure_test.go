@@ -20,14 +20,23 @@ func TestFullDiskIsNotTheRepositorysFault(t *testing.T) {
 		return fmt.Errorf("git: tree: %w", &os.PathError{Op: "write", Path: "x", Err: errno})
 	}
 	tests := map[string]error{
-		"of a fetch": said(true, "fatal: sha1 file '<stdout>' write error: No space left on device; fatal: fetch-pack: invalid index-pack output"),
+		"of a fetch": said(
+			true,
+			"fatal: sha1 file '<stdout>' write error: No space left on device; fatal: fetch-pack: invalid index-pack output",
+		),
 		// What git says first when several of its children fail.
-		"of a fetch that dies": said(true, "error: file too large; fatal: write error: No space left on device; fatal: early EOF"),
-		"of index-pack":        said(true, "fatal: sha1 file 'objects/pack/tmp_idx_x' write error. Out of diskspace; fatal: fetch-pack: invalid index-pack output"),
-		"quota of a fetch":     said(true, "fatal: write error: Disk quota exceeded"),
-		"of a commit-graph":    said(false, "fatal: unable to create 'graph': No space left on device"),
-		"of ourselves":         wrote(syscall.ENOSPC),
-		"our quota":            wrote(syscall.EDQUOT),
+		"of a fetch that dies": said(
+			true, "error: file too large; fatal: write error: No space left on device; fatal: early EOF",
+		),
+		"of index-pack": said(
+			true,
+			"fatal: sha1 file 'objects/pack/tmp_idx_x' write error. Out of diskspace; "+
+				"fatal: fetch-pack: invalid index-pack output",
+		),
+		"quota of a fetch":  said(true, "fatal: write error: Disk quota exceeded"),
+		"of a commit-graph": said(false, "fatal: unable to create 'graph': No space left on device"),
+		"of ourselves":      wrote(syscall.ENOSPC),
+		"our quota":         wrote(syscall.EDQUOT),
 	}
 	for name, err := range tests {
 		t.Run(name, func(t *testing.T) {

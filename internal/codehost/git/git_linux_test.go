@@ -33,7 +33,11 @@ func TestLateEndOfStderr(t *testing.T) {
 			_, err = io.ReadAll(p.stdout)
 			require.NoError(t, err)
 			// What it says is read in time, whatever else there is to do.
-			require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), test.says) }, 5*time.Minute, time.Millisecond)
+			require.Eventually(t, func() bool {
+				return strings.Contains(
+					p.stderr.String(), test.says,
+				)
+			}, 5*time.Minute, time.Millisecond)
 			err = p.wait(t.Context())
 			if test.says == "" {
 				assert.NoError(t, err)

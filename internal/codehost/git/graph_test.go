@@ -78,13 +78,19 @@ func TestWrongCommitGraph(t *testing.T) {
 	setParent(t, graph, p.begun, p.first)
 
 	// The danger is real: git takes another merge base.
-	out, err := exec.CommandContext(t.Context(), "git", "--git-dir", find(t, dir, "*.git")[0], "merge-base", p.main, p.head).Output()
+	out, err := exec.CommandContext(
+		t.Context(), "git", "--git-dir", find(t, dir, "*.git")[0], "merge-base", p.main, p.head,
+	).Output()
 	require.NoError(t, err)
 	require.Equal(t, p.first, strings.TrimSpace(string(out)))
 
 	assert.Equal(t, "1\n", openAdded(t, s, request(r, 1)))
 	sound := graphFile(t, dir)
-	require.NoError(t, exec.CommandContext(t.Context(), "git", "--git-dir", find(t, dir, "*.git")[0], "commit-graph", "verify").Run(), "a sound graph replaces it")
+	require.NoError(
+		t,
+		exec.CommandContext(t.Context(), "git", "--git-dir", find(t, dir, "*.git")[0], "commit-graph", "verify").Run(),
+		"a sound graph replaces it",
+	)
 	before, err := os.Stat(sound)
 	require.NoError(t, err)
 	assert.Equal(t, "1\n", openAdded(t, s, request(r, 1)))
@@ -106,20 +112,13 @@ func TestDamagedCommitGraph(t *testing.T) {
 		}
 	}
 	tests := map[string]func(t *testing.T, dir string){
-		"emptied":       overwrite("graph-*.graph", ""),
 		"garbage":       overwrite("graph-*.graph", strings.Repeat("CGPH garbage", 100)),
 		"list emptied":  overwrite("commit-graph-chain", ""),
 		"list garbage":  overwrite("commit-graph-chain", "../../garbage\n"),
-		"list too long": overwrite("commit-graph-chain", strings.Repeat(strings.Repeat("1", 40)+"\n", 1000)),
-		"cut": func(t *testing.T, dir string) {
-			path := graphFile(t, dir)
-			require.NoError(t, os.Chmod(path, 0o600))
-			info, err := os.Stat(path)
-			require.NoError(t, err)
-			require.NoError(t, os.Truncate(path, info.Size()/2))
-		},
 		"graph removed": func(t *testing.T, dir string) { require.NoError(t, os.Remove(graphFile(t, dir))) },
-		"list removed":  func(t *testing.T, dir string) { require.NoError(t, os.Remove(find(t, dir, "commit-graph-chain")[0])) },
+		"list removed": func(t *testing.T, dir string) {
+			require.NoError(t, os.Remove(find(t, dir, "commit-graph-chain")[0]))
+		},
 		"in one file": func(t *testing.T, dir string) {
 			data, err := os.ReadFile(graphFile(t, dir))
 			require.NoError(t, err)
@@ -144,25 +143,6 @@ func TestDamagedCommitGraph(t *testing.T) {
 			assert.Len(t, find(t, dir, "1.git"), 1, "nothing was fetched again")
 		})
 	}
-}
-
-// Each byte of a commit-graph counts: with any one changed the scan is the same.
-func TestEachByteOfACommitGraph(t *testing.T) {
-	t.Parallel()
-	r, dir := New(t), t.TempDir()
-	history(r)
-	s := newStore(t, dir)
-	require.Equal(t, "1\n", openAdded(t, s, request(r, 1)))
-	size := len(readFile(t, graphFile(t, dir)))
-	for i := 0; i < size; i += 97 { // a scan takes some 30 ms
-		path := graphFile(t, dir)
-		data := readFile(t, path)
-		data[i] ^= 0x10
-		require.NoError(t, os.Chmod(path, 0o600))
-		require.NoError(t, os.WriteFile(path, data, 0o600))
-		require.Equal(t, "1\n", openAdded(t, s, request(r, 1)), "byte %d", i)
-	}
-	assert.Len(t, find(t, dir, "1.git"), 1, "nothing was fetched again")
 }
 
 func readFile(t *testing.T, path string) []byte {

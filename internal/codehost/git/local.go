@@ -50,7 +50,7 @@ type LocalOptions struct {
 var (
 	ErrNoGit        = errors.New("git is not installed, or not in PATH")
 	ErrNoRepository = errors.New("this is in no git repository")
-	ErrBare         = errors.New("this is a bare repository or the inside of .git, where there are no files but those of commits")
+	ErrBare         = errors.New("this is a bare repository or the inside of .git: it has no files but those of commits")
 	ErrOutside      = errors.New("the path is not in the work tree")
 	ErrUnmerged     = errors.New("there are files with unresolved conflicts, so nothing can be committed")
 )
@@ -85,6 +85,9 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 	}
 
 	l := &Local{path: path, limits: o.Limits, env: env, inside: target, skipped: o.Skipped}
+	if l.skipped == nil {
+		l.skipped = func(string, error) {}
+	}
 	if info, err := os.Stat(target); err == nil && !info.IsDir() {
 		l.inside = filepath.Dir(target)
 	}
@@ -150,8 +153,9 @@ func (l *Local) command(verb word, options ...word) *command {
 
 // locate asks git where everything is.
 func (l *Local) locate(ctx context.Context) error {
-	out, err := l.git().run(ctx, "", l.command("rev-parse", "--is-bare-repository", "--show-object-format", "--absolute-git-dir",
-		"--path-format=absolute", "--git-path", "objects", "--git-path", "shallow", "--git-path", "index"))
+	out, err := l.git().run(ctx, "", l.command("rev-parse",
+		"--is-bare-repository", "--show-object-format", "--absolute-git-dir", "--path-format=absolute",
+		"--git-path", "objects", "--git-path", "shallow", "--git-path", "index"))
 	var failed *gitError
 	if errors.As(err, &failed) && failed.says("not a git repository") {
 		return ErrNoRepository
@@ -309,24 +313,13 @@ func (l *Local) resolve(ctx context.Context, name string) (OID, error) {
 	out, err := l.git().run(ctx, "", l.command("rev-parse", "--verify", "--quiet").revision(name))
 	var failed *gitError
 	if errors.As(err, &failed) {
-		unborn := name == "HEAD" && l.unborn(ctx)
-		return "", &RefError{Ref: name, Unborn: unborn}
+		_, err := l.git().run(ctx, "", l.command("symbolic-ref", "--quiet", "HEAD"))
+		return "", &RefError{Ref: name, Unborn: name == "HEAD" && err == nil}
 	}
 	if err != nil {
 		return "", err
 	}
 	return parseOID(strings.TrimSpace(string(out)))
-}
-
-// unborn tells whether HEAD is a branch without a commit.
-func (l *Local) unborn(ctx context.Context) bool {
-	out, err := l.git().run(ctx, "", l.command("symbolic-ref", "--quiet", "HEAD"))
-	if err != nil {
-		return false
-	}
-	show := l.command("show-ref", "--verify", "--quiet").reference(strings.TrimSpace(string(out)))
-	_, err = l.git().run(ctx, "", show)
-	return err != nil
 }
 
 // lacking is for objects that a repository should have.

@@ -37,7 +37,10 @@ func TestOwnPlaces(t *testing.T) {
 
 	// What git tells hooks counts: here that another index is going to be committed.
 	index := filepath.Join(filepath.Dir(d.dir), "next-index")
-	d.env = append(d.env, "GIT_INDEX_FILE="+index, "GIT_DIR="+filepath.Join(d.dir, ".git"), "GIT_WORK_TREE="+d.dir, "GIT_EXTERNAL_DIFF=false", "GIT_CONFIG_PARAMETERS='core.bare=true'")
+	d.env = append(
+		d.env, "GIT_INDEX_FILE="+index, "GIT_DIR="+filepath.Join(d.dir, ".git"), "GIT_WORK_TREE="+d.dir,
+		"GIT_EXTERNAL_DIFF=false", "GIT_CONFIG_PARAMETERS='core.bare=true'",
+	)
 	d.git("read-tree", "HEAD")
 	d.git("add", "dir2")
 	assert.Equal(t, all[2:], changes(t, d.own().Staged()))
@@ -116,7 +119,10 @@ func TestOwnClones(t *testing.T) {
 	require.ErrorAs(t, err, &ref)
 
 	borrowed := clone("--shared")
-	assert.Equal(t, []string{"a.txt:2 2", "moved.txt:1 line number 0"}, changes(t, borrowed.own().Commits("HEAD~1", "HEAD"))[:2])
+	assert.Equal(
+		t, []string{"a.txt:2 2", "moved.txt:1 line number 0"},
+		changes(t, borrowed.own().Commits("HEAD~1", "HEAD"))[:2],
+	)
 
 	// A partial clone is not completed behind its owner's back.
 	partial := clone("--filter=blob:none", "--no-checkout")

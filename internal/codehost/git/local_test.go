@@ -138,7 +138,9 @@ func TestOwnChanges(t *testing.T) {
 		"touched only": {func(d *desk) {
 			require.NoError(d.t, os.Chtimes(filepath.Join(d.dir, "a.txt"), time.Unix(1, 0), time.Unix(1, 0)))
 		}, nil, nil},
-		"new": {func(d *desk) { d.write("new/x y\t\"ü\".txt", "x\ny", "ignored.o", "x\n") }, []string{"new/x y\t\"ü\".txt:1 x", "new/x y\t\"ü\".txt:2 y"}, nil},
+		"new": {func(d *desk) {
+			d.write("new/x y\t\"ü\".txt", "x\ny", "ignored.o", "x\n")
+		}, []string{"new/x y\t\"ü\".txt:1 x", "new/x y\t\"ü\".txt:2 y"}, nil},
 		"new, by name only": {func(d *desk) {
 			d.write("new.txt", "x\n")
 			d.git("add", "--intent-to-add", "new.txt")
@@ -168,7 +170,9 @@ func TestOwnChanges(t *testing.T) {
 			require.NoError(d.t, os.Remove(filepath.Join(d.dir, "a.txt")))
 			d.write("a.txt/in", "x\n")
 		}, []string{"a.txt/in:1 x"}, nil},
-		"executable": {func(d *desk) { require.NoError(d.t, os.Chmod(filepath.Join(d.dir, "a.txt"), 0o755)) }, []string{"a.txt"}, nil},
+		"executable": {func(d *desk) {
+			require.NoError(d.t, os.Chmod(filepath.Join(d.dir, "a.txt"), 0o755))
+		}, []string{"a.txt"}, nil},
 		"symlink": {func(d *desk) {
 			require.NoError(d.t, os.Symlink("/etc/passwd", filepath.Join(d.dir, "link")))
 			require.NoError(d.t, os.Remove(filepath.Join(d.dir, "a.txt")))
@@ -190,7 +194,10 @@ func TestOwnChanges(t *testing.T) {
 			require.NoError(d.t, os.Symlink("long.txt", filepath.Join(d.dir, "dir")))
 		}, nil, nil},
 		"large": {func(d *desk) {
-			d.write("big.txt", strings.Repeat("x\n", 3<<20), "some.txt", strings.Repeat("x\n", 1<<20), "a.txt", strings.Repeat("y\n", 3<<20))
+			d.write(
+				"big.txt", strings.Repeat("x\n", 3<<20), "some.txt", strings.Repeat("x\n", 1<<20), "a.txt",
+				strings.Repeat("y\n", 3<<20),
+			)
 		}, []string{"a.txt large", "big.txt large", "some.txt large"}, nil},
 		"line endings as they are stored": {func(d *desk) {
 			d.git("config", "core.autocrlf", "true")
@@ -205,7 +212,9 @@ func TestOwnChanges(t *testing.T) {
 			merge := exec.CommandContext(d.t.Context(), "git", "merge", "other")
 			merge.Dir, merge.Env = d.dir, d.env
 			require.Error(d.t, merge.Run())
-		}, []string{"a.txt:2 <<<<<<< HEAD", "a.txt:4 =======", "a.txt:5 other", "a.txt:6 >>>>>>> other"}, []string{"unmerged"}},
+		}, []string{
+			"a.txt:2 <<<<<<< HEAD", "a.txt:4 =======", "a.txt:5 other", "a.txt:6 >>>>>>> other",
+		}, []string{"unmerged"}},
 		"submodule": {func(d *desk) {
 			sub := newDesk(d.t)
 			sub.commit("x", "x\n")
@@ -225,7 +234,9 @@ func TestOwnChanges(t *testing.T) {
 			d.git("add", "a.txt")
 			require.NoError(d.t, os.RemoveAll(filepath.Join(d.dir, "dir")))
 			require.NoError(d.t, os.Remove(filepath.Join(d.dir, "long.txt")))
-		}, []string{".gitignore:1 *.o", "a.txt:1 1", "a.txt:2 2", "a.txt:3 3"}, []string{"a.txt:1 1", "a.txt:2 2", "a.txt:3 3"}},
+		}, []string{
+			".gitignore:1 *.o", "a.txt:1 1", "a.txt:2 2", "a.txt:3 3",
+		}, []string{"a.txt:1 1", "a.txt:2 2", "a.txt:3 3"}},
 		"nothing yet": {func(d *desk) {
 			require.NoError(d.t, os.RemoveAll(filepath.Join(d.dir, ".git")))
 			d.git("init", "--quiet", "--template=", ".")
@@ -268,7 +279,10 @@ func TestOwnOmits(t *testing.T) {
 	d := newDesk(t)
 	d.commit("kept.json", "1\n")
 	d.write("kept.json", "1\n2\n", "r.json", "x\n", "out/r.json", "y\n", "out/other.json", "z\n")
-	assert.Equal(t, []string{"kept.json:2 2", "out/other.json:1 z"}, changes(t, d.own().Worktree("kept.json", "r.json", "out/r.json", "none")))
+	assert.Equal(
+		t, []string{"kept.json:2 2", "out/other.json:1 z"},
+		changes(t, d.own().Worktree("kept.json", "r.json", "out/r.json", "none")),
+	)
 	assert.Len(t, changes(t, d.own().Worktree()), 4)
 }
 
@@ -292,7 +306,9 @@ func (d *desk) state() map[string]string {
 		info, err2 := e.Info()
 		require.NoError(d.t, err2)
 		all[path] = fmt.Sprintf("%x", sha256.Sum256(data))
-		if !strings.Contains(path, "objects") && !strings.Contains(path, "sharedindex") { // git renews the times of these when it would write or reads them
+		if !strings.Contains(path, "objects") && !strings.Contains(
+			path, "sharedindex",
+		) { // git renews the times of these when it would write or reads them
 			all[path] += info.ModTime().String()
 		}
 		return err
@@ -307,11 +323,14 @@ func TestOwnRunsNoProgram(t *testing.T) {
 	d.commit("a.txt", "1\n", "b.txt", "1\n")
 	evil := "touch " + filepath.Join(d.dir, "ran") + "; false"
 	for key, value := range map[string]string{
-		"core.fsmonitor": evil, "core.pager": evil, "diff.external": evil, "diff.x.textconv": evil, "diff.x.command": evil, "core.alternateRefsCommand": evil,
-		"filter.x.clean": evil, "filter.x.smudge": evil, "filter.x.process": evil, "filter.x.required": "true", "filter.only.clean": evil,
-		"filter.only.required": "true", "filter.Odd.Name.clean": evil, "core.sshCommand": evil, "core.hooksPath": filepath.Join(d.dir, "hooks"),
-		"core.editor": evil, "credential.helper": "!" + evil, "gpg.program": evil, "core.untrackedCache": "true", "core.splitIndex": "true",
-		"remote.origin.url": "ext::" + evil, "remote.origin.promisor": "true", "extensions.partialClone": "origin", "protocol.ext.allow": "always",
+		"core.fsmonitor": evil, "core.pager": evil, "diff.external": evil, "diff.x.textconv": evil,
+		"diff.x.command": evil, "core.alternateRefsCommand": evil, "filter.x.clean": evil,
+		"filter.x.smudge": evil, "filter.x.process": evil, "filter.x.required": "true",
+		"filter.only.clean": evil, "filter.only.required": "true", "filter.Odd.Name.clean": evil,
+		"core.sshCommand": evil, "core.hooksPath": filepath.Join(d.dir, "hooks"), "core.editor": evil,
+		"credential.helper": "!" + evil, "gpg.program": evil, "core.untrackedCache": "true",
+		"core.splitIndex": "true", "remote.origin.url": "ext::" + evil, "remote.origin.promisor": "true",
+		"extensions.partialClone": "origin", "protocol.ext.allow": "always",
 	} {
 		d.git("config", key, value)
 	}
@@ -338,7 +357,9 @@ func TestOwnCommits(t *testing.T) {
 	d.git("checkout", "--quiet", "main")
 	main := d.commit("b.txt", "1\n")
 	d.write("c.txt", "not committed\n")
-	for _, ends := range [][2]string{{"main", "topic"}, {main, head}, {"v1", "topic"}, {"main~1", "refs/heads/topic"}, {main[:10], "topic@{0}"}} {
+	for _, ends := range [][2]string{
+		{"main", "topic"}, {main, head}, {"v1", "topic"}, {"main~1", "refs/heads/topic"}, {main[:10], "topic@{0}"},
+	} {
 		c, err := d.own().Commits(ends[0], ends[1]).Open(t.Context(), scan.Target{})
 		require.NoError(t, err, "%s", ends)
 		assert.Equal(t, head, c.HeadSHA())
@@ -346,7 +367,10 @@ func TestOwnCommits(t *testing.T) {
 		assert.Equal(t, []string{"a.txt:2 2"}, changes(t, d.own().Commits(ends[0], ends[1])), "%s", ends)
 	}
 	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, d.own().Commits(root, "HEAD")))
-	for _, ref := range []string{"none", "", "--all", "-x", "main:a.txt", "main^{tree}", "main..topic", "\x00", "main\nHEAD", strings.Repeat("0", 40)} {
+	for _, ref := range []string{
+		"none", "", "--all", "-x", "main:a.txt", "main^{tree}", "main..topic", "\x00", "main\nHEAD",
+		strings.Repeat("0", 40),
+	} {
 		_, err := d.own().Commits(ref, "HEAD").Open(t.Context(), scan.Target{})
 		var wrong *git.RefError
 		require.ErrorAs(t, err, &wrong, "%q", ref)

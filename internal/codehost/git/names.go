@@ -63,9 +63,8 @@ func CheckBranch(name string) error {
 	return nil
 }
 
-// CheckRef reports why name can't be fetched. It is stricter than
-// git-check-ref-format: `HEAD`, or a branch-like name under `refs/` of letters,
-// digits and `._-/+@#=`.
+// CheckRef reports why name can't be fetched: it must be `HEAD`, or begin with
+// `refs/` and be well formed.
 func CheckRef(name string) error {
 	if name == "HEAD" {
 		return nil
@@ -73,23 +72,5 @@ func CheckRef(name string) error {
 	if !strings.HasPrefix(name, "refs/") {
 		return fmt.Errorf("git: ref %q must begin with refs/", name)
 	}
-	if err := CheckBranch(name); err != nil {
-		return fmt.Errorf("git: ref: %w", err)
-	}
-
-	for part := range strings.SplitSeq(name, "/") {
-		if part[0] == '-' || strings.HasSuffix(part, ".") {
-			return fmt.Errorf("git: ref %q has the invalid component %q", name, part)
-		}
-		for i := range len(part) {
-			if !refByte(part[i]) {
-				return fmt.Errorf("git: ref %q contains %q", name, part[i])
-			}
-		}
-	}
-	return nil
-}
-
-func refByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-+@#=", c) >= 0
+	return CheckBranch(name)
 }

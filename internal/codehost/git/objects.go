@@ -15,12 +15,10 @@ import (
 // `git cat-file --batch-command`, which is started when needed. It is not safe
 // for concurrent use.
 type objects struct {
-	git *git
-	dir string
-	// chdir is where the process runs, see command.
-	chdir string
-	proc  *process
-	out   *bufio.Reader
+	git  *git
+	dir  string
+	proc *process
+	out  *bufio.Reader
 }
 
 // object is what is known of an object without its content.
@@ -30,17 +28,12 @@ type object struct {
 	size int64
 }
 
-// errMissing is for an object that the repository does not have.
-var errMissing = fmt.Errorf("%w: missing", errDamaged)
-
 func (o *objects) open(ctx context.Context) error {
 	if o.proc != nil {
 		return nil
 	}
 	// The process outlives this call's ctx; ask ends it with a later one.
-	c := newCommand("cat-file", "--batch-command")
-	c.chdir = o.chdir
-	p, err := o.git.start(context.WithoutCancel(ctx), o.dir, c)
+	p, err := o.git.start(context.WithoutCancel(ctx), o.dir, newCommand("cat-file", "--batch-command"))
 	if err != nil {
 		return err
 	}
@@ -168,25 +161,22 @@ func (o *objects) info(ctx context.Context, name string) (found object, err erro
 // read returns the content of an object of the given kind. Over limit bytes it
 // returns the first limit+1; the size is the whole.
 func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (data []byte, size int64, err error) {
-	missing := false
 	err = o.ask(ctx, askContents, []string{string(oid)}, func(obj object, content io.Reader) error {
-		if missing = obj.kind == ""; missing {
-			return nil
-		}
 		size = obj.size
 		data = make([]byte, min(obj.size, limit+1))
 		return obj.read(kind, content, data)
 	})
-	if err == nil && missing {
-		err = errMissing
-	}
 	return data, size, err
 }
 
 // read fills data with the beginning of an object's content, which must be of
 // the given kind.
 func (obj object) read(kind string, content io.Reader, data []byte) error {
-	if obj.kind != kind {
+	switch obj.kind {
+	case kind:
+	case "":
+		return fmt.Errorf("%w: a %s is missing", errDamaged, kind)
+	default:
 		return fmt.Errorf("%w: %s is a %s and should be a %s", errDamaged, obj.oid, obj.kind, kind)
 	}
 	if _, err := io.ReadFull(content, data); err != nil {

@@ -21,15 +21,28 @@ func TestPatchReader(t *testing.T) {
 		patch string
 		want  []scan.LineRange
 	}{
-		"one line":            {header + "@@ -1 +1 @@\n-a\n+b\n", []scan.LineRange{{First: 1, Last: 1}}},
-		"two hunks":           {header + "@@ -1,2 +1,3 @@ func\n a\n+b\n c\n@@ -9,0 +11,2 @@\n+x\n+y\n", []scan.LineRange{{First: 2, Last: 2}, {First: 11, Last: 12}}},
-		"no newline":          {header + "@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n", []scan.LineRange{{First: 1, Last: 2}}},
-		"removed between":     {header + "@@ -1,2 +1,2 @@\n+a\n-b\n-c\n+d\n", []scan.LineRange{{First: 1, Last: 2}}},
-		"only removed":        {header + "@@ -1 +0,0 @@\n-a\n", nil},
-		"text like a header":  {header + "@@ -0,0 +1,2 @@\n+diff --git a/1 b/1\n+@@ -1 +1 @@\n", []scan.LineRange{{First: 1, Last: 2}}},
-		"removed like a name": {header + "@@ -1,2 +1 @@\n--- a/00000007\n-- x\n+++ b\n", []scan.LineRange{{First: 1, Last: 1}}},
-		"long line":           {header + "@@ -1 +1,2 @@\n-a\n+" + strings.Repeat("x", 1<<20) + "\n+b\n", []scan.LineRange{{First: 1, Last: 2}}},
-		"nothing":             {"diff --git a/00000007 b/00000007\nnew file mode 100644\nindex 0..1\n", nil},
+		"one line": {header + "@@ -1 +1 @@\n-a\n+b\n", []scan.LineRange{{First: 1, Last: 1}}},
+		"two hunks": {
+			header + "@@ -1,2 +1,3 @@ func\n a\n+b\n c\n@@ -9,0 +11,2 @@\n+x\n+y\n",
+			[]scan.LineRange{{First: 2, Last: 2}, {First: 11, Last: 12}},
+		},
+		"no newline": {
+			header + "@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n",
+			[]scan.LineRange{{First: 1, Last: 2}},
+		},
+		"removed between": {header + "@@ -1,2 +1,2 @@\n+a\n-b\n-c\n+d\n", []scan.LineRange{{First: 1, Last: 2}}},
+		"only removed":    {header + "@@ -1 +0,0 @@\n-a\n", nil},
+		"text like a header": {
+			header + "@@ -0,0 +1,2 @@\n+diff --git a/1 b/1\n+@@ -1 +1 @@\n", []scan.LineRange{{First: 1, Last: 2}},
+		},
+		"removed like a name": {
+			header + "@@ -1,2 +1 @@\n--- a/00000007\n-- x\n+++ b\n", []scan.LineRange{{First: 1, Last: 1}},
+		},
+		"long line": {
+			header + "@@ -1 +1,2 @@\n-a\n+" + strings.Repeat("x", 1<<20) + "\n+b\n",
+			[]scan.LineRange{{First: 1, Last: 2}},
+		},
+		"nothing": {"diff --git a/00000007 b/00000007\nnew file mode 100644\nindex 0..1\n", nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +87,12 @@ func TestPatchReaderRefuses(t *testing.T) {
 }
 
 func FuzzPatchReader(f *testing.F) {
-	f.Add([]byte("diff --git a/00000001 b/00000001\nindex 1..2 100644\n--- a/00000001\n+++ b/00000001\n@@ -1,2 +1,3 @@ f\n a\n+b\n\\ No newline at end of file\n c\n"))
+	f.Add(
+		[]byte(
+			"diff --git a/00000001 b/00000001\nindex 1..2 100644\n--- a/00000001\n+++ b/00000001\n" +
+				"@@ -1,2 +1,3 @@ f\n a\n+b\n\\ No newline at end of file\n c\n",
+		),
+	)
 	f.Add([]byte("diff --git a/2 b/2\nold mode 100644\nnew mode 100755\n@@ -0,0 +1 @@\n+x\n"))
 	f.Add([]byte("diff --git a/3 b/3\n@@ -1 +0,0 @@\n-x\n"))
 	f.Fuzz(func(t *testing.T, patch []byte) {
@@ -118,10 +136,14 @@ func FuzzReadRaw(f *testing.F) {
 
 func TestCheckPath(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"a", "a/b.c", ".github/x", "..a/b..", "a b/-c", "git/.gitignore", strings.Repeat("a/", 2047) + "bc"} {
+	for _, path := range []string{
+		"a", "a/b.c", ".github/x", "..a/b..", "a b/-c", "git/.gitignore", strings.Repeat("a/", 2047) + "bc",
+	} {
 		assert.NoError(t, checkPath(path), path)
 	}
-	for _, path := range []string{"", "/a", "a/", "a//b", ".", "..", "a/../b", "../../etc/passwd", ".git/config", "a/.GIT"} {
+	for _, path := range []string{
+		"", "/a", "a/", "a//b", ".", "..", "a/../b", "../../etc/passwd", ".git/config", "a/.GIT",
+	} {
 		assert.ErrorIs(t, checkPath(path), errDamaged, path)
 	}
 	assert.ErrorContains(t, checkPath(strings.Repeat("a/", 2048)+"b"), "longer than 4096 bytes")

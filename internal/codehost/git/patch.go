@@ -68,7 +68,9 @@ func (p *patchReader) next() (number int, added []scan.LineRange, err error) {
 
 // extended tells whether line may stand between a file's header and its hunks.
 func extended(line []byte) bool {
-	for _, prefix := range []string{"index ", "--- ", "+++ ", "new file mode ", "old mode ", "new mode ", "deleted file mode "} {
+	for _, prefix := range []string{
+		"index ", "--- ", "+++ ", "new file mode ", "old mode ", "new mode ", "deleted file mode ",
+	} {
 		if bytes.HasPrefix(line, []byte(prefix)) {
 			return true
 		}
@@ -79,7 +81,7 @@ func extended(line []byte) bool {
 // hunk reads one hunk, whose first line is header, and appends its added lines
 // to added.
 func (p *patchReader) hunk(header []byte, added []scan.LineRange) ([]scan.LineRange, error) {
-	_, oldCount, newFirst, newCount, ok := parseHunk(header)
+	oldCount, newFirst, newCount, ok := parseHunk(header)
 	if !ok {
 		return nil, fmt.Errorf("%w: hunk %.80q", errPatch, header)
 	}
@@ -120,12 +122,12 @@ func (p *patchReader) hunk(header []byte, added []scan.LineRange) ([]scan.LineRa
 }
 
 // parseHunk reads `@@ -a,b +c,d @@`; b and d are 1 when left out.
-func parseHunk(line []byte) (oldFirst, oldCount, newFirst, newCount int, ok bool) {
+func parseHunk(line []byte) (oldCount, newFirst, newCount int, ok bool) {
 	old, rest, ok1 := bytes.Cut(line[len(hunkHeader):], []byte(" +"))
 	now, _, ok2 := bytes.Cut(rest, []byte(" @@"))
-	oldFirst, oldCount, ok3 := parseSpan(old)
+	_, oldCount, ok3 := parseSpan(old)
 	newFirst, newCount, ok4 := parseSpan(now)
-	return oldFirst, oldCount, newFirst, newCount, ok1 && ok2 && ok3 && ok4
+	return oldCount, newFirst, newCount, ok1 && ok2 && ok3 && ok4
 }
 
 func parseSpan(span []byte) (first, count int, ok bool) {

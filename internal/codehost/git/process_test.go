@@ -65,7 +65,9 @@ func gits(t *testing.T, url string) []string {
 	for _, dir := range dirs {
 		env, _ := os.ReadFile(filepath.Join(dir, "environ")) // it may have ended
 		args, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-		if strings.Contains(string(env), url) && strings.Contains(string(args), "git") && !strings.Contains(string(env), openURL) {
+		if strings.Contains(string(env), url) && strings.Contains(string(args), "git") && !strings.Contains(
+			string(env), openURL,
+		) {
 			found = append(found, string(args))
 		}
 	}
@@ -75,8 +77,11 @@ func gits(t *testing.T, url string) []string {
 // TestEnvironmentIsNotInherited has variables that would break or redirect
 // every git command. It can't be parallel because it sets them.
 func TestEnvironmentIsNotInherited(t *testing.T) {
-	for _, name := range []string{"GIT_DIR", "GIT_EXTERNAL_DIFF", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG_GLOBAL", "GIT_EXEC_PATH", "GIT_SSH_COMMAND",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PROXY_COMMAND", "HTTP_PROXY", "HOME", "XDG_CONFIG_HOME", "GIT_TRACE", "GIT_NAMESPACE", "GIT_DIFF_OPTS"} {
+	for _, name := range []string{
+		"GIT_DIR", "GIT_EXTERNAL_DIFF", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG_GLOBAL", "GIT_EXEC_PATH",
+		"GIT_SSH_COMMAND", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PROXY_COMMAND", "HTTP_PROXY", "HOME",
+		"XDG_CONFIG_HOME", "GIT_TRACE", "GIT_NAMESPACE", "GIT_DIFF_OPTS",
+	} {
 		t.Setenv(name, "/nonexistent")
 	}
 	r := New(t)

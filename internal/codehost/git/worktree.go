@@ -45,6 +45,7 @@ func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte,
 	if err != nil {
 		return nil, err
 	}
+
 	// `100644 <oid> 0<tab>path`; there are several while there is a conflict.
 	fields := strings.Fields(string(out))
 	if len(fields) < 3 || !strings.HasPrefix(fields[0], "100") {
@@ -54,10 +55,8 @@ func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	objects := &objects{git: l.git(), chdir: l.inside}
-	defer objects.close()
-	data, _, err := objects.read(ctx, oid, "blob", int64(limit))
-	return data, err
+	data, err := l.git().run(ctx, "", l.command("cat-file", "blob").oids(oid))
+	return data[:min(len(data), limit+1)], err
 }
 
 // Worktree is the change from HEAD to the files of the work tree as they are,
@@ -104,22 +103,16 @@ func (l *Local) newIndex(r *Repo) (*index, error) {
 	return ix, err
 }
 
-func copyFile(from, to string) (err error) {
-	in, err := os.Open(from)
+func copyFile(from, to string) error {
+	info, err := os.Stat(from)
 	if err != nil {
 		return fmt.Errorf("git: index: %w", err)
 	}
-	defer closeFile(in)
-	info, err := in.Stat()
-	if err != nil {
-		return fmt.Errorf("git: index: %w", err)
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("git: index: %w", err)
-	}
-	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Close()); err == nil {
+	if err == nil {
 		err = os.Chtimes(to, time.Time{}, info.ModTime())
 	}
 	if err != nil {
@@ -138,6 +131,7 @@ func (ix *index) change(ctx context.Context) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	base := Commit{Tree: emptyTree}
 	oid, err := ix.local.resolve(ctx, "HEAD")
 	var unborn *RefError
@@ -162,11 +156,13 @@ func (ix *index) command(verb word, options ...word) *command {
 
 // disarm finds the filters that the configuration names.
 func (ix *index) disarm(ctx context.Context) error {
-	out, err := ix.git.run(ctx, "", ix.local.command("config", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|process|required)$`))
+	out, err := ix.git.run(ctx, "", ix.local.command("config", "--name-only", "-z",
+		"--get-regexp", `^filter\..*\.(clean|process|required)$`))
 	var failed *gitError
 	if err != nil && (!errors.As(err, &failed) || failed.code != 1) { // 1 is for none
 		return err
 	}
+
 	for _, key := range paths(out) {
 		value := ""
 		if strings.HasSuffix(key, ".required") {
@@ -198,7 +194,8 @@ const largeFile = 4 * scan.MaxFileSize
 
 // addAll brings the index to what the files are now, but new ones to omit.
 func (ix *index) addAll(ctx context.Context, omit []string) error {
-	changed, err := ix.git.run(ctx, "", ix.command("diff-files", "--name-only", "-z", "--ignore-submodules=dirty", "--no-ext-diff"))
+	changed, err := ix.git.run(ctx, "", ix.command("diff-files", "--name-only", "-z",
+		"--ignore-submodules=dirty", "--no-ext-diff"))
 	if err != nil {
 		return err
 	}
@@ -206,8 +203,9 @@ func (ix *index) addAll(ctx context.Context, omit []string) error {
 	if err != nil {
 		return err
 	}
+
 	fresh := slices.DeleteFunc(paths(others), func(path string) bool { return slices.Contains(omit, path) })
-	var add, info bytes.Buffer
+	var add, info bytes.Buffer // the input of the two commands below
 	seen := map[string]bool{}
 	for _, path := range append(paths(changed), fresh...) {
 		if seen[path] { // one with conflicts
@@ -215,9 +213,10 @@ func (ix *index) addAll(ctx context.Context, omit []string) error {
 		}
 		seen[path] = true
 		if err := ix.sort(path, &add, &info); err != nil {
-			ix.skip(path, err)
+			ix.local.skipped(path, err)
 		}
 	}
+
 	for _, step := range []struct {
 		c     *command
 		input *bytes.Buffer
@@ -234,12 +233,6 @@ func (ix *index) addAll(ctx context.Context, omit []string) error {
 		}
 	}
 	return nil
-}
-
-func (ix *index) skip(path string, err error) {
-	if ix.local.skipped != nil {
-		ix.local.skipped(path, err)
-	}
 }
 
 // full is where the file of a path is.
@@ -272,6 +265,7 @@ func (ix *index) sort(path string, add, info *bytes.Buffer) error {
 		fmt.Fprintf(info, "0 %s\t%s\x00", noOID, path)
 		return nil
 	}
+
 	full := ix.full(path)
 	st, err := os.Lstat(full)
 	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
@@ -293,6 +287,7 @@ func (ix *index) sort(path string, add, info *bytes.Buffer) error {
 		add.WriteString(path + "\x00")
 		return nil
 	}
+
 	start := make([]byte, scan.MaxFileSize+1)
 	if _, err := io.ReadFull(f, start); err != nil {
 		return err
