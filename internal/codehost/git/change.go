@@ -252,7 +252,7 @@ func (c *change) startReading(ctx context.Context) *reading {
 	r := &reading{contents: make(chan []byte, filesAhead), cancel: cancel}
 	go func() {
 		defer close(r.contents)
-		r.err = c.repo.objects.ask(ctx, askContents, blobs, func(obj object, content io.Reader) error {
+		r.err = c.repo.objects.batch(ctx, queryContents, blobs, func(obj object, content io.Reader) error {
 			data := c.repo.store.buffers.get(min(obj.size, scan.MaxFileSize))
 			if err := obj.read("blob", content, data); err != nil {
 				return err

@@ -112,7 +112,7 @@ func (r *Repo) ensure(ctx context.Context, blobs []OID) (map[OID]int64, error) {
 func (r *Repo) sizes(ctx context.Context, blobs []OID, into map[OID]int64) (missing []OID, err error) {
 	defer scan.Begin(ctx, scan.PhaseCompare)()
 	i := 0
-	err = r.objects.ask(ctx, askInfo, names(blobs), func(obj object, _ io.Reader) error {
+	err = r.objects.batch(ctx, queryInfo, names(blobs), func(obj object, _ io.Reader) error {
 		oid := blobs[i]
 		i++
 		switch obj.kind {
@@ -128,7 +128,7 @@ func (r *Repo) sizes(ctx context.Context, blobs []OID, into map[OID]int64) (miss
 	return missing, err
 }
 
-// names are object names as a question has them.
+// names are object names as a query has them.
 func names(oids []OID) []string {
 	list := make([]string, len(oids))
 	for i, oid := range oids {

@@ -14,7 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-func TestOwnPlaces(t *testing.T) {
+func TestLocalPlaces(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.commit("a.txt", "1\n", "dir/b.txt", "1\n", "dir2/c.txt", "1\n")
@@ -23,17 +23,17 @@ func TestOwnPlaces(t *testing.T) {
 	at := func(path string, only bool) func(*git.LocalOptions) {
 		return func(o *git.LocalOptions) { o.Path, o.Only = filepath.Join(d.dir, path), only }
 	}
-	assert.Equal(t, all, changes(t, d.own(at("dir", false)).Worktree()))
-	assert.Equal(t, all, changes(t, d.own(at(".", true)).Worktree()))
-	assert.Equal(t, all[1:2], changes(t, d.own(at("dir", true)).Worktree()))
-	assert.Equal(t, all[:1], changes(t, d.own(at("a.txt", true)).Worktree()))
-	assert.Equal(t, d.dir, filepath.FromSlash(d.own(at("dir", true)).Top()))
+	assert.Equal(t, all, changes(t, d.local(at("dir", false)).Worktree()))
+	assert.Equal(t, all, changes(t, d.local(at(".", true)).Worktree()))
+	assert.Equal(t, all[1:2], changes(t, d.local(at("dir", true)).Worktree()))
+	assert.Equal(t, all[:1], changes(t, d.local(at("a.txt", true)).Worktree()))
+	assert.Equal(t, d.dir, filepath.FromSlash(d.local(at("dir", true)).Top()))
 
 	// Another work tree of the repository.
 	other := filepath.Join(filepath.Dir(d.dir), "other")
 	d.git("worktree", "add", "--quiet", other)
 	require.NoError(t, os.WriteFile(filepath.Join(other, "a.txt"), []byte("3\n"), 0o644))
-	assert.Equal(t, []string{"a.txt:1 3"}, changes(t, d.own(func(o *git.LocalOptions) { o.Path = other }).Worktree()))
+	assert.Equal(t, []string{"a.txt:1 3"}, changes(t, d.local(func(o *git.LocalOptions) { o.Path = other }).Worktree()))
 
 	// What git tells hooks counts: here that another index is going to be committed.
 	index := filepath.Join(filepath.Dir(d.dir), "next-index")
@@ -43,12 +43,12 @@ func TestOwnPlaces(t *testing.T) {
 	)
 	d.git("read-tree", "HEAD")
 	d.git("add", "dir2")
-	assert.Equal(t, all[2:], changes(t, d.own().Staged()))
-	assert.Equal(t, all, changes(t, d.own().Worktree()))
+	assert.Equal(t, all[2:], changes(t, d.local().Staged()))
+	assert.Equal(t, all, changes(t, d.local().Worktree()))
 }
 
 // A work tree may be far from its repository.
-func TestOwnWorkTreeElsewhere(t *testing.T) {
+func TestLocalWorkTreeElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, tell := range map[string]func(d *desk, tree string){
 		"variable":      func(d *desk, tree string) { d.env = append(d.env, "GIT_WORK_TREE="+tree) },
@@ -63,15 +63,15 @@ func TestOwnWorkTreeElsewhere(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(tree, "a.txt"), []byte("2\n"), 0o644))
 			require.NoError(t, os.WriteFile(filepath.Join(tree, "b.txt"), []byte("1\n"), 0o644))
 			tell(d, tree)
-			assert.Equal(t, []string{"a.txt:1 2"}, changes(t, d.own().Worktree()))
+			assert.Equal(t, []string{"a.txt:1 2"}, changes(t, d.local().Worktree()))
 			d.git("add", "a.txt")
-			assert.Equal(t, []string{"a.txt:1 2"}, changes(t, d.own().Staged()))
-			assert.Equal(t, tree, filepath.FromSlash(d.own().Top()))
+			assert.Equal(t, []string{"a.txt:1 2"}, changes(t, d.local().Staged()))
+			assert.Equal(t, tree, filepath.FromSlash(d.local().Top()))
 		})
 	}
 }
 
-func TestOwnRefuses(t *testing.T) {
+func TestLocalRefuses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.commit("a.txt", "1\n")
@@ -90,7 +90,7 @@ func TestOwnRefuses(t *testing.T) {
 	_, err = d.find(func(o *git.LocalOptions) { o.Path, o.Only = bare, true })
 	require.ErrorIs(t, err, git.ErrBare)
 
-	inBare := d.own(func(o *git.LocalOptions) { o.Path = bare })
+	inBare := d.local(func(o *git.LocalOptions) { o.Path = bare })
 	for _, source := range []scan.Source{inBare.Worktree(), inBare.Staged()} {
 		_, err = source.Open(t.Context(), scan.Target{})
 		require.ErrorIs(t, err, git.ErrBare)
@@ -98,7 +98,7 @@ func TestOwnRefuses(t *testing.T) {
 	assert.Empty(t, changes(t, inBare.Commits("main", "main")))
 }
 
-func TestOwnClones(t *testing.T) {
+func TestLocalClones(t *testing.T) {
 	t.Parallel()
 	origin := newDesk(t)
 	origin.commit("a.txt", "1\n", "long.txt", numbers(10))
@@ -111,28 +111,28 @@ func TestOwnClones(t *testing.T) {
 	}
 	shallow := clone("--depth=1")
 	shallow.write("a.txt", "1\n2\n3\n")
-	assert.True(t, shallow.own().Shallow())
-	assert.False(t, origin.own().Shallow())
-	assert.Equal(t, []string{"a.txt:3 3"}, changes(t, shallow.own().Worktree()))
-	_, err := shallow.own().Commits("HEAD~1", "HEAD").Open(t.Context(), scan.Target{})
+	assert.True(t, shallow.local().Shallow())
+	assert.False(t, origin.local().Shallow())
+	assert.Equal(t, []string{"a.txt:3 3"}, changes(t, shallow.local().Worktree()))
+	_, err := shallow.local().Commits("HEAD~1", "HEAD").Open(t.Context(), scan.Target{})
 	var ref *git.RefError
 	require.ErrorAs(t, err, &ref)
 
 	borrowed := clone("--shared")
 	assert.Equal(
 		t, []string{"a.txt:2 2", "moved.txt:1 line number 0"},
-		changes(t, borrowed.own().Commits("HEAD~1", "HEAD"))[:2],
+		changes(t, borrowed.local().Commits("HEAD~1", "HEAD"))[:2],
 	)
 
 	// A partial clone is not completed behind its owner's back.
 	partial := clone("--filter=blob:none", "--no-checkout")
-	_, err = partial.own().Commits("HEAD~1", "HEAD").Open(t.Context(), scan.Target{})
+	_, err = partial.local().Commits("HEAD~1", "HEAD").Open(t.Context(), scan.Target{})
 	var failure *scan.Failure
 	require.ErrorAs(t, err, &failure)
 	assert.Contains(t, failure.Message, "lacks")
 }
 
-func TestOwnFilesThatCanNotBeRead(t *testing.T) {
+func TestLocalFilesThatCanNotBeRead(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.commit("a.txt", "1\n")
@@ -141,18 +141,18 @@ func TestOwnFilesThatCanNotBeRead(t *testing.T) {
 	require.NoError(t, fifo.Run())
 	d.write("b.txt", "1\n")
 	var skipped []string
-	own := d.own(func(o *git.LocalOptions) {
+	own := d.local(func(o *git.LocalOptions) {
 		o.Skipped = func(path string, err error) { skipped = append(skipped, path+": "+err.Error()) }
 	})
 	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, own.Worktree()))
 	assert.Equal(t, []string{"a.txt: it is neither a file nor a symbolic link"}, skipped)
 }
 
-func TestOwnIsCanceled(t *testing.T) {
+func TestLocalIsCanceled(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.commit("a.txt", "1\n")
-	own := d.own()
+	own := d.local()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, source := range []scan.Source{own.Worktree(), own.Staged(), own.Commits("HEAD", "HEAD")} {

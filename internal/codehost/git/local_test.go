@@ -77,11 +77,11 @@ func (d *desk) find(change ...func(*git.LocalOptions)) (*git.Local, error) {
 	return git.FindLocal(d.t.Context(), o)
 }
 
-func (d *desk) own(change ...func(*git.LocalOptions)) *git.Local {
+func (d *desk) local(change ...func(*git.LocalOptions)) *git.Local {
 	d.t.Helper()
-	own, err := d.find(change...)
+	found, err := d.find(change...)
 	require.NoError(d.t, err)
-	return own
+	return found
 }
 
 // changes are the added lines of a change, as `path:line text`, and paths of files
@@ -116,7 +116,7 @@ func changes(t *testing.T, source scan.Source) []string {
 	return list
 }
 
-func TestOwnChanges(t *testing.T) {
+func TestLocalChanges(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		do               func(d *desk)
@@ -261,12 +261,12 @@ func TestOwnChanges(t *testing.T) {
 			d.commit("a.txt", "1\n2\n3\n", "long.txt", numbers(20), "dir/in.txt", "x\n", ".gitignore", "*.o\n")
 			tt.do(d)
 			before := d.state()
-			assert.Equal(t, append([]string{}, tt.worktree...), changes(t, d.own().Worktree()))
+			assert.Equal(t, append([]string{}, tt.worktree...), changes(t, d.local().Worktree()))
 			if len(tt.staged) == 1 && tt.staged[0] == "unmerged" {
-				_, err := d.own().Staged().Open(t.Context(), scan.Target{})
+				_, err := d.local().Staged().Open(t.Context(), scan.Target{})
 				require.ErrorIs(t, err, git.ErrUnmerged)
 			} else {
-				assert.Equal(t, append([]string{}, tt.staged...), changes(t, d.own().Staged()))
+				assert.Equal(t, append([]string{}, tt.staged...), changes(t, d.local().Staged()))
 			}
 			assert.Equal(t, before, d.state(), "nothing was written")
 		})
@@ -274,16 +274,16 @@ func TestOwnChanges(t *testing.T) {
 }
 
 // What is written about a scan is left out, unless it is tracked.
-func TestOwnOmits(t *testing.T) {
+func TestLocalOmits(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.commit("kept.json", "1\n")
 	d.write("kept.json", "1\n2\n", "r.json", "x\n", "out/r.json", "y\n", "out/other.json", "z\n")
 	assert.Equal(
 		t, []string{"kept.json:2 2", "out/other.json:1 z"},
-		changes(t, d.own().Worktree("kept.json", "r.json", "out/r.json", "none")),
+		changes(t, d.local().Worktree("kept.json", "r.json", "out/r.json", "none")),
 	)
-	assert.Len(t, changes(t, d.own().Worktree()), 4)
+	assert.Len(t, changes(t, d.local().Worktree()), 4)
 }
 
 func numbers(n int) string {
@@ -317,7 +317,7 @@ func (d *desk) state() map[string]string {
 }
 
 // No program that a repository names is run: it may be a stranger's.
-func TestOwnRunsNoProgram(t *testing.T) {
+func TestLocalRunsNoProgram(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.commit("a.txt", "1\n", "b.txt", "1\n")
@@ -341,13 +341,13 @@ func TestOwnRunsNoProgram(t *testing.T) {
 		require.NoError(t, os.Chmod(filepath.Join(d.dir, ".git/hooks", hook), 0o755))
 	}
 	d.write("a.txt", "2\n", "b.txt", "2\n", "c.txt", "2\n", ".gitignore", "hooks\n")
-	assert.Equal(t, []string{".gitignore:1 hooks", "a.txt:1 2", "b.txt:1 2", "c.txt:1 2"}, changes(t, d.own().Worktree()))
-	assert.Empty(t, changes(t, d.own().Staged()))
-	assert.Empty(t, changes(t, d.own().Commits("HEAD", "HEAD")))
+	assert.Equal(t, []string{".gitignore:1 hooks", "a.txt:1 2", "b.txt:1 2", "c.txt:1 2"}, changes(t, d.local().Worktree()))
+	assert.Empty(t, changes(t, d.local().Staged()))
+	assert.Empty(t, changes(t, d.local().Commits("HEAD", "HEAD")))
 	assert.NoFileExists(t, filepath.Join(d.dir, "ran"))
 }
 
-func TestOwnCommits(t *testing.T) {
+func TestLocalCommits(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	root := d.commit("a.txt", "1\n")
@@ -360,25 +360,25 @@ func TestOwnCommits(t *testing.T) {
 	for _, ends := range [][2]string{
 		{"main", "topic"}, {main, head}, {"v1", "topic"}, {"main~1", "refs/heads/topic"}, {main[:10], "topic@{0}"},
 	} {
-		c, err := d.own().Commits(ends[0], ends[1]).Open(t.Context(), scan.Target{})
+		c, err := d.local().Commits(ends[0], ends[1]).Open(t.Context(), scan.Target{})
 		require.NoError(t, err, "%s", ends)
 		assert.Equal(t, head, c.HeadSHA())
 		require.NoError(t, c.Close())
-		assert.Equal(t, []string{"a.txt:2 2"}, changes(t, d.own().Commits(ends[0], ends[1])), "%s", ends)
+		assert.Equal(t, []string{"a.txt:2 2"}, changes(t, d.local().Commits(ends[0], ends[1])), "%s", ends)
 	}
-	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, d.own().Commits(root, "HEAD")))
+	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, d.local().Commits(root, "HEAD")))
 	for _, ref := range []string{
 		"none", "", "--all", "-x", "main:a.txt", "main^{tree}", "main..topic", "\x00", "main\nHEAD",
 		strings.Repeat("0", 40),
 	} {
-		_, err := d.own().Commits(ref, "HEAD").Open(t.Context(), scan.Target{})
+		_, err := d.local().Commits(ref, "HEAD").Open(t.Context(), scan.Target{})
 		var wrong *git.RefError
 		require.ErrorAs(t, err, &wrong, "%q", ref)
 		assert.Equal(t, ref, wrong.Ref)
 		assert.False(t, wrong.Unborn)
 	}
 	d.git("checkout", "--quiet", "--orphan", "fresh")
-	_, err := d.own().Commits("main", "HEAD").Open(t.Context(), scan.Target{})
+	_, err := d.local().Commits("main", "HEAD").Open(t.Context(), scan.Target{})
 	var wrong *git.RefError
 	require.ErrorAs(t, err, &wrong)
 	assert.True(t, wrong.Unborn)

@@ -32,7 +32,7 @@ func (o *objects) open(ctx context.Context) error {
 	if o.proc != nil {
 		return nil
 	}
-	// The process outlives this call's ctx; ask ends it with a later one.
+	// The process outlives this call's ctx; batch ends it with a later one.
 	p, err := o.git.start(context.WithoutCancel(ctx), o.dir, newCommand("cat-file", "--batch-command"))
 	if err != nil {
 		return err
@@ -49,18 +49,18 @@ func (o *objects) close() {
 	}
 }
 
-// question is what can be asked of many objects.
-type question string
+// query is what cat-file can be asked about objects.
+type query string
 
 const (
-	askInfo     question = "info "
-	askContents question = "contents "
+	queryInfo     query = "info "
+	queryContents query = "contents "
 )
 
-// ask puts one question about many objects, and hands the answers to use in
+// batch puts one query about many objects, and hands the answers to use in
 // their order. The reader has the content, of which use may leave a part. After
-// an error the process is ended, and the next question starts another.
-func (o *objects) ask(ctx context.Context, q question, names []string, use func(object, io.Reader) error) error {
+// an error the process is ended, and the next query starts another.
+func (o *objects) batch(ctx context.Context, q query, names []string, use func(object, io.Reader) error) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -103,12 +103,12 @@ func (o *objects) ask(ctx context.Context, q question, names []string, use func(
 }
 
 // answer reads one answer.
-func (o *objects) answer(q question, use func(object, io.Reader) error) error {
+func (o *objects) answer(q query, use func(object, io.Reader) error) error {
 	obj, err := o.header()
 	if err != nil {
 		return err
 	}
-	if q == askInfo || obj.kind == "" {
+	if q == queryInfo || obj.kind == "" {
 		return use(obj, bytes.NewReader(nil))
 	}
 
@@ -151,7 +151,7 @@ func (o *objects) header() (object, error) {
 // info returns what is known of an object, or of what a ref of this package
 // leads to.
 func (o *objects) info(ctx context.Context, name string) (found object, err error) {
-	err = o.ask(ctx, askInfo, []string{name}, func(obj object, _ io.Reader) error {
+	err = o.batch(ctx, queryInfo, []string{name}, func(obj object, _ io.Reader) error {
 		found = obj
 		return nil
 	})
@@ -161,7 +161,7 @@ func (o *objects) info(ctx context.Context, name string) (found object, err erro
 // read returns the content of an object of the given kind. Over limit bytes it
 // returns the first limit+1; the size is the whole.
 func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (data []byte, size int64, err error) {
-	err = o.ask(ctx, askContents, []string{string(oid)}, func(obj object, content io.Reader) error {
+	err = o.batch(ctx, queryContents, []string{string(oid)}, func(obj object, content io.Reader) error {
 		size = obj.size
 		data = make([]byte, min(obj.size, limit+1))
 		return obj.read(kind, content, data)
@@ -189,7 +189,7 @@ func (obj object) read(kind string, content io.Reader, data []byte) error {
 const maxTree = 32 << 20
 
 // lookup finds a path in a tree. The path is taken apart here, because in a
-// question to git parts of it could mean something else.
+// query to git parts of it could mean something else.
 func (o *objects) lookup(ctx context.Context, tree OID, path string) (found entry, ok bool, err error) {
 	found = entry{mode: typeTree, oid: tree}
 	for part := range strings.SplitSeq(path, "/") {
