@@ -51,7 +51,9 @@ func TestNamedHeadIsMerged(t *testing.T) {
 
 	r.Ref("refs/heads/forwarded", r.Commit(Text("a", "0\npull\n4\n"), head))
 	for _, c := range []finding.Commits{
-		{Head: head, BaseRef: "forwarded"}, {Head: after, BaseRef: "main"}, {Head: head, Base: after}, {Head: head, Base: head},
+		{
+			Head: head, BaseRef: "forwarded",
+		}, {Head: after, BaseRef: "main"}, {Head: head, Base: after}, {Head: head, Base: head},
 	} {
 		_, err := s.Open(t.Context(), named(c))
 		var failure *scan.Failure
@@ -78,7 +80,9 @@ func TestNamedCommits(t *testing.T) {
 			change(server)
 			s := source(t, serve(t, server))
 			for _, c := range []finding.Commits{
-				{Head: head, Base: tip}, {Head: head, BaseRef: "main"}, {Head: head, Base: root}, {Head: strings.ToUpper(head), Base: tip},
+				{Head: head, Base: tip}, {Head: head, BaseRef: "main"}, {Head: head, Base: root}, {
+					Head: strings.ToUpper(head), Base: tip,
+				},
 			} {
 				change, err := s.Open(t.Context(), named(c))
 				require.NoError(t, err)
@@ -139,27 +143,37 @@ func TestNamedCommitsFail(t *testing.T) {
 	stranger := r.Commit(Text("b", "0\n"))
 	r.Ref("refs/heads/other", stranger)
 	hosts := map[string]organization.Host{
-		"file": fileHost(r), "http": serve(t, &Server{Repo: r}), "old http": serve(t, &Server{Repo: r, Old: true, NoSingle: true}),
+		"file": fileHost(r), "http": serve(t, &Server{Repo: r}), "old http": serve(
+			t, &Server{Repo: r, Old: true, NoSingle: true},
+		),
 	}
 	for name, test := range map[string]struct {
 		commits finding.Commits
 		code    string
 		message string
 	}{
-		"no such head":       {finding.Commits{Head: gone, Base: tip}, scan.CodeCommitNotFound, gone},
-		"no such base":       {finding.Commits{Head: head, Base: gone}, scan.CodeCommitNotFound, gone},
-		"no such branch":     {finding.Commits{Head: head, BaseRef: "release"}, scan.CodeBaseUnknown, `no branch "release"`},
-		"part of a branch":   {finding.Commits{Head: head, BaseRef: "mai"}, scan.CodeBaseUnknown, `no branch "mai"`},
-		"a tag":              {finding.Commits{Head: head, BaseRef: "x"}, scan.CodeBaseUnknown, `no branch "x"`},
-		"an option":          {finding.Commits{Head: head, BaseRef: "--upload-pack=touch x"}, scan.CodeBaseUnknown, "can't be the name"},
-		"a pattern":          {finding.Commits{Head: head, BaseRef: "ma*"}, scan.CodeBaseUnknown, "can't be the name"},
-		"a refspec":          {finding.Commits{Head: head, BaseRef: "main:refs/heads/x"}, scan.CodeBaseUnknown, "can't be the name"},
-		"head is an option":  {finding.Commits{Head: "--upload-pack=touch x", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
-		"head is short":      {finding.Commits{Head: head[:12], Base: tip}, scan.CodeCommitNotFound, "head_sha"},
-		"head is a name":     {finding.Commits{Head: "HEAD", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
-		"base is short":      {finding.Commits{Head: head, Base: tip[:39]}, scan.CodeCommitNotFound, "base_sha"},
-		"no base":            {finding.Commits{Head: head}, scan.CodeBaseUnknown, "base_sha or base_ref"},
-		"two bases":          {finding.Commits{Head: head, Base: tip, BaseRef: "main"}, scan.CodeBaseUnknown, "base_sha or base_ref"},
+		"no such head":     {finding.Commits{Head: gone, Base: tip}, scan.CodeCommitNotFound, gone},
+		"no such base":     {finding.Commits{Head: head, Base: gone}, scan.CodeCommitNotFound, gone},
+		"no such branch":   {finding.Commits{Head: head, BaseRef: "release"}, scan.CodeBaseUnknown, `no branch "release"`},
+		"part of a branch": {finding.Commits{Head: head, BaseRef: "mai"}, scan.CodeBaseUnknown, `no branch "mai"`},
+		"a tag":            {finding.Commits{Head: head, BaseRef: "x"}, scan.CodeBaseUnknown, `no branch "x"`},
+		"an option": {
+			finding.Commits{Head: head, BaseRef: "--upload-pack=touch x"}, scan.CodeBaseUnknown, "can't be the name",
+		},
+		"a pattern": {finding.Commits{Head: head, BaseRef: "ma*"}, scan.CodeBaseUnknown, "can't be the name"},
+		"a refspec": {
+			finding.Commits{Head: head, BaseRef: "main:refs/heads/x"}, scan.CodeBaseUnknown, "can't be the name",
+		},
+		"head is an option": {
+			finding.Commits{Head: "--upload-pack=touch x", Base: tip}, scan.CodeCommitNotFound, "head_sha",
+		},
+		"head is short":  {finding.Commits{Head: head[:12], Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"head is a name": {finding.Commits{Head: "HEAD", Base: tip}, scan.CodeCommitNotFound, "head_sha"},
+		"base is short":  {finding.Commits{Head: head, Base: tip[:39]}, scan.CodeCommitNotFound, "base_sha"},
+		"no base":        {finding.Commits{Head: head}, scan.CodeBaseUnknown, "base_sha or base_ref"},
+		"two bases": {
+			finding.Commits{Head: head, Base: tip, BaseRef: "main"}, scan.CodeBaseUnknown, "base_sha or base_ref",
+		},
 		"no head":            {finding.Commits{Base: tip}, scan.CodeCommitNotFound, "head_sha"},
 		"head is a tag":      {finding.Commits{Head: tag, Base: root}, scan.CodeCommitNotFound, ""},
 		"head is a blob":     {finding.Commits{Head: blob, Base: root}, scan.CodeCommitNotFound, ""},
@@ -185,8 +199,10 @@ func TestCheckBranch(t *testing.T) {
 	t.Parallel()
 	for name, ok := range map[string]bool{
 		"main": true, "release/1.2": true, "feature/ü(x)#1": true, "a@b": true, "x{y}": true, strings.Repeat("a", 250): true,
-		"": false, "@": false, "-x": false, "--x": false, "a..b": false, "a@{1}": false, "a.": false, "a/": false, "/a": false, "a//b": false,
-		".a": false, "a/.b": false, "a.lock": false, "a.lock/b": false, "a b": false, "a\nb": false, "a\x7fb": false, "a~1": false, "a^": false,
+		"": false, "@": false, "-x": false, "--x": false, "a..b": false, "a@{1}": false,
+		"a.": false, "a/": false, "/a": false, "a//b": false,
+		".a": false, "a/.b": false, "a.lock": false, "a.lock/b": false, "a b": false,
+		"a\nb": false, "a\x7fb": false, "a~1": false, "a^": false,
 		"a:b": false, "a?": false, "a*": false, "a[b": false, `a\b`: false, strings.Repeat("a", 251): false,
 	} {
 		err := git.CheckBranch(name)

@@ -47,14 +47,7 @@ func openGit(
 		if err != nil {
 			return nil, err
 		}
-		req.Commits = commits
-		req.Endpoints = func(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
-			head, base, err = r.Endpoints(ctx)
-			if err == nil {
-				base, err = namedBase(ctx, r, head, base)
-			}
-			return head, base, err
-		}
+		req.Commits, req.Endpoints = commits, namedEndpoints
 	}
 	return store.Open(ctx, req)
 }
@@ -66,25 +59,22 @@ func namedCommits(c finding.Commits) (*git.Commits, error) {
 	if err != nil {
 		return nil, badCommit("head_sha", c.Head)
 	}
+
 	switch {
 	case (c.Base == "") == (c.BaseRef == ""):
 		return nil, baseUnknown("Either base_sha or base_ref must say what the commit is to be merged into.")
 	case c.BaseRef != "":
 		if git.CheckBranch(c.BaseRef) != nil {
-			return nil, baseUnknown(fmt.Sprintf("%q can't be the name of a branch.", c.BaseRef))
+			return nil, baseUnknown("%q can't be the name of a branch.", c.BaseRef)
 		}
 		return &git.Commits{Head: head, BaseRef: c.BaseRef}, nil
 	}
+
 	base, err := git.ParseOID(c.Base)
 	if err != nil {
 		return nil, badCommit("base_sha", c.Base)
 	}
 	return &git.Commits{Head: head, Base: base}, nil
-}
-
-func badCommit(field, value string) *scan.Failure {
-	return &scan.Failure{Code: scan.CodeCommitNotFound, Lasting: true,
-		Message: fmt.Sprintf("%s is %q and must be the 40 hexadecimal digits of a commit.", field, value)}
 }
 
 // mergeTarget is what head is, or was, to be merged into.
@@ -101,27 +91,38 @@ func mergeTarget(ctx context.Context, r *git.Repo, head git.Commit) (base git.Co
 	if err != nil {
 		return base, err
 	}
-	return beforeMerge(ctx, r, branch, head, baseUnknown("The pull request was fast-forwarded into the default branch or is equal to it, so what it was to be merged into can't be told."))
+	return beforeMerge(ctx, r, branch, head, baseUnknown("The pull request was fast-forwarded into the default branch "+
+		"or is equal to it, so what it was to be merged into can't be told."))
 }
 
-// namedBase is what a named head is, or was, to be merged into. A head that the
-// base has already would compare as no change at all: a branch tells what it
-// was before, and a commit doesn't.
-func namedBase(ctx context.Context, r *git.Repo, head, base git.Commit) (git.Commit, error) {
-	if branch := r.BaseRef(); branch != "" {
-		return beforeMerge(ctx, r, base, head, baseUnknown(fmt.Sprintf(
-			"head_sha was fast-forwarded into the branch %q, which base_ref names, or is equal to it, so what it was to be merged into can't be told. Give base_sha.", branch)))
+// namedEndpoints are the commits that the request names, with the base as it was
+// when head was to be merged into it. A head that the base has already would
+// compare as no change at all: a branch tells what it was before, and a commit
+// doesn't.
+func namedEndpoints(ctx context.Context, r *git.Repo) (head, base git.Commit, err error) {
+	head, base, err = r.Endpoints(ctx)
+	if err != nil {
+		return head, base, err
 	}
+	if branch := r.BaseRef(); branch != "" {
+		base, err = beforeMerge(ctx, r, base, head, baseUnknown("head_sha was fast-forwarded into the branch %q, "+
+			"which base_ref names, or is equal to it, so what it was to be merged into can't be told. Give base_sha.", branch))
+		return head, base, err
+	}
+
 	within, err := contains(ctx, r, base, head)
 	if err == nil && within {
-		err = baseUnknown(fmt.Sprintf("base_sha has head_sha %s in its history already or is equal to it, so there is nothing to compare. Give the commit that it was to be merged into, as it was before.", head.OID))
+		err = baseUnknown("base_sha has head_sha %s in its history already or is equal to it, so there is nothing "+
+			"to compare. Give the commit that it was to be merged into, as it was before.", head.OID)
 	}
-	return base, err
+	return head, base, err
 }
 
 // beforeMerge is the branch as it was before head was merged into it, or as it
 // is when head is not. It returns unknown when that can't be told.
-func beforeMerge(ctx context.Context, r *git.Repo, branch, head git.Commit, unknown error) (base git.Commit, err error) {
+func beforeMerge(
+	ctx context.Context, r *git.Repo, branch, head git.Commit, unknown error,
+) (base git.Commit, err error) {
 	within, err := contains(ctx, r, branch, head)
 	if err != nil || !within {
 		return branch, err
@@ -155,21 +156,26 @@ func defaultBranch(ctx context.Context, r *git.Repo) (git.Commit, error) {
 		return branch, err
 	}
 	if len(branches) != 1 {
-		return branch, baseUnknown(fmt.Sprintf("The repository's HEAD leads to no branch, and it has %d branches.", len(branches)))
+		return branch, baseUnknown("The repository's HEAD leads to no branch, and it has %d branches.", len(branches))
 	}
-	for _, oid := range branches {
-		branch, err = r.Fetch(ctx, oid)
-	}
-	return branch, err
+	return r.Fetch(ctx, branches[0])
 }
 
-func baseUnknown(message string) *scan.Failure {
-	return &scan.Failure{Code: scan.CodeBaseUnknown, Message: message, Lasting: true}
+// lasting is a failure that trying again does not change.
+func lasting(code, format string, args ...any) *scan.Failure {
+	return &scan.Failure{Code: code, Message: fmt.Sprintf(format, args...), Lasting: true}
+}
+
+func badCommit(field, value string) *scan.Failure {
+	return lasting(scan.CodeCommitNotFound, "%s is %q and must be the 40 hexadecimal digits of a commit.", field, value)
+}
+
+func baseUnknown(format string, args ...any) *scan.Failure {
+	return lasting(scan.CodeBaseUnknown, format, args...)
 }
 
 func notFound(t scan.Target) *scan.Failure {
-	return &scan.Failure{Code: scan.CodePullRequestNotFound, Lasting: true,
-		Message: fmt.Sprintf("%s has no pull request %d.", t.Repo, t.Number)}
+	return lasting(scan.CodePullRequestNotFound, "%s has no pull request %d.", t.Repo, t.Number)
 }
 
 // reference puts the number of a pull request into the name of a reference.

@@ -43,7 +43,10 @@ func TestHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := New(t)
-			base, _ := r.Change(Text("a", "0\n", "old", numbered(20), ".prwarden/rules.yml", "version: 1\n"), Text("a", "0\n1\n", "new", numbered(20)+"x\n"))
+			base, _ := r.Change(
+				Text("a", "0\n", "old", numbered(20), ".prwarden/rules.yml", "version: 1\n"),
+				Text("a", "0\n1\n", "new", numbered(20)+"x\n"),
+			)
 			server := &Server{Repo: r}
 			change(server)
 			s := source(t, serve(t, server))
@@ -140,7 +143,10 @@ func TestServersThatRefuse(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, "001e#")
 		}), scan.CodeHostUnreachable, false},
-		"garbage for a pack": {&PackServer{Refs: []string{strings.Repeat("1", 40) + " HEAD", strings.Repeat("2", 40) + " refs/pull/1/head"}, Pack: []byte(strings.Repeat("PACK", 100))},
+		"garbage for a pack": {&PackServer{
+			Refs: []string{strings.Repeat("1", 40) + " HEAD", strings.Repeat("2", 40) + " refs/pull/1/head"},
+			Pack: []byte(strings.Repeat("PACK", 100)),
+		},
 			scan.CodeRepositoryInvalid, true},
 	}
 	for name, test := range tests {
@@ -158,7 +164,10 @@ func TestNothingListens(t *testing.T) {
 	port, err := freeport.Reserve()
 	require.NoError(t, err)
 	defer port.Close()
-	f := failure(t, t.Context(), source(t, organization.Host{Kind: organization.KindGit, URL: "http://" + port.Addr() + "/{repo}"}))
+	f := failure(
+		t, t.Context(),
+		source(t, organization.Host{Kind: organization.KindGit, URL: "http://" + port.Addr() + "/{repo}"}),
+	)
 	assert.Equal(t, scan.CodeHostUnreachable, f.Code)
 	assert.False(t, f.Lasting)
 }
@@ -217,7 +226,8 @@ func TestCancel(t *testing.T) {
 	var f *scan.Failure
 	require.ErrorAs(t, err, &f)
 	assert.False(t, f.Lasting)
-	require.Eventually(t, func() bool { return len(processes(t, settings.URL[:len(settings.URL)-len("/{repo}.git")])) == 0 }, 5*time.Minute, 10*time.Millisecond)
+	server := strings.TrimSuffix(settings.URL, "/{repo}.git")
+	require.Eventually(t, func() bool { return len(processes(t, server)) == 0 }, 5*time.Minute, 10*time.Millisecond)
 }
 
 func TestDeadline(t *testing.T) {
