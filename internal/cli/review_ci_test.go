@@ -23,8 +23,10 @@ const someSHA = "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d"
 // again.
 func gitLab(attempt string) []string {
 	return []string{
-		"GITLAB_CI=true", "CI_SERVER_URL=https://gitlab.com", "CI_PIPELINE_ID=981", "CI_JOB_NAME=prwarden", "CI_JOB_ID=" + attempt,
-		"CI_MERGE_REQUEST_IID=17", "CI_MERGE_REQUEST_PROJECT_PATH=acme/web", "CI_MERGE_REQUEST_PROJECT_URL=https://gitlab.com/acme/web",
+		"GITLAB_CI=true", "CI_SERVER_URL=https://gitlab.com", "CI_PIPELINE_ID=981", "CI_JOB_NAME=prwarden",
+		"CI_JOB_ID=" + attempt,
+		"CI_MERGE_REQUEST_IID=17", "CI_MERGE_REQUEST_PROJECT_PATH=acme/web",
+		"CI_MERGE_REQUEST_PROJECT_URL=https://gitlab.com/acme/web",
 		"CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main", "CI_COMMIT_SHA=" + someSHA,
 	}
 }
@@ -120,7 +122,9 @@ func TestReviewInCI(t *testing.T) {
 // A job whose commits are none is told what is scanned in their place.
 func TestReviewInCIWithoutCommits(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]string{"head": "CI_COMMIT_SHA=HEAD", "base": "CI_MERGE_REQUEST_TARGET_BRANCH_NAME="} {
+	for name, change := range map[string]string{
+		"head": "CI_COMMIT_SHA=HEAD", "base": "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=",
+	} {
 		s := &remembers{answer: passed}
 		r := review(t, s, inCI(), append([]string{change}, gitLab("1")...)...)
 		require.NoError(t, r.err, name)

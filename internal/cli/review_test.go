@@ -165,7 +165,8 @@ func TestReviewOutputs(t *testing.T) {
 	assert.True(t, strings.HasSuffix(r.errOut, "1 finding in acme/web#17: 1 high.\nFailed: 1 finding is high or worse.\n"),
 		r.errOut)
 	for name, has := range map[string]string{
-		"table": "Failed: 1", "sarif": `"ruleId":"security/no-eval"`, "gitlab": `"check_name": "security/no-eval"`, "junit": "<failure", "json": `"review_id"`, "summary.md": "### prwarden",
+		"table": "Failed: 1", "sarif": `"ruleId":"security/no-eval"`, "gitlab": `"check_name": "security/no-eval"`,
+		"junit": "<failure", "json": `"review_id"`, "summary.md": "### prwarden",
 	} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
@@ -202,7 +203,9 @@ func TestReviewWithdrawsReports(t *testing.T) {
 		want   int
 		kept   bool
 	}{
-		"passed":         {fakeServer{review: strings.ReplaceAll(complete, "high", "low"), watch: watch}, nil, cli.ExitOK, true},
+		"passed": {
+			fakeServer{review: strings.ReplaceAll(complete, "high", "low"), watch: watch}, nil, cli.ExitOK, true,
+		},
 		"did not pass":   {fakeServer{review: complete, watch: watch}, nil, cli.ExitFound, true},
 		"refused":        {fakeServer{status: http.StatusForbidden}, nil, cli.ExitUsage, false},
 		"service failed": {fakeServer{status: http.StatusInternalServerError}, nil, cli.ExitFailed, false},
@@ -250,26 +253,58 @@ func TestReviewUsage(t *testing.T) {
 	t.Parallel()
 	sha := strings.Repeat("a", 40)
 	for says, change := range map[string]func(*cli.ReviewInput){
-		`"x" is not a repository; write OWNER/REPO`:                         func(in *cli.ReviewInput) { in.Repo = "x" },
-		`"https://h/a/b" is not a repository; write OWNER/REPO`:             func(in *cli.ReviewInput) { in.Repo = "https://h/a/b" },
-		`"0" is not a pull request number`:                                  func(in *cli.ReviewInput) { in.Number = "0" },
-		"which pull request?":                                               func(in *cli.ReviewInput) { in.Repo, in.Number = "", "" },
-		`--output: "html" is not a format`:                                  func(in *cli.ReviewInput) { in.Output.Formats = []string{"html"} },
-		"--output: sarif=none/x: there is no folder none":                   func(in *cli.ReviewInput) { in.Output.Formats = []string{"table", "sarif=none/x"} },
-		"--output: sarif=review.go/x: there is no folder review.go":         func(in *cli.ReviewInput) { in.Output.Formats = []string{"sarif=review.go/x"} },
-		"--output: json=rules: this is a folder; name a file":               func(in *cli.ReviewInput) { in.Output.Formats = []string{"json=rules"} },
-		"--output: two outputs have the format json":                        func(in *cli.ReviewInput) { in.Output.Formats = []string{"json=-", "json"} },
-		`--fail-on: "bad" is no severity; use critical, high, medium,`:      func(in *cli.ReviewInput) { in.Output.FailOn = "bad" },
-		`--suppressed: "x" is neither include nor omit`:                     func(in *cli.ReviewInput) { in.Output.Suppressed = "x" },
-		`--color: "x" is not auto, always or never`:                         func(in *cli.ReviewInput) { in.Output.Color = "x" },
-		"--timeout: 0s is no time to wait":                                  func(in *cli.ReviewInput) { in.Timeout = 0 },
-		"--output: with --no-wait there are no findings to show":            func(in *cli.ReviewInput) { in.NoWait, in.Output.Formats = true, []string{"sarif=x"} },
-		"--head-sha goes with --base-sha or --base-ref":                     func(in *cli.ReviewInput) { in.HeadSHA = sha },
-		"--head-sha goes with":                                              func(in *cli.ReviewInput) { in.BaseRef = "main" },
-		`--head-sha: "HEAD" is not a commit in 40 hexadecimal digits`:       func(in *cli.ReviewInput) { in.HeadSHA = "HEAD" },
-		`--base-sha: "main" is not a commit`:                                func(in *cli.ReviewInput) { in.HeadSHA, in.BaseSHA = sha, "main" },
-		"--base-sha and --base-ref say the same":                            func(in *cli.ReviewInput) { in.HeadSHA, in.BaseSHA, in.BaseRef = sha, sha, "main" },
-		`--idempotency-key: "a b" is not 1 to 255 visible ASCII characters`: func(in *cli.ReviewInput) { in.IdempotencyKey = "a b" },
+		`"x" is not a repository; write OWNER/REPO`: func(in *cli.ReviewInput) { in.Repo = "x" },
+		`"https://h/a/b" is not a repository; write OWNER/REPO`: func(in *cli.ReviewInput) {
+			in.Repo = "https://h/a/b"
+		},
+		`"0" is not a pull request number`: func(in *cli.ReviewInput) { in.Number = "0" },
+		"which pull request?": func(in *cli.ReviewInput) {
+			in.Repo, in.Number = "", ""
+		},
+		`--output: "html" is not a format`: func(in *cli.ReviewInput) {
+			in.Output.Formats = []string{"html"}
+		},
+		"--output: sarif=none/x: there is no folder none": func(in *cli.ReviewInput) {
+			in.Output.Formats = []string{"table", "sarif=none/x"}
+		},
+		"--output: sarif=review.go/x: there is no folder review.go": func(in *cli.ReviewInput) {
+			in.Output.Formats = []string{"sarif=review.go/x"}
+		},
+		"--output: json=rules: this is a folder; name a file": func(in *cli.ReviewInput) {
+			in.Output.Formats = []string{"json=rules"}
+		},
+		"--output: two outputs have the format json": func(in *cli.ReviewInput) {
+			in.Output.Formats = []string{"json=-", "json"}
+		},
+		`--fail-on: "bad" is no severity; use critical, high, medium,`: func(in *cli.ReviewInput) {
+			in.Output.FailOn = "bad"
+		},
+		`--suppressed: "x" is neither include nor omit`: func(in *cli.ReviewInput) {
+			in.Output.Suppressed = "x"
+		},
+		`--color: "x" is not auto, always or never`: func(in *cli.ReviewInput) {
+			in.Output.Color = "x"
+		},
+		"--timeout: 0s is no time to wait": func(in *cli.ReviewInput) { in.Timeout = 0 },
+		"--output: with --no-wait there are no findings to show": func(in *cli.ReviewInput) {
+			in.NoWait, in.Output.Formats = true, []string{"sarif=x"}
+		},
+		"--head-sha goes with --base-sha or --base-ref": func(in *cli.ReviewInput) { in.HeadSHA = sha },
+		"--head-sha goes with": func(in *cli.ReviewInput) {
+			in.BaseRef = "main"
+		},
+		`--head-sha: "HEAD" is not a commit in 40 hexadecimal digits`: func(in *cli.ReviewInput) {
+			in.HeadSHA = "HEAD"
+		},
+		`--base-sha: "main" is not a commit`: func(in *cli.ReviewInput) {
+			in.HeadSHA, in.BaseSHA = sha, "main"
+		},
+		"--base-sha and --base-ref say the same": func(in *cli.ReviewInput) {
+			in.HeadSHA, in.BaseSHA, in.BaseRef = sha, sha, "main"
+		},
+		`--idempotency-key: "a b" is not 1 to 255 visible ASCII characters`: func(in *cli.ReviewInput) {
+			in.IdempotencyKey = "a b"
+		},
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()
@@ -393,14 +428,19 @@ func TestReviewKeyFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	in := asked()
 	in.Number, in.NoWait = "#17", true
-	for content, want := range map[string]int{"prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and more": cli.ExitUsage} {
+	for content, want := range map[string]int{
+		"prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and more": cli.ExitUsage,
+	} {
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		var out, errOut strings.Builder
 		err := cli.Review(t.Context(), cli.Streams{Out: &out, Err: &errOut}, config.Client{Server: server.URL, KeyFile: file},
 			in)
 		assert.Equal(t, want, cli.ExitCode(err), "%q: %v", content, err)
 	}
-	for key, want := range map[string]int{" prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and": cli.ExitUsage, "prw_key\nprw_other": cli.ExitUsage, "prw_\x00key": cli.ExitUsage} {
+	for key, want := range map[string]int{
+		" prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and": cli.ExitUsage, "prw_key\nprw_other": cli.ExitUsage,
+		"prw_\x00key": cli.ExitUsage,
+	} {
 		err := cli.Review(t.Context(),
 			cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=" + key}},
 			config.Client{Server: server.URL}, in)

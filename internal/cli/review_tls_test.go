@@ -39,9 +39,11 @@ func TestReviewOverTLS(t *testing.T) {
 		client config.Client
 		says   string // "" when it works
 	}{
-		"works":                      {config.Client{CAFile: ca.File, ClientCert: clientCert, ClientKey: clientKey}, ""},
-		"the system knows no such":   {config.Client{}, "certificate"},
-		"another authority":          {config.Client{CAFile: other.File, ClientCert: clientCert, ClientKey: clientKey}, "certificate"},
+		"works":                    {config.Client{CAFile: ca.File, ClientCert: clientCert, ClientKey: clientKey}, ""},
+		"the system knows no such": {config.Client{}, "certificate"},
+		"another authority": {
+			config.Client{CAFile: other.File, ClientCert: clientCert, ClientKey: clientKey}, "certificate",
+		},
 		"no certificate of its own":  {config.Client{CAFile: ca.File}, "certificate required"},
 		"a file that is not there":   {config.Client{CAFile: filepath.Join(t.TempDir(), "none")}, "ca_file"},
 		"a file without certificate": {config.Client{CAFile: clientKey}, "no certificate"},

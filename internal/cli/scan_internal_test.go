@@ -24,14 +24,23 @@ func TestNotesEnd(t *testing.T) {
 		verbose bool
 		want    string
 	}{
-		"nothing":    {1, nil, false, ""},
-		"no file":    {0, nil, false, "There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.\n"},
-		"kept back":  {1, map[string]folder.Total{finding.SkipBinary: {Count: 2, Bytes: 5}}, false, "Not looked at: 2 binary files (5 B); --verbose names each.\n"},
-		"told":       {1, map[string]folder.Total{finding.SkipBinary: {Count: 2, Bytes: 5}}, true, "Not looked at: 2 binary files (5 B).\n"},
+		"nothing": {1, nil, false, ""},
+		"no file": {
+			0, nil, false, "There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.\n",
+		},
+		"kept back": {
+			1, map[string]folder.Total{finding.SkipBinary: {Count: 2, Bytes: 5}}, false,
+			"Not looked at: 2 binary files (5 B); --verbose names each.\n",
+		},
+		"told": {
+			1, map[string]folder.Total{finding.SkipBinary: {Count: 2, Bytes: 5}}, true, "Not looked at: 2 binary files (5 B).\n",
+		},
 		"unreadable": {0, map[string]folder.Total{folder.Unreadable: {Count: 1}}, false, "Not looked at: 1 can't be read.\n"},
 		"both": {1, map[string]folder.Total{folder.Unreadable: {Count: 1}, folder.SkipGone: {Count: 1}}, false,
 			"Not looked at: 1 can't be read, 1 removed meanwhile; --verbose names each.\n"},
-		"stopped once": {1, map[string]folder.Total{finding.SkipRuleTimeout: {Count: 1}}, false, "Rules were stopped 1 time" + stopped},
+		"stopped once": {
+			1, map[string]folder.Total{finding.SkipRuleTimeout: {Count: 1}}, false, "Rules were stopped 1 time" + stopped,
+		},
 		"stopped": {1, map[string]folder.Total{finding.SkipRuleTimeout: {Count: 3}, finding.SkipBinary: {Count: 1}}, false,
 			"Not looked at: 1 binary file; --verbose names each.\nRules were stopped 3 times" + stopped},
 	} {

@@ -201,7 +201,8 @@ func TestScanOfAPart(t *testing.T) {
 
 	require.NoError(t, os.Mkdir(filepath.Join(root, ".git"), 0o755))
 	says := func(path string) string {
-		return "not applying " + rules + ", the rules file of the whole repository, whose globs do not fit paths from " + path + " on; --rules applies it anyway\n"
+		return "not applying " + rules + ", the rules file of the whole repository, " +
+			"whose globs do not fit paths from " + path + " on; --rules applies it anyway\n"
 	}
 	r := scanLocally(t, all(web))
 	require.NoError(t, r.err)
@@ -324,25 +325,45 @@ func TestScanUsage(t *testing.T) {
 		in   cli.ScanInput
 		want string
 	}{
-		"two kinds":        {all(root, set(func(in *cli.ScanInput) { in.Base = "main" })), "--all, --staged and --base exclude each other"},
-		"two other kinds":  {scanInput(func(in *cli.ScanInput) { in.Staged, in.Base = true, "main" }), "exclude each other"},
-		"head alone":       {scanInput(func(in *cli.ScanInput) { in.Head = "main" }), "--head needs --base"},
-		"format":           {all(root, formats("xml")), `--output: "xml" is not a format; use table, json, sarif, github, gitlab, junit`},
-		"lines of changes": {scanInput(func(in *cli.ScanInput) { in.Path, in.Output.Formats = root, []string{"jsonl"} }), "--output jsonl needs --all"},
-		"lines and more":   {all(root, formats("jsonl", "table")), "--output jsonl stands alone"},
-		"lines to a file":  {all(root, formats("jsonl=x")), "--output jsonl stands alone"},
-		"no such file":     {all(root, formats("json=none/x")), "--output: json=none/x: there is no folder none"},
-		"threshold":        {all(root, set(func(in *cli.ScanInput) { in.Output.FailOn = "bad" })), `--fail-on: "bad" is no severity; use critical,`},
-		"ruleset":          {all(root, set(func(in *cli.ScanInput) { in.Ruleset = "custom" })), `--ruleset: "custom" is neither default nor repository; rules of an organization are on a server`},
-		"no ruleset":       {all(root, noDefaults, set(func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault })), "leave no rule"},
-		"jobs":             {all(root, set(func(in *cli.ScanInput) { in.Jobs = -1 })), "--jobs must be from 1 to 1024"},
-		"no folder":        {all(filepath.Join(root, "none")), "there is nothing to scan: "},
-		"a device":         {all(os.DevNull), "is neither a file nor a folder"},
-		"no rules":         {all(filepath.Join(root, "web"), noDefaults), "there are no rules to apply: give --rules"},
-		"no rules file":    {all(root, withRules("none.yml")), "the rules file can't be read"},
-		"broken rules":     {all(root, withRules(broken)), broken + " is not valid:\n  line 3: rules[0].id: must not have '\\x1b' there"},
-		"all its errors":   {all(root, withRules(broken)), "\n  line 4: exclude: must be a list"},
-		"no repository":    {scanInput(func(in *cli.ScanInput) { in.Path = root }), "is in no git repository, so there are no changes to scan; --all scans every file"},
+		"two kinds": {
+			all(root, set(func(in *cli.ScanInput) { in.Base = "main" })), "--all, --staged and --base exclude each other",
+		},
+		"two other kinds": {scanInput(func(in *cli.ScanInput) { in.Staged, in.Base = true, "main" }), "exclude each other"},
+		"head alone":      {scanInput(func(in *cli.ScanInput) { in.Head = "main" }), "--head needs --base"},
+		"format": {
+			all(root, formats("xml")), `--output: "xml" is not a format; use table, json, sarif, github, gitlab, junit`,
+		},
+		"lines of changes": {
+			scanInput(func(in *cli.ScanInput) { in.Path, in.Output.Formats = root, []string{"jsonl"} }),
+			"--output jsonl needs --all",
+		},
+		"lines and more":  {all(root, formats("jsonl", "table")), "--output jsonl stands alone"},
+		"lines to a file": {all(root, formats("jsonl=x")), "--output jsonl stands alone"},
+		"no such file":    {all(root, formats("json=none/x")), "--output: json=none/x: there is no folder none"},
+		"threshold": {
+			all(root, set(func(in *cli.ScanInput) { in.Output.FailOn = "bad" })),
+			`--fail-on: "bad" is no severity; use critical,`,
+		},
+		"ruleset": {
+			all(root, set(func(in *cli.ScanInput) { in.Ruleset = "custom" })),
+			`--ruleset: "custom" is neither default nor repository; rules of an organization are on a server`,
+		},
+		"no ruleset": {
+			all(root, noDefaults, set(func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault })), "leave no rule",
+		},
+		"jobs":          {all(root, set(func(in *cli.ScanInput) { in.Jobs = -1 })), "--jobs must be from 1 to 1024"},
+		"no folder":     {all(filepath.Join(root, "none")), "there is nothing to scan: "},
+		"a device":      {all(os.DevNull), "is neither a file nor a folder"},
+		"no rules":      {all(filepath.Join(root, "web"), noDefaults), "there are no rules to apply: give --rules"},
+		"no rules file": {all(root, withRules("none.yml")), "the rules file can't be read"},
+		"broken rules": {
+			all(root, withRules(broken)), broken + " is not valid:\n  line 3: rules[0].id: must not have '\\x1b' there",
+		},
+		"all its errors": {all(root, withRules(broken)), "\n  line 4: exclude: must be a list"},
+		"no repository": {
+			scanInput(func(in *cli.ScanInput) { in.Path = root }),
+			"is in no git repository, so there are no changes to scan; --all scans every file",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,19 +21,31 @@ func TestParseOutputs(t *testing.T) {
 		want []report.Output
 		says string
 	}{
-		"nothing":               {nil, []report.Output{{Format: "table"}}, ""},
-		"one":                   {[]string{"json"}, []report.Output{{Format: "json"}}, ""},
-		"files":                 {[]string{"sarif=a=b.sarif", "junit=x.xml", "table"}, []report.Output{{Format: "sarif", File: "a=b.sarif"}, {Format: "junit", File: "x.xml"}, {Format: "table"}}, ""},
-		"lines share":           {[]string{"table", "github"}, []report.Output{{Format: "table"}, {Format: "github"}}, ""},
-		"twice in files":        {[]string{"json=a", "json=b"}, []report.Output{{Format: "json", File: "a"}, {Format: "json", File: "b"}}, ""},
-		"unknown":               {[]string{"html"}, nil, `"html" is not a format; use table, json, sarif, github, gitlab, junit`},
-		"empty":                 {[]string{""}, nil, `"" is not a format`},
-		"no file":               {[]string{"json="}, nil, `"json=" has no file after the =`},
-		"the same file":         {[]string{"json=./a", "sarif=a"}, nil, "two outputs have the file a"},
-		"the same format":       {[]string{"table", "table"}, nil, "two outputs have the format table"},
-		"objects don't share":   {[]string{"table", "json"}, nil, "the format json can't share standard output with another; write it to a file with json=FILE"},
-		"nor with one another":  {[]string{"gitlab", "junit"}, nil, "can't share"},
-		"a file is not sharing": {[]string{"gitlab=g", "junit"}, []report.Output{{Format: "gitlab", File: "g"}, {Format: "junit"}}, ""},
+		"nothing": {nil, []report.Output{{Format: "table"}}, ""},
+		"one":     {[]string{"json"}, []report.Output{{Format: "json"}}, ""},
+		"files": {
+			[]string{"sarif=a=b.sarif", "junit=x.xml", "table"},
+			[]report.Output{{Format: "sarif", File: "a=b.sarif"}, {Format: "junit", File: "x.xml"}, {Format: "table"}}, "",
+		},
+		"lines share": {[]string{"table", "github"}, []report.Output{{Format: "table"}, {Format: "github"}}, ""},
+		"twice in files": {
+			[]string{"json=a", "json=b"}, []report.Output{{Format: "json", File: "a"}, {Format: "json", File: "b"}}, "",
+		},
+		"unknown": {
+			[]string{"html"}, nil, `"html" is not a format; use table, json, sarif, github, gitlab, junit`,
+		},
+		"empty":           {[]string{""}, nil, `"" is not a format`},
+		"no file":         {[]string{"json="}, nil, `"json=" has no file after the =`},
+		"the same file":   {[]string{"json=./a", "sarif=a"}, nil, "two outputs have the file a"},
+		"the same format": {[]string{"table", "table"}, nil, "two outputs have the format table"},
+		"objects don't share": {
+			[]string{"table", "json"}, nil,
+			"the format json can't share standard output with another; write it to a file with json=FILE",
+		},
+		"nor with one another": {[]string{"gitlab", "junit"}, nil, "can't share"},
+		"a file is not sharing": {
+			[]string{"gitlab=g", "junit"}, []report.Output{{Format: "gitlab", File: "g"}, {Format: "junit"}}, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -59,7 +59,10 @@ type localFinding struct {
 // What is written is read again as it was, and can't drive a terminal or
 // a CI service.
 func FuzzJSONLines(f *testing.F) {
-	for _, seed := range []string{"", "a/b.go", "caf\xe9", "\x1b[2J", "\"\\\n", "\u2028\u2029", "\xed\xa0\x80", "😀\x00", "\U0010FFFF", "</script>", "##[error]q.js", "##vso[task].js"} {
+	for _, seed := range []string{
+		"", "a/b.go", "caf\xe9", "\x1b[2J", "\"\\\n", "\u2028\u2029", "\xed\xa0\x80", "😀\x00", "\U0010FFFF", "</script>",
+		"##[error]q.js", "##vso[task].js",
+	} {
 		f.Add(seed, seed, 1, 2)
 	}
 	f.Fuzz(func(t *testing.T, file, message string, line, column int) {

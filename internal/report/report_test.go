@@ -39,7 +39,8 @@ func golden(t *testing.T, path, got string) {
 
 func secret() finding.Finding {
 	return finding.Finding{
-		RuleID: "secrets/aws-access-key", Severity: rule.Critical, File: "deploy/config.py", Line: 3, EndLine: 3, Column: 12, EndColumn: 32, UTF16Column: 12, UTF16EndColumn: 32,
+		RuleID: "secrets/aws-access-key", Severity: rule.Critical, File: "deploy/config.py", Line: 3, EndLine: 3, Column: 12,
+		EndColumn: 32, UTF16Column: 12, UTF16EndColumn: 32,
 		Message: "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead.",
 		Snippet: "aws_key = \"********************\"", Fingerprint: "f1", LineHash: "", State: finding.StateNew,
 	}
@@ -47,9 +48,11 @@ func secret() finding.Finding {
 
 func query() finding.Finding {
 	return finding.Finding{
-		RuleID: "security/sql-concat", Severity: rule.High, File: "app/db.py", Line: 41, EndLine: 43, Column: 5, EndColumn: 2, UTF16Column: 5, UTF16EndColumn: 2,
+		RuleID: "security/sql-concat", Severity: rule.High, File: "app/db.py", Line: 41, EndLine: 43, Column: 5, EndColumn: 2,
+		UTF16Column: 5, UTF16EndColumn: 2,
 		Message: "Pass values as parameters of the query instead of putting them into its text.",
-		Snippet: "\tcursor.execute(\"SELECT * FROM t WHERE id=\" + id)", Fingerprint: "f2", LineHash: "8c2f6b1d0a9e4573:1", State: finding.StateExisting,
+		Snippet: "\tcursor.execute(\"SELECT * FROM t WHERE id=\" + id)", Fingerprint: "f2", LineHash: "8c2f6b1d0a9e4573:1",
+		State: finding.StateExisting,
 	}
 }
 
@@ -62,8 +65,11 @@ func again(f finding.Finding, line int) finding.Finding {
 // rules may say.
 func hostile() finding.Finding {
 	return finding.Finding{
-		RuleID: "custom/x", Severity: rule.Info, File: "::error::\x1b[2J\rb,c:d%0A\n\u202etxt.exe\xff##[add-mask]##vso[task.y]|`<b>&\"]]>", Line: 1, EndLine: 1, Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2,
-		Message: "\x1b]0;owned\a two\nlines\tand a tab ::set-output name=x::1 ##[error]no ##vso[task.x]y %0A <script>&amp;]]> | `a` @me", Snippet: "::stop-commands::x \x1b[31m##[group]##teamcity[x]\x00",
+		RuleID: "custom/x", Severity: rule.Info,
+		File: "::error::\x1b[2J\rb,c:d%0A\n\u202etxt.exe\xff##[add-mask]##vso[task.y]|`<b>&\"]]>", Line: 1, EndLine: 1,
+		Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2,
+		Message:     "\x1b]0;owned\a two\nlines\tand a tab ::set-output name=x::1 ##[error]no ##vso[task.x]y %0A <script>&amp;]]> | `a` @me",
+		Snippet:     "::stop-commands::x \x1b[31m##[group]##teamcity[x]\x00",
 		Fingerprint: "f3", State: finding.StateNew,
 	}
 }
@@ -84,7 +90,8 @@ func deep() finding.Finding {
 
 func wide() finding.Finding {
 	return finding.Finding{
-		RuleID: "custom/wide", Severity: rule.Low, File: "docs/日本語.md", Line: 1, EndLine: 1, Column: 1, State: finding.StateNew, Fingerprint: "f5",
+		RuleID: "custom/wide", Severity: rule.Low, File: "docs/日本語.md", Line: 1, EndLine: 1, Column: 1,
+		State: finding.StateNew, Fingerprint: "f5",
 		Message: "日本語のメッセージは全角で表示されるので、幅を二倍に数える必要があります。 And ASCII after it.",
 		Snippet: strings.Repeat("日本語", 40),
 	}
@@ -94,7 +101,8 @@ func complete(findings ...finding.Finding) report.Report {
 	r := report.Report{
 		Of: "acme/web#17", FailOn: rule.High, Version: "v1.2.3",
 		Review: review.Review{
-			ID: "rev_1", Status: review.Complete, Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Findings: findings, Summary: finding.Summary{},
+			ID: "rev_1", Status: review.Complete, Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Findings: findings,
+			Summary:   finding.Summary{},
 			CreatedAt: time.Date(2026, 11, 20, 9, 41, 3, 0, time.UTC),
 		},
 	}
@@ -140,7 +148,8 @@ func many() report.Report {
 
 func failed() report.Report {
 	return report.Report{Of: "acme/web#17", FailOn: rule.High, Review: review.Review{
-		Status: review.Failed, Repo: "acme/web", PRNumber: 17, Failure: &review.Failure{Code: "pull_request_not_found", Message: "There is no pull request\n17."},
+		Status: review.Failed, Repo: "acme/web", PRNumber: 17,
+		Failure: &review.Failure{Code: "pull_request_not_found", Message: "There is no pull request\n17."},
 	}}
 }
 
@@ -152,7 +161,8 @@ func cases() map[string]report.Report {
 	canceled := failed()
 	canceled.Review.Status, canceled.Review.Failure = review.Canceled, nil
 	return map[string]report.Report{
-		"rich": rich(), "new-only": newOnly, "never": never, "passes": complete(wide(), deep()), "nothing": complete(), "many": many(),
+		"rich": rich(), "new-only": newOnly, "never": never, "passes": complete(wide(), deep()), "nothing": complete(),
+		"many":   many(),
 		"failed": failed(), "canceled": canceled,
 	}
 }
@@ -463,7 +473,8 @@ func TestSummaryOfTruncated(t *testing.T) {
 	r.Review.Truncated, r.Review.Fixed = true, nil
 	assert.Equal(
 		t,
-		"4 findings in acme/web#17: 1 critical, 2 high, 1 info; at least 2 new, 0 fixed, at least 2 suppressed, at least 6 not looked at, too many to list all.",
+		"4 findings in acme/web#17: 1 critical, 2 high, 1 info; at least 2 new, 0 fixed, at least 2 suppressed, "+
+			"at least 6 not looked at, too many to list all.",
 		r.Summary(),
 	)
 }

@@ -97,7 +97,8 @@ func clone(address string) env { return jenkins().with(env{"CHANGE_URL": "", "GI
 func job(service string, differs ...func(*ci.Job)) ci.Job {
 	j := ci.Job{Service: service, Repo: "acme/shop", Number: 42, RepositoryURI: "https://github.com/acme/shop"}
 	j.Identity = map[string][]string{
-		"GitLab CI": {"https://gitlab.com", "981", "prwarden"}, "CircleCI": {"p1", "prwarden", "0"}, "Buildkite": {"b1", "s1", ""},
+		"GitLab CI": {
+			"https://gitlab.com", "981", "prwarden"}, "CircleCI": {"p1", "prwarden", "0"}, "Buildkite": {"b1", "s1", ""},
 		"Jenkins": {"https://ci.example.com/job/shop/job/PR-42/3/", "jenkins-shop-PR-42-3", "Check"},
 	}[service]
 	if j.Identity == nil {
@@ -152,14 +153,19 @@ func TestDetect(t *testing.T) {
 		},
 		"Forgejo": {gitHub("pull_request").with(forgejo), pullRequest, job("Forgejo Actions", into("release/1.x"))},
 
-		"GitLab":                {gitLab(), "", job("GitLab CI", into("main"), at("https://gitlab.com/acme/shop"))},
-		"GitLab, merged result": {gitLab().with(merged), "", job("GitLab CI", into("main"), at("https://gitlab.com/acme/shop"))},
+		"GitLab": {gitLab(), "", job("GitLab CI", into("main"), at("https://gitlab.com/acme/shop"))},
+		"GitLab, merged result": {
+			gitLab().with(merged), "", job("GitLab CI", into("main"), at("https://gitlab.com/acme/shop")),
+		},
 
-		"CircleCI":              {circleCI(), "", job("CircleCI")},
-		"CircleCI, run again":   {circleCI().with(vars("CIRCLE_WORKFLOW_ID=w3")), "", job("CircleCI")},
-		"CircleCI, no pipeline": {circleCI().with(vars("CIRCLE_PIPELINE_ID=")), "", job("CircleCI", as("w1", "prwarden", "0"))},
+		"CircleCI":            {circleCI(), "", job("CircleCI")},
+		"CircleCI, run again": {circleCI().with(vars("CIRCLE_WORKFLOW_ID=w3")), "", job("CircleCI")},
+		"CircleCI, no pipeline": {
+			circleCI().with(vars("CIRCLE_PIPELINE_ID=")), "", job("CircleCI", as("w1", "prwarden", "0")),
+		},
 		"CircleCI, only the workflow": {
-			circleCI().with(vars("CIRCLE_PIPELINE_ID= CIRCLE_WORKFLOW_WORKSPACE_ID=")), "", job("CircleCI", as("w2", "prwarden", "0")),
+			circleCI().with(vars("CIRCLE_PIPELINE_ID= CIRCLE_WORKFLOW_WORKSPACE_ID=")), "",
+			job("CircleCI", as("w2", "prwarden", "0")),
 		},
 		"CircleCI, fork": {circleCI().with(fork), "", job("CircleCI")},
 
@@ -193,7 +199,8 @@ func TestDetect(t *testing.T) {
 			clone("ssh://git@git.example.com:2222/acme/shop.git"), "", job("Jenkins", at(git+"acme/shop")),
 		},
 		"Jenkins, Bitbucket Data Center": {
-			page(git + "projects/ACME/repos/shop/pull-requests/42/overview"), "", job("Jenkins", at(git+"projects/ACME/repos/shop")),
+			page(git + "projects/ACME/repos/shop/pull-requests/42/overview"), "",
+			job("Jenkins", at(git+"projects/ACME/repos/shop")),
 		},
 		"Jenkins, Bitbucket Data Center below a path, no page": {
 			clone("https://example.com/bitbucket/scm/acme/shop.git"), "",
@@ -247,19 +254,52 @@ func TestDetectNoPullRequest(t *testing.T) {
 		event string
 		says  string
 	}{
-		"GitHub, push":            {gitHub("push").with(env{"GITHUB_REF": "refs/heads/main"}), push, `this job of GitHub Actions is not for a pull request: its event is "push"; run it on pull_request`},
-		"GitHub, issue":           {gitHub("issue_comment").with(env{"GITHUB_REF": "refs/heads/main"}), issue, `its event is "issue_comment"`},
-		"GitHub, no event":        {gitHub("pull_request").with(env{"GITHUB_EVENT_PATH": "/none/there"}), "", "the event can't be read from GITHUB_EVENT_PATH"},
-		"GitHub, broken event":    {gitHub("pull_request"), "{", "the event can't be read from GITHUB_EVENT_PATH"},
-		"GitLab, branch":          {gitLab().with(env{"CI_MERGE_REQUEST_IID": "", "CI_PIPELINE_SOURCE": "push"}), "", `this job of GitLab CI is not for a pull request: its pipeline is of the source "push"`},
-		"GitLab, group in group":  {gitLab().with(env{"CI_MERGE_REQUEST_PROJECT_PATH": "acme/web/shop"}), "", `runs for the repository "acme/web/shop"; prwarden knows repositories as OWNER/REPO only`},
-		"CircleCI, branch":        {circleCI().with(env{"CIRCLE_PULL_REQUEST": ""}), "", "this job of CircleCI is not for a pull request: CIRCLE_PULL_REQUEST is not set"},
-		"Buildkite, branch":       {buildkite().with(env{"BUILDKITE_PULL_REQUEST": "false"}), "", `this job of Buildkite is not for a pull request: BUILDKITE_PULL_REQUEST is "false"`},
-		"Buildkite, no address":   {buildkite().with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "", `runs for the repository ""`},
-		"Jenkins, branch":         {jenkins().with(env{"CHANGE_ID": ""}), "", "this job of Jenkins is not for a pull request: CHANGE_ID is not set"},
-		"Jenkins, no number":      {jenkins().with(env{"CHANGE_ID": "I8473b", "CHANGE_URL": ""}), "", "this job of Jenkins is not for a pull request: it names none"},
-		"Jenkins, group scm":      {jenkins().with(env{"CHANGE_URL": "https://gitlab.com/scm/acme/shop/-/merge_requests/42"}), "", `runs for the repository "scm/acme/shop"`},
-		"Jenkins, group in group": {jenkins().with(env{"CHANGE_URL": "https://gitlab.com/acme/web/shop/-/merge_requests/42"}), "", `runs for the repository "acme/web/shop"`},
+		"GitHub, push": {
+			gitHub("push").with(env{"GITHUB_REF": "refs/heads/main"}), push,
+			`this job of GitHub Actions is not for a pull request: its event is "push"; run it on pull_request`,
+		},
+		"GitHub, issue": {
+			gitHub("issue_comment").with(env{"GITHUB_REF": "refs/heads/main"}), issue, `its event is "issue_comment"`,
+		},
+		"GitHub, no event": {
+			gitHub("pull_request").with(env{"GITHUB_EVENT_PATH": "/none/there"}), "",
+			"the event can't be read from GITHUB_EVENT_PATH",
+		},
+		"GitHub, broken event": {gitHub("pull_request"), "{", "the event can't be read from GITHUB_EVENT_PATH"},
+		"GitLab, branch": {
+			gitLab().with(env{"CI_MERGE_REQUEST_IID": "", "CI_PIPELINE_SOURCE": "push"}), "",
+			`this job of GitLab CI is not for a pull request: its pipeline is of the source "push"`,
+		},
+		"GitLab, group in group": {
+			gitLab().with(env{"CI_MERGE_REQUEST_PROJECT_PATH": "acme/web/shop"}), "",
+			`runs for the repository "acme/web/shop"; prwarden knows repositories as OWNER/REPO only`,
+		},
+		"CircleCI, branch": {
+			circleCI().with(env{"CIRCLE_PULL_REQUEST": ""}), "",
+			"this job of CircleCI is not for a pull request: CIRCLE_PULL_REQUEST is not set",
+		},
+		"Buildkite, branch": {
+			buildkite().with(env{"BUILDKITE_PULL_REQUEST": "false"}), "",
+			`this job of Buildkite is not for a pull request: BUILDKITE_PULL_REQUEST is "false"`,
+		},
+		"Buildkite, no address": {
+			buildkite().with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "", `runs for the repository ""`,
+		},
+		"Jenkins, branch": {
+			jenkins().with(env{"CHANGE_ID": ""}), "", "this job of Jenkins is not for a pull request: CHANGE_ID is not set",
+		},
+		"Jenkins, no number": {
+			jenkins().with(env{"CHANGE_ID": "I8473b", "CHANGE_URL": ""}), "",
+			"this job of Jenkins is not for a pull request: it names none",
+		},
+		"Jenkins, group scm": {
+			jenkins().with(env{"CHANGE_URL": "https://gitlab.com/scm/acme/shop/-/merge_requests/42"}), "",
+			`runs for the repository "scm/acme/shop"`,
+		},
+		"Jenkins, group in group": {
+			jenkins().with(env{"CHANGE_URL": "https://gitlab.com/acme/web/shop/-/merge_requests/42"}), "",
+			`runs for the repository "acme/web/shop"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -125,13 +125,15 @@ func TestGivesUp(t *testing.T) {
 		says      string
 		waits     bool
 	}{
-		"too many requests":          {status(http.StatusTooManyRequests, ""), true, "Too Many Requests", true},
-		"bad gateway":                {status(http.StatusBadGateway, ""), true, "Bad Gateway", true},
-		"unavailable":                {status(http.StatusServiceUnavailable, ""), true, "Service Unavailable", true},
-		"gateway timeout":            {status(http.StatusGatewayTimeout, ""), true, "Gateway Timeout", true},
-		"an hour is not waited for":  {status(http.StatusServiceUnavailable, "3600"), true, "Service Unavailable", false},
-		"an error of the server":     {status(http.StatusInternalServerError, ""), true, "Internal Server Error", false},
-		"nobody listens":             {fails(errRefused), false, "http://prwarden.test can't be reached: dial: connection refused", true},
+		"too many requests":         {status(http.StatusTooManyRequests, ""), true, "Too Many Requests", true},
+		"bad gateway":               {status(http.StatusBadGateway, ""), true, "Bad Gateway", true},
+		"unavailable":               {status(http.StatusServiceUnavailable, ""), true, "Service Unavailable", true},
+		"gateway timeout":           {status(http.StatusGatewayTimeout, ""), true, "Gateway Timeout", true},
+		"an hour is not waited for": {status(http.StatusServiceUnavailable, "3600"), true, "Service Unavailable", false},
+		"an error of the server":    {status(http.StatusInternalServerError, ""), true, "Internal Server Error", false},
+		"nobody listens": {
+			fails(errRefused), false, "http://prwarden.test can't be reached: dial: connection refused", true,
+		},
 		"an unknown name":            {fails(unknown), false, "no such host", false},
 		"a name that was known":      {fails(unknown), true, "no such host", true},
 		"a certificate that is none": {fails(distrusted), true, "who are you", false},
@@ -192,7 +194,8 @@ func TestErrors(t *testing.T) {
 		{"no JSON", 500, `<html>`, "The server answered Internal Server Error. (HTTP 500)"},
 		{
 			"TLS", 400, "Client sent an HTTP request to an HTTPS server.\n",
-			"The server answered Bad Request: Client sent an HTTP request to an HTTPS server. Does it speak TLS? Then its address begins with https://. (HTTP 400)",
+			"The server answered Bad Request: Client sent an HTTP request to an HTTPS server. " +
+				"Does it speak TLS? Then its address begins with https://. (HTTP 400)",
 		},
 		{"a text", 403, "blocked\nby policy", "The server answered Forbidden: blocked. (HTTP 403)"},
 		{"a redirect is not followed", 302, ``, "The server answered Found. (HTTP 302)"},

@@ -15,14 +15,16 @@ import (
 
 func everything() review.Review {
 	f := finding.Finding{
-		RuleID: "security/no-eval", Severity: rule.High, File: "caf\xe9.js", Line: 3, EndLine: 4, Column: 5, EndColumn: 6, UTF16Column: 7, UTF16EndColumn: 8,
+		RuleID: "security/no-eval", Severity: rule.High, File: "caf\xe9.js", Line: 3, EndLine: 4, Column: 5, EndColumn: 6,
+		UTF16Column: 7, UTF16EndColumn: 8,
 		Message: "m", Snippet: "s", Fingerprint: "f", LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "r", Until: "2027-01-31", Line: 2},
 	}
 	at := time.Date(2026, 11, 20, 9, 41, 3, 120e6, time.UTC)
 	return review.Review{
 		ID: "rev_1", Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Status: review.Failed, HeadSHA: "a", BaseSHA: "b",
-		CreatedAt: at, StartedAt: at.Add(1), CompletedAt: at.Add(2), Findings: []finding.Finding{f}, Suppressed: []finding.Finding{f}, Fixed: []finding.Finding{f},
+		CreatedAt: at, StartedAt: at.Add(1), CompletedAt: at.Add(2), Findings: []finding.Finding{f},
+		Suppressed: []finding.Finding{f}, Fixed: []finding.Finding{f},
 		Summary: finding.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0},
 		Failure: &review.Failure{Code: "c", Message: "m"}, Truncated: true, RulesDigest: "d", PreviousID: "rev_0",
 		Skips: []finding.Skip{{File: "\xff", Line: 1, RuleID: "a/b", Reason: "rule_timeout"}},

@@ -215,8 +215,10 @@ func TestCheckUsage(t *testing.T) {
 		"no such file": {rules.CheckInput{Files: []string{"nowhere.yml"}}, "the rules file can't be read"},
 		"no own file":  {rules.CheckInput{}, "there is no .prwarden/rules.yml here; name the rules file"},
 		"a folder":     {rules.CheckInput{Files: []string{t.TempDir()}}, "the rules file can't be read"},
-		"output":       {rules.CheckInput{Look: rules.Look{Output: "xml"}}, `--output: "xml" is not a format; use text or json`},
-		"color":        {rules.CheckInput{Look: rules.Look{Color: "red"}}, `--color: "red" is not auto, always or never`},
+		"output": {
+			rules.CheckInput{Look: rules.Look{Output: "xml"}}, `--output: "xml" is not a format; use text or json`,
+		},
+		"color": {rules.CheckInput{Look: rules.Look{Color: "red"}}, `--color: "red" is not auto, always or never`},
 	} {
 		r := check(t, tt.in)
 		require.ErrorContains(t, r.err, tt.want, name)
@@ -292,7 +294,8 @@ func TestNothingIsACommand(t *testing.T) {
 
 	all := ""
 	for _, r := range []printed{
-		checkFile(t, file), checkFile(t, good), test(t, rules.TestInput{File: good, Samples: []string{sample}, Verbose: true}),
+		checkFile(t, file), checkFile(t, good),
+		test(t, rules.TestInput{File: good, Samples: []string{sample}, Verbose: true}),
 		try(t, rules.TryInput{Pattern: "log", Paths: []string{sample}}), list(t, 100, rules.ListInput{File: file}),
 	} {
 		all += r.out + r.errs

@@ -63,7 +63,10 @@ func TestParseSample(t *testing.T) {
 }
 
 func FuzzParseSample(f *testing.F) {
-	for _, seed := range []string{"# prwarden: expect a\nx", "<!-- prwarden: ok a, b-->\n", "prwarden: expect a,\n", "prwarden:expect\ta\r\n\xff", "prwarden: expct a", "prwarden: ok ../x\n", "\n\n"} {
+	for _, seed := range []string{
+		"# prwarden: expect a\nx", "<!-- prwarden: ok a, b-->\n", "prwarden: expect a,\n", "prwarden:expect\ta\r\n\xff",
+		"prwarden: expct a", "prwarden: ok ../x\n", "\n\n",
+	} {
 		f.Add(seed)
 	}
 	ids := []string{"custom/a", "custom/b", "x/c"}

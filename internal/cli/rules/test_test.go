@@ -192,8 +192,10 @@ func TestWhatIsNamedHasAnnotations(t *testing.T) {
 		samples []string
 		want    string
 	}{
-		"a file":     {[]string{file}, "the sample has no annotation"},
-		"a folder":   {[]string{folder}, "FAIL  " + folder + "  0 annotations of 0 rules\n" + none + "          = hint: write"},
+		"a file": {[]string{file}, "the sample has no annotation"},
+		"a folder": {
+			[]string{folder}, "FAIL  " + folder + "  0 annotations of 0 rules\n" + none + "          = hint: write",
+		},
 		"one of two": {[]string{link, folder}, none},
 		"a link":     {[]string{link}, "      " + filepath.Join(link, "a.py") + ":2: custom/no-print must match here"},
 	} {

@@ -103,7 +103,8 @@ func TestTryUsage(t *testing.T) {
 	here := []string{t.TempDir()}
 	nowhere := []string{filepath.Join(here[0], "nowhere")}
 	for want, in := range map[string]rules.TryInput{
-		"the pattern at byte 3: lookahead (?=…) is not supported: patterns are RE2, without lookaround and backreferences\n" +
+		"the pattern at byte 3: lookahead (?=…) is not supported: " +
+			"patterns are RE2, without lookaround and backreferences\n" +
 			"  ab(?=c)\n    ^\n  hint: match what follows too": {Pattern: "ab(?=c)", Paths: here},
 		"the pattern can match the empty string": {Pattern: "a*", Paths: here},
 		"--include matches nothing: paths start at the root of the repository, without \"/\"\n" +

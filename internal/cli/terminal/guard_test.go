@@ -44,7 +44,9 @@ func TestEscapeMarks(t *testing.T) {
 
 // FuzzGuardLine: no line is a command, and what is not escaped is as it was.
 func FuzzGuardLine(f *testing.F) {
-	for _, seed := range []string{"", "  ::error::x", "##[add-mask]", "a ##vso[task.x]y", "##teamcity[##[", "####x[", ":: ::"} {
+	for _, seed := range []string{
+		"", "  ::error::x", "##[add-mask]", "a ##vso[task.x]y", "##teamcity[##[", "####x[", ":: ::",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -86,7 +86,9 @@ func TestWidth(t *testing.T) {
 
 // FuzzWrap: what is printed is safe, fits, and loses nothing but white space.
 func FuzzWrap(f *testing.F) {
-	for _, seed := range []string{"", "one two three", "日本語 日本語", "\x1b[31mred", "e\u0301\u0301", "\xff", strings.Repeat("x", 300)} {
+	for _, seed := range []string{
+		"", "one two three", "日本語 日本語", "\x1b[31mred", "e\u0301\u0301", "\xff", strings.Repeat("x", 300),
+	} {
 		f.Add(seed, 10)
 	}
 	f.Fuzz(func(t *testing.T, text string, columns int) {
@@ -103,7 +105,8 @@ func FuzzWrap(f *testing.F) {
 				t.Fatalf("%q has %d columns", line, n)
 			}
 		}
-		if got, want := strings.ReplaceAll(strings.Join(lines, ""), " ", ""), strings.Join(strings.Fields(safe), ""); got != want {
+		got, want := strings.ReplaceAll(strings.Join(lines, ""), " ", ""), strings.Join(strings.Fields(safe), "")
+		if got != want {
 			t.Fatalf("%q became %q", want, got)
 		}
 	})

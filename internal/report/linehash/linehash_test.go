@@ -27,15 +27,22 @@ func TestGitHubsCases(t *testing.T) {
 		text string
 		want []string
 	}{
-		"empty":     {"", []string{"c129715d7a2bc9a3:1"}},
-		"blanks":    {" a\nb\n  \t\tc\n d", []string{"271789c17abda88f:1", "54703d4cd895b18:1", "180aee12dab6264:1", "a23a3dc5e078b07b:1"}},
-		"no ending": {" hello; \t\nworld!!!\n\n\n  \t\tGreetings\n End", []string{"8b7cf3e952e7aeb2:1", "b1ae1287ec4718d9:1", "bff680108adb0fcc:1", "c6805c5e1288b612:1", "b86d3392aea1be30:1", "e6ceba753e1a442:1"}},
-		"LF":        {" hello; \t\nworld!!!\n\n\n  \t\tGreetings\n End\n", greetings},
-		"CR":        {" hello; \t\nworld!!!\r\r\r  \t\tGreetings\r End\r", greetings},
-		"CRLF":      {" hello; \t\r\nworld!!!\r\n\r\n\r\n  \t\tGreetings\r\n End\r\n", greetings},
-		"mixed":     {" hello; \t\nworld!!!\r\n\n\r  \t\tGreetings\r End\r\n", greetings},
+		"empty": {"", []string{"c129715d7a2bc9a3:1"}},
+		"blanks": {
+			" a\nb\n  \t\tc\n d", []string{"271789c17abda88f:1", "54703d4cd895b18:1", "180aee12dab6264:1", "a23a3dc5e078b07b:1"},
+		},
+		"no ending": {
+			" hello; \t\nworld!!!\n\n\n  \t\tGreetings\n End",
+			[]string{"8b7cf3e952e7aeb2:1", "b1ae1287ec4718d9:1", "bff680108adb0fcc:1",
+				"c6805c5e1288b612:1", "b86d3392aea1be30:1", "e6ceba753e1a442:1"},
+		},
+		"LF":    {" hello; \t\nworld!!!\n\n\n  \t\tGreetings\n End\n", greetings},
+		"CR":    {" hello; \t\nworld!!!\r\r\r  \t\tGreetings\r End\r", greetings},
+		"CRLF":  {" hello; \t\r\nworld!!!\r\n\r\n\r\n  \t\tGreetings\r\n End\r\n", greetings},
+		"mixed": {" hello; \t\nworld!!!\r\n\n\r  \t\tGreetings\r End\r\n", greetings},
 		"repeated": {strings.Repeat("Lorem ipsum dolor sit amet.\n", 10), []string{
-			"a7f2ff13bc495cf2:1", "a7f2ff13bc495cf2:2", "a7f2ff13bc495cf2:3", "a7f2ff13bc495cf2:4", "a7f2ff13bc495cf2:5", "a7f2ff13bc495cf2:6",
+			"a7f2ff13bc495cf2:1", "a7f2ff13bc495cf2:2", "a7f2ff13bc495cf2:3", "a7f2ff13bc495cf2:4", "a7f2ff13bc495cf2:5",
+			"a7f2ff13bc495cf2:6",
 			"a7f2ff1481e87703:1", "a9cf91f7bbf1862b:1", "55ec222b86bcae53:1", "cc97dc7b1d7d8f7b:1", "c129715d7a2bc9a3:1",
 		}},
 		"short lines": {"x = 2\nx = 1\nprint(x)\nx = 3\nprint(x)\nx = 4\nprint(x)\n", []string{

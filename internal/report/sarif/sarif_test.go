@@ -38,24 +38,32 @@ func catalog(t testing.TB) *sarif.Catalog {
 func evil() finding.Finding {
 	return finding.Finding{
 		RuleID: "security/no-eval", Severity: rule.High, File: "src/cart.js", Line: 17, EndLine: 17, Column: 9, EndColumn: 14,
-		UTF16Column: 9, UTF16EndColumn: 14, Message: "Parse the value instead of running it, with JSON.parse for data or a map of functions for choices.",
-		Snippet: "  return eval(query)", Fingerprint: "5f2b8c0e9d714a63b1f0c2d3e4a59687", LineHash: "8c2f6b1d0a9e4573:1", State: finding.StateNew,
+		UTF16Column: 9, UTF16EndColumn: 14,
+		Message: "Parse the value instead of running it, with JSON.parse for data or a map of functions for choices.",
+		Snippet: "  return eval(query)", Fingerprint: "5f2b8c0e9d714a63b1f0c2d3e4a59687", LineHash: "8c2f6b1d0a9e4573:1",
+		State: finding.StateNew,
 	}
 }
 
 // full has everything that a review can have.
 func full() review.Review {
 	secret := finding.Finding{
-		RuleID: "secrets/aws-access-key-id", Severity: rule.Critical, File: "déploy/a b:c#?.py", Line: 3, EndLine: 5, Column: 12, EndColumn: 3,
-		UTF16Column: 11, UTF16EndColumn: 3, Message: "Remove this AWS access key id.", Snippet: "aws = '****'", Fingerprint: "00000000000000000000000000000001", State: finding.StateExisting,
+		RuleID: "secrets/aws-access-key-id", Severity: rule.Critical, File: "déploy/a b:c#?.py", Line: 3, EndLine: 5,
+		Column: 12, EndColumn: 3,
+		UTF16Column: 11, UTF16EndColumn: 3, Message: "Remove this AWS access key id.", Snippet: "aws = '****'",
+		Fingerprint: "00000000000000000000000000000001", State: finding.StateExisting,
 	}
 	custom := finding.Finding{
-		RuleID: "custom/no-print", Severity: rule.Info, File: "caf\xe9/\x1b[2J\"\n.go", Line: 1, EndLine: 1, Column: 1, EndColumn: 2,
-		UTF16Column: 1, UTF16EndColumn: 2, Message: "Use the [logger](https://example.com); not <b>`print`</b>.", Fingerprint: "00000000000000000000000000000002", State: finding.StateNew,
+		RuleID: "custom/no-print", Severity: rule.Info, File: "caf\xe9/\x1b[2J\"\n.go", Line: 1, EndLine: 1, Column: 1,
+		EndColumn:   2,
+		UTF16Column: 1, UTF16EndColumn: 2, Message: "Use the [logger](https://example.com); not <b>`print`</b>.",
+		Fingerprint: "00000000000000000000000000000002", State: finding.StateNew,
 	}
 	meta := finding.Finding{
-		RuleID: "meta/rules-file-invalid", Severity: rule.High, File: ".prwarden/rules.yml", Line: 2, EndLine: 2, Column: 1, EndColumn: 1,
-		UTF16Column: 1, UTF16EndColumn: 1, Message: "Line 2 is wrong.", Fingerprint: "00000000000000000000000000000003", State: finding.StateNew,
+		RuleID: "meta/rules-file-invalid", Severity: rule.High, File: ".prwarden/rules.yml", Line: 2, EndLine: 2, Column: 1,
+		EndColumn:   1,
+		UTF16Column: 1, UTF16EndColumn: 1, Message: "Line 2 is wrong.", Fingerprint: "00000000000000000000000000000003",
+		State: finding.StateNew,
 	}
 	accepted := evil()
 	accepted.Line, accepted.EndLine, accepted.Fingerprint = 40, 40, "00000000000000000000000000000004"
@@ -135,7 +143,9 @@ func TestURIs(t *testing.T) {
 	for i := 1; i < 256; i++ {
 		all.WriteByte(byte(i))
 	}
-	for _, file := range []string{"a.go", "a b/c", "c:/x", "http://x/y", "a?b#c", "a%2Fb", "[x](y)", "日本", "caf\xe9", "-a", "~", all.String()} {
+	for _, file := range []string{
+		"a.go", "a b/c", "c:/x", "http://x/y", "a?b#c", "a%2Fb", "[x](y)", "日本", "caf\xe9", "-a", "~", all.String(),
+	} {
 		f := evil()
 		f.File = file
 		log := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{Findings: []finding.Finding{f}}}))
@@ -207,7 +217,9 @@ func TestDefaultRules(t *testing.T) {
 	require.Len(t, log.Runs[0].Tool.Driver.Rules, len(rules))
 	for i, d := range log.Runs[0].Tool.Driver.Rules {
 		assert.Equal(t, i, log.Runs[0].Results[indexOf(log.Runs[0].Results, *d.ID)].RuleIndex)
-		for _, text := range []*string{d.ShortDescription.Text, d.FullDescription.Text, d.Help.Text, d.Help.Markdown, d.Name, d.HelpURI} {
+		for _, text := range []*string{
+			d.ShortDescription.Text, d.FullDescription.Text, d.Help.Text, d.Help.Markdown, d.Name, d.HelpURI,
+		} {
 			assert.NotEmpty(t, *text, *d.ID)
 		}
 		assert.LessOrEqual(t, utf8.RuneCountInString(*d.FullDescription.Text), 1024)
@@ -261,7 +273,8 @@ func FuzzWrite(f *testing.F) {
 			Message: text, Snippet: snippet, Suppression: &finding.Suppression{Reason: reason, Line: line},
 		}
 		sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{
-			ID: "rev_1", Suppressed: []finding.Finding{found}, Skips: []finding.Skip{{File: file, Line: line, RuleID: id, Reason: reason}},
+			ID: "rev_1", Suppressed: []finding.Finding{found},
+			Skips: []finding.Skip{{File: file, Line: line, RuleID: id, Reason: reason}},
 		}}))
 	})
 }
