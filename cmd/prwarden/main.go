@@ -42,7 +42,7 @@ func run(ctx context.Context, st cli.Streams, args []string) int {
 	help := &cli.Checked{To: st.Out} // cobra does not look whether its printing fails
 	root.SetOut(help)
 
-	// What fails before the command's own checks are reached is the command line.
+	// An error before this point is one of the command line.
 	parsed := false
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		parsed = true

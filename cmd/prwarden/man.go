@@ -12,7 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/manual"
 )
 
-// newMan is for whoever packs prwarden, so help doesn't list it.
+// newMan makes the command for packagers, which help doesn't list.
 func newMan(st cli.Streams) *cobra.Command {
 	var client bool
 	cmd := &cobra.Command{

@@ -40,7 +40,7 @@ REST and a gRPC API.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.SetHelpFunc(manual.Help)
 	root.SetUsageFunc(manual.Usage)
-	root.CompletionOptions.DisableDefaultCmd = true // there is our own
+	root.CompletionOptions.DisableDefaultCmd = true // newCompletion is in its place
 
 	root.AddGroup(&cobra.Group{ID: groupClient, Title: "Scan:"})
 	addGroup(root, groupClient, newReview(st), newScan(st), newRules(st))

@@ -7,7 +7,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/admin"
 )
 
-// serverCommands are those of the service's own side.
+// serverCommands are the commands that run the service.
 func serverCommands(st cli.Streams) []*cobra.Command {
 	return []*cobra.Command{
 		newServe(st), newScanner(st), newMigrate(st), newBackup(st), newRestore(st), newKeys(st), newOrganizations(st),

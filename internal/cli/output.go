@@ -111,9 +111,9 @@ func checkFiles(list []report.Output) error {
 	return nil
 }
 
-// withdraw removes what earlier calls wrote to the files, when this one has
-// written nothing there: a later step of a CI job would take it for what was
-// found now. It returns the error that said so.
+// withdraw removes the reports of earlier calls when this one ended without a
+// report: a later step of a CI job would take them for what was found now. It
+// returns the error with which this call ended.
 func (o *outputs) withdraw(err error) error {
 	if err == nil || errors.Is(err, ErrSilent) {
 		return err

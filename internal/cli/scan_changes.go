@@ -153,7 +153,7 @@ func (in ScanInput) looked(files int) string {
 const fetchMore = "fetch more history (`git fetch --unshallow`, " +
 	"`fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)"
 
-// changesError says what an error means to whoever runs the command.
+// changesError says what an error means for the person who runs the command.
 func (in ScanInput) changesError(ctx context.Context, local *git.Local, err error) error {
 	var ref *git.RefError
 	var failure *scan.Failure

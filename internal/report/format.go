@@ -114,10 +114,10 @@ func Told(outputs []Output) bool {
 	return slices.Contains(outputs, Output{Format: Table})
 }
 
-// Write writes a report to each of the outputs; console is where those without
-// a file go, after the files, since its reader may go away. Files appear whole
-// or not at all. SARIF and GitLab's format are of complete reviews only: of
-// others there is none, and no file of before.
+// Write writes a report to each of the outputs. Those without a file go to the
+// console, after the files, since its reader may go away. Files appear whole or
+// not at all. SARIF and GitLab's format can only show complete reviews: for
+// others Write removes the file of an earlier call.
 func Write(outputs []Output, r Report, console io.Writer, style Style) error {
 	var errs []error
 	var last []format

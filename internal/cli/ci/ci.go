@@ -128,15 +128,15 @@ func number(text string) int32 {
 	return int32(n)
 }
 
-// repository takes a repository's address apart, which may be for git, and of
-// SSH: into `owner/name`, and an address for people without credentials.
+// repository reads a repository's address, also one for git or for SSH. It
+// returns `owner/name`, and an address for people without credentials.
 func repository(address string) (repo, uri string) {
 	path, uri := location(address)
 	return known(path), uri
 }
 
-// location takes an address apart into the path, without what git adds, and an
-// address for people without credentials.
+// location returns the path of an address, without what git adds, and an address
+// for people without credentials.
 func location(address string) (path, uri string) {
 	if m := scpLike.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") {
 		address = "https://" + m[1] + "/" + m[2]
@@ -169,7 +169,7 @@ func known(path string) string {
 	return strings.ToLower(owner) + "/" + m[4]
 }
 
-// change takes the address of a pull request's page apart. What is before
+// change reads the address of a pull request's page. What is before
 // owner and name is where a server keeps its pages, but on GitLab, where groups
 // can be in groups.
 func change(address string) (repo, uri string, n int32) {

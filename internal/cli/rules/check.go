@@ -55,7 +55,7 @@ func Check(ctx context.Context, st cli.Streams, in CheckInput) error {
 	}
 	files := in.Files
 	if len(files) == 0 {
-		files = []string{own()}
+		files = []string{localFile()}
 	}
 
 	builtIn, err := defaults.Load()

@@ -33,10 +33,10 @@ func loadKnown(ctx context.Context, st cli.Streams, path string) ([]known, error
 	}
 
 	if path == "" {
-		if !ownIsThere() {
+		if !hasLocalFile() {
 			return list, nil
 		}
-		path = own()
+		path = localFile()
 	}
 
 	data, err := read(path)

@@ -193,7 +193,7 @@ func class(re *syntax.Regexp) (one, many string) {
 	return "one of " + members(ranges), "of " + members(ranges)
 }
 
-// members lists what is in a class, letters and digits apart from the others.
+// members lists what is in a class. A range ends where letters or digits do.
 func members(ranges []rune) string {
 	var list []string
 	for i := 0; i+1 < len(ranges); i += 2 {

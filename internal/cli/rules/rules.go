@@ -95,8 +95,8 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// own is the path of the rules file of the folder that a command runs in.
-func own() string { return filepath.FromSlash(rule.FilePath) }
+// localFile is the path of the rules file of the folder that a command runs in.
+func localFile() string { return filepath.FromSlash(rule.FilePath) }
 
 // ofRepository says whether a path is that of a repository's rules file, which
 // has tighter bounds than other rules files.
@@ -105,17 +105,16 @@ func ofRepository(path string) bool {
 	return path == rule.FilePath || strings.HasSuffix(path, "/"+rule.FilePath)
 }
 
-// ownIsThere tells whether the folder has a rules file, or something else where
-// one would be.
-func ownIsThere() bool {
-	_, err := os.Lstat(own())
+// hasLocalFile reports whether the folder has a rules file, or something else
+// where one would be.
+func hasLocalFile() bool {
+	_, err := os.Lstat(localFile())
 	return err == nil
 }
 
-// read reads a rules file. In the place of a repository's own it must not be
-// behind a symbolic link: a scan doesn't follow one there, and it may lead to
-// what is not to be shown. Nothing but regular files is opened; reading another
-// might not end.
+// read reads a rules file, which must be a regular file: reading another might
+// not end. Where a repository has its rules file it must not be a symbolic link
+// either: a scan doesn't follow one there, and it may lead to a secret.
 func read(path string) ([]byte, error) {
 	path = filepath.Clean(path)
 	look := os.Stat
@@ -129,7 +128,7 @@ func read(path string) ([]byte, error) {
 
 	info, err := look(path)
 	if err != nil {
-		if path == own() && errors.Is(err, fs.ErrNotExist) {
+		if path == localFile() && errors.Is(err, fs.ErrNotExist) {
 			return nil, cli.Usagef("there is no %s here; name the rules file", path)
 		}
 		return nil, cli.Usagef("the rules file can't be read: %w", err)

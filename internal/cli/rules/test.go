@@ -126,8 +126,8 @@ func (s *suite) load(ctx context.Context, st cli.Streams, in TestInput, p page) 
 	path := in.File
 	if path == "" {
 		s.sources = append(s.sources, source{list: builtIn})
-		if ownIsThere() {
-			path = own()
+		if hasLocalFile() {
+			path = localFile()
 		}
 	}
 

@@ -5,7 +5,7 @@
 //
 // What code scanning doesn't know decides some of it: it ignores baselineState,
 // so findings that were fixed are no results, or they would be open alerts; and
-// it ignores suppressions, so who uploads a log leaves suppressed findings out.
+// it ignores suppressions, so a log for upload has no suppressed findings.
 package sarif
 
 import (
