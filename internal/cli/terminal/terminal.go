@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
 )
 
@@ -104,11 +104,11 @@ func visibleASCII(text []byte) int {
 }
 
 // Columns returns how many columns a terminal takes for text that is Safe.
-func Columns(text string) int { return ansi.StringWidth(text) }
+func Columns(text string) int { return displaywidth.String(text) }
 
 // Cut returns text, which must be Safe, cut to at most columns columns. An
 // ellipsis shows that something is missing.
-func Cut(text string, columns int) string { return ansi.Truncate(text, columns, "…") }
+func Cut(text string, columns int) string { return displaywidth.TruncateString(text, columns, "…") }
 
 // Wrap breaks text, which must be Safe, into lines of at most columns columns.
 // It breaks between words where it can, and never at a hyphen: identifiers and
@@ -126,9 +126,14 @@ func Wrap(text string, columns int) []string {
 		if line != "" {
 			lines = append(lines, line)
 		}
-		parts := strings.Split(ansi.Hardwrap(word, columns, false), "\n")
-		lines = append(lines, parts[:len(parts)-1]...)
-		line = parts[len(parts)-1]
+		line = ""
+		for letters := displaywidth.StringGraphemes(word); letters.Next(); {
+			if line != "" && Columns(line)+letters.Width() > columns {
+				lines = append(lines, line)
+				line = ""
+			}
+			line += letters.Value()
+		}
 	}
 
 	return append(lines, line)
