@@ -18,6 +18,7 @@ package linehash
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -43,7 +44,10 @@ func Of(text []byte, lines []int) []Hash {
 		return nil
 	}
 
-	h := hasher{wanted: lines, found: make([]Hash, 0, len(lines)), overflow: 1}
+	h := hasher{
+		wanted: lines, found: make([]Hash, 0, len(lines)), overflow: 1,
+		hashes: make([]uint64, 0, min(lines[len(lines)-1], len(text)+1)),
+	}
 	for range window {
 		h.overflow *= factor
 	}
@@ -141,7 +145,7 @@ func (h *hasher) unit(c uint16, end int) {
 	}
 
 	line := h.open[0]
-	h.open = h.open[1:]
+	h.open = slices.Delete(h.open, 0, 1) // keeps its memory
 	h.hashes = append(h.hashes, h.sum-h.overflow*line.sum)
 	if n := len(h.found); n < len(h.wanted) && h.wanted[n] == len(h.hashes) {
 		h.found = append(h.found, Hash{Start: line.offset, End: end})
