@@ -55,23 +55,24 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 
 	s.retention = s.newRetention(c)
 
-	admitter := s.admit(c, m.admitted)
-	gate := s.newGate(c.Listen)
-	chain, err := rpc.NewChain(admitter, gate, m.grpc, s.log)
+	admission := rpc.Admission{Admitter: s.admit(c, m.admitted), Guard: s.newGuard(c.Listen)}
+	s.grpc, err = rpc.New(rpc.Config{
+		Admission: admission, Metrics: m.grpc, Log: s.log, Telemetry: s.tracing.handler(),
+		Register: func(r grpc.ServiceRegistrar) {
+			prwardenv1.RegisterReviewServiceServer(r, s.watches)
+			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))
+			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
+			rpc.RegisterHealth(r, s.ready.health)
+			if with, ok := r.(reflection.GRPCServer); ok {
+				reflection.Register(with)
+			}
+		},
+	})
 	if err != nil {
 		return err
 	}
-	s.grpc = rpc.New(chain, func(r grpc.ServiceRegistrar) {
-		prwardenv1.RegisterReviewServiceServer(r, s.watches)
-		prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))
-		prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
-		rpc.RegisterHealth(r, s.ready.health)
-		if with, ok := r.(reflection.GRPCServer); ok {
-			reflection.Register(with)
-		}
-	}, s.tracing.handler())
 	gateway, err := rest.New(rest.Config{
-		Conn: s.grpc.Conn(), Admitter: admitter, Gate: gate, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
+		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
 		Observe: m.answered, Tracer: s.tracing.spans(),
 	})
 	if err != nil {

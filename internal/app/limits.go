@@ -10,6 +10,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/port"
 	"github.com/prwarden/prwarden/internal/tlsfile"
 )
@@ -26,27 +27,27 @@ func (s *Server) admit(c config.Config, observe func(auth.Outcome)) *auth.Admitt
 	return a
 }
 
-// newGate makes what sheds requests when there are too many.
-func (s *Server) newGate(c config.Listen) *auth.Gate {
-	gate := auth.NewGate(auth.DefaultGateLimits(), c.TrustedProxies, s.log, s.metrics.tooMany)
-	s.metrics.registry.MustRegister(gateCollector{gate, prometheus.NewDesc("prwarden_requests_open",
+// newGuard makes what refuses requests when there are too many.
+func (s *Server) newGuard(c config.Listen) *overload.Guard {
+	guard := overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany)
+	s.metrics.registry.MustRegister(guardCollector{guard, prometheus.NewDesc("prwarden_requests_open",
 		"Requests that the server has, by what they do: worked on, wait for that, wait for their client, watch.", []string{"state"}, nil)})
-	return gate
+	return guard
 }
 
-// gateCollector tells how full a gate is.
-type gateCollector struct {
-	gate *auth.Gate
-	open *prometheus.Desc
+// guardCollector tells how full a guard is.
+type guardCollector struct {
+	guard *overload.Guard
+	open  *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
-func (c gateCollector) Describe(to chan<- *prometheus.Desc) { to <- c.open }
+func (c guardCollector) Describe(to chan<- *prometheus.Desc) { to <- c.open }
 
 // Collect implements prometheus.Collector.
-func (c gateCollector) Collect(to chan<- prometheus.Metric) {
-	s := c.gate.State()
-	for state, n := range map[string]int{
+func (c guardCollector) Collect(to chan<- prometheus.Metric) {
+	s := c.guard.State()
+	for state, n := range map[string]int64{
 		"working": s.Working, "waiting": s.Waiting, "client": max(0, s.Open-s.Working-s.Waiting), "watching": s.Watches,
 	} {
 		to <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(n), state)

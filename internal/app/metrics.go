@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/store"
 )
@@ -102,10 +103,10 @@ func newMetrics(schema int64) *metrics {
 		}, []string{"decision"}),
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_requests_shed_total", Help: "Requests that were refused because there were too many, by what there was too much of.",
-		}, []string{"crowd"}),
+		}, []string{"limit"}),
 		failureCode: newBoundedLabel(),
 	}
-	for _, c := range auth.Crowds() {
+	for _, c := range overload.All() {
 		m.shed.WithLabelValues(string(c))
 	}
 	for _, o := range auth.Outcomes() {
@@ -136,8 +137,8 @@ func (m *metrics) answered(a rest.Answered) {
 // admitted is what the admitter tells of each request.
 func (m *metrics) admitted(o auth.Outcome) { m.decisions.WithLabelValues(string(o)).Inc() }
 
-// tooMany is what the gate tells of each request that it sheds.
-func (m *metrics) tooMany(c auth.Crowd) { m.shed.WithLabelValues(string(c)).Inc() }
+// tooMany is what the guard tells of each request that it refuses.
+func (m *metrics) tooMany(l overload.Limit) { m.shed.WithLabelValues(string(l)).Inc() }
 
 // watchListener registers whether the server hears what others write to the
 // same database.

@@ -154,7 +154,13 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("%s: can't listen on %s: %w", setting, addr, err)
+		// It is not wrapped: an error of the network stands for a database that
+		// can't be reached, which a server waits for.
+		cause := err
+		if op := (*net.OpError)(nil); errors.As(err, &op) {
+			cause = op.Err
+		}
+		return nil, fmt.Errorf("%s: can't listen on %s: %s", setting, addr, cause.Error())
 	}
 	return l, nil
 }

@@ -215,7 +215,7 @@ func (s *Server) shutdown(ctx context.Context) error {
 		}
 	})
 	requests.Go(func() {
-		if err := s.grpc.ShutdownNetwork(ctx); err != nil {
+		if err := s.grpc.Shutdown(ctx); err != nil {
 			s.log.Warn("running gRPC calls were cut off", "error", err)
 		}
 	})
@@ -225,9 +225,6 @@ func (s *Server) shutdown(ctx context.Context) error {
 	requests.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
 	defer cancel()
-	if err := s.grpc.Shutdown(last); err != nil { // what the gateway called
-		s.log.Warn("running calls of the gateway were cut off", "error", err)
-	}
 	err = errors.Join(err, s.retention.Stop(last))
 	err = errors.Join(err, s.listener.Stop(last))
 	err = errors.Join(err, s.keys.Stop(last))

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/app"
+	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 )
 
@@ -61,6 +63,31 @@ func TestServeDoesNotWaitForMistakes(t *testing.T) {
 			b := setup(t)
 			b.config.Database = c.address.String()
 			require.ErrorContains(t, app.Serve(t.Context(), b.config, nil, b.logger()), c.says)
+			assert.NotContains(t, b.log.String(), "waiting for the database")
+		})
+	}
+}
+
+// A port that is in use ends the start with that sentence.
+func TestServeDoesNotWaitForAPort(t *testing.T) {
+	t.Parallel()
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { taken.Close() }) // after the parallel tests below
+	addr := taken.Addr().String()
+
+	for setting, change := range map[string]func(*config.Config){
+		"http-addr": func(c *config.Config) { c.HTTPAddr = addr },
+		"grpc-addr": func(c *config.Config) { c.GRPCAddr = addr },
+		"ops-addr":  func(c *config.Config) { c.OpsAddr = addr },
+	} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			change(&b.config)
+			err := app.Serve(t.Context(), b.config, nil, b.logger())
+			require.ErrorContains(t, err, setting+": can't listen on "+addr+": ")
+			assert.ErrorContains(t, err, "in use")
 			assert.NotContains(t, b.log.String(), "waiting for the database")
 		})
 	}

@@ -204,10 +204,7 @@ func TestAnyCommits(t *testing.T) {
 		`"head_sha": "` + sha + `", "base_ref": "a..b"`:                            "base_ref",
 		`"head_sha": "` + sha + `", "base_ref": ""`:                                "base_ref",
 		`"head_sha": "` + sha + `", "base_ref": "a", "base_sha": "` + sha + `"`:    "base_ref",
-		`"head_sha": null, "base_ref": "a"`:                                        "head_sha",
 		`"fail_on": "unspecified"`:                                                 "fail_on",
-		`"fail_on": 1`:                                                             "fail_on",
-		`"headSha": "` + sha + `", "base_ref": "main"`:                             "headSha",
 		`"head_sha": "` + strings.ToUpper(sha) + `", "base_sha": "` + sha + `"`:    "head_sha",
 		`"head_sha": "` + sha + `", "base_sha": "` + strings.Repeat("b", 41) + `"`: "base_sha",
 	} {

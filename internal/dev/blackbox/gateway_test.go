@@ -13,16 +13,13 @@ import (
 const okBody = `{"repo":"acme/api","pr_number":1}`
 
 // Everything that is wrong with a request's body, and the field it is told of.
-func TestStrictBodies(t *testing.T) {
+func TestWrongBodies(t *testing.T) {
 	t.Parallel()
 	_, c, _ := setup(t)
 	for name, bad := range map[string]struct{ body, field string }{
 		"no body":           {"", "repo"},
 		"empty object":      {"{}", "repo"},
 		"no number":         {`{"repo":"acme/api"}`, "pr_number"},
-		"number as text":    {`{"repo":"acme/api","pr_number":"1"}`, "pr_number"},
-		"exponent":          {`{"repo":"acme/api","pr_number":1e1}`, "pr_number"},
-		"fraction":          {`{"repo":"acme/api","pr_number":1.0}`, "pr_number"},
 		"zero":              {`{"repo":"acme/api","pr_number":0}`, "pr_number"},
 		"negative":          {`{"repo":"acme/api","pr_number":-1}`, "pr_number"},
 		"too large":         {`{"repo":"acme/api","pr_number":2147483648}`, "pr_number"},
@@ -30,7 +27,6 @@ func TestStrictBodies(t *testing.T) {
 		"null text":         {`{"repo":null,"pr_number":1}`, "repo"},
 		"text as number":    {`{"repo":7,"pr_number":1}`, "repo"},
 		"text as list":      {`{"repo":["acme/api"],"pr_number":1}`, "repo"},
-		"camel case":        {`{"repo":"acme/api","prNumber":1}`, "prNumber"},
 		"unknown":           {`{"repo":"acme/api","pr_number":1,"branch":"x"}`, "branch"},
 		"twice":             {`{"repo":"acme/api","pr_number":1,"pr_number":2}`, "pr_number"},
 		"empty ruleset":     {`{"repo":"acme/api","pr_number":1,"ruleset":""}`, "ruleset"},
@@ -64,6 +60,9 @@ func TestStrictBodies(t *testing.T) {
 		assert.NotEmpty(t, a.decode(t)["message"], name)
 	}
 	assert.Empty(t, c.do(t, "GET", "/v1/reviews", nil).decode(t)["reviews"], "nothing was accepted")
+	for _, body := range []string{`{"repo":"acme/api","prNumber":"1"}`, `{"repo":"acme/api","pr_number":1.0,"ruleset":null}`} {
+		assert.Equal(t, 202, c.do(t, "POST", "/v1/reviews", body).status, "%s is what Protobuf JSON takes", body)
+	}
 }
 
 func TestHTTPErrors(t *testing.T) {
@@ -101,7 +100,6 @@ func TestHTTPErrors(t *testing.T) {
 		"query of a POST":     {"POST", "/v1/reviews?pr_number=1", okBody, nil, 400, "INVALID_ARGUMENT"},
 		"query of a DELETE":   {"DELETE", "/v1/rules/x?force=1", nil, nil, 400, "INVALID_ARGUMENT"},
 		"path field in query": {"GET", "/v1/reviews/rev_x?review_id=rev_y", nil, nil, 400, "INVALID_ARGUMENT"},
-		"path field in body":  {"POST", "/v1/reviews/rev_x:cancel", `{"review_id":"rev_y"}`, nil, 400, "INVALID_ARGUMENT"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -32,6 +33,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/eager"
 	"github.com/prwarden/prwarden/internal/server/api"
+	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/port"
 	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/server/rpc"
@@ -50,7 +52,7 @@ type Bundle struct {
 	Keys     *auth.Keys
 	Handlers *api.Reviews
 	Metrics  *grpcprom.ServerMetrics
-	Gate     *auth.Gate
+	Guard    *overload.Guard
 	Clock    time.Time    // of the rate limit; it stands still, so that no minute ends during a test
 	Client   *http.Client // of the REST API, for its URL only; it follows no redirects
 	URL      string       // of the REST API, without /v1
@@ -69,7 +71,7 @@ type Options struct {
 	Trusted []netip.Prefix // proxies
 	Tracer  trace.TracerProvider
 	Observe func(rest.Answered)
-	Gate    auth.GateLimits // those of a server when Open is 0
+	Limits  overload.Limits // in place of those of a server
 	Port    port.Options    // of both ports
 	Pipes   bool            // ports are in memory, for a clock that a test moves
 }
@@ -88,20 +90,19 @@ func Start(t testing.TB, o Options) *Bundle {
 	b.Keys = auth.NewKeys(b.store, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
 	admitter := auth.NewAdmitter(b.Keys, auth.NewMemoryLimiter(func() time.Time { return b.Clock }), o.Trusted, o.Limit, nil)
-	if o.Gate.Open == 0 {
-		o.Gate = auth.DefaultGateLimits()
-	}
-	b.Gate = auth.NewGate(o.Gate, o.Trusted, log, nil)
-	chain, err := rpc.NewChain(admitter, b.Gate, b.Metrics, log)
+	limits := overload.DefaultLimits()
+	maps.Copy(limits, o.Limits)
+	b.Guard = overload.NewGuard(limits, o.Trusted, log, nil)
+	admission := rpc.Admission{Admitter: admitter, Guard: b.Guard}
+	server, err := rpc.New(rpc.Config{Admission: admission, Metrics: b.Metrics, Log: log, Register: b.register})
 	require.NoError(t, err)
-	server := rpc.New(chain, b.register, nil)
 	web := httptest.NewUnstartedServer(nil)
 	listener := b.listen(t, web, o.Pipes)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(port.Wrap(listener, o.Port)) }()
 
 	g, err := rest.New(rest.Config{
-		Conn: server.Conn(), Admitter: admitter, Gate: b.Gate, OpenAPI: Document(), Log: log, Tracer: o.Tracer, Observe: o.Observe,
+		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log, Tracer: o.Tracer, Observe: o.Observe,
 		Ready: func(context.Context) error { return b.ready },
 	})
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ package api
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 )
 
@@ -61,12 +63,15 @@ type Reviews struct {
 
 	stopping chan struct{}
 	stop     sync.Once
-	watches  *auth.Quota[string] // open ones by key id
+	watches  *overload.Semaphore // by key id
 }
 
 // NewReviews makes the handlers.
 func NewReviews(service ReviewService, keys Rechecker, logs SARIF) *Reviews {
-	return &Reviews{service: service, keys: keys, logs: logs, stopping: make(chan struct{}), watches: auth.NewQuota[string](MaxWatches)}
+	return &Reviews{
+		service: service, keys: keys, logs: logs, stopping: make(chan struct{}),
+		watches: overload.NewSemaphore(overload.Bounds{Total: math.MaxInt64, PerOwner: MaxWatches}),
+	}
 }
 
 // EndWatches ends the open watches, and those that are still to come, with
@@ -165,13 +170,17 @@ func (h *Reviews) WatchReview(req *prwardenv1.WatchReviewRequest, stream grpc.Se
 		return err
 	}
 	caller := auth.FromContext(stream.Context())
-	if !h.watches.Take(caller.KeyID) {
+	if err := overload.FromContext(stream.Context()).Watch(stream.Context()); err != nil {
+		return err
+	}
+	done, err := h.watches.Acquire(stream.Context(), caller.KeyID, 1)
+	if err != nil {
 		e := errs.New(errs.Unavailable, errs.ReasonWatchLimit,
 			"This API key has %d open watches, which is the most that it may have; close one or poll the review.", MaxWatches)
 		e.RetryAfter = watchRetry
 		return e
 	}
-	defer h.watches.GiveBack(caller.KeyID)
+	defer done()
 
 	ctx, cancel := context.WithCancelCause(stream.Context())
 	guarded := make(chan struct{})
@@ -179,7 +188,7 @@ func (h *Reviews) WatchReview(req *prwardenv1.WatchReviewRequest, stream grpc.Se
 		defer close(guarded)
 		h.guard(ctx, caller, cancel)
 	}()
-	err := h.service.Watch(ctx, caller.Organization, req.GetReviewId(), func(u review.Update) error {
+	err = h.service.Watch(ctx, caller.Organization, req.GetReviewId(), func(u review.Update) error {
 		return stream.Send(toUpdate(u))
 	})
 	cause := context.Cause(ctx)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/server/rpc"
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // RuleService is what the handlers need of the rules.
@@ -27,33 +28,31 @@ type RuleService interface {
 type Rules struct {
 	prwardenv1.UnimplementedRuleServiceServer
 	service RuleService
-	trials  chan struct{} // holds one for each that runs
+	trials  *overload.Semaphore // of organizations that try patterns
 }
 
 // maxTrialWait is how long a call waits for others that try patterns.
 const maxTrialWait = 10 * time.Second
 
 // NewRules makes the handlers. A call that tries a pattern may compute for
-// seconds, so no more of them run at once than there are processors; reviews
-// and reading go on beside them.
+// seconds, so no more of them run at once than there are processors, and one
+// organization has half of that.
 func NewRules(service RuleService) *Rules {
-	return &Rules{service: service, trials: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	n := int64(runtime.GOMAXPROCS(0))
+	return &Rules{service: service, trials: overload.NewSemaphore(overload.Bounds{
+		Total: n, PerOwner: max(1, n/2), Wait: maxTrialWait,
+	})}
 }
 
-// trial waits for a place to try a pattern in; the caller gives it back. These
-// are the only places that the call has: others are not to wait for it.
-func (h *Rules) trial(ctx context.Context) (giveBack func(), err error) {
-	rpc.StepAside(ctx)
-	timer := time.NewTimer(maxTrialWait)
-	defer timer.Stop()
-	select {
-	case h.trials <- struct{}{}:
-		return func() { <-h.trials }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-timer.C:
-		return nil, errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is busy with the patterns of others; try again.")
+// trial waits until the caller may try a pattern. Others are not to wait for it,
+// so the call is no more one of those that are worked on.
+func (h *Rules) trial(ctx context.Context) (done func(), err error) {
+	overload.FromContext(ctx).Pause()
+	done, err = h.trials.Acquire(ctx, auth.FromContext(ctx).Organization, 1)
+	if errors.Is(err, overload.ErrFull) {
+		return nil, errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is busy with other patterns; try again.")
 	}
+	return done, err
 }
 
 // ListRulesets implements RuleService.
@@ -93,11 +92,11 @@ func (h *Rules) GetRule(ctx context.Context, req *prwardenv1.GetRuleRequest) (*p
 
 // CreateRule implements RuleService.
 func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleRequest) (*prwardenv1.CreateRuleResponse, error) {
-	giveBack, err := h.trial(ctx)
+	done, err := h.trial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer done()
 	r, err := h.service.CreateRule(ctx, auth.FromContext(ctx).Organization, fromRule(req.GetRule()))
 	if err != nil {
 		return nil, err
@@ -107,11 +106,11 @@ func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleReques
 
 // TestRule implements RuleService.
 func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (*prwardenv1.TestRuleResponse, error) {
-	giveBack, err := h.trial(ctx)
+	done, err := h.trial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer giveBack()
+	defer done()
 	in := rule.TestInput{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(), Text: req.GetText()}
 	hits, truncated, err := h.service.TestRule(ctx, in)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -124,6 +125,37 @@ func TestPatternsTriedAtOnceAreBounded(t *testing.T) {
 		close(service.release)
 		held.Wait()
 		_, err = h.TestRule(t.Context(), &prwardenv1.TestRuleRequest{})
-		assert.NoError(t, err, "places are given back")
+		assert.NoError(t, err, "there is room again")
+	})
+}
+
+// One organization that tries patterns leaves room for another.
+func TestPatternsOfOneOrganizationLeaveRoom(t *testing.T) {
+	t.Parallel()
+	share := max(1, runtime.GOMAXPROCS(0)/2)
+	if share == runtime.GOMAXPROCS(0) {
+		share = 0 // one processor is one organization's at a time
+	}
+	synctest.Test(t, func(t *testing.T) {
+		service := heldRules{running: make(chan struct{}, 100), release: make(chan struct{})}
+		h := api.NewRules(service)
+		try := func(organization string) error {
+			ctx := auth.NewContext(t.Context(), auth.Caller{Organization: organization})
+			_, err := h.TestRule(ctx, &prwardenv1.TestRuleRequest{})
+			return err
+		}
+		var held sync.WaitGroup
+		for range share {
+			held.Go(func() { assert.NoError(t, try("acme")) })
+		}
+		synctest.Wait()
+		if share > 0 {
+			assert.Equal(t, errs.Unavailable, errs.KindOf(try("acme")), "it has its share")
+		}
+		held.Go(func() { assert.NoError(t, try("globex")) })
+		synctest.Wait()
+		assert.Len(t, service.running, share+1)
+		close(service.release)
+		held.Wait()
 	})
 }

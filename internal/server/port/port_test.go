@@ -128,6 +128,38 @@ func TestConnectionsBeyondAllWait(t *testing.T) {
 	assert.Zero(t, e.refused.Load())
 }
 
+// Idle connections from a few addresses must not shut a port: those that have
+// been idle for longest end first.
+func TestIdleConnectionsMakeRoom(t *testing.T) {
+	t.Parallel()
+	const each = 500
+	e := startEcho(t, Options{Total: 4 * each, PerAddress: each, MinIdle: time.Millisecond})
+	var idle []net.Conn
+	for _, from := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {
+		for range each {
+			c := e.dial(t, from)
+			require.True(t, answers(c))
+			idle = append(idle, c)
+		}
+	}
+	require.True(t, answers(idle[0]), "the first is used again")
+	assert.True(t, e.serves("127.0.0.6"), "another address is served")
+	assert.True(t, e.serves("127.0.0.5"), "and one that has as many as it may")
+	assert.Zero(t, e.refused.Load())
+	assert.False(t, answers(idle[1]), "the one that was idle for longest has ended")
+	assert.True(t, answers(idle[0]))
+}
+
+// A connection that is used is not ended for another.
+func TestBusyConnectionsStay(t *testing.T) {
+	t.Parallel()
+	e := startEcho(t, Options{Total: 10, PerAddress: 1, MinIdle: time.Hour})
+	busy := e.dial(t, "127.0.0.2")
+	require.True(t, answers(busy))
+	assert.False(t, e.serves("127.0.0.2"))
+	assert.True(t, answers(busy))
+}
+
 // Peers without an IP address, such as those of a Unix socket, are not counted
 // for one.
 func TestPeersWithoutAnAddress(t *testing.T) {

@@ -22,7 +22,7 @@ func TestStreamOutlivesTheDeadlinesOfTheServer(t *testing.T) {
 	const pause, messages = 10 * time.Minute, 4
 	handler := func(ended chan<- error, wrap func(http.ResponseWriter) http.ResponseWriter) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			s := wrap(&recorder{ResponseWriter: w})
+			s := wrap(&recorder{ResponseWriter: w, r: r})
 			for range messages {
 				_, _ = s.Write([]byte("message\n"))
 				_ = http.NewResponseController(s).Flush()

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"log/slog"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,10 +21,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
-	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/dev/tlsfiletest"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/port"
 	"github.com/prwarden/prwarden/internal/tlsfile"
 )
@@ -134,9 +133,10 @@ func hold(b *servertest.Bundle) *handlers {
 
 // roomy lets everything through that HTTP/2 does.
 func roomy() servertest.Options {
-	l := auth.DefaultGateLimits()
-	l.Working, l.Open, l.OpenPerAddress = 10_000, 10_000, 10_000
-	return servertest.Options{Gate: l}
+	many := overload.Bounds{Total: 10_000}
+	return servertest.Options{Limits: overload.Limits{
+		overload.LimitWork: many, overload.LimitOpen: many, overload.LimitMessages: many,
+	}}
 }
 
 // discard reads frames until the connection ends.
@@ -180,7 +180,7 @@ func TestRapidReset(t *testing.T) {
 		assert.LessOrEqual(t, h.most.Load(), int64(128))
 		close(h.release)
 		c.Close()
-		require.Eventually(t, func() bool { return h.running.Load() == 0 && a.Gate.State() == auth.GateState{} }, patience, time.Millisecond)
+		require.Eventually(t, func() bool { return h.running.Load() == 0 && a.Guard.State() == overload.State{} }, patience, time.Millisecond)
 		assert.LessOrEqual(t, h.most.Load(), int64(128))
 	})
 }
@@ -212,91 +212,6 @@ func TestTooManyStreams(t *testing.T) {
 		}
 		assert.EqualValues(t, 128, h.most.Load())
 	})
-}
-
-// flood writes until the server hangs up or reads no more, and returns how
-// much that took, in bytes.
-func flood(t *testing.T, c *servertest.HTTP2, limit int, write func() (int, error)) (sent int) {
-	t.Helper()
-	require.NoError(t, c.SetWriteDeadline(time.Now().Add(2*time.Second)))
-	for sent < limit {
-		n, err := write()
-		if err != nil {
-			return sent
-		}
-		sent += n
-	}
-	return sent
-}
-
-// A header block that never ends.
-func TestContinuationFlood(t *testing.T) {
-	underAttack(t, servertest.Options{}, func(t *testing.T, a *attack) {
-		c := a.dial(t)
-		ended := discard(c)
-		block := c.Encode(a.fields()...)
-		require.NoError(t, c.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block}))
-		i := 0
-		sent := flood(t, c, 64<<20, func() (int, error) {
-			i++
-			block := c.Encode(servertest.Field{Name: "x-" + strconv.Itoa(i), Value: strings.Repeat("x", 4000), Sensitive: true})
-			return len(block), c.WriteContinuation(1, false, block)
-		})
-		assert.Less(t, sent, 16<<20, "the server hangs up")
-		<-ended
-	})
-}
-
-// Frames that must be answered, from a client that reads no answers.
-func TestControlFloods(t *testing.T) {
-	for name, write := range map[string]func(c *servertest.HTTP2) (int, error){
-		"ping":     func(c *servertest.HTTP2) (int, error) { return 17, c.WritePing(false, [8]byte{1}) },
-		"settings": func(c *servertest.HTTP2) (int, error) { return 9, c.WriteSettings() },
-		"reset": func(c *servertest.HTTP2) (int, error) {
-			// Each is a stream error, which is answered with a reset.
-			_, err := c.Start(true, servertest.Field{Name: ":method", Value: "GET"})
-			return 10, err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			underAttack(t, servertest.Options{}, func(t *testing.T, a *attack) {
-				c := a.dial(t)
-				sent := flood(t, c, 128<<20, func() (int, error) { return write(c) })
-				assert.Less(t, sent, 128<<20, "the server hangs up, or reads no more")
-			})
-		})
-	}
-}
-
-func TestWindowUpdates(t *testing.T) {
-	for name, write := range map[string]func(a *attack, c *servertest.HTTP2) error{
-		"nothing": func(_ *attack, c *servertest.HTTP2) error { return c.WriteWindowUpdate(0, 0) },
-		"too much": func(_ *attack, c *servertest.HTTP2) error {
-			if err := c.WriteWindowUpdate(0, 1<<31-1); err != nil {
-				return err
-			}
-			return c.WriteWindowUpdate(0, 1<<31-1)
-		},
-		"initial window too large": func(_ *attack, c *servertest.HTTP2) error {
-			return c.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 31})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			underAttack(t, servertest.Options{}, func(t *testing.T, a *attack) {
-				c := a.dial(t)
-				require.NoError(t, write(a, c))
-				// gRPC's server takes any connection window.
-				if a.gRPC && name != "initial window too large" {
-					return
-				}
-				_, err := c.ReadFrame()
-				for err == nil {
-					_, err = c.ReadFrame()
-				}
-				require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "it hangs up")
-			})
-		})
-	}
 }
 
 // Header lists that are small on the wire, and large when they are read.

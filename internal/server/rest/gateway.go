@@ -1,27 +1,24 @@
-// Package rest is the REST API: grpc-gateway's translation to gRPC, called
-// in memory, inside of what it leaves to its users: admission of every
-// request, strict reading of bodies and queries, errors in one form, and the
-// paths that are not gRPC calls.
+// Package rest is the REST API: grpc-gateway's translation to gRPC, called in
+// memory, inside of an HTTP middleware that admits every request, and with the
+// checks that grpc-gateway leaves to its users.
 package rest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
-	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 )
@@ -30,10 +27,8 @@ import (
 type Config struct {
 	// Conn is rpc.Server's connection for callers in this process.
 	Conn grpc.ClientConnInterface
-	// Admitter admits and counts every request but those for health. Gate sheds
-	// some before that, when there are too many.
-	Admitter *auth.Admitter
-	Gate     *auth.Gate
+	// Admission admits and counts every request but those for health.
+	Admission rpc.Admission
 	// OpenAPI is the document at /openapi.json, which /docs shows to people.
 	OpenAPI []byte
 	// Ready says why the server can't answer calls now; nil when it can.
@@ -48,20 +43,18 @@ type Config struct {
 
 // Gateway is the handler of the REST API.
 type Gateway struct {
-	mux      *runtime.ServeMux
-	routes   routes
-	admitter *auth.Admitter
-	gate     *auth.Gate
-	busy     refusal // what is told to a request that is shed
-	refusals *auth.Refusals
-	statics  map[string]*static // by path
-	ready    func(context.Context) error
-	log      *slog.Logger
-	observe  func(Answered)
-	tracer   trace.Tracer
+	mux       *runtime.ServeMux
+	routes    routes
+	admission rpc.Admission
+	statics   map[string]*static // by path
+	ready     func(context.Context) error
+	log       *slog.Logger
+	refusals  *rate.Limiter // of log lines
+	observe   func(Answered)
+	tracer    trace.Tracer
 }
 
-// New makes a gateway. It fails for protos whose requests can't be checked.
+// New makes a gateway.
 func New(c Config) (*Gateway, error) {
 	rs, err := readRoutes()
 	if err != nil {
@@ -72,26 +65,20 @@ func New(c Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{
-		routes: rs, admitter: c.Admitter, gate: c.Gate, statics: statics, ready: c.Ready, log: c.Log,
-		observe: c.Observe, tracer: newTracer(c.Tracer), refusals: auth.NewRefusals(c.Log),
+		routes: rs, admission: c.Admission, statics: statics, ready: c.Ready, log: c.Log,
+		refusals: rpc.NewRefusalLimiter(), observe: c.Observe, tracer: newTracer(c.Tracer),
 	}
 	if g.observe == nil {
 		g.observe = func(Answered) {}
 	}
-	if g.busy, err = encode(shape(auth.Shed())); err != nil {
-		return nil, err
-	}
 	g.mux = runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{&runtime.JSONPb{
-			MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true},
-			UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: false},
-		}}),
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, newMarshaler()),
 		runtime.WithMiddlewares(g.checked),
 		runtime.WithMetadata(g.metadata),
 		runtime.WithIncomingHeaderMatcher(noHeader),
 		runtime.WithOutgoingHeaderMatcher(noHeader),
 		runtime.WithOutgoingTrailerMatcher(noHeader),
-		runtime.WithForwardResponseOption(g.setStatus),
+		runtime.WithForwardResponseOption(setStatus),
 		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
 			g.fail(w, r, err)
 		}),
@@ -100,11 +87,10 @@ func New(c Config) (*Gateway, error) {
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithDisableHTTPMethodOverride(),
 	)
-	conn := admittedConn{c.Conn, g}
 	for _, err := range []error{
-		prwardenv1.RegisterReviewServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewReviewServiceClient(conn)),
-		prwardenv1.RegisterRuleServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewRuleServiceClient(conn)),
-		prwardenv1.RegisterKeyServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewKeyServiceClient(conn)),
+		prwardenv1.RegisterReviewServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewReviewServiceClient(c.Conn)),
+		prwardenv1.RegisterRuleServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
+		prwardenv1.RegisterKeyServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewKeyServiceClient(c.Conn)),
 	} {
 		if err != nil {
 			return nil, fmt.Errorf("register REST handlers: %w", err)
@@ -126,65 +112,9 @@ func (g *Gateway) metadata(ctx context.Context, _ *http.Request) metadata.MD {
 	return metadata.MD{rpc.IdempotencyKey: e.idempotency}
 }
 
-// ServeHTTP implements http.Handler.
-func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
-	e := &exchange{
-		requestID:   rpc.ChooseRequestID(r.Header.Get(rpc.RequestIDKey)),
-		peer:        r.RemoteAddr,
-		idempotency: r.Header.Values(rpc.IdempotencyKey),
-	}
-	rec := &recorder{ResponseWriter: w}
-	h := rec.Header()
-	h.Set("X-Request-Id", e.requestID)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	ctx, span := g.startSpan(r)
-	defer span.End()
-	r = r.WithContext(withExchange(ctx, e))
-	defer func() { g.record(rec, r, e, time.Since(start)) }()
-	defer func() { g.recovered(rec, r, recover()) }()
-	if isHealth(r.URL.Path) {
-		g.health(rec, r)
-		return
-	}
-	credentials := auth.Credentials{
-		Authorization: r.Header.Values("Authorization"), PeerAddr: r.RemoteAddr, ForwardedFor: r.Header.Values("X-Forwarded-For"),
-	}
-	pass, err := g.gate.Enter(r.Context(), credentials)
-	if err != nil {
-		e.shed = true
-		setRateHeaders(h, g.admitter.Peek(credentials))
-		g.shed(rec, r, err)
-		return
-	}
-	defer pass.Leave()
-	e.pass = pass
-	rec.bound(r.Context(), pass, func(err error) { g.fail(rec, r, err) })
-	policy, document := auth.KeyRequired, g.statics[r.URL.Path]
-	if document != nil {
-		policy = auth.Open
-	}
-	caller, decision, err := g.admitter.Admit(r.Context(), credentials, policy)
-	e.caller = caller
-	pass.Admitted(caller)
-	setRateHeaders(h, decision)
-	switch {
-	case err != nil:
-		e.refused = true
-		g.fail(rec, r, err)
-	case document != nil:
-		if g.readOnly(rec, r) {
-			document.serve(rec, r)
-		}
-	default:
-		g.route(rec, r)
-	}
-}
-
-// route hands a request to grpc-gateway, without the headers that it or its
+// dispatch hands a request to grpc-gateway, without the headers that it or its
 // users could take for something: a timeout, a method, metadata, trailers.
-func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
+func (g *Gateway) dispatch(w http.ResponseWriter, r *http.Request) {
 	r = r.Clone(r.Context())
 	kept := http.Header{}
 	for _, name := range []string{"Content-Type", "Content-Encoding"} {
@@ -193,6 +123,7 @@ func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	r.Header = kept
+
 	switch r.Method {
 	case http.MethodHead:
 		// As GET; net/http keeps the body back. A stream is nothing without.
@@ -209,88 +140,120 @@ func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
 	g.mux.ServeHTTP(w, r)
 }
 
-// recovered answers a request whose handler panicked.
-func (g *Gateway) recovered(w *recorder, r *http.Request, p any) {
-	if p == nil {
-		return
-	}
-	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		panic(p) // the way to cut a connection off, not a fault
-	}
-	err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-	if w.status == 0 {
-		g.fail(w, r, err)
-		return
-	}
-	g.log.Error("unexpected error", "request_id", exchangeOf(r.Context()).requestID, "error", err)
-	panic(http.ErrAbortHandler) // a half answer must not look whole
-}
-
-// record writes one line for each request; never a body, a query or a header.
-func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Duration) {
-	if e.shed { // the gate tells how many
-		g.observe(answered(r, e, w.status, took))
-		return
-	}
-	level, pattern := slog.LevelInfo, ""
-	if e.route != nil {
-		pattern = e.route.pattern
-	}
-	switch {
-	case w.status >= http.StatusInternalServerError && w.status != http.StatusServiceUnavailable:
-		level = slog.LevelError
-	case isHealth(r.URL.Path), e.refused && !g.refusals.Tell():
-		level = slog.LevelDebug
-	}
-	attrs := []slog.Attr{
-		slog.String("request_id", e.requestID), slog.String("method", r.Method), slog.String("path", shown(auth.MaskTokens(r.URL.Path))),
-		slog.String("route", pattern), slog.Int("status", w.status), slog.Int64("bytes", w.bytes),
-		slog.Duration("duration", took), slog.String("key_id", e.caller.KeyID),
-		slog.String("organization", e.caller.Organization), slog.String("peer", e.peer),
-	}
-	if e.reason != "" {
-		attrs = append(attrs, slog.String("reason", e.reason))
-	}
-	if e.reviewID != "" {
-		attrs = append(attrs, slog.String("review_id", e.reviewID))
-	}
-	g.log.LogAttrs(r.Context(), level, "request", attrs...)
-	a := answered(r, e, w.status, took)
-	a.describe(trace.SpanFromContext(r.Context()), e)
-	g.observe(a)
-}
-
-// Paths of health.
-const (
-	alivePath = "/healthz"
-	readyPath = "/readyz"
-)
-
-func isHealth(path string) bool { return path == alivePath || path == readyPath }
-
-// health answers whether the process runs (/healthz) and whether it can answer
-// calls (/readyz). Neither is counted, so both say nothing more.
-func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
-	if !g.readOnly(w, r) {
-		return
-	}
-	word := `{"status":"ok"}`
-	if r.URL.Path == readyPath {
-		if err := g.ready(r.Context()); err != nil {
-			g.log.Debug("not ready", "error", err)
-			g.fail(w, r, errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is not ready."))
+// checked wraps the handlers that grpc-gateway generates: it refuses every
+// request that is not what its route takes.
+func (g *Gateway) checked(next runtime.HandlerFunc) runtime.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request, params map[string]string) {
+		e := exchangeOf(r.Context())
+		pattern, _ := runtime.HTTPPattern(r.Context())
+		e.route = g.routes.find(r.Method, pattern.String())
+		switch {
+		case e.probe:
+			return
+		case e.route == nil:
+			g.fail(w, r, fmt.Errorf("no route for pattern %s", pattern))
+			return
+		// GET /v1/reviews/x:cancel would read the review `x:cancel`.
+		case strings.Contains(r.URL.Path, ":") && !slices.Contains(g.allowed(r), r.Method):
+			g.refuseMethod(w, r, g.allowed(r))
 			return
 		}
-		word = `{"status":"ready"}`
+
+		if err := g.readInput(w, r, e); err != nil {
+			g.fail(w, r, err)
+			return
+		}
+		for name, value := range params {
+			params[name] = pathText(value)
+		}
+		if e.route.stream {
+			w = newStreamWriter(w)
+		}
+		next(w, r, params)
 	}
-	w.Header().Set("Content-Type", jsonType)
-	_, _ = w.Write([]byte(word)) // the client may be gone
 }
 
-func (g *Gateway) readOnly(w http.ResponseWriter, r *http.Request) bool {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return true
+// pathText makes a path segment fit for a message. What it changes can't be
+// part of any identifier, so the call answers that there is no such thing.
+func pathText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// routingFailed answers a request that no route takes.
+func (g *Gateway) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int) {
+	if exchangeOf(r.Context()).probe {
+		return
 	}
-	g.refuseMethod(w, r, []string{http.MethodGet, http.MethodHead})
-	return false
+	if allowed := g.allowed(r); len(allowed) > 0 {
+		g.refuseMethod(w, r, allowed)
+		return
+	}
+	g.fail(w, r, errs.New(errs.NotFound, errs.ReasonRouteNotFound,
+		"There is nothing at this path; /docs shows what there is, and /openapi.json lists it for programs."))
+}
+
+func (g *Gateway) refuseMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
+	list := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", list)
+	g.fail(w, r, errs.New(errs.Unimplemented, errs.ReasonMethodNotAllowed, "This path takes %s only.", list))
+}
+
+// allowed returns the methods that the path of a request takes.
+func (g *Gateway) allowed(r *http.Request) []string {
+	var matched []*route
+	custom := false // the path ends in a verb of its own, such as :cancel (AIP-136)
+	for _, verb := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
+		if rt := g.probe(r, verb); rt != nil {
+			matched = append(matched, rt)
+			custom = custom || strings.Contains(rt.pattern, "}:")
+		}
+	}
+
+	var out []string
+	for _, rt := range matched {
+		// A path such as /v1/reviews/x:cancel reads no review: no id looks like it.
+		if custom && !strings.Contains(rt.pattern, "}:") {
+			continue
+		}
+		out = append(out, rt.verb)
+		if rt.verb == http.MethodGet && !rt.stream {
+			out = append(out, http.MethodHead)
+		}
+	}
+	if len(out) > 0 {
+		out = append(out, http.MethodOptions)
+	}
+	return out
+}
+
+// probe asks the router for the route that a request would take with another
+// method; nil for none.
+func (g *Gateway) probe(r *http.Request, verb string) *route {
+	e := &exchange{probe: true}
+	other := r.Clone(withExchange(r.Context(), e))
+	other.Method = verb
+	g.mux.ServeHTTP(nowhere{}, other)
+	return e.route
+}
+
+// nowhere takes an answer that nobody wants.
+type nowhere struct{}
+
+func (nowhere) Header() http.Header         { return http.Header{} }
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) WriteHeader(int)             {}
+
+// setStatus gives a successful answer the status that the protos promise.
+func setStatus(ctx context.Context, w http.ResponseWriter, m proto.Message) error {
+	rt := exchangeOf(ctx).route
+	if m == nil || rt.success == http.StatusOK {
+		return nil
+	}
+	if rt.success == http.StatusNoContent {
+		w.Header().Del("Content-Type")
+	}
+	// Writing the body of a 204 fails, as it should, and grpc-gateway expects
+	// that.
+	w.WriteHeader(rt.success)
+	return nil
 }

@@ -277,11 +277,7 @@ func TestHeadersCrossByNameOnly(t *testing.T) {
 	assert.Equal(t, "/v1/reviews", lines[0]["route"])
 	assert.InDelta(t, 202, lines[0]["status"], 0)
 	assert.Equal(t, "acme", lines[0]["organization"])
-	calls := b.Logs.Lines("call")
-	require.Len(t, calls, 1)
-	assert.Equal(t, "abc", calls[0]["request_id"], "the same identifier inside")
-	assert.Equal(t, lines[0]["key_id"], calls[0]["key_id"])
-	assert.Equal(t, lines[0]["peer"], calls[0]["peer"])
+	assert.Empty(t, b.Logs.Lines("call"), "that is the line of calls from the network")
 
 	b.Do(t, "POST", "/v1/reviews", body, header, "Grpc-Metadata-Idempotency-Key: other")
 	assert.Empty(t, got.IdempotencyKey)

@@ -67,13 +67,13 @@ func (a Answered) describe(span trace.Span, e *exchange) {
 	span.SetName(a.Method + " " + a.Route)
 	span.SetAttributes(
 		attribute.String("http.request.method", a.Method), attribute.String("http.route", a.Route),
-		attribute.Int("http.response.status_code", a.Status), attribute.String("prwarden.request_id", e.requestID),
+		attribute.Int("http.response.status_code", a.Status), attribute.String("prwarden.request_id", e.RequestID),
 	)
-	if e.caller.Organization != "" {
-		span.SetAttributes(attribute.String("prwarden.organization", e.caller.Organization))
+	if e.Caller.Organization != "" {
+		span.SetAttributes(attribute.String("prwarden.organization", e.Caller.Organization))
 	}
-	if e.reviewID != "" {
-		span.SetAttributes(attribute.String("prwarden.review_id", e.reviewID))
+	if e.ReviewID != "" {
+		span.SetAttributes(attribute.String("prwarden.review_id", e.ReviewID))
 	}
 	if e.reason != "" {
 		span.SetAttributes(attribute.String("error.type", e.reason))

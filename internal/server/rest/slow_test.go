@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
 
-	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // slowly runs a test on a clock that moves when nothing else does, against
@@ -135,10 +135,10 @@ func TestSlowBody(t *testing.T) {
 			}
 		})
 		pause(10 * time.Second)
-		assert.Equal(t, auth.GateState{Open: 1}, b.Gate.State())
+		assert.Equal(t, overload.State{Open: 1}, b.Guard.State())
 		assert.LessOrEqual(t, closedAfter(t, c), 21*time.Second)
 		synctest.Wait()
-		assert.Equal(t, auth.GateState{}, b.Gate.State())
+		assert.Equal(t, overload.State{}, b.Guard.State())
 	})
 }
 
@@ -161,13 +161,13 @@ func TestSlowReader(t *testing.T) {
 		_, err := fmt.Fprintf(c, "GET /v1/reviews/rev_1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", token)
 		require.NoError(t, err)
 		start := time.Now()
-		for open := 1; open > 0; open = b.Gate.State().Open {
+		for open := int64(1); open > 0; open = b.Guard.State().Open {
 			pause(time.Second)
 			_, err = c.Read(make([]byte, 1))
 			require.NoError(t, err)
 			synctest.Wait()
 			if time.Since(start) < 50*time.Second {
-				require.Equal(t, auth.GateState{Open: 1}, b.Gate.State())
+				require.Equal(t, overload.State{Open: 1}, b.Guard.State())
 			}
 		}
 		assert.LessOrEqual(t, time.Since(start), 62*time.Second)
@@ -177,9 +177,8 @@ func TestSlowReader(t *testing.T) {
 // More large answers than there are places for wait a little, and are refused
 // before anything of them is written.
 func TestLargeAnswersHavePlaces(t *testing.T) {
-	limits := auth.DefaultGateLimits()
-	limits.Answers = 1
-	onPipes(t, servertest.Options{Gate: limits}, func(t *testing.T, b *servertest.Bundle) {
+	limits := overload.Limits{overload.LimitAnswers: {Total: 1, Wait: time.Second}}
+	onPipes(t, servertest.Options{Limits: limits}, func(t *testing.T, b *servertest.Bundle) {
 		b.Reviews.GetFunc = large
 		_, token := b.Key(t)
 		ask := func() net.Conn {

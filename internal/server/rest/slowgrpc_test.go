@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
-	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // shared is one connection of HTTP/2 for many calls, as a proxy has it. It
@@ -74,15 +74,18 @@ func (c *shared) ask(t *testing.T, token string, window uint32) (stream uint32) 
 	return stream
 }
 
-// Who doesn't read one answer has that one call waiting, for as long as he
+// Who doesn't read one answer keeps the room of that one, for as long as he
 // likes, and nothing else: not the other calls of the connection, which may be
-// other people's, and no place but his own.
+// other people's.
 func TestSlowReaderOverGRPC(t *testing.T) {
 	slowly(t, func(t *testing.T, b *servertest.Bundle) {
 		b.Reviews.GetFunc = large
 		_, token := b.Key(t)
 		c := share(t, b)
 		unread := c.ask(t, token, 0)
+		pause(time.Second)
+		size := b.Guard.Used(overload.LimitAnswers)
+		assert.Greater(t, size, int64(1<<20))
 		for range 3 {
 			pause(3 * time.Minute)
 			start := time.Now()
@@ -90,28 +93,30 @@ func TestSlowReaderOverGRPC(t *testing.T) {
 			assert.Equal(t, read, <-c.ended)
 			assert.Less(t, time.Since(start), time.Second)
 			synctest.Wait()
-			assert.Equal(t, auth.GateState{Open: 1}, b.Gate.State())
+			assert.Equal(t, overload.State{}, b.Guard.State())
+			assert.Equal(t, size, b.Guard.Used(overload.LimitAnswers))
 		}
 		c.writing.Lock()
 		require.NoError(t, c.WriteWindowUpdate(unread, 1<<30))
 		c.writing.Unlock()
 		assert.Equal(t, unread, <-c.ended, "late, and whole")
+
 		c.ask(t, token, 0)
 		left := c.ask(t, token, 0)
 		pause(time.Second)
-		assert.Equal(t, auth.GateState{Open: 2}, b.Gate.State())
+		assert.Equal(t, 2*size, b.Guard.Used(overload.LimitAnswers))
 		c.writing.Lock()
 		require.NoError(t, c.WriteRSTStream(left, http2.ErrCodeCancel))
 		c.writing.Unlock()
 		synctest.Wait()
-		assert.Equal(t, auth.GateState{Open: 1}, b.Gate.State())
+		assert.Equal(t, size, b.Guard.Used(overload.LimitAnswers))
 		require.NoError(t, c.Close())
 		synctest.Wait()
-		assert.Equal(t, auth.GateState{}, b.Gate.State())
+		assert.Zero(t, b.Guard.Used(overload.LimitAnswers))
 	})
 }
 
-// More calls than there are places for large answers leave places for others.
+// Answers that nobody reads leave room for those of other organizations.
 func TestUnreadAnswersOverGRPC(t *testing.T) {
 	slowly(t, func(t *testing.T, b *servertest.Bundle) {
 		b.Reviews.GetFunc = large
@@ -128,7 +133,9 @@ func TestUnreadAnswersOverGRPC(t *testing.T) {
 		assert.Equal(t, read, <-c.ended)
 		assert.Less(t, time.Since(start), 100*time.Millisecond)
 		pause(5 * time.Second)
-		assert.Equal(t, auth.GateState{Open: 4}, b.Gate.State(), "the others were refused")
+		most := overload.DefaultLimits()[overload.LimitAnswers].PerOwner
+		assert.LessOrEqual(t, b.Guard.Used(overload.LimitAnswers), most, "the others were refused")
+		assert.Greater(t, b.Guard.Used(overload.LimitAnswers), most/2)
 	})
 }
 
@@ -140,9 +147,9 @@ func TestDeadReaderOverGRPC(t *testing.T) {
 		c := &shared{HTTP2: servertest.NewHTTP2(t, dial(t, b.GRPC), nil, time.Hour)}
 		c.ask(t, token, 1<<30)
 		pause(time.Second)
-		assert.Equal(t, auth.GateState{Open: 1}, b.Gate.State())
+		assert.Positive(t, b.Guard.Used(overload.LimitAnswers))
 		pause(90 * time.Second)
-		assert.Equal(t, auth.GateState{}, b.Gate.State())
+		assert.Zero(t, b.Guard.Used(overload.LimitAnswers))
 	})
 }
 
@@ -155,7 +162,7 @@ func TestReflectionThatAsksNothingEnds(t *testing.T) {
 			servertest.Field{Name: "authorization", Value: "Bearer " + token})...)
 		require.NoError(t, err)
 		pause(time.Second)
-		assert.Equal(t, auth.GateState{Open: 1}, b.Gate.State())
+		assert.Equal(t, overload.State{Open: 1}, b.Guard.State())
 		start := time.Now()
 		assert.Equal(t, stream, <-c.ended)
 		assert.LessOrEqual(t, time.Since(start), 30*time.Second)

@@ -1,10 +1,9 @@
 package rpc
 
 import (
-	"io"
 	"log/slog"
+	"strings"
 	"testing"
-	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/stretchr/testify/assert"
@@ -12,23 +11,25 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
-	"github.com/prwarden/prwarden/internal/auth"
 )
 
 func TestOrderOfTheChain(t *testing.T) {
 	t.Parallel()
-	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
-	admitter := auth.NewAdmitter(nil, auth.NewMemoryLimiter(time.Now), nil, 0, nil)
-	chain, err := NewChain(admitter, auth.NewGate(auth.DefaultGateLimits(), nil, log, nil), grpcprom.NewServerMetrics(), log)
+	chain, err := newChain(Admission{}, grpcprom.NewServerMetrics(), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	var names []string
-	for _, l := range chain.links {
-		names = append(names, l.name)
-		assert.NotNil(t, l.pass, l.name)
+	var network, process []string
+	for _, l := range chain {
+		network = append(network, l.name)
+		if !l.network {
+			process = append(process, l.name)
+		}
+		assert.NotNil(t, l.unary, l.name)
+		assert.NotNil(t, l.stream, l.name)
 	}
 	assert.Equal(t, []string{
-		"request id", "logging", "metrics", "errors", "recovery", "overload", "admission", "authorization", "reflection", "validation",
-	}, names)
+		"logging", "metrics", "errors", "recovery", "overload", "admission", "authorization", "answers", "validation",
+	}, network)
+	assert.Equal(t, []string{"metrics", "errors", "recovery", "authorization", "validation"}, process)
 }
 
 func TestEveryMethodHasAScope(t *testing.T) {
@@ -52,20 +53,12 @@ func TestEveryMethodHasAScope(t *testing.T) {
 
 func TestChooseRequestID(t *testing.T) {
 	t.Parallel()
-	for _, sane := range []string{"a", "018f-AB_c.d", string(make128('x'))} {
+	for _, sane := range []string{"a", "018f-AB_c.d", strings.Repeat("x", 128)} {
 		assert.Equal(t, sane, ChooseRequestID(sane))
 	}
-	for _, odd := range []string{"", "a b", "a\nb", "é", `"`, "a,b", "a/b", string(make128('x')) + "x"} {
+	for _, odd := range []string{"", "a b", "a\nb", "é", `"`, "a,b", "a/b", strings.Repeat("x", 129)} {
 		got := ChooseRequestID(odd)
 		assert.NotEqual(t, odd, got)
 		assert.Regexp(t, `^[a-z2-7]{26}$`, got)
 	}
-}
-
-func make128(c byte) []byte {
-	out := make([]byte, 128)
-	for i := range out {
-		out[i] = c
-	}
-	return out
 }

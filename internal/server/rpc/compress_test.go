@@ -12,10 +12,10 @@ import (
 	"google.golang.org/grpc/encoding/gzip"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
-	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 // A caller who compresses gets whole answers, which are not compressed, on a
@@ -39,5 +39,5 @@ func TestLargeAnswerToACallerWhoCompresses(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, got.GetReview().GetFindings(), 2_000)
 	}
-	require.Eventually(t, func() bool { return b.Gate.State() == auth.GateState{} }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return b.Guard.State() == overload.State{} }, patience, time.Millisecond)
 }

@@ -1,17 +1,27 @@
+// Package rpc is the gRPC server: one ordered chain of interceptors, and the two
+// servers that use it, one on a network port and one in memory under the REST
+// gateway.
 package rpc
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"time"
 
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/proto" // registers the codec
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
+
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // Limits of the servers.
@@ -21,19 +31,14 @@ const (
 	// maxMessage lets every body that REST takes through as a message, with
 	// room for what the framing of many short strings adds.
 	maxMessage = MaxBody + 64<<10
-	// maxReceived is the size over which gRPC refuses a message by itself,
-	// without reading it and without the details that our errors have. Below
-	// it, an honest mistake is explained like any other.
-	maxReceived = 2 * maxMessage
 	// maxHeaderList bounds the metadata of a call, as in REST. gRPC reads it
 	// before it asks anybody.
 	maxHeaderList = 32 << 10
-	// streamWindow is how much of a message, in bytes, a stream takes before
-	// the call was admitted and its message is asked for. By itself gRPC would
-	// raise it to 16 MiB for fast senders.
+	// streamWindow and connWindow are how many bytes of messages a stream and a
+	// connection take before they are asked for. By itself gRPC would raise the
+	// first to 16 MiB for fast senders.
 	streamWindow = 64 << 10
-	// connWindow is how many bytes a connection may have on the way.
-	connWindow = 1 << 20
+	connWindow   = 1 << 20
 	// maxStreams bounds the calls that one network connection has at once: a
 	// key may have 100 watches, and needs some for other calls beside them.
 	maxStreams = 128
@@ -41,29 +46,45 @@ const (
 	// keep others out for long.
 	idleTimeout = 2 * time.Minute
 	// streamWorkers is how many goroutines wait for calls. Their stacks have
-	// grown already, which takes a new one longer than many calls; calls that
-	// find none free get a new one.
+	// grown already, which takes a new one longer than many calls.
 	streamWorkers = 32
 	// handshakeTimeout bounds how long a connection may take to be one.
 	handshakeTimeout = 10 * time.Second
 )
 
+// Config is what a Server needs.
+type Config struct {
+	Admission Admission
+	Metrics   *grpcprom.ServerMetrics
+	Log       *slog.Logger
+	// Register registers the services. It is called for each half.
+	Register func(grpc.ServiceRegistrar)
+	// Telemetry follows the calls of both halves; nil for nobody.
+	Telemetry stats.Handler
+}
+
 // Server is the gRPC service: on a network port, and for callers in this
 // process, such as the gateway. Both have the same chain and the same services.
 type Server struct {
 	network *grpc.Server
-	process *inProcess
+	process *channel
 }
 
-// New makes a server of a chain. register is called for each half and has to
-// register the same services. telemetry follows the calls of both; it may be
-// nil. options are for the network half.
-func New(chain *Chain, register func(grpc.ServiceRegistrar), telemetry stats.Handler, options ...grpc.ServerOption) *Server {
-	all := append([]grpc.ServerOption{
-		grpc.StreamInterceptor(chain.pass),
-		grpc.MaxRecvMsgSize(maxReceived),
-		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
+// New makes a server.
+func New(c Config) (*Server, error) {
+	chain, err := newChain(c.Admission, c.Metrics, c.Log)
+	if err != nil {
+		return nil, err
+	}
+	unary, stream := interceptorsOf(chain, true)
+	options := []grpc.ServerOption{
+		grpc.InTapHandle(c.Admission.arrive),
+		grpc.StatsHandler(connections{}),
+		grpc.ChainUnaryInterceptor(unary...),
+		grpc.ChainStreamInterceptor(stream...),
 		grpc.UnknownServiceHandler(unknownMethod),
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
+		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeaderList),
 		grpc.StaticStreamWindowSize(streamWindow),
@@ -76,14 +97,15 @@ func New(chain *Chain, register func(grpc.ServiceRegistrar), telemetry stats.Han
 			Timeout:           20 * time.Second,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-	}, options...)
-	if telemetry != nil {
-		all = append(all, grpc.StatsHandler(telemetry))
 	}
-	s := &Server{network: grpc.NewServer(all...), process: newInProcess(chain, telemetry)}
-	register(registrar{s.network})
-	register(s.process)
-	return s
+	if c.Telemetry != nil {
+		options = append(options, grpc.StatsHandler(c.Telemetry))
+	}
+
+	s := &Server{network: grpc.NewServer(options...), process: newChannel(chain, c.Telemetry)}
+	c.Register(s.network)
+	c.Register(s.process)
+	return s, nil
 }
 
 // Serve serves the network half on l, which bounds its connections (see package
@@ -95,32 +117,50 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Conn is the connection for callers in this process. A call whose context is
-// not from WithAdmitted is admitted like any other.
+// Conn is the connection for callers in this process, who have admitted their
+// requests.
 func (s *Server) Conn() grpc.ClientConnInterface { return s.process }
 
-// ShutdownNetwork takes no more calls from the network, lets those that run
-// finish until ctx ends, and then cuts them off.
-func (s *Server) ShutdownNetwork(ctx context.Context) error { return stop(ctx, s.network) }
-
-// Shutdown does so with both halves. The gateway, which calls the one in this
-// process, must be shut down before.
+// Shutdown takes no more calls from the network, lets those that run finish
+// until ctx ends, and then cuts them off.
 func (s *Server) Shutdown(ctx context.Context) error {
-	return errors.Join(stop(ctx, s.network), s.process.stop(ctx))
-}
-
-func stop(ctx context.Context, s *grpc.Server) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.GracefulStop()
+		s.network.GracefulStop()
 	}()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		s.Stop()
+		s.network.Stop()
 		<-done
 		return fmt.Errorf("stop gRPC: running calls were cut off: %w", ctx.Err())
 	}
+}
+
+// unknownMethod answers calls of methods that there are not. It is a stream
+// handler, so these pass the chain too.
+func unknownMethod(_ any, ss grpc.ServerStream) error {
+	name, _ := grpc.MethodFromServerStream(ss)
+	return errs.New(errs.Unimplemented, errs.ReasonRouteNotFound,
+		"There is no method %s; ask server reflection for those that there are.", shown(name))
+}
+
+// RegisterHealth registers a health service with a Server.
+func RegisterHealth(r grpc.ServiceRegistrar, h healthpb.HealthServer) {
+	healthpb.RegisterHealthServer(r, health{h})
+}
+
+// health says of a service that there is not what the chain takes for an
+// expected error. Watch needs no error for that.
+type health struct{ healthpb.HealthServer }
+
+// Check implements healthpb.HealthServer.
+func (h health) Check(ctx context.Context, req *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
+	resp, err := h.HealthServer.Check(ctx, req)
+	if status.Code(err) == codes.NotFound {
+		return nil, errs.New(errs.NotFound, errs.ReasonRouteNotFound, "unknown service; the empty name asks for the whole server")
+	}
+	return resp, err
 }
