@@ -91,40 +91,41 @@ func toFinding(f finding.Finding) *prwardenv1.Finding {
 	return out
 }
 
-func toState(s finding.State) *prwardenv1.Finding_State {
-	n, ok := prwardenv1.Finding_State_value[string(s)]
-	if !ok || n == 0 {
-		return nil
-	}
-	return prwardenv1.Finding_State(n).Enum()
-}
-
 func toSkip(s finding.Skip) *prwardenv1.Skip {
 	out := &prwardenv1.Skip{File: text(s.File), FileBytes: rawPath(s.File), RuleId: given(text(s.RuleID))}
 	if s.Line > 0 {
 		line := clamp(s.Line)
 		out.Line = &line
 	}
-	if n, ok := prwardenv1.Skip_Reason_value[s.Reason]; ok && n != 0 {
-		out.Reason = prwardenv1.Skip_Reason(n).Enum()
-	}
+	out.Reason = enum[prwardenv1.Skip_Reason](s.Reason, prwardenv1.Skip_Reason_value)
 	return out
 }
 
-func toStatus(s review.Status) *prwardenv1.Review_Status {
-	n, ok := prwardenv1.Review_Status_value[string(s)]
+// enum returns the value of an enum with that word; nil for none, and for the
+// word of zero, which stands for what is not known.
+func enum[E ~int32](word string, values map[string]int32) *E {
+	n, ok := values[word]
 	if !ok || n == 0 {
 		return nil
 	}
-	return prwardenv1.Review_Status(n).Enum()
+	value := E(n)
+	return &value
+}
+
+func toState(s finding.State) *prwardenv1.Finding_State {
+	return enum[prwardenv1.Finding_State](string(s), prwardenv1.Finding_State_value)
+}
+
+func toStatus(s review.Status) *prwardenv1.Review_Status {
+	return enum[prwardenv1.Review_Status](string(s), prwardenv1.Review_Status_value)
 }
 
 func toSeverity(s rule.Severity) *prwardenv1.Severity_Level {
-	n, ok := prwardenv1.Severity_Level_value[s.String()]
-	if !ok || n == 0 {
-		return nil
-	}
-	return prwardenv1.Severity_Level(n).Enum()
+	return enum[prwardenv1.Severity_Level](s.String(), prwardenv1.Severity_Level_value)
+}
+
+func toScope(s rule.Scope) *prwardenv1.Ruleset_Scope {
+	return enum[prwardenv1.Ruleset_Scope](string(s), prwardenv1.Ruleset_Scope_value)
 }
 
 // fromSeverity returns 0 for what is not given.
@@ -151,23 +152,13 @@ func toRuleset(s rule.Ruleset) *prwardenv1.Ruleset {
 	return &prwardenv1.Ruleset{Id: text(s.ID), Name: text(s.Name), RuleCount: clamp(s.RuleCount), Scope: toScope(s.Scope)}
 }
 
-func toScope(s rule.Scope) *prwardenv1.Ruleset_Scope {
-	n, ok := prwardenv1.Ruleset_Scope_value[string(s)]
-	if !ok || n == 0 {
-		return nil
-	}
-	return prwardenv1.Ruleset_Scope(n).Enum()
-}
-
 func toRule(r rule.Rule) *prwardenv1.Rule {
 	out := &prwardenv1.Rule{
 		Id: text(r.ID), Pattern: text(r.Pattern), Message: text(r.Message), Severity: toSeverity(r.Severity),
 		Scope: toScope(r.Scope), Repo: given(r.Repo), Multiline: r.Multiline, Redact: r.Redact,
 		References: texts(r.References), CreatedAt: toTime(r.CreatedAt),
 	}
-	if n, ok := prwardenv1.Rule_Type_value[r.Type]; ok && n != 0 {
-		out.Type = prwardenv1.Rule_Type(n).Enum()
-	}
+	out.Type = enum[prwardenv1.Rule_Type](r.Type, prwardenv1.Rule_Type_value)
 	if len(r.Paths.Include)+len(r.Paths.Exclude) > 0 {
 		out.Paths = &prwardenv1.Rule_Paths{Include: texts(r.Paths.Include), Exclude: texts(r.Paths.Exclude)}
 	}
@@ -184,8 +175,8 @@ func toPricedRule(r rule.Rule) *prwardenv1.Rule {
 	return out
 }
 
-// toMatchingCost returns nil for a pattern that is none, which only a rule can
-// have that another version stored: it can be read all the same.
+// toMatchingCost returns nil for a pattern that can't be estimated: its rule can
+// be read all the same.
 func toMatchingCost(r rule.Rule) *prwardenv1.MatchingCost {
 	c, err := r.Cost()
 	if err != nil {

@@ -51,7 +51,7 @@ func TestWhatARuleCosts(t *testing.T) {
 	strong := rule.Rule{ID: "strong", Pattern: `frobnicate\(`}
 	dear := rule.Rule{ID: "dear", Pattern: `\d+\s`}
 	weak := rule.Rule{ID: "weak", Pattern: `[a-z]+$`, Multiline: true}
-	other := rule.Rule{ID: "other", Pattern: `a(?<=b)`} // as another version may have had it
+	other := rule.Rule{ID: "other", Pattern: `a(?<=b)`}
 	h := api.NewRules(storedRules{rules: []rule.Rule{strong, dear, weak, other}})
 	for _, r := range []rule.Rule{strong, dear, weak} {
 		want, err := r.Cost()

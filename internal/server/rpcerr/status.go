@@ -50,7 +50,7 @@ func Status(err error) *status.Status {
 	r := byKind(e.Kind)
 	reason := e.Reason
 	if reason == "" {
-		reason = r.reasons[0]
+		reason = r.reason
 	}
 	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{Reason: reason, Domain: Domain, Metadata: e.Metadata}}
 	if len(e.Fields) > 0 {
@@ -142,7 +142,7 @@ func FromStatus(s *status.Status) error {
 		return nil
 	}
 	r := byCode(s.Code())
-	e := &errs.Error{Kind: r.kind, Reason: r.reasons[0], Message: s.Message()}
+	e := &errs.Error{Kind: r.kind, Reason: r.reason, Message: s.Message()}
 	for _, d := range s.Details() {
 		switch d := d.(type) {
 		case *errdetails.ErrorInfo:

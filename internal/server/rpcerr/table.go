@@ -18,52 +18,33 @@ const Domain = "prwarden"
 // Nobody is there to read it.
 const statusClientClosedRequest = 499
 
-// row says what one kind of error is on the wire. The reasons are those that
-// an error of the kind may have; the first is that of an error that has none,
-// as one from another server may be.
+// row says what one kind of error is on the wire. reason is that of an error that
+// has none, as one from another server may be.
 type row struct {
-	kind    errs.Kind
-	code    codes.Code
-	http    int
-	reasons []string
+	kind   errs.Kind
+	code   codes.Code
+	http   int
+	reason string
 }
 
 // table has a row for every kind. A kind is on one row and a code is on one
 // row, so it reads in both directions.
 func table() []row {
 	return []row{
-		{errs.Internal, codes.Internal, http.StatusInternalServerError, []string{errs.ReasonInternal}},
-		{errs.InvalidArgument, codes.InvalidArgument, http.StatusBadRequest, []string{
-			errs.ReasonInvalidArgument, errs.ReasonBodyTooLarge, errs.ReasonUnsupportedMediaType}},
-		{errs.Unauthenticated, codes.Unauthenticated, http.StatusUnauthorized, []string{
-			errs.ReasonKeyInvalid, errs.ReasonKeyMissing, errs.ReasonKeyExpired, errs.ReasonKeyRevoked}},
-		{errs.PermissionDenied, codes.PermissionDenied, http.StatusForbidden, []string{
-			errs.ReasonScopeMissing, errs.ReasonRepositoryNotAllowed, errs.ReasonDefaultRule}},
-		{errs.NotFound, codes.NotFound, http.StatusNotFound, []string{
-			errs.ReasonRouteNotFound, errs.ReasonReviewNotFound, errs.ReasonRuleNotFound, errs.ReasonRulesetNotFound, errs.ReasonKeyNotFound}},
-		{errs.AlreadyExists, codes.AlreadyExists, http.StatusConflict, []string{errs.ReasonRuleExists}},
-		{errs.Aborted, codes.Aborted, http.StatusConflict, []string{errs.ReasonIdempotencyConflict}},
-		{errs.FailedPrecondition, codes.FailedPrecondition, http.StatusConflict, []string{
-			errs.ReasonReviewFinished, errs.ReasonReviewNotComplete, errs.ReasonRuleQuota}},
-		{errs.ResourceExhausted, codes.ResourceExhausted, http.StatusTooManyRequests, []string{errs.ReasonRateLimited}},
-		{errs.Unavailable, codes.Unavailable, http.StatusServiceUnavailable, []string{
-			errs.ReasonUnavailable, errs.ReasonQueueFull, errs.ReasonWatchLimit}},
-		{errs.Canceled, codes.Canceled, statusClientClosedRequest, []string{errs.ReasonCanceled}},
-		{errs.DeadlineExceeded, codes.DeadlineExceeded, http.StatusGatewayTimeout, []string{errs.ReasonDeadlineExceeded}},
-		{errs.Unimplemented, codes.Unimplemented, http.StatusMethodNotAllowed, []string{
-			errs.ReasonMethodNotAllowed, errs.ReasonRouteNotFound}},
+		{errs.Internal, codes.Internal, http.StatusInternalServerError, errs.ReasonInternal},
+		{errs.InvalidArgument, codes.InvalidArgument, http.StatusBadRequest, errs.ReasonInvalidArgument},
+		{errs.Unauthenticated, codes.Unauthenticated, http.StatusUnauthorized, errs.ReasonKeyInvalid},
+		{errs.PermissionDenied, codes.PermissionDenied, http.StatusForbidden, errs.ReasonScopeMissing},
+		{errs.NotFound, codes.NotFound, http.StatusNotFound, errs.ReasonRouteNotFound},
+		{errs.AlreadyExists, codes.AlreadyExists, http.StatusConflict, errs.ReasonRuleExists},
+		{errs.Aborted, codes.Aborted, http.StatusConflict, errs.ReasonIdempotencyConflict},
+		{errs.FailedPrecondition, codes.FailedPrecondition, http.StatusConflict, errs.ReasonReviewFinished},
+		{errs.ResourceExhausted, codes.ResourceExhausted, http.StatusTooManyRequests, errs.ReasonRateLimited},
+		{errs.Unavailable, codes.Unavailable, http.StatusServiceUnavailable, errs.ReasonUnavailable},
+		{errs.Canceled, codes.Canceled, statusClientClosedRequest, errs.ReasonCanceled},
+		{errs.DeadlineExceeded, codes.DeadlineExceeded, http.StatusGatewayTimeout, errs.ReasonDeadlineExceeded},
+		{errs.Unimplemented, codes.Unimplemented, http.StatusMethodNotAllowed, errs.ReasonMethodNotAllowed},
 	}
-}
-
-// httpByReason are the reasons whose HTTP status says more than their kind.
-func httpByReason(reason string) (status int, ok bool) {
-	switch reason {
-	case errs.ReasonBodyTooLarge:
-		return http.StatusRequestEntityTooLarge, true
-	case errs.ReasonUnsupportedMediaType:
-		return http.StatusUnsupportedMediaType, true
-	}
-	return 0, false
 }
 
 func byKind(k errs.Kind) row {
@@ -98,8 +79,11 @@ func HTTPStatus(c codes.Code, reason string) int {
 	if c == codes.OK {
 		return http.StatusOK
 	}
-	if status, ok := httpByReason(reason); ok {
-		return status
+	switch reason {
+	case errs.ReasonBodyTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case errs.ReasonUnsupportedMediaType:
+		return http.StatusUnsupportedMediaType
 	}
 	return byCode(c).http
 }
