@@ -89,7 +89,8 @@ func Start(t testing.TB, o Options) *Bundle {
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(b.store, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
-	admitter := auth.NewAdmitter(b.Keys, auth.NewMemoryLimiter(func() time.Time { return b.Clock }), o.Trusted, o.Limit, nil)
+	limiter := auth.NewMemoryLimiter(func() time.Time { return b.Clock })
+	admitter := auth.NewAdmitter(b.Keys, limiter, o.Trusted, o.Limit, nil)
 	limits := overload.DefaultLimits()
 	maps.Copy(limits, o.Limits)
 	b.Guard = overload.NewGuard(limits, o.Trusted, log, nil)
@@ -198,7 +199,8 @@ func (b *Bundle) Conn(t testing.TB) *grpc.ClientConn {
 	target, options := b.GRPCAddr, []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
 	if b.GRPC != nil {
 		target = "passthrough:///pipes"
-		options = append(options, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return b.GRPC.DialContext(ctx) }))
+		dial := func(ctx context.Context, _ string) (net.Conn, error) { return b.GRPC.DialContext(ctx) }
+		options = append(options, grpc.WithContextDialer(dial))
 	}
 	conn, err := grpc.NewClient(target, options...)
 	require.NoError(t, err)

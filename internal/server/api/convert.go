@@ -55,6 +55,7 @@ func toUpdate(u review.Update) *prwardenv1.WatchReviewResponse {
 		total := clamp(r.Progress.FilesTotal)
 		out.FilesTotal = &total
 	}
+
 	if r.Status == review.Complete {
 		out.Summary = toSummary(r.Summary)
 	}
@@ -97,6 +98,7 @@ func toSkip(s finding.Skip) *prwardenv1.Skip {
 		line := clamp(s.Line)
 		out.Line = &line
 	}
+
 	out.Reason = enum[prwardenv1.Skip_Reason](s.Reason, prwardenv1.Skip_Reason_value)
 	return out
 }

@@ -25,8 +25,9 @@ var day = time.Date(2026, 11, 20, 9, 30, 0, 123456000, time.UTC)
 // full is a review with a value other than zero in every field.
 func full() review.Review {
 	found := finding.Finding{
-		RuleID: "a/b", Severity: rule.High, File: "x\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s", Fingerprint: "f",
-		EndColumn: 4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: finding.StateExisting,
+		RuleID: "a/b", Severity: rule.High, File: "x\xff", Line: 1, EndLine: 2, Column: 3, Message: "m", Snippet: "s",
+		Fingerprint: "f",
+		EndColumn:   4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
 	}
 	suppressed, fixed := found, found
@@ -46,9 +47,11 @@ func full() review.Review {
 func fromFindings(list []*prwardenv1.Finding) (out []finding.Finding) {
 	for _, f := range list {
 		back := finding.Finding{
-			RuleID: f.GetRuleId(), Severity: fromSeverity(f.GetSeverity()), File: path(f.GetFile(), f.GetFileBytes()), Line: int(f.GetLine()),
-			EndLine: int(f.GetEndLine()), Column: int(f.GetColumn()), Message: f.GetMessage(), Snippet: f.GetSnippet(), Fingerprint: f.GetFingerprint(),
-			EndColumn: int(f.GetEndColumn()), UTF16Column: int(f.GetUtf16Column()), UTF16EndColumn: int(f.GetUtf16EndColumn()),
+			RuleID: f.GetRuleId(), Severity: fromSeverity(f.GetSeverity()), File: path(f.GetFile(), f.GetFileBytes()),
+			Line:    int(f.GetLine()),
+			EndLine: int(f.GetEndLine()), Column: int(f.GetColumn()), Message: f.GetMessage(), Snippet: f.GetSnippet(),
+			Fingerprint: f.GetFingerprint(),
+			EndColumn:   int(f.GetEndColumn()), UTF16Column: int(f.GetUtf16Column()), UTF16EndColumn: int(f.GetUtf16EndColumn()),
 			LineHash: f.GetLineHash(), State: finding.State(word(f.GetState())),
 		}
 		if s := f.GetSuppression(); s != nil {
@@ -61,21 +64,27 @@ func fromFindings(list []*prwardenv1.Finding) (out []finding.Finding) {
 
 func fromReview(r *prwardenv1.Review) review.Review {
 	out := review.Review{
-		ID: r.GetReviewId(), Repo: r.GetRepo(), PRNumber: r.GetPrNumber(), Ruleset: r.GetRuleset(), Status: review.Status(word(r.GetStatus())),
-		HeadSHA: r.GetHeadSha(), BaseSHA: r.GetBaseSha(), CreatedAt: r.GetCreatedAt().AsTime(), StartedAt: r.GetStartedAt().AsTime(),
+		ID: r.GetReviewId(), Repo: r.GetRepo(), PRNumber: r.GetPrNumber(), Ruleset: r.GetRuleset(),
+		Status:  review.Status(word(r.GetStatus())),
+		HeadSHA: r.GetHeadSha(), BaseSHA: r.GetBaseSha(), CreatedAt: r.GetCreatedAt().AsTime(),
+		StartedAt:   r.GetStartedAt().AsTime(),
 		CompletedAt: r.GetCompletedAt().AsTime(), Truncated: r.GetTruncated(), RulesDigest: r.GetRulesDigest(),
 		Failure: &review.Failure{Code: r.GetError().GetCode(), Message: r.GetError().GetMessage()},
 		Summary: finding.Summary{
-			rule.Critical: int(r.GetSummary().GetCritical()), rule.High: int(r.GetSummary().GetHigh()), rule.Medium: int(r.GetSummary().GetMedium()),
-			rule.Warning: int(r.GetSummary().GetWarning()), rule.Low: int(r.GetSummary().GetLow()), rule.Info: int(r.GetSummary().GetInfo()),
+			rule.Critical: int(r.GetSummary().GetCritical()), rule.High: int(r.GetSummary().GetHigh()),
+			rule.Medium:  int(r.GetSummary().GetMedium()),
+			rule.Warning: int(r.GetSummary().GetWarning()), rule.Low: int(r.GetSummary().GetLow()),
+			rule.Info: int(r.GetSummary().GetInfo()),
 		},
 	}
-	out.Findings, out.Suppressed, out.Fixed = fromFindings(r.GetFindings()), fromFindings(r.GetSuppressed()), fromFindings(r.GetFixed())
+	out.Findings, out.Suppressed, out.Fixed = fromFindings(r.GetFindings()), fromFindings(r.GetSuppressed()),
+		fromFindings(r.GetFixed())
 	out.PreviousID, out.Commits.BaseRef = r.GetPreviousReviewId(), r.GetBaseRef()
 	out.FailOn = fromSeverity(r.GetVerdict().GetThreshold())
 	for _, s := range r.GetSkipped() {
 		out.Skips = append(out.Skips, finding.Skip{
-			File: path(s.GetFile(), s.GetFileBytes()), Line: int(s.GetLine()), RuleID: s.GetRuleId(), Reason: word(s.GetReason()),
+			File: path(s.GetFile(), s.GetFileBytes()), Line: int(s.GetLine()), RuleID: s.GetRuleId(),
+			Reason: word(s.GetReason()),
 		})
 	}
 	return out
@@ -170,8 +179,9 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 		assert.Equal(t, string(s), toState(s).String())
 	}
 	for kind, n := range map[finding.Kind]prwardenv1.ListFindingsRequest_Kind{
-		finding.KindReported: prwardenv1.ListFindingsRequest_reported, finding.KindSuppressed: prwardenv1.ListFindingsRequest_suppressed,
-		finding.KindFixed: prwardenv1.ListFindingsRequest_fixed,
+		finding.KindReported:   prwardenv1.ListFindingsRequest_reported,
+		finding.KindSuppressed: prwardenv1.ListFindingsRequest_suppressed,
+		finding.KindFixed:      prwardenv1.ListFindingsRequest_fixed,
 	} {
 		assert.Equal(t, string(kind), word(n))
 	}
@@ -199,9 +209,11 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 func TestRuleThereAndBack(t *testing.T) {
 	t.Parallel()
 	in := rule.Rule{
-		ID: "a/b", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo, Repo: "acme/shop",
+		ID: "a/b", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo,
+		Repo:  "acme/shop",
 		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
-		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"}, CreatedAt: day,
+		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
+		CreatedAt: day,
 	}
 	m := toPricedRule(in)
 	assertFilled(t, m.ProtoReflect())
@@ -209,7 +221,8 @@ func TestRuleThereAndBack(t *testing.T) {
 	want.CreatedAt = time.Time{} // set by the server
 	assert.Equal(t, want, fromRule(m))
 	assert.Equal(t, rule.Rule{}, fromRule(nil))
-	assert.Equal(t, "99", fromRule(&prwardenv1.Rule{Type: prwardenv1.Rule_Type(99).Enum()}).Type, "left for validation to refuse")
+	assert.Equal(t, "99", fromRule(&prwardenv1.Rule{Type: prwardenv1.Rule_Type(99).Enum()}).Type,
+		"left for validation to refuse")
 	assert.Empty(t, fromRule(&prwardenv1.Rule{Type: prwardenv1.Rule_unspecified.Enum()}).Type)
 }
 
@@ -229,7 +242,8 @@ func TestUpdate(t *testing.T) {
 
 func TestKey(t *testing.T) {
 	t.Parallel()
-	m := toKey(auth.Key{ID: "key_1", Organization: "acme", Name: "ci", Hash: "secret", Scopes: auth.Scopes(), CreatedAt: day, ExpiresAt: day, LastUsedAt: day})
+	m := toKey(auth.Key{ID: "key_1", Organization: "acme", Name: "ci", Hash: "secret", Scopes: auth.Scopes(),
+		CreatedAt: day, ExpiresAt: day, LastUsedAt: day})
 	assertFilled(t, m.ProtoReflect())
 	assert.NotContains(t, m.String(), "secret")
 }
@@ -268,7 +282,8 @@ func FuzzRuleConverters(f *testing.F) {
 		in := rule.Rule{
 			ID: id, Type: rule.TypeRegex, Pattern: pattern, Message: message, Severity: rule.High, Scope: rule.ScopeOrg,
 			Multiline: flag, Redact: !flag, References: []string{reference},
-			Paths: rule.Paths{Include: []string{text}, Exclude: []string{id}}, Cases: rule.Cases{Match: []string{text}, NoMatch: []string{message}},
+			Paths: rule.Paths{Include: []string{text}, Exclude: []string{id}},
+			Cases: rule.Cases{Match: []string{text}, NoMatch: []string{message}},
 		}
 		m := toRule(in)
 		wire, err := proto.Marshal(m)
@@ -289,7 +304,8 @@ func TestReviewIDs(t *testing.T) {
 	for range 100 {
 		require.NoError(t, checkReviewID(review.NewID()))
 	}
-	for _, bad := range []string{"", "rev_", "rev", "x_1", "REV_1", "rev_A", "rev_a/b", "rev_a b", "rev_\xff", "rev_" + strings.Repeat("a", 65)} {
+	for _, bad := range []string{"", "rev_", "rev", "x_1", "REV_1", "rev_A", "rev_a/b", "rev_a b", "rev_\xff",
+		"rev_" + strings.Repeat("a", 65)} {
 		assert.Error(t, checkReviewID(bad), bad)
 	}
 }

@@ -23,7 +23,9 @@ type SARIF struct {
 }
 
 // ListFindings implements ReviewService.
-func (h *Reviews) ListFindings(ctx context.Context, req *prwardenv1.ListFindingsRequest) (*prwardenv1.ListFindingsResponse, error) {
+func (h *Reviews) ListFindings(
+	ctx context.Context, req *prwardenv1.ListFindingsRequest,
+) (*prwardenv1.ListFindingsResponse, error) {
 	if err := checkReviewID(req.GetReviewId()); err != nil {
 		return nil, err
 	}

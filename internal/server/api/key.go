@@ -36,6 +36,7 @@ func (h *Keys) CreateKey(ctx context.Context, req *prwardenv1.CreateKeyRequest) 
 		}
 		n.ExpiresAt = at.AsTime()
 	}
+
 	k, token, err := h.service.Create(ctx, auth.FromContext(ctx), n)
 	if err != nil {
 		return nil, err

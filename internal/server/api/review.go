@@ -79,7 +79,9 @@ func NewReviews(service ReviewService, keys Rechecker, logs SARIF) *Reviews {
 func (h *Reviews) EndWatches() { h.stop.Do(func() { close(h.stopping) }) }
 
 // CreateReview implements ReviewService.
-func (h *Reviews) CreateReview(ctx context.Context, req *prwardenv1.CreateReviewRequest) (*prwardenv1.CreateReviewResponse, error) {
+func (h *Reviews) CreateReview(
+	ctx context.Context, req *prwardenv1.CreateReviewRequest,
+) (*prwardenv1.CreateReviewResponse, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	key, err := IdempotencyKey(md.Get("idempotency-key"))
 	if err != nil {
@@ -120,11 +122,14 @@ func IdempotencyKey(values []string) (string, error) {
 	case values[0] == "":
 		return "", errs.Invalid("Idempotency-Key", "must have at least one character; leave it out instead")
 	}
+
 	return values[0], nil
 }
 
 // GetReview implements ReviewService.
-func (h *Reviews) GetReview(ctx context.Context, req *prwardenv1.GetReviewRequest) (*prwardenv1.GetReviewResponse, error) {
+func (h *Reviews) GetReview(
+	ctx context.Context, req *prwardenv1.GetReviewRequest,
+) (*prwardenv1.GetReviewResponse, error) {
 	if err := checkReviewID(req.GetReviewId()); err != nil {
 		return nil, err
 	}
@@ -136,7 +141,9 @@ func (h *Reviews) GetReview(ctx context.Context, req *prwardenv1.GetReviewReques
 }
 
 // ListReviews implements ReviewService.
-func (h *Reviews) ListReviews(ctx context.Context, req *prwardenv1.ListReviewsRequest) (*prwardenv1.ListReviewsResponse, error) {
+func (h *Reviews) ListReviews(
+	ctx context.Context, req *prwardenv1.ListReviewsRequest,
+) (*prwardenv1.ListReviewsResponse, error) {
 	reviews, next, err := h.service.List(ctx, auth.FromContext(ctx).Organization, review.ListInput{
 		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Status: review.Status(word(req.GetStatus())),
 		PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
@@ -152,7 +159,9 @@ func (h *Reviews) ListReviews(ctx context.Context, req *prwardenv1.ListReviewsRe
 }
 
 // CancelReview implements ReviewService.
-func (h *Reviews) CancelReview(ctx context.Context, req *prwardenv1.CancelReviewRequest) (*prwardenv1.CancelReviewResponse, error) {
+func (h *Reviews) CancelReview(
+	ctx context.Context, req *prwardenv1.CancelReviewRequest,
+) (*prwardenv1.CancelReviewResponse, error) {
 	if err := checkReviewID(req.GetReviewId()); err != nil {
 		return nil, err
 	}
@@ -165,7 +174,9 @@ func (h *Reviews) CancelReview(ctx context.Context, req *prwardenv1.CancelReview
 
 // WatchReview implements ReviewService. Beside its review, a watch ends when
 // its key does, and when the server stops.
-func (h *Reviews) WatchReview(req *prwardenv1.WatchReviewRequest, stream grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
+func (h *Reviews) WatchReview(
+	req *prwardenv1.WatchReviewRequest, stream grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse],
+) error {
 	if err := checkReviewID(req.GetReviewId()); err != nil {
 		return err
 	}
@@ -180,6 +191,7 @@ func (h *Reviews) WatchReview(req *prwardenv1.WatchReviewRequest, stream grpc.Se
 		e.RetryAfter = watchRetry
 		return e
 	}
+
 	defer done()
 
 	ctx, cancel := context.WithCancelCause(stream.Context())
@@ -231,8 +243,11 @@ func checkReviewID(id string) error {
 		c := suffix[i]
 		ok = ok && ('a' <= c && c <= 'z' || '0' <= c && c <= '9')
 	}
+
 	if !ok {
-		return errs.New(errs.NotFound, errs.ReasonReviewNotFound, "There is no such review; its id is the review_id that POST /v1/reviews answered.")
+		return errs.New(errs.NotFound, errs.ReasonReviewNotFound,
+			"There is no such review; its id is the review_id that POST /v1/reviews answered.")
 	}
+
 	return nil
 }

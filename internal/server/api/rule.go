@@ -56,7 +56,9 @@ func (h *Rules) trial(ctx context.Context) (done func(), err error) {
 }
 
 // ListRulesets implements RuleService.
-func (h *Rules) ListRulesets(ctx context.Context, _ *prwardenv1.ListRulesetsRequest) (*prwardenv1.ListRulesetsResponse, error) {
+func (h *Rules) ListRulesets(
+	ctx context.Context, _ *prwardenv1.ListRulesetsRequest,
+) (*prwardenv1.ListRulesetsResponse, error) {
 	sets, err := h.service.ListRulesets(ctx, auth.FromContext(ctx).Organization)
 	if err != nil {
 		return nil, err
@@ -69,7 +71,9 @@ func (h *Rules) ListRulesets(ctx context.Context, _ *prwardenv1.ListRulesetsRequ
 }
 
 // ListRules implements RuleService.
-func (h *Rules) ListRules(ctx context.Context, req *prwardenv1.ListRulesRequest) (*prwardenv1.ListRulesResponse, error) {
+func (h *Rules) ListRules(
+	ctx context.Context, req *prwardenv1.ListRulesRequest,
+) (*prwardenv1.ListRulesResponse, error) {
 	rules, err := h.service.ListRules(ctx, auth.FromContext(ctx).Organization, req.GetName())
 	if err != nil {
 		return nil, err
@@ -91,7 +95,9 @@ func (h *Rules) GetRule(ctx context.Context, req *prwardenv1.GetRuleRequest) (*p
 }
 
 // CreateRule implements RuleService.
-func (h *Rules) CreateRule(ctx context.Context, req *prwardenv1.CreateRuleRequest) (*prwardenv1.CreateRuleResponse, error) {
+func (h *Rules) CreateRule(
+	ctx context.Context, req *prwardenv1.CreateRuleRequest,
+) (*prwardenv1.CreateRuleResponse, error) {
 	done, err := h.trial(ctx)
 	if err != nil {
 		return nil, err
@@ -111,7 +117,8 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 		return nil, err
 	}
 	defer done()
-	in := rule.TestInput{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(), Text: req.GetText()}
+	in := rule.TestInput{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(),
+		Text: req.GetText()}
 	hits, truncated, err := h.service.TestRule(ctx, in)
 	if err != nil {
 		return nil, err
@@ -125,11 +132,14 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 			Line: clamp(hit.Line), Column: clamp(hit.Column), EndLine: clamp(hit.EndLine), EndColumn: clamp(hit.EndColumn),
 		}
 	}
+
 	return resp, nil
 }
 
 // DeleteRule implements RuleService.
-func (h *Rules) DeleteRule(ctx context.Context, req *prwardenv1.DeleteRuleRequest) (*prwardenv1.DeleteRuleResponse, error) {
+func (h *Rules) DeleteRule(
+	ctx context.Context, req *prwardenv1.DeleteRuleRequest,
+) (*prwardenv1.DeleteRuleResponse, error) {
 	if err := h.service.DeleteRule(ctx, auth.FromContext(ctx).Organization, req.GetId()); err != nil {
 		return nil, err
 	}

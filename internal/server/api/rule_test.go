@@ -58,11 +58,13 @@ func TestWhatARuleCosts(t *testing.T) {
 		require.NoError(t, err)
 		got, err := h.GetRule(t.Context(), &prwardenv1.GetRuleRequest{Id: r.ID})
 		require.NoError(t, err)
-		made, err := h.CreateRule(t.Context(), &prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{Id: r.ID, Pattern: r.Pattern, Multiline: r.Multiline}})
+		made, err := h.CreateRule(t.Context(),
+			&prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{Id: r.ID, Pattern: r.Pattern, Multiline: r.Multiline}})
 		require.NoError(t, err)
 		tried, err := h.TestRule(t.Context(), &prwardenv1.TestRuleRequest{Pattern: r.Pattern, Multiline: r.Multiline})
 		require.NoError(t, err)
-		for _, c := range []*prwardenv1.MatchingCost{got.GetRule().GetMatchingCost(), made.GetRule().GetMatchingCost(), tried.GetMatchingCost()} {
+		for _, c := range []*prwardenv1.MatchingCost{got.GetRule().GetMatchingCost(), made.GetRule().GetMatchingCost(),
+			tried.GetMatchingCost()} {
 			require.NotNil(t, c, r.ID)
 			micros := time.Duration(c.GetMicrosecondsPerMib()) * time.Microsecond
 			assert.GreaterOrEqual(t, micros, want.PerMiB, r.ID)

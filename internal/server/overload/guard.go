@@ -105,7 +105,8 @@ func (g *Guard) acquire(ctx context.Context, limit Limit, owner string, n int64)
 	g.told.Do(func() {
 		g.log.Warn("the server has more requests than it can take and refuses some", "limit", string(limit))
 	})
-	e := errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server has more requests than it can take right now; try again.")
+	e := errs.New(errs.Unavailable, errs.ReasonUnavailable,
+		"The server has more requests than it can take right now; try again.")
 	e.RetryAfter = retryAfter
 	return nil, e
 }

@@ -118,6 +118,7 @@ func (r *Request) take(ctx context.Context, limit Limit, n int64) error {
 		release()
 		return nil
 	}
+
 	r.held[limit] = release
 	return nil
 }

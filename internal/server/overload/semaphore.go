@@ -58,8 +58,10 @@ func (s *Semaphore) Acquire(ctx context.Context, owner string, n int64) (release
 			s.leave(owner)
 			return nil, err
 		}
+
 		giveBack = func() { mine.Release(n); s.leave(owner) }
 	}
+
 	if err := s.take(ctx, s.all, n); err != nil {
 		giveBack()
 		return nil, err
@@ -102,6 +104,7 @@ func (s *Semaphore) enter(owner string) *share {
 		mine = &share{Weighted: semaphore.NewWeighted(s.bounds.PerOwner)}
 		s.owners[owner] = mine
 	}
+
 	mine.users++
 	return mine
 }

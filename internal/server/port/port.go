@@ -88,6 +88,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 			c.cutOff()
 			return nil, err
 		}
+
 		if l.enter(c) {
 			return c, nil
 		}
@@ -150,6 +151,7 @@ func (l *Listener) endIdle(addr netip.Addr) bool {
 			oldest = c
 		}
 	}
+
 	if oldest == nil || time.Since(time.Unix(0, oldest.used.Load())) < l.options.MinIdle {
 		return false
 	}

@@ -19,14 +19,16 @@ import (
 func BenchmarkGetReview(b *testing.B) {
 	bundle := servertest.Start(b, servertest.Options{})
 	bundle.Reviews.GetFunc = func(_, id string) (review.Review, error) {
-		return review.Review{ID: id, Status: review.Complete, Repo: "acme/shop", PRNumber: 7, CreatedAt: servertest.Epoch}, nil
+		return review.Review{ID: id, Status: review.Complete, Repo: "acme/shop", PRNumber: 7, CreatedAt: servertest.Epoch},
+			nil
 	}
 	_, token := bundle.Key(b)
 	b.Run("REST", func(b *testing.B) {
 		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, bundle.URL+"/v1/reviews/rev_1", strings.NewReader(""))
+				req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, bundle.URL+"/v1/reviews/rev_1",
+					strings.NewReader(""))
 				if err != nil {
 					b.Error(err)
 					return

@@ -52,7 +52,8 @@ func TestEmptyBodyOfNoKnownLength(t *testing.T) {
 	slowly(t, func(t *testing.T, b *servertest.Bundle) {
 		_, token := b.Key(t)
 		c := dial(t, b.REST)
-		_, err := fmt.Fprintf(c, "GET /v1/rules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nTransfer-Encoding: chunked\r\n\r\n", token)
+		_, err := fmt.Fprintf(c, "GET /v1/rules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+			"Transfer-Encoding: chunked\r\n\r\n", token)
 		require.NoError(t, err)
 		pause(time.Second)
 		_, err = io.WriteString(c, "0\r\n\r\n")

@@ -34,7 +34,8 @@ func TestStreamOutlivesTheDeadlinesOfTheServer(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan error, 1)
-		server := NewServer(handler(ended, func(w http.ResponseWriter) http.ResponseWriter { return newStreamWriter(w) }), log)
+		server := NewServer(handler(ended, func(w http.ResponseWriter) http.ResponseWriter { return newStreamWriter(w) }),
+			log)
 		received, took := exchangeLines(t, server)
 		assert.NoError(t, <-ended)
 		assert.Equal(t, messages, received)

@@ -72,6 +72,7 @@ func (s *static) serve(w *recorder, r *http.Request) {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("Content-Length", strconv.Itoa(len(body)))
 	}
+
 	h.Set("ETag", strconv.Quote(tag))
 	w.unbound() // it is there anyway, once for all who read it
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
@@ -88,5 +89,6 @@ func takesGzip(values []string) bool {
 		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		return err != nil || q > 0
 	}
+
 	return false
 }

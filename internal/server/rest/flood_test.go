@@ -73,7 +73,8 @@ func underAttack(t *testing.T, o servertest.Options, test func(*testing.T, *atta
 
 func (a *attack) serves(t *testing.T) {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: a.config.Clone(), ForceAttemptHTTP2: true}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: a.config.Clone(), ForceAttemptHTTP2: true},
+		Timeout: patience}
 	defer client.CloseIdleConnections()
 	resp, err := client.Get("https://" + a.RESTAddr + "/healthz")
 	require.NoError(t, err)
@@ -97,7 +98,8 @@ func (a *attack) fields(more ...servertest.Field) []servertest.Field {
 	if a.gRPC {
 		path = prwardenv1.ReviewService_GetReview_FullMethodName
 	}
-	return append(servertest.Request(a.gRPC, path, servertest.Field{Name: "authorization", Value: "Bearer " + a.token}), more...)
+	return append(servertest.Request(a.gRPC, path, servertest.Field{Name: "authorization", Value: "Bearer " + a.token}),
+		more...)
 }
 
 // ask sends a whole request.
@@ -109,7 +111,8 @@ func (a *attack) ask(c *servertest.HTTP2) (stream uint32, err error) {
 	if err != nil {
 		return stream, err
 	}
-	return stream, c.WriteData(stream, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
+	return stream, c.WriteData(stream, true,
+		append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
 }
 
 // handlers counts those that run, and holds them until it is told.
@@ -180,7 +183,8 @@ func TestRapidReset(t *testing.T) {
 		assert.LessOrEqual(t, h.most.Load(), int64(128))
 		close(h.release)
 		c.Close()
-		require.Eventually(t, func() bool { return h.running.Load() == 0 && a.Guard.State() == overload.State{} }, patience, time.Millisecond)
+		require.Eventually(t, func() bool { return h.running.Load() == 0 && a.Guard.State() == overload.State{} }, patience,
+			time.Millisecond)
 		assert.LessOrEqual(t, h.most.Load(), int64(128))
 	})
 }
@@ -251,7 +255,8 @@ func TestHeaderBombs(t *testing.T) {
 						all = all[len(part):]
 						var err error
 						if first {
-							err = c.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: part, EndHeaders: len(all) == 0, EndStream: true})
+							err = c.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: part, EndHeaders: len(all) == 0,
+								EndStream: true})
 						} else {
 							err = c.WriteContinuation(1, len(all) == 0, part)
 						}

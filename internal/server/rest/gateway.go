@@ -79,9 +79,7 @@ func New(c Config) (*Gateway, error) {
 		runtime.WithOutgoingHeaderMatcher(noHeader),
 		runtime.WithOutgoingTrailerMatcher(noHeader),
 		runtime.WithForwardResponseOption(setStatus),
-		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
-			g.fail(w, r, err)
-		}),
+		runtime.WithErrorHandler(g.callFailed),
 		runtime.WithStreamErrorHandler(g.shapeStream),
 		runtime.WithRoutingErrorHandler(g.routingFailed),
 		runtime.WithDisablePathLengthFallback(),
@@ -96,6 +94,7 @@ func New(c Config) (*Gateway, error) {
 			return nil, fmt.Errorf("register REST handlers: %w", err)
 		}
 	}
+
 	return g, nil
 }
 
@@ -122,6 +121,7 @@ func (g *Gateway) dispatch(w http.ResponseWriter, r *http.Request) {
 			kept[name] = v
 		}
 	}
+
 	r.Header = kept
 
 	switch r.Method {
@@ -137,6 +137,7 @@ func (g *Gateway) dispatch(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+
 	g.mux.ServeHTTP(w, r)
 }
 
@@ -163,6 +164,7 @@ func (g *Gateway) checked(next runtime.HandlerFunc) runtime.HandlerFunc {
 			g.fail(w, r, err)
 			return
 		}
+
 		for name, value := range params {
 			params[name] = pathText(value)
 		}
@@ -180,7 +182,9 @@ func pathText(s string) string {
 }
 
 // routingFailed answers a request that no route takes.
-func (g *Gateway) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int) {
+func (g *Gateway) routingFailed(
+	_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int,
+) {
 	if exchangeOf(r.Context()).probe {
 		return
 	}
@@ -188,8 +192,16 @@ func (g *Gateway) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtim
 		g.refuseMethod(w, r, allowed)
 		return
 	}
+
 	g.fail(w, r, errs.New(errs.NotFound, errs.ReasonRouteNotFound,
 		"There is nothing at this path; /docs shows what there is, and /openapi.json lists it for programs."))
+}
+
+// callFailed answers a request whose call failed.
+func (g *Gateway) callFailed(
+	_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error,
+) {
+	g.fail(w, r, err)
 }
 
 func (g *Gateway) refuseMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
@@ -220,6 +232,7 @@ func (g *Gateway) allowed(r *http.Request) []string {
 			out = append(out, http.MethodHead)
 		}
 	}
+
 	if len(out) > 0 {
 		out = append(out, http.MethodOptions)
 	}

@@ -28,7 +28,8 @@ func start(t *testing.T) (*servertest.Bundle, string) {
 		return review.Accepted{ReviewID: "rev_1", EstimatedMS: 4200}, nil
 	}
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
-		return review.Review{ID: id, Status: review.Queued, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop", CreatedAt: servertest.Epoch}, nil
+		return review.Review{ID: id, Status: review.Queued, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop",
+			CreatedAt: servertest.Epoch}, nil
 	}
 	b.Reviews.ListFunc = func(string, review.ListInput) ([]review.Review, string, error) { return nil, "", nil }
 	b.Reviews.CancelFunc = func(_, id string) (review.Review, error) {
@@ -47,11 +48,13 @@ func TestSuccess(t *testing.T) {
 		status             int
 		want               string // JSON; "" for an empty body
 	}{
-		"create review": {"POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, 202, `{"review_id":"rev_1","status":"queued","estimated_ms":4200}`},
+		"create review": {"POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, 202,
+			`{"review_id":"rev_1","status":"queued","estimated_ms":4200}`},
 		"get review": {"GET", "/v1/reviews/rev_1", "", 200, `{"review_id":"rev_1","status":"queued","pr_number":7,"repo":"acme/shop","findings":[],
 			"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"ruleset":"acme/shop","created_at":"2026-11-20T09:30:00Z","skipped":[],"truncated":false,"suppressed":[],"fixed":[]}`},
-		"list reviews":  {"GET", "/v1/reviews", "", 200, `{"reviews":[],"next_page_token":""}`},
-		"list, filters": {"GET", "/v1/reviews?repo=acme%2Fshop&pr_number=7&status=in_progress&page_size=200&page_token=x", "", 200, `{"reviews":[],"next_page_token":""}`},
+		"list reviews": {"GET", "/v1/reviews", "", 200, `{"reviews":[],"next_page_token":""}`},
+		"list, filters": {"GET", "/v1/reviews?repo=acme%2Fshop&pr_number=7&status=in_progress&page_size=200&page_token=x", "",
+			200, `{"reviews":[],"next_page_token":""}`},
 		"cancel": {"POST", "/v1/reviews/rev_1:cancel", "", 200, `{"review_id":"rev_1","status":"canceled","pr_number":0,"repo":"","findings":[],"completed_at":"2026-11-20T09:30:00Z",
 			"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"ruleset":"","created_at":"2026-11-20T09:30:00Z","skipped":[],"truncated":false,"suppressed":[],"fixed":[]}`},
 		"rulesets": {"GET", "/v1/rules", "", 200, `{"rulesets":[{"id":"ruleset_default","name":"default","rule_count":120,"scope":"org"},
@@ -59,10 +62,11 @@ func TestSuccess(t *testing.T) {
 		"rules of a ruleset": {"GET", "/v1/rulesets/default/rules", "", 200, `{"rules":[]}`},
 		"get rule": {"GET", "/v1/rules/no-print", "", 200, `{"id":"no-print","type":"regex","pattern":"frobnicate","message":"m","severity":"warning","scope":"org",
 			"multiline":false,"redact":false,"references":[],"created_at":"2026-11-20T09:30:00Z","matching_cost":{"microseconds_per_mib":1,"weak":false}}`},
-		"test rule": {"POST", "/v1/rules:test", `{"pattern":"frobnicate","text":"x"}`, 200, `{"hits":[{"line":1,"column":2,"end_line":1,"end_column":5}],"truncated":true,"matching_cost":{"microseconds_per_mib":1,"weak":false}}`},
-		"open API":  {"GET", "/openapi.json", "", 200, string(servertest.Document())},
-		"alive":     {"GET", "/healthz", "", 200, `{"status":"ok"}`},
-		"ready":     {"GET", "/readyz", "", 200, `{"status":"ready"}`},
+		"test rule": {"POST", "/v1/rules:test", `{"pattern":"frobnicate","text":"x"}`, 200,
+			`{"hits":[{"line":1,"column":2,"end_line":1,"end_column":5}],"truncated":true,"matching_cost":{"microseconds_per_mib":1,"weak":false}}`},
+		"open API": {"GET", "/openapi.json", "", 200, string(servertest.Document())},
+		"alive":    {"GET", "/healthz", "", 200, `{"status":"ok"}`},
+		"ready":    {"GET", "/readyz", "", 200, `{"status":"ready"}`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,8 +90,10 @@ func TestSarif(t *testing.T) {
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
 		return review.Review{
 			ID: id, Status: review.Complete, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop", CreatedAt: servertest.Epoch,
-			Findings:   []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3, Message: "reported"}},
-			Suppressed: []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "b.go", Line: 4, EndLine: 4, Message: "hushed", Suppression: &finding.Suppression{Line: 4}}},
+			Findings: []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, EndLine: 3,
+				Message: "reported"}},
+			Suppressed: []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "b.go", Line: 4, EndLine: 4,
+				Message: "hushed", Suppression: &finding.Suppression{Line: 4}}},
 		}, nil
 	}
 	for query, results := range map[string]int{"": 2, "?suppressed=include": 2, "?suppressed=omit": 1} {
@@ -107,7 +113,8 @@ func TestSarif(t *testing.T) {
 	head := b.Do(t, "HEAD", "/v1/reviews/rev_1/sarif", "", header)
 	assert.Equal(t, 200, head.Status)
 	assert.Empty(t, head.Body)
-	for _, query := range []string{"?suppressed=unspecified", "?suppressed=no", "?x=1", "?suppressed=omit&suppressed=omit"} {
+	for _, query := range []string{"?suppressed=unspecified", "?suppressed=no", "?x=1",
+		"?suppressed=omit&suppressed=omit"} {
 		assert.Equal(t, 400, b.Do(t, "GET", "/v1/reviews/rev_1/sarif"+query, "", header).Status, query)
 	}
 	assert.Equal(t, 405, b.Do(t, "POST", "/v1/reviews/rev_1/sarif", "{}", header).Status)
@@ -121,14 +128,18 @@ func TestFindings(t *testing.T) {
 			ReviewID: "rev_1", Kind: finding.KindSuppressed, MinSeverity: rule.Medium, RuleID: "custom/r", File: "a b.go",
 			State: finding.StateExisting, PageSize: 1000, PageToken: "x",
 		}, in)
-		return []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, State: finding.StateNew}}, "next", nil
+		return []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, State: finding.StateNew}},
+			"next", nil
 	}
-	a := b.Do(t, "GET", "/v1/reviews/rev_1/findings?kind=suppressed&min_severity=medium&rule_id=custom%2Fr&file=a%20b.go&state=existing&page_size=1000&page_token=x", "", header)
+	query := "kind=suppressed&min_severity=medium&rule_id=custom%2Fr&file=a%20b.go&state=existing" +
+		"&page_size=1000&page_token=x"
+	a := b.Do(t, "GET", "/v1/reviews/rev_1/findings?"+query, "", header)
 	require.Equal(t, 200, a.Status, a.Body)
 	assert.JSONEq(t, `{"findings":[{"rule_id":"custom/r","severity":"high","file":"a.go","line":3,"message":"","end_line":0,"column":0,"snippet":"",
 		"fingerprint":"","state":"new","end_column":0,"utf16_column":0,"utf16_end_column":0}],"next_page_token":"next"}`, a.Body)
 	for _, query := range []string{
-		"kind=unspecified", "kind=all", "min_severity=0", "min_severity=unspecified", "rule_id=A", "rule_id=a/b/c", "file=", "state=gone",
+		"kind=unspecified", "kind=all", "min_severity=0", "min_severity=unspecified", "rule_id=A", "rule_id=a/b/c", "file=",
+		"state=gone",
 		"page_size=0", "page_size=1001", "page_size=-1", "page_size=x", "severity=high",
 	} {
 		a := b.Do(t, "GET", "/v1/reviews/rev_1/findings?"+query, "", header)
@@ -175,7 +186,8 @@ func TestKeysOverREST(t *testing.T) {
 	forbidden := b.Do(t, "GET", "/v1/keys", "", theirs)
 	assert.Equal(t, 403, forbidden.Status)
 	assert.Equal(t, errs.ReasonScopeMissing, forbidden.Reason())
-	assert.Equal(t, 403, b.Do(t, "POST", "/v1/reviews", `{"nonsense`, theirs).Status, "a scope is missing before a body is wrong")
+	assert.Equal(t, 403, b.Do(t, "POST", "/v1/reviews", `{"nonsense`, theirs).Status,
+		"a scope is missing before a body is wrong")
 
 	keyID, _ := a.JSON["key_id"].(string)
 	assert.Equal(t, 204, b.Do(t, "DELETE", "/v1/keys/"+keyID, "", header).Status)
@@ -265,7 +277,8 @@ func TestHeadersCrossByNameOnly(t *testing.T) {
 	}
 	body := `{"repo":"a/b","pr_number":1,"ruleset":"custom"}`
 	a := b.Do(t, "POST", "/v1/reviews", body, header, "Idempotency-Key: k-1", "Grpc-Timeout: 1n", "X-Request-Id: abc",
-		"Grpc-Metadata-Idempotency-Key: other", "TE: trailers", "Accept: text/html", "Content-Type: application/json; charset=UTF-8")
+		"Grpc-Metadata-Idempotency-Key: other", "TE: trailers", "Accept: text/html",
+		"Content-Type: application/json; charset=UTF-8")
 	require.Equal(t, 202, a.Status, a.Body)
 	assert.Equal(t, review.CreateInput{Repo: "a/b", PRNumber: 1, Ruleset: "custom", IdempotencyKey: "k-1"}, got)
 	assert.Equal(t, "abc", a.Header.Get("X-Request-Id"))
@@ -286,7 +299,8 @@ func TestHeadersCrossByNameOnly(t *testing.T) {
 func TestLargeAnswer(t *testing.T) {
 	t.Parallel()
 	b, header := start(t)
-	found := finding.Finding{RuleID: "a/b", Severity: rule.High, File: "x", Line: 1, Message: strings.Repeat("m", 800), Snippet: strings.Repeat("s", 500)}
+	found := finding.Finding{RuleID: "a/b", Severity: rule.High, File: "x", Line: 1, Message: strings.Repeat("m", 800),
+		Snippet: strings.Repeat("s", 500)}
 	many := make([]finding.Finding, review.MaxFindings)
 	for i := range many {
 		many[i] = found

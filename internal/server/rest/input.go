@@ -72,12 +72,14 @@ func jsonError(err error, md protoreflect.MessageDescriptor) error {
 		}
 		return errs.Invalid(fieldName(name), "unknown field%s; the body takes %s", place, listed(fieldNames(md)))
 	}
+
 	if found := jsonValue.FindStringSubmatch(text); found != nil {
 		wanted := func(fd protoreflect.FieldDescriptor) bool { return fd.JSONName() == found[1] }
 		if fd := findField(md, wanted); fd != nil {
 			return errs.Invalid(string(fd.Name()), "must be %s%s", expected(fd), place)
 		}
 	}
+
 	if found := jsonMessage.FindStringSubmatch(text); found != nil {
 		wanted := func(fd protoreflect.FieldDescriptor) bool {
 			return fd.Message() != nil && string(fd.Message().FullName()) == found[1]
@@ -86,6 +88,7 @@ func jsonError(err error, md protoreflect.MessageDescriptor) error {
 			return errs.Invalid(string(fd.Name()), "must be %s%s", expected(fd), place)
 		}
 	}
+
 	what := cmp.Or(jsonSyntax.FindString(text), "it can't be read")
 	return errs.Invalid(bodyField, "is not valid JSON for this call: %s%s", what, place)
 }
@@ -99,7 +102,9 @@ func fieldName(name string) string {
 }
 
 // findField looks for a field of a message or of the messages in it.
-func findField(md protoreflect.MessageDescriptor, wanted func(protoreflect.FieldDescriptor) bool) protoreflect.FieldDescriptor {
+func findField(
+	md protoreflect.MessageDescriptor, wanted func(protoreflect.FieldDescriptor) bool,
+) protoreflect.FieldDescriptor {
 	for i := range md.Fields().Len() {
 		fd := md.Fields().Get(i)
 		if wanted(fd) {
@@ -111,6 +116,7 @@ func findField(md protoreflect.MessageDescriptor, wanted func(protoreflect.Field
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -132,6 +138,7 @@ func expected(fd protoreflect.FieldDescriptor) string {
 	case fd.Message() != nil:
 		return "an object"
 	}
+
 	return "a string"
 }
 
@@ -144,6 +151,7 @@ func enumWords(ed protoreflect.EnumDescriptor) []string {
 			out = append(out, string(v.Name()))
 		}
 	}
+
 	return out
 }
 
@@ -156,6 +164,7 @@ func fieldNames(md protoreflect.MessageDescriptor) (out []string) {
 			out = append(out, string(fd.Name()))
 		}
 	}
+
 	return out
 }
 
@@ -181,6 +190,7 @@ func checkQuery(raw string, allowed map[string]protoreflect.FieldDescriptor) []e
 		}
 		found = append(found, errs.FieldViolation{Field: shown(name), Description: wrong})
 	}
+
 	return found
 }
 
@@ -208,6 +218,7 @@ func checkParameter(name string, values []string, allowed map[string]protoreflec
 	case protoreflect.EnumKind:
 		ok = slices.Contains(enumWords(fd.Enum()), value)
 	}
+
 	if !ok {
 		return fmt.Sprintf("must be %s, not %s", expected(fd), shown(strconv.Quote(value)))
 	}

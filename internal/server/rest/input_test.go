@@ -60,17 +60,21 @@ func TestReadJSON(t *testing.T) {
 			"`repo`, `pr_number`, `ruleset`, `head_sha`, `base_sha`, `base_ref`, `fail_on`"},
 		"twice":               {review, `{"repo":"a","repo":"b"}`, "repo: is given more than once (line 1, column 13)"},
 		"number for a string": {review, `{"repo":1}`, "repo: must be a string (line 1, column 9)"},
-		"fraction":            {review, "{\n\"pr_number\":1.5}", "pr_number: must be an integer from -2147483648 to 2147483647 (line 2, column 13)"},
-		"large number":        {review, `{"pr_number":2147483648}`, "pr_number: must be an integer from -2147483648 to 2147483647 (line 1, column 14)"},
-		"unknown word":        {rule, `{"type":"ast"}`, "type: must be `regex` (line 1, column 9)"},
-		"item of a list":      {rule, `{"paths":{"include":[1]}}`, "include: must be a string (line 1, column 22)"},
-		"time":                {key, `{"expires_at":"x"}`, `expires_at: must be a time as in RFC 3339, such as "2026-11-20T09:30:00Z" (line 1, column 15)`},
-		"not JSON":            {review, `repo=a`, "body: is not valid JSON for this call: invalid value (line 1, column 1)"},
-		"trailing":            {review, `{}x`, "body: is not valid JSON for this call: invalid value (line 1, column 3)"},
-		"two objects":         {review, `{}{}`, "body: is not valid JSON for this call: unexpected token (line 1, column 3)"},
-		"cut off":             {review, `{"repo":`, "body: is not valid JSON for this call: unexpected EOF"},
-		"null":                {review, `null`, "body: is not valid JSON for this call: unexpected token (line 1, column 1)"},
-		"not UTF-8":           {review, "{\"repo\":\"\xff\"}", "body: is not valid JSON for this call: invalid UTF-8 in string (line 1, column 9)"},
+		"fraction": {review, "{\n\"pr_number\":1.5}",
+			"pr_number: must be an integer from -2147483648 to 2147483647 (line 2, column 13)"},
+		"large number": {review, `{"pr_number":2147483648}`,
+			"pr_number: must be an integer from -2147483648 to 2147483647 (line 1, column 14)"},
+		"unknown word":   {rule, `{"type":"ast"}`, "type: must be `regex` (line 1, column 9)"},
+		"item of a list": {rule, `{"paths":{"include":[1]}}`, "include: must be a string (line 1, column 22)"},
+		"time": {key, `{"expires_at":"x"}`,
+			`expires_at: must be a time as in RFC 3339, such as "2026-11-20T09:30:00Z" (line 1, column 15)`},
+		"not JSON":    {review, `repo=a`, "body: is not valid JSON for this call: invalid value (line 1, column 1)"},
+		"trailing":    {review, `{}x`, "body: is not valid JSON for this call: invalid value (line 1, column 3)"},
+		"two objects": {review, `{}{}`, "body: is not valid JSON for this call: unexpected token (line 1, column 3)"},
+		"cut off":     {review, `{"repo":`, "body: is not valid JSON for this call: unexpected EOF"},
+		"null":        {review, `null`, "body: is not valid JSON for this call: unexpected token (line 1, column 1)"},
+		"not UTF-8": {review, "{\"repo\":\"\xff\"}",
+			"body: is not valid JSON for this call: invalid UTF-8 in string (line 1, column 9)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +95,8 @@ func TestReadJSON(t *testing.T) {
 func TestReadJSONCutsWhatItRepeats(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 100_000)
-	for _, body := range []string{`{"` + long + `":1}`, `{"pr_number":"` + long + `"}`, `{"fail_on":"` + long + `"}`, long, strings.Repeat("[", 100_000)} {
+	for _, body := range []string{`{"` + long + `":1}`, `{"pr_number":"` + long + `"}`, `{"fail_on":"` + long + `"}`, long,
+		strings.Repeat("[", 100_000)} {
 		var e *errs.Error
 		require.ErrorAs(t, readJSON([]byte(body), &prwardenv1.CreateReviewRequest{}), &e)
 		assert.Less(t, len(e.Message), 500)
@@ -102,7 +107,8 @@ func TestReadJSONCutsWhatItRepeats(t *testing.T) {
 func FuzzCheckQuery(f *testing.F) {
 	for _, seed := range []string{
 		"repo=a%2Fb&pr_number=7&status=in_progress&page_size=200&page_token=x",
-		"pr_number=-0", "pr_number=+1", "status=1", "repo=%ff", "a;b", "repo", "page_token=%00", "prNumber=1", "repo.x=1", "repo[a]=1",
+		"pr_number=-0", "pr_number=+1", "status=1", "repo=%ff", "a;b", "repo", "page_token=%00", "prNumber=1", "repo.x=1",
+		"repo[a]=1",
 	} {
 		f.Add(seed)
 	}

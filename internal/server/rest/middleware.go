@@ -63,6 +63,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.health(rec, r)
 		return
 	}
+
 	g.admit(rec, r)
 }
 
@@ -80,6 +81,7 @@ func (g *Gateway) admit(w *recorder, r *http.Request) {
 		g.fail(w, r, err)
 		return
 	}
+
 	defer request.Close()
 	r = r.WithContext(overload.NewContext(r.Context(), request))
 	w.r, w.request = r, request
@@ -121,6 +123,7 @@ func (g *Gateway) recovered(w *recorder, r *http.Request, p any) {
 		g.fail(w, r, err)
 		return
 	}
+
 	g.log.Error("unexpected error", "request_id", exchangeOf(r.Context()).RequestID, "error", err)
 	panic(http.ErrAbortHandler) // a half answer must not look whole
 }
@@ -142,6 +145,7 @@ func (g *Gateway) record(w *recorder, r *http.Request, e *exchange, took time.Du
 	case isHealth(r.URL.Path), refused && !g.refusals.Allow():
 		level = slog.LevelDebug
 	}
+
 	attrs := append(e.Attrs(),
 		slog.String("method", r.Method),
 		slog.String("path", shown(auth.MaskTokens(r.URL.Path))),
@@ -177,8 +181,10 @@ func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
 			g.fail(w, r, errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is not ready."))
 			return
 		}
+
 		word = `{"status":"ready"}`
 	}
+
 	w.Header().Set("Content-Type", jsonType)
 	_, _ = w.Write([]byte(word)) // the client may be gone
 }

@@ -27,6 +27,7 @@ func answered(r *http.Request, e *exchange, status int, took time.Duration) Answ
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodOptions:
 		a.Method = r.Method
 	}
+
 	switch {
 	case e.route != nil:
 		a.Route = e.route.pattern
@@ -35,6 +36,7 @@ func answered(r *http.Request, e *exchange, status int, took time.Duration) Answ
 	case r.URL.Path == docsPath, r.URL.Path == docsPath+"/":
 		a.Route = docsPath
 	}
+
 	return a
 }
 

@@ -55,7 +55,8 @@ func TestObserve(t *testing.T) {
 	}{
 		{"GET", "/v1/reviews/rev_1", "", []string{auth}, rest.Answered{Method: "GET", Route: reviewRoute, Status: 200}},
 		{"GET", "/v1/reviews/rev_1", "", nil, rest.Answered{Method: "GET", Route: "unknown", Status: 401}},
-		{"GET", "/v1/reviews/rev_1?secret=1", "", []string{auth}, rest.Answered{Method: "GET", Route: reviewRoute, Status: 400}},
+		{"GET", "/v1/reviews/rev_1?secret=1", "", []string{auth},
+			rest.Answered{Method: "GET", Route: reviewRoute, Status: 400}},
 		{"POST", "/v1/reviews", "{", []string{auth}, rest.Answered{Method: "POST", Route: "/v1/reviews", Status: 400}},
 		{"PATCH", "/v1/reviews", "", []string{auth}, rest.Answered{Method: "other", Route: "unknown", Status: 405}},
 		{"MADEUP", "/made/up", "", []string{auth}, rest.Answered{Method: "other", Route: "unknown", Status: 404}},
@@ -83,7 +84,8 @@ func TestTraceAndReviewOfARequest(t *testing.T) {
 	_, token := b.Key(t)
 	const incoming = "0af7651916cd43dd8448eb211c80319c"
 	for _, header := range []string{"traceparent: 00-" + incoming + "-b7ad6b7169203331-01", "traceparent: nonsense"} {
-		require.Equal(t, 202, b.Do(t, "POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, servertest.Bearer(token), header).Status)
+		require.Equal(t, 202, b.Do(t, "POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, servertest.Bearer(token),
+			header).Status)
 	}
 	require.Eventually(t, func() bool { return len(recorded.Ended()) == 2 }, patience, time.Millisecond)
 	span := recorded.Ended()[0]

@@ -46,6 +46,7 @@ func (g *Gateway) readInput(w http.ResponseWriter, r *http.Request, e *exchange)
 		r.Body = http.NoBody
 		return nil
 	}
+
 	message := e.route.body.New().Interface()
 	r.Body = readMessage{http.NoBody, message}
 	return readJSON(body, message)
@@ -63,8 +64,10 @@ func readBody(w http.ResponseWriter, r *http.Request, rt *route) ([]byte, error)
 			// Else net/http would wait for the body before it answers.
 			w.Header().Set("Connection", "close")
 		}
+
 		return nil, errs.Invalid(bodyField, "this call takes no body")
 	}
+
 	tooLarge := errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge,
 		"The request body is larger than 1 MiB (%d bytes), which is the most that this server takes.", rpc.MaxBody)
 	size := r.ContentLength
@@ -90,11 +93,13 @@ func readBody(w http.ResponseWriter, r *http.Request, rt *route) ([]byte, error)
 	case err != nil:
 		return nil, errs.Invalid(bodyField, "could not be read to its end")
 	}
+
 	if len(body) > 0 {
 		if err := checkMediaType(r.Header); err != nil {
 			return nil, err
 		}
 	}
+
 	return body, request.Work(r.Context())
 }
 
@@ -110,6 +115,7 @@ func checkIdempotency(values []string) error {
 			return errs.Invalid("Idempotency-Key", "must consist of visible ASCII characters")
 		}
 	}
+
 	return nil
 }
 
@@ -117,7 +123,8 @@ func checkIdempotency(values []string) error {
 // UTF-8.
 func checkMediaType(h http.Header) error {
 	refuse := func(what string) error {
-		return errs.New(errs.InvalidArgument, errs.ReasonUnsupportedMediaType, "%s; send the body as `Content-Type: application/json`, in UTF-8 and not compressed.", what)
+		return errs.New(errs.InvalidArgument, errs.ReasonUnsupportedMediaType,
+			"%s; send the body as `Content-Type: application/json`, in UTF-8 and not compressed.", what)
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return refuse("This server does not take compressed bodies")
@@ -135,6 +142,7 @@ func checkMediaType(h http.Header) error {
 			return refuse("The Content-Type of the request has a parameter other than charset=utf-8")
 		}
 	}
+
 	return nil
 }
 
@@ -148,7 +156,8 @@ type readMessage struct {
 type marshaler struct{ *runtime.JSONPb }
 
 func newMarshaler() marshaler {
-	return marshaler{&runtime.JSONPb{MarshalOptions: protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}}}
+	options := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}
+	return marshaler{&runtime.JSONPb{MarshalOptions: options}}
 }
 
 // NewDecoder implements runtime.Marshaler. grpc-gateway reads bodies that were
@@ -164,6 +173,7 @@ func (m marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 			proto.Merge(into, body.message)
 			return nil
 		}
+
 		reflect.ValueOf(v).Elem().Set(reflect.ValueOf(body.message))
 		return nil
 	})

@@ -61,6 +61,7 @@ func (g *Gateway) shapeStream(ctx context.Context, err error) *status.Status {
 		g.log.LogAttrs(ctx, slog.LevelError, "unexpected error",
 			slog.String("request_id", exchangeOf(ctx).RequestID), slog.Any("error", err))
 	}
+
 	return shaped
 }
 
@@ -97,6 +98,7 @@ func (m marshaler) Marshal(v any) ([]byte, error) {
 		// size on the way.
 		return m.MarshalAppend(make([]byte, 0, 2*proto.Size(v)), v)
 	}
+
 	return m.JSONPb.Marshal(v)
 }
 
@@ -136,6 +138,7 @@ func (w *recorder) Write(p []byte) (int, error) {
 	case err != nil:
 		return 0, err
 	}
+
 	defer written()
 	if w.status == 0 {
 		w.status = http.StatusOK
@@ -167,9 +170,11 @@ func newStreamWriter(w http.ResponseWriter) streamWriter {
 
 // Write implements http.ResponseWriter.
 func (s streamWriter) Write(p []byte) (int, error) {
-	if err := s.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := s.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
+
 	return s.ResponseWriter.Write(p)
 }
 

@@ -36,7 +36,8 @@ func (r routes) find(verb, pattern string) *route { return r[verb+" "+pattern] }
 func readRoutes() (routes, error) {
 	out := make(routes)
 	for _, file := range []protoreflect.FileDescriptor{
-		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto, prwardenv1.File_prwarden_v1_key_proto,
+		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto,
+		prwardenv1.File_prwarden_v1_key_proto,
 	} {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
@@ -49,6 +50,7 @@ func readRoutes() (routes, error) {
 			}
 		}
 	}
+
 	return out, nil
 }
 
@@ -76,6 +78,7 @@ func readRoute(md protoreflect.MethodDescriptor) (*route, error) {
 	default:
 		return nil, fmt.Errorf("no GET, POST or DELETE binding in %v", rule)
 	}
+
 	rt.pattern = bareVariable.ReplaceAllString(path, "{$1=*}")
 
 	var bound []string
@@ -94,6 +97,7 @@ func (rt *route) readInput(input protoreflect.MessageDescriptor, body string, bo
 		rt.body, err = protoregistry.GlobalTypes.FindMessageByName(input.FullName())
 		return err
 	}
+
 	if rt.verb != http.MethodGet {
 		return nil
 	}
@@ -104,6 +108,7 @@ func (rt *route) readInput(input protoreflect.MessageDescriptor, body string, bo
 			rt.query[string(fd.Name())] = fd
 		}
 	}
+
 	return nil
 }
 
@@ -116,5 +121,6 @@ func successOf(md protoreflect.MethodDescriptor) int {
 			return n
 		}
 	}
+
 	return http.StatusOK
 }

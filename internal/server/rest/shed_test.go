@@ -118,7 +118,8 @@ func TestHealthWatchesThroughAProxy(t *testing.T) {
 	client := healthpb.NewHealthClient(b.Conn(t))
 	watches := func(forwarded string) (n int) {
 		for ; n < 40; n++ {
-			s, err := client.Watch(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", forwarded), &healthpb.HealthCheckRequest{})
+			s, err := client.Watch(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", forwarded),
+				&healthpb.HealthCheckRequest{})
 			require.NoError(t, err)
 			if _, err := s.Recv(); err != nil {
 				assert.Equal(t, codes.Unavailable, status.Code(err))
@@ -158,7 +159,8 @@ func TestTrialsKeepNobodyOut(t *testing.T) {
 		conn := b.Conn(t)
 		for range 20 {
 			trials.Go(func() {
-				_, err := prwardenv1.NewRuleServiceClient(conn).TestRule(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token),
+				_, err := prwardenv1.NewRuleServiceClient(conn).TestRule(metadata.AppendToOutgoingContext(t.Context(),
+					"authorization", "Bearer "+token),
 					&prwardenv1.TestRuleRequest{Pattern: "x", Text: "y"})
 				assert.NoError(t, err)
 			})

@@ -129,7 +129,8 @@ func TestSlowBody(t *testing.T) {
 		var writer sync.WaitGroup
 		defer writer.Wait()
 		writer.Go(func() {
-			_, err := fmt.Fprintf(c, "POST /v1/rules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n", token)
+			_, err := fmt.Fprintf(c, "POST /v1/rules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+				"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n", token)
 			for ; err == nil; pause(time.Second) {
 				_, err = c.Write([]byte{' '})
 			}
@@ -146,7 +147,8 @@ func TestSlowBody(t *testing.T) {
 func large(_, id string) (review.Review, error) {
 	r := review.Review{ID: id, Status: review.Complete, CreatedAt: servertest.Epoch}
 	for i := range 10_000 {
-		r.Findings = append(r.Findings, finding.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
+		r.Findings = append(r.Findings,
+			finding.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
 	}
 	return r, nil
 }

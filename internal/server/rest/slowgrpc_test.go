@@ -70,7 +70,8 @@ func (c *shared) ask(t *testing.T, token string, window uint32) (stream uint32) 
 	if window > 0 {
 		require.NoError(t, c.WriteWindowUpdate(stream, window))
 	}
-	require.NoError(t, c.WriteData(stream, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)))
+	require.NoError(t, c.WriteData(stream, true,
+		append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)))
 	return stream
 }
 
@@ -158,8 +159,9 @@ func TestReflectionThatAsksNothingEnds(t *testing.T) {
 	slowly(t, func(t *testing.T, b *servertest.Bundle) {
 		_, token := b.Key(t)
 		c := share(t, b)
-		stream, err := c.Start(false, servertest.Request(true, reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName,
-			servertest.Field{Name: "authorization", Value: "Bearer " + token})...)
+		stream, err := c.Start(false,
+			servertest.Request(true, reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName,
+				servertest.Field{Name: "authorization", Value: "Bearer " + token})...)
 		require.NoError(t, err)
 		pause(time.Second)
 		assert.Equal(t, overload.State{Open: 1}, b.Guard.State())

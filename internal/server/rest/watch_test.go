@@ -60,7 +60,8 @@ func TestWatchSendsEachMessageAtOnce(t *testing.T) {
 		assert.JSONEq(t, want, line)
 	}
 	expect(`{"result":{"review_id":"rev_1","status":"queued","files_done":0,"keep_alive":false}}`)
-	updates <- review.Update{Review: review.Review{ID: "rev_1", Status: review.InProgress, Progress: review.Progress{FilesDone: 1, FilesTotal: 3}}, KeepAlive: true}
+	updates <- review.Update{Review: review.Review{ID: "rev_1", Status: review.InProgress,
+		Progress: review.Progress{FilesDone: 1, FilesTotal: 3}}, KeepAlive: true}
 	expect(`{"result":{"review_id":"rev_1","status":"in_progress","files_done":1,"files_total":3,"keep_alive":true}}`)
 	updates <- review.Update{Review: review.Review{ID: "rev_1", Status: review.Complete}}
 	expect(`{"result":{"review_id":"rev_1","status":"complete","files_done":0,"keep_alive":false,
@@ -112,7 +113,8 @@ func TestWatchThatFailsLaterSaysSoInTheStream(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(lines[1]), &last))
 	assert.Equal(t, 13, last.Error.Code)
 	require.NotEmpty(t, last.Error.Details)
-	assert.Equal(t, map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INTERNAL", "domain": "prwarden"},
+	assert.Equal(t, map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INTERNAL",
+		"domain": "prwarden"},
 		last.Error.Details[0], "as in any other error")
 	assert.NotContains(t, a.Body, "secret")
 }

@@ -32,10 +32,12 @@ func TestMethodNamesThatCallersMakeUp(t *testing.T) {
 	conn := b.Conn(t)
 	long := strings.Repeat("x", 8<<10)
 	for i := range 20 {
-		err := conn.Invoke(t.Context(), fmt.Sprintf("/%s%d/%s", long, i, long), &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+		err := conn.Invoke(t.Context(), fmt.Sprintf("/%s%d/%s", long, i, long), &prwardenv1.GetReviewRequest{},
+			&prwardenv1.GetReviewResponse{})
 		require.Equal(t, codes.Unauthenticated, status.Code(err))
 	}
-	err := conn.Invoke(as(t.Context(), token), "/x.Y/"+long, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+	err := conn.Invoke(as(t.Context(), token), "/x.Y/"+long, &prwardenv1.GetReviewRequest{},
+		&prwardenv1.GetReviewResponse{})
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
 	assert.Less(t, len(status.Convert(err).Message()), 300)
 	_, err = prwardenv1.NewRuleServiceClient(conn).ListRulesets(as(t.Context(), token), &prwardenv1.ListRulesetsRequest{})
@@ -55,7 +57,8 @@ func TestMethodNamesThatCallersMakeUp(t *testing.T) {
 			for _, l := range m.GetLabel() {
 				labels[l.GetName()] = l.GetValue()
 			}
-			series[strings.Join([]string{labels["grpc_service"], labels["grpc_method"], labels["grpc_type"], labels["grpc_code"]}, " ")] = m.GetCounter().GetValue()
+			series[strings.Join([]string{labels["grpc_service"], labels["grpc_method"], labels["grpc_type"],
+				labels["grpc_code"]}, " ")] = m.GetCounter().GetValue()
 		}
 	}
 	assert.Equal(t, map[string]float64{
@@ -85,7 +88,7 @@ func TestReflectionIsBounded(t *testing.T) {
 		}
 		ask := func(s reflectionv1.ServerReflection_ServerReflectionInfoClient) error {
 			// Whether it has ended is what the answer tells.
-			_ = s.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+			_ = s.Send(listServices())
 			_, err := s.Recv()
 			return err
 		}
@@ -102,7 +105,8 @@ func TestReflectionIsBounded(t *testing.T) {
 // Strangers can't make the server hold more messages than there is room for.
 func TestMessagesThatAreBeingReceivedAreBounded(t *testing.T) {
 	t.Parallel()
-	b := servertest.Start(t, servertest.Options{Limits: overload.Limits{overload.LimitMessages: {Total: 100, PerOwner: 2}}})
+	b := servertest.Start(t, servertest.Options{Limits: overload.Limits{overload.LimitMessages: {Total: 100,
+		PerOwner: 2}}})
 	_, token := b.Key(t)
 	conn := b.Conn(t)
 	desc := &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
@@ -140,9 +144,11 @@ func TestMetadataHasALimit(t *testing.T) {
 	b := servertest.Start(t, servertest.Options{})
 	_, token := b.Key(t)
 	client := prwardenv1.NewRuleServiceClient(b.Conn(t))
-	_, err := client.ListRulesets(as(t.Context(), token, "x", strings.Repeat("x", 31<<10)), &prwardenv1.ListRulesetsRequest{})
+	_, err := client.ListRulesets(as(t.Context(), token, "x", strings.Repeat("x", 31<<10)),
+		&prwardenv1.ListRulesetsRequest{})
 	require.NoError(t, err)
-	_, err = client.ListRulesets(as(t.Context(), token, "x", strings.Repeat("x", 33<<10)), &prwardenv1.ListRulesetsRequest{})
+	_, err = client.ListRulesets(as(t.Context(), token, "x", strings.Repeat("x", 33<<10)),
+		&prwardenv1.ListRulesetsRequest{})
 	assert.ErrorContains(t, err, "maximum size")
 }
 
@@ -164,8 +170,9 @@ func TestErrorsAreShortWhateverWasSent(t *testing.T) {
 			_, err := keys.CreateKey(ctx, &prwardenv1.CreateKeyRequest{Name: "x", Scopes: odd})
 			return err
 		}(),
-		"globs":      create(&prwardenv1.Rule{Paths: &prwardenv1.Rule_Paths{Include: odd}}),
-		"globs, few": create(&prwardenv1.Rule{Paths: &prwardenv1.Rule_Paths{Include: make([]string, 100), Exclude: make([]string, 100)}}),
+		"globs": create(&prwardenv1.Rule{Paths: &prwardenv1.Rule_Paths{Include: odd}}),
+		"globs, few": create(&prwardenv1.Rule{Paths: &prwardenv1.Rule_Paths{Include: make([]string, 100),
+			Exclude: make([]string, 100)}}),
 	} {
 		s := status.Convert(err)
 		assert.Contains(t, []codes.Code{codes.InvalidArgument, codes.NotFound}, s.Code(), name)

@@ -82,6 +82,7 @@ func scopeOf(method string) auth.Scope {
 		prwardenv1.KeyService_DeleteKey_FullMethodName:
 		return auth.KeysAdmin
 	}
+
 	return ""
 }
 

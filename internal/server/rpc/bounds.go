@@ -48,6 +48,7 @@ func (a Admission) arrive(ctx context.Context, info *tap.Info) (context.Context,
 	case healthpb.Health_Check_FullMethodName, healthpb.Health_List_FullMethodName:
 		limit = overload.LimitHealth
 	}
+
 	request, err := a.Guard.Open(ctx, limit, credentialsOf(ctx))
 	if err == nil && limit == overload.LimitOpen {
 		err = request.Message(ctx)
@@ -92,8 +93,10 @@ func boundedUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler
 				return nil, err
 			}
 		}
+
 		at.request.Received()
 	}
+
 	return handler(ctx, req)
 }
 
@@ -127,6 +130,7 @@ func (s *receivingStream) RecvMsg(m any) error {
 		}
 		return err
 	}
+
 	s.at.request.Received()
 	if s.questions--; s.questions == 0 {
 		s.at.timer.Stop()
@@ -135,6 +139,7 @@ func (s *receivingStream) RecvMsg(m any) error {
 		return errs.New(errs.ResourceExhausted, errs.ReasonRateLimited,
 			"This stream asked %d questions, which is the most that one may; open another.", maxReflectionQuestions)
 	}
+
 	return nil
 }
 
@@ -214,6 +219,7 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 		h.freed()
 		return nil, err
 	}
+
 	defer data.Free()
 	memory := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	all := memory.ReadOnlyData()

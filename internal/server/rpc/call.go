@@ -78,9 +78,11 @@ func ChooseRequestID(given string) string {
 	odd := func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".-_", r))
 	}
-	if given == "" || len(given) > maxRequestIDBytes || strings.ContainsFunc(given, odd) || auth.MaskTokens(given) != given {
+	if given == "" || len(given) > maxRequestIDBytes || strings.ContainsFunc(given, odd) ||
+		auth.MaskTokens(given) != given {
 		return strings.ToLower(rand.Text())
 	}
+
 	return given
 }
 

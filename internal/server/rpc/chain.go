@@ -64,13 +64,16 @@ func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) ([
 }
 
 // interceptorsOf returns the interceptors of the links that a server has.
-func interceptorsOf(chain []link, network bool) (unary []grpc.UnaryServerInterceptor, stream []grpc.StreamServerInterceptor) {
+func interceptorsOf(
+	chain []link, network bool,
+) (unary []grpc.UnaryServerInterceptor, stream []grpc.StreamServerInterceptor) {
 	for _, l := range chain {
 		if network || !l.network {
 			unary = append(unary, l.unary)
 			stream = append(stream, l.stream)
 		}
 	}
+
 	return unary, stream
 }
 
@@ -143,6 +146,7 @@ func (r *callReport) PostCall(err error, took time.Duration) {
 	case strings.HasPrefix(r.method, "/"+healthpb.Health_ServiceDesc.ServiceName+"/"), refused && !r.refusals.Allow():
 		level = slog.LevelDebug
 	}
+
 	r.log.LogAttrs(r.ctx, level, "call", attrs...)
 }
 
@@ -181,6 +185,7 @@ func (f failures) status(ctx context.Context, method string, err error) error {
 		f.log.LogAttrs(ctx, slog.LevelError, "unexpected error",
 			slog.String("request_id", callOf(ctx).RequestID), slog.String("method", shown(method)), slog.Any("error", err))
 	}
+
 	return rpcerr.Status(err).Err()
 }
 
@@ -194,6 +199,7 @@ func measuredStream(metrics *grpcprom.ServerMetrics) grpc.StreamServerIntercepto
 			known.FullMethod = "/unknown/unknown"
 			info = &known
 		}
+
 		return measure(srv, ss, info, handler)
 	}
 }

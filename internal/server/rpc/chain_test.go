@@ -36,7 +36,8 @@ func TestEveryMethodHasAScope(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, file := range []protoreflect.FileDescriptor{
-		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto, prwardenv1.File_prwarden_v1_key_proto,
+		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto,
+		prwardenv1.File_prwarden_v1_key_proto,
 	} {
 		for i := range file.Services().Len() {
 			s := file.Services().Get(i)

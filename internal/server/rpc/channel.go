@@ -72,7 +72,9 @@ func (c *channel) Invoke(ctx context.Context, name string, args, reply any, _ ..
 
 // NewStream implements grpc.ClientConnInterface for methods that take one
 // message and answer many. Whoever leaves a stream before its end must end ctx.
-func (c *channel) NewStream(ctx context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *channel) NewStream(
+	ctx context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	m, ok := c.methods[name]
 	if !ok || m.stream == nil {
 		return nil, noMethod(name)
@@ -107,7 +109,8 @@ func (c *channel) begin(ctx context.Context, name string) (context.Context, func
 }
 
 func noMethod(name string) error {
-	return rpcerr.Status(errs.New(errs.Unimplemented, errs.ReasonRouteNotFound, "There is no method %s.", shown(name))).Err()
+	err := errs.New(errs.Unimplemented, errs.ReasonRouteNotFound, "There is no method %s.", shown(name))
+	return rpcerr.Status(err).Err()
 }
 
 // chained makes one interceptor of many.
@@ -123,7 +126,9 @@ func chained(all []grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 }
 
 // chainedStream makes one handler of the interceptors and a handler.
-func chainedStream(all []grpc.StreamServerInterceptor, info *grpc.StreamServerInfo, handler grpc.StreamHandler) grpc.StreamHandler {
+func chainedStream(
+	all []grpc.StreamServerInterceptor, info *grpc.StreamServerInfo, handler grpc.StreamHandler,
+) grpc.StreamHandler {
 	if len(all) == 0 {
 		return handler
 	}
@@ -242,6 +247,7 @@ func (c clientEnd) RecvMsg(m any) error {
 		return handOver(m, from)
 	case <-c.ended:
 	}
+
 	if c.err == nil {
 		return io.EOF
 	}

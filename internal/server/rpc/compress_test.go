@@ -26,7 +26,8 @@ func TestLargeAnswerToACallerWhoCompresses(t *testing.T) {
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
 		r := review.Review{ID: id, Status: review.Complete, CreatedAt: servertest.Epoch}
 		for i := range 2_000 {
-			r.Findings = append(r.Findings, finding.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
+			r.Findings = append(r.Findings,
+				finding.Finding{RuleID: "a/b", File: "f", Line: i + 1, Message: strings.Repeat("x", 200)})
 		}
 		return r, nil
 	}

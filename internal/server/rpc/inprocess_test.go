@@ -27,11 +27,15 @@ type service struct {
 	watch func(*prwardenv1.WatchReviewRequest, grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error
 }
 
-func (s *service) GetReview(ctx context.Context, r *prwardenv1.GetReviewRequest) (*prwardenv1.GetReviewResponse, error) {
+func (s *service) GetReview(
+	ctx context.Context, r *prwardenv1.GetReviewRequest,
+) (*prwardenv1.GetReviewResponse, error) {
 	return s.get(ctx, r)
 }
 
-func (s *service) WatchReview(r *prwardenv1.WatchReviewRequest, out grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
+func (s *service) WatchReview(
+	r *prwardenv1.WatchReviewRequest, out grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse],
+) error {
 	return s.watch(r, out)
 }
 
@@ -52,14 +56,15 @@ func newTestClient(t *testing.T, s *service) (*Server, prwardenv1.ReviewServiceC
 func TestInProcessCallCarriesWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	type mark struct{}
-	_, client, ctx := newTestClient(t, &service{get: func(ctx context.Context, r *prwardenv1.GetReviewRequest) (*prwardenv1.GetReviewResponse, error) {
-		assert.Equal(t, "acme", auth.FromContext(ctx).Organization)
-		assert.Equal(t, "r1", callOf(ctx).RequestID)
-		assert.Equal(t, "here", ctx.Value(mark{}))
-		md, _ := metadata.FromIncomingContext(ctx)
-		assert.Equal(t, []string{"k1"}, md.Get(IdempotencyKey))
-		return &prwardenv1.GetReviewResponse{Review: &prwardenv1.Review{ReviewId: r.GetReviewId()}}, nil
-	}})
+	_, client, ctx := newTestClient(t,
+		&service{get: func(ctx context.Context, r *prwardenv1.GetReviewRequest) (*prwardenv1.GetReviewResponse, error) {
+			assert.Equal(t, "acme", auth.FromContext(ctx).Organization)
+			assert.Equal(t, "r1", callOf(ctx).RequestID)
+			assert.Equal(t, "here", ctx.Value(mark{}))
+			md, _ := metadata.FromIncomingContext(ctx)
+			assert.Equal(t, []string{"k1"}, md.Get(IdempotencyKey))
+			return &prwardenv1.GetReviewResponse{Review: &prwardenv1.Review{ReviewId: r.GetReviewId()}}, nil
+		}})
 	ctx = metadata.AppendToOutgoingContext(context.WithValue(ctx, mark{}, "here"), IdempotencyKey, "k1")
 	resp, err := client.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: "rev_1"})
 	require.NoError(t, err)
@@ -68,16 +73,18 @@ func TestInProcessCallCarriesWhatItIsGiven(t *testing.T) {
 
 func TestInProcessCallsPassTheChain(t *testing.T) {
 	t.Parallel()
-	server, client, ctx := newTestClient(t, &service{get: func(context.Context, *prwardenv1.GetReviewRequest) (*prwardenv1.GetReviewResponse, error) {
-		panic("a fault")
-	}})
+	server, client, ctx := newTestClient(t,
+		&service{get: func(context.Context, *prwardenv1.GetReviewRequest) (*prwardenv1.GetReviewResponse, error) {
+			panic("a fault")
+		}})
 	_, err := client.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: "rev_1"})
 	assert.Equal(t, codes.Internal, status.Code(err), "a panic: %v", err)
 	_, err = client.CreateReview(ctx, &prwardenv1.CreateReviewRequest{PrNumber: -1})
 	assert.Equal(t, codes.InvalidArgument, status.Code(err), "a broken constraint: %v", err)
 	_, err = client.GetReview(t.Context(), &prwardenv1.GetReviewRequest{ReviewId: "rev_1"})
 	assert.Equal(t, "SCOPE_MISSING", rpcerr.Reason(status.Convert(err)), "nobody was admitted")
-	err = server.Conn().Invoke(ctx, "/prwarden.v1.ReviewService/Nothing", &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+	err = server.Conn().Invoke(ctx, "/prwarden.v1.ReviewService/Nothing", &prwardenv1.GetReviewRequest{},
+		&prwardenv1.GetReviewResponse{})
 	assert.Equal(t, "ROUTE_NOT_FOUND", rpcerr.Reason(status.Convert(err)))
 	_, err = client.CreateReview(ctx, &prwardenv1.CreateReviewRequest{Repo: "acme/shop", PrNumber: 1})
 	assert.Equal(t, codes.Unimplemented, status.Code(err), "a method that the service lacks: %v", err)
@@ -86,18 +93,20 @@ func TestInProcessCallsPassTheChain(t *testing.T) {
 func TestInProcessStream(t *testing.T) {
 	t.Parallel()
 	left := make(chan error, 1)
-	_, client, ctx := newTestClient(t, &service{watch: func(r *prwardenv1.WatchReviewRequest, out grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
-		for i := range 3 {
-			if err := out.Send(&prwardenv1.WatchReviewResponse{ReviewId: r.GetReviewId(), FilesDone: int32(i)}); err != nil {
-				left <- err
-				return err
+	_, client, ctx := newTestClient(t,
+		&service{watch: func(r *prwardenv1.WatchReviewRequest,
+			out grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
+			for i := range 3 {
+				if err := out.Send(&prwardenv1.WatchReviewResponse{ReviewId: r.GetReviewId(), FilesDone: int32(i)}); err != nil {
+					left <- err
+					return err
+				}
 			}
-		}
-		if r.GetReviewId() == "rev_bad" {
-			return status.Error(codes.NotFound, "gone")
-		}
-		return nil
-	}})
+			if r.GetReviewId() == "rev_bad" {
+				return status.Error(codes.NotFound, "gone")
+			}
+			return nil
+		}})
 	for _, id := range []string{"rev_1", "rev_bad"} {
 		stream, err := client.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: id})
 		require.NoError(t, err)
@@ -132,9 +141,11 @@ func TestInProcessStream(t *testing.T) {
 // own.
 func TestInProcessStreamFailsWithItsHeader(t *testing.T) {
 	t.Parallel()
-	_, client, ctx := newTestClient(t, &service{watch: func(*prwardenv1.WatchReviewRequest, grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
-		return errs.New(errs.NotFound, errs.ReasonReviewNotFound, "There is no such review.")
-	}})
+	_, client, ctx := newTestClient(t,
+		&service{watch: func(*prwardenv1.WatchReviewRequest,
+			grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
+			return errs.New(errs.NotFound, errs.ReasonReviewNotFound, "There is no such review.")
+		}})
 	stream, err := client.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: "rev_1"})
 	require.NoError(t, err)
 	_, err = stream.Header()

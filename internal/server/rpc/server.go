@@ -160,7 +160,9 @@ type health struct{ healthpb.HealthServer }
 func (h health) Check(ctx context.Context, req *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
 	resp, err := h.HealthServer.Check(ctx, req)
 	if status.Code(err) == codes.NotFound {
-		return nil, errs.New(errs.NotFound, errs.ReasonRouteNotFound, "unknown service; the empty name asks for the whole server")
+		return nil, errs.New(errs.NotFound, errs.ReasonRouteNotFound,
+			"unknown service; the empty name asks for the whole server")
 	}
+
 	return resp, err
 }

@@ -34,6 +34,12 @@ func as(ctx context.Context, token string, pairs ...string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, append([]string{"authorization", "Bearer " + token}, pairs...)...)
 }
 
+// listServices is a question of server reflection.
+func listServices() *reflectionv1.ServerReflectionRequest {
+	list := &reflectionv1.ServerReflectionRequest_ListServices{}
+	return &reflectionv1.ServerReflectionRequest{MessageRequest: list}
+}
+
 func TestCallCarriesTheCallerIn(t *testing.T) {
 	t.Parallel()
 	b := servertest.Start(t, servertest.Options{Limit: 60})
@@ -105,20 +111,23 @@ func TestEveryFailureHasItsShapeAndItsHeaders(t *testing.T) {
 			return err
 		}, codes.InvalidArgument, errs.ReasonInvalidArgument},
 		"unknown method": {token, func(ctx context.Context, o ...grpc.CallOption) error {
-			return conn.Invoke(ctx, "/prwarden.v1.ReviewService/Nothing", &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{}, o...)
+			return conn.Invoke(ctx, "/prwarden.v1.ReviewService/Nothing", &prwardenv1.GetReviewRequest{},
+				&prwardenv1.GetReviewResponse{}, o...)
 		}, codes.Unimplemented, errs.ReasonRouteNotFound},
 		"unknown method without key": {"", func(ctx context.Context, o ...grpc.CallOption) error {
 			return conn.Invoke(ctx, "/x.Y/Z", &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{}, o...)
 		}, codes.Unauthenticated, errs.ReasonKeyInvalid},
 		"stream": {token, func(ctx context.Context, o ...grpc.CallOption) error {
-			s, err := prwardenv1.NewReviewServiceClient(conn).WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: "nonsense"}, o...)
+			s, err := prwardenv1.NewReviewServiceClient(conn).WatchReview(ctx,
+				&prwardenv1.WatchReviewRequest{ReviewId: "nonsense"}, o...)
 			if err == nil {
 				_, err = s.Recv()
 			}
 			return err
 		}, codes.NotFound, errs.ReasonReviewNotFound},
 		"stream without scope": {reader, func(ctx context.Context, o ...grpc.CallOption) error {
-			s, err := prwardenv1.NewReviewServiceClient(conn).WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: "rev_x"}, o...)
+			s, err := prwardenv1.NewReviewServiceClient(conn).WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: "rev_x"},
+				o...)
 			if err == nil {
 				_, err = s.Recv()
 			}
@@ -200,7 +209,7 @@ func TestHealthNeedsNoKeyAndReflectionDoes(t *testing.T) {
 		s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
 		require.NoError(t, err)
 		// Whether it has ended is what the answer tells.
-		_ = s.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+		_ = s.Send(listServices())
 		resp, err := s.Recv()
 		if err == nil {
 			assert.Contains(t, resp.String(), "prwarden.v1.ReviewService")
@@ -245,7 +254,8 @@ func TestViolationsAreInOurWords(t *testing.T) {
 	b := servertest.Start(t, servertest.Options{})
 	_, token := b.Key(t)
 	conn := b.Conn(t)
-	reviews, rules, keys := prwardenv1.NewReviewServiceClient(conn), prwardenv1.NewRuleServiceClient(conn), prwardenv1.NewKeyServiceClient(conn)
+	reviews, rules, keys := prwardenv1.NewReviewServiceClient(conn), prwardenv1.NewRuleServiceClient(conn),
+		prwardenv1.NewKeyServiceClient(conn)
 	ptr := func(n int32) *int32 { return &n }
 	str := func(s string) *string { return &s }
 	tests := map[string]struct {
@@ -280,7 +290,8 @@ func TestViolationsAreInOurWords(t *testing.T) {
 		}, map[string]string{"rule": "is required"}},
 		"rule": {func(ctx context.Context) error {
 			_, err := rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{
-				Message: "a\x00b", Paths: &prwardenv1.Rule_Paths{Include: []string{"a", ""}, Exclude: slices.Repeat([]string{"a"}, 101)},
+				Message: "a\x00b", Paths: &prwardenv1.Rule_Paths{Include: []string{"a", ""},
+					Exclude: slices.Repeat([]string{"a"}, 101)},
 				Cases: &prwardenv1.Rule_Cases{Match: []string{strings.Repeat("x", 16385)}},
 			}})
 			return err

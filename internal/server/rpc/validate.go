@@ -32,7 +32,9 @@ func newValidation() (validation, error) {
 	return validation{v}, nil
 }
 
-func (v validation) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+func (v validation) unary(
+	ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
+) (any, error) {
 	if err := v.check(req); err != nil {
 		return nil, err
 	}
@@ -73,6 +75,7 @@ func (v validation) check(req any) error {
 			found[i].Field = strings.TrimPrefix(found[i].Field, "rule.")
 		}
 	}
+
 	return errs.InvalidFields(found...)
 }
 
@@ -149,7 +152,8 @@ func describe(v *protovalidate.Violation) errs.FieldViolation {
 		if err != nil {
 			break
 		}
-		return say("must be from %d to %d; it is %d", rules.GetInt32().GetGte(), rules.GetInt32().GetLte(), v.FieldValue.Int())
+		return say("must be from %d to %d; it is %d", rules.GetInt32().GetGte(), rules.GetInt32().GetLte(),
+			v.FieldValue.Int())
 	case "int32.gte":
 		return say("must be at least %d; it is %d", limit.Int(), v.FieldValue.Int())
 	case "repeated.min_items":
@@ -159,6 +163,7 @@ func describe(v *protovalidate.Violation) errs.FieldViolation {
 	case "repeated.unique":
 		return say("must not have the same item twice")
 	}
+
 	return say("%s", v.Proto.GetMessage())
 }
 
@@ -187,5 +192,6 @@ func words(ed protoreflect.EnumDescriptor) []string {
 			out = append(out, string(v.Name()))
 		}
 	}
+
 	return out
 }

@@ -36,12 +36,16 @@ func TestTable(t *testing.T) {
 		{errs.InvalidArgument, codes.InvalidArgument, 400, []string{"INVALID_ARGUMENT"}},
 		{errs.InvalidArgument, codes.InvalidArgument, 413, []string{"BODY_TOO_LARGE"}},
 		{errs.InvalidArgument, codes.InvalidArgument, 415, []string{"UNSUPPORTED_MEDIA_TYPE"}},
-		{errs.Unauthenticated, codes.Unauthenticated, 401, []string{"KEY_MISSING", "KEY_INVALID", "KEY_EXPIRED", "KEY_REVOKED"}},
-		{errs.PermissionDenied, codes.PermissionDenied, 403, []string{"SCOPE_MISSING", "REPOSITORY_NOT_ALLOWED", "DEFAULT_RULE"}},
-		{errs.NotFound, codes.NotFound, 404, []string{"ROUTE_NOT_FOUND", "REVIEW_NOT_FOUND", "RULE_NOT_FOUND", "RULESET_NOT_FOUND", "KEY_NOT_FOUND"}},
+		{errs.Unauthenticated, codes.Unauthenticated, 401,
+			[]string{"KEY_MISSING", "KEY_INVALID", "KEY_EXPIRED", "KEY_REVOKED"}},
+		{errs.PermissionDenied, codes.PermissionDenied, 403,
+			[]string{"SCOPE_MISSING", "REPOSITORY_NOT_ALLOWED", "DEFAULT_RULE"}},
+		{errs.NotFound, codes.NotFound, 404,
+			[]string{"ROUTE_NOT_FOUND", "REVIEW_NOT_FOUND", "RULE_NOT_FOUND", "RULESET_NOT_FOUND", "KEY_NOT_FOUND"}},
 		{errs.AlreadyExists, codes.AlreadyExists, 409, []string{"RULE_EXISTS"}},
 		{errs.Aborted, codes.Aborted, 409, []string{"IDEMPOTENCY_CONFLICT"}},
-		{errs.FailedPrecondition, codes.FailedPrecondition, 409, []string{"REVIEW_FINISHED", "REVIEW_NOT_COMPLETE", "RULE_QUOTA"}},
+		{errs.FailedPrecondition, codes.FailedPrecondition, 409,
+			[]string{"REVIEW_FINISHED", "REVIEW_NOT_COMPLETE", "RULE_QUOTA"}},
 		{errs.ResourceExhausted, codes.ResourceExhausted, 429, []string{"RATE_LIMITED"}},
 		{errs.Unavailable, codes.Unavailable, 503, []string{"UNAVAILABLE", "QUEUE_FULL", "WATCH_LIMIT"}},
 		{errs.Canceled, codes.Canceled, 499, []string{"CANCELED"}},
@@ -148,13 +152,15 @@ func TestErrorsThatAreNotOurs(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"canceled":          {fmt.Errorf("query: %w", context.Canceled), codes.Canceled, "CANCELED"},
-		"deadline":          {context.DeadlineExceeded, codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
-		"gRPC: canceled":    {status.Error(codes.Canceled, "context canceled"), codes.Canceled, "CANCELED"},
-		"gRPC: deadline":    {status.Error(codes.DeadlineExceeded, "x"), codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
-		"gRPC: too large":   {status.Error(codes.ResourceExhausted, "grpc: received message larger than max"), codes.InvalidArgument, "BODY_TOO_LARGE"},
-		"gRPC: compression": {status.Error(codes.Unimplemented, "no decompressor"), codes.Unimplemented, "METHOD_NOT_ALLOWED"},
-		"gRPC: stopping":    {status.Error(codes.Unavailable, "transport is closing"), codes.Unavailable, "UNAVAILABLE"},
+		"canceled":       {fmt.Errorf("query: %w", context.Canceled), codes.Canceled, "CANCELED"},
+		"deadline":       {context.DeadlineExceeded, codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
+		"gRPC: canceled": {status.Error(codes.Canceled, "context canceled"), codes.Canceled, "CANCELED"},
+		"gRPC: deadline": {status.Error(codes.DeadlineExceeded, "x"), codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
+		"gRPC: too large": {status.Error(codes.ResourceExhausted, "grpc: received message larger than max"),
+			codes.InvalidArgument, "BODY_TOO_LARGE"},
+		"gRPC: compression": {status.Error(codes.Unimplemented, "no decompressor"), codes.Unimplemented,
+			"METHOD_NOT_ALLOWED"},
+		"gRPC: stopping": {status.Error(codes.Unavailable, "transport is closing"), codes.Unavailable, "UNAVAILABLE"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +195,8 @@ func TestStatusIsSmallWhateverWasSent(t *testing.T) {
 
 func TestUnavailableAlwaysSaysWhenToTryAgain(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, 5*time.Second, rpcerr.RetryAfter(rpcerr.Status(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))))
+	assert.Equal(t, 5*time.Second,
+		rpcerr.RetryAfter(rpcerr.Status(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))))
 	e := errs.New(errs.Unavailable, errs.ReasonQueueFull, "full")
 	e.RetryAfter = time.Minute
 	assert.Equal(t, time.Minute, rpcerr.RetryAfter(rpcerr.Status(e)))

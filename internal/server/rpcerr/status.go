@@ -79,6 +79,7 @@ func badRequest(fields []errs.FieldViolation) *errdetails.BadRequest {
 		}
 		bad.FieldViolations = append(bad.FieldViolations, v)
 	}
+
 	return bad
 }
 
@@ -98,14 +99,17 @@ func public(err error) *errs.Error {
 			c.RetryAfter = defaultRetry
 			return &c
 		}
+
 		return e
 	}
+
 	switch errs.KindOf(err) {
 	case errs.Canceled:
 		return errs.New(errs.Canceled, errs.ReasonCanceled, canceledMessage)
 	case errs.DeadlineExceeded:
 		return errs.New(errs.DeadlineExceeded, errs.ReasonDeadlineExceeded, deadlineMessage)
 	}
+
 	if s, ok := status.FromError(err); ok {
 		return fromGRPC(s)
 	}
@@ -123,14 +127,17 @@ func fromGRPC(s *status.Status) *errs.Error {
 		return errs.New(errs.DeadlineExceeded, errs.ReasonDeadlineExceeded, deadlineMessage)
 	case codes.ResourceExhausted:
 		// The library says so of a message over the limit.
-		return errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge, "The request is larger than this server takes (1 MiB).")
+		return errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge,
+			"The request is larger than this server takes (1 MiB).")
 	case codes.Unimplemented:
-		return errs.New(errs.Unimplemented, errs.ReasonMethodNotAllowed, "This server can't read the request: %s.", s.Message())
+		return errs.New(errs.Unimplemented, errs.ReasonMethodNotAllowed, "This server can't read the request: %s.",
+			s.Message())
 	case codes.Unavailable:
 		e := errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is not ready or is stopping; try again.")
 		e.RetryAfter = defaultRetry
 		return e
 	}
+
 	return &errs.Error{Kind: errs.Internal, Reason: errs.ReasonInternal, Message: internalMessage}
 }
 
@@ -157,6 +164,7 @@ func FromStatus(s *status.Status) error {
 			e.RetryAfter = d.GetRetryDelay().AsDuration()
 		}
 	}
+
 	return e
 }
 
@@ -179,6 +187,7 @@ func Reason(s *status.Status) string {
 			return info.GetReason()
 		}
 	}
+
 	return ""
 }
 
@@ -189,6 +198,7 @@ func RetryAfter(s *status.Status) time.Duration {
 			return info.GetRetryDelay().AsDuration()
 		}
 	}
+
 	return 0
 }
 

@@ -53,6 +53,7 @@ func byKind(k errs.Kind) row {
 			return r
 		}
 	}
+
 	return table()[0]
 }
 
@@ -65,11 +66,13 @@ func byCode(c codes.Code) row {
 	case codes.Unknown, codes.DataLoss:
 		c = codes.Internal
 	}
+
 	for _, r := range table() {
 		if r.code == c {
 			return r
 		}
 	}
+
 	return table()[0]
 }
 
@@ -85,5 +88,6 @@ func HTTPStatus(c codes.Code, reason string) int {
 	case errs.ReasonUnsupportedMediaType:
 		return http.StatusUnsupportedMediaType
 	}
+
 	return byCode(c).http
 }

@@ -143,6 +143,7 @@ func (d *document) operations(tag string) []endpoint {
 			}
 		}
 	}
+
 	slices.SortFunc(found, func(a, b endpoint) int {
 		if a.path != b.path {
 			return strings.Compare(a.path, b.path)

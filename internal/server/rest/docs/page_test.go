@@ -149,7 +149,8 @@ func TestPageLoadsNothing(t *testing.T) {
 	}
 	styles := 0
 	for _, n := range nodes {
-		assert.NotContains(t, []string{"script", "img", "link", "iframe", "object", "embed", "form", "base", "svg", "video", "audio"}, n.Data)
+		assert.NotContains(t, []string{"script", "img", "link", "iframe", "object", "embed", "form", "base", "svg", "video",
+			"audio"}, n.Data)
 		for _, a := range n.Attr {
 			assert.NotContains(t, []string{"src", "srcset", "style", "action"}, a.Key, n.Data)
 			assert.False(t, strings.HasPrefix(a.Key, "on"), "%s of %s", a.Key, n.Data)

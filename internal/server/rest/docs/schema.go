@@ -32,6 +32,7 @@ func rows(s schema) []row {
 			Limits: limits(value), Description: prose(value.Description),
 		})
 	}
+
 	slices.SortStableFunc(out, func(a, b row) int {
 		switch {
 		case a.Required == b.Required:
@@ -39,6 +40,7 @@ func rows(s schema) []row {
 		case a.Required:
 			return -1
 		}
+
 		return 1
 	})
 	return out
@@ -60,10 +62,12 @@ func typeOf(s schema) template.HTML {
 	case s.Items != nil:
 		return "array of " + typeOf(*s.Items)
 	}
+
 	switch s.Format {
 	case "", "int32", "int64", "re2":
 		return template.HTML(template.HTMLEscapeString(s.Type))
 	}
+
 	return template.HTML(template.HTMLEscapeString(s.Type + ", " + s.Format))
 }
 
@@ -82,11 +86,13 @@ func limits(s schema) []template.HTML {
 			code("", fmt.Sprint(word))
 		}
 	}
+
 	if s.Type == "integer" {
 		if text := numbers(s.Minimum, s.Maximum); text != "" {
 			add("%s", text)
 		}
 	}
+
 	if text := span(s.MinLength, s.MaxLength, "character"); text != "" {
 		add("%s", text)
 	}
@@ -117,6 +123,7 @@ func limits(s schema) []template.HTML {
 			out = append(out, limits(schema{Enum: s.Items.Enum})...)
 		}
 	}
+
 	return out
 }
 
@@ -138,6 +145,7 @@ func span(low int, high *int, what string) string {
 	case low > 0:
 		return "at least " + many(low)
 	}
+
 	return ""
 }
 
@@ -151,6 +159,7 @@ func numbers(low, high *float64) string {
 	case *high >= math.MaxInt32:
 		return "at least " + grouped(*low)
 	}
+
 	return grouped(*low) + " to " + grouped(*high)
 }
 

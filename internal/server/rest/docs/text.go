@@ -62,8 +62,10 @@ func phrase(text string) string {
 			address := html.EscapeString(found)
 			out.WriteString(`<a href="` + address + `">` + address + `</a>`)
 		}
+
 		end = at[1]
 	}
+
 	out.WriteString(html.EscapeString(text[end:]))
 	return out.String()
 }
@@ -91,9 +93,11 @@ func highlighted(raw json.RawMessage) (template.HTML, error) {
 		case word[0] == '"':
 			class = "s"
 		}
+
 		out.WriteString(`<span class="` + class + `">` + html.EscapeString(word) + `</span>`)
 		end = at[0] + len(word)
 	}
+
 	out.WriteString(html.EscapeString(s[end:]))
 	return template.HTML(out.String()), nil
 }

@@ -21,12 +21,14 @@ func TestProse(t *testing.T) {
 		"markup":     {"<script>alert(1)</script> & more", "<p>&lt;script&gt;alert(1)&lt;/script&gt; &amp; more</p>"},
 		"address": {"See https://example.com/a?b=1&c=2.",
 			`<p>See <a href="https://example.com/a?b=1&amp;c=2">https://example.com/a?b=1&amp;c=2</a>.</p>`},
-		"address in parentheses": {"(https://example.com/x)", `<p>(<a href="https://example.com/x">https://example.com/x</a>)</p>`},
-		"list":                   {"Words:\n- a: first\n- b", "<p>Words:</p><ul><li><code>a</code>: first</li><li>b</li></ul>"},
-		"list of code":           {"- `A`: x", "<ul><li><code>A</code>: x</li></ul>"},
-		"sentence in a list":     {"- One thing: another", "<ul><li>One thing: another</li></ul>"},
-		"open code":              {"a ` b", "<p>a ` b</p>"},
-		"script as an address":   {"javascript:alert(1)", "<p>javascript:alert(1)</p>"},
+		"address in parentheses": {"(https://example.com/x)",
+			`<p>(<a href="https://example.com/x">https://example.com/x</a>)</p>`},
+		"list": {"Words:\n- a: first\n- b",
+			"<p>Words:</p><ul><li><code>a</code>: first</li><li>b</li></ul>"},
+		"list of code":         {"- `A`: x", "<ul><li><code>A</code>: x</li></ul>"},
+		"sentence in a list":   {"- One thing: another", "<ul><li>One thing: another</li></ul>"},
+		"open code":            {"a ` b", "<p>a ` b</p>"},
+		"script as an address": {"javascript:alert(1)", "<p>javascript:alert(1)</p>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,20 +59,21 @@ func TestHighlighted(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ in, want string }{
-		"text":          {`{"type":"string","minLength":1,"maxLength":4096}`, "1 to 4,096 characters"},
-		"exact":         {`{"type":"string","minLength":40,"maxLength":40}`, "40 characters"},
-		"at most":       {`{"type":"string","maxLength":500}`, "at most 500 characters"},
-		"at least":      {`{"type":"array","minItems":1}`, "at least 1 item"},
-		"pattern":       {`{"type":"string","pattern":"^<a>$"}`, "matches <code>^&lt;a&gt;$</code>"},
-		"integer":       {`{"type":"integer","minimum":1,"maximum":1000}`, "1 to 1,000"},
-		"negative":      {`{"type":"integer","minimum":-1000,"maximum":5}`, "-1,000 to 5"},
-		"from":          {`{"type":"integer","minimum":1,"maximum":2147483647}`, "at least 1"},
-		"any integer":   {`{"type":"integer","minimum":-2147483648,"maximum":2147483647}`, ""},
-		"count":         {`{"type":"integer","minimum":0,"maximum":2147483647}`, ""},
-		"words":         {`{"type":"string","enum":["a","b"]}`, "<code>a</code> · <code>b</code>"},
-		"words, told":   {`{"type":"string","enum":["a"],"description":"X\n- a: first"}`, ""},
-		"default":       {`{"type":"integer","default":50}`, "default <code>50</code>"},
-		"unique words":  {`{"type":"array","uniqueItems":true,"items":{"type":"string","enum":["a"]}}`, "no item twice · <code>a</code>"},
+		"text":        {`{"type":"string","minLength":1,"maxLength":4096}`, "1 to 4,096 characters"},
+		"exact":       {`{"type":"string","minLength":40,"maxLength":40}`, "40 characters"},
+		"at most":     {`{"type":"string","maxLength":500}`, "at most 500 characters"},
+		"at least":    {`{"type":"array","minItems":1}`, "at least 1 item"},
+		"pattern":     {`{"type":"string","pattern":"^<a>$"}`, "matches <code>^&lt;a&gt;$</code>"},
+		"integer":     {`{"type":"integer","minimum":1,"maximum":1000}`, "1 to 1,000"},
+		"negative":    {`{"type":"integer","minimum":-1000,"maximum":5}`, "-1,000 to 5"},
+		"from":        {`{"type":"integer","minimum":1,"maximum":2147483647}`, "at least 1"},
+		"any integer": {`{"type":"integer","minimum":-2147483648,"maximum":2147483647}`, ""},
+		"count":       {`{"type":"integer","minimum":0,"maximum":2147483647}`, ""},
+		"words":       {`{"type":"string","enum":["a","b"]}`, "<code>a</code> · <code>b</code>"},
+		"words, told": {`{"type":"string","enum":["a"],"description":"X\n- a: first"}`, ""},
+		"default":     {`{"type":"integer","default":50}`, "default <code>50</code>"},
+		"unique words": {`{"type":"array","uniqueItems":true,"items":{"type":"string","enum":["a"]}}`,
+			"no item twice · <code>a</code>"},
 		"limited items": {`{"type":"array","items":{"type":"string","maxLength":9}}`, "each at most 9 characters"},
 		"answers only":  {`{"type":"string","readOnly":true}`, "only in answers"},
 		"RE2":           {`{"type":"string","format":"re2"}`, "an RE2 regular expression"},
@@ -108,7 +111,8 @@ func TestTypeOf(t *testing.T) {
 
 // Whatever a description holds, its HTML has no elements but ours.
 func FuzzProse(f *testing.F) {
-	for _, seed := range []string{"", "a\n\n- b: c\n- `d`", "https://x.y/\"onclick=z", "`<script>`", "<a href=x>", "``` `a\n\n`", "- \n-"} {
+	for _, seed := range []string{"", "a\n\n- b: c\n- `d`", "https://x.y/\"onclick=z", "`<script>`", "<a href=x>",
+		"``` `a\n\n`", "- \n-"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -95,8 +95,10 @@ func newView(doc *document) (*view, error) {
 			}
 			g.Calls = append(g.Calls, c)
 		}
+
 		v.Groups = append(v.Groups, g)
 	}
+
 	for name, r := range doc.Components.Responses {
 		shared, err := newAnswer(doc, "", r)
 		if err != nil {
@@ -105,11 +107,14 @@ func newView(doc *document) (*view, error) {
 		shared.Name = name
 		v.Shared = append(v.Shared, shared)
 	}
+
 	statuses(v)
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Headers)) {
 		h := doc.Components.Headers[name]
-		v.Headers = append(v.Headers, row{Name: name, Type: typeOf(h.Schema), Limits: limits(h.Schema), Description: prose(h.Description)})
+		v.Headers = append(v.Headers,
+			row{Name: name, Type: typeOf(h.Schema), Limits: limits(h.Schema), Description: prose(h.Description)})
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		s := doc.Components.Schemas[name]
 		v.Schemas = append(v.Schemas, component{
@@ -117,6 +122,7 @@ func newView(doc *document) (*view, error) {
 			Limits: limits(s), Rows: rows(s), More: s.ExternalDocs,
 		})
 	}
+
 	return v, nil
 }
 
@@ -133,6 +139,7 @@ func statuses(v *view) {
 			}
 		}
 	}
+
 	slices.SortFunc(v.Shared, func(a, b answer) int { return strings.Compare(a.Status, b.Status) })
 }
 
@@ -159,6 +166,7 @@ func newCall(doc *document, e endpoint) (call, error) {
 			Limits: limits(p.Schema), Description: prose(p.Description),
 		})
 	}
+
 	if e.RequestBody != nil {
 		for _, m := range e.RequestBody.Content {
 			s := m.Schema
@@ -168,6 +176,7 @@ func newCall(doc *document, e endpoint) (call, error) {
 			c.Body = &body{Type: typeOf(m.Schema), Required: e.RequestBody.Required, Sealed: s.sealed(), Rows: rows(s)}
 		}
 	}
+
 	for _, s := range e.Samples {
 		c.Samples = append(c.Samples, sample{Label: s.Label, Text: template.HTML(template.HTMLEscapeString(s.Source))})
 	}
@@ -178,6 +187,7 @@ func newCall(doc *document, e endpoint) (call, error) {
 		}
 		c.Answers = append(c.Answers, a)
 	}
+
 	return c, nil
 }
 
@@ -190,17 +200,20 @@ func newAnswer(doc *document, status string, r response) (answer, error) {
 		a.Name = name(r.Ref)
 		r = doc.resolve(r)
 	}
+
 	a.Description = prose(r.Description)
 	for _, h := range slices.Sorted(maps.Keys(r.Headers)) {
 		if !strings.HasPrefix(h, "X-") {
 			a.Headers = append(a.Headers, h)
 		}
 	}
+
 	for _, link := range r.Links {
 		if !slices.Contains(a.Next, link.OperationID) {
 			a.Next = append(a.Next, link.OperationID)
 		}
 	}
+
 	slices.Sort(a.Next)
 	for mediaType, m := range r.Content {
 		a.MediaType, a.Type = mediaType, typeOf(m.Schema)
@@ -210,6 +223,7 @@ func newAnswer(doc *document, status string, r response) (answer, error) {
 				Value   json.RawMessage `json:"value"`
 			}{"": {Value: m.Example}}
 		}
+
 		for _, label := range slices.Sorted(maps.Keys(m.Examples)) {
 			text, err := highlighted(m.Examples[label].Value)
 			if err != nil {
@@ -218,5 +232,6 @@ func newAnswer(doc *document, status string, r response) (answer, error) {
 			a.Examples = append(a.Examples, sample{Label: label, Text: text})
 		}
 	}
+
 	return a, nil
 }
