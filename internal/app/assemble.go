@@ -39,7 +39,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	m.registry.MustRegister(s.store.Collectors()...)
 	s.keys = auth.NewKeys(s.store, s.store.Now, s.log)
 	m.watchKeys(s.keys)
-	s.ready = newReadiness(s.store.CheckSchema, s.log)
+	s.ready = newReadiness(s.store.Ping, s.log)
 	s.watches = api.NewReviews(observedReviews{reviews, m}, s.keys, api.SARIF{
 		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version, RepositoryURI: policy.RepositoryURI,
 	})

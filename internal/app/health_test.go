@@ -2,9 +2,11 @@ package app_test
 
 import (
 	"context"
+	"database/sql"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -76,4 +78,28 @@ func TestProbesOnThePrivatePort(t *testing.T) {
 			assert.Equal(t, http.StatusOK, resp.StatusCode, "%s of the %s", path, name)
 		}
 	}
+}
+
+// A server whose database can't be written is not ready.
+func TestReadinessNeedsAWritableDatabase(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ready := "http://" + b.server(t).Addresses().HTTP + "/readyz"
+	code := func() int {
+		resp, err := http.Get(ready)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp.StatusCode
+	}
+	require.Equal(t, http.StatusOK, code())
+
+	db, err := sql.Open("sqlite", strings.TrimPrefix(b.config.Database, "sqlite:")+"?_txlock=immediate&_pragma=busy_timeout(60000)")
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, db.Close()) }()
+	writing, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return code() == http.StatusServiceUnavailable }, patience, time.Millisecond)
+
+	require.NoError(t, writing.Rollback())
+	require.Eventually(t, func() bool { return code() == http.StatusOK }, patience, time.Millisecond)
 }

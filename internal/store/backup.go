@@ -76,8 +76,7 @@ func createNew(path string) error {
 	return f.Close()
 }
 
-// vacuumInto writes a copy of a database into an empty file. The copy has no
-// free pages, and can give back those that it gets.
+// vacuumInto writes a copy of a database, without free pages, into an empty file.
 func vacuumInto(ctx context.Context, path, into string) (err error) {
 	db, err := connectSQLite(ctx, path, 1, url.Values{
 		"mode":    {"rw"},
@@ -87,18 +86,6 @@ func vacuumInto(ctx context.Context, path, into string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var vacuum int
-	if err := db.GetContext(ctx, &vacuum, "PRAGMA auto_vacuum"); err != nil {
-		return fmt.Errorf("copy %s: %w", path, err)
-	}
-	// To say to a database what it is already is a write, which a busy server's
-	// writes may never let through; to say what it can't become concerns the copy
-	// alone.
-	if vacuum != incrementalVacuum {
-		if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA auto_vacuum(%d)", incrementalVacuum)); err != nil {
-			return fmt.Errorf("copy %s: %w", path, err)
-		}
-	}
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
 		return fmt.Errorf("copy %s: %w", path, err)
 	}
@@ -153,7 +140,7 @@ func Restore(ctx context.Context, file, database string, force bool) (_ Copy, er
 	if err != nil {
 		return Copy{}, err
 	}
-	release, err := lockFile(path+".lock", lockWait)
+	release, err := lockFile(ctx, path+".lock")
 	if err != nil {
 		return Copy{}, fmt.Errorf("database %s: %w", path, err)
 	}

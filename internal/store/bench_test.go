@@ -26,7 +26,7 @@ func newReview(org, id string) review.NewReview {
 // up 10,000 durable commits would take longer than what is measured.
 func fill(tb testing.TB, s *Store, org string, n int) {
 	tb.Helper()
-	err := s.write(tb.Context(), "fill", everyone, func(t *tx) error {
+	err := s.write(tb.Context(), "fill", allOrganizations, func(t *tx) error {
 		if _, err := t.exec(tb.Context(), `INSERT INTO organizations (name, queued) VALUES (?, ?)`, org, n); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func BenchmarkClaimChoice(b *testing.B) {
 			for i := range c.orgs {
 				fill(b, s, fmt.Sprintf("org%04d", i), c.each)
 			}
-			err := s.write(b.Context(), "set up", everyone, func(t *tx) error {
+			err := s.write(b.Context(), "set up", allOrganizations, func(t *tx) error {
 				if strings.HasSuffix(c.name, "served") {
 					if _, err := t.exec(b.Context(), `UPDATE organizations SET served_at = CAST(substr(name, 4) AS INTEGER)`); err != nil {
 						return err
@@ -110,7 +110,7 @@ func BenchmarkClaimChoice(b *testing.B) {
 			now := at(time.Now())
 			for b.Loop() {
 				var id string
-				require.NoError(b, s.read(b.Context(), "choose", everyone, func(t *tx) error { return t.get(b.Context(), &id, claimQuery, now) }))
+				require.NoError(b, s.read(b.Context(), "choose", allOrganizations, func(t *tx) error { return t.get(b.Context(), &id, claimQuery, now) }))
 			}
 		})
 	}

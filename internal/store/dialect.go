@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
@@ -32,25 +32,24 @@ type dialect struct {
 	// classify says what an error of the driver means, by its code.
 	classify func(error) class
 
-	// clock says that the database has a clock, which several processes share:
-	// the beginning of a transaction reads it.
-	clock bool
-	// atOnce says that several statements may go to the database in one message,
-	// which saves the ways there and back; see ask, last and Claim.
-	atOnce bool
+	// shared says that several servers may use the database. Its clock is theirs,
+	// and they tell each other what they write.
+	shared bool
+	// enter says at the beginning of a transaction for whom it works, and returns
+	// the database's time; nil where neither is known.
+	enter func(context.Context, *sqlx.Tx, scope) (time.Time, error)
+	// arrays says that a parameter may be an array; see insertRows.
+	arrays bool
+	// claim takes the review whose turn it is; sql.ErrNoRows when there is none.
+	claim func(ctx context.Context, t *tx, c claiming) (claimed, error)
 	// ofReview is the condition of the queries of findings and skips, whose first
-	// parameters are an organization and its review. Planning a second look at
-	// reviews would be a third of what reading a review costs Postgres.
+	// parameters are an organization and its review.
 	ofReview string
 	// readTx makes a reading transaction see one state of the database.
 	readTx *sql.TxOptions
 	// lockRow ends a SELECT of a row that the transaction goes on to change, and
 	// keeps others from changing it in between; "" when there is one writer.
 	lockRow string
-	// amongNumbers ends the condition that a number is one of a list; numbers
-	// makes its parameter of the list.
-	amongNumbers string
-	numbers      func([]int) any
 	// tryUpkeep is a query that says whether this transaction is the only one of
 	// upkeep until it ends; "" when there is one server.
 	tryUpkeep string
@@ -68,34 +67,31 @@ func sqliteDialect() dialect {
 		migrations: migrations.SQLite,
 		open:       openSQLite,
 		classify:   classifySQLite,
-		ofReview:   ` WHERE review_id = (SELECT id FROM reviews WHERE organization = ? AND id = ?)`,
 		// The driver begins these with a plain BEGIN, which takes the snapshot
 		// at the first read and no lock.
-		readTx:       &sql.TxOptions{ReadOnly: true},
-		amongNumbers: " IN (SELECT value FROM json_each(?))",
-		numbers:      func(list []int) any { return numbers(list) },
-		giveBack:     fmt.Sprintf("PRAGMA incremental_vacuum(%d)", givePages),
+		readTx:   &sql.TxOptions{ReadOnly: true},
+		claim:    claimSQLite,
+		giveBack: fmt.Sprintf("PRAGMA incremental_vacuum(%d)", givePages),
 	}
 }
 
 // postgresDialect is Postgres through lib/pq.
 func postgresDialect() dialect {
 	return dialect{
-		schemes:      []string{"postgres:", "postgresql:"},
-		bind:         sqlx.DOLLAR,
-		goose:        goose.DialectPostgres,
-		migrations:   migrations.Postgres,
-		migrator:     migratePostgres,
-		open:         openPostgres,
-		classify:     classifyPostgres,
-		clock:        true,
-		atOnce:       true,
-		ofReview:     ` WHERE organization = ? AND review_id = ?`,
-		readTx:       &sql.TxOptions{ReadOnly: true}, // and repeatable; see pgConn
-		lockRow:      " FOR UPDATE",
-		amongNumbers: " = ANY (?)",
-		numbers:      func(list []int) any { return pq.Array(list) },
-		tryUpkeep:    "SELECT pg_try_advisory_xact_lock(7078)",
+		schemes:    []string{"postgres:", "postgresql:"},
+		bind:       sqlx.DOLLAR,
+		goose:      goose.DialectPostgres,
+		migrations: migrations.Postgres,
+		migrator:   migratePostgres,
+		open:       openPostgres,
+		classify:   classifyPostgres,
+		shared:     true,
+		enter:      enterPostgres,
+		arrays:     true,
+		claim:      claimPostgres,
+		readTx:     &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		lockRow:    " FOR UPDATE",
+		tryUpkeep:  "SELECT pg_try_advisory_xact_lock(7078)",
 	}
 }
 

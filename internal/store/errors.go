@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -31,7 +30,6 @@ const (
 	unexpected  class = iota
 	unavailable       // the database is away, locked or full: may pass
 	conflict          // two transactions were in each other's way: passes when tried again
-	overLimit         // a count is over its limit; see lastUpTo
 	duplicate         // a primary key or unique value is taken
 	undefined         // a table that is not there
 	locked            // a lock could not be had in time
@@ -41,28 +39,26 @@ const (
 func (s *Store) translate(ctx context.Context, op string, err error) error {
 	var known *errs.Error
 	switch {
-	case errors.As(err, &known), errors.Is(err, review.ErrLeaseLost), errors.Is(err, errOverLimit):
+	case errors.As(err, &known), errors.Is(err, review.ErrLeaseLost):
 		return err
 	case ctx.Err() != nil:
 		// Whatever the driver made of it. context.Cause is not used: callers
 		// look for the context's own errors.
 		return ctx.Err()
 	case s.closed.Load():
-		return away(op, errors.Join(errors.New("the store is closed"), err))
+		return unavailableError(op, errors.Join(errors.New("the store is closed"), err))
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
-		return away(op, err)
+		return unavailableError(op, err)
 	}
 	switch s.dialect.classify(err) {
 	case unavailable, conflict, locked:
-		return away(op, err)
-	case overLimit:
-		return errOverLimit
+		return unavailableError(op, err)
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// away is the error while the database can't be used.
-func away(op string, err error) error {
+// unavailableError is the error while the database can't be used.
+func unavailableError(op string, err error) error {
 	return &errs.Error{
 		Kind:       errs.Unavailable,
 		Reason:     errs.ReasonUnavailable,
@@ -128,13 +124,6 @@ func damaged(err error) bool {
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
 }
 
-// twoUpdaters begins what Postgres says of a row that others have locked too, as
-// foreign keys do, when the one that changed it before is just being undone:
-// some of its code takes that one for gone already, and some does not yet.
-// lastUpTo undoes often. Postgres translates no internal errors.
-// Source: DoesMultiXactIdConflict and MultiXactIdExpand of Postgres
-const twoUpdaters = "new multixact has more than one updating member"
-
 // classifyPostgres knows SQLSTATE codes, and errors of the network.
 // Source: https://www.postgresql.org/docs/15/errcodes-appendix.html
 func classifyPostgres(err error) class {
@@ -151,18 +140,12 @@ func classifyPostgres(err error) class {
 	switch e.Code {
 	case pqerror.UniqueViolation:
 		return duplicate
-	case pqerror.DivisionByZero:
-		return overLimit
 	case pqerror.UndefinedTable:
 		return undefined
 	case pqerror.LockNotAvailable:
 		return locked
 	case pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected:
 		return conflict
-	case pqerror.InternalError:
-		if strings.HasPrefix(e.Message, twoUpdaters) {
-			return conflict
-		}
 	case pqerror.ReadOnlySQLTransaction, // a standby, before it is told to take over
 		pqerror.IdleInTransactionSessionTimeout,
 		pqerror.InvalidPassword, pqerror.InvalidCatalogName: // while the operator changes something

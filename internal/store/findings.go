@@ -4,193 +4,168 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// rowsAtOnce is how many rows one INSERT has on SQLite. Of 1, 5, 20, 50 and 200
-// rows this was the quickest.
-const rowsAtOnce = 20
-
-// insertRows inserts n rows. into is the table with its columns; row returns the
-// values of the row i, none of them NULL.
-func (t *tx) insertRows(ctx context.Context, into string, columns, n int, row func(i int) []any) (err error) {
-	if t.dialect.atOnce {
-		return t.insertArrays(ctx, into, columns, n, row)
-	}
-	values := "(" + strings.Repeat("?, ", columns-1) + "?)"
-	query := func(rows int) string {
-		return t.rebind("INSERT INTO " + into + " VALUES " + strings.Repeat(values+", ", rows-1) + values)
-	}
-	args := func(from, to int) []any {
-		out := make([]any, 0, columns*(to-from))
-		for i := from; i < to; i++ {
-			out = append(out, row(i)...)
-		}
-		return out
-	}
-	full := n - n%rowsAtOnce
-	if full > 0 {
-		stmt, err := t.PrepareContext(ctx, query(rowsAtOnce))
-		if err != nil {
-			return err
-		}
-		// The transaction closes it, too.
-		defer func() { _ = stmt.Close() }()
-		for i := 0; i < full; i += rowsAtOnce {
-			if _, err := stmt.ExecContext(ctx, args(i, i+rowsAtOnce)...); err != nil {
-				return err
-			}
-		}
-	}
-	if full < n {
-		_, err = t.ExecContext(ctx, query(n-full), args(full, n)...)
-	}
-	return err
-}
-
-// findingColumns are those that findings and findings_apart have in common.
+// findingColumns are those of a finding, less its place in the review.
 const findingColumns = `rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
-	message, snippet, fingerprint, line_hash, state`
+	message, snippet, fingerprint, line_hash, state, suppress_reason, suppress_until, suppress_line`
 
-func findingValues(f finding.Finding) []any {
-	return []any{f.RuleID, f.Severity.String(), []byte(f.File), f.Line, f.EndLine, f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
-		[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, string(f.State)}
-}
+// findingRow begins the statement of insertRows for values of findingValues.
+const findingRow = `findings (review_id, kind, position, ` + findingColumns + `)`
 
-// insertFindings inserts what a review reports.
-func (t *tx) insertFindings(ctx context.Context, id string, findings []finding.Finding, state func(finding.Finding) finding.State) error {
-	return t.insertRows(ctx, `findings (review_id, position, `+findingColumns+`)`, 16, len(findings), func(i int) []any {
-		f := findings[i]
-		f.State = state(f)
-		return append([]any{id, i}, findingValues(f)...)
-	})
-}
-
-// apartColumns begin what is inserted into findings_apart.
-const apartColumns = `findings_apart (review_id, position, kind, ` + findingColumns
-
-// insertSuppressed inserts what comments suppress.
-func (t *tx) insertSuppressed(ctx context.Context, id string, findings []finding.Finding, state func(finding.Finding) finding.State) error {
-	const into = apartColumns + `, suppress_reason, suppress_until, suppress_line)`
-	return t.insertRows(ctx, into, 20, len(findings), func(i int) []any {
-		f := findings[i]
-		f.State = state(f)
-		var by finding.Suppression
-		if f.Suppression != nil {
-			by = *f.Suppression
-		}
-		values := append([]any{id, i, string(finding.KindSuppressed)}, findingValues(f)...)
-		return append(values, []byte(by.Reason), by.Until, by.Line)
-	})
-}
-
-// insertFixed copies findings of the review before, given by their positions
-// there, behind those that are suppressed.
-func (t *tx) insertFixed(ctx context.Context, id, previous string, positions []int, suppressed int) error {
-	if len(positions) == 0 {
-		return nil
+func findingValues(id string, kind finding.Kind, position int, f finding.Finding) []any {
+	var by finding.Suppression
+	if f.Suppression != nil {
+		by = *f.Suppression
 	}
-	_, err := t.exec(ctx, `INSERT INTO `+apartColumns+`)
-		SELECT ?, ? + ROW_NUMBER() OVER (ORDER BY position) - 1, 'fixed',
-			rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
-			message, snippet, fingerprint, line_hash, 'fixed'
-		FROM findings WHERE review_id = ? AND position`+t.dialect.amongNumbers, id, suppressed, previous, t.dialect.numbers(positions))
-	return err
+
+	return []any{
+		id, string(kind), position, f.RuleID, f.Severity.String(), []byte(f.File), f.Line, f.EndLine,
+		f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
+		[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, string(f.State),
+		[]byte(by.Reason), by.Until, by.Line,
+	}
+}
+
+// insertFindings inserts all findings of a review of one kind, in their order.
+func (t *tx) insertFindings(ctx context.Context, id string, kind finding.Kind, findings []finding.Finding) error {
+	return t.insertRows(ctx, findingRow, 20, len(findings), func(i int) []any {
+		return findingValues(id, kind, i, findings[i])
+	})
 }
 
 func (t *tx) insertSkips(ctx context.Context, id string, skips []finding.Skip) error {
 	const into = `skips (review_id, position, file, line, rule_id, reason)`
+
 	return t.insertRows(ctx, into, 6, len(skips), func(i int) []any {
 		s := skips[i]
+
 		return []any{id, i, []byte(s.File), s.Line, s.RuleID, s.Reason}
 	})
 }
-
-// The queries of what a review has; the dialect's ofReview and byPosition end
-// them.
-const (
-	findingsQuery = `SELECT ` + findingColumns + ` FROM findings`
-	apartQuery    = `SELECT ` + findingColumns + `, kind, suppress_reason, suppress_until, suppress_line FROM findings_apart`
-	skipsQuery    = `SELECT file, line, rule_id, reason FROM skips`
-	byPosition    = ` ORDER BY position`
-)
 
 // scanFinding reads a finding from the first columns of a row, which are
 // findingColumns, and what follows into more.
 func scanFinding(rows *sql.Rows, f *finding.Finding, more ...any) error {
 	// Not by reflection, which takes longer for 10,000 rows.
 	var severity string
-	into := [18]any{&f.RuleID, &severity, &f.File, &f.Line, &f.EndLine, &f.Column, &f.EndColumn, &f.UTF16Column, &f.UTF16EndColumn,
-		&f.Message, &f.Snippet, &f.Fingerprint, &f.LineHash, &f.State}
-	if err := rows.Scan(append(into[:14], more...)...); err != nil {
+	var by finding.Suppression
+	into := [19]any{
+		&f.RuleID, &severity, &f.File, &f.Line, &f.EndLine, &f.Column, &f.EndColumn, &f.UTF16Column, &f.UTF16EndColumn,
+		&f.Message, &f.Snippet, &f.Fingerprint, &f.LineHash, &f.State, &by.Reason, &by.Until, &by.Line,
+	}
+	if err := rows.Scan(append(into[:17], more...)...); err != nil {
 		return err
 	}
+
 	var ok bool
 	if f.Severity, ok = rule.ParseSeverity(severity); !ok {
 		return fmt.Errorf("a finding has the unknown severity %q", severity)
 	}
-	return nil
-}
-
-// scanApart is scanFinding for a row of findings_apart.
-func scanApart(rows *sql.Rows, f *finding.Finding, more ...any) (kind finding.Kind, err error) {
-	var by finding.Suppression
-	if err := scanFinding(rows, f, append([]any{&kind, &by.Reason, &by.Until, &by.Line}, more...)...); err != nil {
-		return "", err
-	}
 	if by.Line > 0 {
 		f.Suppression = &by
 	}
-	return kind, nil
+
+	return nil
 }
 
-// readFinding adds a row of the answer to findingsQuery to out.
-func readFinding(out *[]finding.Finding) func(*sql.Rows) error {
-	return func(rows *sql.Rows) error {
+// findings reads all findings of a review that the transaction has found, by
+// their kind.
+func (t *tx) findings(ctx context.Context, id string) (map[finding.Kind][]finding.Finding, error) {
+	all := make(map[finding.Kind][]finding.Finding)
+	err := t.each(ctx, func(rows *sql.Rows) error {
 		var f finding.Finding
-		if err := scanFinding(rows, &f); err != nil {
+		var kind finding.Kind
+		if err := scanFinding(rows, &f, &kind); err != nil {
 			return err
 		}
-		*out = append(*out, f)
+		all[kind] = append(all[kind], f)
+
 		return nil
-	}
+	}, `SELECT `+findingColumns+`, kind FROM findings WHERE review_id = ? ORDER BY kind, position`, id)
+
+	return all, err
 }
 
-// readApart adds a row of the answer to apartQuery to what it belongs to.
-func readApart(suppressed, fixed *[]finding.Finding) func(*sql.Rows) error {
-	return func(rows *sql.Rows) error {
-		var f finding.Finding
-		kind, err := scanApart(rows, &f)
-		switch {
-		case err != nil:
-			return err
-		case kind == finding.KindFixed:
-			*fixed = append(*fixed, f)
-		default:
-			*suppressed = append(*suppressed, f)
-		}
-		return nil
-	}
-}
-
-// readSkip adds a row of the answer to skipsQuery to out.
-func readSkip(out *[]finding.Skip) func(*sql.Rows) error {
-	return func(rows *sql.Rows) error {
+// skips reads what the scan of a review that the transaction has found did not
+// look at.
+func (t *tx) skips(ctx context.Context, id string) (all []finding.Skip, err error) {
+	err = t.each(ctx, func(rows *sql.Rows) error {
 		var s finding.Skip
 		if err := rows.Scan(&s.File, &s.Line, &s.RuleID, &s.Reason); err != nil {
 			return err
 		}
-		*out = append(*out, s)
+		all = append(all, s)
+
 		return nil
-	}
+	}, `SELECT file, line, rule_id, reason FROM skips WHERE review_id = ? ORDER BY position`, id)
+
+	return all, err
 }
 
-func firstError(first, second error) error {
-	if first != nil {
-		return first
+// pageQuery selects a page of findings. A page reads on from where the one
+// before ended, so that all pages together read each row once.
+const pageQuery = `SELECT ` + findingColumns + `, position FROM findings
+	WHERE review_id = ? AND kind = ? AND position >= ?
+		AND (? = '' OR rule_id = ?) AND (? = '' OR state = ?) AND (? = 0 OR file = ?)
+		AND CASE severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2 WHEN 'medium' THEN 3 WHEN 'warning' THEN 4
+			WHEN 'low' THEN 5 ELSE 6 END <= ?
+	ORDER BY position LIMIT ?`
+
+// ListFindings implements review.Reviews. Only complete reviews have findings.
+func (s *Store) ListFindings(
+	ctx context.Context, org, id string, f review.FindingFilter,
+) (page review.FindingPage, err error) {
+	limit := max(f.Limit, 1)
+	// What a path with bytes that are not UTF-8 looks like says not which they
+	// are: of those, all are looked at here.
+	odd := strings.Contains(f.File, "\uFFFD")
+	rowLimit := limit + 1
+	if odd {
+		rowLimit = review.MaxFindings
 	}
-	return second
+	byFile := 0
+	if f.File != "" && !odd {
+		byFile = 1
+	}
+	rank := slices.Index(rule.Severities(), f.MinSeverity) + 1
+	if rank == 0 {
+		rank = len(rule.Severities())
+	}
+
+	last := 0 // position of the last one in page
+	row := func(rows *sql.Rows) error {
+		var found finding.Finding
+		var position int
+		if err := scanFinding(rows, &found, &position); err != nil {
+			return err
+		}
+		switch {
+		case odd && finding.Shown(found.File) != f.File, page.Next > 0:
+		case len(page.Findings) == limit:
+			page.Next = last + 1
+		default:
+			page.Findings, last = append(page.Findings, found), position
+		}
+
+		return nil
+	}
+
+	err = s.read(ctx, "list findings", of(org), func(t *tx) error {
+		page = review.FindingPage{}
+		if _, err := t.review(ctx, org, id); err != nil {
+			return err
+		}
+
+		return t.each(ctx, row, pageQuery, id, string(f.Kind), f.After, f.RuleID, f.RuleID,
+			string(f.State), string(f.State), byFile, []byte(f.File), rank, rowLimit)
+	})
+
+	return page, err
 }

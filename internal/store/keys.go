@@ -18,16 +18,16 @@ const keyColumns = `id, organization, name, hash, scopes, rate_limit, created_at
 
 // keyRow is an API key as it is stored.
 type keyRow struct {
-	ID           string `db:"id"`
-	Organization string `db:"organization"`
-	Name         string `db:"name"`
-	Hash         string `db:"hash"`
-	Scopes       texts  `db:"scopes"`
-	RateLimit    int    `db:"rate_limit"`
-	CreatedAt    stamp  `db:"created_at"`
-	ExpiresAt    stamp  `db:"expires_at"`
-	LastUsedAt   stamp  `db:"last_used_at"`
-	RevokedAt    stamp  `db:"revoked_at"`
+	ID           string    `db:"id"`
+	Organization string    `db:"organization"`
+	Name         string    `db:"name"`
+	Hash         string    `db:"hash"`
+	Scopes       texts     `db:"scopes"`
+	RateLimit    int       `db:"rate_limit"`
+	CreatedAt    timestamp `db:"created_at"`
+	ExpiresAt    timestamp `db:"expires_at"`
+	LastUsedAt   timestamp `db:"last_used_at"`
+	RevokedAt    timestamp `db:"revoked_at"`
 }
 
 func (r keyRow) key() auth.Key {
@@ -70,7 +70,7 @@ func (s *Store) KeysByHash(ctx context.Context, hashes []string) ([]auth.Key, er
 		return nil, fmt.Errorf("find keys: %w", err)
 	}
 	var rows []keyRow
-	if err := s.read(ctx, "find keys", everyone, func(t *tx) error { return t.list(ctx, &rows, query, args...) }); err != nil {
+	if err := s.read(ctx, "find keys", allOrganizations, func(t *tx) error { return t.list(ctx, &rows, query, args...) }); err != nil {
 		return nil, err
 	}
 	out := make([]auth.Key, len(rows))
@@ -84,7 +84,7 @@ func (s *Store) KeysByHash(ctx context.Context, hashes []string) ([]auth.Key, er
 // about all for "".
 func keyScope(org string) scope {
 	if org == "" {
-		return everyone
+		return allOrganizations
 	}
 	return of(org)
 }
@@ -129,7 +129,7 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 	if len(used) == 0 {
 		return nil
 	}
-	return s.write(ctx, "store when keys were used", everyone, func(t *tx) error {
+	return s.write(ctx, "store when keys were used", allOrganizations, func(t *tx) error {
 		// In one order, so that two servers can't wait for each other's rows.
 		for _, id := range slices.Sorted(maps.Keys(used)) {
 			if _, err := t.exec(ctx, `UPDATE api_keys SET last_used_at = ?

@@ -20,9 +20,10 @@ import (
 // and notifications go on afterwards.
 func TestNotificationsHoldNobody(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{Settings: map[string]string{"synchronous_standby_names": "nobody", "synchronous_commit": "local"}})
+	c := pgtest.Start(t, pgtest.Options{Settings: map[string]string{"synchronous_standby_names": "nobody",
+		"synchronous_commit": "local"}})
 	require.NoError(t, c.CreateDatabase(t.Context(), "app"))
-	s := openAt(t, Options{Database: c.DSN("app"), tellTimeout: tellTimeout})
+	s := openAt(t, Options{Database: c.DSN("app"), notifyTimeout: notifyTimeout})
 	capped := named("acme")
 	capped.MaxScans = 1
 	require.NoError(t, s.CreateOrganization(t.Context(), capped))
@@ -69,12 +70,12 @@ func TestNotificationsHoldNobody(t *testing.T) {
 	for i := 0; ; i++ {
 		_, err = s.CreateReview(ctx, newReview("acme", fmt.Sprint("rev_d", i)), 1_000)
 		require.NoError(t, err)
-		s.teller.flush()
+		s.notifier.flush()
 		select {
 		case event := <-h.heard:
 			assert.Equal(t, "enqueued", event)
 			return
-		case <-time.After(tellTimeout): // it was lost, which a machine that stood still may do
+		case <-time.After(notifyTimeout): // it was lost, which a machine that stood still may do
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (r organizationRow) organization() (organization.Organization, error) {
 // Organizations implements organization.Store.
 func (s *Store) Organizations(ctx context.Context) ([]organization.Organization, error) {
 	var list []organization.Organization
-	err := s.read(ctx, "read the organizations", everyone, func(t *tx) (err error) {
+	err := s.read(ctx, "read the organizations", allOrganizations, func(t *tx) (err error) {
 		list, err = t.organizations(ctx)
 
 		return err
@@ -87,7 +87,7 @@ func (t *tx) organizations(ctx context.Context) ([]organization.Organization, er
 func (s *Store) DeclareOrganizations(
 	ctx context.Context, declared []organization.Organization,
 ) (changed []string, err error) {
-	err = s.write(ctx, "declare organizations", everyone, func(t *tx) error {
+	err = s.write(ctx, "declare organizations", allOrganizations, func(t *tx) error {
 		changed = nil
 
 		stored, err := t.organizations(ctx)
@@ -136,7 +136,7 @@ func (s *Store) DeclareOrganizations(
 
 // CreateOrganization implements organization.Store.
 func (s *Store) CreateOrganization(ctx context.Context, o organization.Organization) error {
-	return s.write(ctx, "create an organization", everyone, func(t *tx) error {
+	return s.write(ctx, "create an organization", allOrganizations, func(t *tx) error {
 		n, err := t.countOrganizations(ctx, o.Name)
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (s *Store) CreateOrganization(ctx context.Context, o organization.Organizat
 func (s *Store) UpdateOrganization(
 	ctx context.Context, name string, change func(*organization.Organization) error,
 ) error {
-	return s.write(ctx, "update an organization", everyone, func(t *tx) error {
+	return s.write(ctx, "update an organization", allOrganizations, func(t *tx) error {
 		var rows []organizationRow
 		if err := t.list(ctx, &rows, `SELECT name, settings, declared FROM organizations
 			WHERE name = ? AND settings IS NOT NULL`+t.dialect.lockRow, name); err != nil {
@@ -184,7 +184,7 @@ func (s *Store) UpdateOrganization(
 
 // CreateDefaultOrganization implements organization.Store.
 func (s *Store) CreateDefaultOrganization(ctx context.Context, o organization.Organization) error {
-	return s.write(ctx, "create the default organization", everyone, func(t *tx) error {
+	return s.write(ctx, "create the default organization", allOrganizations, func(t *tx) error {
 		n, err := t.countOrganizations(ctx, "")
 		if err != nil || n > 0 {
 			return err
@@ -222,12 +222,12 @@ func (t *tx) putOrganization(ctx context.Context, o organization.Organization) e
 
 // usageRow counts what an organization has.
 type usageRow struct {
-	Queued     int   `db:"queued"`
-	Running    int   `db:"running"`
-	Reviews    int   `db:"reviews"`
-	Rules      int   `db:"rules"`
-	Keys       int   `db:"keys"`
-	LastReview stamp `db:"last_review"`
+	Queued     int       `db:"queued"`
+	Running    int       `db:"running"`
+	Reviews    int       `db:"reviews"`
+	Rules      int       `db:"rules"`
+	Keys       int       `db:"keys"`
+	LastReview timestamp `db:"last_review"`
 }
 
 // OrganizationUsage lists all organizations with what each has, by name. It

@@ -102,7 +102,7 @@ func TestRemoveOrganization(t *testing.T) {
 			LastReview: created,
 		}}, all)
 		assertCounts(t, s)
-		require.NoError(t, s.read(ctx, "look", everyone, func(t2 *tx) error {
+		require.NoError(t, s.read(ctx, "look", allOrganizations, func(t2 *tx) error {
 			for _, table := range []string{
 				"reviews", "rules", "rules_files", "scan_durations", "idempotency_keys", "api_keys",
 			} {

@@ -89,7 +89,8 @@ func TestCountsHold(t *testing.T) {
 			created = append(created, id)
 			n := newReview(org, id)
 			if r.IntN(2) == 0 {
-				n.Idempotency = &review.Idempotency{Key: fmt.Sprint(r.IntN(20)), RequestHash: fmt.Sprint(r.IntN(2)), TTL: time.Minute}
+				n.Idempotency = &review.Idempotency{Key: fmt.Sprint(r.IntN(20)), RequestHash: fmt.Sprint(r.IntN(2)),
+					TTL: time.Minute}
 			}
 			_, err = s.CreateReview(ctx, n, 20)
 		case 3, 4, 5:
@@ -118,7 +119,8 @@ func TestCountsHold(t *testing.T) {
 		case 12:
 			id := fmt.Sprintf("rule-%d", r.IntN(12))
 			if r.IntN(2) == 0 {
-				_, err = s.CreateRule(ctx, org, rule.Rule{ID: id, Type: rule.TypeRegex, Severity: rule.Low, Scope: rule.ScopeOrg}, 8)
+				_, err = s.CreateRule(ctx, org, rule.Rule{ID: id, Type: rule.TypeRegex, Severity: rule.Low, Scope: rule.ScopeOrg},
+					8)
 			} else {
 				err = s.DeleteRule(ctx, org, rule.FullID(id))
 			}
@@ -147,8 +149,9 @@ func assertCounts(t *testing.T, s *Store) {
 		Rules   int
 	}
 	var counted, actual []counts
-	require.NoError(t, s.read(t.Context(), "count", everyone, func(tx *tx) error {
-		require.NoError(t, tx.list(t.Context(), &counted, `SELECT name, queued, running, rules FROM organizations ORDER BY name`))
+	require.NoError(t, s.read(t.Context(), "count", allOrganizations, func(tx *tx) error {
+		require.NoError(t, tx.list(t.Context(), &counted,
+			`SELECT name, queued, running, rules FROM organizations ORDER BY name`))
 		return tx.list(t.Context(), &actual, `SELECT name,
 			(SELECT COUNT(*) FROM reviews WHERE organization = name AND status = 'queued') AS queued,
 			(SELECT COUNT(*) FROM reviews WHERE organization = name AND status = 'in_progress') AS running,
@@ -170,12 +173,12 @@ func TestExpiredIdempotencyKeysGo(t *testing.T) {
 		_, err := s.CreateReview(t.Context(), n, 1_000)
 		require.NoError(t, err)
 	}
-	const early = purgeAtOnce + 20
+	const early = maxPurgedKeys + 20
 	for i := range early {
 		create(fmt.Sprint("early", i))
 	}
 	clock.Advance(time.Hour)
-	for i, want := range []int{1 + early - purgeAtOnce, 2, 3} {
+	for i, want := range []int{1 + early - maxPurgedKeys, 2, 3} {
 		create(fmt.Sprint("late", i))
 		var n int
 		require.NoError(t, s.pools.reader.GetContext(t.Context(), &n, "SELECT COUNT(*) FROM idempotency_keys"))
@@ -205,6 +208,7 @@ func TestClaimReadsLittle(t *testing.T) {
 
 	// Nor does the start of a server, however many reviews there were.
 	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan,
-		"EXPLAIN QUERY PLAN SELECT id FROM reviews WHERE status = 'in_progress' AND lease_expires <= ?", int64(math.MaxInt64)))
+		"EXPLAIN QUERY PLAN SELECT id FROM reviews WHERE status = 'in_progress' AND lease_expires <= ?",
+		int64(math.MaxInt64)))
 	assert.Contains(t, plan[0].Detail, "SEARCH reviews USING INDEX reviews_lease")
 }

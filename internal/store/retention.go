@@ -28,7 +28,7 @@ const foldPatience = 250 * time.Millisecond
 // steps does fn in a transaction while no other server does; more is false when
 // another does.
 func (s *Store) step(ctx context.Context, op string, fn func(t *tx) (more bool, err error)) (more bool, err error) {
-	err = s.write(ctx, op, everyone, func(t *tx) error {
+	err = s.write(ctx, op, allOrganizations, func(t *tx) error {
 		if t.dialect.tryUpkeep != "" {
 			var mine bool
 			if err := t.get(ctx, &mine, t.dialect.tryUpkeep); err != nil || !mine {
@@ -49,11 +49,8 @@ type ended struct {
 	Rows   int           `db:"row_count"`
 }
 
-// endedColumns are those of ended. Positions count from 0 without a gap.
-const endedColumns = `id, status,
-	COALESCE((SELECT MAX(position) + 1 FROM findings f WHERE f.review_id = r.id), 0) +
-	COALESCE((SELECT MAX(position) + 1 FROM findings_apart a WHERE a.review_id = r.id), 0) +
-	COALESCE((SELECT MAX(position) + 1 FROM skips k WHERE k.review_id = r.id), 0) AS row_count`
+// endedColumns are those of ended.
+const endedColumns = `id, status, finding_rows + skip_rows AS row_count`
 
 // PurgeReviews implements review.RetentionStore.
 func (s *Store) PurgeReviews(ctx context.Context, keep time.Duration, latest time.Time) (deleted review.Deleted, more bool, err error) {
@@ -94,14 +91,14 @@ func (t *tx) deleteReviews(ctx context.Context, batch []ended) (review.Deleted, 
 		ids[i] = r.ID
 	}
 	in := " IN (?" + strings.Repeat(", ?", len(ids)-1) + ")"
-	var n [4]int64
-	for i, from := range []string{"findings WHERE review_id", "findings_apart WHERE review_id", "skips WHERE review_id", "reviews WHERE id"} {
+	var n [3]int64
+	for i, from := range []string{"findings WHERE review_id", "skips WHERE review_id", "reviews WHERE id"} {
 		var err error
 		if n[i], err = t.exec(ctx, `DELETE FROM `+from+in, ids...); err != nil {
 			return review.Deleted{}, err
 		}
 	}
-	return review.Deleted{Findings: int(n[0] + n[1]), Skips: int(n[2]), Reviews: int(n[3])}, nil
+	return review.Deleted{Findings: int(n[0]), Skips: int(n[1]), Reviews: int(n[2])}, nil
 }
 
 // PurgeExpired implements review.RetentionStore. Creations delete expired idempotency
@@ -148,7 +145,7 @@ func (s *Store) PurgeRepositories(ctx context.Context) (deleted review.Deleted, 
 		Organization string `db:"organization"`
 		Repo         string `db:"repo"`
 	}
-	if err := s.read(ctx, "look for forgotten repositories", everyone, func(t *tx) error {
+	if err := s.read(ctx, "look for forgotten repositories", allOrganizations, func(t *tx) error {
 		return t.list(ctx, &gone, `SELECT organization, repo FROM
 			(SELECT organization, repo FROM scan_durations WHERE repo <> '' UNION SELECT organization, repo FROM rules_files) m
 			WHERE NOT EXISTS (SELECT 1 FROM reviews r WHERE r.organization = m.organization AND r.repo = m.repo)
@@ -183,13 +180,13 @@ func (s *Store) GiveBack(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	return s.step(ctx, "give back free space", func(t *tx) (bool, error) {
-		var mode, pages, free int
-		for pragma, dest := range map[string]*int{"auto_vacuum": &mode, "page_count": &pages, "freelist_count": &free} {
+		var pages, free int
+		for pragma, dest := range map[string]*int{"page_count": &pages, "freelist_count": &free} {
 			if err := t.get(ctx, dest, "PRAGMA "+pragma); err != nil {
 				return false, err
 			}
 		}
-		if mode != incrementalVacuum || free < givePages || free*100 < pages*giveFrom {
+		if free < givePages || free*100 < pages*giveFrom {
 			return false, nil
 		}
 		_, err := t.exec(ctx, t.dialect.giveBack)
@@ -227,7 +224,3 @@ func (s *Store) FoldLog(ctx context.Context) error {
 	}
 	return nil
 }
-
-// incrementalVacuum is the auto_vacuum of databases whose free pages can be
-// given back.
-const incrementalVacuum = 2

@@ -35,7 +35,6 @@ func TestPurgeReadsLittle(t *testing.T) {
 	}
 	all := strings.Join(details, "\n")
 	assert.Contains(t, all, "SEARCH r USING INDEX reviews_ended (completed_at<?)")
-	assert.Contains(t, all, "SEARCH f USING PRIMARY KEY (review_id=?)")
 	assert.NotContains(t, all, "SCAN")
 	assert.NotContains(t, all, "TEMP B-TREE")
 }
@@ -53,20 +52,18 @@ func fillEnded(t testing.TB, s *Store, org string, n, findings int) {
 			}
 			ended := tx.now.Add(-365 * 24 * time.Hour)
 			id := func(i int) string { return fmt.Sprintf("rev_%s_%07d", org, done+i) }
-			when := func(i int) stamp { return at(ended.Add(time.Duration(done+i) * time.Microsecond)) }
-			if err := tx.insertRows(t.Context(), `reviews (id, organization, repo, pr_number, ruleset, status, created_at, completed_at)`, 8, batch,
-				func(i int) []any {
-					return []any{id(i), org, "acme/shop", 7, "acme/shop", "complete", when(i), when(i)}
-				}); err != nil {
+			when := func(i int) timestamp { return at(ended.Add(time.Duration(done+i) * time.Microsecond)) }
+			const into = `reviews (id, organization, repo, pr_number, ruleset, status, created_at, completed_at, finding_rows)`
+			if err := tx.insertRows(t.Context(), into, 9, batch, func(i int) []any {
+				return []any{id(i), org, "acme/shop", 7, "acme/shop", "complete", when(i), when(i), findings}
+			}); err != nil {
 				return err
 			}
+
 			f := manyFindings(findings).Findings
-			return tx.insertRows(t.Context(), `findings (review_id, position, rule_id, severity, file, line, end_line, col, message, snippet, fingerprint)`, 11, batch*findings,
-				func(i int) []any {
-					f := f[i%findings]
-					return []any{id(i / findings), i % findings, f.RuleID, f.Severity.String(), []byte(f.File), f.Line, f.EndLine, f.Column,
-						[]byte(f.Message), []byte(f.Snippet), f.Fingerprint}
-				})
+			return tx.insertRows(t.Context(), findingRow, 20, batch*findings, func(i int) []any {
+				return findingValues(id(i/findings), finding.KindReported, i%findings, f[i%findings])
+			})
 		}))
 	}
 }
@@ -83,72 +80,31 @@ func purgeOld(ctx context.Context, s *Store) (total review.Deleted, err error) {
 
 func TestSQLiteGivesSpaceBack(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		database func() string
-		gives    bool
-	}{
-		"new":                      {func() string { return newDatabase(t) }, true},
-		"from before it was done":  {func() string { return withoutGiveBack(t) }, false},
-		"and restored from backup": {func() string { return rewritten(t, withoutGiveBack(t)) }, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := openAt(t, Options{Database: c.database()})
-			size := func() int64 {
-				_, err := s.pools.writer.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
-				require.NoError(t, err)
-				info, err := os.Stat(fileOf(s.database))
-				require.NoError(t, err)
-				return info.Size()
-			}
-			fillEnded(t, s, "acme", 1_000, 20)
-			full := size()
-			more, err := s.GiveBack(t.Context())
-			require.NoError(t, err)
-			assert.False(t, more, "nothing is free")
-			d, err := purgeOld(t.Context(), s)
-			require.NoError(t, err)
-			require.Equal(t, review.Deleted{Reviews: 1_000, Findings: 20_000}, d)
-			steps := 0
-			for more := true; more; steps++ {
-				more, err = s.GiveBack(t.Context())
-				require.NoError(t, err)
-			}
-			require.NoError(t, checkIntegrity(t.Context(), s.pools.reader))
-			if !c.gives {
-				assert.Equal(t, 1, steps)
-				assert.Equal(t, full, size())
-				return
-			}
-			assert.Greater(t, steps, 3, "a little at a time")
-			assert.Less(t, size(), full/4)
-		})
+	s := openAt(t, Options{Database: newDatabase(t)})
+	size := func() int64 {
+		_, err := s.pools.writer.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
+		require.NoError(t, err)
+		info, err := os.Stat(fileOf(s.database))
+		require.NoError(t, err)
+		return info.Size()
 	}
-}
 
-// withoutGiveBack names a database as prwarden made them before it gave space
-// back.
-func withoutGiveBack(t *testing.T) string {
-	t.Helper()
-	database := newDatabase(t)
-	db, err := connectSQLite(t.Context(), fileOf(database), 1, nil)
+	fillEnded(t, s, "acme", 1_000, 20)
+	full := size()
+	more, err := s.GiveBack(t.Context())
 	require.NoError(t, err)
-	_, err = db.ExecContext(t.Context(), "PRAGMA journal_mode = WAL")
+	assert.False(t, more, "nothing is free")
+	d, err := purgeOld(t.Context(), s)
 	require.NoError(t, err)
-	require.NoError(t, db.Close())
-	openAt(t, Options{Database: database})
-	return database
-}
-
-// rewritten names a database that was restored from a backup of another.
-func rewritten(t *testing.T, database string) string {
-	t.Helper()
-	file, out := fileOf(newDatabase(t)), newDatabase(t)
-	_, err := Backup(t.Context(), database, file)
-	require.NoError(t, err)
-	_, err = Restore(t.Context(), file, out, false)
-	require.NoError(t, err)
-	return out
+	require.Equal(t, review.Deleted{Reviews: 1_000, Findings: 20_000}, d)
+	steps := 0
+	for more := true; more; steps++ {
+		more, err = s.GiveBack(t.Context())
+		require.NoError(t, err)
+	}
+	require.NoError(t, checkIntegrity(t.Context(), s.pools.reader))
+	assert.Greater(t, steps, 3, "a little at a time")
+	assert.Less(t, size(), full/4)
 }
 
 // TestServersPurgeOneAtATime has several servers delete at once. Each row is
@@ -253,7 +209,7 @@ func TestPurgeBesideEverything(t *testing.T) {
 		assertCounts(t, s)
 		assert.GreaterOrEqual(t, total.Reviews, 80)
 		assert.Positive(t, total.Findings)
-		require.NoError(t, s.read(t.Context(), "look", everyone, func(tx *tx) error {
+		require.NoError(t, s.read(t.Context(), "look", allOrganizations, func(tx *tx) error {
 			var orphans int
 			require.NoError(t, tx.get(t.Context(), &orphans, `SELECT COUNT(*) FROM findings WHERE review_id NOT IN (SELECT id FROM reviews)`))
 			assert.Zero(t, orphans)
@@ -275,7 +231,7 @@ func TestScansAreNotCountedForEver(t *testing.T) {
 			require.NoError(t, s.Finish(t.Context(), *c, finding.Result{}))
 		}
 		finish()
-		require.NoError(t, s.write(t.Context(), "count", everyone, func(tx *tx) error {
+		require.NoError(t, s.write(t.Context(), "count", allOrganizations, func(tx *tx) error {
 			_, err := tx.exec(t.Context(), `UPDATE scan_durations SET samples = 2147483647`)
 			return err
 		}))
@@ -353,7 +309,7 @@ func TestBusyRowsHaveNoMoreIndexesThanTheirKey(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: pgtest.New(t)})
 	for _, table := range []string{"organizations", "scan_durations", "rate_limits"} {
-		require.NoError(t, s.read(t.Context(), "look", everyone, func(tx *tx) error {
+		require.NoError(t, s.read(t.Context(), "look", allOrganizations, func(tx *tx) error {
 			var indexes []string
 			err := tx.list(t.Context(), &indexes, "SELECT indexname FROM pg_indexes WHERE tablename = ?", table)
 			assert.Equal(t, []string{table + "_pkey"}, indexes)

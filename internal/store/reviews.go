@@ -22,7 +22,8 @@ const queueFullRetry = 10 * time.Second
 // reviewColumns are those of reviewRow.
 const reviewColumns = `id, organization, repo, pr_number, ruleset, status, created_at, started_at,
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
-	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id, has_apart`
+	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
+	finding_rows, skip_rows`
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -32,9 +33,9 @@ type reviewRow struct {
 	PRNumber       int32          `db:"pr_number"`
 	Ruleset        string         `db:"ruleset"`
 	Status         string         `db:"status"`
-	CreatedAt      stamp          `db:"created_at"`
-	StartedAt      stamp          `db:"started_at"`
-	CompletedAt    stamp          `db:"completed_at"`
+	CreatedAt      timestamp      `db:"created_at"`
+	StartedAt      timestamp      `db:"started_at"`
+	CompletedAt    timestamp      `db:"completed_at"`
 	HeadSHA        string         `db:"head_sha"`
 	BaseSHA        string         `db:"base_sha"`
 	RulesDigest    string         `db:"rules_digest"`
@@ -49,7 +50,8 @@ type reviewRow struct {
 	BaseRef        string         `db:"base_ref"`
 	FailOn         string         `db:"fail_on"`
 	PreviousID     string         `db:"previous_id"`
-	HasApart       bool           `db:"has_apart"`
+	FindingRows    int            `db:"finding_rows"` // of all kinds
+	SkipRows       int            `db:"skip_rows"`
 }
 
 // review makes the domain's review of the row, without findings and skips.
@@ -126,28 +128,34 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 				return nil
 			}
 		}
-		// Counting first takes the organization's row, so that creations at the
-		// same time can't all see the last free place.
-		if err := t.lastUpTo(ctx, maxQueued, `INSERT INTO organizations (name, queued) VALUES (?, 1)
-			ON CONFLICT (name) DO UPDATE SET queued = organizations.queued + 1
-			RETURNING queued`, n.Organization); err != nil {
+
+		// Counting takes the organization's row, so that creations at the same time
+		// can't all see the last free place.
+		var queued int
+		err := t.get(ctx, &queued, `INSERT INTO organizations (name, queued) VALUES (?, 1)
+			ON CONFLICT (name) DO UPDATE SET queued = organizations.queued + 1 WHERE organizations.queued < ?
+			RETURNING queued`, n.Organization, maxQueued)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return queueFull(maxQueued)
+		case err != nil:
 			return err
 		}
 		t.waits()
-		given := n.Commits != finding.Commits{}
-		return t.last(ctx, `INSERT INTO reviews
+		_, err = t.exec(ctx, `INSERT INTO reviews
 			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent,
 				commits_given, head_sha, base_sha, base_ref, fail_on)
 			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
-			given, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef, cmp.Or(n.FailOn, review.DefaultFailOn).String())
+			n.Commits != finding.Commits{}, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef,
+			cmp.Or(n.FailOn, review.DefaultFailOn).String())
+
+		return err
 	})
-	switch {
-	case errors.Is(err, errOverLimit):
-		return review.Accepted{}, queueFull(maxQueued)
-	case err != nil:
+	if err != nil {
 		return review.Accepted{}, err
 	}
+
 	return accepted, nil
 }
 
@@ -159,59 +167,60 @@ func queueFull(maxQueued int) error {
 }
 
 // GetReview implements review.Reviews. Only complete reviews have findings and
-// skips; for all others there is nothing to be found.
-func (s *Store) GetReview(ctx context.Context, org, id string) (review.Review, error) {
-	var (
-		row                         reviewRow
-		findings, suppressed, fixed []finding.Finding
-		skips                       []finding.Skip
-	)
-	key := []any{org, id}
-	err := s.ask(ctx, "read a review", of(org),
-		question{query: reviewQuery, args: key, row: row.read},
-		question{query: findingsQuery + s.dialect.ofReview + byPosition, args: key, row: readFinding(&findings)},
-		question{query: skipsQuery + s.dialect.ofReview + byPosition, args: key, row: readSkip(&skips)},
-		question{
-			query: apartQuery + s.dialect.ofReview + byPosition, args: key, row: readApart(&suppressed, &fixed),
-			idle: func() bool { return !row.HasApart },
-		})
+// skips.
+func (s *Store) GetReview(ctx context.Context, org, id string) (out review.Review, err error) {
+	err = s.read(ctx, "read a review", of(org), func(t *tx) error {
+		row, err := t.review(ctx, org, id)
+		if err != nil {
+			return err
+		}
+		if out, err = row.review(); err != nil {
+			return err
+		}
+		if row.FindingRows > 0 {
+			all, err := t.findings(ctx, id)
+			if err != nil {
+				return err
+			}
+			out.Findings = all[finding.KindReported]
+			out.Suppressed, out.Fixed = all[finding.KindSuppressed], all[finding.KindFixed]
+		}
+		if row.SkipRows > 0 {
+			out.Skips, err = t.skips(ctx, id)
+		}
+
+		return err
+	})
 	if err != nil {
 		return review.Review{}, err
 	}
-	out, err := row.existing(id)
-	if err != nil {
-		return review.Review{}, err
-	}
-	out.Findings, out.Suppressed, out.Fixed, out.Skips = findings, suppressed, fixed, skips
+
 	return out, nil
 }
 
 // GetReviewState implements review.Reviews.
-func (s *Store) GetReviewState(ctx context.Context, org, id string) (review.Review, error) {
-	var row reviewRow
-	if err := s.ask(ctx, "read a review's state", of(org), question{query: reviewQuery, args: []any{org, id}, row: row.read}); err != nil {
-		return review.Review{}, err
-	}
-	return row.existing(id)
+func (s *Store) GetReviewState(ctx context.Context, org, id string) (out review.Review, err error) {
+	err = s.read(ctx, "read a review's state", of(org), func(t *tx) error {
+		row, err := t.review(ctx, org, id)
+		if err != nil {
+			return err
+		}
+		out, err = row.review()
+
+		return err
+	})
+
+	return out, err
 }
 
-// reviewQuery reads a review by organization and identifier.
-const reviewQuery = `SELECT ` + reviewColumns + ` FROM reviews WHERE organization = ? AND id = ?`
-
-// read reads the answer to reviewQuery. The row stays empty when there is none.
-func (r *reviewRow) read(rows *sql.Rows) error {
-	return rows.Scan(&r.ID, &r.Organization, &r.Repo, &r.PRNumber, &r.Ruleset, &r.Status, &r.CreatedAt, &r.StartedAt,
-		&r.CompletedAt, &r.HeadSHA, &r.BaseSHA, &r.RulesDigest, &r.Summary, &r.Truncated, &r.FailureCode,
-		&r.FailureMessage, &r.Attempt, &r.FilesDone, &r.FilesTotal, &r.CommitsGiven, &r.BaseRef, &r.FailOn, &r.PreviousID, &r.HasApart)
-}
-
-// existing is the review of a row that was read, or the error that there is
-// none.
-func (r *reviewRow) existing(id string) (review.Review, error) {
-	if r.ID == "" {
-		return review.Review{}, reviewNotFound(id)
+// review reads the row of a review; NotFound when there is none.
+func (t *tx) review(ctx context.Context, org, id string) (row reviewRow, err error) {
+	err = t.get(ctx, &row, `SELECT `+reviewColumns+` FROM reviews WHERE organization = ? AND id = ?`, org, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = reviewNotFound(id)
 	}
-	return r.review()
+
+	return row, err
 }
 
 // ListReviews implements review.Reviews.
@@ -297,12 +306,95 @@ func (t *tx) count(ctx context.Context, org string, from, to review.Status, n in
 		case to:
 			return n
 		}
+
 		return 0
 	}
-	err := t.last(ctx, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?`,
-		change(review.Queued), change(review.InProgress), org)
-	if from == review.InProgress {
-		t.freed(org)
+
+	var next bool
+	err := t.get(ctx, &next, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?
+		RETURNING max_running > 0 AND queued > 0`, change(review.Queued), change(review.InProgress), org)
+	if err == nil && next && from == review.InProgress {
+		t.waits()
 	}
+
 	return err
+}
+
+// load is a review.Load as the database reads it.
+type load struct {
+	Queued  int           `db:"queued"`
+	Ahead   int           `db:"ahead"`
+	Running int           `db:"running"`
+	Average time.Duration `db:"average"`
+	Overall time.Duration `db:"overall"`
+}
+
+// Load implements review.Reviews. Claims are fair: of another organization's
+// queue at most as many go first as this one has waiting, and one more. Of the
+// averages, the repository's wins over the organization's.
+func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error) {
+	var l load
+	err := s.read(ctx, "read the load", allOrganizations, func(t *tx) error {
+		return t.get(ctx, &l, `WITH mine AS
+				(SELECT COALESCE(SUM(queued), 0) AS queued FROM organizations WHERE name = ?)
+			SELECT CAST(COALESCE(SUM(o.queued), 0) AS BIGINT) AS queued,
+				CAST(COALESCE(SUM(CASE WHEN o.name = ? OR o.queued <= mine.queued THEN o.queued
+					ELSE mine.queued + 1 END), 0) AS BIGINT) AS ahead,
+				CAST(COALESCE(SUM(o.running), 0) AS BIGINT) AS running,
+				COALESCE((SELECT average_us FROM scan_durations WHERE organization = ? AND repo IN (?, '')
+					ORDER BY repo DESC LIMIT 1), 0) * 1000 AS average,
+				COALESCE((SELECT average_us FROM scan_durations WHERE organization = '' AND repo = ''), 0) * 1000 AS overall
+			FROM organizations o CROSS JOIN mine`, org, org, org, repo)
+	})
+	if err != nil {
+		return review.Load{}, err
+	}
+
+	return review.Load(l), nil
+}
+
+// maxPurgedKeys bounds how many expired idempotency keys one creation deletes:
+// more than it adds, so that they can't pile up, and few enough to be cheap.
+const maxPurgedKeys = 100
+
+// claimIdempotencyKey stores n's idempotency key with n's answer, or returns
+// the answer that the key has already. The same key with another request is
+// Aborted.
+func (t *tx) claimIdempotencyKey(ctx context.Context, n review.NewReview) (*review.Accepted, error) {
+	now := at(t.now)
+	if _, err := t.exec(ctx, `DELETE FROM idempotency_keys WHERE organization = ? AND idem_key IN
+		(SELECT idem_key FROM idempotency_keys WHERE organization = ? AND expires_at <= ?
+		 ORDER BY expires_at LIMIT ?)`, n.Organization, n.Organization, now, maxPurgedKeys); err != nil {
+		return nil, err
+	}
+	// One statement decides between creations at the same time. It also
+	// replaces the key when it is expired and was not among those deleted.
+	changed, err := t.exec(ctx, `INSERT INTO idempotency_keys
+		(organization, idem_key, request_hash, review_id, estimated_ms, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (organization, idem_key) DO UPDATE SET request_hash = excluded.request_hash,
+			review_id = excluded.review_id, estimated_ms = excluded.estimated_ms, expires_at = excluded.expires_at
+		WHERE idempotency_keys.expires_at <= ?`,
+		n.Organization, n.Idempotency.Key, n.Idempotency.RequestHash, n.ID, n.EstimatedMS,
+		at(t.now.Add(n.Idempotency.TTL)), now)
+	if err != nil || changed > 0 {
+		return nil, err
+	}
+	var earlier struct {
+		RequestHash string `db:"request_hash"`
+		ReviewID    string `db:"review_id"`
+		EstimatedMS int32  `db:"estimated_ms"`
+	}
+	err = t.get(ctx, &earlier, `SELECT request_hash, review_id, estimated_ms FROM idempotency_keys
+		WHERE organization = ? AND idem_key = ?`, n.Organization, n.Idempotency.Key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, errors.New("an idempotency key is taken and not there")
+	case err != nil:
+		return nil, err
+	case earlier.RequestHash != n.Idempotency.RequestHash:
+		return nil, errs.New(errs.Aborted, errs.ReasonIdempotencyConflict,
+			"The idempotency key was used with another request. Use a new key for a new request.")
+	}
+	return &review.Accepted{ReviewID: earlier.ReviewID, EstimatedMS: earlier.EstimatedMS, Replayed: true}, nil
 }

@@ -16,21 +16,21 @@ const ruleColumns = `id, type, pattern, message, severity, scope, repo, paths_in
 
 // ruleRow is a rule as it is stored.
 type ruleRow struct {
-	ID           string `db:"id"`
-	Type         string `db:"type"`
-	Pattern      string `db:"pattern"`
-	Message      string `db:"message"`
-	Severity     string `db:"severity"`
-	Scope        string `db:"scope"`
-	Repo         string `db:"repo"`
-	PathsInclude texts  `db:"paths_include"`
-	PathsExclude texts  `db:"paths_exclude"`
-	Multiline    bool   `db:"multiline"`
-	Redact       bool   `db:"redact"`
-	CasesMatch   texts  `db:"cases_match"`
-	CasesNoMatch texts  `db:"cases_no_match"`
-	References   texts  `db:"refs"`
-	CreatedAt    stamp  `db:"created_at"`
+	ID           string    `db:"id"`
+	Type         string    `db:"type"`
+	Pattern      string    `db:"pattern"`
+	Message      string    `db:"message"`
+	Severity     string    `db:"severity"`
+	Scope        string    `db:"scope"`
+	Repo         string    `db:"repo"`
+	PathsInclude texts     `db:"paths_include"`
+	PathsExclude texts     `db:"paths_exclude"`
+	Multiline    bool      `db:"multiline"`
+	Redact       bool      `db:"redact"`
+	CasesMatch   texts     `db:"cases_match"`
+	CasesNoMatch texts     `db:"cases_no_match"`
+	References   texts     `db:"refs"`
+	CreatedAt    timestamp `db:"created_at"`
 }
 
 // rule makes the domain's rule of the row.
@@ -76,17 +76,21 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 		if out, err = row.rule(); err != nil {
 			return err
 		}
-		// Counting takes the organization's row, so that creations at the same
-		// time can't all see the last free place.
-		return t.lastUpTo(ctx, quota, `UPDATE organizations SET rules = rules + 1 WHERE name = ? RETURNING rules`, org)
+
+		// Counting takes the organization's row, so that creations at the same time
+		// can't all see the last free place.
+		n, err := t.exec(ctx, `UPDATE organizations SET rules = rules + 1 WHERE name = ? AND rules < ?`, org, quota)
+		if err == nil && n == 0 {
+			return errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
+				"The organization has %d custom rules, which is the most. Delete one first.", quota)
+		}
+
+		return err
 	})
-	switch {
-	case errors.Is(err, errOverLimit):
-		return rule.Rule{}, errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
-			"The organization has %d custom rules, which is the most. Delete one first.", quota)
-	case err != nil:
+	if err != nil {
 		return rule.Rule{}, err
 	}
+
 	return out, nil
 }
 
@@ -120,7 +124,9 @@ func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
 		case n == 0:
 			return ruleNotFound(fullID)
 		}
-		return t.last(ctx, `UPDATE organizations SET rules = rules - 1 WHERE name = ?`, org)
+		_, err = t.exec(ctx, `UPDATE organizations SET rules = rules - 1 WHERE name = ?`, org)
+
+		return err
 	})
 }
 

@@ -12,8 +12,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 )
 
@@ -35,7 +38,7 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 	}
 	var p pools
 	if o.Exclusive {
-		if p.release, err = lockFile(path+".lock", lockWait); err != nil {
+		if p.release, err = lockFile(ctx, path+".lock"); err != nil {
 			return pools{}, fmt.Errorf("database %s: %w", path, err)
 		}
 		defer func() {
@@ -58,9 +61,8 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 	busy := fmt.Sprintf("busy_timeout(%d)", cmp.Or(o.busyTimeoutMS, busyTimeoutMS))
 	pragmas := []string{busy} // first, so that the others wait, too
 	if info.Size() == 0 {
-		// See GiveBack. Before the journal, which writes the first page. Of a
-		// database that has pages it would be a write, and wait for writers.
-		pragmas = append(pragmas, fmt.Sprintf("auto_vacuum(%d)", incrementalVacuum))
+		// So that GiveBack can. Before the journal, which writes the first page.
+		pragmas = append(pragmas, "auto_vacuum(INCREMENTAL)")
 	}
 	if p.writer, err = connectSQLite(ctx, path, 1, url.Values{
 		"_txlock": {"immediate"},
@@ -165,7 +167,7 @@ func checkFile(path string) error {
 	// SQLite would open a file that it may not write for reading only, and fail
 	// with the first review. The file is not opened to find out: closing it
 	// would drop the locks that SQLite has on it elsewhere in this process.
-	if !writable(path) {
+	if unix.Access(path, unix.W_OK) != nil {
 		return fmt.Errorf("database %s: this user may not write it", path)
 	}
 	return nil
@@ -181,4 +183,31 @@ func syncFolder(path string) error {
 		return errors.Join(fmt.Errorf("folder %s can't be synced: %w", path, err), d.Close())
 	}
 	return d.Close()
+}
+
+// lockWait is how long a lock is waited for: a process that a killed server was
+// just starting has a copy of its handle until it becomes another program, and
+// the next server may come before that.
+const lockWait = 3 * time.Second
+
+// lockFile takes a lock that ends with this process at the latest, or says
+// after lockWait that another has it. The file is made when there is none and
+// stays: a removed one could be locked twice. It is not the database itself,
+// because closing any handle of that drops SQLite's own locks.
+func lockFile(ctx context.Context, path string) (release func() error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+
+	lock := flock.New(path, flock.SetPermissions(filePermission))
+	locked, err := lock.TryLockContext(ctx, 10*time.Millisecond)
+	switch {
+	case locked:
+		return lock.Unlock, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, errors.New("another prwarden serves this database; stop it first, or name another database")
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("its folder does not exist; create it first")
+	}
+
+	return nil, fmt.Errorf("its lock file can't be locked: %w", err)
 }

@@ -87,11 +87,11 @@ func TestOneServesAtATime(t *testing.T) {
 func TestLockIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
-	release, err := lockFile(path, 0)
+	release, err := lockFile(t.Context(), path)
 	require.NoError(t, err)
 	released := make(chan error, 1)
 	time.AfterFunc(50*time.Millisecond, func() { released <- release() })
-	next, err := lockFile(path, 5*time.Minute)
+	next, err := lockFile(t.Context(), path)
 	require.NoError(t, err)
 	require.NoError(t, <-released)
 	require.NoError(t, next())
@@ -232,8 +232,8 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 	require.NoError(t, err)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err = s.write(ctx, "break off", everyone, func(tx *tx) error {
-		if err := tx.insertFindings(ctx, c.ReviewID, manyFindings(1_000).Findings, func(finding.Finding) finding.State { return finding.StateNew }); err != nil {
+	err = s.write(ctx, "break off", allOrganizations, func(tx *tx) error {
+		if err := tx.insertFindings(ctx, c.ReviewID, finding.KindReported, manyFindings(1_000).Findings); err != nil {
 			return err
 		}
 		cancel()
@@ -270,7 +270,7 @@ func TestContextEndsWhileWaiting(t *testing.T) {
 func TestCommitFails(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: newDatabase(t)})
-	err := s.write(t.Context(), "break a key", everyone, func(tx *tx) error {
+	err := s.write(t.Context(), "break a key", allOrganizations, func(tx *tx) error {
 		if _, err := tx.exec(t.Context(), "PRAGMA defer_foreign_keys = 1"); err != nil {
 			return err
 		}
@@ -291,7 +291,7 @@ func TestReadersDoNotWait(t *testing.T) {
 	s := openAt(t, Options{Database: newDatabase(t)})
 	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
 	require.NoError(t, err)
-	err = s.write(t.Context(), "write", everyone, func(tx *tx) error {
+	err = s.write(t.Context(), "write", allOrganizations, func(tx *tx) error {
 		if _, err := tx.exec(t.Context(), "UPDATE reviews SET repo = 'acme/changed'"); err != nil {
 			return err
 		}

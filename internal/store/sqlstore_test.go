@@ -11,6 +11,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/dev/storetest"
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // patience bounds waits; it is only reached when something is broken.
@@ -20,7 +21,7 @@ const patience = 3 * time.Minute
 // the test. A busy machine is no reason to give up, unless o says so.
 func openAt(t testing.TB, o Options) *Store {
 	t.Helper()
-	o.poolWait, o.tellTimeout = cmp.Or(o.poolWait, patience), cmp.Or(o.tellTimeout, patience)
+	o.poolWait, o.notifyTimeout = cmp.Or(o.poolWait, patience), cmp.Or(o.notifyTimeout, patience)
 	s, err := Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
@@ -67,5 +68,26 @@ func TestConformancePostgres(t *testing.T) {
 				return openAt(t, o)
 			},
 		}
+	})
+}
+
+// TestPingWrites holds that a database that can be read and not written is not
+// ready.
+func TestPingWrites(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, o Options) {
+		s := openAt(t, o)
+		require.NoError(t, s.Ping(t.Context()))
+		s.pools.writer.SetMaxOpenConns(1)
+		readOnly := "PRAGMA query_only(1)"
+		if s.dialect.shared {
+			readOnly = "SET default_transaction_read_only = on"
+		}
+		_, err := s.pools.writer.ExecContext(t.Context(), readOnly)
+		require.NoError(t, err)
+
+		require.NoError(t, s.CheckSchema(t.Context()))
+		err = s.Ping(t.Context())
+		assert.Equal(t, errs.Unavailable, errs.KindOf(err), "%v", err)
 	})
 }

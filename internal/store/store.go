@@ -1,18 +1,17 @@
-// Package store keeps reviews, rules and keys in an SQL database. The
-// queries are the same for every kind of database; what differs is in a
-// dialect.
+// Package store keeps reviews, rules and keys in an SQL database. The queries
+// are the same for SQLite and Postgres; what differs is in a dialect.
 package store
 
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/review"
@@ -24,11 +23,11 @@ type Store struct {
 	dialect   dialect
 	database  string // as Options have it; it may hold a password
 	pools     pools
-	compiled  compiledQueries // of SQLite's reader
+	prepared  prepared
 	clock     clock
 	exclusive bool
 	closed    atomic.Bool
-	teller    teller
+	notifier  notifier
 
 	foldFrom int64 // bytes of SQLite's log over which FoldLog empties it
 }
@@ -60,7 +59,7 @@ type Options struct {
 	synchronous   string        // of SQLite, for benchmarks; "" is FULL
 	busyTimeoutMS int           // of SQLite, for tests; 0 is busyTimeoutMS
 	poolWait      time.Duration // for tests; 0 is poolWait
-	tellTimeout   time.Duration // for tests; 0 is tellTimeout
+	notifyTimeout time.Duration // for tests; 0 is notifyTimeout
 }
 
 // Open opens a database. Its schema is not touched: see Migrate. An error is a
@@ -74,15 +73,17 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Store{
-		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now}, exclusive: o.Exclusive,
-		foldFrom: logLimit,
+		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now},
+		exclusive: o.Exclusive, foldFrom: logLimit,
 	}
-	s.pools.wait = cmp.Or(o.poolWait, poolWait)
-	s.teller.send, s.teller.timeout = s.notify, cmp.Or(o.tellTimeout, tellTimeout)
+	s.pools.wait, s.prepared.db = cmp.Or(o.poolWait, poolWait), p.reader
+	s.notifier.send, s.notifier.timeout = s.notify, cmp.Or(o.notifyTimeout, notifyTimeout)
 	if err := s.setClock(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+
 	return s, nil
 }
 
@@ -92,9 +93,51 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	s.teller.flush()
+	s.notifier.flush()
+
 	return s.pools.close()
 }
+
+// Ping fails with Unavailable while the database can't be read or written, or
+// this program does not work with its schema.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.CheckSchema(ctx); err != nil {
+		return err
+	}
+
+	const op = "write to the database"
+	conn, err := s.pools.connection(ctx, s.pools.writer)
+	if err != nil {
+		return s.translate(ctx, op, err)
+	}
+	defer func() { _ = conn.Close() }() // it goes back to its pool
+
+	// One statement commits by itself, so no client can hold the row's lock.
+	_, err = conn.ExecContext(ctx, `UPDATE write_check SET checks = checks + 1`)
+	if err != nil {
+		return s.translate(ctx, op, err)
+	}
+
+	return nil
+}
+
+// Collectors tell Prometheus of the connections to the database, as go_sql_*
+// with the label db_name: `writer`, and `reader` where readers have their own
+// connections, as in SQLite.
+func (s *Store) Collectors() []prometheus.Collector {
+	all := []prometheus.Collector{collectors.NewDBStatsCollector(s.pools.writer.DB, "writer")}
+	if s.pools.reader != s.pools.writer {
+		all = append(all, collectors.NewDBStatsCollector(s.pools.reader.DB, "reader"))
+	}
+
+	return all
+}
+
+// poolWait is how long a call waits for a connection. The number of requests at
+// once is bounded, so a longer wait means that the database hangs.
+const poolWait = 3 * time.Second
+
+var errPoolWait = errors.New("no connection became free")
 
 // pools are the connections to a database. Reads and writes may have their
 // own, because SQLite has many readers beside one writer.
@@ -115,133 +158,22 @@ func (p pools) close() error {
 	if p.release != nil {
 		errRelease = p.release()
 	}
+
 	return errors.Join(errReader, errWriter, errRelease)
 }
 
-// write does fn in one transaction that may write, as far as the scope goes. It
-// is committed, durably, when fn returns nil, and leaves nothing behind
-// otherwise. op names it in unexpected errors. fn may be called again, when the
-// transaction and another one were in each other's way.
-func (s *Store) write(ctx context.Context, op string, scope scope, fn func(*tx) error) error {
-	return s.transaction(ctx, op, scope, s.pools.writer, nil, fn)
-}
+// connection takes a connection of one of the pools, within p.wait.
+func (p pools) connection(ctx context.Context, db *sqlx.DB) (*sqlx.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, p.wait)
+	defer cancel()
 
-// read does fn in one transaction that sees one state of the database, as far
-// as the scope goes.
-func (s *Store) read(ctx context.Context, op string, scope scope, fn func(*tx) error) error {
-	return s.transaction(ctx, op, scope, s.pools.reader, s.dialect.readTx, fn)
-}
-
-// How often a transaction is tried that is in the way of another and that in
-// its way, and how long it leaves the other one alone, at most, in between:
-// that one has to wake up first.
-const (
-	tries    = 5
-	tryPause = 50 * time.Millisecond
-)
-
-func (s *Store) transaction(ctx context.Context, op string, scope scope, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
-	for try := 1; ; try++ {
-		err := s.try(ctx, scope, db, o, fn)
-		if err == nil {
-			return nil
-		}
-		if try == tries || s.dialect.classify(err) != conflict {
-			return s.translate(ctx, op, err)
-		}
-		// The database has undone it.
-		select {
-		case <-ctx.Done():
-		case <-time.After(tryPause/2 + rand.N(tryPause/2)):
-		}
+	conn, err := db.Connx(waiting)
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		return nil, unavailableError("wait for a connection", errPoolWait)
 	}
-}
-
-func (s *Store) try(ctx context.Context, scope scope, db *sqlx.DB, o *sql.TxOptions, fn func(*tx) error) error {
-	b := &beginning{scope: scope}
-	inner, end, err := s.pools.begin(context.WithValue(ctx, beginningKey{}, b), db, o)
 	if err != nil {
-		return err
+		return nil, &connectError{err}
 	}
-	defer end()
-	// After a commit this does nothing. Its own error adds nothing to the one
-	// that led here.
-	defer func() { _ = inner.Rollback() }()
-	t := &tx{Tx: inner, dialect: &s.dialect, now: s.begun(b), beginning: b}
-	if err := fn(t); err != nil {
-		return err
-	}
-	if err := inner.Commit(); err != nil {
-		return err
-	}
-	s.tell(t.events...)
-	return nil
+
+	return conn, nil
 }
-
-// tell tells other servers, where there may be some, what is committed.
-func (s *Store) tell(events ...event) {
-	if s.dialect.atOnce {
-		s.teller.tell(events...)
-	}
-}
-
-// begun is when a transaction happens: its begin on the database's clock.
-func (s *Store) begun(b *beginning) time.Time {
-	if s.dialect.clock {
-		s.clock.saw(b.now)
-		if s.clock.fixed == nil {
-			return b.now
-		}
-	}
-	return s.clock.now()
-}
-
-// tx is a transaction. Its queries are written with `?`.
-type tx struct {
-	*sqlx.Tx
-	dialect *dialect
-	now     time.Time // when it happens
-
-	beginning *beginning
-	events    []event // what other servers are told when it is committed
-}
-
-// waits tells other servers, after the commit, that a review waits to be claimed.
-func (t *tx) waits() { t.tell(waitsEvent, "") }
-
-// changed tells other servers, after the commit, that a review's state changed.
-func (t *tx) changed(id string) { t.tell(changedEvent, id) }
-
-// canceled tells other servers, after the commit, that a review was canceled.
-func (t *tx) canceled(id string) { t.tell(canceledEvent, id) }
-
-// freed tells other servers, after the commit, that a scan of the organization
-// ended, if that lets another one begin.
-func (t *tx) freed(org string) { t.tell(freedEvent, org) }
-
-func (t *tx) tell(kind, of string) { t.events = append(t.events, event{kind, of}) }
-
-// get reads one row into dest; sql.ErrNoRows when there is none.
-func (t *tx) get(ctx context.Context, dest any, query string, args ...any) error {
-	return t.GetContext(ctx, dest, t.rebind(query), args...)
-}
-
-// list reads all rows into dest, a pointer to a slice.
-func (t *tx) list(ctx context.Context, dest any, query string, args ...any) error {
-	return t.SelectContext(ctx, dest, t.rebind(query), args...)
-}
-
-// exec executes a statement and returns how many rows it changed.
-func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	res, err := t.ExecContext(ctx, t.rebind(query), args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-func (t *tx) rebind(query string) string { return sqlx.Rebind(t.dialect.bind, query) }
-
-// truncate makes t a time as the store keeps and returns it: UTC, in whole
-// microseconds.
-func truncate(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

@@ -63,7 +63,8 @@ CREATE TABLE reviews (
     base_ref        TEXT    NOT NULL DEFAULT '',
     fail_on         TEXT    NOT NULL DEFAULT 'high', -- the least severity that fails
     previous_id     TEXT    NOT NULL DEFAULT '', -- the review that it is compared with; '' for none
-    has_apart       BOOLEAN NOT NULL DEFAULT FALSE, -- findings_apart has something of it
+    finding_rows    INTEGER NOT NULL DEFAULT 0,  -- in findings, of all kinds
+    skip_rows       INTEGER NOT NULL DEFAULT 0,  -- in skips
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
@@ -95,45 +96,20 @@ CREATE INDEX reviews_ended ON reviews (completed_at) WHERE completed_at IS NOT N
 CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset, created_at, id)
     WHERE status = 'complete';
 
--- Findings of complete reviews, in their order. The organization is that of
--- the transaction that writes them.
+-- Findings of complete reviews, each kind in its order: those that are
+-- reported, those that comments suppress, and those of the previous review that
+-- are fixed. The organization is that of the transaction that writes them.
 CREATE TABLE findings (
-    review_id    TEXT    COLLATE "C" NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
-    position     INTEGER NOT NULL, -- from 0
-    rule_id      TEXT    NOT NULL,
-    severity     TEXT    NOT NULL
-                 CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
-    file         BYTEA   NOT NULL,
-    line         INTEGER NOT NULL,
-    end_line     INTEGER NOT NULL,
-    col          INTEGER NOT NULL, -- in bytes, from 1
-    message      BYTEA   NOT NULL,
-    snippet      BYTEA   NOT NULL,
-    fingerprint  TEXT    NOT NULL,
-    end_col       INTEGER NOT NULL DEFAULT 0,
-    utf16_col     INTEGER NOT NULL DEFAULT 0,
-    utf16_end_col INTEGER NOT NULL DEFAULT 0,
-    line_hash     TEXT    NOT NULL DEFAULT '',
-    state         TEXT    NOT NULL DEFAULT 'new', -- or existing
-    organization TEXT    COLLATE "C" NOT NULL DEFAULT current_setting('prwarden.organization')
-                 CHECK (organization NOT IN ('', '*')),
-    PRIMARY KEY (review_id, position)
-);
-
--- Findings that a complete review has beside those that it reports, in their
--- order: first those that comments suppress, then those that were fixed since
--- the review before.
-CREATE TABLE findings_apart (
     review_id       TEXT    COLLATE "C" NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
-    position        INTEGER NOT NULL, -- from 0
-    kind            TEXT    NOT NULL CHECK (kind IN ('suppressed', 'fixed')),
+    kind            TEXT    COLLATE "C" NOT NULL CHECK (kind IN ('reported', 'suppressed', 'fixed')),
+    position        INTEGER NOT NULL, -- among those of the kind, from 0
     rule_id         TEXT    NOT NULL,
     severity        TEXT    NOT NULL
                     CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
     file            BYTEA   NOT NULL,
     line            INTEGER NOT NULL,
     end_line        INTEGER NOT NULL,
-    col             INTEGER NOT NULL,
+    col             INTEGER NOT NULL, -- in bytes, from 1
     end_col         INTEGER NOT NULL,
     utf16_col       INTEGER NOT NULL,
     utf16_end_col   INTEGER NOT NULL,
@@ -142,12 +118,12 @@ CREATE TABLE findings_apart (
     fingerprint     TEXT    NOT NULL,
     line_hash       TEXT    NOT NULL,
     state           TEXT    NOT NULL CHECK (state IN ('new', 'existing', 'fixed')),
-    suppress_reason BYTEA   NOT NULL DEFAULT '', -- empty when the comment gives none
-    suppress_until  TEXT    NOT NULL DEFAULT '', -- YYYY-MM-DD; '' for no end
-    suppress_line   INTEGER NOT NULL DEFAULT 0, -- of the comment; 0 for none
+    suppress_reason BYTEA   NOT NULL, -- empty when the comment gives none
+    suppress_until  TEXT    NOT NULL, -- YYYY-MM-DD; '' for no end
+    suppress_line   INTEGER NOT NULL, -- of the comment; 0 for none
     organization    TEXT    COLLATE "C" NOT NULL DEFAULT current_setting('prwarden.organization')
                     CHECK (organization NOT IN ('', '*')),
-    PRIMARY KEY (review_id, position)
+    PRIMARY KEY (review_id, kind, position)
 );
 
 -- What the scans of complete reviews did not look at, in its order.
@@ -245,14 +221,18 @@ CREATE UNLOGGED TABLE rate_limits (
     taken      INTEGER NOT NULL
 ) WITH (fillfactor = 50);
 
+-- One row that readiness changes, to see whether the database can be written.
+CREATE TABLE write_check (
+    checks BIGINT NOT NULL
+);
+INSERT INTO write_check (checks) VALUES (0);
+
 ALTER TABLE organizations    ENABLE ROW LEVEL SECURITY;
 ALTER TABLE organizations    FORCE ROW LEVEL SECURITY;
 ALTER TABLE reviews          ENABLE ROW LEVEL SECURITY;
 ALTER TABLE reviews          FORCE ROW LEVEL SECURITY;
 ALTER TABLE findings         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE findings         FORCE ROW LEVEL SECURITY;
-ALTER TABLE findings_apart   ENABLE ROW LEVEL SECURITY;
-ALTER TABLE findings_apart   FORCE ROW LEVEL SECURITY;
 ALTER TABLE skips            ENABLE ROW LEVEL SECURITY;
 ALTER TABLE skips            FORCE ROW LEVEL SECURITY;
 ALTER TABLE scan_durations   ENABLE ROW LEVEL SECURITY;
@@ -275,10 +255,6 @@ CREATE POLICY own ON findings USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'))
     WITH CHECK (organization = (SELECT current_setting('prwarden.organization'))
         AND organization = (SELECT r.organization FROM reviews r WHERE r.id = review_id));
-CREATE POLICY own ON findings_apart USING
-    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'))
-    WITH CHECK (organization = (SELECT current_setting('prwarden.organization'))
-        AND organization = (SELECT r.organization FROM reviews r WHERE r.id = review_id));
 CREATE POLICY own ON skips USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'))
     WITH CHECK (organization = (SELECT current_setting('prwarden.organization'))
@@ -298,6 +274,7 @@ CREATE POLICY own ON api_keys USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 
 -- +goose Down
+DROP TABLE write_check;
 DROP TABLE rate_limits;
 DROP TABLE api_keys;
 DROP TABLE rules_files;
@@ -305,7 +282,6 @@ DROP TABLE rules;
 DROP TABLE idempotency_keys;
 DROP TABLE scan_durations;
 DROP TABLE skips;
-DROP TABLE findings_apart;
 DROP TABLE findings;
 DROP TABLE reviews;
 DROP TABLE organizations;

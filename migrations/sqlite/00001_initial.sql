@@ -55,7 +55,8 @@ CREATE TABLE reviews (
     base_ref        TEXT    NOT NULL DEFAULT '',
     fail_on         TEXT    NOT NULL DEFAULT 'high', -- the least severity that fails
     previous_id     TEXT    NOT NULL DEFAULT '', -- the review that it is compared with; '' for none
-    has_apart       INTEGER NOT NULL DEFAULT 0 CHECK (has_apart IN (0, 1)), -- findings_apart has something of it
+    finding_rows    INTEGER NOT NULL DEFAULT 0,  -- in findings, of all kinds
+    skip_rows       INTEGER NOT NULL DEFAULT 0,  -- in skips
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
@@ -80,42 +81,20 @@ CREATE INDEX reviews_ended ON reviews (completed_at) WHERE completed_at IS NOT N
 CREATE INDEX reviews_previous ON reviews (organization, repo, pr_number, ruleset, created_at, id)
     WHERE status = 'complete';
 
--- Findings of complete reviews, in their order.
+-- Findings of complete reviews, each kind in its order: those that are
+-- reported, those that comments suppress, and those of the previous review that
+-- are fixed.
 CREATE TABLE findings (
-    review_id   TEXT    NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
-    position    INTEGER NOT NULL, -- from 0
-    rule_id     TEXT    NOT NULL,
-    severity    TEXT    NOT NULL
-                CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
-    file        BLOB    NOT NULL,
-    line        INTEGER NOT NULL,
-    end_line    INTEGER NOT NULL,
-    col         INTEGER NOT NULL, -- in bytes, from 1
-    message     BLOB    NOT NULL,
-    snippet     BLOB    NOT NULL,
-    fingerprint TEXT    NOT NULL,
-    end_col       INTEGER NOT NULL DEFAULT 0,
-    utf16_col     INTEGER NOT NULL DEFAULT 0,
-    utf16_end_col INTEGER NOT NULL DEFAULT 0,
-    line_hash     TEXT    NOT NULL DEFAULT '',
-    state         TEXT    NOT NULL DEFAULT 'new', -- or existing
-    PRIMARY KEY (review_id, position)
-) STRICT, WITHOUT ROWID;
-
--- Findings that a complete review has beside those that it reports, in their
--- order: first those that comments suppress, then those that were fixed since
--- the review before.
-CREATE TABLE findings_apart (
     review_id       TEXT    NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
-    position        INTEGER NOT NULL, -- from 0
-    kind            TEXT    NOT NULL CHECK (kind IN ('suppressed', 'fixed')),
+    kind            TEXT    NOT NULL CHECK (kind IN ('reported', 'suppressed', 'fixed')),
+    position        INTEGER NOT NULL, -- among those of the kind, from 0
     rule_id         TEXT    NOT NULL,
     severity        TEXT    NOT NULL
                     CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
     file            BLOB    NOT NULL,
     line            INTEGER NOT NULL,
     end_line        INTEGER NOT NULL,
-    col             INTEGER NOT NULL,
+    col             INTEGER NOT NULL, -- in bytes, from 1
     end_col         INTEGER NOT NULL,
     utf16_col       INTEGER NOT NULL,
     utf16_end_col   INTEGER NOT NULL,
@@ -124,10 +103,10 @@ CREATE TABLE findings_apart (
     fingerprint     TEXT    NOT NULL,
     line_hash       TEXT    NOT NULL,
     state           TEXT    NOT NULL CHECK (state IN ('new', 'existing', 'fixed')),
-    suppress_reason BLOB    NOT NULL DEFAULT x'', -- empty when the comment gives none
-    suppress_until  TEXT    NOT NULL DEFAULT '', -- YYYY-MM-DD; '' for no end
-    suppress_line   INTEGER NOT NULL DEFAULT 0, -- of the comment; 0 for none
-    PRIMARY KEY (review_id, position)
+    suppress_reason BLOB    NOT NULL, -- empty when the comment gives none
+    suppress_until  TEXT    NOT NULL, -- YYYY-MM-DD; '' for no end
+    suppress_line   INTEGER NOT NULL, -- of the comment; 0 for none
+    PRIMARY KEY (review_id, kind, position)
 ) STRICT, WITHOUT ROWID;
 
 -- What the scans of complete reviews did not look at, in its order.
@@ -215,14 +194,20 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
 
+-- One row that readiness changes, to see whether the database can be written.
+CREATE TABLE write_check (
+    checks INTEGER NOT NULL
+) STRICT;
+INSERT INTO write_check (checks) VALUES (0);
+
 -- +goose Down
+DROP TABLE write_check;
 DROP TABLE api_keys;
 DROP TABLE rules_files;
 DROP TABLE rules;
 DROP TABLE idempotency_keys;
 DROP TABLE scan_durations;
 DROP TABLE skips;
-DROP TABLE findings_apart;
 DROP TABLE findings;
 DROP TABLE reviews;
 DROP TABLE organizations;

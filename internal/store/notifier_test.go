@@ -27,7 +27,7 @@ func TestEvents(t *testing.T) {
 	require.NoError(t, listener.Listen(notifyChannel))
 	told := func() (events []string) {
 		t.Helper()
-		s.teller.flush()
+		s.notifier.flush()
 		// What is sent after everything else comes after everything else.
 		_, err := s.pools.writer.ExecContext(ctx, "NOTIFY "+notifyChannel+", 'end'")
 		require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestEvents(t *testing.T) {
 		c, err := s.Claim(ctx, "worker", time.Minute)
 		require.NoError(t, err)
 		require.NotNil(t, c)
-		s.teller.flush() // or it would go together with what comes next
+		s.notifier.flush() // or it would go together with what comes next
 		return *c
 	}
 

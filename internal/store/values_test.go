@@ -11,7 +11,7 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-func TestStamp(t *testing.T) {
+func TestTimestamp(t *testing.T) {
 	t.Parallel()
 	paris := time.FixedZone("CET", 3600)
 	cases := map[string]struct{ in, out time.Time }{
@@ -25,11 +25,11 @@ func TestStamp(t *testing.T) {
 	for name, c := range cases {
 		v, err := at(c.in).Value()
 		require.NoError(t, err, name)
-		var s stamp
+		var s timestamp
 		require.NoError(t, s.Scan(v), name)
 		assert.Equal(t, c.out, s.Time, name)
 	}
-	require.Error(t, new(stamp).Scan("2026-11-20"))
+	require.Error(t, new(timestamp).Scan("2026-11-20"))
 }
 
 // FuzzTexts holds that lists come back as they were, save for bytes that are

@@ -304,7 +304,7 @@ func TestListenerFindsThatItIsDeaf(t *testing.T) {
 			// The rest of the store goes on.
 			_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
 			require.NoError(t, err)
-			s.teller.flush() // so that nobody is told later
+			s.notifier.flush() // so that nobody is told later
 
 			broken.Store(false)
 			listens(t, l)
