@@ -26,7 +26,8 @@ type masker struct {
 	blind   bool         // a multiline rule could not say: everything is hidden
 	regions []match.Span // of the whole file, that multiline rules match, as join has them
 
-	kept map[int]*keptLine // lines that were asked for, by number
+	kept  map[int]*keptLine // lines that were asked for, by number
+	plain map[int]bool      // blocks that were asked for: whether there is nothing to hide in them
 }
 
 // keptLine is a line that may be asked for again.
@@ -54,10 +55,16 @@ func (m *masker) line(ctx context.Context, n int) (*keptLine, error) {
 		return l, nil
 	}
 
-	text := m.lines.Line(n)
-	spans, err := m.spans(ctx, text, m.lines.Start(n))
+	plain, err := m.isPlain(ctx, n)
 	if err != nil {
 		return nil, err
+	}
+	text := m.lines.Line(n)
+	var spans []match.Span
+	if !plain {
+		if spans, err = m.spans(ctx, text, m.lines.Start(n)); err != nil {
+			return nil, err
+		}
 	}
 
 	if m.kept == nil || len(m.kept) >= keptLines {
@@ -72,6 +79,14 @@ func (m *masker) line(ctx context.Context, n int) (*keptLine, error) {
 // hides says whether any of some lines has a part that must not be shown.
 func (m *masker) hides(ctx context.Context, first, last int) (bool, error) {
 	for n := first; n <= last; n++ {
+		plain, err := m.isPlain(ctx, n)
+		if err != nil {
+			return true, err
+		}
+		if plain {
+			continue
+		}
+
 		l, err := m.line(ctx, n)
 		if err != nil || len(l.hidden) > 0 {
 			return true, err
@@ -101,14 +116,50 @@ func (m *masker) readFile(ctx context.Context) error {
 	return nil
 }
 
-// spans returns what is to be hidden of a line, which begins at an offset.
-func (m *masker) spans(ctx context.Context, line []byte, start int) (spans []match.Span, err error) {
+// blockLines is how many lines are asked about at once. Asking for each line takes
+// longer where findings are near to each other.
+const blockLines = 16
+
+// isPlain says whether nothing is to be hidden in the block of lines that has line
+// n, as far as can be told without matching: a rule that may match on a line may
+// match in a text that has the line.
+func (m *masker) isPlain(ctx context.Context, n int) (bool, error) {
 	if err := m.readFile(ctx); err != nil {
-		return nil, err
+		return false, err
+	}
+	block := (n - 1) / blockLines
+	if plain, ok := m.plain[block]; ok {
+		return plain, nil
 	}
 
-	behind := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].End > start })
-	for _, r := range m.regions[behind:] {
+	last := min((block+1)*blockLines, m.lines.Count())
+	from, to := m.lines.Start(block*blockLines+1), m.lines.Start(last)+len(m.lines.Line(last))
+	behind := m.regionsBehind(from)
+	plain := !m.blind && (len(behind) == 0 || behind[0].Start >= to)
+	for i := 0; plain && i < len(m.views); i++ {
+		v := m.views[i]
+		plain = !slices.ContainsFunc(v.masking.Candidates(m.lines.Text()[from:to], false), func(r int) bool {
+			return v.rules[r].Redact
+		})
+	}
+
+	if m.plain == nil {
+		m.plain = map[int]bool{}
+	}
+	m.plain[block] = plain
+
+	return plain, nil
+}
+
+// regionsBehind returns the regions that end behind an offset.
+func (m *masker) regionsBehind(offset int) []match.Span {
+	first := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].End > offset })
+	return m.regions[first:]
+}
+
+// spans returns what is to be hidden of a line, which begins at an offset.
+func (m *masker) spans(ctx context.Context, line []byte, start int) (spans []match.Span, err error) {
+	for _, r := range m.regionsBehind(start) {
 		from, to := max(r.Start-start, 0), min(r.End-start, len(line))
 		if from >= to {
 			break
