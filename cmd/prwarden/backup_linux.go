@@ -19,7 +19,7 @@ database meanwhile: the copy is its state at one moment, and nobody waits for
 it. When the command ends well, the copy is on the disk and has been read
 through. Only its owner can read it.
 
-For Postgres use pg_dump, as docs/operations.md shows.`,
+For Postgres use pg_dump, as docs/operations/back-up.md shows.`,
 		Example: `  prwarden backup --database sqlite:/var/lib/prwarden/prwarden.db \
       /var/backups/prwarden-$(date +%F).db`,
 		Args: cobra.ExactArgs(1),

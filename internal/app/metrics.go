@@ -18,9 +18,9 @@ import (
 )
 
 // newRegistry returns a registry with what every process tells Prometheus.
-// docs/operations.md lists all metrics, and a test holds it to that. schema is
-// the version of the database schema that this program was made for, "" in a
-// scanner.
+// docs/operations/metrics.md lists all metrics, and a test holds it to that.
+// schema is the version of the database schema that this program was made for,
+// "" in a scanner.
 func newRegistry(schema string) *prometheus.Registry {
 	b := build.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{

@@ -72,7 +72,7 @@ func families(text string) map[string]map[string]bool {
 	return found
 }
 
-// documented is a line of the list in docs/operations.md.
+// documented is a line of the list in docs/operations/metrics.md.
 type documented struct {
 	pattern *regexp.Regexp
 	where   string
@@ -88,7 +88,7 @@ func readDocument(t *testing.T, name string) string {
 
 func listed(t *testing.T) map[string]documented {
 	t.Helper()
-	_, list, ok := strings.Cut(readDocument(t, "operations.md"), "<!-- metrics:")
+	_, list, ok := strings.Cut(readDocument(t, "operations/metrics.md"), "<!-- metrics:")
 	require.True(t, ok)
 	list, _, ok = strings.Cut(list, "<!-- end of metrics -->")
 	require.True(t, ok)
@@ -308,7 +308,7 @@ func alertQueries(t *testing.T) []string {
 		}
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(readDocument(t, "operations/alerts.yml")), &rules))
-	_, runbook, ok := strings.Cut(readDocument(t, "operations.md"), "### Alerts")
+	_, runbook, ok := strings.Cut(readDocument(t, "operations/observe.md"), "### Alerts")
 	require.True(t, ok)
 	runbook, _, _ = strings.Cut(runbook, "\n## ")
 	var queries, names []string
@@ -317,7 +317,7 @@ func alertQueries(t *testing.T) []string {
 			queries, names = append(queries, r.Expr), append(names, r.Alert)
 			assert.Contains(t, []string{"critical", "warning", "info"}, r.Labels["severity"], r.Alert)
 			assert.NotEmpty(t, r.Annotations["summary"], r.Alert)
-			assert.Equal(t, "docs/operations.md#alerts", r.Annotations["runbook"], r.Alert)
+			assert.Equal(t, "docs/operations/observe.md#alerts", r.Annotations["runbook"], r.Alert)
 		}
 	}
 	var told []string

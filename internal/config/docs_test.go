@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write the table of settings into the documentation")
 
 const (
-	operations = "../../docs/operations.md"
+	operations = "../../docs/operations/configure.md"
 	tableBegin = "<!-- settings: written by go test ./internal/config -update -->\n"
 	tableEnd   = "<!-- end of settings -->\n"
 )

@@ -12,7 +12,7 @@ import (
 // Backup copies the configured SQLite database into a new file.
 func Backup(ctx context.Context, st cli.Streams, c config.Config, file string) error {
 	if c.Shared() {
-		return cli.Usagef("backup is for SQLite; for Postgres use pg_dump as docs/operations.md shows")
+		return cli.Usagef("backup is for SQLite; for Postgres use pg_dump as docs/operations/back-up.md shows")
 	}
 	copied, err := store.Backup(ctx, c.Database, file)
 	if err != nil {
@@ -25,7 +25,7 @@ func Backup(ctx context.Context, st cli.Streams, c config.Config, file string) e
 // Restore makes a backup the configured SQLite database.
 func Restore(ctx context.Context, st cli.Streams, c config.Config, file string, force bool) error {
 	if c.Shared() {
-		return cli.Usagef("restore is for SQLite; for Postgres use pg_restore as docs/operations.md shows")
+		return cli.Usagef("restore is for SQLite; for Postgres use pg_restore as docs/operations/back-up.md shows")
 	}
 	copied, err := store.Restore(ctx, file, c.Database, force)
 	if err != nil {

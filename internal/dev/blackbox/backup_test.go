@@ -58,7 +58,7 @@ func newBackupRole(t *testing.T, _, superuser string) string {
 	return address.String()
 }
 
-// TestPostgresDumpAndRestore does what docs/operations.md says of backups of
+// TestPostgresDumpAndRestore does what docs/operations/back-up.md says of backups of
 // Postgres, while a server works.
 func TestPostgresDumpAndRestore(t *testing.T) {
 	t.Parallel()
