@@ -14,7 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// The figures in docs/decisions/0002-sqlite.md are from these:
+// The times of a creation in docs/decisions/0002-sqlite.md are from these:
 //
 //	go test -run '^$' -bench . ./internal/store
 
