@@ -14,8 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 )
 
-// The figures in docs/benchmarks.md, "Postgres", are from these, on a server
-// that waits for the disk:
+// These measure the store on a server that waits for the disk:
 //
 //	go test -run '^$' -bench Postgres ./internal/store
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -9,8 +10,8 @@ import (
 )
 
 // compareDocument compares the outputs with those in the document, or writes
-// them there. Each stands between a line `<!-- output: NAME -->` and
-// `<!-- end -->`.
+// them there. The document has them once, between the lines `<!-- output -->`
+// and `<!-- end -->`.
 func compareDocument(path string, outputs map[string]string, write bool) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -19,7 +20,7 @@ func compareDocument(path string, outputs map[string]string, write bool) error {
 	text := string(raw)
 	var stale []string
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
-		begin, end, err := block(text, name)
+		begin, end, err := block(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -42,9 +43,10 @@ func compareDocument(path string, outputs map[string]string, write bool) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// block finds the output of an example in the document.
-func block(text, name string) (begin, end int, err error) {
-	marker := "<!-- output: " + name + " -->\n"
+// block finds the output of the examples in the document. There is one, because
+// all of them print the same.
+func block(text string) (begin, end int, err error) {
+	const marker = "<!-- output -->\n"
 	begin = strings.Index(text, marker)
 	if begin < 0 {
 		return 0, 0, fmt.Errorf("there is no line %q", strings.TrimSpace(marker))
@@ -52,7 +54,7 @@ func block(text, name string) (begin, end int, err error) {
 	begin += len(marker)
 	length := strings.Index(text[begin:], "<!-- end -->")
 	if length < 0 {
-		return 0, 0, fmt.Errorf("the output of %s has no end", name)
+		return 0, 0, errors.New("the output has no end")
 	}
 	return begin, begin + length, nil
 }

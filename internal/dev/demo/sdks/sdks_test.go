@@ -88,7 +88,7 @@ func TestCompareDocument(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sdks.md")
 	document := func(output string) string {
-		return fmt.Sprintf("# SDKs\n<!-- output: go -->\n%s<!-- end -->\nThe end.\n", output)
+		return fmt.Sprintf("# SDKs\n<!-- output -->\n%s<!-- end -->\nThe end.\n", output)
 	}
 	require.NoError(t, os.WriteFile(path, []byte(document("")), 0o600))
 	outputs := map[string]string{"go": "review rev_1a started\n"}
@@ -98,5 +98,9 @@ func TestCompareDocument(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, document("```text\nreview rev_… started\n```\n"), string(written))
 	require.NoError(t, compareDocument(path, map[string]string{"go": "review rev_2b started\n"}, false))
-	assert.ErrorContains(t, compareDocument(path, map[string]string{"java": ""}, true), "<!-- output: java -->")
+	require.NoError(t, compareDocument(path, map[string]string{"java": "review rev_2b started\n"}, false))
+	assert.ErrorContains(t, compareDocument(path, map[string]string{"java": "another\n"}, false), "make docs-sdks")
+
+	require.NoError(t, os.WriteFile(path, []byte("# SDKs\n"), 0o600))
+	assert.ErrorContains(t, compareDocument(path, outputs, true), "<!-- output -->")
 }
