@@ -61,6 +61,7 @@ func Backup(ctx context.Context, database, file string) (_ Copy, err error) {
 	if err := os.Rename(part, file); err != nil {
 		return Copy{}, err
 	}
+
 	return c, syncFolder(filepath.Dir(file))
 }
 
@@ -73,6 +74,7 @@ func createNew(path string) error {
 	if err != nil {
 		return err
 	}
+
 	return f.Close()
 }
 
@@ -89,6 +91,7 @@ func vacuumInto(ctx context.Context, path, into string) (err error) {
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
 		return fmt.Errorf("copy %s: %w", path, err)
 	}
+
 	return nil
 }
 
@@ -116,6 +119,7 @@ func syncAndCheck(ctx context.Context, path string) (c Copy, err error) {
 	if err == nil && c.Schema.Current == 0 {
 		err = errors.New("it is a database, but not one of prwarden")
 	}
+
 	return c, err
 }
 
@@ -128,6 +132,7 @@ func checkIntegrity(ctx context.Context, db *sqlx.DB) error {
 	if len(found) != 1 || found[0] != "ok" {
 		return fmt.Errorf("it is damaged: %s", strings.Join(found, "; "))
 	}
+
 	return nil
 }
 
@@ -167,6 +172,7 @@ func Restore(ctx context.Context, file, database string, force bool) (_ Copy, er
 	if err := os.Rename(part, path); err != nil {
 		return Copy{}, err
 	}
+
 	return c, syncFolder(filepath.Dir(path))
 }
 
@@ -181,7 +187,8 @@ func mayRestore(file, path string, force bool) error {
 		return fmt.Errorf("%s is not a regular file", file)
 	}
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
-		return fmt.Errorf("%s has a log beside it, %s-wal: it is a database that is in use or was copied by other means, and no backup; make one with `prwarden backup`", file, file)
+		return fmt.Errorf("%s has a log beside it, %s-wal: it is a database that is in use or was copied by "+
+			"other means, and no backup; make one with `prwarden backup`", file, file)
 	}
 	to, err := os.Stat(path)
 	switch {
@@ -194,6 +201,7 @@ func mayRestore(file, path string, force bool) error {
 	case !force:
 		return fmt.Errorf("there is a database %s already; --force replaces it", path)
 	}
+
 	return nil
 }
 
@@ -228,6 +236,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
+
 	return r.Reader.Read(p)
 }
 
@@ -247,12 +256,15 @@ func foldLog(ctx context.Context, path string) error {
 			return err
 		}
 	}
+
 	return syncFolder(filepath.Dir(path))
 }
 
 // emptyLog puts all that the log of a database holds into it.
 func emptyLog(ctx context.Context, path string) (err error) {
-	db, err := connectSQLite(ctx, path, 1, url.Values{"mode": {"rw"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", foldPatience.Milliseconds())}})
+	db, err := connectSQLite(ctx, path, 1, url.Values{
+		"mode": {"rw"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", foldPatience.Milliseconds())},
+	})
 	if err != nil {
 		return err
 	}
@@ -265,5 +277,6 @@ func emptyLog(ctx context.Context, path string) (err error) {
 	if busy != 0 {
 		return errors.New("another process uses it")
 	}
+
 	return nil
 }

@@ -28,6 +28,7 @@ func names(t *testing.T, dir string) (out []string) {
 	for _, e := range entries {
 		out = append(out, e.Name())
 	}
+
 	return out
 }
 

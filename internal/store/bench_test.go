@@ -19,7 +19,8 @@ import (
 //	go test -run '^$' -bench . ./internal/store
 
 func newReview(org, id string) review.NewReview {
-	return review.NewReview{ID: id, Organization: org, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop", EstimatedMS: 4_200}
+	return review.NewReview{ID: id, Organization: org, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop",
+		EstimatedMS: 4_200}
 }
 
 // fill queues n reviews of an organization, in one transaction, since setting
@@ -30,6 +31,7 @@ func fill(tb testing.TB, s *Store, org string, n int) {
 		if _, err := t.exec(tb.Context(), `INSERT INTO organizations (name, queued) VALUES (?, ?)`, org, n); err != nil {
 			return err
 		}
+
 		return t.insertRows(tb.Context(), `reviews (id, organization, repo, pr_number, ruleset, status, created_at)`, 7, n,
 			func(i int) []any {
 				return []any{fmt.Sprintf("rev_%s_%05d", org, i), org, "acme/shop", 7, "acme/shop", "queued",
@@ -98,7 +100,8 @@ func BenchmarkClaimChoice(b *testing.B) {
 			}
 			err := s.write(b.Context(), "set up", allOrganizations, func(t *tx) error {
 				if strings.HasSuffix(c.name, "served") {
-					if _, err := t.exec(b.Context(), `UPDATE organizations SET served_at = CAST(substr(name, 4) AS INTEGER)`); err != nil {
+					const serve = `UPDATE organizations SET served_at = CAST(substr(name, 4) AS INTEGER)`
+					if _, err := t.exec(b.Context(), serve); err != nil {
 						return err
 					}
 				}
@@ -110,7 +113,8 @@ func BenchmarkClaimChoice(b *testing.B) {
 			now := at(time.Now())
 			for b.Loop() {
 				var id string
-				require.NoError(b, s.read(b.Context(), "choose", allOrganizations, func(t *tx) error { return t.get(b.Context(), &id, claimQuery, now) }))
+				require.NoError(b, s.read(b.Context(), "choose", allOrganizations,
+					func(t *tx) error { return t.get(b.Context(), &id, claimQuery, now) }))
 			}
 		})
 	}
@@ -121,11 +125,13 @@ func manyFindings(n int) finding.Result {
 	for i := range n {
 		o.Findings = append(o.Findings, finding.Finding{
 			RuleID: "security/no-eval", Severity: rule.High, File: fmt.Sprintf("src/app/component/file%03d.js", i/100),
-			Line: i%100 + 1, EndLine: i%100 + 1, Column: 9, Message: "Don't evaluate text as code; parse it, for example with JSON.parse.",
+			Line: i%100 + 1, EndLine: i%100 + 1, Column: 9,
+			Message: "Don't evaluate text as code; parse it, for example with JSON.parse.",
 			Snippet: "  const value = eval(request.query.expression)", Fingerprint: fmt.Sprintf("%032x", i),
 			EndColumn: 13, UTF16Column: 9, UTF16EndColumn: 13, LineHash: fmt.Sprintf("%016x:1", i), State: finding.StateNew,
 		})
 	}
+
 	return o
 }
 
@@ -210,7 +216,8 @@ func BenchmarkListFindings(b *testing.B) {
 		o.Findings[review.MaxFindings-1].Severity = rule.Critical
 		require.NoError(b, s.Finish(b.Context(), *c, o))
 		for what, f := range map[string]review.FindingFilter{
-			"all/pages of 100": {Limit: 100}, "all/pages of 1000": {Limit: 1000}, "the last": {Limit: 100, MinSeverity: rule.Critical},
+			"all/pages of 100": {Limit: 100}, "all/pages of 1000": {Limit: 1000},
+			"the last": {Limit: 100, MinSeverity: rule.Critical},
 		} {
 			b.Run(name+"/"+what, func(b *testing.B) {
 				f.Kind = finding.KindReported

@@ -39,6 +39,7 @@ func byClients(b *testing.B, clients int, call func(ctx context.Context, client 
 					return err
 				}
 			}
+
 			return nil
 		})
 	}
@@ -76,6 +77,7 @@ func BenchmarkPostgresClaim(b *testing.B) {
 				if c == nil {
 					return fmt.Errorf("nothing waits")
 				}
+
 				return s.Finish(ctx, *c, o)
 			})
 		})
@@ -93,9 +95,11 @@ func fillMany(tb testing.TB, s *Store, orgs, n int) {
 			if err != nil {
 				return err
 			}
+
 			return t.insertRows(tb.Context(), `reviews (id, organization, repo, pr_number, ruleset, status, created_at)`, 7, n,
 				func(i int) []any {
-					return []any{review.NewID(), name, "acme/shop", 7, "acme/shop", "queued", at(t.now.Add(time.Duration(i) * time.Microsecond))}
+					return []any{review.NewID(), name, "acme/shop", 7, "acme/shop", "queued",
+						at(t.now.Add(time.Duration(i) * time.Microsecond))}
 				})
 		}))
 	}

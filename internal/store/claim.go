@@ -51,6 +51,7 @@ func commitsOf(given bool, head, base, baseRef string) finding.Commits {
 	case baseRef != "":
 		return finding.Commits{Head: head, BaseRef: baseRef}
 	}
+
 	return finding.Commits{Head: head, Base: base}
 }
 

@@ -111,5 +111,6 @@ func dialectOf(database string) (dialect, error) {
 	if scheme == database {
 		scheme = ""
 	}
+
 	return dialect{}, fmt.Errorf("the database must begin with %s, not with %q", strings.Join(known, " or "), scheme)
 }

@@ -54,6 +54,7 @@ func (s *Store) translate(ctx context.Context, op string, err error) error {
 	case unavailable, conflict, locked:
 		return unavailableError(op, err)
 	}
+
 	return fmt.Errorf("%s: %w", op, err)
 }
 
@@ -79,6 +80,7 @@ func Unreachable(err error) error {
 		case "08", "53", "57":
 			return e
 		}
+
 		return nil
 	}
 	var connect *connectError
@@ -92,6 +94,7 @@ func Unreachable(err error) error {
 	case errors.As(err, &connect):
 		return connect
 	}
+
 	return nil
 }
 
@@ -115,6 +118,7 @@ func classifySQLite(err error) class {
 		sqlite3.SQLITE_INTERRUPT: // the end of another call's context, a little late
 		return unavailable
 	}
+
 	return unexpected
 }
 
@@ -131,10 +135,12 @@ func classifyPostgres(err error) class {
 	if !errors.As(err, &e) {
 		var network net.Error
 		var connect *connectError
-		if errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		if errors.As(err, &network) || errors.As(err, &connect) ||
+			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 			errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) {
 			return unavailable
 		}
+
 		return unexpected
 	}
 	switch e.Code {
@@ -158,5 +164,6 @@ func classifyPostgres(err error) class {
 		"58": // disk
 		return unavailable
 	}
+
 	return unexpected
 }

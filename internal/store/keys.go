@@ -35,6 +35,7 @@ func (r keyRow) key() auth.Key {
 	for _, s := range r.Scopes {
 		scopes = append(scopes, auth.Scope(s))
 	}
+
 	return auth.Key{
 		ID: r.ID, Organization: r.Organization, Name: r.Name, Hash: r.Hash, Scopes: scopes, RateLimit: r.RateLimit,
 		CreatedAt: r.CreatedAt.Time, ExpiresAt: r.ExpiresAt.Time, LastUsedAt: r.LastUsedAt.Time, RevokedAt: r.RevokedAt.Time,
@@ -50,13 +51,15 @@ func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
 	}
 	var row keyRow
 	err := s.write(ctx, "create a key", of(k.Organization), func(t *tx) error {
-		return t.get(ctx, &row, `INSERT INTO api_keys (id, organization, name, hash, scopes, rate_limit, created_at, expires_at)
+		return t.get(ctx, &row, `INSERT INTO api_keys
+				(id, organization, name, hash, scopes, rate_limit, created_at, expires_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING `+keyColumns,
 			k.ID, k.Organization, k.Name, k.Hash, scopes, k.RateLimit, at(t.now), at(k.ExpiresAt))
 	})
 	if err != nil {
 		return auth.Key{}, err
 	}
+
 	return row.key(), nil
 }
 
@@ -70,13 +73,18 @@ func (s *Store) KeysByHash(ctx context.Context, hashes []string) ([]auth.Key, er
 		return nil, fmt.Errorf("find keys: %w", err)
 	}
 	var rows []keyRow
-	if err := s.read(ctx, "find keys", allOrganizations, func(t *tx) error { return t.list(ctx, &rows, query, args...) }); err != nil {
+	err = s.read(ctx, "find keys", allOrganizations, func(t *tx) error {
+		return t.list(ctx, &rows, query, args...)
+	})
+	if err != nil {
 		return nil, err
 	}
+
 	out := make([]auth.Key, len(rows))
 	for i, row := range rows {
 		out[i] = row.key()
 	}
+
 	return out, nil
 }
 
@@ -86,6 +94,7 @@ func keyScope(org string) scope {
 	if org == "" {
 		return allOrganizations
 	}
+
 	return of(org)
 }
 
@@ -106,6 +115,7 @@ func (s *Store) ListKeys(ctx context.Context, org string) ([]auth.Key, error) {
 	for _, row := range rows {
 		out = append(out, row.key())
 	}
+
 	return out, nil
 }
 
@@ -120,6 +130,7 @@ func (s *Store) RevokeKey(ctx context.Context, org, id string) error {
 		if err == nil && n == 0 {
 			return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no key %q.", id)
 		}
+
 		return err
 	})
 }
@@ -129,6 +140,7 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 	if len(used) == 0 {
 		return nil
 	}
+
 	return s.write(ctx, "store when keys were used", allOrganizations, func(t *tx) error {
 		// In one order, so that two servers can't wait for each other's rows.
 		for _, id := range slices.Sorted(maps.Keys(used)) {
@@ -137,6 +149,7 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 				return err
 			}
 		}
+
 		return nil
 	})
 }

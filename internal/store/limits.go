@@ -78,6 +78,7 @@ func (w Windows) CountInWindows(ctx context.Context, demands []auth.Demand) ([]a
 			return nil, fmt.Errorf("count requests: no window for %q", d.Name)
 		}
 	}
+
 	return out, nil
 }
 
@@ -89,5 +90,6 @@ func (w Windows) DropWindows(ctx context.Context, most int) (int, error) {
 			SELECT name FROM rate_limits WHERE window_end <= ? LIMIT ? FOR UPDATE SKIP LOCKED)`, at(t.now), most)
 		return err
 	})
+
 	return int(dropped), err
 }

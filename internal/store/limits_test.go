@@ -28,6 +28,7 @@ func windowsAt(t testing.TB, servers int, now func() time.Time) []Windows {
 		all[i], ok = openAt(t, o).Windows()
 		require.True(t, ok)
 	}
+
 	return all
 }
 
@@ -44,6 +45,7 @@ func TestSharedLimiter(t *testing.T) {
 				for _, w := range windowsAt(t, servers, clock.Now) {
 					h.Servers = append(h.Servers, auth.NewSharedLimiter(w, clock.Stored, quietLog()))
 				}
+
 				return h
 			})
 		})
@@ -71,10 +73,13 @@ func TestCountInWindows(t *testing.T) {
 	end := clock.Stored().Add(time.Minute)
 	assert.Equal(t, auth.Counted{Taken: 3, End: end, Left: time.Minute}, count(t, w, "key:b", 3))
 	clock.Advance(time.Second)
-	got, err := w.CountInWindows(t.Context(), []auth.Demand{{Name: "key:c", N: 2}, {Name: "key:b", N: 5}, {Name: "key:a", N: 1}})
+	got, err := w.CountInWindows(t.Context(), []auth.Demand{{Name: "key:c", N: 2}, {Name: "key:b", N: 5},
+		{Name: "key:a", N: 1}})
 	require.NoError(t, err)
 	assert.Equal(t, []auth.Counted{
-		{Taken: 2, End: end.Add(time.Second), Left: time.Minute}, {Taken: 8, End: end, Left: 59 * time.Second}, {Taken: 1, End: end.Add(time.Second), Left: time.Minute},
+		{Taken: 2, End: end.Add(time.Second), Left: time.Minute},
+		{Taken: 8, End: end, Left: 59 * time.Second},
+		{Taken: 1, End: end.Add(time.Second), Left: time.Minute},
 	}, got, "in the order of the demands")
 	none, err := w.CountInWindows(t.Context(), nil)
 	require.NoError(t, err)

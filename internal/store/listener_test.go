@@ -82,6 +82,7 @@ func listen(t *testing.T, s *Store, o ListenerOptions) (*Listener, *hearer) {
 		require.NoError(t, l.Stop(context.Background()), "twice is once")
 		assert.False(t, l.Listening())
 	})
+
 	return l, h
 }
 
@@ -227,6 +228,7 @@ func newProxy(t *testing.T, database string) *proxy {
 		require.NoError(t, listener.Close())
 		running.Wait()
 	})
+
 	return p
 }
 
@@ -348,7 +350,8 @@ func TestListenerWithoutDatabase(t *testing.T) {
 
 func TestConnectTimeoutIsAdded(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "postgres://a@h/d?connect_timeout=5&sslmode=disable", withConnectTimeout("postgres://a@h/d?sslmode=disable"))
+	assert.Equal(t, "postgres://a@h/d?connect_timeout=5&sslmode=disable",
+		withConnectTimeout("postgres://a@h/d?sslmode=disable"))
 	for _, kept := range []string{"postgres://a@h/d?connect_timeout=9", "postgres://%"} {
 		assert.Equal(t, kept, withConnectTimeout(kept))
 	}

@@ -49,6 +49,7 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 	if v, err = s.Schema(ctx); err != nil || v.Current >= v.Needed {
 		return err
 	}
+
 	return s.translate(ctx, "migrate the database", errUp)
 }
 
@@ -76,6 +77,7 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 			v.Pending = append(v.Pending, name)
 		}
 	}
+
 	return v, nil
 }
 
@@ -86,6 +88,7 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	return v.Check()
 }
 
@@ -106,5 +109,6 @@ func (s *Store) provider() (_ *goose.Provider, done func() error, err error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("read the migrations: %w", err), done())
 	}
+
 	return p, done, nil
 }

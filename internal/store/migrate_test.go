@@ -47,6 +47,7 @@ func TestMigrate(t *testing.T) {
 				if err != nil {
 					return err
 				}
+
 				return errors.Join(s.Migrate(ctx), s.CheckSchema(ctx), s.Close())
 			})
 		}
@@ -57,7 +58,8 @@ func TestMigrate(t *testing.T) {
 		assert.Equal(t, Schema{Current: 1, Needed: 1}, v)
 		require.NoError(t, s.Migrate(t.Context()), "again does nothing")
 		var applied int
-		require.NoError(t, s.pools.reader.GetContext(t.Context(), &applied, "SELECT COUNT(*) FROM goose_db_version WHERE version_id > 0"))
+		require.NoError(t, s.pools.reader.GetContext(t.Context(), &applied,
+			"SELECT COUNT(*) FROM goose_db_version WHERE version_id > 0"))
 		assert.Equal(t, 1, applied, "once")
 	})
 }
@@ -85,7 +87,8 @@ func TestMigrationsCanBeUndone(t *testing.T) {
 	objects := map[string]string{
 		"sqlite3": `SELECT type || ' ' || name || ' ' || COALESCE(sql, '') FROM sqlite_master
 			WHERE name NOT LIKE '%goose%' AND name <> 'sqlite_sequence' ORDER BY name`,
-		"postgres": `SELECT CASE WHEN c.relkind = 'i' THEN pg_get_indexdef(c.oid) ELSE c.relkind::TEXT || ' ' || c.relname || ' ' ||
+		"postgres": `SELECT CASE WHEN c.relkind = 'i' THEN pg_get_indexdef(c.oid) ELSE c.relkind::TEXT || ' ' || c.relname ||
+				' ' ||
 				COALESCE((SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attname)
 					FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '') END
 			FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname NOT LIKE '%goose%' ORDER BY c.relname`,

@@ -60,7 +60,8 @@ func TestEvents(t *testing.T) {
 	assert.Empty(t, told(), "a refused creation")
 	c := claim()
 	assert.Equal(t, []string{"c rev_a"}, told(), "a claim")
-	_, err = s.Extend(ctx, []review.Heartbeat{{Claim: c, Progress: review.Progress{FilesDone: 1, FilesTotal: 2}}}, time.Minute)
+	_, err = s.Extend(ctx, []review.Heartbeat{{Claim: c, Progress: review.Progress{FilesDone: 1, FilesTotal: 2}}},
+		time.Minute)
 	require.NoError(t, err)
 	assert.Empty(t, told(), "a heartbeat")
 	require.NoError(t, s.Retry(ctx, c, 0))

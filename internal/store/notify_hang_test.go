@@ -34,7 +34,8 @@ func TestNotificationsHoldNobody(t *testing.T) {
 	released := make(chan struct{})
 	go func() {
 		defer close(released)
-		_, _ = db.ExecContext(holding, `SET synchronous_commit = on; BEGIN; CREATE TABLE held (); NOTIFY prwarden, 'held'; COMMIT`)
+		_, _ = db.ExecContext(holding, `SET synchronous_commit = on; BEGIN;
+			CREATE TABLE held (); NOTIFY prwarden, 'held'; COMMIT`)
 	}()
 	require.Eventually(t, func() bool {
 		var held bool

@@ -66,6 +66,7 @@ func (l *slowLink) to(t *testing.T, dsn string) string {
 		_ = listener.Close()
 		all.Wait()
 	})
+
 	return strings.Replace(dsn, server, listener.Addr().String(), 1)
 }
 
@@ -80,6 +81,7 @@ func (r tapped) Read(b []byte) (int, error) {
 	if n > 0 {
 		r.heard()
 	}
+
 	return n, err
 }
 
@@ -160,7 +162,8 @@ func TestHeartbeatsChangeNoIndex(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: pgtest.New(t)})
 	var all, changing []string
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &all, `SELECT indexdef FROM pg_indexes WHERE tablename = 'reviews'`))
+	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &all,
+		`SELECT indexdef FROM pg_indexes WHERE tablename = 'reviews'`))
 	require.NotEmpty(t, all)
 	for _, index := range all {
 		for _, column := range []string{"lease_expires", "files_done", "files_total"} {

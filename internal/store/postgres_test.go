@@ -47,6 +47,7 @@ func slowly(begin func(*tx) error) func(*tx) error {
 		if _, err := t.exec(context.Background(), `SET LOCAL idle_in_transaction_session_timeout = 0`); err != nil {
 			return err
 		}
+
 		return begin(t)
 	}
 }
@@ -104,13 +105,15 @@ func TestAFrozenClientHoldsNothing(t *testing.T) {
 			"client_connection_check_interval": aliveInterval,
 		} {
 			var got int64
-			if err := t.get(ctx, &got, `SELECT EXTRACT(EPOCH FROM CAST(current_setting(?) AS INTERVAL) * 1000)::BIGINT`, name); err != nil {
+			if err := t.get(ctx, &got, `SELECT EXTRACT(EPOCH FROM CAST(current_setting(?) AS INTERVAL) * 1000)::BIGINT`,
+				name); err != nil {
 				return err
 			}
 			if time.Duration(got)*time.Millisecond != want {
 				return fmt.Errorf("%s is %d ms", name, got)
 			}
 		}
+
 		return nil
 	})
 	require.NoError(t, err)
@@ -124,7 +127,8 @@ func TestAFrozenDatabaseHoldsNobody(t *testing.T) {
 	require.NoError(t, c.CreateDatabase(t.Context(), "app"))
 	s := openAt(t, Options{Database: c.DSN("app")})
 	var pids []int
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &pids, `SELECT pid FROM pg_stat_activity WHERE datname = 'app'`))
+	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &pids,
+		`SELECT pid FROM pg_stat_activity WHERE datname = 'app'`))
 	pids = append(pids, c.PID())
 	signal := func(signal syscall.Signal) {
 		for _, pid := range pids {
@@ -226,7 +230,8 @@ func TestLostAnswerToACommit(t *testing.T) {
 	n.ID = "rev_b"
 	a, err := direct.CreateReview(ctx, n, 10)
 	require.NoError(t, err)
-	assert.Equal(t, review.Accepted{ReviewID: "rev_a", EstimatedMS: n.EstimatedMS, Replayed: true}, a, "so it is safe to try again")
+	assert.Equal(t, review.Accepted{ReviewID: "rev_a", EstimatedMS: n.EstimatedMS, Replayed: true}, a,
+		"so it is safe to try again")
 	assertCounts(t, direct)
 }
 
@@ -283,6 +288,7 @@ func cutAtCommit(t *testing.T, dsn string, cut *atomic.Bool) string {
 			go forward(client)
 		}
 	}()
+
 	return strings.Replace(dsn, server, l.Addr().String(), 1)
 }
 
@@ -294,7 +300,8 @@ func TestTheDatabaseGoesAndComesBack(t *testing.T) {
 	require.NoError(t, c.CreateDatabase(ctx, "app"))
 	s := openAt(t, Options{Database: c.DSN("app")})
 	for name, end := range map[string]func() error{
-		"stopped": func() error { return c.Stop(pgtest.Fast) }, "crashed": func() error { return c.Stop(pgtest.Immediate) }, "killed": c.Kill,
+		"stopped": func() error { return c.Stop(pgtest.Fast) }, "crashed": func() error { return c.Stop(pgtest.Immediate) },
+		"killed": c.Kill,
 	} {
 		_, err := s.CreateReview(ctx, newReview("acme", "rev_"+name), 10)
 		require.NoError(t, err)

@@ -67,7 +67,9 @@ func (s *Store) Extend(ctx context.Context, beats []review.Heartbeat, lease time
 	return lost, nil
 }
 
-func (t *tx) extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) (lost []review.Claim, err error) {
+func (t *tx) extend(
+	ctx context.Context, beats []review.Heartbeat, lease time.Duration,
+) (lost []review.Claim, err error) {
 	values := make([]string, 0, len(beats))
 	var args []any
 	for _, b := range beats {

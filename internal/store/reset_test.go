@@ -77,6 +77,7 @@ func resetting(t *testing.T, target string) string {
 		all.Wait()
 		end()
 	})
+
 	return listener.Addr().String()
 }
 
@@ -115,7 +116,8 @@ func TestResetConnectionsAreUnavailable(t *testing.T) {
 		callers.Go(func() {
 			for n := 0; more(); n++ {
 				id := fmt.Sprintf("rev_%d_%d", i, n)
-				_, created := s.CreateReview(t.Context(), review.NewReview{ID: id, Organization: "o", Repo: "o/r", PRNumber: 1, Ruleset: "o/r"}, 1_000_000)
+				_, created := s.CreateReview(t.Context(), review.NewReview{ID: id, Organization: "o", Repo: "o/r", PRNumber: 1,
+					Ruleset: "o/r"}, 1_000_000)
 				_, loaded := s.Load(t.Context(), "o", "o/r")
 				mu.Lock()
 				for _, err := range []error{created, loaded} {

@@ -39,6 +39,7 @@ func (s *Store) step(ctx context.Context, op string, fn func(t *tx) (more bool, 
 		more, err = fn(t)
 		return err
 	})
+
 	return more && err == nil, err
 }
 
@@ -53,7 +54,9 @@ type ended struct {
 const endedColumns = `id, status, finding_rows + skip_rows AS row_count`
 
 // PurgeReviews implements review.RetentionStore.
-func (s *Store) PurgeReviews(ctx context.Context, keep time.Duration, latest time.Time) (deleted review.Deleted, more bool, err error) {
+func (s *Store) PurgeReviews(
+	ctx context.Context, keep time.Duration, latest time.Time,
+) (deleted review.Deleted, more bool, err error) {
 	more, err = s.step(ctx, "delete old reviews", func(t *tx) (bool, error) {
 		now := t.now
 		if latest.Before(now) {
@@ -68,6 +71,7 @@ func (s *Store) PurgeReviews(ctx context.Context, keep time.Duration, latest tim
 		deleted, err = t.deleteReviews(ctx, batch)
 		return len(batch) < len(rows) || len(rows) == purgeReviews, err
 	})
+
 	return deleted, more, err
 }
 
@@ -78,6 +82,7 @@ func firstBatch(rows []ended) []ended {
 		total += rows[n].Rows
 		n++
 	}
+
 	return rows[:n]
 }
 
@@ -98,16 +103,20 @@ func (t *tx) deleteReviews(ctx context.Context, batch []ended) (review.Deleted, 
 			return review.Deleted{}, err
 		}
 	}
+
 	return review.Deleted{Findings: int(n[0]), Skips: int(n[1]), Reviews: int(n[2])}, nil
 }
 
 // PurgeExpired implements review.RetentionStore. Creations delete expired idempotency
 // keys of their organization, too; this is for organizations without any.
-func (s *Store) PurgeExpired(ctx context.Context, keepKeys time.Duration) (deleted review.Deleted, more bool, err error) {
+func (s *Store) PurgeExpired(
+	ctx context.Context, keepKeys time.Duration,
+) (deleted review.Deleted, more bool, err error) {
 	more, err = s.step(ctx, "delete expired keys", func(t *tx) (bool, error) {
 		n, err := t.exec(ctx, `DELETE FROM idempotency_keys WHERE (organization, idem_key) IN
 			(SELECT k.organization, k.idem_key FROM organizations o
-			 JOIN idempotency_keys k ON k.organization = o.name AND k.expires_at <= ? LIMIT ?`+t.skipLocked("k")+`)`, at(t.now), purgeSmall)
+			 JOIN idempotency_keys k ON k.organization = o.name AND k.expires_at <= ? LIMIT ?`+
+			t.skipLocked("k")+`)`, at(t.now), purgeSmall)
 		if err != nil {
 			return false, err
 		}
@@ -117,6 +126,7 @@ func (s *Store) PurgeExpired(ctx context.Context, keepKeys time.Duration) (delet
 		deleted = review.Deleted{IdempotencyKeys: int(n), APIKeys: int(m)}
 		return n == purgeSmall || m == purgeSmall, err
 	})
+
 	return deleted, more, err
 }
 
@@ -126,6 +136,7 @@ func (t *tx) skipLocked(table string) string {
 	if lock := t.lockOf(table); lock != "" {
 		return lock + " SKIP LOCKED"
 	}
+
 	return ""
 }
 
@@ -134,6 +145,7 @@ func (t *tx) lockOf(table string) string {
 	if t.dialect.lockRow == "" {
 		return ""
 	}
+
 	return t.dialect.lockRow + " OF " + table
 }
 
@@ -168,8 +180,10 @@ func (s *Store) PurgeRepositories(ctx context.Context) (deleted review.Deleted, 
 				deleted.Repositories++
 			}
 		}
+
 		return len(gone) == purgeSmall && deleted.Repositories > 0, nil
 	})
+
 	return deleted, more, err
 }
 
@@ -179,6 +193,7 @@ func (s *Store) GiveBack(ctx context.Context) (more bool, err error) {
 	if s.dialect.giveBack == "" {
 		return false, nil
 	}
+
 	return s.step(ctx, "give back free space", func(t *tx) (bool, error) {
 		var pages, free int
 		for pragma, dest := range map[string]*int{"page_count": &pages, "freelist_count": &free} {
@@ -217,10 +232,12 @@ func (s *Store) FoldLog(ctx context.Context) error {
 	// It is thrown away, whatever happened: no other use is to have so little
 	// patience.
 	defer func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }()
-	for _, pragma := range []string{fmt.Sprintf("busy_timeout(%d)", foldPatience.Milliseconds()), "wal_checkpoint(TRUNCATE)"} {
+	busy := fmt.Sprintf("busy_timeout(%d)", foldPatience.Milliseconds())
+	for _, pragma := range []string{busy, "wal_checkpoint(TRUNCATE)"} {
 		if _, err := conn.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
 			return s.translate(ctx, "empty the log", err)
 		}
 	}
+
 	return nil
 }

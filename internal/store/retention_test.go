@@ -28,7 +28,8 @@ func TestPurgeReadsLittle(t *testing.T) {
 		Detail              string
 	}
 	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan,
-		"EXPLAIN QUERY PLAN SELECT "+endedColumns+" FROM reviews r WHERE completed_at <= ? ORDER BY completed_at LIMIT ?", 0, 1))
+		"EXPLAIN QUERY PLAN SELECT "+endedColumns+" FROM reviews r WHERE completed_at <= ? ORDER BY completed_at LIMIT ?",
+		0, 1))
 	var details []string
 	for _, p := range plan {
 		details = append(details, p.Detail)
@@ -47,7 +48,8 @@ func fillEnded(t testing.TB, s *Store, org string, n, findings int) {
 	for done := 0; done < n; done += atOnce {
 		batch := min(atOnce, n-done)
 		require.NoError(t, s.write(t.Context(), "fill", of(org), func(tx *tx) error {
-			if _, err := tx.exec(t.Context(), `INSERT INTO organizations (name) VALUES (?) ON CONFLICT DO NOTHING`, org); err != nil {
+			if _, err := tx.exec(t.Context(), `INSERT INTO organizations (name) VALUES (?) ON CONFLICT DO NOTHING`,
+				org); err != nil {
 				return err
 			}
 			ended := tx.now.Add(-365 * 24 * time.Hour)
@@ -75,6 +77,7 @@ func purgeOld(ctx context.Context, s *Store) (total review.Deleted, err error) {
 		d, more, err = s.PurgeReviews(ctx, 180*24*time.Hour, time.Now())
 		total = total.Plus(d)
 	}
+
 	return total, err
 }
 
@@ -211,7 +214,8 @@ func TestPurgeBesideEverything(t *testing.T) {
 		assert.Positive(t, total.Findings)
 		require.NoError(t, s.read(t.Context(), "look", allOrganizations, func(tx *tx) error {
 			var orphans int
-			require.NoError(t, tx.get(t.Context(), &orphans, `SELECT COUNT(*) FROM findings WHERE review_id NOT IN (SELECT id FROM reviews)`))
+			require.NoError(t, tx.get(t.Context(), &orphans,
+				`SELECT COUNT(*) FROM findings WHERE review_id NOT IN (SELECT id FROM reviews)`))
 			assert.Zero(t, orphans)
 			return nil
 		}))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -77,35 +76,7 @@ func (r reviewRow) review() (review.Review, error) {
 	if r.FailureCode.Valid {
 		out.Failure = &review.Failure{Code: r.FailureCode.String, Message: r.FailureMessage.String}
 	}
-	return out, nil
-}
 
-// encodeSummary writes counts by the words of the severities.
-func encodeSummary(s finding.Summary) (string, error) {
-	words := make(map[string]int, len(s))
-	for severity, n := range s {
-		if severity.String() == "" {
-			return "", fmt.Errorf("summary: %d is no severity", severity)
-		}
-		words[severity.String()] = n
-	}
-	b, err := json.Marshal(words)
-	return string(b), err
-}
-
-func decodeSummary(text string) (finding.Summary, error) {
-	var words map[string]int
-	if err := json.Unmarshal([]byte(text), &words); err != nil {
-		return nil, fmt.Errorf("summary: %w", err)
-	}
-	out := make(finding.Summary, len(words))
-	for word, n := range words {
-		severity, ok := rule.ParseSeverity(word)
-		if !ok {
-			return nil, fmt.Errorf("summary: unknown severity %q", word)
-		}
-		out[severity] = n
-	}
 	return out, nil
 }
 
@@ -246,9 +217,11 @@ func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([
 	args = append(args, max(f.Limit, 1))
 
 	var rows []reviewRow
-	if err := s.read(ctx, "list reviews", of(org), func(t *tx) error { return t.list(ctx, &rows, query, args...) }); err != nil {
+	err := s.read(ctx, "list reviews", of(org), func(t *tx) error { return t.list(ctx, &rows, query, args...) })
+	if err != nil {
 		return nil, err
 	}
+
 	out := make([]review.Review, 0, len(rows))
 	for _, row := range rows {
 		r, err := row.review()
@@ -257,6 +230,7 @@ func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([
 		}
 		out = append(out, r)
 	}
+
 	return out, nil
 }
 
@@ -292,6 +266,7 @@ func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review
 	if err != nil {
 		return review.Review{}, err
 	}
+
 	return out, nil
 }
 
@@ -396,5 +371,6 @@ func (t *tx) claimIdempotencyKey(ctx context.Context, n review.NewReview) (*revi
 		return nil, errs.New(errs.Aborted, errs.ReasonIdempotencyConflict,
 			"The idempotency key was used with another request. Use a new key for a new request.")
 	}
+
 	return &review.Accepted{ReviewID: earlier.ReviewID, EstimatedMS: earlier.EstimatedMS, Replayed: true}, nil
 }

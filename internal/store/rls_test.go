@@ -41,7 +41,8 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	require.NoError(t, err)
 	require.Equal(t, n.ID, c.ReviewID)
 	o := manyFindings(3)
-	o.Suppressed = []finding.Finding{{RuleID: "custom/r", Severity: rule.Low, File: "a", Line: 1, Fingerprint: "s", Suppression: &finding.Suppression{Line: 1}}}
+	o.Suppressed = []finding.Finding{{RuleID: "custom/r", Severity: rule.Low, File: "a", Line: 1, Fingerprint: "s",
+		Suppression: &finding.Suppression{Line: 1}}}
 	o.Skips = []finding.Skip{{File: "a.png", Reason: "binary"}}
 	own := rule.Rule{ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg}
 	o.RulesFile, o.RulesFileValid = []rule.Rule{own}, true
@@ -112,6 +113,7 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 			n, err = t.exec(ctx, query, args...)
 			return err
 		})
+
 		return n, err
 	}
 	n, err := as(of("acme"), `UPDATE reviews SET repo = 'acme/stolen'`)
@@ -126,29 +128,49 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 		_, err := as(of("acme"), "DELETE FROM "+table)
 		require.NoError(t, err, table)
 		var left int
-		require.NoError(t, s.read(ctx, "count", of("other"), func(t *tx) error { return t.get(ctx, &left, "SELECT COUNT(*) FROM "+table) }))
+		require.NoError(t, s.read(ctx, "count", of("other"),
+			func(t *tx) error { return t.get(ctx, &left, "SELECT COUNT(*) FROM "+table) }))
 		assert.Positive(t, left, table)
 	}
 
-	const insertReview = `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at) VALUES (?, ?, 'o/r', 1, 'o/r', 'queued', 0)`
+	const insertReview = `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at)
+		VALUES (?, ?, 'o/r', 1, 'o/r', 'queued', 0)`
 	const insertFinding = `INSERT INTO findings (review_id, kind, position, rule_id, severity, file, line, end_line,
 			col, end_col, utf16_col, utf16_end_col, message, snippet, fingerprint, line_hash, state,
 			suppress_reason, suppress_until, suppress_line)
 		VALUES (?, 'fixed', 99, 'custom/r', 'low', '', 1, 1, 1, 1, 1, 1, '', '', '', '', 'fixed', '', '', 0)`
 	refused := map[string]func() (int64, error){
-		"a review of another":           func() (int64, error) { return as(of("acme"), insertReview, "rev_x", "other") },
-		"one's own given away":          func() (int64, error) { return as(of("acme"), `UPDATE reviews SET organization = 'other'`) },
+		"a review of another": func() (int64, error) { return as(of("acme"), insertReview, "rev_x", "other") },
+		"one's own given away": func() (int64, error) {
+			return as(of("acme"),
+				`UPDATE reviews SET organization = 'other'`)
+		},
 		"a finding in another's review": func() (int64, error) { return as(of("acme"), insertFinding, theirs) },
 		"a skip in another's review": func() (int64, error) {
 			return as(of("acme"), `INSERT INTO skips VALUES (?, 99, '', 1, '', 'binary')`, theirs)
 		},
-		"a finding given away":            func() (int64, error) { return as(of("other"), `UPDATE findings SET organization = 'acme'`) },
-		"a review of nobody":              func() (int64, error) { return as(of("acme"), insertReview, "rev_x", "") },
-		"a review, by nobody":             func() (int64, error) { return as(of(""), insertReview, "rev_x", "acme") },
-		"a key of another":                func() (int64, error) { return as(of("acme"), `UPDATE api_keys SET organization = 'other'`) },
-		"an average of another":           func() (int64, error) { return as(of("acme"), `INSERT INTO scan_durations VALUES ('other', 'x', 1, 1)`) },
-		"an average over all, by nobody":  func() (int64, error) { return as(of(""), `INSERT INTO scan_durations VALUES ('', 'x', 1, 1)`) },
-		"an organization of another name": func() (int64, error) { return as(of("acme"), `INSERT INTO organizations (name) VALUES ('third')`) },
+		"a finding given away": func() (int64, error) {
+			return as(of("other"),
+				`UPDATE findings SET organization = 'acme'`)
+		},
+		"a review of nobody":  func() (int64, error) { return as(of("acme"), insertReview, "rev_x", "") },
+		"a review, by nobody": func() (int64, error) { return as(of(""), insertReview, "rev_x", "acme") },
+		"a key of another": func() (int64, error) {
+			return as(of("acme"),
+				`UPDATE api_keys SET organization = 'other'`)
+		},
+		"an average of another": func() (int64, error) {
+			return as(of("acme"),
+				`INSERT INTO scan_durations VALUES ('other', 'x', 1, 1)`)
+		},
+		"an average over all, by nobody": func() (int64, error) {
+			return as(of(""),
+				`INSERT INTO scan_durations VALUES ('', 'x', 1, 1)`)
+		},
+		"an organization of another name": func() (int64, error) {
+			return as(of("acme"),
+				`INSERT INTO organizations (name) VALUES ('third')`)
+		},
 	}
 	require.NoError(t, addKey(ctx, s, "acme"))
 	for name, write := range refused {
@@ -187,7 +209,8 @@ func TestEveryTableIsGuarded(t *testing.T) {
 		Name    string
 		Guarded bool
 	}
-	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &tables, `SELECT relname AS name, relrowsecurity AND relforcerowsecurity AND
+	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &tables,
+		`SELECT relname AS name, relrowsecurity AND relforcerowsecurity AND
 			EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid) AS guarded
 		FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace`))
 	// What belongs to no organization: names in rate_limits are keys and client

@@ -43,6 +43,7 @@ func (r ruleRow) rule() (rule.Rule, error) {
 	if rule.Scope(r.Scope) == rule.ScopeRepo {
 		origin = rule.OriginRepository
 	}
+
 	return rule.Rule{
 		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: severity,
 		Scope: rule.Scope(r.Scope), Repo: r.Repo,
@@ -57,7 +58,8 @@ func (r ruleRow) rule() (rule.Rule, error) {
 func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (rule.Rule, error) {
 	var out rule.Rule
 	err := s.write(ctx, "create a rule", of(org), func(t *tx) error {
-		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`, org); err != nil {
+		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
+			org); err != nil {
 			return err
 		}
 		var row ruleRow
@@ -102,11 +104,13 @@ func (s *Store) GetRule(ctx context.Context, org, fullID string) (rule.Rule, err
 		if errors.Is(err, sql.ErrNoRows) {
 			return ruleNotFound(fullID)
 		}
+
 		return err
 	})
 	if err != nil {
 		return rule.Rule{}, err
 	}
+
 	return row.rule()
 }
 
@@ -140,6 +144,7 @@ func (s *Store) ListRepoRules(ctx context.Context, org, repo string) ([]rule.Rul
 	if repo == "" {
 		return nil, nil
 	}
+
 	return s.listRules(ctx, org, repo)
 }
 
@@ -160,6 +165,7 @@ func (s *Store) listRules(ctx context.Context, org, repo string) ([]rule.Rule, e
 		}
 		out = append(out, r)
 	}
+
 	return out, nil
 }
 
@@ -184,5 +190,6 @@ func (s *Store) CountRules(ctx context.Context, org string) (orgRules int, byRep
 			byRepo[r.Repo] += r.Count
 		}
 	}
+
 	return orgRules, byRepo, nil
 }

@@ -58,6 +58,7 @@ func decodeRulesFile(repo, text string) ([]rule.Rule, error) {
 			References: r.References, Origin: rule.OriginRulesFile,
 		})
 	}
+
 	return out, nil
 }
 
@@ -88,10 +89,12 @@ func (s *Store) RulesFileRules(ctx context.Context, org, repo string) ([]rule.Ru
 			text = "[]"
 			return nil
 		}
+
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	return decodeRulesFile(repo, text)
 }

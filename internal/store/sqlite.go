@@ -85,6 +85,7 @@ func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
 	if err := syncFolder(filepath.Dir(path)); err != nil {
 		return pools{}, errors.Join(err, p.reader.Close(), p.writer.Close())
 	}
+
 	return p, nil
 }
 
@@ -103,6 +104,7 @@ func connectSQLite(ctx context.Context, path string, n int, params url.Values) (
 	if err := db.QueryRowContext(ctx, "PRAGMA schema_version").Scan(&version); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s can't be opened: %w", path, err), db.Close())
 	}
+
 	return sqlx.NewDb(db, "sqlite"), nil
 }
 
@@ -130,6 +132,7 @@ func sqlitePath(database string) (string, error) {
 	if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
 		return filepath.Join(folder, filepath.Base(abs)), nil
 	}
+
 	return abs, nil
 }
 
@@ -147,6 +150,7 @@ func createFile(path string) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("database %s: this user may not create files in the folder", path)
 	}
+
 	return fmt.Errorf("database %s can't be created: %w", path, err)
 }
 
@@ -170,6 +174,7 @@ func checkFile(path string) error {
 	if unix.Access(path, unix.W_OK) != nil {
 		return fmt.Errorf("database %s: this user may not write it", path)
 	}
+
 	return nil
 }
 
@@ -182,6 +187,7 @@ func syncFolder(path string) error {
 	if err := d.Sync(); err != nil {
 		return errors.Join(fmt.Errorf("folder %s can't be synced: %w", path, err), d.Close())
 	}
+
 	return d.Close()
 }
 

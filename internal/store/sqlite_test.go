@@ -59,7 +59,8 @@ func TestOneServesAtATime(t *testing.T) {
 	first := openAt(t, o)
 	_, err := Open(t.Context(), o)
 	require.ErrorContains(t, err, "another prwarden serves this database")
-	for name, target := range map[string]string{"file": strings.TrimPrefix(o.Database, "sqlite:"), "folder": filepath.Dir(strings.TrimPrefix(o.Database, "sqlite:"))} {
+	for name, target := range map[string]string{"file": strings.TrimPrefix(o.Database, "sqlite:"),
+		"folder": filepath.Dir(strings.TrimPrefix(o.Database, "sqlite:"))} {
 		link := filepath.Join(t.TempDir(), "link")
 		require.NoError(t, os.Symlink(target, link))
 		if name == "folder" {
@@ -129,7 +130,8 @@ func TestPathMeansNothingElse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{
-		"a b?c#d%41&_pragma=synchronous(OFF).db", "ü+;=@:.db", "%2e%2e", "file:x?mode=memory", "\xff.db", "'quoted' \"name\"",
+		"a b?c#d%41&_pragma=synchronous(OFF).db", "ü+;=@:.db", "%2e%2e", "file:x?mode=memory",
+		"\xff.db", "'quoted' \"name\"",
 	} {
 		path := filepath.Join(dir, name)
 		s := openAt(t, Options{Database: "sqlite:" + path})
@@ -158,7 +160,8 @@ func TestPragmas(t *testing.T) {
 
 func assertPragmas(t *testing.T, s *Store) {
 	t.Helper()
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1",
+		"busy_timeout": "5000"} {
 		var got string
 		require.NoError(t, s.pools.writer.GetContext(t.Context(), &got, "PRAGMA "+pragma))
 		assert.Equal(t, want, got, pragma)
@@ -274,6 +277,7 @@ func TestCommitFails(t *testing.T) {
 		if _, err := tx.exec(t.Context(), "PRAGMA defer_foreign_keys = 1"); err != nil {
 			return err
 		}
+
 		return tx.insertSkips(t.Context(), "rev_none", []finding.Skip{{File: "a", Reason: "binary"}})
 	})
 	require.ErrorContains(t, err, "break a key")
@@ -310,6 +314,7 @@ func TestStrict(t *testing.T) {
 	s := openAt(t, Options{Database: newDatabase(t)})
 	var loose []string
 	require.NoError(t, s.pools.writer.SelectContext(t.Context(), &loose,
-		"SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict AND name NOT LIKE 'sqlite_%' AND name <> 'goose_db_version'"))
+		`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict
+			AND name NOT LIKE 'sqlite_%' AND name <> 'goose_db_version'`))
 	assert.Empty(t, loose)
 }

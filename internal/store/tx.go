@@ -170,7 +170,8 @@ func (t *tx) canceled(id string) { t.events = append(t.events, canceledEvent+id)
 // get reads one row into dest; sql.ErrNoRows when there is none.
 func (t *tx) get(ctx context.Context, dest any, query string, args ...any) error {
 	if stmt := t.prepared.statement(ctx, query); stmt != nil {
-		return t.StmtxContext(ctx, stmt).GetContext(ctx, dest, args...) //nolint:sqlclosecheck // the transaction's end closes it
+		//nolint:sqlclosecheck // the transaction's end closes it
+		return t.StmtxContext(ctx, stmt).GetContext(ctx, dest, args...)
 	}
 
 	return t.GetContext(ctx, dest, t.rebind(query), args...)

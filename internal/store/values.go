@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // truncate makes t a time as the store keeps and returns it: UTC, in whole
@@ -86,6 +89,36 @@ func (l *texts) Scan(src any) error {
 	}
 
 	return nil
+}
+
+// encodeSummary writes counts by the words of the severities.
+func encodeSummary(s finding.Summary) (string, error) {
+	words := make(map[string]int, len(s))
+	for severity, n := range s {
+		if severity.String() == "" {
+			return "", fmt.Errorf("summary: %d is no severity", severity)
+		}
+		words[severity.String()] = n
+	}
+	b, err := json.Marshal(words)
+	return string(b), err
+}
+
+func decodeSummary(text string) (finding.Summary, error) {
+	var words map[string]int
+	if err := json.Unmarshal([]byte(text), &words); err != nil {
+		return nil, fmt.Errorf("summary: %w", err)
+	}
+	out := make(finding.Summary, len(words))
+	for word, n := range words {
+		severity, ok := rule.ParseSeverity(word)
+		if !ok {
+			return nil, fmt.Errorf("summary: unknown severity %q", word)
+		}
+		out[severity] = n
+	}
+
+	return out, nil
 }
 
 // rowsPerInsert is how many rows one INSERT has on SQLite. Of 1, 5, 20, 50 and

@@ -15,10 +15,11 @@ func TestTimestamp(t *testing.T) {
 	t.Parallel()
 	paris := time.FixedZone("CET", 3600)
 	cases := map[string]struct{ in, out time.Time }{
-		"zero":         {time.Time{}, time.Time{}},
-		"epoch":        {time.Unix(0, 0), time.Unix(0, 0).UTC()},
-		"before it":    {time.Unix(-1, 999_999_999), time.Unix(-1, 999_999_000).UTC()},
-		"truncated":    {time.Date(2026, 11, 20, 1, 2, 3, 999_999_999, paris), time.Date(2026, 11, 20, 0, 2, 3, 999_999_000, time.UTC)},
+		"zero":      {time.Time{}, time.Time{}},
+		"epoch":     {time.Unix(0, 0), time.Unix(0, 0).UTC()},
+		"before it": {time.Unix(-1, 999_999_999), time.Unix(-1, 999_999_000).UTC()},
+		"truncated": {time.Date(2026, 11, 20, 1, 2, 3, 999_999_999, paris), time.Date(2026, 11, 20, 0, 2, 3, 999_999_000,
+			time.UTC)},
 		"far away":     {time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)},
 		"a wall clock": {time.Unix(1_700_000_000, 1), time.Unix(1_700_000_000, 0).UTC()},
 	}
@@ -80,12 +81,14 @@ func FuzzStoredJSON(f *testing.F) {
 func normal(rules []rule.Rule) []rule.Rule {
 	for i := range rules {
 		r := &rules[i]
-		for _, list := range []*[]string{&r.Paths.Include, &r.Paths.Exclude, &r.Cases.Match, &r.Cases.NoMatch, &r.References} {
+		for _, list := range []*[]string{&r.Paths.Include, &r.Paths.Exclude, &r.Cases.Match, &r.Cases.NoMatch,
+			&r.References} {
 			if len(*list) == 0 {
 				*list = nil
 			}
 		}
 	}
+
 	return rules
 }
 

@@ -103,7 +103,8 @@ func capsFollow(t *testing.T, h Harness) {
 	require.Len(t, reviews, 4)
 	for i, r := range reviews {
 		noClaim(t, h)
-		require.NoError(t, h.Store.Finish(t.Context(), review.Claim{ReviewID: r.ID, Organization: acme, Attempt: 1}, finding.Result{}))
+		require.NoError(t, h.Store.Finish(t.Context(), review.Claim{ReviewID: r.ID, Organization: acme, Attempt: 1},
+			finding.Result{}))
 		if i == 2 { // one runs, and may have one beside it
 			claim(t, h)
 		}

@@ -39,6 +39,7 @@ func named(names ...string) []finding.Finding {
 			UTF16Column: 1, UTF16EndColumn: 5, Message: "m", Snippet: "s", Fingerprint: name, LineHash: name + ":1",
 		})
 	}
+
 	return out
 }
 
@@ -47,6 +48,7 @@ func by(s finding.Suppression, findings []finding.Finding) []finding.Finding {
 	for i := range findings {
 		findings[i].Suppression = &s
 	}
+
 	return findings
 }
 
@@ -60,6 +62,7 @@ func states(findings []finding.Finding) []string {
 	for _, f := range findings {
 		out = append(out, f.Fingerprint+" "+string(f.State))
 	}
+
 	return out
 }
 
@@ -319,7 +322,8 @@ func findingFilters(t *testing.T, h Harness) {
 		{"custom/a", "x.go", rule.Critical}, {"custom/a", "y.go", rule.Info}, {"custom/b", "caf\xe9", rule.Medium},
 		{"custom/b", "caf\xff", rule.Warning}, {"custom/b", "caf\uFFFD", rule.Low}, {"custom/c", "x.go", rule.High},
 	} {
-		all = append(all, finding.Finding{RuleID: f.rule, File: f.file, Severity: f.severity, Line: 1, Fingerprint: fmt.Sprint(i)})
+		all = append(all, finding.Finding{RuleID: f.rule, File: f.file, Severity: f.severity, Line: 1,
+			Fingerprint: fmt.Sprint(i)})
 	}
 	finish(t, h, "rev_1", found(all[0], all[2]))
 	h.Clock.Advance(time.Second)
@@ -341,8 +345,9 @@ func findingFilters(t *testing.T, h Harness) {
 		"new":                {review.FindingFilter{State: finding.StateNew}, []string{"1", "3", "4", "5"}},
 		"existing":           {review.FindingFilter{State: finding.StateExisting}, []string{"0", "2"}},
 		"fixed":              {review.FindingFilter{State: finding.StateFixed}, nil},
-		"several":            {review.FindingFilter{RuleID: "custom/a", File: "x.go", State: finding.StateExisting, MinSeverity: rule.High}, []string{"0"}},
-		"another kind":       {review.FindingFilter{Kind: finding.KindSuppressed}, nil},
+		"several": {review.FindingFilter{RuleID: "custom/a", File: "x.go", State: finding.StateExisting,
+			MinSeverity: rule.High}, []string{"0"}},
+		"another kind": {review.FindingFilter{Kind: finding.KindSuppressed}, nil},
 	}
 	for name, tc := range tests {
 		if tc.filter.Kind == "" {

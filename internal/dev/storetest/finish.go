@@ -31,7 +31,8 @@ func finishTests() map[string]func(*testing.T, Harness) {
 func outcome(n int) finding.Result {
 	o := finding.Result{
 		HeadSHA: strings.Repeat("a1", 20), BaseSHA: strings.Repeat("b2", 20), RulesDigest: strings.Repeat("c3", 32),
-		Summary:    finding.Summary{rule.Critical: 0, rule.High: n, rule.Medium: 0, rule.Warning: 0, rule.Low: 0, rule.Info: 0},
+		Summary: finding.Summary{rule.Critical: 0, rule.High: n, rule.Medium: 0, rule.Warning: 0, rule.Low: 0,
+			rule.Info: 0},
 		FilesTotal: 12,
 	}
 	for i := range n {
@@ -42,6 +43,7 @@ func outcome(n int) finding.Result {
 		})
 		o.Skips = append(o.Skips, finding.Skip{File: fmt.Sprintf("img/%05d.png", i), Reason: "binary"})
 	}
+
 	return o
 }
 
@@ -71,8 +73,9 @@ func storedOutcome(t *testing.T, h Harness) {
 		o.Summary[s] = 1_000_000 + i
 		o.Findings = append(o.Findings, finding.Finding{
 			RuleID: "custom/r", Severity: s, File: "f", Line: 1 + i, EndLine: 2 + i, Column: 1<<31 - 1,
-			Message: "m", Snippet: "s", Fingerprint: "0f", EndColumn: 1<<31 - 1, UTF16Column: 1<<31 - 2, UTF16EndColumn: 1<<31 - 3,
-			LineHash: "0f:1", State: finding.StateNew,
+			Message: "m", Snippet: "s", Fingerprint: "0f", EndColumn: 1<<31 - 1, UTF16Column: 1<<31 - 2,
+			UTF16EndColumn: 1<<31 - 3,
+			LineHash:       "0f:1", State: finding.StateNew,
 		})
 	}
 	o.Skips = []finding.Skip{
@@ -111,7 +114,8 @@ func emptyOutcome(t *testing.T, h Harness) {
 
 func anyBytes(t *testing.T, h Harness) {
 	odd := []string{
-		"caf\xe9.txt", "\xff\xfe", "nul\x00inside", "new\nline", `back\slash"quote'`, "ünïcode 🙂", " space ", "\u202eright",
+		"caf\xe9.txt", "\xff\xfe", "nul\x00inside", "new\nline", `back\slash"quote'`,
+		"ünïcode 🙂", " space ", "\u202eright",
 		"%s ? $1 :name", strings.Repeat("\xf0\x9f", 2_000),
 	}
 	var o finding.Result
@@ -191,7 +195,8 @@ func fileRule(id string) rule.Rule {
 	return rule.Rule{
 		ID: id, Type: rule.TypeRegex, Pattern: `fmt\.Print(ln|f)?\(`, Message: "Use the logger.", Severity: rule.Warning,
 		Scope: rule.ScopeRepo, Repo: repo, Paths: rule.Paths{Include: []string{"**/*.go"}, Exclude: []string{"cmd/**"}},
-		Multiline: true, Redact: true, Cases: rule.Cases{Match: []string{`fmt.Println("x")`}, NoMatch: []string{"log\n\tü<&>"}},
+		Multiline: true, Redact: true, Cases: rule.Cases{Match: []string{`fmt.Println("x")`},
+			NoMatch: []string{"log\n\tü<&>"}},
 		References: []string{"https://go.dev/"}, Origin: rule.OriginRulesFile,
 	}
 }

@@ -107,12 +107,14 @@ func refusedKey(t *testing.T, h Harness) {
 func manyExpiredKeys(t *testing.T, h Harness) {
 	const n = 300
 	for i := range n {
-		_, err := h.Store.CreateReview(t.Context(), keyed(acme, fmt.Sprintf("rev_a%d", i), fmt.Sprintf("key %03d", i), "hash"), n)
+		_, err := h.Store.CreateReview(t.Context(), keyed(acme, fmt.Sprintf("rev_a%d", i), fmt.Sprintf("key %03d", i),
+			"hash"), n)
 		require.NoError(t, err)
 	}
 	h.Clock.Advance(review.IdempotencyTTL)
 	for i := n - 1; i >= 0; i-- {
-		a, err := h.Store.CreateReview(t.Context(), keyed(acme, fmt.Sprintf("rev_b%d", i), fmt.Sprintf("key %03d", i), "new hash"), 2*n)
+		a, err := h.Store.CreateReview(t.Context(), keyed(acme, fmt.Sprintf("rev_b%d", i), fmt.Sprintf("key %03d", i),
+			"new hash"), 2*n)
 		require.NoError(t, err)
 		require.False(t, a.Replayed)
 	}

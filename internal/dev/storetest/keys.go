@@ -36,6 +36,7 @@ func keyByHash(ctx context.Context, s Store, hash string) (auth.Key, error) {
 	case len(found) != 1:
 		return auth.Key{}, fmt.Errorf("%d keys have the hash %s", len(found), hash)
 	}
+
 	return found[0], nil
 }
 
@@ -93,6 +94,7 @@ func keyIDs(t *testing.T, h Harness, org string) []string {
 	for _, k := range keys {
 		out = append(out, k.ID)
 	}
+
 	return out
 }
 

@@ -94,7 +94,8 @@ func failed(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	c := claim(t, h)
 	h.Clock.Advance(time.Second)
-	f := review.Failure{Code: "pull_request_not_found", Message: "There is no pull request 7 in acme/shop – \xff, “really”."}
+	f := review.Failure{Code: "pull_request_not_found",
+		Message: "There is no pull request 7 in acme/shop – \xff, “really”."}
 	require.NoError(t, h.Store.Fail(t.Context(), c, f))
 	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
 	require.NoError(t, err)
@@ -124,6 +125,7 @@ func queuedAgain(ids ...string) []review.Reaped {
 	for _, id := range ids {
 		all = append(all, review.Reaped{ReviewID: id, Status: review.Queued})
 	}
+
 	return all
 }
 
@@ -234,7 +236,8 @@ func waitingCounted(t *testing.T, h Harness) {
 	h.Clock.Advance(time.Second)
 	create(t, h, acme, "rev_2")
 	h.Clock.Advance(time.Second)
-	look(review.Waiting{Organization: acme, Queued: 2, Oldest: 2 * time.Second}, review.Waiting{Organization: other, Queued: 1, Oldest: 3 * time.Second})
+	look(review.Waiting{Organization: acme, Queued: 2, Oldest: 2 * time.Second},
+		review.Waiting{Organization: other, Queued: 1, Oldest: 3 * time.Second})
 
 	require.Equal(t, "rev_o", claim(t, h).ReviewID)
 	look(review.Waiting{Organization: acme, Queued: 2, Oldest: 2 * time.Second})

@@ -114,6 +114,7 @@ func queueRace(t *testing.T, h Harness) {
 		default:
 			return err
 		}
+
 		return nil
 	})
 	assert.EqualValues(t, limit, accepted.Load())
@@ -133,6 +134,7 @@ func quotaRace(t *testing.T, h Harness) {
 		} else if errs.ReasonOf(err) == errs.ReasonRuleQuota {
 			return nil
 		}
+
 		return err
 	})
 	assert.EqualValues(t, quota, created.Load())
@@ -155,6 +157,7 @@ func ruleIDRace(t *testing.T, h Harness) {
 		} else if errs.ReasonOf(err) == errs.ReasonRuleExists {
 			return nil
 		}
+
 		return err
 	})
 	assert.EqualValues(t, 1, created.Load())
@@ -173,6 +176,7 @@ func cancelRace(t *testing.T, h Harness) {
 			} else {
 				_, errCancel = h.Store.CancelReview(ctx, acme, id)
 			}
+
 			return nil
 		})
 		r, err := h.Store.GetReview(t.Context(), acme, id)
@@ -283,6 +287,7 @@ func ownWrites(t *testing.T, h Harness) {
 				return errors.New(string(r.Status))
 			}
 		}
+
 		return nil
 	})
 	h.Clock.Advance(time.Second)

@@ -41,6 +41,7 @@ func purgeAll(t *testing.T, h Harness) (total review.Deleted, steps int) {
 		total = total.Plus(d)
 		require.Less(t, steps, 1_000)
 	}
+
 	return total, steps
 }
 
@@ -127,7 +128,8 @@ func purgedInSteps(t *testing.T, h Harness) {
 	assert.Equal(t, review.Deleted{Reviews: 1, Findings: 3_000, Skips: 3_000}, d, "the oldest alone, all at once")
 	gone(t, h, acme, "rev_large")
 	total, steps := purgeAll(t, h)
-	assert.Equal(t, review.Deleted{Reviews: 122, Findings: 920 + 3_000 + 39*2, Skips: 920}, total, "with what they had as fixed")
+	assert.Equal(t, review.Deleted{Reviews: 122, Findings: 920 + 3_000 + 39*2, Skips: 920}, total,
+		"with what they had as fixed")
 	assert.Greater(t, steps, 3, "no more than 50 reviews and 1,000 rows a step")
 	list, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Limit: 10})
 	require.NoError(t, err)
@@ -157,7 +159,8 @@ func countsStay(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_queued")
 	before, err := h.Store.Load(t.Context(), acme, repo)
 	require.NoError(t, err)
-	require.Equal(t, review.Load{Queued: 1, Ahead: 1, Running: 1, Average: 3 * time.Second, Overall: 3 * time.Second}, before)
+	require.Equal(t, review.Load{Queued: 1, Ahead: 1, Running: 1, Average: 3 * time.Second, Overall: 3 * time.Second},
+		before)
 
 	h.Clock.Advance(keep)
 	d, _ := purgeAll(t, h)
@@ -178,13 +181,15 @@ func purgeExpired(t *testing.T, h Harness) review.Deleted {
 		require.NoError(t, err)
 		total = total.Plus(d)
 	}
+
 	return total
 }
 
 func purgedIdempotency(t *testing.T, h Harness) {
 	const n = 600 // more than one step deletes
 	for i := range n {
-		_, err := h.Store.CreateReview(t.Context(), keyed([]string{acme, other}[i%2], fmt.Sprintf("rev_%d", i), fmt.Sprint("key", i), "hash"), n)
+		_, err := h.Store.CreateReview(t.Context(), keyed([]string{acme, other}[i%2], fmt.Sprintf("rev_%d", i),
+			fmt.Sprint("key", i), "hash"), n)
 		require.NoError(t, err)
 	}
 	h.Clock.Advance(time.Hour)
@@ -214,7 +219,8 @@ func purgedKeys(t *testing.T, h Harness) {
 	assert.Equal(t, review.Deleted{APIKeys: 1}, purgeExpired(t, h))
 	h.Clock.Advance(time.Hour)
 	assert.Equal(t, review.Deleted{APIKeys: 1}, purgeExpired(t, h))
-	for id, want := range map[string]bool{"key_valid": true, "key_unused": true, "key_revoked": false, "key_expired": false} {
+	for id, want := range map[string]bool{"key_valid": true, "key_unused": true, "key_revoked": false,
+		"key_expired": false} {
 		found, err := h.Store.KeysByHash(t.Context(), []string{hashOf(id)})
 		require.NoError(t, err)
 		assert.Equal(t, want, len(found) == 1, id)
@@ -232,7 +238,8 @@ func purgedRepositories(t *testing.T, h Harness) {
 		h.Clock.Advance(2 * time.Second)
 		o := outcome(0)
 		o.RulesFileValid = true
-		o.RulesFile = []rule.Rule{{ID: "no-print", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo, Repo: name}}
+		o.RulesFile = []rule.Rule{{ID: "no-print", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low,
+			Scope: rule.ScopeRepo, Repo: name}}
 		require.NoError(t, h.Store.Finish(t.Context(), c, o))
 	}
 	purge := func() (total review.Deleted) {
@@ -244,6 +251,7 @@ func purgedRepositories(t *testing.T, h Harness) {
 			require.NoError(t, err)
 			total = total.Plus(d)
 		}
+
 		return total
 	}
 	scanned("rev_gone", "acme/gone")

@@ -27,7 +27,8 @@ func ruleTests() map[string]func(*testing.T, Harness) {
 
 // orgRule returns a rule of an organization, to be created.
 func orgRule(id string) rule.Rule {
-	return rule.Rule{ID: id, Type: rule.TypeRegex, Pattern: "x", Message: "No x.", Severity: rule.Warning, Scope: rule.ScopeOrg}
+	return rule.Rule{ID: id, Type: rule.TypeRegex, Pattern: "x", Message: "No x.", Severity: rule.Warning,
+		Scope: rule.ScopeOrg}
 }
 
 // repoRule returns a rule of a repository, to be created.
@@ -48,7 +49,8 @@ func storedRule(t *testing.T, h Harness) {
 	for i, r := range []rule.Rule{
 		orgRule("no-x"),
 		{
-			ID: "style/no-print", Type: rule.TypeRegex, Pattern: `\bfmt\.Print(ln|f)?\("ü'\x{1F600}`, Message: "Use the logger – 'really'.",
+			ID: "style/no-print", Type: rule.TypeRegex, Pattern: `\bfmt\.Print(ln|f)?\("ü'\x{1F600}`,
+			Message:  "Use the logger – 'really'.",
 			Severity: rule.Critical, Scope: rule.ScopeRepo, Repo: repo, Multiline: true, Redact: true,
 			Paths:      rule.Paths{Include: []string{"**/*.go", "a b"}, Exclude: []string{"cmd/**"}},
 			Cases:      rule.Cases{Match: []string{"fmt.Print(\"x\")\n\x00\t<&>", ""}, NoMatch: []string{"log.Print()"}},
@@ -131,6 +133,7 @@ func fullIDs(rules []rule.Rule) []string {
 	for _, r := range rules {
 		out = append(out, r.FullID())
 	}
+
 	return out
 }
 
@@ -173,7 +176,8 @@ func countedRules(t *testing.T, h Harness) {
 	addRule(t, h, acme, repoRule("e", "acme/site"))
 	want(acme, 2, map[string]int{repo: 1, "acme/site": 2})
 
-	finish(t, h, "rev_a", finding.Result{RulesFileValid: true, RulesFile: []rule.Rule{fileRule("x"), fileRule("y"), fileRule("z")}})
+	finish(t, h, "rev_a", finding.Result{RulesFileValid: true, RulesFile: []rule.Rule{fileRule("x"), fileRule("y"),
+		fileRule("z")}})
 	want(acme, 2, map[string]int{repo: 4, "acme/site": 2})
 	require.NoError(t, h.Store.DeleteRule(t.Context(), acme, "custom/c"))
 	want(acme, 2, map[string]int{repo: 3, "acme/site": 2})

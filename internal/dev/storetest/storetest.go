@@ -129,6 +129,7 @@ func createMany(t *testing.T, h Harness, org string, n int) []string {
 		ids[i] = create(t, h, org, fmt.Sprintf("rev_%s_%05d", org, i))
 		h.Clock.Advance(time.Microsecond)
 	}
+
 	return ids
 }
 
@@ -149,6 +150,7 @@ func extend(t *testing.T, h Harness, c review.Claim, lease time.Duration, p revi
 		require.Equal(t, []review.Claim{c}, lost)
 		return review.ErrLeaseLost
 	}
+
 	return err
 }
 
@@ -185,5 +187,6 @@ func ids(reviews []review.Review) []string {
 	for _, r := range reviews {
 		out = append(out, r.ID)
 	}
+
 	return out
 }
