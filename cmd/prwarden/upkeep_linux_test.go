@@ -90,7 +90,10 @@ organizations:
 		{[]string{"made"}, cli.ExitUsage, "say --yes if that is meant"},
 		{[]string{"nobody", "--yes"}, cli.ExitFailed, "organization nobody: there is no organization with this name"},
 		{[]string{"--yes"}, cli.ExitUsage, "accepts 1 arg"},
-		{[]string{"made", "--yes"}, cli.ExitOK, "organization made is gone: 0 reviews with 0 findings, 1 keys, and its rules"},
+		{
+			[]string{"made", "--yes"}, cli.ExitOK,
+			"organization made is gone: 0 reviews with 0 findings, 1 keys, and its rules",
+		},
 	} {
 		code, _, details := with(append([]string{"organizations", "remove"}, c.args...)...)
 		assert.Equal(t, c.code, code, "%v: %s", c.args, details)

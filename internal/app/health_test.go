@@ -93,7 +93,9 @@ func TestReadinessNeedsAWritableDatabase(t *testing.T) {
 	}
 	require.Equal(t, http.StatusOK, code())
 
-	db, err := sql.Open("sqlite", strings.TrimPrefix(b.config.Database, "sqlite:")+"?_txlock=immediate&_pragma=busy_timeout(60000)")
+	db, err := sql.Open(
+		"sqlite", strings.TrimPrefix(b.config.Database, "sqlite:")+"?_txlock=immediate&_pragma=busy_timeout(60000)",
+	)
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, db.Close()) }()
 	writing, err := db.BeginTx(t.Context(), nil)

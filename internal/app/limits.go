@@ -31,7 +31,8 @@ func (s *Server) admit(c config.Config, observe func(auth.Outcome)) *auth.Admitt
 func (s *Server) newGuard(c config.Listen) *overload.Guard {
 	guard := overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany)
 	s.metrics.registry.MustRegister(guardCollector{guard, prometheus.NewDesc("prwarden_requests_open",
-		"Requests that the server has, by what they do: worked on, wait for that, wait for their client, watch.", []string{"state"}, nil)})
+		"Requests that the server has, by what they do: worked on, wait for that, wait for their client, watch.",
+		[]string{"state"}, nil)})
 	return guard
 }
 
@@ -78,12 +79,18 @@ func (s *Server) certificates(c config.Listen) (*tlsfile.Loader, error) {
 	if c.ListenTLSCert == "" {
 		for _, addr := range []string{c.HTTPAddr, c.GRPCAddr} {
 			if !config.IsLoopback(addr) {
-				s.log.Warn("API keys travel in plain text to a port that other machines can reach; give listen_tls_cert and listen_tls_key, or let nothing but a proxy that ends TLS reach it", "addr", addr)
+				s.log.Warn(
+					"API keys travel in plain text to a port that other machines can reach; give listen_tls_cert and "+
+						"listen_tls_key, or let nothing but a proxy that ends TLS reach it",
+					"addr", addr,
+				)
 			}
 		}
 		return nil, nil
 	}
-	certificates, err := tlsfile.Load(tlsfile.Files{Cert: c.ListenTLSCert, Key: c.ListenTLSKey, CA: c.ListenTLSClientCA}, s.log)
+	certificates, err := tlsfile.Load(
+		tlsfile.Files{Cert: c.ListenTLSCert, Key: c.ListenTLSKey, CA: c.ListenTLSClientCA}, s.log,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("TLS of the public ports: %w", err)
 	}

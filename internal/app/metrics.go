@@ -69,40 +69,51 @@ func scanBuckets() []float64 { return []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 
 func newMetrics(schema int64) *metrics {
 	m := &metrics{
 		registry: newRegistry(strconv.FormatInt(schema, 10)),
-		grpc:     grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram(grpcprom.WithHistogramBuckets(callBuckets()))),
+		grpc: grpcprom.NewServerMetrics(
+			grpcprom.WithServerHandlingTimeHistogram(grpcprom.WithHistogramBuckets(callBuckets())),
+		),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_http_requests_total", Help: "REST requests by method, route and status; refused ones too.",
 		}, []string{"method", "route", "code"}),
 		requestTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "prwarden_http_request_duration_seconds", Help: "Time of REST requests, watches included.", Buckets: callBuckets(),
+			Name: "prwarden_http_request_duration_seconds", Help: "Time of REST requests, watches included.",
+			Buckets: callBuckets(),
 		}, []string{"method", "route"}),
 		created: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "prwarden_reviews_created_total", Help: "Reviews accepted by this server, without answers given again for an Idempotency-Key.",
+			Name: "prwarden_reviews_created_total",
+			Help: "Reviews accepted by this server, without answers given again for an Idempotency-Key.",
 		}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_reviews_ended_total", Help: "Reviews that this server ended, by final status and failure code.",
 		}, []string{"status", "code"}),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "prwarden_review_wait_seconds", Help: "Time from a review's creation to the begin of its first attempt.", Buckets: waitBuckets(),
+			Name: "prwarden_review_wait_seconds", Help: "Time from a review's creation to the begin of its first attempt.",
+			Buckets: waitBuckets(),
 		}),
 		attempts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "prwarden_scan_duration_seconds", Help: "Time of attempts to scan a pull request, by the status that they led the review to and the failure code.",
+			Name:    "prwarden_scan_duration_seconds",
+			Help:    "Time of attempts to scan a pull request, by the status that they led the review to and the failure code.",
 			Buckets: scanBuckets(),
 		}, []string{"status", "code"}),
 		running: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "prwarden_scans_running", Help: "Attempts of this server that are at a scanner now, those that wait for a place there included.",
+			Name: "prwarden_scans_running", Help: "Attempts of this server that are at a scanner now, those that wait " +
+				"for a place there included.",
 		}),
 		leasesLost: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "prwarden_leases_lost_total", Help: "Leases that ended before their scans did: taken from a worker that is lost, when they had run out or, with SQLite, when a server starts (seen_by=\"reaper\"); or this server's own, also because the review was canceled (seen_by=\"worker\").",
+			Name: "prwarden_leases_lost_total", Help: "Leases that ended before their scans did: taken from a worker " +
+				"that is lost, when they had run out or, with SQLite, when a server starts (seen_by=\"reaper\"); or this " +
+				"server's own, also because the review was canceled (seen_by=\"worker\").",
 		}, []string{"seen_by"}),
 		watches: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "prwarden_watches_open", Help: "Watches that are open now.",
 		}),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "prwarden_rate_limit_decisions_total", Help: "What the rate limit said of requests over both protocols; refused_from_memory did not ask the database.",
+			Name: "prwarden_rate_limit_decisions_total",
+			Help: "What the rate limit said of requests over both protocols; refused_from_memory did not ask the database.",
 		}, []string{"decision"}),
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "prwarden_requests_shed_total", Help: "Requests that were refused because there were too many, by what there was too much of.",
+			Name: "prwarden_requests_shed_total",
+			Help: "Requests that were refused because there were too many, by what there was too much of.",
 		}, []string{"limit"}),
 		failureCode: newBoundedLabel(),
 	}
@@ -118,7 +129,10 @@ func newMetrics(schema int64) *metrics {
 	for _, status := range []review.Status{review.Complete, review.Canceled} {
 		m.ended.WithLabelValues(string(status), "")
 	}
-	m.registry.MustRegister(m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches, m.decisions, m.shed)
+	m.registry.MustRegister(
+		m.grpc, m.requests, m.requestTime, m.created, m.ended, m.wait, m.attempts, m.running, m.leasesLost, m.watches,
+		m.decisions, m.shed,
+	)
 	return m
 }
 
@@ -144,7 +158,8 @@ func (m *metrics) tooMany(l overload.Limit) { m.shed.WithLabelValues(string(l)).
 // same database.
 func (m *metrics) watchListener(l *store.Listener) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "prwarden_notifications_listening", Help: "Whether this server hears what others write to the same Postgres; 0 while it only polls.",
+		Name: "prwarden_notifications_listening",
+		Help: "Whether this server hears what others write to the same Postgres; 0 while it only polls.",
 	}, func() float64 {
 		if l.Listening() {
 			return 1
@@ -157,7 +172,8 @@ func (m *metrics) watchListener(l *store.Listener) {
 func (m *metrics) watchKeys(k *auth.Keys) {
 	counter := func(result string, value func(auth.LookupCounts) uint64) {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "prwarden_key_lookups_total", Help: "API keys looked up, by where the answer came from: remembered, the database, or nowhere because that is away.",
+			Name: "prwarden_key_lookups_total", Help: "API keys looked up, by where the answer came from: remembered, " +
+				"the database, or nowhere because that is away.",
 			ConstLabels: prometheus.Labels{"result": result},
 		}, func() float64 { return float64(value(k.Lookups())) }))
 	}

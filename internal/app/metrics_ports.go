@@ -42,14 +42,19 @@ func newOpsServer(r *prometheus.Registry, ready *readiness) *http.Server {
 		}
 	})
 	return &http.Server{
-		Handler: mux, ReadHeaderTimeout: opsTimeout, ReadTimeout: opsTimeout, WriteTimeout: 2 * opsTimeout, IdleTimeout: time.Minute,
+		Handler: mux, ReadHeaderTimeout: opsTimeout, ReadTimeout: opsTimeout, WriteTimeout: 2 * opsTimeout,
+		IdleTimeout: time.Minute,
 	}
 }
 
 // listenOps listens for Prometheus and for probes.
 func listenOps(ctx context.Context, addr string, log *slog.Logger) (net.Listener, error) {
 	if !config.IsLoopback(addr) {
-		log.Warn("metrics, which name organizations, are shown without a key on a port that other machines can reach; let nothing but Prometheus and probes reach it", "addr", addr)
+		log.Warn(
+			"metrics, which name organizations, are shown without a key on a port that other machines can reach; let "+
+				"nothing but Prometheus and probes reach it",
+			"addr", addr,
+		)
 	}
 	l, err := listen(ctx, "ops-addr", addr)
 	if err != nil {
@@ -84,8 +89,9 @@ func watchCertificate(r *prometheus.Registry, use string, l *tlsfile.Loader) {
 		return
 	}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name:        "prwarden_tls_certificate_expiry_timestamp_seconds",
-		Help:        "When a certificate of this process ends, in seconds since 1970, by its use: the public ports, or the link between server and scanner.",
+		Name: "prwarden_tls_certificate_expiry_timestamp_seconds",
+		Help: "When a certificate of this process ends, in seconds since 1970, by its use: the public ports, " +
+			"or the link between server and scanner.",
 		ConstLabels: prometheus.Labels{"use": use},
 	}, func() float64 { return float64(l.NotAfter().Unix()) }))
 }

@@ -39,12 +39,18 @@ func newQueueCollector(store review.Overview, most func(organization string) int
 		store: store,
 		most:  most,
 		up:    prometheus.NewDesc("prwarden_database_up", "Whether the database answered this scrape.", nil, nil),
-		all:   prometheus.NewDesc("prwarden_reviews_queued", "Reviews that wait, of all organizations; missing while the database is away.", nil, nil),
+		all: prometheus.NewDesc(
+			"prwarden_reviews_queued", "Reviews that wait, of all organizations; missing while the database is away.", nil,
+			nil,
+		),
 		queued: prometheus.NewDesc("prwarden_organization_reviews_queued",
-			"Reviews that wait, of the organizations that have any; of more than 100 the longest queues, and the sum of the rest.", organization, nil),
+			"Reviews that wait, of the organizations that have any; of more than 100 the longest queues, and the sum of "+
+				"the rest.", organization, nil),
 		limit: prometheus.NewDesc("prwarden_organization_reviews_queued_limit",
 			"How many reviews may wait, of the organizations that have any.", organization, nil),
-		oldest: prometheus.NewDesc("prwarden_organization_oldest_queued_seconds", "Age of the oldest review that waits.", organization, nil),
+		oldest: prometheus.NewDesc(
+			"prwarden_organization_oldest_queued_seconds", "Age of the oldest review that waits.", organization, nil,
+		),
 	}
 }
 

@@ -32,10 +32,12 @@ func newScannerMetrics(r *prometheus.Registry) *scannerMetrics {
 	m := &scannerMetrics{
 		registry: r,
 		scans: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "prwarden_scanner_scan_duration_seconds", Help: "Time of scans by outcome: complete, canceled, or a failure code.", Buckets: scanBuckets(),
+			Name: "prwarden_scanner_scan_duration_seconds",
+			Help: "Time of scans by outcome: complete, canceled, or a failure code.", Buckets: scanBuckets(),
 		}, []string{"outcome"}),
 		phases: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "prwarden_scanner_phase_duration_seconds", Help: "Time of the phases of scans. Those of match and mask are sums over all workers.", Buckets: phaseBuckets(),
+			Name: "prwarden_scanner_phase_duration_seconds",
+			Help: "Time of the phases of scans. Those of match and mask are sums over all workers.", Buckets: phaseBuckets(),
 		}, []string{"phase"}),
 		running: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "prwarden_scanner_scans_running", Help: "Scans that run now.",
@@ -44,10 +46,12 @@ func newScannerMetrics(r *prometheus.Registry) *scannerMetrics {
 			Name: "prwarden_scanner_files_total", Help: "Changed files of complete scans.",
 		}),
 		findings: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "prwarden_scanner_findings_total", Help: "Findings of complete scans by severity, those over the limit included.",
+			Name: "prwarden_scanner_findings_total",
+			Help: "Findings of complete scans by severity, those over the limit included.",
 		}, []string{"severity"}),
 		suppressed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "prwarden_scanner_suppressed_total", Help: "Findings of complete scans that comments suppress, by severity, without those over the limit.",
+			Name: "prwarden_scanner_suppressed_total",
+			Help: "Findings of complete scans that comments suppress, by severity, without those over the limit.",
 		}, []string{"severity"}),
 		skips: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_scanner_skips_total", Help: "What complete scans did not look at, by reason.",
@@ -61,7 +65,10 @@ func newScannerMetrics(r *prometheus.Registry) *scannerMetrics {
 		m.findings.WithLabelValues(s.String())
 		m.suppressed.WithLabelValues(s.String())
 	}
-	for _, reason := range []string{finding.SkipBinary, finding.SkipFileTooLarge, finding.SkipLineTooLong, finding.SkipRuleTimeout, finding.SkipSubmodule} {
+	for _, reason := range []string{
+		finding.SkipBinary, finding.SkipFileTooLarge, finding.SkipLineTooLong, finding.SkipRuleTimeout,
+		finding.SkipSubmodule,
+	} {
 		m.skips.WithLabelValues(reason)
 	}
 	r.MustRegister(m.scans, m.phases, m.running, m.files, m.findings, m.suppressed, m.skips)
@@ -119,17 +126,35 @@ func (m *scannerMetrics) watchCaches(scanner *scan.Scanner, repositories *git.St
 			func() float64 { return float64(value()) }))
 	}
 	hit, miss := prometheus.Labels{"result": "hit"}, prometheus.Labels{"result": "miss"}
-	const rules, git = "Looks for compiled rules by result; a miss compiles them.", "Openings of repositories by result; a miss fetches all that the scan needs."
+	const rules, git = "Looks for compiled rules by result; a miss compiles them.", "Openings of repositories by " +
+		"result; a miss fetches all that the scan needs."
 	counter("prwarden_scanner_rules_cache_requests_total", rules, hit, func() uint64 { return scanner.CacheStats().Hits })
-	counter("prwarden_scanner_rules_cache_requests_total", rules, miss, func() uint64 { return scanner.CacheStats().Misses })
-	counter("prwarden_scanner_rules_cache_evictions_total", "Compiled rules removed to make room.", nil, func() uint64 { return scanner.CacheStats().Evictions })
-	gauge("prwarden_scanner_rules_cache_bytes", "Estimated memory of the compiled rules that are kept.", func() int64 { return scanner.CacheStats().Bytes })
+	counter("prwarden_scanner_rules_cache_requests_total", rules, miss, func() uint64 {
+		return scanner.CacheStats().Misses
+	})
+	counter("prwarden_scanner_rules_cache_evictions_total", "Compiled rules removed to make room.", nil, func() uint64 {
+		return scanner.CacheStats().Evictions
+	})
+	gauge("prwarden_scanner_rules_cache_bytes", "Estimated memory of the compiled rules that are kept.", func() int64 {
+		return scanner.CacheStats().Bytes
+	})
 	counter("prwarden_git_cache_requests_total", git, hit, func() uint64 { return repositories.Stats().Hits })
 	counter("prwarden_git_cache_requests_total", git, miss, func() uint64 { return repositories.Stats().Misses })
-	counter("prwarden_git_cache_evictions_total", "Repositories removed from the cache to make room.", nil, func() uint64 { return repositories.Stats().Evictions })
-	gauge("prwarden_git_cache_bytes", "Size of the cache of repositories.", func() int64 { bytes, _ := repositories.Size(); return bytes })
+	counter("prwarden_git_cache_evictions_total", "Repositories removed from the cache to make room.", nil, func() uint64 {
+		return repositories.Stats().Evictions
+	})
+	gauge("prwarden_git_cache_bytes", "Size of the cache of repositories.", func() int64 {
+		bytes, _ := repositories.Size()
+		return bytes
+	})
 	gauge("prwarden_git_cache_limit_bytes", "Size that the cache of repositories may have.", func() int64 { return limit })
-	counter("prwarden_git_fetches_total", "Commands that fetch from code hosts.", nil, func() uint64 { return repositories.Stats().Fetches })
-	counter("prwarden_git_fetch_failures_total", "Commands that fetch from code hosts and failed.", nil, func() uint64 { return repositories.Stats().FailedFetches })
-	counter("prwarden_git_fetched_bytes_total", "Bytes of the packs that were fetched.", nil, func() uint64 { return repositories.Stats().FetchedBytes })
+	counter("prwarden_git_fetches_total", "Commands that fetch from code hosts.", nil, func() uint64 {
+		return repositories.Stats().Fetches
+	})
+	counter("prwarden_git_fetch_failures_total", "Commands that fetch from code hosts and failed.", nil, func() uint64 {
+		return repositories.Stats().FailedFetches
+	})
+	counter("prwarden_git_fetched_bytes_total", "Bytes of the packs that were fetched.", nil, func() uint64 {
+		return repositories.Stats().FetchedBytes
+	})
 }

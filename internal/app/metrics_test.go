@@ -119,7 +119,9 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 	server := whole.server(t)
 	a := whole.api(t, server)
 	require.Equal(t, "complete", a.finish(t, a.create(t))["status"])
-	gone := a.json(t, http.MethodPost, "/v1/reviews", `{"repo":"acme/gone","pr_number":1}`, http.StatusAccepted)["review_id"].(string)
+	gone := a.json(
+		t, http.MethodPost, "/v1/reviews", `{"repo":"acme/gone","pr_number":1}`, http.StatusAccepted,
+	)["review_id"].(string)
 	require.Equal(t, "failed", a.finish(t, gone)["status"])
 	scrapeScanned(t, server, "complete")
 	scrapeScanned(t, server, "failed")
@@ -149,10 +151,14 @@ func TestMetricsAreTheListedOnes(t *testing.T) {
 	a.create(t)
 
 	secure := setup(t)
-	secure.config.ListenTLSCert, secure.config.ListenTLSKey = tlsfiletest.NewAuthority(t).Issue(t, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth})
+	secure.config.ListenTLSCert, secure.config.ListenTLSKey = tlsfiletest.NewAuthority(t).Issue(
+		t, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth},
+	)
 	closed := secure.server(t)
 
-	assert.Contains(t, scrape(t, idle.Addresses().Ops), `prwarden_organization_reviews_queued_limit{organization="acme"} 7`)
+	assert.Contains(
+		t, scrape(t, idle.Addresses().Ops), `prwarden_organization_reviews_queued_limit{organization="acme"} 7`,
+	)
 	for use, addr := range map[string]string{"ports": closed.Addresses().Ops, "link": linked.Addresses().Ops} {
 		assert.Contains(t, scrape(t, addr), `prwarden_tls_certificate_expiry_timestamp_seconds{use="`+use+`"}`)
 	}
@@ -223,7 +229,10 @@ func TestLostReviewsAreCounted(t *testing.T) {
 			b.config.Database, b.config.Migrate = database(t), true
 			store := b.store(t)
 			require.NoError(t, store.Migrate(t.Context()))
-			_, err := store.CreateReview(t.Context(), review.NewReview{ID: "rev_a", Organization: "acme", Repo: "acme/web", PRNumber: 1, Ruleset: "default"}, 10)
+			_, err := store.CreateReview(
+				t.Context(),
+				review.NewReview{ID: "rev_a", Organization: "acme", Repo: "acme/web", PRNumber: 1, Ruleset: "default"}, 10,
+			)
 			require.NoError(t, err)
 			for lost := range review.MaxLost {
 				if lost > 0 {
@@ -237,7 +246,9 @@ func TestLostReviewsAreCounted(t *testing.T) {
 			}
 			s := b.server(t)
 			require.Eventually(t, func() bool {
-				return strings.Contains(scrape(t, s.Addresses().Ops), `prwarden_reviews_ended_total{code="worker_lost",status="failed"} 1`)
+				return strings.Contains(
+					scrape(t, s.Addresses().Ops), `prwarden_reviews_ended_total{code="worker_lost",status="failed"} 1`,
+				)
 			}, patience, 10*time.Millisecond)
 			assert.Contains(t, scrape(t, s.Addresses().Ops), `prwarden_leases_lost_total{seen_by="reaper"} 1`)
 		})

@@ -41,7 +41,9 @@ type readiness struct {
 }
 
 func newReadiness(check func(context.Context) error, log *slog.Logger) *readiness {
-	return &readiness{check: check, health: health.NewServer(), log: log, turn: make(chan struct{}, 1), stopping: make(chan struct{})}
+	return &readiness{
+		check: check, health: health.NewServer(), log: log, turn: make(chan struct{}, 1), stopping: make(chan struct{}),
+	}
 }
 
 // Check returns nil when the server is ready, and else why not.

@@ -12,7 +12,8 @@ import (
 // newRetention makes what keeps the database in shape while the server runs.
 func (s *Server) newRetention(c config.Config) *review.Retention {
 	purged := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "prwarden_purged_total", Help: "What this server deleted because it was old, by kind: rows, but for repositories.",
+		Name: "prwarden_purged_total", Help: "What this server deleted because it was old, by kind: rows, but for " +
+			"repositories.",
 	}, []string{"kind"})
 	for kind := range (review.Deleted{}).ByKind() {
 		purged.WithLabelValues(kind)

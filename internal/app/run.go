@@ -31,7 +31,10 @@ func Serve(ctx context.Context, c config.Config, env Environment, log *slog.Logg
 	}
 	return run(ctx, s, c.ShutdownGrace, log, func() {
 		a := s.Addresses()
-		log.Info("serving", "http_addr", a.HTTP, "grpc_addr", a.GRPC, "ops_addr", a.Ops, "startup_ms", time.Since(began).Milliseconds())
+		log.Info(
+			"serving", "http_addr", a.HTTP, "grpc_addr", a.GRPC, "ops_addr", a.Ops, "startup_ms",
+			time.Since(began).Milliseconds(),
+		)
 	})
 }
 
@@ -42,7 +45,9 @@ func Scan(ctx context.Context, c config.Config, env Environment, log *slog.Logge
 	if err != nil {
 		return err
 	}
-	return run(ctx, s, c.ShutdownGrace, log, func() { log.Info("serving", "grpc_addr", s.Addr(), "ops_addr", s.OpsAddr()) })
+	return run(ctx, s, c.ShutdownGrace, log, func() {
+		log.Info("serving", "grpc_addr", s.Addr(), "ops_addr", s.OpsAddr())
+	})
 }
 
 func run(ctx context.Context, p part, grace time.Duration, log *slog.Logger, started func()) error {

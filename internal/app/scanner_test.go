@@ -68,11 +68,28 @@ func TestScannersElsewhere(t *testing.T) {
 		{"server without a certificate", scanner, config.Link{TLSCA: authority.File}, "127.0.0.1", "certificate required"},
 		{"server of another authority", believing(scanner, other.File), server, "127.0.0.1", "unknown certificate authority"},
 		{"scanner of another authority", scanner, believing(server, other.File), "127.0.0.1", "unknown authority"},
-		{"scanner's certificate is over", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, Expired: true}), server, "127.0.0.1", "expired"},
-		{"server's certificate is over", scanner, issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth, Expired: true}), "127.0.0.1", "expired"},
-		{"certificate for its name", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, DNSNames: []string{"localhost"}, Elsewhere: true}), server, "localhost", ""},
-		{"certificate for another name", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, DNSNames: []string{"scanner.example"}, Elsewhere: true}), server, "127.0.0.1", "127.0.0.1"},
-		{"scanner shows a client's certificate", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth}), server, "127.0.0.1", "incompatible key usage"},
+		{
+			"scanner's certificate is over", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, Expired: true}),
+			server, "127.0.0.1", "expired",
+		},
+		{
+			"server's certificate is over", scanner,
+			issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth, Expired: true}), "127.0.0.1", "expired",
+		},
+		{
+			"certificate for its name",
+			issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, DNSNames: []string{"localhost"}, Elsewhere: true}),
+			server, "localhost", "",
+		},
+		{
+			"certificate for another name",
+			issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth, DNSNames: []string{"scanner.example"}, Elsewhere: true}),
+			server, "127.0.0.1", "127.0.0.1",
+		},
+		{
+			"scanner shows a client's certificate", issue(tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth}), server,
+			"127.0.0.1", "incompatible key usage",
+		},
 		{"plain text at a scanner with certificates", scanner, config.Link{}, "127.0.0.1", "a scanner can't be reached"},
 		{"certificates at a scanner in plain text", config.Link{}, server, "127.0.0.1", "a scanner can't be reached"},
 	}
@@ -94,7 +111,8 @@ func TestScannersElsewhere(t *testing.T) {
 				return
 			}
 			require.Eventually(t, func() bool {
-				return strings.Contains(b.log.String(), "a scanner can't be reached") && strings.Contains(b.log.String(), tt.refusal)
+				return strings.Contains(b.log.String(), "a scanner can't be reached") &&
+					strings.Contains(b.log.String(), tt.refusal)
 			}, patience, 5*time.Millisecond)
 			if tt.scanner.TLSCert != "" {
 				require.Eventually(t, func() bool {
@@ -114,7 +132,9 @@ func TestScannersElsewhere(t *testing.T) {
 func TestScannerCertificatesAreRenewed(t *testing.T) {
 	t.Parallel()
 	before, after := tlsfiletest.NewAuthority(t), tlsfiletest.NewAuthority(t)
-	ofScanner, ofServer := tlsfiletest.Leaf{Usage: x509.ExtKeyUsageServerAuth}, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth}
+	ofScanner, ofServer := tlsfiletest.Leaf{
+		Usage: x509.ExtKeyUsageServerAuth,
+	}, tlsfiletest.Leaf{Usage: x509.ExtKeyUsageClientAuth}
 	authority := filepath.Join(t.TempDir(), "ca.pem")
 	believe := func(a *tlsfiletest.Authority) {
 		pem, err := os.ReadFile(a.File)
@@ -183,7 +203,9 @@ func TestScannerHandsBack(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // there is no time left
 	require.NoError(t, scanner.Stop(ctx))
-	require.Eventually(t, func() bool { return strings.Contains(b.log.String(), "scanner_stopping") }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.Contains(b.log.String(), "scanner_stopping")
+	}, patience, 5*time.Millisecond)
 	r, err := b.store(t).GetReviewState(t.Context(), "acme", id)
 	require.NoError(t, err)
 	assert.False(t, r.Status.Final())

@@ -95,7 +95,9 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 
 // openStore opens the database, an SQLite one for this server alone, makes it
 // ready, and puts back what a server before this one lost.
-func openStore(ctx context.Context, c config.Config, log *slog.Logger) (_ *store.Store, lost []review.Reaped, err error) {
+func openStore(
+	ctx context.Context, c config.Config, log *slog.Logger,
+) (_ *store.Store, lost []review.Reaped, err error) {
 	store, err := store.Open(ctx, store.Options{
 		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(),
 	})

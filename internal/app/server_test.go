@@ -71,7 +71,9 @@ func TestServerIsReady(t *testing.T) {
 
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop(context.Background()) }()
-	assert.Equal(t, healthpb.HealthCheckResponse_NOT_SERVING, awaitState(t, watch, healthpb.HealthCheckResponse_NOT_SERVING))
+	assert.Equal(
+		t, healthpb.HealthCheckResponse_NOT_SERVING, awaitState(t, watch, healthpb.HealthCheckResponse_NOT_SERVING),
+	)
 	require.NoError(t, conn.Close())
 	require.NoError(t, <-stopped)
 	require.NoError(t, s.Stop(context.Background()), "stopping twice is stopping once")
@@ -86,7 +88,9 @@ func TestServerIsReady(t *testing.T) {
 }
 
 // awaitState reads health messages until one has the state.
-func awaitState(t *testing.T, watch healthpb.Health_WatchClient, want healthpb.HealthCheckResponse_ServingStatus) healthpb.HealthCheckResponse_ServingStatus {
+func awaitState(
+	t *testing.T, watch healthpb.Health_WatchClient, want healthpb.HealthCheckResponse_ServingStatus,
+) healthpb.HealthCheckResponse_ServingStatus {
 	t.Helper()
 	for {
 		m, err := watch.Recv()
@@ -140,7 +144,8 @@ func TestShadowedDefaultRulesAreLogged(t *testing.T) {
 	stop(t, b.server(t)) // the database is there now
 	assert.NotContains(t, b.log.String(), "shadow")
 	_, err := b.store(t).CreateRule(t.Context(), "acme", rule.Rule{
-		ID: "secrets/private-key", Type: rule.TypeRegex, Pattern: "never", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg,
+		ID: "secrets/private-key", Type: rule.TypeRegex, Pattern: "never", Message: "m", Severity: rule.Low,
+		Scope: rule.ScopeOrg,
 	}, 10)
 	require.NoError(t, err)
 	b.server(t)
@@ -157,7 +162,8 @@ func TestStopClosesBothPorts(t *testing.T) {
 	require.NoError(t, err)
 	defer slow.Close()
 	body := `{"repo": "acme/api", "pr_number": 1}`
-	_, err = fmt.Fprintf(slow, "POST /v1/reviews HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+	_, err = fmt.Fprintf(slow, "POST /v1/reviews HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+		"application/json\r\n"+
 		"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n", a.token, len(body))
 	require.NoError(t, err)
 	answers := bufio.NewReader(slow)

@@ -163,7 +163,9 @@ func (a api) json(t *testing.T, method, path, body string, status int) map[strin
 // create starts a review of the sample pull request and returns its id.
 func (a api) create(t *testing.T) string {
 	t.Helper()
-	return a.json(t, http.MethodPost, "/v1/reviews", `{"repo":"acme/web","pr_number":1}`, http.StatusAccepted)["review_id"].(string)
+	return a.json(
+		t, http.MethodPost, "/v1/reviews", `{"repo":"acme/web","pr_number":1}`, http.StatusAccepted,
+	)["review_id"].(string)
 }
 
 // finish waits for a review's end and returns it.
@@ -182,7 +184,8 @@ func makeRepository(t *testing.T, dir string) {
 		cmd := exec.Command("git", args...)
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 		cmd.Env = []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_INDEX_FILE=" + filepath.Join(dir, "test-index"),
+			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_INDEX_FILE=" + filepath.Join(dir,
+				"test-index"),
 			"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
 		}
 		out, err := cmd.CombinedOutput()

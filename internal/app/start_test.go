@@ -18,7 +18,9 @@ import (
 
 func (b *bundle) awaitLine(t *testing.T, message string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(b.log.String(), `"msg":"`+message+`"`) }, patience, 5*time.Millisecond, message)
+	require.Eventually(t, func() bool {
+		return strings.Contains(b.log.String(), `"msg":"`+message+`"`)
+	}, patience, 5*time.Millisecond, message)
 }
 
 // After a power cut servers and database start in any order.

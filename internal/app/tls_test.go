@@ -107,7 +107,9 @@ func TestPublicPortsWantClientCertificates(t *testing.T) {
 	t.Parallel()
 	ca, clients := tlsfiletest.NewAuthority(t), tlsfiletest.NewAuthority(t)
 	b := setup(t)
-	b.config.ListenTLSCert, b.config.ListenTLSKey = ca.Issue(t, tlsfiletest.Leaf{Name: "server", Usage: x509.ExtKeyUsageServerAuth})
+	b.config.ListenTLSCert, b.config.ListenTLSKey = ca.Issue(
+		t, tlsfiletest.Leaf{Name: "server", Usage: x509.ExtKeyUsageServerAuth},
+	)
 	b.config.ListenTLSClientCA = clients.File
 	s := b.server(t)
 	cert, key := clients.Issue(t, tlsfiletest.Leaf{Name: "client", Usage: x509.ExtKeyUsageClientAuth})

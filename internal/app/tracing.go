@@ -57,7 +57,9 @@ func newTracing(ctx context.Context, env Environment, service string, log *slog.
 	}
 	// The SDK reports in one place for the whole process, by default as text.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", err) }))
-	return tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(description)), log}, nil
+	return tracing{
+		sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(description)), log,
+	}, nil
 }
 
 // newExporter sends spans by the protocol that the environment names.

@@ -23,7 +23,9 @@ type observedScanner struct {
 	tracer  trace.Tracer
 }
 
-func (o observedScanner) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
+func (o observedScanner) Scan(
+	ctx context.Context, j review.Job, progress func(review.Progress),
+) (finding.Result, error) {
 	o.metrics.running.Inc()
 	defer o.metrics.running.Dec()
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": j.TraceParent})
@@ -40,7 +42,9 @@ func (o observedScanner) Scan(ctx context.Context, j review.Job, progress func(r
 		span.SetAttributes(attribute.String("error.type", code))
 		span.SetStatus(codes.Error, code)
 	} else {
-		span.SetAttributes(attribute.Int("prwarden.files", outcome.FilesTotal), attribute.Int("prwarden.findings", len(outcome.Findings)))
+		span.SetAttributes(
+			attribute.Int("prwarden.files", outcome.FilesTotal), attribute.Int("prwarden.findings", len(outcome.Findings)),
+		)
 	}
 	return outcome, err
 }

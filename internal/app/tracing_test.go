@@ -34,7 +34,9 @@ type collector struct {
 }
 
 // Export implements the collector's gRPC service.
-func (c *collector) Export(_ context.Context, r *collectorpb.ExportTraceServiceRequest) (*collectorpb.ExportTraceServiceResponse, error) {
+func (c *collector) Export(
+	_ context.Context, r *collectorpb.ExportTraceServiceRequest,
+) (*collectorpb.ExportTraceServiceResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.received = append(c.received, r)
@@ -123,7 +125,9 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 			require.NoError(t, err)
 			server.Start()
 			a := b.api(t, server)
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.base+"/v1/reviews", strings.NewReader(`{"repo":"acme/web","pr_number":1}`))
+			req, err := http.NewRequestWithContext(
+				t.Context(), http.MethodPost, a.base+"/v1/reviews", strings.NewReader(`{"repo":"acme/web","pr_number":1}`),
+			)
 			require.NoError(t, err)
 			req.Header.Set("Authorization", "Bearer "+a.token)
 			req.Header.Set("Content-Type", "application/json")
@@ -180,7 +184,8 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 			for _, message := range []string{`"msg":"request"`, `"msg":"scan ended"`, `"msg":"scanned"`} {
 				found := false
 				for line := range strings.Lines(b.log.String()) {
-					found = found || strings.Contains(line, message) && strings.Contains(line, `"trace_id":"`+traceID) && strings.Contains(line, `"review_id":"`+created.ID)
+					found = found || strings.Contains(line, message) && strings.Contains(line, `"trace_id":"`+traceID) &&
+						strings.Contains(line, `"review_id":"`+created.ID)
 				}
 				assert.True(t, found, "no line with %s, the trace and the review in\n%s", message, b.log.String())
 			}

@@ -46,7 +46,9 @@ type Admitter struct {
 // believed; limit is how many requests a minute a key without a limit of its
 // own has, and likewise an address: DefaultLimit when 0. observe hears what
 // becomes of every request; nil for nobody.
-func NewAdmitter(keys Authenticator, limiter Limiter, trusted []netip.Prefix, limit int, observe func(Outcome)) *Admitter {
+func NewAdmitter(
+	keys Authenticator, limiter Limiter, trusted []netip.Prefix, limit int, observe func(Outcome),
+) *Admitter {
 	if limit == 0 {
 		limit = DefaultLimit
 	}

@@ -23,24 +23,28 @@ func TestClientAddress(t *testing.T) {
 		xff  []string
 		want string
 	}{
-		"peer":                              {"192.0.2.1:5000", nil, "192.0.2.1"},
-		"untrusted peer is not believed":    {"192.0.2.1:5000", []string{"198.51.100.9"}, "192.0.2.1"},
-		"trusted peer is":                   {"10.1.1.1:5000", []string{"198.51.100.9"}, "198.51.100.9"},
-		"rightmost untrusted, not leftmost": {"10.1.1.1:5000", []string{"203.0.113.7, 198.51.100.9, 10.2.2.2"}, "198.51.100.9"},
-		"several headers are one list":      {"10.1.1.1:5000", []string{"203.0.113.7", "198.51.100.9"}, "198.51.100.9"},
-		"all trusted: the first of them":    {"10.1.1.1:5000", []string{"10.3.3.3, 10.2.2.2"}, "10.3.3.3"},
-		"rubbish ends the chain":            {"10.1.1.1:5000", []string{"198.51.100.9, unknown, 10.2.2.2"}, "10.2.2.2"},
-		"trusted peer without header":       {"10.1.1.1:5000", nil, "10.1.1.1"},
-		"with ports":                        {"10.1.1.1:5000", []string{"198.51.100.9:1234"}, "198.51.100.9"},
-		"IPv6 by /64":                       {"[2001:db8:1:2:3:4:5:6]:5000", nil, "2001:db8:1:2::"},
-		"IPv6 with zone":                    {"[fe80::1%eth0]:5000", nil, "fe80::"},
-		"IPv6 forwarded in brackets":        {"[fd00::1]:5000", []string{"[2001:db8::9]:443"}, "2001:db8::"},
-		"IPv4 in IPv6":                      {"[::ffff:192.0.2.1]:5000", nil, "192.0.2.1"},
-		"IPv4 in IPv6 is trusted as IPv4":   {"[::ffff:10.0.0.1]:5000", []string{"::ffff:192.0.2.7"}, "192.0.2.7"},
-		"no address":                        {"@", []string{"198.51.100.9"}, "invalid IP"},
-		"a client that names a proxy":       {"192.0.2.1:5000", []string{"10.1.1.1, 198.51.100.9"}, "192.0.2.1"},
-		"what the client wrote first":       {"10.1.1.1:5000", []string{"10.9.9.9, 203.0.113.7"}, "203.0.113.7"},
-		"a chain of both kinds of address":  {"[fd00::1]:5000", []string{"2001:db8:1:2::9, 10.2.2.2, fd00::2"}, "2001:db8:1:2::"},
+		"peer":                           {"192.0.2.1:5000", nil, "192.0.2.1"},
+		"untrusted peer is not believed": {"192.0.2.1:5000", []string{"198.51.100.9"}, "192.0.2.1"},
+		"trusted peer is":                {"10.1.1.1:5000", []string{"198.51.100.9"}, "198.51.100.9"},
+		"rightmost untrusted, not leftmost": {
+			"10.1.1.1:5000", []string{"203.0.113.7, 198.51.100.9, 10.2.2.2"}, "198.51.100.9",
+		},
+		"several headers are one list":    {"10.1.1.1:5000", []string{"203.0.113.7", "198.51.100.9"}, "198.51.100.9"},
+		"all trusted: the first of them":  {"10.1.1.1:5000", []string{"10.3.3.3, 10.2.2.2"}, "10.3.3.3"},
+		"rubbish ends the chain":          {"10.1.1.1:5000", []string{"198.51.100.9, unknown, 10.2.2.2"}, "10.2.2.2"},
+		"trusted peer without header":     {"10.1.1.1:5000", nil, "10.1.1.1"},
+		"with ports":                      {"10.1.1.1:5000", []string{"198.51.100.9:1234"}, "198.51.100.9"},
+		"IPv6 by /64":                     {"[2001:db8:1:2:3:4:5:6]:5000", nil, "2001:db8:1:2::"},
+		"IPv6 with zone":                  {"[fe80::1%eth0]:5000", nil, "fe80::"},
+		"IPv6 forwarded in brackets":      {"[fd00::1]:5000", []string{"[2001:db8::9]:443"}, "2001:db8::"},
+		"IPv4 in IPv6":                    {"[::ffff:192.0.2.1]:5000", nil, "192.0.2.1"},
+		"IPv4 in IPv6 is trusted as IPv4": {"[::ffff:10.0.0.1]:5000", []string{"::ffff:192.0.2.7"}, "192.0.2.7"},
+		"no address":                      {"@", []string{"198.51.100.9"}, "invalid IP"},
+		"a client that names a proxy":     {"192.0.2.1:5000", []string{"10.1.1.1, 198.51.100.9"}, "192.0.2.1"},
+		"what the client wrote first":     {"10.1.1.1:5000", []string{"10.9.9.9, 203.0.113.7"}, "203.0.113.7"},
+		"a chain of both kinds of address": {
+			"[fd00::1]:5000", []string{"2001:db8:1:2::9, 10.2.2.2, fd00::2"}, "2001:db8:1:2::",
+		},
 		"two of one /64 are one":            {"[fd00::1]:5000", []string{"2001:db8:1:2:ffff::1"}, "2001:db8:1:2::"},
 		"IPv4 in IPv6 forwarded, with port": {"10.1.1.1:5000", []string{"[::ffff:192.0.2.7]:99"}, "192.0.2.7"},
 		"empty header":                      {"10.1.1.1:5000", []string{""}, "10.1.1.1"},
@@ -62,7 +66,9 @@ func FuzzClientAddress(f *testing.F) {
 	f.Add("10.1.1.1:5000", "198.51.100.9, 10.2.2.2")
 	f.Add("[::1]:1", "[[::1]]")
 	f.Fuzz(func(t *testing.T, peer, xff string) {
-		a := auth.ClientAddress(peer, []string{xff}, []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")})
+		a := auth.ClientAddress(peer, []string{xff}, []netip.Prefix{
+			netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"),
+		})
 		if a.Is6() {
 			p, err := a.Prefix(64)
 			require.NoError(t, err)
@@ -86,7 +92,10 @@ func TestAdmit(t *testing.T) {
 			c, d, err := a.Admit(t.Context(), cred, auth.KeyRequired)
 			require.NoError(t, err)
 			assert.Equal(t, key.ID, c.KeyID)
-			assert.Equal(t, auth.Decision{Limit: 2, Remaining: 1 - i, Reset: b.clock.Now().Add(time.Minute), OK: true, FromMemory: true}, d)
+			assert.Equal(
+				t, auth.Decision{Limit: 2, Remaining: 1 - i, Reset: b.clock.Now().Add(time.Minute), OK: true, FromMemory: true},
+				d,
+			)
 		}
 		c, d, err := a.Admit(t.Context(), cred, auth.KeyRequired)
 		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
@@ -128,7 +137,9 @@ func TestAdmit(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, c)
 		assert.Zero(t, d.Remaining)
-		_, _, err = a.Admit(t.Context(), auth.Credentials{PeerAddr: peer, Authorization: []string{"Bearer nonsense"}}, auth.Open)
+		_, _, err = a.Admit(
+			t.Context(), auth.Credentials{PeerAddr: peer, Authorization: []string{"Bearer nonsense"}}, auth.Open,
+		)
 		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
 		c, _, err = a.Admit(t.Context(), auth.Credentials{PeerAddr: peer, Authorization: header}, auth.Open)
 		require.NoError(t, err)

@@ -136,7 +136,9 @@ func (c *combiner[Q, A]) call(batch []*question[Q, A]) bool {
 
 // away is the error while a store can't be asked.
 func away(cause error) error {
-	e := errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server can't look at keys and limits right now; try again.")
+	e := errs.New(
+		errs.Unavailable, errs.ReasonUnavailable, "The server can't look at keys and limits right now; try again.",
+	)
 	e.RetryAfter = 2 * time.Second
 	e.Err = cause
 	return e

@@ -142,7 +142,10 @@ func setup(t *testing.T) bundle {
 	t.Helper()
 	c := newClock()
 	s := newKeyStore(c.Now)
-	b := bundle{clock: c, timer: newClock(), store: s, keys: auth.NewKeys(s, c.Now, slog.New(slog.NewJSONHandler(io.Discard, nil)))}
+	b := bundle{
+		clock: c, timer: newClock(), store: s,
+		keys: auth.NewKeys(s, c.Now, slog.New(slog.NewJSONHandler(io.Discard, nil))),
+	}
 	b.keys.TimeMemoryBy(b.timer.Now)
 	return b
 }

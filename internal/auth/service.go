@@ -56,7 +56,8 @@ func (k *Keys) Authenticate(ctx context.Context, authorization []string) (Caller
 	}
 	if !WellFormed(token) {
 		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid,
-			"This is not an API key: a key is `prw_` and 36 letters and digits, and the last 6 of them are a checksum. Check that it was copied whole.")
+			"This is not an API key: a key is `prw_` and 36 letters and digits, and the last 6 of them are a checksum. "+
+				"Check that it was copied whole.")
 	}
 	c, err := k.check(ctx, HashToken(token))
 	if err != nil {
@@ -185,7 +186,8 @@ func (k *Keys) validate(n NewKey) error {
 	add := func(field, format string, args ...any) {
 		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
 	}
-	if l := utf8.RuneCountInString(n.Name); l < 1 || l > MaxNameLength || !utf8.ValidString(n.Name) || strings.ContainsRune(n.Name, 0) {
+	if l := utf8.RuneCountInString(n.Name); l < 1 || l > MaxNameLength || !utf8.ValidString(n.Name) ||
+		strings.ContainsRune(n.Name, 0) {
 		add("name", "must be text of 1 to %d characters; it has %d", MaxNameLength, l)
 	}
 	if len(n.Scopes) == 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/prwarden/prwarden/internal/config"
 )
 
-const all = config.Serve | config.Scanner | config.Migrate | config.Keys | config.Review | config.Backup | config.Organizations
+const all = config.Serve | config.Scanner | config.Migrate | config.Keys | config.Review | config.Backup |
+	config.Organizations
 
 // The default cache directory is the user's, and who runs tests may have none.
 func TestMain(m *testing.M) {

@@ -138,7 +138,10 @@ func (v *validator) url(h Host, globs []string) {
 		return
 	case err != nil, strings.ContainsAny(plain, "{}"), u.Opaque != "", u.RawQuery != "", u.Fragment != "", u.Path == "",
 		strings.ContainsFunc(u.Path, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		v.add(key, "%q is not a clone URL with {repo} (or {owner} and {name}) in its path; write one such as %s", h.URL, example)
+		v.add(
+			key, "%q is not a clone URL with {repo} (or {owner} and {name}) in its path; write one such as %s", h.URL,
+			example,
+		)
 
 		return
 	}

@@ -20,24 +20,32 @@ func TestValidateHost(t *testing.T) {
 		host  organization.Host
 		wrong string // "" for nothing
 	}{
-		"default":             {organization.NewDefault().Host, ""},
-		"file":                {valid(func(s *organization.Host) { s.URL = "file:///srv/git/{owner}/{name}" }), ""},
-		"token":               {valid(func(s *organization.Host) { s.TokenEnv = "TOKEN" }), ""},
-		"token to loopback":   {valid(func(s *organization.Host) { s.URL, s.TokenEnv = "http://127.0.0.1:8/{repo}", "TOKEN" }), ""},
-		"gitlab":              {valid(func(s *organization.Host) { s.HeadRef = "refs/merge-requests/{number}/head" }), ""},
-		"kind":                {valid(func(s *organization.Host) { s.Kind = "svn" }), "host.kind:"},
-		"no placeholder":      {valid(func(s *organization.Host) { s.URL = "https://example.com/x.git" }), "it needs {repo}"},
-		"other placeholder":   {valid(func(s *organization.Host) { s.URL = "https://example.com/{repo}/{x}" }), "host.url"},
-		"placeholder in host": {valid(func(s *organization.Host) { s.URL = "https://{name}.example.com/{repo}" }), "must name its host in full"},
-		"ssh":                 {valid(func(s *organization.Host) { s.URL = "ssh://git@example.com/{repo}" }), "host.url:"},
-		"ext":                 {valid(func(s *organization.Host) { s.URL = "ext::sh -c {repo}" }), "host.url:"},
-		"scp":                 {valid(func(s *organization.Host) { s.URL = "git@example.com:{repo}" }), "host.url:"},
-		"path":                {valid(func(s *organization.Host) { s.URL = "/srv/git/{repo}" }), "host.url"},
-		"option":              {valid(func(s *organization.Host) { s.URL = "--upload-pack={repo}" }), "host.url"},
-		"credentials":         {valid(func(s *organization.Host) { s.URL = "https://u:p@example.com/{repo}" }), "token_env and username"},
-		"query":               {valid(func(s *organization.Host) { s.URL = "https://example.com/{repo}?x=1" }), "host.url"},
-		"file with a host":    {valid(func(s *organization.Host) { s.URL = "file://host/{repo}" }), "file:///"},
-		"token in the clear":  {valid(func(s *organization.Host) { s.URL, s.TokenEnv = "http://example.com/{repo}", "TOKEN" }), "https only"},
+		"default": {organization.NewDefault().Host, ""},
+		"file":    {valid(func(s *organization.Host) { s.URL = "file:///srv/git/{owner}/{name}" }), ""},
+		"token":   {valid(func(s *organization.Host) { s.TokenEnv = "TOKEN" }), ""},
+		"token to loopback": {valid(func(s *organization.Host) {
+			s.URL, s.TokenEnv = "http://127.0.0.1:8/{repo}", "TOKEN"
+		}), ""},
+		"gitlab":            {valid(func(s *organization.Host) { s.HeadRef = "refs/merge-requests/{number}/head" }), ""},
+		"kind":              {valid(func(s *organization.Host) { s.Kind = "svn" }), "host.kind:"},
+		"no placeholder":    {valid(func(s *organization.Host) { s.URL = "https://example.com/x.git" }), "it needs {repo}"},
+		"other placeholder": {valid(func(s *organization.Host) { s.URL = "https://example.com/{repo}/{x}" }), "host.url"},
+		"placeholder in host": {valid(func(s *organization.Host) {
+			s.URL = "https://{name}.example.com/{repo}"
+		}), "must name its host in full"},
+		"ssh":    {valid(func(s *organization.Host) { s.URL = "ssh://git@example.com/{repo}" }), "host.url:"},
+		"ext":    {valid(func(s *organization.Host) { s.URL = "ext::sh -c {repo}" }), "host.url:"},
+		"scp":    {valid(func(s *organization.Host) { s.URL = "git@example.com:{repo}" }), "host.url:"},
+		"path":   {valid(func(s *organization.Host) { s.URL = "/srv/git/{repo}" }), "host.url"},
+		"option": {valid(func(s *organization.Host) { s.URL = "--upload-pack={repo}" }), "host.url"},
+		"credentials": {valid(func(s *organization.Host) {
+			s.URL = "https://u:p@example.com/{repo}"
+		}), "token_env and username"},
+		"query":            {valid(func(s *organization.Host) { s.URL = "https://example.com/{repo}?x=1" }), "host.url"},
+		"file with a host": {valid(func(s *organization.Host) { s.URL = "file://host/{repo}" }), "file:///"},
+		"token in the clear": {valid(func(s *organization.Host) {
+			s.URL, s.TokenEnv = "http://example.com/{repo}", "TOKEN"
+		}), "https only"},
 		"head without number": {valid(func(s *organization.Host) { s.HeadRef = "refs/pull/head" }), "head_ref"},
 		"merge is an option":  {valid(func(s *organization.Host) { s.MergeRef = "--evil={number}" }), "merge_ref"},
 		"glob":                {valid(func(s *organization.Host) { s.HeadRef = "refs/*/{number}" }), "head_ref"},

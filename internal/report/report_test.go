@@ -68,7 +68,8 @@ func hostile() finding.Finding {
 		RuleID: "custom/x", Severity: rule.Info,
 		File: "::error::\x1b[2J\rb,c:d%0A\n\u202etxt.exe\xff##[add-mask]##vso[task.y]|`<b>&\"]]>", Line: 1, EndLine: 1,
 		Column: 1, EndColumn: 2, UTF16Column: 1, UTF16EndColumn: 2,
-		Message:     "\x1b]0;owned\a two\nlines\tand a tab ::set-output name=x::1 ##[error]no ##vso[task.x]y %0A <script>&amp;]]> | `a` @me",
+		Message: "\x1b]0;owned\a two\nlines\tand a tab ::set-output name=x::1 ##[error]no ##vso[task.x]y %0A " +
+			"<script>&amp;]]> | `a` @me",
 		Snippet:     "::stop-commands::x \x1b[31m##[group]##teamcity[x]\x00",
 		Fingerprint: "f3", State: finding.StateNew,
 	}

@@ -129,7 +129,8 @@ func NewRetention(store RetentionStore, o RetentionOptions) *Retention {
 	return &Retention{store: store, o: o.withDefaults(), ctx: ctx, cancel: cancel}
 }
 
-// Start begins. It looks for what is to be deleted after the first pause. Deleting may take hours, and what must not wait for that has
+// Start begins. It looks for what is to be deleted after the first pause. Deleting may take hours, and what
+// must not wait for that has
 // goroutines of its own. Starting twice is starting once.
 func (r *Retention) Start() {
 	r.start.Do(func() {

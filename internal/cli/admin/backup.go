@@ -18,7 +18,9 @@ func Backup(ctx context.Context, st cli.Streams, c config.Config, file string) e
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(st.Err, "%s has %d bytes, schema version %d, and was read through\n", file, copied.Bytes, copied.Schema.Current)
+	_, err = fmt.Fprintf(
+		st.Err, "%s has %d bytes, schema version %d, and was read through\n", file, copied.Bytes, copied.Schema.Current,
+	)
 	return err
 }
 

@@ -60,7 +60,10 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 		if err != nil {
 			return usageError(err)
 		}
-		fmt.Fprintf(st.Err, "key %s of organization %s, scopes %s, %s\n", key.ID, terminal.Safe(key.Organization), scopeList(key.Scopes), expiry(key.ExpiresAt))
+		fmt.Fprintf(
+			st.Err, "key %s of organization %s, scopes %s, %s\n", key.ID, terminal.Safe(key.Organization),
+			scopeList(key.Scopes), expiry(key.ExpiresAt),
+		)
 		_, err = fmt.Fprintln(st.Out, token)
 		return err
 	})

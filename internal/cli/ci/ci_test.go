@@ -35,11 +35,14 @@ func (e env) with(more env) env {
 
 // The events are those of GitHub's documentation, less what is not used.
 const (
-	pullRequest = `{"action":"synchronize","number":42,"pull_request":{"number":42,"head":{"ref":"topic","sha":"` + head + `","repo":{"full_name":"someone/shop"}},"base":{"ref":"release/1.x","sha":"` + base + `"}}}`
-	mergeGroup  = `{"action":"checks_requested","merge_group":{"head_sha":"` + head + `","head_ref":"refs/heads/gh-readonly-queue/main/pr-42-` + base + `","base_sha":"` + base + `","base_ref":"refs/heads/main"}}`
-	comment     = `{"action":"created","issue":{"number":42,"pull_request":{"url":"https://api.github.com/repos/acme/shop/pulls/42"}},"comment":{"body":"scan"}}`
-	issue       = `{"action":"created","issue":{"number":42},"comment":{"body":"scan"}}`
-	push        = `{"ref":"refs/heads/main","after":"` + head + `"}`
+	pullRequest = `{"action":"synchronize","number":42,"pull_request":{"number":42,"head":{"ref":"topic","sha":"` +
+		head + `","repo":{"full_name":"someone/shop"}},"base":{"ref":"release/1.x","sha":"` + base + `"}}}`
+	mergeGroup = `{"action":"checks_requested","merge_group":{"head_sha":"` + head +
+		`","head_ref":"refs/heads/gh-readonly-queue/main/pr-42-` + base + `","base_sha":"` + base +
+		`","base_ref":"refs/heads/main"}}`
+	comment = `{"action":"created","issue":{"number":42,"pull_request":{"url":"https://api.github.com/repos/acme/shop/pulls/42"}},"comment":{"body":"scan"}}`
+	issue   = `{"action":"created","issue":{"number":42},"comment":{"body":"scan"}}`
+	push    = `{"ref":"refs/heads/main","after":"` + head + `"}`
 )
 
 // vars reads variables from a text, as `NAME=VALUE` between white space.

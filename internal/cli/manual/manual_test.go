@@ -42,7 +42,8 @@ Exit status: 0 when it was seen,
 		"width",
 		"w",
 		80,
-		"How wide it is, in `COLUMNS`,\nat most.\n[env TOOL_WIDTH, default as wide as the terminal of whoever looks, and no wider than that]",
+		"How wide it is, in `COLUMNS`,\nat most.\n[env TOOL_WIDTH, default as wide as the terminal of whoever looks, "+
+			"and no wider than that]",
 	)
 	flags.String("format", "table", "What comes out.")
 	flags.Bool("all", false, "Everything.")

@@ -110,7 +110,8 @@ func TestAnnotationsBesideCode(t *testing.T) {
 		"print(1) # prwarden: ok no-print\nblueprint(2)\n":             "a.py:1: custom/" + beside,
 		"x = 1 # prwarden: ok no-print as in print(1)\nblueprint(2)\n": "",
 		"# prwarden: ok no-print because print(1)\nblueprint(2)\n":     "",
-		"/*BEGIN prwarden: ok style/block\nEND*/\n":                    "a.py:1: style/block matches here, beside an annotation",
+		"/*BEGIN prwarden: ok style/block\nEND*/\n": "a.py:1: style/block matches here, beside an " +
+			"annotation",
 	} {
 		out, err := tests(t, rules.TestInput{}, twoRules, map[string]string{"a.py": sample})
 		if want == "" {

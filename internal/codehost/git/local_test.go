@@ -341,7 +341,9 @@ func TestLocalRunsNoProgram(t *testing.T) {
 		require.NoError(t, os.Chmod(filepath.Join(d.dir, ".git/hooks", hook), 0o755))
 	}
 	d.write("a.txt", "2\n", "b.txt", "2\n", "c.txt", "2\n", ".gitignore", "hooks\n")
-	assert.Equal(t, []string{".gitignore:1 hooks", "a.txt:1 2", "b.txt:1 2", "c.txt:1 2"}, changes(t, d.local().Worktree()))
+	assert.Equal(
+		t, []string{".gitignore:1 hooks", "a.txt:1 2", "b.txt:1 2", "c.txt:1 2"}, changes(t, d.local().Worktree()),
+	)
 	assert.Empty(t, changes(t, d.local().Staged()))
 	assert.Empty(t, changes(t, d.local().Commits("HEAD", "HEAD")))
 	assert.NoFileExists(t, filepath.Join(d.dir, "ran"))

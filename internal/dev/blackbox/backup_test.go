@@ -71,7 +71,9 @@ func TestPostgresDumpAndRestore(t *testing.T) {
 		environment []string
 		args        []string
 	}{
-		"by the owner":          {func(_ *testing.T, dsn, _ string) string { return dsn }, []string{forAll}, []string{"--enable-row-security"}},
+		"by the owner": {func(_ *testing.T, dsn, _ string) string {
+			return dsn
+		}, []string{forAll}, []string{"--enable-row-security"}},
 		"by a role for backups": {newBackupRole, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +104,9 @@ func TestPostgresDumpAndRestore(t *testing.T) {
 			a.stop(t)
 
 			target, superuser := pgtest.NewWithSuperuser(t)
-			out, err = postgresProgram(t, nil, "pg_restore", "--dbname", target, "--no-owner", "--no-privileges", "--exit-on-error", file)
+			out, err = postgresProgram(
+				t, nil, "pg_restore", "--dbname", target, "--no-owner", "--no-privileges", "--exit-on-error", file,
+			)
 			require.NoError(t, err, out)
 			// Leases run out by themselves, in 20 seconds, for which nobody waits
 			// here.

@@ -120,7 +120,10 @@ func (w *canaryWorld) start(t *testing.T, args ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
 	w.working = append(w.working, dir)
-	p := startProcess(t, dir, &w.logs, w.env, append(args, "--config", filepath.Join(w.dir, "prwarden.yaml"), "--log-level", "debug")...)
+	p := startProcess(
+		t, dir, &w.logs, w.env,
+		append(args, "--config", filepath.Join(w.dir, "prwarden.yaml"), "--log-level", "debug")...,
+	)
 	t.Cleanup(func() { p.kill(t) })
 	return p
 }
@@ -187,11 +190,19 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 			"shown " + w.text("line that a rule shows") + "\n" + w.text("line without a finding") + "\n",
 	})
 	repo := filepath.Join(hosts.dir, "acme", "shop.git")
-	amend := exec.Command("git", "-C", repo, "commit-tree", "refs/pull/1/head^{tree}", "-p", "refs/heads/main", "-m", w.text("message of a commit"))
-	amend.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
+	amend := exec.Command(
+		"git", "-C", repo, "commit-tree", "refs/pull/1/head^{tree}", "-p", "refs/heads/main", "-m",
+		w.text("message of a commit"),
+	)
+	amend.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@b",
+	}
 	commit, err := amend.Output()
 	require.NoError(t, err)
-	require.NoError(t, exec.Command("git", "-C", repo, "update-ref", "refs/pull/1/head", strings.TrimSpace(string(commit))).Run())
+	require.NoError(
+		t, exec.Command("git", "-C", repo, "update-ref", "refs/pull/1/head", strings.TrimSpace(string(commit))).Run(),
+	)
 
 	organization := func(name, url, more string) string {
 		return fmt.Sprintf("  - name: %s\n    repositories: [\"*/*\"]\n    host: {kind: git, url: %q%s}\n", name, url, more)
@@ -202,14 +213,21 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 		organization("absent", "http://127.0.0.1:1/{repo}.git", ", token_env: ABSENT_TOKEN")), 0o600))
 	w.env = []string{
 		"HOST_TOKEN=" + w.text("token of a code host"), "ABSENT_TOKEN=" + w.text("token of an absent host"),
-		"OTEL_EXPORTER_OTLP_ENDPOINT=" + w.collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-collector-key=" + w.text("header for the collector"),
+		"OTEL_EXPORTER_OTLP_ENDPOINT=" + w.collector.URL,
+		"OTEL_EXPORTER_OTLP_HEADERS=x-collector-key=" + w.text("header for the collector"),
 		"OTEL_BSP_SCHEDULE_DELAY=100",
 	}
 	w.connect(t, postgres)
-	serve := []string{"serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir", filepath.Join(w.dir, "cache")}
+	serve := []string{
+		"serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir",
+		filepath.Join(w.dir, "cache"),
+	}
 	if postgres {
 		serve = append(serve, "--migrate")
-		w.scanner = w.start(t, "scanner", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir", filepath.Join(w.dir, "cache"))
+		w.scanner = w.start(
+			t, "scanner", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir",
+			filepath.Join(w.dir, "cache"),
+		)
 		serve = append(serve, "--scanner", w.scanner.addr("grpc_addr"))
 	}
 	w.server = w.start(t, serve...)
@@ -227,14 +245,26 @@ func (w *canaryWorld) connect(t *testing.T, postgres bool) {
 	}
 	w.cluster, w.database = pgtest.Start(t, pgtest.Options{TCP: true}), "canary"
 	require.NoError(t, w.cluster.CreateDatabase(t.Context(), w.database))
-	require.NoError(t, w.cluster.Exec(t.Context(), w.database, fmt.Sprintf("ALTER ROLE %q PASSWORD '%s'", w.database, w.text("password of the database"))))
-	w.env = append(w.env, "PRWARDEN_DATABASE="+strings.Replace(w.cluster.TCPDSN(w.database), pgtest.Password, w.text("password of the database"), 1))
+	require.NoError(
+		t,
+		w.cluster.Exec(
+			t.Context(), w.database,
+			fmt.Sprintf("ALTER ROLE %q PASSWORD '%s'", w.database, w.text("password of the database")),
+		),
+	)
+	w.env = append(
+		w.env,
+		"PRWARDEN_DATABASE="+strings.Replace(
+			w.cluster.TCPDSN(w.database), pgtest.Password, w.text("password of the database"), 1,
+		),
+	)
 }
 
 // key makes an API key by the command line, beside the server.
 func (w *canaryWorld) key(t *testing.T, org string) string {
 	t.Helper()
-	cmd := exec.Command(binary, "keys", "create", "--org", org, "--name", "test", "--scopes", "reviews:read,reviews:write,rules:read,rules:write,keys:admin",
+	cmd := exec.Command(binary, "keys", "create", "--org", org, "--name", "test", "--scopes",
+		"reviews:read,reviews:write,rules:read,rules:write,keys:admin",
 		"--rate-limit", fmt.Sprint(plenty), "--config", filepath.Join(w.dir, "prwarden.yaml"))
 	cmd.Env = append(env(t.TempDir()), w.env...)
 	var stderr bytes.Buffer
@@ -269,7 +299,9 @@ func (w *canaryWorld) do(t *testing.T, c *client, method, path string, body any,
 // something can be read.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
-	for name, postgres := range map[string]bool{"one process on SQLite": false, "a server and a scanner on Postgres": true} {
+	for name, postgres := range map[string]bool{
+		"one process on SQLite": false, "a server and a scanner on Postgres": true,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newCanaryWorld(t, postgres)
@@ -299,9 +331,14 @@ func (w *canaryWorld) live(t *testing.T) {
 	key := w.key(t, "acme")
 	w.canaries["API key"].text = key
 	c := w.client(key)
-	header := []string{"X-Secret", w.text("header"), "Cookie", "session=" + w.text("header"), "User-Agent", w.text("header"), "Referer", "http://" + w.text("header")}
+	header := []string{
+		"X-Secret", w.text("header"), "Cookie", "session=" + w.text("header"), "User-Agent", w.text("header"), "Referer",
+		"http://" + w.text("header"),
+	}
 	require.Equal(t, 201, w.do(t, c, "POST", "/v1/rules", map[string]any{
-		"id": "shown", "type": "regex", "pattern": "shown|" + w.text("pattern of a rule"), "message": w.text("message of a rule"), "severity": "low",
+		"id": "shown", "type": "regex", "pattern": "shown|" + w.text(
+			"pattern of a rule",
+		), "message": w.text("message of a rule"), "severity": "low",
 	}, header...).status)
 	a := w.do(t, c, "POST", "/v1/reviews", map[string]any{"repo": "acme/shop", "pr_number": 1},
 		append(header, "Idempotency-Key", w.text("Idempotency-Key"))...)
@@ -314,7 +351,8 @@ func (w *canaryWorld) live(t *testing.T) {
 	w.do(t, c, "GET", "/v1/rules/shown", nil)
 	w.do(t, c, "GET", "/v1/reviews?repo=acme%2Fshop", nil)
 
-	a = c.do(t, "POST", "/v1/keys", map[string]any{"name": "other", "scopes": []string{"rules:read"}}) // shows the new key, this once
+	// shows the new key, this once
+	a = c.do(t, "POST", "/v1/keys", map[string]any{"name": "other", "scopes": []string{"rules:read"}})
 	require.Equal(t, 201, a.status, a.body)
 	w.canaries["revoked API key"].text = a.decode(t)["token"].(string)
 	require.Equal(t, 204, w.do(t, c, "DELETE", "/v1/keys/"+a.decode(t)["key_id"].(string), nil).status)
@@ -324,15 +362,21 @@ func (w *canaryWorld) live(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close()
 	reviews := prwardenv1.NewReviewServiceClient(conn)
-	ctx := metadata.NewOutgoingContext(t.Context(), with(t, key, "x-secret", w.text("metadata"), "cookie", w.text("metadata")))
+	ctx := metadata.NewOutgoingContext(
+		t.Context(), with(t, key, "x-secret", w.text("metadata"), "cookie", w.text("metadata")),
+	)
 	_, err = reviews.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: id})
 	require.NoError(t, err)
 	for _, token := range []string{w.text("revoked API key"), w.text("malformed API key")} {
-		_, err = reviews.GetReview(metadata.NewOutgoingContext(t.Context(), with(t, token)), &prwardenv1.GetReviewRequest{ReviewId: id})
+		_, err = reviews.GetReview(
+			metadata.NewOutgoingContext(t.Context(), with(t, token)), &prwardenv1.GetReviewRequest{ReviewId: id},
+		)
 		require.Error(t, err)
 		w.see(inErrors, err.Error())
 	}
-	err = conn.Invoke(ctx, "/prwarden.v1.ReviewService/"+key, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+	err = conn.Invoke(
+		ctx, "/prwarden.v1.ReviewService/"+key, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{},
+	)
 	require.Error(t, err)
 	w.see(inErrors, err.Error())
 }
@@ -344,16 +388,38 @@ func (w *canaryWorld) fail(t *testing.T) {
 	for _, token := range []string{w.text("revoked API key"), w.text("malformed API key"), w.text("other credentials")} {
 		require.Equal(t, 401, w.do(t, w.client(token), "GET", "/v1/rules", nil).status)
 	}
-	require.Equal(t, 401, w.do(t, w.client(""), "GET", "/v1/rules", nil, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("x-access-token:"+w.text("other credentials")))).status)
+	require.Equal(
+		t, 401,
+		w.do(
+			t, w.client(""), "GET", "/v1/rules", nil, "Authorization",
+			"Basic "+base64.StdEncoding.EncodeToString([]byte("x-access-token:"+w.text("other credentials"))),
+		).status,
+	)
 	for _, body := range []string{
-		`{"repo":"acme/shop","pr_number":1,"more":"` + w.text("body with a mistake") + `"}`, `{"repo":"` + w.text("body with a mistake"),
-		`{"repo":"acme/shop","pr_number":1}` + w.text("body with a mistake"), `{"repo":"acme/shop","pr_number":["` + w.text("body with a mistake") + `"]}`,
+		`{"repo":"acme/shop","pr_number":1,"more":"` + w.text(
+			"body with a mistake",
+		) + `"}`, `{"repo":"` + w.text("body with a mistake"),
+		`{"repo":"acme/shop","pr_number":1}` + w.text(
+			"body with a mistake",
+		), `{"repo":"acme/shop","pr_number":["` + w.text("body with a mistake") + `"]}`,
 	} {
 		require.Equal(t, 400, w.do(t, c, "POST", "/v1/reviews", body).status)
 	}
 	require.Equal(t, 413, w.do(t, c, "POST", "/v1/reviews", strings.Repeat(w.text("body with a mistake"), 50_000)).status)
-	require.Equal(t, 409, w.do(t, c, "POST", "/v1/reviews", map[string]any{"repo": "acme/other", "pr_number": 1}, "Idempotency-Key", w.text("Idempotency-Key")).status)
-	require.Equal(t, 400, w.do(t, c, "POST", "/v1/reviews", map[string]any{"repo": "acme/shop", "pr_number": 1}, "Idempotency-Key", w.text("header")+"\xff").status)
+	require.Equal(
+		t, 409,
+		w.do(
+			t, c, "POST", "/v1/reviews", map[string]any{"repo": "acme/other", "pr_number": 1}, "Idempotency-Key",
+			w.text("Idempotency-Key"),
+		).status,
+	)
+	require.Equal(
+		t, 400,
+		w.do(
+			t, c, "POST", "/v1/reviews", map[string]any{"repo": "acme/shop", "pr_number": 1}, "Idempotency-Key",
+			w.text("header")+"\xff",
+		).status,
+	)
 	require.Equal(t, 400, w.do(t, c, "GET", "/v1/rules?access_token="+w.text("query"), nil).status)
 	require.Equal(t, 400, w.do(t, c, "GET", "/v1/reviews?page_token="+w.text("query"), nil).status)
 	require.Equal(t, 404, w.do(t, c, "GET", "/v1/reviews/"+key, nil).status)
@@ -405,7 +471,9 @@ func (w *canaryWorld) failDatabase(t *testing.T, c *client) {
 	}, eventually, 10*tick)
 	// What the database itself writes down of a statement that fails.
 	require.Equal(t, 409, w.do(t, c, "POST", "/v1/rules", map[string]any{
-		"id": "shown", "type": "regex", "pattern": w.text("pattern of a rule"), "message": w.text("message of a rule"), "severity": "low",
+		"id": "shown", "type": "regex", "pattern": w.text(
+			"pattern of a rule",
+		), "message": w.text("message of a rule"), "severity": "low",
 	}).status)
 }
 
@@ -508,5 +576,9 @@ func (w *canaryWorld) check(t *testing.T) {
 			}
 		}
 	}
-	assert.Contains(t, string(w.seen[inGitEnv]), base64.StdEncoding.EncodeToString([]byte("x-access-token:"+w.text("token of a code host"))), "the search does not find what is there")
+	assert.Contains(
+		t, string(w.seen[inGitEnv]),
+		base64.StdEncoding.EncodeToString([]byte("x-access-token:"+w.text("token of a code host"))),
+		"the search does not find what is there",
+	)
 }

@@ -26,7 +26,9 @@ func snippets(t *testing.T) map[string]string {
 	text, err := os.ReadFile("../../../docs/ci.md")
 	require.NoError(t, err)
 	found := map[string]string{}
-	for _, m := range regexp.MustCompile("(?ms)^```\\w+\n(?:#|//) (\\S+)[^\n]*\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(
+		"(?ms)^```\\w+\n(?:#|//) (\\S+)[^\n]*\n(.*?)^```$",
+	).FindAllStringSubmatch(string(text), -1) {
 		require.NotContains(t, found, m[1])
 		found[m[1]] = m[2]
 	}
@@ -50,7 +52,9 @@ func releaseArchive(t *testing.T) (address, sum string) {
 	require.NoError(t, os.Mkdir(folder, 0o755))
 	require.NoError(t, os.Symlink(binary, filepath.Join(folder, "prwarden")))
 	path := filepath.Join(dir, "archive.tar.gz")
-	out, err := exec.Command("tar", "--dereference", "--use-compress-program=gzip -1", "-cf", path, "-C", dir, filepath.Base(folder)).CombinedOutput()
+	out, err := exec.Command(
+		"tar", "--dereference", "--use-compress-program=gzip -1", "-cf", path, "-C", dir, filepath.Base(folder),
+	).CombinedOutput()
 	require.NoError(t, err, string(out))
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -229,7 +233,8 @@ func (s *ciServer) jenkins(t *testing.T, text string, n int) ciJob {
 		shell: []string{"sh", "-xec"}, script: strings.ReplaceAll(script[1], "\\\n", ""), settings: settings, number: n,
 		files: []string{"prwarden-junit.xml", "prwarden.sarif"},
 		service: []string{
-			"JENKINS_URL=https://ci.example.com/", "BUILD_URL=https://ci.example.com/job/web/job/" + job + "/1/", "BUILD_TAG=jenkins-web-" + job + "-1",
+			"JENKINS_URL=https://ci.example.com/", "BUILD_URL=https://ci.example.com/job/web/job/" + job + "/1/",
+			"BUILD_TAG=jenkins-web-" + job + "-1",
 			"STAGE_NAME=prwarden", "JOB_NAME=web/" + job, "BRANCH_NAME=" + job, "CHANGE_TARGET=main",
 			fmt.Sprintf("CHANGE_ID=%d", n), fmt.Sprintf("CHANGE_URL=https://git.example.com/acme/web/pull/%d", n),
 		},
@@ -245,8 +250,9 @@ func (s *ciServer) circleCI(t *testing.T, config string, n int) ciJob {
 		}
 	}](t, config).Jobs["prwarden"]
 	return ciJob{
-		shell: []string{"bash", "-eo", "pipefail", "-c"}, script: job.Steps[0].Run.Command, settings: job.Environment, number: n,
-		files: []string{"results/prwarden/junit.xml", "results/prwarden/prwarden.sarif"},
+		shell: []string{"bash", "-eo", "pipefail", "-c"}, script: job.Steps[0].Run.Command, settings: job.Environment,
+		number: n,
+		files:  []string{"results/prwarden/junit.xml", "results/prwarden/prwarden.sarif"},
 		service: []string{
 			"CIRCLECI=true", "CIRCLE_WORKFLOW_ID=9a9b", "CIRCLE_JOB=prwarden", "CIRCLE_NODE_INDEX=0", "CIRCLE_BUILD_NUM=1",
 			fmt.Sprintf("CIRCLE_PULL_REQUEST=https://github.com/acme/web/pull/%d", n), "CIRCLE_SHA1=" + s.head(n),
@@ -271,7 +277,9 @@ func (s *ciServer) buildkite(t *testing.T, pipeline string, n int) ciJob {
 	// a variable of the upload.
 	assert.NotRegexp(t, `(^|[^$])\$([^$]|$)`, step.Command)
 	return ciJob{
-		shell: []string{"/bin/sh", "-e", "-c"}, script: strings.ReplaceAll(step.Command, "$$", "$"), settings: step.Env, number: n,
+		shell: []string{"/bin/sh", "-e", "-c"}, script: strings.ReplaceAll(
+			step.Command, "$$", "$",
+		), settings: step.Env, number: n,
 		files: step.ArtifactPaths,
 		service: []string{
 			"BUILDKITE=true", "BUILDKITE_BUILD_ID=01-build", "BUILDKITE_STEP_ID=01-step", "BUILDKITE_RETRY_COUNT=0",

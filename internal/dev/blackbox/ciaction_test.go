@@ -242,11 +242,16 @@ func TestActionEnds(t *testing.T) {
 		sarif   bool
 		log     string
 	}{
-		"a finding reaches the threshold": {7, []string{"fail-on", "high"}, 1, "fail", true, true, "Failed: 1 finding is high or worse."},
-		"none reaches it":                 {7, []string{"fail-on", "critical"}, 0, "pass", true, true, "Passed: no finding is critical."},
-		"the review failed":               {8, nil, 3, "", true, false, "The review of acme/web#8 failed: "},
-		"the service is away":             {7, []string{"server", "http://127.0.0.1:1", "timeout", "1s"}, 3, "", false, false, "prwarden: gave up after 1s; no review was started"},
-		"the key is refused":              {7, []string{"api-key", "prw_wrong"}, 2, "", false, false, "HTTP 401)"},
+		"a finding reaches the threshold": {
+			7, []string{"fail-on", "high"}, 1, "fail", true, true, "Failed: 1 finding is high or worse.",
+		},
+		"none reaches it":   {7, []string{"fail-on", "critical"}, 0, "pass", true, true, "Passed: no finding is critical."},
+		"the review failed": {8, nil, 3, "", true, false, "The review of acme/web#8 failed: "},
+		"the service is away": {
+			7, []string{"server", "http://127.0.0.1:1", "timeout", "1s"}, 3, "", false, false,
+			"prwarden: gave up after 1s; no review was started",
+		},
+		"the key is refused": {7, []string{"api-key", "prw_wrong"}, 2, "", false, false, "HTTP 401)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,9 +296,14 @@ func TestActionRefuses(t *testing.T) {
 		inputs []string
 		want   string
 	}{
-		"no program there":        {[]string{"binary", "/nowhere/prwarden"}, "::error title=prwarden::binary: there is no file /nowhere/prwarden"},
-		"no checksum":             {[]string{"archive", s.archive}, "archive-sha256 is missing"},
-		"another checksum":        {[]string{"archive", s.archive, "archive-sha256", strings.Repeat("0", 64)}, "the archive has the SHA-256 " + s.sum},
+		"no program there": {
+			[]string{"binary", "/nowhere/prwarden"}, "::error title=prwarden::binary: there is no file /nowhere/prwarden",
+		},
+		"no checksum": {[]string{"archive", s.archive}, "archive-sha256 is missing"},
+		"another checksum": {
+			[]string{"archive", s.archive, "archive-sha256", strings.Repeat("0", 64)},
+			"the archive has the SHA-256 " + s.sum,
+		},
 		"outputs by the file":     {[]string{"binary", binary + "\nverdict=pass"}, "one line each"},
 		"file with a line break":  {[]string{"binary", binary, "sarif-file", "a\nverdict=pass"}, "sarif-file is one line"},
 		"a folder as the file":    {[]string{"binary", binary, "sarif-file", "."}, "sarif-file: . can't be replaced"},

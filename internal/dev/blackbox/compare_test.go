@@ -60,7 +60,8 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 	// One moves, one is fixed, one is accepted, one comes; one stays.
 	r.commit("refs/pull/1/head", first, files{
 		"a.txt": "one\ntwo\nfrobnicate(1)\n",
-		"b.txt": "frobnicate(3) # prwarden:ignore custom/no-frobnicate -- measured until 2999-12-31\nfrobnicate(4)\nfrobnicate(5)\n",
+		"b.txt": "frobnicate(3) # prwarden:ignore custom/no-frobnicate -- measured until " +
+			"2999-12-31\nfrobnicate(4)\nfrobnicate(5)\n",
 	})
 	after := c.start(t, nil)
 	assert.Equal(t, before["review_id"], after["previous_review_id"])
@@ -83,7 +84,9 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 
 	// Nothing changes, over gRPC.
 	rpc, ctx := s.services(t).reviews, metadata.NewOutgoingContext(t.Context(), with(t, c.token))
-	created, err := rpc.CreateReview(ctx, &prwardenv1.CreateReviewRequest{Repo: "acme/api", PrNumber: 1, FailOn: prwardenv1.Severity_critical.Enum()})
+	created, err := rpc.CreateReview(ctx, &prwardenv1.CreateReviewRequest{
+		Repo: "acme/api", PrNumber: 1, FailOn: prwardenv1.Severity_critical.Enum(),
+	})
 	require.NoError(t, err)
 	c.wait(t, created.GetReviewId())
 	got, err := rpc.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: created.GetReviewId()})
@@ -102,7 +105,9 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 func TestRulesThatLeaveFindingsFixThem(t *testing.T) {
 	t.Parallel()
 	_, c, h := setup(t)
-	r := h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{"a.txt": "one\nfrobnicate(1)\n", "q.js": "eval(x)\n"})
+	r := h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{
+		"a.txt": "one\nfrobnicate(1)\n", "q.js": "eval(x)\n",
+	})
 	addRule(t, c, todoRule)
 	before := c.start(t, nil)
 	assert.Equal(t, []string{"a.txt:2 new", "q.js:1 new"}, shown(before["findings"]))
@@ -113,7 +118,9 @@ func TestRulesThatLeaveFindingsFixThem(t *testing.T) {
 		{"disable: [security/no-eval]", []string{"a.txt:2 existing"}, []string{"q.js:1 fixed"}},
 		{"disable: [security/no-eval]\nexclude: [a.txt]", []string{}, []string{"a.txt:2 fixed"}},
 	} {
-		r.commit("refs/heads/main", r.sha("refs/heads/main"), files{".prwarden/rules.yml": "version: 1\n" + step.rules + "\n"})
+		r.commit("refs/heads/main", r.sha("refs/heads/main"), files{
+			".prwarden/rules.yml": "version: 1\n" + step.rules + "\n",
+		})
 		after := c.start(t, nil)
 		assert.Equal(t, before["head_sha"], after["head_sha"])
 		assert.Equal(t, step.findings, shown(after["findings"]))
@@ -148,10 +155,12 @@ func TestReasonsThatAreRequired(t *testing.T) {
 	t.Parallel()
 	h := newHosts(t)
 	h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{
-		"a.txt": "one\nfrobnicate(1) # prwarden:ignore custom/no-frobnicate\nfrobnicate(2) # prwarden:ignore custom/no-frobnicate -- measured\n",
+		"a.txt": "one\nfrobnicate(1) # prwarden:ignore custom/no-frobnicate\nfrobnicate(2) # prwarden:ignore " +
+			"custom/no-frobnicate -- measured\n",
 	})
 	for required, reported := range map[bool]int{false: 0, true: 1} {
-		s := newServer(t, h, serverOptions{config: fmt.Sprintf("    require_suppression_reason: %v\n", required)}) // of the last organization
+		// of the last organization
+		s := newServer(t, h, serverOptions{config: fmt.Sprintf("    require_suppression_reason: %v\n", required)})
 		s.start(t)
 		t.Cleanup(func() { s.stop(t) })
 		c := s.client(s.key(t, "acme"))
@@ -253,7 +262,10 @@ func TestFindingsInPagesAndAsSARIF(t *testing.T) {
 	var all []any
 	pages := 0
 	for token := ""; ; pages++ {
-		a := c.do(t, "GET", "/v1/reviews/"+id+"/findings?page_size=100&min_severity=warning&page_token="+url.QueryEscape(token), nil)
+		a := c.do(
+			t, "GET", "/v1/reviews/"+id+"/findings?page_size=100&min_severity=warning&page_token="+url.QueryEscape(token),
+			nil,
+		)
 		if token == "" {
 			a = c.do(t, "GET", "/v1/reviews/"+id+"/findings?page_size=100&min_severity=warning", nil)
 		}

@@ -60,7 +60,9 @@ func TestWrongBodies(t *testing.T) {
 		assert.NotEmpty(t, a.decode(t)["message"], name)
 	}
 	assert.Empty(t, c.do(t, "GET", "/v1/reviews", nil).decode(t)["reviews"], "nothing was accepted")
-	for _, body := range []string{`{"repo":"acme/api","prNumber":"1"}`, `{"repo":"acme/api","pr_number":1.0,"ruleset":null}`} {
+	for _, body := range []string{
+		`{"repo":"acme/api","prNumber":"1"}`, `{"repo":"acme/api","pr_number":1.0,"ruleset":null}`,
+	} {
 		assert.Equal(t, 202, c.do(t, "POST", "/v1/reviews", body).status, "%s is what Protobuf JSON takes", body)
 	}
 }
@@ -76,21 +78,33 @@ func TestHTTPErrors(t *testing.T) {
 		status       int
 		reason       string
 	}{
-		"unknown route":       {"GET", "/v1/nothing", nil, nil, 404, "ROUTE_NOT_FOUND"},
-		"root":                {"GET", "/", nil, nil, 404, "ROUTE_NOT_FOUND"},
-		"no version":          {"GET", "/reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
-		"two slashes":         {"GET", "//v1/reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
-		"dots":                {"GET", "/v1/x/../reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
-		"method":              {"PUT", "/v1/reviews", okBody, nil, 405, "METHOD_NOT_ALLOWED"},
-		"method of one":       {"DELETE", "/v1/reviews/rev_x", nil, nil, 405, "METHOD_NOT_ALLOWED"},
-		"method override":     {"POST", "/v1/rules/x", nil, []string{"X-HTTP-Method-Override", "DELETE"}, 405, "METHOD_NOT_ALLOWED"},
-		"body too large":      {"POST", "/v1/reviews", `{"repo":"` + big + `"}`, nil, 413, "BODY_TOO_LARGE"},
-		"chunked too large":   {"POST", "/v1/reviews", io.MultiReader(strings.NewReader(`{"repo":"`), strings.NewReader(big)), nil, 413, "BODY_TOO_LARGE"},
-		"media type":          {"POST", "/v1/reviews", okBody, []string{"Content-Type", "text/plain"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
-		"form":                {"POST", "/v1/reviews", okBody, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
-		"no key":              {"GET", "/v1/rules", nil, []string{"Authorization", ""}, 401, "KEY_MISSING"},
-		"not a bearer":        {"GET", "/v1/rules", nil, []string{"Authorization", "Basic eDp5"}, 401, ""},
-		"mistyped key":        {"GET", "/v1/rules", nil, []string{"Authorization", "Bearer prw_" + strings.Repeat("a", 36)}, 401, "KEY_INVALID"},
+		"unknown route": {"GET", "/v1/nothing", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"root":          {"GET", "/", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"no version":    {"GET", "/reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"two slashes":   {"GET", "//v1/reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"dots":          {"GET", "/v1/x/../reviews", nil, nil, 404, "ROUTE_NOT_FOUND"},
+		"method":        {"PUT", "/v1/reviews", okBody, nil, 405, "METHOD_NOT_ALLOWED"},
+		"method of one": {"DELETE", "/v1/reviews/rev_x", nil, nil, 405, "METHOD_NOT_ALLOWED"},
+		"method override": {
+			"POST", "/v1/rules/x", nil, []string{"X-HTTP-Method-Override", "DELETE"}, 405, "METHOD_NOT_ALLOWED",
+		},
+		"body too large": {"POST", "/v1/reviews", `{"repo":"` + big + `"}`, nil, 413, "BODY_TOO_LARGE"},
+		"chunked too large": {
+			"POST", "/v1/reviews", io.MultiReader(strings.NewReader(`{"repo":"`), strings.NewReader(big)), nil, 413,
+			"BODY_TOO_LARGE",
+		},
+		"media type": {
+			"POST", "/v1/reviews", okBody, []string{"Content-Type", "text/plain"}, 415, "UNSUPPORTED_MEDIA_TYPE",
+		},
+		"form": {
+			"POST", "/v1/reviews", okBody, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415,
+			"UNSUPPORTED_MEDIA_TYPE",
+		},
+		"no key":       {"GET", "/v1/rules", nil, []string{"Authorization", ""}, 401, "KEY_MISSING"},
+		"not a bearer": {"GET", "/v1/rules", nil, []string{"Authorization", "Basic eDp5"}, 401, ""},
+		"mistyped key": {
+			"GET", "/v1/rules", nil, []string{"Authorization", "Bearer prw_" + strings.Repeat("a", 36)}, 401, "KEY_INVALID",
+		},
 		"unknown review":      {"GET", "/v1/reviews/rev_x", nil, nil, 404, "REVIEW_NOT_FOUND"},
 		"odd review":          {"GET", "/v1/reviews/%00", nil, nil, 404, "REVIEW_NOT_FOUND"},
 		"unknown rule":        {"GET", "/v1/rules/no/such", nil, nil, 404, "RULE_NOT_FOUND"},

@@ -121,7 +121,10 @@ func TestGRPCErrors(t *testing.T) {
 	assert.Equal(t, "KEY_MISSING", reason)
 
 	// What the gateway passes in memory can't be had over the network.
-	for _, name := range []string{"prwarden-caller", "prwarden-caller-bin", "prwarden-admitted", "prwarden-admitted-bin", "x-prwarden-caller-bin", "grpcgateway-authorization"} {
+	for _, name := range []string{
+		"prwarden-caller", "prwarden-caller-bin", "prwarden-admitted", "prwarden-admitted-bin", "x-prwarden-caller-bin",
+		"grpcgateway-authorization",
+	} {
 		forged := metadata.AppendToOutgoingContext(t.Context(), name, `{"Organization":"acme","KeyID":"key_x"}`)
 		_, err := rpc.rules.ListRulesets(forged, &prwardenv1.ListRulesetsRequest{})
 		assert.Equal(t, codes.Unauthenticated, status.Code(err), name)
@@ -144,7 +147,9 @@ func TestGRPCErrors(t *testing.T) {
 	assert.Equal(t, codes.PermissionDenied, status.Code(err))
 	reason, _ = details(t, err)
 	assert.Equal(t, "DEFAULT_RULE", reason)
-	err = s.conn(t).Invoke(ctx, "/prwarden.v1.ReviewService/Nothing", &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+	err = s.conn(t).Invoke(
+		ctx, "/prwarden.v1.ReviewService/Nothing", &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{},
+	)
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
 }
 
@@ -166,7 +171,12 @@ func TestGRPCHealthAndReflection(t *testing.T) {
 	ctx = metadata.NewOutgoingContext(ctx, with(t, s.key(t, "acme")))
 	stream, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
 	require.NoError(t, err)
-	require.NoError(t, stream.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}))
+	require.NoError(
+		t,
+		stream.Send(&reflectionv1.ServerReflectionRequest{
+			MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{},
+		}),
+	)
 	reply, err := stream.Recv()
 	require.NoError(t, err)
 	var names []string

@@ -16,7 +16,8 @@ func TestAttributesHideNothing(t *testing.T) {
 	addRule(t, c, todoRule)
 	for i, attributes := range []string{
 		"* -diff", "* binary", "* diff=hidden", "* -text", "* eol=crlf", "* filter=gone", "* working-tree-encoding=UTF-16",
-		"* export-ignore", "* ident", "* linguist-generated", "* -merge", "* diff=bin\n*.txt -diff", "[attr]none -diff -text\n* none",
+		"* export-ignore", "* ident", "* linguist-generated", "* -merge", "* diff=bin\n*.txt -diff",
+		"[attr]none -diff -text\n* none",
 	} {
 		t.Run(attributes, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +66,10 @@ func TestBombs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := h.create(t, "acme/"+name, files{"README": "x"})
-			r.git("", "update-ref", "refs/pull/1/head", r.git("", "commit-tree", bomb.tree(r), "-m", "x", "-p", r.sha("refs/heads/main")))
+			r.git(
+				"", "update-ref", "refs/pull/1/head",
+				r.git("", "commit-tree", bomb.tree(r), "-m", "x", "-p", r.sha("refs/heads/main")),
+			)
 			m := c.scan(t, "acme/"+name, 1)
 			if bomb.code == "" {
 				require.Equal(t, "complete", m["status"], "%v", m)
@@ -88,9 +92,12 @@ func TestSecretsAreNotKept(t *testing.T) {
 	s, c, h := setup(t)
 	secret := "QZ7" + "plantedsecretvalue" + "91"
 	addRule(t, c, map[string]any{
-		"id": "secrets/planted", "type": "regex", "pattern": `QZ7[a-z]+\d\d`, "message": "m", "severity": "high", "redact": true,
+		"id": "secrets/planted", "type": "regex", "pattern": `QZ7[a-z]+\d\d`, "message": "m", "severity": "high",
+		"redact": true,
 	})
-	addRule(t, c, map[string]any{"id": "same-line", "type": "regex", "pattern": `token = `, "message": "m", "severity": "low"})
+	addRule(t, c, map[string]any{
+		"id": "same-line", "type": "regex", "pattern": `token = `, "message": "m", "severity": "low",
+	})
 	h.create(t, "acme/api", files{"README": "x"}).pull(1, files{"a.txt": "token = " + secret + " and " + secret + "\n"})
 	id := c.review(t, "acme/api", 1)
 	m := c.wait(t, id)

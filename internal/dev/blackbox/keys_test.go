@@ -15,7 +15,10 @@ var token = regexp.MustCompile(`^prw_[0-9A-Za-z]{36}$`)
 func TestKeysOverTheAPI(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
-	a := c.do(t, "POST", "/v1/keys", map[string]any{"name": "ci", "scopes": []any{"reviews:read", "rules:read"}, "expires_at": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
+	a := c.do(t, "POST", "/v1/keys", map[string]any{
+		"name": "ci", "scopes": []any{"reviews:read", "rules:read"},
+		"expires_at": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+	})
 	require.Equal(t, 201, a.status, a.body)
 	created := a.decode(t)
 	assert.ElementsMatch(t, []string{"key_id", "token", "name", "scopes", "created_at", "expires_at"}, keys(created))
@@ -45,7 +48,9 @@ func TestKeysOverTheAPI(t *testing.T) {
 	denied := narrow.do(t, "POST", "/v1/keys", map[string]any{"name": "more", "scopes": []any{"rules:write"}})
 	assert.Equal(t, 403, denied.status)
 	assert.Equal(t, "SCOPE_MISSING", denied.reason(t))
-	assert.Equal(t, 201, narrow.do(t, "POST", "/v1/keys", map[string]any{"name": "less", "scopes": []any{"reviews:read"}}).status)
+	assert.Equal(
+		t, 201, narrow.do(t, "POST", "/v1/keys", map[string]any{"name": "less", "scopes": []any{"reviews:read"}}).status,
+	)
 
 	gone := c.do(t, "DELETE", "/v1/keys/"+id, nil)
 	revoked := time.Now()
@@ -70,8 +75,10 @@ func TestKeysOverTheAPI(t *testing.T) {
 		"no scopes":     {map[string]any{"name": "x"}, "scopes"},
 		"unknown scope": {map[string]any{"name": "x", "scopes": []any{"reviews:read", "root"}}, "scopes[1]"},
 		"twice":         {map[string]any{"name": "x", "scopes": []any{"reviews:read", "reviews:read"}}, "scopes"},
-		"past":          {map[string]any{"name": "x", "scopes": []any{"reviews:read"}, "expires_at": "2020-01-01T00:00:00Z"}, "expires_at"},
-		"not a time":    {map[string]any{"name": "x", "scopes": []any{"reviews:read"}, "expires_at": "tomorrow"}, "expires_at"},
+		"past": {
+			map[string]any{"name": "x", "scopes": []any{"reviews:read"}, "expires_at": "2020-01-01T00:00:00Z"}, "expires_at",
+		},
+		"not a time": {map[string]any{"name": "x", "scopes": []any{"reviews:read"}, "expires_at": "tomorrow"}, "expires_at"},
 	} {
 		a := c.do(t, "POST", "/v1/keys", bad.body)
 		assert.Equal(t, 400, a.status, name)
@@ -82,7 +89,10 @@ func TestKeysOverTheAPI(t *testing.T) {
 func TestKeysByTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setup(t)
-	out := s.command(t, "keys", "create", "--org", "acme", "--name", "short", "--expires", "1s", "--database", s.database, "--config", s.config)
+	out := s.command(
+		t, "keys", "create", "--org", "acme", "--name", "short", "--expires", "1s", "--database", s.database, "--config",
+		s.config,
+	)
 	require.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, out, "the token alone")
 	short := s.client(strings.TrimSpace(out))
 	require.Eventually(t, func() bool {
@@ -108,14 +118,21 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setup(t)
 	calls := map[string][]struct{ method, path, body string }{
-		"reviews:read":  {{"GET", "/v1/reviews", ""}, {"GET", "/v1/reviews/rev_x", ""}, {"GET", "/v1/reviews/rev_x:watch", ""}},
-		"reviews:write": {{"POST", "/v1/reviews", `{"repo":"acme/none","pr_number":1}`}, {"POST", "/v1/reviews/rev_x:cancel", ""}},
+		"reviews:read": {
+			{"GET", "/v1/reviews", ""}, {"GET", "/v1/reviews/rev_x", ""}, {"GET", "/v1/reviews/rev_x:watch", ""},
+		},
+		"reviews:write": {
+			{"POST", "/v1/reviews", `{"repo":"acme/none","pr_number":1}`}, {"POST", "/v1/reviews/rev_x:cancel", ""},
+		},
 		"rules:read": {
 			{"GET", "/v1/rules", ""}, {"GET", "/v1/rules/x", ""}, {"GET", "/v1/rulesets/default/rules", ""},
 			{"POST", "/v1/rules:test", `{"pattern":"a","text":"a"}`},
 		},
 		"rules:write": {{"POST", "/v1/rules", `{"id":"x"}`}, {"DELETE", "/v1/rules/x", ""}},
-		"keys:admin":  {{"GET", "/v1/keys", ""}, {"POST", "/v1/keys", `{"name":"x","scopes":["keys:admin"]}`}, {"DELETE", "/v1/keys/key_x", ""}},
+		"keys:admin": {
+			{"GET", "/v1/keys", ""}, {"POST", "/v1/keys", `{"name":"x","scopes":["keys:admin"]}`},
+			{"DELETE", "/v1/keys/key_x", ""},
+		},
 	}
 	for have := range calls {
 		c := s.client(s.key(t, "acme", "--scopes", have))

@@ -40,7 +40,9 @@ func TestAnswersStaySmallWhateverPathsAreMadeOf(t *testing.T) {
 	require.Greater(t, len(findings), 1000)
 	assert.Equal(t, "z.txt", findings[len(findings)-1].(map[string]any)["file"], "the most severe one is there")
 
-	code, out, errOut := scanIn(t, r.dir, nil, "--base", "main", "--head", "refs/pull/1/head", "--output", "json", "--fail-on", "none")
+	code, out, errOut := scanIn(
+		t, r.dir, nil, "--base", "main", "--head", "refs/pull/1/head", "--output", "json", "--fail-on", "none",
+	)
 	require.Equal(t, 0, code, errOut)
 	local := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(out), &local))

@@ -134,7 +134,8 @@ func watchHeld(t *testing.T, log string) time.Duration {
 func TestSecondServerOnOneDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setup(t)
-	cmd := exec.Command(binary, "serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0",
+	cmd := exec.Command(binary, "serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr",
+		"127.0.0.1:0",
 		"--database", s.database, "--config", s.config)
 	cmd.Env = env(s.dir)
 	out, err := cmd.CombinedOutput()
@@ -231,7 +232,8 @@ func TestKillNine(t *testing.T) {
 	ended := map[string]int{}
 	for line := range strings.Lines(s.logged()) {
 		var entry struct{ Msg, Status, ReviewID string }
-		if json.Unmarshal([]byte(strings.ReplaceAll(line, "review_id", "ReviewID")), &entry) == nil && entry.Msg == "scan ended" && entry.Status == "complete" {
+		if json.Unmarshal([]byte(strings.ReplaceAll(line, "review_id", "ReviewID")), &entry) == nil &&
+			entry.Msg == "scan ended" && entry.Status == "complete" {
 			ended[entry.ReviewID]++
 			assert.Equal(t, 1, ended[entry.ReviewID], "no review was run to completion twice")
 		}

@@ -30,7 +30,8 @@ func TestEdgesOfFields(t *testing.T) {
 	long := strings.Repeat("a", 100)
 	for _, body := range []string{
 		`{"repo":"a/b","pr_number":1}`, `{"repo":"a/b","pr_number":2147483647}`,
-		fmt.Sprintf(`{"repo":"%s/%s","pr_number":1}`, long, long), `{"repo":"A-1_.x/.github","pr_number":1,"ruleset":"A-1_.x/.github"}`,
+		fmt.Sprintf(`{"repo":"%s/%s","pr_number":1}`, long, long),
+		`{"repo":"A-1_.x/.github","pr_number":1,"ruleset":"A-1_.x/.github"}`,
 	} {
 		a := c.do(t, "POST", "/v1/reviews", body)
 		assert.Equal(t, 202, a.status, a.body)
@@ -136,7 +137,8 @@ func TestRuleBudget(t *testing.T) {
 	_, c, h := setup(t)
 	addRule(t, c, todoRule)
 	addRule(t, c, map[string]any{
-		"id": "slow", "type": "regex", "pattern": `(?s)x[a-z]{0,400}[a-z]{0,400}!`, "multiline": true, "message": "m", "severity": "low",
+		"id": "slow", "type": "regex", "pattern": `(?s)x[a-z]{0,400}[a-z]{0,400}!`, "multiline": true, "message": "m",
+		"severity": "low",
 	})
 	change := files{"z.txt": "frobnicate(1)\n"}
 	for i := range 12 {

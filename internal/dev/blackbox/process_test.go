@@ -56,7 +56,9 @@ func startProcess(t *testing.T, dir string, log *logbook, environment []string, 
 		if t.Failed() && p.cmd.Process != nil {
 			_ = p.cmd.Process.Kill() // a test that broke off may not have come to its end
 		}
-		require.Eventually(t, func() bool { return len(environs(t, "="+dir)) == 0 }, eventually, tick, "what works in %s does not end", dir)
+		require.Eventually(t, func() bool {
+			return len(environs(t, "="+dir)) == 0
+		}, eventually, tick, "what works in %s does not end", dir)
 	})
 	p.cmd.Env = append(env(dir), environment...)
 	p.cmd.Dir = dir

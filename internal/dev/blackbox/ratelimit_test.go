@@ -97,7 +97,9 @@ func TestRateLimit(t *testing.T) {
 		if i%2 == 0 {
 			_, err = rpc.rules.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{}, grpc.Header(&header), grpc.Trailer(&trailer))
 		} else {
-			_, err = rpc.reviews.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: "rev_x"}, grpc.Header(&header), grpc.Trailer(&trailer))
+			_, err = rpc.reviews.GetReview(
+				ctx, &prwardenv1.GetReviewRequest{ReviewId: "rev_x"}, grpc.Header(&header), grpc.Trailer(&trailer),
+			)
 		}
 		header = metadata.Join(header, trailer)
 		require.NotEmpty(t, header.Get("x-ratelimit-remaining"))
@@ -165,14 +167,18 @@ func TestRateLimitByAddress(t *testing.T) {
 		assert.Equal(t, 429, a.status, "a forwarded address counts from trusted proxies only")
 		assert.NotEmpty(t, a.header.Get("Retry-After"))
 		var header, trailer metadata.MD
-		_, err := rules.ListRulesets(t.Context(), &prwardenv1.ListRulesetsRequest{}, grpc.Header(&header), grpc.Trailer(&trailer))
+		_, err := rules.ListRulesets(
+			t.Context(), &prwardenv1.ListRulesetsRequest{}, grpc.Header(&header), grpc.Trailer(&trailer),
+		)
 		header = metadata.Join(header, trailer)
 		require.NotEmpty(t, header.Get("x-ratelimit-reset"))
 		if refused = w.next(t, header.Get("x-ratelimit-remaining")[0], header.Get("x-ratelimit-reset")[0]); refused {
 			assert.Equal(t, codes.ResourceExhausted, status.Code(err), "over both protocols")
 		}
 	}
-	assert.Equal(t, 200, s.client(s.key(t, "acme")).do(t, "GET", "/v1/rules", nil).status, "a valid key is not its address")
+	assert.Equal(
+		t, 200, s.client(s.key(t, "acme")).do(t, "GET", "/v1/rules", nil).status, "a valid key is not its address",
+	)
 }
 
 func TestTrustedProxies(t *testing.T) {

@@ -255,7 +255,8 @@ func TestListReviews(t *testing.T) {
 
 	first := c.do(t, "GET", "/v1/reviews?page_size=1", nil).decode(t)["next_page_token"].(string)
 	for query, field := range map[string]string{
-		"?page_size=0": "page_size", "?page_size=201": "page_size", "?page_size=x": "page_size", "?page_size=1e1": "page_size",
+		"?page_size=0": "page_size", "?page_size=201": "page_size", "?page_size=x": "page_size",
+		"?page_size=1e1":  "page_size",
 		"?page_token=zzz": "page_token", "?page_token=" + first + "&repo=acme/api": "page_token",
 		"?repo=acme": "repo", "?pr_number=0": "pr_number", "?pr_number=-1": "pr_number", "?pr_number=2147483648": "pr_number",
 		"?status=done": "status", "?status=1": "status", "?status=unspecified": "status", "?status=Queued": "status",
@@ -337,7 +338,9 @@ func TestWatch(t *testing.T) {
 
 	again := c.do(t, "GET", "/v1/reviews/"+id+":watch", nil)
 	assert.Equal(t, 200, again.status)
-	assert.Equal(t, 1, strings.Count(strings.TrimSpace(again.body), "\n")+1, "a finished review is one message: "+again.body)
+	assert.Equal(
+		t, 1, strings.Count(strings.TrimSpace(again.body), "\n")+1, "a finished review is one message: "+again.body,
+	)
 	assert.Equal(t, 404, c.do(t, "GET", "/v1/reviews/rev_none:watch", nil).status)
 }
 
@@ -363,7 +366,9 @@ func TestOrganizationsDoNotSeeEachOther(t *testing.T) {
 		{"GET", "/v1/rules/no-frobnicate"}, {"DELETE", "/v1/rules/no-frobnicate"},
 	} {
 		theirs := globex.do(t, call.method, call.path, nil)
-		unknown := globex.do(t, call.method, strings.NewReplacer(id, "rev_none", "no-frobnicate", "no-such").Replace(call.path), nil)
+		unknown := globex.do(
+			t, call.method, strings.NewReplacer(id, "rev_none", "no-frobnicate", "no-such").Replace(call.path), nil,
+		)
 		assert.Equal(t, 404, theirs.status, call.path)
 		assert.Equal(t, unknown.reason(t), theirs.reason(t), "another's looks like none")
 	}

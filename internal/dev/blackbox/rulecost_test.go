@@ -62,9 +62,11 @@ func TestRuleCost(t *testing.T) {
 			assert.Equal(t, tt.weak, over.GetWeak())
 			assert.Equal(t, tt.advice == "", over.Advice == nil)
 			made, err := rpc.rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{
-				Id: id + "-2", Type: prwardenv1.Rule_regex.Enum(), Pattern: tt.pattern, Message: "m", Severity: prwardenv1.Severity_low.Enum(),
-				Paths:        got.GetRule().GetPaths(),
-				MatchingCost: &prwardenv1.MatchingCost{MicrosecondsPerMib: 77, Weak: !tt.weak}, // the server's to say, as created_at
+				Id: id + "-2", Type: prwardenv1.Rule_regex.Enum(), Pattern: tt.pattern, Message: "m",
+				Severity: prwardenv1.Severity_low.Enum(),
+				Paths:    got.GetRule().GetPaths(),
+				// the server's to say, as created_at
+				MatchingCost: &prwardenv1.MatchingCost{MicrosecondsPerMib: 77, Weak: !tt.weak},
 			}})
 			require.NoError(t, err)
 			assert.True(t, proto.Equal(over, made.GetRule().GetMatchingCost()), made)

@@ -33,7 +33,10 @@ func TestRulesets(t *testing.T) {
 	assert.Equal(t, "ruleset_default", byDefault["id"])
 	assert.Equal(t, "org", byDefault["scope"])
 	assert.GreaterOrEqual(t, byDefault["rule_count"], 120.0)
-	assert.Equal(t, map[string]any{"id": "ruleset_custom", "name": "custom", "rule_count": 0.0, "scope": "org"}, c.ruleset(t, "custom"))
+	assert.Equal(
+		t, map[string]any{"id": "ruleset_custom", "name": "custom", "rule_count": 0.0, "scope": "org"},
+		c.ruleset(t, "custom"),
+	)
 
 	listed := c.do(t, "GET", "/v1/rulesets/default/rules", nil)
 	require.Equal(t, 200, listed.status)
@@ -47,14 +50,22 @@ rules:
   - {id: from-file, type: regex, pattern: zzz9, message: No., severity: low}
 `}).pull(1, files{"a": "zzz9\nyyy9"})
 	addRule(t, c, todoRule)
-	addRule(t, c, map[string]any{"id": "own", "type": "regex", "pattern": "yyy9", "message": "No.", "severity": "high", "scope": "repo", "repo": "acme/api"})
+	addRule(t, c, map[string]any{
+		"id": "own", "type": "regex", "pattern": "yyy9", "message": "No.", "severity": "high", "scope": "repo",
+		"repo": "acme/api",
+	})
 	assert.InDelta(t, 1, c.ruleset(t, "custom")["rule_count"], 0, "the rule with scope repo is not the organization's")
-	assert.Equal(t, map[string]any{"id": "ruleset_acme/api", "name": "acme/api", "rule_count": 1.0, "scope": "repo"}, c.ruleset(t, "acme/api"))
+	assert.Equal(
+		t, map[string]any{"id": "ruleset_acme/api", "name": "acme/api", "rule_count": 1.0, "scope": "repo"},
+		c.ruleset(t, "acme/api"),
+	)
 	m := c.scan(t, "acme/api", 1)
 	assert.Len(t, m["findings"], 2, "%v", m)
 	assert.InDelta(t, 2, c.ruleset(t, "acme/api")["rule_count"], 0)
 
-	for _, path := range []string{"/v1/rulesets/acme/api/rules", "/v1/rulesets/acme%2Fapi/rules", "/v1/rulesets/acme%2fapi/rules"} {
+	for _, path := range []string{
+		"/v1/rulesets/acme/api/rules", "/v1/rulesets/acme%2Fapi/rules", "/v1/rulesets/acme%2fapi/rules",
+	} {
 		a := c.do(t, "GET", path, nil)
 		require.Equal(t, 200, a.status, a.body)
 		rules := list(a.decode(t)["rules"])
@@ -62,7 +73,9 @@ rules:
 		assert.Equal(t, "from-file", rules[0].(map[string]any)["id"])
 		assert.Equal(t, "own", rules[1].(map[string]any)["id"])
 	}
-	for _, path := range []string{"/v1/rulesets/acme/none/rules", "/v1/rulesets/none/rules", "/v1/rulesets/acme%252Fapi/rules"} {
+	for _, path := range []string{
+		"/v1/rulesets/acme/none/rules", "/v1/rulesets/none/rules", "/v1/rulesets/acme%252Fapi/rules",
+	} {
 		a := c.do(t, "GET", path, nil)
 		assert.Equal(t, 404, a.status, path)
 		assert.Equal(t, "RULESET_NOT_FOUND", a.reason(t), path)
@@ -110,7 +123,9 @@ func TestRuleLifeCycle(t *testing.T) {
 	// A rule without a category has category custom, under both names.
 	addRule(t, c, todoRule)
 	assert.Equal(t, 409, c.do(t, "POST", "/v1/rules", with2(todoRule, "id", "custom/no-frobnicate")).status)
-	assert.Equal(t, "no-frobnicate", c.do(t, "GET", "/v1/rules/custom/no-frobnicate", nil).decode(t)["id"], "as it was sent")
+	assert.Equal(
+		t, "no-frobnicate", c.do(t, "GET", "/v1/rules/custom/no-frobnicate", nil).decode(t)["id"], "as it was sent",
+	)
 	assert.Equal(t, 204, c.do(t, "DELETE", "/v1/rules/custom/no-frobnicate", nil).status)
 	assert.Equal(t, 404, c.do(t, "GET", "/v1/rules/no-frobnicate", nil).status)
 
@@ -186,11 +201,15 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"unclosed":             {with2(todoRule, "pattern", "a(b"), "pattern", ""},
 		"matches nothing":      {with2(todoRule, "pattern", "a*"), "pattern", "empty"},
 		"fails its match":      {with2(todoRule, "cases", map[string]any{"match": []any{"adjust()"}}), "cases.match[0]", ""},
-		"fails its no_match":   {with2(todoRule, "cases", map[string]any{"no_match": []any{"ok", "frobnicate(1)"}}), "cases.no_match[1]", ""},
-		"bad glob":             {with2(todoRule, "paths", map[string]any{"include": []any{"**/*.go", "[a-"}}), "paths.include[1]", ""},
-		"bad reference":        {with2(todoRule, "references", []any{"javascript:alert(1)"}), "references[0]", ""},
-		"unknown field":        {with2(todoRule, "sevrity", "high"), "sevrity", ""},
-		"unknown deep field":   {with2(todoRule, "paths", map[string]any{"inclde": []any{"x"}}), "inclde", ""},
+		"fails its no_match": {
+			with2(todoRule, "cases", map[string]any{"no_match": []any{"ok", "frobnicate(1)"}}), "cases.no_match[1]", "",
+		},
+		"bad glob": {
+			with2(todoRule, "paths", map[string]any{"include": []any{"**/*.go", "[a-"}}), "paths.include[1]", "",
+		},
+		"bad reference":      {with2(todoRule, "references", []any{"javascript:alert(1)"}), "references[0]", ""},
+		"unknown field":      {with2(todoRule, "sevrity", "high"), "sevrity", ""},
+		"unknown deep field": {with2(todoRule, "paths", map[string]any{"inclde": []any{"x"}}), "inclde", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +222,9 @@ func TestRulesThatAreRefused(t *testing.T) {
 	}
 	denied := c.do(t, "POST", "/v1/rules", with2(with2(todoRule, "scope", "repo"), "repo", "../x"))
 	assert.Equal(t, 400, denied.status)
-	all := c.do(t, "POST", "/v1/rules", map[string]any{"id": "X", "type": "regex", "pattern": "(", "message": "", "severity": "low"})
+	all := c.do(t, "POST", "/v1/rules", map[string]any{
+		"id": "X", "type": "regex", "pattern": "(", "message": "", "severity": "low",
+	})
 	assert.Len(t, all.fields(t), 3, "every mistake at once: "+all.body)
 }
 
@@ -215,9 +236,18 @@ func TestTryARule(t *testing.T) {
 	hit := func(line, column, endLine, endColumn float64) map[string]any {
 		return map[string]any{"line": line, "column": column, "end_line": endLine, "end_column": endColumn}
 	}
-	assert.Equal(t, map[string]any{"hits": []any{hit(1, 2, 1, 4), hit(3, 3, 3, 4)}, "truncated": false, "matching_cost": a.decode(t)["matching_cost"]}, a.decode(t))
+	assert.Equal(
+		t,
+		map[string]any{
+			"hits": []any{hit(1, 2, 1, 4), hit(3, 3, 3, 4)}, "truncated": false,
+			"matching_cost": a.decode(t)["matching_cost"],
+		},
+		a.decode(t),
+	)
 
-	a = c.do(t, "POST", "/v1/rules:test", map[string]any{"type": "regex", "pattern": `a\nb`, "multiline": true, "text": "x\na\nb\n"})
+	a = c.do(t, "POST", "/v1/rules:test", map[string]any{
+		"type": "regex", "pattern": `a\nb`, "multiline": true, "text": "x\na\nb\n",
+	})
 	require.Equal(t, 200, a.status, a.body)
 	assert.Equal(t, []any{hit(2, 1, 3, 2)}, a.decode(t)["hits"])
 
@@ -306,8 +336,10 @@ rules:
 		assert.Contains(t, strings.Join(summary(m), "\n"), "high meta/rules-file-invalid "+path+":3")
 	})
 	for name, file := range map[string]string{
-		"over 64 KiB":    "version: 1\n#" + strings.Repeat("x", 64<<10),
-		"over 500 rules": "version: 1\nrules:\n" + strings.Repeat("  - {id: r, type: regex, pattern: zap, message: m, severity: low}\n", 501),
+		"over 64 KiB": "version: 1\n#" + strings.Repeat("x", 64<<10),
+		"over 500 rules": "version: 1\nrules:\n" + strings.Repeat(
+			"  - {id: r, type: regex, pattern: zap, message: m, severity: low}\n", 501,
+		),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -321,7 +353,9 @@ rules:
 		t.Parallel()
 		addRule(t, c, with2(with2(todoRule, "id", "own"), "pattern", "snafu"))
 		key := "-----BEGIN RSA PRIVATE" + " KEY-----\n" + strings.Repeat("MIIEowIBAAKCAQEA", 4)
-		h.create(t, "acme/narrow", files{path: "version: 1\nrules:\n  - {id: zap, type: regex, pattern: zap, message: m, severity: low}\n"}).
+		h.create(t, "acme/narrow", files{
+			path: "version: 1\nrules:\n  - {id: zap, type: regex, pattern: zap, message: m, severity: low}\n",
+		}).
 			pull(1, files{"a.txt": "zap\nsnafu\n" + key + "\n"})
 		count := func(ruleset any) int {
 			body := map[string]any{"repo": "acme/narrow", "pr_number": 1}

@@ -18,10 +18,12 @@ func TestRulesCommands(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{
 		".prwarden/rules.yml": "version: 1\noverride:\n  security/no-eval: {severity: low}\nrules:\n" +
-			"- {id: no-print, type: regex, pattern: 'print\\(', message: Use the logger., severity: warning, cases: {match: ['print(x)']}}\n",
-		"broken.yml":      "version: 1\nrules:\n- {id: a, type: regex, patern: 'x(?=y)', message: m, severity: hihg}\n",
-		"warned.yml":      "version: 1\ndisable: [security/no-evl]\n",
-		"failing.yml":     "version: 1\nrules:\n- {id: a, type: regex, pattern: x, message: m, severity: low, cases: {match: [y]}}\n",
+			"- {id: no-print, type: regex, pattern: 'print\\(', message: Use the logger., severity: warning, cases: " +
+			"{match: ['print(x)']}}\n",
+		"broken.yml": "version: 1\nrules:\n- {id: a, type: regex, patern: 'x(?=y)', message: m, severity: hihg}\n",
+		"warned.yml": "version: 1\ndisable: [security/no-evl]\n",
+		"failing.yml": "version: 1\nrules:\n- {id: a, type: regex, pattern: x, message: m, severity: low, cases: " +
+			"{match: [y]}}\n",
 		"samples/good.py": "# prwarden: expect no-print, security/no-eval\n",
 		"samples/bad.py":  "# prwarden: expect no-print\nlog(1)\n",
 		"src/main.py":     "print(1)\nprint(2)\n",
@@ -35,23 +37,33 @@ func TestRulesCommands(t *testing.T) {
 		code      int
 		out, errs string // parts
 	}{
-		"check":               {[]string{"check"}, 0, ".prwarden/rules.yml: fine, 1 rule and 1 case.\n", ""},
-		"check broken":        {[]string{"check", "broken.yml"}, 1, "broken.yml: 3 mistakes.\n", ""},
-		"check all at once":   {[]string{"check", "broken.yml"}, 1, "did you mean `pattern`?", ""},
-		"check warned":        {[]string{"check", "warned.yml"}, 0, "did you mean `security/no-eval`?", ""},
-		"check strictly":      {[]string{"check", "--strict", "warned.yml"}, 1, "warned.yml: 1 warning.\n", ""},
-		"check nothing":       {[]string{"check", "nowhere.yml"}, 2, "", "the rules file can't be read"},
-		"test":                {[]string{"test"}, 0, "PASS in ", ""},
-		"test failing":        {[]string{"test", "failing.yml"}, 1, "cases.match[0]: the rule does not match this text", ""},
-		"test a sample":       {[]string{"test", ".prwarden/rules.yml", "samples/bad.py"}, 1, "samples/bad.py:2: custom/no-print must match here, and does not\n", ""},
+		"check":             {[]string{"check"}, 0, ".prwarden/rules.yml: fine, 1 rule and 1 case.\n", ""},
+		"check broken":      {[]string{"check", "broken.yml"}, 1, "broken.yml: 3 mistakes.\n", ""},
+		"check all at once": {[]string{"check", "broken.yml"}, 1, "did you mean `pattern`?", ""},
+		"check warned":      {[]string{"check", "warned.yml"}, 0, "did you mean `security/no-eval`?", ""},
+		"check strictly":    {[]string{"check", "--strict", "warned.yml"}, 1, "warned.yml: 1 warning.\n", ""},
+		"check nothing":     {[]string{"check", "nowhere.yml"}, 2, "", "the rules file can't be read"},
+		"test":              {[]string{"test"}, 0, "PASS in ", ""},
+		"test failing":      {[]string{"test", "failing.yml"}, 1, "cases.match[0]: the rule does not match this text", ""},
+		"test a sample": {
+			[]string{"test", ".prwarden/rules.yml", "samples/bad.py"}, 1,
+			"samples/bad.py:2: custom/no-print must match here, and does not\n", "",
+		},
 		"test without a line": {[]string{"test", ".prwarden/rules.yml", "samples/good.py"}, 1, "no line follows", ""},
-		"try":                 {[]string{"try", `print\(`, "src"}, 0, "src/main.py:1:1: print(1)\nsrc/main.py:2:1: print(2)\n", "2 matches in 1 of 1 file."},
-		"try nothing":         {[]string{"try", "frobnicate", "src"}, 0, "", "0 matches in 0 of 1 file."},
-		"try a lookahead":     {[]string{"try", "a(?=b)", "src"}, 2, "", "lookahead (?=…) is not supported"},
-		"explain":             {[]string{"explain", "security/no-eval"}, 0, "security/no-eval  low  a rule of the default ruleset\n", ""},
-		"explain nothing":     {[]string{"explain", "security/no-evl"}, 2, "", "did you mean security/no-eval?"},
-		"list":                {[]string{"list", "--category", "custom"}, 0, "warning   custom/no-print  Use the logger.\n\n1 rule.\n", ""},
-		"schema":              {[]string{"schema"}, 0, `"$schema": "http://json-schema.org/draft-07/schema#"`, ""},
+		"try": {
+			[]string{"try", `print\(`, "src"}, 0, "src/main.py:1:1: print(1)\nsrc/main.py:2:1: print(2)\n",
+			"2 matches in 1 of 1 file.",
+		},
+		"try nothing":     {[]string{"try", "frobnicate", "src"}, 0, "", "0 matches in 0 of 1 file."},
+		"try a lookahead": {[]string{"try", "a(?=b)", "src"}, 2, "", "lookahead (?=…) is not supported"},
+		"explain": {
+			[]string{"explain", "security/no-eval"}, 0, "security/no-eval  low  a rule of the default ruleset\n", "",
+		},
+		"explain nothing": {[]string{"explain", "security/no-evl"}, 2, "", "did you mean security/no-eval?"},
+		"list": {
+			[]string{"list", "--category", "custom"}, 0, "warning   custom/no-print  Use the logger.\n\n1 rule.\n", "",
+		},
+		"schema": {[]string{"schema"}, 0, `"$schema": "http://json-schema.org/draft-07/schema#"`, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -49,29 +49,42 @@ func TestScanFindsWhatAReviewOfTheCommitsFinds(t *testing.T) {
 		"- {id: wide, type: regex, pattern: '(?s)BEGIN.*?END', message: m, severity: high, multiline: true}\n"
 	numbered := strings.Repeat("some line of text\n", 30)
 	r := h.create(t, "acme/web", files{
-		".prwarden/rules.yml": rulesFile, "a.js": "eval(x)\n", "old.txt": numbered, "gone.js": "eval(y)\n", "w.txt": "BEGIN\n\nEND\n",
+		".prwarden/rules.yml": rulesFile, "a.js": "eval(x)\n", "old.txt": numbered, "gone.js": "eval(y)\n",
+		"w.txt": "BEGIN\n\nEND\n",
 	})
 	root := r.sha("refs/heads/main")
 	key := "AKIA" + "QWERTYUIOPASDFGH"
 	heads := []string{
 		r.commit("refs/heads/one", root, files{
-			"a.js":       "eval(x)\neval(y) // é😀 eval(z)\r\n// prwarden:ignore -- which?\n// prwarden:ignore security/no-eval -- it is a test\neval(w)\n",
-			"b.js":       "eval(a) // prwarden:ignore security/no-eval -- until then until 2020-01-01\n// prwarden:ignore security/no-eval -- of no use\n",
-			"caf\xe9.js": "eval(x)\n", "skip/c.js": "eval(x)\n", "old/d.js": "eval(x)\n", "n.js": "eval(x)\n\x00", "Dockerfile": "FROM python:latest\n",
-			"l.js": strings.Repeat("eval(x);", 3000) + "\neval(x)\n", "big.js": "eval(x)\n" + strings.Repeat("x", 1<<20),
-			"old.txt": remove, "new/renamed.txt": numbered + "eval(z)\n", "key.txt": "id = " + key + "\nagain " + key + "\n", "gone.js": remove,
-			"w.txt": "BEGIN\nnow\nEND\n",
+			"a.js": "eval(x)\neval(y) // é😀 eval(z)\r\n// prwarden:ignore -- which?\n// prwarden:ignore " +
+				"security/no-eval -- it is a test\neval(w)\n",
+			"b.js": "eval(a) // prwarden:ignore security/no-eval -- until then until 2020-01-01\n// " +
+				"prwarden:ignore security/no-eval -- of no use\n",
+			"caf\xe9.js": "eval(x)\n", "skip/c.js": "eval(x)\n", "old/d.js": "eval(x)\n", "n.js": "eval(x)\n\x00",
+			"Dockerfile": "FROM python:latest\n",
+			"l.js":       strings.Repeat("eval(x);", 3000) + "\neval(x)\n", "big.js": "eval(x)\n" + strings.Repeat("x", 1<<20),
+			"old.txt": remove, "new/renamed.txt": numbered + "eval(z)\n", "key.txt": "id = " + key + "\nagain " + key + "\n",
+			"gone.js": remove,
+			"w.txt":   "BEGIN\nnow\nEND\n",
 		}),
-		r.commit("refs/heads/two", root, files{".prwarden/rules.yml": "version: 2\n", "e.js": "eval(x)\n", "f.js": "eval(x)\n" + strings.Repeat("\n", 10) + "eval(x)\n"}),
+		r.commit("refs/heads/two", root, files{
+			".prwarden/rules.yml": "version: 2\n", "e.js": "eval(x)\n",
+			"f.js": "eval(x)\n" + strings.Repeat("\n", 10) + "eval(x)\n",
+		}),
 		r.commit("refs/heads/three", root, files{".prwarden/rules.yml": remove}),
 		r.commit("refs/heads/four", root, files{}),
 	}
-	r.commit("refs/heads/main", root, files{".prwarden/rules.yml": rulesFile + "- {id: later, type: regex, pattern: 'some|eval', message: m, severity: info}\n", "a.js": "eval(main)\n"})
+	r.commit("refs/heads/main", root, files{
+		".prwarden/rules.yml": rulesFile + "- {id: later, type: regex, pattern: 'some|eval', message: m, severity: info}\n",
+		"a.js":                "eval(main)\n",
+	})
 	main := r.sha("refs/heads/main")
 	findings := 0
 	for _, head := range heads {
 		for _, base := range []string{root, main} {
-			a := c.do(t, "POST", "/v1/reviews", map[string]any{"repo": "acme/web", "pr_number": 7, "head_sha": head, "base_sha": base, "fail_on": "info"})
+			a := c.do(t, "POST", "/v1/reviews", map[string]any{
+				"repo": "acme/web", "pr_number": 7, "head_sha": head, "base_sha": base, "fail_on": "info",
+			})
 			require.Equal(t, 202, a.status, a.body)
 			id := a.decode(t)["review_id"].(string)
 			c.wait(t, id)
@@ -96,7 +109,10 @@ func worktree(t *testing.T) *repository {
 	r := &repository{t: t, dir: t.TempDir()}
 	r.git("", "init", "-q", "-b", "main")
 	r.git("", "config", "maintenance.auto", "false") // which may go on after a commit
-	r.write(files{".prwarden/rules.yml": "version: 1\nrules:\n- {id: word, type: regex, pattern: needle, message: m, severity: high}\n", "a.txt": "hay\n"})
+	r.write(files{
+		".prwarden/rules.yml": "version: 1\nrules:\n- {id: word, type: regex, pattern: needle, message: m, severity: high}\n",
+		"a.txt":               "hay\n",
+	})
 	r.git("", "add", ".")
 	r.git("", "commit", "-q", "-m", "first")
 	return r
@@ -157,7 +173,13 @@ func TestScanOfChanges(t *testing.T) {
 	assert.Equal(t, []string{".prwarden/rules.yml:1", ".prwarden/rules.yml:1", "a.txt:2", "dir/new.txt:1"}, places)
 	assert.NotContains(t, errOut, "applying")
 	rules := filepath.Join(t.TempDir(), "rules.yml")
-	require.NoError(t, os.WriteFile(rules, []byte("version: 1\nrules:\n- {id: other, type: regex, pattern: broken, message: m, severity: low}\n"), 0o644))
+	require.NoError(
+		t,
+		os.WriteFile(
+			rules, []byte("version: 1\nrules:\n- {id: other, type: regex, pattern: broken, message: m, severity: low}\n"),
+			0o644,
+		),
+	)
 	code, places, _ = scan("--base", "HEAD~1", "--rules", rules)
 	assert.Equal(t, 0, code, "low")
 	assert.Equal(t, []string{".prwarden/rules.yml:1"}, places)
@@ -169,7 +191,10 @@ func TestScanLeavesOutItsReports(t *testing.T) {
 	r := worktree(t)
 	r.write(files{"a.txt": "hay\nneedle\n"})
 	for range 3 {
-		code, out, errOut := scanIn(t, r.dir, nil, "--no-default-rules", "--output", "table", "--output", "json=r.json", "--output", "sarif=./r.sarif")
+		code, out, errOut := scanIn(
+			t, r.dir, nil, "--no-default-rules", "--output", "table", "--output", "json=r.json", "--output",
+			"sarif=./r.sarif",
+		)
 		assert.Equal(t, 1, code, errOut)
 		assert.Contains(t, out, "1 finding in 1 changed file")
 	}
@@ -177,7 +202,9 @@ func TestScanLeavesOutItsReports(t *testing.T) {
 	assert.Contains(t, out, "r.json", "reports of another scan are files like others")
 	r.git("", "add", "r.json")
 	r.write(files{"r.json": "needle\n"})
-	_, out, _ = scanIn(t, r.dir, nil, "--no-default-rules", "--output", "table", "--output", "json=r.json", "--output", "sarif=r.sarif")
+	_, out, _ = scanIn(
+		t, r.dir, nil, "--no-default-rules", "--output", "table", "--output", "json=r.json", "--output", "sarif=r.sarif",
+	)
 	assert.Contains(t, out, "r.json\n  1:1", "what is tracked is looked at")
 }
 
@@ -190,14 +217,17 @@ func TestScanOfConflicts(t *testing.T) {
 	r.git("", "checkout", "-q", "main")
 	r.write(files{"a.txt": "needle\n"})
 	r.git("", "commit", "-q", "--all", "-m", "main")
-	merge := exec.CommandContext(t.Context(), "git", "-c", "user.name=A", "-c", "user.email=a@example.com", "merge", "other")
+	merge := exec.CommandContext(
+		t.Context(), "git", "-c", "user.name=A", "-c", "user.email=a@example.com", "merge", "other",
+	)
 	merge.Dir, merge.Env = r.dir, env(t.TempDir())
 	require.Error(t, merge.Run())
 	code, out, errOut := scanIn(t, r.dir, nil, "--staged", "--no-default-rules")
 	assert.Equal(t, 3, code)
 	assert.Empty(t, out)
 	assert.Equal(t, "applying .prwarden/rules.yml as it is staged\n"+
-		"prwarden: there are files with unresolved conflicts, so nothing can be committed yet; resolve and add them, or leave out --staged to scan the files as they are\n", errOut)
+		"prwarden: there are files with unresolved conflicts, so nothing can be committed yet; resolve and add them, "+
+		"or leave out --staged to scan the files as they are\n", errOut)
 }
 
 // git tells hooks which index is going to be committed; a scan in a hook heeds it.
@@ -212,7 +242,10 @@ func TestScanInAHook(t *testing.T) {
 	write.Stdin = strings.NewReader("#!/bin/sh\nexec '" + binary + "' scan --staged --no-default-rules\n")
 	require.NoError(t, write.Run())
 	commit := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", "m"}, args...)...)
+		cmd := exec.CommandContext(
+			t.Context(), "git",
+			append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", "m"}, args...)...,
+		)
 		cmd.Dir, cmd.Env = r.dir, env(t.TempDir())
 		out, err := cmd.CombinedOutput()
 		return string(out), err
@@ -250,17 +283,28 @@ func TestScanOfChangesFails(t *testing.T) {
 		code int
 		want string
 	}{
-		"no repository":       {outside, nil, nil, 2, ". is in no git repository, so there are no changes to scan; --all scans every file of a folder"},
-		"bare":                {bare, nil, nil, 2, "--base REF scans what a commit changes"},
-		"inside of .git":      {filepath.Join(r.dir, ".git"), nil, nil, 2, "the inside of .git"},
-		"bare and staged":     {bare, []string{"--staged"}, nil, 2, "this is a bare repository"},
-		"no such base":        {r.dir, []string{"--base", "nowhere"}, nil, 2, `"nowhere" names no commit of this repository`},
-		"an option":           {r.dir, []string{"--base=--output=x"}, nil, 2, `"--output=x" names no commit of this repository`},
-		"no such head":        {r.dir, []string{"--base", "HEAD", "--head", "nowhere"}, nil, 2, `"nowhere" names no commit`},
-		"cut off":             {shallow, []string{"--base", "HEAD~1"}, nil, 2, "the clone is shallow, so it may just not be here; fetch more history"},
-		"no commit yet":       {fresh, []string{"--base", "HEAD"}, nil, 2, "there is no commit yet"},
-		"outside of the tree": {r.dir, []string{outside}, []string{"GIT_DIR=" + filepath.Join(r.dir, ".git"), "GIT_WORK_TREE=" + r.dir}, 2, "the path is not in the work tree: "},
-		"no git":              {r.dir, nil, []string{"PATH=" + outside}, 3, "git is not installed"},
+		"no repository": {
+			outside, nil, nil, 2,
+			". is in no git repository, so there are no changes to scan; --all scans every file of a folder",
+		},
+		"bare":            {bare, nil, nil, 2, "--base REF scans what a commit changes"},
+		"inside of .git":  {filepath.Join(r.dir, ".git"), nil, nil, 2, "the inside of .git"},
+		"bare and staged": {bare, []string{"--staged"}, nil, 2, "this is a bare repository"},
+		"no such base":    {r.dir, []string{"--base", "nowhere"}, nil, 2, `"nowhere" names no commit of this repository`},
+		"an option": {
+			r.dir, []string{"--base=--output=x"}, nil, 2, `"--output=x" names no commit of this repository`,
+		},
+		"no such head": {r.dir, []string{"--base", "HEAD", "--head", "nowhere"}, nil, 2, `"nowhere" names no commit`},
+		"cut off": {
+			shallow, []string{"--base", "HEAD~1"}, nil, 2,
+			"the clone is shallow, so it may just not be here; fetch more history",
+		},
+		"no commit yet": {fresh, []string{"--base", "HEAD"}, nil, 2, "there is no commit yet"},
+		"outside of the tree": {
+			r.dir, []string{outside}, []string{"GIT_DIR=" + filepath.Join(r.dir, ".git"), "GIT_WORK_TREE=" + r.dir}, 2,
+			"the path is not in the work tree: ",
+		},
+		"no git": {r.dir, nil, []string{"PATH=" + outside}, 3, "git is not installed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -142,7 +142,10 @@ func TestScanAllFindsWhatAReviewFinds(t *testing.T) {
 	r.commit("refs/heads/change", r.sha("refs/heads/main"), added)
 	index := []string{"GIT_INDEX_FILE=" + filepath.Join(t.TempDir(), "index")}
 	r.run("", index, "read-tree", "refs/heads/change")
-	r.run("", index, "update-index", "--add", "--cacheinfo", "120000,"+r.git("eval(x)", "hash-object", "-w", "--stdin")+",link.js")
+	r.run(
+		"", index, "update-index", "--add", "--cacheinfo",
+		"120000,"+r.git("eval(x)", "hash-object", "-w", "--stdin")+",link.js",
+	)
 	r.git("", "update-ref", "refs/pull/1/head",
 		r.git("", "commit-tree", r.run("", index, "write-tree"), "-m", "change", "-p", "refs/heads/change"))
 	review := c.scan(t, "acme/web", 1)
@@ -203,7 +206,10 @@ func TestScanAllUsage(t *testing.T) {
 	code, out, errOut = s.run(t, ".")
 	assert.Equal(t, 2, code)
 	assert.Empty(t, out)
-	assert.Contains(t, errOut, "prwarden: .prwarden/rules.yml is not valid:\n  line 2: rule: unknown key \"pattrn\" (did you mean `pattern`?)\n")
+	assert.Contains(
+		t, errOut,
+		"prwarden: .prwarden/rules.yml is not valid:\n  line 2: rule: unknown key \"pattrn\" (did you mean `pattern`?)\n",
+	)
 }
 
 // An interrupt ends a scan also when nobody reads its output.

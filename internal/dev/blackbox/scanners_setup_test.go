@@ -50,7 +50,8 @@ func startScanner(t *testing.T, h *hosts, addr string, args ...string) *scannerP
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil,
 		"organizations:\n  - name: acme\n    repositories: [\"*/*\"]\n    host: {kind: git, url: %q}\n", h.url), 0o600))
 	s.process = startProcess(t, s.dir, &logbook{}, nil, append([]string{
-		"scanner", "--grpc-addr", addr, "--ops-addr", "127.0.0.1:0", "--config", config, "--cache-dir", filepath.Join(s.dir, "cache"),
+		"scanner", "--grpc-addr", addr, "--ops-addr", "127.0.0.1:0", "--config", config, "--cache-dir",
+		filepath.Join(s.dir, "cache"),
 	}, args...)...)
 	t.Cleanup(func() { s.kill(t) })
 	s.grpc, s.ops = s.addr("grpc_addr"), s.addr("ops_addr")
@@ -113,7 +114,8 @@ func newGatedHosts(t *testing.T) *gatedHosts {
 		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"), Stderr: nil,
 		Env: []string{
 			"GIT_PROJECT_ROOT=" + real.dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=2",
-			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*", "GIT_CONFIG_KEY_1=uploadpack.allowFilter", "GIT_CONFIG_VALUE_1=true",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*", "GIT_CONFIG_KEY_1=uploadpack.allowFilter",
+			"GIT_CONFIG_VALUE_1=true",
 		},
 		InheritEnv: []string{"PATH"},
 	}
@@ -184,7 +186,8 @@ func (f *fleet) fill(t *testing.T) (ids []string) {
 // idle tells whether nothing of a scan is left.
 func (s *scannerProcess) idle(t *testing.T) bool {
 	t.Helper()
-	return s.gits(t) == 0 && s.metric(t, "prwarden_scanner_scans_running") == 0 && s.metric(t, "prwarden_scanner_slots_taken") == 0
+	return s.gits(t) == 0 && s.metric(t, "prwarden_scanner_scans_running") == 0 &&
+		s.metric(t, "prwarden_scanner_slots_taken") == 0
 }
 
 // seenScanned watches a review until some files are scanned and some are not. It
@@ -218,7 +221,10 @@ func (h *hosts) large(t *testing.T, name string, count int, line string) {
 	r := h.create(t, name, files{"a": "1"})
 	var in strings.Builder
 	body := strings.Repeat(line+"\n", 100_000/(len(line)+1))
-	fmt.Fprintf(&in, "commit refs/pull/1/head\ncommitter A <a@example.com> 1700000000 +0000\ndata 1\nx\nfrom %s\n", r.sha("refs/heads/main"))
+	fmt.Fprintf(
+		&in, "commit refs/pull/1/head\ncommitter A <a@example.com> 1700000000 +0000\ndata 1\nx\nfrom %s\n",
+		r.sha("refs/heads/main"),
+	)
 	for i := range count {
 		text := fmt.Sprintf("%d\n%s", i, body)
 		fmt.Fprintf(&in, "M 100644 inline dir%d/file%d.txt\ndata %d\n%s\n", i%10, i, len(text), text)

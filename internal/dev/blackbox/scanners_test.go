@@ -43,7 +43,9 @@ func TestScannerIsLost(t *testing.T) {
 
 			if signal == syscall.SIGSTOP {
 				lost.signal(t, syscall.SIGCONT)
-				require.Eventually(t, func() bool { return lost.metric(t, "prwarden_scanner_scans_running") == 0 }, eventually, tick)
+				require.Eventually(t, func() bool {
+					return lost.metric(t, "prwarden_scanner_scans_running") == 0
+				}, eventually, tick)
 			}
 			require.Eventually(t, func() bool { return lost.gits(t) == 0 }, eventually, tick)
 			if signal == syscall.SIGSTOP {
@@ -76,9 +78,10 @@ func TestServerIsFrozen(t *testing.T) {
 func TestCancelOfAScanElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		repo   string
-		during func(*testing.T, *fleet, string) bool // tells when the scan is where it is to be canceled; false when it was over before
-		hangs  bool                                  // it can't be over before
+		repo string
+		// tells when the scan is where it is to be canceled; false when it was over before
+		during func(*testing.T, *fleet, string) bool
+		hangs  bool // it can't be over before
 	}{
 		"a host that hangs": {repo: "acme/r0", hangs: true, during: func(t *testing.T, f *fleet, _ string) bool {
 			within(t, "git asks the host", f.hosts.asked)
@@ -121,7 +124,9 @@ func TestCancelOfAScanElsewhere(t *testing.T) {
 					require.Contains(t, []int{200, 409}, a.status, a.body)
 					canceled = a.status == 200
 				}
-				require.True(t, canceled || !tt.hangs && time.Now().Before(deadline), "the scan was over before it could be canceled")
+				require.True(
+					t, canceled || !tt.hangs && time.Now().Before(deadline), "the scan was over before it could be canceled",
+				)
 			}
 			require.Eventually(t, func() bool { return f.scanners[0].idle(t) }, eventually, 10*time.Millisecond)
 			t.Logf("%s: nothing was left after %v", name, time.Since(began))
@@ -139,7 +144,9 @@ func TestScannersComeBack(t *testing.T) {
 	f.hosts.open()
 	gone := f.scanners[0]
 	gone.kill(t)
-	require.Eventually(t, func() bool { return strings.Contains(f.server.logged(), "a scanner can't be reached") }, eventually, tick)
+	require.Eventually(t, func() bool {
+		return strings.Contains(f.server.logged(), "a scanner can't be reached")
+	}, eventually, tick)
 	var ids []string
 	for range 6 {
 		ids = append(ids, f.client.review(t, "acme/r0", 1))
@@ -200,7 +207,9 @@ func TestScannerHealthAndStop(t *testing.T) {
 	assert.Equal(t, 200, ops.do(t, "GET", "/readyz", nil).status)
 	cache := filepath.Join(scanner.dir, "cache")
 	require.NoError(t, os.Rename(cache, cache+".away"))
-	require.Eventually(t, func() bool { return ops.do(t, "GET", "/readyz", nil).status == 503 }, eventually, tick, "there is no cache directory")
+	require.Eventually(t, func() bool {
+		return ops.do(t, "GET", "/readyz", nil).status == 503
+	}, eventually, tick, "there is no cache directory")
 	require.NoError(t, os.Rename(cache+".away", cache))
 
 	s := startServer(t, h.hosts, serverOptions{args: []string{"--scanner", scanner.grpc}})
@@ -211,7 +220,9 @@ func TestScannerHealthAndStop(t *testing.T) {
 	within(t, "the scanner ends", scanner.exited)
 	assert.Equal(t, 0, scanner.cmd.ProcessState.ExitCode())
 	require.Eventually(t, func() bool { return scanner.gits(t) == 0 }, eventually, tick)
-	require.Eventually(t, func() bool { return strings.Contains(s.logged(), `"code":"scanner_stopping"`) }, eventually, tick)
+	require.Eventually(t, func() bool {
+		return strings.Contains(s.logged(), `"code":"scanner_stopping"`)
+	}, eventually, tick)
 
 	h.open()
 	startScanner(t, h.hosts, scanner.grpc)

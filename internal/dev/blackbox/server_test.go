@@ -97,7 +97,9 @@ func newServer(t *testing.T, h *hosts, o serverOptions) *server {
 	var yaml strings.Builder
 	yaml.WriteString("organizations:\n")
 	for _, org := range o.organizations {
-		fmt.Fprintf(&yaml, "  - name: %s\n    repositories: [%q]\n    host: {kind: git, url: %q}\n", org.name, org.repos, h.url)
+		fmt.Fprintf(
+			&yaml, "  - name: %s\n    repositories: [%q]\n    host: {kind: git, url: %q}\n", org.name, org.repos, h.url,
+		)
 	}
 	yaml.WriteString(o.config)
 	require.NoError(t, os.WriteFile(s.config, []byte(yaml.String()), 0o600))
@@ -148,7 +150,9 @@ func (s *server) key(t *testing.T, org string, args ...string) string {
 
 func (s *server) keyWithRate(t *testing.T, org string, rate int, args ...string) string {
 	t.Helper()
-	all := []string{"keys", "create", "--org", org, "--name", "test", "--create", "--database", s.database, "--config", s.config}
+	all := []string{
+		"keys", "create", "--org", org, "--name", "test", "--create", "--database", s.database, "--config", s.config,
+	}
 	if rate > 0 {
 		all = append(all, "--rate-limit", fmt.Sprint(rate))
 	}
@@ -335,7 +339,10 @@ func (s *server) conn(t *testing.T) *grpc.ClientConn {
 func (s *server) services(t *testing.T) services {
 	t.Helper()
 	conn := s.conn(t)
-	return services{prwardenv1.NewReviewServiceClient(conn), prwardenv1.NewRuleServiceClient(conn), prwardenv1.NewKeyServiceClient(conn)}
+	return services{
+		prwardenv1.NewReviewServiceClient(conn), prwardenv1.NewRuleServiceClient(conn),
+		prwardenv1.NewKeyServiceClient(conn),
+	}
 }
 
 // with returns outgoing metadata for calls with a key.

@@ -182,7 +182,9 @@ func TestServerStoppedPastItsLease(t *testing.T) {
 
 	require.NoError(t, process.Signal(syscall.SIGCONT))
 	continued = true
-	require.Eventually(t, func() bool { return servers[stopped].children(t) == 0 }, eventually, 10*time.Millisecond, "it ends its own scan")
+	require.Eventually(t, func() bool {
+		return servers[stopped].children(t) == 0
+	}, eventually, 10*time.Millisecond, "it ends its own scan")
 	require.Positive(t, servers[other].children(t), "the other's goes on")
 	for _, c := range clients {
 		m := c.do(t, "GET", "/v1/reviews/"+id, nil).decode(t)

@@ -70,7 +70,9 @@ func migrateBy(t *testing.T, dsn string, files fs.FS) {
 	defer func() { assert.NoError(t, db.Close()) }()
 	locker, err := lock.NewPostgresSessionLocker()
 	require.NoError(t, err)
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(
+		goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true),
+	)
 	require.NoError(t, err)
 	// As the program does, it tries again what did not get its lock in time, and
 	// lets those go first who wait behind it.

@@ -51,7 +51,9 @@ func TestDocument(t *testing.T) {
 		assert.Zero(t, w.Alt.Start, "a match begins where the sequence does")
 		windows = append(windows, stagetest.Show(w.Sets()))
 		end := min(w.At+w.Len+1, len(w.Alt.Seq))
-		needles = append(needles, filter.Needle{Kind: filter.Grams, Sets: w.Alt.Seq[w.At:end], Around: w.Alt.Seq, At: w.At, ID: uint32(i)})
+		needles = append(needles, filter.Needle{
+			Kind: filter.Grams, Sets: w.Alt.Seq[w.At:end], Around: w.Alt.Seq, At: w.At, ID: uint32(i),
+		})
 		sequences = append(sequences, confirm.NewSequence(w.Alt.Seq, w.At, sets))
 	}
 	assert.Equal(t, []string{`l o r [\t␣=]`, `o r [\t␣=] [\t␣#=]`, `l o u r`, `o l o u`}, windows)

@@ -167,7 +167,8 @@ func loopsThroughAssertion(re *syntax.Regexp) bool {
 
 func hasAssertion(re *syntax.Regexp) bool {
 	switch re.Op {
-	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary,
+		syntax.OpNoWordBoundary:
 		return true
 	}
 	return slices.ContainsFunc(re.Sub, hasAssertion)

@@ -299,7 +299,8 @@ func TestGoldenErrors(t *testing.T) {
 	assert.JSONEq(t, `{"code":7,"message":"This needs a key with the scope rules:write; yours has rules:read.",
 		"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SCOPE_MISSING","domain":"prwarden","metadata":{"scope":"rules:write"}}]}`,
 		b.Do(t, "POST", "/v1/rules", ruleBody, servertest.Bearer(reader)).Body)
-	assert.JSONEq(t, `{"code":16,"message":"This needs an API key. Send it in the header `+"`Authorization: Bearer <API key>`"+`.",
+	assert.JSONEq(t, `{"code":16,"message":"This needs an API key. Send it in the header `+
+		"`Authorization: Bearer <API key>`"+`.",
 		"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"KEY_MISSING","domain":"prwarden"}]}`,
 		b.Do(t, "GET", "/v1/rules", "").Body)
 }
