@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"strconv"
@@ -148,15 +149,20 @@ var errNothingArrives = errors.New("a notification to itself did not arrive; " +
 // listen listens until nothing arrives any more, and says whether it has ever
 // heard. lib/pq makes the connection again in between.
 func (l *Listener) listen() (heard bool, err error) {
-	conn := pq.NewDialListener(dialer{}, withConnectTimeout(l.store.database), l.o.RetryMin, l.o.RetryMax,
+	dial := &hangupDialer{}
+	conn := pq.NewDialListener(dial, withConnectTimeout(l.store.database), l.o.RetryMin, l.o.RetryMax,
 		func(_ pq.ListenerEventType, err error) {
 			if err != nil {
 				l.fails(err)
 			}
 		})
-	defer func() { _ = conn.Close() }() // it may be closed already
-	defer context.AfterFunc(l.stopping, func() { _ = conn.Close() })()
-	patience := time.AfterFunc(l.o.Patience, func() { _ = conn.Close() })
+	end := func() {
+		dial.hangUp()
+		_ = conn.Close() // it may be closed already
+	}
+	defer end()
+	defer context.AfterFunc(l.stopping, end)()
+	patience := time.AfterFunc(l.o.Patience, end)
 	err = conn.Listen(notifyChannel)
 	if !patience.Stop() || err != nil {
 		return false, errors.Join(errors.New("the database does not answer"), err)
@@ -191,6 +197,63 @@ func (l *Listener) listen() (heard bool, err error) {
 		case <-l.stopping.Done():
 			return heard, l.stopping.Err()
 		}
+	}
+}
+
+// hangupDialer connects until it hangs up. Close of a pq.Listener waits for a
+// LISTEN that it sends again after it reconnected, and so for ever where the
+// other end says nothing: only the end of the connection ends that.
+type hangupDialer struct {
+	dialer
+
+	mu     sync.Mutex
+	conn   net.Conn
+	hungUp bool
+}
+
+// DialTimeout implements pq.Dialer.
+func (d *hangupDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	conn, err := d.dialer.DialTimeout(network, address, timeout)
+
+	return d.keep(conn, err)
+}
+
+// Dial implements pq.Dialer.
+func (d *hangupDialer) Dial(network, address string) (net.Conn, error) {
+	conn, err := d.dialer.Dial(network, address)
+
+	return d.keep(conn, err)
+}
+
+// DialContext implements pq.DialerContext.
+func (d *hangupDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := d.dialer.DialContext(ctx, network, address)
+
+	return d.keep(conn, err)
+}
+
+func (d *hangupDialer) keep(conn net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	if d.hungUp {
+		return nil, errors.Join(net.ErrClosed, conn.Close())
+	}
+	d.conn = conn
+
+	return conn, nil
+}
+
+func (d *hangupDialer) hangUp() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	d.hungUp = true
+	if d.conn != nil {
+		_ = d.conn.Close() // it may be closed already
 	}
 }
 
