@@ -42,9 +42,6 @@ type dialect struct {
 	arrays bool
 	// claim takes the review whose turn it is; sql.ErrNoRows when there is none.
 	claim func(ctx context.Context, t *tx, c claiming) (claimed, error)
-	// ofReview is the condition of the queries of findings and skips, whose first
-	// parameters are an organization and its review.
-	ofReview string
 	// readTx makes a reading transaction see one state of the database.
 	readTx *sql.TxOptions
 	// lockRow ends a SELECT of a row that the transaction goes on to change, and
