@@ -109,7 +109,7 @@ func pullNumbers(ctx context.Context, dir string, most int) ([]int32, error) {
 	var numbers []int32
 	for name := range strings.FieldsSeq(string(out)) {
 		middle, ok := strings.CutSuffix(strings.TrimPrefix(name, "refs/pull/"), "/head")
-		if n, err := strconv.ParseInt(middle, 10, 32); ok && err == nil {
+		if n, err := strconv.ParseInt(middle, 10, 32); ok && err == nil && n > 0 {
 			numbers = append(numbers, int32(n))
 		}
 	}
