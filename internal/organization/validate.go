@@ -20,7 +20,7 @@ type Problem struct {
 // Validate returns what is wrong with an organization, nil for nothing.
 func (o Organization) Validate() []Problem {
 	v := validator{}
-	if err := CheckName(o.Name); err != nil {
+	if err := checkName(o.Name); err != nil {
 		v.add("name", "%v", err)
 	}
 
@@ -47,9 +47,9 @@ func (h Host) Validate(repositories []string) []Problem {
 	return v.problems
 }
 
-// CheckName says what is wrong with the name of an organization, nil for
+// checkName says what is wrong with the name of an organization, nil for
 // nothing.
-func CheckName(name string) error {
+func checkName(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789._-"
 	if name == "" || len(name) > 63 || strings.ContainsRune("._-", rune(name[0])) || strings.Trim(name, letters) != "" {
 		return fmt.Errorf("%q is not allowed; it must be 1 to 63 lower-case letters, digits, dots, hyphens and "+
