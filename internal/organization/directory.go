@@ -111,11 +111,11 @@ func (d *Directory) Allowed(org, repo string) bool {
 		return true
 	}
 
-	if age < refusalAge {
+	if age < refusalAge && o.Name != "" {
 		return false
 	}
 
-	// It may have been allowed a moment ago.
+	// It may have been made or allowed a moment ago.
 	if err := d.refresh(context.Background()); err != nil {
 		return false
 	}
