@@ -38,7 +38,6 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	m.registry.MustRegister(newQueueCollector(s.store, policy.MaxQueued))
 	m.registry.MustRegister(s.store.Collectors()...)
 	s.keys = auth.NewKeys(s.store, s.store.Now, s.log)
-	m.watchKeys(s.keys)
 	s.ready = newReadiness(s.store.Ping, s.log)
 	s.watches = api.NewReviews(observedReviews{reviews, m}, s.keys, api.SARIF{
 		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version, RepositoryURI: policy.RepositoryURI,

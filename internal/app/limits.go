@@ -18,13 +18,14 @@ import (
 // admit makes what admits requests: servers on one Postgres count together,
 // one on SQLite for itself. observe hears what becomes of each request.
 func (s *Server) admit(c config.Config, observe func(auth.Outcome)) *auth.Admitter {
-	var limiter auth.Limiter = auth.NewMemoryLimiter(time.Now)
+	var shared auth.Windows
 	if windows, ok := s.store.Windows(); ok {
-		s.limiter = auth.NewSharedLimiter(windows, time.Now, s.log)
-		limiter = s.limiter
+		shared = windows
 	}
-	a := auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit, observe)
-	return a
+
+	return auth.NewAdmitter(
+		s.keys, auth.NewLimiter(shared, time.Now), c.TrustedProxies, auth.DefaultLimit, observe,
+	)
 }
 
 // newGuard makes what refuses requests when there are too many.

@@ -168,20 +168,6 @@ func (m *metrics) watchListener(l *store.Listener) {
 	}))
 }
 
-// watchKeys registers what the keys count themselves.
-func (m *metrics) watchKeys(k *auth.Keys) {
-	counter := func(result string, value func(auth.LookupCounts) uint64) {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "prwarden_key_lookups_total", Help: "API keys looked up, by where the answer came from: remembered, " +
-				"the database, or nowhere because that is away.",
-			ConstLabels: prometheus.Labels{"result": result},
-		}, func() float64 { return float64(value(k.Lookups())) }))
-	}
-	counter("cached", func(c auth.LookupCounts) uint64 { return c.Cached })
-	counter("asked", func(c auth.LookupCounts) uint64 { return c.Asked })
-	counter("failed", func(c auth.LookupCounts) uint64 { return c.Failed })
-}
-
 // scanEnded is the dispatcher's OnEnd.
 func (m *metrics) scanEnded(status review.Status, code string, took time.Duration) {
 	m.attempts.WithLabelValues(string(status), m.failureCode.value(code)).Observe(took.Seconds())

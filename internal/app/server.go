@@ -32,7 +32,6 @@ type Server struct {
 	metrics       *metrics
 	scanner       scannerLink
 	keys          *auth.Keys
-	limiter       *auth.SharedLimiter // nil when this server counts for itself
 	dispatcher    *review.Dispatcher
 	listener      *store.Listener
 	retention     *review.Retention
@@ -161,9 +160,6 @@ func (s *Server) Start() {
 	s.start.Do(func() {
 		s.organizations.Start()
 		s.keys.Start()
-		if s.limiter != nil {
-			s.limiter.Start()
-		}
 		s.ready.start()
 		s.listener.Start()
 		s.dispatcher.Start()
@@ -230,9 +226,6 @@ func (s *Server) shutdown(ctx context.Context) error {
 	err = errors.Join(err, s.retention.Stop(last))
 	err = errors.Join(err, s.listener.Stop(last))
 	err = errors.Join(err, s.keys.Stop(last))
-	if s.limiter != nil {
-		s.limiter.Stop()
-	}
 	if s.ops != nil {
 		err = errors.Join(err, s.ops.Close())
 	}

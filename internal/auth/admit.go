@@ -3,6 +3,8 @@ package auth
 import (
 	"context"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/prwarden/prwarden/internal/errs"
 )
@@ -23,20 +25,12 @@ type Credentials struct {
 	ForwardedFor  []string // values of the X-Forwarded-For headers
 }
 
-// Authenticator says who a request is from; Keys does.
-type Authenticator interface {
-	Authenticate(ctx context.Context, authorization []string) (Caller, error)
-	// Remembered is Authenticate from memory alone; ok is false when that
-	// knows no valid key.
-	Remembered(authorization []string) (c Caller, ok bool)
-}
-
 // Admitter is the one place where requests are admitted: first who it is, then
 // how many. The gRPC chain and the REST gateway call it exactly once for each
 // request.
 type Admitter struct {
-	keys    Authenticator
-	limiter Limiter
+	keys    *Keys
+	limiter *Limiter
 	trusted []netip.Prefix
 	limit   int
 	observe func(Outcome)
@@ -47,7 +41,7 @@ type Admitter struct {
 // own has, and likewise an address: DefaultLimit when 0. observe hears what
 // becomes of every request; nil for nobody.
 func NewAdmitter(
-	keys Authenticator, limiter Limiter, trusted []netip.Prefix, limit int, observe func(Outcome),
+	keys *Keys, limiter *Limiter, trusted []netip.Prefix, limit int, observe func(Outcome),
 ) *Admitter {
 	if limit == 0 {
 		limit = DefaultLimit
@@ -55,6 +49,7 @@ func NewAdmitter(
 	if observe == nil {
 		observe = func(Outcome) {}
 	}
+
 	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit, observe: observe}
 }
 
@@ -149,4 +144,56 @@ func limited(d Decision, authErr error) error {
 		"%s made more than %d requests in a minute; try again after %s.", who, d.Limit, stamp(d.Reset))
 	e.RetryAfter = d.RetryAfter
 	return e
+}
+
+// ClientAddress returns the address that a request without a key counts
+// against: the peer's, or, while that is one of the trusted proxies, the one
+// that it says it forwards for. forwardedFor are the values of the
+// X-Forwarded-For headers in order; proxies append, so they are read from the
+// right, and only as far as trusted proxies wrote them. The result is invalid
+// when the peer has no IP address. IPv6 addresses are cut to their /64, which
+// is what one subscriber has.
+func ClientAddress(peer string, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
+	addr := parseAddress(peer)
+	if addr.IsValid() && contains(trusted, addr) {
+		hops := strings.Split(strings.Join(forwardedFor, ","), ",")
+		for i := len(hops) - 1; i >= 0; i-- {
+			hop := parseAddress(strings.TrimSpace(hops[i]))
+			if !hop.IsValid() {
+				break
+			}
+			addr = hop
+			if !contains(trusted, hop) {
+				break
+			}
+		}
+	}
+	if addr.Is6() {
+		p, _ := addr.Prefix(64) // 64 fits every IPv6 address
+		return p.Addr()
+	}
+	return addr
+}
+
+// IsTrusted reports whether a peer, an IP address with or without a port, is
+// one of the trusted proxies.
+func IsTrusted(peer string, trusted []netip.Prefix) bool {
+	a := parseAddress(peer)
+	return a.IsValid() && contains(trusted, a)
+}
+
+// parseAddress reads an IP address with or without a port.
+func parseAddress(s string) netip.Addr {
+	if ap, err := netip.ParseAddrPort(s); err == nil {
+		return ap.Addr().Unmap().WithZone("")
+	}
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Unmap().WithZone("")
+}
+
+func contains(prefixes []netip.Prefix, a netip.Addr) bool {
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }

@@ -84,7 +84,7 @@ func TestAdmit(t *testing.T) {
 	t.Run("a key counts against itself, by its own limit", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := auth.NewAdmitter(b.keys, auth.NewMemoryLimiter(b.clock.Now), nil, 0, nil)
+		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 0, nil)
 		key, header := b.issue(t, auth.NewKey{RateLimit: 2})
 		_, other := b.issue(t, auth.NewKey{})
 		cred := auth.Credentials{Authorization: header, PeerAddr: peer}
@@ -113,7 +113,7 @@ func TestAdmit(t *testing.T) {
 	t.Run("no key counts against the address, and then 429 goes before 401", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := auth.NewAdmitter(b.keys, auth.NewMemoryLimiter(b.clock.Now), nil, 3, nil)
+		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 3, nil)
 		for i := range 3 {
 			c, d, err := a.Admit(t.Context(), auth.Credentials{PeerAddr: peer}, auth.KeyRequired)
 			assert.Equal(t, errs.ReasonKeyMissing, errs.ReasonOf(err))
@@ -131,7 +131,7 @@ func TestAdmit(t *testing.T) {
 	t.Run("open calls need no key and are counted", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := auth.NewAdmitter(b.keys, auth.NewMemoryLimiter(b.clock.Now), nil, 1, nil)
+		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 1, nil)
 		key, header := b.issue(t, auth.NewKey{})
 		c, d, err := a.Admit(t.Context(), auth.Credentials{PeerAddr: peer}, auth.Open)
 		require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestAdmit(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) { // each question to a store that is away takes a moment
 			b := setup(t)
-			a := auth.NewAdmitter(b.keys, auth.NewMemoryLimiter(b.clock.Now), nil, 0, nil)
+			a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 0, nil)
 			b.store.setDown(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))
 			cred := auth.Credentials{Authorization: []string{"Bearer " + auth.NewToken()}, PeerAddr: peer}
 			for i := range auth.DefaultLimit + 1 {
@@ -169,23 +169,19 @@ func TestAdmit(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, header := b.issue(t, auth.NewKey{})
-		a := auth.NewAdmitter(b.keys, brokenLimiter{}, nil, 0, nil)
+		a := auth.NewAdmitter(b.keys, auth.NewLimiter(brokenWindows{}, b.clock.Now), nil, 0, nil)
 		_, d, err := a.Admit(t.Context(), auth.Credentials{Authorization: header}, auth.Open)
 		assert.ErrorIs(t, err, errBroken)
-		assert.Equal(t, auth.Decision{Limit: 60, Remaining: 53}, d, "every answer tells what is known")
+		assert.Equal(t, 60, d.Remaining, "every answer tells what is known")
 	})
 }
 
 var errBroken = errors.New("broken")
 
-type brokenLimiter struct{}
+type brokenWindows struct{}
 
-func (brokenLimiter) Take(context.Context, string, int) (auth.Decision, error) {
-	return auth.Decision{}, errBroken
-}
-
-func (brokenLimiter) Peek(_ string, limit int) auth.Decision {
-	return auth.Decision{Limit: limit, Remaining: limit - 7}
+func (brokenWindows) CountRequest(context.Context, string) (auth.Counted, error) {
+	return auth.Counted{}, errBroken
 }
 
 func TestRequire(t *testing.T) {

@@ -2,7 +2,6 @@ package auth_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"sync"
 	"testing"
@@ -41,8 +40,8 @@ type keyStore struct {
 	keys    map[string]auth.Key // by hash
 	asked   int
 	down    error
-	hold    chan struct{} // when not nil, KeysByHash waits for it after reading
-	reading chan struct{} // when not nil, told when KeysByHash has read
+	hold    chan struct{} // when not nil, KeyByHash waits for it after reading
+	reading chan struct{} // when not nil, told when KeyByHash has read
 	touched []map[string]time.Time
 }
 
@@ -61,27 +60,21 @@ func (s *keyStore) CreateKey(_ context.Context, k auth.Key) (auth.Key, error) {
 	return k, nil
 }
 
-func (s *keyStore) KeysByHash(_ context.Context, hashes []string) ([]auth.Key, error) {
+func (s *keyStore) KeyByHash(_ context.Context, hash string) (auth.Key, bool, error) {
 	s.mu.Lock()
 	s.asked++
-	var found []auth.Key
-	for _, hash := range hashes {
-		if k, ok := s.keys[hash]; ok {
-			found = append(found, k)
-		}
-	}
+	k, ok := s.keys[hash]
 	down, hold, reading := s.down, s.hold, s.reading
 	s.mu.Unlock()
+
 	if reading != nil {
 		reading <- struct{}{}
 	}
 	if hold != nil {
 		<-hold
 	}
-	if down != nil {
-		return nil, down
-	}
-	return found, nil
+
+	return k, ok, down
 }
 
 func (s *keyStore) ListKeys(_ context.Context, org string) ([]auth.Key, error) {
@@ -133,7 +126,6 @@ func (s *keyStore) setDown(err error) {
 
 type bundle struct {
 	clock *clock // the store's
-	timer *clock // of what is remembered
 	store *keyStore
 	keys  *auth.Keys
 }
@@ -142,18 +134,15 @@ func setup(t *testing.T) bundle {
 	t.Helper()
 	c := newClock()
 	s := newKeyStore(c.Now)
-	b := bundle{
-		clock: c, timer: newClock(), store: s,
-		keys: auth.NewKeys(s, c.Now, slog.New(slog.NewJSONHandler(io.Discard, nil))),
-	}
-	b.keys.TimeMemoryBy(b.timer.Now)
-	return b
+
+	return bundle{clock: c, store: s, keys: auth.NewKeys(s, c.Now, slog.New(slog.DiscardHandler))}
 }
 
-// advance lets time pass.
+// advance lets time pass on the store's clock and, in a bubble of synctest, on
+// this machine's.
 func (b bundle) advance(d time.Duration) {
 	b.clock.Advance(d)
-	b.timer.Advance(d)
+	<-time.After(d)
 }
 
 // issue makes a key and returns it with its Authorization header.

@@ -1,62 +1,242 @@
-// Package auth decides who is calling and whether they may still: API
-// keys, what they allow, and how many requests they have left. It is one
-// implementation; the gRPC chain and the REST gateway each have a thin adapter
-// to it.
 package auth
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// Scope is something that a key may do.
-type Scope string
+// MaxNameLength is the most characters that the name of a key may have.
+const MaxNameLength = 100
 
-// The scopes.
-const (
-	ReviewsRead  Scope = "reviews:read"
-	ReviewsWrite Scope = "reviews:write"
-	RulesRead    Scope = "rules:read"
-	RulesWrite   Scope = "rules:write"
-	KeysAdmin    Scope = "keys:admin"
-)
+// RevokedWithin is how long a revoked key may still work on other servers.
+const RevokedWithin = 5 * time.Second
 
-// Scopes are all of them.
-func Scopes() []Scope { return []Scope{ReviewsRead, ReviewsWrite, RulesRead, RulesWrite, KeysAdmin} }
-
-// DefaultScopes are those of a key that is created without naming any: all but
-// KeysAdmin.
-func DefaultScopes() []Scope { return []Scope{ReviewsRead, ReviewsWrite, RulesRead, RulesWrite} }
-
-// Key is what is kept of an API key. The token itself is not.
-type Key struct {
-	ID           string // `key_` and an opaque suffix
-	Organization string
-	Name         string
-	Hash         string // SHA-256 of the token, in hexadecimal
-	Scopes       []Scope
-	RateLimit    int // requests a minute; 0 for the default
-	CreatedAt    time.Time
-	ExpiresAt    time.Time // zero when never
-	LastUsedAt   time.Time // zero when never
-	RevokedAt    time.Time // zero unless revoked
+// Keys knows which keys there are. It authenticates, makes, lists and revokes
+// them, and notes when they were last used. Start must be called once for the
+// notes to be stored; Stop stores the last of them.
+type Keys struct {
+	store  KeyStore
+	now    func() time.Time
+	lookup *lookup
+	used   *lastUsed
 }
 
-// KeyStore keeps keys.
-type KeyStore interface {
-	// CreateKey stores a key and returns it with CreatedAt set.
-	CreateKey(ctx context.Context, k Key) (Key, error)
-	// KeysByHash returns the keys that have one of the hashes, revoked and
-	// expired ones too, in any order. Hashes without a key are left out. It is
-	// the one call that knows no organization yet.
-	KeysByHash(ctx context.Context, hashes []string) ([]Key, error)
-	// ListKeys returns the organization's keys that are not revoked, newest
-	// first; those of all organizations for "".
-	ListKeys(ctx context.Context, org string) ([]Key, error)
-	// RevokeKey revokes a key of the organization, or of any for ""; NotFound
-	// (KEY_NOT_FOUND), also when it is revoked already.
-	RevokeKey(ctx context.Context, org, id string) error
-	// TouchKeys stores when keys were last used, by id. A time before the
-	// stored one changes nothing.
-	TouchKeys(ctx context.Context, used map[string]time.Time) error
+// NewKeys returns Keys on a store. now is the clock that keys expire by: the
+// store's, which all servers share.
+func NewKeys(store KeyStore, now func() time.Time, log *slog.Logger) *Keys {
+	return &Keys{store: store, now: now, lookup: newLookup(store), used: newLastUsed(store, log)}
 }
+
+// Start starts the loop that stores last-used times, once a minute.
+func (k *Keys) Start() { k.used.start() }
+
+// Stop ends the loop and stores what is left; ctx bounds that. It may be
+// called twice, and without Start.
+func (k *Keys) Stop(ctx context.Context) error { return k.used.stop(ctx) }
+
+// Authenticate returns who a request is from by the values of its
+// Authorization header. It fails with Unauthenticated (KEY_MISSING,
+// KEY_INVALID, KEY_EXPIRED, KEY_REVOKED), and with Unavailable while the store
+// is away.
+func (k *Keys) Authenticate(ctx context.Context, authorization []string) (Caller, error) {
+	token, err := bearer(authorization)
+	if err != nil {
+		return Caller{}, err
+	}
+
+	c, err := k.check(ctx, HashToken(token))
+	if err != nil {
+		return Caller{}, err
+	}
+	k.used.touch(c.KeyID, k.now())
+
+	return c, nil
+}
+
+// Recheck returns an error when the caller's key is no longer good; its errors
+// are those of Authenticate. A call that lasts long does it every few seconds.
+func (k *Keys) Recheck(ctx context.Context, c Caller) error {
+	_, err := k.check(ctx, c.KeyHash)
+
+	return err
+}
+
+// Remembered is Authenticate from memory alone; ok is false when that knows no
+// valid key.
+func (k *Keys) Remembered(authorization []string) (c Caller, ok bool) {
+	token, err := bearer(authorization)
+	if err != nil {
+		return Caller{}, false
+	}
+
+	key, ok := k.lookup.remembered(HashToken(token))
+	c, err = k.judge(key, ok)
+
+	return c, err == nil
+}
+
+func (k *Keys) check(ctx context.Context, hash string) (Caller, error) {
+	key, ok, err := k.lookup.find(ctx, hash)
+	if err != nil {
+		return Caller{}, err
+	}
+
+	return k.judge(key, ok)
+}
+
+// judge returns whom a key makes its bearer; ok is false when there is none.
+func (k *Keys) judge(key Key, ok bool) (Caller, error) {
+	switch {
+	case !ok:
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "There is no such API key on this server.")
+	case !key.RevokedAt.IsZero():
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyRevoked,
+			"The API key %s was revoked at %s.", key.ID, stamp(key.RevokedAt))
+	case !key.ExpiresAt.IsZero() && !k.now().Before(key.ExpiresAt):
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyExpired,
+			"The API key %s expired at %s.", key.ID, stamp(key.ExpiresAt))
+	}
+
+	return Caller{
+		KeyID: key.ID, Organization: key.Organization, Scopes: key.Scopes, RateLimit: key.RateLimit, KeyHash: key.Hash,
+	}, nil
+}
+
+// Now returns the time on the clock that keys expire by.
+func (k *Keys) Now() time.Time { return k.now() }
+
+// NewKey is what a key is made from.
+type NewKey struct {
+	Name      string    // 1 to MaxNameLength characters
+	Scopes    []Scope   // at least one; DefaultScopes when nil
+	ExpiresAt time.Time // in the future; zero for never
+	RateLimit int       // requests a minute; 0 for the default
+}
+
+// Create makes a key for the caller's organization and returns it with its
+// token, which is stored nowhere. It fails with PermissionDenied
+// (SCOPE_MISSING) for a scope that the caller's own key does not have, and with
+// InvalidArgument as Issue does.
+func (k *Keys) Create(ctx context.Context, c Caller, n NewKey) (Key, string, error) {
+	if n.Scopes == nil {
+		n.Scopes = DefaultScopes()
+	}
+	if err := k.validate(n); err != nil {
+		return Key{}, "", err
+	}
+
+	for _, s := range n.Scopes {
+		if !c.Has(s) {
+			return Key{}, "", scopeMissing(s,
+				"A key can grant only the scopes that it has itself; yours has %s, not %s.", join(c.Scopes), s)
+		}
+	}
+
+	return k.Issue(ctx, c.Organization, n)
+}
+
+// Issue makes a key with any scopes for an organization, as an operator may. It
+// fails with InvalidArgument for a bad name, scope or expiry.
+func (k *Keys) Issue(ctx context.Context, org string, n NewKey) (Key, string, error) {
+	if n.Scopes == nil {
+		n.Scopes = DefaultScopes()
+	}
+	if err := k.validate(n); err != nil {
+		return Key{}, "", err
+	}
+
+	token := NewToken()
+	key, err := k.store.CreateKey(ctx, Key{
+		ID: NewKeyID(), Organization: org, Name: n.Name, Hash: HashToken(token),
+		Scopes: n.Scopes, RateLimit: n.RateLimit, ExpiresAt: n.ExpiresAt.UTC().Truncate(time.Microsecond),
+	})
+	if err != nil {
+		return Key{}, "", err
+	}
+
+	return key, token, nil
+}
+
+// List returns the organization's keys that are not revoked, newest first;
+// those of all organizations for "".
+func (k *Keys) List(ctx context.Context, org string) ([]Key, error) {
+	return k.store.ListKeys(ctx, org)
+}
+
+// Revoke makes a key of the organization, or of any for "", useless: here at
+// once, on other servers within RevokedWithin. NotFound (KEY_NOT_FOUND).
+func (k *Keys) Revoke(ctx context.Context, org, id string) error {
+	if err := k.store.RevokeKey(ctx, org, id); err != nil {
+		return err
+	}
+	k.lookup.forget()
+
+	return nil
+}
+
+func (k *Keys) validate(n NewKey) error {
+	var bad []errs.FieldViolation
+	add := func(field, format string, args ...any) {
+		bad = append(bad, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
+	}
+
+	if l := utf8.RuneCountInString(n.Name); l < 1 || l > MaxNameLength || !utf8.ValidString(n.Name) ||
+		strings.ContainsRune(n.Name, 0) {
+		add("name", "must be text of 1 to %d characters; it has %d", MaxNameLength, l)
+	}
+
+	if len(n.Scopes) == 0 {
+		add("scopes", "must name at least one of %s", join(Scopes()))
+	}
+	for i, s := range n.Scopes {
+		if !slices.Contains(Scopes(), s) {
+			add(fmt.Sprintf("scopes[%d]", i), "there is no scope %q; the scopes are %s", s, join(Scopes()))
+		} else if slices.Contains(n.Scopes[:i], s) {
+			add(fmt.Sprintf("scopes[%d]", i), "%s is given twice", s)
+		}
+	}
+
+	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(k.now()) {
+		add("expires_at", "must be in the future; it is now %s", stamp(k.now()))
+	}
+	if n.RateLimit < 0 {
+		add("rate_limit", "must be at least 1 request a minute, or 0 for the default")
+	}
+
+	if len(bad) > 0 {
+		return errs.InvalidFields(bad...)
+	}
+
+	return nil
+}
+
+// bearer returns the token in the values of an Authorization header.
+func bearer(values []string) (string, error) {
+	const how = "Send it in the header `Authorization: Bearer <API key>`."
+	if len(values) == 0 || (len(values) == 1 && values[0] == "") {
+		return "", errs.New(errs.Unauthenticated, errs.ReasonKeyMissing, "This needs an API key. %s", how)
+	}
+
+	scheme, token, found := strings.Cut(values[0], " ")
+	if len(values) > 1 || !found || !strings.EqualFold(scheme, "Bearer") {
+		return "", errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "The Authorization header can't be read. %s", how)
+	}
+
+	token = strings.TrimLeft(token, " ")
+	if !WellFormed(token) {
+		return "", errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid,
+			"This is not an API key: a key is `prw_` and 36 letters and digits, and the last 6 of them are a checksum. "+
+				"Check that it was copied whole.")
+	}
+
+	return token, nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,10 +1,12 @@
 package auth
 
 import (
-	"container/list"
 	"context"
+	"strings"
 	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Window is how long requests are counted together, and DefaultLimit how many
@@ -14,6 +16,10 @@ const (
 	DefaultLimit = 60
 )
 
+// maxWindows bounds the windows that are remembered: about 250 bytes each. It
+// takes that many different addresses in one minute to reach it.
+const maxWindows = 100_000
+
 // Decision is the answer to a request for one more.
 type Decision struct {
 	Limit      int
@@ -21,128 +27,140 @@ type Decision struct {
 	Reset      time.Time     // when the window ends
 	OK         bool          // whether this one may pass
 	RetryAfter time.Duration // how long until the window ends; 0 when OK
-	FromMemory bool          // whether no store was asked
+	FromMemory bool          // whether the store was not asked
+}
+
+// Windows counts the requests that all servers admit.
+type Windows interface {
+	// CountRequest counts a request in the running window of a name, or in a new
+	// one that begins now. The time is the store's.
+	CountRequest(ctx context.Context, name string) (Counted, error)
+}
+
+// Counted is a window after a request was counted in it.
+type Counted struct {
+	Taken int           // requests counted, this one included
+	End   time.Time     // by the store's clock
+	Left  time.Duration // until then
 }
 
 // Limiter counts requests by name in windows of one Window. A window starts
 // with the name's first request; the first request after its end starts the
-// next. Of the requests in a window exactly the first limit are OK, however
-// many come at once, and wherever.
-type Limiter interface {
-	// Take counts a request. limit is the same whenever the name is. It fails
-	// with Unavailable when counts can't be reached.
-	Take(ctx context.Context, name string, limit int) (Decision, error)
-	// Peek says where a name stands as far as this server knows, and counts
-	// nothing. It asks nobody else.
-	Peek(name string, limit int) Decision
+// next. Of the requests in a window exactly the first limit pass. A key is
+// counted in the store that all servers share; one that has no requests left is
+// refused from memory until its window ends. An address is counted by each
+// server for itself.
+type Limiter struct {
+	shared Windows // nil when this server is the only one
+	now    func() time.Time
+
+	mu   sync.Mutex
+	seen *lru.Cache[string, window]
 }
 
-// maxWindows bounds the memory of a MemoryLimiter: 175 bytes each were
-// measured. It takes that many different addresses in one minute to reach it.
-const maxWindows = 250_000
-
-// MemoryLimiter is a Limiter for one server. Windows that ended are dropped
-// as new requests come, so nothing has to run beside it. With maxWindows
-// running windows the oldest is dropped early: its key may start a new one.
-type MemoryLimiter struct {
-	now func() time.Time
-	max int
-
-	mu      sync.Mutex
-	windows map[string]*list.Element
-	order   *list.List // of *window; the first ends first
-}
-
+// window is a window as this server knows it.
 type window struct {
-	key   string
-	end   time.Time
-	count int
+	taken int
+	end   time.Time // by the clock of whoever counts
+	until time.Time // the same by ours
 }
 
-// NewMemoryLimiter makes an empty one. now is the clock, time.Now in
-// production.
-func NewMemoryLimiter(now func() time.Time) *MemoryLimiter {
-	return &MemoryLimiter{now: now, max: maxWindows, windows: make(map[string]*list.Element), order: list.New()}
+// NewLimiter returns a Limiter. shared is nil when this server is the only one;
+// now is this server's clock, of which only durations matter.
+func NewLimiter(shared Windows, now func() time.Time) *Limiter {
+	seen, _ := lru.New[string, window](maxWindows) // it fails for a size under 1
+
+	return &Limiter{shared: shared, now: now, seen: seen}
 }
 
-// Take implements Limiter; it never fails.
-func (m *MemoryLimiter) Take(_ context.Context, key string, limit int) (Decision, error) {
-	return m.take(key, limit), nil
-}
+// Take counts a request. It fails with Unavailable when the store is away.
+func (l *Limiter) Take(ctx context.Context, name string, limit int) (Decision, error) {
+	if d, ok := l.takeHere(name, limit); ok {
+		return d, nil
+	}
 
-func (m *MemoryLimiter) take(key string, limit int) Decision {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.now()
-	m.sweep(now)
-	e, ok := m.windows[key]
-	if !ok {
-		if len(m.windows) >= m.max {
-			m.drop(m.order.Front())
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	asked := l.now()
+	c, err := l.shared.CountRequest(ctx, name)
+	if err != nil {
+		if ctx.Err() == context.DeadlineExceeded {
+			err = away(err)
 		}
-		e = m.order.PushBack(&window{key: key, end: now.Add(Window)})
-		m.windows[key] = e
+
+		return Decision{}, err
 	}
-	w := e.Value.(*window)
-	ok = w.count < limit
-	if ok {
-		w.count++
+
+	// The window is thought to end no later than it does, and a store's clock
+	// that jumped closes a key for no longer than a window.
+	w := window{taken: c.Taken, end: c.End, until: asked.Add(min(c.Left, Window))}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if old, ok := l.running(name, asked); !ok || !old.end.Equal(w.end) || old.taken < w.taken {
+		l.seen.Add(name, w)
 	}
-	d := decide(limit, w.count, ok, Counted{End: w.end, Left: w.end.Sub(now)})
-	d.FromMemory = true
-	return d
+
+	return w.decide(limit, w.taken <= limit, asked), nil
 }
 
-// Peek implements Limiter.
-func (m *MemoryLimiter) Peek(key string, limit int) Decision {
-	d, ok := m.peek(key, limit)
-	if !ok {
-		return untouched(limit, m.now())
-	}
-	return d
-}
+// takeHere is Take for what needs no store; ok is false for the rest.
+func (l *Limiter) takeHere(name string, limit int) (d Decision, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 
-// peek is Peek; ok is false when no window of the key runs.
-func (m *MemoryLimiter) peek(key string, limit int) (d Decision, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.now()
-	e, ok := m.windows[key]
-	if !ok || !now.Before(e.Value.(*window).end) {
+	now := l.now()
+	w, running := l.running(name, now)
+	exhausted := running && w.taken >= limit
+	if l.shared != nil && !strings.HasPrefix(name, addressPrefix) && !exhausted {
 		return Decision{}, false
 	}
-	w := e.Value.(*window)
-	d = decide(limit, w.count, w.count < limit, Counted{End: w.end, Left: w.end.Sub(now)})
+
+	if !running {
+		w = window{end: now.Add(Window), until: now.Add(Window)}
+	}
+	passes := w.taken < limit
+	if passes {
+		w.taken++
+		l.seen.Add(name, w)
+	}
+	d = w.decide(limit, passes, now)
 	d.FromMemory = true
+
 	return d, true
 }
 
-// untouched is where a name stands of which no window runs.
-func untouched(limit int, now time.Time) Decision {
-	d := decide(limit, 0, limit > 0, Counted{End: now.Add(Window), Left: Window})
-	d.FromMemory = true
-	return d
-}
+// Peek returns where a name stands as far as this server knows. It counts
+// nothing and asks nobody.
+func (l *Limiter) Peek(name string, limit int) Decision {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 
-// decide is the decision that ok stands for, after count requests in a window;
-// of that only the end and what is left are looked at.
-func decide(limit, count int, ok bool, w Counted) Decision {
-	d := Decision{Limit: limit, Remaining: max(0, limit-count), Reset: w.End, OK: ok}
+	now := l.now()
+	w, ok := l.running(name, now)
 	if !ok {
-		d.RetryAfter = w.Left
+		w = window{end: now.Add(Window), until: now.Add(Window)}
 	}
+	d := w.decide(limit, w.taken < limit, now)
+	d.FromMemory = true
+
 	return d
 }
 
-// sweep drops the windows that ended. All are equally long, so they end in the
-// order in which they started.
-func (m *MemoryLimiter) sweep(now time.Time) {
-	for e := m.order.Front(); e != nil && !now.Before(e.Value.(*window).end); e = m.order.Front() {
-		m.drop(e)
+// running returns the window of a name that has not ended. The caller holds mu.
+func (l *Limiter) running(name string, now time.Time) (window, bool) {
+	w, ok := l.seen.Get(name)
+	if !ok || !now.Before(w.until) {
+		return window{}, false
 	}
+
+	return w, true
 }
 
-func (m *MemoryLimiter) drop(e *list.Element) {
-	delete(m.windows, e.Value.(*window).key)
-	m.order.Remove(e)
+func (w window) decide(limit int, ok bool, now time.Time) Decision {
+	d := Decision{Limit: limit, Remaining: max(0, limit-w.taken), Reset: w.end, OK: ok}
+	if !ok {
+		d.RetryAfter = w.until.Sub(now)
+	}
+
+	return d
 }

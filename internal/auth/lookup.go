@@ -1,209 +1,234 @@
 package auth
 
 import (
-	"container/list"
 	"context"
+	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// Bounds of what is remembered of keys.
 const (
-	// lookupTTL is how long a looked-up key is trusted. It is under the 5
-	// seconds within which a revocation is promised to be in force.
+	// lookupTTL is how long a key that was read is trusted. It is under the
+	// RevokedWithin that is promised.
 	lookupTTL = 4 * time.Second
-	// maxKnown and maxUnknown bound the entries. They are apart, so that a
-	// flood of made-up tokens can't push out the keys that are in use.
-	maxKnown   = 10_000
-	maxUnknown = 10_000
-	// lookupPause is the least time between two calls to the store: a flood of
-	// made-up tokens is 100 queries a second and no more. It delays a key that
-	// is not remembered by as much while there is one.
-	lookupPause = 10 * time.Millisecond
+	// maxRemembered bounds the keys that are remembered, and likewise the hashes
+	// without a key.
+	maxRemembered = 10_000
+	// maxLookups is how many keys are read at a time, so that a flood of made-up
+	// tokens can't take all connections to the database.
+	maxLookups = 8
+	// storeTimeout bounds one reading of a key and one count of a request.
+	storeTimeout = 2 * time.Second
+	// touchInterval is how often last-used times are stored. They are exact to
+	// this.
+	touchInterval = time.Minute
 )
 
-// lookup finds keys by hash and remembers the answers for a short while, also
-// that there is no such key.
+// lookup finds keys by hash and remembers the answers for lookupTTL, also that
+// there is no such key.
 type lookup struct {
 	store KeyStore
-	// now times the memory: time.Now, whose readings only go on, whatever is
-	// done to the clock. The store's would let a key live on that was revoked
-	// before the clock stepped back.
-	now   func() time.Time
-	calls *combiner[string, *Key]
+	slots *semaphore.Weighted
 
-	cached, asked, failed atomic.Uint64 // see LookupCounts
-
-	mu         sync.Mutex
-	generation uint64 // rises with every revocation here
-	known      *recent
-	unknown    *recent
+	mu     sync.Mutex
+	memory *memory
 }
 
-func newLookup(store KeyStore, now func() time.Time) *lookup {
-	l := &lookup{store: store, now: now, known: newRecent(maxKnown), unknown: newRecent(maxUnknown)}
-	l.calls = newCombiner(lookupPause, l.ask)
+// memory is what is remembered, and what is being read. Hashes without a key
+// are remembered apart, so that made-up tokens can't push out keys in use. A
+// revocation replaces it whole: answers that are under way then reach nobody
+// who came later.
+type memory struct {
+	known, unknown *lru.Cache[string, answer]
+	reading        singleflight.Group
+}
+
+// answer is what the store said of a hash. The time is this machine's, which
+// only goes on; golang-lru's expirable cache has a goroutine that can't be
+// stopped.
+type answer struct {
+	key  Key
+	ok   bool
+	read time.Time
+}
+
+func newLookup(store KeyStore) *lookup {
+	l := &lookup{store: store, slots: semaphore.NewWeighted(maxLookups)}
+	l.forget()
+
 	return l
+}
+
+// forget drops everything that is remembered. Revocations are rare.
+func (l *lookup) forget() {
+	known, _ := lru.New[string, answer](maxRemembered) // it fails for a size under 1
+	unknown, _ := lru.New[string, answer](maxRemembered)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.memory = &memory{known: known, unknown: unknown}
+}
+
+func (l *lookup) current() *memory {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.memory
+}
+
+// remembered returns the key with that hash if it is remembered.
+func (l *lookup) remembered(hash string) (Key, bool) {
+	a, ok := l.current().get(hash)
+
+	return a.key, ok && a.ok
 }
 
 // find returns the key with that hash; ok is false when there is none.
 func (l *lookup) find(ctx context.Context, hash string) (key Key, ok bool, err error) {
-	l.mu.Lock()
-	k, hit := l.remembered(hash, l.now())
-	l.mu.Unlock()
-	if hit {
-		l.cached.Add(1)
+	m := l.current()
+	if a, ok := m.get(hash); ok {
+		return a.key, a.ok, nil
+	}
+
+	// Whoever leaves must not fail the others who wait for the same key.
+	result := m.reading.DoChan(hash, func() (any, error) { return l.read(context.WithoutCancel(ctx), m, hash) })
+	select {
+	case <-ctx.Done():
+		return Key{}, false, ctx.Err()
+	case r := <-result:
+		if r.Err != nil {
+			return Key{}, false, r.Err
+		}
+		a := r.Val.(answer)
+
+		return a.key, a.ok, nil
+	}
+}
+
+func (l *lookup) read(ctx context.Context, m *memory, hash string) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if err := l.slots.Acquire(ctx, 1); err != nil {
+		return answer{}, away(err)
+	}
+	defer l.slots.Release(1)
+
+	a := answer{read: time.Now()}
+	var err error
+	if a.key, a.ok, err = l.store.KeyByHash(ctx, hash); err != nil {
+		if ctx.Err() != nil {
+			err = away(err)
+		}
+
+		return answer{}, err
+	}
+
+	if a.ok {
+		m.known.Add(hash, a)
 	} else {
-		if k, err = l.calls.do(ctx, hash); err != nil {
-			l.failed.Add(1)
-			return Key{}, false, err
-		}
-		l.asked.Add(1)
+		m.unknown.Add(hash, a)
 	}
-	if k == nil {
-		return Key{}, false, nil
-	}
-	return *k, true, nil
+
+	return a, nil
 }
 
-// LookupCounts are how tokens were looked up since the start.
-type LookupCounts struct {
-	Cached uint64 // from memory
-	Asked  uint64 // from the store; several at once may be one query
-	Failed uint64 // not at all: the store was away, or the caller left
-}
-
-func (l *lookup) counts() LookupCounts {
-	return LookupCounts{Cached: l.cached.Load(), Asked: l.asked.Load(), Failed: l.failed.Load()}
-}
-
-// peek returns the key with that hash if it is remembered.
-func (l *lookup) peek(hash string) (Key, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.known.get(hash, l.now())
-}
-
-// remembered returns what is remembered of a hash: a key, or nil when there is
-// none. hit is false when nothing is. The caller holds mu.
-func (l *lookup) remembered(hash string, now time.Time) (k *Key, hit bool) {
-	if k, hit := l.known.get(hash, now); hit {
-		return &k, true
-	}
-	_, hit = l.unknown.get(hash, now)
-	return nil, hit
-}
-
-// ask answers questions that are under way together: from what an earlier call
-// has brought in the meantime, else from the store, whose answers it
-// remembers unless a key was revoked meanwhile. It returns nil for a hash
-// without a key.
-func (l *lookup) ask(ctx context.Context, hashes []string) ([]*Key, error) {
-	asked := l.now()
-	answers := make(map[string]*Key, len(hashes))
-	var missing []string
-	l.mu.Lock()
-	generation := l.generation
-	for _, hash := range hashes {
-		if _, done := answers[hash]; done {
-			continue
-		}
-		k, hit := l.remembered(hash, asked)
-		answers[hash] = k
-		if !hit {
-			missing = append(missing, hash)
-		}
-	}
-	l.mu.Unlock()
-	if len(missing) > 0 {
-		found, err := l.store.KeysByHash(ctx, missing)
-		if err != nil {
-			return nil, err
-		}
-		for i, k := range found {
-			// A store that compares text without regard to case, or to
-			// trailing space, must not let anyone in: other hashes answer
-			// nobody.
-			if _, wanted := answers[k.Hash]; wanted {
-				answers[k.Hash] = &found[i]
-			}
-		}
-		l.remember(answers, missing, asked, generation)
-	}
-	out := make([]*Key, len(hashes))
-	for i, hash := range hashes {
-		out[i] = answers[hash]
-	}
-	return out, nil
-}
-
-func (l *lookup) remember(answers map[string]*Key, missing []string, asked time.Time, generation uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.generation != generation {
-		return
-	}
-	for _, hash := range missing {
-		if k := answers[hash]; k != nil {
-			l.known.put(hash, *k, asked)
-		} else {
-			l.unknown.put(hash, Key{}, asked)
-		}
-	}
-}
-
-// forget drops everything that is remembered, and makes the answers to
-// questions under way not to be remembered. Revocations are rare.
-func (l *lookup) forget() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.generation++
-	l.known = newRecent(maxKnown)
-	l.unknown = newRecent(maxUnknown)
-}
-
-// recent keeps at most size keys, each for lookupTTL. All live equally long,
-// so the oldest entry is always the next to end.
-type recent struct {
-	size    int
-	entries map[string]*list.Element
-	order   *list.List // of recentEntry, oldest first
-}
-
-type recentEntry struct {
-	hash  string
-	key   Key
-	asked time.Time
-}
-
-func newRecent(size int) *recent {
-	return &recent{size: size, entries: make(map[string]*list.Element), order: list.New()}
-}
-
-func (r *recent) get(hash string, now time.Time) (Key, bool) {
-	e, ok := r.entries[hash]
+func (m *memory) get(hash string) (answer, bool) {
+	a, ok := m.known.Get(hash)
 	if !ok {
-		return Key{}, false
+		a, ok = m.unknown.Get(hash)
 	}
-	entry := e.Value.(recentEntry)
-	if now.Sub(entry.asked) >= lookupTTL {
-		return Key{}, false
-	}
-	return entry.key, true
+
+	return a, ok && time.Since(a.read) < lookupTTL
 }
 
-func (r *recent) put(hash string, k Key, asked time.Time) {
-	if e, ok := r.entries[hash]; ok {
-		r.order.Remove(e)
+// away is the error while the store does not answer.
+func away(cause error) error {
+	e := errs.New(
+		errs.Unavailable, errs.ReasonUnavailable, "The server can't read keys and limits right now; try again.",
+	)
+	e.RetryAfter = storeTimeout
+	e.Err = cause
+
+	return e
+}
+
+// lastUsed gathers when keys were used and stores it in batches, so that using
+// a key costs no write.
+type lastUsed struct {
+	store KeyStore
+	log   *slog.Logger
+	quit  context.CancelFunc
+	ended sync.WaitGroup
+
+	mu      sync.Mutex
+	pending map[string]time.Time // by key id; bounded by the number of keys
+}
+
+func newLastUsed(store KeyStore, log *slog.Logger) *lastUsed {
+	return &lastUsed{store: store, log: log, quit: func() {}, pending: make(map[string]time.Time)}
+}
+
+func (u *lastUsed) touch(id string, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if now.After(u.pending[id]) {
+		u.pending[id] = now
 	}
-	r.entries[hash] = r.order.PushBack(recentEntry{hash: hash, key: k, asked: asked})
-	for e := r.order.Front(); e != nil; e = r.order.Front() {
-		entry := e.Value.(recentEntry)
-		if len(r.entries) <= r.size && asked.Sub(entry.asked) < lookupTTL {
-			return
+}
+
+func (u *lastUsed) start() {
+	ctx, quit := context.WithCancel(context.Background())
+	u.quit = quit
+
+	u.ended.Go(func() {
+		tick := time.NewTicker(touchInterval)
+		defer tick.Stop()
+
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+
+			ctx, cancel := context.WithTimeout(ctx, touchInterval/2)
+			if err := u.flush(ctx); err != nil {
+				u.log.Warn("last-used times of keys could not be stored; they are kept for the next time", "error", err)
+			}
+			cancel()
 		}
-		r.order.Remove(e)
-		delete(r.entries, entry.hash)
+	})
+}
+
+func (u *lastUsed) stop(ctx context.Context) error {
+	u.quit()
+	u.ended.Wait()
+
+	return u.flush(ctx)
+}
+
+// flush stores what is pending. What can't be stored stays pending.
+func (u *lastUsed) flush(ctx context.Context) error {
+	u.mu.Lock()
+	batch := u.pending
+	u.pending = make(map[string]time.Time)
+	u.mu.Unlock()
+	if len(batch) == 0 {
+		return nil
 	}
+
+	err := u.store.TouchKeys(ctx, batch)
+	if err != nil {
+		for id, at := range batch {
+			u.touch(id, at)
+		}
+	}
+
+	return err
 }

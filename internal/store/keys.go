@@ -2,12 +2,9 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
@@ -63,29 +60,17 @@ func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
 	return row.key(), nil
 }
 
-// KeysByHash implements auth.KeyStore.
-func (s *Store) KeysByHash(ctx context.Context, hashes []string) ([]auth.Key, error) {
-	if len(hashes) == 0 {
-		return nil, nil
-	}
-	query, args, err := sqlx.In(`SELECT `+keyColumns+` FROM api_keys WHERE hash IN (?)`, hashes)
-	if err != nil {
-		return nil, fmt.Errorf("find keys: %w", err)
-	}
+// KeyByHash implements auth.KeyStore.
+func (s *Store) KeyByHash(ctx context.Context, hash string) (k auth.Key, ok bool, err error) {
 	var rows []keyRow
-	err = s.read(ctx, "find keys", allOrganizations, func(t *tx) error {
-		return t.list(ctx, &rows, query, args...)
+	err = s.read(ctx, "find a key", allOrganizations, func(t *tx) error {
+		return t.list(ctx, &rows, `SELECT `+keyColumns+` FROM api_keys WHERE hash = ?`, hash)
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || len(rows) == 0 {
+		return auth.Key{}, false, err
 	}
 
-	out := make([]auth.Key, len(rows))
-	for i, row := range rows {
-		out[i] = row.key()
-	}
-
-	return out, nil
+	return rows[0].key(), true, nil
 }
 
 // keyScope is the scope of calls that are about an organization's keys, or

@@ -43,7 +43,7 @@ func TestSharedLimiter(t *testing.T) {
 				clock := storetest.NewClock()
 				h := limitertest.Harness{Now: clock.Stored, Advance: clock.Advance}
 				for _, w := range windowsAt(t, servers, clock.Now) {
-					h.Servers = append(h.Servers, auth.NewSharedLimiter(w, clock.Stored, quietLog()))
+					h.Servers = append(h.Servers, auth.NewLimiter(w, clock.Stored))
 				}
 
 				return h
@@ -58,82 +58,31 @@ func TestWindowsOnSQLite(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func count(t *testing.T, w Windows, name string, n int) auth.Counted {
+func count(t *testing.T, w Windows, name string) auth.Counted {
 	t.Helper()
-	c, err := w.CountInWindows(t.Context(), []auth.Demand{{Name: name, N: n}})
+	c, err := w.CountRequest(t.Context(), name)
 	require.NoError(t, err)
-	require.Len(t, c, 1)
-	return c[0]
+
+	return c
 }
 
-func TestCountInWindows(t *testing.T) {
+func TestCountRequest(t *testing.T) {
 	t.Parallel()
 	clock := storetest.NewClock()
 	w := windowsAt(t, 1, clock.Now)[0]
 	end := clock.Stored().Add(time.Minute)
-	assert.Equal(t, auth.Counted{Taken: 3, End: end, Left: time.Minute}, count(t, w, "key:b", 3))
+	assert.Equal(t, auth.Counted{Taken: 1, End: end, Left: time.Minute}, count(t, w, "key:b"))
 	clock.Advance(time.Second)
-	got, err := w.CountInWindows(t.Context(), []auth.Demand{{Name: "key:c", N: 2}, {Name: "key:b", N: 5},
-		{Name: "key:a", N: 1}})
-	require.NoError(t, err)
-	assert.Equal(t, []auth.Counted{
-		{Taken: 2, End: end.Add(time.Second), Left: time.Minute},
-		{Taken: 8, End: end, Left: 59 * time.Second},
-		{Taken: 1, End: end.Add(time.Second), Left: time.Minute},
-	}, got, "in the order of the demands")
-	none, err := w.CountInWindows(t.Context(), nil)
-	require.NoError(t, err)
-	assert.Empty(t, none)
+	assert.Equal(t, auth.Counted{Taken: 1, End: end.Add(time.Second), Left: time.Minute}, count(t, w, "key:a"))
+	assert.Equal(t, auth.Counted{Taken: 2, End: end, Left: 59 * time.Second}, count(t, w, "key:b"))
 
 	// A clock that was an hour ahead must not close a key for an hour.
 	clock.Advance(time.Hour)
-	assert.Equal(t, 1, count(t, w, "key:b", 1).Taken)
+	assert.Equal(t, 1, count(t, w, "key:b").Taken)
 	clock.Advance(-time.Hour)
-	c := count(t, w, "key:b", 1)
+	c := count(t, w, "key:b")
 	assert.Equal(t, 1, c.Taken)
 	assert.Equal(t, time.Minute, c.Left)
-}
-
-func TestEndedWindowsAreDropped(t *testing.T) {
-	t.Parallel()
-	clock := storetest.NewClock()
-	w := windowsAt(t, 1, clock.Now)[0]
-	for i := range 25 {
-		count(t, w, fmt.Sprint("addr:", i), 1)
-	}
-	clock.Advance(time.Minute)
-	count(t, w, "key:runs", 7)
-	for _, want := range []int{10, 10, 5, 0} {
-		n, err := w.DropWindows(t.Context(), 10)
-		require.NoError(t, err)
-		assert.Equal(t, want, n)
-	}
-	assert.Equal(t, 8, count(t, w, "key:runs", 1).Taken)
-}
-
-// Servers name the same windows in any order, and none waits for the other for
-// ever.
-func TestServersCountTheSameNamesAtOnce(t *testing.T) {
-	t.Parallel()
-	ws := windowsAt(t, 4, storetest.NewClock().Now) // so that no window ends
-	var all sync.WaitGroup
-	const rounds, names = 50, 20
-	for i, w := range ws {
-		all.Go(func() {
-			for round := range rounds {
-				var demands []auth.Demand
-				for n := range names {
-					demands = append(demands, auth.Demand{Name: fmt.Sprint("key:", (n*7+i*3+round)%names), N: 1})
-				}
-				_, err := w.CountInWindows(context.Background(), demands)
-				assert.NoError(t, err)
-				_, err = w.DropWindows(context.Background(), 5)
-				assert.NoError(t, err)
-			}
-		})
-	}
-	all.Wait()
-	assert.Equal(t, len(ws)*rounds+1, count(t, ws[0], "key:0", 1).Taken)
 }
 
 // A server whose database is away refuses whom it knows to be exhausted, and
@@ -142,7 +91,7 @@ func TestLimiterWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	clock := storetest.NewClock()
 	w := windowsAt(t, 1, clock.Now)[0]
-	l := auth.NewSharedLimiter(w, clock.Now, quietLog())
+	l := auth.NewLimiter(w, clock.Now)
 	for i := range 3 {
 		d, err := l.Take(t.Context(), "key:spent", 2)
 		require.NoError(t, err)
@@ -171,16 +120,19 @@ func TestWindowsAfterACrashOfTheDatabase(t *testing.T) {
 	require.NoError(t, c.CreateDatabase(t.Context(), "crash"))
 	s := openAt(t, Options{Database: c.DSN("crash")})
 	w, _ := s.Windows()
-	assert.Equal(t, 5, count(t, w, "key:a", 5).Taken)
+	for range 5 {
+		count(t, w, "key:a")
+	}
+
 	require.NoError(t, c.Kill())
 	require.NoError(t, c.Start(t.Context()))
-	var again []auth.Counted
+	var again auth.Counted
 	require.Eventually(t, func() (ok bool) {
 		var err error
-		again, err = w.CountInWindows(t.Context(), []auth.Demand{{Name: "key:a", N: 1}})
+		again, err = w.CountRequest(t.Context(), "key:a")
 		return err == nil
 	}, patience, 10*time.Millisecond)
-	assert.Equal(t, 1, again[0].Taken)
+	assert.Equal(t, 1, again.Taken)
 }
 
 // BenchmarkSharedLimiter counts with 16 callers at once.
@@ -188,9 +140,9 @@ func BenchmarkSharedLimiter(b *testing.B) {
 	for name, keys := range map[string]int{"one key": 1, "1000 keys": 1000} {
 		for _, servers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/%d servers", name, servers), func(b *testing.B) {
-				var ls []*auth.SharedLimiter
+				var ls []*auth.Limiter
 				for _, w := range windowsAt(b, servers, nil) {
-					ls = append(ls, auth.NewSharedLimiter(w, time.Now, quietLog()))
+					ls = append(ls, auth.NewLimiter(w, time.Now))
 				}
 				var all sync.WaitGroup
 				b.ResetTimer()

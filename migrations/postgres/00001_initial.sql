@@ -213,7 +213,7 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
 
--- Requests of the running window, by key or client address. After a crash of
+-- Requests of the running window, by key. After a crash of
 -- the database it is empty, and windows begin anew.
 CREATE UNLOGGED TABLE rate_limits (
     name       TEXT    COLLATE "C" NOT NULL PRIMARY KEY,

@@ -89,7 +89,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(b.store, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
-	limiter := auth.NewMemoryLimiter(func() time.Time { return b.Clock })
+	limiter := auth.NewLimiter(nil, func() time.Time { return b.Clock })
 	admitter := auth.NewAdmitter(b.Keys, limiter, o.Trusted, o.Limit, nil)
 	limits := overload.DefaultLimits()
 	maps.Copy(limits, o.Limits)

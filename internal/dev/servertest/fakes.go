@@ -157,19 +157,12 @@ func (s *keyStore) CreateKey(_ context.Context, k auth.Key) (auth.Key, error) {
 	return k, nil
 }
 
-func (s *keyStore) KeysByHash(_ context.Context, hashes []string) ([]auth.Key, error) {
+func (s *keyStore) KeyByHash(_ context.Context, hash string) (auth.Key, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.down != nil {
-		return nil, s.down
-	}
-	var out []auth.Key
-	for _, hash := range hashes {
-		if k, ok := s.keys[hash]; ok {
-			out = append(out, k)
-		}
-	}
-	return out, nil
+	k, ok := s.keys[hash]
+
+	return k, ok, s.down
 }
 
 func (s *keyStore) ListKeys(_ context.Context, org string) ([]auth.Key, error) {

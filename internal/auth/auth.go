@@ -1,0 +1,121 @@
+// Package auth decides who is calling and whether they may still: API keys,
+// what they allow, and how many requests they have left. The gRPC chain and the
+// REST gateway both ask it.
+package auth
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// Scope is something that a key may do.
+type Scope string
+
+// The scopes.
+const (
+	ReviewsRead  Scope = "reviews:read"
+	ReviewsWrite Scope = "reviews:write"
+	RulesRead    Scope = "rules:read"
+	RulesWrite   Scope = "rules:write"
+	KeysAdmin    Scope = "keys:admin"
+)
+
+// Scopes returns all of them.
+func Scopes() []Scope { return []Scope{ReviewsRead, ReviewsWrite, RulesRead, RulesWrite, KeysAdmin} }
+
+// DefaultScopes returns those of a key that is created without naming any: all
+// but KeysAdmin.
+func DefaultScopes() []Scope { return []Scope{ReviewsRead, ReviewsWrite, RulesRead, RulesWrite} }
+
+// Key is what is stored of an API key. The token itself is not.
+type Key struct {
+	ID           string // `key_` and an opaque suffix
+	Organization string
+	Name         string
+	Hash         string // SHA-256 of the token, in hexadecimal
+	Scopes       []Scope
+	RateLimit    int // requests a minute; 0 for the default
+	CreatedAt    time.Time
+	ExpiresAt    time.Time // zero when never
+	LastUsedAt   time.Time // zero when never
+	RevokedAt    time.Time // zero unless revoked
+}
+
+// KeyStore stores keys.
+type KeyStore interface {
+	// CreateKey stores a key and returns it with CreatedAt set.
+	CreateKey(ctx context.Context, k Key) (Key, error)
+	// KeyByHash returns the key that has exactly this hash, revoked and expired
+	// ones too; ok is false when there is none. It is the one call that knows no
+	// organization yet.
+	KeyByHash(ctx context.Context, hash string) (k Key, ok bool, err error)
+	// ListKeys returns the organization's keys that are not revoked, newest
+	// first; those of all organizations for "".
+	ListKeys(ctx context.Context, org string) ([]Key, error)
+	// RevokeKey revokes a key of the organization, or of any for ""; NotFound
+	// (KEY_NOT_FOUND), also when it is revoked already.
+	RevokeKey(ctx context.Context, org, id string) error
+	// TouchKeys stores when keys were last used, by id. A time before the
+	// stored one changes nothing.
+	TouchKeys(ctx context.Context, used map[string]time.Time) error
+}
+
+// Caller is who makes a request: what its key says. The zero Caller is nobody.
+type Caller struct {
+	KeyID        string
+	Organization string
+	Scopes       []Scope
+	RateLimit    int    // requests a minute; 0 for the default
+	KeyHash      string // of the token, to check the key again in a long call; never logged
+}
+
+// Has reports whether the caller's key has the scope.
+func (c Caller) Has(s Scope) bool { return slices.Contains(c.Scopes, s) }
+
+// Require returns nil when the caller's key has the scope, and otherwise
+// PermissionDenied (SCOPE_MISSING).
+func (c Caller) Require(s Scope) error {
+	if c.Has(s) {
+		return nil
+	}
+
+	return scopeMissing(s, "This needs a key with the scope %s; yours has %s.", s, join(c.Scopes))
+}
+
+func scopeMissing(s Scope, format string, args ...any) error {
+	e := errs.New(errs.PermissionDenied, errs.ReasonScopeMissing, format, args...)
+	e.Metadata = map[string]string{"scope": string(s)}
+
+	return e
+}
+
+func join(scopes []Scope) string {
+	if len(scopes) == 0 {
+		return "none"
+	}
+
+	words := make([]string, len(scopes))
+	for i, s := range scopes {
+		words[i] = string(s)
+	}
+
+	return strings.Join(words, ", ")
+}
+
+type callerKey struct{}
+
+// NewContext returns a context that carries the caller.
+func NewContext(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// FromContext returns the caller that was admitted; the zero Caller for none.
+func FromContext(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey{}).(Caller)
+
+	return c
+}
