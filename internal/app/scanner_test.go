@@ -15,7 +15,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/dev/freeport"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/dev/tlsfiletest"
 	"github.com/prwarden/prwarden/internal/review"
 )
@@ -24,7 +24,7 @@ import (
 // else's when it has stopped.
 func (b *bundle) keepPort(t *testing.T) {
 	t.Helper()
-	port, err := freeport.Reserve()
+	port, err := steady.ReservePort()
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, port.Close()) })
 	b.config.ScannerGRPCAddr = port.Addr()

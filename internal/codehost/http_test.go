@@ -16,8 +16,8 @@ import (
 
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
-	"github.com/prwarden/prwarden/internal/dev/freeport"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -161,7 +161,7 @@ func TestServersThatRefuse(t *testing.T) {
 
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
-	port, err := freeport.Reserve()
+	port, err := steady.ReservePort()
 	require.NoError(t, err)
 	defer port.Close()
 	f := failure(

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/dev/quickest"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/match"
 )
 
@@ -241,7 +241,7 @@ func TestBudgetWithinOneSearch(t *testing.T) {
 			require.NoError(t, err)
 			text := strings.Repeat("x", 20) + "\n" + strings.Repeat("x y", 1<<18) + "END"
 			const limit = 3 * time.Second // it would take half a minute and more
-			assert.Less(t, quickest.Of(limit, func() {
+			assert.Less(t, steady.Least(limit, func() {
 				got, err := m.NewSession(50*time.Millisecond, nil).File("").Match(
 					t.Context(), match.SplitLines([]byte(text)), []match.LineRange{{1, 1}}, 9,
 				)

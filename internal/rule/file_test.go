@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/dev/quickest"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -292,7 +292,7 @@ func TestParseFileIsQuick(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const limit = 10 * time.Second
-			assert.Less(t, quickest.Of(limit, func() { _, _ = rule.ParseFile(t.Context(), []byte(text)) }), limit)
+			assert.Less(t, steady.Least(limit, func() { _, _ = rule.ParseFile(t.Context(), []byte(text)) }), limit)
 		})
 	}
 }

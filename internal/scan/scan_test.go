@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/dev/quickest"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -342,7 +342,7 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 		)
 	}
 	const limit = 10 * time.Second
-	assert.Less(t, quickest.Of(limit, func() {
+	assert.Less(t, steady.Least(limit, func() {
 		p := &pull{files: []scan.File{file("a", strings.Repeat("abc\n", scan.MaxFileSize/4))}}
 		_, err := try(t, p, rules, setup{options: scan.Options{Timeout: 300 * time.Millisecond}})
 		var failure *scan.Failure

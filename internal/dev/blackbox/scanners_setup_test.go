@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/dev/freeport"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 )
 
 // scannerProcess is a running `prwarden scanner`.
@@ -32,7 +32,7 @@ type scannerProcess struct {
 // listens there no other gets the port.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	port, err := freeport.Reserve()
+	port, err := steady.ReservePort()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, port.Close()) })
 	return port.Addr()

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
-	"github.com/prwarden/prwarden/internal/dev/eager"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 )
 
 // binary is the path of the program under test, built by TestMain.
@@ -194,7 +194,7 @@ func transport() *http.Transport {
 		// Well before a server closes what is idle, which would cost a request that
 		// is just being sent.
 		IdleConnTimeout: 30 * time.Second,
-		DialContext:     eager.DialContext,
+		DialContext:     steady.DialContext,
 	}
 }
 

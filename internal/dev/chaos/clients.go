@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/dev/program"
 )
 
 // record is what the client of one review knows of it.
@@ -19,26 +23,40 @@ type record struct {
 	final, failure string // the final state that was seen, and the code of a failure
 }
 
+// shown is a review as the API shows it.
+type shown struct {
+	ID       string         `json:"review_id"`
+	Status   string         `json:"status"`
+	Findings []finding      `json:"findings"`
+	Summary  map[string]int `json:"summary"`
+	Error    struct {
+		Code string `json:"code"`
+	} `json:"error"`
+}
+
 // How often clients do something special, in a hundred reviews.
 const (
-	cancelPercent   = 4 // cancel
-	replayPercent   = 6 // create again with the same key
-	conflictPercent = 1 // create something else with the same key
-	watchPercent    = 50
+	cancelPercent = 4 // cancel
+	replayPercent = 6 // create again with the same key
+	watchPercent  = 50
 )
 
 // Times of clients.
 const (
+	callTimeout   = 5 * time.Second // a frozen server is left
+	watchTimeout  = time.Minute
 	shortestPause = 20 * time.Millisecond
 	longestPause  = 500 * time.Millisecond // also when a server asks for more: it may be back sooner
 	pollPause     = 250 * time.Millisecond
 	mostAtOnce    = 6 // reviews of one client that wait at the same time
+	probeTimeout  = 700 * time.Millisecond
+	probePause    = 500 * time.Millisecond // between probes
 )
 
 // clients have reviews made as they should: each creation with an Idempotency-Key, again when a server can't be reached
 // or asks for patience, and then at the next server. They write down what they were told.
 type clients struct {
-	servers []*caller
+	servers []string          // http://HOST:PORT
 	tokens  map[string]string // of the organizations
 	pulls   []pull
 	seed    uint64
@@ -47,6 +65,13 @@ type clients struct {
 	records    []*record
 	complaints []string // answers that the API does not promise
 	retries    int
+	probes     []probe
+}
+
+// probe is how long it took until a review was accepted by any server.
+type probe struct {
+	began time.Time
+	took  time.Duration
 }
 
 // run lets clients have reviews made until enough is closed, and then follow each to its end.
@@ -55,22 +80,26 @@ func (c *clients) run(ctx context.Context, n int, enough <-chan struct{}) {
 	for i := range n {
 		all.Go(func() { c.work(ctx, enough, rand.New(rand.NewPCG(c.seed, uint64(i)))) })
 	}
+	all.Go(func() { c.probe(ctx, enough) })
 	all.Wait()
+}
+
+func isClosed(enough <-chan struct{}) bool {
+	select {
+	case <-enough:
+		return true
+	default:
+		return false
+	}
 }
 
 // work is one client: it has a few reviews made, then follows each.
 func (c *clients) work(ctx context.Context, enough <-chan struct{}, r *rand.Rand) {
-	for ctx.Err() == nil {
-		select {
-		case <-enough:
-			return
-		default:
-		}
-
+	for ctx.Err() == nil && !isClosed(enough) {
 		var batch []*record
 		for range 1 + r.IntN(mostAtOnce) {
 			rec := c.newRecord(c.pulls[r.IntN(len(c.pulls))])
-			if c.create(ctx, r, rec) {
+			if c.create(ctx, r.IntN(len(c.servers)), callTimeout, rec) {
 				batch = append(batch, rec)
 				c.annoy(ctx, r, rec)
 			}
@@ -78,6 +107,22 @@ func (c *clients) work(ctx context.Context, enough <-chan struct{}, r *rand.Rand
 		for _, rec := range batch {
 			c.follow(ctx, r, rec)
 		}
+	}
+}
+
+// probe measures again and again how long it takes until a review is accepted.
+func (c *clients) probe(ctx context.Context, enough <-chan struct{}) {
+	var all []*record
+	for n := 0; ctx.Err() == nil && !isClosed(enough); n++ {
+		rec, began := c.newRecord(c.pulls[0]), time.Now()
+		if c.create(ctx, n, probeTimeout, rec) {
+			all = append(all, rec)
+			c.change(func() { c.probes = append(c.probes, probe{began, time.Since(began)}) })
+		}
+		_ = pause(ctx, probePause)
+	}
+	for _, rec := range all {
+		c.follow(ctx, rand.New(rand.NewPCG(c.seed, 0)), rec)
 	}
 }
 
@@ -90,49 +135,38 @@ func (c *clients) newRecord(p pull) *record {
 }
 
 // create has a review made, however long that takes. It returns false when ctx ended first.
-func (c *clients) create(ctx context.Context, r *rand.Rand, rec *record) bool {
-	var out created
-	err := c.insist(ctx, r, func(ctx context.Context, s *caller) (err error) {
-		out, err = s.create(ctx, c.tokens[rec.pull.organization], rec.key, rec.pull.repo, rec.pull.number)
-		return err
-	})
-	if err == nil && (out.Status != "queued" || out.ID == "" || out.Estimated < 1) {
-		err = fmt.Errorf("the answer is %+v", out)
-	}
+func (c *clients) create(ctx context.Context, server int, timeout time.Duration, rec *record) bool {
+	out, err := c.send(ctx, server, timeout, rec)
 	c.complain(rec, "creation", err)
 	c.change(func() { rec.id = out.ID })
 	return err == nil
 }
 
-// annoy does what some clients do after a creation: send it again, send something else with the same key, cancel.
-func (c *clients) annoy(ctx context.Context, r *rand.Rand, rec *record) {
-	token := c.tokens[rec.pull.organization]
-	if r.IntN(100) < replayPercent {
-		err := c.insist(ctx, r, func(ctx context.Context, s *caller) error {
-			again, err := s.create(ctx, token, rec.key, rec.pull.repo, rec.pull.number)
-			if err == nil && again.ID != rec.id {
-				err = fmt.Errorf("the answer is %+v", again)
-			}
-			return err
-		})
-		c.complain(rec, "repeated creation", err)
+func (c *clients) send(ctx context.Context, server int, timeout time.Duration, rec *record) (out shown, err error) {
+	body := fmt.Sprintf(`{"repo": %q, "pr_number": %d}`, rec.pull.repo, rec.pull.number)
+	err = c.insist(ctx, server, timeout, rec, &out, http.MethodPost, "", body)
+	if err == nil && (out.Status != "queued" || out.ID == "") {
+		err = fmt.Errorf("the answer is %+v", out)
 	}
+	return out, err
+}
 
-	if r.IntN(100) < conflictPercent {
-		err := c.insist(ctx, r, func(ctx context.Context, s *caller) error {
-			_, err := s.create(ctx, token, rec.key, rec.pull.repo, rec.pull.number+1)
-			return err
-		})
-		if !refusedWith(err, "IDEMPOTENCY_CONFLICT") && ctx.Err() == nil {
-			c.complain(rec, "other creation with the same key", fmt.Errorf("not refused as a conflict: %w", err))
+// annoy does what some clients do after a creation: send it again, cancel it.
+func (c *clients) annoy(ctx context.Context, r *rand.Rand, rec *record) {
+	if r.IntN(100) < replayPercent {
+		again, err := c.send(ctx, r.IntN(len(c.servers)), callTimeout, rec)
+		if err == nil && again.ID != rec.id {
+			err = fmt.Errorf("the answer is %+v", again)
 		}
+		c.complain(rec, "repeated creation", err)
 	}
 
 	if r.IntN(100) < cancelPercent {
 		_ = pause(ctx, time.Duration(r.IntN(1000))*time.Millisecond)
 		c.change(func() { rec.cancelAsked = true })
-		err := c.insist(ctx, r, func(ctx context.Context, s *caller) error { return s.cancel(ctx, token, rec.id) })
-		if !refusedWith(err, "REVIEW_FINISHED") {
+		err := c.insist(ctx, 0, callTimeout, rec, &shown{}, http.MethodPost, "/"+rec.id+":cancel", "{}")
+		var refusal *program.Refusal
+		if !errors.As(err, &refusal) || !strings.Contains(refusal.Body, "REVIEW_FINISHED") {
 			c.complain(rec, "cancellation", err)
 		}
 	}
@@ -140,16 +174,9 @@ func (c *clients) annoy(ctx context.Context, r *rand.Rand, rec *record) {
 
 // follow waits until the review has ended. Half of the clients watch first, all ask again and again.
 func (c *clients) follow(ctx context.Context, r *rand.Rand, rec *record) {
-	token, watched := c.tokens[rec.pull.organization], false
-	if r.IntN(100) < watchPercent {
-		watched = c.servers[r.IntN(len(c.servers))].watch(ctx, token, rec.id) == nil
-	}
+	watched := r.IntN(100) < watchPercent && c.watch(ctx, c.servers[r.IntN(len(c.servers))], rec)
 	for ctx.Err() == nil {
-		var got shown
-		err := c.insist(ctx, r, func(ctx context.Context, s *caller) (err error) {
-			got, err = s.get(ctx, token, rec.id)
-			return err
-		})
+		got, err := c.get(ctx, r.IntN(len(c.servers)), rec)
 		if err == nil && watched && !final(got.Status) {
 			err = fmt.Errorf("it is %s after its watch ended in order", got.Status)
 		}
@@ -165,14 +192,23 @@ func (c *clients) follow(ctx context.Context, r *rand.Rand, rec *record) {
 	}
 }
 
-// followRest follows the reviews that no client follows, which are those of probes. Nobody makes others meanwhile.
-func (c *clients) followRest(ctx context.Context) {
-	r := rand.New(rand.NewPCG(c.seed, 0))
-	for _, rec := range c.records {
-		if rec.id != "" && rec.final == "" {
-			c.follow(ctx, r, rec)
-		}
+// watch reads the stream of a review's states. It returns true when that ended with a final state, not broken off.
+func (c *clients) watch(ctx context.Context, server string, rec *record) bool {
+	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
+	defer cancel()
+	client := program.Client{URL: server, Token: c.tokens[rec.pull.organization]}
+	answer, err := client.Call(ctx, http.MethodGet, "/v1/reviews/"+rec.id+":watch", "")
+	lines := strings.Split(strings.TrimSpace(string(answer)), "\n")
+
+	var last struct {
+		Result shown `json:"result"`
 	}
+	return err == nil && json.Unmarshal([]byte(lines[len(lines)-1]), &last) == nil && final(last.Result.Status)
+}
+
+func (c *clients) get(ctx context.Context, server int, rec *record) (got shown, err error) {
+	err = c.insist(ctx, server, callTimeout, rec, &got, http.MethodGet, "/"+rec.id, "")
+	return got, err
 }
 
 // final are the states that never change again.
@@ -181,22 +217,33 @@ func final(status string) bool {
 }
 
 // insist makes a call of one server after the other until one answers it for good.
-func (c *clients) insist(ctx context.Context, r *rand.Rand, call func(context.Context, *caller) error) error {
-	wait := shortestPause
-	for n := r.IntN(len(c.servers)); ; n++ {
-		calling, cancel := context.WithTimeout(ctx, callTimeout)
-		err := call(calling, c.servers[n%len(c.servers)])
+func (c *clients) insist(ctx context.Context, server int, timeout time.Duration, rec *record, out any,
+	method, path, body string,
+) error {
+	for wait := shortestPause; ; wait = min(2*wait, longestPause) {
+		calling, cancel := context.WithTimeout(ctx, timeout)
+		client := program.Client{URL: c.servers[server%len(c.servers)], Token: c.tokens[rec.pull.organization]}
+		answer, err := client.Call(calling, method, "/v1/reviews"+path, body, "Idempotency-Key", rec.key)
 		cancel()
-		if !errors.Is(err, errTransient) {
+
+		var refusal *program.Refusal
+		if err == nil {
+			return json.Unmarshal(answer, out)
+		}
+		if errors.As(err, &refusal) && !asksForPatience(refusal) {
 			return err
 		}
-
 		c.change(func() { c.retries++ })
 		if pause(ctx, wait) != nil {
 			return ctx.Err()
 		}
-		wait = min(2*wait, longestPause)
+		server++
 	}
+}
+
+func asksForPatience(r *program.Refusal) bool {
+	busy := r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable
+	return busy && r.Header.Get("Retry-After") != ""
 }
 
 func (c *clients) change(do func()) {
@@ -229,64 +276,18 @@ func (c *clients) counts() (accepted, ended, retries int) {
 	return accepted, ended, c.retries
 }
 
-// known are copies of the records, and the complaints.
-func (c *clients) known() (records []record, complaints []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, rec := range c.records {
-		records = append(records, *rec)
-	}
-	return records, slices.Clone(c.complaints)
-}
-
-// readAll reads every accepted review from all servers in turn.
+// readAll reads every accepted review once more, from all servers in turn. Nobody makes others meanwhile.
 func (c *clients) readAll(ctx context.Context) map[string]shown {
-	records, _ := c.known()
 	all := map[string]shown{}
-	r := rand.New(rand.NewPCG(c.seed, 0))
-	for _, rec := range records {
+	for n, rec := range c.records {
 		if rec.id == "" {
 			continue
 		}
-		err := c.insist(ctx, r, func(ctx context.Context, s *caller) error {
-			got, err := s.get(ctx, c.tokens[rec.pull.organization], rec.id)
-			if err == nil {
-				all[rec.id] = got
-			}
-			return err
-		})
-		if ctx.Err() != nil {
-			return all // what could not be read shows in the verdict
+		got, err := c.get(ctx, n, rec)
+		c.complain(rec, "last reading", err)
+		if err == nil {
+			all[rec.id] = got
 		}
-		c.complain(&rec, "last reading", err)
 	}
 	return all
-}
-
-// Times of a probe: a server that does not answer is left soon.
-const (
-	probeTimeout = 700 * time.Millisecond
-	probePause   = 10 * time.Millisecond
-)
-
-// probe has a review made by one of some servers, each asked in turn, and returns how long that took from now.
-func (c *clients) probe(ctx context.Context, servers []*caller) (time.Duration, error) {
-	began, rec := time.Now(), c.newRecord(c.pulls[0])
-	for n := 0; ; n++ {
-		calling, cancel := context.WithTimeout(ctx, probeTimeout)
-		server, token := servers[n%len(servers)], c.tokens[rec.pull.organization]
-		out, err := server.create(calling, token, rec.key, rec.pull.repo, rec.pull.number)
-		cancel()
-		if err == nil {
-			c.change(func() { rec.id = out.ID })
-			return time.Since(began), nil
-		}
-		if !errors.Is(err, errTransient) {
-			c.complain(rec, "probe", err)
-			return 0, err
-		}
-		if pause(ctx, probePause) != nil {
-			return 0, ctx.Err()
-		}
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -48,11 +47,13 @@ type settings struct {
 	last        time.Duration // at least so long there are faults
 	settle      time.Duration // what is left must end so long after the last fault
 	mostPassing float64       // share of reviews that may fail by passing faults
-	faults      faultOptions
+
+	seed                                 uint64        // of the faults and the repositories
+	kill, crash, freeze, cut, hold, fill time.Duration // between two such faults; 0 for none
 }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	s, keep, err := parse(args, stderr)
+	s, err := parse(args, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "chaos:", err)
 		return exitNotDone
@@ -62,15 +63,15 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitNotDone
 	}
 
-	fmt.Fprintf(stderr, "seed %d (-seed %d repeats the faults)\n", s.faults.seed, s.faults.seed)
+	fmt.Fprintf(stderr, "seed %d (-seed %d repeats the faults)\n", s.seed, s.seed)
 	v, err := execute(ctx, s, stderr)
 	if err == nil {
 		v.print(stdout)
 	}
-	if keep || err != nil || !v.good() {
-		fmt.Fprintln(stderr, "the logs of all processes are in", s.dir)
-	} else {
+	if err == nil && v.good() {
 		err = os.RemoveAll(s.dir)
+	} else {
+		fmt.Fprintln(stderr, "the logs of all processes are in", s.dir)
 	}
 
 	switch {
@@ -84,7 +85,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // parse reads the flags. The defaults are the long form.
-func parse(args []string, stderr io.Writer) (s settings, keep bool, err error) {
+func parse(args []string, stderr io.Writer) (s settings, err error) {
 	f := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	database := f.String("database", "postgres", "postgres or sqlite; SQLite has one server")
@@ -99,29 +100,27 @@ func parse(args []string, stderr io.Writer) (s settings, keep bool, err error) {
 	f.IntVar(&s.clients, "clients", 32, "clients at once")
 	f.DurationVar(&s.settle, "settle", 2*time.Minute, "how long what is left may take after the last fault")
 	f.Float64Var(&s.mostPassing, "most-passing", 0.02, "share of reviews that may fail by passing faults")
-	f.Uint64Var(&s.faults.seed, "seed", uint64(time.Now().UnixNano()%1_000_000), "of the faults and the repositories")
-	f.DurationVar(&s.faults.kill, "kill-every", 2*time.Second, "between kills of servers and scanners; 0 for none")
-	f.DurationVar(&s.faults.crash, "db-restart-every", 20*time.Second, "between crashes of the database; 0 for none")
-	f.DurationVar(&s.faults.freeze, "freeze-every", time.Minute, "between freezes longer than a lease; 0 for none")
-	f.DurationVar(&s.faults.cut, "cut-every", 7*time.Second, "between resets of connections; 0 for none")
-	f.DurationVar(&s.faults.hold, "hold-every", 25*time.Second, "between links that carry nothing; 0 for none")
-	f.DurationVar(&s.faults.fill, "fill-every", 45*time.Second, "between full disks, which need root; 0 for none")
-	f.BoolVar(&keep, "keep", false, "keep the logs and caches")
+	f.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()%1_000_000), "of the faults and the repositories")
+	f.DurationVar(&s.kill, "kill-every", 2*time.Second, "between kills of servers and scanners; 0 for none")
+	f.DurationVar(&s.crash, "db-restart-every", 20*time.Second, "between crashes of the database; 0 for none")
+	f.DurationVar(&s.freeze, "freeze-every", time.Minute, "between freezes longer than a lease; 0 for none")
+	f.DurationVar(&s.cut, "cut-every", 7*time.Second, "between resets of connections; 0 for none")
+	f.DurationVar(&s.hold, "hold-every", 25*time.Second, "between links that carry nothing; 0 for none")
+	f.DurationVar(&s.fill, "fill-every", 45*time.Second, "between full disks, which need root; 0 for none")
 	if err := f.Parse(args); err != nil {
-		return s, false, err
+		return s, err
 	}
 
 	switch s.sqlite = *database == "sqlite"; {
 	case f.NArg() > 0:
-		return s, false, fmt.Errorf("unexpected argument %q", f.Arg(0))
+		return s, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case !s.sqlite && *database != "postgres":
-		return s, false, fmt.Errorf("-database is %q, and can be postgres or sqlite", *database)
+		return s, fmt.Errorf("-database is %q, and can be postgres or sqlite", *database)
 	case min(s.servers, s.scanners, s.workers, s.clients, s.repos, s.pulls) < 1:
-		return s, false, errors.New("-servers, -scanners, -workers, -clients, -repos and -pulls are at least 1")
+		return s, errors.New("-servers, -scanners, -workers, -clients, -repos and -pulls are at least 1")
 	}
 	if s.sqlite {
-		s.servers, s.faults.crash = 1, 0
+		s.servers, s.crash = 1, 0
 	}
-	s.binary, err = filepath.Abs(s.binary) // processes work elsewhere
-	return s, keep, err
+	return s, nil
 }

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/prwarden/prwarden/internal/dev/program"
 )
 
 // run is one run: a world, its clients and its faults.
@@ -23,10 +22,6 @@ type run struct {
 	clients  *clients
 	injector *injector
 	began    time.Time // of the faults
-
-	probing sync.WaitGroup
-	mu      sync.Mutex
-	probes  []probe
 }
 
 // closeTimeout bounds the end of all parts together.
@@ -48,15 +43,14 @@ func execute(ctx context.Context, s settings, progress io.Writer) (v *verdict, e
 		return nil, err
 	}
 
-	r := &run{world: w, progress: progress, clients: &clients{tokens: w.tokens, seed: s.faults.seed}}
-	r.clients.pulls = slices.SortedFunc(maps.Values(pulls), func(a, b pull) int {
-		return strings.Compare(fmt.Sprint(a.repo, a.number), fmt.Sprint(b.repo, b.number))
-	})
+	r := &run{world: w, progress: progress, injector: &injector{w: w}}
+	r.clients = &clients{tokens: w.tokens, seed: s.seed, pulls: pulls}
 	for _, server := range w.servers {
-		r.clients.servers = append(r.clients.servers, newCaller(server.http))
+		r.clients.servers = append(r.clients.servers, "http://"+server.http)
 	}
 	for _, org := range organizations() {
-		if err := r.clients.servers[0].createRule(ctx, w.tokens[org], orgRule); err != nil {
+		client := program.Client{URL: r.clients.servers[0], Token: w.tokens[org]}
+		if _, err := client.Call(ctx, "POST", "/v1/rules", orgRule); err != nil {
 			return nil, fmt.Errorf("create a rule: %w", err)
 		}
 	}
@@ -69,11 +63,10 @@ func execute(ctx context.Context, s settings, progress io.Writer) (v *verdict, e
 	if err != nil {
 		return nil, err
 	}
-	e.pulls = pulls
-	v = judge(e, r.injector.all(), r.probes)
+	v = e.judge()
 	accepted, _, retries := r.clients.counts()
 	v.title = fmt.Sprintf("seed %d: %d reviews accepted in %.0f s, %d calls made again",
-		s.faults.seed, accepted, time.Since(r.began).Seconds(), retries)
+		s.seed, accepted, time.Since(r.began).Seconds(), retries)
 	return v, nil
 }
 
@@ -83,7 +76,6 @@ func (r *run) storm(ctx context.Context) error {
 	defer stopFaults()
 	working, stopWork := context.WithCancel(ctx)
 	defer stopWork()
-	r.injector = &injector{w: r.world, observe: func(f fault) { r.observe(working, f) }}
 
 	enough, worked, faulted := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -110,8 +102,6 @@ func (r *run) storm(ctx context.Context) error {
 		stopWork() // the records tell what did not end
 		<-worked
 	}
-	r.probing.Wait()
-	r.clients.followRest(settling)
 	r.tell("the clients are done")
 	return ctx.Err()
 }
@@ -139,54 +129,24 @@ func (r *run) tell(what string) {
 		time.Now().Format(time.TimeOnly), what, accepted, ended, retries, len(r.injector.all()))
 }
 
-// observe measures when the API works again after a fault: the server that was hit is asked first. After an outage of
-// the database each server is asked.
-func (r *run) observe(ctx context.Context, f fault) {
-	if !takesDatabase(f) {
-		r.probe(ctx, f, slices.Concat(r.clients.servers[f.server:], r.clients.servers[:f.server]))
-		return
-	}
-	for i, server := range r.clients.servers {
-		f.server = i
-		r.probe(ctx, f, []*caller{server})
-	}
-}
-
-func (r *run) probe(ctx context.Context, f fault, servers []*caller) {
-	r.probing.Go(func() {
-		began := time.Now()
-		took, err := r.clients.probe(ctx, servers)
-		if err != nil {
-			return // the clients' complaints tell it, or the run ended
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.probes = append(r.probes, probe{f, began, took})
-	})
-}
-
 // gather collects the evidence, and ends the world's processes on the way.
 func (r *run) gather(ctx context.Context) (*evidence, error) {
-	e := &evidence{mostPassing: r.s.mostPassing}
 	reading, cancel := context.WithTimeout(ctx, r.s.settle)
 	defer cancel()
-	e.shown = r.clients.readAll(reading)
+	e := &evidence{mostPassing: r.s.mostPassing, made: r.injector.all(), shown: r.clients.readAll(reading)}
+	e.records, e.complaints, e.probes = r.clients.records, r.clients.complaints, r.clients.probes
 
 	stopping, cancel := context.WithTimeout(ctx, r.s.settle)
 	defer cancel()
-	err := r.stop(stopping)
-	if err != nil {
+	if err := r.stop(stopping); err != nil {
 		return nil, err
 	}
-	if e.left, err = r.leftovers(ctx); err != nil {
-		return nil, err
-	}
-	if e.stored, err = r.readStored(ctx); err != nil {
-		return nil, err
-	}
-	e.records, e.complaints = r.clients.known()
 	e.completed, e.strange = r.logs.completed, r.logs.strange // no process writes any more
-	return e, nil
+
+	var err1, err2 error
+	e.left, err1 = r.leftovers(ctx)
+	e.stored, err2 = r.readStored(ctx)
+	return e, errors.Join(err1, err2)
 }
 
 // leftovers are processes that work in the folder of the world, when they had time to end, and temporary files.
@@ -200,15 +160,12 @@ func (r *run) leftovers(ctx context.Context) (left []string, err error) {
 			return nil, err
 		}
 	}
-
 	for _, p := range r.processes() {
-		entries, err := os.ReadDir(filepath.Join(p.dir, "tmp"))
+		files, err := filepath.Glob(filepath.Join(p.TempDir(), "*"))
 		if err != nil {
 			return nil, err
 		}
-		for _, entry := range entries {
-			left = append(left, "file "+filepath.Join(p.name, "tmp", entry.Name()))
-		}
+		left = append(left, files...)
 	}
 	return left, err
 }
@@ -221,7 +178,7 @@ func processesIn(dir string) (found []string, err error) {
 	}
 	for _, p := range all {
 		cwd, err := p.Cwd()
-		if err != nil || !strings.HasPrefix(cwd+"/", dir+"/") {
+		if err != nil || p.PID == os.Getpid() || !strings.HasPrefix(cwd+"/", dir+"/") {
 			continue // it ended, or is somebody else's
 		}
 		line, _ := p.CmdLine()

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
 	_ "github.com/lib/pq"  // the driver "postgres"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -34,117 +34,75 @@ CREATE TRIGGER chaos_changed AFTER UPDATE ON reviews FOR EACH ROW
 
 // stored is what the database has.
 type stored struct {
-	reviews     map[string]row
+	reviews     map[string]row    // by identifier
 	keys        map[string]string // of an organization and an idempotency key: the review
-	counts      map[string]counts // of an organization
-	transitions []transition      // in the order in which they were made; nil for SQLite
+	counts      []counts
+	transitions []transition // in the order in which they were made; nil for SQLite
 }
 
 // row is a review.
 type row struct {
-	organization, repo string
-	number             int
-	status             string
-	code, message      string // of a failure
+	ID     string
+	Org    string `db:"organization"`
+	Repo   string
+	Number int `db:"pr_number"`
+	Status string
+	Code   string
 }
 
+func (r row) pull() string { return fmt.Sprintf("%s#%d", r.Repo, r.Number) }
+
 // counts are those that an organization keeps, and those of its rows.
-type counts struct{ queued, running, rowsQueued, rowsRunning int }
+type counts struct {
+	Name                string
+	Queued, Running     int
+	RowsQueued, RowsRun int
+}
 
 // transition is a change of a review's state or attempt.
 type transition struct {
-	at       int64
-	review   string
-	was, is  string // states; was is "" for a creation
-	attempt  int
-	failures int
-	worker   string
+	At       int64
+	Review   string `db:"review_id"`
+	Was      string // "" for a creation
+	Is       string `db:"is_now"`
+	Attempt  int
+	Failures int
+	Worker   string
 }
 
 // readStored reads the database past everything that prwarden puts before it.
 func (w *world) readStored(ctx context.Context) (s stored, err error) {
-	driver, source := "sqlite", strings.TrimPrefix(w.database, "sqlite:")
+	driver, source := "sqlite", strings.TrimPrefix(w.Database, "sqlite:")
 	if w.cluster != nil {
 		driver, source = "postgres", w.cluster.SuperuserDSN(databaseName)
 	}
-	db, err := sql.Open(driver, source)
+	db, err := sqlx.ConnectContext(ctx, driver, source)
 	if err != nil {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	s = stored{reviews: map[string]row{}, keys: map[string]string{}, counts: map[string]counts{}}
-	for _, read := range []func(context.Context, *sql.DB) error{s.readReviews, s.readKeys, s.readCounts} {
-		if err := read(ctx, db); err != nil {
-			return s, fmt.Errorf("read the database: %w", err)
-		}
-	}
+	var rows []row
+	var keys []struct{ Name, ID string }
+	err = errors.Join(
+		db.SelectContext(ctx, &rows, `SELECT id, organization, repo, pr_number, status, coalesce(failure_code, '') AS code
+			FROM reviews`),
+		db.SelectContext(ctx, &keys, `SELECT organization || ' ' || idem_key AS name, review_id AS id FROM idempotency_keys`),
+		db.SelectContext(ctx, &s.counts, `SELECT o.name, o.queued, o.running,
+			(SELECT count(*) FROM reviews r WHERE r.organization = o.name AND r.status = 'queued') AS rowsqueued,
+			(SELECT count(*) FROM reviews r WHERE r.organization = o.name AND r.status = 'in_progress') AS rowsrun
+			FROM organizations o`))
 	if w.cluster != nil {
-		err = s.readTransitions(ctx, db)
+		err = errors.Join(err, db.SelectContext(ctx, &s.transitions, `SELECT at, review_id, was, is_now, attempt, failures,
+			worker FROM chaos.transitions ORDER BY position`))
+	}
+
+	s.reviews, s.keys = map[string]row{}, map[string]string{}
+	for _, r := range rows {
+		s.reviews[r.ID] = r
+	}
+	for _, k := range keys {
+		s.keys[k.Name] = k.ID
 	}
 	return s, err
-}
-
-// each calls read for every row of a query.
-func each(ctx context.Context, db *sql.DB, query string, read func(scan func(...any) error) error) (err error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := read(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-func (s *stored) readReviews(ctx context.Context, db *sql.DB) error {
-	const query = `SELECT id, organization, repo, pr_number, status, failure_code, failure_message FROM reviews`
-	return each(ctx, db, query, func(scan func(...any) error) error {
-		var id string
-		var r row
-		var code sql.NullString
-		var message []byte
-		err := scan(&id, &r.organization, &r.repo, &r.number, &r.status, &code, &message)
-		r.code, r.message = code.String, string(message)
-		s.reviews[id] = r
-		return err
-	})
-}
-
-func (s *stored) readKeys(ctx context.Context, db *sql.DB) error {
-	const query = `SELECT organization, idem_key, review_id FROM idempotency_keys`
-	return each(ctx, db, query, func(scan func(...any) error) error {
-		var organization, key, id string
-		err := scan(&organization, &key, &id)
-		s.keys[organization+" "+key] = id
-		return err
-	})
-}
-
-func (s *stored) readCounts(ctx context.Context, db *sql.DB) error {
-	const query = `SELECT o.name, o.queued, o.running,
-			(SELECT count(*) FROM reviews r WHERE r.organization = o.name AND r.status = 'queued'),
-			(SELECT count(*) FROM reviews r WHERE r.organization = o.name AND r.status = 'in_progress')
-		FROM organizations o`
-	return each(ctx, db, query, func(scan func(...any) error) error {
-		var name string
-		var c counts
-		err := scan(&name, &c.queued, &c.running, &c.rowsQueued, &c.rowsRunning)
-		s.counts[name] = c
-		return err
-	})
-}
-
-func (s *stored) readTransitions(ctx context.Context, db *sql.DB) error {
-	const query = `SELECT at, review_id, was, is_now, attempt, failures, worker FROM chaos.transitions ORDER BY position`
-	s.transitions = []transition{}
-	return each(ctx, db, query, func(scan func(...any) error) error {
-		var t transition
-		err := scan(&t.at, &t.review, &t.was, &t.is, &t.attempt, &t.failures, &t.worker)
-		s.transitions = append(s.transitions, t)
-		return err
-	})
 }

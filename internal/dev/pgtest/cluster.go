@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prwarden/prwarden/internal/dev/freeport"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 )
 
 // Options say what kind of server a Cluster is.
@@ -34,8 +34,8 @@ type Options struct {
 // several goroutines; they wait for each other.
 type Cluster struct {
 	programs   string
-	dir        string         // data, socket and log
-	reserved   *freeport.Port // the TCP port; nil for none
+	dir        string       // data, socket and log
+	reserved   *steady.Port // the TCP port; nil for none
 	options    Options
 	credential *syscall.Credential // nil for the own user
 
@@ -96,7 +96,7 @@ func NewCluster(ctx context.Context, o Options) (_ *Cluster, err error) {
 		}
 	}
 	if o.TCP {
-		if c.reserved, err = freeport.Reserve(); err != nil {
+		if c.reserved, err = steady.ReservePort(); err != nil {
 			return nil, err
 		}
 	}

@@ -31,7 +31,7 @@ import (
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
-	"github.com/prwarden/prwarden/internal/dev/eager"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/server/api"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/port"
@@ -213,7 +213,7 @@ func (b *Bundle) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	if b.REST != nil {
 		return b.REST.DialContext(ctx)
 	}
-	return eager.DialContext(ctx, network, addr)
+	return steady.DialContext(ctx, network, addr)
 }
 
 // Answer is a whole REST response.

@@ -1,4 +1,4 @@
-package freeport_test
+package steady_test
 
 import (
 	"net"
@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/dev/freeport"
+	"github.com/prwarden/prwarden/internal/dev/steady"
 )
 
 func TestReserve(t *testing.T) {
@@ -15,7 +15,7 @@ func TestReserve(t *testing.T) {
 	const many = 100
 	seen := map[string]bool{}
 	for range many {
-		p, err := freeport.Reserve()
+		p, err := steady.ReservePort()
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, p.Close()) })
 		assert.False(t, seen[p.Addr()], p.Addr())
