@@ -3,8 +3,10 @@ package config_test
 import (
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
@@ -13,8 +15,7 @@ import (
 	"github.com/prwarden/prwarden/internal/config"
 )
 
-const all = config.Serve | config.Scanner | config.Migrate | config.Keys | config.Review | config.Backup |
-	config.Organizations
+const all = config.Command(255)
 
 // The default cache directory is the user's, and who runs tests may have none.
 func TestMain(m *testing.M) {
@@ -28,26 +29,26 @@ func TestMain(m *testing.M) {
 // that nothing can be set in one way only.
 func TestSettingsAndFieldsAreTheSame(t *testing.T) {
 	t.Parallel()
-	var fields, settings []string
-	collect(reflect.TypeFor[config.Config](), &fields)
+	var c config.Config
+	settings := []any{&c.Organizations}
 	for _, s := range config.Settings(all) {
-		if s.FileKey() != "" {
-			settings = append(settings, s.Key)
+		if s.Field != nil {
+			settings = append(settings, s.Field(&c))
 		}
 		assert.NotEmpty(t, s.Usage, s.Key)
 		assert.NotContains(t, s.Usage, "`", "pflag would take it for the name of the value")
 		assert.NotZero(t, s.Commands, s.Key)
 	}
-	assert.ElementsMatch(t, fields, append(settings, "organizations"))
-}
 
-func collect(t reflect.Type, keys *[]string) {
-	for f := range t.Fields() {
-		if tag := f.Tag.Get("koanf"); tag == ",squash" {
-			collect(f.Type, keys)
-		} else {
-			*keys = append(*keys, tag)
+	var fields []any
+	for _, section := range reflect.ValueOf(&c).Elem().Fields() {
+		for _, field := range section.Fields() {
+			fields = append(fields, field.Addr().Interface())
 		}
+	}
+	assert.Len(t, settings, len(fields))
+	for _, field := range fields {
+		assert.True(t, slices.ContainsFunc(settings, func(s any) bool { return s == field }), "%T", field)
 	}
 }
 
@@ -119,5 +120,46 @@ func TestIsLoopback(t *testing.T) {
 		":80": false, "0.0.0.0:80": false, "[::]:80": false, "10.0.0.1:80": false, "example.com:80": false, "nonsense": false,
 	} {
 		assert.Equal(t, want, config.IsLoopback(addr), addr)
+	}
+}
+
+func TestKeepReviews(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]config.Age{
+		"0":   0,
+		"24h": config.Age(24 * time.Hour),
+		"36h": config.Age(36 * time.Hour),
+		"90d": config.Age(90 * 24 * time.Hour),
+	} {
+		c, err := load(t, config.Serve, "", nil, "--keep-reviews", text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, c.KeepReviews, text)
+		c, err = load(t, config.Serve, "keep_reviews: "+text+"\n", nil)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, c.KeepReviews, text)
+	}
+	for text, want := range map[string]string{
+		"90":                   "is not an age",
+		"-90d":                 "is not an age",
+		"1.5d":                 "is not an age",
+		"90m":                  "is not an age",
+		"d":                    "is not an age",
+		"99999999999999999999": "is not an age",
+		"36501d":               "at most 36500d",
+		"4294967295d":          "at most 36500d",
+		"23h":                  "23h is not allowed; it must be 0, which is for ever, or from 1d to 36500d",
+	} {
+		_, err := load(t, config.Serve, "", nil, "--keep-reviews="+text)
+		require.ErrorContains(t, err, "keep_reviews (from --keep-reviews)", text)
+		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+func TestAgeIsReadAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"1h", "23h", "1d", "25h", "36500d"} {
+		a, err := config.ParseAge(text)
+		require.NoError(t, err)
+		assert.Equal(t, text, a.String())
 	}
 }

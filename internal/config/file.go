@@ -5,128 +5,141 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
-	"reflect"
+	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/prwarden/prwarden/internal/organization"
 )
 
-// checkFile checks the structure of a configuration file against Config: one
-// document, known keys, each once, lists where lists belong. It returns the
-// line of each key and list item. A problem's Origin is `:LINE`, for the
-// caller to put the file's name before, or empty.
-func checkFile(data []byte) (lines map[string]int, problems Problems) {
+// maxFileSize is the largest configuration file that is read, in bytes.
+const maxFileSize = 1 << 20
+
+// file is what a configuration file has.
+type file struct {
+	Organizations []organization.Organization `yaml:"organizations"`
+	Settings      map[string]yaml.Node        `yaml:",inline"`
+
+	path string
+}
+
+// readFile reads the file of that path, nothing for "".
+func readFile(path string) (file, error) {
+	if path == "" {
+		return file{}, nil
+	}
+
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return file{}, fmt.Errorf("the configuration file can't be read: %w", err)
+	}
+
+	f, problems := parseFile(path, data)
+
+	return f, problems.orNil()
+}
+
+// parseFile checks that data is one YAML document of known keys.
+func parseFile(path string, data []byte) (file, Problems) {
+	f := file{path: path}
+	if len(data) > maxFileSize {
+		return f, Problems{{
+			Origin: path, Message: fmt.Sprintf("the file has %d bytes; at most %d are read", len(data), maxFileSize),
+		}}
+	}
+
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var document, second yaml.Node
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF):
-		return nil, nil
-	case err != nil:
-		return nil, Problems{{Message: strings.TrimPrefix(err.Error(), "yaml: ")}}
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
+		return f, yamlProblems(path, err)
 	}
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, Problems{{Message: "there must be one YAML document in it"}}
+	if err := decoder.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return f, Problems{{Origin: path, Message: "there must be one YAML document in it"}}
 	}
-	w := fileWalk{lines: map[string]int{}}
-	root := document.Content[0]
-	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
-		return nil, nil
+
+	known := []string{"organizations"}
+	for _, s := range Settings(everyCommand) {
+		if s.Field != nil {
+			known = append(known, s.Key)
+		}
 	}
-	w.value(root, reflect.TypeFor[Config](), "")
-	return w.lines, w.problems
+
+	var problems Problems
+	for _, key := range slices.Sorted(maps.Keys(f.Settings)) {
+		if !slices.Contains(known, key) {
+			problems = append(problems, Problem{
+				Origin: f.place(key), Message: fmt.Sprintf("unknown key %q; %s", key, suggest(key, known)),
+			})
+		}
+	}
+
+	return f, problems
 }
 
-type fileWalk struct {
-	lines    map[string]int
-	problems Problems
-}
-
-func (w *fileWalk) problem(n *yaml.Node, key, format string, args ...any) {
-	w.problems = append(w.problems, Problem{
-		Key: key, Origin: ":" + strconv.Itoa(n.Line), Message: fmt.Sprintf(format, args...),
-	})
-}
-
-func (w *fileWalk) value(n *yaml.Node, t reflect.Type, key string) {
-	if key != "" {
-		w.lines[key] = n.Line
+// place says where the file has a setting, "" when it has not.
+func (f file) place(key string) string {
+	if n, ok := f.Settings[key]; ok {
+		return f.path + ":" + strconv.Itoa(n.Line)
 	}
+	if key == "organizations" {
+		return f.path
+	}
+
+	return ""
+}
+
+// values returns what the file gives a setting, nil when it leaves it out.
+func (f file) values(s Setting) (values []string, err error) {
+	n, ok := f.Settings[s.Key]
 	switch {
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		w.problem(n, key, "anchors and aliases are not allowed")
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-		w.problem(n, key, "it has no value; give one or leave the key out")
-	case t.Kind() == reflect.Slice:
-		w.list(n, t.Elem(), key)
-	case t.Kind() == reflect.Struct && t != reflect.TypeFor[netip.Prefix]():
-		w.mapping(n, t, key)
+	case !ok:
+		return nil, nil
+	case n.Tag == "!!null":
+		return nil, errors.New("it has no value; give one or leave the key out")
+	case s.List && n.Decode(&values) != nil:
+		return nil, errors.New("it must be a list")
+	case s.List:
+		return values, nil
 	case n.Kind != yaml.ScalarNode:
-		w.problem(n, key, "it must be a single value")
+		return nil, errors.New("it must be a single value")
 	}
+
+	return []string{n.Value}, nil
 }
 
-func (w *fileWalk) list(n *yaml.Node, item reflect.Type, key string) {
-	if n.Kind != yaml.SequenceNode {
-		w.problem(n, key, "it must be a list")
-		return
+// yamlProblems takes the places out of the library's sentences.
+func yamlProblems(path string, err error) Problems {
+	messages := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
+	var typeError *yaml.TypeError
+	if errors.As(err, &typeError) {
+		messages = typeError.Errors
 	}
-	for i, c := range n.Content {
-		w.value(c, item, fmt.Sprintf("%s[%d]", key, i))
-	}
-}
 
-func (w *fileWalk) mapping(n *yaml.Node, t reflect.Type, key string) {
-	if n.Kind != yaml.MappingNode {
-		w.problem(n, key, "it must be keys with values")
-		return
-	}
-	known := fileKeys(t)
-	seen := map[string]bool{}
-	for i := 0; i < len(n.Content); i += 2 {
-		name := n.Content[i]
-		full := strings.TrimPrefix(key+"."+name.Value, ".")
-		field, ok := known[name.Value]
-		switch {
-		case !ok:
-			w.problem(name, "", "unknown key %q; %s", full, suggest(name.Value, known))
-		case seen[name.Value]:
-			w.problem(name, full, "it is there twice")
-		default:
-			w.value(n.Content[i+1], field, full)
+	line := regexp.MustCompile(`^line (\d+): `)
+	unknown := regexp.MustCompile(`^field (\S+) not found in type .*`)
+	var problems Problems
+	for _, message := range messages {
+		p := Problem{Origin: path, Message: message}
+		if m := line.FindStringSubmatch(message); m != nil {
+			p.Origin += ":" + m[1]
+			p.Message = unknown.ReplaceAllString(message[len(m[0]):], `unknown key "$1" in an organization`)
 		}
-		seen[name.Value] = true
+		problems = append(problems, p)
 	}
-}
 
-// fileKeys are the keys of a mapping that becomes t, with their types.
-func fileKeys(t reflect.Type) map[string]reflect.Type {
-	keys := map[string]reflect.Type{}
-	for f := range t.Fields() {
-		if name := f.Tag.Get("koanf"); name == ",squash" {
-			for inner, typ := range fileKeys(f.Type) {
-				keys[inner] = typ
-			}
-		} else if name != "-" {
-			keys[name] = f.Type
-		}
-	}
-	return keys
+	return problems
 }
 
 // suggest names the key that was probably meant, else all that there are.
-func suggest(name string, known map[string]reflect.Type) string {
-	var names []string
-	normal := strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-	for k := range known {
-		if k == normal || strings.ReplaceAll(k, "_", "") == strings.ReplaceAll(normal, "_", "") || k == normal+"s" ||
-			k+"s" == normal {
-			return "did you mean " + strconv.Quote(k) + "?"
-		}
-		names = append(names, k)
+func suggest(name string, known []string) string {
+	if key := strings.ToLower(strings.ReplaceAll(name, "-", "_")); slices.Contains(known, key) {
+		return "did you mean " + strconv.Quote(key) + "?"
 	}
-	slices.Sort(names)
-	return "known are " + strings.Join(names, ", ")
+
+	return "known are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 }

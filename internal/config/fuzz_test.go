@@ -2,8 +2,8 @@ package config
 
 import "testing"
 
-// FuzzCheckFile: no file, however broken, may do more than be refused.
-func FuzzCheckFile(f *testing.F) {
+// FuzzParseFile: no file, however broken, may do more than be refused.
+func FuzzParseFile(f *testing.F) {
 	for _, seed := range []string{
 		"", "---\n", "http_addr: :1\n", "http_addr:\n", "a: b: c", "- 1\n", "scanner: [a, b]\n", "x: &a [*a]\n",
 		"organizations:\n  - name: acme\n    repositories: ['acme/*']\n    host: {kind: git, url: 'https://h/{repo}'}\n",
@@ -12,16 +12,14 @@ func FuzzCheckFile(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		lines, problems := checkFile(data)
+		f, problems := parseFile("prwarden.yaml", data)
 		for _, p := range problems {
 			if p.Message == "" {
 				t.Fatalf("a problem without a message: %+v", p)
 			}
 		}
-		for key, line := range lines {
-			if key == "" || line < 1 {
-				t.Fatalf("%q is at line %d", key, line)
-			}
+		for _, s := range Settings(everyCommand) {
+			_, _ = f.values(s)
 		}
 	})
 }

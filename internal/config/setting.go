@@ -11,14 +11,14 @@ const EnvPrefix = "PRWARDEN_"
 
 // Setting describes one setting for help texts, documentation and flags.
 type Setting struct {
-	Key      string  // name in the file
-	Commands Command // which commands take it
-	Value    string  // what stands for a value in help, such as HOST:PORT; empty for a switch
-	Usage    string  // what it is for, one or more sentences, lines separated by \n
-	Default  string  // the default as help shows it; empty for none
-	List     bool    // a list: the flag can be repeated, or values separated by commas
-	flag     string  // name of the flag, where it is not that of the key
-	noFile   bool    // makes no sense in the file
+	Key      string            // name in the file
+	Field    func(*Config) any // pointer to what it sets; nil for the file itself
+	Commands Command           // which commands take it
+	Value    string            // what stands for a value in help, such as HOST:PORT; empty for a switch
+	Usage    string            // what it is for, one or more sentences, lines separated by \n
+	Default  string            // the default as help shows it; empty for none
+	List     bool              // a list: the flag can be repeated, or values separated by commas
+	flag     string            // name of the flag, where it is not that of the key
 }
 
 // Flag is the name of the flag, without the dashes.
@@ -34,9 +34,10 @@ func (s Setting) Env() string { return EnvPrefix + strings.ToUpper(s.Key) }
 
 // FileKey is the key in the file, or "" when the file cannot have it.
 func (s Setting) FileKey() string {
-	if s.noFile {
+	if s.Field == nil {
 		return ""
 	}
+
 	return s.Key
 }
 
@@ -59,7 +60,7 @@ func Settings(cmd Command) []Setting {
 	d := Default()
 	groups := [][]Setting{
 		{{
-			Key: "config", Commands: server | Review, Value: "FILE", noFile: true,
+			Key: "config", Commands: server | Review, Value: "FILE",
 			Usage: "YAML file with settings and organizations.",
 		}},
 		d.Listen.settings(), d.Storage.settings(), d.Retention.settings(), d.Scanning.settings(),

@@ -1,15 +1,20 @@
 package config
 
 import (
+	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"time"
 )
 
 // Storage says where reviews, rules and keys are kept.
 type Storage struct {
-	Database            string `koanf:"database"`             // sqlite:PATH or postgres://…
-	DatabaseConnections int    `koanf:"database_connections"` // at most, to Postgres
-	Migrate             bool   `koanf:"migrate"`              // when a server starts on Postgres
+	Database            string // sqlite:PATH or postgres://…
+	DatabaseConnections int    // at most, to Postgres
+	Migrate             bool   // when a server starts on Postgres
 }
 
 // Bounds of database_connections. Two, so that somebody who waits in the
@@ -34,15 +39,18 @@ func isPostgres(database string) bool {
 
 func (s Storage) settings() []Setting {
 	return []Setting{{
-		Key: "database", Commands: Serve | Migrate | Keys | Backup | Organizations, Value: "DATABASE", Default: s.Database,
+		Key: "database", Field: func(c *Config) any { return &c.Database },
+		Commands: Serve | Migrate | Keys | Backup | Organizations, Value: "DATABASE", Default: s.Database,
 		Usage: "The database: sqlite:PATH, a file that is created when it is not there,\nor " +
 			"postgres://USER@HOST/NAME, which several servers can share. A password\nmay stand in the environment and " +
 			"the file, or where PGPASSFILE says.",
 	}, {
-		Key: "database_connections", Commands: Serve, Value: "N", Default: "20",
+		Key: "database_connections", Field: func(c *Config) any { return &c.DatabaseConnections },
+		Commands: Serve, Value: "N", Default: "20",
 		Usage: "How many connections to Postgres the server has at most.",
 	}, {
-		Key: "migrate", Commands: Serve, Default: "false",
+		Key: "migrate", Field: func(c *Config) any { return &c.Migrate },
+		Commands: Serve, Default: "false",
 		Usage: "Bring a Postgres database to this version's schema before serving.",
 	}}
 }
@@ -85,4 +93,111 @@ func hasPassword(database string) bool {
 	}
 	_, set := u.User.Password()
 	return set || u.Query().Has("password")
+}
+
+// Retention says how long is kept what is not needed any more.
+type Retention struct {
+	KeepReviews Age // after they ended; 0 for ever
+}
+
+// Bounds of keep_reviews. An idempotency key is answered with its review for
+// 24 hours, so the review is there for as long.
+const (
+	minKeepReviews = Age(24 * time.Hour)
+	maxKeepReviews = 36_500 * day
+)
+
+func (r Retention) settings() []Setting {
+	return []Setting{{
+		Key: "keep_reviews", Field: func(c *Config) any { return &c.KeepReviews },
+		Commands: Serve, Value: "AGE", Default: "for ever",
+		Usage: "How long reviews are kept after they ended, such as 90d or 36h; at least\n24h. Older ones are deleted " +
+			"with their findings.",
+	}}
+}
+
+func (r Retention) validate(ps *Problems) {
+	if r.KeepReviews != 0 && (r.KeepReviews < minKeepReviews || r.KeepReviews > maxKeepReviews) {
+		ps.add(
+			"keep_reviews", "%v is not allowed; it must be 0, which is for ever, or from %v to %v", r.KeepReviews,
+			minKeepReviews, maxKeepReviews,
+		)
+	}
+}
+
+// Scanning says who scans, how much at once, and what may be kept on disk.
+type Scanning struct {
+	Scanners       []string // HOST:PORT of scanners; none for the one in this process
+	ScanWorkers    int      // scans at once, of a server and of a scanner
+	ScannerOpsAddr string   // a scanner's metrics and health; OpsNone for none
+	CacheDir       string   // where repositories are kept between scans
+	CacheSize      Size     // bytes that the cache may take
+}
+
+// Bounds of the settings.
+const (
+	maxScanWorkers = 1024
+	minCacheSize   = 64 << 20
+)
+
+func defaultScanning() Scanning {
+	s := Scanning{ScanWorkers: runtime.GOMAXPROCS(0), ScannerOpsAddr: OpsNone, CacheSize: 10 << 30}
+	if dir, err := os.UserCacheDir(); err == nil {
+		s.CacheDir = filepath.Join(dir, "prwarden")
+	}
+	return s
+}
+
+func (s Scanning) settings() []Setting {
+	return []Setting{
+		{
+			Key: "scanner", Field: func(c *Config) any { return &c.Scanners },
+			Commands: Serve, Value: "HOST:PORT,...", List: true,
+			Usage: "Scanner processes that do the scans; a repository prefers the same\none. A name stands for " +
+				"all of its addresses. Without any, scans are\ndone in this process.",
+		}, {
+			Key: "scan_workers", Field: func(c *Config) any { return &c.ScanWorkers },
+			Commands: Serve | Scanner, Value: "N", Default: "the number of CPUs",
+			Usage: "How many pull requests are scanned at once. Of a server with\nscanners elsewhere: how many it has " +
+				"them scan at once.",
+		}, {
+			Key: "scanner_ops_addr", Field: func(c *Config) any { return &c.ScannerOpsAddr },
+			Commands: Scanner, flag: "ops-addr", Value: "HOST:PORT", Default: s.ScannerOpsAddr,
+			Usage: "Where the scanner shows metrics and health, without a key: keep it\nprivate. The word none turns it off.",
+		}, {
+			Key: "cache_dir", Field: func(c *Config) any { return &c.CacheDir },
+			Commands: Serve | Scanner, Value: "DIR", Default: "prwarden in the user cache",
+			Usage: "Where repositories are kept between scans.",
+		}, {
+			Key: "cache_size", Field: func(c *Config) any { return &c.CacheSize },
+			Commands: Serve | Scanner, Value: "SIZE", Default: s.CacheSize.String(),
+			Usage: "How much that may take, such as 500MiB or 20GiB; what was not used\nfor longest goes first.",
+		},
+	}
+}
+
+func (s Scanning) validate(ps *Problems) {
+	for i, addr := range s.Scanners {
+		host, err := splitAddr(addr)
+		if err != nil {
+			ps.add(fmt.Sprintf("scanner[%d]", i), "%q: %v; it must be HOST:PORT, such as 10.0.0.7:9191", addr, err)
+		} else if host == "" || strings.HasSuffix(addr, ":0") {
+			ps.add(
+				fmt.Sprintf("scanner[%d]", i),
+				"%q does not say which machine and port to call; it must be HOST:PORT, such as 10.0.0.7:9191", addr,
+			)
+		}
+	}
+	if s.ScanWorkers < 1 || s.ScanWorkers > maxScanWorkers {
+		ps.add("scan_workers", "%d is not allowed; it must be from 1 to %d", s.ScanWorkers, maxScanWorkers)
+	}
+	if s.ScannerOpsAddr != OpsNone {
+		checkListenAddr(ps, "scanner_ops_addr", s.ScannerOpsAddr)
+	}
+	if s.CacheDir == "" {
+		ps.add("cache_dir", "there is no user cache directory (HOME is not set), so it must be given")
+	}
+	if s.CacheSize < minCacheSize {
+		ps.add("cache_size", "%s is too little; it must be at least %s", s.CacheSize, Size(minCacheSize))
+	}
 }

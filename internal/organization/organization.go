@@ -25,31 +25,31 @@ const MaxScans = 100_000
 
 // Organization is one tenant: what its keys may scan, and where that is.
 type Organization struct {
-	Name         string   `koanf:"name"`
-	Repositories []string `koanf:"repositories"` // doublestar globs of `owner/name`; nothing else may be scanned
-	Host         Host     `koanf:"host"`
-	MaxScans     int      `koanf:"max_scans"`  // most of its reviews scanned at once, over all servers; 0 for no cap
-	MaxQueued    int      `koanf:"max_queued"` // most of its reviews that wait; 0 for the constant MaxQueued
+	Name         string   `yaml:"name"`
+	Repositories []string `yaml:"repositories"` // doublestar globs of `owner/name`; nothing else may be scanned
+	Host         Host     `yaml:"host"`
+	MaxScans     int      `yaml:"max_scans"`  // most of its reviews scanned at once, over all servers; 0 for no cap
+	MaxQueued    int      `yaml:"max_queued"` // most of its reviews that wait; 0 for the constant MaxQueued
 
 	// RequireSuppressionReason says that a comment in the code that suppresses
 	// findings counts only with a reason.
-	RequireSuppressionReason bool `koanf:"require_suppression_reason"`
+	RequireSuppressionReason bool `yaml:"require_suppression_reason"`
 
 	// Declared says that a configuration file has the organization. It can be
 	// changed there only.
-	Declared bool `koanf:"-"`
+	Declared bool `yaml:"-"`
 }
 
 // Host is a code host. In URL, `{repo}` stands for `owner/name`, `{owner}` and
 // `{name}` for its parts; in the references, `{number}` for the number of the
 // pull request.
 type Host struct {
-	Kind     string `koanf:"kind" json:"kind"`                     // KindGit
-	URL      string `koanf:"url" json:"url"`                       // where a repository is cloned from
-	TokenEnv string `koanf:"token_env" json:"token_env,omitempty"` // variable with the token for private repositories
-	Username string `koanf:"username" json:"username,omitempty"`   // goes with the token; DefaultUsername when empty
-	HeadRef  string `koanf:"head_ref" json:"head_ref,omitempty"`   // DefaultHeadRef when empty
-	MergeRef string `koanf:"merge_ref" json:"merge_ref,omitempty"` // DefaultMergeRef when empty
+	Kind     string `yaml:"kind" json:"kind"`                     // KindGit
+	URL      string `yaml:"url" json:"url"`                       // where a repository is cloned from
+	TokenEnv string `yaml:"token_env" json:"token_env,omitempty"` // variable with the token for private repositories
+	Username string `yaml:"username" json:"username,omitempty"`   // goes with the token; DefaultUsername when empty
+	HeadRef  string `yaml:"head_ref" json:"head_ref,omitempty"`   // DefaultHeadRef when empty
+	MergeRef string `yaml:"merge_ref" json:"merge_ref,omitempty"` // DefaultMergeRef when empty
 }
 
 // KindGit is a code host of which only git is used.

@@ -5,9 +5,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc/credentials"
 )
 
@@ -16,49 +16,31 @@ import (
 const refusalEvery = 5 * time.Second
 
 // LogRefused makes a gRPC server's credentials log handshakes that fail, which
-// gRPC keeps to itself: a line in 5 seconds at most, which counts those since
-// the one before. Who only connects and leaves, as probes do, is not logged.
+// gRPC does not: a line in 5 seconds at most. Who only connects and leaves, as
+// probes do, is not logged.
 func LogRefused(creds credentials.TransportCredentials, log *slog.Logger) credentials.TransportCredentials {
-	return refusing{creds, &refusals{log: log, now: time.Now}}
+	return refusing{creds, log, &rate.Sometimes{Interval: refusalEvery}}
 }
 
 type refusing struct {
 	credentials.TransportCredentials
-	refusals *refusals
+	log   *slog.Logger
+	often *rate.Sometimes
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
 func (r refusing) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	secure, info, err := r.TransportCredentials.ServerHandshake(conn)
 	if err != nil && !errors.Is(err, io.EOF) {
-		r.refusals.add(conn.RemoteAddr(), err)
+		r.often.Do(func() {
+			r.log.Warn("a connection was refused: the TLS handshake failed", "peer", conn.RemoteAddr().String(), "error", err)
+		})
 	}
+
 	return secure, info, err
 }
 
 // Clone implements credentials.TransportCredentials.
 func (r refusing) Clone() credentials.TransportCredentials {
-	return refusing{r.TransportCredentials.Clone(), r.refusals}
-}
-
-// refusals are the handshakes that failed.
-type refusals struct {
-	log *slog.Logger
-	now func() time.Time
-
-	mu     sync.Mutex
-	logged time.Time // last
-	since  int       // that was
-}
-
-func (r *refusals) add(peer net.Addr, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.since++
-	now := r.now()
-	if now.Sub(r.logged) < refusalEvery {
-		return
-	}
-	r.log.Warn("a connection was refused: the TLS handshake failed", "peer", peer.String(), "error", err, "count", r.since)
-	r.logged, r.since = now, 0
+	return refusing{r.TransportCredentials.Clone(), r.log, r.often}
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,12 +22,12 @@ func TestRefusalsAreLogged(t *testing.T) {
 	s, _ := eager(t, Files{Cert: cert, Key: key, CA: ca.File})
 	stranger, _ := eager(t, Files{CA: ca.File})
 	var out bytes.Buffer
-	creds, ok := LogRefused(
-		credentials.NewTLS(s.Server(tls.VersionTLS13, "h2")), slog.New(slog.NewJSONHandler(&out, nil)),
-	).(refusing)
-	require.True(t, ok)
-	now := time.Now()
-	creds.refusals.now = func() time.Time { return now }
+	newCredentials := func() credentials.TransportCredentials {
+		return LogRefused(
+			credentials.NewTLS(s.Server(tls.VersionTLS13, "h2")), slog.New(slog.NewJSONHandler(&out, nil)),
+		)
+	}
+	creds := newCredentials()
 
 	connect := func() (peer string) {
 		server, client := pair(t)
@@ -54,17 +53,12 @@ func TestRefusalsAreLogged(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out.String(), "\n"), "%s", &out)
 	assert.Contains(t, out.String(), first)
 	assert.Contains(t, out.String(), "client didn't provide a certificate")
-	assert.Contains(t, out.String(), `"count":1`)
-	now = now.Add(refusalEvery)
-	connect()
-	assert.Contains(t, out.String(), `"count":10`)
 
 	// A probe that only connects.
-	now = now.Add(refusalEvery)
 	out.Reset()
 	server, client := pair(t)
 	require.NoError(t, client.Close())
-	_, _, err := creds.ServerHandshake(server)
+	_, _, err := newCredentials().ServerHandshake(server)
 	require.Error(t, err)
 	assert.Empty(t, out.String())
 }
