@@ -5,9 +5,9 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -51,11 +51,13 @@ func check(log []byte) error {
 // library: that itself checks only what its types have read, with more defaults
 // than the schema allows.
 var loadSchema = sync.OnceValues(func() (*gojsonschema.Schema, error) {
-	pkg, err := build.Import("github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif", ".", build.FindOnly)
+	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif").
+		Output()
 	if err != nil {
 		return nil, err
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(pkg.Dir, "schema.go"), nil, 0)
+	path := filepath.Join(strings.TrimSpace(string(dir)), "schema.go")
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -68,5 +70,5 @@ var loadSchema = sync.OnceValues(func() (*gojsonschema.Schema, error) {
 			return gojsonschema.NewSchema(gojsonschema.NewStringLoader(text))
 		}
 	}
-	return nil, fmt.Errorf("%s/schema.go has no constant schema", pkg.Dir)
+	return nil, fmt.Errorf("%s has no constant schema", path)
 })
