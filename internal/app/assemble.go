@@ -40,7 +40,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	s.keys = auth.NewKeys(s.store, s.store.Now, s.log)
 	s.ready = newReadiness(s.store.Ping, s.log)
 	s.watches = api.NewReviews(observedReviews{reviews, m}, s.keys, api.SARIF{
-		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version, RepositoryURI: policy.RepositoryURI,
+		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version,
 	})
 	s.listener = s.store.NewListener(notifier, store.ListenerOptions{Log: s.log})
 	if c.Shared() {

@@ -218,7 +218,7 @@ func (r *reviewer) await(ctx context.Context, id string) (answer restclient.Revi
 func (r *reviewer) show(answer restclient.Review, raw []byte) error {
 	found := answer.Decoded()
 	err := r.out.show(report.Report{
-		Review: found, Of: fmt.Sprintf("%s#%d", found.Repo, found.PRNumber), JSON: raw, RepositoryURI: r.target.repositoryURI,
+		Review: found, Of: fmt.Sprintf("%s#%d", found.Repo, found.PRNumber), JSON: raw,
 	})
 	if err == nil && found.Status != review.Complete {
 		return ErrSilent

@@ -16,11 +16,10 @@ import (
 
 // target is what to ask the server for.
 type target struct {
-	request       restclient.NewReview
-	service       string // CI service that told the pull request; empty when the command line did
-	repositoryURI string // empty when it is not known
-	key           string // idempotency key; empty for one at random
-	derived       bool   // whether the key is made of the CI job
+	request restclient.NewReview
+	service string // CI service that told the pull request; empty when the command line did
+	key     string // idempotency key; empty for one at random
+	derived bool   // whether the key is made of the CI job
 }
 
 // String names what is scanned. A CI service may tell no commits, or such that
@@ -58,7 +57,7 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 		}
 		t.request.Repo, t.request.PRNumber = job.Repo, job.Number
 		t.request.HeadSHA, t.request.BaseSHA, t.request.BaseRef = job.HeadSHA, job.BaseSHA, job.BaseRef
-		t.service, t.repositoryURI, identity = job.Service, job.RepositoryURI, job.Identity
+		t.service, identity = job.Service, job.Identity
 	}
 
 	if err := in.commits(t); err != nil {

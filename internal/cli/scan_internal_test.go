@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
@@ -72,7 +71,7 @@ func TestNotesIsNoCommand(t *testing.T) {
 	}
 	assert.Equal(t, `\x3a:error title=x::many: has more than 5 findings; the others are only counted
 ##\x5badd-mask]bin: not looked at: a binary file
- \x3a:add-mask::a:3: `+report.SkipText(finding.SkipRuleTimeout, "custom/r")+`
+ \x3a:add-mask::a:3: `+finding.Skip{Reason: finding.SkipRuleTimeout, RuleID: "custom/r"}.Text()+`
 ##vso\x5bx]: can't be read: ##\x5berror]\nno
 `, errOut.String())
 }

@@ -28,27 +28,24 @@ func (n notes) add(notice folder.Notice) {
 		place += fmt.Sprintf(":%d", notice.Line)
 	}
 
+	skipped := terminal.Safe(finding.Skip{Reason: notice.Reason, RuleID: notice.RuleID}.Text())
 	switch notice.Reason {
 	case folder.Unreadable:
 		n.st.note("%s: can't be read: %s", place, terminal.Safe(notice.Err.Error()))
 	case folder.SkipTooManyHits:
 		n.st.note("%s: has more than %d findings; the others are only counted", place, n.most)
 	case finding.SkipRuleTimeout:
-		n.st.note("%s: %s", place, report.SkipText(notice.Reason, notice.RuleID))
+		n.st.note("%s: %s", place, skipped)
 	default:
 		if n.verbose {
-			n.st.note("%s: not looked at: %s", place, report.SkipText(notice.Reason, notice.RuleID))
+			n.st.note("%s: not looked at: %s", place, skipped)
 		}
 	}
 }
 
 // end tells what the scan did in all.
 func (n notes) end(sum folder.Summary, took time.Duration) {
-	bySeverity := map[string]int{}
-	for s, count := range sum.Findings {
-		bySeverity[s.String()] = count
-	}
-	fmt.Fprintf(n.st.Err, "%s.\n", report.Findings(bySeverity, scanned(sum, took)))
+	fmt.Fprintf(n.st.Err, "%s.\n", report.Findings(sum.Findings, scanned(sum, took)))
 
 	if skipped := n.skipped(sum); skipped != "" {
 		fmt.Fprintf(n.st.Err, "Not looked at: %s.\n", skipped)

@@ -72,6 +72,27 @@ const (
 	SkipSubmodule    = "submodule"      // not followed
 )
 
+// Text says why something was not looked at.
+func (s Skip) Text() string {
+	switch s.Reason {
+	case SkipBinary:
+		return "a binary file"
+	case SkipFileTooLarge:
+		return "the file is over 1 MiB"
+	case SkipLineTooLong:
+		return "the line is over 16 KiB"
+	case SkipSubmodule:
+		return "a submodule"
+	case "special": // in local scans only, as the next one
+		return "a FIFO, a device or a socket"
+	case "gone":
+		return "removed meanwhile"
+	case SkipRuleTimeout:
+		return "rule " + s.RuleID + " took too long and was stopped here"
+	}
+	return s.Reason
+}
+
 // Summary counts findings by severity.
 type Summary map[rule.Severity]int
 

@@ -117,9 +117,7 @@ func TestSizeOfASkip(t *testing.T) {
 
 		answer, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(m)
 		require.NoError(t, err)
-		inLog := more(t, review.Review{}, func(r *review.Review) { r.Skips = append(r.Skips, s) })
 
 		assert.GreaterOrEqual(t, s.Size(), len(answer), "%s, in an answer", name)
-		assert.GreaterOrEqual(t, s.Size(), inLog, "%s, in a log", name)
 	}
 }

@@ -3,7 +3,6 @@ package organization
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -145,15 +144,4 @@ func (d *Directory) Host(org string) Host {
 	o, _ := d.lookup(org)
 
 	return o.Host
-}
-
-// RepositoryURI is where a repository is for those who may know it, empty for a
-// folder of the server.
-func (d *Directory) RepositoryURI(org, repo string) string {
-	h := d.Host(org)
-	if !strings.HasPrefix(h.URL, "https://") && !strings.HasPrefix(h.URL, "http://") {
-		return ""
-	}
-
-	return h.RepositoryURL(repo)
 }

@@ -1,10 +1,11 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
-	"io"
+	"html"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,30 +14,26 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// writeGitHub writes findings as workflow commands, of which GitHub Actions
-// makes annotations
+// annotations are findings as workflow commands, of which GitHub Actions makes
+// annotations
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands).
 // It shows only the first ten of a step, so the most severe come first. With
-// Report.NewOnly there are those of new findings only.
-func writeGitHub(w io.Writer, r Report, _ Style) error {
+// NewOnly there are those of new findings only.
+func (r Report) annotations() string {
 	list := slices.Clone(r.Review.Findings)
 	slices.SortStableFunc(list, func(a, b finding.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
-	out := bufio.NewWriterSize(w, 64<<10)
+
+	var b strings.Builder
 	for _, f := range list {
-		if !r.considered(f) {
-			continue
-		}
-		if _, err := out.WriteString(command(annotation(f))); err != nil {
-			return err
+		if r.counts(f) {
+			b.WriteString(command(annotation(f)))
 		}
 	}
 
 	if !r.complete() {
-		if _, err := out.WriteString(command("::error title=prwarden::" + commandData(r.Summary()))); err != nil {
-			return err
-		}
+		b.WriteString(command("::error title=prwarden::" + commandData(r.Summary())))
 	}
-	return out.Flush()
+	return b.String()
 }
 
 // command is a line that is one command and has no mark of another. Commands have
@@ -60,17 +57,47 @@ func annotation(f finding.Finding) string {
 	if f.UTF16Column > 0 && f.EndLine == f.Line {
 		where += fmt.Sprintf(",col=%d,endColumn=%d", f.UTF16Column, f.UTF16EndColumn)
 	}
+
 	title := fmt.Sprintf("%s (%s)", f.RuleID, f.Severity)
 	return fmt.Sprintf("::%s %s,title=%s::%s", level, where, commandProperty(title), commandData(safeText(f.Message)))
 }
 
-// commandData is a text as the message of a workflow command. The escapes are
-// those of GitHub's toolkit (actions/toolkit, packages/core/src/command.ts).
-func commandData(text string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
-}
+// commandData is a text, made safe before, as the message of a workflow command.
+func commandData(text string) string { return strings.ReplaceAll(text, "%", "%25") }
 
 // commandProperty is a text as a property of a workflow command.
 func commandProperty(text string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(commandData(terminal.Safe(text)))
+}
+
+// maxSummary bounds a job summary in bytes. GitHub refuses one of over 1 MiB
+// (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#adding-a-job-summary).
+const maxSummary = 512 << 10
+
+// AppendStepSummary appends the table to the file that GITHUB_STEP_SUMMARY
+// names, which GitHub, Gitea and Forgejo show with the job; only where one of the
+// outputs is GitHub's.
+func AppendStepSummary(outputs []Output, r Report, lookup func(name string) string) error {
+	name := lookup("GITHUB_STEP_SUMMARY")
+	if name == "" || !slices.ContainsFunc(outputs, func(o Output) bool { return o.Format == GitHub }) {
+		return nil
+	}
+
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(r.stepSummary())
+	return errors.Join(err, f.Close())
+}
+
+// stepSummary is the table in HTML, which is allowed in Markdown. There nothing
+// from a repository is a link, a mention or a tag.
+func (r Report) stepSummary() string {
+	text := html.EscapeString(r.table(Style{Width: terminal.DefaultWidth}))
+	if len(text) > maxSummary {
+		end := strings.LastIndexByte(text[:maxSummary], '\n') + 1
+		text = text[:end] + "There is more.\n\n" + html.EscapeString(r.Summary()+"\n"+r.Verdict()) + "\n"
+	}
+	return "### prwarden\n\n<pre>\n" + text + "</pre>\n\n"
 }

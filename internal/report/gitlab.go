@@ -1,13 +1,8 @@
 package report
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"strings"
 
-	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -31,39 +26,28 @@ type issueLines struct {
 	End   int `json:"end,omitempty"`
 }
 
-// writeGitLab writes a code quality report. It has all findings: GitLab itself
-// compares it with that of the target branch.
-func writeGitLab(w io.Writer, r Report, _ Style) error {
-	out := newGuard(w)
-	if err := writeArray(out, "", r.Review.Findings, newIssue); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(out, "\n"); err != nil {
-		return err
-	}
-	return out.Flush()
-}
+// codeQuality has all findings: GitLab itself compares it with that of the
+// target branch. Fingerprints must be there and differ.
+func (r Report) codeQuality() (string, error) {
+	issues := []issue{}
+	for _, f := range r.Review.Findings {
+		fingerprint := f.Fingerprint
+		if fingerprint == "" {
+			fingerprint = fmt.Sprintf("%s %x %s", f.RuleID, f.File, place(f))
+		}
 
-func newIssue(f finding.Finding) issue {
-	return issue{
-		Description: strings.ToValidUTF8(f.Message, "\uFFFD"),
-		CheckName:   f.RuleID,
-		Fingerprint: issueFingerprint(f),
-		Severity:    issueSeverity(f.Severity),
-		Location: issueLocation{
-			Path:  strings.ToValidUTF8(f.File, "\uFFFD"),
-			Lines: issueLines{Begin: max(f.Line, 1), End: f.EndLine},
-		},
+		issues = append(issues, issue{
+			Description: f.Message,
+			CheckName:   f.RuleID,
+			Fingerprint: fingerprint,
+			Severity:    issueSeverity(f.Severity),
+			Location: issueLocation{
+				Path:  f.File,
+				Lines: issueLines{Begin: max(f.Line, 1), End: f.EndLine},
+			},
+		})
 	}
-}
-
-// issueFingerprint must be there, and differ from those of others.
-func issueFingerprint(f finding.Finding) string {
-	if f.Fingerprint != "" {
-		return f.Fingerprint
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %d", f.RuleID, f.File, f.Line, f.Column))
-	return hex.EncodeToString(sum[:16])
+	return indented(issues)
 }
 
 // issueSeverity is one of GitLab's five words.

@@ -2,100 +2,91 @@ package report
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/cli/restclient"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/report/sarif"
 )
 
-// writeJSON writes the review as the API answers it.
-func writeJSON(w io.Writer, r Report, _ Style) error {
-	out := newGuard(w)
-	write := writeAnswer
+// json is what the server answered, or the review as it would answer it.
+func (r Report) json() (string, error) {
 	if r.JSON != nil {
-		write = writeServerAnswer
+		var b bytes.Buffer
+		if err := json.Indent(&b, bytes.TrimSpace(r.JSON), "", "  "); err != nil {
+			return "", errors.New("what the server answered is not JSON")
+		}
+		return terminal.SafeJSON(b.Bytes()) + "\n", nil
 	}
-	if err := write(out, r); err != nil {
-		return err
-	}
-	return out.Flush()
-}
 
-// writeServerAnswer writes what the server answered, indented.
-func writeServerAnswer(w io.Writer, r Report) error {
-	var b bytes.Buffer
-	if err := json.Indent(&b, bytes.Trim(r.JSON, " \t\r\n"), "", "  "); err != nil {
-		return errors.New("what the server answered is not JSON")
-	}
-	b.WriteByte('\n')
-	_, err := b.WriteTo(w)
-	return err
-}
-
-// writeAnswer writes the answer that a review would be. Its lists, which are
-// nearly all of it, are written an item at a time in the places of empty ones: a
-// name that is escaped six times as long as it was would be in each finding.
-func writeAnswer(w io.Writer, r Report) error {
-	head := r.Review
-	head.Findings, head.Skips, head.Suppressed, head.Fixed = nil, nil, nil, nil
-	answer := restclient.Encode(head)
+	answer := restclient.Encode(r.Review)
 	if r.FailOn != 0 && r.complete() {
 		answer.Verdict = &restclient.Verdict{Outcome: "pass", Threshold: r.FailOn.String()}
 		if r.Fails() {
 			answer.Verdict.Outcome = "fail"
 		}
 	}
-	text, err := json.MarshalIndent(answer, "", "  ")
-	if err != nil {
-		return err
-	}
-
-	const indent = "  "
-	for _, list := range []struct {
-		name  string
-		write func() error
-	}{
-		{"findings", func() error { return writeArray(w, indent, r.Review.Findings, restclient.EncodeFinding) }},
-		{"skipped", func() error { return writeArray(w, indent, r.Review.Skips, restclient.EncodeSkip) }},
-		{"suppressed", func() error { return writeArray(w, indent, r.Review.Suppressed, restclient.EncodeFinding) }},
-		{"fixed", func() error { return writeArray(w, indent, r.Review.Fixed, restclient.EncodeFinding) }},
-	} {
-		key := []byte(`"` + list.name + `": `) // in no text, where quotes are escaped
-		before, after, _ := bytes.Cut(text, append(key, "[]"...))
-		if _, err := fmt.Fprintf(w, "%s%s", before, key); err != nil {
-			return err
-		}
-		if err := list.write(); err != nil {
-			return err
-		}
-		text = after
-	}
-
-	_, err = fmt.Fprintf(w, "%s\n", text)
-	return err
+	return indented(answer)
 }
 
-// writeArray writes a list as an indented array, an item at a time.
-func writeArray[T, U any](w io.Writer, indent string, list []T, encode func(T) U) error {
-	if len(list) == 0 {
-		_, err := io.WriteString(w, "[]")
-		return err
+// indented is a value as JSON in which no text can drive a terminal or be a
+// command to a CI service.
+func indented(v any) (string, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return terminal.SafeJSON(text) + "\n", err
+}
+
+func (r Report) sarif() (string, error) {
+	var b bytes.Buffer
+	err := sarif.Write(&b, sarif.Input{
+		Review: r.Review, Rules: r.Rules, Version: r.Version, OmitSuppressed: r.OmitSuppressed,
+	})
+	return terminal.SafeJSON(b.Bytes()), err
+}
+
+// JSONLines appends findings in one file to dst as JSON, an object a line, with
+// the keys rule_id, file, line, column, message and severity in this order. A
+// path that is not UTF-8 has U+FFFD for what is not, and then there is the key
+// file_bytes with the path in base64, as in the API.
+func JSONLines(dst []byte, file string, findings []finding.Finding) []byte {
+	name, end := quoted(finding.Shown(file)), "}\n"
+	if !utf8.ValidString(file) {
+		end = `,"file_bytes":"` + base64.StdEncoding.EncodeToString([]byte(file)) + `"}` + "\n"
 	}
 
-	before := "["
-	for _, item := range list {
-		text, err := json.MarshalIndent(encode(item), indent+"  ", "  ")
-		if err != nil {
-			return err
+	type text struct{ before, after string } // what a finding has around its place
+	known := map[[2]string]text{}
+	for _, f := range findings {
+		key := [2]string{f.RuleID, f.Message}
+		t, ok := known[key]
+		if !ok {
+			t.before = `{"rule_id":` + quoted(f.RuleID) + `,"file":` + name + `,"line":`
+			t.after = `,"message":` + quoted(f.Message) + `,"severity":` + quoted(f.Severity.String()) + end
+			known[key] = t
 		}
-		if _, err := fmt.Fprintf(w, "%s\n%s  %s", before, indent, text); err != nil {
-			return err
-		}
-		before = ","
-	}
 
-	_, err := fmt.Fprintf(w, "\n%s]", indent)
-	return err
+		dst = append(dst, t.before...)
+		dst = strconv.AppendInt(dst, int64(f.Line), 10)
+		dst = append(dst, `,"column":`...)
+		dst = strconv.AppendInt(dst, int64(f.Column), 10)
+		dst = append(dst, t.after...)
+	}
+	return dst
+}
+
+// quoted is a text as a JSON string.
+func quoted(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		panic(err) // a string always has a JSON form
+	}
+	return strings.TrimSuffix(terminal.SafeJSON(b.Bytes()), "\n")
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/xml"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -23,7 +22,7 @@ type testSuites struct {
 type testSuite struct {
 	Name string `xml:"name,attr"`
 	outcomes
-	Cases []lazyCase `xml:"testcase"`
+	Cases []testCase `xml:"testcase"`
 }
 
 // outcomes counts cases.
@@ -49,93 +48,65 @@ type outcome struct {
 	Text    string `xml:",chardata"`
 }
 
-// lazyCase makes a case when it is written, as each has the file's name three
-// times.
-type lazyCase func() testCase
-
-// MarshalXML implements xml.Marshaler.
-func (c lazyCase) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
-	return e.EncodeElement(c(), start)
-}
-
-// writeJUnit writes a suite for each file and a case for each finding. Those
-// that reach the threshold failed; the others, and those that are suppressed,
-// are skipped, since a case can't have failed a little.
-func writeJUnit(w io.Writer, r Report, _ Style) error {
-	out := guardWith(w, safeXML)
-	if _, err := io.WriteString(out, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(out)
-	e.Indent("", "  ")
-	if err := e.Encode(newTestSuites(r)); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(out, "\n"); err != nil {
-		return err
-	}
-	return out.Flush()
-}
-
-// safeXML keeps what can't drive a terminal from being a command to a CI
-// service.
-func safeXML(lines []byte) string {
-	return terminal.EscapeMarks(string(lines), "&#91;")
-}
-
-// newTestSuites makes the suites in the order in which their files come up.
-func newTestSuites(r Report) *testSuites {
+// junit has a suite for each file and a case for each finding. Those that reach
+// the threshold failed; the others, and those that are suppressed, are skipped,
+// since a case can't have failed a little.
+func (r Report) junit() (string, error) {
 	all := &testSuites{Name: "prwarden " + terminal.Safe(r.Of)}
 	byFile := map[string]*testSuite{}
-	add := func(file string, one outcomes, c lazyCase) {
-		s := byFile[file]
-		if s == nil {
-			s = &testSuite{Name: terminal.Safe(file)}
-			byFile[file] = s
-			all.Suites = append(all.Suites, s)
-		}
-		s.Cases = append(s.Cases, c)
-		s.add(one)
-		all.add(one)
-	}
-
 	for _, f := range r.Review.Findings {
-		one := outcomes{Skipped: 1}
-		if r.fails(f) {
-			one = outcomes{Failures: 1}
-		}
-		add(f.File, one, func() testCase { return newCase(r, f) })
+		all.add(byFile, f.File, r.testCase(f))
 	}
 	for _, f := range r.Review.Suppressed {
-		add(f.File, outcomes{Skipped: 1}, func() testCase { return suppressedCase(f) })
+		all.add(byFile, f.File, suppressedCase(f))
 	}
 
 	switch {
 	case !r.complete():
-		add("prwarden", outcomes{Errors: 1}, func() testCase {
-			return testCase{Name: "review", ClassName: "prwarden", Error: &outcome{Message: r.Summary()}}
+		all.add(byFile, "prwarden", testCase{
+			Name: "review", ClassName: "prwarden", Error: &outcome{Message: r.Summary()},
 		})
 	case len(all.Suites) == 0:
 		// Jenkins takes a report without a case for a broken one.
-		add("prwarden", outcomes{}, func() testCase { return testCase{Name: "no findings", ClassName: "prwarden"} })
+		all.add(byFile, "prwarden", testCase{Name: "no findings", ClassName: "prwarden"})
 	}
-	return all
+
+	text, err := xml.MarshalIndent(all, "", "  ")
+	return xml.Header + terminal.EscapeMarks(string(text), "&#91;") + "\n", err
 }
 
-// add counts one more case.
-func (o *outcomes) add(one outcomes) {
+// add adds a case to the suite of its file. The suites are in the order in which
+// their files come up.
+func (all *testSuites) add(byFile map[string]*testSuite, file string, c testCase) {
+	s := byFile[file]
+	if s == nil {
+		s = &testSuite{Name: terminal.Safe(file)}
+		byFile[file] = s
+		all.Suites = append(all.Suites, s)
+	}
+
+	s.Cases = append(s.Cases, c)
+	s.count(c)
+	all.count(c)
+}
+
+func (o *outcomes) count(c testCase) {
 	o.Tests++
-	o.Failures += one.Failures
-	o.Errors += one.Errors
-	o.Skipped += one.Skipped
+	switch {
+	case c.Failure != nil:
+		o.Failures++
+	case c.Error != nil:
+		o.Errors++
+	case c.Skipped != nil:
+		o.Skipped++
+	}
 }
 
-// newCase is a finding as a case.
-func newCase(r Report, f finding.Finding) testCase {
+func (r Report) testCase(f finding.Finding) testCase {
 	c := namedCase(f)
 	message := safeText(f.Message)
 	if r.fails(f) {
-		text := fmt.Sprintf("%s:%s: %s: %s (%s)", c.File, place(f), f.Severity, message, terminal.Safe(f.RuleID))
+		text := fmt.Sprintf("%s: %s: %s (%s)", location(f), f.Severity, message, terminal.Safe(f.RuleID))
 		if f.Snippet != "" {
 			text += "\n" + terminal.Safe(strings.ReplaceAll(f.Snippet, "\t", "    "))
 		}
@@ -143,12 +114,12 @@ func newCase(r Report, f finding.Finding) testCase {
 		return c
 	}
 
-	why := f.Severity.String() + ", which is less than the threshold"
+	why := f.Severity.String()
 	switch {
-	case !r.considered(f):
-		why = f.Severity.String() + ", which was there before"
-	case r.FailOn == 0:
-		why = f.Severity.String()
+	case !r.counts(f):
+		why += ", which was there before"
+	case r.FailOn != 0:
+		why += ", which is less than the threshold"
 	}
 	c.Skipped = &outcome{Message: why + ": " + message}
 	return c
@@ -159,6 +130,7 @@ func suppressedCase(f finding.Finding) testCase {
 	if s := f.Suppression; s != nil && s.Reason != "" {
 		why += ": " + safeText(s.Reason)
 	}
+
 	c := namedCase(f)
 	c.Skipped = &outcome{Message: why}
 	return c

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -29,9 +30,7 @@ type Report struct {
 	// the Review is written in the same form.
 	JSON []byte
 	// Rules describes the rules that are known.
-	Rules *sarif.Catalog
-	// RepositoryURI is where the repository is; empty when that is not known.
-	RepositoryURI string
+	Rules sarif.Catalog
 	// Version is prwarden's own.
 	Version string
 	// OmitSuppressed leaves suppressed findings out of SARIF.
@@ -41,16 +40,16 @@ type Report struct {
 // Fails reports whether the findings reach the threshold.
 func (r Report) Fails() bool { return r.Failing() > 0 }
 
-// Failing counts the findings that reach the threshold. Of those that a
-// truncated review doesn't list, nobody knows whether they are new, so they
-// count as new.
+// Failing counts the findings that reach the threshold. Those that a truncated
+// review doesn't list may be new, so they count as new.
 func (r Report) Failing() int {
-	n := 0
-	unlisted := finding.Summary{}
-	for s, count := range r.Review.Summary {
-		unlisted[s] = count
+	if r.FailOn == 0 {
+		return 0
 	}
 
+	n := 0
+	unlisted := finding.Summary{}
+	maps.Copy(unlisted, r.Review.Summary)
 	for _, f := range r.Review.Findings {
 		unlisted[f.Severity]--
 		if r.fails(f) {
@@ -59,22 +58,20 @@ func (r Report) Failing() int {
 	}
 
 	for s, count := range unlisted {
-		if r.FailOn != 0 && s.AtLeast(r.FailOn) {
+		if s.AtLeast(r.FailOn) {
 			n += max(count, 0)
 		}
 	}
 	return n
 }
 
-// fails reports whether a finding counts and is as severe as the threshold.
+// fails reports whether a finding reaches the threshold.
 func (r Report) fails(f finding.Finding) bool {
-	return r.FailOn != 0 && f.Severity.AtLeast(r.FailOn) && r.considered(f)
+	return r.FailOn != 0 && f.Severity.AtLeast(r.FailOn) && r.counts(f)
 }
 
-// considered reports whether a finding counts.
-func (r Report) considered(f finding.Finding) bool {
-	return !r.NewOnly || f.State != finding.StateExisting
-}
+// counts reports whether a finding counts for the verdict.
+func (r Report) counts(f finding.Finding) bool { return !r.NewOnly || f.State != finding.StateExisting }
 
 // complete reports whether there is a result to show.
 func (r Report) complete() bool { return r.Review.Status == review.Complete }
@@ -83,42 +80,34 @@ func (r Report) complete() bool { return r.Review.Status == review.Complete }
 func (r Report) compared() bool { return r.Review.PreviousID != "" }
 
 // Findings says how many there are, in all and by severity, in something.
-func Findings(bySeverity map[string]int, of string) string {
+func Findings(summary finding.Summary, of string) string {
 	total := 0
 	var counts []string
 	for _, s := range rule.Severities() {
-		if n := bySeverity[s.String()]; n > 0 {
+		if n := summary[s]; n > 0 {
 			total += n
 			counts = append(counts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
 
-	switch total {
-	case 0:
+	if total == 0 {
 		return "No findings in " + of
-	case 1:
-		return "1 finding in " + of + ": " + counts[0]
 	}
-	return fmt.Sprintf("%d findings in %s: %s", total, of, strings.Join(counts, ", "))
+	return fmt.Sprintf("%s in %s: %s", terminal.Count(total, "finding"), of, strings.Join(counts, ", "))
 }
 
 // Summary says in a line what was found, or why there is nothing to say.
 func (r Report) Summary() string {
 	of := terminal.Safe(r.Of)
-	switch {
-	case r.Review.Status == review.Failed && r.Review.Failure != nil:
-		return fmt.Sprintf("The review of %s failed: %s (%s)", of, safeText(r.Review.Failure.Message),
-			terminal.Safe(r.Review.Failure.Code))
+	switch failure := r.Review.Failure; {
+	case failure != nil:
+		return fmt.Sprintf("The review of %s failed: %s (%s)", of, safeText(failure.Message), terminal.Safe(failure.Code))
 	case !r.complete():
 		return fmt.Sprintf("The review of %s is %s.", of, terminal.Safe(string(r.Review.Status)))
 	}
 
-	words := map[string]int{}
-	for s, n := range r.Review.Summary {
-		words[s.String()] = n
-	}
-	text := Findings(words, of)
-	var more []string
+	text := Findings(r.Review.Summary, of)
+	var parts []string
 	if r.compared() {
 		n := 0
 		for _, f := range r.Review.Findings {
@@ -126,21 +115,20 @@ func (r Report) Summary() string {
 				n++
 			}
 		}
-		more = append(more, r.counted(n)+" new", fmt.Sprintf("%d fixed", len(r.Review.Fixed)))
+		parts = append(parts, fmt.Sprintf("%s new, %d fixed", r.counted(n), len(r.Review.Fixed)))
 	}
-
 	if n := len(r.Review.Suppressed); n > 0 {
-		more = append(more, r.counted(n)+" suppressed")
+		parts = append(parts, r.counted(n)+" suppressed")
 	}
 	if n := len(r.Review.Skips); n > 0 {
-		more = append(more, r.counted(n)+" not looked at")
+		parts = append(parts, r.counted(n)+" not looked at")
+	}
+	if r.Review.Truncated {
+		parts = append(parts, "too many to list all")
 	}
 
-	if r.Review.Truncated {
-		more = append(more, "too many to list all")
-	}
-	if more != nil {
-		text += "; " + strings.Join(more, ", ")
+	if parts != nil {
+		text += "; " + strings.Join(parts, ", ")
 	}
 	return text + "."
 }
@@ -160,48 +148,30 @@ func (r Report) Verdict() string {
 	if r.FailOn == 0 || !r.complete() {
 		return ""
 	}
-	kind := ""
-	if r.NewOnly {
-		kind = "new "
-	}
 
-	at := "is " + r.FailOn.String()
+	what, at := "finding", r.FailOn.String()
+	if r.NewOnly {
+		what = "new finding"
+	}
 	if r.FailOn != rule.Critical {
 		at += " or worse"
 	}
+
 	switch n := r.Failing(); n {
 	case 0:
-		return fmt.Sprintf("Passed: no %sfinding %s.", kind, at)
+		return fmt.Sprintf("Passed: no %s is %s.", what, at)
 	case 1:
-		return fmt.Sprintf("Failed: 1 %sfinding %s.", kind, at)
+		return fmt.Sprintf("Failed: 1 %s is %s.", what, at)
 	default:
-		return fmt.Sprintf("Failed: %d %sfindings %s.", n, kind, strings.Replace(at, "is", "are", 1))
+		return fmt.Sprintf("Failed: %d %ss are %s.", n, what, at)
 	}
-}
-
-// SkipText says why something was not looked at. ruleID is of a rule that was
-// stopped.
-func SkipText(reason, ruleID string) string {
-	switch reason {
-	case "binary":
-		return "a binary file"
-	case "file_too_large":
-		return "the file is over 1 MiB"
-	case "line_too_long":
-		return "the line is over 16 KiB"
-	case "submodule":
-		return "a submodule"
-	case "special":
-		return "a FIFO, a device or a socket"
-	case "gone":
-		return "removed meanwhile"
-	case "rule_timeout":
-		return "rule " + terminal.Safe(ruleID) + " took too long and was stopped here"
-	}
-	return terminal.Safe(reason)
 }
 
 // safeText is Safe for text of more than one line.
 func safeText(text string) string {
 	return terminal.Safe(strings.Join(strings.Fields(text), " "))
 }
+
+func place(f finding.Finding) string { return fmt.Sprintf("%d:%d", f.Line, f.Column) }
+
+func location(f finding.Finding) string { return terminal.Safe(f.File) + ":" + place(f) }

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -17,22 +16,28 @@ const maxShort = 20
 
 // table writes a report for people, file by file.
 type table struct {
-	b     strings.Builder
+	strings.Builder
 	r     Report
 	width int
 	paint terminal.Painter
 }
 
-// writeTable writes the findings, what there is beside them, and how it ended,
-// as wide as the style says. Everything that came from the repository is made
-// safe to print.
-func writeTable(w io.Writer, r Report, style Style) error {
+// table is the findings, what there is beside them, and how it ended, as wide as
+// the style says. Everything that came from the repository is made safe to print.
+func (r Report) table(style Style) string {
 	t := &table{r: r, width: style.Width, paint: terminal.Painter(style.Color)}
 	if r.complete() {
-		t.findings()
-		t.suppressed()
-		t.fixed()
-		t.skipped()
+		for list := r.Review.Findings; len(list) > 0; {
+			end := slices.IndexFunc(list, func(f finding.Finding) bool { return f.File != list[0].File })
+			if end < 0 {
+				end = len(list)
+			}
+			t.file(list[:end])
+			list = list[end:]
+		}
+		t.short("Suppressed by comments:", texts(r.Review.Suppressed, suppressed))
+		t.short("Fixed since the review before:", texts(r.Review.Fixed, located))
+		t.short("Not looked at:", texts(r.Review.Skips, skipped))
 	}
 
 	for _, line := range terminal.Wrap(r.Summary(), t.width) {
@@ -45,25 +50,12 @@ func writeTable(w io.Writer, r Report, style Style) error {
 		}
 		t.line("", t.paint.Text(color, v))
 	}
-	_, err := io.WriteString(w, t.b.String())
-	return err
+	return t.String()
 }
 
 // line writes a line that begins with an indent.
 func (t *table) line(indent, text string) {
-	t.b.WriteString(terminal.GuardLine(strings.TrimRight(indent+text, " ")) + "\n")
-}
-
-func (t *table) findings() {
-	list := t.r.Review.Findings
-	for start := 0; start < len(list); {
-		end := start
-		for end < len(list) && list[end].File == list[start].File {
-			end++
-		}
-		t.file(list[start:end])
-		start = end
-	}
+	t.WriteString(terminal.GuardLine(strings.TrimRight(indent+text, " ")) + "\n")
 }
 
 // file writes the findings in one file, in the order of places. What a rule says
@@ -73,6 +65,7 @@ func (t *table) file(list []finding.Finding) {
 	slices.SortStableFunc(list, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+
 	t.line("", t.paint.Text(terminal.Strong, terminal.Safe(list[0].File)))
 	column := 0
 	for _, f := range list {
@@ -80,27 +73,39 @@ func (t *table) file(list []finding.Finding) {
 	}
 
 	indent := strings.Repeat(" ", column+4)
+	width := t.width - len(indent)
 	said := map[string]bool{}
 	for _, f := range list {
 		t.head(f, column)
-		if text := safeText(f.Message); !said[f.RuleID+text] {
+		text := safeText(f.Message)
+		if !said[f.RuleID+text] {
 			said[f.RuleID+text] = true
-			for _, line := range terminal.Wrap(text, t.width-len(indent)) {
+			for _, line := range terminal.Wrap(text, width) {
 				t.line(indent, line)
 			}
 		}
-		t.snippet(f, indent)
+
+		code := terminal.Safe(strings.TrimSpace(strings.ReplaceAll(f.Snippet, "\t", " ")))
+		if code != "" {
+			t.line(indent, t.paint.Text(terminal.Faint, "│ "+terminal.Cut(code, width-2)))
+		}
 	}
 	t.line("", "")
 }
 
-func place(f finding.Finding) string { return fmt.Sprintf("%d:%d", f.Line, f.Column) }
-
 // head writes where, how bad, by which rule, and whether that is new.
 func (t *table) head(f finding.Finding, column int) {
-	const severities = len("critical")
-	severity := t.paint.Text(severityColor(f.Severity), terminal.Pad(f.Severity.String(), severities))
-	name := terminal.Safe(f.RuleID)
+	color := terminal.Cyan
+	switch f.Severity {
+	case rule.Critical:
+		color = terminal.Bad
+	case rule.High:
+		color = terminal.Red
+	case rule.Medium, rule.Warning:
+		color = terminal.Yellow
+	}
+	severity := t.paint.Text(color, fmt.Sprintf("%-8s", f.Severity))
+
 	mark := ""
 	switch {
 	case !t.r.compared():
@@ -110,90 +115,57 @@ func (t *table) head(f finding.Finding, column int) {
 		mark = "  " + t.paint.Text(terminal.Strong, "new")
 	}
 
-	before := "  " + strings.Repeat(" ", column-len(place(f))) + place(f) + "  "
-	if used := column + 4 + severities + 2; used+terminal.Columns(name) > t.width {
+	before := fmt.Sprintf("  %*s  ", column, place(f))
+	name := terminal.Safe(f.RuleID)
+	if len(before)+len("critical  ")+terminal.Columns(name) > t.width {
 		t.line(before, severity+mark)
-		t.line(strings.Repeat(" ", column+4), name)
+		t.line(strings.Repeat(" ", len(before)), name)
 		return
 	}
 	t.line(before, severity+"  "+name+mark)
 }
 
-// snippet writes the line that a finding is on, as much of it as fits.
-func (t *table) snippet(f finding.Finding, indent string) {
-	text := terminal.Safe(strings.TrimSpace(strings.ReplaceAll(f.Snippet, "\t", " ")))
-	if text == "" {
-		return
-	}
-	t.line(indent, t.paint.Text(terminal.Faint, "│ "+terminal.Cut(text, t.width-len(indent)-2)))
-}
-
-func severityColor(s rule.Severity) terminal.Color {
-	switch s {
-	case rule.Critical:
-		return terminal.Bad
-	case rule.High:
-		return terminal.Red
-	case rule.Medium, rule.Warning:
-		return terminal.Yellow
-	}
-	return terminal.Cyan
-}
-
-func (t *table) suppressed() {
-	t.short("Suppressed by comments:", t.r.Review.Suppressed, func(f finding.Finding) string {
-		text := location(f) + "  " + terminal.Safe(f.RuleID)
-		if s := f.Suppression; s != nil {
-			if s.Reason != "" {
-				text += ": " + safeText(s.Reason)
-			}
-			if s.Until != "" {
-				text += " (until " + terminal.Safe(s.Until) + ")"
-			}
-		}
-		return text
-	})
-}
-
-func (t *table) fixed() {
-	t.short("Fixed since the review before:", t.r.Review.Fixed, func(f finding.Finding) string {
-		return location(f) + "  " + terminal.Safe(f.RuleID)
-	})
-}
-
-func (t *table) short(title string, list []finding.Finding, text func(finding.Finding) string) {
+// short writes a list of which only the first are named.
+func (t *table) short(title string, list []string) {
 	if len(list) == 0 {
 		return
 	}
-	t.line("", title)
-	for _, f := range list[:min(len(list), maxShort)] {
-		t.line("  ", text(f))
-	}
-	t.more(len(list))
-}
 
-// more ends a list of which only the first are named.
-func (t *table) more(total int) {
-	if n := total - maxShort; n > 0 {
+	t.line("", title)
+	for _, text := range list[:min(len(list), maxShort)] {
+		t.line("  ", text)
+	}
+	if n := len(list) - maxShort; n > 0 {
 		t.line("  ", "and "+t.r.counted(n)+" more")
 	}
 	t.line("", "")
 }
 
-func location(f finding.Finding) string { return fmt.Sprintf("%s:%s", terminal.Safe(f.File), place(f)) }
+func texts[T any](list []T, text func(T) string) []string {
+	all := make([]string, len(list))
+	for i, item := range list {
+		all[i] = text(item)
+	}
+	return all
+}
 
-func (t *table) skipped() {
-	list := t.r.Review.Skips
-	if len(list) == 0 {
-		return
+func located(f finding.Finding) string { return location(f) + "  " + terminal.Safe(f.RuleID) }
+
+func suppressed(f finding.Finding) string {
+	text := located(f)
+	if s := f.Suppression; s != nil && s.Reason != "" {
+		text += ": " + safeText(s.Reason)
 	}
-	t.line("", "Not looked at:")
-	for _, s := range list[:min(len(list), maxShort)] {
-		where := terminal.Safe(s.File)
-		if s.Line > 0 {
-			where += fmt.Sprintf(":%d", s.Line)
-		}
-		t.line("  ", where+": "+SkipText(s.Reason, s.RuleID))
+	if s := f.Suppression; s != nil && s.Until != "" {
+		text += " (until " + terminal.Safe(s.Until) + ")"
 	}
-	t.more(len(list))
+	return text
+}
+
+func skipped(s finding.Skip) string {
+	where := terminal.Safe(s.File)
+	if s.Line > 0 {
+		where += fmt.Sprintf(":%d", s.Line)
+	}
+	return where + ": " + terminal.Safe(s.Text())
 }

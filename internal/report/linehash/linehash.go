@@ -17,8 +17,6 @@ package linehash
 
 import (
 	"bytes"
-	"math"
-	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -40,170 +38,107 @@ type Hash struct {
 // count from 1 and ascend. Lines are counted as the uploader counts them: "\r"
 // alone ends one, too.
 func Of(text []byte, lines []int) []Hash {
+	found := make([]Hash, len(lines))
 	if len(lines) == 0 {
-		return nil
+		return found
 	}
 
-	h := hasher{
-		wanted: lines, found: make([]Hash, 0, len(lines)), overflow: 1,
-		hashes: make([]uint64, 0, min(lines[len(lines)-1], len(text)+1)),
-	}
+	overflow := uint64(1) // what a unit is multiplied with until it leaves the window
 	for range window {
-		h.overflow *= factor
+		overflow *= factor
 	}
-	h.read(text)
-	return h.numbered()
+
+	// A line's hash is the sum behind its window without the sum before it, which
+	// has become overflow times as much meanwhile.
+	u := read(text, lines[len(lines)-1])
+	var before, behind uint64
+	from, to, next := 0, 0, 0
+	seen := make(map[uint64]int, len(u.lines))
+
+	for i, line := range u.lines[:min(len(u.lines), lines[len(lines)-1])] {
+		for ; from < line.unit; from++ {
+			before = factor*before + uint64(u.values[from])
+		}
+
+		for ; to < line.unit+window; to++ {
+			behind = factor*behind + uint64(u.values[to])
+		}
+
+		hash := behind - overflow*before
+		seen[hash]++
+		if next < len(lines) && lines[next] == i+1 {
+			found[next] = Hash{
+				Text:  strconv.FormatUint(hash, 16) + ":" + strconv.Itoa(seen[hash]),
+				Start: line.offset, End: int(u.ends[line.unit+window-1]),
+			}
+			next++
+		}
+	}
+	return found
 }
 
-// hasher reads a text. It keeps the hashes of all lines up to the last that is
-// wanted, as equal ones are counted.
-//
-// There is one sum, of all units so far. A line's hash is the sum behind its last
-// unit without the sum before its first, which has become overflow times as much
-// meanwhile.
-type hasher struct {
-	wanted   []int
-	found    []Hash   // of wanted, without Text
-	hashes   []uint64 // by line
-	overflow uint64   // factor to the power of window
-
-	sum   uint64
-	units int
-	open  []lineStart // of the lines that have no hash yet, at most a window of them
+// units are the code units of a text.
+type units struct {
+	values []uint16
+	ends   []int32 // the byte after each
+	lines  []lineStart
 }
 
-// lineStart is what there is before a line.
-type lineStart struct {
-	sum           uint64
-	units, offset int
+// lineStart is the first unit of a line, and the byte where the line starts.
+type lineStart struct{ unit, offset int }
+
+func (u *units) add(value uint16, end int) {
+	u.values = append(u.values, value)
+	u.ends = append(u.ends, int32(end))
 }
 
-func (h *hasher) read(text []byte) {
-	h.open = append(h.open, lineStart{})
-	for at := h.plain(text, 0); at < len(text) && len(h.found) < len(h.wanted); at = h.plain(text, at) {
-		r, size := utf8.DecodeRune(text[at:])
-		end := at + size
-
-		switch {
-		case r == ' ' || r == '\t':
-		case r == '\r' || r == '\n':
+// read reads as much of a text as the hashes of its first lines need.
+func read(text []byte, lines int) units {
+	most := len(text) + 1 + window
+	u := units{values: make([]uint16, 0, most), ends: make([]int32, 0, most), lines: []lineStart{{}}}
+	for at := 0; at < len(text); {
+		end := at + 1
+		switch c := text[at]; {
+		case c == ' ' || c == '\t':
+		case c == '\r' || c == '\n':
+			if len(u.lines) > lines && len(u.values) >= u.lines[lines-1].unit+window {
+				return u
+			}
 			if bytes.HasPrefix(text[at:], []byte("\r\n")) {
 				end++
 			}
-			h.unit('\n', end)
-			h.open = append(h.open, lineStart{h.sum, h.units, end})
-		case r == utf8.RuneError && size == 1:
-			end = at + broken(text[at:])
-			h.unit(utf8.RuneError, end)
-		case r < 0x10000:
-			h.unit(uint16(r), end)
+			u.add('\n', end)
+			u.lines = append(u.lines, lineStart{len(u.values), end})
+		case c < utf8.RuneSelf:
+			u.add(uint16(c), end)
 		default:
-			first, second := utf16.EncodeRune(r)
-			h.unit(uint16(first), end)
-			h.unit(uint16(second), end)
+			r, size := utf8.DecodeRune(text[at:])
+			if r == utf8.RuneError && size == 1 {
+				size = broken(text[at:])
+			}
+
+			end = at + size
+			for _, value := range utf16.AppendRune(nil, r) {
+				u.add(value, end)
+			}
 		}
 		at = end
 	}
 
-	h.unit(eof, len(text))
+	u.add(eof, len(text))
 	for range window {
-		h.unit(0, len(text))
+		u.add(0, len(text))
 	}
-}
-
-// plain takes the ASCII from an offset on, which is nearly all that there is, up
-// to where a line ends or gets its hash. It returns the offset of the rest.
-func (h *hasher) plain(text []byte, at int) int {
-	due := math.MaxInt
-	if len(h.open) > 0 {
-		due = h.open[0].units + window
-	}
-
-	sum, units := h.sum, h.units
-	for ; at < len(text) && units+1 < due; at++ {
-		c := text[at]
-		if c == ' ' || c == '\t' {
-			continue
-		}
-		if c < ' ' || c >= utf8.RuneSelf {
-			break
-		}
-		sum = factor*sum + uint64(c)
-		units++
-	}
-	h.sum, h.units = sum, units
-	return at
-}
-
-// unit takes a unit, which ends before an offset. It may be the last one of the
-// first line that is open.
-func (h *hasher) unit(c uint16, end int) {
-	h.sum = factor*h.sum + uint64(c)
-	h.units++
-	if len(h.open) == 0 || h.units < h.open[0].units+window {
-		return
-	}
-
-	line := h.open[0]
-	h.open = slices.Delete(h.open, 0, 1) // keeps its memory
-	h.hashes = append(h.hashes, h.sum-h.overflow*line.sum)
-	if n := len(h.found); n < len(h.wanted) && h.wanted[n] == len(h.hashes) {
-		h.found = append(h.found, Hash{Start: line.offset, End: end})
-	}
-}
-
-// numbered returns what was found, with its texts.
-func (h *hasher) numbered() []Hash {
-	seen := make(map[uint64]int, len(h.found)) // only of those that are wanted
-	for i := range h.found {
-		seen[h.hashes[h.wanted[i]-1]] = 0
-	}
-
-	next := 0
-	for i, hash := range h.hashes {
-		n, ok := seen[hash]
-		if next == len(h.found) || !ok {
-			continue
-		}
-		seen[hash] = n + 1
-		if h.wanted[next] == i+1 {
-			h.found[next].Text = strconv.FormatUint(hash, 16) + ":" + strconv.Itoa(n+1)
-			next++
-		}
-	}
-	return append(h.found, make([]Hash, len(h.wanted)-len(h.found))...)
+	return u
 }
 
 // broken is the length of what one U+FFFD stands for at the start of a text that
 // does not start with a character: as much as some character starts with
 // (https://encoding.spec.whatwg.org/#utf-8-decoder).
 func broken(text []byte) int {
-	low, high := byte(0x80), byte(0xBF)
-	more := 0 // bytes that the character would have after the first
-	switch b := text[0]; {
-	case b >= 0xC2 && b <= 0xDF:
-		more = 1
-	case b >= 0xE0 && b <= 0xEF:
-		more = 2
-		switch b {
-		case 0xE0:
-			low = 0xA0
-		case 0xED:
-			high = 0x9F
-		}
-	case b >= 0xF0 && b <= 0xF4:
-		more = 3
-		switch b {
-		case 0xF0:
-			low = 0x90
-		case 0xF4:
-			high = 0x8F
-		}
-	}
-
 	n := 1
-	for ; n <= more && n < len(text) && text[n] >= low && text[n] <= high; n++ {
-		low, high = 0x80, 0xBF
+	for n < len(text) && !utf8.FullRune(text[:n+1]) {
+		n++
 	}
 	return n
 }

@@ -23,6 +23,7 @@ func TestGitHubsCases(t *testing.T) {
 		"e9496ae3ebfced30:1", "fb7c023a8b9ccb3f:1", "ce8ba1a563dcdaca:1", "e20e36e16fcb0cc8:1",
 		"b3edc88f2938467e:1", "c8e28b0b4002a3a0:1", "c129715d7a2bc9a3:1",
 	}
+
 	for name, tt := range map[string]struct {
 		text string
 		want []string
@@ -57,10 +58,12 @@ func TestGitHubsCases(t *testing.T) {
 				all = append(all, i+1)
 				assert.Equal(t, want, linehash.Of([]byte(tt.text), []int{i + 1})[0].Text)
 			}
+
 			var got []string
 			for _, h := range linehash.Of([]byte(tt.text), all) {
 				got = append(got, h.Text)
 			}
+
 			assert.Equal(t, tt.want, got)
 			assert.Equal(t, linehash.Hash{}, linehash.Of([]byte(tt.text), []int{len(tt.want) + 1})[0], "no such line")
 		})
@@ -109,17 +112,21 @@ func plain(text []byte) (all []string) {
 		if fresh {
 			begins = append(begins, len(units))
 		}
+
 		fresh = u == '\n'
 		units = append(units, u)
 	}
+
 	for _, r := range string(text) {
 		if r == ' ' || r == '\t' {
 			continue
 		}
+
 		for _, u := range utf16.Encode([]rune{r}) {
 			add(u)
 		}
 	}
+
 	add(0xFFFF)
 	counts := map[string]int{}
 	for _, b := range begins {
@@ -130,6 +137,7 @@ func plain(text []byte) (all []string) {
 				sum.Add(sum, big.NewInt(int64(units[b+i])))
 			}
 		}
+
 		hash := sum.Mod(sum, new(big.Int).Lsh(big.NewInt(1), 64)).Text(16)
 		counts[hash]++
 		all = append(all, fmt.Sprintf("%s:%d", hash, counts[hash]))
@@ -147,14 +155,17 @@ func FuzzOf(f *testing.F) {
 		}
 		want := plain(text)
 		var lines []int
+
 		for n := 1; n <= len(want)+1; n += 1 + int(every) {
 			lines = append(lines, n)
 		}
+
 		for i, h := range linehash.Of(text, lines) {
 			if lines[i] > len(want) {
 				require.Empty(t, h.Text)
 				continue
 			}
+
 			require.Equal(t, want[lines[i]-1], h.Text, "line %d", lines[i])
 			// Nothing outside counts.
 			rest := append([]byte("\n"), text[h.Start:]...)
@@ -173,6 +184,7 @@ func BenchmarkOf(b *testing.B) {
 	for n := 100; n < 1<<20/48; n += 100 {
 		lines = append(lines, n)
 	}
+
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		linehash.Of(text, lines)

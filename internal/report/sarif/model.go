@@ -4,13 +4,10 @@ package sarif
 // without the words that the file has anyway.
 
 type run struct {
-	Tool                     tool              `json:"tool"`
-	Invocations              []invocation      `json:"invocations"`
-	AutomationDetails        automation        `json:"automationDetails"`
-	BaselineGUID             string            `json:"baselineGuid,omitempty"`
-	VersionControlProvenance []versionControl  `json:"versionControlProvenance,omitempty"`
-	OriginalURIBaseIDs       map[string]baseID `json:"originalUriBaseIds"`
-	ColumnKind               string            `json:"columnKind"`
+	Tool              tool         `json:"tool"`
+	Invocations       []invocation `json:"invocations"`
+	AutomationDetails automation   `json:"automationDetails"`
+	ColumnKind        string       `json:"columnKind"`
 }
 
 type tool struct {
@@ -18,16 +15,14 @@ type tool struct {
 }
 
 type driver struct {
-	Name            string       `json:"name"`
-	Version         string       `json:"version,omitempty"`
-	SemanticVersion string       `json:"semanticVersion,omitempty"`
-	InformationURI  string       `json:"informationUri"`
-	Rules           []descriptor `json:"rules"`
+	Name           string       `json:"name"`
+	Version        string       `json:"version,omitempty"`
+	InformationURI string       `json:"informationUri"`
+	Rules          []descriptor `json:"rules"`
 }
 
 type descriptor struct {
 	ID                   string        `json:"id"`
-	Name                 string        `json:"name"`
 	ShortDescription     message       `json:"shortDescription"`
 	FullDescription      message       `json:"fullDescription"`
 	HelpURI              string        `json:"helpUri,omitempty"`
@@ -48,71 +43,43 @@ type properties struct {
 }
 
 type message struct {
-	Text     string `json:"text"`
-	Markdown string `json:"markdown,omitempty"`
+	Text string `json:"text"`
 }
 
 type invocation struct {
-	ExecutionSuccessful        bool           `json:"executionSuccessful"`
-	StartTimeUTC               string         `json:"startTimeUtc,omitempty"`
-	EndTimeUTC                 string         `json:"endTimeUtc,omitempty"`
-	ToolExecutionNotifications []notification `json:"toolExecutionNotifications,omitempty"`
+	ExecutionSuccessful bool           `json:"executionSuccessful"`
+	Notifications       []notification `json:"toolExecutionNotifications,omitempty"`
 }
 
 type notification struct {
-	Descriptor reference  `json:"descriptor"`
-	Level      string     `json:"level"`
-	Message    message    `json:"message"`
-	Locations  []location `json:"locations,omitempty"`
-	// AssociatedRule names the rule that was stopped.
-	AssociatedRule *reference `json:"associatedRule,omitempty"`
-}
-
-type reference struct {
-	ID string `json:"id"`
+	Level   string  `json:"level"`
+	Message message `json:"message"`
 }
 
 type automation struct {
-	ID   string `json:"id"`
-	GUID string `json:"guid,omitempty"`
-}
-
-type versionControl struct {
-	RepositoryURI string   `json:"repositoryUri"`
-	RevisionID    string   `json:"revisionId,omitempty"`
-	MappedTo      artifact `json:"mappedTo"`
-}
-
-type baseID struct {
-	Description message `json:"description"`
+	ID string `json:"id"`
 }
 
 type result struct {
-	RuleID              string            `json:"ruleId"`
-	RuleIndex           int               `json:"ruleIndex"`
-	Level               string            `json:"level"`
-	Message             message           `json:"message"`
-	Locations           []location        `json:"locations"`
-	PartialFingerprints map[string]string `json:"partialFingerprints"`
-	BaselineState       string            `json:"baselineState,omitempty"`
-	Suppressions        []suppression     `json:"suppressions,omitempty"`
-	Properties          resultProperties  `json:"properties"`
+	RuleID              string        `json:"ruleId"`
+	RuleIndex           int           `json:"ruleIndex"`
+	Level               string        `json:"level"`
+	Message             message       `json:"message"`
+	Locations           []location    `json:"locations"`
+	PartialFingerprints fingerprints  `json:"partialFingerprints"`
+	BaselineState       string        `json:"baselineState,omitempty"`
+	Suppressions        []suppression `json:"suppressions,omitempty"`
 }
 
-type resultProperties struct {
-	Severity string `json:"prwardenSeverity"` // of six, where level is one of three
+type fingerprints struct {
+	LineHash string `json:"primaryLocationLineHash,omitempty"` // GitHub knows alerts again by it
+	Own      string `json:"prwardenFingerprint/v1,omitempty"`
 }
 
 type suppression struct {
-	Kind          string                `json:"kind"`
-	Status        string                `json:"status"`
-	Justification string                `json:"justification,omitempty"`
-	Location      location              `json:"location"`
-	Properties    *suppressedProperties `json:"properties,omitempty"`
-}
-
-type suppressedProperties struct {
-	Until string `json:"until"` // last day on which it holds
+	Kind          string `json:"kind"`
+	Status        string `json:"status"`
+	Justification string `json:"justification,omitempty"`
 }
 
 type location struct {
@@ -126,8 +93,7 @@ type physical struct {
 }
 
 type artifact struct {
-	URI       string `json:"uri,omitempty"`
-	URIBaseID string `json:"uriBaseId"`
+	URI string `json:"uri"`
 }
 
 type region struct {

@@ -3,9 +3,9 @@
 // code scanning
 // (https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/sarif-support).
 //
-// What code scanning doesn't know decides some of it: it ignores baselineState,
-// so findings that were fixed are no results, or they would be open alerts; and
-// it ignores suppressions, so a log for upload has no suppressed findings.
+// Code scanning ignores baselineState, so findings that were fixed are no
+// results, or they would be open alerts; and it ignores suppressions, so a log
+// for upload has no suppressed findings.
 package sarif
 
 import (
@@ -14,8 +14,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
@@ -28,86 +29,58 @@ const MediaType = "application/sarif+json"
 // more.
 const MaxResults = 25_000
 
-const (
-	schemaURI      = "https://json.schemastore.org/sarif-2.1.0.json"
-	informationURI = "https://github.com/prwarden/prwarden"
-	sourceRoot     = "%SRCROOT%"
-)
-
 // Input is what a log is made of.
 type Input struct {
 	// Review has the findings. Of a local scan, most of it is empty.
 	Review review.Review
 	// Rules describes those of the rules that are known; the others are
 	// described by what their findings say.
-	Rules *Catalog
+	Rules Catalog
+
 	// Version is prwarden's own.
 	Version string
-	// RepositoryURI is where the repository is, for people and for git; empty
-	// when that is not known.
-	RepositoryURI string
 	// OmitSuppressed leaves out findings that comments suppress.
 	OmitSuppressed bool
 }
 
-// Write writes a log, a result at a time. Of more than MaxResults findings it
-// takes those that no comment suppresses before the others, and then the most
-// severe, and a notification says how many there were.
+// Write writes a log, a result at a time, as results are most of it. Of more than
+// MaxResults findings it takes those that no comment suppresses before the
+// others, and then the most severe, and a notification says how many there were.
 func Write(w io.Writer, in Input) error {
-	results, total := selected(in)
-	rules := newRuleTable(in.Rules, results)
-	began := run{
+	findings, total := selected(in)
+	rules := describe(in.Rules, findings)
+	head, err := json.Marshal(run{
 		Tool: tool{Driver: driver{
-			Name:            "prwarden",
-			Version:         in.Version,
-			SemanticVersion: semanticVersion(in.Version),
-			InformationURI:  informationURI,
-			Rules:           rules.list,
+			Name: "prwarden", Version: in.Version, InformationURI: "https://github.com/prwarden/prwarden", Rules: rules,
 		}},
-		Invocations:              []invocation{newInvocation(in.Review, len(results), total)},
-		AutomationDetails:        newAutomation(in.Review),
-		VersionControlProvenance: provenance(in),
-		OriginalURIBaseIDs: map[string]baseID{
-			sourceRoot: {Description: message{Text: "The root of the repository."}},
-		},
-		ColumnKind: "utf16CodeUnits",
-	}
-
-	if in.Review.PreviousID != "" {
-		began.BaselineGUID = guid(in.Review.PreviousID)
-	}
-	out := bufio.NewWriterSize(w, 64<<10)
-	if err := writeLog(out, began, results, rules, in.Review.PreviousID != ""); err != nil {
-		return err
-	}
-	return out.Flush()
-}
-
-// writeLog writes the log around the results, which no other order of keys
-// would let it write as they come.
-func writeLog(w *bufio.Writer, began run, results []finding.Finding, rules *ruleTable, compared bool) error {
-	head, err := json.Marshal(began)
+		Invocations:       []invocation{newInvocation(in.Review, len(findings), total)},
+		AutomationDetails: automation{ID: category(in.Review)},
+		ColumnKind:        "utf16CodeUnits",
+	})
 	if err != nil {
 		return err
 	}
-	const begin = `{"$schema":%q,"version":"2.1.0","runs":[` + "\n" + `%s,"results":[`
-	if _, err := fmt.Fprintf(w, begin, schemaURI, head[:len(head)-1]); err != nil {
-		return err
-	}
 
-	before := "\n"
-	for _, f := range results {
-		line, err := json.Marshal(newResult(f, rules, compared))
+	out := bufio.NewWriterSize(w, 64<<10)
+	fmt.Fprintf(out, `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[`+"\n"+
+		`%s,"results":[`, head[:len(head)-1])
+
+	index := map[string]int{}
+	for i, r := range rules {
+		index[r.ID] = i
+	}
+	separator := "\n"
+	for _, f := range findings {
+		line, err := json.Marshal(newResult(f, index[f.RuleID], in.Review.PreviousID != ""))
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "%s%s", before, line); err != nil {
-			return err
-		}
-		before = ",\n"
+		fmt.Fprintf(out, "%s%s", separator, line)
+		separator = ",\n"
 	}
-	_, err = w.WriteString("]}]}\n")
-	return err
+
+	fmt.Fprint(out, "]}]}\n")
+	return out.Flush() // an error of before is this one, too
 }
 
 // selected returns the findings that become results, in order, and how many
@@ -117,8 +90,10 @@ func selected(in Input) (list []finding.Finding, total int) {
 	if !in.OmitSuppressed {
 		list = append(list, in.Review.Suppressed...)
 	}
+
 	total = len(list)
 	if total > MaxResults {
+		suppressed := func(f finding.Finding) int { return min(len(suppressions(f)), 1) }
 		slices.SortStableFunc(list, func(a, b finding.Finding) int {
 			return cmp.Or(cmp.Compare(suppressed(a), suppressed(b)), cmp.Compare(a.Severity, b.Severity))
 		})
@@ -131,39 +106,89 @@ func selected(in Input) (list []finding.Finding, total int) {
 	return list, total
 }
 
-func suppressed(f finding.Finding) int {
-	if f.Suppression != nil {
-		return 1
-	}
-	return 0
-}
-
-// newAutomation names the run. GitHub takes what is before the last slash as
-// the category in which it compares runs, so rulesets don't overwrite each
-// other's.
-func newAutomation(r review.Review) automation {
-	a := automation{ID: "prwarden/" + r.ID}
+// category names the run. GitHub compares runs that have the same before the last
+// slash, so rulesets don't overwrite each other's.
+func category(r review.Review) string {
 	if r.Ruleset != "" && r.Ruleset != r.Repo {
-		a.ID = "prwarden/" + r.Ruleset + "/" + r.ID
+		return "prwarden/" + r.Ruleset + "/" + r.ID
 	}
-	if r.ID != "" {
-		a.GUID = guid(r.ID)
-	}
-	return a
+	return "prwarden/" + r.ID
 }
 
-func provenance(in Input) []versionControl {
-	if in.RepositoryURI == "" {
+// newInvocation says what the log doesn't have.
+func newInvocation(r review.Review, results, total int) invocation {
+	in := invocation{ExecutionSuccessful: true}
+	if results < total {
+		text := fmt.Sprintf("This log has the %d most severe of %d findings.", results, total)
+		in.Notifications = append(in.Notifications, notification{Level: "warning", Message: message{Text: text}})
+	}
+	if r.Truncated {
+		text := "There were more findings, or more that was not looked at, than a review keeps."
+		in.Notifications = append(in.Notifications, notification{Level: "warning", Message: message{Text: text}})
+	}
+	return in
+}
+
+func newResult(f finding.Finding, ruleIndex int, compared bool) result {
+	r := result{
+		RuleID:    f.RuleID,
+		RuleIndex: ruleIndex,
+		Level:     wordsOf(f.Severity).level,
+		Message:   message{Text: plain(f.Message)},
+		Locations: []location{{PhysicalLocation: physical{
+			ArtifactLocation: artifact{URI: relativeURI(f.File)}, Region: newRegion(f), ContextRegion: context(f),
+		}}},
+		PartialFingerprints: fingerprints{LineHash: f.LineHash, Own: f.Fingerprint},
+		Suppressions:        suppressions(f),
+	}
+
+	switch {
+	case compared && f.State == finding.StateNew:
+		r.BaselineState = "new"
+	case compared && f.State == finding.StateExisting:
+		r.BaselineState = "unchanged"
+	}
+	return r
+}
+
+func suppressions(f finding.Finding) []suppression {
+	if f.Suppression == nil {
 		return nil
 	}
-	return []versionControl{
-		{RepositoryURI: in.RepositoryURI, RevisionID: in.Review.HeadSHA, MappedTo: artifact{URIBaseID: sourceRoot}},
-	}
+	return []suppression{{Kind: "inSource", Status: "accepted", Justification: finding.Shown(f.Suppression.Reason)}}
 }
 
-func utc(t time.Time) string {
-	if t.IsZero() {
-		return ""
+// newRegion is where a finding is: whole lines where no columns are known.
+func newRegion(f finding.Finding) *region {
+	r := &region{StartLine: max(f.Line, 1)}
+	r.EndLine = max(f.EndLine, r.StartLine)
+	if f.UTF16Column > 0 && f.UTF16EndColumn > 0 {
+		r.StartColumn, r.EndColumn = f.UTF16Column, f.UTF16EndColumn
 	}
-	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+	return r
+}
+
+// context is the line that a finding is on, as it may be shown; nil when it is
+// not known or only one of several.
+func context(f finding.Finding) *region {
+	if f.Snippet == "" || f.EndLine > f.Line {
+		return nil
+	}
+	return &region{StartLine: max(f.Line, 1), Snippet: &message{Text: finding.Shown(f.Snippet)}}
+}
+
+// relativeURI is the path of a file as a relative reference of RFC 3986, in which
+// no colon makes a scheme and no byte is lost that is not UTF-8.
+func relativeURI(file string) string {
+	return strings.ReplaceAll((&url.URL{Path: file}).EscapedPath(), ":", "%3A")
+}
+
+// plain is a text in which nothing is a link: `[text](target)` is one in a
+// message, as in Markdown, and rules know of no such thing.
+func plain(text string) string {
+	text = finding.Shown(text)
+	if !strings.Contains(text, "](") {
+		return text
+	}
+	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`).Replace(text)
 }

@@ -9,12 +9,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	gosarif "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -28,7 +28,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing")
 
-func catalog(t testing.TB) *sarif.Catalog {
+func catalog(t testing.TB) sarif.Catalog {
 	t.Helper()
 	rules, err := defaults.Load()
 	require.NoError(t, err)
@@ -53,18 +53,21 @@ func full() review.Review {
 		UTF16Column: 11, UTF16EndColumn: 3, Message: "Remove this AWS access key id.", Snippet: "aws = '****'",
 		Fingerprint: "00000000000000000000000000000001", State: finding.StateExisting,
 	}
+
 	custom := finding.Finding{
 		RuleID: "custom/no-print", Severity: rule.Info, File: "caf\xe9/\x1b[2J\"\n.go", Line: 1, EndLine: 1, Column: 1,
 		EndColumn:   2,
 		UTF16Column: 1, UTF16EndColumn: 2, Message: "Use the [logger](https://example.com); not <b>`print`</b>.",
 		Fingerprint: "00000000000000000000000000000002", State: finding.StateNew,
 	}
+
 	meta := finding.Finding{
 		RuleID: "meta/rules-file-invalid", Severity: rule.High, File: ".prwarden/rules.yml", Line: 2, EndLine: 2, Column: 1,
 		EndColumn:   1,
 		UTF16Column: 1, UTF16EndColumn: 1, Message: "Line 2 is wrong.", Fingerprint: "00000000000000000000000000000003",
 		State: finding.StateNew,
 	}
+
 	accepted := evil()
 	accepted.Line, accepted.EndLine, accepted.Fingerprint = 40, 40, "00000000000000000000000000000004"
 	accepted.Suppression = &finding.Suppression{Reason: "only our own text", Until: "2027-01-31", Line: 39}
@@ -100,7 +103,7 @@ func write(t testing.TB, in sarif.Input) []byte {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]sarif.Input{
-		"full":    {Review: full(), Rules: catalog(t), Version: "v1.2.3", RepositoryURI: "https://github.com/acme/shop"},
+		"full":    {Review: full(), Rules: catalog(t), Version: "v1.2.3"},
 		"omitted": {Review: full(), Rules: catalog(t), Version: "(devel)", OmitSuppressed: true},
 		"nothing": {Review: review.Review{ID: "rev_1", Repo: "acme/shop", Ruleset: "default"}, Version: "v1.2.3"},
 		"local":   {Review: review.Review{Findings: []finding.Finding{evil()}}},
@@ -116,23 +119,11 @@ func TestGolden(t *testing.T) {
 				require.NoError(t, os.MkdirAll("testdata", 0o755))
 				require.NoError(t, os.WriteFile(path, pretty.Bytes(), 0o644))
 			}
+
 			want, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, string(want), pretty.String())
 		})
-	}
-}
-
-// The log of the next review names this one's GUID.
-func TestBaseline(t *testing.T) {
-	t.Parallel()
-	first := sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{ID: "rev_previous"}}))
-	second := sariftest.Valid(t, write(t, sarif.Input{Review: full()}))
-	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`,
-		*first.Runs[0].AutomationDetails.GuID)
-	assert.Equal(t, first.Runs[0].AutomationDetails.GuID, second.Runs[0].BaselineGuID)
-	for _, r := range second.Runs[0].Results {
-		assert.NotEqual(t, "absent", r.BaselineState, "code scanning would open an alert")
 	}
 }
 
@@ -143,6 +134,7 @@ func TestURIs(t *testing.T) {
 	for i := 1; i < 256; i++ {
 		all.WriteByte(byte(i))
 	}
+
 	for _, file := range []string{
 		"a.go", "a b/c", "c:/x", "http://x/y", "a?b#c", "a%2Fb", "[x](y)", "日本", "caf\xe9", "-a", "~", all.String(),
 	} {
@@ -175,6 +167,7 @@ func TestMostSevere(t *testing.T) {
 			r.Findings = append(r.Findings, f)
 		}
 	}
+
 	f := evil()
 	f.Suppression = &finding.Suppression{Line: 1}
 	r.Suppressed = []finding.Finding{f}
@@ -191,12 +184,14 @@ func TestMostSevere(t *testing.T) {
 			} `json:"invocations"`
 		} `json:"runs"`
 	}
+
 	require.NoError(t, json.Unmarshal(write(t, sarif.Input{Review: r}), &log))
 	counts := map[string]int{}
 	for _, r := range log.Runs[0].Results {
 		counts[r.RuleID]++
 		assert.Empty(t, r.Suppressions, "suppressed ones go first")
 	}
+
 	assert.Equal(t,
 		map[string]int{"custom/critical": each, "custom/medium": each, "custom/info": sarif.MaxResults - 2*each}, counts)
 	assert.Equal(t, "This log has the 25000 most severe of 27001 findings.",
@@ -209,54 +204,37 @@ func TestDefaultRules(t *testing.T) {
 	rules, err := defaults.Load()
 	require.NoError(t, err)
 	var r review.Review
+
 	for _, d := range rules {
 		r.Findings = append(r.Findings,
 			finding.Finding{RuleID: d.FullID(), Severity: d.Severity, File: "a", Line: 1, EndLine: 1, Message: d.Message})
 	}
+
 	log := sariftest.Valid(t, write(t, sarif.Input{Review: r, Rules: sarif.NewCatalog(rules)}))
 	require.Len(t, log.Runs[0].Tool.Driver.Rules, len(rules))
-	for i, d := range log.Runs[0].Tool.Driver.Rules {
-		assert.Equal(t, i, log.Runs[0].Results[indexOf(log.Runs[0].Results, *d.ID)].RuleIndex)
-		for _, text := range []*string{
-			d.ShortDescription.Text, d.FullDescription.Text, d.Help.Text, d.Help.Markdown, d.Name, d.HelpURI,
-		} {
+	for _, d := range log.Runs[0].Tool.Driver.Rules {
+		for _, text := range []*string{d.ShortDescription.Text, d.FullDescription.Text, d.Help.Text, d.HelpURI} {
 			assert.NotEmpty(t, *text, *d.ID)
 		}
 		assert.LessOrEqual(t, utf8.RuneCountInString(*d.FullDescription.Text), 1024)
 		assert.LessOrEqual(t, len(d.Properties.Tags), 10)
-		assert.NotEqual(t, *d.ID, *d.Name)
+	}
+
+	for _, r := range log.Runs[0].Results {
+		assert.Equal(t, *r.RuleID, *log.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID)
 	}
 }
 
-func indexOf(results []*gosarif.Result, id string) int {
-	for i, r := range results {
-		if *r.RuleID == id {
-			return i
-		}
-	}
-	return -1
-}
+type closed struct{}
 
-type broken struct{ left int }
+var errClosed = errors.New("the pipe broke")
 
-var errBroken = errors.New("the pipe broke")
-
-func (b *broken) Write(p []byte) (int, error) {
-	if b.left -= len(p); b.left < 0 {
-		return 0, errBroken
-	}
-	return len(p), nil
-}
+func (closed) Write([]byte) (int, error) { return 0, errClosed }
 
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
-	r := review.Review{}
-	for range 2000 {
-		r.Findings = append(r.Findings, evil())
-	}
-	for _, n := range []int{0, 100_000, 300_000} {
-		require.ErrorIs(t, sarif.Write(&broken{n}, sarif.Input{Review: r}), errBroken)
-	}
+	r := review.Review{Findings: slices.Repeat([]finding.Finding{evil()}, 2000)}
+	require.ErrorIs(t, sarif.Write(closed{}, sarif.Input{Review: r}), errClosed)
 }
 
 // Whatever a repository holds, the log is one of the standard.
@@ -272,6 +250,7 @@ func FuzzWrite(f *testing.F) {
 				""), Severity: rule.Low, File: file, Line: line, EndLine: line, UTF16Column: column, UTF16EndColumn: column,
 			Message: text, Snippet: snippet, Suppression: &finding.Suppression{Reason: reason, Line: line},
 		}
+
 		sariftest.Valid(t, write(t, sarif.Input{Review: review.Review{
 			ID: "rev_1", Suppressed: []finding.Finding{found},
 			Skips: []finding.Skip{{File: file, Line: line, RuleID: id, Reason: reason}},

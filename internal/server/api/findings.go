@@ -15,11 +15,8 @@ import (
 
 // SARIF is what SARIF logs say beside the findings.
 type SARIF struct {
-	Rules   *sarif.Catalog // what is known of rules; nil for nothing
-	Version string         // prwarden's own
-	// RepositoryURI is where an organization's repository is; "" when nobody is
-	// to know. nil is "" for all.
-	RepositoryURI func(org, repo string) string
+	Rules   sarif.Catalog // what is known of rules; nil for nothing
+	Version string        // prwarden's own
 }
 
 // ListFindings implements ReviewService.
@@ -53,9 +50,6 @@ func (h *Reviews) GetSarif(ctx context.Context, req *prwardenv1.GetSarifRequest)
 	in := sarif.Input{
 		Review: r, Rules: h.logs.Rules, Version: h.logs.Version,
 		OmitSuppressed: req.GetSuppressed() == prwardenv1.GetSarifRequest_omit,
-	}
-	if h.logs.RepositoryURI != nil {
-		in.RepositoryURI = h.logs.RepositoryURI(org, r.Repo)
 	}
 	var log bytes.Buffer
 	if err := sarif.Write(&log, in); err != nil {

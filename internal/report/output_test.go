@@ -1,10 +1,12 @@
 package report_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 func TestParseOutputs(t *testing.T) {
@@ -54,14 +57,14 @@ func TestParseOutputs(t *testing.T) {
 				require.ErrorContains(t, err, tt.says)
 				return
 			}
+
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got)
 		})
 	}
 }
 
-// Files appear whole: what was there stays until the new one is complete, and
-// nothing else is left behind.
+// A file has what the console has, without colours and as wide as usual.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -79,35 +82,24 @@ func TestFiles(t *testing.T) {
 	text, err = os.ReadFile(old)
 	require.NoError(t, err)
 	assert.Equal(t, write(t, rich(), report.JSON, report.Style{}), string(text))
-	names, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, names, 2)
 }
 
-// A file is as open as others that its owner makes, and one that is replaced as
-// it was.
+// A file that is replaced stays as open as it was. A link that a repository may
+// have brought along is replaced.
 func TestFileModes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
-	other, err := os.Create(path("other"))
-	require.NoError(t, err)
-	require.NoError(t, other.Close())
-	require.NoError(t, os.WriteFile(path("private"), []byte("old"), 0o600))
-	require.NoError(t, os.Symlink("private", path("link")))
-	var outputs []report.Output
-	for _, name := range []string{"new", "private", "link"} {
-		outputs = append(outputs, report.Output{Format: report.JSON, File: path(name)})
-	}
+	private, link := filepath.Join(dir, "private"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(private, []byte("old"), 0o600))
+	require.NoError(t, os.Symlink("target", link))
+	outputs := []report.Output{{Format: report.JSON, File: private}, {Format: report.JSON, File: link}}
 	require.NoError(t, report.Write(outputs, rich(), nil, report.Style{}))
-	mode := func(name string) os.FileMode {
-		info, err := os.Lstat(path(name))
-		require.NoError(t, err)
-		return info.Mode()
-	}
-	assert.Equal(t, mode("other"), mode("new"))
-	assert.Equal(t, os.FileMode(0o600), mode("private"))
-	assert.Equal(t, mode("other"), mode("link"), "a link is replaced")
+
+	info, err := os.Stat(private)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+	assert.NoFileExists(t, filepath.Join(dir, "target"))
+	assert.FileExists(t, link)
 }
 
 func TestFilesThatCanNotBeWritten(t *testing.T) {
@@ -128,9 +120,6 @@ func TestFilesThatCanNotBeWritten(t *testing.T) {
 	text, err := os.ReadFile(kept)
 	require.NoError(t, err)
 	assert.Equal(t, "old", string(text))
-	names, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, names, 1, "no temporary file is left")
 }
 
 func TestStepSummary(t *testing.T) {
@@ -148,20 +137,14 @@ func TestStepSummary(t *testing.T) {
 			require.True(t, ok)
 			golden(t, filepath.Join("testdata", "summary", name+".golden"), after)
 			assert.NotContains(t, after, "<script")
-			assert.NotContains(t, after, "@me")
+			assert.Equal(t, 1, strings.Count(after, "</pre>"), "nothing ends the block")
 		})
 	}
-	require.NoError(
-		t,
-		report.AppendStepSummary([]report.Output{{Format: report.Table}}, rich(),
-			func(string) string { return "/none/there" }),
-		"only where annotations are",
-	)
-	require.Error(
-		t,
-		report.AppendStepSummary([]report.Output{{Format: report.GitHub}}, rich(),
-			func(string) string { return "/none/there" }),
-	)
+
+	lookup := func(string) string { return "/none/there" }
+	require.NoError(t, report.AppendStepSummary([]report.Output{{Format: report.Table}}, rich(), lookup),
+		"only where annotations are")
+	require.Error(t, report.AppendStepSummary([]report.Output{{Format: report.GitHub}}, rich(), lookup))
 }
 
 // GitHub refuses a summary of over 1 MiB.
@@ -170,16 +153,18 @@ func TestStepSummaryIsBounded(t *testing.T) {
 	long := hostile()
 	long.Message = strings.Repeat("<", 2000)
 	r := complete()
+
 	for range 10_000 {
 		r.Review.Findings = append(r.Review.Findings, long)
 	}
+
 	file := filepath.Join(t.TempDir(), "summary.md")
 	require.NoError(t,
 		report.AppendStepSummary([]report.Output{{Format: report.GitHub}}, r, func(string) string { return file }))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Less(t, len(text), 1<<20)
-	assert.Contains(t, string(text), " more.")
+	assert.Contains(t, string(text), "There is more.\n")
 }
 
 // FuzzFormats: whatever a repository and a rule hold, nothing that is written
@@ -193,6 +178,7 @@ func FuzzFormats(f *testing.F) {
 		if file == "" {
 			return
 		}
+
 		found := hostile()
 		found.File, found.Message, found.Snippet = file, message, snippet
 		accepted := found
@@ -208,5 +194,74 @@ func FuzzFormats(f *testing.F) {
 				checkJUnit(t, text)
 			}
 		}
+	})
+}
+
+func localFindings(places ...finding.Finding) []finding.Finding {
+	rules := map[string]finding.Finding{
+		"custom/no-print": {Severity: rule.Warning, Message: "Use the logger."},
+		"secrets/aws-access-key": {
+			Severity: rule.Critical,
+			Message:  "An AWS access key is in the code. Revoke it, and read it from the environment or a secret store instead.",
+		},
+		"security/hostile": {Severity: rule.Info, Message: "\x1b]0;owned\a <b> \"two\"\nlines\t\u202eand \\ é 日本"},
+	}
+
+	for i := range places {
+		places[i].Severity, places[i].Message = rules[places[i].RuleID].Severity, rules[places[i].RuleID].Message
+	}
+	return places
+}
+
+func TestJSONLines(t *testing.T) {
+	t.Parallel()
+	var b []byte
+	b = report.JSONLines(
+		b,
+		"cmd/main.go",
+		localFindings(finding.Finding{RuleID: "custom/no-print", Line: 3, Column: 2},
+			finding.Finding{RuleID: "secrets/aws-access-key", Line: 12, Column: 5}),
+	)
+	b = report.JSONLines(b, "a \"b\" \\ <c>/é\x1b\u202e\U0001F600\U000E0001",
+		localFindings(finding.Finding{RuleID: "security/hostile", Line: 1, Column: 1}))
+	b = report.JSONLines(b, "caf\xe9",
+		localFindings(finding.Finding{RuleID: "custom/no-print", Line: 2147483647, Column: 16384}))
+	golden(t, filepath.Join("testdata", "lines.jsonl"), string(b))
+}
+
+type localFinding struct {
+	RuleID    string `json:"rule_id"`
+	File      string `json:"file"`
+	FileBytes []byte `json:"file_bytes"`
+	Line      int    `json:"line"`
+	Column    int    `json:"column"`
+	Message   string `json:"message"`
+	Severity  string `json:"severity"`
+}
+
+// What is written is read again as it was, and can't drive a terminal or
+// a CI service.
+func FuzzJSONLines(f *testing.F) {
+	for _, seed := range []string{
+		"", "a/b.go", "caf\xe9", "\x1b[2J", "\"\\\n", "\u2028\u2029", "\xed\xa0\x80", "😀\x00", "\U0010FFFF", "</script>",
+		"##[error]q.js", "##vso[task].js",
+	} {
+		f.Add(seed, seed, 1, 2)
+	}
+
+	f.Fuzz(func(t *testing.T, file, message string, line, column int) {
+		message = strings.ToValidUTF8(message, "") // as rules are checked to be
+		text := report.JSONLines(nil, file,
+			[]finding.Finding{{RuleID: "a/b", Severity: rule.High, Message: message, Line: line, Column: column}})
+		require.Equal(t, 1, strings.Count(string(text), "\n"))
+		require.Equal(t, terminal.Safe(string(text[:len(text)-1])), string(text[:len(text)-1]))
+		noMarks(t, string(text))
+		var got localFinding
+		require.NoError(t, json.Unmarshal(text, &got))
+		want := localFinding{RuleID: "a/b", File: file, Line: line, Column: column, Message: message, Severity: "high"}
+		if !utf8.ValidString(file) {
+			want.File, want.FileBytes = strings.ToValidUTF8(file, "\uFFFD"), []byte(file)
+		}
+		require.Equal(t, want, got)
 	})
 }

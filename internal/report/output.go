@@ -1,0 +1,158 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/cli/terminal"
+)
+
+// The formats.
+const (
+	Table  = "table"
+	JSON   = "json"
+	SARIF  = "sarif"
+	GitHub = "github"
+	GitLab = "gitlab"
+	JUnit  = "junit"
+)
+
+// Formats are the names of all formats.
+func Formats() []string { return []string{Table, JSON, SARIF, GitHub, GitLab, JUnit} }
+
+// Style is how text for people looks.
+type Style struct {
+	Width int // columns
+	Color bool
+}
+
+// Output says in which format to write, and to where.
+type Output struct {
+	Format string
+	File   string // "" for the console
+}
+
+// ParseOutputs reads outputs as command lines have them, `FORMAT` or
+// `FORMAT=FILE`. Without any it is a table. On one console only formats that are
+// lines of text can be together.
+func ParseOutputs(texts []string) ([]Output, error) {
+	if len(texts) == 0 {
+		return []Output{{Format: Table}}, nil
+	}
+
+	var list []Output
+	var console []string
+	taken := map[string]bool{}
+	for _, text := range texts {
+		name, file, toFile := strings.Cut(text, "=")
+		place := "file " + filepath.Clean(file)
+		if !toFile {
+			place = "format " + name
+			console = append(console, name)
+		}
+
+		switch {
+		case !slices.Contains(Formats(), name):
+			return nil, fmt.Errorf("%q is not a format; use %s, each alone or as FORMAT=FILE", name,
+				strings.Join(Formats(), ", "))
+		case toFile && file == "":
+			return nil, fmt.Errorf("%q has no file after the =", text)
+		case taken[place]:
+			return nil, fmt.Errorf("two outputs have the %s", place)
+		}
+		taken[place] = true
+		list = append(list, Output{Format: name, File: file})
+	}
+
+	for _, name := range console {
+		if len(console) > 1 && name != Table && name != GitHub {
+			return nil, fmt.Errorf("the format %s can't share standard output with another; write it to a file with %s=FILE",
+				name, name)
+		}
+	}
+	return list, nil
+}
+
+// Told reports whether the outputs tell people on the console how it ended.
+func Told(outputs []Output) bool {
+	return slices.Contains(outputs, Output{Format: Table})
+}
+
+// Write writes a report to each of the outputs. Those without a file go to the
+// console, after the files, since its reader may go away. In SARIF and GitLab's
+// format a review that isn't complete would look like one without findings: for
+// such a review Write removes the file of an earlier call.
+func Write(outputs []Output, r Report, console io.Writer, style Style) error {
+	var errs []error
+	var printed []string
+	for _, o := range outputs {
+		if !r.complete() && (o.Format == SARIF || o.Format == GitLab) {
+			errs = append(errs, removeFile(o.File))
+			continue
+		}
+		if o.File != "" {
+			style := Style{Width: terminal.DefaultWidth}
+			if err := writeFile(o.File, r, o.Format, style); err != nil {
+				errs = append(errs, fmt.Errorf("%s=%s: %w", o.Format, terminal.Safe(o.File), err))
+			}
+			continue
+		}
+
+		text, err := r.text(o.Format, style)
+		errs = append(errs, err)
+		printed = append(printed, text)
+	}
+
+	for _, text := range printed {
+		_, err := io.WriteString(console, text)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// text is the report in a format.
+func (r Report) text(format string, style Style) (string, error) {
+	switch format {
+	case JSON:
+		return r.json()
+	case SARIF:
+		return r.sarif()
+	case GitHub:
+		return r.annotations(), nil
+	case GitLab:
+		return r.codeQuality()
+	case JUnit:
+		return r.junit()
+	}
+	return r.table(style), nil
+}
+
+// removeFile removes the report of an earlier call, if there is one.
+func removeFile(name string) error {
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return os.Remove(name)
+}
+
+// writeFile writes a report to a file. A link that a repository may have brought
+// along is replaced, but the system's names for what is open are followed.
+func writeFile(name string, r Report, format string, style Style) error {
+	text, err := r.text(format, style)
+	if err != nil {
+		return err
+	}
+
+	system := strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
+	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 && !system {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(name, []byte(text), 0o666)
+}
