@@ -34,9 +34,8 @@ func newScannerServer(service *scanner.Server, log *slog.Logger, options ...grpc
 		log.Error("panic in the scanner", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		return status.Error(codes.Internal, "the scanner met an unexpected fault")
 	})
-	server := grpc.NewServer(append(append(scanner.ServerOptions(),
-		grpc.ChainStreamInterceptor(recovery.StreamServerInterceptor(recovered)),
-	), options...)...)
+	options = append(options, grpc.ChainStreamInterceptor(recovery.StreamServerInterceptor(recovered)))
+	server := grpc.NewServer(options...)
 	service.Register(server)
 	return server
 }

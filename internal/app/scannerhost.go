@@ -87,7 +87,7 @@ func newScannerHost(c config.Config, env Environment, r *prometheus.Registry, lo
 	m := newScannerMetrics(r)
 	scans := scan.NewScanner(hosts, scan.Options{Observer: m})
 	m.watchCaches(scans, repositories, limits.CacheSize)
-	service := scanner.NewServer(scans, scanner.Options{Slots: c.ScanWorkers}, log)
+	service := scanner.NewServer(scans, c.ScanWorkers, log)
 	m.watchSlots(service)
 	return &scannerHost{repositories: repositories, service: service}, nil
 }

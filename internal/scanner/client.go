@@ -7,13 +7,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"google.golang.org/grpc"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
@@ -23,8 +26,16 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// ClientOptions are what a Client needs, and its numbers. Zero numbers mean the
-// values in parentheses.
+const (
+	// callLimit bounds a call. The scanner's own limit of a scan is shorter.
+	callLimit = scan.MaxTime + 30*time.Second
+	// slotWait is how long a scan waits at one scanner when all have refused it.
+	slotWait = 250 * time.Millisecond
+	// retryAfter is how long a scanner that failed is left alone.
+	retryAfter = time.Second
+)
+
+// ClientOptions are what a Client needs.
 type ClientOptions struct {
 	// Scanners are the HOST:PORT of scanners. A name stands for all of its
 	// addresses.
@@ -34,28 +45,10 @@ type ClientOptions struct {
 	// configured as authority, a HOST:PORT. It must not wait.
 	Dial func(address, authority string) (*grpc.ClientConn, error)
 
-	// Lookup returns the addresses of a name (net.DefaultResolver.LookupHost).
+	// Lookup returns the addresses of a name; nil for the system's resolver.
 	Lookup func(ctx context.Context, name string) ([]string, error)
-	Log    *slog.Logger // (none)
 
-	Limit   time.Duration // of one call; the scanner's own limit of a scan is 5 m (5 m 30 s)
-	Accept  time.Duration // in which a scanner must accept or refuse a scan (5 s)
-	Wait    time.Duration // at a scanner for a free slot, when none has one (250 ms)
-	Retry   time.Duration // until a scanner that failed is asked again (1 s)
-	Refresh time.Duration // between two lookups of names (10 s)
-}
-
-func (o ClientOptions) withDefaults() ClientOptions {
-	o.Limit = cmp.Or(o.Limit, scan.MaxTime+30*time.Second)
-	o.Accept = cmp.Or(o.Accept, 5*time.Second)
-	o.Wait = cmp.Or(o.Wait, 250*time.Millisecond)
-	o.Retry = cmp.Or(o.Retry, time.Second)
-	o.Refresh = cmp.Or(o.Refresh, 10*time.Second)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-
-	return o
+	Log *slog.Logger // nil for none
 }
 
 // Client has scanners do scans. It keeps a connection to each and watches it, so
@@ -74,117 +67,235 @@ type Client struct {
 	scans, running atomic.Int64 // all, and those that have a slot
 }
 
+// peer is a scanner and the connection to it. What follows rpc is guarded by
+// the client's mu.
+type peer struct {
+	address string           // for logs and metrics
+	conn    *grpc.ClientConn // nil for the scanner of this process
+	rpc     scannerv1.ScannerServiceClient
+
+	ready   bool      // the connection is up, and the scanner says that it serves
+	removed bool      // its name does not lead to it any more
+	calls   int       // that are open
+	slots   int       // as the scanner said last; 0 while it said nothing
+	retryAt time.Time // when it is asked again after a failure
+	logged  string    // the trouble that was logged last
+}
+
+// usable reports whether the peer takes scans, now or when a call ends.
+func (p *peer) usable() bool { return p.ready && !time.Now().Before(p.retryAt) }
+
+// free reports whether the peer may have a free slot. While it is not known how
+// many slots a scanner has, it gets one scan at a time.
+func (p *peer) free() bool { return p.usable() && p.calls < max(p.slots, 1) }
+
 // NewClient returns a client that connects to its scanners until Close.
 func NewClient(o ClientOptions) *Client {
-	c := emptyClient(o)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+
+	c := &Client{o: o, changed: make(chan struct{})}
+	c.done, c.close = context.WithCancel(context.Background())
 	c.loops.Go(c.followNames)
+
 	return c
 }
 
 // NewLocalClient returns a client of one scanner that is always there: that of
 // this process. There is nothing to close.
 func NewLocalClient(conn grpc.ClientConnInterface) *Client {
-	c := emptyClient(ClientOptions{})
-	c.peers = []*peer{{address: "local", rpc: scannerv1.NewScannerServiceClient(conn), ready: true}}
-	return c
-}
+	local := &peer{address: "local", rpc: scannerv1.NewScannerServiceClient(conn), ready: true}
+	o := ClientOptions{Log: slog.New(slog.DiscardHandler)}
 
-func emptyClient(o ClientOptions) *Client {
-	c := &Client{o: o.withDefaults(), changed: make(chan struct{})}
-	c.done, c.close = context.WithCancel(context.Background())
-	return c
+	return &Client{o: o, peers: []*peer{local}, changed: make(chan struct{})}
 }
 
 // Close ends the connections, and with them the calls that are still open.
 func (c *Client) Close() error {
 	c.close()
 	c.loops.Wait()
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []error
 	for _, p := range c.peers {
-		if p.conn != nil {
-			all = append(all, p.conn.Close())
-		}
+		all = append(all, p.conn.Close())
 	}
-
 	c.peers = nil
+
 	return errors.Join(all...)
 }
 
 // Scan implements review.Scanner. A repository always prefers the same
 // scanners, because they have it in their caches. The scan goes to the first of
-// them that has a free slot, and waits while none has one. Once
-// it began it is never tried again here: its outcome, and whether that counts,
-// are the caller's.
+// them that has a free slot, and waits while none has one. Once it began it is
+// never tried again here: its outcome, and whether that counts, are the caller's.
 func (c *Client) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
 	c.scans.Add(1)
 	defer c.scans.Add(-1)
+
+	asked := map[*peer]bool{}
+	reason := errors.New("scanner: none can be reached")
 	for {
-		p, busy, err := c.reserve(ctx, j.Organization, j.Repo)
+		p, err := c.reserve(ctx, j, asked, reason)
 		if err != nil {
 			return finding.Result{}, err
 		}
+
 		start := startOf(j)
-		if busy {
-			start.WaitMs = int32(c.o.Wait.Milliseconds())
+		if asked[p] {
+			start.WaitMs = int32(slotWait.Milliseconds())
 		}
-		outcome, begun, err := c.call(ctx, p, start, j, progress)
-		if err != nil && !begun && ctx.Err() == nil && elsewhere(err) {
-			c.release(p, err)
-			continue
-		}
-		c.release(p, nil)
+		asked[p] = true
+
+		result, begun, err := c.call(ctx, p, start, j, progress)
+		again := err != nil && !begun && ctx.Err() == nil && elsewhere(err)
+		c.release(p, err, again)
+
 		switch {
+		case again:
+			reason = err
 		case err == nil:
-			return outcome, nil
+			return result, nil
 		case ctx.Err() != nil:
 			return finding.Result{}, ctx.Err()
+		default:
+			return finding.Result{}, scanError(err, true)
 		}
-		return finding.Result{}, scanError(err)
 	}
+}
+
+// reserve chooses a scanner that may have a free slot and counts the scan as one
+// of its calls. It fails when no scanner takes scans; reason is why the last one
+// did not.
+func (c *Client) reserve(ctx context.Context, j review.Job, asked map[*peer]bool, reason error) (*peer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if p := c.choose(j.Organization+"\x00"+j.Repo, asked); p != nil {
+			p.calls++
+			return p, nil
+		}
+		if !slices.ContainsFunc(c.peers, (*peer).usable) {
+			return nil, scanError(reason, false)
+		}
+		if c.wait(ctx); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// choose returns the scanner to ask for a slot, nil when none may be asked now.
+// Of those that have not refused the scan it is the one that the repository
+// prefers (rendezvous hashing): when scanners come and go, only the repositories
+// of those move. When all have refused, it is any, so that waiting scans spread.
+func (c *Client) choose(repo string, asked map[*peer]bool) *peer {
+	var fresh, refused []*peer
+	for _, p := range c.peers {
+		switch {
+		case !p.free():
+		case asked[p]:
+			refused = append(refused, p)
+		default:
+			fresh = append(fresh, p)
+		}
+	}
+
+	if len(fresh) > 0 {
+		preference := func(p *peer) uint64 { return xxhash.Sum64String(p.address + "\x00" + repo) }
+		return slices.MaxFunc(fresh, func(a, b *peer) int { return cmp.Compare(preference(a), preference(b)) })
+	}
+	if len(refused) > 0 {
+		return refused[rand.IntN(len(refused))] //nolint:gosec // whichever
+	}
+
+	return nil
+}
+
+// Await implements review.Scanner: it returns when a scanner has a free slot as
+// far as is known.
+func (c *Client) Await(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ctx.Err() == nil && !slices.ContainsFunc(c.peers, (*peer).free) {
+		c.wait(ctx)
+	}
+}
+
+// wait returns when something changed, when a scanner that failed may be asked
+// again, or when ctx is done. It gives up mu meanwhile.
+func (c *Client) wait(ctx context.Context) {
+	changed := c.changed
+	c.mu.Unlock()
+	defer c.mu.Lock()
+
+	select {
+	case <-changed:
+	case <-time.After(retryAfter):
+	case <-ctx.Done():
+	}
+}
+
+// wake wakes all that wait. mu must be held.
+func (c *Client) wake() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// accepted notes that a scanner took a scan, and how many it takes.
+func (c *Client) accepted(p *peer, slots int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.slots, p.logged = slots, ""
+	c.wake()
+}
+
+// release ends the count of a call. A scanner that failed before the scan began
+// is left alone for a moment, unless all that it lacks is a free slot.
+func (c *Client) release(p *peer, err error, failed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.calls--
+	c.closeUnused(p)
+	if reason, _ := reasonOf(err); failed && reason != reasonBusy {
+		p.retryAt = time.Now().Add(retryAfter)
+		c.complain(p, "a scanner takes no scans", err)
+	}
+	c.wake()
 }
 
 // call scans at one scanner. begun tells whether the scan began, or may have.
 func (c *Client) call(
 	ctx context.Context, p *peer, start *scannerv1.ScanStart, j review.Job, progress func(review.Progress),
-) (o finding.Result, begun bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.o.Limit)
+) (result finding.Result, begun bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	late := time.AfterFunc(c.o.Accept, func() { giveUp(errSilent) })
-	defer late.Stop()
 
 	accepted, stream, err := ask(ctx, p, start)
-	if context.Cause(ctx) == errSilent { //nolint:errorlint // it is set as it is
-		return o, false, errSilent
-	}
 	if err != nil {
-		return o, false, err
+		return result, false, err
 	}
-	late.Stop()
 	c.accepted(p, int(accepted.GetSlots()))
 	c.running.Add(1)
 	defer c.running.Add(-1)
 
 	if accepted.GetNeedRules() {
 		if err := sendRules(stream, j.Rules.Rules); err != nil {
-			return o, false, err
+			return result, false, err
 		}
 	}
-
-	o, begun, err = receive(stream, j.MaxFindings, progress)
+	result, begun, err = receive(stream, j.MaxFindings, progress)
 
 	// Of a scanner that is lost now it can't be told whether it began.
-	return o, begun || isLost(err), err
+	return result, begun || isLost(err), err
 }
 
 // ask asks a scanner for a slot.
 func ask(ctx context.Context, p *peer, start *scannerv1.ScanStart) (
 	*scannerv1.ScanAccepted, scannerv1.ScannerService_ScanClient, error,
 ) {
-	stream, err := p.rpc.Scan(ctx, grpc.MaxCallRecvMsgSize(maxAnswer), grpc.MaxCallSendMsgSize(MaxMessage))
+	stream, err := p.rpc.Scan(ctx, grpc.MaxCallRecvMsgSize(maxAnswer))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,45 +307,10 @@ func ask(ctx context.Context, p *peer, start *scannerv1.ScanStart) (
 		return nil, nil, err
 	}
 	if m.GetAccepted() == nil {
-		return nil, nil, fmt.Errorf("%w: %T came before `accepted`", errProtocol, m.GetMessage())
+		return nil, nil, unexpected(m)
 	}
 
 	return m.GetAccepted(), stream, nil
-}
-
-// receive follows an accepted scan to its end.
-func receive(stream scannerv1.ScannerService_ScanClient, most int, progress func(review.Progress)) (
-	_ finding.Result, begun bool, err error,
-) {
-	received := outcome{most: most}
-	for {
-		m, err := stream.Recv()
-		if err != nil {
-			return finding.Result{}, begun, err
-		}
-		switch m := m.GetMessage().(type) {
-		case *scannerv1.ScanResponse_Progress:
-			begun = true
-			progress(review.Progress{FilesDone: int(m.Progress.GetFilesDone()), FilesTotal: int(m.Progress.GetFilesTotal())})
-		case *scannerv1.ScanResponse_Findings:
-			err = received.addFindings(m.Findings.GetFindings())
-		case *scannerv1.ScanResponse_Skips:
-			err = received.addSkips(m.Skips.GetSkips())
-		case *scannerv1.ScanResponse_Result:
-			if err := received.addResult(m.Result); err != nil {
-				return finding.Result{}, begun, err
-			}
-
-			// The slot is free when the call has ended. Whatever ends it, the result is there.
-			_, _ = stream.Recv()
-			return received.Result, begun, nil
-		default:
-			err = fmt.Errorf("%w: unexpected message %T", errProtocol, m)
-		}
-		if err != nil {
-			return finding.Result{}, begun, err
-		}
-	}
 }
 
 // send hides the io.EOF of a broken stream, whose real error Recv has.
@@ -248,9 +324,6 @@ func send(stream scannerv1.ScannerService_ScanClient, m *scannerv1.ScanRequest) 
 
 func sendRules(stream scannerv1.ScannerService_ScanClient, rules []rule.Rule) error {
 	parts := batches(converted(rules, toProtoRule))
-	if len(parts) == 0 {
-		parts = [][]*scannerv1.ScanRule{nil}
-	}
 	for i, part := range parts {
 		batch := &scannerv1.RuleBatch{Rules: part, Last: i == len(parts)-1}
 		if err := send(stream, &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: batch}}); err != nil {
@@ -260,3 +333,60 @@ func sendRules(stream scannerv1.ScannerService_ScanClient, rules []rule.Rule) er
 
 	return nil
 }
+
+// receive follows an accepted scan to its end.
+func receive(stream scannerv1.ScannerService_ScanClient, most int, progress func(review.Progress)) (
+	_ finding.Result, begun bool, err error,
+) {
+	received := received{most: most}
+	for err == nil {
+		var m *scannerv1.ScanResponse
+		if m, err = stream.Recv(); err != nil {
+			break
+		}
+
+		switch m.GetMessage().(type) {
+		case *scannerv1.ScanResponse_Progress:
+			begun = true
+			p := m.GetProgress()
+			progress(review.Progress{FilesDone: int(p.GetFilesDone()), FilesTotal: int(p.GetFilesTotal())})
+		case *scannerv1.ScanResponse_Findings:
+			err = received.addFindings(m.GetFindings().GetFindings())
+		case *scannerv1.ScanResponse_Skips:
+			err = received.addSkips(m.GetSkips().GetSkips())
+		case *scannerv1.ScanResponse_Result:
+			if err = received.addResult(m.GetResult()); err == nil {
+				// The slot is free when the call has ended. Whatever ends it, the result is there.
+				_, _ = stream.Recv()
+				return received.Result, begun, nil
+			}
+		default:
+			err = unexpected(m)
+		}
+	}
+
+	return finding.Result{}, begun, err
+}
+
+// PeerState is what a client knows of one scanner.
+type PeerState struct {
+	Address string // IP:PORT, or `local`
+	Ready   bool   // it can be reached and says that it serves
+	Calls   int    // of this client
+}
+
+// Peers is what a client knows of its scanners, in the order of their addresses.
+func (c *Client) Peers() []PeerState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	peers := make([]PeerState, 0, len(c.peers))
+	for _, p := range c.peers {
+		peers = append(peers, PeerState{Address: p.address, Ready: p.ready, Calls: p.calls})
+	}
+	slices.SortFunc(peers, func(a, b PeerState) int { return strings.Compare(a.Address, b.Address) })
+
+	return peers
+}
+
+// Waiting counts the scans that no scanner has accepted yet.
+func (c *Client) Waiting() int { return int(c.scans.Load() - c.running.Load()) }

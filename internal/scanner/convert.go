@@ -2,9 +2,10 @@ package scanner
 
 import (
 	"fmt"
-	"regexp"
-	"time"
+	"slices"
+	"strconv"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -26,6 +27,13 @@ func converted[T any, M proto.Message](all []T, convert func(T) M) []M {
 	return out
 }
 
+// selections are those of a scan by their numbers on the wire, where 0 is none.
+var selections = [...]scan.Selection{
+	scannerv1.ScanStart_repository:      scan.SelectRepository,
+	scannerv1.ScanStart_default_ruleset: scan.SelectDefault,
+	scannerv1.ScanStart_custom:          scan.SelectCustom,
+}
+
 func startOf(j review.Job) *scannerv1.ScanStart {
 	selection := scannerv1.ScanStart_repository
 	switch j.Ruleset {
@@ -34,6 +42,7 @@ func startOf(j review.Job) *scannerv1.ScanStart {
 	case rule.RulesetCustom:
 		selection = scannerv1.ScanStart_custom
 	}
+
 	return &scannerv1.ScanStart{
 		ReviewId:      j.ReviewID,
 		Organization:  j.Organization,
@@ -54,145 +63,103 @@ func startOf(j review.Job) *scannerv1.ScanStart {
 	}
 }
 
-// requestOf is what a client wants scanned, but for the rules. Branch names are
-// checked where they are used.
+// requestOf is what a client wants scanned, but for the rules. Commits and branches
+// are checked where they are used.
 func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
-	if p.GetOrganization() == "" || p.GetRepo() == "" || p.GetPrNumber() < 1 {
+	selection, host := int(p.GetSelection()), p.GetHost()
+	switch {
+	case p.GetOrganization() == "" || p.GetRepo() == "" || p.GetPrNumber() < 1:
 		return scan.Request{}, status.Error(codes.InvalidArgument,
 			"the first message must be `start` with an organization, a repository and a pull request number")
+	case selection < 1 || selection >= len(selections):
+		return scan.Request{}, status.Errorf(codes.InvalidArgument, "selection: unknown value %d", selection)
 	}
-	r := scan.Request{
+
+	return scan.Request{
 		Target: scan.Target{
 			Organization: p.GetOrganization(),
 			Host: organization.Host{
-				Kind: p.GetHost().GetKind(), URL: p.GetHost().GetUrl(), TokenEnv: p.GetHost().GetTokenEnv(),
-				Username: p.GetHost().GetUsername(), HeadRef: p.GetHost().GetHeadRef(), MergeRef: p.GetHost().GetMergeRef(),
+				Kind: host.GetKind(), URL: host.GetUrl(), TokenEnv: host.GetTokenEnv(), Username: host.GetUsername(),
+				HeadRef: host.GetHeadRef(), MergeRef: host.GetMergeRef(),
 			},
 			Repo:    p.GetRepo(),
 			Number:  p.GetPrNumber(),
 			Commits: finding.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
 		},
+		Selection:     selections[selection],
 		MaxFindings:   int(p.GetMaxFindings()),
 		RequireReason: p.GetRequireReason(),
 		Today:         p.GetToday(),
-	}
-
-	switch p.GetSelection() {
-	case scannerv1.ScanStart_repository:
-		r.Selection = scan.SelectRepository
-	case scannerv1.ScanStart_default_ruleset:
-		r.Selection = scan.SelectDefault
-	case scannerv1.ScanStart_custom:
-		r.Selection = scan.SelectCustom
-	default:
-		return scan.Request{}, status.Errorf(codes.InvalidArgument, "selection: unknown value %d", p.GetSelection())
-	}
-	if err := checkCommits(r.Commits); err != nil {
-		return scan.Request{}, err
-	}
-	if r.Today != "" {
-		if _, err := time.Parse(time.DateOnly, r.Today); err != nil {
-			return scan.Request{}, status.Error(codes.InvalidArgument, "today: must be a day as YYYY-MM-DD")
-		}
-	}
-
-	return r, nil
+	}, nil
 }
 
-var sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
-
-func checkCommits(c finding.Commits) error {
-	switch {
-	case c == finding.Commits{}:
-		return nil
-	case !sha.MatchString(c.Head):
-		return status.Error(codes.InvalidArgument, "head_sha: must be 40 hexadecimal digits")
-	case (c.Base == "") == (c.BaseRef == ""):
-		return status.Error(codes.InvalidArgument, "base_sha: head_sha needs either base_sha or base_ref")
-	case c.Base != "" && !sha.MatchString(c.Base):
-		return status.Error(codes.InvalidArgument, "base_sha: must be 40 hexadecimal digits")
-	}
-	return nil
-}
-
-// outcome is what a scanner sent so far of what a scan found. It fails when a
+// received is what a scanner sent so far of what a scan found. It fails when a
 // scanner that keeps to the limits would not have sent something, so that one
 // that was taken over can't make a server hold more than a result may have.
-type outcome struct {
+type received struct {
 	finding.Result
 	most int // findings, and likewise suppressed ones and skips
 	size int // of all that came, as scans are truncated by it
 }
 
-// count counts a finding or skip by its message and its size in answers.
-func (o *outcome) count(m proto.Message, size int) error {
-	if n := proto.Size(m); n > maxItem {
-		return fmt.Errorf("a finding or skip of %d bytes", n)
+func (r *received) addFindings(ps []*scannerv1.ScanFinding) error {
+	for _, p := range ps {
+		f, err := fromProtoFinding(p)
+		if err != nil {
+			return err
+		}
+
+		list := &r.Findings
+		if f.Suppression != nil {
+			list = &r.Suppressed
+		}
+		*list = append(*list, f)
+		r.size += f.Size()
 	}
-	if o.size += size; o.size > scan.MaxSize {
+
+	return r.check()
+}
+
+func (r *received) addSkips(ps []*scannerv1.ScanSkip) error {
+	for _, p := range ps {
+		skip := finding.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()}
+		r.Skips = append(r.Skips, skip)
+		r.size += skip.Size()
+	}
+
+	return r.check()
+}
+
+// check is made after each message, whose size is bounded.
+func (r *received) check() error {
+	switch {
+	case max(len(r.Findings), len(r.Suppressed), len(r.Skips)) > r.most:
+		return fmt.Errorf("more than %d findings or skips", r.most)
+	case r.size > scan.MaxSize:
 		return fmt.Errorf("findings and skips of more than %d bytes in all", scan.MaxSize)
 	}
 
 	return nil
 }
 
-func (o *outcome) addFindings(ps []*scannerv1.ScanFinding) error {
-	for _, p := range ps {
-		list := &o.Findings
-		if p.GetSuppression() != nil {
-			list = &o.Suppressed
-		}
-		if len(*list) == o.most {
-			return fmt.Errorf("more than %d findings", o.most)
-		}
+func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
+	r.HeadSHA = p.GetHeadSha()
+	r.BaseSHA = p.GetBaseSha()
+	r.RulesDigest = p.GetRulesDigest()
+	r.Truncated = p.GetTruncated()
+	r.FilesTotal = int(p.GetFilesTotal())
+	r.RulesFileValid = p.GetRulesFileValid()
+	r.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
 
-		f, err := fromProtoFinding(p)
-		if err != nil {
-			return err
-		}
-		if err := o.count(p, f.Size()); err != nil {
-			return err
-		}
-
-		*list = append(*list, f)
-	}
-
-	return nil
-}
-
-func (o *outcome) addSkips(ps []*scannerv1.ScanSkip) error {
-	if len(o.Skips)+len(ps) > o.most {
-		return fmt.Errorf("more than %d skips", o.most)
-	}
-	for _, p := range ps {
-		skip := fromProtoSkip(p)
-		if err := o.count(p, skip.Size()); err != nil {
-			return err
-		}
-		o.Skips = append(o.Skips, skip)
-	}
-
-	return nil
-}
-
-func (o *outcome) addResult(p *scannerv1.ScanResult) error {
-	o.HeadSHA = p.GetHeadSha()
-	o.BaseSHA = p.GetBaseSha()
-	o.RulesDigest = p.GetRulesDigest()
-	o.Truncated = p.GetTruncated()
-	o.FilesTotal = int(p.GetFilesTotal())
-	o.Summary = finding.Summary{}
+	r.Summary = finding.Summary{}
 	for word, n := range p.GetSummary() {
 		severity, ok := rule.ParseSeverity(word)
 		if !ok {
 			return fmt.Errorf("summary: unknown severity %q", word)
 		}
-		o.Summary[severity] = int(n)
+		r.Summary[severity] = int(n)
 	}
 
-	o.RulesFileValid = p.GetRulesFileValid()
-	var err error
-	o.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
 	return err
 }
 
@@ -276,22 +243,16 @@ func toProtoSkip(k finding.Skip) *scannerv1.ScanSkip {
 	return &scannerv1.ScanSkip{Path: []byte(k.File), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason}
 }
 
-func fromProtoSkip(p *scannerv1.ScanSkip) finding.Skip {
-	return finding.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()}
-}
-
-var origins = []struct {
-	domain rule.Origin
-	proto  scannerv1.ScanRule_Origin
-}{
-	{rule.OriginDefault, scannerv1.ScanRule_default_ruleset},
-	{rule.OriginCustom, scannerv1.ScanRule_custom},
-	{rule.OriginRepository, scannerv1.ScanRule_repository},
-	{rule.OriginRulesFile, scannerv1.ScanRule_rules_file},
+// origins are those of rules by their numbers on the wire, where 0 is none.
+var origins = [...]rule.Origin{
+	scannerv1.ScanRule_default_ruleset: rule.OriginDefault,
+	scannerv1.ScanRule_custom:          rule.OriginCustom,
+	scannerv1.ScanRule_repository:      rule.OriginRepository,
+	scannerv1.ScanRule_rules_file:      rule.OriginRulesFile,
 }
 
 func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
-	p := &scannerv1.ScanRule{
+	return &scannerv1.ScanRule{
 		Id:          r.ID,
 		Type:        r.Type,
 		Pattern:     r.Pattern,
@@ -301,18 +262,11 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Exclude:     r.Paths.Exclude,
 		Multiline:   r.Multiline,
 		Redact:      r.Redact,
+		Origin:      scannerv1.ScanRule_Origin(slices.Index(origins[:], r.Origin)),
 		CaseMatch:   r.Cases.Match,
 		CaseNoMatch: r.Cases.NoMatch,
 		References:  r.References,
 	}
-
-	for _, o := range origins {
-		if o.domain == r.Origin {
-			p.Origin = o.proto
-		}
-	}
-
-	return p
 }
 
 func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
@@ -320,7 +274,12 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 	if !ok {
 		return rule.Rule{}, fmt.Errorf("rule %q: unknown severity %q", p.GetId(), p.GetSeverity())
 	}
-	r := rule.Rule{
+	origin := int(p.GetOrigin())
+	if origin < 1 || origin >= len(origins) {
+		return rule.Rule{}, fmt.Errorf("rule %q: unknown origin %d", p.GetId(), origin)
+	}
+
+	return rule.Rule{
 		ID:         p.GetId(),
 		Type:       p.GetType(),
 		Pattern:    p.GetPattern(),
@@ -329,21 +288,10 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Paths:      rule.Paths{Include: p.GetInclude(), Exclude: p.GetExclude()},
 		Multiline:  p.GetMultiline(),
 		Redact:     p.GetRedact(),
+		Origin:     origins[origin],
 		Cases:      rule.Cases{Match: p.GetCaseMatch(), NoMatch: p.GetCaseNoMatch()},
 		References: p.GetReferences(),
-	}
-
-	for _, o := range origins {
-		if o.proto == p.GetOrigin() {
-			r.Origin = o.domain
-		}
-	}
-
-	if r.Origin == 0 {
-		return rule.Rule{}, fmt.Errorf("rule %q: unknown origin %v", p.GetId(), p.GetOrigin())
-	}
-
-	return r, nil
+	}, nil
 }
 
 func fromProtoRules(ps []*scannerv1.ScanRule) ([]rule.Rule, error) {
@@ -357,4 +305,87 @@ func fromProtoRules(ps []*scannerv1.ScanRule) ([]rule.Rule, error) {
 	}
 
 	return rules, nil
+}
+
+// What the ErrorInfo of a scanner's errors has.
+const (
+	errorDomain    = "prwarden.scanner"
+	reasonStopping = "scanner_stopping" // the scanner stops and hands the scan back
+	reasonBusy     = "scanner_busy"     // the scanner has no free slot
+	metaLasting    = "lasting"          // "true" when trying again is pointless
+)
+
+// failureStatus is an error of a scanner that the client turns back.
+func failureStatus(code codes.Code, reason, message string, lasting bool) error {
+	st, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{
+		Reason: reason, Domain: errorDomain, Metadata: map[string]string{metaLasting: strconv.FormatBool(lasting)},
+	})
+	if err != nil {
+		return fmt.Errorf("failure %s: %w", reason, err)
+	}
+
+	return st.Err()
+}
+
+// reasonOf is the reason that a scanner's error gives, "" for none.
+func reasonOf(err error) (reason string, lasting bool) {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == errorDomain {
+			return info.GetReason(), info.GetMetadata()[metaLasting] == "true"
+		}
+	}
+
+	return "", false
+}
+
+// unexpected is the error of a scanner that speaks another protocol.
+func unexpected(m *scannerv1.ScanResponse) error {
+	return status.Errorf(codes.Unimplemented, "unexpected message %T", m.GetMessage())
+}
+
+// elsewhere tells whether a call that did not begin its scan may be made to
+// another scanner: the error says something of the scanner and nothing of what
+// it was asked.
+func elsewhere(err error) bool {
+	reason, _ := reasonOf(err)
+	if reason != "" {
+		return reason == reasonStopping || reason == reasonBusy
+	}
+
+	return slices.Contains(
+		[]codes.Code{codes.Unavailable, codes.Unimplemented, codes.Canceled, codes.DeadlineExceeded}, status.Code(err))
+}
+
+// isLost tells whether a scanner ended a call without saying why.
+func isLost(err error) bool {
+	reason, _ := reasonOf(err)
+	return reason == "" && status.Code(err) == codes.Unavailable
+}
+
+// scanError turns what went wrong at a scanner into the review side's error: a
+// failure that the scanner reported keeps its code. A scan that no scanner began
+// does not count.
+func scanError(err error, begun bool) *review.ScanError {
+	reason, lasting := reasonOf(err)
+	code := status.Code(err)
+	e := &review.ScanError{Uncounted: !begun || reason == reasonStopping, Err: err}
+	fail := func(code, message string) { e.Failure = review.Failure{Code: code, Message: message} }
+	switch {
+	case begun && reason != "":
+		fail(reason, status.Convert(err).Message())
+		e.Lasting = lasting
+	case reason == reasonStopping:
+		fail(reason, "The scanner is stopping.")
+	case !begun:
+		fail("scanner_unavailable", "No scanner takes scans.")
+	case code == codes.DeadlineExceeded:
+		fail(scan.CodeScanTimeout, "The scan did not end in time.")
+		e.Lasting = true
+	case code == codes.Unavailable || code == codes.Canceled:
+		fail("scanner_unavailable", "The scanner was lost during the scan.")
+	default:
+		fail("scanner_fault", "The scanner hit an unexpected fault; the logs of server and scanner have the details.")
+	}
+
+	return e
 }

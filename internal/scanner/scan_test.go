@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,11 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
 
-	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -66,52 +61,6 @@ func added(path, content string) *scan.File {
 	}
 }
 
-// counter counts the rule chunks that the client sends.
-type counter struct {
-	grpc.ClientStream
-	chunks *atomic.Int32
-}
-
-func (c counter) SendMsg(m any) error {
-	if r, ok := m.(*scannerv1.ScanRequest); ok && r.GetRules() != nil {
-		c.chunks.Add(1)
-	}
-
-	return c.ClientStream.SendMsg(m)
-}
-
-// bundle is the other end of a client.
-type bundle struct {
-	server  *grpc.Server
-	service *scanner.Server
-	chunks  atomic.Int32 // of rules that the client sent
-}
-
-func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, error)) (*scanner.Client, *bundle) {
-	t.Helper()
-	listener := bufconn.Listen(1 << 20)
-	b := &bundle{
-		server:  grpc.NewServer(scanner.ServerOptions()...),
-		service: serviceOf(&source{open: open}, scanner.Options{Answer: patience}),
-	}
-	b.service.Register(b.server)
-	go func() { _ = b.server.Serve(listener) }()
-	t.Cleanup(b.server.Stop)
-	conn, err := grpc.NewClient("passthrough:///scanner",
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
-		grpc.WithStreamInterceptor(func(
-			ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
-			streamer grpc.Streamer, opts ...grpc.CallOption,
-		) (grpc.ClientStream, error) {
-			s, err := streamer(ctx, desc, cc, method, opts...)
-			return counter{s, &b.chunks}, err
-		}))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	return scanner.NewLocalClient(conn), b
-}
-
 func jobWith(rules ...rule.Rule) review.Job {
 	return review.Job{
 		ReviewID: "rev_x", Organization: "acme", Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
@@ -132,7 +81,7 @@ func TestScan(t *testing.T) {
 	t.Parallel()
 	const file = "version: 1\n" +
 		"rules: [{id: from-file, type: regex, pattern: fixme, message: m, severity: low, cases: {match: [fixme]}}]\n"
-	client, b := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
+	client, s := setup(t, func(_ context.Context, target scan.Target) (scan.Change, error) {
 		assert.Equal(t, scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, target)
 		return &change{rulesFile: file, files: []*scan.File{
 			added("a\xff.go", "todo\nok\nfixme\n"), {Path: "big", Size: 2 << 20, Added: []scan.LineRange{{First: 1, Last: 1}}},
@@ -165,10 +114,14 @@ func TestScan(t *testing.T) {
 	assert.Equal(t, rule.OriginRulesFile, o.RulesFile[0].Origin)
 	assert.Equal(t, []string{"fixme"}, o.RulesFile[0].Cases.Match)
 
-	assert.Equal(t, int32(1), b.chunks.Load(), "the scanner did not have the rules")
-	_, err = client.Scan(t.Context(), job, none)
+	again := startMessage()
+	again.GetStart().RulesDigest = job.Rules.Digest
+	stream, err := stubOf(t, s).Scan(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, int32(1), b.chunks.Load(), "it has them now")
+	require.NoError(t, stream.Send(again))
+	m, err := stream.Recv()
+	require.NoError(t, err)
+	assert.False(t, m.GetAccepted().GetNeedRules(), "the scanner has the rules now")
 
 	for ruleset, want := range map[string]string{"default": "x/one", "custom": "custom/two"} {
 		job.Ruleset = ruleset
@@ -238,17 +191,19 @@ func TestCommitsAndSuppressions(t *testing.T) {
 	assert.True(t, o.Truncated)
 }
 
-// Rules and findings are far larger than a message may be.
-func TestBatches(t *testing.T) {
+// Rules and findings are far larger than a message may be. Findings that are more
+// than a result may have are truncated by the scan, so a server takes them.
+func TestLargestResult(t *testing.T) {
 	t.Parallel()
+	const lines = 5_000
 	path := strings.Repeat("d/", 2000) + "f"
-	client, b := setup(t, func(context.Context, scan.Target) (scan.Change, error) {
-		return &change{files: []*scan.File{added(path, strings.Repeat("todo "+strings.Repeat("x", 400)+"\n", 2500))}}, nil
+	client, _ := setup(t, func(context.Context, scan.Target) (scan.Change, error) {
+		return &change{files: []*scan.File{added(path, strings.Repeat("todo\n", lines))}}, nil
 	})
 	var rules []rule.Rule
 	for i := range 5000 {
 		r := todo(fmt.Sprintf("r%04d", i), rule.OriginCustom)
-		r.Message = strings.Repeat("m", 1000)
+		r.Message = strings.Repeat("\U0001f41e", rule.MaxMessage)
 		if i > 0 {
 			r.Pattern = fmt.Sprintf("never%d", i)
 		}
@@ -257,8 +212,11 @@ func TestBatches(t *testing.T) {
 
 	o, err := client.Scan(t.Context(), jobWith(rules...), none)
 	require.NoError(t, err)
-	assert.Len(t, o.Findings, 2500)
-	assert.Greater(t, b.chunks.Load(), int32(10))
+	assert.True(t, o.Truncated)
+	assert.Less(t, len(o.Findings), lines)
+	assert.Greater(t, len(o.Findings), lines/2)
+	assert.Equal(t, lines, o.Summary[rule.High], "the summary counts all")
+	assert.Equal(t, len(o.Findings), o.Findings[len(o.Findings)-1].Line, "the first ones are told")
 }
 
 func TestFailures(t *testing.T) {
@@ -302,20 +260,6 @@ func TestCancelReachesTheScanner(t *testing.T) {
 	<-ended
 }
 
-func TestScannerThatIsAway(t *testing.T) {
-	t.Parallel()
-	conn, err := grpc.NewClient("passthrough:///nowhere", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return nil, errors.New("refused") }))
-	require.NoError(t, err)
-	defer conn.Close()
-	_, err = scanner.NewLocalClient(conn).Scan(t.Context(), jobWith(), none)
-	var e *review.ScanError
-	require.ErrorAs(t, err, &e)
-	assert.Equal(t, "scanner_unavailable", e.Code)
-	assert.False(t, e.Lasting)
-	assert.True(t, e.Uncounted, "nothing was tried")
-}
-
 // stubborn opens a pull request only when its context ends.
 func stubborn(opened chan<- struct{}) func(context.Context, scan.Target) (scan.Change, error) {
 	var once sync.Once
@@ -329,8 +273,8 @@ func stubborn(opened chan<- struct{}) func(context.Context, scan.Target) (scan.C
 func TestHandBack(t *testing.T) {
 	t.Parallel()
 	opened := make(chan struct{})
-	client, b := setup(t, stubborn(opened))
-	go func() { <-opened; b.service.HandBack() }()
+	client, s := setup(t, stubborn(opened))
+	go func() { <-opened; s.service.HandBack() }()
 	for _, when := range []string{"while it runs", "afterwards"} {
 		_, err := client.Scan(t.Context(), jobWith(), none)
 		var e *review.ScanError
@@ -343,8 +287,8 @@ func TestHandBack(t *testing.T) {
 func TestScannerThatDies(t *testing.T) {
 	t.Parallel()
 	opened := make(chan struct{})
-	client, b := setup(t, stubborn(opened))
-	go func() { <-opened; b.server.Stop() }()
+	client, s := setup(t, stubborn(opened))
+	go func() { <-opened; s.server.Stop() }()
 	_, err := client.Scan(t.Context(), jobWith(), none)
 	var e *review.ScanError
 	require.ErrorAs(t, err, &e)

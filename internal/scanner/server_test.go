@@ -1,11 +1,10 @@
 package scanner_test
 
 import (
-	"context"
 	"net"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,8 +16,6 @@ import (
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan"
-	"github.com/prwarden/prwarden/internal/scanner"
 )
 
 func startMessage() *scannerv1.ScanRequest {
@@ -26,11 +23,6 @@ func startMessage() *scannerv1.ScanRequest {
 		Organization: "acme", Repo: "acme/api", PrNumber: 1, Selection: scannerv1.ScanStart_repository,
 		RulesDigest: rule.Digest(nil), MaxFindings: 10,
 	}}}
-}
-
-func rulesMessage(rules ...*scannerv1.ScanRule) *scannerv1.ScanRequest {
-	batch := &scannerv1.RuleBatch{Rules: rules, Last: true}
-	return &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Rules{Rules: batch}}
 }
 
 // stubOf is a client that does as a test says.
@@ -42,50 +34,37 @@ func stubOf(t *testing.T, s *testScanner) scannerv1.ScannerServiceClient {
 	return scannerv1.NewScannerServiceClient(conn)
 }
 
-// A client that does not say what it should, or not in time, is sent away, and
-// its slot goes to another.
+// A client that does not say what it should is sent away, and its slot goes to
+// another.
 func TestClientsThatMisbehave(t *testing.T) {
 	t.Parallel()
-	onClock(t, func(t *testing.T) {
-		a := startScanner(t, scanner.Options{Slots: 1, Answer: time.Second})
+	synctest.Test(t, func(t *testing.T) {
+		a := startScanner(t, 1)
 		client := stubOf(t, a)
 		start := func(change func(*scannerv1.ScanStart)) []*scannerv1.ScanRequest {
 			m := startMessage()
 			change(m.GetStart())
 			return []*scannerv1.ScanRequest{m}
 		}
-
-		commits := func(head, base, ref string) []*scannerv1.ScanRequest {
-			return start(func(s *scannerv1.ScanStart) { s.HeadSha, s.BaseSha, s.BaseRef = head, base, ref })
-		}
-		sha := strings.Repeat("a", 40)
-		for name, c := range map[string]struct {
-			says []*scannerv1.ScanRequest
-			code codes.Code
-		}{
-			"nothing":               {nil, codes.DeadlineExceeded},
-			"rules first":           {[]*scannerv1.ScanRequest{rulesMessage()}, codes.InvalidArgument},
-			"an unknown selection":  {start(func(s *scannerv1.ScanStart) { s.Selection = 99 }), codes.InvalidArgument},
-			"no repository":         {start(func(s *scannerv1.ScanStart) { s.Repo = "" }), codes.InvalidArgument},
-			"a head that is none":   {commits("--upload-pack=x", sha, ""), codes.InvalidArgument},
-			"a base that is none":   {commits(sha, "-x", ""), codes.InvalidArgument},
-			"no base":               {commits(sha, "", ""), codes.InvalidArgument},
-			"two bases":             {commits(sha, sha, "main"), codes.InvalidArgument},
-			"a base without a head": {commits("", sha, ""), codes.InvalidArgument},
-			"a day that is none":    {start(func(s *scannerv1.ScanStart) { s.Today = "tomorrow" }), codes.InvalidArgument},
-			"no rules":              {[]*scannerv1.ScanRequest{startMessage()}, codes.DeadlineExceeded},
-			"something for rules":   {[]*scannerv1.ScanRequest{startMessage(), startMessage()}, codes.InvalidArgument},
+		for name, says := range map[string][]*scannerv1.ScanRequest{
+			"nothing":              nil,
+			"rules first":          {{Message: &scannerv1.ScanRequest_Rules{}}},
+			"an unknown selection": start(func(s *scannerv1.ScanStart) { s.Selection = 99 }),
+			"no repository":        start(func(s *scannerv1.ScanStart) { s.Repo = "" }),
+			"no rules":             {startMessage()},
+			"something for rules":  {startMessage(), startMessage()},
 		} {
 			// One after the other: there is one slot.
 			stream, err := client.Scan(t.Context())
 			require.NoError(t, err)
-			for _, m := range c.says {
+			for _, m := range says {
 				require.NoError(t, stream.Send(m))
 			}
+			require.NoError(t, stream.CloseSend())
 			for err == nil {
 				_, err = stream.Recv()
 			}
-			assert.Equal(t, c.code, status.Code(err), "%s: %v", name, err)
+			assert.Equal(t, codes.InvalidArgument, status.Code(err), "%s: %v", name, err)
 			assert.Empty(t, a.scans, name)
 		}
 
@@ -93,49 +72,11 @@ func TestClientsThatMisbehave(t *testing.T) {
 	})
 }
 
-// A client that takes a slot and then reads nothing loses it with the end of the
-// call's limit, whatever there is still to send.
-func TestClientThatReadsNothingKeepsNoSlot(t *testing.T) {
-	t.Parallel()
-	onClock(t, func(t *testing.T) {
-		const lines = 500
-		path := strings.Repeat("d/", 2000) + "f"
-		source := &source{open: func(context.Context, scan.Target) (scan.Change, error) {
-			return &change{files: []*scan.File{added(path, strings.Repeat("todo\n", lines))}}, nil
-		}}
-		service := serviceOf(source, scanner.Options{Slots: 1, Limit: time.Second})
-		a := serve(t, newAddress(), service)
-		a.service = service
-		stream, err := stubOf(t, a).Scan(t.Context())
-		require.NoError(t, err)
-
-		start := startMessage()
-		start.GetStart().RulesDigest = rule.Digest([]rule.Rule{todo("x", rule.OriginCustom)})
-		start.GetStart().MaxFindings = lines
-		require.NoError(t, stream.Send(start))
-		m, err := stream.Recv()
-		require.NoError(t, err)
-		require.True(t, m.GetAccepted().GetNeedRules())
-		require.NoError(t, stream.Send(rulesMessage(&scannerv1.ScanRule{
-			Id: "x", Type: rule.TypeRegex, Pattern: "todo", Message: "Do it.", Severity: "high",
-			Origin: scannerv1.ScanRule_custom,
-		})))
-		require.Eventually(t, func() bool { return source.opened.Load() == 1 }, patience, time.Millisecond)
-		a.awaitTaken(t, 0)
-
-		// Who reads on learns why.
-		for err == nil {
-			_, err = stream.Recv()
-		}
-		assert.Equal(t, codes.DeadlineExceeded, status.Code(err), err)
-	})
-}
-
 // The port has limits of its own: for metadata and for scans at once.
 func TestLimitsOfThePort(t *testing.T) {
 	t.Parallel()
-	onClock(t, func(t *testing.T) {
-		a := startScanner(t, scanner.Options{Slots: 3, Answer: time.Minute})
+	synctest.Test(t, func(t *testing.T) {
+		a := startScanner(t, 3)
 		conn, err := dial(a.addr, a.addr)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, conn.Close()) })
@@ -163,8 +104,10 @@ func TestLimitsOfThePort(t *testing.T) {
 // another address.
 func TestStrangerCantTakeAllConnections(t *testing.T) {
 	t.Parallel()
-	service, _ := waiting(scanner.Options{Slots: 1})
-	a := serveTCP(t, service)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	service, _ := waiting(1)
+	a := serveOn(t, listener, listener.Addr().String(), service)
 	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	for range 300 {
 		if c, err := from.DialContext(t.Context(), "tcp", a.addr); err == nil { // else it was closed already
@@ -172,7 +115,7 @@ func TestStrangerCantTakeAllConnections(t *testing.T) {
 		}
 	}
 
-	clientOf(t, scanner.ClientOptions{}, a)
+	clientOf(t, a)
 	assert.Positive(t, a.refused.Load())
 }
 
@@ -224,8 +167,7 @@ func TestScannerThatSaysTooMuch(t *testing.T) {
 		ok    bool
 	}{
 		"a little":        {findings(finding(500)), 10, true},
-		"a large finding": {findings(finding(20 << 10)), 1, false},
-		"a large skip":    {skips(skip(20 << 10)), 1, false},
+		"too many":        {findings(finding(1)), 10_001, false},
 		"large in all":    {findings(finding(15<<10), finding(15<<10), finding(15<<10), finding(15<<10)), 600, false},
 		"skips, in all":   {skips(skip(15<<10), skip(15<<10), skip(15<<10), skip(15<<10)), 600, false},
 		"large in JSON":   {findings(with(strings.Repeat("\x01", 15<<10))), 400, false},
@@ -233,8 +175,8 @@ func TestScannerThatSaysTooMuch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			onClock(t, func(t *testing.T) {
-				client := clientOf(t, scanner.ClientOptions{}, serve(t, newAddress(), says(c.says, c.times)))
+			synctest.Test(t, func(t *testing.T) {
+				client := clientOf(t, serve(t, newAddress(), says(c.says, c.times)))
 				got := await(t, "the end", start(t.Context(), client, "acme/api"))
 				if c.ok {
 					require.NoError(t, got.err)
@@ -249,25 +191,4 @@ func TestScannerThatSaysTooMuch(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A pull request whose findings are more than a result may have is truncated by
-// the scan, so that a server takes what is told of it.
-func TestLargestResult(t *testing.T) {
-	t.Parallel()
-	const lines = 5_000
-	path := strings.Repeat("d/", 2000) + "f"
-	client, _ := setup(t, func(context.Context, scan.Target) (scan.Change, error) {
-		return &change{files: []*scan.File{added(path, strings.Repeat("todo\n", lines))}}, nil
-	})
-	r := todo("x", rule.OriginCustom)
-	r.Message = strings.Repeat("\U0001f41e", rule.MaxMessage)
-	o, err := client.Scan(t.Context(), jobWith(r), none)
-	require.NoError(t, err)
-	assert.True(t, o.Truncated)
-	assert.Less(t, len(o.Findings), lines)
-	assert.Greater(t, len(o.Findings), lines/2)
-	assert.Equal(t, lines, o.Summary[rule.High], "the summary counts all")
-	assert.Equal(t, 1, o.Findings[0].Line)
-	assert.Equal(t, len(o.Findings), o.Findings[len(o.Findings)-1].Line, "the first ones are told")
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +23,9 @@ import (
 	"github.com/prwarden/prwarden/internal/scanner"
 )
 
-// patience bounds every wait; it is only reached when something is broken.
+// patience bounds every wait; it is only reached when something is broken. Most
+// tests run on synctest's clock, which moves when nothing else does: neither end is
+// ever too late there because the machine is busy.
 const patience = 5 * time.Minute
 
 // scanner is a scanner with a port.
@@ -41,14 +42,6 @@ type testScanner struct {
 type running struct {
 	ctx context.Context
 	end chan error
-}
-
-// onClock runs a test on a clock that moves when nothing else does: neither end
-// is ever too late there because the machine is busy. What it connects has to
-// be in memory.
-func onClock(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	synctest.Test(t, test)
 }
 
 // wires are the ports in memory, by address.
@@ -88,20 +81,11 @@ func serve(t testing.TB, addr string, service scannerv1.ScannerServiceServer) *t
 	return serveOn(t, listen(t, addr), addr, service)
 }
 
-// serveTCP serves a service on a port of its own.
-func serveTCP(t testing.TB, service scannerv1.ScannerServiceServer) *testScanner {
-	t.Helper()
-	var lc net.ListenConfig
-	listener, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	return serveOn(t, listener, listener.Addr().String(), service)
-}
-
 func serveOn(t testing.TB, listener net.Listener, addr string, service scannerv1.ScannerServiceServer) *testScanner {
 	t.Helper()
 	s := &testScanner{
 		addr: addr, health: health.NewServer(),
-		server: grpc.NewServer(append(scanner.ServerOptions(), scanner.NetworkServerOptions()...)...),
+		server: grpc.NewServer(scanner.NetworkServerOptions()...),
 	}
 	scannerv1.RegisterScannerServiceServer(s.server, service)
 	healthpb.RegisterHealthServer(s.server, s.health)
@@ -112,21 +96,21 @@ func serveOn(t testing.TB, listener net.Listener, addr string, service scannerv1
 
 // startScanner starts a real scanner whose scans run until they are told to
 // end.
-func startScanner(t *testing.T, o scanner.Options) *testScanner {
+func startScanner(t *testing.T, slots int) *testScanner {
 	t.Helper()
-	return startScannerOn(t, newAddress(), o)
+	return startScannerOn(t, newAddress(), slots)
 }
 
-func startScannerOn(t *testing.T, addr string, o scanner.Options) *testScanner {
+func startScannerOn(t *testing.T, addr string, slots int) *testScanner {
 	t.Helper()
-	service, scans := waiting(o)
+	service, scans := waiting(slots)
 	s := serve(t, addr, service)
 	s.service, s.scans = service, scans
 	return s
 }
 
 // waiting makes a scanner whose scans run until they are told to end.
-func waiting(o scanner.Options) (service *scanner.Server, scans chan *running) {
+func waiting(slots int) (service *scanner.Server, scans chan *running) {
 	scans = make(chan *running, 1000)
 	source := &source{open: func(ctx context.Context, _ scan.Target) (scan.Change, error) {
 		r := &running{ctx, make(chan error, 1)}
@@ -139,12 +123,12 @@ func waiting(o scanner.Options) (service *scanner.Server, scans chan *running) {
 		}
 	}}
 
-	return serviceOf(source, o), scans
+	return serviceOf(source, slots), scans
 }
 
 // serviceOf makes a scanner of the pull requests of a source.
-func serviceOf(from *source, o scanner.Options) *scanner.Server {
-	return scanner.NewServer(scan.NewScanner(from, scan.Options{}), o, slog.New(slog.DiscardHandler))
+func serviceOf(from *source, slots int) *scanner.Server {
+	return scanner.NewServer(scan.NewScanner(from, scan.Options{}), slots, slog.New(slog.DiscardHandler))
 }
 
 // next waits for a scan to begin.
@@ -177,20 +161,40 @@ func progressed() *scannerv1.ScanResponse {
 
 // dial is a ClientOptions.Dial in plain text.
 func dial(address, authority string) (*grpc.ClientConn, error) {
-	return grpc.NewClient("passthrough:///"+address, append(scanner.NetworkDialOptions(),
-		grpc.WithContextDialer(connect),
-		grpc.WithAuthority(authority),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-	)...)
+	return dialBy(connect)(address, authority)
+}
+
+// dialBy is dial over connections that a test makes.
+func dialBy(connect func(context.Context, string) (net.Conn, error)) func(string, string) (*grpc.ClientConn, error) {
+	return func(address, authority string) (*grpc.ClientConn, error) {
+		return grpc.NewClient("passthrough:///"+address, append(scanner.NetworkDialOptions(),
+			grpc.WithContextDialer(connect),
+			grpc.WithAuthority(authority),
+			grpc.WithTransportCredentials(insecure.NewCredentials()),
+		)...)
+	}
+}
+
+// setup returns a client of a real scanner, as a server has one in its process.
+func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, error)) (*scanner.Client, *testScanner) {
+	t.Helper()
+	service := serviceOf(&source{open: open}, 0)
+	s := serve(t, newAddress(), service)
+	s.service = service
+	conn, err := dial(s.addr, s.addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+
+	return scanner.NewLocalClient(conn), s
 }
 
 // clientOf returns a client of scanners that all can be reached.
-func clientOf(t *testing.T, o scanner.ClientOptions, scanners ...*testScanner) *scanner.Client {
+func clientOf(t *testing.T, scanners ...*testScanner) *scanner.Client {
 	t.Helper()
+	o := scanner.ClientOptions{Dial: dial}
 	for _, s := range scanners {
 		o.Scanners = append(o.Scanners, s.addr)
 	}
-	o.Dial = dial
 	client := scanner.NewClient(o)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	awaitReady(t, client, len(scanners))

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -25,9 +26,9 @@ import (
 // when it comes back it is used again, within seconds.
 func TestScannerGoesAndComes(t *testing.T) {
 	t.Parallel()
-	onClock(t, func(t *testing.T) {
-		a := startScanner(t, scanner.Options{})
-		client := clientOf(t, scanner.ClientOptions{}, a)
+	synctest.Test(t, func(t *testing.T) {
+		a := startScanner(t, 0)
+		client := clientOf(t, a)
 		client.Await(t.Context())
 
 		a.health.SetServingStatus("", healthpb.HealthCheckResponse_NOT_SERVING)
@@ -42,7 +43,7 @@ func TestScannerGoesAndComes(t *testing.T) {
 			client.Await(t.Context())
 			close(back)
 		}()
-		again := startScannerOn(t, a.addr, scanner.Options{})
+		again := startScannerOn(t, a.addr, 0)
 		await(t, "the scanner to be reached", back)
 		end := start(t.Context(), client, "acme/api")
 		again.next(t).end <- nil
@@ -60,11 +61,11 @@ func TestScannerGoesAndComes(t *testing.T) {
 // address that the name does not lead to any more goes on.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	onClock(t, func(t *testing.T) {
-		a := startScanner(t, scanner.Options{})
+	synctest.Test(t, func(t *testing.T) {
+		a := startScanner(t, 0)
 		_, port, err := net.SplitHostPort(a.addr)
 		require.NoError(t, err)
-		b := startScannerOn(t, net.JoinHostPort("127.0.0.2", port), scanner.Options{})
+		b := startScannerOn(t, net.JoinHostPort("127.0.0.2", port), 0)
 		var found atomic.Pointer[[]string]
 		found.Store(&[]string{"127.0.0.1"})
 		client := scanner.NewClient(scanner.ClientOptions{
@@ -78,7 +79,6 @@ func TestNames(t *testing.T) {
 
 				return nil, errors.New("no such name")
 			},
-			Refresh: time.Millisecond,
 		})
 
 		t.Cleanup(func() { require.NoError(t, client.Close()) })
@@ -108,70 +108,56 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// cable carries the bytes of connections until it is cut: then nothing comes
-// through any more, and no end is told.
+// cable is a connection that may be cut: then nothing comes through any more, and
+// no end is told.
 type cable struct {
-	addr string
-	cut  chan struct{}
+	net.Conn
+	cut <-chan struct{}
 }
 
-func newCable(t *testing.T, to string) *cable {
-	t.Helper()
-	c := &cable{addr: newAddress(), cut: make(chan struct{})}
-	l := listen(t, c.addr)
-	carry := func(from, into net.Conn) {
-		buffer := make([]byte, 16<<10)
-		for {
-			n, err := from.Read(buffer)
-			select {
-			case <-c.cut:
-				<-t.Context().Done()
-				return
-			default:
-			}
-			if err != nil {
-				_ = into.Close()
-				return
-			}
-			if _, err := into.Write(buffer[:n]); err != nil {
-				return
-			}
-		}
-	}
-
-	go func() {
-		for {
-			near, err := l.Accept()
-			if err != nil {
-				return
-			}
-			far, err := connect(t.Context(), to)
-			if err != nil {
-				_ = near.Close()
+func (c cable) Read(p []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(p)
+		select {
+		case <-c.cut:
+			if err == nil {
 				continue
 			}
-			context.AfterFunc(t.Context(), func() {
-				_ = near.Close()
-				_ = far.Close()
-			})
-			go carry(near, far)
-			go carry(far, near)
+		default:
 		}
-	}()
-	return c
+
+		return n, err
+	}
+}
+
+func (c cable) Write(p []byte) (int, error) {
+	select {
+	case <-c.cut:
+		return len(p), nil
+	default:
+		return c.Conn.Write(p)
+	}
 }
 
 // When the network between them is cut without a word, both ends notice: the
 // server gives the scan up, and the scanner ends it.
 func TestCutNetwork(t *testing.T) {
 	t.Parallel()
-	onClock(t, func(t *testing.T) {
-		a := startScanner(t, scanner.Options{})
-		c := newCable(t, a.addr)
-		client := clientOf(t, scanner.ClientOptions{}, &testScanner{addr: c.addr})
+	synctest.Test(t, func(t *testing.T) {
+		a := startScanner(t, 0)
+		cut := make(chan struct{})
+		client := scanner.NewClient(scanner.ClientOptions{
+			Scanners: []string{a.addr},
+			Dial: dialBy(func(ctx context.Context, addr string) (net.Conn, error) {
+				conn, err := connect(ctx, addr)
+				return cable{conn, cut}, err
+			}),
+		})
+		t.Cleanup(func() { require.NoError(t, client.Close()) })
+		awaitReady(t, client, 1)
 		end := start(t.Context(), client, "acme/api")
 		scan := a.next(t)
-		close(c.cut)
+		close(cut)
 		var e *review.ScanError
 		require.ErrorAs(t, await(t, "the server to give up", end).err, &e)
 		assert.Equal(t, "scanner_unavailable", e.Code)
