@@ -3,7 +3,6 @@ package match_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -309,67 +308,4 @@ func TestLines(t *testing.T) {
 		assert.Equal(t, want, got, "%q", text)
 	}
 	assert.Zero(t, match.Lines{}.Count())
-}
-
-// patterns that use every way of finding a rule.
-var fuzzPatterns = []string{
-	`(?i)k[ae]y.?s`, `abc|abd|xyz`, `a.b`, `^\s*x`, `x$`, `\bab\b`, `[ab]{3}c?`, `(?:ab)+c{2,3}`, `\x{FFFD}z`,
-	`(?i)ſtraße`, `ab(?:cd)?ef`, `[^a]b`, `(?i:KEY)=\S+`, `\Aab`, `ab\z`,
-}
-
-// FuzzReference finds texts, patterns and ranges on which the engine and the
-// reference differ. bits chooses which patterns are multiline.
-func FuzzReference(f *testing.F) {
-	f.Add("ab\nkeys\r\nxyz\xff", `(?s)a.*?b`, uint32(0xF0F), 1, 2)
-	f.Add("\ufeffabc\r\r\n\nabab", `(?m)^ab$`, uint32(0), 2, 9)
-	f.Add("KEY=\u212aey\n\x80z\n", `(?i)k.y`, ^uint32(0), 0, 3)
-	f.Add("aaaa\naaaa\naaa", `(?s)a.a|\ba`, ^uint32(0), 2, 2)
-	f.Fuzz(func(t *testing.T, content, pattern string, bits uint32, first, last int) {
-		var rules []match.Rule
-		for _, p := range append([]string{pattern}, fuzzPatterns...) {
-			if match.CheckPattern(p) == nil {
-				rules = append(rules, match.Rule{Pattern: p, Multiline: bits&1 == 1})
-			}
-			bits >>= 1
-		}
-		if len(content) > 1<<12 {
-			return
-		}
-		added := []match.LineRange{{first, last}}
-		got := run(t, rules, "f", content, added)
-		require.Equal(t, match.Reference(rules, "f", []byte(content), added), got.Hits)
-	})
-}
-
-// TestRandomRules compares the engine with the reference on patterns made of
-// pieces and texts made of the same pieces, so that they often match.
-func TestRandomRules(t *testing.T) {
-	t.Parallel()
-	pieces := []string{"a", "B", "ab", "key", "KEY", "_", "x", "é", " ", "=", "s", "\u212a", "password", "\xff"}
-	operators := []string{"", "", "", "", "?", "+", "{2}", "{1,3}", "*", "|", "."}
-	for seed := range uint64(300) {
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		var rules []match.Rule
-		for range 8 {
-			var b strings.Builder
-			b.WriteString([]string{"", "", "(?i)", "(?s)", "(?m)^", `\b`}[rnd.IntN(6)])
-			for range 1 + rnd.IntN(4) {
-				fmt.Fprintf(&b, "(?:%s)%s", pieces[rnd.IntN(len(pieces)-1)], operators[rnd.IntN(len(operators))])
-			}
-			if match.CheckPattern(b.String()) == nil {
-				rules = append(rules, match.Rule{Pattern: b.String(), Multiline: rnd.IntN(3) == 0})
-			}
-		}
-		var text strings.Builder
-		for range rnd.IntN(200) {
-			text.WriteString(pieces[rnd.IntN(len(pieces))])
-			if rnd.IntN(6) == 0 {
-				text.WriteString([]string{"\n", "\r\n", "\r", "\n\n"}[rnd.IntN(4)])
-			}
-		}
-		first := rnd.IntN(20)
-		added := []match.LineRange{{first, first + rnd.IntN(10)}, {first + 12, first + 30}}
-		got := run(t, rules, "f", text.String(), added)
-		require.Equal(t, match.Reference(rules, "f", []byte(text.String()), added), got.Hits, "seed %d: %+v", seed, rules)
-	}
 }

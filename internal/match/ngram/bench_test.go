@@ -1,7 +1,6 @@
 package ngram
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/prwarden/prwarden/internal/match/byteset"
@@ -47,37 +46,5 @@ func BenchmarkRate(b *testing.B) {
 				Rate(window)
 			}
 		})
-	}
-}
-
-func BenchmarkRateOf(b *testing.B) {
-	window := []byte("quer")
-	b.ReportAllocs()
-	for b.Loop() {
-		RateOf(window)
-	}
-}
-
-// BenchmarkRules rates as many windows as 5,000 rules have, of different bytes:
-// it shows the misses of the processor's cache that one window doesn't.
-func BenchmarkRules(b *testing.B) {
-	text := []byte("func (t *table) follow(before, ab, c int) (part float32, nextbefore, bc int) {")
-	b.ReportAllocs()
-	for b.Loop() {
-		for i := range 100_000 {
-			at := i * 7 % (len(text) - 4)
-			window := [4]byte(text[at:])
-			window[i%4] = 'a' + byte(i*11%26)
-			RateOf(window[:])
-		}
-	}
-}
-
-func BenchmarkDecode(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := decode(strings.NewReader(embedded)); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -96,8 +96,6 @@ import (
 	"sync"
 )
 
-
-
 //go:embed table.bin
 var embedded string
 
