@@ -33,6 +33,7 @@ func TestMatchApartIsTheReference(t *testing.T) {
 				if next && !covers(h.Rule, h.Line) && starts[h.Rule][h.Line-1] {
 					followed++
 				}
+
 				return covers(h.Rule, h.Line) || next && !starts[h.Rule][h.Line-1]
 			}
 			var want, wantApart []match.Hit
@@ -113,6 +114,7 @@ func (s scene) starts(f file) []map[int]bool {
 			for _, h := range match.Reference([]match.Rule{r}, "", f.content, all) {
 				lines[i][h.Line] = true
 			}
+
 			continue
 		}
 		text := match.SplitLines(f.content)
@@ -121,6 +123,7 @@ func (s scene) starts(f file) []map[int]bool {
 			lines[i][line] = true
 		}
 	}
+
 	return lines
 }
 

@@ -34,6 +34,7 @@ func (s scene) automataDiffer(context.Context) string {
 					return fmt.Sprintf("rule %d matches %q, though it never does", i, line)
 				}
 			}
+
 			continue
 		}
 		size := programSize(r.Pattern)
@@ -50,6 +51,7 @@ func (s scene) automataDiffer(context.Context) string {
 			}
 		}
 	}
+
 	return ""
 }
 
@@ -64,6 +66,7 @@ func lineDiffers(p *confirm.Program, re *regexp.Regexp, line []byte) string {
 	if got, ok := p.Columns(line, 0); ok && (got.Start != want[0] || got.End != want[1]) {
 		return fmt.Sprintf("Columns: got %v, want %v", got, want)
 	}
+
 	return ""
 }
 
@@ -85,5 +88,6 @@ func placesDiffer(p *confirm.Program, re *regexp.Regexp, line []byte) string {
 	if found != re.Match(line) {
 		return fmt.Sprintf("At, of all places: %v", found)
 	}
+
 	return ""
 }

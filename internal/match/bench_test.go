@@ -17,6 +17,7 @@ func toMatch(rules []rule.Rule) []match.Rule {
 	for i, r := range rules {
 		list[i] = match.Rule{Pattern: r.Pattern, Multiline: r.Multiline, Include: r.Paths.Include, Exclude: r.Paths.Exclude}
 	}
+
 	return list
 }
 

@@ -53,6 +53,7 @@ func TestCacheBuildsOnce(t *testing.T) {
 			v, err := c.Load("a", func() (int, error) {
 				started.Do(func() { close(began) })
 				<-release
+
 				return int(builds.Add(1)), nil
 			})
 			assert.NoError(t, err)

@@ -91,6 +91,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 	}
 	m.size += b.size + int64(len(b.sets))*72 + roomFor(len(rules))/4 // it is hardly ever used up
 	m.workers.New = func() any { return newWorker(m) }
+
 	return m, nil
 }
 
@@ -132,6 +133,7 @@ func studyAll(rules []Rule) []study {
 		})
 	}
 	group.Wait()
+
 	return all
 }
 
@@ -141,6 +143,7 @@ func studyOne(r Rule) study {
 		return study{pattern: p, err: err}
 	}
 	facts := extract.Extract(p.Tree, choose.Cost)
+
 	return study{pattern: p, folds: facts.Folds, choice: choose.Best(facts.Clauses)}
 }
 
@@ -171,6 +174,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
 	if s.choice.Windows == nil || b.grams+grams > maxGrams {
 		m.prices[index] = choose.Weak
 		b.addWeak(plan, index)
+
 		return
 	}
 	b.grams += grams
@@ -267,6 +271,7 @@ func (b *builder) groupOf(rules []uint32, room *atomic.Int64) *confirm.Group {
 		patterns = append(patterns, b.patterns[r])
 		size += programSize(b.patterns[r].Source)
 	}
+
 	return confirm.NewGroup(patterns, size, room)
 }
 
@@ -277,6 +282,7 @@ func needle(w choose.Window, id uint32) filter.Needle {
 	if behind := w.At + w.Len; w.Kind != filter.Run && behind < len(w.Alt.Seq) {
 		sets = append(sets[:len(sets):len(sets)], w.Alt.Seq[behind])
 	}
+
 	return filter.Needle{Kind: w.Kind, Sets: sets, Around: w.Alt.Seq, At: w.At, ID: id}
 }
 
@@ -285,6 +291,7 @@ func (p *plan) memory() int64 {
 	for i := range p.owners {
 		n += 48 + p.owners[i].sequence.Memory()
 	}
+
 	return n
 }
 

@@ -67,6 +67,7 @@ func goSource(t *testing.T) string {
 	require.NoError(t, err)
 	dir, err := filepath.EvalSymlinks(filepath.Join(strings.TrimSpace(string(out)), "src"))
 	require.NoError(t, err)
+
 	return dir
 }
 
@@ -105,6 +106,7 @@ func corpus(t *testing.T, dir string, most int64) []string {
 func hash(s string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(filepath.ToSlash(s)))
+
 	return h.Sum64()
 }
 
@@ -128,5 +130,6 @@ func plant(content []byte, rules []match.Rule, seed uint64) []byte {
 		out = append(out, w.mutate(w.sample(w.trees[0], nil))...)
 		out = append(out, line[at:]...)
 	}
+
 	return out
 }

@@ -30,6 +30,7 @@ func (c *choices) below(n int) int {
 		v = v<<8 | int(c.data[0])
 		c.data = c.data[1:]
 	}
+
 	return v % n
 }
 
@@ -58,6 +59,7 @@ var realPatterns = sync.OnceValue(func() []string {
 			list = append(list, r.Pattern)
 		}
 	}
+
 	return list
 })
 
@@ -67,6 +69,7 @@ func defaultRules() []match.Rule {
 	if err != nil {
 		panic(err) // the default ruleset's own tests say more
 	}
+
 	return toMatch(rules)
 }
 
@@ -81,6 +84,7 @@ func thousandRules() []match.Rule {
 		_, pattern, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		rules = append(rules, match.Rule{Pattern: pattern})
 	}
+
 	return rules
 }
 
@@ -128,6 +132,7 @@ func (c *choices) vocabulary() []string {
 			list = append(list, b.String())
 		}
 	}
+
 	return list
 }
 
@@ -162,6 +167,7 @@ func (g *grammar) pattern() string {
 			return q
 		}
 	}
+
 	return "x"
 }
 
@@ -180,6 +186,7 @@ func (g *grammar) alternation(depth int) string {
 	for range 1 + g.below(4) {
 		p += "|" + g.sequence(depth-1)
 	}
+
 	return p
 }
 
@@ -188,6 +195,7 @@ func (g *grammar) sequence(depth int) string {
 	for range 1 + g.below(2+depth) {
 		b.WriteString(g.repeated(depth))
 	}
+
 	return b.String()
 }
 
@@ -207,6 +215,7 @@ func (g *grammar) repeated(depth int) string {
 		), fmt.Sprintf("{%d,%d}", n, n+g.below(5)), "{0}", "{0,1}",
 		fmt.Sprintf("{%d}", 2+g.below(40)), fmt.Sprintf("{%d,%d}", n, n+g.below(60)),
 	})
+
 	return p + pick(g.choices, []string{"", "", "", "?"})
 }
 
@@ -243,10 +252,12 @@ func (g *grammar) atom(depth int) string {
 	case 11: // a word with a class in it
 		w := []rune(pick(g.choices, g.words))
 		at := g.below(len(w))
+
 		return quote(string(w[:at])) + g.class() + quote(string(w[at+1:]))
 	case 12:
 		g.names++
 		open := pick(g.choices, []string{"(?:", "(", fmt.Sprintf("(?P<n%d>", g.names), fmt.Sprintf("(?<n%d>", g.names)})
+
 		return open + g.alternation(depth-1) + ")"
 	case 13:
 		flags := pick(g.choices, []string{"(?i:", "(?-i:", "(?s:", "(?m:", "(?U:", "(?i-s:", "(?mi:", "(?s-m:", "(?-imsU:"})
@@ -255,6 +266,7 @@ func (g *grammar) atom(depth int) string {
 		if g.one(4) {
 			return g.fixed()
 		}
+
 		return g.wordList()
 	case 15: // flags up to the end of the group
 		return pick(g.choices, []string{"(?i)", "(?-i)", "(?s)", "(?m)", "(?U)", "(?-s)", "(?-m)"}) + g.sequence(depth-1)
@@ -276,8 +288,10 @@ func (g *grammar) word() string {
 		for _, r := range w {
 			fmt.Fprintf(&b, `\x{%X}`, r)
 		}
+
 		return b.String()
 	}
+
 	return quote(w)
 }
 
@@ -308,6 +322,7 @@ func (g *grammar) wordList() string {
 	if g.one(4) {
 		list[g.below(len(list))] = ""
 	}
+
 	return pick(g.choices, []string{"(?:", "(", "(?i:"}) + strings.Join(list, "|") + ")"
 }
 
@@ -331,6 +346,7 @@ func (g *grammar) fixed() string {
 	if g.one(2) {
 		p = "(?:" + p + "|" + g.word() + ")"
 	}
+
 	return p
 }
 
@@ -344,6 +360,7 @@ var shorthands = func() []string {
 	for _, name := range posix {
 		list = append(list, "[[:"+name+":]]", "[[:^"+name+":]]")
 	}
+
 	return list
 }()
 
@@ -379,6 +396,7 @@ func (g *grammar) class() string {
 			fmt.Fprintf(&b, `\x{%X}-\x{%X}`, lo, lo+g.below(64))
 		}
 	}
+
 	return b.String() + "]"
 }
 
@@ -393,5 +411,6 @@ func programSize(pattern string) int {
 	if err != nil {
 		panic(err)
 	}
+
 	return len(prog.Inst)
 }

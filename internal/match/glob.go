@@ -41,6 +41,7 @@ func CheckGlob(glob string) error {
 	case globChoices(glob) > maxGlobChoices:
 		return fmt.Errorf("has more than %d combinations of {…} choices; write several globs", maxGlobChoices)
 	}
+
 	return nil
 }
 
@@ -67,6 +68,7 @@ func globChoices(glob string) int {
 			}
 		}
 	}
+
 	return product
 }
 
@@ -95,6 +97,7 @@ func newGlob(pattern string) glob {
 			g.part = part
 		}
 	}
+
 	return g
 }
 
@@ -117,6 +120,7 @@ func literalSuffixes(suffix string) []string {
 		}
 		all = append(all, fixed+a)
 	}
+
 	return all
 }
 
@@ -126,6 +130,7 @@ func (g glob) match(path string) bool {
 			return true
 		}
 	}
+
 	return g.suffixes == nil && strings.Contains(path, g.part) && doublestar.MatchUnvalidated(g.pattern, path)
 }
 
@@ -138,6 +143,7 @@ func NewGlobs(patterns []string) Globs {
 	for i, p := range patterns {
 		globs[i] = newGlob(p)
 	}
+
 	return globs
 }
 
@@ -152,6 +158,7 @@ func (gs Globs) Match(path string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -181,6 +188,7 @@ func newSelector(rules []Rule) selector {
 			}
 			list = append(list, i)
 		}
+
 		return list
 	}
 	groups := map[string]uint32{}
@@ -197,6 +205,7 @@ func newSelector(rules []Rule) selector {
 	if len(s.globs) == 0 {
 		s.all = slices.Repeat([]bool{true}, len(s.groups))
 	}
+
 	return s
 }
 
@@ -220,10 +229,12 @@ func (s selector) active(path string) []bool {
 				return true
 			}
 		}
+
 		return false
 	}
 	for i, g := range s.groups {
 		active[i] = len(path) > maxGlobPath || (len(g.include) == 0 || anyOf(g.include)) && !anyOf(g.exclude)
 	}
+
 	return active
 }

@@ -18,6 +18,7 @@ func TestGlobsMatchAsDoublestarDoes(t *testing.T) {
 		for range n {
 			b.WriteString(parts[r.IntN(len(parts))])
 		}
+
 		return b.String()
 	}
 	matched := 0

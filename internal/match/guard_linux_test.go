@@ -40,5 +40,6 @@ func guard(text []byte, atEnd bool) (copied []byte, free func()) {
 			panic(err)
 		}
 	}
+
 	return body[start : start+len(text) : start+len(text)], free
 }

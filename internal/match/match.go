@@ -120,6 +120,7 @@ func (f *File) MatchApart(ctx context.Context, lines Lines, added []LineRange, l
 		w.matchFile()
 	}
 	w.finish(&result)
+
 	return result, ctx.Err()
 }
 
@@ -159,8 +160,10 @@ func (w *worker) touches(span Span) bool {
 		if b.to <= at {
 			return -1
 		}
+
 		return 1
 	})
+
 	return i < len(w.blocks) && w.blocks[i].from < span.End
 }
 
@@ -203,6 +206,7 @@ func (w *worker) located(first *first, missed func(rule int)) []Hit {
 			missed(h.Rule)
 		}
 	}
+
 	return hits
 }
 
@@ -225,6 +229,7 @@ func (w *worker) locate(h *Hit) (ok bool) {
 		}
 		h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
 	}
+
 	return ok
 }
 
@@ -262,6 +267,7 @@ func (l Lines) starts() []int32 {
 		starts = append(starts, int32(len(l.text)))
 		l.index.starts = starts
 	})
+
 	return l.index.starts
 }
 
@@ -276,6 +282,7 @@ func (l Lines) Count() int {
 			l.index.count++
 		}
 	})
+
 	return l.index.count
 }
 
@@ -297,6 +304,7 @@ func trimEnding(line []byte) []byte {
 			line = line[:k-1]
 		}
 	}
+
 	return line
 }
 
@@ -308,6 +316,7 @@ func (l Lines) Start(n int) int { return int(l.starts()[n-1]) }
 func (l Lines) At(offset int) (line, column int) {
 	starts := l.starts()
 	n := sort.Search(len(starts)-1, func(i int) bool { return int(starts[i+1]) > offset })
+
 	return n + 1, offset - int(starts[n]) + 1
 }
 
@@ -331,6 +340,7 @@ func (l Lines) blocks(added []LineRange, blocks []block) (_ []block, long []int)
 		}
 		blocks, long = l.short(b, blocks, long)
 	}
+
 	return blocks, long
 }
 
@@ -365,5 +375,6 @@ func (l Lines) short(b block, blocks []block, long []int) ([]block, []int) {
 	if b.from < b.to {
 		blocks = append(blocks, b)
 	}
+
 	return blocks, long
 }

@@ -25,6 +25,7 @@ func run(t testing.TB, rules []match.Rule, path, content string, added []match.L
 	require.NoError(t, err)
 	got, err := m.NewSession(forever, nil).File(path).Match(t.Context(), match.SplitLines([]byte(content)), added, 1<<20)
 	require.NoError(t, err)
+
 	return got
 }
 
@@ -38,6 +39,7 @@ func TestMatch(t *testing.T) {
 		for _, p := range patterns {
 			rules = append(rules, match.Rule{Pattern: p})
 		}
+
 		return rules
 	}
 	multi := func(p string) []match.Rule { return []match.Rule{{Pattern: p, Multiline: true}} }

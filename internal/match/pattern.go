@@ -60,6 +60,7 @@ func CheckPattern(pattern string) error {
 			MaxProgram,
 		)
 	}
+
 	return nil
 }
 
@@ -108,6 +109,7 @@ func explain(pattern string, err error) error {
 	if at >= 0 && se.Expr != pattern && se.Expr != "" {
 		return fmt.Errorf("%s%s: %s", where, se.Code, se.Expr)
 	}
+
 	return fmt.Errorf("%s%s", where, se.Code)
 }
 
@@ -137,6 +139,7 @@ func place(pattern string, want *syntax.Error) int {
 	if want.Code == syntax.ErrUnexpectedParen {
 		return end - 1
 	}
+
 	return end - len(want.Expr)
 }
 
@@ -167,6 +170,7 @@ func unclosed(pattern string) int {
 	if len(open) == 0 {
 		return -1
 	}
+
 	return open[len(open)-1]
 }
 
@@ -184,6 +188,7 @@ func surrogate(re *syntax.Regexp) (r rune, ok bool) {
 			return r, true
 		}
 	}
+
 	return 0, false
 }
 
@@ -199,6 +204,7 @@ func minLength(re *syntax.Regexp) int {
 		if len(re.Rune) == 0 {
 			return math.MaxInt32
 		}
+
 		return 1
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return 1
@@ -211,14 +217,17 @@ func minLength(re *syntax.Regexp) int {
 		for _, sub := range re.Sub {
 			sum = min(sum+minLength(sub), math.MaxInt32)
 		}
+
 		return sum
 	case syntax.OpAlternate:
 		least := math.MaxInt32
 		for _, sub := range re.Sub {
 			least = min(least, minLength(sub))
 		}
+
 		return least
 	}
+
 	return 0
 }
 
@@ -241,12 +250,14 @@ func exprSize(re *syntax.Regexp) int {
 		if re.Max >= 0 {
 			size = max(re.Min*sum+(re.Max-re.Min)*(sum+1), 1) // n copies and m-n times x?
 		}
+
 		return min(size, math.MaxInt32)
 	case syntax.OpAlternate:
 		return sum + len(re.Sub)
 	case syntax.OpConcat:
 		return sum
 	}
+
 	return sum + 1
 }
 
@@ -284,6 +295,7 @@ func (c Cost) Time() time.Duration {
 	if c.Weak {
 		return weakTime
 	}
+
 	return time.Duration(c.Stops * float64(stopTime))
 }
 
@@ -302,6 +314,7 @@ func CostOf(pattern string, multiline bool) (Cost, error) {
 		return Cost{}, err
 	}
 	c := choose.Best(extract.Extract(p.Tree, choose.Cost).Clauses)
+
 	return Cost{Stops: c.Price, Weak: c.Windows == nil, By: foundBy(c.Windows)}, nil
 }
 
@@ -330,6 +343,7 @@ func foundBy(windows []choose.Window) string {
 			return text
 		}
 	}
+
 	return ""
 }
 
@@ -351,6 +365,7 @@ func textAround(w choose.Window) string {
 	for before > 0 && to-before < maxBy && len(known(seq[before-1:before])) > 0 {
 		before--
 	}
+
 	return known(seq[before:min(len(seq), before+maxBy)])
 }
 
@@ -370,5 +385,6 @@ func known(seq extract.Seq) string {
 		}
 		text = append(text, b)
 	}
+
 	return string(text)
 }

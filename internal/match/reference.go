@@ -24,6 +24,7 @@ func Reference(rules []Rule, path string, content []byte, added []LineRange) []H
 		if ended {
 			line = bytes.TrimSuffix(line, []byte("\r"))
 		}
+
 		return line
 	}
 	for _, r := range added {
@@ -54,6 +55,7 @@ func Reference(rules []Rule, path string, content []byte, added []LineRange) []H
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
 	})
+
 	return hits
 }
 
@@ -76,6 +78,7 @@ func referenceFile(rule int, re *regexp.Regexp, content []byte, wanted map[int]b
 			}
 		}
 	}
+
 	return hits
 }
 
@@ -90,5 +93,6 @@ func looksAt(rule Rule, path string) bool {
 	for _, g := range rule.Exclude {
 		included = included && !doublestar.MatchUnvalidated(g, path)
 	}
+
 	return included
 }

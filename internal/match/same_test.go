@@ -17,6 +17,7 @@ func decisions(seed, stream uint64, most int) []byte {
 	for i := range data {
 		data[i] = byte(rnd.Uint32())
 	}
+
 	return data
 }
 

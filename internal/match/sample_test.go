@@ -29,6 +29,7 @@ func newWriter(c *choices, rules []match.Rule, words []string) *writer {
 		}
 		w.trees = append(w.trees, tree)
 	}
+
 	return w
 }
 
@@ -67,6 +68,7 @@ func (w *writer) text() []byte {
 	if w.one(32) && len(out) < 4<<10 {
 		out = bytes.Repeat(out, 1+w.below(64))
 	}
+
 	return out
 }
 
@@ -83,6 +85,7 @@ func (w *writer) piece() []byte {
 		n := min(w.below(32), len(w.data))
 		p := bytes.Clone(w.data[:n])
 		w.data = w.data[n:]
+
 		return p
 	case 8: // one text many times
 		p := w.sample(pick(w.choices, w.trees), nil)
@@ -103,6 +106,7 @@ func (w *writer) noise() []byte {
 	for i := range out {
 		out[i] = letters[rnd.IntN(len(letters))]
 	}
+
 	return out
 }
 
@@ -120,6 +124,7 @@ func (w *writer) longLine() []byte {
 	line := slices.Concat(filler[:max(0, at-len(p))], p, filler)
 	line = bytes.ReplaceAll(line, []byte{'\n'}, nil)
 	line = line[:min(length, len(line))]
+
 	return slices.Concat([]byte("\n"), line, []byte(pick(w.choices, []string{"\n", "\r\n", "", "\r", "\r\r\n"})))
 }
 
@@ -164,6 +169,7 @@ func (w *writer) mutate(p []byte) []byte {
 			}
 		}
 	}
+
 	return p
 }
 
@@ -171,6 +177,7 @@ func swapCase(r rune) rune {
 	if unicode.IsUpper(r) {
 		return unicode.ToLower(r)
 	}
+
 	return unicode.ToUpper(r)
 }
 
@@ -214,6 +221,7 @@ func (w *writer) sample(re *syntax.Regexp, out []byte) []byte {
 	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
 		out = w.times(re, out)
 	}
+
 	return out
 }
 
@@ -249,6 +257,7 @@ func (w *writer) times(re *syntax.Regexp, out []byte) []byte {
 		}
 		out = w.sample(re.Sub[0], out)
 	}
+
 	return out
 }
 
@@ -274,6 +283,7 @@ func (w *writer) member(ranges []rune) rune {
 			return r
 		}
 	}
+
 	return lo
 }
 
@@ -282,5 +292,6 @@ func (w *writer) character(r rune, out []byte) []byte {
 	if r == utf8.RuneError && !w.one(3) {
 		return append(out, pick(w.choices, []byte{0xff, 0x80, 0xe2, 0xc0})) // bytes, not characters
 	}
+
 	return utf8.AppendRune(out, r)
 }

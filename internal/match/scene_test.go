@@ -60,6 +60,7 @@ func newScene(patterns, texts, shape []byte) scene {
 		})
 	}
 	s.cheapen()
+
 	return s
 }
 
@@ -84,6 +85,7 @@ func ranges(c *choices, n int) []match.LineRange {
 		list = append(list, match.LineRange{First: first, Last: last})
 		next = max(first, last) + 1
 	}
+
 	return list
 }
 
@@ -143,6 +145,7 @@ func (s scene) expect(f file) expected {
 			}
 		}
 	}
+
 	return e
 }
 
@@ -157,6 +160,7 @@ func splitLines(text []byte) [][]byte {
 	if len(lines[last]) == 0 {
 		lines = lines[:last]
 	}
+
 	return lines
 }
 
@@ -186,6 +190,7 @@ func (s scene) engineDiffers(ctx context.Context) string {
 		if err != nil {
 			return "Match: " + err.Error()
 		}
+
 		return want[i].differs(got, s.limit)
 	}
 	for round := range 2 {
@@ -211,6 +216,7 @@ func (s scene) engineDiffers(ctx context.Context) string {
 	if d := strings.Join(found, ""); d != "" {
 		return "from several goroutines: " + d
 	}
+
 	return ""
 }
 
@@ -225,6 +231,7 @@ func (e expected) differs(got match.Result, limit int) string {
 	case len(got.Stopped) > 0:
 		return fmt.Sprintf("rules were stopped: %v", got.Stopped)
 	}
+
 	return ""
 }
 
@@ -256,6 +263,7 @@ func (s scene) spansDiffer(ctx context.Context) string {
 			}
 		}
 	}
+
 	return ""
 }
 
@@ -296,6 +304,7 @@ func (s scene) candidatesDiffer(context.Context) string {
 			}
 		}
 	}
+
 	return ""
 }
 

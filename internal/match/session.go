@@ -72,6 +72,7 @@ func (s *Session) File(path string) *File {
 		}
 		f.off[spare.Rule] = true
 	}
+
 	return f
 }
 
@@ -101,6 +102,7 @@ func (s *Session) Spans(ctx context.Context, text []byte, rules []int) (SpanResu
 			found.Unknown = append(found.Unknown, rule)
 		}
 	}
+
 	return found, ctx.Err()
 }
 
@@ -118,6 +120,7 @@ func (f *File) Candidates(text []byte, multiline bool) []int {
 		rules = append(rules, int(r))
 	}
 	slices.Sort(rules)
+
 	return rules
 }
 
@@ -176,6 +179,7 @@ func (c *Cache[V]) Stats() CacheStats {
 	defer c.mu.Unlock()
 	s := c.counts
 	s.Entries, s.Bytes = len(c.entries), c.used
+
 	return s
 }
 
@@ -201,6 +205,7 @@ func (c *Cache[V]) Get(digest string) (value V, ok bool) {
 	}
 	c.counts.Hits++
 	c.recent.MoveToFront(e)
+
 	return e.Value.(cached[V]).value, true
 }
 
@@ -219,8 +224,10 @@ func (c *Cache[V]) Load(digest string, build func() (V, error)) (V, error) {
 		if err == nil {
 			c.put(digest, v)
 		}
+
 		return v, err
 	})
+
 	return v.(V), err
 }
 

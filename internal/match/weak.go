@@ -72,6 +72,7 @@ func (w *worker) matchWeakLine(g *weakGroup, l bounds, line int) (looked int) {
 			w.hit(rule, r, line, l, 0)
 		}
 	}
+
 	return looked
 }
 
@@ -101,6 +102,7 @@ func (s *specials) next(from int) int {
 	}
 	find(&s.longS, longS)
 	find(&s.kelvin, kelvin)
+
 	return min(s.longS, s.kelvin)
 }
 
@@ -129,6 +131,7 @@ func (w *worker) candidates(f *File, p *plan, text []byte) []uint32 {
 			}
 		}
 	}
+
 	return w.maybe
 }
 
@@ -145,6 +148,7 @@ func (w *worker) found(f *File, p *plan, text []byte) []uint32 {
 	for _, rule := range w.maybe {
 		w.rules[rule].maybe = false
 	}
+
 	return w.maybe
 }
 

@@ -104,6 +104,7 @@ func (w *worker) state(rule uint32) *ruleState {
 		r.touched = true
 		w.touched = append(w.touched, rule)
 	}
+
 	return r
 }
 
@@ -247,6 +248,7 @@ func (w *worker) matchesAt(rule uint32, r *ruleState, begin, end int) (match, ok
 		r.reach = reach
 	}
 	w.charge(rule, r, steps)
+
 	return match, ok
 }
 
@@ -262,6 +264,7 @@ func (w *worker) matchesLine(rule uint32, r *ruleState, l bounds) bool {
 			_, match = p.Find(w.text[l.from:l.to], 0, g)
 		})
 	}
+
 	return match
 }
 
@@ -323,6 +326,7 @@ func (w *worker) matchesBefore(rule uint32, r *ruleState, l bounds) bool {
 	}
 	from := bytes.LastIndexByte(w.text[:l.from-1], '\n') + 1
 	before := bounds{from: from, to: from + len(trimEnding(w.text[from:l.from])), next: l.from}
+
 	return before.to-before.from <= MaxLine && (w.matchesLine(rule, r, before) || w.ended(rule))
 }
 
@@ -339,6 +343,7 @@ func (w *worker) lineAt(at int, b block) bounds {
 		from = b.from + k + 1
 	}
 	w.line = w.lineFrom(from, at, b.to)
+
 	return w.line
 }
 
@@ -349,6 +354,7 @@ func (w *worker) lineFrom(from, at, end int) bounds {
 	if k := bytes.IndexByte(w.text[at:end], '\n'); k >= 0 {
 		next = at + k + 1
 	}
+
 	return bounds{from: from, to: from + len(trimEnding(w.text[from:next])), next: next}
 }
 
@@ -357,5 +363,6 @@ func (w *worker) lineFrom(from, at, end int) bounds {
 func (w *worker) number(from int) int {
 	w.cursor.line += bytes.Count(w.text[w.cursor.at:from], []byte{'\n'})
 	w.cursor.at = from
+
 	return w.cursor.line
 }

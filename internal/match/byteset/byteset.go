@@ -12,6 +12,7 @@ func Of(list ...byte) Set {
 	for _, b := range list {
 		s.Add(b)
 	}
+
 	return s
 }
 
@@ -21,6 +22,7 @@ func Range(lo, hi byte) Set {
 	for b := int(lo); b <= int(hi); b++ {
 		s.Add(byte(b))
 	}
+
 	return s
 }
 

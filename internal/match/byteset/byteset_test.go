@@ -11,6 +11,7 @@ import (
 func list(s Set) []byte {
 	out := []byte{}
 	s.Each(func(b byte) { out = append(out, b) })
+
 	return out
 }
 

@@ -81,6 +81,7 @@ func Best(clauses []extract.Clause) Choice {
 			best = Choice{Windows: windows, Price: price}
 		}
 	}
+
 	return best
 }
 
@@ -102,6 +103,7 @@ func windowsOf(c extract.Clause, limit float64) (windows []Window, price float64
 			windows, limit = list, p
 		}
 	}
+
 	return windows, limit
 }
 
@@ -125,6 +127,7 @@ func windowsOfKind(c extract.Clause, kind filter.Kind, stop, limit float64) (win
 			windows = append(windows, w)
 		}
 	}
+
 	return windows, price
 }
 
@@ -147,6 +150,7 @@ func windowsOfAlternative(alt extract.Alternative, kind filter.Kind) ([]Window, 
 		return []Window{w}, []cost{c}
 	}
 	w, c := runOf(alt)
+
 	return []Window{w}, []cost{c}
 }
 
@@ -180,6 +184,7 @@ func gramsOf(alt extract.Alternative) ([]Window, []cost) {
 		}
 		offer(1, Window{Kind: filter.Grams, Alt: longer, Len: gramLen})
 	}
+
 	return best[:], costs[:]
 }
 
@@ -200,6 +205,7 @@ func pairOf(alt extract.Alternative) (Window, cost) {
 			best, least = w, c
 		}
 	}
+
 	return best, least
 }
 
@@ -219,6 +225,7 @@ func runOf(alt extract.Alternative) (Window, cost) {
 			best, least = Window{Kind: filter.Run, Alt: alt, At: i, Len: n}, c
 		}
 	}
+
 	return best, least
 }
 
@@ -233,6 +240,7 @@ func (c Choice) Grams() int {
 			n += count(w.Sets())
 		}
 	}
+
 	return n
 }
 
@@ -246,6 +254,7 @@ func count(window []byteset.Set) int {
 	if len(window) < gramLen {
 		grams *= 128
 	}
+
 	return grams
 }
 
@@ -264,6 +273,7 @@ func (w Window) begin() int {
 	if w.Alt.Start == extract.Unknown {
 		return extract.Unknown
 	}
+
 	return w.Alt.Start + w.At
 }
 
@@ -280,5 +290,6 @@ func union(a, b Window) Window {
 	if start != extract.Unknown {
 		start -= before
 	}
+
 	return Window{Kind: a.Kind, Alt: extract.Alternative{Seq: seq, Start: start}, At: before, Len: a.Len}
 }

@@ -22,6 +22,7 @@ func choiceOf(t testing.TB, pattern string) Choice {
 	t.Helper()
 	p, err := parse.Parse(pattern, false)
 	require.NoError(t, err)
+
 	return Best(extract.Extract(p.Tree, Cost).Clauses)
 }
 
@@ -41,6 +42,7 @@ func show(c Choice) []string {
 		}
 		list = append(list, kinds[w.Kind]+" "+text+" @"+at)
 	}
+
 	return list
 }
 
@@ -146,6 +148,7 @@ func text(r *rand.Rand, seq extract.Seq) string {
 		set.Each(func(b byte) { list = append(list, b) })
 		out = append(out, list[r.IntN(len(list))])
 	}
+
 	return string(out)
 }
 
@@ -201,6 +204,7 @@ func standsFor(w Window, a extract.Alternative, in string, at int) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -219,6 +223,7 @@ func randomClause(r *rand.Rand) extract.Clause {
 		}
 		c = append(c, extract.Alternative{Seq: seq, Start: start})
 	}
+
 	return c
 }
 

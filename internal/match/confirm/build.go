@@ -68,6 +68,7 @@ func (d *DFA) buildStart(context before) uint32 {
 		s = d.state(pcs, context)
 	}
 	d.starts[context].Store(s)
+
 	return s
 }
 
@@ -84,6 +85,7 @@ func (d *DFA) build(s uint32, class uint8) (next uint32, t *table) {
 	next = d.follow(b.keys[s/b.stride-1], class)
 	t = d.table.Load() // a new state may have made it larger
 	t.next[s+uint32(class)].Store(next)
+
 	return next, t
 }
 
@@ -153,6 +155,7 @@ func (d *DFA) follow(key string, class uint8) uint32 {
 	if next == noRoom {
 		return noRoom
 	}
+
 	return accept | next
 }
 
@@ -166,6 +169,7 @@ func (b *builder) begin(out []uint32) (pcs []uint32, ends bool) {
 	if b.mode.unanchored() && !(ends && b.mode == firstMatch) {
 		out = append(out, restart)
 	}
+
 	return out, ends
 }
 
@@ -208,6 +212,7 @@ func (b *builder) closure(out []uint32, pc uint32, resolve bool, flags syntax.Em
 			out = append(out, pc)
 		}
 	}
+
 	return out, ends
 }
 
@@ -241,6 +246,7 @@ func (d *DFA) state(pcs []uint32, context before) uint32 {
 	b.keys = append(b.keys, key)
 	s := uint32(len(b.keys)) * b.stride // the first row is not a state's
 	b.ids[key] = s
+
 	return s
 }
 
@@ -264,6 +270,7 @@ func (d *DFA) grow(key int) bool {
 		next[i].Store(old[i].Load())
 	}
 	d.table.Store(&table{next: next})
+
 	return true
 }
 
@@ -289,6 +296,7 @@ func NewSequence(seq []byteset.Set, at int, sets Sets) Sequence {
 		}
 		s.sets[i] = kept
 	}
+
 	return s
 }
 
@@ -303,6 +311,7 @@ func (s *Sequence) Holds(text []byte, at int) bool {
 			return false
 		}
 	}
+
 	return true
 }
 

@@ -39,6 +39,7 @@ func contextOf(c byte) before {
 	if syntax.IsWordChar(rune(c)) {
 		return beforeWord
 	}
+
 	return beforeOther
 }
 
@@ -77,6 +78,7 @@ func newDFA(prog *syntax.Prog, m mode, room *atomic.Int64) *DFA {
 		ids:    map[string]uint32{},
 		seen:   make([]uint32, len(prog.Inst)),
 	}
+
 	return d
 }
 
@@ -86,6 +88,7 @@ func (d *DFA) start(context before) uint32 {
 	if s == unknown {
 		s = d.buildStart(context)
 	}
+
 	return s
 }
 
@@ -94,6 +97,7 @@ func (d *DFA) startAt(text []byte, at int) uint32 {
 	if at == 0 {
 		return d.start(beforeText)
 	}
+
 	return d.start(contextOf(text[at-1]))
 }
 
@@ -123,6 +127,7 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 		s, i, t, built = d.step(t, s, text, i)
 		steps += built
 	}
+
 	return s >= accepting, steps + i - at, s != noRoom
 }
 
@@ -144,6 +149,7 @@ func (d *DFA) step(t *table, s uint32, text []byte, i int) (state uint32, next i
 		state, t = d.build(s, class)
 		built = stepsOfBuild
 	}
+
 	return state, i + width, t, built
 }
 
@@ -162,6 +168,7 @@ func (d *DFA) MayMatch(text []byte, at, limit int) (may bool, steps int) {
 		s, i, t, built = d.step(t, s, text, i)
 		steps += built
 	}
+
 	return s != dead, steps + i - at
 }
 
@@ -182,6 +189,7 @@ func (d *DFA) Begin(line []byte, end int) (begin int, ok bool) {
 	if end < len(line) {
 		context = contextOf(line[end])
 	}
+
 	return d.last(line, d.start(context), end, -1)
 }
 
@@ -211,6 +219,7 @@ func (d *DFA) last(line []byte, s uint32, at, direction int) (found int, ok bool
 		s = next &^ accepting
 		at += direction * width
 	}
+
 	return found, ok && s == dead
 }
 
@@ -301,6 +310,7 @@ func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
 	}
 	c.bytes['\n'] = endClass
 	c.cr, c.bytes['\r'] = c.bytes['\r'], wide
+
 	return c, true
 }
 
@@ -315,11 +325,13 @@ func appendBounds(bounds []rune, inst *syntax.Inst) []rune {
 				bounds = append(bounds, f, f+1)
 			}
 		}
+
 		return bounds
 	}
 	for i := 0; i+1 < len(inst.Rune); i += 2 {
 		bounds = append(bounds, inst.Rune[i], inst.Rune[i+1]+1)
 	}
+
 	return bounds
 }
 
@@ -330,9 +342,11 @@ func (c *classes) forward(text []byte, i int) (class uint8, width int) {
 		if i+1 < len(text) && text[i+1] == '\n' {
 			return endClass, 0
 		}
+
 		return c.cr, 1
 	}
 	r, width := utf8.DecodeRune(text[i:])
+
 	return c.beyond(r), width
 }
 
@@ -342,6 +356,7 @@ func (c *classes) back(text []byte, i int) (class uint8, width int) {
 		return c.cr, 1
 	}
 	r, width := utf8.DecodeLastRune(text[:i])
+
 	return c.beyond(r), width
 }
 
@@ -351,5 +366,6 @@ func (c *classes) beyond(r rune) uint8 {
 	if !found {
 		i--
 	}
+
 	return c.of[i]
 }

@@ -49,6 +49,7 @@ func classesOf(t *testing.T, pattern string) (*classes, *syntax.Prog) {
 	require.NoError(t, err)
 	c, ok := newClasses(prog)
 	require.True(t, ok)
+
 	return c, prog
 }
 
@@ -59,6 +60,7 @@ func (c *classes) ofRune(r rune) uint8 {
 		return class
 	}
 	class, _ := c.forward(text, 0)
+
 	return class
 }
 

@@ -62,6 +62,7 @@ func newAutomata(tree *syntax.Regexp, size int, room *atomic.Int64) (a automata)
 		a.here = newDFA(prog, matchHere, room)
 		a.anywhere = newDFA(prog, matchAnywhere, room)
 	}
+
 	return a
 }
 
@@ -82,6 +83,7 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 			if prog := compile(parse.Reverse(parsed.Line), size); prog != nil {
 				l.begin = newDFA(prog, longestMatch, room)
 			}
+
 			return l
 		}),
 		atBegin:     beginsText(parsed.Tree),
@@ -118,6 +120,7 @@ func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
 		for _, p := range patterns {
 			all.Sub = append(all.Sub, p.Tree)
 		}
+
 		return newAutomata(all, size, room)
 	})}
 }
@@ -129,6 +132,7 @@ func (g *Group) MayMatch(text []byte, at int) (may bool, steps int) {
 	if d == nil {
 		return true, 0
 	}
+
 	return d.MayMatch(text, at, groupLooks)
 }
 
@@ -140,6 +144,7 @@ func (g *Group) MayMatchLine(line []byte) (may bool, steps int) {
 		return true, 0
 	}
 	match, steps, ok := d.Match(line, 0)
+
 	return match || !ok, steps
 }
 
@@ -152,6 +157,7 @@ func compile(tree *syntax.Regexp, size int) *syntax.Prog {
 	if err != nil {
 		return nil
 	}
+
 	return prog
 }
 
@@ -166,6 +172,7 @@ func loopsThroughAssertion(re *syntax.Regexp) bool {
 			return true
 		}
 	}
+
 	return slices.ContainsFunc(re.Sub, loopsThroughAssertion)
 }
 
@@ -175,6 +182,7 @@ func hasAssertion(re *syntax.Regexp) bool {
 		syntax.OpNoWordBoundary:
 		return true
 	}
+
 	return slices.ContainsFunc(re.Sub, hasAssertion)
 }
 
@@ -191,8 +199,10 @@ func beginsText(re *syntax.Regexp) bool {
 				return false
 			}
 		}
+
 		return true
 	}
+
 	return false
 }
 
@@ -204,6 +214,7 @@ func (p *Program) At(text []byte, at int) (match bool, steps int, ok bool) {
 	if d == nil {
 		return false, 0, false
 	}
+
 	return d.Match(text, at)
 }
 
@@ -216,6 +227,7 @@ func (p *Program) Line(line []byte) (match bool, steps int, ok bool) {
 	if d == nil {
 		return false, 0, false
 	}
+
 	return d.Match(line, 0)
 }
 
@@ -234,6 +246,7 @@ func (p *Program) Columns(line []byte, from int) (span Span, ok bool) {
 		return Span{}, false
 	}
 	span.Start, ok = l.begin.Begin(line, span.End)
+
 	return span, ok
 }
 
@@ -243,6 +256,7 @@ func looksBehind(re *syntax.Regexp) bool {
 	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return true
 	}
+
 	return slices.ContainsFunc(re.Sub, looksBehind)
 }
 
@@ -280,6 +294,7 @@ func (p *Program) Find(text []byte, from int, g *Guard) (match Span, ok bool) {
 	if loc == nil {
 		return Span{}, false
 	}
+
 	return Span{Start: start + loc[group], End: start + loc[group+1]}, true
 }
 
@@ -310,6 +325,7 @@ func (g *Guard) Check() bool {
 	if !g.Stopped {
 		g.Stopped = g.ctx.Err() != nil || time.Duration(g.used.Load())+g.Spent() > g.budget
 	}
+
 	return g.Stopped
 }
 
@@ -321,6 +337,7 @@ func (g *Guard) Step(steps int) bool {
 		return g.Stopped
 	}
 	g.steps = 0
+
 	return g.Check()
 }
 
@@ -341,6 +358,7 @@ func (r *guardedReader) ReadRune() (c rune, size int, err error) {
 	}
 	c, size = utf8.DecodeRune(r.text[r.pos:])
 	r.pos += size
+
 	return c, size, nil
 }
 

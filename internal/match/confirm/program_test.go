@@ -29,6 +29,7 @@ func newProgram(t testing.TB, pattern string, room int64) (*Program, parse.Patte
 	}
 	shared := new(atomic.Int64)
 	shared.Store(room)
+
 	return NewProgram(pattern, parsed, 100, shared), parsed
 }
 
@@ -161,6 +162,7 @@ func places(parsed parse.Pattern, n int) []*regexp.Regexp {
 	for i := range list {
 		list[i] = regexp.MustCompile(fmt.Sprintf(`\A(?s:.{%d})(?:%s)`, i, parsed.Tree))
 	}
+
 	return list
 }
 
@@ -174,6 +176,7 @@ func firstPlace(places []*regexp.Regexp, line string) int {
 		_, width := utf8.DecodeRuneInString(line[at:])
 		at += max(width, 1)
 	}
+
 	return -1
 }
 
@@ -188,6 +191,7 @@ func atDiffers(p *Program, places []*regexp.Regexp, line string) string {
 		_, width := utf8.DecodeRuneInString(line[at:])
 		at += max(width, 1)
 	}
+
 	return ""
 }
 
@@ -228,6 +232,7 @@ func randomAB(r *rand.Rand, n int) string {
 	for i := range out {
 		out[i] = "ab"[r.IntN(2)]
 	}
+
 	return string(out)
 }
 

@@ -27,6 +27,7 @@ func (x *extractor) ahead(items []item, end int) Seq {
 		case g == nil || i > g.star:
 			parts = append(parts, items[i].re)
 			i++
+
 			continue
 		case i == g.first:
 			parts = append(parts, g.re)
@@ -42,6 +43,7 @@ func (x *extractor) ahead(items []item, end int) Seq {
 		rest = rest.push(re)
 	}
 	s := surroundings{x: x, budget: 400}
+
 	return s.collect(rest)
 }
 
@@ -54,6 +56,7 @@ func (x *extractor) back(items []item, from int) Seq {
 		case g == nil || from <= g.star:
 			parts = append(parts, items[i].re)
 			i--
+
 			continue
 		case i == g.end-1:
 			parts = append(parts, g.re)
@@ -69,6 +72,7 @@ func (x *extractor) back(items []item, from int) Seq {
 	s := surroundings{x: x, reverse: true, budget: 400}
 	out := s.collect(rest)
 	slices.Reverse(out)
+
 	return out
 }
 
@@ -112,6 +116,7 @@ func (s *surroundings) collect(start *rest) Seq {
 		}
 		out = append(out, set)
 	}
+
 	return out
 }
 
@@ -136,6 +141,7 @@ func (s *surroundings) expand(r *rest, out []step) (steps []step, ok bool) {
 		if len(rest) > 0 {
 			next = next.push(&syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: rest})
 		}
+
 		return s.class(rangesOf(re.Rune[i], re.Flags&syntax.FoldCase != 0), next, out), true
 	case re.Op == syntax.OpCharClass:
 		return s.class(re.Rune, r.next, out), true
@@ -167,6 +173,7 @@ func (s *surroundings) class(ranges []rune, next *rest, out []step) []step {
 	if len(wide) > 0 || !ok {
 		out = append(out, step{beyond, next.push(more)})
 	}
+
 	return out
 }
 
@@ -180,6 +187,7 @@ func (s *surroundings) operator(r *rest, out []step) (steps []step, ok bool) {
 			}
 			next = next.push(re.Sub[i])
 		}
+
 		return s.expand(next, out)
 	case syntax.OpAlternate:
 		for _, sub := range re.Sub {
@@ -187,16 +195,19 @@ func (s *surroundings) operator(r *rest, out []step) (steps []step, ok bool) {
 				return out, false
 			}
 		}
+
 		return out, true
 	case syntax.OpQuest:
 		if out, ok = s.expand(next.push(re.Sub[0]), out); !ok {
 			return out, false
 		}
+
 		return s.expand(next, out)
 	case syntax.OpStar:
 		if out, ok = s.expand(r.push(re.Sub[0]), out); !ok {
 			return out, false
 		}
+
 		return s.expand(next, out)
 	case syntax.OpPlus:
 		again := next.push(&syntax.Regexp{Op: syntax.OpStar, Sub: re.Sub})
@@ -204,6 +215,7 @@ func (s *surroundings) operator(r *rest, out []step) (steps []step, ok bool) {
 	case syntax.OpRepeat:
 		return s.repeat(re, next, out)
 	}
+
 	return s.expand(next, out) // an assertion, or nothing
 }
 
@@ -224,6 +236,7 @@ func (s *surroundings) repeat(re *syntax.Regexp, next *rest, out []step) (steps 
 	if out, ok = s.expand(again.push(re.Sub[0]), out); ok && re.Min == 0 {
 		return s.expand(next, out)
 	}
+
 	return out, ok
 }
 
@@ -245,6 +258,7 @@ func (x *extractor) ascii(b byte, fold bool) byteset.Set {
 		set = set.Unfold()
 		x.folds = x.folds || set.Has('s') || set.Has('k')
 	}
+
 	return set
 }
 
@@ -263,6 +277,7 @@ func rangesOf(r rune, fold bool) []rune {
 			ranges = append(ranges, f, f)
 		}
 	}
+
 	return ranges
 }
 
@@ -284,6 +299,7 @@ func (x *extractor) class(ranges []rune) []Seq {
 		}
 		out = append(out, s)
 	}
+
 	return out
 }
 
@@ -308,6 +324,7 @@ func (x *extractor) split(ranges []rune) (ascii byteset.Set, wide []rune, ok boo
 			}
 		}
 	}
+
 	return ascii, wide, true
 }
 
@@ -317,6 +334,7 @@ func asciiOf(ranges []rune) (set byteset.Set) {
 			set = set.Union(byteset.Range(byte(lo), byte(hi)))
 		}
 	}
+
 	return set
 }
 
@@ -346,6 +364,7 @@ func (r run) isEnough() bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -368,6 +387,7 @@ func (r *run) add(exact []Seq) bool {
 		for i := range r.seqs {
 			r.seqs[i] = append(r.seqs[i], exact[0]...)
 		}
+
 		return true
 	}
 	out := make([]Seq, 0, len(r.seqs)*len(exact))
@@ -377,5 +397,6 @@ func (r *run) add(exact []Seq) bool {
 		}
 	}
 	r.seqs = out
+
 	return true
 }

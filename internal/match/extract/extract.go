@@ -82,6 +82,7 @@ func Extract(re *syntax.Regexp, cost func(Clause) float64) Facts {
 	if c := whole(n.exact, 0); c != nil {
 		clauses = append(clauses, c)
 	}
+
 	return Facts{Clauses: clauses, Folds: x.folds}
 }
 
@@ -121,6 +122,7 @@ func (x *extractor) walk(re *syntax.Regexp) node {
 	case syntax.OpAlternate:
 		return x.alternate(re.Sub)
 	}
+
 	return gap
 }
 
@@ -146,6 +148,7 @@ func (x *extractor) flatten(re *syntax.Regexp, out []item) []item {
 		for _, sub := range re.Sub {
 			out = x.flatten(sub, out)
 		}
+
 		return out
 	case syntax.OpLiteral:
 		return x.literal(re, out)
@@ -156,6 +159,7 @@ func (x *extractor) flatten(re *syntax.Regexp, out []item) []item {
 			return x.repeat(re, re.Min, re.Min == re.Max, out)
 		}
 	}
+
 	return append(out, item{x.walk(re), re, nil})
 }
 
@@ -186,6 +190,7 @@ func (x *extractor) literal(re *syntax.Regexp, out []item) []item {
 	if from < len(re.Rune) {
 		out = append(out, item{node{exact: []Seq{plain}}, part(from, len(re.Rune)), nil})
 	}
+
 	return out
 }
 
@@ -199,6 +204,7 @@ func (x *extractor) repeat(re *syntax.Regexp, count int, exactly bool, out []ite
 		for range n {
 			out = append(out, sub)
 		}
+
 		return out
 	}
 	g := &group{re: re, first: len(out), star: len(out) + n, end: len(out) + n + 1 + n}
@@ -210,6 +216,7 @@ func (x *extractor) repeat(re *syntax.Regexp, count int, exactly bool, out []ite
 	for range n {
 		out = append(out, sub)
 	}
+
 	return out
 }
 
@@ -254,6 +261,7 @@ func (x *extractor) concat(subs []*syntax.Regexp) node {
 		runs = append(runs, full.until(len(items)))
 	}
 	out.clauses = x.clauses(out.clauses, runs, items)
+
 	return out
 }
 
@@ -273,6 +281,7 @@ func (x *extractor) clauses(out []Clause, runs []run, items []item) []Clause {
 			out = append(out, c)
 		}
 	}
+
 	return out
 }
 
@@ -304,6 +313,7 @@ func whole(seqs []Seq, start int) Clause {
 		}
 		c = append(c, Alternative{Seq: s, Start: start})
 	}
+
 	return c
 }
 
@@ -317,6 +327,7 @@ func shift(c Clause, pos int) Clause {
 		}
 		out[i] = a
 	}
+
 	return out
 }
 
@@ -330,6 +341,7 @@ func after(pos int, exact []Seq) int {
 			return Unknown
 		}
 	}
+
 	return pos + len(exact[0])
 }
 
@@ -353,6 +365,7 @@ func (x *extractor) alternate(subs []*syntax.Regexp) node {
 	case allClauses:
 		return node{clauses: []Clause{union}}
 	}
+
 	return gap
 }
 
@@ -370,5 +383,6 @@ func (x *extractor) cheapest(n node) Clause {
 			best, price = c, p
 		}
 	}
+
 	return best
 }

@@ -21,6 +21,7 @@ func longest(c Clause) float64 {
 	for _, a := range c {
 		least = min(least, len(a.Seq))
 	}
+
 	return -float64(least)
 }
 
@@ -28,6 +29,7 @@ func factsOf(t *testing.T, pattern string) Facts {
 	t.Helper()
 	p, err := parse.Parse(pattern, false)
 	require.NoError(t, err)
+
 	return Extract(p.Tree, longest)
 }
 
@@ -42,6 +44,7 @@ func show(c Clause) string {
 		}
 		list[i] = stagetest.Show(a.Seq) + " @" + at
 	}
+
 	return strings.Join(list, " | ")
 }
 
@@ -138,6 +141,7 @@ func words(n int) string {
 	for i := range list {
 		list[i] = fmt.Sprintf("%c%c%cword%c", rune(0x100+i), rune(0x600+i), rune(0x900+i), rune(0x1000+i))
 	}
+
 	return strings.Join(list, "|")
 }
 
@@ -215,6 +219,7 @@ func has(c Clause, match string) bool {
 				return true
 			}
 		}
+
 		return false
 	})
 }

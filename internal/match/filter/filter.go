@@ -91,6 +91,7 @@ func New(needles []Needle) *Filter {
 	if len(pairs) > 0 {
 		f.Tables = append(f.Tables, newTable(pairs, true))
 	}
+
 	return f
 }
 
@@ -109,6 +110,7 @@ func (f *Filter) Size() int64 {
 	for _, t := range f.Tables {
 		n += int64(len(t.marks)) + 16*int64(len(t.used)) + 4*int64(len(t.first)) + 24*int64(len(t.probes))
 	}
+
 	return n
 }
 
@@ -126,6 +128,7 @@ func (t *Table) Scan(text []byte, from, to int, places []Place) (_ []Place, next
 	case t.firsts != nil:
 		return t.scanFirsts(text, from, to, places)
 	}
+
 	return t.scanPairs(text, from, to, places)
 }
 
@@ -159,6 +162,7 @@ func (t *Table) scanGrams(text []byte, from, to int, places []Place) (_ []Place,
 			places = t.ask(text, from, slot, places)
 		}
 	}
+
 	return places, from
 }
 
@@ -184,6 +188,7 @@ func skipGrams(text []byte, i, end int, table []uint8) (int, uint64) {
 			return i, marks
 		}
 	}
+
 	return i, 0
 }
 
@@ -205,6 +210,7 @@ func (t *Table) scanPairs(text []byte, from, to int, places []Place) (_ []Place,
 	for ; from < to && len(places) < enough; from++ {
 		places = t.pair(text, from, places)
 	}
+
 	return places, from
 }
 
@@ -219,6 +225,7 @@ func skipPairs(text []byte, i, end int, table []uint8) int {
 			return i
 		}
 	}
+
 	return i
 }
 
@@ -249,6 +256,7 @@ func (t *Table) scanFirsts(text []byte, from, to int, places []Place) (_ []Place
 		from++
 		find(least, from)
 	}
+
 	return places, from
 }
 
@@ -259,5 +267,6 @@ func (t *Table) pair(text []byte, i int, places []Place) []Place {
 	if t.marks[slot]&markOf(byte(x>>16)) != 0 {
 		places = t.ask(text, i, slot, places)
 	}
+
 	return places
 }

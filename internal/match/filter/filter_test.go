@@ -21,6 +21,7 @@ func window(kind Kind, seq []byteset.Set, at, size int, id uint32) Needle {
 	if kind != Run {
 		end = min(end+1, len(seq))
 	}
+
 	return Needle{Kind: kind, Sets: seq[at:end], Around: seq, At: at, ID: id}
 }
 
@@ -37,6 +38,7 @@ func scan(t testing.TB, f *Filter, text string, from, to int) []Place {
 			all, pos = append(all, places...), next
 		}
 	}
+
 	return all
 }
 
@@ -95,6 +97,7 @@ func randomText(r *rand.Rand, n int) string {
 	for i := range out {
 		out[i] = letters[r.IntN(len(letters))]
 	}
+
 	return string(out)
 }
 
@@ -123,6 +126,7 @@ func randomNeedle(r *rand.Rand, id uint32) Needle {
 	if at+3 < len(seq) { // only the last bytes of a sequence are a window of three
 		return window(Grams, seq, at, 4, id)
 	}
+
 	return window(Grams, seq, at, 3, id)
 }
 
@@ -134,6 +138,7 @@ func example(r *rand.Rand, n Needle) string {
 		set.Each(func(b byte) { list = append(list, b) })
 		out = append(out, list[r.IntN(len(list))])
 	}
+
 	return string(out)
 }
 
@@ -284,6 +289,7 @@ func runsIn(text string, from, to int, n Needle) (list []place) {
 		}
 		begin = end
 	}
+
 	return list
 }
 
@@ -298,6 +304,7 @@ func randomGrams(count int) []Needle {
 		}
 		needles[i] = window(Grams, stagetest.Sets(string(name)), 2, 4, uint32(i))
 	}
+
 	return needles
 }
 
@@ -315,10 +322,12 @@ func code(size int) []byte {
 			for range 3 + r.IntN(8) {
 				out = append(out, "etaoinsrhldcumfpgwybvkxjqz"[min(r.IntN(26), r.IntN(26))])
 			}
+
 			continue
 		}
 		out = append(out, words[r.IntN(len(words))]...)
 	}
+
 	return out[:size]
 }
 

@@ -60,6 +60,7 @@ func newTable(needles []Needle, pairs bool) *Table {
 	}
 	t := es.table(16, pairSlot)
 	t.pairs, t.firsts = true, firstBytes(needles)
+
 	return t
 }
 
@@ -77,6 +78,7 @@ func IsRare(set byteset.Set) bool {
 	set.Each(func(b byte) {
 		frequent = frequent || b <= ' ' || b == '_' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 	})
+
 	return !frequent && set.Len() <= maxFirst
 }
 
@@ -90,6 +92,7 @@ func firstBytes(pairs []Needle) (first []byte) {
 	if IsRare(set) {
 		set.Each(func(b byte) { first = append(first, b) })
 	}
+
 	return first
 }
 
@@ -151,6 +154,7 @@ var markBits = func() (marks [256]uint8) {
 	for b := range marks {
 		marks[b] = 1 << ((b^b>>3)&3 | b>>2&4)
 	}
+
 	return marks
 }()
 
@@ -175,6 +179,7 @@ func newProbe(n Needle) probe {
 		p.want |= uint64(and&mask) << (8 * i)
 		p.mask |= uint64(mask) << (8 * i)
 	}
+
 	return p
 }
 
@@ -208,6 +213,7 @@ func (es entries) table(size int, slot func(v uint32) uint32) *Table {
 		t.probes = append(t.probes, e.probe)
 	}
 	t.first = append(t.first, uint32(len(t.probes)))
+
 	return t
 }
 
@@ -222,6 +228,7 @@ func (t *Table) ask(text []byte, at int, slot uint32, places []Place) []Place {
 			places = append(places, Place{At: uint32(at), ID: p.id})
 		}
 	}
+
 	return places
 }
 
@@ -236,6 +243,7 @@ func eight(text []byte, i int) uint64 {
 			x |= uint64(text[at]) << (8 * k)
 		}
 	}
+
 	return x
 }
 
@@ -271,6 +279,7 @@ func groupRuns(needles []Needle) []runs {
 		slices.SortStableFunc(g.each, func(a, b run) int { return cmp.Compare(a.length, b.length) })
 		g.length = g.each[0].length
 	}
+
 	return groups
 }
 

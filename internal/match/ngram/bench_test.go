@@ -25,6 +25,7 @@ func setsOf(text string) []byteset.Set {
 		i++
 		window = append(window, class[text[i]])
 	}
+
 	return window
 }
 

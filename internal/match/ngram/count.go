@@ -106,6 +106,7 @@ func (c *Counter) Encode(w io.Writer, size Size) error {
 	if _, err := io.Copy(w, deflated(body.Bytes())); err != nil {
 		return fmt.Errorf("ngram: writing the table: %w", err)
 	}
+
 	return nil
 }
 
@@ -116,6 +117,7 @@ func known(rate, rarest float64, step int) byte {
 		return 0
 	}
 	level := (int(levelOf(rate)) + step/2) / step * step
+
 	return byte(min(max(level, step), math.MaxUint8/step*step))
 }
 
@@ -125,6 +127,7 @@ func deflated(body []byte) *bytes.Buffer {
 	z, _ := flate.NewWriter(file, flate.BestCompression) // the level is valid
 	_, _ = z.Write(body)                                 // into memory
 	_ = z.Close()
+
 	return file
 }
 
@@ -165,6 +168,7 @@ func (c *Counter) corrections(t *table, limit int) []fix {
 	})
 	all = all[:min(len(all), limit, math.MaxUint16)]
 	slices.SortFunc(all, func(a, b fix) int { return cmp.Compare(a.quad, b.quad) })
+
 	return all
 }
 
@@ -173,6 +177,7 @@ func (t *table) chain(quad int) float32 {
 	if bc := t.pair[quad/symbols%pairs]; bc > 0 {
 		return t.rate[t.triple[quad/symbols]] * t.rate[t.triple[quad%triples]] / bc
 	}
+
 	return 0
 }
 
@@ -190,6 +195,7 @@ func odd(quad int) (n int, ok bool) {
 		}
 		quad /= symbols
 	}
+
 	return n, true
 }
 

@@ -46,6 +46,7 @@ func (t *table) rateOfBytes(window []byte) float64 {
 		part, before, ab = t.follow(before, ab, int(t.symbol[c]))
 		rate *= part
 	}
+
 	return float64(rate)
 }
 
@@ -64,6 +65,7 @@ func (t *table) follow(before, ab, c int) (part float32, nextBefore, bc int) {
 	if before != none {
 		part *= t.correction(before, bc)
 	}
+
 	return part, ab, bc
 }
 
@@ -131,6 +133,7 @@ func (t *table) rateOfSets(window []byteset.Set) float64 {
 		for _, a := range of[0].all() {
 			sum += t.single[a.symbol] * a.share
 		}
+
 		return float64(sum)
 	case texts <= maxTexts:
 		return float64(t.each(of[:len(window)]))
@@ -155,6 +158,7 @@ func exactly(window []byteset.Set) (exact [MaxWindow]byte, ok bool) {
 			}
 		}
 	}
+
 	return exact, true
 }
 
@@ -167,6 +171,7 @@ func (t *table) each(of []parts) float32 {
 			sum += a.share * b.share * t.pair[ab] * t.rest(of[2:], none, ab)
 		}
 	}
+
 	return sum
 }
 
@@ -183,6 +188,7 @@ func (t *table) rest(of []parts, before, ab int) float32 {
 			sum += c.share * part * t.rest(of[1:], before, bc)
 		}
 	}
+
 	return sum
 }
 
@@ -218,6 +224,7 @@ func (t *table) walk(of []parts, state, next []float32) float64 {
 	for _, rate := range state[:len(first)*len(last)] {
 		sum += float64(rate)
 	}
+
 	return sum
 }
 
@@ -312,5 +319,6 @@ func fold(b byte) byte {
 	if 'A' <= b && b <= 'Z' {
 		return b + 'a' - 'A'
 	}
+
 	return b
 }

@@ -93,6 +93,7 @@ func randomSets(r *rand.Rand, sizes ...int) []byteset.Set {
 			window[i].Add(byte(' ' + r.IntN('A'-' ') + r.IntN(2)*('a'-'A')))
 		}
 	}
+
 	return window
 }
 
@@ -193,6 +194,7 @@ func fullSum(t *table, window []byteset.Set) float64 {
 			sum += rate
 		}
 	}
+
 	return sum
 }
 

@@ -105,6 +105,7 @@ var committed = sync.OnceValue(func() *table {
 	if err != nil {
 		panic(err) // the build is broken: a test decodes it
 	}
+
 	return t
 })
 
@@ -189,6 +190,7 @@ func decode(file io.Reader) (*table, error) {
 	if err := t.correct(body[levels:]); err != nil {
 		return nil, fmt.Errorf("ngram: damaged table: %w", err)
 	}
+
 	return &t, nil
 }
 
@@ -279,6 +281,7 @@ func (t *table) correct(body []byte) error {
 		}
 		t.fix[i] |= uint16(step)
 	}
+
 	return nil
 }
 
@@ -291,6 +294,7 @@ func (r *reader) number() (uint64, error) {
 		return 0, errors.New("a number is cut off")
 	}
 	r.rest = r.rest[size:]
+
 	return n, nil
 }
 
@@ -305,6 +309,7 @@ func (t *table) correction(ab, cd int) float32 {
 	if i < len(fix) && int(fix[i]>>4) == cd {
 		return t.scale[fix[i]&15]
 	}
+
 	return 1
 }
 
@@ -313,6 +318,7 @@ func octaves(step uint8) int {
 	if step < maxStep {
 		return int(step) - maxStep
 	}
+
 	return int(step) - maxStep + 1
 }
 
@@ -322,5 +328,6 @@ func stepOf(octaves float64) uint8 {
 	if n < 0 {
 		return uint8(n + maxStep)
 	}
+
 	return uint8(n + maxStep - 1)
 }

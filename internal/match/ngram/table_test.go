@@ -40,6 +40,7 @@ func counted(t *testing.T, text string, corrections int) *table {
 	require.NoError(t, c.Encode(&file, Size{Corrections: corrections}))
 	tb, err := decode(&file)
 	require.NoError(t, err)
+
 	return tb
 }
 
@@ -134,6 +135,7 @@ func TestDamagedTablesAreRefused(t *testing.T) {
 		for _, n := range numbers {
 			b = binary.AppendUvarint(b, n)
 		}
+
 		return b
 	}
 	for name, file := range map[string]struct {

@@ -61,6 +61,7 @@ func Parse(pattern string, multiline bool) (Pattern, error) {
 	}
 	var begin, end trimmer
 	trimmed := end.trim(begin.trim(tree, true), false)
+
 	return Pattern{Source: re, Line: tree, Tree: trimmed, Begins: !begin.dropped}, nil
 }
 
@@ -79,6 +80,7 @@ func rewrite(re *syntax.Regexp, line bool) *syntax.Regexp {
 		if line && slices.Contains(re.Rune, '\n') {
 			return noMatch
 		}
+
 		return re
 	case syntax.OpCharClass:
 		ranges := re.Rune
@@ -88,6 +90,7 @@ func rewrite(re *syntax.Regexp, line bool) *syntax.Regexp {
 		if len(ranges) == 0 {
 			return noMatch
 		}
+
 		return &syntax.Regexp{Op: syntax.OpCharClass, Flags: re.Flags, Rune: ranges}
 	case syntax.OpAnyChar:
 		if line {
@@ -111,12 +114,15 @@ func rewrite(re *syntax.Regexp, line bool) *syntax.Regexp {
 			if re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Min > 0 {
 				return noMatch
 			}
+
 			return empty
 		}
 		copied := *re
 		copied.Sub = []*syntax.Regexp{sub}
+
 		return &copied
 	}
+
 	return re
 }
 
@@ -125,6 +131,7 @@ func rewriteAll(subs []*syntax.Regexp, line bool) []*syntax.Regexp {
 	for i, sub := range subs {
 		list[i] = rewrite(sub, line)
 	}
+
 	return list
 }
 
@@ -144,6 +151,7 @@ func without(ranges []rune, r rune) []rune {
 			out = append(out, r+1, hi)
 		}
 	}
+
 	return out
 }
 
@@ -166,6 +174,7 @@ func concat(subs []*syntax.Regexp) *syntax.Regexp {
 	case 1:
 		return list[0]
 	}
+
 	return &syntax.Regexp{Op: syntax.OpConcat, Sub: list}
 }
 
@@ -177,6 +186,7 @@ func alternate(subs []*syntax.Regexp) *syntax.Regexp {
 	case 1:
 		return list[0]
 	}
+
 	return &syntax.Regexp{Op: syntax.OpAlternate, Sub: list}
 }
 
@@ -203,6 +213,7 @@ func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 		}
 		copied := *re
 		copied.Max = re.Min
+
 		return &copied
 	case syntax.OpConcat:
 		subs := slices.Clone(re.Sub)
@@ -221,6 +232,7 @@ func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 				subs = subs[:len(subs)-1]
 			}
 		}
+
 		return concat(subs)
 	case syntax.OpAlternate:
 		subs := make([]*syntax.Regexp, len(re.Sub))
@@ -231,8 +243,10 @@ func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 				return empty
 			}
 		}
+
 		return alternate(subs)
 	}
+
 	return re
 }
 
@@ -259,5 +273,6 @@ func Reverse(re *syntax.Regexp) *syntax.Regexp {
 	case syntax.OpEndLine:
 		reversed.Op = syntax.OpBeginLine
 	}
+
 	return &reversed
 }

@@ -144,6 +144,7 @@ var letters = []string{"a", "b", "k", "_", " ", "-", "\r", "\u017f", "\u212a", "
 func some(r *rand.Rand, n int) []string {
 	list := slices.Clone(letters)
 	r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+
 	return list[:n]
 }
 
@@ -205,5 +206,6 @@ func backwards(text string) string {
 		}
 		out, text = append(out, text[end:]...), text[:end]
 	}
+
 	return string(out)
 }
