@@ -27,7 +27,6 @@ func (x *extractor) ahead(items []item, end int) Seq {
 		case g == nil || i > g.star:
 			parts = append(parts, items[i].re)
 			i++
-
 			continue
 		case i == g.first:
 			parts = append(parts, g.re)
@@ -56,7 +55,6 @@ func (x *extractor) back(items []item, from int) Seq {
 		case g == nil || from <= g.star:
 			parts = append(parts, items[i].re)
 			i--
-
 			continue
 		case i == g.end-1:
 			parts = append(parts, g.re)

@@ -16,10 +16,6 @@ const MaxWindow = 8
 // package decodes the table.
 func Rate(window []byteset.Set) float64 { return committed().rateOfSets(window) }
 
-// RateOf is Rate for one exact window. It is 0 when two bytes
-// that follow each other in it never did so in training.
-func RateOf(window []byte) float64 { return committed().rateOfBytes(window) }
-
 // mustFit panics unless windows may have n bytes.
 func mustFit(n int) {
 	if n < 1 || n > MaxWindow {
@@ -306,11 +302,6 @@ func symbolOf(b byte) uint8 {
 		}
 	}
 	panic("ngram: a byte has no symbol")
-}
-
-// inNames says whether the bytes of a symbol are letters, digits or underscores.
-func inNames(symbol uint8) bool {
-	return symbol == symDigit || symLetter <= symbol && symbol < symMark || symbol == symbolOf('_')
 }
 
 // fold returns the lower-case letter of an upper-case one, and any other byte

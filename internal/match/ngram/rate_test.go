@@ -19,7 +19,8 @@ func TestCommonerWindowsHaveHigherRates(t *testing.T) {
 		{"the", "zqj"}, {"tion", "gtm_"}, {"    ", "tion"}, {"func", "fnuc"}, {"this", "tsih"},
 		{"self.", "sxlf."}, {"return ", "retrun "}, {"function", "fqnctyon"}, {"http://", "hptt://"},
 	} {
-		assert.Greater(t, RateOf([]byte(pair.common)), 4*RateOf([]byte(pair.rare)), "%q, %q", pair.common, pair.rare)
+		assert.Greater(t, committed().rateOfBytes([]byte(pair.common)), 4*committed().rateOfBytes([]byte(pair.rare)),
+			"%q, %q", pair.common, pair.rare)
 	}
 }
 
@@ -32,7 +33,7 @@ func TestRatesAddUpToAllPlaces(t *testing.T) {
 	sum := 0.0
 	for b := range 256 {
 		if fold(byte(b)) == byte(b) {
-			sum += RateOf([]byte{byte(b)})
+			sum += committed().rateOfBytes([]byte{byte(b)})
 		}
 	}
 	assert.InEpsilon(t, sum, all, 1e-3)
@@ -45,15 +46,15 @@ func TestRatesAddUpToAllPlaces(t *testing.T) {
 
 func TestWhatIsInNoWindowHasNoRate(t *testing.T) {
 	t.Parallel()
-	assert.Zero(t, RateOf([]byte("\n")))
+	assert.Zero(t, committed().rateOfBytes([]byte("\n")))
 	assert.Zero(t, Rate([]byteset.Set{{}, byteset.Of('a'), byteset.Of('b', 'c')}))
-	assert.Equal(t, RateOf([]byte("ab")), Rate([]byteset.Set{byteset.Of('a'), byteset.Of('b', '\n')}))
+	assert.Equal(t, committed().rateOfBytes([]byte("ab")), Rate([]byteset.Set{byteset.Of('a'), byteset.Of('b', '\n')}))
 }
 
 func TestCaseMakesNoDifference(t *testing.T) {
 	t.Parallel()
-	want := RateOf([]byte("query"))
-	assert.Equal(t, want, RateOf([]byte("QuErY")))
+	want := committed().rateOfBytes([]byte("query"))
+	assert.Equal(t, want, committed().rateOfBytes([]byte("QuErY")))
 	var lower, upper, both []byteset.Set
 	for _, b := range []byte("query") {
 		set := byteset.Of(b)
@@ -68,8 +69,8 @@ func TestCaseMakesNoDifference(t *testing.T) {
 
 func TestWindowsHaveBounds(t *testing.T) {
 	t.Parallel()
-	assert.Panics(t, func() { RateOf(nil) })
-	assert.Panics(t, func() { RateOf([]byte("123456789")) })
+	assert.Panics(t, func() { committed().rateOfBytes(nil) })
+	assert.Panics(t, func() { committed().rateOfBytes([]byte("123456789")) })
 	assert.Panics(t, func() { Rate(nil) })
 	assert.Panics(t, func() { Rate(make([]byteset.Set, MaxWindow+1)) })
 }
@@ -79,10 +80,10 @@ func TestBytesOfASymbolShareItsRate(t *testing.T) {
 	t.Parallel()
 	sum := 0.0
 	for b := byte('0'); b <= '9'; b++ {
-		sum += RateOf([]byte{'v', b})
+		sum += committed().rateOfBytes([]byte{'v', b})
 	}
 	assert.InEpsilon(t, sum, Rate(setsOf(`v\d`)), 1e-4)
-	assert.Greater(t, RateOf([]byte("0")), RateOf([]byte("7")))
+	assert.Greater(t, committed().rateOfBytes([]byte("0")), committed().rateOfBytes([]byte("7")))
 }
 
 // randomSets is a window of random sets; many of few bytes, some of many.
@@ -129,7 +130,7 @@ func TestSmallSetsAreTheSumOfTheirTexts(t *testing.T) {
 		}
 		window := randomSets(r, sizes...)
 		sum := 0.0
-		texts(window, func(text []byte) { sum += RateOf(text) })
+		texts(window, func(text []byte) { sum += committed().rateOfBytes(text) })
 		assert.InDelta(t, sum, Rate(window), 1e-4*sum, "seed %d", seed)
 	}
 }

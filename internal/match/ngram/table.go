@@ -20,7 +20,7 @@
 // three parts:
 //
 //   - Bytes are reduced to 64 symbols: a letter in either case is one, each
-//     punctuation mark is one, all digits are one (see alphabet.go). Bytes of one
+//     punctuation mark is one, all digits are one (see symbolOf). Bytes of one
 //     symbol share its rate as they share its places.
 //   - The rates of pairs and triples of symbols are known, as logarithms in a
 //     byte each. Longer texts are put together: of all places of "ner", the part
@@ -36,20 +36,17 @@
 // A window of sets, `SK[0-9a-f]`, has the sum of the rates of all texts it stands
 // for. Up to 64 texts are added up one by one. More are summed by dynamic
 // programming over the last two symbols, without corrections, which even out
-// over many texts; see walk.go.
+// over many texts; see walk.
 //
 // # Training
 //
-// The table is a file, table.bin, that a command makes from source trees:
-//
-//	go run ./internal/dev/ngramtrain -o table.bin DIR...
-//
-// It takes text files up to 1 MiB, each content once, and weights them so that
-// files of one extension count for no more than 6 MiB. Nothing but counts gets
-// into the table. The same trees give the same table. The one committed is of
-// 67,744 files, which count for 149 MiB, of 58 public repositories (Go, Python,
-// TypeScript, JavaScript, Java, Kotlin, PHP, Ruby, Rust, C, C++, shell,
-// Terraform, YAML, Markdown and more) and of Go's own source.
+// The table is a file, table.bin. It was counted from text files up to 1 MiB,
+// each content once, weighted so that files of one extension count for no more
+// than 6 MiB: 67,744 files, which count for 149 MiB, of 58 public repositories
+// (Go, Python, TypeScript, JavaScript, Java, Kotlin, PHP, Ruby, Rust, C, C++,
+// shell, Terraform, YAML, Markdown and more) and of Go's own source. Nothing but
+// counts is in it. The program that counted them is in the history of this
+// repository, in internal/dev/ngramtrain.
 //
 // # What was measured
 //
@@ -70,8 +67,8 @@
 // every window of the training text in it. So the error that is left is not in
 // the size of the table but in other code being different.
 //
-// In CPU time, on a machine that was busy with other work: 40 ns for four exact
-// bytes by RateOf, 0.12 µs by Rate; 0.3 µs for three bytes and [0-9a-f], 1.5 µs
+// In CPU time, on a machine that was busy with other work: 0.12 µs for four exact
+// bytes; 0.3 µs for three bytes and [0-9a-f], 1.5 µs
 // for [0-9a-f]{4}, 7 µs for [0-9a-z_]{4}, 83 µs for eight sets of any byte; about
 // 2.5 ms to decode the table, once. The file has 59 KiB, the table in memory 330
 // KiB.
@@ -83,12 +80,9 @@
 package ngram
 
 import (
-	"bytes"
 	"compress/flate"
 	_ "embed"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -100,14 +94,7 @@ import (
 var embedded string
 
 // committed is the table that is built in, decoded when it is first asked for.
-var committed = sync.OnceValue(func() *table {
-	t, err := decode(strings.NewReader(embedded))
-	if err != nil {
-		panic(err) // the build is broken: a test decodes it
-	}
-
-	return t
-})
+var committed = sync.OnceValue(func() *table { return decode(embedded) })
 
 // The table's file is
 //
@@ -131,8 +118,7 @@ const (
 	triples = symbols * pairs
 	quads   = symbols * triples
 
-	levels  = 256 + pairs + triples // bytes of a file's body before the corrections
-	maxBody = 1 << 20               // bytes of a body, more than the largest has
+	levels = 256 + pairs + triples // bytes of a file's body before the corrections
 )
 
 // table is the trained rates, in the form in which they are looked up: 330 KiB.
@@ -163,20 +149,14 @@ func levelOf(rate float64) uint8 {
 // rateAt returns the rate that a level stands for.
 func rateAt(level uint8) float64 { return math.Exp2((float64(level) - base) / perOctave) }
 
-// decode reads what Counter.Encode wrote.
-func decode(file io.Reader) (*table, error) {
-	var start [len(header)]byte
-	if _, err := io.ReadFull(file, start[:]); err != nil || string(start[:]) != header {
-		return nil, errors.New("ngram: not a table of this version")
+// decode reads a table's file. The file is a part of the program, so it panics
+// when that is damaged; a test reads it.
+func decode(file string) *table {
+	body, err := io.ReadAll(flate.NewReader(strings.NewReader(strings.TrimPrefix(file, header))))
+	if err != nil {
+		panic(err)
 	}
-	inflated := bytes.NewBuffer(make([]byte, 0, 2*levels))
-	if _, err := inflated.ReadFrom(io.LimitReader(flate.NewReader(file), maxBody)); err != nil {
-		return nil, fmt.Errorf("ngram: damaged table: %w", err)
-	}
-	body := inflated.Bytes()
-	if len(body) < levels {
-		return nil, errors.New("ngram: damaged table: too short")
-	}
+
 	var t table
 	copy(t.triple[:], body[256+pairs:])
 	for i := range t.rate {
@@ -185,13 +165,12 @@ func decode(file io.Reader) (*table, error) {
 	for i := range t.scale {
 		t.scale[i] = float32(math.Exp2(float64(octaves(uint8(i)))))
 	}
+
 	t.divide(body[:256])
 	t.fill(body[256:][:pairs])
-	if err := t.correct(body[levels:]); err != nil {
-		return nil, fmt.Errorf("ngram: damaged table: %w", err)
-	}
+	t.correct(body[levels:])
 
-	return &t, nil
+	return &t
 }
 
 // divide computes the rates of symbols, and each byte's share of its own. A line
@@ -246,56 +225,28 @@ func (t *table) fill(pair []byte) {
 }
 
 // correct reads the corrections.
-func (t *table) correct(body []byte) error {
-	r := reader{body}
-	n, err := r.number()
-	if err != nil {
-		return err
+func (t *table) correct(body []byte) {
+	number := func() uint64 {
+		n, size := binary.Uvarint(body)
+		body = body[size:]
+
+		return n
 	}
-	if n > math.MaxUint16 {
-		return errors.New("too many corrections")
-	}
-	t.fix = make([]uint16, n)
+
+	t.fix = make([]uint16, number())
 	quad := uint64(0)
 	for i := range t.fix {
-		distance, err := r.number()
-		if err != nil {
-			return err
-		}
-		if distance >= quads-quad || distance == 0 && i > 0 {
-			return errors.New("a correction is out of place")
-		}
-		quad += distance
+		quad += number()
 		t.fix[i] = uint16(quad % pairs << 4)
 		t.first[quad/pairs+1] = uint16(i + 1)
 	}
+
 	for ab := range pairs {
 		t.first[ab+1] = max(t.first[ab+1], t.first[ab])
 	}
-	if len(r.rest) != len(t.fix) {
-		return errors.New("not a step for each correction")
-	}
-	for i, step := range r.rest {
-		if step >= 2*maxStep {
-			return errors.New("a correction is too large")
-		}
+	for i, step := range body {
 		t.fix[i] |= uint16(step)
 	}
-
-	return nil
-}
-
-// reader reads varints.
-type reader struct{ rest []byte }
-
-func (r *reader) number() (uint64, error) {
-	n, size := binary.Uvarint(r.rest)
-	if size <= 0 {
-		return 0, errors.New("a number is cut off")
-	}
-	r.rest = r.rest[size:]
-
-	return n, nil
 }
 
 // correction is what the chain's rate of four symbols, ab and cd, is to be
@@ -320,14 +271,4 @@ func octaves(step uint8) int {
 	}
 
 	return int(step) - maxStep + 1
-}
-
-// stepOf is the step nearest to a number of octaves that rounds to ±1 or more.
-func stepOf(octaves float64) uint8 {
-	n := int(math.Round(min(max(octaves, -maxStep), maxStep)))
-	if n < 0 {
-		return uint8(n + maxStep)
-	}
-
-	return uint8(n + maxStep - 1)
 }
