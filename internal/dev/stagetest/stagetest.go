@@ -4,7 +4,6 @@ package stagetest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/match/byteset"
@@ -112,55 +111,6 @@ func Stands(seq []byteset.Set, text string, at int) bool {
 		}
 	}
 	return true
-}
-
-// Pattern writes a random pattern with every operator, whose texts are made of
-// the letters. It may match the empty text, or nothing.
-func Pattern(r *rand.Rand, letters []string) string { return alternation(r, letters, 3) }
-
-func alternation(r *rand.Rand, letters []string, depth int) string {
-	var list []string
-	for range 1 + r.IntN(8)/6 {
-		part := ""
-		for range 1 + r.IntN(4) {
-			part += repeated(r, letters, depth)
-		}
-		list = append(list, part)
-	}
-	return strings.Join(list, "|")
-}
-
-func repeated(r *rand.Rand, letters []string, depth int) string {
-	operators := []string{"", "", "", "", "", "", "?", "*", "+", "{2}", "{1,2}", "{2,}", "{0,2}", "*?", "+?", "??"}
-	operator := operators[r.IntN(len(operators))]
-	a := atom(r, letters, depth)
-	if operator == "" {
-		return a
-	}
-	return "(?:" + a + ")" + operator
-}
-
-func atom(r *rand.Rand, letters []string, depth int) string {
-	letter := func() string { return letters[r.IntN(len(letters))] }
-	switch n := r.IntN(14); {
-	case n < 5 || depth == 0:
-		return letter()
-	case n == 5:
-		return "[" + letter() + letter() + "]"
-	case n == 6:
-		return "[^" + letter() + "]"
-	case n == 7:
-		return "."
-	case n == 8:
-		return "(?i:" + letter() + letter() + ")"
-	case n == 9:
-		list := []string{`\b`, `\B`, `^`, `$`, `\A`, `\z`, `(?m:^)`, `(?m:$)`}
-		return list[r.IntN(len(list))]
-	case n == 10:
-		list := []string{`\w`, `\W`, `(?s:.)`, `\n`, `[^\n]`, `\s`}
-		return list[r.IntN(len(list))]
-	}
-	return "(" + alternation(r, letters, depth-1) + ")"
 }
 
 // Texts returns all texts of up to most letters, which may have several bytes

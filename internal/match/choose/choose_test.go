@@ -2,10 +2,6 @@ package choose
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -126,107 +122,6 @@ func TestBestIsTheCheapest(t *testing.T) {
 	assert.Equal(t, Choice{Price: Weak}, Best(nil))
 }
 
-// All windows of a choice are of one kind, and no two are found at the same
-// places: else a place would be looked at twice.
-func TestWindowsAreApart(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		choice := Best([]extract.Clause{randomClause(r)})
-		for i, w := range choice.Windows {
-			assert.Equal(t, choice.Windows[0].Kind, w.Kind)
-			assert.False(t, slices.ContainsFunc(choice.Windows[:i], w.same), "seed %d: %v", seed, show(choice))
-		}
-	}
-}
-
-// text is one of the texts that a sequence stands for.
-func text(r *rand.Rand, seq extract.Seq) string {
-	var out []byte
-	for _, set := range seq {
-		var list []byte
-		set.Each(func(b byte) { list = append(list, b) })
-		out = append(out, list[r.IntN(len(list))])
-	}
-
-	return string(out)
-}
-
-// Wherever in a text an alternative stands, a window is where the filter looks,
-// and leads to the same begin of the match.
-func TestAWindowIsFoundWhereverAnAlternativeIs(t *testing.T) {
-	t.Parallel()
-	rounds, looked := 0, map[filter.Kind]int{}
-	for seed := range uint64(600) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		c := randomClause(r)
-		choice := Best([]extract.Clause{c})
-		if choice.Windows == nil {
-			continue
-		}
-		rounds++
-		for _, a := range c {
-			for at := range 4 {
-				in := strings.Repeat("\x01", at) + text(r, a.Seq) + "\x01\x01\x01"
-				found := slices.ContainsFunc(choice.Windows, func(w Window) bool {
-					looked[w.Kind]++
-					return standsFor(w, a, in, at)
-				})
-				if found {
-					continue
-				}
-				require.Fail(
-					t, "no window is found", "seed %d: %s in %q at %d, windows %v", seed, stagetest.Show(a.Seq), in, at,
-					show(choice),
-				)
-			}
-		}
-	}
-	assert.Greater(t, rounds, 300)
-	for kind := range kinds {
-		assert.Positive(t, looked[kind], kinds[kind])
-	}
-}
-
-// standsFor says whether the filter finds w in a text that has an alternative at
-// an offset, and whether w says of the match's begin what the alternative does.
-func standsFor(w Window, a extract.Alternative, in string, at int) bool {
-	for i := range in {
-		if w.Kind == filter.Grams && i%2 != 0 || !stagetest.Stands(w.Sets(), in, i) ||
-			!stagetest.Stands(w.Alt.Seq, in, i-w.At) {
-			continue
-		}
-		if a.Start == extract.Unknown {
-			if w.Alt.Start == extract.Unknown {
-				return true
-			}
-		} else if w.Alt.Start != extract.Unknown && i-w.begin() == at-a.Start {
-			return true
-		}
-	}
-
-	return false
-}
-
-// randomClause is a few alternatives of words, classes and runs.
-func randomClause(r *rand.Rand) extract.Clause {
-	parts := []string{"q", "z", "xj", "Key", `\d`, `\h`, "_", "$", "{", `\w`, strings.Repeat(`\h`, 32)}
-	var c extract.Clause
-	for range 1 + r.IntN(3) {
-		seq := extract.Seq{}
-		for range 1 + r.IntN(5) {
-			seq = append(seq, stagetest.Sets(parts[r.IntN(len(parts))])...)
-		}
-		start := r.IntN(5) - 2
-		if start < 0 {
-			start = extract.Unknown
-		}
-		c = append(c, extract.Alternative{Seq: seq, Start: start})
-	}
-
-	return c
-}
-
 func BenchmarkChoose(b *testing.B) {
 	for name, pattern := range map[string]string{
 		"word":     `\bgetRequestHeader\(`,
@@ -243,41 +138,4 @@ func BenchmarkChoose(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkThousandRules is what each stage takes of compiling a thousand rules.
-func BenchmarkThousandRules(b *testing.B) {
-	data, err := os.ReadFile("../../testdata/rules-1000.tsv")
-	require.NoError(b, err)
-	var patterns []string
-	var trees []parse.Pattern
-	var facts []extract.Facts
-	for line := range strings.Lines(string(data)) {
-		_, pattern, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
-		tree, err := parse.Parse(pattern, false)
-		require.NoError(b, err)
-		patterns, trees = append(patterns, pattern), append(trees, tree)
-		facts = append(facts, extract.Extract(tree.Tree, Cost))
-	}
-	b.Run("parse", func(b *testing.B) {
-		for b.Loop() {
-			for _, pattern := range patterns {
-				_, _ = parse.Parse(pattern, false)
-			}
-		}
-	})
-	b.Run("extract", func(b *testing.B) {
-		for b.Loop() {
-			for _, tree := range trees {
-				extract.Extract(tree.Tree, Cost)
-			}
-		}
-	})
-	b.Run("choose", func(b *testing.B) {
-		for b.Loop() {
-			for _, f := range facts {
-				Best(f.Clauses)
-			}
-		}
-	})
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,94 +104,6 @@ func TestAt(t *testing.T) {
 		assert.Equal(t, test.want, got, "%s on %q at %d", test.pattern, test.text, test.at)
 		assert.LessOrEqual(t, steps%stepsOfBuild, len(test.text)-test.at)
 	}
-}
-
-// alphabets are for patterns and their texts. Each has characters that patterns
-// treat in different ways.
-var alphabets = [][]string{
-	{"a", "b", " "}, {"a", "_", "-"}, {"k", "K", "\u212a"}, {
-		"s", "ſ", "S",
-	}, {"a", "é", "É"}, {"a", "\r", "0"}, {"x", "\ufffd", "世"},
-}
-
-// Random small patterns say of all small lines what regexp says.
-func TestSameAsRegexp(t *testing.T) {
-	t.Parallel()
-	asked, matched := 0, 0
-	for seed := range uint64(150) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		alphabet := alphabets[r.IntN(len(alphabets))]
-		pattern := stagetest.Pattern(r, alphabet)
-		p, parsed := newProgram(t, pattern, plenty)
-		if p == nil {
-			continue
-		}
-		re, places := regexp.MustCompile(pattern), places(parsed, 5)
-		located := !loopsThroughAssertion(parsed.Line) // else only regexp can tell columns
-		for _, line := range stagetest.Texts(append(slices.Clone(alphabet), "\xff"), 4) {
-			asked++
-			want := re.FindStringIndex(line)
-			if match, _, ok := p.Line([]byte(line)); !ok || match != (want != nil) {
-				require.Fail(t, "Line differs", "seed %d: %s on %q: %v", seed, pattern, line, match)
-			}
-			if want != nil {
-				matched++
-				if span, ok := p.Columns([]byte(line), 0); ok != located || ok && (span != Span{want[0], want[1]}) {
-					require.Fail(t, "Columns differ", "seed %d: %s on %q: %v", seed, pattern, line, span)
-				}
-			}
-			if from := firstPlace(places, line); want != nil && from >= 0 {
-				// No match of the engine's form begins before its first place.
-				if span, ok := p.Columns([]byte(line), from); ok != located || ok && (span != Span{want[0], want[1]}) {
-					require.Fail(t, "Columns differ", "seed %d: %s on %q from %d: %v", seed, pattern, line, from, span)
-				}
-			}
-			if d := atDiffers(p, places, line); d != "" {
-				require.Fail(t, "At differs", "seed %d: %s on %q: %s", seed, pattern, line, d)
-			}
-		}
-	}
-	assert.Greater(t, asked, 30_000)
-	assert.Greater(t, matched, 5_000)
-}
-
-// places is the pattern's tree behind so many characters of a line.
-func places(parsed parse.Pattern, n int) []*regexp.Regexp {
-	list := make([]*regexp.Regexp, n)
-	for i := range list {
-		list[i] = regexp.MustCompile(fmt.Sprintf(`\A(?s:.{%d})(?:%s)`, i, parsed.Tree))
-	}
-
-	return list
-}
-
-// firstPlace is the first offset of a line at which the pattern's tree matches, or
-// -1.
-func firstPlace(places []*regexp.Regexp, line string) int {
-	for at, i := 0, 0; at <= len(line); i++ {
-		if places[i].MatchString(line) {
-			return at
-		}
-		_, width := utf8.DecodeRuneInString(line[at:])
-		at += max(width, 1)
-	}
-
-	return -1
-}
-
-// atDiffers asks about each character of a line that stands between others.
-func atDiffers(p *Program, places []*regexp.Regexp, line string) string {
-	text := []byte("a\n" + line + "\r\n" + line)
-	for at, i := 0, 0; at <= len(line); i++ {
-		got, _, ok := p.At(text, 2+at)
-		if !ok || got != places[i].MatchString(line) {
-			return fmt.Sprintf("at %d: %v", at, got)
-		}
-		_, width := utf8.DecodeRuneInString(line[at:])
-		at += max(width, 1)
-	}
-
-	return ""
 }
 
 // A pattern whose automaton has a state for each of the last 16 letters.

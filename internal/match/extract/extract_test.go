@@ -2,8 +2,6 @@ package extract
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -170,56 +168,4 @@ func TestManyWays(t *testing.T) {
 	t.Parallel()
 	pattern := strings.Repeat(`(?:a?b?c?d?)?`, 40) + "x"
 	assert.NotPanics(t, func() { factsOf(t, `y`+pattern) })
-}
-
-// Each match of a pattern has an alternative of each clause, at its place when it
-// has one: in the text or, when the pattern folds, in its copy with s and k.
-func TestEveryMatchHasEveryClause(t *testing.T) {
-	t.Parallel()
-	letters := []string{"a", "b", "s", "K", "0", " ", "é", "ſ", "\u212a", "\U0001F600"}
-	fold := strings.NewReplacer("ſ", "s", "\u212a", "k")
-	matches := 0
-	for seed := range uint64(500) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		alphabet := slices.Clone(letters)
-		r.Shuffle(len(alphabet), func(i, k int) { alphabet[i], alphabet[k] = alphabet[k], alphabet[i] })
-		alphabet = alphabet[:3]
-		pattern := stagetest.Pattern(r, alphabet)
-		p, err := parse.Parse(pattern, r.IntN(4) == 0)
-		require.NoError(t, err)
-		if p.Never {
-			continue
-		}
-		facts := Extract(p.Tree, longest)
-		whole := regexp.MustCompile(`\A(?:` + p.Tree.String() + `)\z`)
-		for _, text := range stagetest.Texts(append(alphabet, "\xff"), 5) {
-			if !whole.MatchString(text) {
-				continue
-			}
-			matches++
-			for _, c := range facts.Clauses {
-				if has(c, text) || facts.Folds && has(c, fold.Replace(text)) {
-					continue
-				}
-				require.Fail(t, "a match without a clause", "seed %d: %s as %s, on %q: %s", seed, pattern, p.Tree, text, show(c))
-			}
-		}
-	}
-	assert.Greater(t, matches, 5_000)
-}
-
-// has says whether a match has one of a clause's alternatives.
-func has(c Clause, match string) bool {
-	return slices.ContainsFunc(c, func(a Alternative) bool {
-		if a.Start != Unknown {
-			return stagetest.Stands(a.Seq, match, a.Start)
-		}
-		for at := range len(match) {
-			if stagetest.Stands(a.Seq, match, at) {
-				return true
-			}
-		}
-
-		return false
-	})
 }

@@ -154,51 +154,6 @@ func TestWalkIsTheSumOfTheChain(t *testing.T) {
 	}
 }
 
-// With large sets the dynamic program forgets all but the last byte. The rate
-// stays near that of the full sum.
-func TestLargeSetsAreNearTheFullSum(t *testing.T) {
-	t.Parallel()
-	tb := committed()
-	for _, text := range []string{`\w\w\w`, `\w\w\w\w`, `\h\w\w\h`, `\.\.\.`, `_\w\w\w_`, `\w\w\w\w\w\w\w\w`} {
-		window := setsOf(text)
-		for i := range window {
-			window[i] = window[i].Fold()
-		}
-		assert.InDelta(t, 1, tb.rateOfSets(window)/fullSum(tb, window), 0.5, text)
-	}
-}
-
-// fullSum is the sum of the chain over all texts that two sets or more stand
-// for: state has the rates of those so far by their last two bytes.
-func fullSum(t *table, window []byteset.Set) float64 {
-	state := new([256][256]float64)
-	texts(window[:2], func(text []byte) { state[text[0]][text[1]] = t.rateOfBytes(text) })
-	for _, set := range window[2:] {
-		next := new([256][256]float64)
-		for a := range state {
-			for b, rate := range state[a] {
-				if rate == 0 {
-					continue
-				}
-				ab := int(t.symbol[a])*symbols + int(t.symbol[b])
-				set.Each(func(c byte) {
-					part, _, _ := t.follow(none, ab, int(t.symbol[c]))
-					next[b][c] += rate * float64(part) * float64(t.share[c])
-				})
-			}
-		}
-		state = next
-	}
-	sum := 0.0
-	for a := range state {
-		for _, rate := range state[a] {
-			sum += rate
-		}
-	}
-
-	return sum
-}
-
 func TestRateAllocatesNothing(t *testing.T) {
 	for _, text := range []string{"quer", `q\hr`, `\h\h\h\h\h`, `\w\w\w\w`} {
 		window := setsOf(text)

@@ -1,16 +1,11 @@
 package parse
 
 import (
-	"math/rand/v2"
-	"regexp"
 	"regexp/syntax"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/prwarden/prwarden/internal/dev/stagetest"
 )
 
 // What the stage makes of a pattern: the pattern for a single line, and the tree
@@ -135,77 +130,4 @@ func TestReverse(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, Reverse(p.Line).String(), pattern)
 	}
-}
-
-// letters are characters that patterns treat in different ways.
-var letters = []string{"a", "b", "k", "_", " ", "-", "\r", "\u017f", "\u212a", "é"}
-
-// some is a few letters, for a pattern and its texts.
-func some(r *rand.Rand, n int) []string {
-	list := slices.Clone(letters)
-	r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
-
-	return list[:n]
-}
-
-// Lines match the tree that match the pattern, of all small lines and many
-// patterns.
-func TestTreeMatchesTheSameLines(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(40) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		alphabet := some(r, 3)
-		same(t, stagetest.Pattern(r, alphabet), false, stagetest.Texts(append(alphabet, "\xff"), 4))
-	}
-}
-
-// So do whole files with a multiline pattern.
-func TestTreeMatchesTheSameFiles(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(40) {
-		r := rand.New(rand.NewPCG(seed, 2))
-		alphabet := some(r, 3)
-		same(t, stagetest.Pattern(r, alphabet), true, stagetest.Texts(append(alphabet, "\n"), 4))
-	}
-}
-
-// same compares a pattern with what the stage makes of it.
-func same(t *testing.T, pattern string, multiline bool, texts []string) {
-	t.Helper()
-	p, err := Parse(pattern, multiline)
-	require.NoError(t, err)
-	want := regexp.MustCompile(pattern)
-	line, tree := regexp.MustCompile(p.Line.String()), regexp.MustCompile(p.Tree.String())
-	back := Reverse(p.Line)
-	reversed := regexp.MustCompile(back.String())
-	for _, text := range texts {
-		begin := want.FindStringIndex(text)
-		switch is := begin != nil; {
-		case is && p.Never:
-			require.Fail(t, "matches", "%s on %q", pattern, text)
-		case is != line.MatchString(text):
-			require.Fail(t, "Line differs", "%s as %s on %q", pattern, p.Line, text)
-		case !p.Never && is != tree.MatchString(text):
-			require.Fail(t, "Tree differs", "%s as %s on %q", pattern, p.Tree, text)
-		case is && p.Begins && tree.FindStringIndex(text)[0] != begin[0]:
-			require.Fail(t, "Begins is wrong", "%s as %s on %q", pattern, p.Tree, text)
-		case is != reversed.MatchString(backwards(text)):
-			require.Fail(t, "Reverse differs", "%s backwards as %s on %q", pattern, back, text)
-		}
-	}
-}
-
-// backwards is a text's characters from last to first; a byte that is not UTF-8
-// is one.
-func backwards(text string) string {
-	out := make([]byte, 0, len(text))
-	for len(text) > 0 {
-		end := len(text)
-		for i := range text {
-			end = i
-		}
-		out, text = append(out, text[end:]...), text[:end]
-	}
-
-	return string(out)
 }
