@@ -3,12 +3,11 @@
 package tlsfile
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -17,14 +16,9 @@ import (
 	"time"
 )
 
-const (
-	// checkEvery is the least time between two looks at the files. A change
-	// holds for handshakes that begin later than this after it.
-	checkEvery = 2 * time.Second
-	// maxFile is the largest file that is read, in bytes. The authorities of a
-	// whole system take about 200 KiB.
-	maxFile = 4 << 20
-)
+// checkEvery is the least time between two looks at the files. A change holds
+// for handshakes that begin later than this after it.
+const checkEvery = 2 * time.Second
 
 // Files name what an end of a connection shows and whom it believes.
 type Files struct {
@@ -52,34 +46,25 @@ type Loader struct {
 	complained string // what was logged of files that can't be used; "" for nothing
 }
 
-// contents are the bytes of the files; nil for those that are not named.
-type contents struct{ cert, key, ca []byte }
-
-func (c contents) equal(o contents) bool {
-	return bytes.Equal(c.cert, o.cert) && bytes.Equal(c.key, o.key) && bytes.Equal(c.ca, o.ca)
-}
-
-// material is what contents mean. It is never changed.
+// material is what is in the files. It is never changed.
 type material struct {
-	contents contents
-	certs    []tls.Certificate // none or one
-	pool     *x509.CertPool    // nil for none
+	sum   [sha256.Size]byte // of the files
+	certs []tls.Certificate // none or one
+	pool  *x509.CertPool    // nil for none
 }
 
 // Load reads the files. It fails, naming the file, when one can't be read or
 // used.
 func Load(files Files, log *slog.Logger) (*Loader, error) {
 	l := &Loader{files: files, log: log, every: checkEvery}
-	c, err := l.read()
+	m, err := l.read()
 	if err != nil {
 		return nil, err
 	}
-	m, err := l.parse(c)
-	if err != nil {
-		return nil, err
-	}
+
 	l.current.Store(m)
 	l.looked = time.Now()
+
 	return l, nil
 }
 
@@ -137,75 +122,54 @@ func (l *Loader) fresh() *material {
 // look takes over what is in the files when that is new and good.
 func (l *Loader) look() {
 	old := l.current.Load()
-	c, err := l.read()
-	if err == nil && c.equal(old.contents) {
-		l.complained = ""
-		return
-	}
-	var m *material
-	if err == nil {
-		m, err = l.parse(c)
-	}
-	if err != nil {
-		if err.Error() != l.complained {
-			l.log.Error("new TLS files can't be used; those from before stay in use", "error", err, "not_after", old.notAfter())
-		}
-		l.complained = err.Error()
-		return
-	}
-	l.complained = ""
-	l.current.Store(m)
-	l.log.Info("TLS files reloaded", "cert", l.files.Cert, "ca", l.files.CA, "not_after", m.notAfter())
-}
-
-func (l *Loader) read() (c contents, err error) {
-	for _, f := range []struct {
-		path string
-		into *[]byte
-	}{{l.files.Cert, &c.cert}, {l.files.Key, &c.key}, {l.files.CA, &c.ca}} {
-		if f.path == "" {
-			continue
-		}
-		if *f.into, err = readFile(f.path); err != nil {
-			return contents{}, err
-		}
-	}
-	return c, nil
-}
-
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	m, err := l.read()
 	switch {
-	case err != nil:
-		return nil, err
-	case len(data) > maxFile:
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxFile)
+	case err != nil && err.Error() != l.complained:
+		l.complained = err.Error()
+		l.log.Error("new TLS files can't be used; those from before stay in use", "error", err, "not_after", old.notAfter())
+	case err == nil:
+		l.complained = ""
+		if m.sum != old.sum {
+			l.current.Store(m)
+			l.log.Info("TLS files reloaded", "cert", l.files.Cert, "ca", l.files.CA, "not_after", m.notAfter())
+		}
 	}
-	return data, nil
 }
 
-func (l *Loader) parse(c contents) (*material, error) {
-	m := &material{contents: c}
+func (l *Loader) read() (*material, error) {
 	if (l.files.Cert == "") != (l.files.Key == "") {
 		return nil, errors.New("a certificate and its key belong together; give both or neither")
 	}
+
+	var data [3][]byte
+	sum := sha256.New()
+	for i, path := range []string{l.files.Cert, l.files.Key, l.files.CA} {
+		if path == "" {
+			continue
+		}
+
+		var err error
+		if data[i], err = os.ReadFile(path); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(sum, "%d %d %s\n", i, len(data[i]), data[i])
+	}
+
+	m := &material{sum: [sha256.Size]byte(sum.Sum(nil))}
 	if l.files.Cert != "" {
-		cert, err := tls.X509KeyPair(c.cert, c.key)
+		cert, err := tls.X509KeyPair(data[0], data[1])
 		if err != nil {
 			return nil, fmt.Errorf("%s and %s: %w", l.files.Cert, l.files.Key, err)
 		}
 		m.certs = []tls.Certificate{cert}
 	}
+
 	if l.files.CA != "" {
 		m.pool = x509.NewCertPool()
-		if !m.pool.AppendCertsFromPEM(c.ca) {
+		if !m.pool.AppendCertsFromPEM(data[2]) {
 			return nil, fmt.Errorf("%s has no certificate in PEM", l.files.CA)
 		}
 	}
+
 	return m, nil
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -174,9 +173,7 @@ func TestFilesAreFollowed(t *testing.T) {
 
 	good, err := os.ReadFile(cert)
 	require.NoError(t, err)
-	for _, broken := range [][]byte{
-		good[:len(good)/2], {}, []byte("no certificate"), bytes.Repeat([]byte{'x'}, maxFile+1),
-	} {
+	for _, broken := range [][]byte{good[:len(good)/2], {}, []byte("no certificate")} {
 		require.NoError(t, os.WriteFile(cert, broken, 0o600))
 		assert.Equal(t, "first", seen())
 		assert.Equal(t, "first", seen())
@@ -184,10 +181,7 @@ func TestFilesAreFollowed(t *testing.T) {
 	require.NoError(t, os.Remove(cert))
 	assert.Equal(t, "first", seen())
 	assert.Equal(t, "first", seen())
-	assert.Equal(
-		t, 3, strings.Count(log.String(), "can't be used"), "not a certificate, too large and missing, each once: %s",
-		log,
-	)
+	assert.Equal(t, 2, strings.Count(log.String(), "can't be used"), "no certificate and missing, each once: %s", log)
 
 	leaf.Name = "second"
 	ca.Renew(t, cert, key+".other", leaf)
@@ -225,27 +219,6 @@ func TestSessionsAreNotResumedPastTheirAuthority(t *testing.T) {
 	copyFile(t, next.File, caFile)
 	_, _, err := shake(t, config, client)
 	assert.Error(t, err)
-}
-
-func TestLookingIsRareAndShared(t *testing.T) {
-	t.Parallel()
-	ca := tlsfiletest.NewAuthority(t)
-	leaf := tlsfiletest.Leaf{Name: "first", Usage: x509.ExtKeyUsageServerAuth}
-	cert, key := ca.Issue(t, leaf)
-	l, err := Load(Files{Cert: cert, Key: key}, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	assert.Equal(t, checkEvery, l.every)
-	l.every = time.Hour // the machine may be busy
-	first := l.fresh()
-	leaf.Name = "second"
-	ca.Renew(t, cert, key, leaf)
-	var all sync.WaitGroup
-	for range 50 {
-		all.Go(func() { assert.Same(t, first, l.fresh()) })
-	}
-	all.Wait()
-	l.looked = l.looked.Add(-l.every)
-	assert.NotSame(t, first, l.fresh())
 }
 
 func TestLoadRefuses(t *testing.T) {

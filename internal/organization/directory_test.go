@@ -1,0 +1,66 @@
+package organization_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/organization"
+)
+
+// rows is an organization.Store that counts how often it is read.
+type rows struct {
+	organization.Store
+	list  []organization.Organization
+	err   error
+	reads int
+}
+
+func (r *rows) Organizations(context.Context) ([]organization.Organization, error) {
+	r.reads++
+
+	return r.list, r.err
+}
+
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		acme := organization.Organization{Name: "acme", Repositories: []string{"acme/*"}, MaxQueued: 7}
+		store := &rows{list: []organization.Organization{acme}}
+		d, err := organization.NewDirectory(t.Context(), store, slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		d.Start()
+		defer d.Stop()
+
+		assert.True(t, d.Allowed("acme", "acme/web"))
+		assert.Equal(t, 7, d.MaxQueued("acme"))
+		assert.Equal(t, organization.MaxQueued, d.MaxQueued("nobody"))
+		for range 10 {
+			assert.False(t, d.Allowed("acme", "other/web"))
+		}
+		assert.Equal(t, 1, store.reads, "refusals within half a second read nothing")
+
+		store.list = append(store.list, organization.Organization{Name: "made", Repositories: []string{"*/*"}})
+		assert.True(t, d.Allowed("made", "other/web"), "a new organization is known at once")
+
+		store.list[0].Repositories = []string{"*/*"}
+		assert.False(t, d.Allowed("acme", "other/web"))
+		<-time.After(500 * time.Millisecond)
+		assert.True(t, d.Allowed("acme", "other/web"), "what was allowed a moment ago")
+
+		store.list[0].Repositories = []string{"acme/*"}
+		<-time.After(3 * time.Second)
+		synctest.Wait()
+		assert.False(t, d.Allowed("acme", "other/web"), "what was taken away is known after two seconds")
+
+		store.err = errors.New("away")
+		<-time.After(time.Minute)
+		assert.True(t, d.Allowed("acme", "acme/web"), "while the database is away, the last reading holds")
+	})
+}
