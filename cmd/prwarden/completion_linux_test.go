@@ -65,7 +65,7 @@ func TestCompletionInBash(t *testing.T) {
 		{[]string{"prwarden", "review", "--fail-on", "c"}, []string{"critical"}},
 		{[]string{"prwarden", "review", "--output", "j"}, []string{"json", "junit"}},
 		{[]string{"prwarden", "review", "--output", "json=" + dir + "/sc"}, []string{dir + "/script"}},
-		{[]string{"prwarden", "rules", "try", "--output", ""}, []string{"text", "json"}},
+		{[]string{"prwarden", "rules", "list", "--output", ""}, []string{"text", "json"}},
 		{[]string{"prwarden", "rules", "explain", "security/no-ev"}, []string{"security/no-eval"}},
 		{[]string{"prwarden", "review", "--server", ""}, []string{}},
 	}

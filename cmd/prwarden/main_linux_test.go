@@ -193,7 +193,7 @@ func TestFullOutput(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
 		"--help", "rules", "rules try --help", "--version", "version", "completion bash", "completion zsh",
-		"rules list", "rules explain security/no-eval", "rules test", "rules schema", "rules try package main.go",
+		"rules list", "rules explain security/no-eval", "rules schema", "rules try package main.go",
 		"rules check ../../internal/dev/difftest/probes.yml",
 		"rules check ../../internal/dev/difftest/probes.yml --output json",
 	} {

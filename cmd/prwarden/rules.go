@@ -22,10 +22,10 @@ files and the default ruleset, which is part of the program.`,
 	return cmd
 }
 
-// addLook adds the flags that say how a command prints.
-func addLook(cmd *cobra.Command, l *rules.Look) {
-	cmd.Flags().StringVar(&l.Output, "output", rules.OutputText, "How to print: `text|json`.")
-	bindColor(cmd, &l.Color)
+// bindText adds the flag that says how a command prints what is no list of
+// findings.
+func bindText(cmd *cobra.Command, output *string) {
+	cmd.Flags().StringVar(output, "output", rules.OutputText, "How to print: `text|json`.")
 }
 
 func newRulesCheck(st cli.Streams) *cobra.Command {
@@ -33,16 +33,14 @@ func newRulesCheck(st cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE...]",
 		Short: "Find every mistake in rules files",
-		Long: `Find every mistake in rules files at once, each with its line and a hint: what
-the server would report as meta/rules-file-invalid, ids that default rules have,
-and cases that fail. Warnings tell what is allowed and probably not meant:
-unknown ids under disable and override, globs that match in the root folder
-only, patterns that cost much.
+		Long: `Find every mistake in rules files at once, each with its line: what the server
+would report as meta/rules-file-invalid, ids that default rules have, and cases
+that fail. A file without mistakes may have warnings, about what is allowed and
+probably not meant: unknown ids under disable and override, globs that match in
+the root folder only, patterns that cost much.
 
 Without FILE it is .prwarden/rules.yml. A file of that name has the limits of a
 repository's file, another those of a file for scan --rules.
-
-A text that is no YAML is told alone: what follows it can't be read for sure.
 
 Exit status: 0 when the files are fine, 1 when one has a mistake (with --strict
 also a warning), 2 when the command line is wrong or a file can't be read.`,
@@ -57,17 +55,17 @@ also a warning), 2 when the command line is wrong or a file can't be read.`,
 		},
 	}
 	cmd.Flags().BoolVar(&in.Strict, "strict", false, "Fail on warnings too.")
-	addLook(cmd, &in.Look)
+	bindText(cmd, &in.Output)
 	return cmd
 }
 
 func newRulesTest(st cli.Streams) *cobra.Command {
 	var in rules.TestInput
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "test [FILE [SAMPLE...]]",
 		Short: "Run the cases of rules, and annotated sample files",
-		Long: `Run the cases of the rules in FILE, and match the rules that sample files name
-in comments on these files:
+		Long: `Check FILE, run the cases of its rules, and match the rules that sample files
+name in comments on these files:
 
   # prwarden: expect no-print, style/other
   print(1)
@@ -78,13 +76,11 @@ Each annotation is about the next line that holds none: "expect" says that the
 rules must match it, "ok" that they must not. Every other match of a rule that
 the sample names fails too. Samples may name rules of FILE and default rules;
 the paths of rules are not looked at. Of a folder the files with annotations are
-taken.
-
-Without FILE: the default ruleset, and .prwarden/rules.yml if there is one.
+taken. Without FILE it is .prwarden/rules.yml.
 
 Exit status: 0 when all pass, 1 when something fails or FILE has mistakes, 2
 when the command line is wrong or a file can't be read.`,
-		Example: `  # The cases of the default rules and of the repository's own
+		Example: `  # The cases of the repository's rules
   prwarden rules test
 
   # Cases, and samples in a folder
@@ -96,9 +92,6 @@ when the command line is wrong or a file can't be read.`,
 			return rules.Test(cmd.Context(), st, in)
 		},
 	}
-	cmd.Flags().BoolVarP(&in.Verbose, "verbose", "v", false, "Name also what passes.")
-	addLook(cmd, &in.Look)
-	return cmd
 }
 
 func newRulesTry(st cli.Streams) *cobra.Command {
@@ -134,8 +127,6 @@ command line is wrong, 3 when a file can't be read.`,
 		"Look only at files that this `GLOB` matches, below the PATH; may be repeated.")
 	flags.StringArrayVar(&in.Exclude, "exclude", nil,
 		"Leave out files that this `GLOB` matches, below the PATH; may be repeated.")
-	flags.IntVar(&in.Limit, "limit", 100, "Show the first `N` matches; 0 is for all.")
-	addLook(cmd, &in.Look)
 	return cmd
 }
 
@@ -145,8 +136,8 @@ func newRulesExplain(st cli.Streams) *cobra.Command {
 		Use:   "explain ID",
 		Short: "Show everything about a rule",
 		Long: `Show everything about a default rule or one of the rules file: what it finds and
-what it leaves, its pattern in words, the files it looks at, what it costs, where
-to read more, and how to switch it off, change it, or suppress one finding.
+what it leaves, the files it looks at, what it costs, where to read more, and how
+to switch it off or suppress one finding.
 
 Exit status: 0, or 2 when there is no such rule.`,
 		Example: `  prwarden rules explain security/no-eval`,
@@ -162,7 +153,7 @@ Exit status: 0, or 2 when there is no such rule.`,
 		},
 	}
 	cmd.Flags().StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
-	addLook(cmd, &in.Look)
+	bindText(cmd, &in.Output)
 	return cmd
 }
 
@@ -185,7 +176,7 @@ they have here. Those that the file disables are marked.`,
 	flags.StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
 	flags.StringVar(&in.Severity, "severity", "", "Only rules of this `SEVERITY` or a worse one.")
 	flags.StringVar(&in.Category, "category", "", "Only rules of this `CATEGORY`, such as secrets.")
-	addLook(cmd, &in.Look)
+	bindText(cmd, &in.Output)
 	return cmd
 }
 

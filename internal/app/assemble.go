@@ -30,9 +30,6 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	policy := s.organizations
 	notifier := review.NewNotifier()
 	rules := rule.NewService(s.store, policy, builtin)
-	if err := s.warnOfShadowed(ctx, rules); err != nil {
-		return err
-	}
 	reviews := review.NewService(s.store, policy, notifier, c.ScanWorkers)
 	m := s.metrics
 	m.registry.MustRegister(newQueueCollector(s.store, policy.MaxQueued))
@@ -81,28 +78,5 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	if s.listeners.ops != nil {
 		s.ops = newOpsServer(m.registry, s.ready)
 	}
-	return nil
-}
-
-// warnOfShadowed logs which organizations have rules with the ids of default
-// rules.
-func (s *Server) warnOfShadowed(ctx context.Context, rules *rule.Service) error {
-	list, err := s.store.Organizations(ctx)
-	if err != nil {
-		return err
-	}
-
-	for _, o := range list {
-		ids, err := rules.Shadowed(ctx, o.Name)
-		if err != nil {
-			return err
-		}
-
-		if len(ids) > 0 {
-			s.log.Warn("an organization's own rules shadow default rules with the same ids",
-				"organization", o.Name, "rule_ids", ids)
-		}
-	}
-
 	return nil
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/rule"
 )
 
 func TestServerScans(t *testing.T) {
@@ -134,22 +133,6 @@ func TestStopHandsScansBack(t *testing.T) {
 	next := b.server(t)
 	a.base = "http://" + next.Addresses().HTTP
 	assert.Equal(t, "complete", a.finish(t, id)["status"])
-}
-
-// An upgrade can bring a default rule whose id an organization already uses:
-// the organization's stays, and the log says so.
-func TestShadowedDefaultRulesAreLogged(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	stop(t, b.server(t)) // the database is there now
-	assert.NotContains(t, b.log.String(), "shadow")
-	_, err := b.store(t).CreateRule(t.Context(), "acme", rule.Rule{
-		ID: "secrets/private-key", Type: rule.TypeRegex, Pattern: "never", Message: "m", Severity: rule.Low,
-		Scope: rule.ScopeOrg,
-	}, 10)
-	require.NoError(t, err)
-	b.server(t)
-	assert.Contains(t, b.log.String(), `"rule_ids":["secrets/private-key"]`)
 }
 
 // Both ports close at once when a server stops, whatever still runs on one.

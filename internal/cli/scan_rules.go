@@ -32,9 +32,6 @@ func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sourc
 		fmt.Fprintf(&text, "%s is not valid:", terminal.Safe(mistakes.Path))
 		for _, m := range mistakes.Err.Mistakes {
 			fmt.Fprintf(&text, "\n  line %d: %s", m.Line, terminal.Safe(m.Message))
-			if m.Hint != "" {
-				fmt.Fprintf(&text, " (%s)", terminal.Safe(m.Hint))
-			}
 		}
 		if n := len(mistakes.Err.Mistakes); mistakes.Err.Cut {
 			fmt.Fprintf(&text, "\n  and perhaps more; the first %d that were found are shown", n)

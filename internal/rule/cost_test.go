@@ -18,40 +18,27 @@ import (
 func TestCost(t *testing.T) {
 	t.Parallel()
 	const (
-		everyLine = "The pattern has no run of three or more known characters that is in every match and rare in " +
-			"code, so it is tried on every line. "
-		everyFile = "The pattern has no run of three or more known characters that is in every match and rare in " +
-			"code, so it is tried on the whole of every file. "
-		price   = "That costs as much as about N ordinary rules. "
+		weak = "The pattern has no run of three or more known characters that is in every match and rare in code, " +
+			"so it is tried everywhere. "
 		paths   = "Add a word to the pattern that every match has, or restrict the rule with paths."
 		noPaths = "Add a word to the pattern that every match has."
 	)
 	for name, tt := range map[string]struct {
-		rule rule.Rule
-		weak bool
-		want string // advice, with N for the number
+		rule   rule.Rule
+		weak   bool
+		advice string
 	}{
 		"cheap":             {rule.Rule{Pattern: `fmt\.Print(ln|f)?\(`}, false, ""},
 		"common, but cheap": {rule.Rule{Pattern: `return`}, false, ""},
-		"weak":              {rule.Rule{Pattern: `[a-z]+\s*$`}, true, everyLine + price + paths},
-		"weak with paths": {
-			rule.Rule{Pattern: `x`, Paths: rule.Paths{Include: []string{"a"}}}, true, everyLine + price + noPaths,
-		},
-		"weak on files": {rule.Rule{Pattern: `(?m)[a-z]+$`, Multiline: true}, true, everyFile + price + paths},
-		"only excludes": {
-			rule.Rule{Pattern: `x`, Paths: rule.Paths{Exclude: []string{"a"}}}, true, everyLine + price + paths,
-		},
+		"weak":              {rule.Rule{Pattern: `[a-z]+\s*$`}, true, weak + paths},
+		"weak with paths":   {rule.Rule{Pattern: `x`, Paths: rule.Paths{Include: []string{"a"}}}, true, weak + noPaths},
+		"weak on files":     {rule.Rule{Pattern: `(?m)[a-z]+$`, Multiline: true}, true, weak + paths},
 		"a short text": {
-			rule.Rule{Pattern: `\bif\b`}, false,
-			`The rule is looked for by "if", which is short or common in code. ` + price + paths,
-		},
-		"quoted": {
-			rule.Rule{Pattern: `""`}, false,
-			`The rule is looked for by "\"\"", which is short or common in code. ` + price + paths,
+			rule.Rule{Pattern: `""`}, false, `The rule is looked for by "\"\"", which is short or common in code. ` + paths,
 		},
 		"classes": {
 			rule.Rule{Pattern: `\d+\s`}, false,
-			"The characters that the rule is looked for by are few or common in code. " + price + paths,
+			"The characters that the rule is looked for by are few or common in code. " + paths,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,11 +46,12 @@ func TestCost(t *testing.T) {
 			c, err := tt.rule.Cost()
 			require.NoError(t, err)
 			assert.Equal(t, tt.weak, c.Weak)
-			assert.Equal(t, tt.want != "", c.PerMiB > rule.Costly)
+			assert.Equal(t, tt.advice != "", c.PerMiB > rule.Costly)
 			assert.Positive(t, c.PerMiB)
-			assert.Equal(t, tt.want, regexp.MustCompile(`[1-9][0-9,]+ ordinary`).ReplaceAllString(c.Advice, "N ordinary"))
+			assert.Equal(t, tt.advice, c.Advice)
 		})
 	}
+
 	_, err := rule.Rule{Pattern: "("}.Cost()
 	require.Error(t, err)
 }

@@ -3,21 +3,19 @@ package rule
 import (
 	"context"
 	"fmt"
-	"iter"
 	"runtime"
-	"slices"
-	"sync"
-	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 )
 
 // Bounds of a rules file.
 const (
-	MaxFileSize     = 64 << 10 // bytes
-	MaxFileRules    = 500
-	MaxFileExcludes = 500 // globs under `exclude`
-	MaxFileDisabled = 500 // ids under `disable`
+	MaxFileSize      = 64 << 10 // bytes
+	MaxFileRules     = 500
+	MaxFileExcludes  = 500 // globs under `exclude`
+	MaxFileDisabled  = 500 // ids under `disable`
+	MaxFileOverrides = 500 // ids under `override`
 )
 
 // Bounds of a rules file that belongs to whoever runs prwarden, where they
@@ -32,21 +30,27 @@ const FilePath = ".prwarden/rules.yml"
 
 // File is a repository's rules file, valid in itself.
 type File struct {
-	Disable []Disabled // in order
-	Exclude []string   // globs of paths that no rule looks at
-	// Overrides change default rules, in order, each id once.
-	Overrides []Override
-	Rules     []Rule // in order, with OriginRulesFile and ScopeRepo, without Repo
-	lines     []int  // of the ids of Rules
-	fields    []fields
-	nodes     map[string]*yaml.Node // of texts outside of rules, by their names in mistakes
-	source    source
+	Disable   []Disabled // each id once
+	Exclude   []string   // globs of paths that no rule looks at
+	Overrides []Override // each id once
+	Rules     []Rule     // with OriginRulesFile and ScopeRepo, without Repo
+
+	lines []int // of the ids of Rules
+	root  *yaml.Node
 }
 
 // Disabled is a default rule that is off in the repository.
 type Disabled struct {
 	ID   string
 	Line int
+}
+
+// Override changes a default rule in the repository.
+type Override struct {
+	ID       string
+	Line     int
+	Severity Severity // 0 leaves it as it is
+	Exclude  []string // globs of paths that the rule does not look at, beside its own
 }
 
 // ParseFile reads a rules file. It is one YAML document of at most MaxFileSize
@@ -63,113 +67,105 @@ type Disabled struct {
 // that fails its own cases; all of them together may take Budget. The error is a
 // *FileError, or that of ctx when it ends meanwhile.
 func ParseFile(ctx context.Context, data []byte) (*File, error) {
-	return ReadFile(ctx, data, Reading{})
+	return parseFile(ctx, data, false)
 }
 
 // ParseLocalFile reads a rules file of whoever runs prwarden, who is trusted with
 // more: MaxLocalFileSize, MaxLocalFileRules, and Budget for the cases of each rule.
 // In everything else it is ParseFile.
 func ParseLocalFile(ctx context.Context, data []byte) (*File, error) {
-	return ReadFile(ctx, data, Reading{Local: true})
+	return parseFile(ctx, data, true)
 }
 
-// Reading says how a rules file is read.
-type Reading struct {
-	// Local says that it belongs to whoever runs prwarden: see ParseLocalFile.
-	Local bool
-	// Thorough looks for everything that is wrong, at most 1,000 things, and
-	// gives mistakes columns and more hints, which may quote the file. It takes
-	// a few times as long.
-	Thorough bool
-	// NoCases leaves the cases of rules to others.
-	NoCases bool
-}
-
-// size is how large the file may be, in bytes.
-func (r Reading) size() int {
-	if r.Local {
-		return MaxLocalFileSize
+func parseFile(ctx context.Context, data []byte, local bool) (*File, error) {
+	maxSize, maxRules := MaxFileSize, MaxFileRules
+	if local {
+		maxSize, maxRules = MaxLocalFileSize, MaxLocalFileRules
 	}
-	return MaxFileSize
-}
 
-// rules is how many the file may have.
-func (r Reading) rules() int {
-	if r.Local {
-		return MaxLocalFileRules
-	}
-	return MaxFileRules
-}
-
-// ReadFile is ParseFile, or ParseLocalFile, in other ways. Read thoroughly, a file
-// with mistakes is returned beside the error, with what could be read of it.
-func ReadFile(ctx context.Context, data []byte, how Reading) (*File, error) {
-	d := decoder{thorough: how.Thorough, nodes: map[string]*yaml.Node{}}
-	if len(data) > how.size() {
-		d.fail(1, "the file has %d bytes or more; at most %d are allowed", len(data), how.size())
+	d := newDecoder(data)
+	if len(data) > maxSize {
+		d.fail(&yaml.Node{Line: 1}, "the file has %d bytes or more; at most %d are allowed", len(data), maxSize)
 		return nil, d.err()
 	}
+
+	f := &File{root: d.document(data)}
+	if f.root == nil {
+		return nil, d.err()
+	}
+	version := ""
+	var rules []*yaml.Node
+	d.mapping(f.root, "", map[string]reader{
+		"version":  d.text(&version),
+		"disable":  d.disabled(&f.Disable),
+		"exclude":  d.globs(&f.Exclude, MaxFileExcludes),
+		"override": d.overrides(&f.Overrides),
+		"rules": func(n *yaml.Node, place string) {
+			d.list(n, place, maxRules, func(item *yaml.Node, _ string) { rules = append(rules, item) })
+		},
+	})
+
+	if version != "1" {
+		d.fail(nodeAt(f.root, "version"), "version: must be 1; the first line should be `version: 1`")
+	}
+
+	d.rules(ctx, f, rules, local)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// ParseDefaults reads a file of the default ruleset: a rules file with the key
+// `rules` only. Rules are decoded but not validated, which is a test's work:
+// the default ruleset is read at every start.
+func ParseDefaults(data []byte) ([]Rule, error) {
+	d := newDecoder(data)
 	root := d.document(data)
 	if root == nil {
 		return nil, d.err()
 	}
-	file := &File{source: d.source, nodes: d.nodes}
-	versioned := false
-	d.mapping(root, "the file", []string{
-		"disable", "exclude", "override", "rules", "version",
-	}, func(key string, n *yaml.Node) {
-		switch key {
-		case "version":
-			versioned = true
-			if d.plain(n, "version") && (n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Value != "1") {
-				d.failAt(n, "write `version: 1`, without quotes", "version: must be 1, the only version so far")
-			}
-		case "disable":
-			file.Disable = d.disable(n)
-		case "exclude":
-			file.Exclude = d.globs(n, "exclude", MaxFileExcludes)
-		case "override":
-			file.Overrides = d.overrides(n)
-		case "rules":
-			d.fileRules(ctx, n, how, file)
-		}
-	})
-	if !versioned {
-		d.fail(root.Line, "version: is required; the first line should be `version: 1`")
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := d.err(); err != nil && !how.Thorough {
-		return nil, err
-	}
-	return file, d.err()
+
+	var rules []Rule
+	d.mapping(root, "", map[string]reader{"rules": func(n *yaml.Node, place string) {
+		d.list(n, place, MaxLocalFileRules, func(item *yaml.Node, place string) {
+			r := d.rule(item, place)
+			r.Origin, r.Scope = OriginDefault, ScopeOrg
+			rules = append(rules, r)
+		})
+	}})
+	return rules, d.err()
 }
 
 // RuleLine is the line, from 1, of the rule with index i.
 func (f *File) RuleLine(i int) int { return f.lines[i] }
 
-// FieldLine is the line, from 1, of a field of the rule with index i, such as
-// `cases.match[0]`, or of what it is in.
-func (f *File) FieldLine(i int, field string) int {
-	d := decoder{source: f.source}
-	return d.line(f.fields[i].node(field).Line)
-}
-
 // CheckClashes returns a *FileError that names each rule of the file whose full
 // id some other rule has, or nil. taken says which ruleset has a full id.
 func (f *File) CheckClashes(taken func(fullID string) (Origin, bool)) error {
-	d := decoder{source: f.source}
+	var mistakes []Mistake
 	for i, r := range f.Rules {
-		if origin, ok := taken(r.FullID()); ok {
-			hint := ""
-			if origin == OriginDefault {
-				hint = "a default rule is changed under `override`, and switched off under `disable`"
-			}
-			d.failAt(f.fields[i].node("id"), hint, "id: %s is the id of a rule of %s; choose another", r.ID, origin)
+		origin, ok := taken(r.FullID())
+		if !ok {
+			continue
 		}
+		hint := "choose another"
+		if origin == OriginDefault {
+			hint = "choose another, or change the default rule under `override`"
+		}
+		mistakes = append(mistakes, Mistake{
+			Line:    f.lines[i],
+			Message: fmt.Sprintf("id: %s is the id of a rule of %s; %s", r.ID, origin, hint),
+		})
 	}
-	return d.err()
+
+	if len(mistakes) > 0 {
+		return &FileError{Mistakes: mistakes}
+	}
+	return nil
 }
 
 // String names the ruleset for messages.
@@ -184,144 +180,150 @@ func (o Origin) String() string {
 	case OriginRulesFile:
 		return "the rules file"
 	}
+
 	return "no ruleset"
 }
 
-// ParseDefaults reads a file of the default ruleset: a rules file with the key
-// `rules` only. Rules are decoded but not validated, which is a test's work:
-// the default ruleset is read at every start.
-func ParseDefaults(data []byte) ([]Rule, error) {
-	var d decoder
-	root := d.document(data)
-	if root == nil {
-		return nil, d.err()
-	}
-	var rules []Rule
-	d.mapping(root, "the file", []string{"rules"}, func(_ string, n *yaml.Node) {
-		for _, item := range d.list(n, "rules") {
-			r, _, _ := d.rule(item)
-			r.Origin, r.Scope = OriginDefault, ScopeOrg
-			rules = append(rules, r)
-		}
-	})
-	return rules, d.err()
-}
-
-func (d *decoder) disable(n *yaml.Node) []Disabled {
-	items := d.list(n, "disable")
-	if len(items) > MaxFileDisabled {
-		d.fail(items[MaxFileDisabled].Line, "disable: has %d ids; at most %d are allowed", len(items), MaxFileDisabled)
-		return nil
-	}
-	var list []Disabled
-	seen := map[string]bool{}
-	for i, item := range items {
-		id, ok := d.text(item, indexed("disable", i))
-		if !ok {
-			continue
-		}
-		if err := CheckID(id); err != nil {
-			d.failAt(item, idHint(id), "disable[%d]: %v", i, err)
-			continue
-		}
-		if seen[FullID(id)] {
-			d.failAt(item, "remove one of them", "disable[%d]: this id is there twice", i)
-			continue
-		}
-		seen[FullID(id)] = true
-		list = append(list, Disabled{ID: id, Line: d.line(item.Line)})
-	}
-	return list
-}
-
-// fileRules reads and validates the rules of a rules file.
-func (d *decoder) fileRules(ctx context.Context, n *yaml.Node, how Reading, file *File) {
-	items := d.list(n, "rules")
-	if len(items) > how.rules() {
-		d.fail(items[how.rules()].Line, "rules: has %d rules; at most %d are allowed", len(items), how.rules())
-		return
-	}
-	known := make(map[string]int, len(items)) // line by full id
-	file.Rules, file.lines, file.fields = slices.Grow(
-		file.Rules, len(items),
-	), slices.Grow(file.lines, len(items)), slices.Grow(file.fields, len(items))
-	for i, c := range d.check(ctx, items, how) {
-		for _, m := range c.mistakes {
-			d.add(m)
-		}
-		id := c.fields.node("id")
-		if CheckID(c.rule.ID) == nil {
-			if first, ok := known[c.rule.FullID()]; ok {
-				d.failAt(
-					id, "choose another id, or remove one of the rules",
-					"rules[%d].id: %s is the id of the rule at line %d already", i, c.rule.ID, first,
-				)
-			}
-			known[c.rule.FullID()] = d.line(id.Line)
-		}
-		file.Rules, file.lines, file.fields = append(
-			file.Rules, c.rule,
-		), append(file.lines, d.line(id.Line)), append(file.fields, c.fields)
-		if len(d.mistakes) >= d.limit() {
-			break
-		}
-	}
-}
-
-// checked is one rule of a rules file.
-type checked struct {
-	rule     Rule
-	fields   fields
-	mistakes []Mistake
-}
-
-// check yields the rules in items by their indexes. Those of one's own file are
-// checked ahead and at the same time: there may be thousands.
-func (d *decoder) check(ctx context.Context, items []*yaml.Node, how Reading) iter.Seq2[int, checked] {
-	if !how.Local {
-		shared := &trials{ctx: ctx, left: Budget, off: how.NoCases}
-		return func(yield func(int, checked) bool) {
-			for i, item := range items {
-				if !yield(i, d.checkOne(i, item, shared)) {
-					return
-				}
-			}
-		}
-	}
-	all := make([]checked, len(items))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(items); i = int(next.Add(1)) - 1 {
-				all[i] = d.checkOne(i, items[i], &trials{ctx: ctx, left: Budget, off: how.NoCases})
+// disabled reads what is under `disable`.
+func (d *decoder) disabled(into *[]Disabled) reader {
+	return func(n *yaml.Node, place string) {
+		seen := map[string]bool{}
+		d.list(n, place, MaxFileDisabled, func(item *yaml.Node, place string) {
+			if d.newID(item, place, seen) {
+				*into = append(*into, Disabled{ID: item.Value, Line: d.line(item)})
 			}
 		})
 	}
-	workers.Wait()
-	return slices.All(all)
 }
 
-// checkOne reads and validates the rule with index i. It changes nothing in d.
-func (d *decoder) checkOne(i int, item *yaml.Node, t *trials) checked {
-	own := decoder{source: d.source, thorough: d.thorough}
-	r, f, ok := own.rule(item)
-	r.Origin, r.Scope = OriginRulesFile, ScopeRepo
-	if ok {
-		for _, v := range violations(r, t) {
-			if f.unread[v.Field] {
-				continue // which was told
+// overrides reads what is under `override`: a mapping of ids to what changes.
+func (d *decoder) overrides(into *[]Override) reader {
+	return func(n *yaml.Node, place string) {
+		switch {
+		case isNull(n):
+			return
+		case n.Kind != yaml.MappingNode:
+			d.fail(n, "%s: must be a mapping of rule ids to what changes, as in `category/name: {severity: low}`", place)
+			return
+		case len(n.Content) > 2*MaxFileOverrides:
+			d.fail(n, "%s: has %d ids; at most %d are allowed", place, len(n.Content)/2, MaxFileOverrides)
+			return
+		}
+
+		seen := map[string]bool{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			if !d.newID(key, place, seen) {
+				continue
 			}
-			hint := Hint(r, v.Field, v.Description)
-			if d.thorough && hint == "" {
-				hint = t.hint(r, v.Field)
-			}
-			n := f.node(v.Field)
-			own.add(Mistake{
-				Line: own.line(n.Line), Column: own.source.columnWithin(n, v.Description), Hint: hint,
-				Message: fmt.Sprintf("rules[%d].%s: %s", i, v.Field, v.Description),
+			o := Override{ID: key.Value, Line: d.line(key)}
+			d.mapping(value, place+"."+o.ID, map[string]reader{
+				"severity": d.severity(&o.Severity),
+				"exclude":  d.globs(&o.Exclude, MaxGlobs),
 			})
+			*into = append(*into, o)
 		}
 	}
-	return checked{rule: r, fields: f, mistakes: own.mistakes}
+}
+
+// newID says whether n is the id of a rule, and the first of its kind.
+func (d *decoder) newID(n *yaml.Node, place string, seen map[string]bool) bool {
+	full := FullID(n.Value)
+	if err := CheckID(n.Value); err != nil {
+		d.fail(n, "%s: an id %v", place, err)
+		return false
+	}
+	if seen[full] {
+		d.fail(n, "%s: this id is there twice", place)
+		return false
+	}
+	seen[full] = true
+	return true
+}
+
+// rule reads one rule, without validating it.
+func (d *decoder) rule(n *yaml.Node, place string) (r Rule) {
+	lists := func(known map[string]reader) reader {
+		return func(n *yaml.Node, place string) {
+			if !isNull(n) {
+				d.mapping(n, place, known)
+			}
+		}
+	}
+
+	d.mapping(n, place, map[string]reader{
+		"id":         d.text(&r.ID),
+		"type":       d.text(&r.Type),
+		"pattern":    d.text(&r.Pattern),
+		"message":    d.text(&r.Message),
+		"severity":   d.severity(&r.Severity),
+		"multiline":  d.flag(&r.Multiline),
+		"redact":     d.flag(&r.Redact),
+		"references": d.texts(&r.References, MaxReferences),
+		"paths": lists(map[string]reader{
+			"include": d.texts(&r.Paths.Include, MaxGlobs),
+			"exclude": d.texts(&r.Paths.Exclude, MaxGlobs),
+		}),
+		"cases": lists(map[string]reader{
+			"match":    d.texts(&r.Cases.Match, MaxCases),
+			"no_match": d.texts(&r.Cases.NoMatch, MaxCases),
+		}),
+	})
+
+	return r
+}
+
+// rules reads and validates the rules of a file. Those of one's own file are
+// checked at the same time: there may be thousands.
+func (d *decoder) rules(ctx context.Context, f *File, items []*yaml.Node, local bool) {
+	var workers errgroup.Group
+	workers.SetLimit(1)
+	if local {
+		workers.SetLimit(runtime.GOMAXPROCS(0))
+	}
+
+	f.Rules, f.lines = make([]Rule, len(items)), make([]int, len(items))
+	mistakes := make([][]Mistake, len(items))
+	shared := &trials{left: Budget}
+	for i, item := range items {
+		t := shared
+		if local {
+			t = &trials{left: Budget}
+		}
+		workers.Go(func() error {
+			own := decoder{lines: d.lines}
+			f.Rules[i] = own.validRule(ctx, item, fmt.Sprintf("rules[%d]", i), t)
+			mistakes[i] = own.mistakes
+			return nil
+		})
+	}
+
+	_ = workers.Wait() // no worker fails
+
+	first := make(map[string]int, len(items)) // line by full id
+	for i, r := range f.Rules {
+		id := nodeAt(items[i], "id")
+		f.lines[i] = d.line(id)
+		for _, m := range mistakes[i] {
+			d.fail(&yaml.Node{Line: m.Line, Column: m.Column}, "%s", m.Message)
+		}
+
+		if line, ok := first[r.FullID()]; ok && r.ID != "" {
+			d.fail(id, "rules[%d].id: %s is the id of the rule at line %d already", i, r.ID, line)
+		}
+		first[r.FullID()] = f.lines[i]
+	}
+}
+
+// validRule reads and validates a rule.
+func (d *decoder) validRule(ctx context.Context, n *yaml.Node, place string, t *trials) Rule {
+	r := d.rule(n, place)
+	r.Origin, r.Scope = OriginRulesFile, ScopeRepo
+	if len(d.mistakes) > 0 {
+		return r // what seems to be missing may be what could not be read
+	}
+	for _, v := range t.violations(ctx, r) {
+		d.fail(nodeAt(n, v.Field), "%s.%s: %s", place, v.Field, v.Description)
+	}
+	return r
 }

@@ -4,8 +4,18 @@
 package rule
 
 import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // Severity says how bad it is to merge what a rule found. Lower is worse, so
@@ -22,31 +32,36 @@ const (
 	Info
 )
 
+var severityWords = [...]string{"", "critical", "high", "medium", "warning", "low", "info"}
+
 // Severities are all of them, most severe first.
 func Severities() []Severity { return []Severity{Critical, High, Medium, Warning, Low, Info} }
 
-var severityWords = map[Severity]string{
-	Critical: "critical", High: "high", Medium: "medium", Warning: "warning", Low: "low", Info: "info",
-}
+// SeverityList is the severity words, most severe first, for messages.
+func SeverityList() string { return strings.Join(severityWords[Critical:], ", ") }
 
 // String returns the word for s, or "" for no severity.
-func (s Severity) String() string { return severityWords[s] }
+func (s Severity) String() string {
+	if s < Critical || s > Info {
+		return ""
+	}
+	return severityWords[s]
+}
 
 // AtLeast reports whether s is as severe as t or more.
 func (s Severity) AtLeast(t Severity) bool { return s <= t }
 
 // ParseSeverity returns the severity with that word; ok is false for none.
 func ParseSeverity(word string) (s Severity, ok bool) {
-	for s, w := range severityWords {
-		if w == word {
-			return s, true
-		}
-	}
-	return 0, false
+	i := slices.Index(severityWords[:], word)
+	return Severity(max(i, 0)), i > 0
 }
 
 // TypeRegex is the only type of rule so far: an RE2 regular expression.
 const TypeRegex = "regex"
+
+// TypeList is the types of rules, for messages.
+func TypeList() string { return TypeRegex }
 
 // Scope says where a custom rule applies.
 type Scope string
@@ -67,9 +82,6 @@ const (
 	OriginRepository                   // a repository's rules, from the API
 	OriginRulesFile                    // a repository's rules file
 )
-
-// CategoryCustom is the category of a rule whose id has none.
-const CategoryCustom = "custom"
 
 // Names of the two rulesets that every organization has. A repository's
 // ruleset has the name of the repository, and rulesets' ids are
@@ -113,6 +125,24 @@ type Cases struct {
 // FullID returns the id with its category, as findings carry it.
 func (r Rule) FullID() string { return FullID(r.ID) }
 
+// Ruleset is a named group of rules.
+type Ruleset struct {
+	ID        string
+	Name      string
+	RuleCount int
+	Scope     Scope
+}
+
+// MaxID is the length of a rule's id, in characters.
+const MaxID = 100
+
+// CategoryCustom is the category of a rule whose id has none.
+const CategoryCustom = "custom"
+
+// CategoryMeta is the category of findings that are about a repository's rules
+// file or its comments that suppress, and not about a rule. No rule can have it.
+const CategoryMeta = "meta"
+
 // FullID returns id with its category: `no-print` is `custom/no-print`.
 func FullID(id string) string {
 	if strings.Contains(id, "/") {
@@ -121,10 +151,147 @@ func FullID(id string) string {
 	return CategoryCustom + "/" + id
 }
 
-// Ruleset is a named group of rules.
-type Ruleset struct {
-	ID        string
-	Name      string
-	RuleCount int
-	Scope     Scope
+// CheckID says what is wrong with a rule's id, or nothing: it is `name` or
+// `category/name`, each part matches `[a-z0-9][a-z0-9._-]*`, it has at most
+// MaxID characters, and its category is not CategoryMeta. The error is a phrase
+// that follows the name of a field.
+func CheckID(id string) error {
+	if id == "" {
+		return errors.New("is required: `name` or `category/name`")
+	}
+	if len(id) > MaxID {
+		return fmt.Errorf("has %d bytes; at most %d are allowed", len(id), MaxID)
+	}
+
+	parts := strings.Split(id, "/")
+	if len(parts) > 2 {
+		return errors.New("has more than one slash; it is `name` or `category/name`")
+	}
+	for _, part := range parts {
+		if part == "" {
+			return errors.New("has an empty part; it is `name` or `category/name`")
+		}
+		for i, c := range part {
+			lead := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+			if !lead && (i == 0 || c != '.' && c != '_' && c != '-') {
+				return fmt.Errorf("must not have %q there: each part is lower-case letters and digits, "+
+					"and after the first also `.`, `_` and `-`", c)
+			}
+		}
+	}
+
+	if len(parts) == 2 && parts[0] == CategoryMeta {
+		return fmt.Errorf("must not have the category %q, which is prwarden's own", CategoryMeta)
+	}
+	return nil
+}
+
+// maxRepositoryPart is the length, in bytes, of an owner and of a name.
+const maxRepositoryPart = 100
+
+// CheckRepository returns nil for a valid repository name, and otherwise an
+// error that says what is allowed. It does not repeat the name.
+func CheckRepository(name string) error {
+	if _, _, ok := SplitRepository(name); !ok {
+		return errors.New("must be `<owner>/<repository>`, each of 1 to 100 letters, digits, " +
+			"dots, hyphens and underscores, and neither `.` nor `..`")
+	}
+	return nil
+}
+
+// SplitRepository returns the two parts of a valid repository name; ok is false
+// for any other text.
+func SplitRepository(name string) (owner, base string, ok bool) {
+	owner, base, found := strings.Cut(name, "/")
+	if !found || !validRepositoryPart(owner) || !validRepositoryPart(base) {
+		return "", "", false
+	}
+	return owner, base, true
+}
+
+func validRepositoryPart(s string) bool {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+	return s != "" && len(s) <= maxRepositoryPart && s != "." && s != ".." && strings.Trim(s, allowed) == ""
+}
+
+// RepositoryNotAllowed is the error for a repository that an organization may
+// not use.
+func RepositoryNotAllowed(org, name string) error {
+	return errs.New(errs.PermissionDenied, errs.ReasonRepositoryNotAllowed,
+		"Organization %s may not use repository %s; the server's configuration lists the repositories of each "+
+			"organization.", org, name)
+}
+
+// Set is the rules that one scan may apply, and their digest: equal digests
+// mean equal rules.
+type Set struct {
+	Rules  []Rule
+	Digest string // SHA-256, in hexadecimal
+}
+
+// Digest returns the SHA-256, in hexadecimal, of what decides the results of a
+// scan with rules: for each rule its full id, type, pattern, message, severity,
+// paths, multiline, redact and origin, whatever the order of the rules; and the
+// globs of paths that no rule looks at.
+func Digest(rules []Rule, exclude ...string) string {
+	type named struct {
+		id string // full
+		*Rule
+	}
+	sorted := make([]named, len(rules))
+	for i := range rules {
+		sorted[i] = named{rules[i].FullID(), &rules[i]}
+	}
+	slices.SortStableFunc(sorted, func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.Origin, b.Origin))
+	})
+
+	hash := sha256.New()
+	d := digester{bufio.NewWriter(hash)}
+	d.number(len(sorted))
+	for _, r := range sorted {
+		d.text(r.id)
+		d.text(r.Type)
+		d.text(r.Pattern)
+		d.text(r.Message)
+		d.number(int(r.Severity))
+		d.globs(r.Paths.Include)
+		d.globs(r.Paths.Exclude)
+		d.flag(r.Multiline)
+		d.flag(r.Redact)
+		d.number(int(r.Origin))
+	}
+
+	d.globs(exclude)
+
+	_ = d.Flush() // a hash never fails
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// digester writes values so that different values never write the same bytes.
+type digester struct{ *bufio.Writer }
+
+func (d digester) number(n int) {
+	_, _ = d.Write(binary.BigEndian.AppendUint64(d.AvailableBuffer(), uint64(n)))
+}
+
+func (d digester) text(s string) {
+	d.number(len(s))
+	_, _ = d.WriteString(s)
+}
+
+func (d digester) flag(b bool) {
+	n := 0
+	if b {
+		n = 1
+	}
+	d.number(n)
+}
+
+// globs writes a set of globs, whose order decides nothing.
+func (d digester) globs(list []string) {
+	d.number(len(list))
+	for _, glob := range slices.Sorted(slices.Values(list)) {
+		d.text(glob)
+	}
 }

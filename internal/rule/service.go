@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/match"
@@ -16,6 +14,33 @@ const (
 	MaxCustomRules = 5_000 // rules that an organization may create
 	MaxTestHits    = 1_000 // hits that TestRule returns
 )
+
+// Store keeps the rules that organizations created over the API, and what the
+// last completed scans saw in rules files. Every call is about one
+// organization. Its errors are *errs.Error where a caller can do something
+// about them.
+type Store interface {
+	// CreateRule stores a rule and returns it with CreatedAt set.
+	// AlreadyExists (RULE_EXISTS) when the organization has a rule with that
+	// full id, FailedPrecondition (RULE_QUOTA) when it has quota rules.
+	CreateRule(ctx context.Context, org string, r Rule, quota int) (Rule, error)
+	// GetRule reads a rule by its full id; NotFound (RULE_NOT_FOUND).
+	GetRule(ctx context.Context, org, fullID string) (Rule, error)
+	// DeleteRule deletes a rule by its full id; NotFound (RULE_NOT_FOUND).
+	DeleteRule(ctx context.Context, org, fullID string) error
+	// ListOrgRules returns the rules with scope org, ordered by full id.
+	ListOrgRules(ctx context.Context, org string) ([]Rule, error)
+	// ListRepoRules returns the rules with scope repo of one repository,
+	// ordered by full id.
+	ListRepoRules(ctx context.Context, org, repo string) ([]Rule, error)
+	// RulesFileRules returns the rules of a repository's rules file as the
+	// base of its last completed review had it; none when there was none.
+	RulesFileRules(ctx context.Context, org, repo string) ([]Rule, error)
+	// CountRules counts the organization's rules: those with scope org, and
+	// for each repository that has any those with scope repo and those of its
+	// rules file together.
+	CountRules(ctx context.Context, org string) (orgRules int, byRepo map[string]int, err error)
+}
 
 // Policy says which repositories an organization may use.
 type Policy interface {
@@ -48,6 +73,7 @@ func (s *Service) ListRulesets(ctx context.Context, org string) ([]Ruleset, erro
 	if err != nil {
 		return nil, err
 	}
+
 	sets := []Ruleset{
 		newRuleset(RulesetDefault, len(s.defaults), ScopeOrg),
 		newRuleset(RulesetCustom, custom, ScopeOrg),
@@ -57,6 +83,7 @@ func (s *Service) ListRulesets(ctx context.Context, org string) ([]Ruleset, erro
 			sets = append(sets, newRuleset(name, n, ScopeRepo))
 		}
 	}
+
 	slices.SortFunc(sets[2:], func(a, b Ruleset) int { return cmp.Compare(a.Name, b.Name) })
 	return sets, nil
 }
@@ -74,11 +101,13 @@ func (s *Service) ListRules(ctx context.Context, org, name string) ([]Rule, erro
 	case RulesetCustom:
 		return s.store.ListOrgRules(ctx, org)
 	}
+
 	notFound := errs.New(errs.NotFound, errs.ReasonRulesetNotFound,
-		"There is no ruleset %s; GET /v1/rules lists the rulesets.", strconv.Quote(name))
+		"There is no ruleset %q; GET /v1/rules lists the rulesets.", name)
 	if CheckRepository(name) != nil {
 		return nil, notFound
 	}
+
 	own, err := s.store.ListRepoRules(ctx, org, name)
 	if err != nil {
 		return nil, err
@@ -87,6 +116,7 @@ func (s *Service) ListRules(ctx context.Context, org, name string) ([]Rule, erro
 	if err != nil {
 		return nil, err
 	}
+
 	all := slices.Concat(own, fromFile)
 	if len(all) == 0 {
 		return nil, notFound
@@ -105,12 +135,13 @@ func (s *Service) GetRule(ctx context.Context, org, id string) (Rule, error) {
 		}
 		return Rule{}, notFound(id)
 	}
+
 	return r, err
 }
 
 func notFound(id string) error {
 	return errs.New(errs.NotFound, errs.ReasonRuleNotFound,
-		"There is no rule %s; GET /v1/rulesets/{name}/rules lists the rules of a ruleset.", strconv.Quote(id))
+		"There is no rule %q; GET /v1/rulesets/{name}/rules lists the rules of a ruleset.", id)
 }
 
 // CreateRule validates and stores a rule. The errors are those of
@@ -123,6 +154,7 @@ func (s *Service) CreateRule(ctx context.Context, org string, r Rule) (Rule, err
 	if r.Scope == ScopeRepo {
 		r.Origin = OriginRepository
 	}
+
 	if err := Validate(ctx, r); err != nil {
 		return Rule{}, err
 	}
@@ -131,7 +163,7 @@ func (s *Service) CreateRule(ctx context.Context, org string, r Rule) (Rule, err
 	}
 	if _, ok := s.byID[r.FullID()]; ok {
 		return Rule{}, errs.New(errs.AlreadyExists, errs.ReasonRuleExists,
-			"%s is a rule of the default ruleset; choose another id.", strconv.Quote(r.ID))
+			"%q is a rule of the default ruleset; choose another id.", r.ID)
 	}
 	return s.store.CreateRule(ctx, org, r, MaxCustomRules)
 }
@@ -143,11 +175,13 @@ func (s *Service) DeleteRule(ctx context.Context, org, id string) error {
 	if errs.ReasonOf(err) != errs.ReasonRuleNotFound {
 		return err
 	}
+
 	if _, ok := s.byID[FullID(id)]; ok {
 		return errs.New(errs.PermissionDenied, errs.ReasonDefaultRule,
 			"%[1]s is a rule of the default ruleset and can't be deleted. To switch it off for a repository, add "+
 				"`disable: [%[1]s]` to its .prwarden/rules.yml.", FullID(id))
 	}
+
 	return notFound(id)
 }
 
@@ -162,11 +196,12 @@ type TestInput struct {
 // TestRule returns what the pattern matches in the text: the first match on
 // each line, at most MaxTestHits of them, and whether there were more.
 func (s *Service) TestRule(ctx context.Context, in TestInput) (hits []match.Hit, truncated bool, err error) {
-	if in.Type != "" && in.Type != TypeRegex {
-		return nil, false, errs.Invalid(
-			"type", "%s is not a type of rule; known types: %s", strings.TrimSpace(shown(in.Type, "this")), TypeList(),
-		)
+	if in.Type != "" {
+		if err := checkType(in.Type); err != nil {
+			return nil, false, errs.Invalid("type", "%v", err)
+		}
 	}
+
 	return Try(ctx, in.Pattern, in.Multiline, in.Text, MaxTestHits)
 }
 
@@ -183,34 +218,7 @@ func (s *Service) RulesFor(ctx context.Context, org, repo string) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
+
 	rules := slices.Concat(s.defaults, orgRules, repoRules)
 	return Set{Rules: rules, Digest: Digest(rules)}, nil
-}
-
-// Shadowed returns the ids of the default rules that rules of the organization
-// shadow, because they had the id first; for the log.
-func (s *Service) Shadowed(ctx context.Context, org string) ([]string, error) {
-	own, err := s.store.ListOrgRules(ctx, org)
-	if err != nil {
-		return nil, err
-	}
-	_, byRepo, err := s.store.CountRules(ctx, org)
-	if err != nil {
-		return nil, err
-	}
-	for name := range byRepo {
-		rules, err := s.store.ListRepoRules(ctx, org, name)
-		if err != nil {
-			return nil, err
-		}
-		own = append(own, rules...)
-	}
-	var ids []string
-	for _, r := range own {
-		if _, ok := s.byID[r.FullID()]; ok {
-			ids = append(ids, r.FullID())
-		}
-	}
-	slices.Sort(ids)
-	return ids, nil
 }

@@ -46,6 +46,7 @@ func TestValidate(t *testing.T) {
 				Include: append(repeat("**/*.go", 99), "a"),
 				Exclude: append(repeat(strings.Repeat("é", 255), 14), strings.Repeat("x", 179), strings.Repeat("x", 179)),
 			}
+
 			r.Cases = rule.Cases{Match: repeat("print("+strings.Repeat("x", rule.MaxCase-6), 2), NoMatch: repeat("", 50)}
 			r.References = repeat("https://example.com/"+strings.Repeat("x", 480), 10)
 		}, nil},
@@ -85,7 +86,7 @@ func TestValidate(t *testing.T) {
 		}, map[string]string{"paths.include[1]": "not a valid glob", "paths.exclude[0]": "must not be empty"}},
 		"too many globs": {func(r *rule.Rule) {
 			r.Paths.Include = repeat("a", 101)
-		}, map[string]string{"paths.include": "has 101 globs; at most 100"}},
+		}, map[string]string{"paths.include": "has 101 entries; at most 100"}},
 		"a case that does not match": {func(r *rule.Rule) {
 			r.Cases.Match = []string{"print(", "x"}
 		}, map[string]string{"cases.match[1]": "does not match"}},
@@ -107,7 +108,7 @@ func TestValidate(t *testing.T) {
 		}, map[string]string{"cases.no_match[0]": "has 16385 bytes"}},
 		"too many cases": {func(r *rule.Rule) {
 			r.Cases.Match = repeat("print(", 51)
-		}, map[string]string{"cases.match": "has 51 texts; at most 50"}},
+		}, map[string]string{"cases.match": "has 51 entries; at most 50"}},
 		"long cases together": {func(r *rule.Rule) {
 			r.Cases = rule.Cases{Match: repeat("print("+strings.Repeat("x", rule.MaxCase-6), 2), NoMatch: []string{"x"}}
 		}, map[string]string{"cases": "has texts of 32769 bytes in all; at most 32768"}},
@@ -127,7 +128,7 @@ func TestValidate(t *testing.T) {
 		}},
 		"too many references": {func(r *rule.Rule) {
 			r.References = repeat("https://a/b", 11)
-		}, map[string]string{"references": "has 11 URLs"}},
+		}, map[string]string{"references": "has 11 entries"}},
 		"cases of a broken pattern": {func(r *rule.Rule) {
 			r.Pattern, r.Cases.Match = "(", []string{"x"}
 		}, map[string]string{"pattern": "missing closing )"}},
@@ -135,6 +136,7 @@ func TestValidate(t *testing.T) {
 			r.ID, r.Pattern, r.Repo = "A", "a*", "x"
 		}, map[string]string{"id": "'A'", "pattern": "empty string", "repo": "scope"}},
 	}
+
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +147,7 @@ func TestValidate(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
+
 			var e *errs.Error
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, errs.InvalidArgument, e.Kind)
@@ -183,6 +186,7 @@ func TestTry(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		assert.Equal(t, errs.InvalidArgument, errs.KindOf(err))
 	}
+
 	start := time.Now()
 	_, _, err = rule.Try(t.Context(), slow, true, slowText(), 1)
 	require.ErrorContains(t, err, "takes more than 2 seconds")
@@ -200,6 +204,7 @@ func TestCheckID(t *testing.T) {
 	} {
 		assert.NoError(t, rule.CheckID(id), id)
 	}
+
 	for _, id := range []string{
 		"", "A", "/a", "a/", "a//b", "a/b/c", "-a", "a/-b", ".a", "a b", "é", "a\n", "meta/x", strings.Repeat("a", 101),
 		"a\x00",
@@ -241,6 +246,7 @@ func TestDigest(t *testing.T) {
 		change(&c)
 		assert.NotEqual(t, base, rule.Digest([]rule.Rule{c, b}), name)
 	}
+
 	c := a
 	c.ID = "custom/no-print"
 	c.Cases.Match, c.References, c.CreatedAt = []string{"x"}, []string{"x"}, time.Now()

@@ -208,7 +208,7 @@ func TestScanAllUsage(t *testing.T) {
 	assert.Empty(t, out)
 	assert.Contains(
 		t, errOut,
-		"prwarden: .prwarden/rules.yml is not valid:\n  line 2: rule: unknown key \"pattrn\" (did you mean `pattern`?)\n",
+		"prwarden: .prwarden/rules.yml is not valid:\n  line 2: rules[0]: unknown key \"pattrn\"; did you mean `pattern`?\n",
 	)
 }
 

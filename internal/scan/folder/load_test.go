@@ -141,7 +141,7 @@ func TestLoadFails(t *testing.T) {
 		},
 		"no file":        {folder.Sources{Root: root, File: "none.yml"}, "the rules file can't be read: "},
 		"a directory":    {folder.Sources{Root: root, File: ".prwarden"}, "the rules file can't be read: "},
-		"many in folder": {folder.Sources{Root: root}, "rules.yml: line 503: rules: has 501 rules; at most 500"},
+		"many in folder": {folder.Sources{Root: root}, "rules.yml: line 503: rules: has 501 entries; at most 500"},
 		"no root":        {folder.Sources{Root: filepath.Join(root, "none")}, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
