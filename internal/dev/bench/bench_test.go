@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/dev/program"
 )
 
 // programs is the folder with prwarden and the bare program, built by TestMain.
@@ -74,7 +76,7 @@ func TestOverload(t *testing.T) {
 func TestReviews(t *testing.T) {
 	t.Parallel()
 	source := t.TempDir()
-	require.NoError(t, makePulls(t.Context(), source, []int{5}))
+	require.NoError(t, program.MakePulls(t.Context(), source, repository, []program.Change{{Findings: 5}}))
 	prwarden := filepath.Join(programs, "prwarden")
 	out := measured(t, "review", "-prwarden", prwarden, "-before", prwarden, "-runs", "1",
 		"-repo", filepath.Join(source, repository+".git"), "-range", "main...refs/pull/1/head")
@@ -131,34 +133,4 @@ func TestKeywords(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got, pattern)
 	}
-}
-
-// TestProcess has a shell stand for a program that serves.
-func TestProcess(t *testing.T) {
-	t.Parallel()
-	start := func(script string) (*process, error) {
-		logs, env := filepath.Join(t.TempDir(), "log"), []string{"WHERE=127.0.0.1:1"}
-		return startProcess(t.Context(), logs, env, "/bin/sh", "-c", script)
-	}
-
-	p, err := start(`trap 'exit 0' TERM; echo no JSON >&2; echo "{\"msg\":\"serving\",\"http_addr\":\"$WHERE\"}" >&2; ` +
-		`while :; do sleep 0.02; done`)
-	require.NoError(t, err)
-	assert.Equal(t, "127.0.0.1:1", p.address)
-	assert.Positive(t, p.peakMemory())
-	require.NoError(t, p.stop())
-	assert.ErrorContains(t, p.stop(), "ended by itself")
-	assert.Zero(t, p.spent())
-
-	_, err = start("echo broken >&2; exit 3")
-	assert.ErrorContains(t, err, "ended before it served")
-	assert.ErrorContains(t, err, "broken")
-}
-
-func TestQuantile(t *testing.T) {
-	t.Parallel()
-	values := []int{5, 1, 4, 2, 3}
-	assert.Equal(t, []int{1, 3, 5}, []int{quantile(values, 0), quantile(values, 0.5), quantile(values, 1)})
-	assert.Equal(t, -3, median(values, func(n int) int { return -n }))
-	assert.Zero(t, quantile[int](nil, 0.5))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,7 +19,6 @@ type peerOptions struct {
 	*options
 	peers, corpus, rules string
 	size                 int
-	limit                time.Duration
 }
 
 // peers measures whole scans of files by prwarden and by programs that do the same, with the same rules.
@@ -30,7 +28,6 @@ func peers(flags *flag.FlagSet, common *options) func(context.Context, io.Writer
 	flags.StringVar(&o.corpus, "corpus", ".", "`folders` of the files, with commas between")
 	flags.StringVar(&o.rules, "rules", "internal/match/testdata/rules-1000.tsv", "`file` of rules: id, tab, pattern")
 	flags.IntVar(&o.size, "bytes", 32_000_000, "how much of the corpus is scanned")
-	flags.DurationVar(&o.limit, "limit", 2*time.Minute, "a program whose first run takes longer is left out")
 	return func(ctx context.Context, out io.Writer) error {
 		return withFolder(func(dir string) error { return o.run(ctx, dir, out) })
 	}
@@ -52,7 +49,7 @@ func (o peerOptions) run(ctx context.Context, dir string, out io.Writer) error {
 
 	all := o.programs()
 	for n := range all {
-		if err := all[n].try(ctx, dir, o.limit); err != nil {
+		if err := all[n].try(ctx, dir); err != nil {
 			return err
 		}
 	}
@@ -70,25 +67,25 @@ func (o peerOptions) run(ctx context.Context, dir string, out io.Writer) error {
 	return nil
 }
 
-func (o peerOptions) print(out io.Writer, all []program) {
+func (o peerOptions) print(out io.Writer, all []peer) {
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
-	t := table{{"Program", "processor time, s", "ratio", "fastest, s", "clock, s", "memory, MiB", "finds"}}
+	t := table{{"Program", "processor time, s", "ratio", "fastest, s", "memory, MiB", "finds"}}
 	first := quantile(all[0].spent, 0.5)
 	for _, p := range all {
 		if p.leftOut != "" {
-			t.add(p.name, "", "", "", "", "", p.leftOut)
+			t.add(p.name, "", "", "", "", p.leftOut)
 			continue
 		}
 		spent := quantile(p.spent, 0.5)
 		t.add(p.name, seconds(spent), ratio(spent, first), seconds(quantile(p.spent, 0)),
-			seconds(quantile(p.clock, 0.5)), fmt.Sprint(p.memory>>10), fmt.Sprint(p.found)+" "+p.unit)
+			fmt.Sprint(p.memory>>10), fmt.Sprint(p.found)+" "+p.unit)
 	}
 	t.print(out)
 	fmt.Fprintf(out, "One processor, medians of %d runs by turns. Ratios are of processor time.\n", o.runs)
 }
 
-// program is one that scans files, and what was measured of it.
-type program struct {
+// peer is a program that scans files, and what was measured of it.
+type peer struct {
 	name, path string
 	args       []string // {dir} stands for the folder of the rules and files
 	marker     string   // what the output has once for each thing that was found
@@ -97,14 +94,13 @@ type program struct {
 	leftOut string // why it is not measured
 	found   int
 	spent   []time.Duration // processor time
-	clock   []time.Duration
-	memory  int64 // the most resident memory, in KiB
+	memory  int64           // the most resident memory, in KiB
 }
 
 // programs are prwarden and its peers, with the options that suit each best.
-func (o peerOptions) programs() (all []program) {
+func (o peerOptions) programs() (all []peer) {
 	for _, b := range o.builds() {
-		all = append(all, program{name: b.name, path: b.path, marker: "\n", unit: "findings", args: []string{
+		all = append(all, peer{name: b.name, path: b.path, marker: "\n", unit: "findings", args: []string{
 			"scan", "--all", "{dir}/files", "--no-default-rules", "--rules", "{dir}/rules.yml",
 			"--output", "jsonl", "--fail-on", "none", "--jobs", "1"}})
 	}
@@ -117,14 +113,14 @@ func (o peerOptions) programs() (all []program) {
 
 	const leak = `"RuleID":`
 	return append(all,
-		program{name: "gitleaks", path: filepath.Join(o.peers, "gitleaks"), marker: leak, unit: "findings", args: leaks},
-		program{name: "betterleaks", path: filepath.Join(o.peers, "betterleaks"), marker: leak, unit: "findings",
+		peer{name: "gitleaks", path: filepath.Join(o.peers, "gitleaks"), marker: leak, unit: "findings", args: leaks},
+		peer{name: "betterleaks", path: filepath.Join(o.peers, "betterleaks"), marker: leak, unit: "findings",
 			args: append([]string{"--validation=false"}, leaks...)},
-		program{name: "ripgrep", path: "rg", marker: "\n", unit: "lines", args: lines})
+		peer{name: "ripgrep", path: "rg", marker: "\n", unit: "lines", args: lines})
 }
 
-// try runs a program once and counts what it finds. A program that is missing or slow is left out of what follows.
-func (p *program) try(ctx context.Context, dir string, limit time.Duration) error {
+// try runs a program once and counts what it finds. A program that is missing is left out of what follows.
+func (p *peer) try(ctx context.Context, dir string) error {
 	path, err := exec.LookPath(p.path)
 	if err != nil {
 		p.leftOut = "not installed"
@@ -134,20 +130,14 @@ func (p *program) try(ctx context.Context, dir string, limit time.Duration) erro
 		return err
 	}
 
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	var out bytes.Buffer
-	err = p.measure(limited, dir, &out)
-	if errors.Is(limited.Err(), context.DeadlineExceeded) {
-		p.leftOut = "over " + limit.String()
-		return nil
-	}
-	p.found, p.spent, p.clock = strings.Count(out.String(), p.marker), nil, nil
+	err = p.measure(ctx, dir, &out)
+	p.found, p.spent = strings.Count(out.String(), p.marker), nil
 	return err
 }
 
 // measure runs a program once, on one processor.
-func (p *program) measure(ctx context.Context, dir string, out io.Writer) error {
+func (p *peer) measure(ctx context.Context, dir string, out io.Writer) error {
 	cmd := exec.CommandContext(ctx, p.path)
 	for _, arg := range p.args {
 		cmd.Args = append(cmd.Args, strings.ReplaceAll(arg, "{dir}", dir))
@@ -157,11 +147,9 @@ func (p *program) measure(ctx context.Context, dir string, out io.Writer) error 
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = out, &said
 
-	began := time.Now()
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w: %.500s", p.name, err, said.String())
 	}
-	p.clock = append(p.clock, time.Since(began))
 	p.spent = append(p.spent, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		p.memory = max(p.memory, usage.Maxrss)

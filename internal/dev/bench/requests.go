@@ -16,6 +16,8 @@ import (
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/prwarden/prwarden/internal/dev/program"
 )
 
 // requestOptions are the flags of `bench requests`.
@@ -70,13 +72,17 @@ func (o requestOptions) on(ctx context.Context, kind, dir string, t *table) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	if err := makePulls(ctx, dir, o.findings); err != nil {
+	var changes []program.Change
+	for _, n := range o.findings {
+		changes = append(changes, program.Change{Findings: n})
+	}
+	if err := program.MakePulls(ctx, dir, repository, changes); err != nil {
 		return err
 	}
 
 	all, err := o.start(ctx, d)
 	for _, c := range all {
-		defer func() { err = errors.Join(err, c.stop()) }()
+		defer func() { err = errors.Join(err, c.Stop()) }()
 	}
 	if err != nil {
 		return err
@@ -86,7 +92,7 @@ func (o requestOptions) on(ctx context.Context, kind, dir string, t *table) (err
 
 // contender is a server and the reviews that it can be asked for.
 type contender struct {
-	*process
+	*program.Process
 	name    string
 	token   string
 	reviews []string      // by pull request
@@ -109,19 +115,21 @@ func (o requestOptions) start(ctx context.Context, d *databases) (started []cont
 		if err := i.serve(ctx, "--scanner", nobody); err != nil {
 			return started, err
 		}
-		started = append(started, contender{i.process, b.name, i.tokens[0], reviews, i})
+		started = append(started, contender{i.Process, b.name, i.tokens[0], reviews, i})
 	}
 	if o.bare == "" {
 		return started, nil
 	}
 
 	first := started[0]
-	p, err := startProcess(ctx, filepath.Join(d.dir, "bare.log"), nil, o.bare,
-		"-database", first.install.all, "-organization", "org0")
+	p, err := program.Start(ctx, program.Options{
+		Path: o.bare, Args: []string{"-database", first.install.all, "-organization", "org0"},
+		Dir: filepath.Join(d.dir, "bare"),
+	})
 	if err != nil {
 		return started, err
 	}
-	return append(started, contender{process: p, name: "bare", reviews: first.reviews}), nil
+	return append(started, contender{Process: p, name: "bare", reviews: first.reviews}), nil
 }
 
 // fill has every pull request reviewed once.
@@ -129,7 +137,7 @@ func (i *installation) fill(ctx context.Context, pulls int) (reviews []string, e
 	if err := i.serve(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, i.stop()) }()
+	defer func() { err = errors.Join(err, i.Stop()) }()
 
 	for n := range pulls {
 		done, _, err := i.complete(ctx, n+1)
@@ -148,7 +156,7 @@ func (o requestOptions) measure(ctx context.Context, d *databases, all []contend
 			return err
 		}
 		err := o.compare(ctx, d, all, t, fmt.Sprintf("GetReview, %d findings", findings), func(c contender) []vegeta.Target {
-			return []vegeta.Target{target(c.process, http.MethodGet, "/"+c.reviews[n], c.token, "")}
+			return []vegeta.Target{target(c.Process, http.MethodGet, "/"+c.reviews[n], c.token, "")}
 		})
 		if err != nil {
 			return err
@@ -165,7 +173,7 @@ func (o requestOptions) measure(ctx context.Context, d *databases, all []contend
 func sameAnswers(ctx context.Context, all []contender, n, findings int) error {
 	var first any
 	for _, c := range all {
-		text, err := call(ctx, http.MethodGet, reviewsURL(c.process)+"/"+c.reviews[n], c.token, "")
+		text, err := client(c.Process, c.token).Call(ctx, http.MethodGet, "/v1/reviews/"+c.reviews[n], "")
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -194,7 +202,7 @@ func (o requestOptions) compare(ctx context.Context, d *databases, all []contend
 	loads := make([][]load, len(all))
 	for round := range o.runs + 1 {
 		for n, c := range all {
-			got, err := attack(ctx, c.process, d, targets(c), arrival{callers: callers, last: o.each})
+			got, err := attack(ctx, c.Process, d, targets(c), arrival{callers: callers, last: o.each})
 			if err != nil {
 				return err
 			}

@@ -44,7 +44,7 @@ func (o reviewOptions) run(ctx context.Context, dir string, out io.Writer) (err 
 
 	builds, err := o.start(ctx, dir)
 	for _, b := range builds {
-		defer func() { err = errors.Join(err, b.stop()) }()
+		defer func() { err = errors.Join(err, b.Stop()) }()
 	}
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (o reviewOptions) byTurns(ctx context.Context, builds []*installation, pull
 	all := make([]reviewed, len(builds))
 	for run := range o.runs + 1 {
 		for b, build := range builds {
-			before := build.spent()
+			before := processorTime(build.PID())
 			done, took, err := build.complete(ctx, pull)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", build.name, err)
@@ -117,7 +117,7 @@ func (o reviewOptions) byTurns(ctx context.Context, builds []*installation, pull
 			}
 
 			all[b].clock = append(all[b].clock, took)
-			all[b].spent += build.spent() - before
+			all[b].spent += processorTime(build.PID()) - before
 		}
 	}
 	return all, nil

@@ -4,17 +4,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/dev/program"
 )
 
 // binary is the path of prwarden, built by TestMain.
@@ -48,9 +49,9 @@ func TestShortStorm(t *testing.T) {
 			t.Parallel()
 			s, err := parse([]string{
 				"-binary", binary, "-database", database, "-reviews", "25", "-for", "5s", "-seed", "1", "-settle", "5m",
-				"-clients", "8", "-workers", "3", "-repos", "2", "-pulls", "40", "-most-passing", "0.5", "-kill-every", "1s",
-				"-cut-every", "2s", "-hold-every", "2s", "-db-restart-every", "4s", "-freeze-every", "0", "-fill-every", "0",
-			}, io.Discard)
+				"-most-passing", "0.5", "-kill-every", "1s", "-cut-every", "2s", "-hold-every", "2s", "-db-restart-every", "4s",
+				"-freeze-every", "0", "-fill-every", "0",
+			})
 			require.NoError(t, err)
 			s.dir = t.TempDir()
 
@@ -70,45 +71,10 @@ func TestParse(t *testing.T) {
 	for want, args := range map[string][]string{
 		`unexpected argument "x"`: {"x"},
 		`-database is "oracle"`:   {"-database", "oracle"},
-		"-clients, -repos":        {"-clients", "0"},
 	} {
-		_, err := parse(args, io.Discard)
+		_, err := parse(args)
 		assert.ErrorContains(t, err, want)
 	}
-}
-
-// TestPulls holds every finding to what git itself shows of the change, which is another way to the same lines.
-func TestPulls(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := settings{repos: 2, pulls: 40, seed: 7}
-	all, err := makePulls(t.Context(), dir, s)
-	require.NoError(t, err)
-	require.Len(t, all, 3*2*40)
-
-	kinds := map[string]int{}
-	for _, p := range all {
-		kinds[p.failure]++
-		if p.failure != "" {
-			assert.Empty(t, p.findings)
-			continue
-		}
-		change := fmt.Sprintf("main...refs/pull/%d/head", p.number)
-		out, err := exec.CommandContext(t.Context(), "git", "--git-dir", filepath.Join(dir, p.repo+".git"),
-			"diff", "--unified=0", change).Output()
-		require.NoError(t, err)
-		for _, f := range p.findings {
-			assert.Contains(t, string(out), "+"+f.Snippet+"\n")
-			kinds[f.RuleID]++
-		}
-	}
-	for _, kind := range []string{"pull_request_not_found", "no_merge_base", "chaos/org-marker", "security/no-eval"} {
-		assert.NotZero(t, kinds[kind], kind)
-	}
-
-	again, err := makePulls(t.Context(), t.TempDir(), s)
-	require.NoError(t, err)
-	assert.Equal(t, all, again, "the seed decides")
 }
 
 // TestClients has a server that asks for patience twice, and then answers in some way.
@@ -140,25 +106,19 @@ func TestClients(t *testing.T) {
 
 			c := &clients{servers: []string{server.URL, server.URL}}
 			rec := c.newRecord(pull{repo: "o/r", number: 1})
-			assert.Equal(t, answer.good, c.create(t.Context(), 0, callTimeout, rec))
+			_, ok := c.create(t.Context(), rand.New(rand.NewPCG(1, 0)), rec)
+			assert.Equal(t, answer.good, ok)
 			assert.Equal(t, answer.good, len(c.complaints) == 0, c.complaints)
-			assert.Equal(t, 2, c.retries)
 		})
 	}
 }
 
-func TestLogs(t *testing.T) {
+func TestStrangeLines(t *testing.T) {
 	t.Parallel()
-	l := &logs{completed: map[string]int{}}
-	const text = `{"msg":"scan ended","status":"complete","review_id":"rev_1"}
-{"msg":"request","status":200}
-prwarden: the database is away
-panic: oh
-
-{"msg":"cut o`
-	for line := range strings.Lines(text) {
-		l.take([]byte(line))
-	}
-	assert.Equal(t, map[string]int{"rev_1": 1}, l.completed)
-	assert.Equal(t, []string{"panic: oh"}, l.strange)
+	p := &process{name: "server0", Options: program.Options{Dir: t.TempDir()}}
+	text := "{\"msg\":\"request\"}\nprwarden: the database is away\npanic: oh\n\n{\"msg\":\"cut o"
+	require.NoError(t, os.WriteFile(p.LogFile(), []byte(text), 0o600))
+	got, err := p.strangeLines()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"server0 wrote panic: oh\n"}, got)
 }

@@ -2,22 +2,143 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
+	"strings"
+	"time"
 )
+
+// verdict is what a run found.
+type verdict struct {
+	ended      map[string]int // reviews by state, and by the code of their failure
+	faults     map[string]int
+	broken     []string
+	recoveries []measure
+}
+
+func (e *evidence) judge() *verdict {
+	v := &verdict{
+		ended: map[string]int{}, faults: map[string]int{}, broken: e.check(),
+		recoveries: []measure{e.acceptances(), e.claimsAgain()},
+	}
+	for _, r := range e.reviews {
+		v.ended[strings.TrimSpace(r.Status+" "+r.Code)]++
+	}
+	for _, f := range e.faults {
+		v.faults[f.String()]++
+	}
+	return v
+}
+
+// good tells whether every promise was kept, and every bound.
+func (v *verdict) good() bool {
+	return len(v.broken) == 0 && !slices.ContainsFunc(v.recoveries, measure.over)
+}
+
+// mostTexts bounds how many broken promises are told.
+const mostTexts = 40
+
+// print writes the verdict for people.
+func (v *verdict) print(w io.Writer) {
+	fmt.Fprintf(w, "\nended: %v\nfaults: %v\n", v.ended, v.faults)
+	for _, m := range v.recoveries {
+		if len(m.samples) == 0 {
+			continue
+		}
+		slices.Sort(m.samples)
+		middle, longest := m.samples[len(m.samples)/2], m.samples[len(m.samples)-1]
+		fmt.Fprintf(w, "%s: %d times, median %.2f s, longest %.2f s, may take %s\n",
+			m.name, len(m.samples), middle.Seconds(), longest.Seconds(), m.bound)
+	}
+
+	fmt.Fprintf(w, "%d promises broken\n", len(v.broken))
+	for _, text := range v.broken[:min(len(v.broken), mostTexts)] {
+		fmt.Fprintln(w, "BROKEN", text)
+	}
+}
+
+// measure is how long it took, each time, until something worked again. The time without a database does not count:
+// nobody can do anything then.
+type measure struct {
+	name    string
+	bound   time.Duration
+	samples []time.Duration
+}
+
+func (m measure) over() bool { return len(m.samples) > 0 && slices.Max(m.samples) > m.bound }
+
+// acceptances measures how long it took until a review was accepted, whatever was lost meanwhile.
+func (e *evidence) acceptances() measure {
+	m := measure{name: "a review is accepted", bound: 5 * time.Second}
+	for _, rec := range e.records {
+		if rec.id != "" {
+			m.samples = append(m.samples, e.present(rec.began, rec.began.Add(rec.took)))
+		}
+	}
+	return m
+}
+
+// claimsAgain measures how long it took from the loss of a server or scanner until its reviews were claimed again.
+func (e *evidence) claimsAgain() measure {
+	m := measure{name: "a lost review runs again", bound: 30 * time.Second}
+	claimed, requeued := map[string]transition{}, map[string]transition{}
+	for _, t := range e.transitions {
+		if t.Is == "queued" {
+			requeued[t.Review] = t
+			continue
+		}
+		last, ended := claimed[t.Review], requeued[t.Review]
+		if t.Is == "in_progress" && last.At > 0 && ended.At > 0 {
+			if lost := e.lostAt(last, ended); !lost.IsZero() {
+				m.samples = append(m.samples, e.present(lost, time.UnixMicro(t.At)))
+			}
+		}
+		claimed[t.Review] = t
+		delete(requeued, t.Review)
+	}
+	return m
+}
+
+// lostAt is when the server or the scanner of a claim was lost; zero for never.
+func (e *evidence) lostAt(claim, ended transition) time.Time {
+	for _, f := range e.faults {
+		server := f.on == "server" && strings.Contains(claim.Worker, fmt.Sprintf("-%d/", f.pid))
+		scanner := f.on == "scanner" && ended.Failures > claim.Failures
+		at := f.began.UnixMicro()
+		if (server || scanner) && claim.At <= at && at <= ended.At {
+			return f.began
+		}
+	}
+	return time.Time{}
+}
+
+// present is how much of a time the database was there.
+func (e *evidence) present(from, to time.Time) time.Duration {
+	left := to.Sub(from)
+	for _, f := range e.faults {
+		begin, end := f.began, f.ended
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		if f.losesDatabase() && end.After(begin) {
+			left -= end.Sub(begin)
+		}
+	}
+	return left
+}
 
 // evidence is all that a verdict looks at: the database's rows and the clients' own records must tell the same story,
 // and it must be one that prwarden promises.
 type evidence struct {
 	stored
 	records     []*record
-	complaints  []string
 	shown       map[string]shown // every accepted review, as the API shows it at the end
-	completed   map[string]int   // by review: how often a server logged that its scan ended complete
-	strange     []string         // lines of processes that are no log lines
-	left        []string         // processes and files that should be gone
+	strange     []string         // what should not have been: answers, lines of logs, and what was left behind
 	mostPassing float64          // share of reviews that may fail with a passing code
-	made        []fault
-	probes      []probe
+	faults      []fault
 }
 
 // broken collects the places where a promise was not kept.
@@ -38,37 +159,21 @@ func (e *evidence) check() []string {
 			b.add("counts: an organization's counts are not those of its rows: %+v", c)
 		}
 	}
-	for _, text := range e.complaints {
-		b.add("answers: not one that the API promises: %s", text)
-	}
-	for _, text := range e.strange {
-		b.add("logs: a line is no JSON: %s", text)
-	}
-	for _, text := range e.left {
-		b.add("left: %s", text)
-	}
-	return b
+	return append(b, e.strange...)
 }
 
 // checkAccepted holds that what was accepted is stored once, and that what is stored was accepted.
 func (e *evidence) checkAccepted(b *broken) {
 	owner := map[string]string{}
 	for _, rec := range e.records {
-		id := e.keys[rec.pull.organization+" "+rec.key]
-		if rec.id == "" {
-			owner[id] = rec.key // made, perhaps, and the run ended before the client got the answer
-			continue
-		}
-
-		got, ok := e.reviews[rec.id]
+		got := e.reviews[rec.id]
 		switch {
-		case !ok:
-			b.add("lost: %s of %s was accepted and is not stored", rec.id, rec.key)
+		case rec.id == "":
+			b.add("lost: the creation of %s was never answered", rec.key)
 		case got.Org != rec.pull.organization || got.pull() != rec.pull.name():
 			b.add("lost: %s was accepted for %s and is stored as %+v", rec.id, rec.pull.name(), got)
-		}
-		if owner[rec.id] != "" || id != rec.id {
-			b.add("twice: %s was accepted as %s and is stored with %q, and %q has it too", rec.key, rec.id, id, owner[rec.id])
+		case owner[rec.id] != "":
+			b.add("twice: %s was accepted for %s and for %s", rec.id, owner[rec.id], rec.key)
 		}
 		owner[rec.id] = rec.key
 	}
@@ -81,11 +186,6 @@ func (e *evidence) checkAccepted(b *broken) {
 
 // checkHistory holds that each review ends once, that nothing follows, and that every claim has the next attempt.
 func (e *evidence) checkHistory(b *broken) {
-	for id, n := range e.completed {
-		if n > 1 {
-			b.add("twice: of %s servers logged %d complete scans", id, n)
-		}
-	}
 	if e.transitions == nil {
 		return
 	}
@@ -172,12 +272,8 @@ func (e *evidence) checkShown(b *broken) {
 			counted += n
 		}
 		if counted != len(want) || !slices.Equal(got.Findings, want) {
-			at := 0
-			for at < min(len(got.Findings), len(want)) && got.Findings[at] == want[at] {
-				at++
-			}
-			b.add("shown: %s of %s has %d findings and counts %d, expected %d; they differ from %+v",
-				rec.id, r.pull(), len(got.Findings), counted, len(want), got.Findings[min(at, len(got.Findings)):min(at+1, len(got.Findings))])
+			b.add("shown: %s of %s has %d findings and counts %d, expected %d:\n%+v\n%+v",
+				rec.id, r.pull(), len(got.Findings), counted, len(want), got.Findings, want)
 		}
 	}
 }

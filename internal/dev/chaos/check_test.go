@@ -37,7 +37,6 @@ func goodEvidence() *evidence {
 			{key: "k1", pull: of(1, "", one, other), id: complete, final: "complete"},
 			{key: "k2", pull: of(2, "no_merge_base"), id: failed, final: "failed", failure: "no_merge_base"},
 			{key: "k3", pull: of(3, "", one), id: canceled, cancelAsked: true},
-			{key: "k4", pull: of(1, "")}, // the run ended before it was answered
 		},
 		shown: map[string]shown{
 			complete: {Status: "complete", Summary: map[string]int{"high": 2}, Findings: []finding{one, other}},
@@ -46,13 +45,11 @@ func goodEvidence() *evidence {
 		stored: stored{
 			reviews: map[string]row{
 				complete: {complete, "o", "o/r", 1, "complete", ""}, failed: {failed, "o", "o/r", 2, "failed", "no_merge_base"},
-				canceled: {canceled, "o", "o/r", 3, "canceled", ""}, "rev_late": {"rev_late", "o", "o/r", 1, "complete", ""},
+				canceled: {canceled, "o", "o/r", 3, "canceled", ""},
 			},
-			keys:        map[string]string{"o k1": complete, "o k2": failed, "o k3": canceled, "o k4": "rev_late"},
-			transitions: append(transitions, transition{Review: "rev_late", Is: "complete"}),
+			transitions: transitions,
 		},
-		completed:   map[string]int{complete: 1},
-		mostPassing: 0.3,
+		mostPassing: 0.4,
 	}
 }
 
@@ -82,11 +79,11 @@ func TestBadEvidenceIsNoticed(t *testing.T) {
 	for promise, ways := range map[string]map[string]func(*evidence){
 		"lost": {
 			"gone":                    func(e *evidence) { delete(e.reviews, complete) },
+			"never answered":          func(e *evidence) { e.records[2].id = "" },
 			"of another pull request": edit(complete, func(r *row) { r.Number = 3 }),
 		},
 		"stuck": {"in progress": edit(failed, func(r *row) { r.Status = "in_progress" })},
 		"twice": {
-			"two completions logged":  func(e *evidence) { e.completed[complete] = 2 },
 			"run again after its end": func(e *evidence) { e.transitions = append(e.transitions, again) },
 			"attempt used twice":      func(e *evidence) { e.transitions[1].Attempt, e.transitions[2].Attempt = 0, 0 },
 			"changed from elsewhere":  func(e *evidence) { e.transitions[2].Was = "queued" },
@@ -94,14 +91,13 @@ func TestBadEvidenceIsNoticed(t *testing.T) {
 			"no transitions of any":   func(e *evidence) { e.transitions = []transition{} },
 			"of nobody":               func(e *evidence) { e.reviews["rev_new"] = e.reviews[complete] },
 			"one review for two keys": func(e *evidence) { e.records[1].id = complete },
-			"a forgotten key":         func(e *evidence) { delete(e.keys, "o k1") },
 		},
 		"ends": {
 			"canceled unasked":           func(e *evidence) { e.records[2].cancelAsked = false },
 			"complete instead of failed": edit(failed, func(r *row) { r.Status = "complete" }),
 			"failed for no reason":       edit(complete, func(r *row) { r.Status, r.Code = "failed", "internal" }),
 			"seen to end otherwise":      func(e *evidence) { e.records[1].final = "complete" },
-			"two of four by faults": func(e *evidence) {
+			"two of three by faults": func(e *evidence) {
 				for _, id := range []string{complete, failed} {
 					edit(id, func(r *row) { r.Status, r.Code = "failed", "scanner_unavailable" })(e)
 				}
@@ -115,10 +111,8 @@ func TestBadEvidenceIsNoticed(t *testing.T) {
 			"another order":     show(func(r *shown) { slices.Reverse(r.Findings) }),
 			"a wrong summary":   show(func(r *shown) { r.Summary = map[string]int{"high": 3} }),
 		},
-		"counts":  {"a count that is left": func(e *evidence) { e.counts = []counts{{Running: 1}} }},
-		"answers": {"a 500": func(e *evidence) { e.complaints = []string{"500"} }},
-		"logs":    {"a panic": func(e *evidence) { e.strange = []string{"panic: oh"} }},
-		"left":    {"a process": func(e *evidence) { e.left = []string{"git"} }},
+		"counts": {"a count that is left": func(e *evidence) { e.counts = []counts{{Running: 1}} }},
+		"answer": {"a 500": func(e *evidence) { e.strange = []string{"answer: 500"} }},
 	} {
 		for name, spoil := range ways {
 			e := goodEvidence()
@@ -137,29 +131,22 @@ func TestRecoveries(t *testing.T) {
 		return transition{At: at(seconds).UnixMicro(), Review: "a", Is: is, Failures: failures, Worker: "host-77/1"}
 	}
 	e := &evidence{
-		made: []fault{
+		faults: []fault{
 			{"kill", "server", 77, at(5), at(5)}, {"crash", "database", 0, at(12), at(15)},
-			{"kill", "scanner", 99, at(45), at(45)}, {"kill", "server", 78, at(60), at(60)},
-			{"kill", "server", 79, at(61), at(61)},
+			{"kill", "scanner", 99, at(45), at(45)},
 		},
-		probes: []probe{
-			{at(5), 3 * time.Second}, {at(14), 5 * time.Second}, {at(30), time.Second},
-			{at(60), 9 * time.Second}, // disturbed twice
-		},
+		records: []*record{{id: "a", began: at(5), took: 3 * time.Second}, {id: "b", began: at(14), took: 5 * time.Second}},
 		stored: stored{transitions: []transition{
 			moved(1, "in_progress", 0), moved(25, "queued", 0), moved(26, "in_progress", 0),
 			moved(46, "queued", 1), moved(85, "in_progress", 1),
 		}},
 	}
 
-	var samples [][]time.Duration
-	var over []bool
-	for _, m := range e.recoveries() {
-		samples, over = append(samples, m.samples), append(over, m.over())
-	}
-	assert.Equal(t, [][]time.Duration{
-		{3 * time.Second}, {4 * time.Second}, {18 * time.Second}, {40 * time.Second},
-	}, samples, "the database was away for 3 s of the 21 s until the review ran again")
-	assert.Equal(t, []bool{true, false, false, true}, over)
+	accepted, again := e.acceptances(), e.claimsAgain()
+	assert.Equal(t, []time.Duration{3 * time.Second, 4 * time.Second}, accepted.samples)
+	assert.False(t, accepted.over())
+	assert.Equal(t, []time.Duration{18 * time.Second, 40 * time.Second}, again.samples,
+		"the database was away for 3 s of the first 21 s")
+	assert.True(t, again.over())
 	assert.False(t, e.judge().good())
 }

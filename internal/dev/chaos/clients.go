@@ -18,9 +18,11 @@ import (
 type record struct {
 	key            string // Idempotency-Key
 	pull           pull
-	id             string // as the creation was answered; "" when it never was
-	cancelAsked    bool   // a cancellation was sent, whether or not it was answered
-	final, failure string // the final state that was seen, and the code of a failure
+	began          time.Time     // of the creation
+	took           time.Duration // until it was accepted
+	id             string        // as the creation was answered; "" when it never was
+	cancelAsked    bool          // a cancellation was sent, whether or not it was answered
+	final, failure string        // the final state that was seen, and the code of a failure
 }
 
 // shown is a review as the API shows it.
@@ -43,14 +45,12 @@ const (
 
 // Times of clients.
 const (
-	callTimeout   = 5 * time.Second // a frozen server is left
+	callTimeout   = time.Second // a frozen server is left
 	watchTimeout  = time.Minute
 	shortestPause = 20 * time.Millisecond
 	longestPause  = 500 * time.Millisecond // also when a server asks for more: it may be back sooner
 	pollPause     = 250 * time.Millisecond
 	mostAtOnce    = 6 // reviews of one client that wait at the same time
-	probeTimeout  = 700 * time.Millisecond
-	probePause    = 500 * time.Millisecond // between probes
 )
 
 // clients have reviews made as they should: each creation with an Idempotency-Key, again when a server can't be reached
@@ -64,132 +64,91 @@ type clients struct {
 	mu         sync.Mutex
 	records    []*record
 	complaints []string // answers that the API does not promise
-	retries    int
-	probes     []probe
 }
 
-// probe is how long it took until a review was accepted by any server.
-type probe struct {
-	began time.Time
-	took  time.Duration
-}
-
-// run lets clients have reviews made until enough is closed, and then follow each to its end.
-func (c *clients) run(ctx context.Context, n int, enough <-chan struct{}) {
+// run lets clients have reviews made until making ends, and then follow each to its end.
+func (c *clients) run(ctx, making context.Context, n int) {
 	var all sync.WaitGroup
 	for i := range n {
-		all.Go(func() { c.work(ctx, enough, rand.New(rand.NewPCG(c.seed, uint64(i)))) })
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(c.seed, uint64(i)))
+			for making.Err() == nil {
+				c.work(ctx, r)
+			}
+		})
 	}
-	all.Go(func() { c.probe(ctx, enough) })
 	all.Wait()
 }
 
-func isClosed(enough <-chan struct{}) bool {
-	select {
-	case <-enough:
-		return true
-	default:
-		return false
-	}
-}
+// work has a few reviews made, then follows each.
+func (c *clients) work(ctx context.Context, r *rand.Rand) {
+	var batch []*record
+	for range 1 + r.IntN(mostAtOnce) {
+		rec := c.newRecord(c.pulls[r.IntN(len(c.pulls))])
+		created, ok := c.create(ctx, r, rec)
+		if !ok {
+			continue
+		}
+		c.change(func() { rec.id, rec.took = created.ID, time.Since(rec.began) })
+		batch = append(batch, rec)
 
-// work is one client: it has a few reviews made, then follows each.
-func (c *clients) work(ctx context.Context, enough <-chan struct{}, r *rand.Rand) {
-	for ctx.Err() == nil && !isClosed(enough) {
-		var batch []*record
-		for range 1 + r.IntN(mostAtOnce) {
-			rec := c.newRecord(c.pulls[r.IntN(len(c.pulls))])
-			if c.create(ctx, r.IntN(len(c.servers)), callTimeout, rec) {
-				batch = append(batch, rec)
-				c.annoy(ctx, r, rec)
+		if r.IntN(100) < replayPercent {
+			if again, ok := c.create(ctx, r, rec); ok && again.ID != rec.id {
+				c.complain(rec, fmt.Errorf("the repeated creation made %s", again.ID))
 			}
 		}
-		for _, rec := range batch {
-			c.follow(ctx, r, rec)
+		if r.IntN(100) < cancelPercent {
+			_ = pause(ctx, time.Duration(r.IntN(1000))*time.Millisecond)
+			c.change(func() { rec.cancelAsked = true })
+			c.call(ctx, r, rec, &shown{}, http.MethodPost, "/"+rec.id+":cancel", "{}")
 		}
 	}
-}
-
-// probe measures again and again how long it takes until a review is accepted.
-func (c *clients) probe(ctx context.Context, enough <-chan struct{}) {
-	var all []*record
-	for n := 0; ctx.Err() == nil && !isClosed(enough); n++ {
-		rec, began := c.newRecord(c.pulls[0]), time.Now()
-		if c.create(ctx, n, probeTimeout, rec) {
-			all = append(all, rec)
-			c.change(func() { c.probes = append(c.probes, probe{began, time.Since(began)}) })
-		}
-		_ = pause(ctx, probePause)
-	}
-	for _, rec := range all {
-		c.follow(ctx, rand.New(rand.NewPCG(c.seed, 0)), rec)
+	for _, rec := range batch {
+		c.follow(ctx, r, rec)
 	}
 }
 
 func (c *clients) newRecord(p pull) *record {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	rec := &record{key: fmt.Sprintf("chaos-%d", len(c.records)), pull: p}
+	rec := &record{key: fmt.Sprintf("chaos-%d", len(c.records)), pull: p, began: time.Now()}
 	c.records = append(c.records, rec)
 	return rec
 }
 
 // create has a review made, however long that takes. It returns false when ctx ended first.
-func (c *clients) create(ctx context.Context, server int, timeout time.Duration, rec *record) bool {
-	out, err := c.send(ctx, server, timeout, rec)
-	c.complain(rec, "creation", err)
-	c.change(func() { rec.id = out.ID })
-	return err == nil
-}
-
-func (c *clients) send(ctx context.Context, server int, timeout time.Duration, rec *record) (out shown, err error) {
+func (c *clients) create(ctx context.Context, r *rand.Rand, rec *record) (out shown, ok bool) {
 	body := fmt.Sprintf(`{"repo": %q, "pr_number": %d}`, rec.pull.repo, rec.pull.number)
-	err = c.insist(ctx, server, timeout, rec, &out, http.MethodPost, "", body)
-	if err == nil && (out.Status != "queued" || out.ID == "") {
-		err = fmt.Errorf("the answer is %+v", out)
+	ok = c.call(ctx, r, rec, &out, http.MethodPost, "", body)
+	if ok && (out.Status != "queued" || out.ID == "") {
+		c.complain(rec, fmt.Errorf("the creation was answered with %+v", out))
+		ok = false
 	}
-	return out, err
-}
-
-// annoy does what some clients do after a creation: send it again, cancel it.
-func (c *clients) annoy(ctx context.Context, r *rand.Rand, rec *record) {
-	if r.IntN(100) < replayPercent {
-		again, err := c.send(ctx, r.IntN(len(c.servers)), callTimeout, rec)
-		if err == nil && again.ID != rec.id {
-			err = fmt.Errorf("the answer is %+v", again)
-		}
-		c.complain(rec, "repeated creation", err)
-	}
-
-	if r.IntN(100) < cancelPercent {
-		_ = pause(ctx, time.Duration(r.IntN(1000))*time.Millisecond)
-		c.change(func() { rec.cancelAsked = true })
-		err := c.insist(ctx, 0, callTimeout, rec, &shown{}, http.MethodPost, "/"+rec.id+":cancel", "{}")
-		var refusal *program.Refusal
-		if !errors.As(err, &refusal) || !strings.Contains(refusal.Body, "REVIEW_FINISHED") {
-			c.complain(rec, "cancellation", err)
-		}
-	}
+	return out, ok
 }
 
 // follow waits until the review has ended. Half of the clients watch first, all ask again and again.
 func (c *clients) follow(ctx context.Context, r *rand.Rand, rec *record) {
 	watched := r.IntN(100) < watchPercent && c.watch(ctx, c.servers[r.IntN(len(c.servers))], rec)
-	for ctx.Err() == nil {
-		got, err := c.get(ctx, r.IntN(len(c.servers)), rec)
-		if err == nil && watched && !final(got.Status) {
-			err = fmt.Errorf("it is %s after its watch ended in order", got.Status)
-		}
-		c.complain(rec, "reading", err)
-		if err != nil {
+	for {
+		got, ok := c.get(ctx, r, rec)
+		if !ok {
 			return
 		}
 		if final(got.Status) {
 			c.change(func() { rec.final, rec.failure = got.Status, got.Error.Code })
 			return
 		}
+		if watched {
+			c.complain(rec, fmt.Errorf("it is %s after its watch ended in order", got.Status))
+		}
 		_ = pause(ctx, pollPause)
 	}
+}
+
+func (c *clients) get(ctx context.Context, r *rand.Rand, rec *record) (got shown, ok bool) {
+	ok = c.call(ctx, r, rec, &got, http.MethodGet, "/"+rec.id, "")
+	return got, ok
 }
 
 // watch reads the stream of a review's states. It returns true when that ended with a final state, not broken off.
@@ -206,39 +165,38 @@ func (c *clients) watch(ctx context.Context, server string, rec *record) bool {
 	return err == nil && json.Unmarshal([]byte(lines[len(lines)-1]), &last) == nil && final(last.Result.Status)
 }
 
-func (c *clients) get(ctx context.Context, server int, rec *record) (got shown, err error) {
-	err = c.insist(ctx, server, callTimeout, rec, &got, http.MethodGet, "/"+rec.id, "")
-	return got, err
-}
-
 // final are the states that never change again.
 func final(status string) bool {
 	return status == "complete" || status == "failed" || status == "canceled"
 }
 
-// insist makes a call of one server after the other until one answers it for good.
-func (c *clients) insist(ctx context.Context, server int, timeout time.Duration, rec *record, out any,
-	method, path, body string,
-) error {
-	for wait := shortestPause; ; wait = min(2*wait, longestPause) {
-		calling, cancel := context.WithTimeout(ctx, timeout)
+// call makes a call of one server after the other until one answers it for good. It returns false when that is no
+// success, or when ctx ended first.
+func (c *clients) call(ctx context.Context, r *rand.Rand, rec *record, out any, method, path, body string) bool {
+	server := r.IntN(len(c.servers))
+	for wait := shortestPause; ctx.Err() == nil; wait = min(2*wait, longestPause) {
+		calling, cancel := context.WithTimeout(ctx, callTimeout)
 		client := program.Client{URL: c.servers[server%len(c.servers)], Token: c.tokens[rec.pull.organization]}
 		answer, err := client.Call(calling, method, "/v1/reviews"+path, body, "Idempotency-Key", rec.key)
 		cancel()
 
 		var refusal *program.Refusal
-		if err == nil {
-			return json.Unmarshal(answer, out)
+		switch {
+		case err == nil:
+			if err = json.Unmarshal(answer, out); err != nil {
+				c.complain(rec, err)
+			}
+			return err == nil
+		case errors.As(err, &refusal) && strings.Contains(refusal.Body, "REVIEW_FINISHED"):
+			return false // it can't be canceled any more
+		case errors.As(err, &refusal) && !asksForPatience(refusal):
+			c.complain(rec, err)
+			return false
 		}
-		if errors.As(err, &refusal) && !asksForPatience(refusal) {
-			return err
-		}
-		c.change(func() { c.retries++ })
-		if pause(ctx, wait) != nil {
-			return ctx.Err()
-		}
+		_ = pause(ctx, wait)
 		server++
 	}
+	return false
 }
 
 func asksForPatience(r *program.Refusal) bool {
@@ -252,17 +210,13 @@ func (c *clients) change(do func()) {
 	do()
 }
 
-// complain writes down an answer that the API does not promise. The end of the run is none.
-func (c *clients) complain(rec *record, what string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		c.change(func() {
-			c.complaints = append(c.complaints, fmt.Sprintf("%s of %s (%s): %v", what, rec.id, rec.key, err))
-		})
-	}
+// complain writes down an answer that the API does not promise.
+func (c *clients) complain(rec *record, err error) {
+	c.change(func() { c.complaints = append(c.complaints, fmt.Sprintf("answer: %s (%s): %v", rec.id, rec.key, err)) })
 }
 
-// counts says how many reviews were accepted, how many were seen to end, and how often a call was made again.
-func (c *clients) counts() (accepted, ended, retries int) {
+// counts says how many reviews were accepted, and how many were seen to end.
+func (c *clients) counts() (accepted, ended int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, rec := range c.records {
@@ -273,21 +227,82 @@ func (c *clients) counts() (accepted, ended, retries int) {
 			ended++
 		}
 	}
-	return accepted, ended, c.retries
+	return accepted, ended
 }
 
-// readAll reads every accepted review once more, from all servers in turn. Nobody makes others meanwhile.
+// readAll reads every accepted review once more. Nobody makes others meanwhile.
 func (c *clients) readAll(ctx context.Context) map[string]shown {
-	all := map[string]shown{}
-	for n, rec := range c.records {
+	all, r := map[string]shown{}, rand.New(rand.NewPCG(c.seed, 0))
+	for _, rec := range c.records {
 		if rec.id == "" {
 			continue
 		}
-		got, err := c.get(ctx, n, rec)
-		c.complain(rec, "last reading", err)
-		if err == nil {
+		if got, ok := c.get(ctx, r, rec); ok {
 			all[rec.id] = got
 		}
 	}
 	return all
+}
+
+// finding is what a scan must report of one line.
+type finding struct {
+	RuleID   string `json:"rule_id"`
+	Severity string `json:"severity"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Snippet  string `json:"snippet"`
+}
+
+// pull is a pull request, and how its review must end.
+type pull struct {
+	organization, repo string
+	number             int
+	findings           []finding // in their order
+	failure            string    // the code of a review that must fail
+}
+
+func (p pull) name() string { return fmt.Sprintf("%s#%d", p.repo, p.number) }
+
+// So many pull requests apart there is one of a special kind.
+const (
+	everyHeavy = 20 // takes a scanner about a second
+	everyNoisy = 15 // many hundreds of findings
+)
+
+// makePulls makes the repositories of all organizations below dir. Nothing here matches a pattern: what a scan must
+// report is known from the lines that are planted.
+func makePulls(ctx context.Context, dir string, seed uint64) (all []pull, err error) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, org := range organizations() {
+		for i := range repositories {
+			repo := fmt.Sprintf("%s/repo%d", org, i)
+			changes := make([]program.Change, pullsPerRepo)
+			for n := range changes {
+				changes[n].Findings = r.IntN(10)
+				if n%everyHeavy == 1 {
+					changes[n].Lines = 25_000
+				}
+				if n%everyNoisy == 1 {
+					changes[n].Findings = 800
+				}
+				all = append(all, newPull(org, repo, n+1, changes[n].Findings))
+			}
+			if err := program.MakePulls(ctx, dir, repo, changes); err != nil {
+				return nil, err
+			}
+			missing := pull{organization: org, repo: repo, number: pullsPerRepo + 1, failure: "pull_request_not_found"}
+			all = append(all, missing)
+		}
+	}
+	return all, nil
+}
+
+func newPull(org, repo string, number, findings int) pull {
+	p := pull{organization: org, repo: repo, number: number}
+	for n := range findings {
+		p.findings = append(p.findings, finding{
+			"security/no-eval", "high", "app/main.js", n + 2, program.Finding(repo, number, n),
+		})
+	}
+	return p
 }

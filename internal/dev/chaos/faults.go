@@ -36,11 +36,6 @@ func (f fault) losesDatabase() bool {
 	return f.on == "database" && (f.what == "crash" || f.what == "fill")
 }
 
-// losesServer tells whether one server can do nothing during a fault.
-func (f fault) losesServer() bool {
-	return f.on == "server" || f.on == "database" && !f.losesDatabase()
-}
-
 // injector makes faults and keeps a record of them.
 type injector struct {
 	w    *world

@@ -11,38 +11,61 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 )
 
-// The exit codes.
-const (
-	exitGood    = 0
-	exitBroken  = 1 // a promise was not kept
-	exitNotDone = 2 // the run could not be made
-)
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	good, err := command(ctx, os.Args[1:])
 	stop()
 
-	if code != exitGood {
-		os.Exit(code)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(2) // the run could not be made
+	}
+	if !good {
+		os.Exit(1) // a promise was not kept
 	}
 }
 
+func command(ctx context.Context, args []string) (good bool, err error) {
+	s, err := parse(args)
+	if err != nil {
+		return false, err
+	}
+	if s.dir, err = os.MkdirTemp("", "chaos-"); err != nil {
+		return false, err
+	}
+
+	fmt.Printf("seed %d (-seed %d repeats the faults)\n", s.seed, s.seed)
+	v, err := execute(ctx, s, os.Stdout)
+	if err == nil {
+		v.print(os.Stdout)
+	}
+	if err == nil && v.good() {
+		return true, os.RemoveAll(s.dir)
+	}
+	fmt.Println("the logs of all processes are in", s.dir)
+	return false, err
+}
+
+// How large a world is.
+const (
+	serverCount  = 2 // 1 on SQLite
+	scannerCount = 3
+	workerCount  = 4 // scans at once of each server
+	repositories = 4 // of each organization
+	pullsPerRepo = 40
+	clientCount  = 32
+)
+
 // settings are what a run is made of.
 type settings struct {
-	binary      string // prwarden
-	dir         string // where everything is written
-	sqlite      bool   // else Postgres
-	servers     int
-	scanners    int
-	workers     int // scans at once of each server
-	repos       int // of each organization
-	pulls       int // of each repository
-	clients     int
+	binary      string        // prwarden
+	dir         string        // where everything is written
+	sqlite      bool          // else Postgres
 	reviews     int           // at least so many are accepted
 	last        time.Duration // at least so long there are faults
 	settle      time.Duration // what is left must end so long after the last fault
@@ -52,52 +75,13 @@ type settings struct {
 	kill, crash, freeze, cut, hold, fill time.Duration // between two such faults; 0 for none
 }
 
-func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	s, err := parse(args, stderr)
-	if err != nil {
-		fmt.Fprintln(stderr, "chaos:", err)
-		return exitNotDone
-	}
-	if s.dir, err = os.MkdirTemp("", "chaos-"); err != nil {
-		fmt.Fprintln(stderr, "chaos:", err)
-		return exitNotDone
-	}
-
-	fmt.Fprintf(stderr, "seed %d (-seed %d repeats the faults)\n", s.seed, s.seed)
-	v, err := execute(ctx, s, stderr)
-	if err == nil {
-		v.print(stdout)
-	}
-	if err == nil && v.good() {
-		err = os.RemoveAll(s.dir)
-	} else {
-		fmt.Fprintln(stderr, "the logs of all processes are in", s.dir)
-	}
-
-	switch {
-	case err != nil:
-		fmt.Fprintln(stderr, "chaos:", err)
-		return exitNotDone
-	case !v.good():
-		return exitBroken
-	}
-	return exitGood
-}
-
 // parse reads the flags. The defaults are the long form.
-func parse(args []string, stderr io.Writer) (s settings, err error) {
+func parse(args []string) (s settings, err error) {
 	f := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	database := f.String("database", "postgres", "postgres or sqlite; SQLite has one server")
 	f.StringVar(&s.binary, "binary", "bin/prwarden", "prwarden `program`")
 	f.IntVar(&s.reviews, "reviews", 10_000, "reviews that are accepted, at least")
 	f.DurationVar(&s.last, "for", 0, "how long there are faults, at least")
-	f.IntVar(&s.servers, "servers", 2, "servers")
-	f.IntVar(&s.scanners, "scanners", 3, "scanners")
-	f.IntVar(&s.workers, "workers", 4, "scans at once of each server")
-	f.IntVar(&s.repos, "repos", 4, "repositories of each of the three organizations")
-	f.IntVar(&s.pulls, "pulls", 60, "pull requests of each repository")
-	f.IntVar(&s.clients, "clients", 32, "clients at once")
 	f.DurationVar(&s.settle, "settle", 2*time.Minute, "how long what is left may take after the last fault")
 	f.Float64Var(&s.mostPassing, "most-passing", 0.02, "share of reviews that may fail by passing faults")
 	f.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()%1_000_000), "of the faults and the repositories")
@@ -116,11 +100,106 @@ func parse(args []string, stderr io.Writer) (s settings, err error) {
 		return s, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case !s.sqlite && *database != "postgres":
 		return s, fmt.Errorf("-database is %q, and can be postgres or sqlite", *database)
-	case min(s.servers, s.scanners, s.workers, s.clients, s.repos, s.pulls) < 1:
-		return s, errors.New("-servers, -scanners, -workers, -clients, -repos and -pulls are at least 1")
 	}
 	if s.sqlite {
-		s.servers, s.crash = 1, 0
+		s.crash = 0
 	}
 	return s, nil
+}
+
+// run is one run: a world, its clients and its faults.
+type run struct {
+	*world
+	progress io.Writer
+	clients  *clients
+	injector *injector
+	began    time.Time // of the faults
+}
+
+// closeTimeout bounds the end of all parts together.
+const closeTimeout = 5 * time.Minute
+
+// execute makes a world, breaks it, and returns what it found.
+func execute(ctx context.Context, s settings, progress io.Writer) (v *verdict, err error) {
+	pulls, err := makePulls(ctx, filepath.Join(s.dir, "hosts"), s.seed)
+	if err != nil {
+		return nil, err
+	}
+	w, err := build(ctx, s)
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		err = errors.Join(err, w.close(closing))
+	}()
+	if err != nil {
+		return nil, err
+	}
+
+	r := &run{world: w, progress: progress, injector: &injector{w: w}, began: time.Now()}
+	r.clients = &clients{tokens: w.tokens, seed: s.seed, pulls: pulls}
+	for _, server := range w.servers {
+		r.clients.servers = append(r.clients.servers, "http://"+server.http)
+	}
+
+	if err := r.storm(ctx); err != nil {
+		return nil, err
+	}
+	e, err := r.gather(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.judge(), nil
+}
+
+// storm lets the clients work while there are faults, and after them until everything has ended.
+func (r *run) storm(ctx context.Context) error {
+	storming, calm := context.WithCancel(ctx)
+	defer calm()
+	working, stopWork := context.WithCancel(ctx)
+	defer stopWork()
+
+	worked, faulted := make(chan struct{}), make(chan error, 1)
+	go func() {
+		r.clients.run(working, storming, clientCount)
+		close(worked)
+	}()
+	go func() { faulted <- r.injector.run(storming) }()
+	if err := r.await(ctx); err != nil {
+		return err
+	}
+	calm()
+	err := <-faulted
+	r.tell("the faults are over")
+
+	settling, cancel := context.WithTimeout(ctx, r.s.settle)
+	defer cancel()
+	if err := errors.Join(err, r.waitServing(settling)); err != nil {
+		return err
+	}
+	select {
+	case <-worked:
+	case <-settling.Done():
+		stopWork() // the records tell what did not end
+		<-worked
+	}
+	r.tell("the clients are done")
+	return ctx.Err()
+}
+
+// await returns when there were enough reviews and faults.
+func (r *run) await(ctx context.Context) error {
+	for ctx.Err() == nil {
+		r.tell("storm")
+		if accepted, _ := r.clients.counts(); accepted >= r.s.reviews && time.Since(r.began) >= r.s.last {
+			return nil
+		}
+		_ = pause(ctx, 5*time.Second)
+	}
+	return ctx.Err()
+}
+
+func (r *run) tell(what string) {
+	accepted, ended := r.clients.counts()
+	fmt.Fprintf(r.progress, "%4.0f s, %s: %d reviews accepted, %d seen to end, %d faults\n",
+		time.Since(r.began).Seconds(), what, accepted, ended, len(r.injector.all()))
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -29,11 +31,8 @@ type world struct {
 	scanners              []*process
 	cluster               *pgtest.Cluster   // nil for SQLite
 	tokens                map[string]string // an API key of each organization
-	logs                  *logs
-	disk                  string // a folder that can be filled; "" for none
-
-	links *toxiproxy.ApiServer
-	ports []*steady.Port
+	disk                  string            // a folder that can be filled; "" for none
+	links                 *toxiproxy.ApiServer
 }
 
 // server is a `prwarden serve`.
@@ -53,7 +52,7 @@ const (
 // build makes a world and starts it. The caller closes it, also one that could not be finished.
 func build(ctx context.Context, s settings) (*world, error) {
 	w := &world{
-		s: s, tokens: map[string]string{}, logs: &logs{completed: map[string]int{}},
+		s: s, tokens: map[string]string{},
 		links: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
@@ -73,13 +72,13 @@ func build(ctx context.Context, s settings) (*world, error) {
 	if err != nil {
 		return w, err
 	}
-	for i := range s.servers {
-		server, err := w.newServer(i, addresses)
-		if err != nil {
+	for i := range serverCount {
+		if s.sqlite && i > 0 {
+			break // an SQLite database has one server
+		}
+		if err := w.startServer(i, addresses); err != nil {
 			return w, err
 		}
-		server.start()
-		w.servers = append(w.servers, server)
 	}
 	return w, w.waitServing(ctx)
 }
@@ -125,8 +124,8 @@ func (w *world) install(ctx context.Context) (err error) {
 
 // startScanners starts the scanners and returns their addresses, which stay the same after a restart.
 func (w *world) startScanners() (addresses []string, err error) {
-	for i := range w.s.scanners {
-		address, err := w.port()
+	for i := range scannerCount {
+		port, err := steady.ReservePort() // until this program ends
 		if err != nil {
 			return nil, err
 		}
@@ -135,70 +134,59 @@ func (w *world) startScanners() (addresses []string, err error) {
 		if i == 0 && w.disk != "" && !w.s.sqlite {
 			cache = filepath.Join(w.disk, "cache")
 		}
-		p := w.process(name, "scanner", "--grpc-addr", address, "--cache-dir", cache)
+		p := w.process(name, "scanner", "--grpc-addr", port.Addr(), "--cache-dir", cache)
 		p.start()
-		w.scanners, addresses = append(w.scanners, p), append(addresses, address)
+		w.scanners, addresses = append(w.scanners, p), append(addresses, port.Addr())
 	}
 	return addresses, nil
 }
 
-// newServer makes a server with links to the database and to the scanners.
-func (w *world) newServer(i int, scanners []string) (*server, error) {
-	s := &server{}
-	http, err1 := w.port()
-	grpc, err2 := w.port()
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, err
+// startServer starts a server with links to the database and to the scanners.
+func (w *world) startServer(i int, scanners []string) error {
+	port, err := steady.ReservePort() // until this program ends
+	if err != nil {
+		return err
 	}
-
+	s := &server{http: port.Addr()}
 	var linked []string
 	for _, address := range scanners {
 		link, err := w.link(address)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.scanners, linked = append(s.scanners, link), append(linked, link.Listen)
 	}
+
 	database := w.Database
 	if w.cluster != nil {
 		address, err := url.Parse(database)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if s.database, err = w.link(address.Host); err != nil {
-			return nil, err
+			return err
 		}
 		database = strings.ReplaceAll(database, address.Host, s.database.Listen)
 	}
-
-	s.http = http
-	s.process = w.process(fmt.Sprintf("server%d", i), "serve", "--http-addr", http, "--grpc-addr", grpc,
-		"--scanner", strings.Join(linked, ","), "--scan-workers", fmt.Sprint(w.s.workers))
+	s.process = w.process(fmt.Sprintf("server%d", i), "serve", "--http-addr", s.http, "--grpc-addr", "127.0.0.1:0",
+		"--scanner", strings.Join(linked, ","), "--scan-workers", fmt.Sprint(workerCount))
 	s.Env = []string{"PRWARDEN_DATABASE=" + database}
-	return s, nil
-}
-
-func (w *world) process(name string, args ...string) *process {
-	return &process{name: name, Options: program.Options{
-		Path: w.Binary, Args: append(args, "--config", w.Config(), "--ops-addr", "none"),
-		Dir: filepath.Join(w.s.dir, name), Line: w.logs.take,
-	}}
-}
-
-// port is a HOST:PORT that nobody else gets until the world ends.
-func (w *world) port() (string, error) {
-	port, err := steady.ReservePort()
-	if err != nil {
-		return "", err
-	}
-	w.ports = append(w.ports, port)
-	return port.Addr(), nil
+	s.start()
+	w.servers = append(w.servers, s)
+	return nil
 }
 
 // link is a way to an address that can be broken.
 func (w *world) link(address string) (*toxiproxy.Proxy, error) {
 	link := toxiproxy.NewProxy(w.links, address, "127.0.0.1:0", address)
 	return link, link.Start()
+}
+
+func (w *world) process(name string, args ...string) *process {
+	return &process{name: name, Options: program.Options{
+		Path: w.Binary, Args: append(args, "--config", w.Config(), "--ops-addr", "none"),
+		Dir: filepath.Join(w.s.dir, name),
+	}}
 }
 
 // processes are all servers and scanners.
@@ -228,25 +216,106 @@ func (w *world) stop(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// close ends everything. The logs stay.
+// close ends everything but the links, which end with this program. The logs stay.
 func (w *world) close(ctx context.Context) error {
-	all := []error{w.stop(ctx)}
-	for _, s := range w.servers {
-		for _, link := range s.scanners {
-			link.Stop()
-		}
-		if s.database != nil {
-			s.database.Stop()
-		}
-	}
+	err := w.stop(ctx)
 	if w.cluster != nil {
-		all = append(all, w.cluster.Close())
+		err = errors.Join(err, w.cluster.Close())
 	}
 	if w.disk != "" {
-		all = append(all, syscall.Unmount(w.disk, syscall.MNT_DETACH))
+		err = errors.Join(err, syscall.Unmount(w.disk, syscall.MNT_DETACH))
 	}
-	for _, port := range w.ports {
-		all = append(all, port.Close())
+	return err
+}
+
+// process is a program that is started again at once whenever it ends, as a supervisor does.
+type process struct {
+	program.Options
+	name   string
+	cancel context.CancelFunc
+	done   chan struct{} // closed when there will be no other life
+
+	mu   sync.Mutex
+	life *program.Process // nil while nothing serves
+}
+
+// restartPause is between two lives of a process: its port may still be taken.
+const restartPause = 50 * time.Millisecond
+
+// start runs the program and keeps it running until stop.
+func (p *process) start() {
+	ctx, cancel := context.WithCancel(context.Background()) // stop ends it
+	p.cancel, p.done = cancel, make(chan struct{})
+	go func() {
+		defer close(p.done)
+		for ctx.Err() == nil {
+			if life, err := program.Start(ctx, p.Options); err == nil { // else its log says why
+				p.set(life)
+				<-life.Exited
+				p.set(nil)
+			}
+			_ = pause(ctx, restartPause)
+		}
+	}()
+}
+
+func (p *process) set(life *program.Process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.life = life
+}
+
+// waitServing waits until the process serves.
+func (p *process) waitServing(ctx context.Context) error {
+	for p.signal(0) == 0 {
+		if pause(ctx, 20*time.Millisecond) != nil {
+			return fmt.Errorf("%s does not serve: %w; its log is %s", p.name, ctx.Err(), p.LogFile())
+		}
 	}
-	return errors.Join(all...)
+	return nil
+}
+
+// signal sends a signal to the process and returns its id; 0 while nothing serves.
+func (p *process) signal(s syscall.Signal) (pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life == nil || p.life.Signal(s) != nil {
+		return 0
+	}
+	return p.life.PID()
+}
+
+// stop ends the process as an operator would.
+func (p *process) stop(ctx context.Context) error {
+	p.cancel()
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		p.signal(syscall.SIGKILL)
+		<-p.done
+		return fmt.Errorf("%s did not stop: %w; its log is %s", p.name, ctx.Err(), p.LogFile())
+	}
+}
+
+// strangeLines are those of the log that a server does not write in order: a panic has such. A life that could not begin
+// ends with a sentence after the program's name.
+func (p *process) strangeLines() (strange []string, err error) {
+	text, err := os.ReadFile(p.LogFile())
+	for line := range strings.Lines(string(text)) {
+		if line != "\n" && !strings.HasPrefix(line, "{") && !strings.HasPrefix(line, "prwarden: ") {
+			strange = append(strange, p.name+" wrote "+line)
+		}
+	}
+	return strange, err
+}
+
+// pause waits; it returns an error when ctx ended first.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

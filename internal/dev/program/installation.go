@@ -118,40 +118,6 @@ func (c Client) Call(ctx context.Context, method, path, body string, more ...str
 	return text, err
 }
 
-// Git runs git in a folder, without anything of the user's configuration, and returns what it prints.
-func Git(ctx context.Context, dir, stdin string, args ...string) (string, error) {
-	env := append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
-		"GIT_AUTHOR_NAME=dev", "GIT_AUTHOR_EMAIL=dev@example.com",
-		"GIT_COMMITTER_NAME=dev", "GIT_COMMITTER_EMAIL=dev@example.com")
-	return output(ctx, env, stdin, "git", append([]string{"-C", dir}, args...)...)
-}
-
-// MakeRepository makes a bare repository from a stream for git fast-import. It gives out partial histories and single
-// objects, as code hosts do.
-func MakeRepository(ctx context.Context, dir, stream string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if _, err := Git(ctx, dir, "", "init", "--quiet", "--bare", "--initial-branch=main", "."); err != nil {
-		return err
-	}
-	if err := ServeObjects(ctx, dir); err != nil {
-		return err
-	}
-	_, err := Git(ctx, dir, stream, "fast-import", "--quiet")
-	return err
-}
-
-// ServeObjects lets a repository give out partial histories and single objects.
-func ServeObjects(ctx context.Context, dir string) error {
-	for _, setting := range []string{"uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"} {
-		if _, err := Git(ctx, dir, "", "config", setting, "true"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // output runs a program to its end and returns what it prints.
 func output(ctx context.Context, env []string, stdin, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)

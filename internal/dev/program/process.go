@@ -26,9 +26,8 @@ const (
 type Options struct {
 	Path string
 	Args []string
-	Env  []string          // NAME=value, beside those of this process
-	Dir  string            // where it works: its HOME, its temporary files and its log
-	Line func(line []byte) // gets each line of its log; nil for nobody
+	Env  []string // NAME=value, beside those of this process
+	Dir  string   // where it works: its HOME, its temporary files and its log
 }
 
 // LogFile is where the log of the program is, that of one process after the other.
@@ -74,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 	}
 
 	serving := make(chan struct{})
-	go p.follow(io.TeeReader(stderr, log), o.Line, serving, log)
+	go p.follow(io.TeeReader(stderr, log), serving, log)
 	select {
 	case <-serving:
 		p.Ready = time.Since(began)
@@ -85,18 +84,16 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 		<-p.Exited
 	}
 	text, _ := os.ReadFile(o.LogFile())
-	return nil, fmt.Errorf("%s ended before it served: %w; its log ends:\n%s", o.Path, p.err, text[max(0, len(text)-2000):])
+	return nil, fmt.Errorf("%s ended before it served: %w; its log ends:\n%s", o.Path, p.err,
+		text[max(0, len(text)-2000):])
 }
 
 // follow reads the log to its end, which is that of the process. One line says where the program serves.
-func (p *Process) follow(log io.Reader, take func([]byte), serving chan<- struct{}, file io.Closer) {
+func (p *Process) follow(log io.Reader, serving chan<- struct{}, file io.Closer) {
 	lines := bufio.NewReader(log)
 	for err := error(nil); err == nil; {
 		var line []byte
 		line, err = lines.ReadBytes('\n')
-		if take != nil {
-			take(line)
-		}
 
 		var entry struct {
 			Message string `json:"msg"`

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
-	_ "github.com/lib/pq"  // the driver "postgres"
+	_ "github.com/lib/pq" // the driver "postgres"
+	"github.com/prometheus/procfs"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -34,8 +38,7 @@ CREATE TRIGGER chaos_changed AFTER UPDATE ON reviews FOR EACH ROW
 
 // stored is what the database has.
 type stored struct {
-	reviews     map[string]row    // by identifier
-	keys        map[string]string // of an organization and an idempotency key: the review
+	reviews     map[string]row // by identifier
 	counts      []counts
 	transitions []transition // in the order in which they were made; nil for SQLite
 }
@@ -83,11 +86,9 @@ func (w *world) readStored(ctx context.Context) (s stored, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 
 	var rows []row
-	var keys []struct{ Name, ID string }
 	err = errors.Join(
 		db.SelectContext(ctx, &rows, `SELECT id, organization, repo, pr_number, status, coalesce(failure_code, '') AS code
 			FROM reviews`),
-		db.SelectContext(ctx, &keys, `SELECT organization || ' ' || idem_key AS name, review_id AS id FROM idempotency_keys`),
 		db.SelectContext(ctx, &s.counts, `SELECT o.name, o.queued, o.running,
 			(SELECT count(*) FROM reviews r WHERE r.organization = o.name AND r.status = 'queued') AS rowsqueued,
 			(SELECT count(*) FROM reviews r WHERE r.organization = o.name AND r.status = 'in_progress') AS rowsrun
@@ -97,12 +98,65 @@ func (w *world) readStored(ctx context.Context) (s stored, err error) {
 			worker FROM chaos.transitions ORDER BY position`))
 	}
 
-	s.reviews, s.keys = map[string]row{}, map[string]string{}
+	s.reviews = map[string]row{}
 	for _, r := range rows {
 		s.reviews[r.ID] = r
 	}
-	for _, k := range keys {
-		s.keys[k.Name] = k.ID
-	}
 	return s, err
+}
+
+// gather collects the evidence, and ends the world's processes on the way.
+func (r *run) gather(ctx context.Context) (*evidence, error) {
+	reading, cancel := context.WithTimeout(ctx, r.s.settle)
+	defer cancel()
+	e := &evidence{mostPassing: r.s.mostPassing, faults: r.injector.all(), shown: r.clients.readAll(reading)}
+	e.records = r.clients.records
+
+	stopping, cancel := context.WithTimeout(ctx, r.s.settle)
+	defer cancel()
+	if err := r.stop(stopping); err != nil {
+		return nil, err
+	}
+
+	left, err1 := r.leftovers(ctx)
+	stored, err2 := r.readStored(ctx)
+	e.strange, e.stored = append(r.clients.complaints, left...), stored
+	return e, errors.Join(err1, err2)
+}
+
+// leftovers are processes that work in the folder of the world, when they had time to end, temporary files, and lines of
+// logs that should not be there.
+func (r *run) leftovers(ctx context.Context) (left []string, err error) {
+	const patience = 100
+	for range patience {
+		if left, err = processesIn(r.s.dir); err != nil || len(left) == 0 {
+			break
+		}
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range r.processes() {
+		files, err1 := filepath.Glob(filepath.Join(p.TempDir(), "*"))
+		lines, err2 := p.strangeLines()
+		left, err = slices.Concat(left, files, lines), errors.Join(err, err1, err2)
+	}
+	return left, err
+}
+
+// processesIn are the command lines of the processes that work in a folder.
+func processesIn(dir string) (found []string, err error) {
+	all, err := procfs.AllProcs()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all {
+		cwd, err := p.Cwd()
+		if err != nil || !strings.HasPrefix(cwd+"/", dir+"/") {
+			continue // it ended, or is somebody else's
+		}
+		line, _ := p.CmdLine()
+		found = append(found, fmt.Sprintf("process %d: %s", p.PID, strings.Join(line, " ")))
+	}
+	return found, nil
 }
