@@ -12,7 +12,7 @@ BENCH ?= .
 PKG ?= ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run build build-client test test-api test-sdks docs-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review benchstat build-bench bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
+.PHONY: help demo run build build-client test test-api test-sdks race lint lint-openapi lint-jobs fmt fuzz bench bench-service bench-overload bench-review benchstat build-bench bench-peers microbench chaos chaos-short tidy-check release test-release ci clean need-go need-git need-curl need-jq need-zip need-unzip need-postgres
 
 help: ## List the targets
 	@echo "prwarden: scans pull requests against rules"
@@ -46,9 +46,6 @@ test-sdks: need-go need-git need-languages ## Install each SDK and run its examp
 	@mkdir -p bin
 	@$(GO_BUILD) -o bin/ ./cmd/prwarden ./internal/dev/demo/sdks
 	@bin/sdks $(SDKFLAGS)
-
-docs-sdks: ## Put what the examples of the SDKs print into docs/sdks.md
-	@$(MAKE) --no-print-directory test-sdks SDKFLAGS=-write
 
 lint: need-go tools-lint ## Check format, import directions, style, and the workflows in docs/ci.md
 	@unformatted=$$(gofmt -l cmd gen internal migrations); \

@@ -16,39 +16,29 @@ func TestCompareAnswers(t *testing.T) {
 	const text = `{"status": "complete", "head_sha": "a", "base_sha": "b", "truncated": false, "summary": {"high": 2, "low": 0},
 		"findings": [{"rule_id": "a/b", "line": 1, "snippet": "<x>", "state": "new"}, {"rule_id": "a/b", "line": 2}],
 		"suppressed": [{"line": 3, "suppression": {"reason": "r"}}], "skipped": [{"file": "x", "reason": "binary"}]}`
-	for name, tt := range map[string]struct{ from, to, problem string }{
-		"nothing":     {"", "", ""},
-		"state":       {`"state": "new"`, `"state": "existing"`, ""},
-		"no state":    {`, "state": "new"`, ``, ""},
-		"white space": {`"line": 1`, ` "line":1 `, ""},
-		"escapes":     {"<x>", `\u003cx\u003e`, ""},
-		"line":        {`"line": 2`, `"line": 4`, `findings: only the local scan has {"line":2,"rule_id":"a/b"}`},
-		"field": {`"line": 2`, `"line": 2, "column": 1`,
-			`findings: only the server has {"column":1,"line":2,"rule_id":"a/b"}`},
-		"one more": {`{"rule_id": "a/b", "line": 2}`, `{"rule_id": "a/b", "line": 2}, {"rule_id": "a/b", "line": 2}`,
-			"findings: the order or the number differs"},
-		"one less":   {`, {"rule_id": "a/b", "line": 2}`, ``, "findings: only the local scan has"},
-		"suppressed": {`"reason": "r"`, `"reason": "s"`, "suppressed: only the local scan has"},
-		"skipped":    {"binary", "submodule", "skipped: only the server has"},
-		"summary":    {`"low": 0`, `"low": 1`, `summary: {"high":2,"low":0} locally, {"high":2,"low":1} by the server`},
-		"truncated":  {"false", "true", "truncated: false locally, true by the server"},
-		"status":     {"complete", "failed", "status: complete locally, failed by the server"},
-		"commits":    {`"a", "base`, `"c", "base`, "commits: a and b locally, c and b by the server"},
+	for _, tt := range []struct{ from, to, problem string }{
+		{"", "", ""},
+		{`"state": "new"`, `"state": "existing"`, ""},
+		{"<x>", `\u003cx\u003e`, ""},
+		{`"line": 2`, `"line": 4`, `only the local scan has finding {"line":2,"rule_id":"a/b"}`},
+		{`"line": 2`, `"line": 2, "column": 1`, `only the server has finding {"column":1,"line":2,"rule_id":"a/b"}`},
+		{`{"rule_id": "a/b", "line": 2}`, `{"rule_id": "a/b", "line": 2}, {"rule_id": "a/b", "line": 2}`,
+			"the order or the number"},
+		{`, {"rule_id": "a/b", "line": 2}`, ``, "only the local scan has finding"},
+		{`"reason": "r"`, `"reason": "s"`, "only the local scan has suppressed"},
+		{"binary", "submodule", "only the server has skipped"},
+		{`"low": 0`, `"low": 1`, "only the server has summary"},
+		{"false", "true", "only the server has truncated true"},
+		{"complete", "failed", "only the server has status failed"},
+		{`"a", "base`, `"c", "base`, "only the server has head c"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var local, server difftest.Answer
-			require.NoError(t, json.Unmarshal([]byte(text), &local))
-			require.NoError(t, json.Unmarshal([]byte(strings.Replace(text, tt.from, tt.to, 1)), &server))
-			problems, stopped := difftest.CompareAnswers(local, server)
-			assert.Empty(t, stopped)
-			if tt.problem == "" {
-				assert.Empty(t, problems)
-				return
-			}
-			require.NotEmpty(t, problems)
-			assert.Contains(t, strings.Join(problems, "\n"), tt.problem)
-		})
+		var local, server difftest.Answer
+		require.NoError(t, json.Unmarshal([]byte(text), &local))
+		require.NoError(t, json.Unmarshal([]byte(strings.Replace(text, tt.from, tt.to, 1)), &server))
+		problems, stopped := difftest.CompareAnswers(local, server)
+		assert.Empty(t, stopped)
+		assert.Equal(t, tt.problem == "", len(problems) == 0, problems)
+		assert.Contains(t, strings.Join(problems, "\n"), tt.problem)
 	}
 }
 
@@ -60,13 +50,10 @@ func TestCompareAnswersOfRulesOutOfTime(t *testing.T) {
 		"findings": [{"rule_id": "a/slow", "line": 1}, {"rule_id": "a/b", "line": 2}]}`), &local))
 	require.NoError(t, json.Unmarshal([]byte(`{"summary": {"low": 1}, "findings": [{"rule_id": "a/b", "line": 2}],
 		"skipped": [{"file": "x", "rule_id": "a/slow", "reason": "rule_timeout"}]}`), &server))
-	for range 2 {
-		problems, stopped := difftest.CompareAnswers(local, server)
-		assert.Empty(t, problems)
-		assert.Equal(t, []string{"a/slow"}, stopped)
-		local, server = server, local
-	}
+	problems, stopped := difftest.CompareAnswers(local, server)
+	assert.Empty(t, problems)
+	assert.Equal(t, []string{"a/slow"}, stopped)
 	server.Findings = nil
-	problems, _ := difftest.CompareAnswers(local, server)
+	problems, _ = difftest.CompareAnswers(local, server)
 	assert.Len(t, problems, 1)
 }

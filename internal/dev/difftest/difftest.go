@@ -2,12 +2,14 @@ package difftest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -18,6 +20,8 @@ type Result struct {
 	Skipped  []string // files over scan.MaxFileSize, whose lines were not compared
 	Failure  string   // the code of the failure that was found right
 	Broken   bool     // plain git can't read the repository either
+	Findings int      // findings compared
+	Stopped  []string // rules that used up their time in the scan, whose findings may be missing
 	Problems []string // where the two differ
 }
 
@@ -30,13 +34,11 @@ func (r *Result) problem(format string, args ...any) {
 	}
 }
 
-func ref(number int32) string { return strconv.Itoa(int(number)) }
-
 // Compare opens a pull request through source and compares it with what plain
 // git says in the repository at dir.
 func Compare(ctx context.Context, source scan.Source, dir string, target scan.Target) (_ *Result, err error) {
 	r := &Result{}
-	want, err := PlainEnds(ctx, dir, target.Number)
+	want, err := plainEnds(ctx, dir, target.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func Compare(ctx context.Context, source scan.Source, dir string, target scan.Ta
 		r.Failure = failure.Code
 		if failure.Code == scan.CodeRepositoryInvalid && want.Failure == "" {
 			// Right when plain git can't read it either.
-			_, _, err := PlainDiff(ctx, dir, want.Base, want.Head)
+			_, _, err := plainDiff(ctx, dir, want.Base, want.Head)
 			r.Broken = err != nil
 		}
 		if failure.Code != want.Failure && !r.Broken {
@@ -58,11 +60,11 @@ func Compare(ctx context.Context, source scan.Source, dir string, target scan.Ta
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, change.Close()) }()
-	if got := (Ends{Head: change.HeadSHA(), Base: change.BaseSHA()}); got != want {
+	if got := (ends{Head: change.HeadSHA(), Base: change.BaseSHA()}); got != want {
 		r.problem("ends are %+v, should be %+v", got, want)
 		return r, nil
 	}
-	lines, paths, err := PlainDiff(ctx, dir, want.Base, want.Head)
+	lines, paths, err := plainDiff(ctx, dir, want.Base, want.Head)
 	if err != nil {
 		return nil, err
 	}
@@ -124,4 +126,66 @@ func (r *Result) compareFile(file *scan.File, want map[int]string) {
 		r.problem("%q has %d added lines, should be %d", file.Path, seen, len(want))
 	}
 	r.Lines += seen
+}
+
+// Answer is what a scan says in the form of a review, as the format json has it.
+type Answer struct {
+	HeadSHA    string           `json:"head_sha"`
+	BaseSHA    string           `json:"base_sha"`
+	Status     string           `json:"status"`
+	Findings   []map[string]any `json:"findings"`
+	Suppressed []map[string]any `json:"suppressed"`
+	Skipped    []map[string]any `json:"skipped"`
+	Summary    map[string]any   `json:"summary"`
+	Truncated  bool             `json:"truncated"`
+}
+
+// CompareAnswers returns where a local scan of two commits and a server's review of them differ: each finding with all of
+// its fields, in order, and everything else that says what was found. Only that a finding is new or not, which needs a
+// review before, is the server's alone. Of rules that used up their time on one of the sides, which depends on what else
+// the machine does, nothing is compared; stopped names them.
+func CompareAnswers(local, server Answer) (problems, stopped []string) {
+	for _, skip := range slices.Concat(local.Skipped, server.Skipped) {
+		if skip["reason"] == finding.SkipRuleTimeout {
+			stopped = append(stopped, fmt.Sprint(skip["rule_id"]))
+		}
+	}
+
+	a, b := local.lines(stopped), server.lines(stopped)
+	for _, line := range a {
+		if !slices.Contains(b, line) {
+			problems = append(problems, "only the local scan has "+line)
+		}
+	}
+	for _, line := range b {
+		if !slices.Contains(a, line) {
+			problems = append(problems, "only the server has "+line)
+		}
+	}
+	if len(problems) == 0 && !slices.Equal(a, b) {
+		problems = append(problems, "the order or the number differs")
+	}
+	return problems, stopped
+}
+
+// lines are a line of text for each thing that an answer says, without what it says of some rules.
+func (a Answer) lines(without []string) []string {
+	all := []string{
+		"status " + a.Status, "head " + a.HeadSHA, "base " + a.BaseSHA, fmt.Sprint("truncated ", a.Truncated),
+	}
+	if len(without) == 0 {
+		all = append(all, fmt.Sprint("summary ", a.Summary))
+	}
+	for n, list := range [][]map[string]any{a.Findings, a.Suppressed, a.Skipped} {
+		for _, thing := range list {
+			if slices.Contains(without, fmt.Sprint(thing["rule_id"])) {
+				continue
+			}
+			thing = maps.Clone(thing)
+			delete(thing, "state")
+			text, _ := json.Marshal(thing) // it was JSON
+			all = append(all, []string{"finding ", "suppressed ", "skipped "}[n]+string(text))
+		}
+	}
+	return all
 }

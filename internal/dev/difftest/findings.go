@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,11 +12,12 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// Found is a finding: which rule fired where.
-type Found struct {
+// found is a finding: which rule fired where.
+type found struct {
 	Path string
 	Line int
 	Rule string
@@ -46,19 +48,11 @@ func NewRules(rules []rule.Rule) (*Rules, error) {
 	return c, nil
 }
 
-// FindingsResult is how the findings of a pull request compare.
-type FindingsResult struct {
-	Findings int
-	Stopped  []string // rules that used up their time in the scan, whose findings may be missing
-	Problems []string // the differences
-}
-
-// CompareFindings scans a pull request with the rules, which scanner has as
-// ruleset, and compares the findings with every rule's regular expression
-// tried on every line that plain git says was added.
+// CompareFindings scans a pull request with the rules, which scanner has as ruleset, and compares the findings with every
+// rule's regular expression tried on every line that plain git says was added.
 func (c *Rules) CompareFindings(
 	ctx context.Context, scanner *scan.Scanner, ruleset *scan.Ruleset, dir string, target scan.Target,
-) (*FindingsResult, error) {
+) (*Result, error) {
 	const all = 1 << 30
 	request := scan.Request{
 		Target: target, Selection: scan.SelectDefault, Rules: ruleset, MaxFindings: all, MaxSize: all,
@@ -67,53 +61,53 @@ func (c *Rules) CompareFindings(
 	if err != nil {
 		return nil, err
 	}
-	lines, _, err := PlainDiff(ctx, dir, got.BaseSHA, got.HeadSHA)
+	lines, _, err := plainDiff(ctx, dir, got.BaseSHA, got.HeadSHA)
 	if err != nil {
 		return nil, err
 	}
-	want := map[Found]bool{}
+
+	want := map[found]bool{}
 	for path, added := range lines {
 		content, err := plainGit(ctx, dir, "cat-file", "blob", got.HeadSHA+":"+path)
 		if err != nil { // a submodule's commit
 			continue
 		}
-		for _, f := range c.file(path, string(content), added) {
+		for _, f := range c.file(path, content, added) {
 			want[f] = true
 		}
 	}
 	return differences(got.Result, want), nil
 }
 
-// differences compares the findings of a scan with those that there are, of
-// which it leaves the ones that were not found.
-func differences(got finding.Result, want map[Found]bool) *FindingsResult {
-	r := &FindingsResult{Findings: len(got.Findings)}
+// differences compares the findings of a scan with those that there are, of which it leaves the ones that were not found.
+func differences(got finding.Result, want map[found]bool) *Result {
+	r := &Result{Findings: len(got.Findings)}
 	for _, skip := range got.Skips { // a rule is stopped once, for the files that follow too
 		if skip.Reason == finding.SkipRuleTimeout {
 			r.Stopped = append(r.Stopped, skip.RuleID)
 		}
 	}
+
 	for _, f := range got.Findings {
-		found := Found{f.File, f.Line, f.RuleID}
 		if strings.HasPrefix(f.RuleID, "meta/") {
 			continue
 		}
-		if !want[found] {
-			r.Problems = append(r.Problems, fmt.Sprintf("%+v should not be found, or not twice", found))
+		one := found{f.File, f.Line, f.RuleID}
+		if !want[one] {
+			r.problem("%+v should not be found, or not twice", one)
 		}
-		delete(want, found)
+		delete(want, one)
 	}
 	for f := range want {
 		if !slices.Contains(r.Stopped, f.Rule) {
-			r.Problems = append(r.Problems, fmt.Sprintf("%+v was not found", f))
+			r.problem("%+v was not found", f)
 		}
 	}
-	slices.Sort(r.Problems)
 	return r
 }
 
 // file tries every rule on the added lines of one file.
-func (c *Rules) file(path, content string, added map[int]string) []Found {
+func (c *Rules) file(path, content string, added map[int]string) []found {
 	if len(content) > scan.MaxFileSize || strings.Contains(content[:min(len(content), binaryProbe)], "\x00") {
 		return nil
 	}
@@ -128,7 +122,7 @@ func (c *Rules) file(path, content string, added map[int]string) []Found {
 		_, isAdded := added[n]
 		return isAdded && len(text(n)) <= longestLine
 	}
-	var found []Found
+	var all []found
 	for i, r := range c.rules {
 		if !applies(r.Paths, path) {
 			continue
@@ -139,7 +133,7 @@ func (c *Rules) file(path, content string, added map[int]string) []Found {
 				last := 1 + strings.Count(content[:at[1]-1], "\n")
 				for n := first; n <= last; n++ {
 					if looked(n) {
-						found = append(found, Found{path, first, r.FullID()})
+						all = append(all, found{path, first, r.FullID()})
 						break
 					}
 				}
@@ -148,14 +142,37 @@ func (c *Rules) file(path, content string, added map[int]string) []Found {
 		}
 		for n := range added {
 			if looked(n) && c.patterns[i].MatchString(text(n)) {
-				found = append(found, Found{path, n, r.FullID()})
+				all = append(all, found{path, n, r.FullID()})
 			}
 		}
 	}
-	return found
+	return all
 }
 
 func applies(p rule.Paths, path string) bool {
 	matches := func(glob string) bool { return doublestar.MatchUnvalidated(glob, path) }
 	return (len(p.Include) == 0 || slices.ContainsFunc(p.Include, matches)) && !slices.ContainsFunc(p.Exclude, matches)
+}
+
+// Probes is a rules file with rules that fire often: the default ruleset is
+// quiet on good code, and would leave little to compare.
+//
+//go:embed probes.yml
+var Probes []byte
+
+// LoadRules returns the default ruleset and the probes.
+func LoadRules(ctx context.Context) ([]rule.Rule, error) {
+	rules, err := defaults.Load()
+	if err != nil {
+		return nil, err
+	}
+	file, err := rule.ParseLocalFile(ctx, Probes)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range file.Rules {
+		r.Scope, r.Origin = rule.ScopeOrg, rule.OriginDefault
+		rules = append(rules, r)
+	}
+	return rules, nil
 }

@@ -1,69 +1,66 @@
-// Package difftest checks what a scan sees of a pull request against
-// `git diff --find-renames base...head`, run the plain way in the repository
-// itself and read by a parser that shares nothing with the scanner's.
+// Package difftest checks what a scan sees of a pull request against `git diff --find-renames base...head`, run the plain
+// way in the repository itself and read by a parser that shares nothing with the scanner's.
 package difftest
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // Lines are added lines: their text by path and line number.
 type Lines map[string]map[int]string
 
 // plainGit runs git in the repository at dir, as anyone would.
-func plainGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
+func plainGit(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir", dir}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return out, fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+		err = fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
-	return out, nil
+	return string(out), err
 }
 
-// PlainDiff returns the added lines of `git diff --find-renames base...head`,
-// and the paths of all changed files that are there at head, in git's order.
-func PlainDiff(ctx context.Context, dir, base, head string) (Lines, []string, error) {
+// plainDiff returns the added lines of `git diff --find-renames base...head`, and the paths of all changed files that
+// are there at head, in git's order.
+func plainDiff(ctx context.Context, dir, base, head string) (Lines, []string, error) {
 	span := base + "..." + head
 	patch, err := plainGit(ctx, dir, "diff", "--text", "--find-renames", "--no-ext-diff", "--no-textconv", span)
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := plainGit(ctx, dir, "diff", "--find-renames", "--name-status", "-z", span)
+	names, err := plainGit(ctx, dir, "diff", "--find-renames", "--diff-filter=d", "--name-only", "-z", span)
 	if err != nil {
 		return nil, nil, err
 	}
-	var paths []string
-	fields := strings.Split(string(names), "\x00")
-	for len(fields) > 1 {
-		status, path, used := fields[0], fields[1], 2
-		if status[0] == 'R' || status[0] == 'C' {
-			path, used = fields[2], 3
-		}
-		if status[0] != 'D' {
-			paths = append(paths, path)
-		}
-		fields = fields[used:]
-	}
-	lines, err := parsePlain(string(patch))
-	return lines, paths, err
+
+	paths := strings.Split(names, "\x00")
+	lines, err := parsePlain(patch)
+	return lines, paths[:len(paths)-1], err
 }
 
-// parsePlain reads a patch as a person does: by what each line begins with,
-// and the counts of each hunk.
+var plainHunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+
+// parsePlain reads a patch as a person does: by what each line begins with, and the counts of each hunk.
 func parsePlain(patch string) (Lines, error) {
 	lines := make(Lines)
 	var path string
 	var left, right, at int // lines of the hunk still to come, and the next line's number
+
 	for line := range strings.Lines(patch) {
 		text := strings.TrimSuffix(line, "\n")
 		switch {
@@ -88,13 +85,24 @@ func parsePlain(patch string) (Lines, error) {
 			}
 			path = strings.TrimPrefix(name, "b/")
 		case strings.HasPrefix(text, "@@ "):
-			var ok bool
-			if left, right, at, ok = plainHunk(text); !ok {
+			hunk := plainHunk.FindStringSubmatch(text)
+			if hunk == nil {
 				return nil, fmt.Errorf("in %s: hunk %q", path, text)
 			}
+			left, right = plainCount(hunk[1]), plainCount(hunk[3])
+			at, _ = strconv.Atoi(hunk[2]) // digits
 		}
 	}
 	return lines, nil
+}
+
+// plainCount is how many lines a hunk has; git leaves out a 1.
+func plainCount(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 1
+	}
+	return n
 }
 
 // plainName undoes git's quoting, and the tab that follows a name with spaces.
@@ -110,22 +118,57 @@ func plainName(s string) (string, error) {
 	return name, nil
 }
 
-func plainHunk(s string) (left, right, at int, ok bool) {
-	fields := strings.Fields(s)
-	if len(fields) < 4 {
-		return 0, 0, 0, false
+// ends are a pull request's two ends, or the code of the failure there must be instead.
+type ends struct{ Head, Base, Failure string }
+
+// plainEnds finds the ends of a pull request by the rules for the host kind git, asking one simple question at a time.
+func plainEnds(ctx context.Context, dir string, number int32) (ends, error) {
+	one := func(args ...string) (string, error) {
+		out, err := plainGit(ctx, dir, args...)
+		return strings.TrimSpace(out), err
 	}
-	_, left = plainSpan(fields[1])
-	at, right = plainSpan(fields[2])
-	return left, right, at, true
+	pull := "refs/pull/" + strconv.Itoa(int(number))
+	head, err := one("rev-parse", "--verify", "--quiet", pull+"/head^{commit}")
+	if err != nil {
+		return ends{Failure: scan.CodePullRequestNotFound}, nil
+	}
+	if second, err := one("rev-parse", "--verify", "--quiet", pull+"/merge^2"); err == nil && second == head {
+		base, err := one("rev-parse", "--verify", pull+"/merge^1")
+		return related(ctx, dir, ends{Head: head, Base: base}, err)
+	}
+	branch, err := one("rev-parse", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return ends{}, err
+	}
+	contains := func(commit string) bool {
+		_, err := plainGit(ctx, dir, "merge-base", "--is-ancestor", head, commit)
+		return err == nil
+	}
+	if !contains(branch) {
+		return related(ctx, dir, ends{Head: head, Base: branch}, nil)
+	}
+	list, err := one("rev-list", "--first-parent", branch)
+	if err != nil {
+		return ends{}, err
+	}
+	line := strings.Fields(list) // newest first: those with the head come before those without
+	first := sort.Search(len(line), func(i int) bool { return !contains(line[i]) }) - 1
+	if line[first] == head || first+1 == len(line) {
+		return ends{Head: head, Failure: scan.CodeBaseUnknown}, nil
+	}
+	return related(ctx, dir, ends{Head: head, Base: line[first+1]}, nil)
 }
 
-func plainSpan(s string) (first, count int) {
-	a, b, two := strings.Cut(s[1:], ",")
-	first, _ = strconv.Atoi(a)
-	if !two {
-		return first, 1
+// related says whether the two ends have common history.
+func related(ctx context.Context, dir string, e ends, err error) (ends, error) {
+	if err != nil {
+		return e, err
 	}
-	count, _ = strconv.Atoi(b)
-	return first, count
+	_, err = plainGit(ctx, dir, "merge-base", e.Base, e.Head)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		e.Failure = scan.CodeNoMergeBase
+		return e, nil
+	}
+	return e, err
 }

@@ -3,7 +3,7 @@
 package stagetest
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/match/byteset"
@@ -64,16 +64,10 @@ func showByte(b byte) string {
 	switch {
 	case b == ' ':
 		return "␣"
-	case b == '\t':
-		return `\t`
-	case b == '\n':
-		return `\n`
-	case b == '\r':
-		return `\r`
-	case b < ' ' || b >= 0x7F:
-		return fmt.Sprintf(`\x%02x`, b)
+	case b > ' ' && b < 0x7F:
+		return string(rune(b))
 	}
-	return string(rune(b))
+	return strings.Trim(strconv.Quote(string([]byte{b})), `"`)
 }
 
 // Sets reads a short form of sequences: a byte stands for itself, \d for a

@@ -36,28 +36,27 @@ const (
 	hourOff               // refused over the rate limit for an hour
 )
 
-// plan decides what becomes of an attempt, counted from 1, of a call. A client
-// may repeat some calls only when it knows that nothing happened.
-type plan func(call string, attempt int, repeatable bool) fault
+// plan decides what becomes of an attempt, counted from 1, of a call.
+type plan func(call string, attempt int) fault
 
-// refuseFirst refuses the first attempt of every call over the rate limit, and
-// the second as from a server that is away, where a client may try again then.
-func refuseFirst(_ string, attempt int, repeatable bool) fault {
+// refuseFirst refuses the first attempt of every call over the rate limit, and the second as from a server that is
+// away, where a client may try again then: it may repeat the other calls only when it knows that nothing happened.
+func refuseFirst(call string, attempt int) fault {
 	switch {
 	case attempt == 1:
 		return overRate
-	case attempt == 2 && repeatable:
+	case attempt == 2 && call != "CreateRule" && !strings.HasPrefix(call, "Delete"):
 		return away
 	}
 	return none
 }
 
 // refuseForAnHour refuses every call over the rate limit.
-func refuseForAnHour(string, int, bool) fault { return hourOff }
+func refuseForAnHour(string, int) fault { return hourOff }
 
 // outageOf refuses one call, always, as from a server that is away.
 func outageOf(name string) plan {
-	return func(call string, _ int, _ bool) fault {
+	return func(call string, _ int) fault {
 		if call == name {
 			return away
 		}
@@ -65,10 +64,11 @@ func outageOf(name string) plan {
 	}
 }
 
-// proxy passes REST or gRPC on to a server, over TLS, as far as its plan lets
-// it, and remembers what it saw.
+// proxy passes REST or gRPC on to a server, over TLS, as far as its plan lets it, and remembers what it saw.
 type proxy struct {
 	*httptest.Server
+	rest    bool
+	backend *httputil.ReverseProxy
 
 	mu       sync.Mutex
 	plan     plan
@@ -76,26 +76,20 @@ type proxy struct {
 	keys     []string // idempotency keys of attempts to start a review
 }
 
-// newProxy starts a proxy before target, whose certificate goes to a file.
-func newProxy(target, certificate string) (*proxy, error) {
-	to, err := url.Parse(target)
-	if err != nil {
-		return nil, err
-	}
+// newProxy starts a proxy before a server at HOST:PORT. The certificate of the proxy goes to a file.
+func newProxy(server string, rest bool, certificate string) (*proxy, error) {
 	transport := &http.Transport{Protocols: new(http.Protocols)}
-	transport.Protocols.SetHTTP1(to.Scheme == "http")
-	transport.Protocols.SetUnencryptedHTTP2(to.Scheme == "grpc")
-	to.Scheme = "http"
-	backend := &httputil.ReverseProxy{
+	transport.Protocols.SetHTTP1(rest)
+	transport.Protocols.SetUnencryptedHTTP2(!rest)
+	to := &url.URL{Scheme: "http", Host: server}
+	p := &proxy{rest: rest, backend: &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		Transport:     transport,
 		FlushInterval: -1, // a watch is a stream
-	}
+	}}
 
-	p := &proxy{}
 	p.follow(refuseFirst)
-	handler := func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, backend) }
-	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(handler))
+	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(p.serve))
 	p.EnableHTTP2 = true
 	p.StartTLS()
 	block := &pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw}
@@ -103,23 +97,10 @@ func newProxy(target, certificate string) (*proxy, error) {
 }
 
 // follow goes by another plan from now on, and forgets what it saw.
-func (p *proxy) follow(next plan) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.plan, p.attempts, p.keys = next, map[string]int{}, nil
-}
-
-// attemptsOf is how often a call was tried since the plan began.
-func (p *proxy) attemptsOf(call string) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.attempts[call]
-}
+func (p *proxy) follow(next plan) { p.plan, p.attempts, p.keys = next, map[string]int{}, nil }
 
 // check says whether a client that scanned once did as it should.
 func (p *proxy) check() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if len(p.keys) != 3 || p.keys[0] == "" || len(slices.Compact(slices.Clone(p.keys))) != 1 {
 		return fmt.Errorf("the three attempts to start a review have the idempotency keys %q, not one and the same", p.keys)
 	}
@@ -133,20 +114,17 @@ func (p *proxy) check() error {
 func (p *proxy) next(call, key string) fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	repeatable := call == "CreateReview" || call == "WatchReview" || strings.HasPrefix(call, "Get") ||
-		strings.HasPrefix(call, "List")
 	if call == "CreateReview" {
 		p.keys = append(p.keys, key)
 	}
 	p.attempts[call]++
-	return p.plan(call, p.attempts[call], repeatable)
+	return p.plan(call, p.attempts[call])
 }
 
 // callOf names a call of either protocol.
-func callOf(r *http.Request) string {
-	name := r.Method + " " + reviewID.ReplaceAllString(r.URL.Path, "rev_…")
-	switch {
-	case isGRPC(r):
+func (p *proxy) callOf(r *http.Request) string {
+	switch name := r.Method + " " + r.URL.Path; {
+	case !p.rest:
 		return path.Base(r.URL.Path)
 	case name == "POST /v1/rules":
 		return "CreateRule"
@@ -154,33 +132,32 @@ func callOf(r *http.Request) string {
 		return "CreateReview"
 	case strings.HasSuffix(name, ":watch"):
 		return "WatchReview"
+	case r.Method == http.MethodDelete:
+		return "Delete"
+	default:
+		return name
 	}
-	return strings.Replace(name, "GET", "Get", 1)
 }
 
-func isGRPC(r *http.Request) bool {
-	return strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
-}
-
-func (p *proxy) serve(w http.ResponseWriter, r *http.Request, backend http.Handler) {
-	call := callOf(r)
+func (p *proxy) serve(w http.ResponseWriter, r *http.Request) {
+	call := p.callOf(r)
 	will := p.next(call, r.Header.Get("Idempotency-Key"))
 	switch {
 	case will == none:
-		backend.ServeHTTP(w, r)
+		p.backend.ServeHTTP(w, r)
 	case call == "WatchReview" && will == away:
 		defer func() {
-			if cause := recover(); cause != nil && !isGRPC(r) {
+			if cause := recover(); cause != nil && p.rest {
 				panic(cause) // the connection breaks
 			}
 			setStatus(w.Header(), http.TrailerPrefix, refusal(away))
 		}()
-		backend.ServeHTTP(&breaking{w, isGRPC(r)}, r)
-	case isGRPC(r):
+		p.backend.ServeHTTP(&breaking{w, !p.rest}, r)
+	case p.rest:
+		refuse(w, refusal(will))
+	default:
 		w.Header().Set("Content-Type", "application/grpc")
 		setStatus(w.Header(), "", refusal(will))
-	default:
-		refuse(w, refusal(will))
 	}
 }
 

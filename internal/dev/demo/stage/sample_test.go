@@ -1,7 +1,6 @@
 package stage_test
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,18 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/demo/stage"
+	"github.com/prwarden/prwarden/internal/dev/program"
 )
 
 func TestMakeRepository(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	require.NoError(t, stage.MakeRepository(root))
-	require.NoError(t, stage.MakeRepository(root), "it can be made again over an old one")
+	dir := t.TempDir()
+	require.NoError(t, stage.MakeRepository(t.Context(), dir))
 	changed := func(span string) []string {
-		dir := filepath.Join(root, "acme", "shop.git")
-		out, err := exec.Command("git", "--git-dir", dir, "diff", "--name-only", span).Output()
+		out, err := program.Git(t.Context(), filepath.Join(dir, "repos", "acme", "shop.git"), "", "diff", "--name-only", span)
 		require.NoError(t, err)
-		return strings.Fields(string(out))
+		return strings.Fields(out)
 	}
 	assert.Equal(t, []string{
 		".github/workflows/label.yml", "api/orders.py", "cmd/worker/main.go",
@@ -29,8 +27,8 @@ func TestMakeRepository(t *testing.T) {
 	}, changed("main...refs/pull/1/head"))
 	assert.Equal(t, []string{"api/refunds.py", "web/refund.js"}, changed("main...refs/pull/2/head"))
 
-	require.NoError(t, stage.Push(root))
-	assert.Equal(t, []string{"api/refunds.py", "deploy/install.sh", "web/refund.js"}, changed("main...refs/pull/2/head"))
-	assert.Equal(t, []string{"api/refunds.py", "deploy/install.sh", "web/refund.js"},
-		changed("refs/pull/2/head^..refs/pull/2/head"))
+	require.NoError(t, stage.Push(t.Context(), dir))
+	again := []string{"api/refunds.py", "deploy/install.sh", "web/refund.js"}
+	assert.Equal(t, again, changed("main...refs/pull/2/head"))
+	assert.Equal(t, again, changed("refs/pull/2/head^..refs/pull/2/head"))
 }

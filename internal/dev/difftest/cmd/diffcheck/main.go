@@ -1,21 +1,16 @@
-// Command diffcheck compares what prwarden finds in real repositories with what
-// is there.
+// Command diffcheck compares what prwarden finds in real repositories with what is there.
 //
-//	diffcheck [-most 100] [-findings] REPOSITORY...
+//	diffcheck [-most 100] REPOSITORY...
 //
-// compares the added lines of pull requests with plain
-// `git diff --find-renames base...head`; with -findings it also compares the
-// findings with every rule's regular expression tried on every added line. A
-// REPOSITORY is a local bare one with refs/pull/N/head.
+// compares the added lines of pull requests with plain `git diff --find-renames base...head`, and the findings with every
+// rule's regular expression tried on every added line. A REPOSITORY is a local bare one with refs/pull/N/head.
 //
 //	diffcheck -server [-most 100] REPOSITORY...
 //
-// compares what `prwarden scan --base` finds with what a server finds in the same
-// commits, as JSON. A REPOSITORY is any local one, whose last merges are taken for
-// pull requests. The program prwarden must be beside this one.
+// compares what `prwarden scan --base` finds with what a server finds in the same commits, as JSON. A REPOSITORY is any
+// local one, whose last merges are taken for pull requests. The program prwarden must be beside this one.
 //
-// It prints one line for each repository, and every difference; it exits with 1
-// when there is any.
+// It prints one line for each repository, and every difference; it exits with 1 when there is any.
 package main
 
 import (
@@ -23,24 +18,19 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
 )
 
 func main() {
 	most := flag.Int("most", 100, "most pull requests of a repository")
-	findings := flag.Bool("findings", false, "compare findings too, not only added lines")
 	server := flag.Bool("server", false, "compare local scans with the reviews of a server")
 	flag.Parse()
-	runtime.LockOSThread() // the server is told to end with the thread that started it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	same, err := run(ctx, *server, *findings, *most, flag.Args())
+	same, err := run(ctx, *server, *most, flag.Args())
 	stop()
+
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "diffcheck:", err)
 		os.Exit(2)
@@ -50,24 +40,12 @@ func main() {
 	}
 }
 
-// checker compares something in repositories, in a folder of its own.
-type checker interface {
-	// check compares at most so many changes of the repository at path, and
-	// counts what it saw. The name is unique among those of a run.
-	check(ctx context.Context, path, name string, most int) (totals, error)
-	close() error
-}
+// checker compares at most so many changes of the repository at path, and counts what it saw. The name is unique among
+// those of a run.
+type checker func(ctx context.Context, path, name string, most int, t totals) error
 
 // totals are what was counted, by what it is.
 type totals map[string]int
-
-func (t totals) String() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		parts = append(parts, fmt.Sprintf("%s %d", name, t[name]))
-	}
-	return strings.Join(parts, ", ")
-}
 
 // differ counts the differences of one change and prints them.
 func (t totals) differ(where string, problems []string) {
@@ -79,38 +57,44 @@ func (t totals) differ(where string, problems []string) {
 	}
 }
 
-func run(ctx context.Context, server, findings bool, most int, paths []string) (same bool, err error) {
+func run(ctx context.Context, server bool, most int, paths []string) (same bool, err error) {
 	dir, err := os.MkdirTemp("", "diffcheck-")
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	var c checker
+
+	var check checker
 	if server {
-		c, err = newMerges(ctx, dir)
+		m, err := newMerges(ctx, dir)
+		if err != nil {
+			return false, err
+		}
+		defer func() { err = errors.Join(err, m.server.Stop()) }()
+		check = m.check
 	} else {
-		c, err = newPulls(ctx, dir, findings)
+		p, err := newPulls(ctx, dir)
+		if err != nil {
+			return false, err
+		}
+		check = p.check
 	}
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, c.close()) }()
 
 	all := totals{"differ": 0}
 	for i, path := range paths {
 		if path, err = filepath.Abs(path); err != nil {
 			return false, err
 		}
-		found, err := c.check(ctx, path, fmt.Sprintf("acme/r%d", i), most)
-		if err != nil {
+		found := totals{}
+		if err := check(ctx, path, fmt.Sprintf("acme/r%d", i), most, found); err != nil {
 			return false, fmt.Errorf("%s: %w", path, err)
 		}
-		fmt.Printf("%s: %s\n", path, found)
+		fmt.Println(path, found)
 		for name, n := range found {
 			all[name] += n
 		}
 	}
-	fmt.Printf("all: %s\n", all)
+	fmt.Println("all", all)
 	return all["differ"] == 0, nil
 }
 
