@@ -137,7 +137,7 @@ Passed: no finding is critical.
 logo.png: not looked at: a binary file
 web/app.min.js:1: not looked at: the line is over 16 KiB
 3 findings in 4 files (17.2 kB) in 0.00 s: 3 warning.
-Not looked at: 1 binary file (5 B), 1 line over 16 KiB (17.0 kB).
+Not looked at: 1 binary file (5 B), 1 line over 16 KiB.
 `)
 
 	r = scanLocally(t, all(root, func(in *cli.ScanInput) { in.Ruleset = cli.RulesetDefault; in.Output.FailOn = "high" }))

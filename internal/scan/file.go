@@ -4,32 +4,52 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"runtime/debug"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 
-// fileResult is what was found in one file.
-type fileResult struct {
-	findings        []finding.Finding // the first ones, by line and rule id
-	counts          finding.Summary   // of all
-	suppressed      []finding.Finding // the first ones, likewise
-	suppressedCount int               // all
-	reports         []finding.Finding // about comments that suppress, by line; the first of each rule
-	reportCounts    map[string]int    // of all, by rule
-	skips           []finding.Skip    // by line and rule id
+// FileResult is what was found in one file.
+type FileResult struct {
+	Findings   []finding.Finding // the first ones, by line and rule id
+	Counts     finding.Summary   // of all
+	Suppressed []finding.Finding // the first ones, likewise
+	Skips      []finding.Skip    // by line and rule id
+
+	suppressedCount int               // of all
+	reports         []finding.Finding // about comments that suppress, by line
 	err             error             // only when the context ended, and of a panic
 }
 
 // stopped adds skips of rules that ran out of time.
-func (r *fileResult) stopped(file string, rules []rule.Rule, stopped []int) {
+func (r *FileResult) stopped(file string, rules []rule.Rule, stopped []int) {
 	for _, i := range stopped {
 		skip := finding.Skip{File: file, RuleID: rules[i].FullID(), Reason: finding.SkipRuleTimeout}
-		r.skips = append(r.skips, skip)
+		r.Skips = append(r.Skips, skip)
 	}
+}
+
+// fileScan is the scan of one file that has content.
+type fileScan struct {
+	plan     *plan
+	file     *File
+	limit    int // of findings, and of suppressed ones
+	lines    match.Lines
+	comments *comments // that suppress
+	views    []view
+	masker   *masker
+	prints   fingerprinter
+	out      FileResult
 }
 
 // view is a file as one group of rules looks at it.
@@ -46,26 +66,6 @@ type hit struct {
 	suppressed bool // by a comment
 }
 
-// fileScan is the scan of one file that has content.
-type fileScan struct {
-	plan     *plan
-	file     *File
-	limit    int // of findings, and of suppressed ones
-	lines    match.Lines
-	comments *suppress.Comments // nil for none
-	views    []view
-	masker   *masker
-	prints   fingerprinter
-	out      fileResult
-}
-
-func newFileScan(p *plan, f *File, limit int) *fileScan {
-	return &fileScan{
-		plan: p, file: f, limit: limit, views: make([]view, len(p.groups)),
-		prints: fingerprinter{}, out: fileResult{counts: finding.Summary{}},
-	}
-}
-
 // binaryProbe is how many bytes at the start of a file must be free of NUL for
 // it to be text, as git has it.
 const binaryProbe = 8000
@@ -75,32 +75,60 @@ func IsBinary(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), binaryProbe)], 0) >= 0
 }
 
-// scan matches the rules and returns at most limit findings and as many suppressed
-// ones.
-func (s *fileScan) scan(ctx context.Context) fileResult {
-	if IsBinary(s.file.Content) {
-		return fileResult{skips: []finding.Skip{{File: s.file.Path, Reason: finding.SkipBinary}}}
+// scanFile scans one file, and returns at most limit findings and as many
+// suppressed ones. A panic is a failed scan: content that nobody has looked at yet
+// must not end the process with all its other scans.
+func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = FileResult{err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+
+	skip := func(reason string) FileResult {
+		return FileResult{Skips: []finding.Skip{{File: f.Path, Reason: reason}}}
+	}
+	switch {
+	case f.Err != nil || p.exclude.Match(f.Path):
+		return FileResult{}
+	case f.Submodule:
+		return skip(finding.SkipSubmodule)
+	case f.Size > MaxFileSize:
+		return skip(finding.SkipFileTooLarge)
+	case len(f.Added) == 0:
+		return FileResult{}
+	case IsBinary(f.Content):
+		return skip(finding.SkipBinary)
 	}
 
-	s.lines = match.SplitLines(s.file.Content)
+	s := &fileScan{
+		plan: p, file: f, limit: limit, lines: match.SplitLines(f.Content), views: make([]view, len(p.groups)),
+		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}},
+	}
+	s.out.err = s.scan(ctx)
+
+	return s.out
+}
+
+func (s *fileScan) scan(ctx context.Context) error {
 	hits, err := s.match(ctx)
 	if err != nil {
-		return fileResult{err: err}
+		return err
 	}
 
 	defer Begin(ctx, PhaseMask)()
 	s.masker = &masker{views: s.views, lines: s.lines, file: s.file.Path, out: &s.out}
 	if err := s.find(ctx, hits); err != nil {
-		return fileResult{err: err}
+		return err
 	}
 	if err := s.report(ctx); err != nil {
-		return fileResult{err: err}
+		return err
 	}
-	slices.SortStableFunc(s.out.skips, func(a, b finding.Skip) int {
+	slices.SortStableFunc(s.out.Skips, func(a, b finding.Skip) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 	})
 
-	return s.out
+	return nil
 }
 
 // match returns the first hits and the first ones that comments suppress, by
@@ -108,7 +136,7 @@ func (s *fileScan) scan(ctx context.Context) fileResult {
 func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
 
-	s.comments = suppress.Read(s.lines, s.file.Added, s.plan.comments)
+	s.comments = readComments(s.lines, s.file.Added, s.plan)
 	var hits, suppressed []hit
 	for i, g := range s.plan.groups {
 		v := view{group: g, hitting: g.hits.File(s.file.Path)}
@@ -117,12 +145,12 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 		}
 		s.views[i] = v
 
-		found, err := v.hitting.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.Accept(g.rules))
+		found, err := v.hitting.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.accept(g.rules))
 		if err != nil {
 			return nil, err
 		}
 		for r, n := range found.Counts {
-			s.out.counts[g.rules[r].Severity] += n
+			s.out.Counts[g.rules[r].Severity] += n
 		}
 		s.out.suppressedCount += found.ApartCount
 		for _, h := range found.Hits {
@@ -136,25 +164,19 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 		if i == 0 { // the same for every group
 			for _, n := range found.LongLines {
 				skip := finding.Skip{File: s.file.Path, Line: n, Reason: finding.SkipLineTooLong}
-				s.out.skips = append(s.out.skips, skip)
+				s.out.Skips = append(s.out.Skips, skip)
 			}
 		}
 	}
 
-	hits, suppressed = s.first(hits), s.first(suppressed)
-	if len(suppressed) == 0 {
-		return hits, nil
-	}
-
-	return s.sorted(append(hits, suppressed...)), nil
+	return s.sorted(append(s.first(hits), s.first(suppressed)...)), nil
 }
 
 func (s *fileScan) rule(h hit) rule.Rule { return s.views[h.group].rules[h.Rule] }
 
 // first sorts hits and keeps as many as may be found.
 func (s *fileScan) first(hits []hit) []hit {
-	hits = s.sorted(hits)
-	return hits[:min(len(hits), s.limit)]
+	return s.sorted(hits)[:min(len(hits), s.limit)]
 }
 
 func (s *fileScan) sorted(hits []hit) []hit {
@@ -163,4 +185,150 @@ func (s *fileScan) sorted(hits []hit) []hit {
 	})
 
 	return hits
+}
+
+// find makes findings of hits, which come by line.
+func (s *fileScan) find(ctx context.Context, hits []hit) error {
+	hashes, err := s.hashes(ctx, hits)
+	if err != nil {
+		return err
+	}
+
+	for _, h := range hits {
+		r := s.rule(h)
+		f := finding.Finding{
+			RuleID: r.FullID(), Severity: r.Severity, File: s.file.Path, Message: r.Message,
+			Line: h.Line, EndLine: h.EndLine, Column: h.Column, EndColumn: h.EndColumn,
+		}
+		if err := s.describe(ctx, &f); err != nil {
+			return err
+		}
+		if !r.Redact {
+			f.LineHash = hashes[h.Line]
+		}
+
+		if !h.suppressed {
+			s.out.Findings = append(s.out.Findings, f)
+			continue
+		}
+		if f.Suppression, err = s.suppression(ctx, h.Line, f.RuleID); err != nil {
+			return err
+		}
+		s.out.Suppressed = append(s.out.Suppressed, f)
+	}
+
+	return nil
+}
+
+// describe adds to a finding what is made of the text of its lines.
+func (s *fileScan) describe(ctx context.Context, f *finding.Finding) error {
+	if s.plan.placesOnly {
+		return nil
+	}
+	line, err := s.masker.line(ctx, f.Line)
+	if err != nil {
+		return err
+	}
+
+	f.UTF16Column = s.utf16Column(f.Line, f.Column)
+	f.UTF16EndColumn = s.utf16Column(f.EndLine, f.EndColumn)
+	f.Snippet = line.snippet(f.Column - 1)
+	f.Fingerprint = s.prints.next(identity{ruleID: f.RuleID, file: f.File, text: line.identity()})
+
+	return nil
+}
+
+// utf16Column is a column in UTF-16 code units, from 1. A byte that is not part
+// of a character in UTF-8 counts as U+FFFD, so as one.
+func (s *fileScan) utf16Column(line, column int) int {
+	start := s.lines.Start(line)
+	units := 1
+	for text := s.lines.Text()[start : start+column-1]; len(text) > 0; {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		if units++; r > 0xFFFF {
+			units++
+		}
+	}
+
+	return units
+}
+
+// hashes returns the line hashes for hits by line, without those that are made of
+// text that must not be shown.
+func (s *fileScan) hashes(ctx context.Context, hits []hit) (map[int]string, error) {
+	if s.plan.placesOnly {
+		return nil, nil
+	}
+
+	var lines []int
+	for _, h := range hits {
+		if !s.rule(h).Redact && (len(lines) == 0 || lines[len(lines)-1] != h.Line) {
+			lines = append(lines, h.Line)
+		}
+	}
+
+	hashes := make(map[int]string, len(lines))
+	for i, hash := range linehash.Of(s.lines.Text(), lines) {
+		first, last := lines[i], lines[i]
+		if hash.Start < hash.End { // where "\r" alone ends lines it may be of others
+			from, _ := s.lines.At(hash.Start)
+			to, _ := s.lines.At(hash.End - 1)
+			first, last = min(first, from), max(last, to)
+		}
+
+		hidden, err := s.masker.hides(ctx, first, last)
+		if err != nil {
+			return nil, err
+		}
+		if !hidden {
+			hashes[lines[i]] = hash.Text
+		}
+	}
+
+	return hashes, nil
+}
+
+// identity is what a finding is recognised by across scans.
+type identity struct {
+	ruleID, file string
+	text         string // see normalise
+}
+
+// normalise stands for a line, as it may be shown, without its white space. It is
+// a hash, because lines may be long and many findings may be on one.
+func normalise(line []byte) string {
+	bare := make([]byte, 0, len(line))
+	for part := range bytes.FieldsFuncSeq(line, unicode.IsSpace) {
+		bare = append(bare, part...)
+	}
+	sum := sha256.Sum256(bare)
+
+	return string(sum[:])
+}
+
+// fingerprinter gives out the fingerprints of one file's findings.
+type fingerprinter map[identity]uint64
+
+// next returns the fingerprint of the next finding with an identity: 128 bits
+// of the SHA-256 of the identity and of the number of findings before it that
+// have the same, in hexadecimal. It does not depend on the line number, so it
+// stays when lines move.
+//
+// The text is the masked one. With the secret in it, anyone with the
+// fingerprint could try out secrets of which they know the form until the hash
+// is the same. So a line in which only the secret was replaced by another one
+// keeps its fingerprint.
+func (f fingerprinter) next(id identity) string {
+	n := f[id]
+	f[id] = n + 1
+
+	hashed := make([]byte, 0, 256) // mostly enough
+	for _, s := range []string{"prwarden finding 1", id.ruleID, id.file, id.text} {
+		hashed = binary.BigEndian.AppendUint64(hashed, uint64(len(s)))
+		hashed = append(hashed, s...)
+	}
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(hashed, n))
+
+	return hex.EncodeToString(sum[:16])
 }

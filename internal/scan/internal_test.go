@@ -2,8 +2,6 @@ package scan
 
 import (
 	"bytes"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -12,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/match"
-	"github.com/prwarden/prwarden/internal/rule"
-	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
 
 // FuzzMask looks for a hidden text in what is shown.
@@ -57,65 +53,6 @@ func TestMaskLongLine(t *testing.T) {
 	masked := newMaskedLine(line, []match.Span{{Start: 5, End: 6}})
 	assert.Equal(t, mask, string(masked.show(0, len(line))))
 	assert.Equal(t, mask, masked.snippet(100))
-}
-
-// What is hidden of lines in a plain block is what is hidden of them when they are
-// looked at one by one, in files made of what the default rules must and must not
-// match.
-func TestPlainBlocks(t *testing.T) {
-	t.Parallel()
-	rules, err := defaults.Load()
-	require.NoError(t, err)
-	weak := rule.Rule{ID: "weak", Type: rule.TypeRegex, Pattern: `^[^ ]*$`, Message: "m", Severity: rule.Low, Redact: true}
-	weak.Paths.Include = []string{"weak/**"}
-	short := weak
-	short.ID, short.Pattern, short.Paths = "short", `(?i)ask$`, rule.Paths{}
-	rules = append(rules, weak, short)
-	texts := []string{"", "\r", "\r\r", "tas\u212A", "a task\r", "at \"ask", strings.Repeat("task ", match.MaxLine/4)}
-	for _, r := range rules {
-		texts = slices.Concat(texts, r.Cases.Match, r.Cases.NoMatch)
-	}
-	s := NewScanner(nil, Options{})
-	set, err := s.AddRules(rule.Digest(rules), rules)
-	require.NoError(t, err)
-	plan, err := s.plan(Request{Rules: set}, nil)
-	require.NoError(t, err)
-	group := plan.groups[0]
-
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a seed makes it repeatable
-	plain, hidden := 0, 0
-	for i := range 300 {
-		var text strings.Builder
-		for range 1 + random.IntN(3*blockLines) {
-			line := ""
-			if random.IntN(4) == 0 {
-				line = texts[random.IntN(len(texts))]
-			}
-			text.WriteString(line + "\n")
-		}
-		file := group.hits.File([]string{"a.go", "a.py", ".env", "weak/a"}[i%4])
-		m := &masker{
-			views: []view{{group: group, hitting: file, masking: file}},
-			lines: match.SplitLines([]byte(text.String())), out: &fileResult{},
-		}
-		for n := 1; n <= m.lines.Count(); n++ {
-			got, err := m.line(t.Context(), n)
-			require.NoError(t, err)
-			spans, err := m.spans(t.Context(), m.lines.Line(n), m.lines.Start(n))
-			require.NoError(t, err)
-			want := newMaskedLine(m.lines.Line(n), spans)
-			require.Equal(t, want.hidden, got.hidden, "line %d of %q", n, text.String())
-
-			hidden += len(want.hidden)
-			isPlain, err := m.isPlain(t.Context(), n)
-			require.NoError(t, err)
-			if isPlain {
-				plain++
-			}
-		}
-	}
-	assert.Greater(t, plain, 100)
-	assert.Greater(t, hidden, 100)
 }
 
 // A panic ends the scan of one pull request only.

@@ -3,7 +3,6 @@ package scan
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -87,11 +86,6 @@ func Phases() []Phase {
 	return all
 }
 
-// hasSpan reports whether the phase is a span of a trace. The other phases begin
-// and end once for each file; what they took together is in attributes of the span
-// around them.
-func (p Phase) hasSpan() bool { return p <= PhaseRules }
-
 // String is the name of the phase in logs.
 func (p Phase) String() string {
 	return [phaseCount]string{
@@ -107,14 +101,12 @@ func (t Times) LogValue() slog.Value {
 	var attributes []slog.Attr
 	for p, d := range t {
 		if d > 0 {
-			attributes = append(attributes, slog.Float64(Phase(p).String(), milliseconds(d)))
+			attributes = append(attributes, slog.Float64(Phase(p).String(), float64(d.Microseconds())/1000))
 		}
 	}
 
 	return slog.GroupValue(attributes...)
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // clock sums up the phases of one scan. It is safe for concurrent use.
 type clock [phaseCount]atomic.Int64
@@ -129,32 +121,23 @@ func (c *clock) times() (t Times) {
 	return t
 }
 
-// Count is a number that a phase ended with, for its span: never a name or a
-// text of a repository.
-type Count struct {
-	Name string
-	N    int64
-}
-
 // Begin begins to count time for a phase of the scan that ctx belongs to, until
-// end is called. A ctx of no scan counts nothing.
-func Begin(ctx context.Context, p Phase) (end func(...Count)) {
+// end is called. A ctx of no scan counts nothing. The phases up to PhaseRules are
+// spans of a trace; the others begin and end once for each file.
+func Begin(ctx context.Context, p Phase) (end func()) {
 	c, ok := ctx.Value(clockKey{}).(*clock)
 	if !ok {
-		return func(...Count) {}
+		return func() {}
 	}
 
 	start := time.Now()
-	if !p.hasSpan() {
-		return func(...Count) { c[p].Add(int64(time.Since(start))) }
+	span := trace.SpanFromContext(context.Background()) // which records nothing
+	if p <= PhaseRules {
+		_, span = startSpan(ctx, p.String())
 	}
 
-	_, span := startSpan(ctx, p.String())
-	return func(counts ...Count) {
+	return func() {
 		c[p].Add(int64(time.Since(start)))
-		for _, count := range counts {
-			span.SetAttributes(attribute.Int64("prwarden."+count.Name, count.N))
-		}
 		span.End()
 	}
 }
@@ -166,10 +149,13 @@ func startSpan(ctx context.Context, name string) (context.Context, trace.Span) {
 	return trace.SpanFromContext(ctx).TracerProvider().Tracer(scope).Start(ctx, name)
 }
 
-// endScan ends the span of a scan. It has counts and codes: nothing that is
+// endScan ends the span of a scan. It has times, counts and codes: nothing that is
 // written in a repository.
 func endScan(span trace.Span, r Report) {
 	span.SetAttributes(attribute.String("prwarden.outcome", r.Outcome))
+	for p, d := range r.Times {
+		span.SetAttributes(attribute.Int64("prwarden."+Phase(p).String()+"_ms", d.Milliseconds()))
+	}
 	if r.Result == nil {
 		span.SetStatus(codes.Error, r.Outcome)
 	} else {
@@ -181,24 +167,4 @@ func endScan(span trace.Span, r Report) {
 		)
 	}
 	span.End()
-}
-
-// startMatching starts the span of reading and matching the files, in which
-// diff, read and match go on at the same time.
-func startMatching(ctx context.Context, files int) (_ context.Context, end func(error)) {
-	ctx, span := startSpan(ctx, "match_files")
-	span.SetAttributes(attribute.Int("prwarden.files", files))
-
-	return ctx, func(err error) {
-		if c, ok := ctx.Value(clockKey{}).(*clock); ok {
-			times := c.times()
-			for p := PhaseRules + 1; p < PhaseTotal; p++ {
-				span.SetAttributes(attribute.Float64(fmt.Sprintf("prwarden.%s_ms", p), milliseconds(times[p])))
-			}
-		}
-		if err != nil {
-			span.SetStatus(codes.Error, outcomeOf(err))
-		}
-		span.End()
-	}
 }

@@ -132,24 +132,3 @@ func TestOverridesAreOneScans(t *testing.T) {
 	assert.Equal(t, 1, second.Summary[rule.High])
 	assert.Equal(t, set.Digest(), second.RulesDigest)
 }
-
-func TestOverriddenUnknownIDsAreBounded(t *testing.T) {
-	t.Parallel()
-	var ids strings.Builder
-	for i := range 30 {
-		fmt.Fprintf(&ids, "  d/x%d: {severity: low}\n", i)
-	}
-	got := run(t, &pull{sides: both("version: 1\noverride:\n" + ids.String())}).Findings
-	require.Len(t, got, 21)
-	assert.Equal(
-		t,
-		"The rules file at the base of this pull request overrides d/x0, "+
-			"which is not a rule of the default ruleset; correct the id or remove it.",
-		got[0].Message,
-	)
-	assert.Equal(
-		t,
-		"The rules file at the base of this pull request overrides 10 more ids that are not rules of the default ruleset.",
-		got[20].Message,
-	)
-}

@@ -2,14 +2,16 @@ package scan
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 
 // Ruleset is rules, ready to scan with. It is immutable.
@@ -46,9 +48,10 @@ func (s *Scanner) load(digest string, rules []rule.Rule) (*Ruleset, error) {
 	return s.cache.Load(digest, func() (*Ruleset, error) { return newRuleset(digest, rules) })
 }
 
-func newRuleset(digest string, rules []rule.Rule) (*Ruleset, error) {
+func newRuleset(digest string, rules []rule.Rule) (_ *Ruleset, err error) {
 	r := &Ruleset{digest: digest, rules: slices.Clone(rules)}
 	slices.SortStableFunc(r.rules, func(a, b rule.Rule) int { return cmp.Compare(a.FullID(), b.FullID()) })
+
 	compiled := make([]match.Rule, len(rules))
 	for i, x := range r.rules {
 		compiled[i] = match.Rule{
@@ -56,24 +59,25 @@ func newRuleset(digest string, rules []rule.Rule) (*Ruleset, error) {
 		}
 		r.size += 400 + int64(len(x.ID)+len(x.Message))
 	}
-	var err error
 	if r.matcher, err = match.Compile(compiled); err != nil {
 		return nil, err
 	}
 	r.size += r.matcher.Size()
+
 	return r, nil
 }
 
 // plan is what one scan applies.
 type plan struct {
-	groups     []group
-	exclude    match.Globs
-	digest     string
-	comments   suppress.Options // by which comments suppress findings
-	otherRules bool             // see Request.OtherRules
-	placesOnly bool             // see Request.PlacesOnly
-	head       *rule.File       // the rules file as it will be; nil when there is none that is valid
-	budget     time.Duration    // of each rule
+	groups        []group
+	exclude       match.Globs
+	digest        string
+	requireReason bool          // see Request.RequireReason
+	today         string        // see Request.Today
+	otherRules    bool          // see Request.OtherRules
+	placesOnly    bool          // see Request.PlacesOnly
+	head          *rule.File    // the rules file as it will be; nil when there is none that is valid
+	budget        time.Duration // of each rule
 
 	// places has the rules by full id, once somebody asks for it.
 	places func() map[string]place
@@ -99,106 +103,86 @@ type place struct {
 // plan puts the rules of a scan together. file is the base's rules file, nil
 // when there is none that is valid.
 func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
-	disabled := map[string]bool{}
-	changes := map[string]rule.Override{}
-	var exclude []string
-	if file != nil {
-		for _, d := range file.Disable {
-			disabled[rule.FullID(d.ID)] = true
-		}
-		for _, o := range file.Overrides {
-			changes[rule.FullID(o.ID)] = o
-		}
-		exclude = file.Exclude
+	given := file
+	if file == nil {
+		file = &rule.File{}
 	}
-	// An organization's rule shadows a default rule with its id.
-	shadowed := map[string]bool{}
-	for _, x := range r.Rules.rules {
+	off := map[string]bool{} // default rules
+	for _, d := range file.Disable {
+		off[rule.FullID(d.ID)] = true
+	}
+	for _, x := range r.Rules.rules { // an organization's rule shadows a default rule with its id
 		if x.Origin != rule.OriginDefault && r.Selection.includes(x.Origin) {
-			shadowed[x.FullID()] = true
+			off[x.FullID()] = true
 		}
 	}
-	isOff := func(x rule.Rule) bool {
-		return x.Origin == rule.OriginDefault && (disabled[x.FullID()] || shadowed[x.FullID()])
+	changes := map[string]rule.Override{}
+	for _, o := range file.Overrides {
+		changes[rule.FullID(o.ID)] = o
 	}
 
 	p := &plan{
-		exclude:    match.NewGlobs(exclude),
-		comments:   suppress.Options{RequireReason: r.RequireReason, Today: r.Today},
-		otherRules: r.OtherRules,
-		placesOnly: r.PlacesOnly,
-		budget:     cmp.Or(r.Budget, rule.Budget),
+		exclude:       match.NewGlobs(file.Exclude),
+		requireReason: r.RequireReason,
+		today:         cmp.Or(r.Today, time.Now().UTC().Format(time.DateOnly)),
+		otherRules:    r.OtherRules,
+		placesOnly:    r.PlacesOnly,
+		budget:        cmp.Or(r.Budget, rule.Budget),
 	}
 	p.places = sync.OnceValue(p.locate)
-	if p.comments.Today == "" {
-		p.comments.Today = time.Now().UTC().Format(time.DateOnly)
-	}
 
-	applied := p.add(r.Rules, r.Selection, isOff, changes)
+	applied := p.add(r.Rules, r.Selection, off, changes)
 	// The usual case is all of the rules, whose digest is known.
-	if file == nil && len(applied) == len(r.Rules.rules) {
+	if given == nil && len(applied) == len(r.Rules.rules) {
 		p.digest = r.Rules.digest
 		return p, nil
 	}
-	if file != nil && len(file.Rules) > 0 {
-		digest := rule.Digest(file.Rules)
-		rules, err := s.load(digest, file.Rules)
+	if len(file.Rules) > 0 {
+		rules, err := s.load(rule.Digest(file.Rules), file.Rules)
 		if err != nil {
 			return nil, err
 		}
-		applied = append(applied, p.add(rules, r.Selection, isOff, nil)...)
+		applied = append(applied, p.add(rules, r.Selection, nil, nil)...)
 	}
-	p.digest = rule.Digest(applied, exclude...)
+	p.digest = rule.Digest(applied, file.Exclude...)
+
 	return p, nil
 }
 
 // add adds a ruleset to the plan and returns those of its rules that apply, as
-// they apply: changes are of default rules, by full id.
+// they apply. disabled and changes are of default rules, by full id.
 func (p *plan) add(
-	r *Ruleset, selection Selection, isOff func(rule.Rule) bool, changes map[string]rule.Override,
+	r *Ruleset, selection Selection, disabled map[string]bool, changes map[string]rule.Override,
 ) (applied []rule.Rule) {
 	off := make([]bool, len(r.rules))
-	g := group{rules: r.rules, noHits: make([]bool, len(r.rules))}
+	g := group{rules: slices.Clone(r.rules), noHits: make([]bool, len(r.rules))}
 	var spares []match.Spare
-	selective, changed := false, false
 	for i, x := range r.rules {
-		off[i] = isOff(x)
+		isDefault := x.Origin == rule.OriginDefault
+		off[i] = isDefault && disabled[x.FullID()]
 		g.noHits[i] = off[i] || !selection.includes(x.Origin)
-		selective = selective || g.noHits[i] != off[i]
-		if len(changes) > 0 && x.Origin == rule.OriginDefault && !off[i] {
-			if change, ok := changes[x.FullID()]; ok {
-				if !changed {
-					g.rules, changed = slices.Clone(g.rules), true // the ruleset is other scans' too
-				}
-				x = overridden(x, change)
-				g.rules[i] = x
-				if len(change.Exclude) > 0 {
-					spares = append(spares, match.Spare{Rule: i, Files: match.NewGlobs(change.Exclude)})
-				}
-			}
+		if change, ok := changes[x.FullID()]; ok && isDefault && !off[i] {
+			x.Severity = cmp.Or(change.Severity, x.Severity)
+			x.Paths.Exclude = slices.Concat(x.Paths.Exclude, change.Exclude)
+			g.rules[i] = x
+			spares = append(spares, match.Spare{Rule: i, Files: match.NewGlobs(change.Exclude)})
 		}
+
 		if !g.noHits[i] {
 			applied = append(applied, x)
 		}
 	}
+
 	g.hits = r.matcher.NewSession(p.budget, g.noHits)
 	g.masks = g.hits
-	if selective {
+	if !slices.Equal(off, g.noHits) {
 		g.masks = r.matcher.NewSession(p.budget, off)
 	}
 	g.hits.Spare(spares)
 	g.masks.Spare(spares)
 	p.groups = append(p.groups, g)
-	return applied
-}
 
-// overridden is a rule with what an override changes.
-func overridden(x rule.Rule, o rule.Override) rule.Rule {
-	if o.Severity != 0 {
-		x.Severity = o.Severity
-	}
-	x.Paths.Exclude = slices.Concat(x.Paths.Exclude, o.Exclude)
-	return x
+	return applied
 }
 
 // locate returns the places of all rules that are known, also of those that only
@@ -210,6 +194,7 @@ func (p *plan) locate() map[string]place {
 			places[x.FullID()] = place{}
 		}
 	}
+
 	for _, g := range p.groups {
 		for i, x := range g.rules {
 			if _, ok := places[x.FullID()]; !g.noHits[i] {
@@ -219,17 +204,155 @@ func (p *plan) locate() map[string]place {
 			}
 		}
 	}
+
 	return places
 }
 
-// use tells what the scan knows of a rule so far.
-func (p *plan) use(fullID string) suppress.Use {
-	at, ok := p.places()[fullID]
-	switch {
-	case !ok && !p.otherRules:
-		return suppress.Unknown
-	case at.session == nil || at.session.Stopped(at.rule):
-		return suppress.Idle
+// The rules of findings that are about the rules file.
+const (
+	metaInvalid   = rule.CategoryMeta + "/rules-file-invalid"
+	metaChanged   = rule.CategoryMeta + "/rules-file-changed"
+	metaUnknownID = rule.CategoryMeta + "/rules-file-unknown-id"
+)
+
+// rulesFiles is the repository's rules file at both ends of a pull request.
+type rulesFiles struct {
+	base    *rule.File // nil when there is none that is valid
+	baseErr *rule.FileError
+	head    *rule.File
+	headErr *rule.FileError
+	deleted bool // the pull request deletes it
+	given   bool // base is that of the request
+
+	defaults map[string]bool        // full ids of default rules
+	taken    map[string]rule.Origin // full ids of all rules of the request
+}
+
+func readRulesFiles(ctx context.Context, change Change, r Request) (_ *rulesFiles, err error) {
+	if r.File != nil {
+		return &rulesFiles{base: r.File, given: true}, nil
 	}
-	return suppress.Active
+
+	f := &rulesFiles{defaults: map[string]bool{}, taken: map[string]rule.Origin{}}
+	for _, x := range r.Rules.rules {
+		if x.Origin == rule.OriginDefault {
+			f.defaults[x.FullID()] = true
+		}
+		f.taken[x.FullID()] = max(f.taken[x.FullID()], x.Origin) // others go before default rules
+	}
+
+	if f.base, f.baseErr, _, err = f.read(ctx, change, Base, r.Repo); err != nil {
+		return nil, err
+	}
+	var atHead bool
+	if f.head, f.headErr, atHead, err = f.read(ctx, change, Head, r.Repo); err != nil {
+		return nil, err
+	}
+	if !atHead {
+		_, f.deleted, err = change.ReadFile(ctx, MergeBase, rule.FilePath, 0)
+	}
+
+	return f, err
+}
+
+// read reads the rules file on one side. One with mistakes is broken.
+func (f *rulesFiles) read(ctx context.Context, change Change, side Side, repo string) (
+	file *rule.File, broken *rule.FileError, found bool, err error,
+) {
+	data, found, err := change.ReadFile(ctx, side, rule.FilePath, rule.MaxFileSize)
+	if err != nil || !found {
+		return nil, nil, false, err
+	}
+
+	file, err = rule.ParseFile(ctx, data)
+	if err == nil {
+		err = file.CheckClashes(func(id string) (rule.Origin, bool) { origin, ok := f.taken[id]; return origin, ok })
+	}
+	if err != nil {
+		if errors.As(err, &broken) {
+			err = nil
+		}
+		return nil, broken, true, err
+	}
+
+	for i := range file.Rules {
+		file.Rules[i].Repo = repo
+	}
+
+	return file, nil, true, nil
+}
+
+// findings returns what there is to say about the rules file. edited says
+// whether it is among the changed files at head.
+func (f *rulesFiles) findings(edited bool) []finding.Finding {
+	if f.given {
+		return nil
+	}
+
+	about := &metas{prints: fingerprinter{}}
+	if f.baseErr != nil {
+		then := ""
+		if edited && f.headErr == nil {
+			then = " This pull request repairs it."
+		}
+		about.add(metaInvalid, rule.High, f.baseErr.Line(), f.baseErr.Mistakes[0].Message,
+			"The rules file in the base of this pull request is broken, so nothing in it applies: %v.%s", f.baseErr, then)
+	}
+	if edited && f.headErr != nil {
+		about.add(metaInvalid, rule.High, f.headErr.Line(), f.headErr.Mistakes[0].Message,
+			"The rules file at the head of this pull request is broken, so nothing in it would apply once merged: %v.",
+			f.headErr)
+	}
+
+	if edited {
+		about.add(metaChanged, rule.Info, 1, "",
+			"This pull request changes the rules file; its rules apply once it is merged.")
+	} else if f.deleted {
+		about.add(metaChanged, rule.Info, 1, "",
+			"This pull request deletes the rules file; until it is merged the base's applies.")
+	}
+
+	// Of an edited file the head says what will be; ids that it drops are no
+	// one's concern any more.
+	if edited && f.head != nil {
+		f.unknownIDs(about, f.head, "the head of this pull request")
+	} else if f.base != nil {
+		f.unknownIDs(about, f.base, "the base of this pull request")
+	}
+
+	return about.list
+}
+
+// unknownIDs reports the first ids in a rules file that no default rule has.
+func (f *rulesFiles) unknownIDs(about *metas, file *rule.File, where string) {
+	most := len(about.list) + maxReports
+	report := func(verb, id string, line int) {
+		if !f.defaults[rule.FullID(id)] && len(about.list) < most {
+			about.add(metaUnknownID, rule.Warning, line, id,
+				"The rules file at %s %s %s, which is not a rule of the default ruleset; correct the id or remove it.",
+				where, verb, id)
+		}
+	}
+
+	for _, d := range file.Disable {
+		report("disables", d.ID, d.Line)
+	}
+	for _, o := range file.Overrides {
+		report("overrides", o.ID, o.Line)
+	}
+}
+
+// metas collects findings about the rules file.
+type metas struct {
+	list   []finding.Finding
+	prints fingerprinter
+}
+
+// add adds a finding. about stands for the line's text in the fingerprint.
+func (m *metas) add(id string, severity rule.Severity, line int, about, format string, args ...any) {
+	m.list = append(m.list, finding.Finding{
+		RuleID: id, Severity: severity, File: rule.FilePath, Message: fmt.Sprintf(format, args...),
+		Line: line, EndLine: line, Column: 1, EndColumn: 1, UTF16Column: 1, UTF16EndColumn: 1,
+		Fingerprint: m.prints.next(identity{ruleID: id, file: rule.FilePath, text: about}),
+	})
 }

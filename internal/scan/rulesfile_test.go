@@ -201,12 +201,7 @@ func TestRulesFileBuriesNothing(t *testing.T) {
 		fmt.Fprintf(&ids, "- a%d\n", i)
 	}
 	got := run(t, changed("version: 1", "version: 1\ndisable:\n"+ids.String()))
-	require.Len(t, got.Findings, 1+20+1)
-	assert.Equal(
-		t,
-		"The rules file at the head of this pull request disables 480 more ids that are not rules of the default ruleset.",
-		got.Findings[21].Message,
-	)
+	require.Len(t, got.Findings, 1+20)
 	got = run(t, changed("version: 1", "version: 1\ndisable: [a, a]\n"))
 	require.Len(t, got.Findings, 2)
 	assert.Contains(t, got.Findings[1].Message, "disable[1]: this id is there twice")

@@ -1,13 +1,36 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
+	"iter"
+	"math"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
+)
+
+const (
+	// MaxSize is how many bytes the findings, suppressed ones and skips of a scan
+	// take in all, see finding.Finding.Size. So an answer that has all of them can be
+	// held in memory, whatever their paths are made of.
+	MaxSize = 32 << 20
+
+	// filesAhead is how many files of a scan are read and not yet collected at the
+	// same time, if there are not more workers: so many that one which takes long to
+	// match doesn't keep git waiting.
+	filesAhead = 32
+
+	// maxReports is how many findings of each rule there are about comments and rules
+	// files: a pull request must not be able to bury its other findings.
+	maxReports = 20
+
+	// progressEvery is how often progress is told at most.
+	progressEvery = 200 * time.Millisecond
 )
 
 func tooManyFiles(n int) *Failure {
@@ -18,128 +41,262 @@ func tooManyFiles(n int) *Failure {
 	}
 }
 
-// filesAhead is how many files of a scan are read and not yet collected at the
-// same time, if there are not more workers: so many that one which takes long to
-// match doesn't keep git waiting.
-const filesAhead = 32
-
-// job is a file to be matched, and where the result goes.
-type job struct {
-	file   *File
-	result chan<- fileResult
-}
-
-// run reads the changed files, matches the plan on several at a time, and
-// collects what is found in the order of the files. edited says whether the
-// rules file is one of them.
-//
-// The memory that it holds is bounded by the number of files that are read ahead:
-// each has at most MaxFileSize of content, and at most as many findings as are
-// kept in all.
+// run matches the plan on the changed files and collects what is found. edited
+// says whether the rules file is one of them.
 func (s *Scanner) run(
 	ctx context.Context, change Change, p *plan, c *collector, progress func(Progress),
 ) (edited bool, err error) {
-	ctx, end := startMatching(ctx, change.FileCount())
-	defer func() { end(err) }()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	match := func(ctx context.Context, f *File) FileResult { return scanFile(ctx, p, f, c.limit) }
+	matchers := slices.Repeat([]matcher{match}, s.options.Workers)
+	total, done, told := change.FileCount(), 0, time.Time{}
 
-	ahead := max(filesAhead, 2*s.options.Workers)
-	ordered := make(chan chan fileResult, ahead)
-	jobs := make(chan job, ahead)
-	for range s.options.Workers {
-		go func() {
-			for j := range jobs {
-				j.result <- scanFile(ctx, p, j.file, c.limit)
-				if j.file.Release != nil {
-					j.file.Release()
-				}
-			}
-		}()
-	}
-
-	var collected sync.WaitGroup
-	var failed error
-	collected.Go(func() {
-		failed = c.collect(ordered, change.FileCount(), progress)
-		cancel() // of no effect unless it failed: then there is no sense in reading on
-		for r := range ordered {
-			<-r
+	err = pipeline(ctx, matchers, change.Files, func(f *File, r FileResult) error {
+		if done++; done > MaxFiles {
+			return tooManyFiles(done)
 		}
+		edited = edited || f.Path == rule.FilePath
+		c.add(r)
+
+		if now := time.Now(); now.Sub(told) >= progressEvery || done == total {
+			told = now
+			progress(Progress{Done: done, Total: total})
+		}
+
+		return nil
 	})
-
-	edited, err = distribute(ctx, change, p, ordered, jobs)
-	close(ordered)
-	close(jobs)
-
-	waited := Begin(ctx, PhaseMatchWait)
-	collected.Wait()
-	waited()
-	if failed != nil {
-		err = failed
-	}
 
 	return edited, err
 }
 
-// distribute reads the changed files and hands them to the workers.
-func distribute(
-	ctx context.Context, change Change, p *plan, ordered chan<- chan fileResult, jobs chan<- job,
-) (edited bool, err error) {
-	count := 0
-	for f, err := range change.Files(ctx) {
-		if err == nil {
-			err = ctx.Err()
+// matcher matches rules on a file. It is used by one goroutine at a time.
+type matcher func(context.Context, *File) FileResult
+
+// pipeline reads files, has each matcher match some of them, and gives take the
+// results in the order of the files. It fails with the first error of these.
+//
+// The memory that it holds is bounded by the number of files that are read ahead:
+// each has at most MaxFileSize of content, and at most as many findings as are
+// kept in all.
+func pipeline(
+	ctx context.Context, matchers []matcher, files func(context.Context) iter.Seq2[*File, error],
+	take func(*File, FileResult) error,
+) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	type job struct {
+		file   *File
+		result chan FileResult
+	}
+	ahead := max(filesAhead, 2*len(matchers))
+	ordered, jobs := make(chan job, ahead), make(chan job, ahead)
+
+	var running sync.WaitGroup
+	for _, match := range matchers {
+		running.Go(func() {
+			for j := range jobs {
+				j.result <- match(ctx, j.file)
+				if j.file.Release != nil {
+					j.file.Release()
+				}
+			}
+		})
+	}
+	running.Go(func() {
+		for j := range ordered {
+			r := <-j.result
+			if r.err == nil && ctx.Err() == nil {
+				r.err = take(j.file, r)
+			}
+			if r.err != nil {
+				cancel(r.err) // the first one counts
+			}
 		}
+	})
+
+	for f, err := range files(ctx) {
 		if err != nil {
-			return edited, err
+			cancel(err)
 		}
-		if count++; count > MaxFiles {
-			return edited, tooManyFiles(count)
+		if ctx.Err() != nil {
+			break
 		}
-		edited = edited || f.Path == rule.FilePath
 
-		result := make(chan fileResult, 1)
+		j := job{f, make(chan FileResult, 1)}
 		waited := Begin(ctx, PhaseMatchWait)
-		ordered <- result
+		ordered <- j
+		jobs <- j
 		waited()
+	}
+	close(ordered)
+	close(jobs)
 
-		if r, done := scanWithoutContent(p, f); done {
-			result <- r
-		} else {
-			jobs <- job{f, result}
+	waited := Begin(ctx, PhaseMatchWait)
+	running.Wait()
+	waited()
+
+	return context.Cause(ctx)
+}
+
+// ScanFiles matches the rules of a request on files that are in no change, some
+// of them at the same time, and gives take what it finds in each, in their order
+// and from one goroutine. Each rule has r.Budget for each file, and r.MaxFindings
+// are findings of each file. Of the target nothing counts.
+func (s *Scanner) ScanFiles(
+	ctx context.Context, r Request, jobs int, files iter.Seq2[*File, error], take func(*File, FileResult) error,
+) error {
+	matchers := make([]matcher, jobs)
+	for i := range matchers {
+		p, err := s.plan(r, r.File)
+		if err != nil {
+			return err
+		}
+		single := &single{scanner: s, request: r, plan: p}
+		matchers[i] = single.match
+	}
+
+	return pipeline(ctx, matchers, func(context.Context) iter.Seq2[*File, error] { return files }, take)
+}
+
+// single matches rules on files one after the other, each of which has all of the
+// rules' time. Making a plan costs as much as some small files, so one serves until
+// files have used a part of its time.
+type single struct {
+	scanner *Scanner
+	request Request
+	plan    *plan
+	used    time.Duration // by files so far in plan
+}
+
+func (s *single) match(ctx context.Context, f *File) FileResult {
+	began := time.Now()
+	r := scanFile(ctx, s.plan, f, s.request.MaxFindings)
+	if r.err != nil && ctx.Err() == nil { // a panic of one file must not end the scan of all others
+		f.Err = r.err
+		return FileResult{}
+	}
+
+	stopped := slices.ContainsFunc(r.Skips, func(s finding.Skip) bool { return s.Reason == finding.SkipRuleTimeout })
+	if s.used += time.Since(began); stopped || s.used > s.plan.budget/20 {
+		p, err := s.scanner.plan(s.request, s.request.File)
+		if err != nil {
+			return FileResult{err: err}
+		}
+		s.plan, s.used = p, 0
+	}
+
+	for _, f := range r.reports {
+		r.Findings = append(r.Findings, f)
+		r.Counts[f.Severity]++
+	}
+	sortFindings(r.Findings)
+
+	return r
+}
+
+// bySeverity is findings, in order, by their severity.
+type bySeverity map[rule.Severity][]finding.Finding
+
+// collector puts together what was found in the files of a scan. Of more than
+// limit findings, or of more than fit size, it keeps the most severe, and the
+// first of those: many small ones must not bury a large one.
+type collector struct {
+	limit           int
+	size            int // of all that is kept in the end
+	findings        bySeverity
+	suppressed      bySeverity
+	suppressedCount int            // of all
+	reports         map[string]int // findings about comments that suppress, by rule
+	skips           []finding.Skip
+	skipCount       int // of all
+	summary         finding.Summary
+}
+
+func newCollector(limit, size int) *collector {
+	return &collector{
+		limit: limit, size: size,
+		findings: bySeverity{}, suppressed: bySeverity{}, reports: map[string]int{}, summary: finding.NewSummary(),
+	}
+}
+
+// add adds what was found in a file.
+func (c *collector) add(r FileResult) {
+	c.keep(c.findings, r.Findings...)
+	c.keep(c.suppressed, r.Suppressed...)
+	c.suppressedCount += r.suppressedCount
+	for severity, n := range r.Counts {
+		c.summary[severity] = min(c.summary[severity]+n, math.MaxInt32) // as the API counts
+	}
+
+	for _, f := range r.reports {
+		if c.reports[f.RuleID]++; c.reports[f.RuleID] <= maxReports {
+			c.keep(c.findings, f)
+			c.summary[f.Severity]++
 		}
 	}
 
-	return edited, nil
+	c.skipCount += len(r.Skips)
+	c.skips = append(c.skips, r.Skips[:min(len(r.Skips), c.limit-len(c.skips))]...)
 }
 
-// scanWithoutContent handles the files of which no line is looked at.
-func scanWithoutContent(p *plan, f *File) (fileResult, bool) {
-	skip := func(reason string) (fileResult, bool) {
-		return fileResult{skips: []finding.Skip{{File: f.Path, Reason: reason}}}, true
-	}
-
-	switch {
-	case p.exclude.Match(f.Path):
-		return fileResult{}, true
-	case f.Submodule:
-		return skip(finding.SkipSubmodule)
-	case f.Size > MaxFileSize:
-		return skip(finding.SkipFileTooLarge)
-	}
-
-	return fileResult{}, len(f.Added) == 0
-}
-
-// scanFile scans one file that has content. A panic is a failed scan: content that
-// nobody has looked at yet must not end the process with all its other scans.
-func scanFile(ctx context.Context, p *plan, f *File, limit int) (r fileResult) {
-	defer func() {
-		if p := recover(); p != nil {
-			r = fileResult{err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+// keep adds findings to those that are kept.
+func (c *collector) keep(all bySeverity, more ...finding.Finding) {
+	for _, f := range more {
+		if kept := all[f.Severity]; len(kept) < c.limit {
+			all[f.Severity] = append(kept, f)
 		}
-	}()
+	}
+}
 
-	return newFileScan(p, f, limit).scan(ctx)
+// result returns all that was collected, and findings about the rules file: there
+// are few, and they are about all of the other findings.
+func (c *collector) result(metas []finding.Finding) *finding.Result {
+	for _, f := range metas {
+		c.summary[f.Severity]++
+	}
+	total := 0
+	for _, n := range c.summary {
+		total += n
+	}
+
+	r := &finding.Result{Summary: c.summary}
+	left := c.size
+	r.Findings, left = fitting(c.severest(metas, c.findings), left)
+	r.Suppressed, left = fitting(c.severest(nil, c.suppressed), left)
+	r.Skips, _ = fitting(c.skips, left)
+	r.Truncated = total > len(r.Findings) || c.suppressedCount > len(r.Suppressed) || c.skipCount > len(r.Skips)
+	sortFindings(r.Findings)
+	sortFindings(r.Suppressed)
+
+	return r
+}
+
+// severest adds findings to others, the most severe first and as many as are
+// wanted.
+func (c *collector) severest(all []finding.Finding, by bySeverity) []finding.Finding {
+	for _, severity := range rule.Severities() {
+		all = append(all, by[severity]...)
+	}
+
+	return all[:min(len(all), c.limit)]
+}
+
+// fitting returns those of all, from the first on, that fit into size, and what is
+// left of it.
+func fitting[T interface{ Size() int }](all []T, size int) (kept []T, left int) {
+	for i, one := range all {
+		if one.Size() > size {
+			return all[:i], 0 // what comes behind would be in front of what is left out
+		}
+		size -= one.Size()
+	}
+
+	return all, size
+}
+
+// sortFindings sorts findings as results have them.
+func sortFindings(all []finding.Finding) {
+	slices.SortStableFunc(all, func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
+	})
 }

@@ -351,7 +351,7 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 	}), limit)
 }
 
-// Each file that was matched is given back once, and findings do not use it
+// Each file is given back once, and findings do not use it
 // after that.
 func TestFilesAreGivenBack(t *testing.T) {
 	t.Parallel()
@@ -366,7 +366,7 @@ func TestFilesAreGivenBack(t *testing.T) {
 		onGivenBack: func() { back <- struct{}{} },
 	}
 	found := run(t, p, regex("todo", "todo"))
-	for range 3 {
+	for range 4 {
 		<-back
 	}
 	assert.Empty(t, back)

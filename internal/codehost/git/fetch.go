@@ -82,7 +82,7 @@ func (r *Repo) fetch(ctx context.Context, c *command) error {
 	if err != nil {
 		counts.failedFetches.Add(1)
 	}
-	fetched(scan.Count{Name: "bytes", N: bytes})
+	fetched()
 	return err
 }
 

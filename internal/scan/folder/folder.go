@@ -1,27 +1,22 @@
 // Package folder scans the files of a folder as a review scans the files of a
 // pull request that adds every line of them. It needs no git: what is on the
-// disk is what counts.
-//
-//	walk ──▶ workers: read, match, format ──▶ output
-//
-// One goroutine walks the tree in the byte order of paths. Workers take the files
-// in that order, each with one buffer, and turn what they find into text. The
-// output writes it in the order of the files. So it is the same however many
-// workers there are, it starts to come at once, and memory is bounded: it grows
-// neither with the number of files nor with that of findings.
+// disk is what counts. The output is the same however many files are matched at
+// the same time, it starts to come at once, and memory is bounded: it grows neither
+// with the number of files nor with that of findings.
 package folder
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -51,20 +46,16 @@ type Options struct {
 	// Omit are paths of files, relative to the folder, that are left out and not
 	// told: what is written about the scan.
 	Omit []string
-	// Format appends findings in the text that Out gets to dst, and returns it;
-	// nil when there is no text.
-	// The findings are of one file, in order, not always all of them: those of
-	// a file with many come in several calls. It is called by several
-	// goroutines.
+	// Format appends findings of one file in the text that Out gets to dst, and
+	// returns it; nil when there is no text.
 	Format func(dst []byte, file string, findings []finding.Finding) []byte
 	Out    io.Writer // each Write has findings of one file only
-	// Found hears of what is in each file, in any order, from several goroutines.
-	// nil when nobody listens.
+	// Found hears of what is in each file, in the order of files. nil when nobody
+	// listens.
 	Found func(scan.FileResult)
-	// Notice hears of what was not looked at, in the order of files, from one
-	// goroutine at a time. nil when nobody listens.
+	// Notice hears of what was not looked at, likewise.
 	Notice func(Notice)
-	// Progress hears a few times a second how many files are done, like Notice.
+	// Progress hears a few times a second how many files are done.
 	Progress func(done int)
 }
 
@@ -99,12 +90,6 @@ type Summary struct {
 // at; a file that can't be read is a notice. The summary is always valid for
 // what was done.
 func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, error) {
-	if o.Jobs == 0 {
-		o.Jobs = runtime.GOMAXPROCS(0)
-	}
-	if o.Budget == 0 {
-		o.Budget = rule.Budget
-	}
 	sum := Summary{Findings: finding.NewSummary(), Skipped: map[string]Total{}}
 	// What is named by a link is wanted; from there on none is followed.
 	path, err := filepath.EvalSymlinks(root)
@@ -115,34 +100,114 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	if err != nil {
 		return sum, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 
-	files := make(chan item, 4*o.Jobs)
-	results := make(chan *result, filesAhead)
-	var running sync.WaitGroup
-	running.Go(func() {
-		defer close(files)
-		defer close(results)
-		w := walker{rules: rules, omit: o.Omit, files: files, results: results}
-		w.walk(ctx, path, filepath.Base(root), info)
-	})
-	for range o.Jobs {
-		running.Go(func() {
-			worker, err := newWorker(rules, o)
-			if err != nil {
-				cancel(err)
-				return
-			}
-			worker.run(ctx, files)
-		})
+	request := rules.request
+	request.Budget, request.PlacesOnly, request.MaxFindings = o.Budget, o.PlacesOnly, MaxFindings
+	if o.PlacesOnly {
+		request.MaxFindings = MaxPlaces
 	}
-
+	jobs := cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))
 	out := output{o: o, sum: &sum}
-	if err := out.write(ctx, results); err != nil {
-		cancel(err)
-	}
-	running.Wait()
+	err = rules.scanner.ScanFiles(ctx, request, jobs, func(yield func(*scan.File, error) bool) {
+		w := walker{rules: rules, omit: o.Omit, yield: func(f *scan.File) bool { return yield(f, nil) }}
+		w.walk(path, filepath.Base(root), info)
+	}, out.take)
 
-	return sum, context.Cause(ctx)
+	return sum, err
+}
+
+const (
+	// formatAtOnce is how many findings are turned into text at a time.
+	formatAtOnce = 64
+	// progressEvery is how often progress is told at most.
+	progressEvery = 200 * time.Millisecond
+)
+
+// output counts and tells what is found in files.
+type output struct {
+	o     Options
+	sum   *Summary
+	text  []byte
+	files int // that are done
+	told  time.Time
+}
+
+// take takes the result of one file.
+func (w *output) take(f *scan.File, r scan.FileResult) error {
+	switch {
+	case f.Err != nil:
+		w.notice(failed(f.Path, f.Err))
+	case r.Counts == nil: // no line was looked at
+		w.notice(Notice{Path: f.Path, Reason: r.Skips[0].Reason, Bytes: f.Size})
+	default:
+		if err := w.found(f, r); err != nil {
+			return err
+		}
+	}
+
+	w.files++
+	if w.o.Progress != nil && time.Since(w.told) >= progressEvery {
+		w.told = time.Now()
+		w.o.Progress(w.files)
+	}
+
+	return nil
+}
+
+// found takes the result of a file of which lines were looked at.
+func (w *output) found(f *scan.File, r scan.FileResult) error {
+	total := 0
+	for severity, n := range r.Counts {
+		w.sum.Findings[severity] += n
+		total += n
+	}
+	w.sum.Scanned.Count++
+	w.sum.Scanned.Bytes += f.Size
+	w.sum.Suppressed += len(r.Suppressed)
+
+	if w.o.Found != nil {
+		w.o.Found(r)
+	}
+	for all := r.Findings; w.o.Format != nil && len(all) > 0; {
+		n := min(len(all), formatAtOnce)
+		w.text = w.o.Format(w.text[:0], f.Path, all[:n])
+		if _, err := w.o.Out.Write(w.text); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+
+	for _, s := range r.Skips {
+		w.notice(Notice{Path: f.Path, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason})
+	}
+	if total > len(r.Findings) {
+		w.notice(Notice{Path: f.Path, Reason: SkipTooManyHits})
+	}
+
+	return nil
+}
+
+func (w *output) notice(n Notice) {
+	t := w.sum.Skipped[n.Reason]
+	w.sum.Skipped[n.Reason] = Total{Count: t.Count + 1, Bytes: t.Bytes + n.Bytes}
+	if w.o.Notice != nil {
+		w.o.Notice(n)
+	}
+}
+
+// failed says why a file or directory could not be read.
+func failed(file string, err error) Notice {
+	switch {
+	case errors.Is(err, errSpecial):
+		return Notice{Path: file, Reason: SkipSpecial}
+	case errors.Is(err, fs.ErrNotExist):
+		return Notice{Path: file, Reason: SkipGone}
+	}
+
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+
+	return Notice{Path: file, Reason: Unreadable, Err: err}
 }

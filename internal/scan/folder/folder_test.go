@@ -161,7 +161,7 @@ vendor.txt:1:1 a/n
 `, r.text)
 	assert.Equal(t, []folder.Notice{
 		{Path: "binary", Reason: finding.SkipBinary, Bytes: 7},
-		{Path: "long-line", Line: 2, Reason: finding.SkipLineTooLong, Bytes: 18000},
+		{Path: "long-line", Line: 2, Reason: finding.SkipLineTooLong},
 		{Path: "over", Reason: finding.SkipFileTooLarge, Bytes: large + 7},
 	}, r.notices)
 	assert.Equal(t, map[string]folder.Total{
@@ -169,7 +169,7 @@ vendor.txt:1:1 a/n
 			Count: 1,
 			Bytes: 7,
 		},
-		finding.SkipLineTooLong:  {Count: 1, Bytes: 18000},
+		finding.SkipLineTooLong:  {Count: 1},
 		finding.SkipFileTooLarge: {Count: 1, Bytes: large + 7},
 	}, r.sum.Skipped)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
@@ -96,50 +95,6 @@ func TestScanOfADeepTree(t *testing.T) {
 	assert.Equal(t, syscall.ENAMETOOLONG, r.notices[0].Err)
 	// PATH_MAX counts the folder and the NUL, so one level more or less fits.
 	assert.InDelta(t, 4096/201+2, r.sum.Scanned.Count, 2)
-}
-
-// A file is exchanged after its directory was read and before it is opened.
-func TestScanWhileTheTreeChanges(t *testing.T) {
-	t.Parallel()
-	outside := tree(t, map[string]string{"f": "needle"})
-	tests := map[string]struct {
-		change func(z string) error // of the file; it was removed
-		want   folder.Notice
-	}{
-		"removed": {func(string) error { return nil }, folder.Notice{Path: "z", Reason: folder.SkipGone}},
-		"now a FIFO": {
-			func(z string) error { return syscall.Mkfifo(z, 0o644) },
-			folder.Notice{Path: "z", Reason: folder.SkipSpecial},
-		},
-		"now a directory": {
-			func(z string) error { return os.Mkdir(z, 0o755) },
-			folder.Notice{Path: "z", Reason: folder.SkipSpecial},
-		},
-		"now a link": {
-			func(z string) error { return os.Symlink(filepath.Join(outside, "f"), z) },
-			folder.Notice{Path: "z", Reason: folder.Unreadable, Err: syscall.ELOOP},
-		},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			root := tree(t, map[string]string{"a": "needle", "z": "needle"})
-			rules := compile(t, nil, needle("n", "needle", rule.High))
-			change := func(dst []byte, file string, findings []finding.Finding) []byte {
-				assert.NoError(t, os.Remove(filepath.Join(root, "z")))
-				assert.NoError(t, tt.change(filepath.Join(root, "z")))
-				return plainly(dst, file, findings)
-			}
-			var out strings.Builder
-			var notices []folder.Notice
-			_, err := folder.Scan(t.Context(), root, rules, folder.Options{
-				Jobs: 1, Format: change, Out: &out, Notice: func(n folder.Notice) { notices = append(notices, n) },
-			})
-			require.NoError(t, err)
-			assert.Equal(t, "a:1:1 custom/n\n", out.String())
-			assert.Equal(t, []folder.Notice{tt.want}, notices)
-		})
-	}
 }
 
 // Files that the system makes up as they are read say that they are empty.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,38 +115,29 @@ func Load(ctx context.Context, s Sources) (*Loaded, error) {
 	}
 
 	l.Defaults = rules
-	err = l.File.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, known[id] })
-	if err != nil {
-		return nil, broken(l.Path, err)
-	}
 	// Each id is disabled once at most.
 	if len(l.File.Rules) == 0 && len(l.File.Disable)-len(l.Unknown) == len(rules) {
 		return nil, ErrNoRules
 	}
+	err = l.File.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, known[id] })
 
-	return l, nil
+	return l, broken(l.Path, err)
 }
 
 // read reads the rules file that applies.
 func (l *Loaded) read(ctx context.Context, s Sources) (err error) {
+	l.File, l.Path = &rule.File{}, s.File
 	parse, limit := rule.ParseLocalFile, rule.MaxLocalFileSize
-	if l.Path = s.File; l.Path == "" {
+	if s.File == "" {
 		parse, limit = rule.ParseFile, rule.MaxFileSize
-		switch {
-		case s.Given == nil:
-			if err := l.find(s.Root); err != nil {
-				return err
-			}
-		case s.Given.Data != nil:
-			l.Path = s.Given.Name
-			l.File, err = parse(ctx, s.Given.Data)
-			return broken(l.Path, err)
+		if s.Given != nil {
+			return l.given(ctx, *s.Given)
 		}
-		if l.Path == "" {
-			l.File = &rule.File{}
-			return nil
+		if l.Path, l.Irregular, err = find(s.Root); err != nil || l.Path == "" {
+			return err
 		}
 	}
+
 	f, err := os.Open(l.Path)
 	if err != nil {
 		return fmt.Errorf("the rules file can't be read: %w", err)
@@ -156,31 +148,40 @@ func (l *Loaded) read(ctx context.Context, s Sources) (err error) {
 		return fmt.Errorf("the rules file can't be read: %w", err)
 	}
 	l.File, err = parse(ctx, data)
+
 	return broken(l.Path, err)
 }
 
-// find looks for the rules file of the folder at root.
-func (l *Loaded) find(root string) error {
-	if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		return err
+// given takes a rules file that is somewhere else than on the disk.
+func (l *Loaded) given(ctx context.Context, g Given) (err error) {
+	if g.Data == nil {
+		return nil
 	}
-	path := filepath.Join(root, filepath.FromSlash(rule.FilePath))
-	for _, step := range []struct {
-		path    string
-		regular bool
-	}{{filepath.Dir(path), false}, {path, true}} {
-		switch info, err := os.Lstat(step.path); {
-		case errors.Is(err, os.ErrNotExist):
-			return nil
-		case err != nil:
-			return fmt.Errorf("the rules file can't be read: %w", err)
-		case step.regular && !info.Mode().IsRegular(), !step.regular && !info.IsDir():
-			l.Irregular = true
-			return nil
+	l.Path = g.Name
+	l.File, err = rule.ParseFile(ctx, g.Data)
+
+	return broken(l.Path, err)
+}
+
+// find looks for the rules file of the folder at root; "" for none.
+func find(root string) (path string, irregular bool, err error) {
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		return "", false, err
+	}
+
+	path = filepath.Join(root, filepath.FromSlash(rule.FilePath))
+	folder, err := os.Lstat(filepath.Dir(path))
+	if err == nil && folder.IsDir() {
+		var file fs.FileInfo
+		if file, err = os.Lstat(path); err == nil && file.Mode().IsRegular() {
+			return path, false, nil
 		}
 	}
-	l.Path = path
-	return nil
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", false, fmt.Errorf("the rules file can't be read: %w", err)
+	}
+
+	return "", err == nil, nil
 }
 
 // broken gives mistakes their file.
@@ -189,6 +190,7 @@ func broken(path string, err error) error {
 	if errors.As(err, &mistakes) {
 		return &RulesError{Path: path, Err: mistakes}
 	}
+
 	return err
 }
 
@@ -208,27 +210,17 @@ func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rules{
+
+	whole := slices.DeleteFunc(slices.Clone(l.File.Exclude), func(glob string) bool {
+		return glob != "**" && !strings.HasSuffix(glob, "/**")
+	})
+	return &Rules{
 		scanner: scanner,
 		// An organization's rules are not known here.
 		request: scan.Request{Selection: selection, Rules: set, File: l.File, OtherRules: true},
 		exclude: match.NewGlobs(l.File.Exclude),
-	}
-	r.pruned = match.NewGlobs(slices.DeleteFunc(slices.Clone(l.File.Exclude), func(glob string) bool {
-		return glob != "**" && !strings.HasSuffix(glob, "/**")
-	}))
-	_, err = r.single(Options{}) // so that what can't be compiled is known now
-	return r, err
-}
-
-// single is for the files of one worker.
-func (r *Rules) single(o Options) (*scan.Single, error) {
-	request := r.request
-	request.Budget, request.PlacesOnly = o.Budget, o.PlacesOnly
-	if request.MaxFindings = MaxFindings; o.PlacesOnly {
-		request.MaxFindings = MaxPlaces
-	}
-	return r.scanner.NewSingle(request)
+		pruned:  match.NewGlobs(whole),
+	}, nil
 }
 
 // prunes says whether all in a directory is excluded, so that it need not be

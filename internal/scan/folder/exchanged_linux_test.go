@@ -1,0 +1,37 @@
+package folder
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A file is exchanged after its directory was read and before it is opened.
+func TestFilesThatAreExchanged(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(path string) error
+		want   Notice
+	}{
+		"removed":         {func(string) error { return nil }, Notice{Path: "z", Reason: SkipGone}},
+		"now a FIFO":      {func(z string) error { return syscall.Mkfifo(z, 0o644) }, Notice{Path: "z", Reason: SkipSpecial}},
+		"now a directory": {func(z string) error { return os.Mkdir(z, 0o755) }, Notice{Path: "z", Reason: SkipSpecial}},
+		"now a link": {
+			func(z string) error { return os.Symlink("/etc/passwd", z) },
+			Notice{Path: "z", Reason: Unreadable, Err: syscall.ELOOP},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			z := filepath.Join(t.TempDir(), "z")
+			require.NoError(t, tt.change(z))
+			_, _, err := read(z, 0)
+			require.Error(t, err)
+			assert.Equal(t, tt.want, failed("z", err))
+		})
+	}
+}
