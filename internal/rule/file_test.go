@@ -2,7 +2,6 @@ package rule_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -334,27 +333,6 @@ rules:
 			"match has.",
 		"8: rules[2].pattern: can never match: lines are matched without their ends; add `multiline: true`",
 	}, got)
-}
-
-func BenchmarkParseLocalFile(b *testing.B) {
-	data, err := os.ReadFile("../match/testdata/rules-1000.tsv")
-	require.NoError(b, err)
-	patterns := strings.Split(strings.TrimSpace(string(data)), "\n")
-	var file strings.Builder
-	file.WriteString("version: 1\nrules:\n")
-	for i := range rule.MaxLocalFileRules {
-		_, pattern, _ := strings.Cut(patterns[i%len(patterns)], "\t")
-		fmt.Fprintf(&file, "  - id: r%d\n    type: regex\n    pattern: '%s'\n    message: Use something else.\n    "+
-			"severity: warning\n",
-			i, strings.ReplaceAll(pattern, "'", "''"))
-	}
-
-	text := []byte(file.String())
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		_, err := rule.ParseLocalFile(b.Context(), text)
-		require.NoError(b, err)
-	}
 }
 
 func FuzzParseFile(f *testing.F) {

@@ -103,8 +103,12 @@ func (s *suite) path(ctx context.Context, root string) error {
 			return nil
 		}
 
+		info, err := entry.Info()
+		if err != nil || info.Size() > scan.MaxFileSize {
+			return err
+		}
 		content, err := os.ReadFile(path)
-		if err != nil || len(content) > scan.MaxFileSize || scan.IsBinary(content) {
+		if err != nil || scan.IsBinary(content) {
 			return err
 		}
 		return s.sample(ctx, path, string(content))

@@ -51,7 +51,8 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 	if err != nil {
 		return err
 	}
-	matches, files := 0, 0
+
+	matches, files, stopped := 0, 0, 0
 	for _, path := range in.Paths {
 		sum, err := tryPath(ctx, st, path, compiled)
 		if err != nil {
@@ -59,6 +60,7 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 		}
 		matches += sum.Findings[rule.Info]
 		files += sum.Scanned.Count
+		stopped += sum.Skipped[finding.SkipRuleTimeout].Count
 	}
 
 	word := "matches"
@@ -66,6 +68,9 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 		word = "match"
 	}
 	text := fmt.Sprintf("%d %s in %s.\n", matches, word, terminal.Count(files, "file"))
+	if stopped > 0 {
+		text += fmt.Sprintf("It was stopped in %s, where it took more than 2 seconds.\n", terminal.Count(stopped, "file"))
+	}
 	if cost, err := r.Cost(); err == nil {
 		text += "It costs " + price(cost) + "\n"
 	}
@@ -93,10 +98,12 @@ func tryPath(ctx context.Context, st cli.Streams, root string, rules *folder.Rul
 			}
 			var b strings.Builder
 			for _, f := range list {
+				if f.Severity != rule.Info { // it is about a comment that suppresses findings
+					continue
+				}
 				line := fmt.Sprintf("%s:%d:%d: %s", path, f.Line, f.Column, strings.TrimSpace(f.Snippet))
 				_ = show(&b, terminal.Cut(terminal.Safe(line), max(width, len(path)+40)))
 			}
-
 			return append(dst, b.String()...)
 		},
 		Notice: func(n folder.Notice) {
