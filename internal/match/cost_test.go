@@ -51,35 +51,18 @@ func TestCostOf(t *testing.T) {
 			switch tt.want {
 			case free:
 				assert.Zero(t, c.Time())
-				assert.Zero(t, c.Ordinary())
 			case cheap:
 				assert.Positive(t, c.Time())
 				assert.Less(t, c.Time(), 10*time.Microsecond)
-				assert.Less(t, c.Ordinary(), 10.0)
 			case dear:
 				assert.Greater(t, c.Time(), 50*time.Microsecond)
-				assert.Greater(t, c.Ordinary(), 10.0)
 			case weak:
 				assert.Greater(t, c.Time(), time.Millisecond)
-				assert.Greater(t, c.Ordinary(), 100.0)
 			}
 		})
 	}
 	_, err := match.CostOf("(", false)
 	require.Error(t, err)
-}
-
-// An ordinary rule is one of the thousand.
-func TestOrdinaryCost(t *testing.T) {
-	t.Parallel()
-	rules := thousandRules()
-	sum := 0.0
-	for _, r := range rules {
-		c, err := match.CostOf(r.Pattern, r.Multiline)
-		require.NoError(t, err)
-		sum += c.Ordinary()
-	}
-	assert.InEpsilon(t, len(rules), sum, 0.4, "about")
 }
 
 // What a rule is said to cost is what the engine takes it for.

@@ -285,10 +285,6 @@ const stopTime = 40 * time.Nanosecond
 // weakTime is what a weak rule costs about in a MiB, measured.
 const weakTime = 3 * time.Millisecond
 
-// ordinaryStops is about what an ordinary rule costs: the mean of
-// testdata/rules-1000.tsv, which a test holds it to.
-const ordinaryStops = 50
-
 // Time is about how long the rule takes for a MiB of code, on one core of a
 // machine of 2025.
 func (c Cost) Time() time.Duration {
@@ -297,12 +293,6 @@ func (c Cost) Time() time.Duration {
 	}
 
 	return time.Duration(c.Stops * float64(stopTime))
-}
-
-// Ordinary is the number of ordinary rules that cost as much: those that an
-// organization writes, a few costly ones among them, on average.
-func (c Cost) Ordinary() float64 {
-	return float64(c.Time()) / (ordinaryStops * float64(stopTime))
 }
 
 // CostOf estimates what a pattern costs that is valid by CheckPattern. It takes
