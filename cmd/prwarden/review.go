@@ -13,7 +13,7 @@ import (
 
 func newReview(st cli.Streams) *cobra.Command {
 	var in cli.ReviewInput
-	var wait, asJSON bool
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "review [OWNER/REPO NUMBER]",
 		Short: "Have a server scan a pull request",
@@ -67,9 +67,6 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 	flags.StringVar(&in.IdempotencyKey, "idempotency-key", "",
 		"Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
 	flags.BoolVar(&asJSON, "json", false, "The same as --output json.")
-	flags.BoolVar(&wait, "wait", false, "What is done anyway.")
-	_ = flags.MarkHidden("wait")
-	cmd.MarkFlagsMutuallyExclusive("wait", "no-wait")
 	return configured(cmd, st, config.Review, func(ctx context.Context, c config.Config, args []string) error {
 		if len(args) == 2 {
 			in.Repo, in.Number = args[0], args[1]

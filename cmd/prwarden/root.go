@@ -2,17 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/cli"
-	"github.com/prwarden/prwarden/internal/cli/manual"
+	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/report"
 )
 
 func newRoot(st cli.Streams) *cobra.Command {
@@ -31,36 +33,22 @@ REST and a gRPC API.`,
 		Version:       build.Read().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          knownCommand,
 		RunE:          showHelp,
 	}
 
 	root.SetVersionTemplate("prwarden {{.Version}}\n") // as the first line of the command version
 	root.SetErr(st.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
-	root.SetHelpFunc(manual.Help)
-	root.SetUsageFunc(manual.Usage)
-	root.CompletionOptions.DisableDefaultCmd = true // newCompletion is in its place
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 
-	root.AddGroup(&cobra.Group{ID: groupClient, Title: "Scan:"})
-	addGroup(root, groupClient, newReview(st), newScan(st), newRules(st))
+	root.AddGroup(&cobra.Group{ID: "client", Title: "Scan:"})
+	addGroup(root, "client", newReview(st), newScan(st), newRules(st))
 	if server := serverCommands(st); len(server) > 0 {
-		root.AddGroup(&cobra.Group{ID: groupServer, Title: "Run the service:"})
-		addGroup(root, groupServer, server...)
+		root.AddGroup(&cobra.Group{ID: "server", Title: "Run the service:"})
+		addGroup(root, "server", server...)
 	}
-	root.AddCommand(newVersion(st), newCompletion(st), newMan(st))
-
-	explainCommon(root)
-	completeValues(root, choices())
-	completeArguments(root)
+	root.AddCommand(newVersion(st), newMan())
 	return root
 }
-
-// Groups of commands, as help shows them.
-const (
-	groupClient = "client" // that every system has
-	groupServer = "server" // for Linux only
-)
 
 func addGroup(root *cobra.Command, id string, commands ...*cobra.Command) {
 	for _, c := range commands {
@@ -72,49 +60,36 @@ func addGroup(root *cobra.Command, id string, commands ...*cobra.Command) {
 // showHelp is what a command does that only has others below it.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// explainCommon says of the flags that every command has what they do, in words
-// like those of other flags.
-func explainCommon(cmd *cobra.Command) {
-	cmd.InitDefaultHelpFlag()
-	cmd.Flags().Lookup("help").Usage = "Show this help."
-	cmd.InitDefaultVersionFlag()
-	if f := cmd.Flags().Lookup("version"); f != nil {
-		f.Usage = "Print the version."
-	}
-	for _, c := range cmd.Commands() {
-		explainCommon(c)
+func newVersion(st cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Long:  `Print the version of the program and of Go.`,
+		Args:  cobra.NoArgs,
+		RunE:  func(*cobra.Command, []string) error { return cli.Version(st) },
 	}
 }
 
-// knownCommand is the check of arguments of a command that only has others below
-// it: what is left is none of them.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+// newMan makes the command for packagers, which help doesn't list.
+func newMan() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man DIR",
+		Short: "Write man pages",
+		Long: `Write the man pages of prwarden and its commands into the folder DIR, which is
+made when it is not there. Their date is that of SOURCE_DATE_EPOCH (seconds
+since 1970), or today.`,
+		Example: `  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) prwarden man man/man1`,
+		Args:    cobra.ExactArgs(1),
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			cmd.Root().DisableAutoGenTag = true
+			header := &doc.GenManHeader{Section: "1", Source: "prwarden " + build.Read().Version, Manual: "prwarden manual"}
+			return doc.GenManTree(cmd.Root(), header, args[0])
+		},
 	}
-
-	cmd.SuggestionsMinimumDistance = 2 // letters that may be wrong
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return cli.Usagef("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
-	}
-	return cli.Usagef("unknown command %q", args[0])
-}
-
-// flagError says what is wrong with flags, in clearer words than the functions
-// that read numbers.
-func flagError(err error) error {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-
-	wants, ok := map[string]string{
-		"bool": "neither true nor false", "int": "no number", "duration": "no time; write it with a unit, such as 90s or 30m",
-	}[invalid.GetFlag().Value.Type()]
-	if !ok {
-		return err
-	}
-	return fmt.Errorf("--%s: %q is %s", invalid.GetFlag().Name, invalid.GetValue(), wants)
 }
 
 // action is what a command does with its settings.
@@ -132,4 +107,48 @@ func configured(cmd *cobra.Command, st cli.Streams, command config.Command, do a
 		return do(cmd.Context(), c, args)
 	}
 	return cmd
+}
+
+// bindOutput gives a command the flags of how findings are shown. alone is what
+// there is to say of formats that it has beside those of all commands.
+func bindOutput(cmd *cobra.Command, out *cli.Output, alone string) {
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&out.Formats, "output", "o", nil, "How to show findings: `FORMAT[=FILE]` with "+
+		strings.Join(report.Formats(), ", ")+". Give it again for more than one."+alone+" (default table)")
+	flags.StringVar(&out.FailOn, "fail-on", "high",
+		"Exit with 1 when a finding has this `SEVERITY` or a worse one; "+cli.FailNever+" for never.")
+	flags.StringVar(&out.Suppressed, "suppressed", cli.SuppressedOmit, "What SARIF does with findings "+
+		"that comments suppress, for which GitHub code scanning would open alerts: `include|omit`.")
+	bindColor(cmd, &out.Color)
+}
+
+// bindColor gives a command the flag of when to use colours.
+func bindColor(cmd *cobra.Command, color *string) {
+	cmd.Flags().StringVar(color, "color", terminal.ColorAuto,
+		"Use colours: `auto|always|never`; auto is on a terminal, without NO_COLOR.")
+}
+
+// refuseEmpty says which flag or argument was given with nothing in it, as it is
+// when a variable of a CI job is not set. Taken as one that was left out, --base
+// would make a gate of something else that finds nothing. Only --ruleset of
+// review may be empty: the action passes its inputs on as they are.
+func refuseEmpty(cmd *cobra.Command, args []string) error {
+	if cmd.Name() == cobra.ShellCompRequestCmd { // where it is a word that is not begun yet
+		return nil
+	}
+	if i := slices.Index(args, ""); i >= 0 {
+		return cli.Usagef("argument %d is empty, as it is when a variable is not set; give it a value", i+1)
+	}
+
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok && len(list.GetSlice()) > 0 {
+			values = list.GetSlice()
+		}
+		if (slices.Contains(values, "") || values[0] == "[]") && cmd.Name()+" "+f.Name != "review ruleset" {
+			err = cli.Usagef("--%s is empty, as it is when a variable is not set; give it a value, or leave it out", f.Name)
+		}
+	})
+	return err
 }

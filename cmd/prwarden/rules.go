@@ -14,7 +14,7 @@ func newRules(st cli.Streams) *cobra.Command {
 		Short: "Write rules: check, test, try and explain them",
 		Long: `Check, test, try and explain rules. No server is needed: these commands read
 files and the default ruleset, which is part of the program.`,
-		Args: knownCommand,
+		Args: cobra.NoArgs,
 		RunE: showHelp,
 	}
 	cmd.AddCommand(newRulesCheck(st), newRulesTest(st), newRulesTry(st),

@@ -37,12 +37,7 @@ scan did not go through.`,
 
   # Every file of a folder, with your own rules only, an object of JSON a line
   prwarden scan --all src --no-default-rules --rules rules.yml --output jsonl`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.Usagef("give one PATH, or none for the whole repository")
-			}
-			return nil
-		},
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				in.Path = args[0]
@@ -62,6 +57,5 @@ scan did not go through.`,
 	bindOutput(cmd, &in.Output,
 		" With --all also "+cli.FormatLines+", alone: an object of JSON for each finding, as they are found.")
 	flags.IntVar(&in.Jobs, "jobs", 0, "Match `N` files at the same time; 0 is for the number of processors.")
-	flags.BoolVarP(&in.Verbose, "verbose", "v", false, "With --all: name everything that is skipped, on stderr.")
 	return cmd
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
+	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 )
 
@@ -99,4 +101,16 @@ func ExitCode(err error) int {
 		return ExitFound
 	}
 	return ExitFailed
+}
+
+// Version prints the version.
+func Version(st Streams) error {
+	b := build.Read()
+	commit := b.Commit
+	if b.Modified {
+		commit += " (with changes)"
+	}
+	_, err := fmt.Fprintf(st.Out, "prwarden %s\ncommit:  %s\ngo:      %s %s/%s\n",
+		b.Version, commit, b.Go, runtime.GOOS, runtime.GOARCH)
+	return err
 }

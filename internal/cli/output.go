@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/build"
@@ -44,12 +45,17 @@ type outputs struct {
 // parse says what is wrong with the flags.
 func (o Output) parse(st Streams) (*outputs, error) {
 	list, err := report.ParseOutputs(o.formats())
-	if err == nil {
-		err = checkFiles(list)
+	for _, output := range list {
+		// Before a scan is waited for that nobody would see the findings of.
+		dir := filepath.Dir(output.File)
+		if info, missing := os.Stat(dir); output.File != "" && (missing != nil || !info.IsDir()) {
+			err = fmt.Errorf("%s=%s: there is no folder %s", output.Format, terminal.Safe(output.File), terminal.Safe(dir))
+		}
 	}
 	if err != nil {
 		return nil, Usagef("--output: %w", err)
 	}
+
 	failOn, ok := rule.ParseSeverity(o.FailOn)
 	if !ok && o.FailOn != FailNever {
 		return nil, Usagef("--fail-on: %q is no severity; use %s or %s", o.FailOn, severityWords(), FailNever)
@@ -72,12 +78,19 @@ func (o Output) parse(st Streams) (*outputs, error) {
 
 // CheckColor says what is wrong with the value of --color.
 func CheckColor(word string) error {
-	switch word {
-	case terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever:
-		return nil
+	words := []string{terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever}
+	if !slices.Contains(words, word) {
+		return Usagef("--color: %q is none of %s", word, strings.Join(words, ", "))
 	}
-	return Usagef("--color: %q is not %s, %s or %s", word,
-		terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever)
+	return nil
+}
+
+func severityWords() string {
+	var words []string
+	for _, s := range rule.Severities() {
+		words = append(words, s.String())
+	}
+	return strings.Join(words, ", ")
 }
 
 // formats are the formats with - as the name of standard output left out, which
@@ -85,30 +98,9 @@ func CheckColor(word string) error {
 func (o Output) formats() []string {
 	var texts []string
 	for _, text := range o.Formats {
-		if name, file, _ := strings.Cut(text, "="); file == "-" {
-			text = name
-		}
-		texts = append(texts, text)
+		texts = append(texts, strings.TrimSuffix(text, "=-"))
 	}
 	return texts
-}
-
-// checkFiles says which files can't be, before a scan is waited for that nobody
-// would see the findings of.
-func checkFiles(list []report.Output) error {
-	for _, output := range list {
-		if output.File == "" {
-			continue
-		}
-		dir := filepath.Dir(output.File)
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s=%s: there is no folder %s", output.Format, terminal.Safe(output.File), terminal.Safe(dir))
-		}
-		if info, err := os.Stat(output.File); err == nil && info.IsDir() {
-			return fmt.Errorf("%s=%s: this is a folder; name a file", output.Format, terminal.Safe(output.File))
-		}
-	}
-	return nil
 }
 
 // withdraw removes the reports of earlier calls when this one ended without a
@@ -124,14 +116,6 @@ func (o *outputs) withdraw(err error) error {
 		}
 	}
 	return err
-}
-
-func severityWords() string {
-	var words []string
-	for _, s := range rule.Severities() {
-		words = append(words, s.String())
-	}
-	return strings.Join(words, ", ")
 }
 
 // show writes a report to all outputs, and fails with ErrFound when its
@@ -151,17 +135,16 @@ func (o *outputs) show(r report.Report) error {
 	if err := report.Write(o.list, r, o.st.Out, o.style); err != nil {
 		return fmt.Errorf("the findings can't be written: %w", err)
 	}
-
 	if err := report.AppendStepSummary(o.list, r, o.st.Lookup); err != nil {
 		return fmt.Errorf("the job summary can't be written: %w", err)
 	}
+
 	if !report.Told(o.list) {
 		o.st.note("%s", r.Summary())
 		if v := r.Verdict(); v != "" {
 			o.st.note("%s", v)
 		}
 	}
-
 	if r.Fails() {
 		return ErrFound
 	}

@@ -25,8 +25,6 @@ const (
 type progress struct {
 	w     io.Writer
 	live  bool
-	width int
-	now   func() time.Time
 	began time.Time
 
 	mu     sync.Mutex
@@ -36,40 +34,33 @@ type progress struct {
 }
 
 func newProgress(st Streams) *progress {
-	return &progress{
-		w: st.Err, live: terminal.Is(st.Err), width: terminal.Width(st.Err, st.Lookup("COLUMNS")),
-		now: time.Now, began: time.Now(),
-	}
+	return &progress{w: st.Err, live: terminal.Is(st.Err), began: time.Now()}
 }
 
 // update shows what a server tells of a review.
 func (p *progress) update(u restclient.Update) {
-	if u.KeepAlive || restclient.Final(u.Status) {
+	var text string
+	switch {
+	case u.KeepAlive:
+		return
+	case u.Status == "queued":
+		text = "waiting for a worker"
+	case u.Status == "in_progress" && u.FilesTotal > 0:
+		text = fmt.Sprintf("scanning: %d of %d files", u.FilesDone, u.FilesTotal)
+	case u.Status == "in_progress":
+		text = "scanning: fetching the pull request"
+	default:
 		return
 	}
+
 	p.mu.Lock()
 	defer p.mu.Unlock()
-
-	text := progressText(u)
-	switch {
-	case p.live:
+	if p.live {
 		p.line(text)
-	case u.Status != p.status || p.now().Sub(p.at) >= plainEvery:
-		p.status, p.at = u.Status, p.now()
-		fmt.Fprintln(p.w, terminal.GuardLine(text))
+	} else if u.Status != p.status || time.Since(p.at) >= plainEvery {
+		p.status, p.at = u.Status, time.Now()
+		fmt.Fprintln(p.w, text)
 	}
-}
-
-func progressText(u restclient.Update) string {
-	switch {
-	case u.Status == "queued":
-		return "waiting for a worker"
-	case u.Status == "in_progress" && u.FilesTotal > 0:
-		return fmt.Sprintf("scanning: %d of %d files", u.FilesDone, u.FilesTotal)
-	case u.Status == "in_progress":
-		return "scanning: fetching the pull request"
-	}
-	return terminal.Safe(u.Status)
 }
 
 // local shows how far a local scan is. A log needs none: the scan is over before
@@ -77,19 +68,18 @@ func progressText(u restclient.Update) string {
 func (p *progress) local(files string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.live && p.now().Sub(p.began) >= localAfter {
+	if p.live && time.Since(p.began) >= localAfter {
 		p.line("scanning: " + files)
 	}
 }
 
 // line replaces the live line. It needs no escape sequences.
 func (p *progress) line(text string) {
-	text = text[:min(len(text), p.width-1)]
-	fmt.Fprint(p.w, "\r"+terminal.Pad(text, terminal.Columns(p.shown)))
+	fmt.Fprint(p.w, "\r"+terminal.Pad(text, len(p.shown)))
 	p.shown = text
 }
 
-// say writes a line that stays.
+// say writes a line of Safe parts that stays.
 func (p *progress) say(format string, args ...any) {
 	p.end()
 	fmt.Fprint(p.w, terminal.GuardLines(fmt.Sprintf(format+"\n", args...)))
@@ -99,8 +89,8 @@ func (p *progress) say(format string, args ...any) {
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.live && p.shown != "" {
-		fmt.Fprint(p.w, "\r"+strings.Repeat(" ", terminal.Columns(p.shown))+"\r")
+	if p.shown != "" {
+		fmt.Fprint(p.w, "\r"+strings.Repeat(" ", len(p.shown))+"\r")
 		p.shown = ""
 	}
 }

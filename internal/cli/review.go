@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -38,10 +36,6 @@ type ReviewInput struct {
 	Output         Output
 }
 
-// pollEvery is the time between two looks at a review whose watch stream
-// broke. It leaves half of the usual rate limit to others.
-const pollEvery = 2 * time.Second
-
 // Review has a server scan a pull request, waits, and shows what was found. It
 // fails with ErrFound when that reaches the threshold, and with others when
 // there is no result.
@@ -58,61 +52,43 @@ func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, o
 	if err != nil {
 		return err
 	}
-	if err := in.check(out); err != nil {
-		return err
-	}
-
 	key, err := apiKey(st, c)
 	if err != nil {
 		return err
 	}
-	config, err := clientTLS(c)
+	client, err := clientTLS(c)
 	if err != nil {
 		return err
 	}
 
-	p := newProgress(st)
-	patience := min(restclient.Patience, in.Timeout)
-	r := reviewer{
-		st: st, out: out, target: target, progress: p, began: time.Now(),
-		client: restclient.New(c.Server, key, "prwarden/"+build.Read().Version, config, func(err error) {
-			p.say("%s; trying again for up to %s", terminal.Safe(err.Error()), patience)
-		}),
-	}
-
+	r := reviewer{st: st, out: out, target: target, progress: newProgress(st)}
+	r.client = restclient.New(c.Server, key, "prwarden/"+build.Read().Version, client, func(err error) {
+		r.progress.say("%s; trying again for up to %s", terminal.Safe(err.Error()), min(restclient.Patience, in.Timeout))
+	})
 	if target.service != "" {
 		st.note("%s: %s", target.service, terminal.Safe(target.String()))
 	}
+
 	within, cancel := context.WithTimeout(ctx, in.Timeout)
 	defer cancel()
-	do := r.run
 	if in.NoWait {
-		do = r.start
+		err = r.start(within)
+	} else {
+		err = r.run(within)
 	}
 
-	err = do(within)
 	switch {
 	case err == nil || errors.Is(err, ErrSilent):
 		return err
 	case ctx.Err() != nil:
-		return errors.New("stopped waiting" + r.goesOn())
+		err = errors.New("interrupted")
 	case within.Err() != nil:
-		return fmt.Errorf("gave up after %s%s", in.Timeout, r.goesOn())
+		err = fmt.Errorf("gave up after %s", in.Timeout)
+	}
+	if r.waitsFor != "" {
+		err = fmt.Errorf("waiting for review %s, which goes on: %w", terminal.Safe(r.waitsFor), err)
 	}
 	return err
-}
-
-// check says what is wrong with what is asked for beside the target.
-func (in ReviewInput) check(out *outputs) error {
-	if in.Timeout <= 0 {
-		return Usagef("--timeout: %s is no time to wait; give more than 0", in.Timeout)
-	}
-	answer := []report.Output{{Format: report.JSON}}
-	if in.NoWait && len(in.Output.Formats) > 0 && !slices.Equal(out.list, answer) {
-		return Usagef("--output: with --no-wait there are no findings to show; "+
-			"leave it out, or use %s for the server's answer", report.JSON)
-	}
-	return nil
 }
 
 // reviewer does one call of the command.
@@ -122,28 +98,19 @@ type reviewer struct {
 	target   *target
 	client   *restclient.Client
 	progress *progress
-	began    time.Time
 	waitsFor string // identifier of the review that is waited for; empty for none
-}
-
-// goesOn says what becomes of a review that nobody waits for.
-func (r *reviewer) goesOn() string {
-	if r.waitsFor == "" {
-		return "; no review was started, as far as is known"
-	}
-	return "; review " + terminal.Safe(r.waitsFor) + " goes on"
 }
 
 // start only has the review queued.
 func (r *reviewer) start(ctx context.Context) error {
-	created, raw, err := r.create(ctx, r.target.key)
+	id, raw, err := r.create(ctx, r.target.key)
 	if err != nil {
 		return err
 	}
 	if len(r.out.flags.Formats) > 0 {
 		return report.Write(r.out.list, report.Report{JSON: raw}, r.st.Out, r.out.style)
 	}
-	_, err = fmt.Fprintln(r.st.Out, terminal.GuardLine(terminal.Safe(created.ReviewID)))
+	_, err = fmt.Fprintln(r.st.Out, terminal.GuardLine(terminal.Safe(id)))
 	return err
 }
 
@@ -151,67 +118,67 @@ func (r *reviewer) start(ctx context.Context) error {
 // failed before it is given up.
 const maxRetries = 5
 
-// run has the review queued, waits, and shows it. Where the same job asked for
-// it before, and it failed, there is nothing to show: another one is begun,
-// which a further try would find.
+// run has the review queued, waits, and shows it. One that has failed already was
+// started earlier with the same key, by the same job: another one is begun, which
+// a further try would find.
 func (r *reviewer) run(ctx context.Context) error {
 	key := r.target.key
 	for try := 0; ; try++ {
-		created, _, err := r.create(ctx, key)
+		id, _, err := r.create(ctx, key)
 		if err != nil {
 			return err
 		}
-		answer, raw, err := r.await(ctx, created.ReviewID)
+		r.waitsFor = id
+		answer, raw, waited, err := r.wait(ctx, id)
 		if err != nil {
-			return err
+			return reviewError(err)
 		}
-		earlier := r.target.derived && r.isEarlier(created, answer)
-		if earlier && answer.Status == string(review.Complete) {
-			r.progress.say("this is the review that an earlier try of this job started, at %s",
-				answer.CreatedAt.UTC().Format(time.RFC3339))
-		} else if earlier && try < maxRetries {
-			r.progress.say("review %s of an earlier try of this job is %s; starting another",
-				terminal.Safe(created.ReviewID), terminal.Safe(answer.Status))
-			key = derivedKey(key, created.ReviewID)
-			continue
+		r.waitsFor = ""
+
+		if waited || answer.Status == string(review.Complete) || key == "" || try == maxRetries {
+			return r.show(answer, raw)
 		}
-		return r.show(answer, raw)
+		r.progress.say("review %s of an earlier try of this job is %s; starting another",
+			terminal.Safe(id), terminal.Safe(answer.Status))
+		key = derivedKey(key, id)
 	}
 }
 
-// isEarlier reports whether a review is older than this call of the command,
-// by the server's clock.
-func (r *reviewer) isEarlier(created restclient.Created, answer restclient.Review) bool {
-	const rounding = 2 * time.Second // times in HTTP are in seconds
-	if created.At.IsZero() || answer.CreatedAt.IsZero() {
-		return false
-	}
-	return answer.CreatedAt.Before(created.At.Add(-time.Since(r.began) - rounding))
-}
-
-// create asks for the review.
-func (r *reviewer) create(ctx context.Context, key string) (restclient.Created, []byte, error) {
+// create asks for the review and returns its identifier.
+func (r *reviewer) create(ctx context.Context, key string) (id string, raw []byte, err error) {
 	created, raw, err := r.client.CreateReview(ctx, r.target.request, key)
 	if err != nil {
-		return created, raw, reviewError(err)
+		return "", raw, reviewError(err)
 	}
-	r.progress.say("review %s %s, done in about %s",
-		terminal.Safe(created.ReviewID), terminal.Safe(created.Status), expected(created.EstimatedMS))
-	return created, raw, nil
+	r.progress.say("review %s %s, done in about %s", terminal.Safe(created.ReviewID), terminal.Safe(created.Status),
+		max(time.Second, (time.Duration(created.EstimatedMS)*time.Millisecond).Round(time.Second)))
+	return created.ReviewID, raw, nil
 }
 
-// await returns a review that has ended.
-func (r *reviewer) await(ctx context.Context, id string) (answer restclient.Review, raw []byte, err error) {
-	r.waitsFor = id
+// pollEvery is the time between two looks at a review whose watch stream
+// broke. It leaves half of the usual rate limit to others.
+const pollEvery = 4 * time.Second
+
+// wait returns a review that has ended, and whether it took any time. It watches,
+// and where the stream breaks, it looks again.
+func (r *reviewer) wait(ctx context.Context, id string) (answer restclient.Review, raw []byte, waited bool, err error) {
 	defer r.progress.end()
-	if err = waitFor(ctx, r.client, id, r.progress); err == nil {
+	for {
 		answer, raw, err = r.client.GetReview(ctx, id)
+		if err != nil || restclient.Final(answer.Status) {
+			return answer, raw, waited, err
+		}
+
+		if waited {
+			select {
+			case <-time.After(pollEvery):
+			case <-ctx.Done():
+				return answer, nil, true, ctx.Err()
+			}
+		}
+		waited = true
+		r.client.WatchReview(ctx, id, r.progress.update)
 	}
-	if err != nil {
-		return answer, nil, fmt.Errorf("waiting for review %s, which goes on: %w", terminal.Safe(id), reviewError(err))
-	}
-	r.waitsFor = ""
-	return answer, raw, nil
 }
 
 // show shows a review that has ended.
@@ -240,51 +207,8 @@ func clientTLS(c config.Client) (*tls.Config, error) {
 	return loader.Client(tls.VersionTLS12), nil
 }
 
-// waitFor returns when the review has ended. It watches, and where the stream
-// breaks, polls.
-func waitFor(ctx context.Context, client *restclient.Client, id string, p *progress) error {
-	final := false
-	err := client.WatchReview(ctx, id, func(u restclient.Update) {
-		final = final || restclient.Final(u.Status)
-		p.update(u)
-	})
-
-	var refused *restclient.APIError
-	never := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
-	switch {
-	case final:
-		return nil
-	case errors.As(err, &refused) && slices.Contains(never, refused.Status):
-		return err
-	}
-
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		r, _, err := client.GetReview(ctx, id)
-		switch {
-		case err != nil:
-			return err
-		case restclient.Final(r.Status):
-			return nil
-		}
-		p.update(restclient.Update{Status: r.Status})
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func parseNumber(text string) (int32, error) {
-	n, err := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 32)
-	if err != nil || n < 1 {
-		return 0, Usagef("%q is not a pull request number; it must be from 1 to %d", text, math.MaxInt32)
-	}
-	return int32(n), nil
-}
-
+// apiKey reads the key. It may have no character that is no value of a header,
+// with which the server would look like one that can't be reached.
 func apiKey(st Streams, c config.Client) (string, error) {
 	where, key := config.EnvAPIKey, st.Lookup(config.EnvAPIKey)
 	if c.KeyFile != "" {
@@ -297,21 +221,13 @@ func apiKey(st Streams, c config.Client) (string, error) {
 
 	key = strings.TrimSpace(key)
 	switch {
-	case key == "" && c.KeyFile == "":
-		return "", Usagef("no API key: set %s or give --key-file; `prwarden keys create` on the server makes one", where)
 	case key == "":
-		return "", Usagef("%s is empty; it should hold an API key", where)
-	case !isKey(key):
-		return "", Usagef("%s does not hold an API key and nothing else: "+
-			"there is a space or a control character in it", where)
+		return "", Usagef("%s has no API key; set %s or give --key-file. `prwarden keys create` on the server makes one",
+			where, config.EnvAPIKey)
+	case strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c == 0x7f }):
+		return "", Usagef("%s holds more than an API key: there is a space or a control character in it", where)
 	}
 	return key, nil
-}
-
-// isKey reports whether a text can be an API key. Others are no values of a
-// header, which would look like a server that can't be reached.
-func isKey(text string) bool {
-	return !strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f })
 }
 
 // reviewError tells a request that was wrong, which trying again as it is will
@@ -321,21 +237,11 @@ func reviewError(err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	refused.Message = terminal.Safe(refused.Message)
-	switch status := refused.Status; {
-	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
-		return err
-	case status >= http.StatusMultipleChoices && status < http.StatusInternalServerError: // redirects are not followed
-		return &UsageError{Err: err}
-	}
-	return err
-}
 
-// expected rounds an estimate to what a person wants to know.
-func expected(ms int64) string {
-	d := time.Duration(ms) * time.Millisecond
-	if d < time.Second {
-		return "1s"
+	refused.Message = terminal.Safe(refused.Message)
+	mayPass := []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
+	if refused.Status >= http.StatusInternalServerError || slices.Contains(mayPass, refused.Status) {
+		return err
 	}
-	return d.Round(time.Second).String()
+	return &UsageError{Err: err}
 }

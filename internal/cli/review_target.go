@@ -5,12 +5,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/prwarden/prwarden/internal/cli/ci"
 	"github.com/prwarden/prwarden/internal/cli/restclient"
+	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -19,40 +21,46 @@ type target struct {
 	request restclient.NewReview
 	service string // CI service that told the pull request; empty when the command line did
 	key     string // idempotency key; empty for one at random
-	derived bool   // whether the key is made of the CI job
 }
 
 // String names what is scanned. A CI service may tell no commits, or such that
 // can't be asked for.
 func (t *target) String() string {
-	if t.request.HeadSHA == "" {
-		return fmt.Sprintf("%s#%d as the code host has it", t.request.Repo, t.request.PRNumber)
+	at := "as the code host has it"
+	if t.request.HeadSHA != "" {
+		at = "at " + t.request.HeadSHA[:12]
 	}
-	return fmt.Sprintf("%s#%d at %s", t.request.Repo, t.request.PRNumber, t.request.HeadSHA[:12])
+	return fmt.Sprintf("%s#%d %s", t.request.Repo, t.request.PRNumber, at)
 }
 
-var hexSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
-
 // target takes the pull request from the command line, or else from the CI
-// service.
+// service, and says what is wrong with what is asked for.
 func (in ReviewInput) target(st Streams) (*target, error) {
+	switch {
+	case in.Timeout <= 0:
+		return nil, Usagef("--timeout: %s is no time to wait; give more than 0", in.Timeout)
+	case in.NoWait && len(in.Output.Formats) > 0 && strings.Join(in.Output.formats(), ",") != report.JSON:
+		return nil, Usagef("--output: with --no-wait there are no findings to show; "+
+			"leave it out, or use %s for the server's answer", report.JSON)
+	}
+
 	t := &target{request: restclient.NewReview{Ruleset: in.Ruleset}}
 	var identity []string
 	if in.Repo != "" || in.Number != "" {
-		number, err := parseNumber(in.Number)
-		if err != nil {
-			return nil, err
+		number, err := strconv.ParseInt(strings.TrimPrefix(in.Number, "#"), 10, 32)
+		if err != nil || number < 1 {
+			return nil, Usagef("%q is not a pull request number; it must be from 1 to %d", in.Number, math.MaxInt32)
 		}
 		if owner, name, ok := strings.Cut(in.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
 			return nil, Usagef("%q is not a repository; write OWNER/REPO", in.Repo)
 		}
-		t.request.Repo, t.request.PRNumber = in.Repo, number
+		t.request.Repo, t.request.PRNumber = in.Repo, int32(number)
 	} else {
 		job, err := ci.Detect(st.Lookup)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, Usagef("%w; or name one: prwarden review OWNER/REPO NUMBER", err)
-		case job == nil:
+		}
+		if job == nil {
 			return nil, Usagef("which pull request? No CI service that prwarden knows says so; write OWNER/REPO and NUMBER")
 		}
 		t.request.Repo, t.request.PRNumber = job.Repo, job.Number
@@ -60,7 +68,7 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 		t.service, identity = job.Service, job.Identity
 	}
 
-	if err := in.commits(t); err != nil {
+	if err := in.commits(&t.request); err != nil {
 		return nil, err
 	}
 	if in.Output.FailOn != FailNever && in.Output.FailOn != rule.High.String() { // which is what servers take without
@@ -69,26 +77,29 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 	return t, in.idempotency(t, identity)
 }
 
+var hexSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
 // commits puts the commits of the command line into the request.
-func (in ReviewInput) commits(t *target) error {
+func (in ReviewInput) commits(request *restclient.NewReview) error {
 	head, base := strings.ToLower(in.HeadSHA), strings.ToLower(in.BaseSHA)
-	for _, flag := range []struct{ name, value string }{{"--head-sha", in.HeadSHA}, {"--base-sha", in.BaseSHA}} {
-		if flag.value != "" && !hexSHA.MatchString(strings.ToLower(flag.value)) {
-			return Usagef("%s: %q is not a commit in 40 hexadecimal digits", flag.name, flag.value)
-		}
-	}
-	if base != "" && in.BaseRef != "" {
+	switch {
+	case head == "" && base == "" && in.BaseRef == "":
+		return nil
+	case head != "" && !hexSHA.MatchString(head):
+		return Usagef("--head-sha: %q is not a commit in 40 hexadecimal digits", in.HeadSHA)
+	case base != "" && !hexSHA.MatchString(base):
+		return Usagef("--base-sha: %q is not a commit in 40 hexadecimal digits", in.BaseSHA)
+	case base != "" && in.BaseRef != "":
 		return Usagef("--base-sha and --base-ref say the same; give one of them")
 	}
 
 	if head != "" {
-		t.request.HeadSHA = head
+		request.HeadSHA = head
 	}
 	if base != "" || in.BaseRef != "" {
-		t.request.BaseSHA, t.request.BaseRef = base, in.BaseRef
+		request.BaseSHA, request.BaseRef = base, in.BaseRef
 	}
-	given := head != "" || base != "" || in.BaseRef != ""
-	if given && (t.request.HeadSHA == "" || t.request.BaseSHA == "" && t.request.BaseRef == "") {
+	if request.HeadSHA == "" || request.BaseSHA == "" && request.BaseRef == "" {
 		return Usagef("--head-sha goes with --base-sha or --base-ref")
 	}
 	return nil
@@ -105,14 +116,14 @@ func (in ReviewInput) idempotency(t *target, identity []string) error {
 		return nil
 	}
 
-	if !slices.ContainsFunc(identity, func(part string) bool { return part != "" }) {
+	if strings.Join(identity, "") == "" {
 		return nil
 	}
 	request, err := json.Marshal(t.request)
 	if err != nil {
 		return err
 	}
-	t.key, t.derived = derivedKey(append(identity, string(request))...), true
+	t.key = derivedKey(append(identity, string(request))...)
 	return nil
 }
 

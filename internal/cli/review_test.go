@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,14 +36,20 @@ const (
 
 // fakeServer answers like a server that has one review.
 type fakeServer struct {
-	review string // what GET answers
-	watch  string // what the stream holds
-	status int    // of the creation; 202 when 0
-	body   string // of the creation's refusal
+	review  string       // what GET answers, once the stream was asked for
+	watch   string       // what the stream holds
+	watched *atomic.Bool // nil when the review has ended from the beginning
+	status  int          // of the creation; 202 when 0
+	body    string       // of the creation's refusal
+}
+
+// ending is a server whose review ends while it is watched.
+func ending(review, status string) fakeServer {
+	return fakeServer{review: review, watch: fmt.Sprintf(updates, status), watched: &atomic.Bool{}}
 }
 
 func (f fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
+	switch watch := strings.HasSuffix(r.URL.Path, ":watch"); {
 	case r.Header.Get("Authorization") != "Bearer prw_key":
 		w.WriteHeader(http.StatusUnauthorized)
 	case r.Method == http.MethodPost && f.status != 0:
@@ -51,10 +58,14 @@ func (f fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost:
 		w.WriteHeader(http.StatusAccepted)
 		io.WriteString(w, `{"review_id":"rev_1","status":"queued","estimated_ms":2400}`)
-	case strings.HasSuffix(r.URL.Path, ":watch") && f.watch == "":
-		w.WriteHeader(http.StatusBadGateway)
-	case strings.HasSuffix(r.URL.Path, ":watch"):
+	case watch:
+		f.watched.Store(true)
+		if f.watch == "" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
 		io.WriteString(w, f.watch)
+	case f.watched != nil && !f.watched.Load():
+		io.WriteString(w, `{"review_id":"rev_1","status":"queued"}`)
 	default:
 		io.WriteString(w, f.review)
 	}
@@ -75,10 +86,15 @@ func asked() cli.ReviewInput {
 
 func review(t *testing.T, f http.Handler, in cli.ReviewInput, env ...string) result {
 	t.Helper()
+	return reviewWithin(t.Context(), t, f, in, env...)
+}
+
+func reviewWithin(ctx context.Context, t *testing.T, f http.Handler, in cli.ReviewInput, env ...string) result {
+	t.Helper()
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	var out, errOut strings.Builder
-	err := cli.Review(t.Context(),
+	err := cli.Review(ctx,
 		cli.Streams{Out: &out, Err: &errOut, Env: append([]string{"PRWARDEN_API_KEY=prw_key", "COLUMNS=80"}, env...)},
 		config.Client{Server: server.URL}, in)
 	return result{err, out.String(), errOut.String()}
@@ -101,7 +117,7 @@ func TestReviewWithoutWaiting(t *testing.T) {
 
 func TestReviewWaits(t *testing.T) {
 	t.Parallel()
-	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, asked())
+	r := review(t, ending(complete, "complete"), asked())
 	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Equal(t, cli.ExitFound, cli.ExitCode(r.err))
 	assert.Equal(t, `a\x1b[2J.js
@@ -140,7 +156,7 @@ func TestReviewThreshold(t *testing.T) {
 			t.Parallel()
 			in := asked()
 			in.Output.FailOn, in.Output.NewOnly = tt.failOn, tt.newOnly
-			r := review(t, fakeServer{review: tt.review, watch: fmt.Sprintf(updates, "complete")}, in)
+			r := review(t, ending(tt.review, "complete"), in)
 			assert.Equal(t, tt.exit, cli.ExitCode(r.err), r.out)
 		})
 	}
@@ -157,7 +173,7 @@ func TestReviewOutputs(t *testing.T) {
 	}
 	in.Output.Formats = append(in.Output.Formats, "github")
 	summary := filepath.Join(dir, "summary.md")
-	r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in,
+	r := review(t, ending(complete, "complete"), in,
 		"GITHUB_STEP_SUMMARY="+summary)
 	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Equal(t,
@@ -184,9 +200,10 @@ func TestReviewOutputThatCanNotBeWritten(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	in := asked()
 	in.Output.Formats = []string{"json=" + filepath.Join(dir, "x")}
+	server := ending(complete, "complete")
 	r := review(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.NoError(t, os.RemoveAll(dir))
-		fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}.ServeHTTP(w, r)
+		server.ServeHTTP(w, r)
 	}), in)
 	require.ErrorContains(t, r.err, "the findings can't be written: json=")
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err), "a gate that shows nothing is no gate")
@@ -196,7 +213,6 @@ func TestReviewOutputThatCanNotBeWritten(t *testing.T) {
 // would take it for what was found.
 func TestReviewWithdrawsReports(t *testing.T) {
 	t.Parallel()
-	watch := fmt.Sprintf(updates, "complete")
 	for name, tt := range map[string]struct {
 		server fakeServer
 		change func(*cli.ReviewInput)
@@ -204,9 +220,9 @@ func TestReviewWithdrawsReports(t *testing.T) {
 		kept   bool
 	}{
 		"passed": {
-			fakeServer{review: strings.ReplaceAll(complete, "high", "low"), watch: watch}, nil, cli.ExitOK, true,
+			ending(strings.ReplaceAll(complete, "high", "low"), "complete"), nil, cli.ExitOK, true,
 		},
-		"did not pass":   {fakeServer{review: complete, watch: watch}, nil, cli.ExitFound, true},
+		"did not pass":   {ending(complete, "complete"), nil, cli.ExitFound, true},
 		"refused":        {fakeServer{status: http.StatusForbidden}, nil, cli.ExitUsage, false},
 		"service failed": {fakeServer{status: http.StatusInternalServerError}, nil, cli.ExitFailed, false},
 		"wrong":          {fakeServer{}, func(in *cli.ReviewInput) { in.Repo = "x" }, cli.ExitUsage, false},
@@ -252,59 +268,30 @@ func TestReviewWithdrawsReports(t *testing.T) {
 func TestReviewUsage(t *testing.T) {
 	t.Parallel()
 	sha := strings.Repeat("a", 40)
+	formats := func(list ...string) func(*cli.ReviewInput) {
+		return func(in *cli.ReviewInput) { in.Output.Formats = list }
+	}
 	for says, change := range map[string]func(*cli.ReviewInput){
-		`"x" is not a repository; write OWNER/REPO`: func(in *cli.ReviewInput) { in.Repo = "x" },
-		`"https://h/a/b" is not a repository; write OWNER/REPO`: func(in *cli.ReviewInput) {
-			in.Repo = "https://h/a/b"
-		},
-		`"0" is not a pull request number`: func(in *cli.ReviewInput) { in.Number = "0" },
-		"which pull request?": func(in *cli.ReviewInput) {
-			in.Repo, in.Number = "", ""
-		},
-		`--output: "html" is not a format`: func(in *cli.ReviewInput) {
-			in.Output.Formats = []string{"html"}
-		},
-		"--output: sarif=none/x: there is no folder none": func(in *cli.ReviewInput) {
-			in.Output.Formats = []string{"table", "sarif=none/x"}
-		},
-		"--output: sarif=review.go/x: there is no folder review.go": func(in *cli.ReviewInput) {
-			in.Output.Formats = []string{"sarif=review.go/x"}
-		},
-		"--output: json=rules: this is a folder; name a file": func(in *cli.ReviewInput) {
-			in.Output.Formats = []string{"json=rules"}
-		},
-		"--output: two outputs have the format json": func(in *cli.ReviewInput) {
-			in.Output.Formats = []string{"json=-", "json"}
-		},
-		`--fail-on: "bad" is no severity; use critical, high, medium,`: func(in *cli.ReviewInput) {
-			in.Output.FailOn = "bad"
-		},
-		`--suppressed: "x" is neither include nor omit`: func(in *cli.ReviewInput) {
-			in.Output.Suppressed = "x"
-		},
-		`--color: "x" is not auto, always or never`: func(in *cli.ReviewInput) {
-			in.Output.Color = "x"
-		},
-		"--timeout: 0s is no time to wait": func(in *cli.ReviewInput) { in.Timeout = 0 },
-		"--output: with --no-wait there are no findings to show": func(in *cli.ReviewInput) {
+		`"x" is not a repository; write OWNER/REPO`:             func(in *cli.ReviewInput) { in.Repo = "x" },
+		`"https://h/a/b" is not a repository; write OWNER/REPO`: func(in *cli.ReviewInput) { in.Repo = "https://h/a/b" },
+		`"0" is not a pull request number`:                      func(in *cli.ReviewInput) { in.Number = "0" },
+		"which pull request?":                                   func(in *cli.ReviewInput) { in.Repo, in.Number = "", "" },
+		`--output: "html" is not a format`:                      formats("html"),
+		"--output: sarif=none/x: there is no folder none":       formats("table", "sarif=none/x"),
+		"--output: two outputs have the format json":            formats("json=-", "json"),
+		`--fail-on: "bad" is no severity; use critical, high,`:  func(in *cli.ReviewInput) { in.Output.FailOn = "bad" },
+		`--suppressed: "x" is neither include nor omit`:         func(in *cli.ReviewInput) { in.Output.Suppressed = "x" },
+		`--color: "x" is none of auto, always, never`:           func(in *cli.ReviewInput) { in.Output.Color = "x" },
+		"--timeout: 0s is no time to wait":                      func(in *cli.ReviewInput) { in.Timeout = 0 },
+		"--output: with --no-wait there are no findings": func(in *cli.ReviewInput) {
 			in.NoWait, in.Output.Formats = true, []string{"sarif=x"}
 		},
 		"--head-sha goes with --base-sha or --base-ref": func(in *cli.ReviewInput) { in.HeadSHA = sha },
-		"--head-sha goes with": func(in *cli.ReviewInput) {
-			in.BaseRef = "main"
-		},
-		`--head-sha: "HEAD" is not a commit in 40 hexadecimal digits`: func(in *cli.ReviewInput) {
-			in.HeadSHA = "HEAD"
-		},
-		`--base-sha: "main" is not a commit`: func(in *cli.ReviewInput) {
-			in.HeadSHA, in.BaseSHA = sha, "main"
-		},
-		"--base-sha and --base-ref say the same": func(in *cli.ReviewInput) {
-			in.HeadSHA, in.BaseSHA, in.BaseRef = sha, sha, "main"
-		},
-		`--idempotency-key: "a b" is not 1 to 255 visible ASCII characters`: func(in *cli.ReviewInput) {
-			in.IdempotencyKey = "a b"
-		},
+		"--head-sha goes with":                          func(in *cli.ReviewInput) { in.BaseRef = "main" },
+		`--head-sha: "HEAD" is not a commit in 40`:      func(in *cli.ReviewInput) { in.HeadSHA = "HEAD" },
+		`--base-sha: "main" is not a commit`:            func(in *cli.ReviewInput) { in.HeadSHA, in.BaseSHA = sha, "main" },
+		"--base-sha and --base-ref say the same":        func(in *cli.ReviewInput) { in.BaseSHA, in.BaseRef = sha, "main" },
+		`--idempotency-key: "a b" is not 1 to 255`:      func(in *cli.ReviewInput) { in.IdempotencyKey = "a b" },
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()
@@ -326,7 +313,7 @@ func TestReviewPollsWhenTheStreamBreaks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := review(t, fakeServer{review: complete, watch: watch}, asked())
+			r := review(t, fakeServer{review: complete, watch: watch, watched: &atomic.Bool{}}, asked())
 			require.ErrorIs(t, r.err, cli.ErrFound)
 			assert.Contains(t, r.out, "1 finding")
 		})
@@ -338,7 +325,7 @@ func TestReviewJSON(t *testing.T) {
 	for _, format := range []string{"json", "json=-"} {
 		in := asked()
 		in.Output.Formats = []string{format}
-		r := review(t, fakeServer{review: complete, watch: fmt.Sprintf(updates, "complete")}, in)
+		r := review(t, ending(complete, "complete"), in)
 		require.ErrorIs(t, r.err, cli.ErrFound)
 		assert.JSONEq(t, complete, r.out)
 		assert.NotContains(t, r.out, "\x1b")
@@ -347,15 +334,14 @@ func TestReviewJSON(t *testing.T) {
 
 func TestReviewFails(t *testing.T) {
 	t.Parallel()
-	watch := fmt.Sprintf(updates, "failed")
-	r := review(t, fakeServer{review: failed, watch: watch}, asked())
+	r := review(t, ending(failed, "failed"), asked())
 	require.ErrorIs(t, r.err, cli.ErrSilent)
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
 	assert.Equal(t, "The review of acme/web#17 failed: The code host can't be reached.\n(host_unreachable)\n", r.out)
 
 	in := asked()
 	in.Output.Formats = []string{"json"}
-	r = review(t, fakeServer{review: failed, watch: watch}, in)
+	r = review(t, ending(failed, "failed"), in)
 	require.ErrorIs(t, r.err, cli.ErrSilent)
 	assert.Contains(t, r.errOut, "host_unreachable", "the JSON goes to stdout, so stderr says it")
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
@@ -364,18 +350,9 @@ func TestReviewFails(t *testing.T) {
 func TestReviewRefused(t *testing.T) {
 	t.Parallel()
 	for status, code := range map[int]int{
-		http.StatusFound:                 cli.ExitUsage,
-		http.StatusBadRequest:            cli.ExitUsage,
-		http.StatusUnauthorized:          cli.ExitUsage,
-		http.StatusForbidden:             cli.ExitUsage,
-		http.StatusNotFound:              cli.ExitUsage,
-		http.StatusMethodNotAllowed:      cli.ExitUsage,
-		http.StatusRequestTimeout:        cli.ExitFailed,
-		http.StatusConflict:              cli.ExitUsage,
-		http.StatusRequestEntityTooLarge: cli.ExitUsage,
-		http.StatusUnsupportedMediaType:  cli.ExitUsage,
-		http.StatusTooEarly:              cli.ExitFailed,
-		http.StatusInternalServerError:   cli.ExitFailed,
+		http.StatusFound: cli.ExitUsage, http.StatusBadRequest: cli.ExitUsage, http.StatusNotFound: cli.ExitUsage,
+		http.StatusRequestTimeout: cli.ExitFailed, http.StatusTooEarly: cli.ExitFailed,
+		http.StatusInternalServerError: cli.ExitFailed,
 	} {
 		r := review(t, fakeServer{status: status, body: `{"message":"No\u001b[2J."}`}, asked())
 		require.ErrorContains(t, r.err, `No\x1b[2J. (HTTP `+fmt.Sprint(status))
@@ -383,68 +360,61 @@ func TestReviewRefused(t *testing.T) {
 	}
 }
 
-func TestReviewInterrupted(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
-			fakeServer{}.ServeHTTP(w, r)
-			return
-		}
-		cancel()
-		<-r.Context().Done()
-	}))
-	defer server.Close()
-	var out, errOut strings.Builder
-	err := cli.Review(ctx, cli.Streams{Out: &out, Err: &errOut, Env: []string{"PRWARDEN_API_KEY=prw_key"}},
-		config.Client{Server: server.URL}, asked())
-	require.ErrorContains(t, err, "review rev_1 goes on")
-	assert.Equal(t, cli.ExitFailed, cli.ExitCode(err))
-}
-
-// Whoever waits is told that the review goes on without him.
+// Whoever no longer waits is told that the review goes on.
 func TestReviewGivesUp(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
-			fakeServer{}.ServeHTTP(w, r)
-			return
-		}
+	ctx, cancel := context.WithCancel(t.Context())
+	server := func(answer func(w http.ResponseWriter, r *http.Request)) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				fakeServer{}.ServeHTTP(w, r)
+				return
+			}
+			answer(w, r)
+		})
+	}
+
+	in := asked()
+	r := reviewWithin(ctx, t, server(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}), in)
+	require.EqualError(t, r.err, "waiting for review rev_1, which goes on: interrupted")
+	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
+
+	r = review(t, server(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 		io.WriteString(w, `{"message":"No."}`)
-	}))
-	defer server.Close()
-	err := cli.Review(t.Context(),
-		cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=prw_key"}},
-		config.Client{Server: server.URL}, asked())
-	require.EqualError(t, err, "waiting for review rev_1, which goes on: No. (HTTP 403)")
-	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
+	}), in)
+	require.EqualError(t, r.err, "waiting for review rev_1, which goes on: No. (HTTP 403)")
+	assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err))
+
+	in.Timeout = time.Millisecond
+	r = review(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body) // else it is not noticed that the client has gone
+		<-r.Context().Done()
+	}), in)
+	require.EqualError(t, r.err, "gave up after 1ms")
+	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
 }
 
-func TestReviewKeyFile(t *testing.T) {
+func TestReviewKeys(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(fakeServer{})
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "key")
 	in := asked()
 	in.Number, in.NoWait = "#17", true
-	for content, want := range map[string]int{
-		"prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and more": cli.ExitUsage,
-	} {
-		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-		var out, errOut strings.Builder
-		err := cli.Review(t.Context(), cli.Streams{Out: &out, Err: &errOut}, config.Client{Server: server.URL, KeyFile: file},
-			in)
-		assert.Equal(t, want, cli.ExitCode(err), "%q: %v", content, err)
-	}
 	for key, want := range map[string]int{
-		" prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and": cli.ExitUsage, "prw_key\nprw_other": cli.ExitUsage,
-		"prw_\x00key": cli.ExitUsage,
+		"prw_key": cli.ExitOK, " prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and": cli.ExitUsage,
+		"prw_key\nprw_other": cli.ExitUsage, "prw_\x00key": cli.ExitUsage,
 	} {
-		err := cli.Review(t.Context(),
-			cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=" + key}},
-			config.Client{Server: server.URL}, in)
-		assert.Equal(t, want, cli.ExitCode(err), "%q: %v", key, err)
-		assert.NotContains(t, fmt.Sprint(err), "prw_", "keys stay secret")
+		require.NoError(t, os.WriteFile(file, []byte(key), 0o600))
+		for _, c := range []config.Client{{Server: server.URL, KeyFile: file}, {Server: server.URL}} {
+			st := cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=" + key}}
+			err := cli.Review(t.Context(), st, c, in)
+			assert.Equal(t, want, cli.ExitCode(err), "%q: %v", key, err)
+			assert.NotContains(t, fmt.Sprint(err), "prw_", "keys stay secret")
+		}
 	}
 }

@@ -3,14 +3,19 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	defaults "github.com/prwarden/prwarden/internal/rule/default"
+	"github.com/prwarden/prwarden/internal/scan"
+	"github.com/prwarden/prwarden/internal/scan/folder"
 )
 
 // ScanInput is what the scan command was asked for. Of All, Staged and Base at
@@ -25,8 +30,7 @@ type ScanInput struct {
 	NoDefaults bool   // without the default ruleset
 	Ruleset    string // RulesetDefault or RulesetRepository
 	Output     Output
-	Jobs       int  // files at the same time; 0 for the number of processors
-	Verbose    bool // with All, name everything that is skipped
+	Jobs       int // files at the same time; 0 for the number of processors
 }
 
 // The rulesets that a local scan knows.
@@ -42,8 +46,18 @@ const HeadDefault = "HEAD"
 // each finding, as they are found.
 const FormatLines = "jsonl"
 
-// maxJobs bounds the buffers: each job has one of 1 MiB.
-const maxJobs = 1024
+const (
+	// maxJobs bounds the buffers: each job has one of 1 MiB.
+	maxJobs = 1024
+	// maxFindings is how many findings are shown, and how many skips: as many as
+	// of a review.
+	maxFindings = 10_000
+	// stuck is for how long an interrupted scan may take to end. One whose rules
+	// file nobody writes, or whose output nobody reads, would not end at all.
+	stuck = time.Second
+)
+
+var errInterrupted = errors.New("interrupted; not everything was looked at")
 
 // Scan scans changes or files on this machine, without a server. It fails with
 // ErrFound when findings reach the threshold, and with ErrSilent when
@@ -54,107 +68,85 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 	if err != nil {
 		return err
 	}
-	return out.withdraw(in.scan(ctx, st, out))
-}
-
-func (in ScanInput) scan(ctx context.Context, st Streams, out *outputs) error {
-	err := in.check()
-	if err != nil {
-		return err
-	}
-	scan := in.scanChanges
-	if in.All {
-		scan = in.scanAll
+	if err := in.check(); err != nil {
+		return out.withdraw(err)
 	}
 
-	done := make(chan struct{})
+	ended := make(chan error, 1)
 	go func() {
-		defer close(done)
-		err = scan(ctx, st, out)
+		if in.All {
+			ended <- in.scanAll(ctx, st, out)
+		} else {
+			ended <- in.scanChanges(ctx, st, out)
+		}
 	}()
+
 	select {
-	case <-done:
-		return err
+	case err = <-ended:
+		return out.withdraw(err)
 	case <-ctx.Done():
 	}
-
 	select {
-	case <-done:
-		return err
+	case err = <-ended:
 	case <-time.After(stuck):
-		return errInterrupted
+		err = errInterrupted
 	}
+	return out.withdraw(err)
 }
-
-// stuck is for how long an interrupted scan may take to end. One whose rules
-// file nobody writes, or whose output nobody reads, would not end at all.
-const stuck = time.Second
-
-var errInterrupted = errors.New("interrupted; not everything was looked at")
 
 // lines says whether findings are written as they are found.
-func (in ScanInput) lines() bool {
-	formats := in.Output.formats()
-	return len(formats) == 1 && formats[0] == FormatLines
-}
+func (in ScanInput) lines() bool { return slices.Equal(in.Output.formats(), []string{FormatLines}) }
 
 // outputs reads what the flags say about the output.
 func (in ScanInput) outputs(st Streams) (*outputs, error) {
 	flags := in.Output
-	for _, f := range flags.Formats {
-		switch {
-		case !strings.HasPrefix(f, FormatLines):
-		case !in.lines():
-			return nil, Usagef("--output %s stands alone and writes to standard output", FormatLines)
-		case !in.All:
-			return nil, Usagef("--output %s needs --all; use json", FormatLines)
-		}
+	if !in.lines() {
+		return flags.parse(st)
+	}
+	if !in.All {
+		return nil, Usagef("--output %s needs --all; use json", FormatLines)
 	}
 
-	if in.lines() {
-		flags.Formats = nil
+	flags.Formats = nil
+	out, err := flags.parse(st)
+	if err == nil {
+		out.list = nil // the scan writes them itself
 	}
-	return flags.parse(st)
+	return out, err
 }
 
 // below are the paths, relative to a folder, of the files there that reports
 // are written to. A scan leaves them out, or it would find its own findings.
-func (o *outputs) below(root string) []string {
-	var paths []string
-	root, err := filepath.EvalSymlinks(root)
-	if err == nil {
-		root, err = filepath.Abs(root)
-	}
-
-	if err != nil { // then the scan says so
-		return nil
-	}
+func (o *outputs) below(root string) (paths []string) {
+	root = resolved(root)
 	for _, output := range o.list {
-		there, err := filepath.EvalSymlinks(filepath.Dir(output.File))
-		if err == nil {
-			there, err = filepath.Abs(there)
-		}
-		if err != nil || output.File == "" { // there is no such file
+		if output.File == "" {
 			continue
 		}
-		if path, err := filepath.Rel(root, filepath.Join(there, filepath.Base(output.File))); err == nil {
+		file := filepath.Join(resolved(filepath.Dir(output.File)), filepath.Base(output.File))
+		if path, err := filepath.Rel(root, file); err == nil {
 			paths = append(paths, filepath.ToSlash(path))
 		}
 	}
 	return paths
 }
 
+// resolved is a path from the root on, without symbolic links. What is not there
+// stays as it is: then the scan says so.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	return path
+}
+
 // check says what is wrong with the command line.
 func (in ScanInput) check() error {
-	modes := 0
-	for _, on := range []bool{in.All, in.Staged, in.Base != ""} {
-		if on {
-			modes++
-		}
-	}
-
 	switch {
-	case modes > 1:
+	case in.All && in.Staged, in.All && in.Base != "", in.Staged && in.Base != "":
 		return Usagef("--all, --staged and --base exclude each other: " +
 			"every file, what is going to be committed, or the change to --head")
 	case in.Head != HeadDefault && in.Base == "":
@@ -178,10 +170,79 @@ func (in ScanInput) check() error {
 	return nil
 }
 
-// defaultRules is the default ruleset, unless it is left out.
-func (in ScanInput) defaultRules() ([]rule.Rule, error) {
-	if in.NoDefaults {
-		return nil, nil
+// place is where the repository is searched.
+func (in ScanInput) place() string {
+	if in.Path == "" {
+		return "."
 	}
-	return defaults.Load()
+	return in.Path
+}
+
+// selection is which rules apply.
+func (in ScanInput) selection() scan.Selection {
+	if in.Ruleset == RulesetDefault {
+		return scan.SelectDefault
+	}
+	return scan.SelectRepository
+}
+
+// loadRules puts the rules together and says which are not the usual ones.
+func (in ScanInput) loadRules(ctx context.Context, st Streams, from folder.Sources) (*folder.Loaded, error) {
+	from.File, from.NoDefaults = in.RulesFile, in.NoDefaults
+	loaded, err := folder.Load(ctx, from)
+	var mistakes *folder.RulesError
+	switch {
+	case ctx.Err() != nil:
+		return nil, errInterrupted
+	case errors.Is(err, folder.ErrNoRules):
+		return nil, errNoRules()
+	case errors.As(err, &mistakes):
+		return nil, Usagef("%s is not valid:%s", terminal.Safe(mistakes.Path), mistakesText(mistakes.Err))
+	case err != nil:
+		return nil, &UsageError{Err: err}
+	}
+
+	if in.RulesFile == "" && loaded.Path != "" {
+		st.note("applying %s", terminal.Safe(loaded.Path))
+	}
+	if loaded.Irregular {
+		st.note("not applying %s: it is no regular file, or behind a symbolic link", rule.FilePath)
+	}
+	return loaded, nil
+}
+
+func errNoRules() error {
+	return Usagef("there are no rules to apply: give --rules, or leave out --no-default-rules")
+}
+
+// mistakesText lists the mistakes in a rules file, each in a line of its own.
+func mistakesText(err *rule.FileError) string {
+	var text strings.Builder
+	for _, m := range err.Mistakes {
+		fmt.Fprintf(&text, "\n  line %d: %s", m.Line, terminal.Safe(m.Message))
+	}
+	return text.String()
+}
+
+// unread returns how a scan ended that could not read so many files: that goes
+// before a threshold, as not everything was looked at.
+func unread(files int, err error) error {
+	if files > 0 && (err == nil || errors.Is(err, ErrFound)) {
+		return ErrSilent
+	}
+	return err
+}
+
+// looked says what was looked at, and how long it took.
+func looked(files int, kind string, began time.Time) string {
+	return fmt.Sprintf("%s in %.2f s", terminal.Count(files, kind), time.Since(began).Seconds())
+}
+
+// localReview is what a scan found, in the form of a review.
+func localReview(r finding.Result) review.Review {
+	return review.Review{
+		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
+		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,
+		Summary: r.Summary, Truncated: r.Truncated,
+	}
 }

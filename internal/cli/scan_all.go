@@ -14,7 +14,6 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
 	"github.com/prwarden/prwarden/internal/report/sarif"
-	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
@@ -23,9 +22,6 @@ import (
 // scanAll scans every file of a folder, without git.
 func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
-	if in.RulesFile == "" {
-		noteUnapplied(st, in.place())
-	}
 	loaded, err := in.loadRules(ctx, st, folder.Sources{Root: in.place()})
 	if err != nil {
 		return err
@@ -34,82 +30,44 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	if err != nil {
 		return err
 	}
-	if in.lines() {
-		return in.streamAll(ctx, out, rules, began)
-	}
 
 	progress := newProgress(st)
-	all := gathered{notes: notes{st: st, verbose: in.Verbose, most: folder.MaxFindings, progress: progress}}
-	sum, err := folder.Scan(ctx, in.place(), rules, folder.Options{
+	all := gathered{progress: progress}
+	o := folder.Options{
 		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Omit: out.below(in.place()),
 		Progress: func(done int) { progress.local(terminal.Count(done, "file")) },
-	})
-	progress.end()
-	if err := allError(ctx, err); err != nil {
-		return err
 	}
-
-	st.noteEmpty(sum)
-	err = out.show(report.Report{
-		Review: all.review(sum),
-		Of:     scanned(sum, time.Since(began)),
-		Rules:  sarif.NewCatalog(slices.Concat(loaded.Defaults, loaded.File.Rules)),
-	})
-	return unread(sum.Skipped[folder.Unreadable].Count, err)
-}
-
-// streamAll writes findings as they are found.
-func (in ScanInput) streamAll(ctx context.Context, out *outputs, rules *folder.Rules, began time.Time) error {
-	st := out.st
-	notes := notes{st: st, verbose: in.Verbose, most: folder.MaxPlaces, progress: newProgress(st)}
-	o := folder.Options{Jobs: in.Jobs, Out: st.Out, Format: report.JSONLines, PlacesOnly: true, Notice: notes.add}
-	flush := func() error { return nil }
-	if !terminal.Is(st.Out) {
-		buffer := bufio.NewWriterSize(st.Out, 64<<10)
-		o.Out, flush = buffer, buffer.Flush
+	text := bufio.NewWriterSize(st.Out, 64<<10)
+	if in.lines() {
+		o.Found, o.Out, o.Format, o.PlacesOnly = nil, text, report.JSONLines, true
 	}
 
 	sum, err := folder.Scan(ctx, in.place(), rules, o)
-	err = errors.Join(err, flush())
-	if err != nil && ctx.Err() != nil {
-		return errInterrupted
-	}
-	notes.end(sum, time.Since(began))
-	if err := allError(ctx, err); err != nil {
-		return err
-	}
-
-	for s, n := range sum.Findings {
-		if n > 0 && out.failOn != 0 && s.AtLeast(out.failOn) {
-			err = ErrFound
-		}
-	}
-	return unread(sum.Skipped[folder.Unreadable].Count, err)
-}
-
-func allError(ctx context.Context, err error) error {
+	progress.end()
+	err = errors.Join(err, text.Flush())
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return errInterrupted
 	case err != nil:
 		return fmt.Errorf("the scan failed: %w", err)
+	case sum.Scanned.Count == 0 && len(sum.Skipped) == 0:
+		st.note("There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.")
 	}
-	return nil
-}
 
-// unread returns how a scan ended that could not read so many files: that goes
-// before a threshold, as not everything was looked at.
-func unread(files int, err error) error {
-	if files > 0 && (err == nil || errors.Is(err, ErrFound)) {
-		return ErrSilent
-	}
-	return err
+	found := all.result(sum)
+	found.Truncated = found.Truncated && !in.lines()
+	err = out.show(report.Report{
+		Review: localReview(found),
+		Of:     looked(sum.Scanned.Count, "file", began),
+		Rules:  sarif.NewCatalog(slices.Concat(loaded.Defaults, loaded.File.Rules)),
+	})
+	return unread(sum.Skipped[folder.Unreadable].Count, err)
 }
 
 // gathered is what is kept of a scan for a report: of more than maxFindings the
 // most severe. Its memory doesn't grow with the folder.
 type gathered struct {
-	notes notes
+	progress *progress
 
 	mu         sync.Mutex
 	findings   []finding.Finding
@@ -142,13 +100,16 @@ func inOrder(a, b finding.Finding) int {
 	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 }
 
-// notice tells what was not looked at, and keeps what a review lists too.
+// notice tells what can't be read, and keeps what a review lists too.
 func (g *gathered) notice(n folder.Notice) {
-	g.notes.add(n)
 	switch n.Reason {
-	case folder.SkipTooManyHits, folder.Unreadable, folder.SkipGone:
+	case folder.Unreadable:
+		g.progress.say("%s: can't be read: %s", terminal.Safe(n.Path), terminal.Safe(n.Err.Error()))
+		return
+	case folder.SkipTooManyHits, folder.SkipGone:
 		return
 	}
+
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.skipped++; len(g.skips) < maxFindings {
@@ -156,22 +117,20 @@ func (g *gathered) notice(n folder.Notice) {
 	}
 }
 
-// review is all of it in the form of a review.
-func (g *gathered) review(sum folder.Summary) review.Review {
+// result is all of it.
+func (g *gathered) result(sum folder.Summary) finding.Result {
 	g.findings, g.suppressed = keepWorst(g.findings, maxFindings), keepWorst(g.suppressed, maxFindings)
 	slices.SortFunc(g.findings, inOrder)
 	slices.SortFunc(g.suppressed, inOrder)
 	total := 0
-	for _, n := range sum.Findings {
-		total += n
-	}
-
 	summary := finding.Summary{}
 	for _, s := range rule.Severities() {
 		summary[s] = sum.Findings[s]
+		total += sum.Findings[s]
 	}
-	return localReview(finding.Result{
+
+	return finding.Result{
 		Findings: g.findings, Suppressed: g.suppressed, Skips: g.skips, Summary: summary,
 		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
-	})
+	}
 }

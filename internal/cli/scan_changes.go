@@ -9,37 +9,40 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/codehost/git"
-	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
-	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
 
-// maxScanTime bounds a local scan; a review has scan.MaxTime.
-const maxScanTime = time.Hour
+const (
+	// maxScanTime bounds a local scan; a review has scan.MaxTime.
+	maxScanTime = time.Hour
+	// localRepo stands for the repository in rules, where nobody sees it.
+	localRepo = "local/local"
+)
 
 // scanChanges scans changes in a git repository, as a review does.
 func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
+	progress := newProgress(st)
 	skipped := 0
 	local, err := git.FindLocal(ctx, git.LocalOptions{
 		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: git.DefaultLimits(),
 		Skipped: func(path string, err error) {
 			skipped++
-			st.note("%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))
+			progress.say("%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))
 		},
 	})
-
 	if err != nil {
 		return in.changesError(ctx, nil, err)
 	}
+
 	source, given, err := in.source(ctx, local, out)
 	if err != nil {
 		return in.changesError(ctx, local, err)
 	}
-
 	rules, file, err := in.rulesOfChanges(ctx, st, given)
 	if err != nil {
 		return err
@@ -50,45 +53,27 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		return err
 	}
 
-	progress := newProgress(st)
 	result, err := scanner.Scan(ctx, scan.Request{
 		Target: scan.Target{Repo: localRepo}, Selection: in.selection(), Rules: set, File: file, MaxFindings: maxFindings,
 		OtherRules: true, // an organization's are the server's to know
 	}, func(n scan.Progress) {
 		progress.local(fmt.Sprintf("%d of %s", n.Done, terminal.Count(n.Total, "file")))
 	})
-
 	progress.end()
-	if err != nil {
-		return in.changesError(ctx, local, err)
-	}
-	if in.NoDefaults && len(result.RulesFile) == 0 && result.RulesFileValid {
-		return errNoRules()
-	}
 
-	if result.FilesTotal == 0 && in.Base == "" && !in.Staged {
+	switch {
+	case err != nil:
+		return in.changesError(ctx, local, err)
+	case in.NoDefaults && len(result.RulesFile) == 0 && result.RulesFileValid:
+		return errNoRules()
+	case result.FilesTotal == 0 && in.Base == "" && !in.Staged:
 		st.note("There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
 	}
 	err = out.show(report.Report{
 		Review: localReview(result.Result),
-		Of:     fmt.Sprintf("%s in %s", in.looked(result.FilesTotal), seconds(time.Since(began))),
+		Of:     looked(result.FilesTotal, "changed file", began),
 	})
 	return unread(skipped, err)
-}
-
-// localRepo stands for the repository in rules, where nobody sees it.
-const localRepo = "local/local"
-
-// maxFindings is how many findings are shown, and how many skips: as many as of
-// a review.
-const maxFindings = 10_000
-
-// place is where the repository is searched.
-func (in ScanInput) place() string {
-	if in.Path == "" {
-		return "."
-	}
-	return in.Path
 }
 
 // source is what is scanned, and the rules file that belongs to it; nil for the
@@ -101,8 +86,7 @@ func (in ScanInput) source(ctx context.Context, local *git.Local, out *outputs) 
 		data, err := local.StagedFile(ctx, rule.FilePath, rule.MaxFileSize)
 		given := &folder.Given{Name: rule.FilePath + " as it is staged", Data: data}
 		return local.Staged(), &folder.Sources{Given: given}, err
-	}
-	if local.Top() == "" {
+	case local.Top() == "":
 		return nil, nil, git.ErrBare
 	}
 	return local.Worktree(out.below(local.Top())...), &folder.Sources{Root: local.Top()}, nil
@@ -111,14 +95,15 @@ func (in ScanInput) source(ctx context.Context, local *git.Local, out *outputs) 
 // rulesOfChanges are the default rules, and the rules file where it isn't the
 // base's.
 func (in ScanInput) rulesOfChanges(
-	ctx context.Context,
-	st Streams,
-	given *folder.Sources,
-) ([]rule.Rule, *rule.File, error) {
+	ctx context.Context, st Streams, given *folder.Sources,
+) (rules []rule.Rule, file *rule.File, err error) {
 	if given == nil && in.RulesFile == "" {
-		rules, err := in.defaultRules()
+		if !in.NoDefaults {
+			rules, err = defaults.Load()
+		}
 		return rules, nil, err
 	}
+
 	if given == nil {
 		given = &folder.Sources{}
 	}
@@ -129,40 +114,19 @@ func (in ScanInput) rulesOfChanges(
 	return loaded.Defaults, loaded.File, nil
 }
 
-// selection is which rules apply.
-func (in ScanInput) selection() scan.Selection {
-	if in.Ruleset == RulesetDefault {
-		return scan.SelectDefault
-	}
-	return scan.SelectRepository
-}
-
-// looked says what was looked at.
-func (in ScanInput) looked(files int) string {
-	what := terminal.Count(files, "changed file")
-	switch {
-	case in.Base != "":
-		return fmt.Sprintf("%s between %s and %s", what, terminal.Safe(in.Base), terminal.Safe(in.Head))
-	case in.Staged:
-		return terminal.Count(files, "staged file")
-	}
-	return what
-}
-
-// fetchMore is what helps where a clone is shallow.
-const fetchMore = "fetch more history (`git fetch --unshallow`, " +
-	"`fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)"
-
 // changesError says what an error means for the person who runs the command.
 func (in ScanInput) changesError(ctx context.Context, local *git.Local, err error) error {
 	var ref *git.RefError
 	var failure *scan.Failure
+	hint := ""
+	if local != nil && local.Shallow() {
+		hint = ": the clone is shallow, so it may just not be here; fetch more history (`git fetch --unshallow`, " +
+			"`fetch-depth: 0` in a checkout of GitHub Actions, `GIT_DEPTH: 0` in GitLab CI)"
+	}
+
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
-	case errors.Is(err, git.ErrNoGit):
-		return fmt.Errorf("changes are what git says they are, and it can't be started: %w; "+
-			"with --all every file of a folder is scanned without it", err)
 	case errors.Is(err, git.ErrNoRepository):
 		return Usagef("%s is in no git repository, so there are no changes to scan; --all scans every file of a folder",
 			terminal.Safe(in.place()))
@@ -176,32 +140,16 @@ func (in ScanInput) changesError(ctx context.Context, local *git.Local, err erro
 	case errors.As(err, &ref) && ref.Unborn:
 		return Usagef("there is no commit yet; leave out --base and --head to scan the files that were added")
 	case errors.As(err, &ref):
-		text := fmt.Sprintf("%q names no commit of this repository", ref.Ref)
-		if local != nil && local.Shallow() {
-			text += ": the clone is shallow, so it may just not be here; " + fetchMore
-		}
-		return Usagef("%s", text)
-	case !errors.As(err, &failure):
-		return fmt.Errorf("the scan failed: %s", terminal.Safe(err.Error()))
-	case failure.Code == scan.CodeNoMergeBase && local != nil && local.Shallow():
-		return fmt.Errorf("%s and %s have no commit in common here: the clone is shallow; %s",
-			terminal.Safe(in.Base), terminal.Safe(in.Head), fetchMore)
-	case failure.Code == scan.CodeNoMergeBase:
-		return fmt.Errorf("%s and %s have no commit in common, so what changed between them can't be told",
-			terminal.Safe(in.Base), terminal.Safe(in.Head))
-	case failure.Err != nil && failure.Code == scan.CodeScanFailed: // whose message sends to a server's log
-		return fmt.Errorf("the scan failed: %s", terminal.Safe(strings.TrimSpace(failure.Err.Error())))
-	case failure.Err != nil:
-		return fmt.Errorf("the scan failed: %s (%s)", failure.Message, terminal.Safe(strings.TrimSpace(failure.Err.Error())))
+		return Usagef("%q names no commit of this repository%s", ref.Ref, hint)
+	case errors.As(err, &failure) && failure.Code == scan.CodeNoMergeBase:
+		return fmt.Errorf("%s and %s have no commit in common%s", terminal.Safe(in.Base), terminal.Safe(in.Head), hint)
 	}
-	return fmt.Errorf("the scan failed: %s", failure.Message)
-}
 
-// localReview is what a scan found, in the form of a review.
-func localReview(r finding.Result) review.Review {
-	return review.Review{
-		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
-		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,
-		Summary: r.Summary, Truncated: r.Truncated,
+	text := err.Error()
+	if failure != nil && failure.Err == nil {
+		text = failure.Message
+	} else if failure != nil && failure.Code == scan.CodeScanFailed { // whose message sends to a server's log
+		text = failure.Err.Error()
 	}
+	return fmt.Errorf("the scan failed: %s", terminal.Safe(strings.TrimSpace(text)))
 }

@@ -1,11 +1,8 @@
-// Package admin is what the operator's subcommands do: serving, scanning,
-// migrating and managing keys.
 package admin
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"text/tabwriter"
@@ -35,24 +32,19 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 	if in.Organization == "" || in.Name == "" {
 		return cli.Usagef("--org and --name are required")
 	}
+	if in.Expires < 0 {
+		return cli.Usagef("--expires %v is in the past", in.Expires)
+	}
 	n := auth.NewKey{Name: in.Name, RateLimit: in.RateLimit}
 	for _, s := range in.Scopes {
 		n.Scopes = append(n.Scopes, auth.Scope(s))
 	}
-	if in.Expires < 0 {
-		return cli.Usagef("--expires %v is in the past", in.Expires)
-	}
-	if in.Create {
-		if err := createSchema(ctx, st, c); err != nil {
-			return err
-		}
-	}
-	return withOrganizations(ctx, st, c, func(store *store.Store) error {
+
+	return withStore(ctx, st, c, in.Create, func(store *store.Store) error {
 		if err := checkOrganization(ctx, store, in.Organization); err != nil {
 			return err
 		}
-
-		keys := auth.NewKeys(store, store.Now, slog.New(slog.DiscardHandler))
+		keys := newKeys(store)
 		if in.Expires > 0 {
 			n.ExpiresAt = keys.Now().Add(in.Expires)
 		}
@@ -60,10 +52,9 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 		if err != nil {
 			return usageError(err)
 		}
-		fmt.Fprintf(
-			st.Err, "key %s of organization %s, scopes %s, %s\n", key.ID, terminal.Safe(key.Organization),
-			scopeList(key.Scopes), expiry(key.ExpiresAt),
-		)
+
+		fmt.Fprintf(st.Err, "key %s of organization %s, scopes %s, expires: %s\n",
+			key.ID, terminal.Safe(key.Organization), scopeList(key.Scopes), date(key.ExpiresAt))
 		_, err = fmt.Fprintln(st.Out, token)
 		return err
 	})
@@ -84,7 +75,6 @@ func checkOrganization(ctx context.Context, store *store.Store, name string) err
 		}
 		names[i] = o.Name
 	}
-
 	return cli.Usagef("there is no organization %s; there are %s, and `prwarden organizations create` makes one",
 		terminal.Safe(name), strings.Join(names, ", "))
 }
@@ -92,45 +82,39 @@ func checkOrganization(ctx context.Context, store *store.Store, name string) err
 // ListKeys prints the keys that are not revoked: of an organization, or of all
 // for "".
 func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) error {
-	return withKeys(ctx, c, func(keys *auth.Keys) error {
-		list, err := keys.List(ctx, org)
+	return withStore(ctx, st, c, false, func(store *store.Store) error {
+		list, err := newKeys(store).List(ctx, org)
 		if err != nil {
-			return err
+			return usageError(err)
 		}
-		return keyTable(st.Out, list)
-	})
-}
 
-func keyTable(w io.Writer, list []auth.Key) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "KEY\tORGANIZATION\tNAME\tSCOPES\tRATE\tCREATED\tEXPIRES\tLAST USED")
-	for _, k := range list {
-		rate := "default"
-		if k.RateLimit > 0 {
-			rate = fmt.Sprintf("%d/min", k.RateLimit)
+		t := tabwriter.NewWriter(st.Out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "KEY\tORGANIZATION\tNAME\tSCOPES\tRATE\tCREATED\tEXPIRES\tLAST USED")
+		for _, k := range list {
+			rate := "default"
+			if k.RateLimit > 0 {
+				rate = fmt.Sprintf("%d/min", k.RateLimit)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, terminal.Safe(k.Organization), terminal.Safe(k.Name),
+				scopeList(k.Scopes), rate, date(k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, terminal.Safe(k.Organization), terminal.Safe(k.Name),
-			scopeList(k.Scopes), rate, date(k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt))
-	}
-	return t.Flush()
+		return t.Flush()
+	})
 }
 
 // RevokeKey revokes a key of any organization by its identifier.
 func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) error {
-	return withKeys(ctx, c, func(keys *auth.Keys) error {
-		if err := keys.Revoke(ctx, "", id); err != nil {
-			return err
+	return withStore(ctx, st, c, false, func(store *store.Store) error {
+		if err := newKeys(store).Revoke(ctx, "", id); err != nil {
+			return usageError(err)
 		}
 		_, err := fmt.Fprintf(st.Err, "key %s is revoked; running servers refuse it within 5 seconds\n", terminal.Safe(id))
 		return err
 	})
 }
 
-// withKeys runs do with the keys of the configured database.
-func withKeys(ctx context.Context, c config.Config, do func(*auth.Keys) error) error {
-	return withSchema(ctx, c, func(store *store.Store) error {
-		return usageError(do(auth.NewKeys(store, store.Now, slog.New(slog.DiscardHandler))))
-	})
+func newKeys(store *store.Store) *auth.Keys {
+	return auth.NewKeys(store, store.Now, slog.New(slog.DiscardHandler))
 }
 
 // usageError makes a wrong argument a mistake in how the command was called.
@@ -138,28 +122,7 @@ func usageError(err error) error {
 	if errs.KindOf(err) == errs.InvalidArgument {
 		return &cli.UsageError{Err: err}
 	}
-
 	return err
-}
-
-// createSchema gives an SQLite database that is new its schema, so that a key
-// can be made before the first server ran. On Postgres that is for `migrate`,
-// since it is shared. It says so, because a path may be mistyped.
-func createSchema(ctx context.Context, st cli.Streams, c config.Config) error {
-	if c.Shared() {
-		return nil
-	}
-	return withStore(ctx, c, func(store *store.Store) error {
-		v, err := store.Schema(ctx)
-		if err != nil || v.Current > 0 {
-			return err
-		}
-		if err := store.Migrate(ctx); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(st.Err, "made the database %s\n", terminal.Safe(c.Database))
-		return err
-	})
 }
 
 func scopeList(scopes []auth.Scope) string {
@@ -168,13 +131,6 @@ func scopeList(scopes []auth.Scope) string {
 		words[i] = string(s)
 	}
 	return strings.Join(words, ",")
-}
-
-func expiry(t time.Time) string {
-	if t.IsZero() {
-		return "never expires"
-	}
-	return "expires " + t.UTC().Format(time.RFC3339)
 }
 
 func date(t time.Time) string {

@@ -14,11 +14,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -30,18 +30,13 @@ type Client struct {
 	key       string
 	userAgent string
 	http      *http.Client
-	maxBody   int64 // bytes of an answer
 	trouble   func(error)
-	answered  atomic.Bool // the server has answered a call
 }
 
 // Limits of the client.
 const (
-	callTimeout = 30 * time.Second
-	// maxBody bounds an answer, in bytes. Servers bound what a review lists far
-	// below it; one that doesn't can be brought to more by a repository with
-	// long paths of characters that JSON escapes.
-	maxBody      = 128 << 20
+	callTimeout  = 30 * time.Second
+	maxBody      = 128 << 20 // bytes of an answer; servers bound what a review lists far below it
 	maxWatchLine = 1 << 20
 	maxBackoff   = 15 * time.Second
 	watchSilence = 45 * time.Second // keep-alives come every 15 s; without any the connection is dead
@@ -57,38 +52,28 @@ const Patience = 2 * time.Minute
 // nil stands for what the system trusts. trouble gets the first failure of each
 // call that is tried again.
 func New(base, key, userAgent string, config *tls.Config, trouble func(error)) *Client {
-	c := &Client{
-		base:      strings.TrimRight(base, "/"),
-		key:       key,
-		userAgent: userAgent,
-		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		}},
-		maxBody: maxBody,
-		trouble: trouble,
+	return &Client{
+		base: strings.TrimRight(base, "/"), key: key, userAgent: userAgent, trouble: trouble,
+		http: &http.Client{
+			Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
-
-	if transport, ok := http.DefaultTransport.(*http.Transport); ok && config != nil {
-		secured := transport.Clone()
-		secured.TLSClientConfig = config
-		c.http.Transport = secured
-	}
-	return c
 }
 
 // CreateReview starts a scan, or answers the one that was started with the same
 // idempotency key. An empty key stands for one that nobody else has. It is safe
 // against a lost answer: every attempt bears the same key.
-func (c *Client) CreateReview(ctx context.Context, in NewReview, key string) (Created, []byte, error) {
+func (c *Client) CreateReview(ctx context.Context, in NewReview, key string) (out Created, raw []byte, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
-		return Created{}, nil, err
+		return out, nil, err
 	}
 	if key == "" {
 		key = cryptorand.Text()
 	}
-	var out Created
-	raw, err := c.call(ctx, request{method: http.MethodPost, path: "/v1/reviews", body: body, idempotency: key}, &out)
+
+	raw, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/reviews", body: body, idempotency: key}, &out)
 	if err == nil && out.ReviewID == "" {
 		err = c.strange("its answer has no review_id")
 	}
@@ -104,44 +89,31 @@ func (c *Client) GetReview(ctx context.Context, id string) (r Review, raw []byte
 	return r, raw, err
 }
 
-// WatchReview calls each for every message of a review's watch stream. It
-// returns nil when the server ended the stream, which a final state precedes
-// unless the connection broke.
-func (c *Client) WatchReview(ctx context.Context, id string, each func(Update)) error {
+// WatchReview calls each for every message of a review's watch stream, until the
+// stream ends or breaks. GetReview tells what became of the review.
+func (c *Client) WatchReview(ctx context.Context, id string, each func(Update)) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	silence := time.AfterFunc(watchSilence, cancel)
 	defer silence.Stop()
 	resp, err := c.send(ctx, request{method: http.MethodGet, path: "/v1/reviews/" + url.PathEscape(id) + ":watch"})
 	if err != nil {
-		return err
+		return
 	}
-
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		_, err := c.read(resp, nil)
-		return err
-	}
 
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, maxWatchLine)
 	for lines.Scan() {
 		silence.Reset(watchSilence)
 		var m struct {
-			Result *Update         `json:"result"`
-			Error  json.RawMessage `json:"error"`
+			Result *Update `json:"result"` // not there in an error, which ends the stream
 		}
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			return c.strange("its watch stream holds a line that is not JSON")
+		if json.Unmarshal(lines.Bytes(), &m) != nil || m.Result == nil {
+			return
 		}
-		if m.Error != nil {
-			return apiError(0, m.Error)
-		}
-		if m.Result != nil {
-			each(*m.Result)
-		}
+		each(*m.Result)
 	}
-	return lines.Err()
 }
 
 type request struct {
@@ -157,23 +129,24 @@ func (c *Client) call(ctx context.Context, r request, out any) ([]byte, error) {
 		InitialInterval: time.Second, MaxInterval: maxBackoff, Multiplier: 2,
 		RandomizationFactor: 0.25, // clients that wait for one server come back at different moments
 	}
-	troubled := false
+	told := false
 	notify := func(err error, _ time.Duration) {
-		if !troubled {
+		if !told {
 			c.trouble(err)
 		}
-		troubled = true
+		told = true
 	}
 
 	return backoff.Retry(ctx, func() ([]byte, error) {
 		raw, err := c.once(ctx, r, out)
-		if err != nil && !c.passing(err) {
+		if err != nil && !passing(err) {
 			err = backoff.Permanent(err)
 		}
 		return raw, err
 	}, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(Patience), backoff.WithNotify(notify))
 }
 
+// once sends a request and decodes its answer.
 func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -182,26 +155,19 @@ func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	raw, err := c.read(resp, out)
-	if created, ok := out.(*Created); ok && err == nil {
-		created.At, _ = http.ParseTime(resp.Header.Get("Date")) // zero when there is none
-	}
-	return raw, err
-}
 
-// passing reports whether err may pass by itself. A name that nobody knows may
-// pass only if it was known a moment ago.
-func (c *Client) passing(err error) bool {
-	var refused *APIError
-	if errors.As(err, &refused) {
-		switch refused.Status {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			return true
-		}
-		return false
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, &UnreachableError{Server: c.base, Err: err}
+	case resp.StatusCode >= http.StatusMultipleChoices:
+		return raw, apiError(resp, raw)
+	case len(raw) > maxBody:
+		return nil, c.strange(fmt.Sprintf("its answer is over %d MiB", maxBody>>20))
+	case json.Unmarshal(raw, out) != nil:
+		return nil, c.strange("its answer is not the JSON that was expected")
 	}
-	var unreachable *UnreachableError
-	return errors.As(err, &unreachable) && !unreachable.distrust() && (c.answered.Load() || !unreachable.unknown())
+	return raw, nil
 }
 
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
@@ -215,45 +181,124 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-
 	if r.idempotency != "" {
 		req.Header.Set("Idempotency-Key", r.idempotency)
 	}
+
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, &UnreachableError{Server: c.base, Err: err}
 	}
-	c.answered.Store(true)
 	return resp, nil
-}
-
-func (c *Client) read(resp *http.Response, out any) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, c.maxBody+1))
-	if err != nil {
-		return nil, &UnreachableError{Server: c.base, Err: err}
-	}
-	switch {
-	case resp.StatusCode >= 300:
-		e := apiError(resp.StatusCode, raw)
-		if resp.StatusCode == http.StatusBadRequest && e.plain && strings.HasPrefix(c.base, "http:") {
-			e.Message += " Does it speak TLS? Then its address begins with https://."
-		}
-		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
-			e.retryAfter = time.Duration(s)*time.Second + rand.N(time.Second) // not all clients at once
-		}
-		return raw, e
-	case int64(len(raw)) > c.maxBody:
-		return nil, fmt.Errorf("the answer of %s is over %d MiB, which is too large to be read", c.base, c.maxBody>>20)
-	case out == nil:
-		return raw, nil
-	}
-
-	if err := json.Unmarshal(raw, out); err != nil {
-		return nil, c.strange("its answer is not the JSON that was expected")
-	}
-	return raw, nil
 }
 
 func (c *Client) strange(what string) error {
 	return fmt.Errorf("%s does not talk like a prwarden server: %s; check --server", c.base, what)
+}
+
+// APIError is a refusal by the server.
+type APIError struct {
+	Status  int    // of HTTP
+	Reason  string // the ErrorInfo's, empty when there is none
+	Message string // for people
+
+	retryAfter time.Duration // how long the server wants to be left alone
+}
+
+// Error says it for people, the reason and the status in parentheses.
+func (e *APIError) Error() string {
+	if e.Reason != "" {
+		return fmt.Sprintf("%s (%s, HTTP %d)", e.Message, e.Reason, e.Status)
+	}
+	return fmt.Sprintf("%s (HTTP %d)", e.Message, e.Status)
+}
+
+// Unwrap tells the retries how long the server wants them to wait.
+func (e *APIError) Unwrap() error {
+	if e.retryAfter == 0 {
+		return nil
+	}
+	return &backoff.RetryAfterError{Duration: e.retryAfter}
+}
+
+// maxQuoted is how many bytes of an answer that is not prwarden's are shown.
+const maxQuoted = 200
+
+// apiError reads a refusal. Of an answer that is not prwarden's it shows the first
+// line, unless that is markup.
+func apiError(resp *http.Response, body []byte) error {
+	var answer struct {
+		Message string `json:"message"`
+		Details []struct {
+			Reason string `json:"reason"`
+		} `json:"details"`
+	}
+	e := &APIError{Status: resp.StatusCode}
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+		e.retryAfter = time.Duration(s)*time.Second + rand.N(time.Second) // not all clients at once
+	}
+
+	if json.Unmarshal(body, &answer) == nil && answer.Message != "" {
+		e.Message = answer.Message
+		for _, d := range answer.Details {
+			e.Reason += d.Reason // which only the ErrorInfo has
+		}
+		return e
+	}
+
+	line, _, _ := strings.Cut(string(body[:min(len(body), maxQuoted)]), "\n")
+	e.Message = "The server answered " + http.StatusText(resp.StatusCode)
+	if line = strings.TrimRight(line, "\r."); line != "" && !strings.ContainsRune("<{[", rune(line[0])) {
+		e.Message += ": " + line
+	}
+	e.Message += "."
+	return e
+}
+
+// UnreachableError is a call that got no answer.
+type UnreachableError struct {
+	Server string
+	Err    error
+}
+
+// Error says it for people.
+func (e *UnreachableError) Error() string {
+	cause := e.Err
+	var wrapped *url.Error
+	if errors.As(cause, &wrapped) {
+		cause = wrapped.Err
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return fmt.Sprintf("%s did not answer within %s", e.Server, callTimeout)
+	}
+	return fmt.Sprintf("%s can't be reached: %v", e.Server, cause)
+}
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// passing reports whether a failure may pass by itself. A name that nobody knows
+// and a certificate that one end does not take will not.
+func passing(err error) bool {
+	var refused *APIError
+	if errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+		return false
+	}
+
+	var unreachable *UnreachableError
+	var distrusted *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError // the server doesn't speak TLS
+	var name *net.DNSError
+	var op *net.OpError
+	switch {
+	case !errors.As(err, &unreachable), errors.As(err, &distrusted), errors.As(err, &plain):
+		return false
+	case errors.As(err, &name):
+		return !name.IsNotFound
+	}
+	return !errors.As(err, &op) || op.Op != "remote error" && op.Op != "local error" // TLS alerts
 }

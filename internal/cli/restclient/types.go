@@ -28,8 +28,6 @@ type Created struct {
 	ReviewID    string `json:"review_id"`
 	Status      string `json:"status"`
 	EstimatedMS int64  `json:"estimated_ms"`
-	// At is when the server answered, by its own clock; zero when it didn't say.
-	At time.Time `json:"-"`
 }
 
 // Review is a review as the API answers it.

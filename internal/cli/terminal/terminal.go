@@ -5,6 +5,8 @@ package terminal
 import (
 	"fmt"
 	"os"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,11 +17,12 @@ import (
 	"golang.org/x/term"
 )
 
-// DefaultWidth is the width, in columns, where none is known.
-const DefaultWidth = 100
-
-// minWidth is the least width that output is fitted into.
-const minWidth = 40
+const (
+	// DefaultWidth is the width, in columns, where none is known.
+	DefaultWidth = 100
+	// minWidth is the least width that output is fitted into.
+	minWidth = 40
+)
 
 // Is reports whether w is a terminal.
 func Is(w any) bool {
@@ -30,15 +33,66 @@ func Is(w any) bool {
 // Width returns the width of w, in columns: a terminal's own, else the one in
 // COLUMNS, else DefaultWidth.
 func Width(w any, columns string) int {
+	n, _ := strconv.Atoi(columns)
 	if f, ok := w.(*os.File); ok {
-		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			return max(n, minWidth)
+		if own, _, err := term.GetSize(int(f.Fd())); err == nil && own > 0 {
+			n = own
 		}
 	}
-	if n, err := strconv.Atoi(columns); err == nil && n > 0 {
-		return max(n, minWidth)
+
+	if n <= 0 {
+		return DefaultWidth
 	}
-	return DefaultWidth
+	return max(n, minWidth)
+}
+
+// Color is how a text stands out.
+type Color string
+
+// The colours, as parameters of the escape sequence that selects them. They are
+// of the eight that every terminal has, in its own shades.
+const (
+	Strong Color = "1"
+	Faint  Color = "2"
+	Bad    Color = "1;31"
+	Good   Color = "1;32"
+	Red    Color = "31"
+	Yellow Color = "33"
+	Cyan   Color = "36"
+)
+
+// Painter puts colours on text, or leaves it as it is when it is false.
+type Painter bool
+
+// Text returns a text, which must be Safe, in a colour.
+func (p Painter) Text(c Color, text string) string {
+	if !p || text == "" {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// The words for when to use colours.
+const (
+	ColorAuto   = "auto"
+	ColorAlways = "always"
+	ColorNever  = "never"
+)
+
+// Colors says whether to use colours on w. With ColorAuto it is for a terminal
+// that can show them, unless NO_COLOR (https://no-color.org) is set; and also
+// elsewhere when CLICOLOR_FORCE (https://bixense.com/clicolors) is set. Consoles
+// of Windows may show the escape sequences instead.
+func Colors(w any, when string, lookup func(name string) string) bool {
+	switch {
+	case when != ColorAuto:
+		return when == ColorAlways
+	case lookup("NO_COLOR") != "":
+		return false
+	case lookup("CLICOLOR_FORCE") != "":
+		return lookup("CLICOLOR_FORCE") != "0"
+	}
+	return Is(w) && lookup("TERM") != "dumb" && runtime.GOOS != "windows"
 }
 
 // Safe returns text with everything that is not plainly visible written as
@@ -71,16 +125,8 @@ func SafeJSON(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(text))
 
-	for len(text) > 0 {
-		n := visibleASCII(text)
-		b.Write(text[:n])
-		if text = text[n:]; len(text) == 0 {
-			break
-		}
-
-		r, n := utf8.DecodeRune(text)
-		text = text[n:]
-		if unicode.IsPrint(r) {
+	for _, r := range string(text) {
+		if r == '\n' || unicode.IsPrint(r) {
 			b.WriteRune(r)
 			continue
 		}
@@ -92,15 +138,38 @@ func SafeJSON(text []byte) string {
 	return EscapeMarks(b.String(), `\u005b`)
 }
 
-// visibleASCII returns how many bytes at the start of a JSON text are visible
-// ASCII, which nearly all of it is.
-func visibleASCII(text []byte) int {
-	for i, c := range text {
-		if (c < ' ' || c > '~') && c != '\n' {
-			return i
-		}
+// mark is what CI services take for the begin of a command wherever it is in a
+// line: `##[` GitHub's runner, Gitea's and Forgejo's, `##vso[` Azure Pipelines,
+// `##teamcity[` TeamCity, `##octopus[` Octopus Deploy. Any other word between is
+// taken for one of a service that isn't known here.
+var mark = regexp.MustCompile(`(##\w*)\[`)
+
+// EscapeMarks returns a text in which bracket, which is what its format has for a
+// `[`, stands in each mark of a command to a CI service.
+func EscapeMarks(text, bracket string) string {
+	if !strings.Contains(text, "##") {
+		return text
 	}
-	return len(text)
+	return mark.ReplaceAllString(text, "${1}"+bracket)
+}
+
+// GuardLine returns a line of text, made of Safe parts, as one that no CI service
+// takes for a command: it has no mark of one, nor does it begin with `::` after
+// white space, for which GitHub's runner and those made like it look.
+func GuardLine(line string) string {
+	if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, "::") {
+		line = line[:len(line)-len(rest)] + `\x3a` + rest[1:]
+	}
+	return EscapeMarks(line, `\x5b`)
+}
+
+// GuardLines does so with each line of a text.
+func GuardLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(GuardLine(line))
+	}
+	return b.String()
 }
 
 // Columns returns how many columns a terminal takes for text that is Safe.

@@ -72,16 +72,83 @@ func TestColumns(t *testing.T) {
 	assert.Equal(t, 1, terminal.Columns("e\u0301"), "a combining mark takes no column")
 	assert.Equal(t, "日本  |", terminal.Pad("日本", 6)+"|")
 	assert.Equal(t, "long|", terminal.Pad("long", 2)+"|")
+	assert.Equal(t, "ab…", terminal.Cut("abcd", 3))
+	assert.Equal(t, "日…", terminal.Cut("日本語", 4), "half a character is none")
 }
 
 func TestWidth(t *testing.T) {
 	t.Parallel()
 	var notATerminal strings.Builder
-	assert.Equal(t, terminal.DefaultWidth, terminal.Width(&notATerminal, ""))
-	assert.Equal(t, 132, terminal.Width(&notATerminal, "132"))
-	assert.Equal(t, 40, terminal.Width(&notATerminal, "3"))
-	assert.Equal(t, terminal.DefaultWidth, terminal.Width(&notATerminal, "wide"))
+	for columns, want := range map[string]int{
+		"": terminal.DefaultWidth, "132": 132, "3": 40, "wide": terminal.DefaultWidth,
+	} {
+		assert.Equal(t, want, terminal.Width(&notATerminal, columns), columns)
+	}
 	assert.False(t, terminal.Is(&notATerminal))
+}
+
+func TestColors(t *testing.T) {
+	t.Parallel()
+	var notATerminal strings.Builder
+	for name, tt := range map[string]struct {
+		when string
+		env  map[string]string
+		want bool
+	}{
+		"no terminal":       {terminal.ColorAuto, nil, false},
+		"always":            {terminal.ColorAlways, nil, true},
+		"always, NO_COLOR":  {terminal.ColorAlways, map[string]string{"NO_COLOR": "1"}, true},
+		"never":             {terminal.ColorNever, map[string]string{"CLICOLOR_FORCE": "1"}, false},
+		"forced":            {terminal.ColorAuto, map[string]string{"CLICOLOR_FORCE": "1"}, true},
+		"not forced":        {terminal.ColorAuto, map[string]string{"CLICOLOR_FORCE": "0"}, false},
+		"NO_COLOR wins":     {terminal.ColorAuto, map[string]string{"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}, false},
+		"an empty NO_COLOR": {terminal.ColorAuto, map[string]string{"NO_COLOR": "", "CLICOLOR_FORCE": "1"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.want, terminal.Colors(&notATerminal, tt.when, func(name string) string { return tt.env[name] }))
+		})
+	}
+}
+
+func TestGuardLine(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"":                         "",
+		"main.go:3: std::move":     "main.go:3: std::move",
+		"::error title=x::many":    `\x3a:error title=x::many`,
+		"  ::stop-commands::x\n":   "  \\x3a:stop-commands::x\n",
+		"a ##[add-mask]b ##[c]":    `a ##\x5badd-mask]b ##\x5bc]`,
+		"##vso[task.complete]":     `##vso\x5btask.complete]`,
+		"x ##teamcity[testFailed]": `x ##teamcity\x5btestFailed]`,
+		"##octopus[stdout-none]":   `##octopus\x5bstdout-none]`,
+		"##[##vso[###[":            `##\x5b##vso\x5b###\x5b`,
+		"##x_1[a]":                 `##x_1\x5ba]`,
+		"##a##b[c":                 `##a##b\x5bc`,
+		"## [a] #[b] ##a-b[c]":     "## [a] #[b] ##a-b[c]",
+	} {
+		assert.Equal(t, want, terminal.GuardLine(line))
+	}
+}
+
+// FuzzGuardLine: no line is a command, and what is not escaped is as it was.
+func FuzzGuardLine(f *testing.F) {
+	for _, seed := range []string{
+		"", "  ::error::x", "##[add-mask]", "a ##vso[task.x]y", "##teamcity[##[", "####x[", ":: ::",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		line := terminal.Safe(text)
+		got := terminal.GuardLine(line)
+		assert.False(t, strings.HasPrefix(strings.TrimSpace(got), "::"), got)
+		for _, mark := range []string{"##[", "##vso[", "##teamcity[", "##octopus["} {
+			assert.NotContains(t, got, mark)
+		}
+		if !strings.Contains(line, `\x`) {
+			assert.Equal(t, line, strings.NewReplacer(`\x3a`, ":", `\x5b`, "[").Replace(got))
+		}
+	})
 }
 
 // FuzzWrap: what is printed is safe, fits, and loses nothing but white space.

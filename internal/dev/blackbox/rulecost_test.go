@@ -1,8 +1,6 @@
 package blackbox_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -87,20 +85,4 @@ func TestRuleCost(t *testing.T) {
 	a = c.do(t, "GET", "/v1/rulesets/default/rules", nil)
 	require.Equal(t, 200, a.status)
 	assert.NotContains(t, a.body, "matching_cost")
-}
-
-// Who scans with rules of their own is told which of them are weak.
-func TestScanAllTellsWeakRules(t *testing.T) {
-	t.Parallel()
-	s := newLocalScan(t)
-	s.write(t, "a.txt", "1\n")
-	rules := filepath.Join(s.dir, "rules.yml")
-	require.NoError(t, os.WriteFile(rules, []byte("version: 1\nrules:\n"+
-		"- {id: strong, type: regex, pattern: frobnicate, message: m, severity: low}\n"+
-		"- {id: weak, type: regex, pattern: '[a-z]+$', message: m, severity: low}\n"), 0o644))
-	code, out, errOut := s.run(t, ".", "--rules", rules, "--output", "jsonl")
-	require.Equal(t, 0, code, errOut)
-	assert.Empty(t, out)
-	assert.Contains(t, errOut, "1 costly rule of "+rules+" ")
-	assert.Contains(t, errOut, "custom/weak: 3ms, weak: tried everywhere\n")
 }

@@ -100,7 +100,7 @@ func TestScanAll(t *testing.T) {
 	assert.Contains(t, files, "secrets/aws-access-key-id deploy/key.txt:1:1 critical")
 	assert.NotContains(t, out, ".git")
 	assert.NotContains(t, out+errOut, "QWERTYUIOP", "no secret is shown")
-	assert.Contains(t, errOut, " in 2 files (")
+	assert.Contains(t, errOut, " in 2 files in ")
 
 	code, table, errOut := s.run(t, ".", "--fail-on", "none")
 	require.Equal(t, 0, code, errOut)
@@ -132,7 +132,7 @@ func TestScanAllFindsWhatAReviewFinds(t *testing.T) {
 	}
 	require.NoError(t, os.Symlink("eval(x)", filepath.Join(s.dir, "tree", "link.js")))
 
-	code, out, errOut := s.run(t, ".", "--output", "json", "-v")
+	code, out, errOut := s.run(t, ".", "--output", "json")
 	require.Equal(t, 1, code, errOut)
 	var local map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &local))
@@ -158,15 +158,6 @@ func TestScanAllFindsWhatAReviewFinds(t *testing.T) {
 	assert.Equal(t, remote, found)
 	assert.Equal(t, review["skipped"], local["skipped"])
 	assert.Equal(t, review["summary"], local["summary"])
-	for _, s := range list(review["skipped"]) {
-		s := s.(map[string]any)
-		place := s["file"].(string)
-		if line, ok := s["line"]; ok {
-			place += fmt.Sprintf(":%v", line)
-		}
-		assert.Contains(t, errOut, place+": not looked at: ")
-	}
-	assert.Len(t, list(review["skipped"]), strings.Count(errOut, ": not looked at: "))
 }
 
 // What can't be read is named, the rest is scanned, and the exit status says
@@ -190,7 +181,6 @@ func TestScanAllWithoutAccess(t *testing.T) {
 	assert.Contains(t, out, `"file":"z.js"`)
 	assert.Contains(t, errOut, "closed: can't be read: permission denied\n")
 	assert.Contains(t, errOut, "secret.js: can't be read: permission denied\n")
-	assert.Contains(t, errOut, "2 can't be read")
 }
 
 func TestScanAllUsage(t *testing.T) {

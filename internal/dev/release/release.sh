@@ -75,8 +75,7 @@ for system in "${systems[@]}"; do
   find . -maxdepth 1 -type f -iname 'licen[cs]e*' -exec cp {} "$folder/" \;
   notices "$program" >"$folder/THIRD-PARTY-NOTICES.txt"
   case $os in
-    linux) "$work/prwarden" man "$folder/man/man1" ;;
-    darwin) "$work/prwarden" man "$folder/man/man1" --client ;;
+    linux | darwin) "$work/prwarden" man "$folder/man/man1" ;;
   esac
 
   go version -m -json "$program" | jq --arg version "$version" --arg os "$os" --arg arch "$arch" --arg commit "$commit" \

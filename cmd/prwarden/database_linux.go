@@ -10,6 +10,39 @@ import (
 	"github.com/prwarden/prwarden/internal/config"
 )
 
+func newMigrate(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring a database to this version's schema",
+		Long: `Bring a database to the schema that this version of prwarden needs. A server
+does this itself for an SQLite database when it starts, and for Postgres with
+--migrate. Several may run at once: one does the work, the others wait. Make a
+backup first: there is no way back.`,
+		Example: `  prwarden migrate --database sqlite:/var/lib/prwarden/prwarden.db
+  prwarden migrate --database postgres://prwarden@db.internal/prwarden`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(newMigrateStatus(st))
+	return configured(cmd, st, config.Migrate, func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.Migrate(ctx, st, c)
+	})
+}
+
+func newMigrateStatus(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the schema's version",
+		Long: `Show the version of a database's schema, the version that this prwarden needs,
+and the migrations that are pending. The exit code is 0 when this prwarden works
+on the database as it is, and 3 when it does not. Nothing is changed.`,
+		Example: `  prwarden migrate status --database postgres://prwarden@db.internal/prwarden`,
+		Args:    cobra.NoArgs,
+	}
+	return configured(cmd, st, config.Migrate, func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.MigrationStatus(ctx, st, c)
+	})
+}
+
 func newBackup(st cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
