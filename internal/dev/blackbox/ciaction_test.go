@@ -249,7 +249,7 @@ func TestActionEnds(t *testing.T) {
 		"the review failed": {8, nil, 3, "", true, false, "The review of acme/web#8 failed: "},
 		"the service is away": {
 			7, []string{"server", "http://127.0.0.1:1", "timeout", "1s"}, 3, "", false, false,
-			"prwarden: gave up after 1s; no review was started",
+			"prwarden: gave up after 1s",
 		},
 		"the key is refused": {7, []string{"api-key", "prw_wrong"}, 2, "", false, false, "HTTP 401)"},
 	} {
