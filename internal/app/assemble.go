@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
@@ -58,7 +59,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 			prwardenv1.RegisterReviewServiceServer(r, s.watches)
 			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))
 			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
-			rpc.RegisterHealth(r, s.ready.health)
+			healthpb.RegisterHealthServer(r, s.ready.health)
 			if with, ok := r.(reflection.GRPCServer); ok {
 				reflection.Register(with)
 			}
@@ -69,7 +70,7 @@ func (s *Server) assemble(ctx context.Context, c config.Config) error {
 	}
 	gateway, err := rest.New(rest.Config{
 		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
-		Observe: m.answered, Tracer: s.tracing.spans(),
+		Observe: m.answered, Tracer: s.tracing.tracer(),
 	})
 	if err != nil {
 		return err

@@ -48,9 +48,12 @@ func (c guardCollector) Describe(to chan<- *prometheus.Desc) { to <- c.open }
 
 // Collect implements prometheus.Collector.
 func (c guardCollector) Collect(to chan<- prometheus.Metric) {
-	s := c.guard.State()
+	working, waiting := c.guard.Used(overload.LimitWork), c.guard.Waiting(overload.LimitWork)
+	open := c.guard.Used(overload.LimitOpen) + c.guard.Used(overload.LimitCalls)
+
 	for state, n := range map[string]int64{
-		"working": s.Working, "waiting": s.Waiting, "client": max(0, s.Open-s.Working-s.Waiting), "watching": s.Watches,
+		"working": working, "waiting": waiting, "client": max(0, open-working-waiting),
+		"watching": c.guard.Used(overload.LimitWatches),
 	} {
 		to <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(n), state)
 	}

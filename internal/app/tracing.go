@@ -100,14 +100,6 @@ func known(info *stats.RPCTagInfo) bool {
 	return err == nil
 }
 
-// spans makes spans; nil without tracing.
-func (t tracing) spans() trace.TracerProvider {
-	if t.provider == nil {
-		return nil
-	}
-	return t.provider
-}
-
 // tracer makes the spans of this package; without tracing they record nothing
 // and pass on the trace that they are part of.
 func (t tracing) tracer() trace.Tracer {

@@ -162,7 +162,7 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 			match := ours["match_files/SPAN_KIND_INTERNAL"]
 			require.NotNil(t, match.Span, "%v", slices.Collect(maps.Keys(ours)))
 			assert.Equal(t, []string{
-				"prwarden: POST /v1/reviews", "prwarden: prwarden.v1.ReviewService/CreateReview", "prwarden: process review",
+				"prwarden: POST /v1/reviews", "prwarden: process review",
 				"prwarden: prwarden.scanner.v1.ScannerService/Scan", "prwarden-scanner: prwarden.scanner.v1.ScannerService/Scan",
 				"prwarden-scanner: scan", "prwarden-scanner: match_files",
 			}, path(match))

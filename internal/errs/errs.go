@@ -1,7 +1,7 @@
 // Package errs is the one error type that crosses package boundaries. A layer
 // that knows what went wrong says so with a Kind, a Reason for programs and a
 // sentence for people; the transport turns that into a status in one table
-// (internal/server/rpcerr). An error that is not an *Error is unexpected:
+// (internal/server/rpc). An error that is not an *Error is unexpected:
 // callers see a fixed text and the log sees the rest.
 package errs
 

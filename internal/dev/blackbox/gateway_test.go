@@ -106,7 +106,7 @@ func TestHTTPErrors(t *testing.T) {
 			"GET", "/v1/rules", nil, []string{"Authorization", "Bearer prw_" + strings.Repeat("a", 36)}, 401, "KEY_INVALID",
 		},
 		"unknown review":      {"GET", "/v1/reviews/rev_x", nil, nil, 404, "REVIEW_NOT_FOUND"},
-		"odd review":          {"GET", "/v1/reviews/%00", nil, nil, 404, "REVIEW_NOT_FOUND"},
+		"odd review":          {"GET", "/v1/reviews/%00", nil, nil, 404, "ROUTE_NOT_FOUND"},
 		"unknown rule":        {"GET", "/v1/rules/no/such", nil, nil, 404, "RULE_NOT_FOUND"},
 		"odd rule":            {"GET", "/v1/rules/NO%20SUCH", nil, nil, 404, "RULE_NOT_FOUND"},
 		"nameless query":      {"GET", "/v1/reviews?=1", nil, nil, 400, "INVALID_ARGUMENT"},

@@ -6,13 +6,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
@@ -23,11 +23,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/test/bufconn"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
@@ -56,13 +58,11 @@ type Bundle struct {
 	Clock    time.Time    // of the rate limit; it stands still, so that no minute ends during a test
 	Client   *http.Client // of the REST API, for its URL only; it follows no redirects
 	URL      string       // of the REST API, without /v1
-	RESTAddr string
-	GRPCAddr string
-	REST     *Pipes // instead of the address
-	GRPC     *Pipes // instead of the address
+	Ready    error        // what /readyz finds
 	Logs     *Logs
-	store    *keyStore
-	ready    error
+
+	rest, grpc net.Listener
+	store      *keyStore
 }
 
 // Options are what a test may change.
@@ -72,7 +72,6 @@ type Options struct {
 	Tracer  trace.TracerProvider
 	Observe func(rest.Answered)
 	Limits  overload.Limits // in place of those of a server
-	Port    port.Options    // of both ports
 	Pipes   bool            // ports are in memory, for a clock that a test moves
 }
 
@@ -82,6 +81,13 @@ func Start(t testing.TB, o Options) *Bundle {
 	if o.Limit == 0 {
 		o.Limit = 1 << 30
 	}
+	if o.Tracer == nil {
+		o.Tracer = noop.NewTracerProvider()
+	}
+	if o.Observe == nil {
+		o.Observe = func(rest.Answered) {}
+	}
+
 	b := &Bundle{
 		Reviews: &Reviews{}, Rules: &Rules{}, Logs: &Logs{}, store: &keyStore{keys: map[string]auth.Key{}},
 		Metrics: grpcprom.NewServerMetrics(), Clock: time.Now(),
@@ -89,35 +95,34 @@ func Start(t testing.TB, o Options) *Bundle {
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(b.store, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
-	limiter := auth.NewLimiter(nil, func() time.Time { return b.Clock })
-	admitter := auth.NewAdmitter(b.Keys, limiter, o.Trusted, o.Limit, nil)
 	limits := overload.DefaultLimits()
 	maps.Copy(limits, o.Limits)
-	b.Guard = overload.NewGuard(limits, o.Trusted, log, nil)
-	admission := rpc.Admission{Admitter: admitter, Guard: b.Guard}
+	b.Guard = overload.NewGuard(limits, o.Trusted, log, func(overload.Limit) {})
+	limiter := auth.NewLimiter(nil, func() time.Time { return b.Clock })
+	admission := rpc.Admission{
+		Admitter: auth.NewAdmitter(b.Keys, limiter, o.Trusted, o.Limit, nil), Guard: b.Guard,
+	}
+
 	server, err := rpc.New(rpc.Config{Admission: admission, Metrics: b.Metrics, Log: log, Register: b.register})
 	require.NoError(t, err)
-	web := httptest.NewUnstartedServer(nil)
-	listener := b.listen(t, web, o.Pipes)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(port.Wrap(listener, o.Port)) }()
-
-	g, err := rest.New(rest.Config{
-		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log, Tracer: o.Tracer, Observe: o.Observe,
-		Ready: func(context.Context) error { return b.ready },
+	gateway, err := rest.New(rest.Config{
+		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log, Tracer: o.Tracer.Tracer("test"),
+		Observe: o.Observe, Ready: func(context.Context) error { return b.Ready },
 	})
 	require.NoError(t, err)
-	web.Config = rest.NewServer(g, log)
+
+	web := rest.NewServer(gateway, log)
 	if !o.Pipes { // a busy machine is not a slow client
-		web.Config.ReadHeaderTimeout, web.Config.ReadTimeout, web.Config.WriteTimeout = patience, patience, patience
+		web.ReadHeaderTimeout, web.ReadTimeout, web.WriteTimeout = patience, patience, patience
 	}
-	web.Listener = port.Wrap(web.Listener, o.Port)
-	web.Start()
-	b.URL = web.URL
-	if o.Pipes {
-		b.URL = "http://pipes"
-	}
-	transport := &http.Transport{DialContext: b.dial, MaxIdleConnsPerHost: 4}
+	b.rest, b.grpc = listen(t, o.Pipes), listen(t, o.Pipes)
+	b.URL = "http://" + b.rest.Addr().String()
+	served := make(chan error, 2)
+	go func() { served <- server.Serve(port.Wrap(b.grpc, port.Options{})) }()
+	go func() { served <- web.Serve(port.Wrap(b.rest, port.Options{})) }()
+
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return b.dial(ctx, b.rest) }
+	transport := &http.Transport{MaxIdleConnsPerHost: 4, DialContext: dial}
 	b.Client = &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -125,34 +130,68 @@ func Start(t testing.TB, o Options) *Bundle {
 	t.Cleanup(func() {
 		b.Handlers.EndWatches()
 		transport.CloseIdleConnections()
-		web.CloseClientConnections()
-		web.Close()
+		assert.NoError(t, web.Close())
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		assert.NoError(t, server.Shutdown(ctx))
-		assert.NoError(t, <-served)
+		for range 2 {
+			if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+				assert.NoError(t, err)
+			}
+		}
 	})
 	return b
+}
+
+// pipeBuffer is how many bytes a connection in memory holds each way, as a
+// socket does.
+const pipeBuffer = 64 << 10
+
+// pipes is a listener in memory, whose connections keep deadlines on the clock
+// of the test.
+type pipes struct{ *bufconn.Listener }
+
+// Addr implements net.Listener: for a URL, the address has to look like one.
+func (pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)} }
+
+func listen(t testing.TB, inMemory bool) net.Listener {
+	t.Helper()
+	if inMemory {
+		return pipes{bufconn.Listen(pipeBuffer)}
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return l
+}
+
+func (b *Bundle) dial(ctx context.Context, to net.Listener) (net.Conn, error) {
+	if p, ok := to.(pipes); ok {
+		return p.DialContext(ctx)
+	}
+	return steady.DialContext(ctx, "tcp", to.Addr().String())
+}
+
+// DialREST connects to the port of the REST API.
+func (b *Bundle) DialREST(t testing.TB) net.Conn {
+	t.Helper()
+	c, err := b.dial(t.Context(), b.rest)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// DialGRPC connects to the gRPC port.
+func (b *Bundle) DialGRPC(t testing.TB) net.Conn {
+	t.Helper()
+	c, err := b.dial(t.Context(), b.grpc)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
 }
 
 // Document is the OpenAPI document: more than a connection holds.
 func Document() []byte {
 	return fmt.Appendf(nil, `{"openapi":"3.0.0","info":{"description":"%s"}}`, strings.Repeat("x", 4*pipeBuffer))
-}
-
-// listen opens both ports, that of REST as the listener of web.
-func (b *Bundle) listen(t testing.TB, web *httptest.Server, pipes bool) (grpc net.Listener) {
-	t.Helper()
-	if pipes {
-		require.NoError(t, web.Listener.Close())
-		b.REST, b.GRPC = NewPipes(), NewPipes()
-		web.Listener = b.REST
-		return b.GRPC
-	}
-	grpc, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	b.RESTAddr, b.GRPCAddr = web.Listener.Addr().String(), grpc.Addr().String()
-	return grpc
 }
 
 func (b *Bundle) register(r grpc.ServiceRegistrar) {
@@ -164,9 +203,6 @@ func (b *Bundle) register(r grpc.ServiceRegistrar) {
 		reflection.Register(s)
 	}
 }
-
-// SetReady sets what /readyz finds.
-func (b *Bundle) SetReady(err error) { b.ready = err }
 
 // SetKeysDown makes every look at the keys fail, or work again for nil.
 func (b *Bundle) SetKeysDown(err error) {
@@ -194,26 +230,14 @@ func (b *Bundle) KeyOf(t testing.TB, org string, scopes ...auth.Scope) (auth.Key
 }
 
 // Conn returns a connection to the gRPC port.
-func (b *Bundle) Conn(t testing.TB) *grpc.ClientConn {
+func (b *Bundle) Conn(t testing.TB, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	target, options := b.GRPCAddr, []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
-	if b.GRPC != nil {
-		target = "passthrough:///pipes"
-		dial := func(ctx context.Context, _ string) (net.Conn, error) { return b.GRPC.DialContext(ctx) }
-		options = append(options, grpc.WithContextDialer(dial))
-	}
-	conn, err := grpc.NewClient(target, options...)
+	dial := func(ctx context.Context, _ string) (net.Conn, error) { return b.dial(ctx, b.grpc) }
+	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(dial))
+	conn, err := grpc.NewClient("passthrough:///"+b.grpc.Addr().String(), options...)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, conn.Close()) })
 	return conn
-}
-
-// dial connects to the port of the REST API.
-func (b *Bundle) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	if b.REST != nil {
-		return b.REST.DialContext(ctx)
-	}
-	return steady.DialContext(ctx, network, addr)
 }
 
 // Answer is a whole REST response.

@@ -11,35 +11,37 @@ import (
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/server/api"
 )
 
-// Reviews is a reviewgrpc.ReviewService whose answers a test gives. A function
-// that is not set panics, which is also how a test makes a handler panic.
+// Reviews is an api.ReviewService whose answers a test gives. A function that is
+// not set panics, which is also how a test makes a handler panic.
 type Reviews struct {
 	CreateFunc func(org string, in review.CreateInput) (review.Accepted, error)
 	GetFunc    func(org, id string) (review.Review, error)
-	ListFunc   func(org string, in review.ListInput) ([]review.Review, string, error)
 	FindFunc   func(org string, in review.FindingsInput) ([]finding.Finding, string, error)
 	CancelFunc func(org, id string) (review.Review, error)
 	WatchFunc  func(ctx context.Context, org, id string, send func(review.Update) error) error
 }
 
-// Create implements reviewgrpc.ReviewService.
+var _ api.ReviewService = (*Reviews)(nil)
+
+// Create implements api.ReviewService.
 func (f *Reviews) Create(_ context.Context, org string, in review.CreateInput) (review.Accepted, error) {
 	return f.CreateFunc(org, in)
 }
 
-// Get implements reviewgrpc.ReviewService.
+// Get implements api.ReviewService.
 func (f *Reviews) Get(_ context.Context, org, id string) (review.Review, error) {
 	return f.GetFunc(org, id)
 }
 
-// List implements reviewgrpc.ReviewService.
-func (f *Reviews) List(_ context.Context, org string, in review.ListInput) ([]review.Review, string, error) {
-	return f.ListFunc(org, in)
+// List implements api.ReviewService. There are no reviews to list.
+func (f *Reviews) List(context.Context, string, review.ListInput) ([]review.Review, string, error) {
+	return nil, "", nil
 }
 
-// GetComplete implements reviewgrpc.ReviewService.
+// GetComplete implements api.ReviewService.
 func (f *Reviews) GetComplete(_ context.Context, org, id string) (review.Review, error) {
 	r, err := f.GetFunc(org, id)
 	if err == nil && r.Status != review.Complete {
@@ -48,38 +50,38 @@ func (f *Reviews) GetComplete(_ context.Context, org, id string) (review.Review,
 	return r, err
 }
 
-// Findings implements reviewgrpc.ReviewService.
+// Findings implements api.ReviewService.
 func (f *Reviews) Findings(_ context.Context, org string, in review.FindingsInput) ([]finding.Finding, string, error) {
 	return f.FindFunc(org, in)
 }
 
-// Cancel implements reviewgrpc.ReviewService.
+// Cancel implements api.ReviewService.
 func (f *Reviews) Cancel(_ context.Context, org, id string) (review.Review, error) {
 	return f.CancelFunc(org, id)
 }
 
-// Watch implements reviewgrpc.ReviewService.
+// Watch implements api.ReviewService.
 func (f *Reviews) Watch(ctx context.Context, org, id string, send func(review.Update) error) error {
 	return f.WatchFunc(ctx, org, id, send)
 }
 
-// Rules is a reviewgrpc.RuleService that keeps rules in memory and validates
-// nothing.
+// Rules is an api.RuleService of one rule, which tests create and delete. It
+// validates nothing.
 type Rules struct {
 	mu    sync.Mutex
-	rules map[string]rule.Rule
-	Asked []string // ids and names as they arrived
-	Tried []rule.TestInput
+	rule  rule.Rule
+	Asked []string      // ids and names as they arrived
 	Hold  chan struct{} // when not nil, TestRule waits for it
 }
 
-func (f *Rules) asked(id string) {
+func (f *Rules) asked(id string) rule.Rule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Asked = append(f.Asked, id)
+	return f.rule
 }
 
-// ListRulesets implements reviewgrpc.RuleService.
+// ListRulesets implements api.RuleService.
 func (f *Rules) ListRulesets(context.Context, string) ([]rule.Ruleset, error) {
 	return []rule.Ruleset{
 		{ID: "ruleset_default", Name: "default", RuleCount: 120, Scope: rule.ScopeOrg},
@@ -87,58 +89,44 @@ func (f *Rules) ListRulesets(context.Context, string) ([]rule.Ruleset, error) {
 	}, nil
 }
 
-// ListRules implements reviewgrpc.RuleService.
+// ListRules implements api.RuleService.
 func (f *Rules) ListRules(_ context.Context, _, name string) ([]rule.Rule, error) {
 	f.asked(name)
 	return nil, nil
 }
 
-// GetRule implements reviewgrpc.RuleService.
+// GetRule implements api.RuleService.
 func (f *Rules) GetRule(_ context.Context, _, id string) (rule.Rule, error) {
-	f.asked(id)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r, ok := f.rules[rule.FullID(id)]
-	if !ok {
+	r := f.asked(id)
+	if r.ID == "" || r.FullID() != rule.FullID(id) {
 		return rule.Rule{}, errs.New(errs.NotFound, errs.ReasonRuleNotFound, "There is no such rule.")
 	}
 	return r, nil
 }
 
-// CreateRule implements reviewgrpc.RuleService.
+// CreateRule implements api.RuleService.
 func (f *Rules) CreateRule(_ context.Context, _ string, r rule.Rule) (rule.Rule, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.Scope == "" {
-		r.Scope = rule.ScopeOrg
-	}
-	r.CreatedAt = Epoch
-	if f.rules == nil {
-		f.rules = make(map[string]rule.Rule)
-	}
-	f.rules[r.FullID()] = r
-	return r, nil
+	f.rule = r
+	f.rule.Scope, f.rule.CreatedAt = rule.ScopeOrg, Epoch
+	return f.rule, nil
 }
 
-// DeleteRule implements reviewgrpc.RuleService.
+// DeleteRule implements api.RuleService.
 func (f *Rules) DeleteRule(ctx context.Context, org, id string) error {
-	if _, err := f.GetRule(ctx, org, id); err != nil {
-		return err
-	}
+	_, err := f.GetRule(ctx, org, id)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.rules, rule.FullID(id))
-	return nil
+	f.rule = rule.Rule{}
+	return err
 }
 
-// TestRule implements reviewgrpc.RuleService.
-func (f *Rules) TestRule(_ context.Context, in rule.TestInput) ([]match.Hit, bool, error) {
+// TestRule implements api.RuleService.
+func (f *Rules) TestRule(context.Context, rule.TestInput) ([]match.Hit, bool, error) {
 	if f.Hold != nil {
 		<-f.Hold
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.Tried = append(f.Tried, in)
 	return []match.Hit{{Line: 1, Column: 2, EndLine: 1, EndColumn: 5}}, true, nil
 }
 
@@ -161,7 +149,6 @@ func (s *keyStore) KeyByHash(_ context.Context, hash string) (auth.Key, bool, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.keys[hash]
-
 	return k, ok, s.down
 }
 
@@ -174,6 +161,7 @@ func (s *keyStore) ListKeys(_ context.Context, org string) ([]auth.Key, error) {
 			out = append(out, k)
 		}
 	}
+
 	return out, nil
 }
 
@@ -187,6 +175,7 @@ func (s *keyStore) RevokeKey(_ context.Context, org, id string) error {
 			return nil
 		}
 	}
+
 	return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
 }
 

@@ -321,11 +321,12 @@ func TestIdempotencyKey(t *testing.T) {
 		"one":   {[]string{"!~abc"}, "!~abc", true},
 		"empty": {[]string{""}, "", false},
 		"twice": {[]string{"a", "a"}, "", false},
+		"bytes": {[]string{"é"}, "", false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := IdempotencyKey(tc.values)
+			got, err := idempotencyKey(tc.values)
 			assert.Equal(t, tc.ok, err == nil)
 			assert.Equal(t, tc.want, got)
 		})

@@ -5,14 +5,17 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/propagation"
+	"google.golang.org/genproto/googleapis/api/httpbody"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
@@ -20,6 +23,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rpc"
@@ -41,14 +45,22 @@ type Rechecker interface {
 	Recheck(ctx context.Context, c auth.Caller) error
 }
 
+// SARIF is what SARIF logs say beside the findings.
+type SARIF struct {
+	Rules   sarif.Catalog // what is known of rules; nil for nothing
+	Version string        // prwarden's own
+}
+
 // Bounds of watches.
 const (
 	// MaxWatches is how many watches one key may have open at once.
 	MaxWatches = 100
+
 	// recheckInterval is how often an open watch asks whether its key is still
 	// good. With the time that keys are remembered it stays under the 5
 	// seconds within which a revocation is promised to be in force.
 	recheckInterval = 900 * time.Millisecond
+
 	// watchRetry is when to try again to open one more watch.
 	watchRetry = 15 * time.Second
 )
@@ -83,7 +95,7 @@ func (h *Reviews) CreateReview(
 	ctx context.Context, req *prwardenv1.CreateReviewRequest,
 ) (*prwardenv1.CreateReviewResponse, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
-	key, err := IdempotencyKey(md.Get("idempotency-key"))
+	key, err := idempotencyKey(md.Get("idempotency-key"))
 	if err != nil {
 		return nil, err
 	}
@@ -110,20 +122,25 @@ func traceParent(ctx context.Context) string {
 	return carrier.Get("traceparent")
 }
 
-// IdempotencyKey reads the values of the Idempotency-Key header; "" when there
-// is none. It fails with InvalidArgument when there is not one value; what the
-// value may be is the service's to say.
-func IdempotencyKey(values []string) (string, error) {
-	switch {
-	case len(values) == 0:
+// idempotencyKey reads the values of the Idempotency-Key header; "" when there
+// is none.
+func idempotencyKey(values []string) (string, error) {
+	if len(values) == 0 {
 		return "", nil
-	case len(values) > 1:
-		return "", errs.Invalid("Idempotency-Key", "is given more than once")
-	case values[0] == "":
-		return "", errs.Invalid("Idempotency-Key", "must have at least one character; leave it out instead")
 	}
 
-	return values[0], nil
+	key := values[0]
+	odd := func(c rune) bool { return c < ' ' || c > '~' }
+	switch {
+	case len(values) > 1:
+		return "", errs.Invalid("Idempotency-Key", "is given more than once")
+	case key == "":
+		return "", errs.Invalid("Idempotency-Key", "must have at least one character; leave it out instead")
+	case strings.ContainsFunc(key, odd):
+		return "", errs.Invalid("Idempotency-Key", "must consist of visible ASCII characters")
+	}
+
+	return key, nil
 }
 
 // GetReview implements ReviewService.
@@ -195,19 +212,13 @@ func (h *Reviews) WatchReview(
 	defer done()
 
 	ctx, cancel := context.WithCancelCause(stream.Context())
-	guarded := make(chan struct{})
-	go func() {
-		defer close(guarded)
-		h.guard(ctx, caller, cancel)
-	}()
+	defer cancel(nil)
+	go h.guard(ctx, caller, cancel)
 	err = h.service.Watch(ctx, caller.Organization, req.GetReviewId(), func(u review.Update) error {
 		return stream.Send(toUpdate(u))
 	})
-	cause := context.Cause(ctx)
-	cancel(nil)
-	<-guarded
 	var ended *errs.Error
-	if err != nil && errors.As(cause, &ended) {
+	if err != nil && errors.As(context.Cause(ctx), &ended) {
 		return ended
 	}
 	return err
@@ -234,20 +245,54 @@ func (h *Reviews) guard(ctx context.Context, caller auth.Caller, cancel context.
 	}
 }
 
+// reviewID is what identifiers of reviews look like.
+var reviewID = regexp.MustCompile(`^rev_[a-z0-9]{1,64}$`)
+
 // checkReviewID returns NotFound for what can't be a review's identifier: to
 // whoever asks, an identifier that is wrong is one that does not exist.
 func checkReviewID(id string) error {
-	suffix, ok := strings.CutPrefix(id, "rev_")
-	ok = ok && suffix != "" && len(suffix) <= 64
-	for i := range len(suffix) {
-		c := suffix[i]
-		ok = ok && ('a' <= c && c <= 'z' || '0' <= c && c <= '9')
+	if reviewID.MatchString(id) {
+		return nil
 	}
+	return errs.New(errs.NotFound, errs.ReasonReviewNotFound,
+		"There is no such review; its id is the review_id that POST /v1/reviews answered.")
+}
 
-	if !ok {
-		return errs.New(errs.NotFound, errs.ReasonReviewNotFound,
-			"There is no such review; its id is the review_id that POST /v1/reviews answered.")
+// ListFindings implements ReviewService.
+func (h *Reviews) ListFindings(
+	ctx context.Context, req *prwardenv1.ListFindingsRequest,
+) (*prwardenv1.ListFindingsResponse, error) {
+	if err := checkReviewID(req.GetReviewId()); err != nil {
+		return nil, err
 	}
+	findings, next, err := h.service.Findings(ctx, auth.FromContext(ctx).Organization, review.FindingsInput{
+		ReviewID: req.GetReviewId(), Kind: finding.Kind(word(req.GetKind())), MinSeverity: fromSeverity(req.GetMinSeverity()),
+		RuleID: req.GetRuleId(), File: req.GetFile(), State: finding.State(word(req.GetState())),
+		PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.ListFindingsResponse{Findings: toFindings(findings), NextPageToken: next}, nil
+}
 
-	return nil
+// GetSarif implements ReviewService.
+func (h *Reviews) GetSarif(ctx context.Context, req *prwardenv1.GetSarifRequest) (*httpbody.HttpBody, error) {
+	if err := checkReviewID(req.GetReviewId()); err != nil {
+		return nil, err
+	}
+	org := auth.FromContext(ctx).Organization
+	r, err := h.service.GetComplete(ctx, org, req.GetReviewId())
+	if err != nil {
+		return nil, err
+	}
+	in := sarif.Input{
+		Review: r, Rules: h.logs.Rules, Version: h.logs.Version,
+		OmitSuppressed: req.GetSuppressed() == prwardenv1.GetSarifRequest_omit,
+	}
+	var log bytes.Buffer
+	if err := sarif.Write(&log, in); err != nil {
+		return nil, err
+	}
+	return &httpbody.HttpBody{ContentType: sarif.MediaType, Data: log.Bytes()}, nil
 }

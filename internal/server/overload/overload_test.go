@@ -117,7 +117,7 @@ func TestGuardBoundsAddresses(t *testing.T) {
 	first.Close()
 	_, err = open("192.0.2.1:4")
 	require.NoError(t, err)
-	assert.EqualValues(t, 5, g.State().Open)
+	assert.EqualValues(t, 5, g.Used(LimitOpen))
 }
 
 func TestRequestIsWorkedOnOrWaits(t *testing.T) {
@@ -128,19 +128,22 @@ func TestRequestIsWorkedOnOrWaits(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
+	work := func(r *Request) error { return r.Hold(t.Context(), LimitWork, 1) }
+
 	first, second := open(), open()
-	require.NoError(t, first.Work(t.Context()))
-	require.NoError(t, first.Work(t.Context()), "it is worked on")
-	require.Error(t, second.Work(t.Context()))
-	first.Pause()
-	require.NoError(t, second.Work(t.Context()))
+	require.NoError(t, work(first))
+	require.NoError(t, work(first), "it is worked on")
+	require.Error(t, work(second))
+	first.Release(LimitWork)
+	require.NoError(t, work(second))
 	second.Close()
-	require.NoError(t, first.Work(t.Context()))
-	assert.Equal(t, State{Working: 1, Open: 1}, g.State())
+	require.NoError(t, work(first))
+	assert.EqualValues(t, 1, g.Used(LimitWork))
+	assert.EqualValues(t, 1, g.Used(LimitOpen))
 
 	first.Close()
-	require.NoError(t, second.Work(t.Context()))
-	assert.Equal(t, State{}, g.State(), "what is over takes nothing")
+	require.NoError(t, work(second))
+	assert.Zero(t, g.Used(LimitWork)+g.Used(LimitOpen), "what is over takes nothing")
 }
 
 func TestWatchesOfOneOrganizationLeaveRoom(t *testing.T) {
@@ -150,12 +153,14 @@ func TestWatchesOfOneOrganizationLeaveRoom(t *testing.T) {
 		r, err := g.Open(t.Context(), LimitOpen, auth.Credentials{})
 		require.NoError(t, err)
 		r.BelongsTo(organization)
-		require.NoError(t, r.Work(t.Context()))
+		require.NoError(t, r.Hold(t.Context(), LimitWork, 1))
 		return r, r.Watch(t.Context())
 	}
+
 	first, err := watch("acme")
 	require.NoError(t, err)
-	assert.Equal(t, State{Watches: 1}, g.State())
+	assert.EqualValues(t, 1, g.Used(LimitWatches))
+	assert.Zero(t, g.Used(LimitWork)+g.Used(LimitOpen))
 	greedy, err := watch("acme")
 	require.Error(t, err)
 	greedy.Close()
@@ -163,7 +168,7 @@ func TestWatchesOfOneOrganizationLeaveRoom(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Limit{LimitWatches}, *refused)
 	first.Close()
-	assert.Equal(t, State{Watches: 1}, g.State())
+	assert.EqualValues(t, 1, g.Used(LimitWatches))
 }
 
 func TestLargeMessagesAreBounded(t *testing.T) {
@@ -172,23 +177,24 @@ func TestLargeMessagesAreBounded(t *testing.T) {
 		g, refused, _ := newTestGuard()
 		r, err := g.Open(t.Context(), LimitOpen, auth.Credentials{PeerAddr: "192.0.2.1:1"})
 		require.NoError(t, err)
-		require.NoError(t, r.Body(t.Context(), Large))
+		require.NoError(t, r.HoldBytes(t.Context(), LimitBodies, Large))
 		assert.Zero(t, g.Used(LimitBodies), "small ones are not counted")
-		require.NoError(t, r.Body(t.Context(), 1<<20))
+		require.NoError(t, r.HoldBytes(t.Context(), LimitBodies, 1<<20))
 		assert.EqualValues(t, 1<<20, g.Used(LimitBodies))
 
 		r.BelongsTo("acme")
 		share := DefaultLimits()[LimitAnswers].PerOwner
-		written, err := r.Answer(t.Context(), share)
+		release, err := r.Acquire(t.Context(), LimitAnswers, share)
 		require.NoError(t, err)
-		_, err = r.Answer(t.Context(), 1<<20)
+		_, err = r.Acquire(t.Context(), LimitAnswers, 1<<20)
 		require.Error(t, err)
-		written()
-		_, err = r.Answer(t.Context(), 1<<20)
+		release()
+		_, err = r.Acquire(t.Context(), LimitAnswers, 1<<20)
 		require.NoError(t, err)
 		assert.Equal(t, []Limit{LimitAnswers}, *refused)
 		r.Close()
 		assert.Zero(t, g.Used(LimitBodies))
+		assert.EqualValues(t, 1<<20, g.Used(LimitAnswers), "it outlives the request")
 	})
 }
 
@@ -196,13 +202,12 @@ func TestLargeMessagesAreBounded(t *testing.T) {
 func TestNoRequest(t *testing.T) {
 	t.Parallel()
 	r := FromContext(t.Context())
-	require.NoError(t, r.Work(t.Context()))
-	require.NoError(t, r.Body(t.Context(), 1<<30))
+	require.NoError(t, r.Hold(t.Context(), LimitWork, 1))
 	require.NoError(t, r.Watch(t.Context()))
-	written, err := r.Answer(t.Context(), 1<<30)
+	release, err := r.Acquire(t.Context(), LimitAnswers, 1<<30)
 	require.NoError(t, err)
-	written()
+	release()
 	r.BelongsTo("acme")
-	r.Pause()
+	r.Release(LimitWork)
 	r.Close()
 }

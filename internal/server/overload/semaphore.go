@@ -18,6 +18,7 @@ type Bounds struct {
 	// Total is how much is used at once, and PerOwner how much of it by one
 	// owner; 0 for no bound of its own.
 	Total, PerOwner int64
+
 	// Wait is how long Acquire waits for room; 0 for not at all.
 	Wait time.Duration
 }
@@ -46,10 +47,10 @@ func NewSemaphore(b Bounds) *Semaphore {
 
 // Acquire takes n for an owner, at most all that the owner may have. The owner
 // "" has no bound of its own. It fails with ErrFull, or with the error of ctx.
-// What it returns gives everything back, once.
+// release gives everything back, once.
 func (s *Semaphore) Acquire(ctx context.Context, owner string, n int64) (release func(), err error) {
 	n = min(n, s.bounds.Total)
-	giveBack := func() {}
+	releaseShare := func() {}
 
 	if owner != "" && s.bounds.PerOwner > 0 {
 		n = min(n, s.bounds.PerOwner)
@@ -59,11 +60,11 @@ func (s *Semaphore) Acquire(ctx context.Context, owner string, n int64) (release
 			return nil, err
 		}
 
-		giveBack = func() { mine.Release(n); s.leave(owner) }
+		releaseShare = func() { mine.Release(n); s.leave(owner) }
 	}
 
 	if err := s.take(ctx, s.all, n); err != nil {
-		giveBack()
+		releaseShare()
 		return nil, err
 	}
 
@@ -71,7 +72,7 @@ func (s *Semaphore) Acquire(ctx context.Context, owner string, n int64) (release
 	return sync.OnceFunc(func() {
 		s.used.Add(-n)
 		s.all.Release(n)
-		giveBack()
+		releaseShare()
 	}), nil
 }
 

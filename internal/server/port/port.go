@@ -20,24 +20,30 @@ const (
 	// MaxConnections is how many connections are served at once; 27 KB for an
 	// idle one were measured.
 	MaxConnections = 2_000
+
 	// MaxPerAddress is how many of them one client address may have.
 	MaxPerAddress = 500
+
 	// MinIdle is how long a connection has carried nothing before it may be
 	// ended for another. Most requests are answered in less.
 	MinIdle = 5 * time.Second
-	// pollEvery is how often a full port looks for idle connections.
-	pollEvery = 100 * time.Millisecond
+
+	// pollEvery is how often a full port looks for room.
+	pollEvery = 50 * time.Millisecond
 )
 
 // Options say what a port is.
 type Options struct {
 	// Trusted are proxies: they may have all connections.
 	Trusted []netip.Prefix
+
 	// TLS is for every connection; nil for plain text.
 	TLS *tls.Config
-	// Refused hears of each connection that was closed at once because its
+
+	// Refused is called for each connection that was closed at once because its
 	// address has too many; nil for nobody.
 	Refused func()
+
 	// Total, PerAddress and MinIdle are MaxConnections, MaxPerAddress and MinIdle
 	// when 0.
 	Total, PerAddress int
@@ -48,13 +54,11 @@ type Options struct {
 type Listener struct {
 	net.Listener
 	options Options
-	left    chan struct{} // told when a connection has ended
 	closed  chan struct{}
-	once    sync.Once
+	close   func()
 
-	mu        sync.Mutex
-	conns     map[*conn]struct{}
-	addresses map[netip.Addr]int
+	mu    sync.Mutex
+	conns map[*conn]struct{}
 }
 
 // Wrap makes a port of a TCP listener.
@@ -64,10 +68,9 @@ func Wrap(l net.Listener, o Options) net.Listener {
 	if o.Refused == nil {
 		o.Refused = func() {}
 	}
-	p := &Listener{
-		Listener: l, options: o, left: make(chan struct{}, 1), closed: make(chan struct{}),
-		conns: make(map[*conn]struct{}), addresses: make(map[netip.Addr]int),
-	}
+
+	p := &Listener{Listener: l, options: o, closed: make(chan struct{}), conns: make(map[*conn]struct{})}
+	p.close = sync.OnceFunc(func() { close(p.closed) })
 	if o.TLS == nil {
 		return p
 	}
@@ -82,11 +85,21 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &conn{Conn: inner, listener: l, addr: l.counted(inner)}
+
+		c := &conn{Conn: inner, listener: l}
+		peer := inner.RemoteAddr().String()
+		if !auth.IsTrusted(peer, l.options.Trusted) {
+			c.addr = auth.ClientAddress(peer, nil, nil)
+		}
+
 		c.touch()
-		if err := l.waitForRoom(); err != nil {
-			c.cutOff()
-			return nil, err
+		for !l.hasRoom(netip.Addr{}, l.options.Total) {
+			select {
+			case <-time.After(pollEvery):
+			case <-l.closed:
+				c.cutOff()
+				return nil, net.ErrClosed
+			}
 		}
 
 		if l.enter(c) {
@@ -97,87 +110,57 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// counted is the address that a connection counts for; invalid for none.
-func (l *Listener) counted(c net.Conn) netip.Addr {
-	peer := c.RemoteAddr().String()
-	if auth.IsTrusted(peer, l.options.Trusted) {
-		return netip.Addr{}
-	}
-	return auth.ClientAddress(peer, nil, nil)
-}
-
-// waitForRoom waits until there is room for one more connection, if need be that
-// of an idle one.
-func (l *Listener) waitForRoom() error {
-	for {
-		l.mu.Lock()
-		room := len(l.conns) < l.options.Total || l.endIdle(netip.Addr{})
-		l.mu.Unlock()
-		if room {
-			return nil
-		}
-		select {
-		case <-l.left:
-		case <-time.After(pollEvery):
-		case <-l.closed:
-			return net.ErrClosed
-		}
-	}
-}
-
 // enter counts a connection; false when its address has too many, of which none
 // is idle.
 func (l *Listener) enter(c *conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if c.addr.IsValid() && l.addresses[c.addr] >= l.options.PerAddress && !l.endIdle(c.addr) {
+	if c.addr.IsValid() && !l.hasRoom(c.addr, l.options.PerAddress) {
 		return false
 	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.conns[c] = struct{}{}
-	l.addresses[c.addr]++
 	return true
 }
 
-// endIdle ends the connection that has been idle for longest, of one address if
-// that is valid; false when none has been idle for long enough. The caller holds
-// mu.
-func (l *Listener) endIdle(addr netip.Addr) bool {
+// hasRoom reports whether there are fewer connections than limit, those of one
+// address if that is valid. If need be it ends the one that has been idle for
+// longest.
+func (l *Listener) hasRoom(addr netip.Addr, limit int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.conns) < limit {
+		return true
+	}
+
+	n := 0
 	var oldest *conn
 	for c := range l.conns {
 		if addr.IsValid() && c.addr != addr {
 			continue
 		}
+
+		n++
 		if oldest == nil || c.used.Load() < oldest.used.Load() {
 			oldest = c
 		}
 	}
 
-	if oldest == nil || time.Since(time.Unix(0, oldest.used.Load())) < l.options.MinIdle {
+	switch {
+	case n < limit:
+		return true
+	case time.Since(time.Unix(0, oldest.used.Load())) < l.options.MinIdle:
 		return false
 	}
-	l.remove(oldest)
+
+	delete(l.conns, oldest)
 	oldest.cutOff()
 	return true
 }
 
-// remove counts a connection no more, if it was. The caller holds mu.
-func (l *Listener) remove(c *conn) {
-	if _, ok := l.conns[c]; !ok {
-		return
-	}
-	delete(l.conns, c)
-	if l.addresses[c.addr]--; l.addresses[c.addr] == 0 {
-		delete(l.addresses, c.addr)
-	}
-	select {
-	case l.left <- struct{}{}:
-	default:
-	}
-}
-
 // Close implements net.Listener. Connections stay.
 func (l *Listener) Close() error {
-	l.once.Do(func() { close(l.closed) })
+	l.close()
 	return l.Listener.Close()
 }
 
@@ -207,11 +190,10 @@ func (c *conn) Write(p []byte) (int, error) {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	err := c.Conn.Close()
 	c.listener.mu.Lock()
-	defer c.listener.mu.Unlock()
-	c.listener.remove(c)
-	return err
+	delete(c.listener.conns, c)
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
 }
 
 // cutOff ends the connection at once; nothing is kept for it.

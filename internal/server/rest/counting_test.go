@@ -67,7 +67,7 @@ func TestRequestsWithoutAKeyCountAgainstTheAddress(t *testing.T) {
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	b, _ := start(t)
-	b.SetReady(errors.New("secret"))
+	b.Ready = errors.New("secret")
 	a := b.Do(t, "GET", "/readyz", "")
 	assert.Equal(t, 503, a.Status)
 	assert.NotContains(t, a.Body, "secret")

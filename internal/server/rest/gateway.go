@@ -1,5 +1,5 @@
 // Package rest is the REST API: grpc-gateway's translation to gRPC, called in
-// memory, inside of an HTTP middleware that admits every request, and with the
+// memory, inside of an HTTP handler that admits every request and makes the
 // checks that grpc-gateway leaves to its users.
 package rest
 
@@ -8,18 +8,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 )
 
@@ -27,64 +28,58 @@ import (
 type Config struct {
 	// Conn is rpc.Server's connection for callers in this process.
 	Conn grpc.ClientConnInterface
+
 	// Admission admits and counts every request but those for health.
 	Admission rpc.Admission
+
 	// OpenAPI is the document at /openapi.json, which /docs shows to people.
 	OpenAPI []byte
+
 	// Ready says why the server can't answer calls now; nil when it can.
 	Ready func(context.Context) error
-	Log   *slog.Logger
-	// Observe hears of every request when it was answered, for metrics; nil for
-	// nobody.
+
+	Log *slog.Logger
+
+	// Observe is called for every request that was answered, for metrics.
 	Observe func(Answered)
-	// Tracer makes a span for every request but those for health; nil for none.
-	Tracer trace.TracerProvider
+
+	// Tracer makes a span for every request but those for health.
+	Tracer trace.Tracer
 }
 
 // Gateway is the handler of the REST API.
 type Gateway struct {
+	Config
 	mux       *runtime.ServeMux
-	routes    routes
-	admission rpc.Admission
-	statics   map[string]*static // by path
-	ready     func(context.Context) error
-	log       *slog.Logger
-	refusals  *rate.Limiter // of log lines
-	observe   func(Answered)
-	tracer    trace.Tracer
+	routes    []*route
+	documents map[string]document // by path
+	requests  *rpc.RequestLog
 }
 
 // New makes a gateway.
 func New(c Config) (*Gateway, error) {
-	rs, err := readRoutes()
+	routes, err := readRoutes()
 	if err != nil {
 		return nil, err
 	}
-	statics, err := newStatics(c.OpenAPI)
+	documents, err := newDocuments(c.OpenAPI)
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{
-		routes: rs, admission: c.Admission, statics: statics, ready: c.Ready, log: c.Log,
-		refusals: rpc.NewRefusalLimiter(), observe: c.Observe, tracer: newTracer(c.Tracer),
-	}
-	if g.observe == nil {
-		g.observe = func(Answered) {}
-	}
+
+	g := &Gateway{Config: c, routes: routes, documents: documents, requests: rpc.NewRequestLog(c.Log)}
 	g.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, newMarshaler()),
-		runtime.WithMiddlewares(g.checked),
-		runtime.WithMetadata(g.metadata),
+		runtime.WithMetadata(callMetadata),
 		runtime.WithIncomingHeaderMatcher(noHeader),
 		runtime.WithOutgoingHeaderMatcher(noHeader),
-		runtime.WithOutgoingTrailerMatcher(noHeader),
-		runtime.WithForwardResponseOption(setStatus),
+		runtime.WithForwardResponseOption(forward),
 		runtime.WithErrorHandler(g.callFailed),
-		runtime.WithStreamErrorHandler(g.shapeStream),
-		runtime.WithRoutingErrorHandler(g.routingFailed),
+		runtime.WithStreamErrorHandler(g.status),
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithDisableHTTPMethodOverride(),
 	)
+
 	for _, err := range []error{
 		prwardenv1.RegisterReviewServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewReviewServiceClient(c.Conn)),
 		prwardenv1.RegisterRuleServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
@@ -102,171 +97,189 @@ func New(c Config) (*Gateway, error) {
 // name.
 func noHeader(string) (string, bool) { return "", false }
 
-// metadata is what a call to the gRPC server carries.
-func (g *Gateway) metadata(ctx context.Context, _ *http.Request) metadata.MD {
-	e := exchangeOf(ctx)
-	if len(e.idempotency) == 0 || e.route.method != idempotentMethod {
-		return nil
+// callMetadata is what a call to the gRPC server carries.
+func callMetadata(_ context.Context, r *http.Request) metadata.MD {
+	if keys := r.Header["Idempotency-Key"]; len(keys) > 0 {
+		return metadata.MD{"idempotency-key": keys}
 	}
-	return metadata.MD{rpc.IdempotencyKey: e.idempotency}
-}
-
-// dispatch hands a request to grpc-gateway, without the headers that it or its
-// users could take for something: a timeout, a method, metadata, trailers.
-func (g *Gateway) dispatch(w http.ResponseWriter, r *http.Request) {
-	r = r.Clone(r.Context())
-	kept := http.Header{}
-	for _, name := range []string{"Content-Type", "Content-Encoding"} {
-		if v := r.Header.Values(name); len(v) > 0 {
-			kept[name] = v
-		}
-	}
-
-	r.Header = kept
-
-	switch r.Method {
-	case http.MethodHead:
-		// As GET; net/http keeps the body back. A stream is nothing without.
-		if rt := g.probe(r, http.MethodGet); rt != nil && !rt.stream {
-			r.Method = http.MethodGet
-		}
-	case http.MethodOptions:
-		if allowed := g.allowed(r); len(allowed) > 0 {
-			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-	}
-
-	g.mux.ServeHTTP(w, r)
-}
-
-// checked wraps the handlers that grpc-gateway generates: it refuses every
-// request that is not what its route takes.
-func (g *Gateway) checked(next runtime.HandlerFunc) runtime.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request, params map[string]string) {
-		e := exchangeOf(r.Context())
-		pattern, _ := runtime.HTTPPattern(r.Context())
-		e.route = g.routes.find(r.Method, pattern.String())
-		switch {
-		case e.probe:
-			return
-		case e.route == nil:
-			g.fail(w, r, fmt.Errorf("no route for pattern %s", pattern))
-			return
-		// GET /v1/reviews/x:cancel would read the review `x:cancel`.
-		case strings.Contains(r.URL.Path, ":") && !slices.Contains(g.allowed(r), r.Method):
-			g.refuseMethod(w, r, g.allowed(r))
-			return
-		}
-
-		if err := g.readInput(w, r, e); err != nil {
-			g.fail(w, r, err)
-			return
-		}
-
-		for name, value := range params {
-			params[name] = pathText(value)
-		}
-		if e.route.stream {
-			w = newStreamWriter(w)
-		}
-		next(w, r, params)
-	}
-}
-
-// pathText makes a path segment fit for a message. What it changes can't be
-// part of any identifier, so the call answers that there is no such thing.
-func pathText(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
-
-// routingFailed answers a request that no route takes.
-func (g *Gateway) routingFailed(
-	_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int,
-) {
-	if exchangeOf(r.Context()).probe {
-		return
-	}
-	if allowed := g.allowed(r); len(allowed) > 0 {
-		g.refuseMethod(w, r, allowed)
-		return
-	}
-
-	g.fail(w, r, errs.New(errs.NotFound, errs.ReasonRouteNotFound,
-		"There is nothing at this path; /docs shows what there is, and /openapi.json lists it for programs."))
-}
-
-// callFailed answers a request whose call failed.
-func (g *Gateway) callFailed(
-	_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error,
-) {
-	g.fail(w, r, err)
-}
-
-func (g *Gateway) refuseMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
-	list := strings.Join(allowed, ", ")
-	w.Header().Set("Allow", list)
-	g.fail(w, r, errs.New(errs.Unimplemented, errs.ReasonMethodNotAllowed, "This path takes %s only.", list))
-}
-
-// allowed returns the methods that the path of a request takes.
-func (g *Gateway) allowed(r *http.Request) []string {
-	var matched []*route
-	custom := false // the path ends in a verb of its own, such as :cancel (AIP-136)
-	for _, verb := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
-		if rt := g.probe(r, verb); rt != nil {
-			matched = append(matched, rt)
-			custom = custom || strings.Contains(rt.pattern, "}:")
-		}
-	}
-
-	var out []string
-	for _, rt := range matched {
-		// A path such as /v1/reviews/x:cancel reads no review: no id looks like it.
-		if custom && !strings.Contains(rt.pattern, "}:") {
-			continue
-		}
-		out = append(out, rt.verb)
-		if rt.verb == http.MethodGet && !rt.stream {
-			out = append(out, http.MethodHead)
-		}
-	}
-
-	if len(out) > 0 {
-		out = append(out, http.MethodOptions)
-	}
-	return out
-}
-
-// probe asks the router for the route that a request would take with another
-// method; nil for none.
-func (g *Gateway) probe(r *http.Request, verb string) *route {
-	e := &exchange{probe: true}
-	other := r.Clone(withExchange(r.Context(), e))
-	other.Method = verb
-	g.mux.ServeHTTP(nowhere{}, other)
-	return e.route
-}
-
-// nowhere takes an answer that nobody wants.
-type nowhere struct{}
-
-func (nowhere) Header() http.Header         { return http.Header{} }
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (nowhere) WriteHeader(int)             {}
-
-// setStatus gives a successful answer the status that the protos promise.
-func setStatus(ctx context.Context, w http.ResponseWriter, m proto.Message) error {
-	rt := exchangeOf(ctx).route
-	if m == nil || rt.success == http.StatusOK {
-		return nil
-	}
-	if rt.success == http.StatusNoContent {
-		w.Header().Del("Content-Type")
-	}
-	// Writing the body of a 204 fails, as it should, and grpc-gateway expects
-	// that.
-	w.WriteHeader(rt.success)
 	return nil
+}
+
+// ServeHTTP implements http.Handler.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e := &exchange{
+		ResponseWriter: w,
+		call:           rpc.Call{RequestID: rpc.ChooseRequestID(r.Header.Get(rpc.RequestIDKey)), Peer: r.RemoteAddr},
+		began:          time.Now(),
+	}
+	h := w.Header()
+	h.Set("X-Request-Id", e.call.RequestID)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+
+	ctx, span := g.startSpan(r)
+	defer span.End()
+	r = r.WithContext(rpc.WithCall(context.WithValue(ctx, exchangeKey{}, e), &e.call))
+	defer func() { g.answered(e, r) }()
+
+	serve := g.admit
+	if isHealth(r.URL.Path) {
+		serve = g.health
+	}
+	if err := serve(e, r); err != nil {
+		g.fail(e, r, err)
+	}
+}
+
+// admit admits a request, says in its headers how many there may be, and hands
+// it on.
+func (g *Gateway) admit(e *exchange, r *http.Request) error {
+	credentials := auth.Credentials{
+		Authorization: r.Header.Values("Authorization"),
+		PeerAddr:      r.RemoteAddr,
+		ForwardedFor:  r.Header.Values("X-Forwarded-For"),
+	}
+	request, err := g.Admission.Guard.Open(r.Context(), overload.LimitOpen, credentials)
+	if err != nil {
+		setRateHeaders(e.Header(), g.Admission.Admitter.Peek(credentials))
+		return err
+	}
+	defer request.Close()
+
+	policy := auth.KeyRequired
+	document, static := g.documents[r.URL.Path]
+	if static {
+		policy = auth.Open
+	}
+
+	ctx := overload.NewContext(r.Context(), request)
+	caller, decision, err := g.Admission.Admit(ctx, credentials, policy)
+	setRateHeaders(e.Header(), decision)
+	switch {
+	case err != nil:
+		return err
+	case static:
+		e.pattern = r.URL.Path
+		request.Release(overload.LimitWork)
+		return document.serve(e, r)
+	}
+
+	e.request = request
+	return g.dispatch(e, r.WithContext(auth.NewContext(ctx, caller)))
+}
+
+// setRateHeaders writes a decision in the spelling that the API documents.
+func setRateHeaders(h http.Header, d auth.Decision) {
+	md := rpc.RateMetadata(d)
+	h["X-RateLimit-Limit"] = md.Get(rpc.RateLimitKey)
+	h["X-RateLimit-Remaining"] = md.Get(rpc.RateRemainingKey)
+	h["X-RateLimit-Reset"] = md.Get(rpc.RateResetKey)
+}
+
+// dispatch finds the route of a request, checks what it brings, and lets
+// grpc-gateway call the method.
+func (g *Gateway) dispatch(e *exchange, r *http.Request) error {
+	rt, allowed := match(g.routes, r.Method, r.URL.Path)
+	switch {
+	case rt == nil && len(allowed) == 0, !utf8.ValidString(r.URL.Path), strings.ContainsRune(r.URL.Path, 0):
+		return errs.New(errs.NotFound, errs.ReasonRouteNotFound,
+			"There is nothing at this path; /docs shows what there is, and /openapi.json lists it for programs.")
+	case rt == nil && r.Method == http.MethodOptions:
+		e.Header().Set("Allow", strings.Join(allowed, ", "))
+		e.WriteHeader(http.StatusNoContent)
+		return nil
+	case rt == nil:
+		return refuseMethod(e, allowed...)
+	}
+
+	e.route, e.pattern = rt, rt.pattern
+	if err := g.readInput(e, r); err != nil {
+		return err
+	}
+
+	if rt.stream {
+		e.control = http.NewResponseController(e.ResponseWriter)
+		// A deadline for reading would end the request's context when it passes.
+		_ = e.control.SetReadDeadline(time.Time{})
+		e.Header().Set("X-Accel-Buffering", "no") // nginx would hold messages back
+	}
+
+	r.Method = rt.verb // HEAD is answered as GET; net/http keeps the body back
+	g.mux.ServeHTTP(e, r)
+	return nil
+}
+
+func refuseMethod(e *exchange, allowed ...string) error {
+	list := strings.Join(allowed, ", ")
+	e.Header().Set("Allow", list)
+	return errs.New(errs.Unimplemented, errs.ReasonMethodNotAllowed, "This path takes %s only.", list)
+}
+
+// Paths of health.
+const (
+	alivePath = "/healthz"
+	readyPath = "/readyz"
+)
+
+func isHealth(path string) bool { return path == alivePath || path == readyPath }
+
+// health answers whether the process runs (/healthz) and whether it can answer
+// calls (/readyz). Neither is counted, so both say nothing more.
+func (g *Gateway) health(e *exchange, r *http.Request) error {
+	e.pattern = r.URL.Path
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return refuseMethod(e, http.MethodGet, http.MethodHead)
+	}
+
+	word := "ok"
+	if r.URL.Path == readyPath {
+		if err := g.Ready(r.Context()); err != nil {
+			g.Log.Debug("not ready", "error", err)
+			return errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is not ready.")
+		}
+
+		word = "ready"
+	}
+
+	e.Header().Set("Content-Type", jsonType)
+	_, _ = fmt.Fprintf(e, `{"status":%q}`, word) // the client may be gone
+	return nil
+}
+
+// Limits of the HTTP server. Those for whole requests and answers don't hold
+// for watches, which have their own for each message.
+const (
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 32 << 10
+)
+
+// NewServer makes an HTTP server for a handler, with limits on everything that
+// a client can make it wait for or keep. Its listener bounds the connections
+// (see package port). Those of HTTP/2, which there is over TLS only, are the
+// same as on the gRPC port.
+func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams:          128, // a key may have 100 watches, and other calls beside them
+			MaxReceiveBufferPerStream:     64 << 10,
+			MaxReceiveBufferPerConnection: 1 << 20,
+			MaxDecoderHeaderTableSize:     4 << 10,
+			MaxEncoderHeaderTableSize:     4 << 10,
+			SendPingTimeout:               time.Minute,
+			PingTimeout:                   20 * time.Second,
+			WriteByteTimeout:              30 * time.Second,
+		},
+		// `OPTIONS *` is a request like any other.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 }

@@ -31,7 +31,6 @@ func start(t *testing.T) (*servertest.Bundle, string) {
 		return review.Review{ID: id, Status: review.Queued, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop",
 			CreatedAt: servertest.Epoch}, nil
 	}
-	b.Reviews.ListFunc = func(string, review.ListInput) ([]review.Review, string, error) { return nil, "", nil }
 	b.Reviews.CancelFunc = func(_, id string) (review.Review, error) {
 		return review.Review{ID: id, Status: review.Canceled, CreatedAt: servertest.Epoch, CompletedAt: servertest.Epoch}, nil
 	}

@@ -1,9 +1,14 @@
 package rest
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"mime"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -11,49 +16,119 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/prwarden/prwarden/internal/errs"
-	"github.com/prwarden/prwarden/internal/server/rpcerr"
+	"github.com/prwarden/prwarden/internal/server/overload"
+	"github.com/prwarden/prwarden/internal/server/rpc"
 )
 
 const (
 	// bodyField is the name that a violation has for the body as a whole.
 	bodyField = "body"
+
 	// maxQuoted is how much of a text that a caller made up is repeated.
 	maxQuoted = 60
 )
 
 // shown cuts what a caller made up.
-func shown(s string) string { return rpcerr.Cut(s, maxQuoted) }
+func shown(s string) string { return rpc.Cut(s, maxQuoted) }
 
-// readJSON reads a whole body into a message; nothing may follow it. An empty
-// body is an empty message.
-func readJSON(body []byte, into proto.Message) error {
-	if len(strings.TrimSpace(string(body))) == 0 {
+// readInput reads the body of a request, and says what is wrong with it in the
+// order in which a caller would mend it.
+func (g *Gateway) readInput(e *exchange, r *http.Request) error {
+	if err := rpc.Authorize(e.call.Caller, e.route.method); err != nil {
+		return err
+	}
+	body, err := readBody(e, r)
+	if err != nil {
+		return err
+	}
+
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if found := checkQuery(r.URL.RawQuery, e.route.query); len(found) > 0 {
+		return errs.InvalidFields(found...)
+	}
+	if len(body) == 0 {
 		return nil
 	}
-	if err := protojson.Unmarshal(body, into); err != nil {
-		return jsonError(err, into.ProtoReflect().Descriptor())
+	return checkJSON(body, e.route.body.New().Interface())
+}
+
+// readBody reads a body of at most rpc.MaxBody bytes, whatever Content-Length
+// says. While the client takes its time, the request is not one that is worked
+// on.
+func readBody(e *exchange, r *http.Request) ([]byte, error) {
+	size := r.ContentLength
+	switch {
+	case size == 0, e.route.body == nil && size < 0:
+		return nil, nil
+	case e.route.body == nil:
+		return nil, errs.Invalid(bodyField, "this call takes no body")
+	case size < 0:
+		size = rpc.MaxBody
 	}
-	return nil
+
+	tooLarge := errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge,
+		"The request body is larger than 1 MiB (%d bytes), which is the most that this server takes.", rpc.MaxBody)
+	if size > rpc.MaxBody {
+		return nil, tooLarge
+	}
+
+	e.request.Release(overload.LimitWork)
+	if err := e.request.HoldBytes(r.Context(), overload.LimitBodies, size); err != nil {
+		return nil, err
+	}
+
+	body, err := io.ReadAll(http.MaxBytesReader(e.ResponseWriter, r.Body, rpc.MaxBody))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge
+	case err != nil:
+		return nil, errs.Invalid(bodyField, "could not be read to its end")
+	}
+
+	if len(body) > 0 {
+		if err := checkMediaType(r.Header); err != nil {
+			return nil, err
+		}
+	}
+
+	return body, e.request.Hold(r.Context(), overload.LimitWork, 1)
+}
+
+// checkMediaType returns an error for a body that says it is not JSON in
+// UTF-8.
+func checkMediaType(h http.Header) error {
+	kind, params, err := mime.ParseMediaType(strings.Join(h.Values("Content-Type"), ", "))
+	charset, coding := params["charset"], h.Get("Content-Encoding")
+	if err == nil && kind == jsonType && (charset == "" || strings.EqualFold(charset, "utf-8")) &&
+		(coding == "" || coding == "identity") {
+		return nil
+	}
+	return errs.New(errs.InvalidArgument, errs.ReasonUnsupportedMediaType,
+		"The request has a body that is not said to be JSON; send it as `Content-Type: application/json`, in UTF-8 "+
+			"and not compressed.")
 }
 
 // The forms in which protojson says what is wrong.
 var (
-	jsonPlace   = regexp.MustCompile(`\(line (\d+):(\d+)\): `)
-	jsonValue   = regexp.MustCompile(`^invalid value for \S+ field (\w+): `)
-	jsonName    = regexp.MustCompile(`^(unknown|duplicate) field ("(?:[^"\\]|\\.)*")`)
-	jsonMessage = regexp.MustCompile(`^invalid (google\.protobuf\.\w+) value `)
-	jsonSyntax  = regexp.MustCompile(`^(unexpected (EOF|token)|invalid (value|character|escape code|UTF-8 in string))`)
+	jsonPlace = regexp.MustCompile(`\(line (\d+):(\d+)\): `)
+	jsonName  = regexp.MustCompile(`^(unknown|duplicate) field "([^"]+)"`)
+	jsonValue = regexp.MustCompile(`^invalid (?:value for \S+ field (\w+): |(google\.protobuf\.\w+) value )`)
 )
 
-// jsonError says in the words of this API what protojson says, with the field
-// where it names one. It repeats no value: that may be a secret.
-func jsonError(err error, md protoreflect.MessageDescriptor) error {
+// checkJSON returns what is wrong with a body, in the words of protojson, with
+// the field where those name one.
+func checkJSON(body []byte, message proto.Message) error {
+	err := protojson.Unmarshal(body, message)
+	if err == nil || len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+
 	// protojson varies its spaces, so that nobody depends on them.
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\u00a0", " "), "proto:"))
 	place := ""
@@ -63,109 +138,36 @@ func jsonError(err error, md protoreflect.MessageDescriptor) error {
 	}
 
 	if found := jsonName.FindStringSubmatch(text); found != nil {
-		name, err := strconv.Unquote(found[2])
-		if err != nil {
-			name = found[2]
-		}
-		if found[1] == "duplicate" {
-			return errs.Invalid(fieldName(name), "is given more than once%s", place)
-		}
-		return errs.Invalid(fieldName(name), "unknown field%s; the body takes %s", place, listed(fieldNames(md)))
+		return errs.Invalid(shown(found[2]), "%s field%s", found[1], place)
 	}
 
 	if found := jsonValue.FindStringSubmatch(text); found != nil {
-		wanted := func(fd protoreflect.FieldDescriptor) bool { return fd.JSONName() == found[1] }
-		if fd := findField(md, wanted); fd != nil {
-			return errs.Invalid(string(fd.Name()), "must be %s%s", expected(fd), place)
-		}
-	}
-
-	if found := jsonMessage.FindStringSubmatch(text); found != nil {
-		wanted := func(fd protoreflect.FieldDescriptor) bool {
-			return fd.Message() != nil && string(fd.Message().FullName()) == found[1]
-		}
-		if fd := findField(md, wanted); fd != nil {
-			return errs.Invalid(string(fd.Name()), "must be %s%s", expected(fd), place)
-		}
-	}
-
-	what := cmp.Or(jsonSyntax.FindString(text), "it can't be read")
-	return errs.Invalid(bodyField, "is not valid JSON for this call: %s%s", what, place)
-}
-
-// fieldName is the name of a violation: one without would lose its place.
-func fieldName(name string) string {
-	if name == "" {
-		return bodyField
-	}
-	return shown(name)
-}
-
-// findField looks for a field of a message or of the messages in it.
-func findField(
-	md protoreflect.MessageDescriptor, wanted func(protoreflect.FieldDescriptor) bool,
-) protoreflect.FieldDescriptor {
-	for i := range md.Fields().Len() {
-		fd := md.Fields().Get(i)
-		if wanted(fd) {
-			return fd
-		}
-		if inner := fd.Message(); inner != nil && inner.FullName() != md.FullName() {
-			if found := findField(inner, wanted); found != nil {
-				return found
+		fields := message.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			fd := fields.Get(i)
+			if fd.JSONName() == found[1] || fd.Message() != nil && string(fd.Message().FullName()) == found[2] {
+				return errs.Invalid(string(fd.Name()), "must be %s%s", expected(fd), place)
 			}
 		}
 	}
 
-	return nil
+	return errs.Invalid(bodyField, "is not valid JSON for this call: %s%s", shown(text), place)
 }
 
 // expected says what a value of a field must be.
 func expected(fd protoreflect.FieldDescriptor) string {
-	switch {
-	case fd.Kind() == protoreflect.BoolKind:
+	switch fd.Kind() {
+	case protoreflect.BoolKind:
 		return "true or false"
-	case fd.Kind() == protoreflect.Int32Kind:
+	case protoreflect.Int32Kind:
 		return "an integer from -2147483648 to 2147483647"
-	case fd.Kind() == protoreflect.EnumKind:
-		words := enumWords(fd.Enum())
-		if len(words) == 1 {
-			return "`" + words[0] + "`"
-		}
-		return "one of " + listed(words)
-	case fd.Message() != nil && fd.Message().FullName() == "google.protobuf.Timestamp":
+	case protoreflect.EnumKind:
+		return "one of " + listed(rpc.EnumWords(fd.Enum()))
+	case protoreflect.MessageKind:
 		return `a time as in RFC 3339, such as "2026-11-20T09:30:00Z"`
-	case fd.Message() != nil:
-		return "an object"
 	}
 
 	return "a string"
-}
-
-// enumWords returns the words of an enum that may be sent: all but the one for
-// zero, which says that nothing was.
-func enumWords(ed protoreflect.EnumDescriptor) []string {
-	var out []string
-	for i := range ed.Values().Len() {
-		if v := ed.Values().Get(i); v.Number() != 0 {
-			out = append(out, string(v.Name()))
-		}
-	}
-
-	return out
-}
-
-// fieldNames returns the names of the fields that a request may set.
-func fieldNames(md protoreflect.MessageDescriptor) (out []string) {
-	for i := range md.Fields().Len() {
-		fd := md.Fields().Get(i)
-		behaviors, _ := proto.GetExtension(fd.Options(), annotations.E_FieldBehavior).([]annotations.FieldBehavior)
-		if !slices.Contains(behaviors, annotations.FieldBehavior_OUTPUT_ONLY) {
-			out = append(out, string(fd.Name()))
-		}
-	}
-
-	return out
 }
 
 func listed(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
@@ -174,34 +176,34 @@ func listed(names []string) string { return "`" + strings.Join(names, "`, `") + 
 // repeated, empty, or not of their type. grpc-gateway ignores the first, and
 // takes camelCase names, enum numbers and hexadecimal. Ranges are left to the
 // constraints in the protos.
-func checkQuery(raw string, allowed map[string]protoreflect.FieldDescriptor) []errs.FieldViolation {
+func checkQuery(raw string, allowed map[string]protoreflect.FieldDescriptor) (found []errs.FieldViolation) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return []errs.FieldViolation{{Field: "query", Description: "can't be read: " + err.Error()}}
+		return []errs.FieldViolation{{Field: "query", Description: "can't be read: " + shown(err.Error())}}
 	}
-	var found []errs.FieldViolation
+
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		wrong := checkParameter(name, values[name], allowed)
-		if wrong == "" || len(found) == rpcerr.MaxViolations {
-			continue
+		var wrong string
+		switch fd := allowed[name]; {
+		case fd != nil:
+			wrong = checkParameter(values[name], fd)
+		case len(allowed) == 0:
+			wrong = "unknown query parameter; this call takes none"
+		default:
+			wrong = "unknown query parameter; allowed are " + listed(slices.Sorted(maps.Keys(allowed)))
 		}
-		if name == "" {
-			name = "query" // a violation without a field would lose its place
+
+		if wrong != "" {
+			found = append(found, errs.FieldViolation{Field: cmp.Or(shown(name), "query"), Description: wrong})
 		}
-		found = append(found, errs.FieldViolation{Field: shown(name), Description: wrong})
 	}
 
 	return found
 }
 
-func checkParameter(name string, values []string, allowed map[string]protoreflect.FieldDescriptor) string {
-	fd := allowed[name]
+func checkParameter(values []string, fd protoreflect.FieldDescriptor) string {
 	value := values[0]
 	switch {
-	case fd == nil && len(allowed) == 0:
-		return "unknown query parameter; this call takes none"
-	case fd == nil:
-		return "unknown query parameter; allowed are " + listed(slices.Sorted(maps.Keys(allowed)))
 	case len(values) > 1:
 		return "is given more than once"
 	case value == "":
@@ -216,7 +218,7 @@ func checkParameter(name string, values []string, allowed map[string]protoreflec
 		n, err := strconv.ParseInt(value, 10, 32)
 		ok = err == nil && strconv.FormatInt(n, 10) == value
 	case protoreflect.EnumKind:
-		ok = slices.Contains(enumWords(fd.Enum()), value)
+		ok = slices.Contains(rpc.EnumWords(fd.Enum()), value)
 	}
 
 	if !ok {

@@ -33,11 +33,11 @@ func TestRefusals(t *testing.T) {
 	}{
 		"unknown route":        {"GET", "/v1/nothing", "", nil, 404, "ROUTE_NOT_FOUND", nil},
 		"root":                 {"GET", "/", "", nil, 404, "ROUTE_NOT_FOUND", nil},
-		"trailing slash":       {"GET", "/v1/reviews/", "", nil, 404, "REVIEW_NOT_FOUND", nil},
+		"trailing slash":       {"GET", "/v1/reviews/", "", nil, 404, "ROUTE_NOT_FOUND", nil},
 		"double slash":         {"GET", "/v1//rules", "", nil, 404, "ROUTE_NOT_FOUND", nil},
 		"dots":                 {"GET", "/v1/x/../rules", "", nil, 404, "ROUTE_NOT_FOUND", nil},
-		"verb without id":      {"POST", "/v1/reviews/:cancel", "", nil, 405, "METHOD_NOT_ALLOWED", nil},
-		"unknown verb":         {"POST", "/v1/reviews/rev_1:explode", "", nil, 405, "METHOD_NOT_ALLOWED", nil},
+		"verb without id":      {"POST", "/v1/reviews/:cancel", "", nil, 404, "ROUTE_NOT_FOUND", nil},
+		"unknown verb":         {"POST", "/v1/reviews/rev_1:explode", "", nil, 404, "ROUTE_NOT_FOUND", nil},
 		"method":               {"PUT", "/v1/rules", "{}", nil, 405, "METHOD_NOT_ALLOWED", nil},
 		"odd method":           {"FROB", "/v1/rules", "", nil, 405, "METHOD_NOT_ALLOWED", nil},
 		"method of a document": {"POST", "/openapi.json", "", nil, 405, "METHOD_NOT_ALLOWED", nil},
@@ -50,9 +50,9 @@ func TestRefusals(t *testing.T) {
 		"form as GET": {"POST", "/v1/keys/key_1", "a=b",
 			[]string{"Content-Type: application/x-www-form-urlencoded"}, 405, "METHOD_NOT_ALLOWED", nil},
 		"id of wrong shape":    {"GET", "/v1/reviews/nonsense", "", nil, 404, "REVIEW_NOT_FOUND", nil},
-		"id that is not UTF-8": {"GET", "/v1/rules/%ff", "", nil, 404, "RULE_NOT_FOUND", nil},
-		"id with NUL":          {"GET", "/v1/rules/a%00b", "", nil, 404, "RULE_NOT_FOUND", nil},
-		"empty rule id":        {"GET", "/v1/rules/", "", nil, 404, "RULE_NOT_FOUND", nil},
+		"id that is not UTF-8": {"GET", "/v1/rules/%ff", "", nil, 404, "ROUTE_NOT_FOUND", nil},
+		"id with NUL":          {"GET", "/v1/rules/a%00b", "", nil, 404, "ROUTE_NOT_FOUND", nil},
+		"empty rule id":        {"GET", "/v1/rules/", "", nil, 404, "ROUTE_NOT_FOUND", nil},
 		"slash in a review id": {"GET", "/v1/reviews/a%2Fb", "", nil, 404, "ROUTE_NOT_FOUND", nil},
 		"cancel nonsense":      {"POST", "/v1/reviews/x:cancel", "", nil, 404, "REVIEW_NOT_FOUND", nil},
 		"watch nonsense":       {"GET", "/v1/reviews/x:watch", "", nil, 404, "REVIEW_NOT_FOUND", nil},
@@ -209,7 +209,7 @@ func TestBodyLimit(t *testing.T) {
 	}
 	long := b.Do(t, "POST", "/v1/rules:test", `{"pattern":"x","text":"`+strings.Repeat("x", 524289)+`"}`, header)
 	assert.Equal(t, 400, long.Status)
-	assert.Equal(t, map[string]string{"text": "must have at most 524288 bytes; it has 524289"}, long.Violations())
+	assert.Equal(t, map[string]string{"text": "must be at most 524288 bytes"}, long.Violations())
 }
 
 func TestBodyThatEndsEarly(t *testing.T) {

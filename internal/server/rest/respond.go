@@ -1,23 +1,32 @@
 package rest
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
-	"google.golang.org/genproto/googleapis/api/httpbody"
-	"google.golang.org/grpc/codes"
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"go.opentelemetry.io/otel/attribute"
+	otelcodes "go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/rule/schema"
 	"github.com/prwarden/prwarden/internal/server/overload"
-	"github.com/prwarden/prwarden/internal/server/rpcerr"
+	"github.com/prwarden/prwarden/internal/server/rest/docs"
+	"github.com/prwarden/prwarden/internal/server/rpc"
 )
 
 const jsonType = "application/json"
@@ -25,158 +34,251 @@ const jsonType = "application/json"
 // streamWriteTimeout is how long a watcher may take to read one message.
 const streamWriteTimeout = 30 * time.Second
 
-// fail answers an error: of ours, or a status that came through gRPC.
-func (g *Gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
-	s := g.shapeStream(r.Context(), err)
-	reason := rpcerr.Reason(s)
-	exchangeOf(r.Context()).reason = reason
-	code := rpcerr.HTTPStatus(s.Code(), reason)
-
-	h := w.Header()
-	h.Set("Content-Type", jsonType)
-	if code == http.StatusUnauthorized {
-		h["WWW-Authenticate"] = []string{"Bearer"}
-	}
-	wait := rpcerr.RetryAfter(s)
-	if wait > 0 && (code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable) {
-		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(wait.Seconds())), 10))
-	}
-	body, err := errorJSON().Marshal(s.Proto())
-	if err != nil {
-		g.log.Error("an error could not be encoded", "request_id", exchangeOf(r.Context()).RequestID, "error", err)
-	}
-	w.WriteHeader(code)
-	_, _ = w.Write(body) // the client may be gone
-}
-
-// shapeStream gives every error the form that ours have. A status with one of
-// our reasons was made by the chain, which logged what was unexpected.
-func (g *Gateway) shapeStream(ctx context.Context, err error) *status.Status {
-	s, fromGRPC := status.FromError(err)
-	if fromGRPC && rpcerr.Reason(s) != "" {
-		return s
-	}
-	shaped := rpcerr.Status(err)
-	if shaped.Code() == codes.Internal {
-		g.log.LogAttrs(ctx, slog.LevelError, "unexpected error",
-			slog.String("request_id", exchangeOf(ctx).RequestID), slog.Any("error", err))
-	}
-
-	return shaped
-}
-
-// errorJSON is how every error is written. Its details have fields of Google's
-// that this API never fills, so they are left out, other than elsewhere.
-func errorJSON() protojson.MarshalOptions { return protojson.MarshalOptions{UseProtoNames: true} }
-
-// StreamContentType implements runtime.StreamContentType: a stream is one JSON
-// value on each line, which is no JSON as a whole.
-func (m marshaler) StreamContentType(any) string { return "application/x-ndjson" }
-
-// ContentType implements runtime.Marshaler.
-func (m marshaler) ContentType(v any) string {
-	if body, ok := v.(*httpbody.HttpBody); ok {
-		return body.GetContentType()
-	}
-	return m.JSONPb.ContentType(v)
-}
-
-// Marshal implements runtime.Marshaler. What a call answers as a whole body
-// passes as it is.
-func (m marshaler) Marshal(v any) ([]byte, error) {
-	switch v := v.(type) {
-	case *httpbody.HttpBody:
-		return v.GetData(), nil
-	case map[string]proto.Message:
-		if v["error"] != nil { // the last message of a stream that fails
-			body, err := errorJSON().Marshal(v["error"])
-			return slices.Concat([]byte(`{"error":`), body, []byte(`}`)), err
-		}
-	case proto.Message:
-		// JSONPb copies the text once more. Most answers are at most twice as
-		// long as in protobuf, and a text that grows takes several times its
-		// size on the way.
-		return m.MarshalAppend(make([]byte, 0, 2*proto.Size(v)), v)
-	}
-
-	return m.JSONPb.Marshal(v)
-}
-
-// recorder notes what was answered, and bounds what waits to be read.
-type recorder struct {
+// exchange is one request and what was answered. It travels in the context,
+// because grpc-gateway's handlers sit in between.
+type exchange struct {
 	http.ResponseWriter
+	call    rpc.Call
+	began   time.Time
+	pattern string // of the path; "" until it is known
+	route   *route // nil for what is no gRPC call
+
+	request *overload.Request        // bounds what waits to be read; nil for no bounds
+	control *http.ResponseController // of a stream; nil for others
+
 	status int // 0 until written
 	bytes  int64
-
-	r       *http.Request
-	request *overload.Request // nil for no bounds
-	gateway *Gateway          // answers that there is no room for a large answer
 }
 
-// unbound lets what is answered have any size.
-func (w *recorder) unbound() {
-	w.request.Pause()
-	w.request = nil
-}
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
+func (e *exchange) WriteHeader(status int) {
+	if e.status == 0 {
+		e.status = status
 	}
-	w.ResponseWriter.WriteHeader(status)
+	e.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter. What is left to do waits for the client.
-func (w *recorder) Write(p []byte) (int, error) {
-	w.request.Pause()
-	written, err := w.request.Answer(w.r.Context(), int64(len(p)))
-	switch {
-	case err != nil && w.status == 0:
-		w.gateway.fail(w, w.r, err)
-		return len(p), nil
-	case err != nil:
-		return 0, err
+// Write implements http.ResponseWriter. The client may take its time to read, so
+// the request is no more worked on. The server's deadline is for a whole answer,
+// that of a stream for each message.
+func (e *exchange) Write(p []byte) (int, error) {
+	e.request.Release(overload.LimitWork)
+	if e.control != nil {
+		if err := e.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)); err != nil {
+			return 0, err
+		}
 	}
 
-	defer written()
-	if w.status == 0 {
-		w.status = http.StatusOK
+	if e.status == 0 {
+		e.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(p)
-	w.bytes += int64(n)
+	n, err := e.ResponseWriter.Write(p)
+	e.bytes += int64(n)
 	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (e *exchange) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
-// streamWriter lets an answer last as long as it likes while it is being read:
-// the server's deadlines are for whole answers, this one's is for each
-// message.
-type streamWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
+// fail answers an error: of ours, or a status that came through gRPC.
+func (g *Gateway) fail(e *exchange, r *http.Request, err error) {
+	s := g.status(r.Context(), err)
+	e.call.Reason = rpc.Reason(s)
+	code := rpc.HTTPStatus(s.Code(), e.call.Reason)
 
-func newStreamWriter(w http.ResponseWriter) streamWriter {
-	s := streamWriter{w, http.NewResponseController(w)}
-	// A deadline for reading would end the request's context when it passes.
-	_ = s.control.SetReadDeadline(time.Time{})
-	_ = s.control.SetWriteDeadline(time.Time{})
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold messages back
-	return s
-}
-
-// Write implements http.ResponseWriter.
-func (s streamWriter) Write(p []byte) (int, error) {
-	if err := s.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)); err != nil &&
-		!errors.Is(err, http.ErrNotSupported) {
-		return 0, err
+	h := e.Header()
+	h.Set("Content-Type", jsonType)
+	if code == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	wait := rpc.RetryAfter(s)
+	if wait > 0 && (code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable) {
+		h.Set("Retry-After", strconv.FormatInt(int64(math.Ceil(wait.Seconds())), 10))
 	}
 
-	return s.ResponseWriter.Write(p)
+	body, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(s.Proto())
+	if err != nil {
+		g.Log.Error("an error could not be encoded", "request_id", e.call.RequestID, "error", err)
+	}
+	e.WriteHeader(code)
+	_, _ = e.Write(body) // the client may be gone
 }
 
-// Unwrap lets http.ResponseController reach the connection.
-func (s streamWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+// callFailed is fail for a call that grpc-gateway made.
+func (g *Gateway) callFailed(
+	ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, _ http.ResponseWriter, r *http.Request, err error,
+) {
+	g.fail(exchangeOf(ctx), r, err)
+}
+
+// status gives every error the form that ours have. A status with one of our
+// reasons was made by the chain, which logged what was unexpected.
+func (g *Gateway) status(ctx context.Context, err error) *status.Status {
+	if s, ok := status.FromError(err); ok && rpc.Reason(s) != "" {
+		return s
+	}
+	if rpc.Unexpected(err) {
+		g.Log.ErrorContext(ctx, "unexpected error", "request_id", exchangeOf(ctx).call.RequestID, "error", err)
+	}
+	return rpc.Status(err)
+}
+
+// marshaler is how answers are written. What a call answers as a whole body
+// passes as it is.
+type marshaler struct{ *runtime.HTTPBodyMarshaler }
+
+func newMarshaler() marshaler {
+	options := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}
+	return marshaler{&runtime.HTTPBodyMarshaler{Marshaler: &runtime.JSONPb{MarshalOptions: options}}}
+}
+
+// StreamContentType implements runtime.StreamContentType: a stream is one JSON
+// value on each line, which is no JSON as a whole.
+func (marshaler) StreamContentType(any) string { return "application/x-ndjson" }
+
+// forward gives a successful answer the status that the protos promise, and
+// takes room for a large one. Its JSON is about twice as long as the message.
+func forward(ctx context.Context, w http.ResponseWriter, m proto.Message) error {
+	e := exchangeOf(ctx)
+	if size := int64(2 * proto.Size(m)); size > overload.Large {
+		e.request.Release(overload.LimitWork)
+		if err := e.request.Hold(ctx, overload.LimitAnswers, size); err != nil {
+			return err
+		}
+	}
+
+	switch e.route.success {
+	case http.StatusOK:
+		return nil
+	case http.StatusNoContent:
+		w.Header().Del("Content-Type")
+	}
+
+	// Writing the body of a 204 fails, as it should, and grpc-gateway expects
+	// that.
+	w.WriteHeader(e.route.success)
+	return nil
+}
+
+// Paths of what describes the API, and the files that it scans by. They need no
+// key and are counted as requests without one are.
+const (
+	openAPIPath = "/openapi.json"
+	docsPath    = "/docs"
+	schemaPath  = "/rules.schema.json" // of the rules file, for editors
+)
+
+// document is an answer that is the same for everybody as long as the server
+// runs.
+type document struct {
+	body   []byte
+	header http.Header
+}
+
+// newDocuments makes the OpenAPI document, the page that shows it, and the
+// schema.
+func newDocuments(openAPI []byte) (map[string]document, error) {
+	page, err := docs.New(openAPI)
+	if err != nil {
+		return nil, fmt.Errorf("make %s: %w", docsPath, err)
+	}
+
+	shown := newDocument("text/html; charset=utf-8", page.HTML)
+	shown.header.Set("Content-Security-Policy", page.Policy)
+	shown.header.Set("Referrer-Policy", "no-referrer")
+	return map[string]document{
+		openAPIPath: newDocument(jsonType, openAPI), docsPath: shown, docsPath + "/": shown,
+		schemaPath: newDocument("application/schema+json", schema.JSON()),
+	}, nil
+}
+
+func newDocument(mediaType string, body []byte) document {
+	sum := sha256.Sum256(body)
+	return document{body, http.Header{
+		"Content-Type":  {mediaType},
+		"Etag":          {strconv.Quote(hex.EncodeToString(sum[:16]))},
+		"Cache-Control": {"no-cache"}, // it may be kept, and has to be asked for
+	}}
+}
+
+// serve answers with the document, or with 304 for who has it.
+func (d document) serve(e *exchange, r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return refuseMethod(e, http.MethodGet, http.MethodHead)
+	}
+
+	maps.Copy(e.Header(), d.header)
+	http.ServeContent(e, r, "", time.Time{}, bytes.NewReader(d.body))
+	return nil
+}
+
+// Answered is a request that was answered. No field holds a text that a client
+// can choose.
+type Answered struct {
+	Method string // an HTTP method of the API, or `other`
+	Route  string // such as /v1/reviews/{review_id}, or `unknown`
+	Status int    // 0 when the connection was cut off
+	Took   time.Duration
+}
+
+// answered writes a request's line, its span and its metrics; never a body, a
+// query or a header.
+func (g *Gateway) answered(e *exchange, r *http.Request) {
+	a := Answered{Method: "other", Route: "unknown", Status: e.status, Took: time.Since(e.began)}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodOptions:
+		a.Method = r.Method
+	}
+	if e.pattern != "" {
+		a.Route = e.pattern
+	}
+
+	g.Observe(a)
+	failed := e.status == 0 || e.status >= http.StatusInternalServerError && e.status != http.StatusServiceUnavailable
+	describe(trace.SpanFromContext(r.Context()), a, e.call)
+
+	g.requests.Write(r.Context(), "request", &e.call, rpc.Outcome{
+		Failed: failed, Limited: e.status == http.StatusTooManyRequests, Health: isHealth(r.URL.Path),
+	},
+		slog.String("method", r.Method),
+		slog.String("path", shown(auth.MaskTokens(r.URL.Path))),
+		slog.String("route", e.pattern),
+		slog.Int("status", e.status),
+		slog.Int64("bytes", e.bytes),
+		slog.Duration("duration", a.Took),
+	)
+}
+
+// startSpan starts the span of a request, below the one that its traceparent
+// header names.
+func (g *Gateway) startSpan(r *http.Request) (context.Context, trace.Span) {
+	if isHealth(r.URL.Path) {
+		return r.Context(), trace.SpanFromContext(r.Context())
+	}
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	return g.Tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
+}
+
+// describe says what the request of a span was, in OpenTelemetry's words for
+// HTTP: no path, query or header, which may hold anything.
+func describe(span trace.Span, a Answered, c rpc.Call) {
+	if !span.IsRecording() {
+		return
+	}
+
+	span.SetName(a.Method + " " + a.Route)
+	span.SetAttributes(
+		attribute.String("http.request.method", a.Method), attribute.String("http.route", a.Route),
+		attribute.Int("http.response.status_code", a.Status),
+		attribute.String("prwarden.request_id", c.RequestID),
+		attribute.String("prwarden.organization", c.Caller.Organization),
+		attribute.String("prwarden.review_id", c.ReviewID), attribute.String("error.type", c.Reason),
+	)
+	if a.Status >= http.StatusInternalServerError || a.Status == 0 {
+		span.SetStatus(otelcodes.Error, c.Reason)
+	}
+}

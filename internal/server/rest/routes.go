@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2/options"
 	"google.golang.org/genproto/googleapis/api/annotations"
@@ -19,7 +20,8 @@ import (
 // route is what the protos say of one way to call a method over REST.
 type route struct {
 	verb    string                                  // HTTP method
-	pattern string                                  // as runtime.Pattern writes it, such as /v1/rules/{id=**}
+	pattern string                                  // path, such as /v1/reviews/{review_id}
+	path    *regexp.Regexp                          // matches the paths of the pattern
 	method  string                                  // gRPC method, /package.Service/Method
 	body    protoreflect.MessageType                // nil for none
 	query   map[string]protoreflect.FieldDescriptor // what the query may have
@@ -27,14 +29,33 @@ type route struct {
 	stream  bool
 }
 
-// routes are all routes of the API, by verb and pattern.
-type routes map[string]*route
+// match returns the route of a request; nil for none. allowed are then the HTTP
+// methods that its path takes.
+func match(routes []*route, verb, path string) (found *route, allowed []string) {
+	for _, rt := range routes {
+		if !rt.path.MatchString(path) {
+			continue
+		}
 
-func (r routes) find(verb, pattern string) *route { return r[verb+" "+pattern] }
+		allowed = append(allowed, rt.verb)
+		head := rt.verb == http.MethodGet && !rt.stream
+		if head {
+			allowed = append(allowed, http.MethodHead)
+		}
+		if rt.verb == verb || head && verb == http.MethodHead {
+			return rt, nil
+		}
+	}
+
+	if len(allowed) > 0 {
+		allowed = append(allowed, http.MethodOptions)
+	}
+	return nil, allowed
+}
 
 // readRoutes reads the routes from the descriptors of the API.
-func readRoutes() (routes, error) {
-	out := make(routes)
+func readRoutes() ([]*route, error) {
+	var out []*route
 	for _, file := range []protoreflect.FileDescriptor{
 		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto,
 		prwardenv1.File_prwarden_v1_key_proto,
@@ -46,17 +67,19 @@ func readRoutes() (routes, error) {
 				if err != nil {
 					return nil, fmt.Errorf("route of %s: %w", methods.Get(j).FullName(), err)
 				}
-				out[rt.verb+" "+rt.pattern] = rt
+				out = append(out, rt)
 			}
 		}
 	}
 
+	slices.SortFunc(out, func(a, b *route) int { return strings.Compare(a.verb, b.verb) })
 	return out, nil
 }
 
+// The variables of a path: of one segment, and of many.
 var (
-	bareVariable = regexp.MustCompile(`\{([a-z_]+)\}`)
-	variable     = regexp.MustCompile(`\{([a-z_]+)=`)
+	segment  = regexp.MustCompile(`\\\{(\w+)\\\}`)
+	segments = regexp.MustCompile(`\\\{(\w+)=\\\*\\\*\\\}`)
 )
 
 func readRoute(md protoreflect.MethodDescriptor) (*route, error) {
@@ -67,49 +90,40 @@ func readRoute(md protoreflect.MethodDescriptor) (*route, error) {
 		success: successOf(md),
 	}
 
-	var path string
 	switch p := rule.GetPattern().(type) {
 	case *annotations.HttpRule_Get:
-		rt.verb, path = http.MethodGet, p.Get
+		rt.verb, rt.pattern = http.MethodGet, p.Get
 	case *annotations.HttpRule_Post:
-		rt.verb, path = http.MethodPost, p.Post
+		rt.verb, rt.pattern = http.MethodPost, p.Post
 	case *annotations.HttpRule_Delete:
-		rt.verb, path = http.MethodDelete, p.Delete
+		rt.verb, rt.pattern = http.MethodDelete, p.Delete
 	default:
 		return nil, fmt.Errorf("no GET, POST or DELETE binding in %v", rule)
 	}
 
-	rt.pattern = bareVariable.ReplaceAllString(path, "{$1=*}")
+	path := segment.ReplaceAllString(regexp.QuoteMeta(rt.pattern), `(?P<$1>[^/:]+)`)
+	path = segments.ReplaceAllString(path, `(?P<$1>.+)`)
+	rt.path = regexp.MustCompile(`(?s)^` + path + `$`)
 
-	var bound []string
-	for _, m := range variable.FindAllStringSubmatch(rt.pattern, -1) {
-		bound = append(bound, m[1])
+	input := md.Input()
+	if field := rule.GetBody(); field != "" && field != "*" {
+		input = input.Fields().ByName(protoreflect.Name(field)).Message()
 	}
-	return rt, rt.readInput(md.Input(), rule.GetBody(), bound)
-}
 
-// readInput finds out what the body and the query may have.
-func (rt *route) readInput(input protoreflect.MessageDescriptor, body string, bound []string) (err error) {
-	if body != "" && body != "*" {
-		input = input.Fields().ByName(protoreflect.Name(body)).Message()
-	}
-	if body != "" {
+	var err error
+	switch {
+	case rule.GetBody() != "":
 		rt.body, err = protoregistry.GlobalTypes.FindMessageByName(input.FullName())
-		return err
-	}
-
-	if rt.verb != http.MethodGet {
-		return nil
-	}
-
-	rt.query = make(map[string]protoreflect.FieldDescriptor)
-	for i := range input.Fields().Len() {
-		if fd := input.Fields().Get(i); !slices.Contains(bound, string(fd.Name())) {
-			rt.query[string(fd.Name())] = fd
+	case rt.verb == http.MethodGet:
+		rt.query = make(map[string]protoreflect.FieldDescriptor)
+		for i := range input.Fields().Len() {
+			if fd := input.Fields().Get(i); rt.path.SubexpIndex(string(fd.Name())) < 0 {
+				rt.query[string(fd.Name())] = fd
+			}
 		}
 	}
 
-	return nil
+	return rt, err
 }
 
 // successOf returns the status that the OpenAPI annotation promises, 200

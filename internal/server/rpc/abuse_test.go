@@ -1,18 +1,14 @@
 package rpc_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -21,91 +17,13 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/server/overload"
-	"github.com/prwarden/prwarden/internal/server/rpcerr"
+	"github.com/prwarden/prwarden/internal/server/rpc"
 )
-
-// Strangers make up as many names as they like.
-func TestMethodNamesThatCallersMakeUp(t *testing.T) {
-	t.Parallel()
-	b := servertest.Start(t, servertest.Options{})
-	_, token := b.Key(t)
-	conn := b.Conn(t)
-	long := strings.Repeat("x", 8<<10)
-	for i := range 20 {
-		err := conn.Invoke(t.Context(), fmt.Sprintf("/%s%d/%s", long, i, long), &prwardenv1.GetReviewRequest{},
-			&prwardenv1.GetReviewResponse{})
-		require.Equal(t, codes.Unauthenticated, status.Code(err))
-	}
-	err := conn.Invoke(as(t.Context(), token), "/x.Y/"+long, &prwardenv1.GetReviewRequest{},
-		&prwardenv1.GetReviewResponse{})
-	assert.Equal(t, codes.Unimplemented, status.Code(err))
-	assert.Less(t, len(status.Convert(err).Message()), 300)
-	_, err = prwardenv1.NewRuleServiceClient(conn).ListRulesets(as(t.Context(), token), &prwardenv1.ListRulesetsRequest{})
-	require.NoError(t, err)
-
-	registry := prometheus.NewRegistry()
-	require.NoError(t, registry.Register(b.Metrics))
-	families, err := registry.Gather()
-	require.NoError(t, err)
-	series := map[string]float64{}
-	for _, f := range families {
-		if f.GetName() != "grpc_server_handled_total" {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			labels := map[string]string{}
-			for _, l := range m.GetLabel() {
-				labels[l.GetName()] = l.GetValue()
-			}
-			series[strings.Join([]string{labels["grpc_service"], labels["grpc_method"], labels["grpc_type"],
-				labels["grpc_code"]}, " ")] = m.GetCounter().GetValue()
-		}
-	}
-	assert.Equal(t, map[string]float64{
-		"unknown unknown bidi_stream Unauthenticated":   20,
-		"unknown unknown bidi_stream Unimplemented":     1,
-		"prwarden.v1.RuleService ListRulesets unary OK": 1,
-	}, series)
-
-	lines := b.Logs.Lines("call")
-	require.Len(t, lines, 22)
-	for _, line := range lines {
-		assert.LessOrEqual(t, len(line["method"].(string)), 130)
-	}
-}
-
-// A stream of reflection is counted once, so it answers some questions only.
-func TestReflectionIsBounded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // a stream takes questions for some seconds
-		b := servertest.Start(t, servertest.Options{Limit: 10, Pipes: true})
-		_, token := b.Key(t)
-		conn := b.Conn(t)
-		open := func(token string) reflectionv1.ServerReflection_ServerReflectionInfoClient {
-			s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(as(t.Context(), token))
-			require.NoError(t, err)
-			return s
-		}
-		ask := func(s reflectionv1.ServerReflection_ServerReflectionInfoClient) error {
-			// Whether it has ended is what the answer tells.
-			_ = s.Send(listServices())
-			_, err := s.Recv()
-			return err
-		}
-		first := open(token)
-		for range 100 {
-			require.NoError(t, ask(first))
-		}
-		assert.Zero(t, b.Guard.State().Watches)
-		assert.Equal(t, codes.ResourceExhausted, status.Code(ask(first)))
-		require.NoError(t, ask(open(token)), "another stream answers again")
-	})
-}
 
 // Strangers can't make the server hold more messages than there is room for.
 func TestMessagesThatAreBeingReceivedAreBounded(t *testing.T) {
 	t.Parallel()
-	b := servertest.Start(t, servertest.Options{Limits: overload.Limits{overload.LimitMessages: {Total: 100,
+	b := servertest.Start(t, servertest.Options{Limits: overload.Limits{overload.LimitCalls: {Total: 100,
 		PerOwner: 2}}})
 	_, token := b.Key(t)
 	conn := b.Conn(t)
@@ -119,8 +37,8 @@ func TestMessagesThatAreBeingReceivedAreBounded(t *testing.T) {
 	open()
 	refused := status.Convert(open().RecvMsg(&prwardenv1.CreateRuleResponse{}))
 	assert.Equal(t, codes.Unavailable, refused.Code())
-	assert.Equal(t, errs.ReasonUnavailable, rpcerr.Reason(refused))
-	assert.Positive(t, rpcerr.RetryAfter(refused))
+	assert.Equal(t, errs.ReasonUnavailable, rpc.Reason(refused))
+	assert.Positive(t, rpc.RetryAfter(refused))
 
 	_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err, "a server that is busy is healthy")
@@ -191,8 +109,7 @@ func TestStatusTellsAFewOfManyViolations(t *testing.T) {
 	var e *errs.Error
 	require.ErrorAs(t, err, &e)
 	require.Len(t, e.Fields, rule.MaxCases)
-	var told *errs.Error
-	require.ErrorAs(t, rpcerr.FromStatus(rpcerr.Status(err)), &told)
-	assert.Len(t, told.Fields, rpcerr.MaxViolations)
-	assert.Contains(t, told.Message, "and 49 more")
+	told := rpc.Status(err)
+	assert.Len(t, detailsOf(told).fields, rpc.MaxViolations)
+	assert.Contains(t, told.Message(), "and 49 more")
 }

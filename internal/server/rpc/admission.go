@@ -2,11 +2,18 @@ package rpc
 
 import (
 	"context"
+	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/tap"
+	"google.golang.org/protobuf/proto"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
@@ -22,27 +29,21 @@ type Admission struct {
 
 // Admit waits until the request may be worked on, finds out whose it is, and
 // counts it. The decision about its rate limit is there also beside an error,
-// because every response tells it. A request that is refused because there are
+// because every response shows it. A request that is refused because there are
 // too many is not counted.
 func (a Admission) Admit(ctx context.Context, c auth.Credentials, p auth.Policy) (auth.Caller, auth.Decision, error) {
 	request := overload.FromContext(ctx)
-	if err := request.Work(ctx); err != nil {
+	if err := request.Hold(ctx, overload.LimitWork, 1); err != nil {
 		return auth.Caller{}, a.Admitter.Peek(c), err
 	}
+
 	caller, decision, err := a.Admitter.Admit(ctx, c, p)
 	if caller.KeyID != "" {
 		request.BelongsTo(caller.Organization)
 	}
+
 	callOf(ctx).Caller = caller
 	return caller, decision, err
-}
-
-// admit is the link in which calls from the network are admitted.
-func (a Admission) admit(ctx context.Context) (context.Context, error) {
-	caller, decision, err := a.Admit(ctx, credentialsOf(ctx), auth.KeyRequired)
-	// It fails only when the header was sent already, which nobody did yet.
-	_ = grpc.SetHeader(ctx, RateMetadata(decision))
-	return auth.NewContext(ctx, caller), err
 }
 
 // RateMetadata is a decision as response metadata, the same in gRPC and, as
@@ -56,36 +57,6 @@ func RateMetadata(d auth.Decision) metadata.MD {
 	)
 }
 
-// scopeOf returns the scope that a method needs. Any other method, such as
-// reflection, needs a key and no scope, so that it tells nothing to strangers.
-func scopeOf(method string) auth.Scope {
-	switch method {
-	case prwardenv1.ReviewService_CreateReview_FullMethodName,
-		prwardenv1.ReviewService_CancelReview_FullMethodName:
-		return auth.ReviewsWrite
-	case prwardenv1.ReviewService_GetReview_FullMethodName,
-		prwardenv1.ReviewService_ListReviews_FullMethodName,
-		prwardenv1.ReviewService_ListFindings_FullMethodName,
-		prwardenv1.ReviewService_GetSarif_FullMethodName,
-		prwardenv1.ReviewService_WatchReview_FullMethodName:
-		return auth.ReviewsRead
-	case prwardenv1.RuleService_ListRulesets_FullMethodName,
-		prwardenv1.RuleService_ListRules_FullMethodName,
-		prwardenv1.RuleService_GetRule_FullMethodName,
-		prwardenv1.RuleService_TestRule_FullMethodName:
-		return auth.RulesRead
-	case prwardenv1.RuleService_CreateRule_FullMethodName,
-		prwardenv1.RuleService_DeleteRule_FullMethodName:
-		return auth.RulesWrite
-	case prwardenv1.KeyService_CreateKey_FullMethodName,
-		prwardenv1.KeyService_ListKeys_FullMethodName,
-		prwardenv1.KeyService_DeleteKey_FullMethodName:
-		return auth.KeysAdmin
-	}
-
-	return ""
-}
-
 // Authorize returns PermissionDenied (SCOPE_MISSING) unless the caller may call
 // the method, given as `/package.Service/Method`. The gateway asks before it
 // reads a body.
@@ -96,16 +67,145 @@ func Authorize(caller auth.Caller, method string) error {
 	return nil
 }
 
-func authorizeUnary(ctx context.Context, req any, i *grpc.UnaryServerInfo, h grpc.UnaryHandler) (any, error) {
-	if err := Authorize(auth.FromContext(ctx), i.FullMethod); err != nil {
-		return nil, err
+// scopeOf returns the scope that a method needs. Any other service, such as
+// reflection, needs a key and no scope, so that it says nothing to strangers.
+func scopeOf(method string) auth.Scope {
+	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	reads := false
+	for _, verb := range []string{"Get", "List", "Watch", "Test"} {
+		reads = reads || strings.HasPrefix(name, verb)
 	}
-	return h(ctx, req)
+
+	switch {
+	case service == prwardenv1.ReviewService_ServiceDesc.ServiceName && reads:
+		return auth.ReviewsRead
+	case service == prwardenv1.ReviewService_ServiceDesc.ServiceName:
+		return auth.ReviewsWrite
+	case service == prwardenv1.RuleService_ServiceDesc.ServiceName && reads:
+		return auth.RulesRead
+	case service == prwardenv1.RuleService_ServiceDesc.ServiceName:
+		return auth.RulesWrite
+	case service == prwardenv1.KeyService_ServiceDesc.ServiceName:
+		return auth.KeysAdmin
+	}
+
+	return ""
 }
 
-func authorizeStream(srv any, ss grpc.ServerStream, i *grpc.StreamServerInfo, h grpc.StreamHandler) error {
-	if err := Authorize(auth.FromContext(ss.Context()), i.FullMethod); err != nil {
-		return err
+// credentialsOf returns what the metadata of a network call says of the caller.
+func credentialsOf(ctx context.Context) auth.Credentials {
+	md, _ := metadata.FromIncomingContext(ctx)
+	c := auth.Credentials{Authorization: md.Get("authorization"), ForwardedFor: md.Get("x-forwarded-for")}
+	if p, ok := peer.FromContext(ctx); ok {
+		c.PeerAddr = p.Addr.String()
 	}
-	return h(srv, ss)
+	return c
 }
+
+// open is what gRPC asks before it reads the message of a call, so that
+// strangers can't make it hold more messages than there is memory for.
+func (a Admission) open(ctx context.Context, info *tap.Info) (context.Context, error) {
+	limit := overload.LimitCalls
+	if isHealth(info.FullMethodName) {
+		limit = overload.LimitHealth
+	}
+
+	request, err := a.Guard.Open(ctx, limit, credentialsOf(ctx))
+	if err != nil {
+		return nil, Status(err).Err()
+	}
+
+	// A call that has no message ends here. What a handler still works on when
+	// its caller has left is given back by the handler's end.
+	context.AfterFunc(ctx, func() { request.Release(limit) })
+	return overload.NewContext(ctx, request), nil
+}
+
+// admit is the link in which calls from the network are admitted.
+func (a Admission) admit(ctx context.Context) (context.Context, error) {
+	caller, decision, err := a.Admit(ctx, credentialsOf(ctx), auth.KeyRequired)
+	// It fails only when the header was sent already, which nobody did yet.
+	_ = grpc.SetHeader(ctx, RateMetadata(decision))
+	if err != nil {
+		return nil, err
+	}
+
+	method, _ := grpc.Method(ctx)
+	return auth.NewContext(ctx, caller), Authorize(caller, method)
+}
+
+// boundedUnary is the link that ends the request of a call, and counts a large
+// answer until it is written.
+func boundedUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	request := overload.FromContext(ctx)
+	defer request.Close()
+	resp, err := handler(ctx, req)
+	m, ok := resp.(proto.Message)
+	if err != nil || !ok || proto.Size(m) <= overload.Large {
+		return resp, err
+	}
+
+	request.Release(overload.LimitWork)
+	release, err := request.Acquire(ctx, overload.LimitAnswers, int64(proto.Size(m)))
+	if err != nil {
+		return nil, err
+	}
+	return counted{m, release}, nil
+}
+
+// boundedStream is the link that ends the request of a stream. Streams wait for
+// their client or for a review, so they are not among the requests that are
+// worked on.
+func boundedStream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	request := overload.FromContext(ss.Context())
+	defer request.Close()
+	return handler(srv, idleStream{ss, request})
+}
+
+type idleStream struct {
+	grpc.ServerStream
+	request *overload.Request
+}
+
+// RecvMsg implements grpc.ServerStream.
+func (s idleStream) RecvMsg(m any) error {
+	s.request.Release(overload.LimitWork)
+	return s.ServerStream.RecvMsg(m)
+}
+
+// counted is an answer whose bytes are counted until gRPC has written them.
+type counted struct {
+	message proto.Message
+	release func()
+}
+
+// codec is gRPC's own, except that it says when a counted answer was written:
+// gRPC takes one of any size at once, and gives its memory back when the caller
+// has read it.
+type codec struct{ encoding.CodecV2 }
+
+// Marshal implements encoding.CodecV2.
+func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+	answer, ok := v.(counted)
+	if !ok {
+		return c.CodecV2.Marshal(v)
+	}
+	data, err := proto.Marshal(answer.message)
+	if err != nil {
+		answer.release()
+		return nil, err
+	}
+
+	// What a connection that breaks has not written is given back to nobody.
+	runtime.AddCleanup(&data[0], func(release func()) { release() }, answer.release)
+	return mem.BufferSlice{mem.NewBuffer(&data, countedMemory(answer.release))}, nil
+}
+
+// countedMemory is the pool that the memory of one answer is given back to.
+type countedMemory func()
+
+// Get implements mem.BufferPool.
+func (countedMemory) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
+
+// Put implements mem.BufferPool.
+func (release countedMemory) Put(*[]byte) { release() }

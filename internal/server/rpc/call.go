@@ -3,27 +3,26 @@ package rpc
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"strings"
+	"time"
 
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
+	"golang.org/x/time/rate"
 
 	"github.com/prwarden/prwarden/internal/auth"
-	"github.com/prwarden/prwarden/internal/server/rpcerr"
 )
 
 // Metadata keys that requests and responses carry. Over REST they are the
 // headers of the same names.
 const (
-	RequestIDKey      = "x-request-id"
-	RateLimitKey      = "x-ratelimit-limit"
-	RateRemainingKey  = "x-ratelimit-remaining"
-	RateResetKey      = "x-ratelimit-reset"
-	IdempotencyKey    = "idempotency-key"
-	authorizationKey  = "authorization"
-	forwardedForKey   = "x-forwarded-for"
-	maxRequestIDBytes = 128
+	RequestIDKey     = "x-request-id"
+	RateLimitKey     = "x-ratelimit-limit"
+	RateRemainingKey = "x-ratelimit-remaining"
+	RateResetKey     = "x-ratelimit-reset"
 )
+
+// maxRequestID is how many bytes a caller's request identifier may have.
+const maxRequestID = 128
 
 // Call is what is known of one request on its way, over either protocol.
 type Call struct {
@@ -31,6 +30,7 @@ type Call struct {
 	Peer      string      // IP address and port
 	Caller    auth.Caller // the zero Caller until it is admitted
 	ReviewID  string      // of the review that it created
+	Reason    string      // of the error that was answered
 }
 
 type callKey struct{}
@@ -51,26 +51,6 @@ func callOf(ctx context.Context) *Call {
 // that the request and the scan can be joined.
 func SetReviewID(ctx context.Context, id string) { callOf(ctx).ReviewID = id }
 
-// newCall reads what the metadata of a network call says.
-func newCall(ctx context.Context) *Call {
-	md, _ := metadata.FromIncomingContext(ctx)
-	c := &Call{RequestID: ChooseRequestID(strings.Join(md.Get(RequestIDKey), ","))}
-	if p, ok := peer.FromContext(ctx); ok {
-		c.Peer = p.Addr.String()
-	}
-	return c
-}
-
-// credentialsOf returns what the metadata of a network call says of the caller.
-func credentialsOf(ctx context.Context) auth.Credentials {
-	md, _ := metadata.FromIncomingContext(ctx)
-	c := auth.Credentials{Authorization: md.Get(authorizationKey), ForwardedFor: md.Get(forwardedForKey)}
-	if p, ok := peer.FromContext(ctx); ok {
-		c.PeerAddr = p.Addr.String()
-	}
-	return c
-}
-
 // ChooseRequestID returns the caller's request identifier when it is fit for
 // headers and logs (1 to 128 letters, digits and `.-_`, and no API key), and a
 // new one otherwise.
@@ -78,16 +58,61 @@ func ChooseRequestID(given string) string {
 	odd := func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".-_", r))
 	}
-	if given == "" || len(given) > maxRequestIDBytes || strings.ContainsFunc(given, odd) ||
-		auth.MaskTokens(given) != given {
+	if given == "" || len(given) > maxRequestID || strings.ContainsFunc(given, odd) || auth.MaskTokens(given) != given {
 		return strings.ToLower(rand.Text())
 	}
-
 	return given
 }
 
-// maxShown is how many bytes of a method's name are repeated and logged.
-const maxShown = 120
+// Bounds of the log lines about requests that were refused: a flood of them
+// comes faster than it could be written down. Metrics count them all.
+const (
+	refusalEvery = 100 * time.Millisecond
+	refusalBurst = 100
+)
 
-// shown cuts the name of a method, which callers may make up.
-func shown(method string) string { return rpcerr.Cut(auth.MaskTokens(method), maxShown) }
+// RequestLog writes one line for each request of a protocol.
+type RequestLog struct {
+	log      *slog.Logger
+	refusals *rate.Limiter
+}
+
+// NewRequestLog makes one.
+func NewRequestLog(log *slog.Logger) *RequestLog {
+	return &RequestLog{log: log, refusals: rate.NewLimiter(rate.Every(refusalEvery), refusalBurst)}
+}
+
+// Outcome is what decides the level of a line.
+type Outcome struct {
+	Failed  bool // by a fault of the server
+	Limited bool // there were too many requests
+	Health  bool // a load balancer asked for health
+}
+
+// Write writes the line of a request: who, what, how it ended and how long it
+// took; never a message, a token or other metadata.
+func (l *RequestLog) Write(ctx context.Context, message string, c *Call, o Outcome, what ...slog.Attr) {
+	level := slog.LevelInfo
+	refused := o.Limited || c.Caller.KeyID == ""
+	switch {
+	case o.Failed:
+		level = slog.LevelError
+	case o.Health, refused && !l.refusals.Allow():
+		level = slog.LevelDebug
+	}
+
+	attrs := append([]slog.Attr{
+		slog.String("request_id", c.RequestID),
+		slog.String("key_id", c.Caller.KeyID),
+		slog.String("organization", c.Caller.Organization),
+		slog.String("peer", c.Peer),
+	}, what...)
+	if c.ReviewID != "" {
+		attrs = append(attrs, slog.String("review_id", c.ReviewID))
+	}
+	if c.Reason != "" {
+		attrs = append(attrs, slog.String("reason", c.Reason))
+	}
+
+	l.log.LogAttrs(ctx, level, message, attrs...)
+}

@@ -13,43 +13,39 @@ import (
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/proto" // registers the codec
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/stats"
-	"google.golang.org/grpc/status"
-
-	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // Limits of the servers.
 const (
 	// MaxBody is the most bytes that a request body may have over REST.
 	MaxBody = 1 << 20
+
 	// maxMessage lets every body that REST takes through as a message, with
 	// room for what the framing of many short strings adds.
 	maxMessage = MaxBody + 64<<10
+
 	// maxHeaderList bounds the metadata of a call, as in REST. gRPC reads it
 	// before it asks anybody.
 	maxHeaderList = 32 << 10
+
 	// streamWindow and connWindow are how many bytes of messages a stream and a
 	// connection take before they are asked for. By itself gRPC would raise the
 	// first to 16 MiB for fast senders.
 	streamWindow = 64 << 10
 	connWindow   = 1 << 20
+
 	// maxStreams bounds the calls that one network connection has at once: a
 	// key may have 100 watches, and needs some for other calls beside them.
 	maxStreams = 128
-	// idleTimeout ends connections without calls, as in REST: idle ones must not
-	// keep others out for long.
-	idleTimeout = 2 * time.Minute
-	// streamWorkers is how many goroutines wait for calls. Their stacks have
-	// grown already, which takes a new one longer than many calls.
-	streamWorkers = 32
-	// handshakeTimeout bounds how long a connection may take to be one.
+
+	// handshakeTimeout bounds how long a connection may take to be one, and
+	// idleTimeout ends those without calls, as in REST.
 	handshakeTimeout = 10 * time.Second
+	idleTimeout      = 2 * time.Minute
 )
 
 // Config is what a Server needs.
@@ -57,9 +53,11 @@ type Config struct {
 	Admission Admission
 	Metrics   *grpcprom.ServerMetrics
 	Log       *slog.Logger
+
 	// Register registers the services. It is called for each half.
 	Register func(grpc.ServiceRegistrar)
-	// Telemetry follows the calls of both halves; nil for nobody.
+
+	// Telemetry follows the calls from the network; nil for none.
 	Telemetry stats.Handler
 }
 
@@ -76,13 +74,12 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	unary, stream := interceptorsOf(chain, true)
 	options := []grpc.ServerOption{
-		grpc.InTapHandle(c.Admission.arrive),
-		grpc.StatsHandler(connections{}),
+		grpc.InTapHandle(c.Admission.open),
 		grpc.ChainUnaryInterceptor(unary...),
 		grpc.ChainStreamInterceptor(stream...),
-		grpc.UnknownServiceHandler(unknownMethod),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
@@ -90,7 +87,6 @@ func New(c Config) (*Server, error) {
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
 		grpc.ConnectionTimeout(handshakeTimeout),
-		grpc.NumStreamWorkers(streamWorkers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: idleTimeout,
 			Time:              time.Minute,
@@ -102,7 +98,7 @@ func New(c Config) (*Server, error) {
 		options = append(options, grpc.StatsHandler(c.Telemetry))
 	}
 
-	s := &Server{network: grpc.NewServer(options...), process: newChannel(chain, c.Telemetry)}
+	s := &Server{network: grpc.NewServer(options...), process: newChannel(chain)}
 	c.Register(s.network)
 	c.Register(s.process)
 	return s, nil
@@ -118,7 +114,7 @@ func (s *Server) Serve(l net.Listener) error {
 }
 
 // Conn is the connection for callers in this process, who have admitted their
-// requests.
+// requests and asked Authorize.
 func (s *Server) Conn() grpc.ClientConnInterface { return s.process }
 
 // Shutdown takes no more calls from the network, lets those that run finish
@@ -129,6 +125,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		defer close(done)
 		s.network.GracefulStop()
 	}()
+
 	select {
 	case <-done:
 		return nil
@@ -137,32 +134,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		<-done
 		return fmt.Errorf("stop gRPC: running calls were cut off: %w", ctx.Err())
 	}
-}
-
-// unknownMethod answers calls of methods that there are not. It is a stream
-// handler, so these pass the chain too.
-func unknownMethod(_ any, ss grpc.ServerStream) error {
-	name, _ := grpc.MethodFromServerStream(ss)
-	return errs.New(errs.Unimplemented, errs.ReasonRouteNotFound,
-		"There is no method %s; ask server reflection for those that there are.", shown(name))
-}
-
-// RegisterHealth registers a health service with a Server.
-func RegisterHealth(r grpc.ServiceRegistrar, h healthpb.HealthServer) {
-	healthpb.RegisterHealthServer(r, health{h})
-}
-
-// health says of a service that there is not what the chain takes for an
-// expected error. Watch needs no error for that.
-type health struct{ healthpb.HealthServer }
-
-// Check implements healthpb.HealthServer.
-func (h health) Check(ctx context.Context, req *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
-	resp, err := h.HealthServer.Check(ctx, req)
-	if status.Code(err) == codes.NotFound {
-		return nil, errs.New(errs.NotFound, errs.ReasonRouteNotFound,
-			"unknown service; the empty name asks for the whole server")
-	}
-
-	return resp, err
 }

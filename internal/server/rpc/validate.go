@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
@@ -17,7 +16,6 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/server/overload"
-	"github.com/prwarden/prwarden/internal/server/rpcerr"
 )
 
 // validation is the link in which a request that breaks the constraints of its
@@ -80,7 +78,7 @@ func (v validation) check(req any) error {
 }
 
 // violations returns what is wrong with a message. A large one has room for
-// hundreds of thousands of mistakes, so only its first is told.
+// hundreds of thousands of mistakes, so only its first is named.
 func (v validation) violations(m proto.Message) (found []errs.FieldViolation, err error) {
 	var options []protovalidate.ValidationOption
 	if proto.Size(m) > overload.Large {
@@ -91,19 +89,17 @@ func (v validation) violations(m proto.Message) (found []errs.FieldViolation, er
 	var invalid *protovalidate.ValidationError
 	switch {
 	case errors.As(err, &invalid):
-		for _, violation := range invalid.Violations[:min(len(invalid.Violations), rpcerr.MaxViolations)] {
+		for _, violation := range invalid.Violations[:min(len(invalid.Violations), MaxViolations)] {
 			found = append(found, describe(violation))
 		}
 	case err != nil:
 		return nil, fmt.Errorf("validate %s: %w", m.ProtoReflect().Descriptor().FullName(), err)
 	}
 
-	if len(found) > 0 && len(options) > 0 {
-		return found, nil
-	}
 	if path := nulIn(m); path != "" {
 		found = append(found, errs.FieldViolation{Field: path, Description: "must not contain the character U+0000"})
 	}
+
 	return found, nil
 }
 
@@ -122,70 +118,25 @@ func nulIn(m proto.Message) (path string) {
 	return path
 }
 
-// describe says what is wrong with a field, with the value that it may have.
+// describe says what is wrong with a field: in the words of protovalidate, but
+// for the rules that it explains less well.
 func describe(v *protovalidate.Violation) errs.FieldViolation {
-	field := protovalidate.FieldPathString(v.Proto.GetField())
-	limit := v.RuleValue
-	say := func(format string, args ...any) errs.FieldViolation {
-		return errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)}
-	}
-	switch v.Proto.GetRuleId() {
-	case "required":
-		return say("is required")
-	case "string.min_len":
-		return say("must have at least %d %s", limit.Uint(), plural(limit.Uint(), "character"))
-	case "string.max_len":
-		return say("must have at most %d characters; it has %d", limit.Uint(), utf8.RuneCountInString(v.FieldValue.String()))
-	case "string.max_bytes":
-		return say("must have at most %d bytes; it has %d", limit.Uint(), len(v.FieldValue.String()))
-	case "string.pattern":
-		if string(v.FieldDescriptor.Name()) == "repo" {
-			return say("must be `<owner>/<repository>`, each of 1 to 100 letters, digits, dots, hyphens and underscores")
-		}
-		return say("must match %s", limit.String())
-	case "string.in":
-		return say("must be one of %s", strings.Join(listOf(limit), ", "))
-	case "enum.defined_only", "enum.not_in":
-		return say("must be one of %s", strings.Join(words(v.FieldDescriptor.Enum()), ", "))
-	case "int32.gte_lte":
-		rules, err := protovalidate.ResolveFieldRules(v.FieldDescriptor)
-		if err != nil {
-			break
-		}
-		return say("must be from %d to %d; it is %d", rules.GetInt32().GetGte(), rules.GetInt32().GetLte(),
-			v.FieldValue.Int())
-	case "int32.gte":
-		return say("must be at least %d; it is %d", limit.Int(), v.FieldValue.Int())
-	case "repeated.min_items":
-		return say("must have at least %d %s", limit.Uint(), plural(limit.Uint(), "item"))
-	case "repeated.max_items":
-		return say("must have at most %d items; it has %d", limit.Uint(), v.FieldValue.List().Len())
-	case "repeated.unique":
-		return say("must not have the same item twice")
+	text := strings.TrimPrefix(v.Proto.GetMessage(), "value ")
+	switch rule := v.Proto.GetRuleId(); {
+	case rule == "int32.gte":
+		text = fmt.Sprintf("must be at least %d; it is %d", v.RuleValue.Int(), v.FieldValue.Int())
+	case strings.HasPrefix(rule, "enum."):
+		text = "must be one of " + strings.Join(EnumWords(v.FieldDescriptor.Enum()), ", ")
+	case rule == "string.pattern" && v.FieldDescriptor.Name() == "repo":
+		text = "must be `<owner>/<repository>`, each of 1 to 100 letters, digits, dots, hyphens and underscores"
 	}
 
-	return say("%s", v.Proto.GetMessage())
+	return errs.FieldViolation{Field: protovalidate.FieldPathString(v.Proto.GetField()), Description: text}
 }
 
-func plural(n uint64, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
-
-func listOf(v protoreflect.Value) []string {
-	list := v.List()
-	out := make([]string, list.Len())
-	for i := range out {
-		out[i] = list.Get(i).String()
-	}
-	return out
-}
-
-// words returns the words of an enum that may be sent: all but the one for
+// EnumWords returns the words of an enum that may be sent: all but the one for
 // zero, which says that nothing was.
-func words(ed protoreflect.EnumDescriptor) []string {
+func EnumWords(ed protoreflect.EnumDescriptor) []string {
 	var out []string
 	for i := range ed.Values().Len() {
 		if v := ed.Values().Get(i); v.Number() != 0 {

@@ -47,7 +47,7 @@ func NewRules(service RuleService) *Rules {
 // trial waits until the caller may try a pattern. Others are not to wait for it,
 // so the call is no more one of those that are worked on.
 func (h *Rules) trial(ctx context.Context) (done func(), err error) {
-	overload.FromContext(ctx).Pause()
+	overload.FromContext(ctx).Release(overload.LimitWork)
 	done, err = h.trials.Acquire(ctx, auth.FromContext(ctx).Organization, 1)
 	if errors.Is(err, overload.ErrFull) {
 		return nil, errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is busy with other patterns; try again.")
@@ -144,4 +144,64 @@ func (h *Rules) DeleteRule(
 		return nil, err
 	}
 	return &prwardenv1.DeleteRuleResponse{}, nil
+}
+
+// KeyService is what the handlers need of the keys.
+type KeyService interface {
+	Create(ctx context.Context, c auth.Caller, n auth.NewKey) (auth.Key, string, error)
+	List(ctx context.Context, org string) ([]auth.Key, error)
+	Revoke(ctx context.Context, org, id string) error
+}
+
+// Keys answers KeyService.
+type Keys struct {
+	prwardenv1.UnimplementedKeyServiceServer
+	service KeyService
+}
+
+// NewKeys makes the handlers.
+func NewKeys(service KeyService) *Keys { return &Keys{service: service} }
+
+// CreateKey implements KeyService.
+func (h *Keys) CreateKey(ctx context.Context, req *prwardenv1.CreateKeyRequest) (*prwardenv1.CreateKeyResponse, error) {
+	n := auth.NewKey{Name: req.GetName(), Scopes: []auth.Scope{}}
+	for _, s := range req.GetScopes() {
+		n.Scopes = append(n.Scopes, auth.Scope(s))
+	}
+	if at := req.GetExpiresAt(); at != nil {
+		if err := at.CheckValid(); err != nil {
+			return nil, errs.Invalid("expires_at", "must be a time from year 1 to year 9999")
+		}
+		n.ExpiresAt = at.AsTime()
+	}
+
+	k, token, err := h.service.Create(ctx, auth.FromContext(ctx), n)
+	if err != nil {
+		return nil, err
+	}
+	return &prwardenv1.CreateKeyResponse{
+		KeyId: k.ID, Token: token, Name: k.Name, Scopes: toScopes(k.Scopes),
+		CreatedAt: toTime(k.CreatedAt), ExpiresAt: toTime(k.ExpiresAt),
+	}, nil
+}
+
+// ListKeys implements KeyService.
+func (h *Keys) ListKeys(ctx context.Context, _ *prwardenv1.ListKeysRequest) (*prwardenv1.ListKeysResponse, error) {
+	keys, err := h.service.List(ctx, auth.FromContext(ctx).Organization)
+	if err != nil {
+		return nil, err
+	}
+	resp := &prwardenv1.ListKeysResponse{Keys: make([]*prwardenv1.Key, len(keys))}
+	for i, k := range keys {
+		resp.Keys[i] = toKey(k)
+	}
+	return resp, nil
+}
+
+// DeleteKey implements KeyService.
+func (h *Keys) DeleteKey(ctx context.Context, req *prwardenv1.DeleteKeyRequest) (*prwardenv1.DeleteKeyResponse, error) {
+	if err := h.service.Revoke(ctx, auth.FromContext(ctx).Organization, req.GetKeyId()); err != nil {
+		return nil, err
+	}
+	return &prwardenv1.DeleteKeyResponse{}, nil
 }

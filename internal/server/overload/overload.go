@@ -1,0 +1,256 @@
+// Package overload keeps a server from taking more than it can do: it bounds
+// the requests that are open and worked on, and the large messages that are
+// held, and refuses the others before they cost much.
+package overload
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
+)
+
+// Large is the size, in bytes, from which a message counts against the bounds
+// of large ones. Smaller ones fit into what a connection has anyway.
+const Large = 64 << 10
+
+const (
+	// retryAfter is when to try again after a refusal.
+	retryAfter = 2 * time.Second
+
+	// logEvery is the least time between two log lines about refusals.
+	logEvery = 10 * time.Second
+)
+
+// Limit names what a request was refused for.
+type Limit string
+
+// The limits.
+const (
+	LimitWork    Limit = "work"    // requests that are worked on
+	LimitOpen    Limit = "open"    // REST requests, in all and from one address
+	LimitCalls   Limit = "calls"   // gRPC calls; each may have a message of 1 MiB
+	LimitHealth  Limit = "health"  // checks and watches of the health over gRPC
+	LimitBodies  Limit = "bodies"  // bytes of large REST bodies
+	LimitAnswers Limit = "answers" // bytes of large answers
+	LimitWatches Limit = "watches" // open watches of reviews
+)
+
+// Limits are the bounds of a server, over both protocols together.
+type Limits map[Limit]Bounds
+
+// DefaultLimits are those of a server. A quarter of what is shared is the most
+// that one organization or address may have, except of gRPC calls, of which one
+// connection has half.
+func DefaultLimits() Limits {
+	return Limits{
+		LimitWork:    {Total: 32, Wait: 250 * time.Millisecond},
+		LimitOpen:    {Total: 2_048, PerOwner: 512},
+		LimitCalls:   {Total: 256, PerOwner: 128},
+		LimitHealth:  {Total: 512, PerOwner: 64},
+		LimitBodies:  {Total: 64 << 20, PerOwner: 16 << 20, Wait: time.Second},
+		LimitAnswers: {Total: 128 << 20, PerOwner: 32 << 20, Wait: time.Second},
+		LimitWatches: {Total: 2_000, PerOwner: 500},
+	}
+}
+
+// All are all limits.
+func All() []Limit { return slices.Sorted(maps.Keys(DefaultLimits())) }
+
+// Guard has a semaphore for each limit.
+type Guard struct {
+	semaphores map[Limit]*Semaphore
+	trusted    []netip.Prefix
+	log        *slog.Logger
+	logged     rate.Sometimes
+	refused    func(Limit)
+}
+
+// NewGuard makes one. trusted are the proxies whose X-Forwarded-For is believed;
+// what they send for clients that they don't name has no bound for its address.
+// refused is called for every request that is refused.
+func NewGuard(limits Limits, trusted []netip.Prefix, log *slog.Logger, refused func(Limit)) *Guard {
+	g := &Guard{
+		semaphores: make(map[Limit]*Semaphore, len(limits)), trusted: trusted, log: log,
+		logged: rate.Sometimes{Interval: logEvery}, refused: refused,
+	}
+
+	for limit, bounds := range limits {
+		g.semaphores[limit] = NewSemaphore(bounds)
+	}
+
+	return g
+}
+
+// Used says how much of a limit is used.
+func (g *Guard) Used(limit Limit) int64 { return g.semaphores[limit].used.Load() }
+
+// Waiting says how many requests wait for room in a limit.
+func (g *Guard) Waiting(limit Limit) int64 { return g.semaphores[limit].waiting.Load() }
+
+// Open lets a request in, of which nothing but its header was read. It holds one
+// of the limit until Close. Of c only the addresses count.
+func (g *Guard) Open(ctx context.Context, limit Limit, c auth.Credentials) (*Request, error) {
+	r := &Request{guard: g, held: make(map[Limit]func())}
+	addr := auth.ClientAddress(c.PeerAddr, c.ForwardedFor, g.trusted)
+	if addr.IsValid() && !auth.IsTrusted(addr.String(), g.trusted) {
+		r.owner = "address:" + addr.String()
+	}
+
+	if err := r.Hold(ctx, limit, 1); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Request is an open request and what it holds of the limits. The methods do
+// nothing for nil, a request without bounds.
+type Request struct {
+	guard *Guard
+
+	mu     sync.Mutex
+	owner  string // "" for no bound of its own
+	closed bool
+	held   map[Limit]func()
+}
+
+type requestKey struct{}
+
+// NewContext returns a context that carries the request.
+func NewContext(ctx context.Context, r *Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// FromContext returns the request that a context carries; nil for none.
+func FromContext(ctx context.Context) *Request {
+	r, _ := ctx.Value(requestKey{}).(*Request)
+	return r
+}
+
+// BelongsTo says whose request it is, once that is known. Large messages and
+// watches then count against the organization, not the address.
+func (r *Request) BelongsTo(organization string) {
+	if r == nil {
+		return
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.owner = "organization:" + organization
+}
+
+// Acquire takes n of a limit for the request's owner. It fails with Unavailable
+// when there is no room within the limit's time. release may be called later
+// than Close.
+func (r *Request) Acquire(ctx context.Context, limit Limit, n int64) (release func(), err error) {
+	if r == nil {
+		return func() {}, nil
+	}
+
+	r.mu.Lock()
+	owner := r.owner
+	r.mu.Unlock()
+	release, err = r.guard.semaphores[limit].Acquire(ctx, owner, n)
+	if !errors.Is(err, ErrFull) {
+		return release, err
+	}
+
+	r.guard.refused(limit)
+	r.guard.logged.Do(func() {
+		r.guard.log.Warn("the server has more requests than it can take and refuses some", "limit", string(limit))
+	})
+	e := errs.New(errs.Unavailable, errs.ReasonUnavailable,
+		"The server has more requests than it can take right now; try again.")
+	e.RetryAfter = retryAfter
+	return nil, e
+}
+
+// Hold takes n of a limit until Release or Close, unless the request holds some
+// of it already.
+func (r *Request) Hold(ctx context.Context, limit Limit, n int64) error {
+	if r == nil || r.holds(limit) {
+		return nil
+	}
+
+	release, err := r.Acquire(ctx, limit, n)
+	if err != nil {
+		return err
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		release()
+		return nil
+	}
+
+	r.held[limit] = release
+	return nil
+}
+
+// HoldBytes is Hold for the bytes of a message, of which only large ones count.
+func (r *Request) HoldBytes(ctx context.Context, limit Limit, size int64) error {
+	if size <= Large {
+		return nil
+	}
+	return r.Hold(ctx, limit, size)
+}
+
+func (r *Request) holds(limit Limit) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.held[limit] != nil
+}
+
+// Watch makes the request a watch: it counts among the watches, and no more
+// among the open requests and those that are worked on.
+func (r *Request) Watch(ctx context.Context) error {
+	r.Release(LimitWork)
+	if err := r.Hold(ctx, LimitWatches, 1); err != nil {
+		return err
+	}
+
+	r.Release(LimitOpen, LimitCalls)
+	return nil
+}
+
+// Release gives back what the request holds of some limits.
+func (r *Request) Release(limits ...Limit) {
+	if r == nil {
+		return
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, limit := range limits {
+		if release := r.held[limit]; release != nil {
+			release()
+			delete(r.held, limit)
+		}
+	}
+}
+
+// Close gives everything back, also what is taken later. It may be called twice.
+func (r *Request) Close() {
+	if r == nil {
+		return
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, release := range r.held {
+		release()
+	}
+
+	clear(r.held)
+}
