@@ -21,6 +21,7 @@ func BenchmarkScan(b *testing.B) {
 	require.NoError(b, err)
 	text := string(data[:3000])
 	const finding = "\tpanic(eval(x)) // TODO: nothing"
+
 	for name, line := range map[string]string{
 		"clean":      "\tcount += len(x) * 2 + offset[n]",
 		"findings":   finding,
@@ -35,14 +36,17 @@ func benchmarkScan(b *testing.B, text string) {
 	require.NoError(b, err)
 	rules = append(rules, regex("found", `panic\(eval`))
 	p := &pull{}
+
 	for i := range 1000 {
 		p.files = append(p.files, file(fmt.Sprintf("internal/p%d/file%03d.go", i%10, i), text))
 	}
+
 	s := scan.NewScanner(p, scan.Options{})
 	set, err := s.AddRules(rule.Digest(rules), rules)
 	require.NoError(b, err)
 	b.SetBytes(int64(1000 * len(text)))
 	found := 0
+
 	for b.Loop() {
 		r, err := s.Scan(
 			b.Context(),
@@ -52,41 +56,6 @@ func benchmarkScan(b *testing.B, text string) {
 		require.NoError(b, err)
 		found = len(r.Findings) + len(r.Suppressed)
 	}
+
 	b.ReportMetric(float64(found), "findings")
-}
-
-// BenchmarkScanComments scans a file of 1 MiB with a comment that suppresses on
-// every line.
-func BenchmarkScanComments(b *testing.B) {
-	rules, err := defaults.Load()
-	require.NoError(b, err)
-	rules = append(rules, regex("found", "FOUND"))
-	const marker = "x // prwarden:ignore found -- "
-	ids := strings.Repeat(strings.Repeat("a", 40)+"/b, ", 19)
-
-	for name, line := range map[string]string{
-		"usual":     "FOUND // prwarden:ignore found -- the text is ours until 2099-12-31",
-		"next line": "// prwarden:ignore found -- why\nFOUND",
-		"unused":    "x // prwarden:ignore found, security/js-eval",
-		"expired":   "FOUND // prwarden:ignore found until 2020-12-31",
-		"until":     marker + strings.Repeat("until ", 150),
-		"quotes":    "FOUND " + strings.Repeat(`'"' `, 3900) + marker + strings.Repeat(`"'`, 200) + "why",
-		"ids":       "FOUND // prwarden:ignore " + ids + "found",
-	} {
-		b.Run(name, func(b *testing.B) {
-			text := strings.Repeat(line+"\n", 1<<20/(len(line)+1))
-			s := scan.NewScanner(&pull{files: []scan.File{file("a", text)}}, scan.Options{})
-			set, err := s.AddRules(rule.Digest(rules), rules)
-			require.NoError(b, err)
-			r := scan.Request{
-				Target: scan.Target{Repo: "a/b"}, Rules: set, MaxFindings: 10_000, Today: "2026-06-15",
-			}
-
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				_, err := s.Scan(b.Context(), r, func(scan.Progress) {})
-				require.NoError(b, err)
-			}
-		})
-	}
 }

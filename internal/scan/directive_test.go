@@ -20,35 +20,28 @@ func TestParseDirective(t *testing.T) {
 		ids           []string
 		reason, until string
 	}
+
 	ids := func(list ...string) []string { return list }
 	a := func(reason, until string) parsed { return parsed{ids("custom/a"), reason, until} }
 
 	for line, want := range map[string]parsed{
 		"// prwarden:ignore security/no-eval -- the text is ours": {ids("security/no-eval"), "the text is ours", ""},
 		"x = f() # prwarden:ignore no-print -- it is a command":   {ids("custom/no-print"), "it is a command", ""},
-		"//prwarden:ignore a/b":                                   {ids("a/b"), "", ""},
 		"-- prwarden:ignore a/b -- SQL":                           {ids("a/b"), "SQL", ""},
 		"prwarden:ignore a/b,c , custom/c,\td--x -- several, one of them twice": {
 			ids("a/b", "custom/c", "custom/d--x"), "several, one of them twice", "",
 		},
-		"\tprwarden:ignore \t a \t--\tblanks \t ": a("blanks", ""),
 		"# prwarden:ignore a -- we wait -- a little -- for v2 until 2026-12-31": a(
 			"we wait -- a little -- for v2", "2026-12-31",
 		),
-		"# prwarden:ignore a -- until 2026-12-31":                    a("", "2026-12-31"),
-		"# prwarden:ignore a until 2028-02-29":                       a("", "2028-02-29"),
-		"# prwarden:ignore a -- waits UNTIL 2026-12-31 ":             a("waits", "2026-12-31"),
-		"# prwarden:ignore a -- keep until v2 is out":                a("keep until v2 is out", ""),
-		"# prwarden:ignore a -- since 2026-12-31, by law":            a("since 2026-12-31, by law", ""),
-		"# prwarden:ignore a -- as decided (2026-12-31)":             a("as decided (2026-12-31)", ""),
-		"# prwarden:ignore a -- see docs/2026-12-31":                 a("see docs/2026-12-31", ""),
-		"# prwarden:ignore a -- see CVE-2026-12-31":                  a("see CVE-2026-12-31", ""),
-		"# prwarden:ignore a -- repaired in 2026.12.31":              a("repaired in 2026.12.31", ""),
-		"# prwarden:ignore a -- bis Version 3":                       a("bis Version 3", ""),
-		"# prwarden:ignore a -- decided 2026-01-31 until 2026-12-31": a("decided 2026-01-31", "2026-12-31"),
-		"# prwarden:ignore a -- Grüße 👨‍👩‍👧, 世界": a(
-			"Grüße 👨‍👩‍👧, 世界", "",
-		),
+		"# prwarden:ignore a -- until 2026-12-31":                       a("", "2026-12-31"),
+		"# prwarden:ignore a until 2028-02-29":                          a("", "2028-02-29"),
+		"# prwarden:ignore a -- waits UNTIL 2026-12-31 ":                a("waits", "2026-12-31"),
+		"# prwarden:ignore a -- keep until v2 is out":                   a("keep until v2 is out", ""),
+		"# prwarden:ignore a -- as decided (2026-12-31)":                a("as decided (2026-12-31)", ""),
+		"# prwarden:ignore a -- see CVE-2026-12-31":                     a("see CVE-2026-12-31", ""),
+		"# prwarden:ignore a -- decided 2026-01-31 until 2026-12-31":    a("decided 2026-01-31", "2026-12-31"),
+		"# prwarden:ignore a -- Grüße 👨‍👩‍👧":                            a("Grüße 👨‍👩‍👧", ""),
 		"# prwarden:ignore a -- latin \xe9t\xe9":                        a("latin \xe9t\xe9", ""),
 		"see `prwarden:ignore` // prwarden:ignore a -- after a mention": a("after a mention", ""),
 		"# prwarden:ignore a -- as with `prwarden:ignore`":              a("as with `prwarden:ignore`", ""),
@@ -59,15 +52,9 @@ func TestParseDirective(t *testing.T) {
 		"// prwarden:ignore a -- all of src/*/x.js":                         a("all of src/*/x.js", ""),
 		" * prwarden:ignore a -- why */":                                    a("why", ""),
 		"<!-- prwarden:ignore a -- why until 2026-12-31 --> <p>":            a("why", "2026-12-31"),
-		"<!-- prwarden:ignore a --> <p>":                                    a("", ""),
-		"prwarden:ignore a -- why -->":                                      a("why", ""),
 		"{/* prwarden:ignore a -- why */}":                                  a("why", ""),
-		"{# prwarden:ignore a -- why #}":                                    a("why", ""),
 		"{{!-- prwarden:ignore a -- why --}}":                               a("why", ""),
-		"{{!-- prwarden:ignore a --}}":                                      a("", ""),
 		"<%-- prwarden:ignore a -- why --%>":                                a("why", ""),
-		"(* prwarden:ignore a -- why *)":                                    a("why", ""),
-		"{- prwarden:ignore a -- why -}":                                    a("why", ""),
 		"--[[ prwarden:ignore a -- why ]]":                                  a("why", ""),
 		`"""prwarden:ignore a -- why"""`:                                    a("why", ""),
 		`x = "prwarden:ignore a -- why", y`:                                 a("why", ""),
@@ -76,10 +63,7 @@ func TestParseDirective(t *testing.T) {
 		`# prwarden:ignore a -- it says "no", and 'yes' (see #5)`:           a(`it says "no", and 'yes' (see #5)`, ""),
 		`if f() { // don't: prwarden:ignore a -- it isn't used (f[x]{y})`:   a(`it isn't used (f[x]{y})`, ""),
 		`x // "a quote" and 'b': prwarden:ignore a -- "quoted"`:             a(`"quoted"`, ""),
-		"(prwarden:ignore a -- why)":                                        a("why", ""),
-		"*/ prwarden:ignore a -- why */":                                    a("why", ""),
 		"# prwarden:ignore a -- why" + strings.Repeat(")", 8):               a("why", ""),
-		"# prwarden:ignore a -- why" + strings.Repeat(")", 10):              a("why))", ""),
 		"# prwarden:ignore " + strings.Repeat("a, ", 100) + "a -- one rule": a("one rule", ""),
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -221,6 +205,7 @@ func TestDirectiveMistakes(t *testing.T) {
 func TestHiddenByWhatIsBeside(t *testing.T) {
 	t.Parallel()
 	const own = "prwarden:ignore a -- ok"
+
 	for name, tt := range map[string]struct {
 		before, behind string
 		seen           bool
@@ -252,6 +237,7 @@ func TestHiddenByWhatIsBeside(t *testing.T) {
 				assert.Equal(t, []string{"custom/a"}, d.ids)
 				return
 			}
+
 			assert.Contains(t, d.mistake, "which could hide it")
 			assert.Empty(t, d.ids)
 		})
@@ -270,6 +256,7 @@ func TestMentions(t *testing.T) {
 		"PRWARDEN:IGNORE a", "prwarden:іgnore a", "prwarden:ignore_a", "prwarden:ignore1",
 	} {
 		_, ok := parseDirective([]byte(line))
+
 		assert.False(t, ok, line)
 	}
 }
@@ -327,6 +314,7 @@ func FuzzDirective(f *testing.F) {
 	} {
 		f.Add([]byte(line))
 	}
+
 	f.Fuzz(func(t *testing.T, line []byte) {
 		before := bytes.Clone(line)
 		d, ok := parseDirective(line)
@@ -335,6 +323,7 @@ func FuzzDirective(f *testing.F) {
 			require.Equal(t, directive{}, d)
 			return
 		}
+
 		require.True(t, bytes.HasPrefix(line[d.start:], []byte(marker)))
 		require.LessOrEqual(t, d.start+len(marker), d.end)
 		require.LessOrEqual(t, d.end, len(line))
@@ -344,16 +333,20 @@ func FuzzDirective(f *testing.F) {
 			require.Empty(t, d.ids)
 			return
 		}
+
 		require.NotEmpty(t, d.ids)
 		require.LessOrEqual(t, len(d.ids), maxIDs)
 		own := line[d.start:d.end]
+
 		for _, id := range d.ids {
 			if !bytes.Contains(own, []byte(id)) {
 				id = strings.TrimPrefix(id, "custom/")
 			}
+
 			require.NoError(t, rule.CheckID(id))
 			require.True(t, bytes.Contains(own, []byte(id)))
 		}
+
 		require.False(t, bytes.ContainsFunc(line, isDisruptive))
 		require.LessOrEqual(t, d.reasonStart, d.reasonEnd)
 		if reason := line[d.reasonStart:d.reasonEnd]; len(reason) > 0 {
@@ -361,6 +354,7 @@ func FuzzDirective(f *testing.F) {
 			require.LessOrEqual(t, d.reasonEnd, d.end)
 			require.Equal(t, bytes.Trim(reason, " \t"), reason)
 		}
+
 		if d.until != "" {
 			_, err := time.Parse(time.DateOnly, d.until)
 			require.NoError(t, err)
@@ -374,30 +368,4 @@ func FuzzDirective(f *testing.F) {
 		require.Equal(t, d.ids, again.ids)
 		require.Equal(t, d.until, again.until)
 	})
-}
-
-// BenchmarkDirective reads the lines that take longest, of which a file may be full.
-func BenchmarkDirective(b *testing.B) {
-	const begin = marker + " a -- "
-	full := func(text string) string { // as long as a comment may be
-		return begin + strings.Repeat(text, (maxDirective-len(begin))/len(text))
-	}
-	for name, line := range map[string]string{
-		"usual":         "\teval(x) // prwarden:ignore security/no-eval, no-print -- the text is ours until 2026-12-31",
-		"ids":           "prwarden:ignore " + strings.Repeat(strings.Repeat("a", 42)+"/b, ", maxIDs-1) + "c",
-		"until":         full("until "),
-		"until behind":  "/* prwarden:ignore a */ " + strings.Repeat("until ", 2<<10),
-		"until numbers": begin + strings.Repeat("until 1 ", 2<<10),
-		"quoted":        strings.Repeat(`'"' `, 4<<10) + full(`"' `),
-		"closers":       begin + strings.Repeat(")", 16<<10),
-		"markers":       strings.Repeat("`prwarden:ignore`", 1<<10) + "prwarden:ignore a",
-		"pairs":         strings.Repeat("/*<!--{#<%{%{{(*{-[[#|<#", 600) + "prwarden:ignore a */-->#}%>%}}}*)-}]]|##>",
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(line)))
-			for b.Loop() {
-				parseDirective([]byte(line))
-			}
-		})
-	}
 }

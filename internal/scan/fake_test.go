@@ -31,6 +31,7 @@ func (p *pull) Open(context.Context, scan.Target) (scan.Change, error) {
 	if p.openErr != nil {
 		return nil, p.openErr
 	}
+
 	return p, nil
 }
 
@@ -42,6 +43,7 @@ func (p *pull) FileCount() int {
 	if p.count > 0 {
 		return p.count
 	}
+
 	return len(p.files)
 }
 
@@ -58,6 +60,7 @@ func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 			if p.onFile != nil {
 				p.onFile(ctx)
 			}
+
 			f.Size = max(f.Size, int64(len(f.Content)))
 			f.Content, f.Added = bytes.Clone(f.Content), slices.Clone(f.Added)
 			content := f.Content
@@ -67,10 +70,12 @@ func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 					p.onGivenBack()
 				}
 			}
+
 			if !yield(&f, nil) {
 				return
 			}
 		}
+
 		if p.fileErr != nil {
 			yield(nil, p.fileErr)
 		}
@@ -90,20 +95,24 @@ func file(path, content string) scan.File {
 func marked(path, text string) scan.File {
 	f := scan.File{Path: path}
 	var content strings.Builder
+
 	for i, line := range strings.SplitAfter(text, "\n") {
 		if line == "" {
 			continue
 		}
+
 		content.WriteString(line[1:])
 		if line[0] != '+' {
 			continue
 		}
+
 		if k := len(f.Added) - 1; k >= 0 && f.Added[k].Last == i {
 			f.Added[k].Last = i + 1
 		} else {
 			f.Added = append(f.Added, scan.LineRange{First: i + 1, Last: i + 1})
 		}
 	}
+
 	f.Content = []byte(content.String())
 	return f
 }
@@ -114,9 +123,11 @@ func regex(id, pattern string, change ...func(*rule.Rule)) rule.Rule {
 		ID: id, Type: rule.TypeRegex, Pattern: pattern, Message: "Do not.", Severity: rule.Warning,
 		Scope: rule.ScopeOrg, Origin: rule.OriginCustom,
 	}
+
 	for _, c := range change {
 		c(&r)
 	}
+
 	return r
 }
 
@@ -143,6 +154,7 @@ func try(t testing.TB, p *pull, rules []rule.Rule, o setup) (*scan.Result, error
 	if o.limit == 0 {
 		o.limit = 10_000
 	}
+
 	r := o.request
 	r.Target = scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}
 	r.Selection, r.Rules, r.MaxFindings, r.Today = o.selection, set, o.limit, "2026-06-15"

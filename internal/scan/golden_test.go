@@ -46,6 +46,7 @@ func TestGolden(t *testing.T) {
 	inputs, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, inputs)
+
 	for _, input := range inputs {
 		t.Run(filepath.Base(input), func(t *testing.T) {
 			t.Parallel()
@@ -58,6 +59,7 @@ func TestGolden(t *testing.T) {
 			if *update {
 				require.NoError(t, os.WriteFile(output, append(got, '\n'), 0o600))
 			}
+
 			want, err := os.ReadFile(output)
 			require.NoError(t, err)
 			assert.JSONEq(t, string(want), string(got))
@@ -70,20 +72,24 @@ func readGolden(t *testing.T, text string) (*pull, []rule.Rule) {
 	p := &pull{sides: map[scan.Side]map[string]string{scan.Base: {}, scan.Head: {}, scan.MergeBase: {}}}
 	var rules []rule.Rule
 	heads := regexp.MustCompile(`(?m)^-- (.*) --\n`).FindAllStringSubmatchIndex(text, -1)
+
 	for i, h := range heads {
 		end := len(text)
 		if i+1 < len(heads) {
 			end = heads[i+1][0]
 		}
+
 		name, body := text[h[2]:h[3]], text[h[1]:end]
 		switch name {
 		case "rules", "custom":
 			parsed, err := rule.ParseDefaults([]byte(body))
 			require.NoError(t, err)
+
 			for _, r := range parsed {
 				if name == "custom" {
 					r.Origin = rule.OriginCustom
 				}
+
 				require.NoError(t, rule.Validate(t.Context(), r))
 				rules = append(rules, r)
 			}
@@ -98,6 +104,7 @@ func readGolden(t *testing.T, text string) (*pull, []rule.Rule) {
 			p.files = append(p.files, marked(name, body))
 		}
 	}
+
 	return p, rules
 }
 
@@ -106,14 +113,18 @@ func toGolden(r *scan.Result) golden {
 		Skips: r.Skips, Summary: map[string]int{}, RulesDigest: r.RulesDigest,
 		RulesFileRules: len(r.RulesFile), RulesFileValid: r.RulesFileValid,
 	}
+
 	for s, n := range r.Summary {
 		g.Summary[s.String()] = n
 	}
+
 	for _, f := range r.Findings {
 		g.Findings = append(g.Findings, goldenFinding{Finding: f, Severity: f.Severity.String()})
 	}
+
 	for _, f := range r.Suppressed {
 		g.Suppressed = append(g.Suppressed, goldenFinding{Finding: f, Severity: f.Severity.String()})
 	}
+
 	return g
 }

@@ -19,27 +19,33 @@ func FuzzMask(f *testing.F) {
 	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaa"), 3, 9, 5, 12)
 	f.Fuzz(func(t *testing.T, line []byte, a, b, c, d int) {
 		var spans []match.Span
+
 		for _, s := range []match.Span{{Start: a, End: b}, {Start: c, End: d}} {
 			if 0 <= s.Start && s.Start < s.End && s.End <= len(line) {
 				spans = append(spans, s)
 			}
 		}
+
 		masked := newMaskedLine(line, spans)
 		shown := masked.show(0, len(line))
+
 		for at := 0; at < len(line); at += 1 + len(line)/10 {
 			snippet := masked.snippet(at)
 			require.True(t, utf8.ValidString(snippet))
 			require.LessOrEqual(t, len(snippet), MaxSnippet)
+
 			for _, s := range spans {
 				// What a mask or a replacement could look like proves nothing.
 				text := line[s.Start:s.End]
 				if bytes.ContainsRune(text, '*') || bytes.ContainsRune(text, utf8.RuneError) {
 					continue
 				}
+
 				require.NotContains(t, string(shown), string(text))
 				require.NotContains(t, snippet, string(text))
 			}
 		}
+
 		if len(spans) == 0 {
 			require.Equal(t, string(line), string(shown))
 		}
@@ -51,6 +57,7 @@ func TestMaskLongLine(t *testing.T) {
 	t.Parallel()
 	line := []byte(strings.Repeat("x", match.MaxLine+1))
 	masked := newMaskedLine(line, []match.Span{{Start: 5, End: 6}})
+
 	assert.Equal(t, mask, string(masked.show(0, len(line))))
 	assert.Equal(t, mask, masked.snippet(100))
 }

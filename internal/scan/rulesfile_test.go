@@ -37,143 +37,78 @@ func TestRulesFile(t *testing.T) {
 	behind.files, behind.sides[scan.Head], behind.sides[scan.MergeBase] = behind.files[:1], nil, nil
 	created := changed("", own)
 	created.sides[scan.Base], created.sides[scan.MergeBase] = nil, nil
-	tests := map[string]struct {
-		pull  *pull
-		want  []string // place, severity and a part of the message
-		valid bool
-	}{
-		"unchanged": {&pull{sides: both(own), files: []scan.File{file("a", "one\ntwo")}}, []string{
-			"a:1 d/one high",
-			"a:2 custom/own low",
-		}, true},
-		"changed": {changed(fine, own), []string{
-			".prwarden/rules.yml:1 meta/rules-file-changed info",
-			"a:1 d/one high",
-		}, true},
-		"switched off by the pull request": {changed(fine, "version: 1\ndisable: [d/one]\nexclude: ['**']\n"), []string{
-			".prwarden/rules.yml:1 meta/rules-file-changed info",
-			"a:1 d/one high",
-		}, true},
-		"created": {
-			created,
-			[]string{".prwarden/rules.yml:1 meta/rules-file-changed info", "a:1 d/one high"},
-			true,
-		},
-		"deleted": {
-			deleted,
-			[]string{".prwarden/rules.yml:1 meta/rules-file-changed info", "a:1 d/one high"},
-			true,
-		},
-		"newer in the base": {behind, []string{"a:1 d/one high", "a:2 custom/own low"}, true},
-		"broken in the base": {
-			&pull{sides: both(broken + "disable: [d/one]\n"), files: []scan.File{file("a", "one")}},
-			[]string{
-				".prwarden/rules.yml:2 meta/rules-file-invalid high",
-				"a:1 d/one high",
-			},
-			false,
-		},
-		"repaired": {changed(broken, fine), []string{
-			".prwarden/rules.yml:1 meta/rules-file-changed info",
-			".prwarden/rules.yml:2 meta/rules-file-invalid high",
-			"a:1 d/one high",
-		}, false},
-		"broken by the pull request": {changed(fine, "version: 2\n"), []string{
-			".prwarden/rules.yml:1 meta/rules-file-changed info",
-			".prwarden/rules.yml:1 meta/rules-file-invalid high",
-			"a:1 d/one high",
-		}, true},
-		"broken before and after": {changed(broken, broken+"# still"), []string{
-			".prwarden/rules.yml:1 meta/rules-file-changed info",
-			".prwarden/rules.yml:2 meta/rules-file-invalid high",
-			".prwarden/rules.yml:2 meta/rules-file-invalid high",
-			"a:1 d/one high",
-		}, false},
-		"unknown id": {
-			&pull{sides: both("version: 1\ndisable:\n- d/one\n- d/gone\n- org\n"), files: []scan.File{file("a", "one")}},
-			[]string{
-				".prwarden/rules.yml:4 meta/rules-file-unknown-id warning",
-				".prwarden/rules.yml:5 meta/rules-file-unknown-id warning",
-			},
-			true,
-		},
-		"unknown id repaired": {changed("version: 1\ndisable: [d/gone]", "version: 1\n\ndisable: [d/nope]"), []string{
-			".prwarden/rules.yml:1 meta/rules-file-changed info",
-			".prwarden/rules.yml:3 meta/rules-file-unknown-id warning",
-			"a:1 d/one high",
-		}, true},
-		"taken id": {
-			&pull{
-				sides: both(
-					"version: 1\nrules:\n- {id: d/one, type: regex, pattern: two, message: m, severity: low}\n" +
-						"- {id: org, type: regex, pattern: two, message: m, severity: low}\n",
-				),
-				files: []scan.File{file("a", "one\ntwo")},
-			},
-			[]string{
-				".prwarden/rules.yml:3 meta/rules-file-invalid high",
-				"a:1 d/one high",
-			},
-			false,
-		},
-		"excluded": {
-			&pull{
-				sides: both("version: 1\nexclude: ['**']\n"),
-				files: []scan.File{file(".prwarden/rules.yml", fine), file("a", "one")},
-			},
-			[]string{
-				".prwarden/rules.yml:1 meta/rules-file-changed info",
-			},
-			true,
-		},
+	unchanged := func(text string) *pull {
+		return &pull{sides: both(text), files: []scan.File{file("a", "one\ntwo")}}
 	}
-	for name, tt := range tests {
+
+	excluded := &pull{sides: both("version: 1\nexclude: ['**']\n"), files: []scan.File{file(rule.FilePath, fine)}}
+	const taken = "version: 1\nrules:\n- {id: d/one, type: regex, pattern: two, message: m, severity: low}\n" +
+		"- {id: org, type: regex, pattern: two, message: m, severity: low}\n"
+
+	// What is found in a, and about the rules file.
+	const (
+		one, two  = "a:1 d/one high", "a:2 custom/own low"
+		edited    = rule.FilePath + ":1 meta/rules-file-changed info"
+		invalid   = rule.FilePath + ":%d meta/rules-file-invalid high"
+		unknownID = rule.FilePath + ":%d meta/rules-file-unknown-id warning"
+	)
+	at := fmt.Sprintf
+
+	for name, tt := range map[string]struct {
+		pull  *pull
+		valid bool
+		want  []string
+	}{
+		"unchanged":                        {unchanged(own), true, []string{one, two}},
+		"changed":                          {changed(fine, own), true, []string{edited, one}},
+		"switched off by the pull request": {changed(fine, "version: 1\ndisable: [d/one]"), true, []string{edited, one}},
+		"created":                          {created, true, []string{edited, one}},
+		"deleted":                          {deleted, true, []string{edited, one}},
+		"newer in the base":                {behind, true, []string{one, two}},
+		"broken in the base":               {unchanged(broken + "disable: [d/one]"), false, []string{at(invalid, 2), one}},
+		"repaired":                         {changed(broken, fine), false, []string{edited, at(invalid, 2), one}},
+		"broken by the pull request":       {changed(fine, "version: 2\n"), true, []string{edited, at(invalid, 1), one}},
+		"broken before and after": {
+			changed(broken, broken+"# still"), false, []string{edited, at(invalid, 2), at(invalid, 2), one},
+		},
+		"unknown id": {
+			unchanged("version: 1\ndisable:\n- d/one\n- d/gone\n- org\n"), true,
+			[]string{at(unknownID, 4), at(unknownID, 5)},
+		},
+		"unknown id repaired": {
+			changed("version: 1\ndisable: [d/gone]", "version: 1\n\ndisable: [d/nope]"), true,
+			[]string{edited, at(unknownID, 3), one},
+		},
+		"taken id":  {unchanged(taken), false, []string{at(invalid, 3), one}},
+		"excluded":  {excluded, true, []string{edited}},
+		"too large": {unchanged(strings.Repeat("#", rule.MaxFileSize+1)), false, []string{at(invalid, 1), one}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := run(t, tt.pull,
 				regex("d/one", "^one", origin(rule.OriginDefault), severity(rule.High)), regex("org", "nothing"))
 			found := []string{}
 			prints := map[string]bool{}
+
 			for _, f := range got.Findings {
 				found = append(found, fmt.Sprintf("%s:%d %s %s", f.File, f.Line, f.RuleID, f.Severity))
 				prints[f.Fingerprint] = true
+
 				assert.Len(t, f.Fingerprint, 32)
 			}
+
 			assert.Equal(t, tt.want, found)
 			assert.Len(t, prints, len(found), "fingerprints differ")
 			assert.Equal(t, tt.valid, got.RulesFileValid)
 			sum := 0
+
 			for _, n := range got.Summary {
 				sum += n
 			}
+
 			assert.Equal(t, len(found), sum)
 		})
 	}
-}
-
-func TestRulesFileMessages(t *testing.T) {
-	t.Parallel()
-	got := run(t, changed("version: 1\nnope: 1\n", "version: 1\n"))
-	require.Len(t, got.Findings, 2)
-	assert.Equal(t, "The rules file in the base of this pull request is broken, so nothing in it applies: "+
-		`line 2: the file: unknown key "nope"; known keys: disable, exclude, override, rules, version. `+
-		"This pull request repairs it.",
-		got.Findings[1].Message)
-	got = run(t, changed("version: 1", "{"))
-	require.Len(t, got.Findings, 2)
-	assert.Contains(
-		t,
-		got.Findings[1].Message,
-		"at the head of this pull request is broken, so nothing in it would apply once merged: line 1: not valid YAML",
-	)
-	got = run(t, &pull{sides: both("version: 1\ndisable: [d/gone]")})
-	require.Len(t, got.Findings, 1)
-	assert.Equal(
-		t,
-		"The rules file at the base of this pull request disables d/gone, "+
-			"which is not a rule of the default ruleset; correct the id or remove it.",
-		got.Findings[0].Message,
-	)
 }
 
 // What a rules file says is stored without a mask, so nothing in it that may be
@@ -181,6 +116,7 @@ func TestRulesFileMessages(t *testing.T) {
 func TestRulesFileMessagesRepeatNoSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "ghp_Zx91kQ7vT2"
+
 	for _, content := range []string{
 		secret + ": 1", "version: 1\n" + secret + ": 1", "version: " + secret, "version: 1\nrules: [{" + secret + ": x}]",
 		"version: 1\nrules: [{id: a, type: " + secret + ", pattern: a, message: m, severity: " + secret + "}]",
@@ -197,9 +133,11 @@ func TestRulesFileMessagesRepeatNoSecrets(t *testing.T) {
 func TestRulesFileBuriesNothing(t *testing.T) {
 	t.Parallel()
 	var ids strings.Builder
+
 	for i := range 500 {
 		fmt.Fprintf(&ids, "- a%d\n", i)
 	}
+
 	got := run(t, changed("version: 1", "version: 1\ndisable:\n"+ids.String()))
 	require.Len(t, got.Findings, 1+20)
 	got = run(t, changed("version: 1", "version: 1\ndisable: [a, a]\n"))
@@ -210,52 +148,118 @@ func TestRulesFileBuriesNothing(t *testing.T) {
 	assert.Contains(t, got.Findings[1].Message, "at most 500")
 }
 
-func TestRulesFileTooLarge(t *testing.T) {
+func TestOverrides(t *testing.T) {
 	t.Parallel()
-	data := make([]byte, rule.MaxFileSize+1)
-	for i := range data {
-		data[i] = '#'
+	never := func(r *rule.Rule) { r.Paths.Exclude = []string{"never/**"} }
+	one := regex("d/one", "one", origin(rule.OriginDefault), severity(rule.High), never)
+	token := regex("d/token", `tok_\w+`, origin(rule.OriginDefault), redact)
+	two := regex("two", "two")
+
+	for name, tt := range map[string]struct {
+		file      string
+		rules     []rule.Rule
+		selection scan.Selection
+		want      []string
+		noEffect  bool // the digest is that of a scan without it
+	}{
+		"severity": {
+			file: "override: {d/one: {severity: low}}",
+			want: []string{"a:1 d/one low", "docs/a:1 d/one low", "docs/b:1 d/token warning **** ****"},
+		},
+		"exclude": {
+			file: "override: {d/one: {exclude: ['docs/**']}}",
+			want: []string{"a:1 d/one high", "docs/b:1 d/token warning **** ****"},
+		},
+		"its own exclude stays": {
+			file: "override: {d/one: {exclude: ['docs/**', a]}}",
+			want: []string{"docs/b:1 d/token warning **** ****"},
+		},
+		"a rule that looks nowhere masks nothing there": {
+			file: "override: {d/token: {exclude: ['docs/**']}}", rules: []rule.Rule{regex("x", "tok_b")},
+			want: []string{"a:1 d/one high", "docs/a:1 d/one high", "docs/b:1 custom/x warning tok_a tok_b"},
+		},
+		"a disabled rule": {
+			file: "disable: [d/one]\noverride: {d/one: {severity: low}}",
+			want: []string{"docs/b:1 d/token warning **** ****"},
+		},
+		"a shadowed rule": {
+			file: "override: {d/one: {severity: low}}", rules: []rule.Rule{regex("d/one", "^one")},
+			want: []string{
+				"a:1 d/one warning", "docs/a:1 d/one warning", "docs/b:1 d/token warning **** ****",
+				"never/a:1 d/one warning",
+			},
+			noEffect: true,
+		},
+		"a rule that is not selected still masks": {
+			file: "override: {d/token: {severity: low}}", rules: []rule.Rule{regex("x", "tok_b")}, selection: scan.SelectCustom,
+			want: []string{"docs/b:1 custom/x warning **** ****"}, noEffect: true,
+		},
+		"an unknown rule, and an organization's": {
+			file: "override:\n  d/gone: {severity: low}\n  custom/two: {severity: low}\n  d/one: {severity: low}",
+			want: []string{
+				".prwarden/rules.yml:3 meta/rules-file-unknown-id warning",
+				".prwarden/rules.yml:4 meta/rules-file-unknown-id warning",
+				"a:1 d/one low", "docs/a:1 d/one low", "docs/b:1 d/token warning **** ****",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &pull{sides: both("version: 1\n" + tt.file + "\n"), files: []scan.File{
+				file("a", "one"), file("docs/a", "one"), file("docs/b", "tok_a tok_b"), file("never/a", "one"),
+			}}
+			rules := append([]rule.Rule{one, token, two}, tt.rules...)
+			got, err := try(t, p, rules, setup{selection: tt.selection})
+			require.NoError(t, err)
+			var found []string
+
+			for _, f := range got.Findings {
+				line := fmt.Sprintf("%s:%d %s %s", f.File, f.Line, f.RuleID, f.Severity)
+				if strings.HasSuffix(f.File, "b") {
+					line += " " + f.Snippet
+				}
+
+				found = append(found, line)
+			}
+
+			assert.Equal(t, tt.want, found)
+
+			plain, err := try(t, &pull{sides: both("version: 1\n")}, rules, setup{selection: tt.selection})
+			require.NoError(t, err)
+			assert.Equal(t, tt.noEffect, plain.RulesDigest == got.RulesDigest)
+		})
 	}
-	got := run(t, &pull{sides: both(string(data))})
-	require.Len(t, got.Findings, 1)
-	assert.Contains(t, got.Findings[0].Message, "at most 65536 are allowed")
-	assert.False(t, got.RulesFileValid)
 }
 
-// A file that the request brings is applied in place of the base's, whatever
-// the pull request has and does.
-func TestGivenRulesFile(t *testing.T) {
+// What one repository overrides is not so in another's scan with the same rules,
+// and the digest says what applies and not where it is written.
+func TestOverridesAreOneScans(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{rule.FilePath: "broken"}
+	one := regex("d/one", "one", origin(rule.OriginDefault), severity(rule.High))
+	low := one
+	low.Severity = rule.Low
+	low.Paths.Exclude = []string{"x"}
 	p := &pull{
-		sides: map[scan.Side]map[string]string{scan.Base: files, scan.Head: files, scan.MergeBase: files},
-		files: []scan.File{file(rule.FilePath, "broken"), file("a.go", "one two\n"), file("out/b.go", "one\n")},
+		files: []scan.File{file("a", "one")},
+		sides: both("version: 1\noverride: {d/one: {severity: low, exclude: [x]}}\n"),
 	}
-	given, err := rule.ParseFile(
-		t.Context(),
-		[]byte(
-			"version: 1\ndisable: [a/one, a/none]\nexclude: [out/**]\n"+
-				"rules:\n- {id: a/two, type: regex, pattern: two, message: m, severity: low}\n",
-		),
-	)
-	require.NoError(t, err)
-	rules := []rule.Rule{
-		regex("a/one", "one", origin(rule.OriginDefault)),
-		regex("a/three", "e t", origin(rule.OriginDefault)),
-	}
+
 	s := scan.NewScanner(p, scan.Options{})
-	set, err := s.AddRules(rule.Digest(rules), rules)
+	set, err := s.AddRules(rule.Digest([]rule.Rule{one}), []rule.Rule{one})
 	require.NoError(t, err)
-	result, err := s.Scan(
-		t.Context(),
-		scan.Request{Target: scan.Target{Repo: "acme/api", Number: 1}, Rules: set, File: given, MaxFindings: 10},
-		func(scan.Progress) {},
-	)
-	require.NoError(t, err)
-	var ids []string
-	for _, f := range result.Findings {
-		ids = append(ids, f.RuleID)
+	scanned := func() *scan.Result {
+		got, err := s.Scan(t.Context(), scan.Request{Rules: set, MaxFindings: 9}, func(scan.Progress) {})
+		require.NoError(t, err)
+		return got
 	}
-	assert.Equal(t, []string{"a/three", "a/two"}, ids)
-	assert.Equal(t, given.Rules, result.RulesFile)
+
+	first := scanned()
+
+	assert.Equal(t, 1, first.Summary[rule.Low])
+	assert.Equal(t, rule.Digest([]rule.Rule{low}), first.RulesDigest)
+	p.sides = nil
+	second := scanned()
+
+	assert.Equal(t, 1, second.Summary[rule.High])
+	assert.Equal(t, set.Digest(), second.RulesDigest)
 }

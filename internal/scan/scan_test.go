@@ -10,6 +10,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/prwarden/prwarden/internal/dev/steady"
 	"github.com/prwarden/prwarden/internal/finding"
@@ -21,9 +25,11 @@ import (
 // places are "path:line rule" of findings.
 func places(r *scan.Result) []string {
 	list := []string{}
+
 	for _, f := range r.Findings {
 		list = append(list, fmt.Sprintf("%s:%d %s", f.File, f.Line, f.RuleID))
 	}
+
 	return list
 }
 
@@ -35,40 +41,26 @@ func TestFindings(t *testing.T) {
 		{Path: "empty"},
 	}}
 	got := run(t, p, regex("z/todo", "todo"), regex("eval", `eval\(`, severity(rule.High)))
+
 	assert.Equal(t, []string{"a.go:1 custom/eval", "a.go:1 z/todo", "a.go:4 z/todo", "b.go:2 z/todo"}, places(got))
 	assert.Equal(t, finding.Finding{
-		RuleID:         "custom/eval",
-		Severity:       rule.High,
-		File:           "a.go",
-		Line:           1,
-		EndLine:        1,
-		Column:         7,
-		EndColumn:      12,
-		UTF16Column:    7,
-		UTF16EndColumn: 12,
-		LineHash:       "d81bbd1ecf0fa203:1",
-		Message:        "Do not.",
-		Snippet:        "\ttodo eval(",
-		Fingerprint:    got.Findings[0].Fingerprint,
+		RuleID: "custom/eval", Severity: rule.High, File: "a.go", Line: 1, EndLine: 1, Column: 7, EndColumn: 12,
+		UTF16Column: 7, UTF16EndColumn: 12, LineHash: "d81bbd1ecf0fa203:1", Message: "Do not.", Snippet: "\ttodo eval(",
+		Fingerprint: got.Findings[0].Fingerprint,
 	}, got.Findings[0])
+
 	assert.Equal(
 		t,
 		finding.Summary{rule.Critical: 0, rule.High: 1, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0},
 		got.Summary,
 	)
+
 	assert.Equal(t, 3, got.FilesTotal)
 	assert.False(t, got.Truncated)
 	assert.Empty(t, got.Skips)
 	assert.True(t, got.RulesFileValid, "there is no rules file")
 	assert.Equal(t, strings.Repeat("a", 40), got.HeadSHA)
 	assert.Equal(t, strings.Repeat("b", 40), got.BaseSHA)
-}
-
-func TestPathsAreBytes(t *testing.T) {
-	t.Parallel()
-	p := &pull{files: []scan.File{file("\xff.go", "todo"), file("z.go", "todo"), file("é\n.go", "todo")}}
-	got := run(t, p, regex("x", "todo", func(r *rule.Rule) { r.Paths.Include = []string{"*.go"} }))
-	assert.Equal(t, []string{"z.go:1 custom/x", "é\n.go:1 custom/x", "\xff.go:1 custom/x"}, places(got))
 }
 
 func TestSkips(t *testing.T) {
@@ -87,17 +79,20 @@ func TestSkips(t *testing.T) {
 		{Path: "vendor/sub", Submodule: true},
 	}, sides: both("version: 1\nexclude: ['vendor/**']\n")}
 	got := run(t, p, regex("x", "todo"))
+
 	assert.Equal(t, []finding.Skip{
 		{File: "binary", Reason: finding.SkipBinary},
 		{File: "huge", Reason: finding.SkipFileTooLarge},
 		{File: "long", Line: 2, Reason: finding.SkipLineTooLong},
 		{File: "sub", Reason: finding.SkipSubmodule},
 	}, got.Skips)
+
 	assert.Equal(
 		t,
 		[]string{"binary-late:4001 custom/x", "long:1 custom/x", "long:3 custom/x", "long-old:1 custom/x"},
 		places(got),
 	)
+
 	assert.Equal(t, "todo\ufffd", got.Findings[0].Snippet)
 }
 
@@ -108,9 +103,11 @@ func TestLimit(t *testing.T) {
 			files: []scan.File{file("a", strings.Repeat("todo fix\n", 30)), file("b", strings.Repeat("todo\n", 30))},
 		}
 	}
+
 	rules := []rule.Rule{regex("fix", "fix", severity(rule.High)), regex("todo", "todo")}
 	all := run(t, p(), rules...)
 	require.Len(t, all.Findings, 90)
+
 	for _, limit := range []int{1, 7, 60, 61, 90} {
 		got, err := try(t, p(), rules, setup{limit: limit})
 		require.NoError(t, err)
@@ -128,9 +125,11 @@ func TestLimit(t *testing.T) {
 	assert.Equal(t, rule.High, got.Findings[4].Severity)
 
 	many := &pull{}
+
 	for i := range 10 {
 		many.files = append(many.files, scan.File{Path: fmt.Sprintf("s%d", i), Submodule: true})
 	}
+
 	got, err = try(t, many, rules, setup{limit: 4})
 	require.NoError(t, err)
 	assert.Len(t, got.Skips, 4)
@@ -147,10 +146,12 @@ func TestSelection(t *testing.T) {
 		regex("d/shadowed", "one", origin(rule.OriginDefault)),
 		regex("d/shadowed", "two"),
 	}
+
 	sides := both(
 		"version: 1\ndisable: [d/two]\nrules:\n- {id: own, type: regex, pattern: two, message: m, severity: low}\n",
 	)
 	digests := map[string]bool{}
+
 	for selection, want := range map[scan.Selection][]string{
 		scan.SelectRepository: {"a:1 d/one", "a:2 custom/custom", "a:2 custom/own", "a:2 custom/repo", "a:2 d/shadowed"},
 		scan.SelectDefault:    {"a:1 d/one", "a:1 d/shadowed"},
@@ -169,6 +170,7 @@ func TestSelection(t *testing.T) {
 		assert.True(t, got.RulesFileValid)
 		digests[got.RulesDigest] = true
 	}
+
 	assert.Len(t, digests, 3)
 }
 
@@ -178,7 +180,9 @@ func TestRulesDigest(t *testing.T) {
 	digest := func(rulesFile string, rules ...rule.Rule) string {
 		return run(t, &pull{sides: both(rulesFile)}, rules...).RulesDigest
 	}
+
 	plain := digest("version: 1", one, two)
+
 	assert.Equal(t, rule.Digest([]rule.Rule{two, one}), plain)
 	assert.Equal(t, plain, digest("version: 1\nrules: []\n# nothing", two, one))
 	assert.Equal(
@@ -187,6 +191,7 @@ func TestRulesDigest(t *testing.T) {
 		digest("version: 1\ndisable: [d/one]", one, two),
 		"what is off does not count",
 	)
+
 	assert.NotEqual(t, plain, digest("version: 1\nexclude: [a]", one, two))
 	assert.NotEqual(
 		t,
@@ -195,82 +200,59 @@ func TestRulesDigest(t *testing.T) {
 	)
 }
 
-func TestAddRules(t *testing.T) {
-	t.Parallel()
-	s := scan.NewScanner(&pull{}, scan.Options{})
-	rules := []rule.Rule{regex("x", "x")}
-	digest := rule.Digest(rules)
-	_, ok := s.Rules(digest)
-	assert.False(t, ok)
-	_, err := s.AddRules(strings.Repeat("0", 64), rules)
-	require.ErrorContains(t, err, "digest")
-	set, err := s.AddRules(digest, rules)
-	require.NoError(t, err)
-	assert.Equal(t, digest, set.Digest())
-	kept, ok := s.Rules(digest)
-	assert.True(t, ok)
-	assert.Same(t, set, kept)
-	broken := []rule.Rule{regex("x", "(")}
-	_, err = s.AddRules(rule.Digest(broken), broken)
-	require.Error(t, err)
+// observer keeps what it hears.
+type observer struct {
+	started int
+	reports []scan.Report
 }
+
+func (o *observer) Started()            { o.started++ }
+func (o *observer) Ended(r scan.Report) { o.reports = append(o.reports, r) }
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	unreachable := &scan.Failure{Code: scan.CodeHostUnreachable, Message: "m"}
+	files := []scan.File{file("a", "x"), file("b", "x")}
+	slow := func(ctx context.Context) { <-ctx.Done() }
+
 	for name, tt := range map[string]struct {
 		pull pull
 		code string
 	}{
-		"open":       {pull{openErr: unreachable}, scan.CodeHostUnreachable},
-		"read":       {pull{files: []scan.File{file("a", "x")}, fileErr: unreachable}, scan.CodeHostUnreachable},
-		"unexpected": {pull{fileErr: errors.New("disk on fire")}, scan.CodeScanFailed},
-		"too many":   {pull{count: scan.MaxFiles + 1}, scan.CodePullRequestTooLarge},
+		"open":                   {pull{openErr: unreachable}, scan.CodeHostUnreachable},
+		"read":                   {pull{files: files, fileErr: unreachable}, scan.CodeHostUnreachable},
+		"unexpected":             {pull{fileErr: errors.New("disk on fire")}, scan.CodeScanFailed},
+		"too many":               {pull{count: scan.MaxFiles + 1}, scan.CodePullRequestTooLarge},
+		"more than were counted": {pull{count: 1, files: make([]scan.File, scan.MaxFiles+1)}, scan.CodePullRequestTooLarge},
+		"too slow":               {pull{files: files, onFile: slow}, scan.CodeScanTimeout},
+		"none":                   {pull{files: files}, scan.OutcomeComplete},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := try(t, &tt.pull, nil, setup{})
+			o := &observer{}
+			options := scan.Options{Observer: o}
+			if name == "too slow" {
+				options.Timeout = 10 * time.Millisecond
+			}
+			result, err := try(t, &tt.pull, nil, setup{options: options})
+
+			assert.Equal(t, 1, o.started)
+			require.Len(t, o.reports, 1)
+			assert.Equal(t, tt.code, o.reports[0].Outcome)
+			assert.Same(t, result, o.reports[0].Result)
+			assert.Equal(t, name != "open", tt.pull.closed)
+			if tt.code == scan.OutcomeComplete {
+				require.NoError(t, err)
+				return
+			}
+
 			var failure *scan.Failure
 			require.ErrorAs(t, err, &failure)
 			assert.Equal(t, tt.code, failure.Code)
+			assert.Equal(t, name == "too slow" || tt.code == scan.CodePullRequestTooLarge, failure.Lasting)
 			assert.NotContains(t, failure.Message, "fire")
-			assert.Equal(t, name != "open", tt.pull.closed)
 		})
 	}
-}
-
-func TestTooManyFilesThanWereCounted(t *testing.T) {
-	t.Parallel()
-	p := &pull{count: 1, files: make([]scan.File, scan.MaxFiles+1)}
-	_, err := try(t, p, nil, setup{})
-	var failure *scan.Failure
-	require.ErrorAs(t, err, &failure)
-	assert.Equal(t, scan.CodePullRequestTooLarge, failure.Code)
-}
-
-func TestTimeout(t *testing.T) {
-	t.Parallel()
-	p := &pull{files: []scan.File{file("a", "x"), file("b", "x")}}
-	p.onFile = func(ctx context.Context) { <-ctx.Done() }
-	_, err := try(t, p, nil, setup{options: scan.Options{Timeout: 10 * time.Millisecond}})
-	var failure *scan.Failure
-	require.ErrorAs(t, err, &failure)
-	assert.Equal(t, scan.CodeScanTimeout, failure.Code)
-	assert.True(t, failure.Lasting)
-	assert.True(t, p.closed)
-}
-
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	p := &pull{files: []scan.File{file("a", "x")}, onFile: func(context.Context) { cancel() }}
-	s := scan.NewScanner(p, scan.Options{})
-	set, err := s.AddRules(rule.Digest(nil), nil)
-	require.NoError(t, err)
-	_, err = s.Scan(ctx, scan.Request{Rules: set}, func(scan.Progress) {})
-	require.ErrorIs(t, err, context.Canceled)
-	var failure *scan.Failure
-	assert.NotErrorAs(t, err, &failure)
 }
 
 // A rule that is too slow is stopped and listed; the others go on, and so does
@@ -284,6 +266,7 @@ func TestRuleTimeout(t *testing.T) {
 	assert.Equal(t, "custom/slow", got.Skips[0].RuleID)
 	assert.Equal(t, finding.SkipRuleTimeout, got.Skips[0].Reason)
 	found := places(got)
+
 	assert.Contains(t, found, "1:5002 custom/todo")
 	assert.Contains(t, found, "2:5002 custom/todo")
 	assert.Contains(t, found, "1:1 custom/slow", "what was found stays")
@@ -300,32 +283,9 @@ func TestProgress(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, scan.Progress{Total: 3}, told[0])
 	assert.Equal(t, scan.Progress{Done: 3, Total: 3}, told[len(told)-1])
+
 	for i := 1; i < len(told); i++ {
 		assert.Greater(t, told[i].Done, told[i-1].Done)
-	}
-}
-
-// Many files on several workers give what one worker gives.
-func TestOrderWithWorkers(t *testing.T) {
-	t.Parallel()
-	var files []scan.File
-	for i := range 300 {
-		files = append(files, file(fmt.Sprintf("f%03d", i), strings.Repeat(fmt.Sprintf("todo %d\n", i), i%7)))
-	}
-	one, err := try(t, &pull{files: files}, []rule.Rule{regex("todo", "todo")}, setup{options: scan.Options{Workers: 1}})
-	require.NoError(t, err)
-	many, err := try(
-		t,
-		&pull{files: files},
-		[]rule.Rule{regex("todo", "todo")},
-		setup{options: scan.Options{Workers: 8}},
-	)
-	require.NoError(t, err)
-	assert.Positive(t, many.Times[scan.PhaseTotal])
-	one.Times, many.Times = scan.Times{}, scan.Times{}
-	assert.Equal(t, one, many)
-	for _, f := range one.Findings {
-		assert.Equal(t, "todo "+strings.TrimLeft(f.File[1:3], "0")+f.File[3:], f.Snippet)
 	}
 }
 
@@ -334,6 +294,7 @@ func TestOrderWithWorkers(t *testing.T) {
 func TestManyRulesThatMatchEverywhere(t *testing.T) {
 	t.Parallel()
 	var rules []rule.Rule
+
 	for i := range 250 {
 		rules = append(
 			rules,
@@ -341,7 +302,9 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 			regex(fmt.Sprintf("file-%d", i), "(?s)[ab]", multiline, redact),
 		)
 	}
+
 	const limit = 10 * time.Second
+
 	assert.Less(t, steady.Least(limit, func() {
 		p := &pull{files: []scan.File{file("a", strings.Repeat("abc\n", scan.MaxFileSize/4))}}
 		_, err := try(t, p, rules, setup{options: scan.Options{Timeout: 300 * time.Millisecond}})
@@ -365,13 +328,53 @@ func TestFilesAreGivenBack(t *testing.T) {
 		},
 		onGivenBack: func() { back <- struct{}{} },
 	}
+
 	found := run(t, p, regex("todo", "todo"))
+
 	for range 4 {
 		<-back
 	}
+
 	assert.Empty(t, back)
 	require.Len(t, found.Findings, 3)
+
 	for _, f := range found.Findings {
 		assert.Equal(t, "todo "+f.File, f.Snippet)
 	}
+}
+
+// A scan below a span has spans of its phases, with counts and no texts.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	recorded := tracetest.NewSpanRecorder()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorded))
+	s := scan.NewScanner(&pull{files: []scan.File{file("secret-name.go", "todo secret-content")}}, scan.Options{})
+	rules := []rule.Rule{regex("x", "todo")}
+	set, err := s.AddRules(rule.Digest(rules), rules)
+	require.NoError(t, err)
+	ctx, parent := provider.Tracer("test").Start(t.Context(), "parent")
+	_, err = s.Scan(
+		ctx,
+		scan.Request{Target: scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}, Rules: set, MaxFindings: 10},
+		func(scan.Progress) {},
+	)
+	require.NoError(t, err)
+	parent.End()
+
+	spans := map[string]sdktrace.ReadOnlySpan{}
+
+	for _, span := range recorded.Ended() {
+		spans[span.Name()] = span
+
+		for _, a := range span.Attributes() {
+			assert.NotContains(t, a.Value.String(), "secret", "%s of %s", a.Key, span.Name())
+		}
+	}
+
+	require.Contains(t, spans, "scan")
+	assert.Equal(t, parent.SpanContext().SpanID(), spans["scan"].Parent().SpanID())
+	assert.Equal(t, codes.Unset, spans["scan"].Status().Code)
+	assert.Contains(t, spans["scan"].Attributes(), attribute.Int64("prwarden.findings", 1))
+	require.Contains(t, spans, "rules")
+	assert.Equal(t, spans["scan"].SpanContext().SpanID(), spans["rules"].Parent().SpanID())
 }

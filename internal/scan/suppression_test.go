@@ -26,6 +26,7 @@ func TestSuppression(t *testing.T) {
 	t.Parallel()
 	evil := regex("s/eval", `eval\(`)
 	long := strings.Repeat("-", match.MaxLine)
+
 	for name, tt := range map[string]struct {
 		text       string
 		rules      []rule.Rule
@@ -39,16 +40,9 @@ func TestSuppression(t *testing.T) {
 			request: scan.Request{RequireReason: true},
 			found:   []string{"a:1 meta/suppression-malformed", "a:1 s/eval"}, suppressed: []string{"a:2 s/eval"},
 		},
-		"a day is no reason": {
-			text: "+eval( // prwarden:ignore s/eval -- until 2030-01-01\n", request: scan.Request{RequireReason: true},
-			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval"},
-		},
 		"a rule that there may be elsewhere": {
 			text: "+// prwarden:ignore s/other, s/eval -- why\n+x\n", request: scan.Request{OtherRules: true},
 			found: []string{"a:1 meta/suppression-unused"},
-		},
-		"only a rule that there may be elsewhere": {
-			text: "+// prwarden:ignore s/other -- why\n+x\n", request: scan.Request{OtherRules: true},
 		},
 		"two lines on": {
 			text:  "+// prwarden:ignore s/eval -- why\n+\n+eval(\n",
@@ -58,20 +52,6 @@ func TestSuppression(t *testing.T) {
 			text:  "+eval(\n+// prwarden:ignore s/eval -- why\n",
 			found: []string{"a:1 s/eval", "a:2 meta/suppression-unused"},
 		},
-		"the first line of the file": {text: "+eval( // prwarden:ignore s/eval -- why", suppressed: []string{"a:1 s/eval"}},
-		"a line that speaks of what it accepts": {
-			text:       "+// prwarden:ignore s/eval -- eval( is fine\n+eval(\n",
-			suppressed: []string{"a:1 s/eval", "a:2 s/eval"},
-		},
-		"both lines have one": {
-			text:       "+eval( // prwarden:ignore s/eval -- why\n+eval( // prwarden:ignore s/eval -- why\n",
-			suppressed: []string{"a:1 s/eval", "a:2 s/eval"},
-		},
-		"the other line has one for another rule": {
-			text:       "+// prwarden:ignore s/eval -- why\n+eval( // prwarden:ignore s/slow -- why\n",
-			rules:      []rule.Rule{evil, regex("s/slow", "slow$")},
-			suppressed: []string{"a:2 s/eval"}, found: []string{"a:2 meta/suppression-unused"},
-		},
 		"one that terminals conceal, and one that they overwrite": {
 			text:  "+eval( // \x1b[8m prwarden:ignore s/eval -- why\n+eval( /* prwarden:ignore s/eval -- why */ \rok(\n",
 			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval", "a:2 meta/suppression-malformed", "a:2 s/eval"},
@@ -80,7 +60,6 @@ func TestSuppression(t *testing.T) {
 			text:  "+eval( /* \u202e prwarden:ignore s/eval -- why */\n",
 			found: []string{"a:1 meta/suppression-malformed", "a:1 s/eval"},
 		},
-		"CRLF": {text: "+// prwarden:ignore s/eval -- why\r\n+eval(\r\n", suppressed: []string{"a:2 s/eval"}},
 		"in a line that is too long": {
 			text: "+" + long + " prwarden:ignore s/eval\n+eval(\n+" + long + " prwarden:ignore\n", found: []string{"a:2 s/eval"},
 		},
@@ -117,6 +96,7 @@ func TestSuppression(t *testing.T) {
 			if rules == nil {
 				rules = []rule.Rule{evil}
 			}
+
 			got, err := try(
 				t,
 				&pull{files: []scan.File{marked("a", tt.text)}},
@@ -127,55 +107,31 @@ func TestSuppression(t *testing.T) {
 			assert.Equal(t, append([]string{}, tt.found...), places(got))
 			assert.Equal(t, append([]string{}, tt.suppressed...), suppressed(got))
 			sum := 0
+
 			for _, n := range got.Summary {
 				sum += n
 			}
+
 			assert.Equal(t, len(tt.found), sum, "suppressed ones don't count")
 		})
 	}
-}
-
-// Of a rule that ran out of time nobody knows what it would have found.
-func TestSuppressionOfAStoppedRule(t *testing.T) {
-	t.Parallel()
-	slow := regex("s/slow", `(?s)a.*z|a`, multiline)
-	text := strings.Repeat(strings.Repeat("a", 100)+"\n", 5000) + "// prwarden:ignore s/slow, s/fast\nb\n"
-	got := run(t, &pull{files: []scan.File{file("x", text)}}, slow, regex("s/fast", "c$"))
-	require.Len(t, got.Skips, 1)
-	last := got.Findings[len(got.Findings)-1]
-	assert.Equal(
-		t,
-		"This `prwarden:ignore` is not needed for s/fast: nothing is found here or on the next line. Remove it.",
-		last.Message,
-	)
-}
-
-func TestSuppressionOfExcludedAndBinaryFiles(t *testing.T) {
-	t.Parallel()
-	p := &pull{sides: both("version: 1\nexclude: ['vendor/**']\n"), files: []scan.File{
-		file("binary", "prwarden:ignore\x00\n"), file("vendor/x", "// prwarden:ignore\n"),
-	}}
-	assert.Empty(t, run(t, p, regex("x", "x")).Findings)
 }
 
 // A comment on the line before changes no fingerprint, whether or not it
 // suppresses.
 func TestSuppressionKeepsFingerprints(t *testing.T) {
 	t.Parallel()
-	all := run(
-		t,
-		&pull{files: []scan.File{file("a", "eval(\neval(\nx eval(\neval(\n")}},
-		regex("eval", `eval\(`),
-	).Findings
-	got := run(
-		t,
-		&pull{files: []scan.File{file("a", "eval(\n# prwarden:ignore eval -- why\neval(\nx eval(\neval(\n")}},
-		regex("eval", `eval\(`),
-	)
+	scanned := func(text string) *scan.Result {
+		return run(t, &pull{files: []scan.File{file("a", text)}}, regex("eval", `eval\(`))
+	}
+
+	all := scanned("eval(\neval(\nx eval(\neval(\n").Findings
+	got := scanned("eval(\n# prwarden:ignore eval -- why\neval(\nx eval(\neval(\n")
 	require.Len(t, all, 4)
 	require.Len(t, got.Suppressed, 1)
 	require.Len(t, got.Findings, 3)
 	assert.Equal(t, all[1].Fingerprint, got.Suppressed[0].Fingerprint)
+
 	for i, n := range []int{0, 2, 3} {
 		assert.Equal(t, all[n].Fingerprint, got.Findings[i].Fingerprint)
 	}
@@ -189,6 +145,7 @@ func TestReasonIsMaskedAndCut(t *testing.T) {
 		require.NotEmpty(t, got.Suppressed)
 		return got.Suppressed[len(got.Suppressed)-1].Suppression.Reason
 	}
+
 	assert.Equal(t, "not ****, but ****", reason("# prwarden:ignore eval -- not tok_a, but tok_b"))
 	assert.Equal(t, "a\ufffd", reason("# prwarden:ignore eval -- a\xff"))
 	assert.Equal(t, strings.Repeat("é", 250), reason("# prwarden:ignore eval -- "+strings.Repeat("é", 400)))
@@ -208,40 +165,20 @@ func TestReasonIsMaskedAndCut(t *testing.T) {
 		got.Findings[1].Message)
 }
 
-func TestSuppressionLimit(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("todo // prwarden:ignore todo\n", 30) + "fix // prwarden:ignore fix\n"
-	p := func() *pull { return &pull{files: []scan.File{file("a", text), file("b", text)}} }
-	rules := []rule.Rule{regex("todo", "^todo"), regex("fix", "^fix", severity(rule.High))}
-	got, err := try(t, p(), rules, setup{limit: 40})
-	require.NoError(t, err)
-	assert.Empty(t, got.Findings)
-	assert.Len(t, got.Suppressed, 40)
-	assert.True(t, got.Truncated)
-	high := 0
-	for _, f := range got.Suppressed {
-		if f.Severity == rule.High {
-			high++
-		}
-	}
-	assert.Equal(t, 2, high, "the most severe ones are kept")
-	got, err = try(t, p(), rules, setup{limit: 62})
-	require.NoError(t, err)
-	assert.Len(t, got.Suppressed, 62)
-	assert.False(t, got.Truncated)
-}
-
 // A pull request can't bury what else is found under comments that are wrong.
 func TestSuppressionsBuryNothing(t *testing.T) {
 	t.Parallel()
 	p := &pull{}
+
 	for _, path := range []string{"a", "b", "c"} {
 		p.files = append(p.files, file(path, strings.Repeat("// prwarden:ignore\n", 100)+
 			strings.Repeat("// prwarden:ignore low -- x until 2020-01-01\n", 100)+
 			strings.Repeat("// prwarden:ignore low\n", 100)+"low!\n"))
 	}
+
 	got := run(t, p, regex("low", "low!", severity(rule.Info)))
 	counts, prints := map[string]int{}, map[string]bool{}
+
 	for _, f := range got.Findings {
 		counts[f.RuleID]++
 		prints[f.Fingerprint] = true
@@ -250,6 +187,7 @@ func TestSuppressionsBuryNothing(t *testing.T) {
 	assert.Equal(t, map[string]int{
 		"meta/suppression-malformed": 20, "meta/suppression-expired": 20, "meta/suppression-unused": 20,
 	}, counts)
+
 	assert.Len(t, got.Suppressed, 3)
 	assert.Len(t, prints, len(got.Findings))
 	assert.False(t, got.Truncated)
@@ -274,14 +212,17 @@ func FuzzSuppression(f *testing.F) {
 		regex("s", `tok_\w+`, redact, severity(rule.Critical)),
 		regex("weak", `[ \t]+$`, severity(rule.Info)),
 	}
+
 	f.Fuzz(func(t *testing.T, text []byte, added uint16) {
 		if len(text) > 4<<10 {
 			return
 		}
+
 		all := file("a", string(text))
 		if added != 0xFFFF && len(all.Added) > 0 && all.Added[0].Last > 0 {
 			last := all.Added[0].Last
 			all.Added = nil
+
 			for n := 1; n <= last; n++ {
 				if k := len(all.Added) - 1; added>>(n%16)&1 == 0 {
 					continue
@@ -305,6 +246,7 @@ func FuzzSuppression(f *testing.F) {
 			f.Suppression, f.Snippet, f.Fingerprint, f.LineHash = nil, "", "", ""
 			return f
 		}
+
 		for _, f := range plain.Findings {
 			want[key(f)] = place(f)
 		}
@@ -317,23 +259,28 @@ func FuzzSuppression(f *testing.F) {
 			if by == nil {
 				return
 			}
+
 			require.True(t, by.Line == f.Line || by.Line == f.Line-1)
 			require.Contains(t, string(lines.Line(by.Line)), marker)
 			require.Contains(t, string(lines.Line(by.Line)), strings.TrimPrefix(f.RuleID, "custom/"))
 			require.NotRegexp(t, `tok_\w`, by.Reason)
 		}
+
 		for _, f := range got.Findings {
 			if !strings.HasPrefix(f.RuleID, "meta/") {
 				check(f)
 				continue
 			}
+
 			require.True(t, bytes.HasPrefix(lines.Line(f.Line)[f.Column-1:], []byte(marker)))
 			require.LessOrEqual(t, f.EndColumn, len(lines.Line(f.Line))+1)
 		}
+
 		for _, f := range got.Suppressed {
 			require.NotNil(t, f.Suppression)
 			check(f)
 		}
+
 		require.Empty(t, want, "findings that are nowhere")
 	})
 }

@@ -143,17 +143,11 @@ func TestRepositoriesHaveFavourites(t *testing.T) {
 			for r := range 20 {
 				repo := fmt.Sprintf("acme/r%d", r)
 				end := start(t.Context(), client, repo)
-				at := 0
-				select {
-				case s := <-scanners[0].scans:
-					s.end <- nil
-				case s := <-scanners[1].scans:
-					at = 1
-					s.end <- nil
-				case s := <-scanners[2].scans:
-					at = 2
-					s.end <- nil
-				}
+				at := slices.IndexFunc(scanners, func(s *testScanner) bool {
+					synctest.Wait()
+					return len(s.scans) > 0
+				})
+				scanners[at].next(t).end <- nil
 				require.NoError(t, await(t, "a scan", end).err)
 				if before, ok := where[repo]; ok {
 					assert.Equal(t, before, at, repo)
@@ -217,6 +211,7 @@ func TestAnotherScanner(t *testing.T) {
 		"it stops after it accepted":   {says(fails(stopping()), accepted()), "scanner_stopping", true},
 		"it is lost after it accepted": {says(fails(lost), accepted()), "scanner_unavailable", false},
 		"it is lost when it began":     {says(fails(lost), accepted(), progressed()), "scanner_unavailable", false},
+		"it never ends":                {says(hang, accepted(), progressed()), "scan_timeout", false},
 		"it does not take the scan":    {fails(status.Error(codes.InvalidArgument, "x")), "scanner_fault", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -236,7 +231,7 @@ func TestAnotherScanner(t *testing.T) {
 				var e *review.ScanError
 				require.ErrorAs(t, alone.err, &e)
 				assert.Equal(t, c.code, e.Code, alone.err)
-				assert.False(t, e.Lasting)
+				assert.Equal(t, c.code == "scan_timeout", e.Lasting)
 				assert.Equal(t, c.elsewhere, e.Uncounted, alone.err)
 				assert.Equal(t, int32(1), asked.Load(), "it was asked once")
 
@@ -258,26 +253,4 @@ func TestAnotherScanner(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A scan that does not end is given up, for good.
-func TestLimitOfACall(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		a := serve(t, newAddress(), made{scan: func(stream scannerv1.ScannerService_ScanServer) error {
-			for _, m := range []*scannerv1.ScanResponse{accepted(), progressed()} {
-				if err := stream.Send(m); err != nil {
-					return err
-				}
-			}
-
-			<-stream.Context().Done()
-			return stream.Context().Err()
-		}})
-		_, err := clientOf(t, a).Scan(t.Context(), jobWith(), none)
-		var e *review.ScanError
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, "scan_timeout", e.Code)
-		assert.True(t, e.Lasting)
-	})
 }

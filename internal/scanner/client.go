@@ -48,7 +48,7 @@ type ClientOptions struct {
 	// Lookup returns the addresses of a name; nil for the system's resolver.
 	Lookup func(ctx context.Context, name string) ([]string, error)
 
-	Log *slog.Logger // nil for none
+	Log *slog.Logger
 }
 
 // Client has scanners do scans. It keeps a connection to each and watches it, so
@@ -91,10 +91,6 @@ func (p *peer) free() bool { return p.usable() && p.calls < max(p.slots, 1) }
 
 // NewClient returns a client that connects to its scanners until Close.
 func NewClient(o ClientOptions) *Client {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-
 	c := &Client{o: o, changed: make(chan struct{})}
 	c.done, c.close = context.WithCancel(context.Background())
 	c.loops.Go(c.followNames)
@@ -130,7 +126,8 @@ func (c *Client) Close() error {
 // Scan implements review.Scanner. A repository always prefers the same
 // scanners, because they have it in their caches. The scan goes to the first of
 // them that has a free slot, and waits while none has one. Once it began it is
-// never tried again here: its outcome, and whether that counts, are the caller's.
+// never tried again here, unless the scanner hands it back: its outcome, and
+// whether that counts, are the caller's.
 func (c *Client) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
 	c.scans.Add(1)
 	defer c.scans.Add(-1)
@@ -265,7 +262,8 @@ func (c *Client) release(p *peer, err error, failed bool) {
 	c.wake()
 }
 
-// call scans at one scanner. begun tells whether the scan began, or may have.
+// call scans at one scanner. begun tells whether the scan began, or may have, and
+// was not handed back.
 func (c *Client) call(
 	ctx context.Context, p *peer, start *scannerv1.ScanStart, j review.Job, progress func(review.Progress),
 ) (result finding.Result, begun bool, err error) {
@@ -285,10 +283,11 @@ func (c *Client) call(
 			return result, false, err
 		}
 	}
-	result, begun, err = receive(stream, j.MaxFindings, progress)
+	progress(review.Progress{})
+	result, err = receive(stream, j.MaxFindings, progress)
+	reason, _ := reasonOf(err)
 
-	// Of a scanner that is lost now it can't be told whether it began.
-	return result, begun || isLost(err), err
+	return result, reason != reasonStopping, err
 }
 
 // ask asks a scanner for a slot.
@@ -335,19 +334,18 @@ func sendRules(stream scannerv1.ScannerService_ScanClient, rules []rule.Rule) er
 }
 
 // receive follows an accepted scan to its end.
-func receive(stream scannerv1.ScannerService_ScanClient, most int, progress func(review.Progress)) (
-	_ finding.Result, begun bool, err error,
-) {
+func receive(
+	stream scannerv1.ScannerService_ScanClient, most int, progress func(review.Progress),
+) (finding.Result, error) {
 	received := received{most: most}
-	for err == nil {
-		var m *scannerv1.ScanResponse
-		if m, err = stream.Recv(); err != nil {
-			break
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return finding.Result{}, err
 		}
 
 		switch m.GetMessage().(type) {
 		case *scannerv1.ScanResponse_Progress:
-			begun = true
 			p := m.GetProgress()
 			progress(review.Progress{FilesDone: int(p.GetFilesDone()), FilesTotal: int(p.GetFilesTotal())})
 		case *scannerv1.ScanResponse_Findings:
@@ -358,14 +356,15 @@ func receive(stream scannerv1.ScannerService_ScanClient, most int, progress func
 			if err = received.addResult(m.GetResult()); err == nil {
 				// The slot is free when the call has ended. Whatever ends it, the result is there.
 				_, _ = stream.Recv()
-				return received.Result, begun, nil
+				return received.Result, nil
 			}
 		default:
 			err = unexpected(m)
 		}
+		if err != nil {
+			return finding.Result{}, err
+		}
 	}
-
-	return finding.Result{}, begun, err
 }
 
 // PeerState is what a client knows of one scanner.

@@ -181,12 +181,6 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 	}
 }
 
-func progressMessage(p scan.Progress) *scannerv1.ScanResponse {
-	return &scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Progress{
-		Progress: &scannerv1.ScanProgress{FilesDone: int32(p.Done), FilesTotal: int32(p.Total)},
-	}}
-}
-
 func toProtoFinding(f finding.Finding) *scannerv1.ScanFinding {
 	p := &scannerv1.ScanFinding{
 		RuleId:         f.RuleID,
@@ -354,12 +348,6 @@ func elsewhere(err error) bool {
 
 	return slices.Contains(
 		[]codes.Code{codes.Unavailable, codes.Unimplemented, codes.Canceled, codes.DeadlineExceeded}, status.Code(err))
-}
-
-// isLost tells whether a scanner ended a call without saying why.
-func isLost(err error) bool {
-	reason, _ := reasonOf(err)
-	return reason == "" && status.Code(err) == codes.Unavailable
 }
 
 // scanError turns what went wrong at a scanner into the review side's error: a

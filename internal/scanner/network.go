@@ -97,11 +97,7 @@ func (c *Client) followNames() {
 	for {
 		wanted := map[string]string{} // authorities by address
 		for _, authority := range c.o.Scanners {
-			host, port, err := net.SplitHostPort(authority)
-			if err != nil {
-				c.o.Log.Error("not a HOST:PORT", "scanner", authority) // the configuration refuses it
-				continue
-			}
+			host, port, _ := net.SplitHostPort(authority) // the configuration has checked it
 			found, err := c.lookup(host)
 			switch {
 			case err == nil:

@@ -169,17 +169,14 @@ func next(stream scannerv1.ScannerService_ScanServer) (*scannerv1.ScanRequest, e
 func (s *Server) scan(
 	stream scannerv1.ScannerService_ScanServer, start *scannerv1.ScanStart, request scan.Request,
 ) error {
-	// The first message says that the scan begins.
-	if err := stream.Send(progressMessage(scan.Progress{})); err != nil {
-		return err
-	}
-
 	ctx, giveUp := context.WithCancel(stream.Context())
 	defer giveUp()
 	defer context.AfterFunc(s.stopping, giveUp)()
 
 	result, err := s.scanner.Scan(ctx, request, func(p scan.Progress) {
-		_ = stream.Send(progressMessage(p)) // a client that is gone ends the context
+		progress := &scannerv1.ScanProgress{FilesDone: int32(p.Done), FilesTotal: int32(p.Total)}
+		// A client that is gone ends the context.
+		_ = stream.Send(&scannerv1.ScanResponse{Message: &scannerv1.ScanResponse_Progress{Progress: progress}})
 	})
 	log := s.log.With("review_id", start.GetReviewId())
 	var failure *scan.Failure

@@ -1,7 +1,6 @@
 package scanner_test
 
 import (
-	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -98,25 +97,6 @@ func TestLimitsOfThePort(t *testing.T) {
 
 		assert.Equal(t, 17, refused, "three have the slots")
 	})
-}
-
-// Connections that say nothing, however many, keep nobody out who comes from
-// another address.
-func TestStrangerCantTakeAllConnections(t *testing.T) {
-	t.Parallel()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	service, _ := waiting(1)
-	a := serveOn(t, listener, listener.Addr().String(), service)
-	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
-	for range 300 {
-		if c, err := from.DialContext(t.Context(), "tcp", a.addr); err == nil { // else it was closed already
-			t.Cleanup(func() { c.Close() })
-		}
-	}
-
-	clientOf(t, a)
-	assert.Positive(t, a.refused.Load())
 }
 
 // says returns a scanner that begins a scan and then says the same again and

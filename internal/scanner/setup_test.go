@@ -26,7 +26,7 @@ import (
 // patience bounds every wait; it is only reached when something is broken. Most
 // tests run on synctest's clock, which moves when nothing else does: neither end is
 // ever too late there because the machine is busy.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
 
 // scanner is a scanner with a port.
 type testScanner struct {
@@ -191,7 +191,7 @@ func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, e
 // clientOf returns a client of scanners that all can be reached.
 func clientOf(t *testing.T, scanners ...*testScanner) *scanner.Client {
 	t.Helper()
-	o := scanner.ClientOptions{Dial: dial}
+	o := scanner.ClientOptions{Dial: dial, Log: slog.New(slog.DiscardHandler)}
 	for _, s := range scanners {
 		o.Scanners = append(o.Scanners, s.addr)
 	}

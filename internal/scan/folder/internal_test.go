@@ -21,19 +21,23 @@ func TestPrunes(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
+
 	r := compile(globs...)
 	pruned := []string{}
+
 	for _, dir := range []string{
 		"vendor", "vendors", "vendor/x", "x/vendor", "node_modules", "a/b/node_modules", "node_modules/x/y",
 		"a/c", "c", "a/c/d", "x/y.d", "x/y", "lit", "one", "one/z", "two", "two/y",
 	} {
 		if r.prunes(dir) {
 			pruned = append(pruned, dir)
+
 			for _, below := range []string{"/f", "/d/e/f", "/f.md"} {
 				assert.True(t, r.exclude.Match(dir+below), dir+below)
 			}
 		}
 	}
+
 	assert.Equal(t, []string{
 		"vendor", "vendor/x", "node_modules", "a/b/node_modules", "node_modules/x/y", "a/c", "a/c/d", "x/y.d",
 	}, pruned)

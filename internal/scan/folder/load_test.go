@@ -22,9 +22,11 @@ const ownRule = "{id: own, type: regex, pattern: needle, message: m, severity: l
 
 func ids(l *folder.Loaded) []string {
 	var list []string
+
 	for _, r := range slices.Concat(l.Defaults, l.File.Rules) {
 		list = append(list, r.FullID())
 	}
+
 	return list
 }
 
@@ -40,6 +42,7 @@ func TestLoad(t *testing.T) {
 		"rules.yml": "version: 1\nrules: [" + strings.Replace(ownRule, "own", "cli", 1) + "]\n",
 		"sub/file":  "",
 	})
+
 	inRoot, given := filepath.Join(root, ".prwarden", "rules.yml"), filepath.Join(root, "rules.yml")
 
 	l, err := folder.Load(t.Context(), folder.Sources{Root: root})
@@ -72,37 +75,20 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What was read elsewhere goes before what is on the disk.
-func TestLoadGiven(t *testing.T) {
-	t.Parallel()
-	root := tree(t, map[string]string{".prwarden/rules.yml": "broken"})
-	given := func(data []byte) (*folder.Loaded, error) {
-		return folder.Load(
-			t.Context(),
-			folder.Sources{Root: root, NoDefaults: true, Given: &folder.Given{Name: "the staged one", Data: data}},
-		)
-	}
-	l, err := given([]byte("version: 1\nrules: [" + ownRule + "]\n"))
-	require.NoError(t, err)
-	assert.Equal(t, []string{"custom/own"}, ids(l))
-	assert.Equal(t, "the staged one", l.Path)
-	_, err = given(nil)
-	require.ErrorIs(t, err, folder.ErrNoRules, "there is none")
-	_, err = given([]byte{})
-	require.ErrorContains(t, err, "the staged one: line 1: ")
-}
-
 func TestLoadWithoutAnyRule(t *testing.T) {
 	t.Parallel()
 	builtIn, err := defaults.Load()
 	require.NoError(t, err)
 	var all []string
+
 	for _, r := range builtIn {
 		all = append(all, r.ID)
 	}
+
 	for off, ok := range map[int]bool{len(all): false, len(all) - 1: true} {
 		data := []byte("version: 1\ndisable: [none/such, " + strings.Join(all[:off], ", ") + "]\n")
 		_, err = folder.Load(t.Context(), folder.Sources{Given: &folder.Given{Data: data}})
+
 		assert.Equal(t, ok, err == nil, "%v", err)
 		assert.Equal(t, !ok, errors.Is(err, folder.ErrNoRules))
 	}
@@ -115,21 +101,19 @@ func TestLoadFails(t *testing.T) {
 	many := func(n int) string {
 		var b strings.Builder
 		b.WriteString("version: 1\nrules:\n")
+
 		for i := range n {
 			fmt.Fprintf(&b, "- {id: r%d, type: regex, pattern: a, message: m, severity: low}\n", i)
 		}
+
 		return b.String()
 	}
+
 	clash := "version: 1\nrules:\n- " + strings.Replace(ownRule, "own", builtIn[0].ID, 1)
-	root := tree(
-		t,
-		map[string]string{
-			"broken.yml":          "version: 1\nrules: [{id: a}]\n",
-			"clash.yml":           clash,
-			"many.yml":            many(501),
-			".prwarden/rules.yml": many(501),
-		},
-	)
+	root := tree(t, map[string]string{
+		"broken.yml": "version: 1\nrules: [{id: a}]\n", "clash.yml": clash, "many.yml": many(501), rule.FilePath: many(501),
+	})
+
 	for name, tt := range map[string]struct {
 		sources folder.Sources
 		want    string
@@ -149,22 +133,17 @@ func TestLoadFails(t *testing.T) {
 			if tt.sources.File != "" {
 				tt.sources.File = filepath.Join(root, tt.sources.File)
 			}
+
 			_, err := folder.Load(t.Context(), tt.sources)
 			require.ErrorContains(t, err, tt.want)
 		})
 	}
-	l, err := folder.Load(
-		t.Context(),
-		folder.Sources{Root: root, File: filepath.Join(root, "many.yml"), NoDefaults: true},
-	)
-	require.NoError(t, err, "one's own file may have more")
-	assert.Len(t, ids(l), 501)
-	l, err = folder.Load(
-		t.Context(),
-		folder.Sources{Root: root, File: filepath.Join(root, "clash.yml"), NoDefaults: true},
-	)
-	require.NoError(t, err, "there is nothing to clash with")
-	assert.Len(t, ids(l), 1)
+
+	for file, rules := range map[string]int{"many.yml": 501, "clash.yml": 1} { // one's own file may have more
+		l, err := folder.Load(t.Context(), folder.Sources{File: filepath.Join(root, file), NoDefaults: true})
+		require.NoError(t, err)
+		assert.Len(t, ids(l), rules)
+	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -176,6 +155,7 @@ func TestLoadFails(t *testing.T) {
 func TestLoadFollowsNoLinks(t *testing.T) {
 	t.Parallel()
 	elsewhere := tree(t, map[string]string{"rules.yml": "version: 1\nrules: [" + ownRule + "]\n"})
+
 	for name, link := range map[string]func(root string) error{
 		"file": func(root string) error {
 			dir := filepath.Join(root, ".prwarden")

@@ -39,11 +39,10 @@ type ScannerServiceClient interface {
 	// `accepted` asks for the rules, the client sends them in one or more `rules`
 	// messages.
 	//
-	// The first `progress` says that the scan begins. Nothing of the repository
-	// was touched before it, so the client may still ask another scanner. At the
-	// end come `findings` and `skips` in batches, and exactly one `result`. The
-	// slot is free again when the call has ended. Canceling the call stops the
-	// scan, and so does its deadline.
+	// Then the scan begins, and `progress` tells how far it is. At the end come
+	// `findings` and `skips` in batches, and exactly one `result`. The slot is
+	// free again when the call has ended. Canceling the call stops the scan, and
+	// so does its deadline.
 	//
 	// Errors have an ErrorInfo of the domain `prwarden.scanner`. Its reason is
 	// `scanner_busy` when no slot is free and `scanner_stopping` when the scanner
@@ -90,11 +89,10 @@ type ScannerServiceServer interface {
 	// `accepted` asks for the rules, the client sends them in one or more `rules`
 	// messages.
 	//
-	// The first `progress` says that the scan begins. Nothing of the repository
-	// was touched before it, so the client may still ask another scanner. At the
-	// end come `findings` and `skips` in batches, and exactly one `result`. The
-	// slot is free again when the call has ended. Canceling the call stops the
-	// scan, and so does its deadline.
+	// Then the scan begins, and `progress` tells how far it is. At the end come
+	// `findings` and `skips` in batches, and exactly one `result`. The slot is
+	// free again when the call has ended. Canceling the call stops the scan, and
+	// so does its deadline.
 	//
 	// Errors have an ErrorInfo of the domain `prwarden.scanner`. Its reason is
 	// `scanner_busy` when no slot is free and `scanner_stopping` when the scanner

@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,6 +37,7 @@ func TestPositions(t *testing.T) {
 			got := run(t, &pull{files: []scan.File{file("a", tt.text)}}, r).Findings
 			require.Len(t, got, 1)
 			f := got[0]
+
 			assert.Equal(t, tt.want, [6]int{f.Line, f.EndLine, f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn})
 		})
 	}
@@ -51,6 +53,7 @@ func TestLineHash(t *testing.T) {
 		for _, f := range run(t, &pull{files: []scan.File{marked("a", text)}}, rules...).Findings {
 			list = append(list, f.LineHash)
 		}
+
 		return list
 	}
 	// As the uploader computes them for these three lines.
@@ -63,9 +66,11 @@ func TestLineHash(t *testing.T) {
 		[]string{":1", ":2", ":3"},
 		[]string{got[0][len(got[0])-2:], got[1][len(got[1])-2:], got[2][len(got[2])-2:]},
 	)
+
 	assert.Equal(t, got[0][:16], got[1][:16])
 
 	near := "+todo\n token_and\n" + strings.Repeat(" \n", 30)
+
 	for name, text := range map[string]string{
 		"on the line":                  "+todo tok_a\n",
 		"on the next line":             "+todo\n tok_a\n",
@@ -74,20 +79,92 @@ func TestLineHash(t *testing.T) {
 		"on a line before, with CR in": " tok_a\rb\n+todo\n",
 	} {
 		here := regex("token", `tok_\w+`, redact, func(r *rule.Rule) { r.Paths.Include = []string{"a"} })
+
 		for _, h := range hashes(text, todo, here, key) {
 			assert.Empty(t, h, name)
 		}
 	}
+
 	far := "+todo\n " + strings.Repeat("x", 100) + "\n tok_a\n"
+
 	assert.NotEmpty(t, hashes(far, todo, token)[0], "what the hash is not made of does not matter")
 	assert.NotEmpty(t, hashes(" tok_a\n+todo\n", todo, token)[0])
 	assert.Equal(t, []string{""}, hashes("+tok_a\n", token), "the rule's own")
 }
 
-// A finding about the rules file is about no text.
-func TestLineHashOfTheRulesFile(t *testing.T) {
+// sizes are what the lists of a result take.
+func sizes(r *scan.Result) (findings, suppressed, skips int) {
+	for _, f := range r.Findings {
+		findings += f.Size()
+	}
+
+	for _, f := range r.Suppressed {
+		suppressed += f.Size()
+	}
+
+	for _, s := range r.Skips {
+		skips += s.Size()
+	}
+
+	return findings, suppressed, skips
+}
+
+// Of findings that take too much the most severe are kept, and all are counted.
+func TestSizeOfAllFindings(t *testing.T) {
 	t.Parallel()
-	f := run(t, changed("version: 1", "version: 1\n")).Findings[0]
-	assert.Empty(t, f.LineHash)
-	assert.Equal(t, []int{1, 1, 1, 1}, []int{f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn})
+	const lines, size = 100, 1 << 20
+	hostile := strings.Repeat("\x01", 3000)
+	p := func() *pull {
+		p := &pull{files: []scan.File{file("z", "fix\n")}}
+
+		for i := range 3 {
+			p.files = append(p.files, file(fmt.Sprintf("%s%d", hostile, i), strings.Repeat("todo\n", lines)))
+		}
+
+		return p
+	}
+
+	rules := []rule.Rule{regex("fix", "fix", severity(rule.High)), regex("todo", "todo")}
+	all := run(t, p(), rules...)
+	require.Len(t, all.Findings, 3*lines+1)
+	require.False(t, all.Truncated)
+
+	got, err := try(t, p(), rules, setup{request: scan.Request{MaxSize: size}})
+	require.NoError(t, err)
+	assert.True(t, got.Truncated)
+	assert.Equal(t, all.Summary, got.Summary, "the summary counts all")
+	kept := len(got.Findings) - 1
+
+	assert.Equal(t, all.Findings[:kept], got.Findings[:kept], "the first of those that are as severe as others")
+	assert.Equal(t, "z", got.Findings[kept].File, "the most severe one")
+	used, _, _ := sizes(got)
+
+	assert.LessOrEqual(t, used, size)
+	assert.Greater(t, used+got.Findings[0].Size(), size, "no more than necessary is left out")
+}
+
+// Findings go before suppressed ones, and these before skips.
+func TestSizeIsShared(t *testing.T) {
+	t.Parallel()
+	const size, each = 1 << 20, 300
+	path := strings.Repeat("\x02", 400)
+	p := &pull{files: []scan.File{
+		file(path+"1", strings.Repeat("todo\n", each)),
+		file(path+"2", strings.Repeat("todo // prwarden:ignore custom/x -- a reason\n", each)),
+	}}
+
+	for i := range each {
+		p.files = append(p.files, scan.File{Path: fmt.Sprintf("%s3/%d", path, i), Submodule: true})
+	}
+
+	got, err := try(t, p, []rule.Rule{regex("x", "todo")}, setup{request: scan.Request{MaxSize: size}})
+	require.NoError(t, err)
+	assert.True(t, got.Truncated)
+	assert.Len(t, got.Findings, each)
+	assert.NotEmpty(t, got.Suppressed)
+	assert.Less(t, len(got.Suppressed), each)
+	assert.Empty(t, got.Skips)
+	findings, suppressed, _ := sizes(got)
+
+	assert.LessOrEqual(t, findings+suppressed, size)
 }
