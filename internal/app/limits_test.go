@@ -66,6 +66,7 @@ func (c *tally) count(t *testing.T, resp *http.Response, pass int) {
 		assert.Equal(t, "0", resp.Header.Get("X-RateLimit-Remaining"))
 		return
 	}
+
 	assert.Equal(t, pass, resp.StatusCode)
 	c.passed[window]++
 }
@@ -79,6 +80,7 @@ func (c *tally) check(t *testing.T) {
 			assert.Equal(t, 60, passed)
 		}
 	}
+
 	for window := range c.refused {
 		assert.Contains(t, c.passed, window)
 	}
@@ -117,6 +119,7 @@ func TestRevocationReachesTheOtherServer(t *testing.T) {
 	for _, s := range servers {
 		require.Equal(t, http.StatusOK, s.as(token).request(t, http.MethodGet, "/v1/rules", "").StatusCode)
 	}
+
 	require.NoError(t, b.store(t).RevokeKey(t.Context(), "acme", key.ID))
 	for _, s := range servers {
 		require.Eventually(t, func() bool {
@@ -144,6 +147,7 @@ func TestDatabaseAway(t *testing.T) {
 		}
 		return true
 	}
+
 	for round, told := 1, false; !told; round++ {
 		require.LessOrEqual(t, round, 5, "each time a minute was over on the way, or it was not known where the keys stood")
 		_, some := b.key(t, 10)

@@ -1,16 +1,52 @@
+// Package app puts the parts together and gives them a life: it is the only
+// place that knows every part. Tests start the same types as the program.
 package app
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/store"
 )
 
-// part is what Serve and Scan run: a Server or a Scanner.
-type part interface {
+const (
+	// databaseWait is how long a server waits at its start for a database that
+	// can't be reached: after a power cut both start in any order.
+	databaseWait = time.Minute
+	// databasePause is the time between two tries.
+	databasePause = time.Second
+	// lastSteps bounds what is done after the grace of a stop has ended: each step
+	// is quick unless a disk hangs.
+	lastSteps = 10 * time.Second
+)
+
+// Environment is the part of the process that configuration names: tokens and
+// proxies.
+type Environment []string
+
+// Lookup returns a variable, "" when it is not set. Of several the last counts,
+// as for os.Getenv.
+func (e Environment) Lookup(name string) string {
+	for _, pair := range slices.Backward(e) {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// process is what Serve and Scan run: a Server or a Scanner.
+type process interface {
 	Start()
 	Failed() <-chan error
 	Stop(ctx context.Context) error
@@ -23,19 +59,42 @@ func Serve(ctx context.Context, c config.Config, env Environment, log *slog.Logg
 	began := time.Now()
 	s, err := whenThere(ctx, log, func() (*Server, error) { return NewServer(ctx, c, env, log) })
 	switch {
-	case ctx.Err() != nil && err != nil:
+	case err != nil && ctx.Err() != nil:
 		log.Info("stopped before it served")
 		return nil
 	case err != nil:
 		return err
 	}
-	return run(ctx, s, c.ShutdownGrace, log, func() {
-		a := s.Addresses()
-		log.Info(
-			"serving", "http_addr", a.HTTP, "grpc_addr", a.GRPC, "ops_addr", a.Ops, "startup_ms",
-			time.Since(began).Milliseconds(),
-		)
-	})
+
+	a := s.Addresses()
+	serving := []any{
+		"http_addr", a.HTTP, "grpc_addr", a.GRPC, "ops_addr", a.Ops, "startup_ms", time.Since(began).Milliseconds(),
+	}
+	return run(ctx, s, c.ShutdownGrace, log, serving)
+}
+
+// whenThere makes a server by start, again and again for databaseWait while
+// that fails because the database can't be reached.
+func whenThere(ctx context.Context, log *slog.Logger, start func() (*Server, error)) (*Server, error) {
+	for began := time.Now(); ; {
+		s, err := start()
+		away := store.Unreachable(err)
+		switch {
+		case err == nil:
+			return s, nil
+		case away == nil:
+			return nil, err
+		case time.Since(began) >= databaseWait:
+			return nil, fmt.Errorf("the database could not be reached for %s: %w", databaseWait, away)
+		}
+
+		log.Warn("waiting for the database", "error", away)
+		select {
+		case <-time.After(databasePause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // Scan runs a scanner until ctx ends, and ends it in good order. The log line
@@ -45,14 +104,13 @@ func Scan(ctx context.Context, c config.Config, env Environment, log *slog.Logge
 	if err != nil {
 		return err
 	}
-	return run(ctx, s, c.ShutdownGrace, log, func() {
-		log.Info("serving", "grpc_addr", s.Addr(), "ops_addr", s.OpsAddr())
-	})
+	return run(ctx, s, c.ShutdownGrace, log, []any{"grpc_addr", s.Addr(), "ops_addr", s.OpsAddr()})
 }
 
-func run(ctx context.Context, p part, grace time.Duration, log *slog.Logger, started func()) error {
+func run(ctx context.Context, p process, grace time.Duration, log *slog.Logger, serving []any) error {
 	p.Start()
-	started()
+	log.Info("serving", serving...)
+
 	var failure error
 	select {
 	case <-ctx.Done():
@@ -60,6 +118,7 @@ func run(ctx context.Context, p part, grace time.Duration, log *slog.Logger, sta
 	case failure = <-p.Failed():
 		log.Error("stopping", "error", failure)
 	}
+
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	err := errors.Join(failure, p.Stop(ending))
@@ -67,4 +126,49 @@ func run(ctx context.Context, p part, grace time.Duration, log *slog.Logger, sta
 		log.Info("stopped")
 	}
 	return err
+}
+
+// services are what listens, and what a process has taken that it must free.
+type services struct {
+	failed  chan error
+	running sync.WaitGroup
+	owned   []func() error
+	stop    sync.Once
+	stopErr error
+}
+
+// serve runs a service until it is closed.
+func (s *services) serve(what string, serve func() error) {
+	s.running.Go(func() {
+		err := serve()
+		if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, grpc.ErrServerStopped) {
+			s.failed <- fmt.Errorf("serve %s: %w", what, err)
+		}
+	})
+}
+
+// Failed tells when a listener ended by itself.
+func (s *services) Failed() <-chan error { return s.failed }
+
+// own has something freed when the process ends, also when it got only part of
+// the way. What was taken last is freed first.
+func (s *services) own(free func() error) { s.owned = append(s.owned, free) }
+
+func (s *services) free() error {
+	var all []error
+	for _, free := range slices.Backward(s.owned) {
+		all = append(all, free())
+	}
+	s.owned = nil
+	return errors.Join(all...)
+}
+
+// stopOnce stops the process, waits for its services and frees what it owns.
+// Stopping twice is stopping once.
+func (s *services) stopOnce(stop func() error) error {
+	s.stop.Do(func() {
+		s.stopErr = errors.Join(stop(), s.free())
+		s.running.Wait()
+	})
+	return s.stopErr
 }

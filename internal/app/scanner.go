@@ -2,80 +2,137 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/prwarden/prwarden/internal/codehost"
+	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scanner"
+	"github.com/prwarden/prwarden/internal/tlsfile"
 )
 
 // Scanner is a scanner process: the scanner's gRPC service on a network
 // address, and metrics and health on another.
 type Scanner struct {
-	service  *scanner.Server
-	server   *grpc.Server
-	ready    *readiness
-	listener net.Listener
-	ops      *http.Server // nil for none
-	opsAt    net.Listener // nil for none
-	tracing  tracing
-	failed   chan error
-	done     sync.WaitGroup
-	start    sync.Once
-	stop     sync.Once
-	stopErr  error
+	services
+	registry  *prometheus.Registry
+	service   *scanner.Server
+	server    *grpc.Server
+	ready     *readiness
+	at, opsAt net.Listener // opsAt is nil for none
 }
 
 // NewScanner makes a scanner and listens; it serves from Start on. c must be
 // valid for config.Scanner. An error is a sentence for the operator.
 func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (_ *Scanner, err error) {
 	log = withTraceIDs(log)
-	registry := newRegistry("")
-	host, err := newScannerHost(c, env, registry, log)
-	if err != nil {
-		return nil, err
-	}
-	creds, err := scannerCredentials(c.Link, registry, log)
-	if err != nil {
-		return nil, err
-	}
-	s := &Scanner{service: host.service, ready: newReadiness(host.repositories.Check, log), failed: make(chan error, 2)}
+	s := &Scanner{registry: newRegistry(""), services: services{failed: make(chan error, 2)}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, closeListeners(s.listener, s.opsAt))
+			err = errors.Join(err, s.free())
 		}
 	}()
-	if s.listener, err = listen(ctx, "grpc-addr", c.ScannerGRPCAddr); err != nil {
+
+	service, repositories, err := newScannerService(c, env, s.registry, log)
+	if err != nil {
 		return nil, err
 	}
-	refused := newRefusedConnections(registry, "scanner").WithLabelValues("scanner")
-	s.listener = scanner.LimitConnections(s.listener, refused.Inc)
-	if c.ScannerOpsAddr != config.OpsNone {
-		if s.opsAt, err = listenOps(ctx, c.ScannerOpsAddr, log); err != nil {
+
+	s.service, s.ready = service, newReadiness(repositories.Check, log)
+	tracing, err := s.newTracing(ctx, env, "prwarden-scanner", log)
+	if err != nil {
+		return nil, err
+	}
+
+	options := slices.Concat(scanner.NetworkServerOptions(), tracing.server)
+	if c.Link.TLSCert != "" {
+		loader, err := loadLink(c.Link, s.registry, log)
+		if err != nil {
 			return nil, err
 		}
-		s.ops = newOpsServer(registry, s.ready)
+		creds := credentials.NewTLS(loader.Server(tls.VersionTLS13, "h2"))
+		options = append(options, grpc.Creds(tlsfile.LogRefused(creds, log)))
 	}
-	if s.tracing, err = newTracing(ctx, env, "prwarden-scanner", log); err != nil {
+
+	s.server = newScannerServer(service, log, options...)
+	healthpb.RegisterHealthServer(s.server, s.ready.health)
+	if s.at, err = s.listen(ctx, "grpc-addr", c.ScannerGRPCAddr); err != nil {
 		return nil, err
 	}
-	options := slices.Concat(scanner.NetworkServerOptions(), s.tracing.server(), creds)
-	s.server = newScannerServer(host.service, log, options...)
-	healthpb.RegisterHealthServer(s.server, s.ready.health)
-	return s, nil
+
+	s.at = scanner.LimitConnections(s.at, nil)
+	s.opsAt, err = s.listenOps(ctx, c.ScannerOpsAddr, log)
+	return s, err
+}
+
+// newScannerService makes the code hosts, the cache of repositories, the engine,
+// and the gRPC service over them, in a server and in a process of its own alike.
+func newScannerService(
+	c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger,
+) (*scanner.Server, *git.Store, error) {
+	limits := git.DefaultLimits()
+	limits.CacheSize = int64(c.CacheSize)
+	repositories, err := git.New(git.Options{
+		Dir: c.CacheDir, Limits: limits, Env: network(env), Prefetch: []string{rule.FilePath},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+
+	token := func(name string) (string, error) {
+		if err := c.CheckTokenEnv(name); err != nil {
+			return "", err
+		}
+		if value := env.Lookup(name); value != "" {
+			return value, nil
+		}
+		return "", fmt.Errorf("the environment variable %s is not set", name)
+	}
+
+	for _, o := range c.Organizations {
+		if o.Host.TokenEnv == "" {
+			continue
+		}
+		if _, err := token(o.Host.TokenEnv); err != nil {
+			return nil, nil, fmt.Errorf("organization %s: host: token_env: %w", o.Name, err)
+		}
+	}
+
+	scans := scan.NewScanner(codehost.New(repositories, token), scan.Options{Observer: newScannerMetrics(r)})
+	service := scanner.NewServer(scans, c.ScanWorkers, log)
+	watchScanner(r, service, repositories, limits.CacheSize)
+	return service, repositories, nil
+}
+
+// network is what git may see of the environment when it uses the network: how
+// to get out, and whom to believe.
+func network(env Environment) (pairs []string) {
+	for _, name := range []string{
+		"http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH",
+	} {
+		if value := env.Lookup(name); value != "" {
+			pairs = append(pairs, name+"="+value)
+		}
+	}
+	return pairs
 }
 
 // Addr is where the scanner listens.
-func (s *Scanner) Addr() string { return s.listener.Addr().String() }
+func (s *Scanner) Addr() string { return s.at.Addr().String() }
 
 // OpsAddr is where the scanner shows metrics and health, "" for nowhere.
 func (s *Scanner) OpsAddr() string {
@@ -85,97 +142,26 @@ func (s *Scanner) OpsAddr() string {
 	return s.opsAt.Addr().String()
 }
 
-// Start begins to serve. Starting twice is starting once.
+// Start begins to serve.
 func (s *Scanner) Start() {
-	s.start.Do(func() {
-		s.ready.start()
-		s.done.Go(func() {
-			if err := s.server.Serve(s.listener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
-				s.failed <- fmt.Errorf("serve gRPC: %w", err)
-			}
-		})
-		if s.ops == nil {
-			return
-		}
-		s.done.Go(func() {
-			if err := s.ops.Serve(s.opsAt); !errors.Is(err, http.ErrServerClosed) {
-				s.failed <- fmt.Errorf("serve metrics: %w", err)
-			}
-		})
-	})
+	s.ready.start()
+	s.serve("gRPC", func() error { return s.server.Serve(s.at) })
+	s.serveOps(s.opsAt, s.registry, s.ready)
 }
-
-// Failed tells when serving ended by itself.
-func (s *Scanner) Failed() <-chan error { return s.failed }
 
 // Stop takes no more scans, lets those that run end until ctx does, and then
-// hands them back: their servers put them into the queue again, and it counts
-// nowhere. Stopping twice is stopping once.
+// hands them back, which takes a moment: their servers put them into the queue
+// again, and it counts nowhere. Stopping twice is stopping once.
 func (s *Scanner) Stop(ctx context.Context) error {
-	s.stop.Do(func() {
+	return s.stopOnce(func() error {
 		s.ready.stop()
 		s.service.Drain()
-		s.endScans(ctx)
-		if s.ops != nil {
-			s.stopErr = s.ops.Close()
-		}
-		s.done.Wait()
-		s.stopErr = errors.Join(s.stopErr, closeListeners(s.listener, s.opsAt))
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
-		defer cancel()
-		s.tracing.stop(last)
-	})
-	return s.stopErr
-}
-
-// endScans lets running calls end until ctx does, then hands their scans back,
-// which takes a moment, and at last breaks off what is left.
-func (s *Scanner) endScans(ctx context.Context) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+		cut := context.AfterFunc(ctx, func() {
+			s.service.HandBack()
+			time.AfterFunc(lastSteps, s.server.Stop)
+		})
+		defer cut()
 		s.server.GracefulStop()
-	}()
-	select {
-	case <-done:
-		return
-	case <-ctx.Done():
-		s.service.HandBack()
-	}
-	select {
-	case <-done:
-	case <-time.After(lastSteps):
-		s.server.Stop()
-		<-done
-	}
-}
-
-func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		// It is not wrapped: an error of the network stands for a database that
-		// can't be reached, which a server waits for.
-		cause := err
-		if op := (*net.OpError)(nil); errors.As(err, &op) {
-			cause = op.Err
-		}
-		return nil, fmt.Errorf("%s: can't listen on %s: %s", setting, addr, cause.Error())
-	}
-	return l, nil
-}
-
-// closeListeners closes those that are not nil: a server closes a listener only
-// if it served it.
-func closeListeners(listeners ...net.Listener) error {
-	var all []error
-	for _, l := range listeners {
-		if l == nil {
-			continue
-		}
-		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			all = append(all, err)
-		}
-	}
-	return errors.Join(all...)
+		return nil
+	})
 }

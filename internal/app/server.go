@@ -11,11 +11,23 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/gen/openapi"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
+	defaults "github.com/prwarden/prwarden/internal/rule/default"
 	"github.com/prwarden/prwarden/internal/server/api"
+	"github.com/prwarden/prwarden/internal/server/overload"
+	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 	"github.com/prwarden/prwarden/internal/store"
 )
@@ -23,33 +35,24 @@ import (
 // Server is a whole server: store, queue, scanner or the way to scanners, and
 // the three listeners.
 type Server struct {
-	log *slog.Logger
+	services
+	log     *slog.Logger
+	tracing tracing
+	metrics *metrics
+	ready   *readiness
 
-	// In the order in which they are made; Stop goes the other way.
-	tracing       tracing
 	store         *store.Store
 	organizations *organization.Directory
-	metrics       *metrics
-	scanner       scannerLink
 	keys          *auth.Keys
 	dispatcher    *review.Dispatcher
 	listener      *store.Listener
 	retention     *review.Retention
 	watches       *api.Reviews
-	ready         *readiness
-	grpc          *rpc.Server
-	http          *http.Server
-	ops           *http.Server // nil for none
-	listeners     listeners
 
-	failed  chan error
-	serving sync.WaitGroup
-	start   sync.Once
-	stop    sync.Once
-	stopErr error
+	grpc                  *rpc.Server
+	http                  *http.Server
+	httpAt, grpcAt, opsAt net.Listener // opsAt is nil for none
 }
-
-type listeners struct{ http, grpc, ops net.Listener }
 
 // Addresses are where a server listens, as HOST:PORT. Ops is empty when there
 // are no metrics.
@@ -60,132 +63,175 @@ type Addresses struct{ HTTP, GRPC, Ops string }
 // Start on. c must be valid for config.Serve. An error is a sentence for the
 // operator.
 func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.Logger) (_ *Server, err error) {
-	log = withTraceIDs(log)
-	s := &Server{log: log, failed: make(chan error, 3)}
+	s := &Server{log: withTraceIDs(log), services: services{failed: make(chan error, 3)}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.release())
+			err = errors.Join(err, s.free())
 		}
 	}()
-	if s.tracing, err = newTracing(ctx, env, "prwarden", log); err != nil {
+
+	if s.tracing, err = s.newTracing(ctx, env, "prwarden", s.log); err != nil {
 		return nil, err
 	}
-	var lost []review.Reaped
-	if s.store, lost, err = openStore(ctx, c, log); err != nil {
+	if err = s.openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	schema, err := s.store.Schema(ctx)
+
+	if s.organizations, err = organization.NewDirectory(ctx, s.store, s.log); err != nil {
+		return nil, err
+	}
+
+	s.own(func() error {
+		s.organizations.Stop()
+		return nil
+	})
+
+	client, err := s.linkScanner(c, env, s.metrics.registry, s.tracing, s.log)
 	if err != nil {
 		return nil, err
 	}
-	s.metrics = newMetrics(schema.Needed)
-	s.metrics.reaped(lost)
-	if s.organizations, err = organization.NewDirectory(ctx, s.store, log); err != nil {
+	if err = s.openPorts(ctx, c.Listen); err != nil {
 		return nil, err
 	}
-	if s.scanner, err = linkScanner(c, env, s.metrics.registry, log, s.tracing); err != nil {
-		return nil, err
-	}
-	if err = s.listen(ctx, c.Listen); err != nil {
-		return nil, err
-	}
-	return s, s.assemble(ctx, c)
+	return s, s.assemble(c, client)
 }
 
 // openStore opens the database, an SQLite one for this server alone, makes it
 // ready, and puts back what a server before this one lost.
-func openStore(
-	ctx context.Context, c config.Config, log *slog.Logger,
-) (_ *store.Store, lost []review.Reaped, err error) {
-	store, err := store.Open(ctx, store.Options{
+func (s *Server) openStore(ctx context.Context, c config.Config) (err error) {
+	s.store, err = store.Open(ctx, store.Options{
 		Database: c.Database, Connections: c.DatabaseConnections, Exclusive: !c.Shared(),
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	lost, err = prepare(ctx, store, c.Storage)
-	if err == nil {
-		err = organization.Apply(ctx, store, c.Organizations, log)
+	s.own(s.store.Close)
+
+	// The schema of a shared database is changed only when that was asked for, and
+	// its leases may be others': they run out by themselves.
+	if c.Shared() && !c.Migrate {
+		err = s.store.CheckSchema(ctx)
+	} else {
+		err = s.store.Migrate(ctx)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, store.Close())
+		return err
 	}
-	for _, r := range lost {
-		log.Warn("a server before this one ended without giving back a review", "review_id", r.ReviewID, "status", r.Status)
+
+	if !c.Shared() {
+		lost, err := s.store.ReleaseLeases(ctx, review.MaxLost)
+		if err != nil {
+			return err
+		}
+
+		for _, r := range lost {
+			s.log.Warn("a server before this one ended without giving back a review",
+				"review_id", r.ReviewID, "status", r.Status)
+		}
 	}
-	return store, lost, nil
+
+	schema, err := s.store.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	s.metrics = newMetrics(schema.Needed)
+	return organization.Apply(ctx, s.store, c.Organizations, s.log)
 }
 
-// prepare brings the schema to this version, on a database that is shared only
-// when that was asked for, and puts back what a server before this one lost. On
-// a shared one others may hold leases, which run out by themselves.
-func prepare(ctx context.Context, store *store.Store, c config.Storage) (lost []review.Reaped, err error) {
-	if c.Shared() && !c.Migrate {
-		return nil, store.CheckSchema(ctx)
+// assemble makes everything between the store and the listeners.
+func (s *Server) assemble(c config.Config, client review.Scanner) error {
+	builtin, err := defaults.Load()
+	if err != nil {
+		return err
 	}
-	if err := store.Migrate(ctx); err != nil || c.Shared() {
-		return nil, err
+
+	notifier := review.NewNotifier()
+	rules := rule.NewService(s.store, s.organizations, builtin)
+
+	reviews := review.NewService(s.store, s.organizations, notifier, c.ScanWorkers)
+	s.keys = auth.NewKeys(s.store, s.store.Now, s.log)
+	s.ready = newReadiness(s.store.Ping, s.log)
+	s.listener = s.store.NewListener(notifier, store.ListenerOptions{Log: s.log})
+	s.watches = api.NewReviews(reviews, s.keys, api.SARIF{
+		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version,
+	})
+
+	scans := observedScanner{client, s.metrics, s.tracing.tracer}
+	s.dispatcher = review.NewDispatcher(s.store, scans, rules, notifier, review.DispatcherOptions{
+		Name: workerName(), Workers: c.ScanWorkers, Policy: s.organizations, Log: s.log, OnEnd: s.metrics.scanEnded,
+	})
+	s.retention = review.NewRetention(s.store, review.RetentionOptions{Keep: time.Duration(c.KeepReviews), Log: s.log})
+
+	s.metrics.registry.MustRegister(s.store.Collectors()...)
+	watchQueue(s.metrics.registry, s.store, s.organizations.MaxQueued)
+	if c.Shared() {
+		gauge(s.metrics.registry, "prwarden_notifications_listening",
+			"Whether this server hears what others write to the same Postgres; 0 while it only polls.",
+			func() float64 { return number(s.listener.Listening()) })
 	}
-	return store.ReleaseLeases(ctx, review.MaxLost)
+	return s.assembleFace(c, rules)
 }
 
-func (s *Server) listen(ctx context.Context, l config.Listen) (err error) {
-	if s.listeners.http, err = listen(ctx, "http-addr", l.HTTPAddr); err != nil {
+// assembleFace makes what callers talk to.
+func (s *Server) assembleFace(c config.Config, rules *rule.Service) (err error) {
+	var shared auth.Windows // servers on one Postgres count together, one on SQLite for itself
+	if windows, ok := s.store.Windows(); ok {
+		shared = windows
+	}
+	limiter := auth.NewLimiter(shared, time.Now)
+	admission := rpc.Admission{
+		Admitter: auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit, s.metrics.admitted),
+		Guard:    overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany),
+	}
+
+	s.grpc, err = rpc.New(rpc.Config{
+		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Telemetry: s.tracing.handler,
+		Register: func(r grpc.ServiceRegistrar) {
+			prwardenv1.RegisterReviewServiceServer(r, s.watches)
+			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))
+			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
+			healthpb.RegisterHealthServer(r, s.ready.health)
+			if with, ok := r.(reflection.GRPCServer); ok {
+				reflection.Register(with)
+			}
+		},
+	})
+	if err != nil {
 		return err
 	}
-	if s.listeners.grpc, err = listen(ctx, "grpc-addr", l.GRPCAddr); err != nil {
+
+	gateway, err := rest.New(rest.Config{
+		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
+		Observe: s.metrics.answered, Tracer: s.tracing.tracer,
+	})
+	if err != nil {
 		return err
 	}
-	if err = s.openPorts(l); err != nil {
-		return err
-	}
-	if l.OpsAddr == config.OpsNone {
-		return nil
-	}
-	s.listeners.ops, err = listenOps(ctx, l.OpsAddr, s.log)
-	return err
+	s.http = rest.NewServer(gateway, s.log)
+	return nil
 }
 
 // Addresses says where the server listens.
 func (s *Server) Addresses() Addresses {
-	a := Addresses{HTTP: s.listeners.http.Addr().String(), GRPC: s.listeners.grpc.Addr().String()}
-	if s.listeners.ops != nil {
-		a.Ops = s.listeners.ops.Addr().String()
+	a := Addresses{HTTP: s.httpAt.Addr().String(), GRPC: s.grpcAt.Addr().String()}
+	if s.opsAt != nil {
+		a.Ops = s.opsAt.Addr().String()
 	}
 	return a
 }
 
-// Start begins to serve and to scan. Starting twice is starting once.
+// Start begins to serve and to scan.
 func (s *Server) Start() {
-	s.start.Do(func() {
-		s.organizations.Start()
-		s.keys.Start()
-		s.ready.start()
-		s.listener.Start()
-		s.dispatcher.Start()
-		s.retention.Start()
-		s.serve("gRPC", func() error { return s.grpc.Serve(s.listeners.grpc) })
-		s.serve("HTTP", func() error { return s.http.Serve(s.listeners.http) })
-		if s.ops != nil {
-			s.serve("metrics", func() error { return s.ops.Serve(s.listeners.ops) })
-		}
-	})
+	s.organizations.Start()
+	s.keys.Start()
+	s.ready.start()
+	s.listener.Start()
+	s.dispatcher.Start()
+	s.retention.Start()
+	s.serve("gRPC", func() error { return s.grpc.Serve(s.grpcAt) })
+	s.serve("HTTP", func() error { return s.http.Serve(s.httpAt) })
+	s.serveOps(s.opsAt, s.metrics.registry, s.ready)
 }
-
-func (s *Server) serve(what string, serve func() error) {
-	s.serving.Go(func() {
-		if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- fmt.Errorf("serve %s: %w", what, err)
-		}
-	})
-}
-
-// Failed tells when a listener ended by itself.
-func (s *Server) Failed() <-chan error { return s.failed }
-
-// lastSteps bounds what is done after ctx of Stop has ended: each step is
-// quick unless a disk hangs.
-const lastSteps = 10 * time.Second
 
 // Stop ends the server in good order: it is not ready any more, accepts
 // nothing new, ends the watches, lets running requests finish until ctx ends,
@@ -193,68 +239,34 @@ const lastSteps = 10 * time.Second
 // twice is stopping once. Only what was left undone is an error; requests that
 // had to be cut off are logged.
 func (s *Server) Stop(ctx context.Context) error {
-	s.stop.Do(func() {
-		s.stopErr = s.shutdown(ctx)
-	})
-	return s.stopErr
-}
+	return s.stopOnce(func() error {
+		s.ready.stop()
+		s.watches.EndWatches()
 
-func (s *Server) shutdown(ctx context.Context) error {
-	s.ready.stop()
-	s.watches.EndWatches()
+		// Both ports close, and scans end, at the same time: none waits for the
+		// other. Whatever it took, the last steps have their time.
+		var requests sync.WaitGroup
+		requests.Go(func() {
+			if err := s.http.Shutdown(ctx); err != nil {
+				s.log.Warn("running HTTP requests were cut off", "error", err)
+				_ = s.http.Close() // there is nothing more to do about it
+			}
+		})
 
-	// Both ports close, and scans end, at the same time: none waits for the
-	// other. Whatever it took, the last steps have their time.
-	var requests sync.WaitGroup
-	requests.Go(func() {
-		if err := s.http.Shutdown(ctx); err != nil {
-			s.log.Warn("running HTTP requests were cut off", "error", err)
-			_ = s.http.Close() // there is nothing more to do about it
-		}
-	})
-	requests.Go(func() {
-		if err := s.grpc.Shutdown(ctx); err != nil {
-			s.log.Warn("running gRPC calls were cut off", "error", err)
-		}
-	})
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
-	err := s.dispatcher.Stop(stopping)
-	cancel()
-	requests.Wait()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
-	defer cancel()
-	err = errors.Join(err, s.retention.Stop(last))
-	err = errors.Join(err, s.listener.Stop(last))
-	err = errors.Join(err, s.keys.Stop(last))
-	if s.ops != nil {
-		err = errors.Join(err, s.ops.Close())
-	}
-	err = errors.Join(err, s.release())
-	s.serving.Wait()
-	return err
-}
+		requests.Go(func() {
+			if err := s.grpc.Shutdown(ctx); err != nil {
+				s.log.Warn("running gRPC calls were cut off", "error", err)
+			}
+		})
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
+		defer cancel()
+		err := s.dispatcher.Stop(stopping)
+		requests.Wait()
 
-// release frees what NewServer took, also when it got only part of the way.
-func (s *Server) release() error {
-	var all []error
-	if s.grpc != nil {
-		// It may have begun in part. After shutdown this does nothing.
-		all = append(all, s.grpc.Shutdown(context.Background()))
-	}
-	all = append(all, closeListeners(s.listeners.http, s.listeners.grpc, s.listeners.ops))
-	if s.scanner.stop != nil {
-		all = append(all, s.scanner.stop())
-	}
-	if s.organizations != nil {
-		s.organizations.Stop()
-	}
-	if s.store != nil {
-		all = append(all, s.store.Close())
-	}
-	last, cancel := context.WithTimeout(context.Background(), lastSteps)
-	defer cancel()
-	s.tracing.stop(last)
-	return errors.Join(all...)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
+		defer cancel()
+		return errors.Join(err, s.retention.Stop(last), s.listener.Stop(last), s.keys.Stop(last))
+	})
 }
 
 // workerName tells this process's claims from others'.

@@ -9,96 +9,16 @@ import (
 	"net"
 	"net/http"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/prwarden/prwarden/internal/app"
-	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 )
-
-func TestServerScans(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	s := b.server(t)
-	a := b.api(t, s)
-
-	r := a.finish(t, a.create(t))
-	assert.Equal(t, "complete", r["status"], "%v", r["error"])
-	findings := r["findings"].([]any)
-	require.NotEmpty(t, findings)
-	first := findings[0].(map[string]any)
-	assert.Equal(t, "web/page.js", first["file"])
-	assert.EqualValues(t, 2, first["line"])
-
-	text := scrapeScanned(t, s, "complete")
-	for _, metric := range []string{
-		`prwarden_scan_duration_seconds_count{code="",status="complete"} 1`,
-		"prwarden_reviews_queued 0",
-		`grpc_server_handled_total{grpc_code="OK",grpc_method="CreateReview"`,
-		"go_goroutines", "process_resident_memory_bytes",
-	} {
-		assert.Contains(t, text, metric)
-	}
-}
-
-func TestServerIsReady(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	s := b.server(t)
-	for _, path := range []string{"/healthz", "/readyz", "/openapi.json"} {
-		resp, err := http.Get("http://" + s.Addresses().HTTP + path)
-		require.NoError(t, err)
-		resp.Body.Close()
-		assert.Equal(t, http.StatusOK, resp.StatusCode, path)
-	}
-	conn, err := grpc.NewClient(s.Addresses().GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	require.NoError(t, err)
-	defer conn.Close()
-	watch, err := healthpb.NewHealthClient(conn).Watch(t.Context(), &healthpb.HealthCheckRequest{})
-	require.NoError(t, err)
-	state := awaitState(t, watch, healthpb.HealthCheckResponse_SERVING)
-	assert.Equal(t, healthpb.HealthCheckResponse_SERVING, state)
-
-	stopped := make(chan error, 1)
-	go func() { stopped <- s.Stop(context.Background()) }()
-	assert.Equal(
-		t, healthpb.HealthCheckResponse_NOT_SERVING, awaitState(t, watch, healthpb.HealthCheckResponse_NOT_SERVING),
-	)
-	require.NoError(t, conn.Close())
-	require.NoError(t, <-stopped)
-	require.NoError(t, s.Stop(context.Background()), "stopping twice is stopping once")
-	// Another process may get the port for a while.
-	require.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", s.Addresses().HTTP)
-		if err == nil {
-			conn.Close()
-		}
-		return err != nil
-	}, patience, 5*time.Millisecond, "nobody listens any more")
-}
-
-// awaitState reads health messages until one has the state.
-func awaitState(
-	t *testing.T, watch healthpb.Health_WatchClient, want healthpb.HealthCheckResponse_ServingStatus,
-) healthpb.HealthCheckResponse_ServingStatus {
-	t.Helper()
-	for {
-		m, err := watch.Recv()
-		require.NoError(t, err)
-		if m.GetStatus() == want {
-			return want
-		}
-	}
-}
 
 // A stopping server ends watches, gives running scans back without counting
 // anything against them, and the next server completes them.
@@ -165,6 +85,7 @@ func TestStopClosesBothPorts(t *testing.T) {
 			return err != nil
 		}, patience, 5*time.Millisecond, addr)
 	}
+
 	_, err = io.WriteString(slow, body)
 	require.NoError(t, err)
 	_, err = answers.ReadString('\n') // the empty line of the 100
@@ -185,6 +106,7 @@ func readWatch(t *testing.T, body io.Reader) (signsOfLife int, last string) {
 			KeepAlive bool `json:"keep_alive"`
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &m))
+
 		for k, v := range m {
 			last = k
 			if v.KeepAlive {
@@ -215,6 +137,7 @@ func TestNewServerErrors(t *testing.T) {
 			b.config.Scanners, b.config.TLSCA = []string{"127.0.0.1:1"}, b.dir+"/none.pem"
 		}, "tls_ca"},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -228,47 +151,6 @@ func TestNewServerErrors(t *testing.T) {
 			b.server(t) // what it had taken is free again
 		})
 	}
-}
-
-func TestOneServerToADatabase(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.server(t)
-	_, err := app.NewServer(t.Context(), b.config, nil, b.logger())
-	require.ErrorContains(t, err, "another prwarden")
-}
-
-func TestServe(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.config.OpsAddr = config.OpsNone
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- app.Serve(ctx, b.config, nil, b.logger()) }()
-
-	var line struct {
-		HTTP string `json:"http_addr"`
-		GRPC string `json:"grpc_addr"`
-		Ops  string `json:"ops_addr"`
-	}
-	require.Eventually(t, func() bool {
-		for text := range strings.Lines(b.log.String()) {
-			if strings.Contains(text, `"msg":"serving"`) {
-				return json.Unmarshal([]byte(text), &line) == nil
-			}
-		}
-		return false
-	}, patience, 5*time.Millisecond)
-	resp, err := http.Get("http://" + line.HTTP + "/readyz")
-	require.NoError(t, err)
-	resp.Body.Close()
-	assert.Equal(t, http.StatusOK, resp.StatusCode)
-	assert.NotEmpty(t, line.GRPC)
-	assert.Empty(t, line.Ops)
-
-	cancel()
-	require.NoError(t, <-ended)
-	assert.Contains(t, b.log.String(), `"msg":"stopped"`)
 }
 
 // Not parallel: it counts goroutines. Tests that are parallel wait until it is
@@ -295,6 +177,7 @@ func TestStopLeavesNoGoroutines(t *testing.T) { //nolint:paralleltest
 	deadline := time.After(patience)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
+
 	for runtime.NumGoroutine() > before {
 		select {
 		case <-tick.C:

@@ -53,6 +53,7 @@ func TestServeDoesNotWaitForMistakes(t *testing.T) {
 	wrong.User = url.UserPassword(good.User.Username(), "wrong")
 	encrypted := *good
 	encrypted.RawQuery = "sslmode=require"
+
 	for name, c := range map[string]struct {
 		address url.URL
 		says    string

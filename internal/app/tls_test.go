@@ -45,6 +45,7 @@ func (c callers) rest(t *testing.T, protocols http.Protocols) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, resp.Body)
 	require.NoError(t, err)
@@ -148,6 +149,7 @@ func TestCertificateIsRenewedWhileTheServerRuns(t *testing.T) {
 		defer conn.Close()
 		return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
 	}
+
 	assert.Equal(t, "first", shown(s.Addresses().HTTP))
 	assert.Equal(t, "first", shown(s.Addresses().GRPC))
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc/filters"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	otelcodes "go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
@@ -21,29 +23,32 @@ import (
 	"google.golang.org/grpc/stats"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/review"
 )
 
-// tracing sends OpenTelemetry traces of gRPC calls when the standard variables
-// name where to. Without them its zero value does nothing.
+// tracing sends OpenTelemetry traces when the standard variables name where to.
+// Otherwise there are no options, and its tracer records nothing.
 type tracing struct {
-	provider *sdktrace.TracerProvider
-	log      *slog.Logger
+	tracer  trace.Tracer
+	handler stats.Handler // of the calls that a server answers
+	server  []grpc.ServerOption
+	client  []grpc.DialOption
 }
 
-// tracingOn reports whether the environment asks for traces.
-func tracingOn(env Environment) bool {
-	if strings.EqualFold(env.Lookup("OTEL_SDK_DISABLED"), "true") || env.Lookup("OTEL_TRACES_EXPORTER") == "none" {
-		return false
-	}
-	return env.Lookup("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env.Lookup("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
-}
+const tracerName = "github.com/prwarden/prwarden/internal/app"
 
 // newTracing reads what else there is to say (headers, sampling, service name)
 // from the standard variables of the process. service is the name when they
 // don't give one.
-func newTracing(ctx context.Context, env Environment, service string, log *slog.Logger) (tracing, error) {
-	if !tracingOn(env) {
-		return tracing{}, nil
+func (s *services) newTracing(
+	ctx context.Context, env Environment, service string, log *slog.Logger,
+) (tracing, error) {
+	off := strings.EqualFold(env.Lookup("OTEL_SDK_DISABLED"), "true") || env.Lookup("OTEL_TRACES_EXPORTER") == "none"
+	to := env.Lookup("OTEL_EXPORTER_OTLP_ENDPOINT") + env.Lookup("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	if off || to == "" {
+		return tracing{tracer: noop.NewTracerProvider().Tracer(tracerName)}, nil
 	}
 	exporter, err := newExporter(ctx, env)
 	if err != nil {
@@ -55,41 +60,49 @@ func newTracing(ctx context.Context, env Environment, service string, log *slog.
 	if err != nil {
 		return tracing{}, fmt.Errorf("OpenTelemetry: %w", err)
 	}
+
 	// The SDK reports in one place for the whole process, by default as text.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", err) }))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(description))
+	s.own(func() error {
+		last, cancel := context.WithTimeout(context.Background(), lastSteps)
+		defer cancel()
+		if err := provider.Shutdown(last); err != nil {
+			log.Warn("OpenTelemetry: the last traces were not sent", "error", err)
+		}
+		return nil
+	})
+
+	options := []otelgrpc.Option{
+		otelgrpc.WithTracerProvider(provider),
+		otelgrpc.WithPropagators(propagation.TraceContext{}),
+		otelgrpc.WithFilter(filters.All(filters.Not(filters.HealthCheck()), known)),
+	}
+	handler := otelgrpc.NewServerHandler(options...)
 	return tracing{
-		sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(description)), log,
+		tracer:  provider.Tracer(tracerName),
+		handler: handler,
+		server:  []grpc.ServerOption{grpc.StatsHandler(handler)},
+		client:  []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(options...))},
 	}, nil
 }
 
 // newExporter sends spans by the protocol that the environment names.
-func newExporter(ctx context.Context, env Environment) (sdktrace.SpanExporter, error) {
+func newExporter(ctx context.Context, env Environment) (exporter sdktrace.SpanExporter, err error) {
 	name := "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
 	if env.Lookup(name) == "" {
 		name = "OTEL_EXPORTER_OTLP_PROTOCOL"
 	}
-	var exporter sdktrace.SpanExporter
-	var err error
+
 	switch p := env.Lookup(name); p {
 	case "", "http/protobuf":
 		exporter, err = otlptracehttp.New(ctx)
 	case "grpc":
 		exporter, err = otlptracegrpc.New(ctx)
 	default:
-		return nil, fmt.Errorf("%s: %q is not supported; traces are sent as http/protobuf (the default) or grpc", name, p)
+		err = fmt.Errorf("%s: %q is not supported; traces are sent as http/protobuf (the default) or grpc", name, p)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("OpenTelemetry: %w", err)
-	}
-	return exporter, nil
-}
-
-func (t tracing) options() []otelgrpc.Option {
-	return []otelgrpc.Option{
-		otelgrpc.WithTracerProvider(t.provider),
-		otelgrpc.WithPropagators(propagation.TraceContext{}),
-		otelgrpc.WithFilter(filters.All(filters.Not(filters.HealthCheck()), known)),
-	}
+	return exporter, err
 }
 
 // known lets only calls of methods that there are be traced. Callers make up
@@ -100,48 +113,66 @@ func known(info *stats.RPCTagInfo) bool {
 	return err == nil
 }
 
-// tracer makes the spans of this package; without tracing they record nothing
-// and pass on the trace that they are part of.
-func (t tracing) tracer() trace.Tracer {
-	if t.provider == nil {
-		return noop.NewTracerProvider().Tracer(tracerName)
+// withTraceIDs makes every line that is logged with the context of a traced
+// request name its trace.
+func withTraceIDs(log *slog.Logger) *slog.Logger { return slog.New(traceHandler{log.Handler()}) }
+
+type traceHandler struct{ slog.Handler }
+
+func (h traceHandler) Handle(ctx context.Context, r slog.Record) error {
+	if c := trace.SpanContextFromContext(ctx); c.HasTraceID() {
+		r = r.Clone()
+		r.AddAttrs(slog.String("trace_id", c.TraceID().String()))
 	}
-	return t.provider.Tracer(tracerName)
+	return h.Handler.Handle(ctx, r)
 }
 
-// tracerName is the instrumentation scope of the spans of this package.
-const tracerName = "github.com/prwarden/prwarden/internal/app"
-
-// handler follows the calls that a server answers; nil without tracing.
-func (t tracing) handler() stats.Handler {
-	if t.provider == nil {
-		return nil
-	}
-	return otelgrpc.NewServerHandler(t.options()...)
+func (h traceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return traceHandler{h.Handler.WithAttrs(attrs)}
 }
 
-// server are the options that trace the calls that a server answers.
-func (t tracing) server() []grpc.ServerOption {
-	if t.provider == nil {
-		return nil
-	}
-	return []grpc.ServerOption{grpc.StatsHandler(t.handler())}
+func (h traceHandler) WithGroup(name string) slog.Handler {
+	return traceHandler{h.Handler.WithGroup(name)}
 }
 
-// client are the options that trace the calls that go over a connection.
-func (t tracing) client() []grpc.DialOption {
-	if t.provider == nil {
-		return nil
-	}
-	return []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(t.options()...))}
+// observedScanner traces and counts the scans of the dispatcher. The span of an
+// attempt is a child of the request that created the review, so one trace shows
+// it all, and links to it, as OpenTelemetry's conventions for messaging ask for.
+type observedScanner struct {
+	review.Scanner
+	metrics *metrics
+	tracer  trace.Tracer
 }
 
-// stop sends what is left. That it can't be sent is no reason to fail.
-func (t tracing) stop(ctx context.Context) {
-	if t.provider == nil {
-		return
+func (o observedScanner) Scan(
+	ctx context.Context, j review.Job, progress func(review.Progress),
+) (finding.Result, error) {
+	o.metrics.running.Inc()
+	defer o.metrics.running.Dec()
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": j.TraceParent})
+	ctx, span := o.tracer.Start(ctx, "process review", trace.WithSpanKind(trace.SpanKindConsumer),
+		trace.WithLinks(trace.LinkFromContext(ctx)), trace.WithAttributes(
+			attribute.String("messaging.operation.type", "process"), attribute.String("messaging.system", "prwarden"),
+			attribute.String("messaging.message.id", j.ReviewID), attribute.Int("prwarden.attempt", j.Attempt),
+			attribute.String("prwarden.organization", j.Organization), attribute.String("prwarden.repo", j.Repo),
+			attribute.Int("prwarden.pr_number", int(j.PRNumber)),
+		))
+	defer span.End()
+
+	found, err := o.Scanner.Scan(ctx, j, progress)
+	if err != nil {
+		// The error itself may hold what a code host said, so it is for the log only.
+		code := "canceled"
+		if failed := (*review.ScanError)(nil); errors.As(err, &failed) {
+			code = failed.Code
+		}
+		span.SetAttributes(attribute.String("error.type", code))
+		span.SetStatus(otelcodes.Error, code)
+		return found, err
 	}
-	if err := t.provider.Shutdown(ctx); err != nil {
-		t.log.Warn("OpenTelemetry: the last traces were not sent", "error", err)
-	}
+
+	span.SetAttributes(
+		attribute.Int("prwarden.files", found.FilesTotal), attribute.Int("prwarden.findings", len(found.Findings)),
+	)
+	return found, nil
 }

@@ -55,6 +55,7 @@ func (c *collector) start(t *testing.T, protocol string) string {
 		t.Cleanup(server.Stop)
 		return "http://" + listener.Addr().String()
 	}
+
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		message := &collectorpb.ExportTraceServiceRequest{}
@@ -91,6 +92,7 @@ func (c *collector) spans() (all []span, text string) {
 					service = a.GetValue().GetStringValue()
 				}
 			}
+
 			for _, ss := range rs.GetScopeSpans() {
 				for _, s := range ss.GetSpans() {
 					all = append(all, span{s, service})
@@ -138,6 +140,7 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 			var created struct {
 				ID string `json:"review_id"`
 			}
+
 			require.NoError(t, json.NewDecoder(resp.Body).Decode(&created))
 			require.Equal(t, "complete", a.finish(t, created.ID)["status"])
 			stop(t, server) // sends what is left
@@ -151,14 +154,17 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 					ours[s.GetName()+"/"+s.GetKind().String()] = s
 				}
 			}
+
 			above := func(s span) span { return ours[s.parent()] }
 			path := func(s span) (names []string) {
 				for ; s.Span != nil; s = above(s) {
 					names = append(names, s.service+": "+s.GetName())
 				}
+
 				slices.Reverse(names)
 				return names
 			}
+
 			match := ours["match_files/SPAN_KIND_INTERNAL"]
 			require.NotNil(t, match.Span, "%v", slices.Collect(maps.Keys(ours)))
 			assert.Equal(t, []string{
@@ -167,15 +173,18 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 				"prwarden-scanner: scan", "prwarden-scanner: match_files",
 			}, path(match))
 			assert.Equal(t, callerID, ours["POST /v1/reviews/SPAN_KIND_SERVER"].parent())
+
 			for _, phase := range []string{"fetch", "ends", "compare", "cache", "rules"} {
 				s := ours[phase+"/SPAN_KIND_INTERNAL"]
 				require.NotNil(t, s.Span, phase)
 				assert.Equal(t, "scan", above(s).GetName(), phase)
 			}
+
 			process := ours["process review/SPAN_KIND_CONSUMER"]
 			require.Len(t, process.GetLinks(), 1)
 			assert.Equal(t, process.GetParentSpanId(), process.GetLinks()[0].GetSpanId())
 			assert.Contains(t, text, created.ID)
+
 			for _, secret := range []string{a.token, "page.js", "eval"} {
 				assert.NotContains(t, text, secret)
 			}
