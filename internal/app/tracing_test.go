@@ -165,16 +165,16 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 				return names
 			}
 
-			match := ours["match_files/SPAN_KIND_INTERNAL"]
-			require.NotNil(t, match.Span, "%v", slices.Collect(maps.Keys(ours)))
+			fetch := ours["fetch/SPAN_KIND_INTERNAL"]
+			require.NotNil(t, fetch.Span, "%v", slices.Collect(maps.Keys(ours)))
 			assert.Equal(t, []string{
 				"prwarden: POST /v1/reviews", "prwarden: process review",
 				"prwarden: prwarden.scanner.v1.ScannerService/Scan", "prwarden-scanner: prwarden.scanner.v1.ScannerService/Scan",
-				"prwarden-scanner: scan", "prwarden-scanner: match_files",
-			}, path(match))
+				"prwarden-scanner: scan", "prwarden-scanner: fetch",
+			}, path(fetch))
 			assert.Equal(t, callerID, ours["POST /v1/reviews/SPAN_KIND_SERVER"].parent())
 
-			for _, phase := range []string{"fetch", "ends", "compare", "cache", "rules"} {
+			for _, phase := range []string{"ends", "compare", "cache", "rules"} {
 				s := ours[phase+"/SPAN_KIND_INTERNAL"]
 				require.NotNil(t, s.Span, phase)
 				assert.Equal(t, "scan", above(s).GetName(), phase)
