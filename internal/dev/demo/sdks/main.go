@@ -182,5 +182,6 @@ var differs = regexp.MustCompile(`rev_[0-9a-z]+|rev_…|watch: (queued|in_progre
 
 // shows tells whether a document shows an output.
 func shows(document, output string) bool {
-	return strings.Contains(differs.ReplaceAllString(document, ""), "```text\n"+differs.ReplaceAllString(output, "")+"```\n")
+	return strings.Contains(differs.ReplaceAllString(document, ""),
+		"```text\n"+differs.ReplaceAllString(output, "")+"```\n")
 }

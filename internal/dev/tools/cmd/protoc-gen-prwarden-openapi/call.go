@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ type call struct {
 	bodyField string            // the field that is the body, or `*`
 	answer    *protogen.Message // what the JSON of a success is
 	meaning   string            // of a success
+	op        *openapi3.Operation
 }
 
 func newCall(method *protogen.Method) (*call, error) {
@@ -70,54 +72,14 @@ func newCall(method *protogen.Method) (*call, error) {
 		field := fieldOf(method.Output, name)
 		c.answer, c.meaning = field.Message, reflow(field.Comments.Leading)
 	}
-	return c, nil
+	return c, c.describe()
 }
 
-// fieldOf returns the field of a message, or nil.
-func fieldOf(m *protogen.Message, name string) *protogen.Field {
-	for _, f := range m.Fields {
-		if f.Desc.TextName() == name {
-			return f
-		}
-	}
-	return nil
-}
-
-// id makes `createKey` of CreateKey.
-func (c *call) id() string {
+// describe makes the operation without its request body and answers.
+func (c *call) describe() error {
 	name := string(c.method.Desc.Name())
-	return strings.ToLower(name[:1]) + name[1:]
-}
-
-// title makes `List findings` of ListFindings.
-func title(method string) string {
-	var out strings.Builder
-	for i, r := range method {
-		if i > 0 && unicode.IsUpper(r) {
-			out.WriteByte(' ')
-			r = unicode.ToLower(r)
-		}
-		out.WriteRune(r)
-	}
-	return strings.Replace(out.String(), "sarif", "SARIF", 1)
-}
-
-// success returns the status of a success and what it says: those of the
-// annotation, else 200.
-func (c *call) success() (status int, description string) {
-	for key, response := range c.options.GetResponses() {
-		if n, err := strconv.Atoi(key); err == nil && n < http.StatusMultipleChoices {
-			return n, response.GetDescription()
-		}
-	}
-	return http.StatusOK, c.meaning
-}
-
-// describe makes the operation of a call without its request body and answers.
-func (c *call) describe() (*openapi3.Operation, error) {
-	name := string(c.method.Desc.Name())
-	op := &openapi3.Operation{
-		OperationID: c.id(),
+	c.op = &openapi3.Operation{
+		OperationID: strings.ToLower(name[:1]) + name[1:],
 		Summary:     title(name),
 		Description: sentence(name, reflow(c.method.Comments.Leading)),
 		Tags:        []string{tagName(c.method.Parent)},
@@ -127,22 +89,25 @@ func (c *call) describe() (*openapi3.Operation, error) {
 	for _, name := range c.params {
 		parameter := parameterOf(fieldOf(c.method.Input, name), openapi3.ParameterInPath)
 		if parameter.Example == nil {
-			return nil, fmt.Errorf("the path parameter %s has no example", name)
+			return fmt.Errorf("the path parameter %s has no example", name)
 		}
 		parameter.Required = true
-		op.AddParameter(parameter)
+		c.op.AddParameter(parameter)
 	}
 	for _, header := range c.options.GetParameters().GetHeaders() {
-		op.AddParameter(headerParameter(header))
+		// The server does not look into the value: visible ASCII of a length that every store takes.
+		schema := openapi3.NewStringSchema().WithPattern("^[!-~]{1,255}$").WithMinLength(1).WithMaxLength(255)
+		c.op.AddParameter(openapi3.NewHeaderParameter(header.GetName()).
+			WithDescription(header.GetDescription()).WithSchema(schema))
 	}
 	if c.verb == http.MethodGet {
 		for _, f := range c.method.Input.Fields {
 			if !strings.Contains(c.path, "{"+f.Desc.TextName()+"}") {
-				op.AddParameter(parameterOf(f, openapi3.ParameterInQuery))
+				c.op.AddParameter(parameterOf(f, openapi3.ParameterInQuery))
 			}
 		}
 	}
-	return op, nil
+	return nil
 }
 
 // parameterOf makes a path or query parameter of a field.
@@ -165,9 +130,113 @@ func parameterOf(f *protogen.Field, in string) *openapi3.Parameter {
 	return parameter
 }
 
-// headerParameter makes a parameter of a header, whose value the server does
-// not look into: visible ASCII of a length that every store takes.
-func headerParameter(h *openapiv2.HeaderParameter) *openapi3.Parameter {
-	schema := openapi3.NewStringSchema().WithPattern("^[!-~]{1,255}$").WithMinLength(1).WithMaxLength(255)
-	return openapi3.NewHeaderParameter(h.GetName()).WithDescription(h.GetDescription()).WithSchema(schema)
+// success returns the status of a success and what it says: those of the annotation, else 200.
+func (c *call) success() (status int, description string) {
+	for key, response := range c.options.GetResponses() {
+		if n, err := strconv.Atoi(key); err == nil && n < http.StatusMultipleChoices {
+			return n, response.GetDescription()
+		}
+	}
+	return http.StatusOK, c.meaning
 }
+
+// addSample adds what to type in a shell for a call, as the extension x-codeSamples that documentation tools show, and
+// the name of the gRPC method.
+func (c *call) addSample() error {
+	path := c.path
+	message := map[string]any{} // of the gRPC call
+	for _, ref := range c.op.Parameters {
+		if p := ref.Value; p.In == openapi3.ParameterInPath {
+			path = strings.Replace(path, "{"+p.Name+"}", fmt.Sprint(p.Example), 1)
+			message[p.Name] = p.Example
+		}
+	}
+
+	curl := `curl -sS -H "Authorization: Bearer $KEY" `
+	switch {
+	case c.method.Desc.IsStreamingServer():
+		curl += "-N "
+	case c.verb == http.MethodDelete, c.verb == http.MethodPost && c.body == nil:
+		curl += "-X " + c.verb + " "
+	}
+	curl += "\\\n  \"$SERVER" + path + "\""
+	if c.body != nil {
+		body := c.op.RequestBody.Value.Content[jsonType].Example.(map[string]any)
+		text, err := quoted(body)
+		if err != nil {
+			return err
+		}
+		curl += " \\\n  -H 'Content-Type: application/json' \\\n  -d " + text
+		if c.bodyField == "*" {
+			maps.Copy(message, body)
+		} else {
+			message[c.bodyField] = body
+		}
+	}
+
+	method := fmt.Sprintf("%s/%s", c.method.Parent.Desc.FullName(), c.method.Desc.Name())
+	text, err := quoted(message)
+	grpcurl := "grpcurl -H \"authorization: Bearer $KEY\" \\\n  -d " + text + " \\\n  \"$GRPC\" " + method
+	c.op.Extensions = map[string]any{
+		"x-grpc-method": method,
+		"x-codeSamples": []any{
+			map[string]any{"lang": "Shell", "label": "curl", "source": curl},
+			map[string]any{"lang": "Shell", "label": "grpcurl", "source": grpcurl},
+		},
+	}
+	return err
+}
+
+// quoted is JSON for a shell, on one line, or on several when it is long.
+func quoted(value any) (string, error) {
+	const wide = 60
+	text, err := encoded(value, "")
+	if err == nil && len(text) >= wide {
+		text, err = encoded(value, "  ")
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'", err
+}
+
+// fieldOf returns the field of a message, or nil.
+func fieldOf(m *protogen.Message, name string) *protogen.Field {
+	for _, f := range m.Fields {
+		if f.Desc.TextName() == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// title makes `List findings` of ListFindings.
+func title(method string) string {
+	var out strings.Builder
+	for i, r := range method {
+		if i > 0 && unicode.IsUpper(r) {
+			out.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		out.WriteRune(r)
+	}
+	return strings.Replace(out.String(), "sarif", "SARIF", 1)
+}
+
+// reflow joins the lines of each paragraph of a comment.
+func reflow(comment protogen.Comments) string {
+	paragraphs := strings.Split(strings.TrimSpace(string(comment)), "\n\n")
+	for i, paragraph := range paragraphs {
+		paragraphs[i] = strings.Join(strings.Fields(paragraph), " ")
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// sentence takes the name that a Go-style comment starts with from its front: `CreateKey makes a key.` becomes `Makes a
+// key.`
+func sentence(name, text string) string {
+	rest, ok := strings.CutPrefix(text, name+" ")
+	if !ok {
+		return text
+	}
+	return upper(rest)
+}
+
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
