@@ -10,6 +10,8 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -45,8 +47,9 @@ type ClientOptions struct {
 	// configured as authority, a HOST:PORT. It must not wait.
 	Dial func(address, authority string) (*grpc.ClientConn, error)
 
-	// Lookup returns the addresses of a name; nil for the system's resolver.
-	Lookup func(ctx context.Context, name string) ([]string, error)
+	// Lookup returns the addresses of a name, as net.Resolver.LookupNetIP does; nil
+	// for the system's resolver.
+	Lookup func(ctx context.Context, network, name string) ([]netip.Addr, error)
 
 	Log *slog.Logger
 }
@@ -91,6 +94,10 @@ func (p *peer) free() bool { return p.usable() && p.calls < max(p.slots, 1) }
 
 // NewClient returns a client that connects to its scanners until Close.
 func NewClient(o ClientOptions) *Client {
+	if o.Lookup == nil {
+		o.Lookup = net.DefaultResolver.LookupNetIP
+	}
+
 	c := &Client{o: o, changed: make(chan struct{})}
 	c.done, c.close = context.WithCancel(context.Background())
 	c.loops.Go(c.followNames)

@@ -93,7 +93,7 @@ func (c *Client) followNames() {
 	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()
 
-	last := map[string][]string{} // what names led to
+	last := map[string][]netip.Addr{} // what names led to
 	for {
 		wanted := map[string]string{} // authorities by address
 		for _, authority := range c.o.Scanners {
@@ -106,7 +106,7 @@ func (c *Client) followNames() {
 				c.o.Log.Warn("the name of a scanner can't be looked up", "scanner", authority, "error", err)
 			}
 			for _, address := range last[host] {
-				wanted[net.JoinHostPort(address, port)] = authority
+				wanted[net.JoinHostPort(address.Unmap().String(), port)] = authority
 			}
 		}
 
@@ -121,28 +121,14 @@ func (c *Client) followNames() {
 
 // lookup returns the addresses of a name: those of IPv4 if there are any, since
 // a machine that has both would be called twice.
-func (c *Client) lookup(name string) ([]string, error) {
-	if _, err := netip.ParseAddr(name); err == nil {
-		return []string{name}, nil
-	}
-
+func (c *Client) lookup(name string) ([]netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(c.done, lookupTimeout)
 	defer cancel()
-	lookup := c.o.Lookup
-	if lookup == nil {
-		lookup = net.DefaultResolver.LookupHost
-	}
-	found, err := lookup(ctx, name)
-	if err != nil {
-		return nil, err
+	if found, err := c.o.Lookup(ctx, "ip4", name); err == nil && len(found) > 0 {
+		return found, nil
 	}
 
-	isFour := func(a string) bool { ip, err := netip.ParseAddr(a); return err == nil && ip.Unmap().Is4() }
-	if slices.ContainsFunc(found, isFour) {
-		found = slices.DeleteFunc(slices.Clone(found), func(a string) bool { return !isFour(a) })
-	}
-
-	return found, nil
+	return c.o.Lookup(ctx, "ip6", name)
 }
 
 // connect makes the peers those at the wanted addresses, which have the

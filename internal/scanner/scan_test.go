@@ -188,7 +188,7 @@ func TestLargestResult(t *testing.T) {
 		return &change{files: []*scan.File{added(path, strings.Repeat("todo\n", lines))}}, nil
 	})
 	var rules []rule.Rule
-	for i := range 5000 {
+	for i := range 1500 {
 		r := todo(fmt.Sprintf("r%04d", i), rule.OriginCustom)
 		r.Message = strings.Repeat("\U0001f41e", rule.MaxMessage)
 		if i > 0 {
@@ -267,18 +267,6 @@ func TestHandBack(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, "scanner_stopping", e.Code)
 	assert.True(t, e.Uncounted)
-}
-
-func TestScannerThatDies(t *testing.T) {
-	t.Parallel()
-	opened := make(chan struct{})
-	client, s := setup(t, stubborn(opened))
-	go func() { <-opened; s.server.Stop() }()
-	_, err := client.Scan(t.Context(), jobWith(), none)
-	var e *review.ScanError
-	require.ErrorAs(t, err, &e)
-	assert.Equal(t, "scanner_unavailable", e.Code)
-	assert.False(t, e.Uncounted, "the pull request may have killed it")
 }
 
 // A client that breaks the protocol gets an error, and the digest of rules is

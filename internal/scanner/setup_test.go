@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,7 +36,6 @@ type testScanner struct {
 	health  *health.Server
 	service *scanner.Server // nil for a made-up one
 	scans   chan *running   // that begin
-	refused atomic.Int64    // connections
 }
 
 // running is a scan that runs until it is ended.
@@ -49,8 +49,7 @@ var wires sync.Map
 
 var lastPort atomic.Int32
 
-// newAddress is the address of a port in memory that nobody had. No TCP port has
-// such a number, so that who connects when nobody listens finds nobody else.
+// newAddress is the address of a port in memory that nobody had.
 func newAddress() string { return fmt.Sprintf("127.0.0.1:%d", 1<<16+lastPort.Add(1)) }
 
 // listen opens a port in memory. An address can be used again when the listener
@@ -66,31 +65,25 @@ func listen(t testing.TB, addr string) net.Listener {
 	return l
 }
 
-// connect connects to a port, in memory if there is one.
+// connect connects to a port in memory.
 func connect(ctx context.Context, addr string) (net.Conn, error) {
 	if l, ok := wires.Load(addr); ok {
 		return l.(*bufconn.Listener).DialContext(ctx)
 	}
 
-	return new(net.Dialer).DialContext(ctx, "tcp", addr)
+	return nil, syscall.ECONNREFUSED
 }
 
 // serve serves a service in memory.
 func serve(t testing.TB, addr string, service scannerv1.ScannerServiceServer) *testScanner {
 	t.Helper()
-	return serveOn(t, listen(t, addr), addr, service)
-}
-
-func serveOn(t testing.TB, listener net.Listener, addr string, service scannerv1.ScannerServiceServer) *testScanner {
-	t.Helper()
-	s := &testScanner{
-		addr: addr, health: health.NewServer(),
-		server: grpc.NewServer(scanner.NetworkServerOptions()...),
-	}
+	s := &testScanner{addr: addr, health: health.NewServer(), server: grpc.NewServer(scanner.NetworkServerOptions()...)}
 	scannerv1.RegisterScannerServiceServer(s.server, service)
 	healthpb.RegisterHealthServer(s.server, s.health)
-	go func() { _ = s.server.Serve(scanner.LimitConnections(listener, func() { s.refused.Add(1) })) }()
+	l := listen(t, addr)
+	go func() { _ = s.server.Serve(l) }()
 	t.Cleanup(s.server.Stop)
+
 	return s
 }
 

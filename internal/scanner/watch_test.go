@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -64,15 +65,16 @@ func TestNames(t *testing.T) {
 		_, port, err := net.SplitHostPort(a.addr)
 		require.NoError(t, err)
 		b := startScannerOn(t, net.JoinHostPort("127.0.0.2", port), 0)
-		var found atomic.Pointer[[]string]
-		found.Store(&[]string{"127.0.0.1"})
+		addr := netip.MustParseAddr
+		var found atomic.Pointer[[]netip.Addr]
+		found.Store(&[]netip.Addr{addr("127.0.0.1")})
 		client := scanner.NewClient(scanner.ClientOptions{
 			Scanners: []string{net.JoinHostPort("scanners.example", port)},
 			Dial:     dial,
 			Log:      slog.New(slog.DiscardHandler),
-			Lookup: func(_ context.Context, name string) ([]string, error) {
+			Lookup: func(_ context.Context, network, name string) ([]netip.Addr, error) {
 				assert.Equal(t, "scanners.example", name)
-				if f := found.Load(); f != nil {
+				if f := found.Load(); f != nil && network == "ip4" {
 					return *f, nil
 				}
 
@@ -91,9 +93,9 @@ func TestNames(t *testing.T) {
 		running := start(t.Context(), client, "acme/api")
 		scan := a.next(t)
 
-		found.Store(&[]string{"127.0.0.2", "127.0.0.1", "::1"}) // a machine may have both kinds, and is called once
+		found.Store(&[]netip.Addr{addr("127.0.0.2"), addr("127.0.0.1")})
 		leadsTo(a.addr, b.addr)
-		found.Store(&[]string{"127.0.0.2"})
+		found.Store(&[]netip.Addr{addr("127.0.0.2")})
 		leadsTo(b.addr)
 		found.Store(nil)
 		end := start(t.Context(), client, "acme/api")
