@@ -256,7 +256,6 @@ func TestMentions(t *testing.T) {
 		"PRWARDEN:IGNORE a", "prwarden:іgnore a", "prwarden:ignore_a", "prwarden:ignore1",
 	} {
 		_, ok := parseDirective([]byte(line))
-
 		assert.False(t, ok, line)
 	}
 }

@@ -19,7 +19,6 @@ func FuzzMask(f *testing.F) {
 	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaa"), 3, 9, 5, 12)
 	f.Fuzz(func(t *testing.T, line []byte, a, b, c, d int) {
 		var spans []match.Span
-
 		for _, s := range []match.Span{{Start: a, End: b}, {Start: c, End: d}} {
 			if 0 <= s.Start && s.Start < s.End && s.End <= len(line) {
 				spans = append(spans, s)

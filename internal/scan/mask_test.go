@@ -153,7 +153,6 @@ func TestFingerprint(t *testing.T) {
 	token := regex("secrets/token", `tok_[a-z]+`, redact)
 	prints := func(path, text string, rules ...rule.Rule) []string {
 		var list []string
-
 		for _, f := range run(t, &pull{files: []scan.File{marked(path, text)}}, rules...).Findings {
 			assert.Regexp(t, `^[0-9a-f]{32}$`, f.Fingerprint)
 			list = append(list, f.Fingerprint)
@@ -175,10 +174,6 @@ func TestFingerprint(t *testing.T) {
 	assert.Equal(t, base[0], twice[0])
 	assert.NotEqual(t, twice[0], twice[1], "occurrence")
 	assert.Equal(t, base, prints("a", " x = todo\n+x = todo\n", todo), "a line that was there before is no occurrence")
-	assert.Equal(
-		t,
-		prints("a", "+k = tok_a\n", token),
-		prints("a", "+k = tok_zzz\n", token),
-		"a fingerprint does not tell a secret",
-	)
+	assert.Equal(t, prints("a", "+k = tok_a\n", token), prints("a", "+k = tok_zzz\n", token),
+		"a fingerprint does not tell a secret")
 }

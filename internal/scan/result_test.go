@@ -61,16 +61,11 @@ func TestLineHash(t *testing.T) {
 	same := strings.Repeat("+todo "+strings.Repeat("x", 100)+"\n", 3)
 	got := hashes(same, todo)
 	require.Len(t, got, 3)
-	assert.Equal(
-		t,
-		[]string{":1", ":2", ":3"},
-		[]string{got[0][len(got[0])-2:], got[1][len(got[1])-2:], got[2][len(got[2])-2:]},
-	)
-
-	assert.Equal(t, got[0][:16], got[1][:16])
+	for i, h := range got {
+		assert.Equal(t, got[0][:16]+fmt.Sprintf(":%d", i+1), h)
+	}
 
 	near := "+todo\n token_and\n" + strings.Repeat(" \n", 30)
-
 	for name, text := range map[string]string{
 		"on the line":                  "+todo tok_a\n",
 		"on the next line":             "+todo\n tok_a\n",
@@ -79,14 +74,12 @@ func TestLineHash(t *testing.T) {
 		"on a line before, with CR in": " tok_a\rb\n+todo\n",
 	} {
 		here := regex("token", `tok_\w+`, redact, func(r *rule.Rule) { r.Paths.Include = []string{"a"} })
-
 		for _, h := range hashes(text, todo, here, key) {
 			assert.Empty(t, h, name)
 		}
 	}
 
 	far := "+todo\n " + strings.Repeat("x", 100) + "\n tok_a\n"
-
 	assert.NotEmpty(t, hashes(far, todo, token)[0], "what the hash is not made of does not matter")
 	assert.NotEmpty(t, hashes(" tok_a\n+todo\n", todo, token)[0])
 	assert.Equal(t, []string{""}, hashes("+tok_a\n", token), "the rule's own")
@@ -116,7 +109,6 @@ func TestSizeOfAllFindings(t *testing.T) {
 	hostile := strings.Repeat("\x01", 3000)
 	p := func() *pull {
 		p := &pull{files: []scan.File{file("z", "fix\n")}}
-
 		for i := range 3 {
 			p.files = append(p.files, file(fmt.Sprintf("%s%d", hostile, i), strings.Repeat("todo\n", lines)))
 		}

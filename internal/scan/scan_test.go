@@ -25,7 +25,6 @@ import (
 // places are "path:line rule" of findings.
 func places(r *scan.Result) []string {
 	list := []string{}
-
 	for _, f := range r.Findings {
 		list = append(list, fmt.Sprintf("%s:%d %s", f.File, f.Line, f.RuleID))
 	}
@@ -49,11 +48,9 @@ func TestFindings(t *testing.T) {
 		Fingerprint: got.Findings[0].Fingerprint,
 	}, got.Findings[0])
 
-	assert.Equal(
-		t,
+	assert.Equal(t,
 		finding.Summary{rule.Critical: 0, rule.High: 1, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0},
-		got.Summary,
-	)
+		got.Summary)
 
 	assert.Equal(t, 3, got.FilesTotal)
 	assert.False(t, got.Truncated)
@@ -87,11 +84,9 @@ func TestSkips(t *testing.T) {
 		{File: "sub", Reason: finding.SkipSubmodule},
 	}, got.Skips)
 
-	assert.Equal(
-		t,
+	assert.Equal(t,
 		[]string{"binary-late:4001 custom/x", "long:1 custom/x", "long:3 custom/x", "long-old:1 custom/x"},
-		places(got),
-	)
+		places(got))
 
 	assert.Equal(t, "todo\ufffd", got.Findings[0].Snippet)
 }
@@ -125,7 +120,6 @@ func TestLimit(t *testing.T) {
 	assert.Equal(t, rule.High, got.Findings[4].Severity)
 
 	many := &pull{}
-
 	for i := range 10 {
 		many.files = append(many.files, scan.File{Path: fmt.Sprintf("s%d", i), Submodule: true})
 	}
@@ -147,9 +141,8 @@ func TestSelection(t *testing.T) {
 		regex("d/shadowed", "two"),
 	}
 
-	sides := both(
-		"version: 1\ndisable: [d/two]\nrules:\n- {id: own, type: regex, pattern: two, message: m, severity: low}\n",
-	)
+	sides := both("version: 1\ndisable: [d/two]\n" +
+		"rules:\n- {id: own, type: regex, pattern: two, message: m, severity: low}\n")
 	digests := map[string]bool{}
 
 	for selection, want := range map[scan.Selection][]string{
@@ -157,12 +150,8 @@ func TestSelection(t *testing.T) {
 		scan.SelectDefault:    {"a:1 d/one", "a:1 d/shadowed"},
 		scan.SelectCustom:     {"a:2 custom/custom", "a:2 d/shadowed"},
 	} {
-		got, err := try(
-			t,
-			&pull{files: []scan.File{file("a", "one\ntwo")}, sides: sides},
-			rules,
-			setup{selection: selection},
-		)
+		got, err := try(t, &pull{files: []scan.File{file("a", "one\ntwo")}, sides: sides}, rules,
+			setup{selection: selection})
 		require.NoError(t, err)
 		assert.Equal(t, want, places(got))
 		require.Len(t, got.RulesFile, 1, "whatever the selection")
@@ -182,22 +171,14 @@ func TestRulesDigest(t *testing.T) {
 	}
 
 	plain := digest("version: 1", one, two)
-
 	assert.Equal(t, rule.Digest([]rule.Rule{two, one}), plain)
 	assert.Equal(t, plain, digest("version: 1\nrules: []\n# nothing", two, one))
-	assert.Equal(
-		t,
-		digest("version: 1", two),
-		digest("version: 1\ndisable: [d/one]", one, two),
-		"what is off does not count",
-	)
+	assert.Equal(t, digest("version: 1", two), digest("version: 1\ndisable: [d/one]", one, two),
+		"what is off does not count")
 
 	assert.NotEqual(t, plain, digest("version: 1\nexclude: [a]", one, two))
-	assert.NotEqual(
-		t,
-		plain,
-		digest("version: 1\nrules: [{id: x, type: regex, pattern: x, message: x, severity: low}]", one, two),
-	)
+	assert.NotEqual(t, plain,
+		digest("version: 1\nrules: [{id: x, type: regex, pattern: x, message: x, severity: low}]", one, two))
 }
 
 // observer keeps what it hears.
@@ -296,11 +277,8 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 	var rules []rule.Rule
 
 	for i := range 250 {
-		rules = append(
-			rules,
-			regex(fmt.Sprintf("line-%d", i), "abc"),
-			regex(fmt.Sprintf("file-%d", i), "(?s)[ab]", multiline, redact),
-		)
+		rules = append(rules, regex(fmt.Sprintf("line-%d", i), "abc"),
+			regex(fmt.Sprintf("file-%d", i), "(?s)[ab]", multiline, redact))
 	}
 
 	const limit = 10 * time.Second
@@ -330,7 +308,6 @@ func TestFilesAreGivenBack(t *testing.T) {
 	}
 
 	found := run(t, p, regex("todo", "todo"))
-
 	for range 4 {
 		<-back
 	}
@@ -362,7 +339,6 @@ func TestSpans(t *testing.T) {
 	parent.End()
 
 	spans := map[string]sdktrace.ReadOnlySpan{}
-
 	for _, span := range recorded.Ended() {
 		spans[span.Name()] = span
 

@@ -97,12 +97,8 @@ func TestSuppression(t *testing.T) {
 				rules = []rule.Rule{evil}
 			}
 
-			got, err := try(
-				t,
-				&pull{files: []scan.File{marked("a", tt.text)}},
-				rules,
-				setup{request: tt.request, selection: tt.selection},
-			)
+			got, err := try(t, &pull{files: []scan.File{marked("a", tt.text)}}, rules,
+				setup{request: tt.request, selection: tt.selection})
 			require.NoError(t, err)
 			assert.Equal(t, append([]string{}, tt.found...), places(got))
 			assert.Equal(t, append([]string{}, tt.suppressed...), suppressed(got))
@@ -152,12 +148,8 @@ func TestReasonIsMaskedAndCut(t *testing.T) {
 
 	// What is not an id is not repeated: it may be a secret.
 	secret := regex("s", `[0-9a-f]{32}`, redact)
-	got := run(
-		t,
-		&pull{files: []scan.File{file("a", "# prwarden:ignore x, "+strings.Repeat("0f", 16)+"\n")}},
-		secret,
-		regex("x", `y`),
-	)
+	got := run(t, &pull{files: []scan.File{file("a", "# prwarden:ignore x, "+strings.Repeat("0f", 16)+"\n")}},
+		secret, regex("x", `y`))
 	require.Len(t, got.Findings, 2)
 	assert.NotContains(t, fmt.Sprintf("%+v", got.Findings), "0f0f0f")
 	assert.Equal(t, "This `prwarden:ignore` names an id, and there is no such rule: correct the id or remove it. "+

@@ -115,11 +115,9 @@ sub/.gitignore:1:1 z/needle
 `, r.text)
 	assert.Empty(t, r.notices)
 	assert.Equal(t, folder.Total{Count: 8, Bytes: 75}, r.sum.Scanned)
-	assert.Equal(
-		t,
+	assert.Equal(t,
 		finding.Summary{rule.Critical: 0, rule.High: 7, rule.Medium: 0, rule.Warning: 0, rule.Low: 2, rule.Info: 0},
-		r.sum.Findings,
-	)
+		r.sum.Findings)
 }
 
 func TestScanSkipsWhatAReviewSkips(t *testing.T) {
@@ -140,12 +138,8 @@ func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 		"x/a.min.js":   "needle",
 	})
 
-	rules := compile(
-		t,
-		[]string{"vendor/**", "**/gen/**", "**/*.min.js"},
-		needle("a/n", "needle", rule.High),
-		needle("a/end", "^b+$", rule.Low),
-	)
+	rules := compile(t, []string{"vendor/**", "**/gen/**", "**/*.min.js"}, needle("a/n", "needle", rule.High),
+		needle("a/end", "^b+$", rule.Low))
 	r := do(t.Context(), root, rules, 3)
 	require.NoError(t, r.err)
 	assert.Equal(t, `exact:65531:1 a/end
@@ -197,7 +191,6 @@ func randomTree(t *testing.T, seed uint64) (root string, files []string) {
 
 	for range 400 {
 		name := ""
-
 		for range 1 + random.IntN(4) {
 			name += "/d" + names[random.IntN(len(names))]
 		}
@@ -264,12 +257,8 @@ func TestScanOfTooManyFindings(t *testing.T) {
 	assert.True(t, strings.HasSuffix(r.text, fmt.Sprintf("b:%d:1 custom/n\nc:1:1 custom/n\n", folder.MaxFindings)))
 
 	var out strings.Builder
-	sum, err := folder.Scan(
-		t.Context(),
-		root,
-		compile(t, nil, needle("n", "x", rule.High)),
-		folder.Options{Jobs: 2, Budget: time.Hour, PlacesOnly: true, Format: plainly, Out: &out},
-	)
+	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "x", rule.High)),
+		folder.Options{Jobs: 2, Budget: time.Hour, PlacesOnly: true, Format: plainly, Out: &out})
 	require.NoError(t, err)
 	assert.Equal(t, folder.MaxPlaces+2, strings.Count(out.String(), "\n"))
 	assert.Equal(t, lines+2, sum.Findings[rule.High])
@@ -347,7 +336,6 @@ func TestScanOfPlacesOnly(t *testing.T) {
 
 	for i := range whole {
 		f := &whole[i]
-
 		assert.NotEmpty(t, f.Fingerprint)
 		assert.NotEmpty(t, f.LineHash)
 		f.Snippet, f.Fingerprint, f.LineHash, f.UTF16Column, f.UTF16EndColumn = "", "", "", 0, 0

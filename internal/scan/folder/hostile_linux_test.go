@@ -37,11 +37,9 @@ func TestScanOfWhatIsNoFile(t *testing.T) {
 	r := do(t.Context(), root, compile(t, nil, needle("n", "needle|^a/l", rule.High)), 2)
 	require.NoError(t, r.err)
 	assert.Equal(t, "a/f:1:1 custom/n\ndangling:1:4 custom/n\nloop:1:1 custom/n\n", r.text)
-	assert.Equal(
-		t,
+	assert.Equal(t,
 		[]folder.Notice{{Path: "fifo", Reason: folder.SkipSpecial}, {Path: "s", Reason: folder.SkipSpecial}},
-		r.notices,
-	)
+		r.notices)
 
 	// The folder itself may be a link, as whoever named it wanted it.
 	require.NoError(t, os.Symlink(root, filepath.Join(outside, "link")))

@@ -22,7 +22,6 @@ const ownRule = "{id: own, type: regex, pattern: needle, message: m, severity: l
 
 func ids(l *folder.Loaded) []string {
 	var list []string
-
 	for _, r := range slices.Concat(l.Defaults, l.File.Rules) {
 		list = append(list, r.FullID())
 	}
@@ -72,25 +71,6 @@ func TestLoad(t *testing.T) {
 		assert.Len(t, ids(l), len(builtIn))
 		_, err = folder.Load(t.Context(), folder.Sources{Root: without, NoDefaults: true})
 		require.ErrorIs(t, err, folder.ErrNoRules)
-	}
-}
-
-func TestLoadWithoutAnyRule(t *testing.T) {
-	t.Parallel()
-	builtIn, err := defaults.Load()
-	require.NoError(t, err)
-	var all []string
-
-	for _, r := range builtIn {
-		all = append(all, r.ID)
-	}
-
-	for off, ok := range map[int]bool{len(all): false, len(all) - 1: true} {
-		data := []byte("version: 1\ndisable: [none/such, " + strings.Join(all[:off], ", ") + "]\n")
-		_, err = folder.Load(t.Context(), folder.Sources{Given: &folder.Given{Data: data}})
-
-		assert.Equal(t, ok, err == nil, "%v", err)
-		assert.Equal(t, !ok, errors.Is(err, folder.ErrNoRules))
 	}
 }
 
