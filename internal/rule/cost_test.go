@@ -23,6 +23,7 @@ func TestCost(t *testing.T) {
 		paths   = "Add a word to the pattern that every match has, or restrict the rule with paths."
 		noPaths = "Add a word to the pattern that every match has."
 	)
+
 	for name, tt := range map[string]struct {
 		rule   rule.Rule
 		weak   bool
@@ -63,6 +64,7 @@ func TestDocumentedCosts(t *testing.T) {
 	require.NoError(t, err)
 	rows := regexp.MustCompile("(?m)^\\| `(.+?)` \\| .+ \\| ([0-9.,]+) \\|$").FindAllStringSubmatch(string(guide), -1)
 	require.Len(t, rows, 5)
+
 	for _, row := range rows {
 		c, err := rule.Rule{Pattern: strings.ReplaceAll(row[1], `\|`, "|")}.Cost()
 		require.NoError(t, err)

@@ -92,6 +92,7 @@ func TestParseFileMistakes(t *testing.T) {
 		for i := range n {
 			fmt.Fprintf(&b, format, i)
 		}
+
 		return b.String()
 	}
 
@@ -108,22 +109,26 @@ func TestParseFileMistakes(t *testing.T) {
 		"null":         {"~", []string{"1: the file: " + mapping, "1: version: must be 1"}},
 		"no version":   {"rules: []", []string{"1: version: must be 1"}},
 		"version 2":    {"\nversion: 2", []string{"2: version: must be 1"}},
+
 		"two documents": {
 			"version: 1\n---\nversion: 1\n", []string{"2: the file has more than one YAML document"},
 		},
 		"broken second document": {"version: 1\n---\n{", []string{"3: not valid YAML"}},
-		"a tab":                  {"version: 1\nrules:\n\t- a", []string{"3: not valid YAML: found character that"}},
-		"a glob without quotes":  {"version: 1\nexclude: [*.js]", []string{"2: not valid YAML: did not find expected alpha"}},
-		"not UTF-8":              {"version: 1\n# \xff\n", []string{"1: the file must be UTF-8"}},
+
+		"a tab":                 {"version: 1\nrules:\n\t- a", []string{"3: not valid YAML: found character that"}},
+		"a glob without quotes": {"version: 1\nexclude: [*.js]", []string{"2: not valid YAML: did not find expected alpha"}},
+		"not UTF-8":             {"version: 1\n# \xff\n", []string{"1: the file must be UTF-8"}},
 		"too large": {
 			"version: 1\n#" + strings.Repeat("x", rule.MaxFileSize),
 			[]string{"1: the file has 65548 bytes or more; at most 65536"},
 		},
+
 		"alias bomb": {
 			"version: 1\ndisable: &a [x,x,x,x,x,x,x,x,x]\nexclude: [*a,*a]\n",
 			[]string{"2: " + anchors, "3: " + anchors, "3: " + anchors},
 		},
-		"merge key":   {"version: 1\n<<: {rules: []}\n", []string{`2: the file: unknown key "<<"`}},
+		"merge key": {"version: 1\n<<: {rules: []}\n", []string{`2: the file: unknown key "<<"`}},
+
 		"unknown key": {"version: 1\n\nrule: []", []string{`3: the file: unknown key "rule"; did you mean ` + "`rules`?"}},
 		"a long key": {
 			"version: 1\n" + strings.Repeat("k", 1000) + ": 1",
@@ -131,13 +136,16 @@ func TestParseFileMistakes(t *testing.T) {
 		},
 		"a key that is a list": {"version: 1\n? [a]\n: b", []string{"2: the file: unknown key"}},
 		"key twice":            {"version: 1\nrules: []\nrules: []", []string{`3: the file: key "rules" is there twice`}},
-		"disable not a list":   {"version: 1\ndisable: a", []string{"2: disable: must be a list"}},
-		"disable of no id":     {"version: 1\ndisable: [A]", []string{"2: disable[0]: an id must not have 'A' there"}},
-		"disable twice":        {"version: 1\ndisable: [a, custom/a]", []string{"2: disable[1]: this id is there twice"}},
-		"bad glob":             {"version: 1\nexclude:\n- ok\n- a[\n", []string{"4: exclude[1]: is not a valid glob"}},
+
+		"disable not a list": {"version: 1\ndisable: a", []string{"2: disable: must be a list"}},
+		"disable of no id":   {"version: 1\ndisable: [A]", []string{"2: disable[0]: an id must not have 'A' there"}},
+		"disable twice":      {"version: 1\ndisable: [a, custom/a]", []string{"2: disable[1]: this id is there twice"}},
+		"bad glob":           {"version: 1\nexclude:\n- ok\n- a[\n", []string{"4: exclude[1]: is not a valid glob"}},
+
 		"too many excludes": {
 			"version: 1\nexclude:\n" + many(501, "- a%d\n"), []string{"503: exclude: has 501 entries; at most 500"},
 		},
+
 		"override a list":   {"version: 1\noverride: [a/b]", []string{"2: override: must be a mapping of rule ids"}},
 		"override of no id": {"version: 1\noverride:\n  A: {}", []string{"3: override: an id must not have 'A' there"}},
 		"override of meta": {
@@ -159,12 +167,14 @@ func TestParseFileMistakes(t *testing.T) {
 		"too many overrides": {
 			"version: 1\noverride:\n" + many(501, "  r%d: {severity: low}\n"), []string{"3: override: has 501 ids; at most 500"},
 		},
+
 		"too many rules": {
 			"version: 1\nrules:\n" + many(501, "- {id: r%d}\n"), []string{"503: rules: has 501 entries; at most 500"},
 		},
 		"a rule that is a text": {"version: 1\nrules: [a]", []string{"2: rules[0]: " + mapping}},
 		"unknown key of a rule": {rules(good + ", scope: org"),
 			[]string{`3: rules[0]: unknown key "scope"; known keys: cases, id,`}},
+
 		"an empty rule": {"version: 1\nrules:\n- {}", []string{
 			"3: rules[0].id: is required", "3: rules[0].type: is required; known types: regex",
 			"3: rules[0].pattern: is required", "3: rules[0].message: is required",
@@ -178,6 +188,7 @@ func TestParseFileMistakes(t *testing.T) {
 			changed("message: m", "message: [m]"), []string{"3: rules[0].message: must be a text; put it in quotes"},
 		},
 		"no flag": {rules(good + ", multiline: 'maybe'"), []string{"3: rules[0].multiline: must be true or false"}},
+
 		"bad pattern": {
 			"version: 1\nrules:\n- id: a\n  type: regex\n  pattern: 'a(?=b)'\n  message: m\n  severity: low",
 			[]string{"5: rules[0].pattern: at byte 2: lookahead"},
@@ -186,6 +197,7 @@ func TestParseFileMistakes(t *testing.T) {
 			rules(good, strings.Replace(good, "id: a", "id: custom/a", 1)),
 			[]string{"4: rules[1].id: custom/a is the id of the rule at line 3"},
 		},
+
 		"cases that fail": {
 			rules(good + ",\n  cases: {match: [a,\n  b], no_match: [\n  a]}"),
 			[]string{
@@ -281,12 +293,14 @@ func TestParseLocalFile(t *testing.T) {
 		for i := range n {
 			fmt.Fprintf(&b, "- {id: r%d, type: regex, pattern: a, message: m, severity: low}\n", i)
 		}
+
 		return []byte(b.String())
 	}
 
 	f, err := rule.ParseLocalFile(t.Context(), file(rule.MaxLocalFileRules))
 	require.NoError(t, err)
 	require.Len(t, f.Rules, 5000)
+
 	for i, r := range f.Rules {
 		require.Equal(t, fmt.Sprintf("r%d", i), r.ID)
 		require.Equal(t, i+3, f.RuleLine(i))
@@ -318,9 +332,11 @@ rules:
 `))
 	require.NoError(t, err)
 	var got []string
+
 	for _, m := range f.Advise([]rule.Rule{{ID: "secrets/token"}, {ID: "security/eval"}}) {
 		got = append(got, fmt.Sprintf("%d: %s", m.Line, m.Message))
 	}
+
 	assert.Equal(t, []string{
 		"2: disable: secrets/tokn is not a rule of the default ruleset; did you mean `secrets/token`?",
 		"2: disable: gone is not a rule of the default ruleset; `prwarden rules list` shows them",

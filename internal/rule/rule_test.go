@@ -16,6 +16,7 @@ func TestCheck(t *testing.T) {
 	for _, name := range []string{"a/b", "acme/api", "A-1_.x/..y", "-/-", long + "/" + long, "a/.github"} {
 		assert.NoError(t, rule.CheckRepository(name), name)
 	}
+
 	for _, name := range []string{
 		"", "a", "/", "a/", "/b", "a/b/c", "a//b", "./b", "a/..", "../b", "a/.", "a b/c", "a/b\n", "é/b",
 		"a%2Fb", "a/b?c", "a\\b", long + "a/b", "a/" + long + "a", "a/b\x00",
@@ -28,6 +29,7 @@ func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{"a/b", "a/../b", "", "/", "a/b/c", "..//.", "ACME/x.y_z-1"} {
 		f.Add(seed)
 	}
+
 	form := regexp.MustCompile(`\A[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}\z`)
 	f.Fuzz(func(t *testing.T, name string) {
 		owner, base, ok := rule.SplitRepository(name)
@@ -37,6 +39,7 @@ func FuzzSplit(f *testing.F) {
 		if ok != want {
 			t.Fatalf("Split(%q) ok = %v, want %v", name, ok, want)
 		}
+
 		if ok && owner+"/"+base != name {
 			t.Fatalf("Split(%q) = %q, %q", name, owner, base)
 		}

@@ -110,6 +110,7 @@ notes.txt:1:1: fmt.Print(�[2J)
 	r = try(t, rules.TryInput{
 		Pattern: pattern, Paths: []string{root, file}, Include: []string{"**/*.go"}, Exclude: []string{"cmd/**"},
 	})
+
 	require.NoError(t, r.err)
 	assert.Equal(t, "main.go:4:2: fmt.Println(1)\nmain.go:5:2: fmt.Print(fmt.Print(2))\n", local(r.out))
 
@@ -187,6 +188,7 @@ func TestList(t *testing.T) {
 	var got struct {
 		Rules []struct{ ID, Severity string }
 	}
+
 	require.NoError(t, json.Unmarshal([]byte(r.out), &got))
 	assert.Greater(t, len(got.Rules), 10)
 	for _, r := range got.Rules {

@@ -240,6 +240,7 @@ func (k known) text(price string) string {
 	if k.Multiline {
 		on = "the whole file, when it touches an added line"
 	}
+
 	row("Matched on", on)
 	row("Files", cmp.Or(strings.Join(k.Include, "  "), "all"))
 	row("But not", strings.Join(k.Exclude, "  "))

@@ -26,6 +26,7 @@ func golden(t *testing.T, name, got string) {
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
+
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, string(want), got)
@@ -146,6 +147,7 @@ func TestCheckKnowsWhoseFileItIs(t *testing.T) {
 	for i := range 501 {
 		many += fmt.Sprintf("- {id: r%d, type: regex, pattern: frobnicate, message: m, severity: low}\n", i)
 	}
+
 	r := check(t, write(t, ".prwarden/rules.yml", many))
 	require.ErrorIs(t, r.err, cli.ErrFound)
 	assert.Contains(t, r.out, "rules.yml:503:3: error: rules: has 501 entries; at most 500 are allowed\n")

@@ -145,6 +145,7 @@ func (s *suite) sample(ctx context.Context, path, text string) error {
 	for at := range expected {
 		named[at.id] = true
 	}
+
 	hit := map[spot]bool{}
 	for _, id := range slices.Sorted(maps.Keys(named)) {
 		r := s.rules[id] // its paths are for repositories: a sample may be anywhere

@@ -22,6 +22,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	rules, err := defaults.Load()
 	require.NoError(t, err)
+
 	for _, r := range rules {
 		t.Run(r.ID, func(t *testing.T) {
 			t.Parallel()
@@ -36,6 +37,7 @@ func TestRules(t *testing.T) {
 			if category == "secrets" {
 				assert.True(t, r.Redact, "rules of secrets/ have `redact: true`")
 			}
+
 			for _, glob := range append(r.Paths.Include, r.Paths.Exclude...) {
 				assert.False(t, !strings.Contains(glob, "/") && strings.ContainsAny(glob, "*?"),
 					"%q matches in the root folder only; write **/%s", glob, glob)
@@ -60,8 +62,10 @@ func TestEveryFileIsEmbedded(t *testing.T) {
 			assert.Equal(t, ".yml", ext, path)
 			assert.Equal(t, 2, len(strings.Split(filepath.ToSlash(path), "/")), "%s must be in a folder, and not deeper", path)
 		}
+
 		return nil
 	})
+
 	require.NoError(t, err)
 }
 
@@ -71,6 +75,7 @@ func BenchmarkLoad(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		b.ReportMetric(float64(len(rules)), "rules")
 	}
 }

@@ -29,6 +29,7 @@ func compile(t *testing.T) *jsonschema.Schema {
 	require.NoError(t, c.AddResource("rules.schema.json", doc))
 	s, err := c.Compile("rules.schema.json")
 	require.NoError(t, err)
+
 	return s
 }
 
@@ -37,6 +38,7 @@ func accepts(t *testing.T, s *jsonschema.Schema, text string) error {
 	t.Helper()
 	var value any
 	require.NoError(t, yaml.Unmarshal([]byte(text), &value))
+
 	return s.Validate(value)
 }
 
@@ -47,6 +49,7 @@ func files(t *testing.T, pattern string) map[string]string {
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
 	texts := map[string]string{}
+
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -84,6 +87,7 @@ func TestRefusesWhatASchemaCan(t *testing.T) {
 		if yaml.Unmarshal([]byte(text), &value) != nil || strings.Contains(text, "\n---\n") {
 			continue // no YAML, or not one document: no schema is asked
 		}
+
 		err := accepts(t, s, text)
 		if slices.Contains(beyond, name) {
 			assert.NoError(t, err, name)
