@@ -58,7 +58,7 @@ func (o Output) parse(st Streams) (*outputs, error) {
 
 	failOn, ok := rule.ParseSeverity(o.FailOn)
 	if !ok && o.FailOn != FailNever {
-		return nil, Usagef("--fail-on: %q is no severity; use %s or %s", o.FailOn, severityWords(), FailNever)
+		return nil, Usagef("--fail-on: %q is no severity; use %s or %s", o.FailOn, rule.SeverityList(), FailNever)
 	}
 	if o.Suppressed != SuppressedInclude && o.Suppressed != SuppressedOmit {
 		return nil, Usagef("--suppressed: %q is neither %s nor %s", o.Suppressed, SuppressedInclude, SuppressedOmit)
@@ -83,14 +83,6 @@ func CheckColor(word string) error {
 		return Usagef("--color: %q is none of %s", word, strings.Join(words, ", "))
 	}
 	return nil
-}
-
-func severityWords() string {
-	var words []string
-	for _, s := range rule.Severities() {
-		words = append(words, s.String())
-	}
-	return strings.Join(words, ", ")
 }
 
 // formats are the formats with - as the name of standard output left out, which

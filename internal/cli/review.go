@@ -135,11 +135,11 @@ func (r *reviewer) run(ctx context.Context) error {
 		}
 		r.waitsFor = ""
 
-		if waited || answer.Status == string(review.Complete) || key == "" || try == maxRetries {
+		if waited || answer.Status == review.Complete || key == "" || try == maxRetries {
 			return r.show(answer, raw)
 		}
 		r.progress.say("review %s of an earlier try of this job is %s; starting another",
-			terminal.Safe(id), terminal.Safe(answer.Status))
+			terminal.Safe(id), terminal.Safe(string(answer.Status)))
 		key = derivedKey(key, id)
 	}
 }
@@ -161,11 +161,11 @@ const pollEvery = 4 * time.Second
 
 // wait returns a review that has ended, and whether it took any time. It watches,
 // and where the stream breaks, it looks again.
-func (r *reviewer) wait(ctx context.Context, id string) (answer restclient.Review, raw []byte, waited bool, err error) {
+func (r *reviewer) wait(ctx context.Context, id string) (answer review.Review, raw []byte, waited bool, err error) {
 	defer r.progress.end()
 	for {
 		answer, raw, err = r.client.GetReview(ctx, id)
-		if err != nil || restclient.Final(answer.Status) {
+		if err != nil || answer.Status.Final() {
 			return answer, raw, waited, err
 		}
 
@@ -182,12 +182,11 @@ func (r *reviewer) wait(ctx context.Context, id string) (answer restclient.Revie
 }
 
 // show shows a review that has ended.
-func (r *reviewer) show(answer restclient.Review, raw []byte) error {
-	found := answer.Decoded()
+func (r *reviewer) show(answer review.Review, raw []byte) error {
 	err := r.out.show(report.Report{
-		Review: found, Of: fmt.Sprintf("%s#%d", found.Repo, found.PRNumber), JSON: raw,
+		Review: answer, Of: fmt.Sprintf("%s#%d", answer.Repo, answer.PRNumber), JSON: raw,
 	})
-	if err == nil && found.Status != review.Complete {
+	if err == nil && answer.Status != review.Complete {
 		return ErrSilent
 	}
 	return err

@@ -8,41 +8,42 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// Finding is one place where a rule fired.
+// Finding is one place where a rule fired. Its JSON is that of the REST API.
 type Finding struct {
-	RuleID    string // `category/name`
-	Severity  rule.Severity
-	File      string // path in the repository, in bytes, not always UTF-8
-	Line      int    // of the start of the match, from 1
-	EndLine   int    // of its last byte
-	Column    int    // of its start, in bytes from 1
-	EndColumn int    // after its last byte, on EndLine, in bytes from 1
+	RuleID    string        `json:"rule_id"` // `category/name`
+	Severity  rule.Severity `json:"severity"`
+	File      string        `json:"file"`       // path in the repository, in bytes, not always UTF-8
+	Line      int           `json:"line"`       // of the start of the match, from 1
+	EndLine   int           `json:"end_line"`   // of its last byte
+	Column    int           `json:"column"`     // of its start, in bytes from 1
+	EndColumn int           `json:"end_column"` // after its last byte, on EndLine, in bytes from 1
 
 	// UTF16Column and UTF16EndColumn are the columns in UTF-16 code units from 1,
 	// as editors and SARIF count.
-	UTF16Column, UTF16EndColumn int
+	UTF16Column    int `json:"utf16_column"`
+	UTF16EndColumn int `json:"utf16_end_column"`
 
-	Message string
-	Snippet string // the line of the start, masked; empty for findings about the rules file
+	Message string `json:"message"`
+	Snippet string `json:"snippet"` // the line of the start, masked; empty for findings about the rules file
 
 	// Fingerprint recognises the finding in later scans. It doesn't depend on the
 	// line number.
-	Fingerprint string
+	Fingerprint string `json:"fingerprint"`
 
 	// LineHash is SARIF's primaryLocationLineHash as GitHub's uploader computes
 	// it. It is empty where it would be made of text that is masked, and for
 	// findings of the category meta.
-	LineHash string
+	LineHash string `json:"line_hash,omitempty"`
 
-	Suppression *Suppression // the comment that suppresses it; nil for none
-	State       State        // empty until the finding is compared with an earlier review
+	Suppression *Suppression `json:"suppression,omitempty"` // the comment that suppresses it; nil for none
+	State       State        `json:"state,omitempty"`       // empty until it is compared with an earlier review
 }
 
 // Suppression is a comment in the code that accepts a finding.
 type Suppression struct {
-	Reason string // empty when the comment gives none
-	Until  string // last day on which it holds, `YYYY-MM-DD` in UTC; empty for no end
-	Line   int    // of the comment, from 1
+	Reason string `json:"reason"`          // empty when the comment gives none
+	Until  string `json:"until,omitempty"` // last day on which it holds, `YYYY-MM-DD` in UTC; empty for no end
+	Line   int    `json:"line"`            // of the comment, from 1
 }
 
 // Kind is one of the lists of findings that a review has.
@@ -57,10 +58,10 @@ const (
 
 // Skip is something that a scan did not look at.
 type Skip struct {
-	File   string // path in the repository, in bytes
-	Line   int    // 0 when it is not about a line
-	RuleID string // `category/name`; empty when it is not about a rule
-	Reason string // one of the Skip constants
+	File   string `json:"file"`              // path in the repository, in bytes
+	Line   int    `json:"line,omitempty"`    // 0 when it is not about a line
+	RuleID string `json:"rule_id,omitempty"` // `category/name`; empty when it is not about a rule
+	Reason string `json:"reason"`            // one of the Skip constants
 }
 
 // The reasons of skips, in the words of the API.

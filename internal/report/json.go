@@ -5,14 +5,16 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/prwarden/prwarden/internal/cli/restclient"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report/sarif"
+	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // json is what the server answered, or the review as it would answer it.
@@ -25,9 +27,23 @@ func (r Report) json() (string, error) {
 		return terminal.SafeJSON(b.Bytes()) + "\n", nil
 	}
 
-	answer := restclient.Encode(r.Review)
+	type verdict struct {
+		Outcome   string        `json:"outcome"`
+		Threshold rule.Severity `json:"threshold"`
+	}
+	answer := struct {
+		review.Review
+		Verdict *verdict `json:"verdict,omitempty"`
+	}{Review: r.Review}
+	for _, list := range []*[]finding.Finding{&answer.Findings, &answer.Suppressed, &answer.Fixed} {
+		*list = append([]finding.Finding{}, *list...) // never null
+	}
+	answer.Skips = append([]finding.Skip{}, answer.Skips...)
+	answer.Summary = finding.NewSummary() // all severities
+	maps.Copy(answer.Summary, r.Review.Summary)
+
 	if r.FailOn != 0 && r.complete() {
-		answer.Verdict = &restclient.Verdict{Outcome: "pass", Threshold: r.FailOn.String()}
+		answer.Verdict = &verdict{Outcome: "pass", Threshold: r.FailOn}
 		if r.Fails() {
 			answer.Verdict.Outcome = "fail"
 		}

@@ -41,32 +41,35 @@ const (
 	IdempotencyTTL = 24 * time.Hour // how long an idempotency key is kept
 )
 
-// Review is one scan of a pull request.
+// Review is one scan of a pull request. Its JSON is that of the REST API, but for
+// the verdict.
 type Review struct {
-	ID           string
-	Organization string
-	Repo         string // `owner/name`
-	PRNumber     int32
-	Ruleset      string // as it was asked for, else the repository's
-	Status       Status
-	HeadSHA      string // empty until known
-	BaseSHA      string
-	CreatedAt    time.Time
-	StartedAt    time.Time         // of the last attempt; zero before the first
-	CompletedAt  time.Time         // when the final state was reached; zero before
-	Findings     []finding.Finding // ordered by file, line, rule
-	Suppressed   []finding.Finding // by comments; likewise ordered, in no Summary
-	Fixed        []finding.Finding // of the review PreviousID, that are gone
-	Summary      finding.Summary
-	Failure      *Failure // only when failed
-	Skips        []finding.Skip
-	Truncated    bool // more findings or skips than are stored
-	RulesDigest  string
-	Attempt      int // rises with every claim
-	Progress     Progress
-	Commits      finding.Commits // what was asked for
-	FailOn       rule.Severity   // the least severity that fails
-	PreviousID   string          // the review that State and Fixed compare with; empty for none
+	ID           string            `json:"review_id,omitempty"`
+	Organization string            `json:"-"`
+	Status       Status            `json:"status"`
+	PRNumber     int32             `json:"pr_number,omitempty"`
+	Repo         string            `json:"repo,omitempty"`    // `owner/name`
+	Ruleset      string            `json:"ruleset,omitempty"` // as it was asked for, else the repository's
+	HeadSHA      string            `json:"head_sha,omitempty"`
+	BaseSHA      string            `json:"base_sha,omitempty"`
+	CreatedAt    time.Time         `json:"created_at,omitzero"`
+	StartedAt    time.Time         `json:"started_at,omitzero"`   // of the last attempt
+	CompletedAt  time.Time         `json:"completed_at,omitzero"` // when the final state was reached
+	Findings     []finding.Finding `json:"findings"`              // ordered by file, line, rule
+	Suppressed   []finding.Finding `json:"suppressed"`            // by comments; likewise ordered, in no Summary
+	Fixed        []finding.Finding `json:"fixed"`                 // of the review PreviousID, that are gone
+	Summary      finding.Summary   `json:"summary"`
+	Failure      *Failure          `json:"error,omitempty"` // only when failed
+	Skips        []finding.Skip    `json:"skipped"`
+	Truncated    bool              `json:"truncated"` // more findings or skips than are stored
+	RulesDigest  string            `json:"rules_digest,omitempty"`
+	Attempt      int               `json:"-"` // rises with every claim
+	Progress     Progress          `json:"-"`
+	Commits      finding.Commits   `json:"-"` // what was asked for
+	FailOn       rule.Severity     `json:"-"` // the least severity that fails
+
+	// PreviousID is the review that State and Fixed compare with; empty for none.
+	PreviousID string `json:"previous_review_id,omitempty"`
 }
 
 // Passes reports whether no finding is as severe as FailOn.
@@ -88,8 +91,8 @@ type Progress struct {
 
 // Failure is why a review failed.
 type Failure struct {
-	Code    string // a word for programs, listed in docs/api.md
-	Message string // a sentence for people
+	Code    string `json:"code"`    // a word for programs, listed in docs/api.md
+	Message string `json:"message"` // a sentence for people
 }
 
 // CodeWorkerLost is the failure code of a review whose workers were lost too

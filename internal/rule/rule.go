@@ -48,6 +48,19 @@ func (s Severity) String() string {
 	return severityWords[s]
 }
 
+// MarshalText writes the word.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a word. One that is not known, of a later server, counts as
+// the worst.
+func (s *Severity) UnmarshalText(word []byte) error {
+	known, ok := ParseSeverity(string(word))
+	if *s = known; !ok {
+		*s = Critical
+	}
+	return nil
+}
+
 // AtLeast reports whether s is as severe as t or more.
 func (s Severity) AtLeast(t Severity) bool { return s <= t }
 

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/prwarden/prwarden/internal/review"
 )
 
 // Client calls one server with one key. It is safe for concurrent use.
@@ -61,6 +63,33 @@ func New(base, key, userAgent string, config *tls.Config, trouble func(error)) *
 	}
 }
 
+// NewReview asks for a scan.
+type NewReview struct {
+	Repo     string `json:"repo"`
+	PRNumber int32  `json:"pr_number"`
+	Ruleset  string `json:"ruleset,omitempty"`
+	HeadSHA  string `json:"head_sha,omitempty"`
+	BaseSHA  string `json:"base_sha,omitempty"`
+	BaseRef  string `json:"base_ref,omitempty"`
+	FailOn   string `json:"fail_on,omitempty"`
+}
+
+// Created is the answer to that.
+type Created struct {
+	ReviewID    string `json:"review_id"`
+	Status      string `json:"status"`
+	EstimatedMS int64  `json:"estimated_ms"`
+}
+
+// Update is one message of a watch stream.
+type Update struct {
+	ReviewID   string `json:"review_id"`
+	Status     string `json:"status"`
+	FilesDone  int    `json:"files_done"`
+	FilesTotal int    `json:"files_total"` // 0 when not known
+	KeepAlive  bool   `json:"keep_alive"`
+}
+
 // CreateReview starts a scan, or answers the one that was started with the same
 // idempotency key. An empty key stands for one that nobody else has. It is safe
 // against a lost answer: every attempt bears the same key.
@@ -81,7 +110,7 @@ func (c *Client) CreateReview(ctx context.Context, in NewReview, key string) (ou
 }
 
 // GetReview reads a review. raw is the answer as it came.
-func (c *Client) GetReview(ctx context.Context, id string) (r Review, raw []byte, err error) {
+func (c *Client) GetReview(ctx context.Context, id string) (r review.Review, raw []byte, err error) {
 	raw, err = c.call(ctx, request{method: http.MethodGet, path: "/v1/reviews/" + url.PathEscape(id)}, &r)
 	if err == nil && r.Status == "" {
 		err = c.strange("its answer has no status")
