@@ -106,14 +106,19 @@ func stop(t *testing.T, s stopper) {
 	require.NoError(t, s.Stop(ctx))
 }
 
-// token makes an API key beside the running server.
-func (b *bundle) token(t *testing.T) string {
+// key makes an API key beside the running server, with a rate limit, 0 for the
+// default.
+func (b *bundle) key(t *testing.T, rate int) string {
 	t.Helper()
-	store := b.store(t)
-	_, token, err := auth.NewKeys(store, time.Now, slog.New(slog.DiscardHandler)).
-		Issue(t.Context(), "acme", auth.NewKey{Name: "test", RateLimit: 1_000_000})
+	_, token, err := auth.NewKeys(b.store(t), time.Now, slog.New(slog.DiscardHandler)).
+		Issue(t.Context(), "acme", auth.NewKey{Name: "test", RateLimit: rate})
 	require.NoError(t, err)
 	return token
+}
+
+func (b *bundle) token(t *testing.T) string {
+	t.Helper()
+	return b.key(t, 1_000_000)
 }
 
 func (b *bundle) store(t *testing.T) *store.Store {

@@ -7,9 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -96,11 +94,6 @@ func TestPublicPortsSpeakTLS(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, resp.StatusCode)
 	assert.Equal(t, codes.Unavailable, status.Code(c.grpc(t, insecure.NewCredentials())))
 
-	old := c
-	old.config = c.config.Clone()
-	old.config.MinVersion, old.config.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
-	_, err = old.rest(t, protocols(func(p *http.Protocols) { p.SetHTTP1(true) }))
-	require.ErrorContains(t, err, "protocol version")
 	assert.NotContains(t, b.log.String(), "plain text")
 }
 
@@ -130,34 +123,6 @@ func TestPublicPortsWantClientCertificates(t *testing.T) {
 	_, err = bad.rest(t, both)
 	require.Error(t, err)
 	assert.Equal(t, codes.Unavailable, status.Code(bad.grpc(t, without.Credentials(tls.VersionTLS12))))
-}
-
-// A certificate that is renewed is shown to whoever connects from then on, and
-// connections that are there go on.
-func TestCertificateIsRenewedWhileTheServerRuns(t *testing.T) {
-	t.Parallel()
-	ca := tlsfiletest.NewAuthority(t)
-	leaf := tlsfiletest.Leaf{Name: "first", Usage: x509.ExtKeyUsageServerAuth}
-	b := setup(t)
-	b.config.ListenTLSCert, b.config.ListenTLSKey = ca.Issue(t, leaf)
-	s := b.server(t)
-	loader, err := tlsfile.Load(tlsfile.Files{CA: ca.File}, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	shown := func(addr string) string {
-		conn, err := tls.Dial("tcp", addr, loader.Client(tls.VersionTLS12))
-		require.NoError(t, err)
-		defer conn.Close()
-		return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
-	}
-
-	assert.Equal(t, "first", shown(s.Addresses().HTTP))
-	assert.Equal(t, "first", shown(s.Addresses().GRPC))
-
-	leaf.Name = "second"
-	ca.Renew(t, b.config.ListenTLSCert, b.config.ListenTLSKey, leaf)
-	require.Eventually(t, func() bool { return shown(s.Addresses().GRPC) == "second" }, patience, 100*time.Millisecond)
-	assert.Equal(t, "second", shown(s.Addresses().HTTP))
-	assert.Equal(t, 1, strings.Count(b.log.String(), "TLS files reloaded"))
 }
 
 func TestServerSaysWhatIsWrongWithItsCertificate(t *testing.T) {

@@ -137,7 +137,7 @@ func (h traceHandler) WithGroup(name string) slog.Handler {
 
 // observedScanner traces and counts the scans of the dispatcher. The span of an
 // attempt is a child of the request that created the review, so one trace shows
-// it all, and links to it, as OpenTelemetry's conventions for messaging ask for.
+// it all.
 type observedScanner struct {
 	review.Scanner
 	metrics *metrics
@@ -150,13 +150,11 @@ func (o observedScanner) Scan(
 	o.metrics.running.Inc()
 	defer o.metrics.running.Dec()
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": j.TraceParent})
-	ctx, span := o.tracer.Start(ctx, "process review", trace.WithSpanKind(trace.SpanKindConsumer),
-		trace.WithLinks(trace.LinkFromContext(ctx)), trace.WithAttributes(
-			attribute.String("messaging.operation.type", "process"), attribute.String("messaging.system", "prwarden"),
-			attribute.String("messaging.message.id", j.ReviewID), attribute.Int("prwarden.attempt", j.Attempt),
-			attribute.String("prwarden.organization", j.Organization), attribute.String("prwarden.repo", j.Repo),
-			attribute.Int("prwarden.pr_number", int(j.PRNumber)),
-		))
+	ctx, span := o.tracer.Start(ctx, "process review", trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+		attribute.String("prwarden.review_id", j.ReviewID), attribute.Int("prwarden.attempt", j.Attempt),
+		attribute.String("prwarden.organization", j.Organization), attribute.String("prwarden.repo", j.Repo),
+		attribute.Int("prwarden.pr_number", int(j.PRNumber)),
+	))
 	defer span.End()
 
 	found, err := o.Scanner.Scan(ctx, j, progress)
@@ -168,11 +166,6 @@ func (o observedScanner) Scan(
 		}
 		span.SetAttributes(attribute.String("error.type", code))
 		span.SetStatus(otelcodes.Error, code)
-		return found, err
 	}
-
-	span.SetAttributes(
-		attribute.Int("prwarden.files", found.FilesTotal), attribute.Int("prwarden.findings", len(found.Findings)),
-	)
-	return found, nil
+	return found, err
 }
