@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,20 +29,9 @@ const (
 	lastSteps = 10 * time.Second
 )
 
-// Environment is the part of the process that configuration names: tokens and
-// proxies.
-type Environment []string
-
-// Lookup returns a variable, "" when it is not set. Of several the last counts,
-// as for os.Getenv.
-func (e Environment) Lookup(name string) string {
-	for _, pair := range slices.Backward(e) {
-		if value, ok := strings.CutPrefix(pair, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+// Environment looks up a variable of the process that configuration names: a
+// token, a proxy, where to send traces. It is "" when it is not set.
+type Environment func(name string) string
 
 // process is what Serve and Scan run: a Server or a Scanner.
 type process interface {

@@ -96,7 +96,7 @@ func newScannerService(
 		if err := c.CheckTokenEnv(name); err != nil {
 			return "", err
 		}
-		if value := env.Lookup(name); value != "" {
+		if value := env(name); value != "" {
 			return value, nil
 		}
 		return "", fmt.Errorf("the environment variable %s is not set", name)
@@ -124,7 +124,7 @@ func network(env Environment) (pairs []string) {
 		"http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
 		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH",
 	} {
-		if value := env.Lookup(name); value != "" {
+		if value := env(name); value != "" {
 			pairs = append(pairs, name+"="+value)
 		}
 	}

@@ -36,7 +36,7 @@ func (b *bundle) scanner(t *testing.T, link config.Link) *app.Scanner {
 	c := b.config
 	c.CacheDir = t.TempDir()
 	c.Link = link
-	s, err := app.NewScanner(t.Context(), c, nil, b.logger())
+	s, err := app.NewScanner(t.Context(), c, os.Getenv, b.logger())
 	require.NoError(t, err)
 	s.Start()
 	t.Cleanup(func() { stop(t, s) })

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -145,7 +146,7 @@ func TestNewServerErrors(t *testing.T) {
 			good := b.config
 			good.Organizations = append([]organization.Organization(nil), b.config.Organizations...)
 			tt.change(b)
-			_, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+			_, err := app.NewServer(t.Context(), b.config, os.Getenv, b.logger())
 			require.ErrorContains(t, err, tt.want)
 			b.config = good
 			b.server(t) // what it had taken is free again
@@ -160,7 +161,7 @@ func TestStopLeavesNoGoroutines(t *testing.T) { //nolint:paralleltest
 	http.DefaultClient.CloseIdleConnections()
 	before := runtime.NumGoroutine()
 
-	s, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+	s, err := app.NewServer(t.Context(), b.config, os.Getenv, b.logger())
 	require.NoError(t, err)
 	s.Start()
 	resp, err := http.Get("http://" + s.Addresses().HTTP + "/readyz")
@@ -168,7 +169,7 @@ func TestStopLeavesNoGoroutines(t *testing.T) { //nolint:paralleltest
 	resp.Body.Close()
 	stop(t, s)
 
-	unstarted, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+	unstarted, err := app.NewServer(t.Context(), b.config, os.Getenv, b.logger())
 	require.NoError(t, err)
 	stop(t, unstarted)
 

@@ -76,7 +76,7 @@ func (s *syncBuffer) String() string {
 // server starts a server that ends with the test.
 func (b *bundle) server(t *testing.T) *app.Server {
 	t.Helper()
-	s, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+	s, err := app.NewServer(t.Context(), b.config, os.Getenv, b.logger())
 	require.NoError(t, err)
 	s.Start()
 	t.Cleanup(func() { stop(t, s) })
@@ -110,9 +110,12 @@ func stop(t *testing.T, s stopper) {
 // default.
 func (b *bundle) key(t *testing.T, rate int) string {
 	t.Helper()
-	_, token, err := auth.NewKeys(b.store(t), time.Now, slog.New(slog.DiscardHandler)).
+	db, err := store.Open(t.Context(), store.Options{Database: b.config.Database})
+	require.NoError(t, err)
+	_, token, err := auth.NewKeys(db, time.Now, slog.New(slog.DiscardHandler)).
 		Issue(t.Context(), "acme", auth.NewKey{Name: "test", RateLimit: rate})
 	require.NoError(t, err)
+	require.NoError(t, db.Close())
 	return token
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func TestServeWaitsForTheDatabase(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- app.Serve(ctx, b.config, nil, b.logger()) }()
+	go func() { ended <- app.Serve(ctx, b.config, os.Getenv, b.logger()) }()
 	b.awaitLine(t, "waiting for the database")
 	require.NoError(t, cluster.Start(t.Context()))
 	b.awaitLine(t, "serving")
@@ -65,7 +66,7 @@ func TestServeDoesNotWaitForMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
 			b.config.Database = c.address.String()
-			require.ErrorContains(t, app.Serve(t.Context(), b.config, nil, b.logger()), c.says)
+			require.ErrorContains(t, app.Serve(t.Context(), b.config, os.Getenv, b.logger()), c.says)
 			assert.NotContains(t, b.log.String(), "waiting for the database")
 		})
 	}
@@ -88,7 +89,7 @@ func TestServeDoesNotWaitForAPort(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			change(&b.config)
-			err := app.Serve(t.Context(), b.config, nil, b.logger())
+			err := app.Serve(t.Context(), b.config, os.Getenv, b.logger())
 			require.ErrorContains(t, err, setting+": can't listen on "+addr+": ")
 			assert.ErrorContains(t, err, "in use")
 			assert.NotContains(t, b.log.String(), "waiting for the database")

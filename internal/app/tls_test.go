@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -129,7 +130,7 @@ func TestServerSaysWhatIsWrongWithItsCertificate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.config.ListenTLSCert, b.config.ListenTLSKey = "/nowhere/cert.pem", "/nowhere/key.pem"
-	_, err := app.NewServer(t.Context(), b.config, nil, b.logger())
+	_, err := app.NewServer(t.Context(), b.config, os.Getenv, b.logger())
 	require.ErrorContains(t, err, "/nowhere/cert.pem")
 	assert.ErrorContains(t, err, "public ports")
 }

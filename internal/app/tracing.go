@@ -45,8 +45,8 @@ const tracerName = "github.com/prwarden/prwarden/internal/app"
 func (s *services) newTracing(
 	ctx context.Context, env Environment, service string, log *slog.Logger,
 ) (tracing, error) {
-	off := strings.EqualFold(env.Lookup("OTEL_SDK_DISABLED"), "true") || env.Lookup("OTEL_TRACES_EXPORTER") == "none"
-	to := env.Lookup("OTEL_EXPORTER_OTLP_ENDPOINT") + env.Lookup("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	off := strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") || env("OTEL_TRACES_EXPORTER") == "none"
+	to := env("OTEL_EXPORTER_OTLP_ENDPOINT") + env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 	if off || to == "" {
 		return tracing{tracer: noop.NewTracerProvider().Tracer(tracerName)}, nil
 	}
@@ -90,11 +90,11 @@ func (s *services) newTracing(
 // newExporter sends spans by the protocol that the environment names.
 func newExporter(ctx context.Context, env Environment) (exporter sdktrace.SpanExporter, err error) {
 	name := "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
-	if env.Lookup(name) == "" {
+	if env(name) == "" {
 		name = "OTEL_EXPORTER_OTLP_PROTOCOL"
 	}
 
-	switch p := env.Lookup(name); p {
+	switch p := env(name); p {
 	case "", "http/protobuf":
 		exporter, err = otlptracehttp.New(ctx)
 	case "grpc":

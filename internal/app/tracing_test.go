@@ -103,6 +103,10 @@ func (c *collector) spans() (all []span, text string) {
 	return all, text
 }
 
+func environment(m map[string]string) app.Environment {
+	return func(name string) string { return m[name] }
+}
+
 // One trace leads from the caller's span over the request and the queue to the
 // phases of the scan in another process, whichever way it is sent.
 //
@@ -114,7 +118,9 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 			c := &collector{}
 			endpoint := c.start(t, protocol)
 			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
-			env := app.Environment{"OTEL_EXPORTER_OTLP_ENDPOINT=" + endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL=" + protocol}
+			env := environment(map[string]string{
+				"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+			})
 
 			b := setup(t)
 			away := b.config
@@ -202,7 +208,9 @@ func TestTraces(t *testing.T) { //nolint:paralleltest
 func TestTracesErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	env := app.Environment{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL=http/json"}
+	env := environment(map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
+	})
 	_, err := app.NewServer(t.Context(), b.config, env, b.logger())
 	require.ErrorContains(t, err, `OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" is not supported`)
 	_, err = app.NewScanner(t.Context(), b.config, env, b.logger())

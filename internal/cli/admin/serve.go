@@ -13,13 +13,13 @@ import (
 // Serve runs a server until ctx ends.
 func Serve(ctx context.Context, st cli.Streams, c config.Config) error {
 	log := newLog(st, c)
-	return logged(st, log, app.Serve(ctx, c, app.Environment(st.Env), log))
+	return logged(st, log, app.Serve(ctx, c, st.Lookup, log))
 }
 
 // Scanner runs a scanner until ctx ends.
 func Scanner(ctx context.Context, st cli.Streams, c config.Config) error {
 	log := newLog(st, c)
-	return logged(st, log, app.Scan(ctx, c, app.Environment(st.Env), log))
+	return logged(st, log, app.Scan(ctx, c, st.Lookup, log))
 }
 
 // logged writes why a process ends into its log, so that every line there is
