@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +22,6 @@ import (
 type requestOptions struct {
 	*options
 	bare, databases string
-	findings        []int
 	each            time.Duration
 }
 
@@ -40,16 +37,7 @@ func requests(flags *flag.FlagSet, common *options) func(context.Context, io.Wri
 	flags.StringVar(&o.bare, "bare", "bin/bare", "the bare `program`; empty for none")
 	flags.StringVar(&o.databases, "databases", "sqlite,postgres", "on which databases")
 	flags.DurationVar(&o.each, "each", time.Second, "how long a run is")
-	flags.Func("findings", "of the review that is read; can be repeated (default 0)", func(text string) error {
-		n, err := strconv.Atoi(text)
-		o.findings = append(o.findings, n)
-		return err
-	})
-
 	return func(ctx context.Context, out io.Writer) error {
-		if len(o.findings) == 0 {
-			o.findings = []int{0}
-		}
 		t := &table{{"Database", "Request", "Program", "a second", "p50, ms", "p99, ms", "server, ms", "database, ms",
 			"ratio, clock", "ratio, processor time"}}
 		for kind := range strings.SplitSeq(o.databases, ",") {
@@ -72,11 +60,7 @@ func (o requestOptions) on(ctx context.Context, kind, dir string, t *table) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	var changes []program.Change
-	for _, n := range o.findings {
-		changes = append(changes, program.Change{Findings: n})
-	}
-	if err := program.MakePulls(ctx, dir, repository, changes); err != nil {
+	if err := program.MakePulls(ctx, dir, repository, []program.Change{{}}); err != nil {
 		return err
 	}
 
@@ -95,18 +79,18 @@ type contender struct {
 	*program.Process
 	name    string
 	token   string
-	reviews []string      // by pull request
+	review  string        // its identifier
 	install *installation // nil for the bare program
 }
 
-// start starts the servers, each with one complete review of every pull request. It returns those that were started.
+// start starts the servers, each with one complete review. It returns those that were started.
 func (o requestOptions) start(ctx context.Context, d *databases) (started []contender, err error) {
 	for _, b := range o.builds() {
 		i, err := install(ctx, b, d, creators)
 		if err != nil {
 			return started, err
 		}
-		reviews, err := i.fill(ctx, len(o.findings))
+		review, err := i.fill(ctx)
 		if err != nil {
 			return started, err
 		}
@@ -115,8 +99,9 @@ func (o requestOptions) start(ctx context.Context, d *databases) (started []cont
 		if err := i.serve(ctx, "--scanner", nobody); err != nil {
 			return started, err
 		}
-		started = append(started, contender{i.Process, b.name, i.tokens[0], reviews, i})
+		started = append(started, contender{i.Process, b.name, i.tokens[0], review, i})
 	}
+
 	if o.bare == "" {
 		return started, nil
 	}
@@ -126,72 +111,58 @@ func (o requestOptions) start(ctx context.Context, d *databases) (started []cont
 		Path: o.bare, Args: []string{"-database", first.install.all, "-organization", "org0"},
 		Dir: filepath.Join(d.dir, "bare"),
 	})
+
 	if err != nil {
 		return started, err
 	}
-	return append(started, contender{Process: p, name: "bare", reviews: first.reviews}), nil
+	return append(started, contender{Process: p, name: "bare", review: first.review}), nil
 }
 
-// fill has every pull request reviewed once.
-func (i *installation) fill(ctx context.Context, pulls int) (reviews []string, err error) {
+// fill has a pull request reviewed.
+func (i *installation) fill(ctx context.Context) (review string, err error) {
 	if err := i.serve(ctx); err != nil {
-		return nil, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, i.Stop()) }()
-
-	for n := range pulls {
-		done, _, err := i.complete(ctx, n+1)
-		if err != nil {
-			return nil, err
-		}
-		reviews = append(reviews, done.ID)
-	}
-	return reviews, nil
+	done, _, err := i.complete(ctx, 1)
+	return done.ID, err
 }
 
 // measure adds the rows of one database.
 func (o requestOptions) measure(ctx context.Context, d *databases, all []contender, t *table) error {
-	for n, findings := range o.findings {
-		if err := sameAnswers(ctx, all, n, findings); err != nil {
-			return err
-		}
-		err := o.compare(ctx, d, all, t, fmt.Sprintf("GetReview, %d findings", findings), func(c contender) []vegeta.Target {
-			return []vegeta.Target{target(c.Process, http.MethodGet, "/"+c.reviews[n], c.token, "")}
-		})
-		if err != nil {
-			return err
-		}
+	if err := sameAnswers(ctx, all); err != nil {
+		return err
 	}
+	err := o.compare(ctx, d, all, t, "GetReview", func(c contender) []vegeta.Target {
+		return []vegeta.Target{target(c.Process, http.MethodGet, "/"+c.review, c.token, "")}
+	})
 
+	if err != nil {
+		return err
+	}
 	return o.compare(ctx, d, all[:len(o.builds())], t, "CreateReview", func(c contender) []vegeta.Target {
 		return c.install.createTargets()
 	})
 }
 
-// sameAnswers fails when a review has other findings than it should. The bare program reads the database of the first
-// one and has to give the same answer.
-func sameAnswers(ctx context.Context, all []contender, n, findings int) error {
-	var first any
+// sameAnswers fails when the bare program, which reads the database of the first one, gives another answer.
+func sameAnswers(ctx context.Context, all []contender) error {
+	var answers []any
 	for _, c := range all {
-		text, err := client(c.Process, c.token).Call(ctx, http.MethodGet, "/v1/reviews/"+c.reviews[n], "")
+		text, err := client(c.Process, c.token).Call(ctx, http.MethodGet, "/v1/reviews/"+c.review, "")
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		if got := bytes.Count(text, []byte(`"rule_id"`)); got != findings {
-			return fmt.Errorf("%s has %d findings instead of %d", c.name, got, findings)
-		}
-
 		var got any
 		if err := json.Unmarshal(text, &got); err != nil {
 			return err
 		}
-		if first == nil {
-			first = got
-		}
-		if c.install == nil && !reflect.DeepEqual(first, got) {
-			return fmt.Errorf("the programs answer differently:\n%v\n%v", first, got)
+		answers = append(answers, got)
+		if c.install == nil && !reflect.DeepEqual(answers[0], got) {
+			return fmt.Errorf("the programs answer differently:\n%v\n%v", answers[0], got)
 		}
 	}
+
 	return nil
 }
 
@@ -226,5 +197,6 @@ func (o requestOptions) compare(ctx context.Context, d *databases, all []contend
 			milliseconds(median(runs, func(l load) time.Duration { return l.per(l.database) })),
 			ratio(median(first, load.rate), median(runs, load.rate)), ratio(median(runs, spent), median(first, spent)))
 	}
+
 	return nil
 }

@@ -25,6 +25,7 @@ func reviews(flags *flag.FlagSet, common *options) func(context.Context, io.Writ
 		o.ranges = append(o.ranges, text)
 		return nil
 	})
+
 	return func(ctx context.Context, out io.Writer) error {
 		if len(o.ranges) == 0 {
 			return errors.New("name at least one -range")
@@ -68,6 +69,7 @@ func (o reviewOptions) start(ctx context.Context, dir string) (started []*instal
 		}
 		started = append(started, i)
 	}
+
 	return started, nil
 }
 
@@ -95,6 +97,7 @@ func (o reviewOptions) measure(ctx context.Context, builds []*installation, out 
 				ratio(first.spent, r.spent))
 		}
 	}
+
 	t.print(out)
 	fmt.Fprintf(out, "%d reviews each, by turns, with a warm cache. Ratios are times of prwarden over the program's.\n",
 		o.runs)
@@ -120,5 +123,6 @@ func (o reviewOptions) byTurns(ctx context.Context, builds []*installation, pull
 			all[b].spent += processorTime(build.PID()) - before
 		}
 	}
+
 	return all, nil
 }

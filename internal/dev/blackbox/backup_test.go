@@ -54,6 +54,7 @@ func newBackupRole(t *testing.T, _, superuser string) string {
 		out, err := psql(t, superuser, "DROP ROLE "+role)
 		assert.NoError(t, err, out)
 	})
+
 	address.User = url.User(role)
 	return address.String()
 }
@@ -63,6 +64,7 @@ func newBackupRole(t *testing.T, _, superuser string) string {
 func TestPostgresDumpAndRestore(t *testing.T) {
 	t.Parallel()
 	h := newBackupHosts(t)
+
 	// The database's owner is subject to row-level security, and asks for all
 	// rows. A role for backups is not subject to it.
 	const forAll = "PGOPTIONS=-c prwarden.organization=*"
@@ -89,12 +91,7 @@ func TestPostgresDumpAndRestore(t *testing.T) {
 				load.through(t, a.client(token))
 			}
 			load.await(t, 30)
-			load.mu.Lock()
-			var before []string
-			for id := range load.accepted {
-				before = append(before, id)
-			}
-			load.mu.Unlock()
+			before := load.soFar()
 			file := filepath.Join(t.TempDir(), "prwarden.dump")
 			out, err := postgresProgram(t, c.environment, "pg_dump", append([]string{
 				"--dbname", c.role(t, dsn, superuser), "--format", "custom", "--no-unlogged-table-data", "--file", file,
@@ -108,6 +105,7 @@ func TestPostgresDumpAndRestore(t *testing.T) {
 				t, nil, "pg_restore", "--dbname", target, "--no-owner", "--no-privileges", "--exit-on-error", file,
 			)
 			require.NoError(t, err, out)
+
 			// Leases run out by themselves, in 20 seconds, for which nobody waits
 			// here.
 			out, err = psql(t, superuser, "UPDATE reviews SET lease_expires = 0 WHERE status = 'in_progress'")
@@ -162,12 +160,7 @@ func TestSQLiteBackup(t *testing.T) {
 		load.through(t, s.client(token))
 	}
 	load.await(t, 20)
-	load.mu.Lock()
-	var before []string
-	for id := range load.accepted {
-		before = append(before, id)
-	}
-	load.mu.Unlock()
+	before := load.soFar()
 	file := filepath.Join(s.dir, "backup.db")
 	s.command(t, "backup", file, "--database", s.database)
 	code, stderr := s.fails(t, "restore", file, "--database", s.database, "--force")
@@ -186,12 +179,14 @@ func TestSQLiteBackup(t *testing.T) {
 		require.Equal(t, "complete", m["status"], "%v", m)
 		require.Len(t, m["findings"], 1)
 	}
+
 	missing := 0
 	for _, id := range after {
 		if c.do(t, "GET", "/v1/reviews/"+id, nil).status == 404 {
 			missing++
 		}
 	}
+
 	assert.Less(t, missing, len(after))
 	paths, err := filepath.Glob(strings.TrimPrefix(s.database, "sqlite:") + "*")
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package blackbox_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
@@ -75,7 +74,7 @@ func canaries() map[string]*canary {
 		"message of a rule":   plant(inDatabase, inAnswers),
 		"pattern of a rule":   plant(inDatabase, inAnswers),
 		"Idempotency-Key":     plant(inDatabase),
-		"body with a mistake": plant(),
+		"body with a mistake": plant(inErrors), // to who sent it
 		"header":              plant(),
 		"metadata":            plant(),
 		"query":               plant(),
@@ -120,10 +119,8 @@ func (w *canaryWorld) start(t *testing.T, args ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
 	w.working = append(w.working, dir)
-	p := startProcess(
-		t, dir, &w.logs, w.env,
-		append(args, "--config", filepath.Join(w.dir, "prwarden.yaml"), "--log-level", "debug")...,
-	)
+	args = append(args, "--config", filepath.Join(w.dir, "prwarden.yaml"), "--log-level", "debug")
+	p := startProcess(t, dir, &w.logs, w.env, args...)
 	t.Cleanup(func() { p.kill(t) })
 	return p
 }
@@ -185,24 +182,13 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 		collector: newCanaryCollector(t), host: newCanaryHost(t),
 	}
 	hosts := newHosts(t)
-	hosts.create(t, "acme/shop", files{"a.txt": "a\n"}).pull(1, files{
+	repo := hosts.create(t, "acme/shop", files{"a.txt": "a\n"}).pull(1, files{
 		w.text("name of a file") + ".go": "token := \"" + w.text("secret that a rule finds") + "\"\n" +
 			"shown " + w.text("line that a rule shows") + "\n" + w.text("line without a finding") + "\n",
 	})
-	repo := filepath.Join(hosts.dir, "acme", "shop.git")
-	amend := exec.Command(
-		"git", "-C", repo, "commit-tree", "refs/pull/1/head^{tree}", "-p", "refs/heads/main", "-m",
-		w.text("message of a commit"),
-	)
-	amend.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a",
-		"GIT_COMMITTER_EMAIL=a@b",
-	}
-	commit, err := amend.Output()
-	require.NoError(t, err)
-	require.NoError(
-		t, exec.Command("git", "-C", repo, "update-ref", "refs/pull/1/head", strings.TrimSpace(string(commit))).Run(),
-	)
+
+	repo.git("", "update-ref", "refs/pull/1/head", repo.git("", "commit-tree", "refs/pull/1/head^{tree}",
+		"-p", "refs/heads/main", "-m", w.text("message of a commit")))
 
 	organization := func(name, url, more string) string {
 		return fmt.Sprintf("  - name: %s\n    repositories: [\"*/*\"]\n    host: {kind: git, url: %q%s}\n", name, url, more)
@@ -217,18 +203,15 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 		"OTEL_EXPORTER_OTLP_HEADERS=x-collector-key=" + w.text("header for the collector"),
 		"OTEL_BSP_SCHEDULE_DELAY=100",
 	}
+
 	w.connect(t, postgres)
-	serve := []string{
-		"serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir",
-		filepath.Join(w.dir, "cache"),
+	common := []string{
+		"--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir", filepath.Join(w.dir, "cache"),
 	}
+	serve := append([]string{"serve", "--http-addr", "127.0.0.1:0"}, common...)
 	if postgres {
-		serve = append(serve, "--migrate")
-		w.scanner = w.start(
-			t, "scanner", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0", "--cache-dir",
-			filepath.Join(w.dir, "cache"),
-		)
-		serve = append(serve, "--scanner", w.scanner.addr("grpc_addr"))
+		w.scanner = w.start(t, append([]string{"scanner"}, common...)...)
+		serve = append(serve, "--migrate", "--scanner", w.scanner.addr("grpc_addr"))
 	}
 	w.server = w.start(t, serve...)
 	w.base = "http://" + w.server.addr("http_addr")
@@ -245,19 +228,11 @@ func (w *canaryWorld) connect(t *testing.T, postgres bool) {
 	}
 	w.cluster, w.database = pgtest.Start(t, pgtest.Options{TCP: true}), "canary"
 	require.NoError(t, w.cluster.CreateDatabase(t.Context(), w.database))
-	require.NoError(
-		t,
-		w.cluster.Exec(
-			t.Context(), w.database,
-			fmt.Sprintf("ALTER ROLE %q PASSWORD '%s'", w.database, w.text("password of the database")),
-		),
-	)
-	w.env = append(
-		w.env,
-		"PRWARDEN_DATABASE="+strings.Replace(
-			w.cluster.TCPDSN(w.database), pgtest.Password, w.text("password of the database"), 1,
-		),
-	)
+	password := w.text("password of the database")
+	alter := fmt.Sprintf("ALTER ROLE %q PASSWORD '%s'", w.database, password)
+	require.NoError(t, w.cluster.Exec(t.Context(), w.database, alter))
+	dsn := strings.Replace(w.cluster.TCPDSN(w.database), pgtest.Password, password, 1)
+	w.env = append(w.env, "PRWARDEN_DATABASE="+dsn)
 }
 
 // key makes an API key by the command line, beside the server.
@@ -325,21 +300,26 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
+func (w *canaryWorld) rule() map[string]any {
+	return map[string]any{
+		"id": "shown", "type": "regex", "pattern": "shown|token|" + w.text("pattern of a rule"),
+		"message": w.text("message of a rule"), "severity": "low",
+	}
+}
+
 // live does what succeeds, with canaries in all that is sent.
 func (w *canaryWorld) live(t *testing.T) {
 	t.Helper()
 	key := w.key(t, "acme")
 	w.canaries["API key"].text = key
 	c := w.client(key)
+	secret := w.text("header")
 	header := []string{
-		"X-Secret", w.text("header"), "Cookie", "session=" + w.text("header"), "User-Agent", w.text("header"), "Referer",
-		"http://" + w.text("header"),
+		"X-Secret", secret, "Cookie", "session=" + secret, "User-Agent", secret, "Referer", "http://" + secret,
 	}
-	require.Equal(t, 201, w.do(t, c, "POST", "/v1/rules", map[string]any{
-		"id": "shown", "type": "regex", "pattern": "shown|" + w.text(
-			"pattern of a rule",
-		), "message": w.text("message of a rule"), "severity": "low",
-	}, header...).status)
+
+	// The rule also shows the line with the secret that another rule finds.
+	require.Equal(t, 201, w.do(t, c, "POST", "/v1/rules", w.rule(), header...).status)
 	a := w.do(t, c, "POST", "/v1/reviews", map[string]any{"repo": "acme/shop", "pr_number": 1},
 		append(header, "Idempotency-Key", w.text("Idempotency-Key"))...)
 	require.Equal(t, 202, a.status, a.body)
@@ -362,23 +342,20 @@ func (w *canaryWorld) live(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close()
 	reviews := prwardenv1.NewReviewServiceClient(conn)
-	ctx := metadata.NewOutgoingContext(
-		t.Context(), with(t, key, "x-secret", w.text("metadata"), "cookie", w.text("metadata")),
-	)
+	secret = w.text("metadata")
+	ctx := metadata.NewOutgoingContext(t.Context(), with(t, key, "x-secret", secret, "cookie", secret))
 	_, err = reviews.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: id})
 	require.NoError(t, err)
 	for _, token := range []string{w.text("revoked API key"), w.text("malformed API key")} {
-		_, err = reviews.GetReview(
-			metadata.NewOutgoingContext(t.Context(), with(t, token)), &prwardenv1.GetReviewRequest{ReviewId: id},
-		)
+		stranger := metadata.NewOutgoingContext(t.Context(), with(t, token))
+		_, err = reviews.GetReview(stranger, &prwardenv1.GetReviewRequest{ReviewId: id})
 		require.Error(t, err)
 		w.see(inErrors, err.Error())
 	}
-	err = conn.Invoke(
-		ctx, "/prwarden.v1.ReviewService/"+key, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{},
-	)
-	require.Error(t, err)
-	w.see(inErrors, err.Error())
+
+	method := "/prwarden.v1.ReviewService/" + key
+	err = conn.Invoke(ctx, method, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+	require.Error(t, err) // it names the method to who called it
 }
 
 // fail does what fails.
@@ -388,38 +365,21 @@ func (w *canaryWorld) fail(t *testing.T) {
 	for _, token := range []string{w.text("revoked API key"), w.text("malformed API key"), w.text("other credentials")} {
 		require.Equal(t, 401, w.do(t, w.client(token), "GET", "/v1/rules", nil).status)
 	}
-	require.Equal(
-		t, 401,
-		w.do(
-			t, w.client(""), "GET", "/v1/rules", nil, "Authorization",
-			"Basic "+base64.StdEncoding.EncodeToString([]byte("x-access-token:"+w.text("other credentials"))),
-		).status,
-	)
+	login := "Basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+w.text("other credentials")))
+	require.Equal(t, 401, w.do(t, w.client(""), "GET", "/v1/rules", nil, "Authorization", login).status)
+	const good = `{"repo":"acme/shop","pr_number":1`
+	bad := w.text("body with a mistake")
 	for _, body := range []string{
-		`{"repo":"acme/shop","pr_number":1,"more":"` + w.text(
-			"body with a mistake",
-		) + `"}`, `{"repo":"` + w.text("body with a mistake"),
-		`{"repo":"acme/shop","pr_number":1}` + w.text(
-			"body with a mistake",
-		), `{"repo":"acme/shop","pr_number":["` + w.text("body with a mistake") + `"]}`,
+		good + `,"more":"` + bad + `"}`, `{"repo":"` + bad, good + "}" + bad, `{"repo":"acme/shop","pr_number":["` + bad + `"]}`,
 	} {
 		require.Equal(t, 400, w.do(t, c, "POST", "/v1/reviews", body).status)
 	}
-	require.Equal(t, 413, w.do(t, c, "POST", "/v1/reviews", strings.Repeat(w.text("body with a mistake"), 50_000)).status)
-	require.Equal(
-		t, 409,
-		w.do(
-			t, c, "POST", "/v1/reviews", map[string]any{"repo": "acme/other", "pr_number": 1}, "Idempotency-Key",
-			w.text("Idempotency-Key"),
-		).status,
-	)
-	require.Equal(
-		t, 400,
-		w.do(
-			t, c, "POST", "/v1/reviews", map[string]any{"repo": "acme/shop", "pr_number": 1}, "Idempotency-Key",
-			w.text("header")+"\xff",
-		).status,
-	)
+	require.Equal(t, 413, w.do(t, c, "POST", "/v1/reviews", strings.Repeat(bad, 50_000)).status)
+	idempotency := []string{"Idempotency-Key", w.text("Idempotency-Key")}
+	other := `{"repo":"acme/other","pr_number":1}`
+	require.Equal(t, 409, w.do(t, c, "POST", "/v1/reviews", other, idempotency...).status)
+	idempotency[1] = w.text("header") + "\xff"
+	require.Equal(t, 400, w.do(t, c, "POST", "/v1/reviews", good+"}", idempotency...).status)
 	require.Equal(t, 400, w.do(t, c, "GET", "/v1/rules?access_token="+w.text("query"), nil).status)
 	require.Equal(t, 400, w.do(t, c, "GET", "/v1/reviews?page_token="+w.text("query"), nil).status)
 	require.Equal(t, 404, w.do(t, c, "GET", "/v1/reviews/"+key, nil).status)
@@ -454,6 +414,7 @@ func (w *canaryWorld) failScans(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return strings.Contains(w.logs.String(), `"msg":"scan ended","review_id":"`+id)
 	}, eventually, tick)
+
 	// It has failed for good when whoever runs this was away for as long as it is
 	// tried again.
 	require.Contains(t, []int{200, 409}, w.do(t, absent, "POST", "/v1/reviews/"+id+":cancel", nil).status)
@@ -469,12 +430,9 @@ func (w *canaryWorld) failDatabase(t *testing.T, c *client) {
 	require.Eventually(t, func() bool {
 		return w.do(t, c, "POST", "/v1/reviews", body, "Idempotency-Key", w.text("Idempotency-Key")).status == 202
 	}, eventually, 10*tick)
+
 	// What the database itself writes down of a statement that fails.
-	require.Equal(t, 409, w.do(t, c, "POST", "/v1/rules", map[string]any{
-		"id": "shown", "type": "regex", "pattern": w.text(
-			"pattern of a rule",
-		), "message": w.text("message of a rule"), "severity": "low",
-	}).status)
+	require.Equal(t, 409, w.do(t, c, "POST", "/v1/rules", w.rule()).status)
 }
 
 func (w *canaryWorld) seeCommand(folder string) {
@@ -512,6 +470,7 @@ func (w *canaryWorld) collect(t *testing.T) {
 			return err
 		}))
 	}
+
 	if w.cluster == nil {
 		paths, err := filepath.Glob(filepath.Join(w.dir, "prwarden.db*"))
 		require.NoError(t, err)
@@ -520,32 +479,16 @@ func (w *canaryWorld) collect(t *testing.T) {
 			require.NoError(t, err)
 			w.see(inDatabase, string(data))
 		}
+
 		return
 	}
+
 	log, err := os.ReadFile(filepath.Join(w.cluster.Dir(), "log"))
 	require.NoError(t, err)
 	w.see(inDatabaseLog, string(log))
-	w.see(inDatabase, dump(t, w.cluster.SuperuserDSN(w.database)))
-}
-
-// dump is everything in a Postgres database as text.
-func dump(t *testing.T, dsn string) string {
-	t.Helper()
-	program, err := exec.LookPath("pg_dump")
-	if err != nil {
-		found, err := filepath.Glob("/usr/lib/postgresql/*/bin/pg_dump")
-		require.NoError(t, err)
-		require.NotEmpty(t, found, "pg_dump comes with Postgres")
-		program = slices.Max(found)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), eventually)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--dbname", dsn)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	require.NoError(t, err, stderr.String())
-	return string(out)
+	text, err := postgresProgram(t, nil, "pg_dump", "--dbname", w.cluster.SuperuserDSN(w.database))
+	require.NoError(t, err, text)
+	w.see(inDatabase, text)
 }
 
 // check looks for every canary in every place. A canary that may be in the
@@ -576,9 +519,7 @@ func (w *canaryWorld) check(t *testing.T) {
 			}
 		}
 	}
-	assert.Contains(
-		t, string(w.seen[inGitEnv]),
-		base64.StdEncoding.EncodeToString([]byte("x-access-token:"+w.text("token of a code host"))),
-		"the search does not find what is there",
-	)
+
+	login := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + w.text("token of a code host")))
+	assert.Contains(t, string(w.seen[inGitEnv]), login, "the search does not find what is there")
 }

@@ -190,6 +190,7 @@ func (s *ciServer) pullRequestEvent(t *testing.T, n int) string {
 			"base":   map[string]any{"ref": "main", "sha": s.repo.sha("refs/heads/main"), "repo": repo},
 		},
 	})
+
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "event.json")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
@@ -273,6 +274,7 @@ func (s *ciServer) buildkite(t *testing.T, pipeline string, n int) ciJob {
 		}
 	}](t, pipeline).Steps[0]
 	assert.Equal(t, []string{"PRWARDEN_API_KEY"}, step.Secrets)
+
 	// The agent makes $ of $$ when it uploads the pipeline; a single one would be
 	// a variable of the upload.
 	assert.NotRegexp(t, `(^|[^$])\$([^$]|$)`, step.Command)
@@ -298,6 +300,7 @@ func TestJobsOfTheDocument(t *testing.T) {
 	for name, j := range s.jobs(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			// A job for a branch says why it does nothing.
 			branch := j
 			branch.service = ofBranch(j.service)
@@ -348,5 +351,6 @@ func ofBranch(service []string) []string {
 			rest = append(rest, pair)
 		}
 	}
+
 	return rest
 }

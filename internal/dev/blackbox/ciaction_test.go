@@ -69,6 +69,7 @@ func runAction(t *testing.T, with map[string]string, service []string) actionRun
 		}
 		values["inputs."+name] = value
 	}
+
 	for name := range with {
 		require.Contains(t, action.Inputs, name)
 	}
@@ -102,6 +103,7 @@ func runAction(t *testing.T, with map[string]string, service []string) actionRun
 			require.ErrorAs(t, err, &exit)
 			r.code = exit.ExitCode()
 		}
+
 		text, err := os.ReadFile(output)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
@@ -109,10 +111,12 @@ func runAction(t *testing.T, with map[string]string, service []string) actionRun
 			require.True(t, ok, line)
 			values["steps."+step.ID+".outputs."+name] = value
 		}
+
 		if r.code != 0 {
 			break
 		}
 	}
+
 	for name, output := range action.Outputs {
 		r.outputs[name] = evaluate(t, output.Value, values)
 	}
@@ -179,9 +183,11 @@ func TestAction(t *testing.T) {
 			require.NoError(t, err)
 			assert.Contains(t, string(content), "cart7.js")
 		}
+
 		again := runAction(t, inputs, append(service, "GITHUB_RUN_ATTEMPT=2"))
 		assert.Equal(t, r.outputs, again.outputs, "a job that is tried again gets the same review")
 	})
+
 	t.Run("passes with the program of an archive", func(t *testing.T) {
 		t.Parallel()
 		r := runAction(t, but(t, step, "archive", s.archive, "archive-sha256", s.sum), s.gitHubVariables(t, 100))
@@ -189,12 +195,14 @@ func TestAction(t *testing.T) {
 		assert.Equal(t, "pass", r.outputs["verdict"])
 		assert.FileExists(t, filepath.Join(r.dir, r.outputs["sarif-file"]))
 	})
+
 	t.Run("only shows", func(t *testing.T) {
 		t.Parallel()
 		r := runAction(t, but(t, step, "binary", binary, "fail-on", "none", "new-only", "true"), s.gitHubVariables(t, 8))
 		require.Equal(t, 0, r.code, r.log)
 		assert.Contains(t, r.log, "::error file=cart8.js")
 	})
+
 	t.Run("builds the program from its own source", func(t *testing.T) {
 		t.Parallel()
 		service := s.gitHubVariables(t, 10)
@@ -203,6 +211,7 @@ func TestAction(t *testing.T) {
 			require.NoError(t, err)
 			service = append(service, name+"="+strings.TrimSpace(string(value)))
 		}
+
 		// Else go leaves a process behind that writes into the home folder.
 		home := t.TempDir()
 		telemetry := filepath.Join(home, ".config", "go", "telemetry")
@@ -213,6 +222,7 @@ func TestAction(t *testing.T) {
 		require.Equal(t, 1, r.code, r.log)
 		assert.Equal(t, "fail", r.outputs["verdict"])
 	})
+
 	// Every process can read command lines.
 	t.Run("keeps the key off command lines", func(t *testing.T) {
 		t.Parallel()
@@ -314,6 +324,7 @@ func TestActionRefuses(t *testing.T) {
 		"command in outputs":      {[]string{"binary", binary, "outputs", "`touch pwned`\n$(touch pwned)"}, "`touch pwned`"},
 		"another flag as outputs": {[]string{"binary", binary, "outputs", "--server=http://127.0.0.1:1"}, "--server"},
 	}
+
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -50,6 +50,7 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 	first := r.commit("refs/pull/1/head", r.sha("refs/heads/main"), files{
 		"a.txt": "one\nfrobnicate(1)\nfrobnicate(2)\n", "b.txt": "frobnicate(3)\nfrobnicate(4)\n",
 	})
+
 	before := c.start(t, map[string]any{"fail_on": "warning"})
 	assert.Equal(t, []string{"a.txt:2 new", "a.txt:3 new", "b.txt:1 new", "b.txt:2 new"}, shown(before["findings"]))
 	assert.Equal(t, map[string]any{"outcome": "fail", "threshold": "warning"}, before["verdict"])
@@ -63,6 +64,7 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 		"b.txt": "frobnicate(3) # prwarden:ignore custom/no-frobnicate -- measured until " +
 			"2999-12-31\nfrobnicate(4)\nfrobnicate(5)\n",
 	})
+
 	after := c.start(t, nil)
 	assert.Equal(t, before["review_id"], after["previous_review_id"])
 	assert.Equal(t, []string{"a.txt:3 existing", "b.txt:2 existing", "b.txt:3 new"}, shown(after["findings"]))
@@ -75,6 +77,7 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 		require.Equal(t, 200, a.status, a.body)
 		assert.Equal(t, want, shown(a.decode(t)["findings"]), query)
 	}
+
 	assert.Equal(t, map[string]any{"outcome": "pass", "threshold": "high"}, after["verdict"])
 	assert.InDelta(t, 3, after["summary"].(map[string]any)["warning"], 0, "without what is suppressed")
 	require.Len(t, after["suppressed"], 1)
@@ -87,6 +90,7 @@ func TestWhatChangedSinceTheReviewBefore(t *testing.T) {
 	created, err := rpc.CreateReview(ctx, &prwardenv1.CreateReviewRequest{
 		Repo: "acme/api", PrNumber: 1, FailOn: prwardenv1.Severity_critical.Enum(),
 	})
+
 	require.NoError(t, err)
 	c.wait(t, created.GetReviewId())
 	got, err := rpc.GetReview(ctx, &prwardenv1.GetReviewRequest{ReviewId: created.GetReviewId()})
@@ -108,6 +112,7 @@ func TestRulesThatLeaveFindingsFixThem(t *testing.T) {
 	r := h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{
 		"a.txt": "one\nfrobnicate(1)\n", "q.js": "eval(x)\n",
 	})
+
 	addRule(t, c, todoRule)
 	before := c.start(t, nil)
 	assert.Equal(t, []string{"a.txt:2 new", "q.js:1 new"}, shown(before["findings"]))
@@ -121,6 +126,7 @@ func TestRulesThatLeaveFindingsFixThem(t *testing.T) {
 		r.commit("refs/heads/main", r.sha("refs/heads/main"), files{
 			".prwarden/rules.yml": "version: 1\n" + step.rules + "\n",
 		})
+
 		after := c.start(t, nil)
 		assert.Equal(t, before["head_sha"], after["head_sha"])
 		assert.Equal(t, step.findings, shown(after["findings"]))
@@ -158,6 +164,7 @@ func TestReasonsThatAreRequired(t *testing.T) {
 		"a.txt": "one\nfrobnicate(1) # prwarden:ignore custom/no-frobnicate\nfrobnicate(2) # prwarden:ignore " +
 			"custom/no-frobnicate -- measured\n",
 	})
+
 	for required, reported := range map[bool]int{false: 0, true: 1} {
 		// of the last organization
 		s := newServer(t, h, serverOptions{config: fmt.Sprintf("    require_suppression_reason: %v\n", required)})
@@ -172,6 +179,7 @@ func TestReasonsThatAreRequired(t *testing.T) {
 				n++
 			}
 		}
+
 		assert.Equal(t, reported, n, m["findings"])
 		assert.Len(t, m["suppressed"], 2-reported)
 	}
@@ -221,6 +229,7 @@ func TestAnyCommits(t *testing.T) {
 		assert.Equal(t, 400, a.status, body)
 		assert.Contains(t, a.fields(t), field, body)
 	}
+
 	rpc, ctx := s.services(t).reviews, metadata.NewOutgoingContext(t.Context(), with(t, c.token))
 	_, err := rpc.CreateReview(ctx, &prwardenv1.CreateReviewRequest{Repo: "acme/api", PrNumber: 1, HeadSha: &sha})
 	assert.Equal(t, codes.InvalidArgument, status.Code(err))
@@ -253,6 +262,7 @@ func TestFindingsInPagesAndAsSARIF(t *testing.T) {
 	h.create(t, "acme/api", files{"a.txt": "one\n"}).pull(1, files{
 		"many.txt": lines.String(), "z.txt": "frobnicate(0) # prwarden:ignore custom/no-frobnicate -- why\n",
 	})
+
 	addRule(t, c, todoRule)
 	waiting := c.do(t, "GET", "/v1/reviews/rev_none/sarif", nil)
 	assert.Equal(t, 404, waiting.status)
@@ -260,26 +270,15 @@ func TestFindingsInPagesAndAsSARIF(t *testing.T) {
 	id := m["review_id"].(string)
 
 	var all []any
-	pages := 0
-	for token := ""; ; pages++ {
-		a := c.do(
-			t, "GET", "/v1/reviews/"+id+"/findings?page_size=100&min_severity=warning&page_token="+url.QueryEscape(token),
-			nil,
-		)
-		if token == "" {
-			a = c.do(t, "GET", "/v1/reviews/"+id+"/findings?page_size=100&min_severity=warning", nil)
-		}
-		require.Equal(t, 200, a.status, a.body)
-		page := a.decode(t)
+	pages := c.pages(t, "/v1/reviews/"+id+"/findings?page_size=100&min_severity=warning")
+	for _, page := range pages {
 		all = append(all, list(page["findings"])...)
-		if token = page["next_page_token"].(string); token == "" {
-			break
-		}
-		other := c.do(t, "GET", "/v1/reviews/"+id+"/findings?page_size=100&page_token="+url.QueryEscape(token), nil)
-		assert.Equal(t, 400, other.status, "a token belongs to its filters")
-		assert.Contains(t, other.fields(t), "page_token")
 	}
-	assert.Equal(t, 2, pages)
+	assert.Len(t, pages, 3)
+	token := url.QueryEscape(pages[0]["next_page_token"].(string))
+	other := c.do(t, "GET", "/v1/reviews/"+id+"/findings?page_size=100&page_token="+token, nil)
+	assert.Equal(t, 400, other.status, "a token belongs to its filters")
+	assert.Contains(t, other.fields(t), "page_token")
 	assert.Equal(t, m["findings"], any(all))
 	hushed := c.do(t, "GET", "/v1/reviews/"+id+"/findings?kind=suppressed&file=z.txt&rule_id=no-frobnicate", nil).decode(t)
 	assert.Equal(t, m["suppressed"], hushed["findings"])
@@ -304,6 +303,7 @@ func TestFindingsInPagesAndAsSARIF(t *testing.T) {
 			assert.Equal(t, a.body, string(body.GetData()), "the same over both protocols")
 		}
 	}
+
 	readOnly := s.client(s.key(t, "acme", "--scopes", "reviews:write"))
 	for _, path := range []string{"/findings", "/sarif"} {
 		assert.Equal(t, "SCOPE_MISSING", readOnly.do(t, "GET", "/v1/reviews/"+id+path, nil).reason(t))

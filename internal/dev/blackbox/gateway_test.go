@@ -50,6 +50,7 @@ func TestWrongBodies(t *testing.T) {
 			assert.NotEmpty(t, a.header.Get("X-RateLimit-Remaining"))
 		})
 	}
+
 	for name, body := range map[string]string{
 		"not JSON": "repo=acme/api", "truncated": `{"repo":"acme/api"`, "trailing": okBody + "x", "two": okBody + okBody,
 		"list": "[]", "text": `"x"`, "null": "null", "not UTF-8": "{\"repo\":\"acme/\xff\",\"pr_number\":1}",
@@ -59,6 +60,7 @@ func TestWrongBodies(t *testing.T) {
 		assert.Equal(t, 400, a.status, name)
 		assert.NotEmpty(t, a.decode(t)["message"], name)
 	}
+
 	assert.Empty(t, c.do(t, "GET", "/v1/reviews", nil).decode(t)["reviews"], "nothing was accepted")
 	for _, body := range []string{
 		`{"repo":"acme/api","prNumber":"1"}`, `{"repo":"acme/api","pr_number":1.0,"ruleset":null}`,
@@ -141,6 +143,7 @@ func TestHTTPErrors(t *testing.T) {
 			assert.NotContains(t, a.body, s.dir)
 		})
 	}
+
 	assert.Equal(t, "GET, HEAD, POST, OPTIONS", c.do(t, "PUT", "/v1/reviews", okBody).header.Get("Allow"))
 	assert.Equal(t, "POST, OPTIONS", c.do(t, "OPTIONS", "/v1/reviews/rev_x:cancel", nil).header.Get("Allow"))
 	charset := c.do(t, "POST", "/v1/reviews", `{}`, "Content-Type", "application/json; charset=utf-8")
@@ -156,6 +159,7 @@ func TestHealthAndDocuments(t *testing.T) {
 		assert.Equal(t, 200, a.status, path)
 		assert.Empty(t, a.header.Get("X-RateLimit-Limit"), "health is not counted")
 	}
+
 	a := c.do(t, "GET", "/openapi.json", nil)
 	require.Equal(t, 200, a.status)
 	assert.Contains(t, a.header.Get("Content-Type"), "application/json")

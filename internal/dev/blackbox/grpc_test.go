@@ -32,6 +32,7 @@ func details(t *testing.T, err error) (reason string, fields []string) {
 			}
 		}
 	}
+
 	return reason, fields
 }
 
@@ -83,6 +84,7 @@ func TestEveryCallOverGRPC(t *testing.T) {
 		require.NoError(t, err)
 		last = m
 	}
+
 	require.NotNil(t, last)
 	assert.Equal(t, prwardenv1.Review_complete, last.GetStatus())
 	assert.Equal(t, int32(3), last.GetSummary().GetWarning())
@@ -204,6 +206,7 @@ func TestWatchLimit(t *testing.T) {
 		_, err = w.Recv()
 		require.NoError(t, err)
 	}
+
 	w, err := rpc.reviews.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: id})
 	require.NoError(t, err)
 	_, err = w.Recv()

@@ -19,6 +19,7 @@ func TestKeysOverTheAPI(t *testing.T) {
 		"name": "ci", "scopes": []any{"reviews:read", "rules:read"},
 		"expires_at": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	})
+
 	require.Equal(t, 201, a.status, a.body)
 	created := a.decode(t)
 	assert.ElementsMatch(t, []string{"key_id", "token", "name", "scopes", "created_at", "expires_at"}, keys(created))
@@ -44,6 +45,7 @@ func TestKeysOverTheAPI(t *testing.T) {
 		assert.Equal(t, "SCOPE_MISSING", a.reason(t))
 		assert.Contains(t, a.body, "keys:admin")
 	}
+
 	narrow := s.client(s.key(t, "acme", "--scopes", "keys:admin,reviews:read"))
 	denied := narrow.do(t, "POST", "/v1/keys", map[string]any{"name": "more", "scopes": []any{"rules:write"}})
 	assert.Equal(t, 403, denied.status)
@@ -63,6 +65,7 @@ func TestKeysOverTheAPI(t *testing.T) {
 		require.True(t, refused || after < 5*time.Second, "a revoked key is refused within 5 seconds: %s", a.body)
 		<-time.After(5 * tick)
 	}
+
 	assert.Equal(t, 404, c.do(t, "DELETE", "/v1/keys/"+id, nil).status)
 	assert.Equal(t, 404, c.do(t, "DELETE", "/v1/keys/key_none", nil).status)
 
@@ -134,6 +137,7 @@ func TestScopes(t *testing.T) {
 			{"DELETE", "/v1/keys/key_x", ""},
 		},
 	}
+
 	for have := range calls {
 		c := s.client(s.key(t, "acme", "--scopes", have))
 		for need, cs := range calls {

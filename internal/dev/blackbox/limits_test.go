@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -40,12 +41,14 @@ func TestEdgesOfFields(t *testing.T) {
 
 func TestQueueFull(t *testing.T) {
 	t.Parallel()
+
 	// Nobody scans, however long it takes to fill the queue. That a review which is
 	// being scanned takes no place in it is shown of each store, by the case of the
 	// queue's limit in internal/dev/storetest.
 	s := startServer(t, newHosts(t), serverOptions{
 		organizations: []organization{{"acme", "acme/*"}, {"globex", "globex/*"}}, args: []string{"--scanner", "127.0.0.1:1"},
 	})
+
 	c := s.client(s.key(t, "acme"))
 	create := func(c *client, body string) answer {
 		deadline := time.Now().Add(eventually)
@@ -68,6 +71,7 @@ func TestQueueFull(t *testing.T) {
 			}
 		})
 	}
+
 	senders.Wait()
 	full := create(c, okBody)
 	assert.Equal(t, 503, full.status)
@@ -94,6 +98,7 @@ func TestSkippedFilesAndLines(t *testing.T) {
 		"latin\xe9":    hit,
 		"invalid":      "\xff\xfe" + hit,
 	})
+
 	r.git("", "update-ref", "refs/pull/1/head", commit)
 	m := c.scan(t, "acme/api", 1)
 	require.Equal(t, "complete", m["status"], "%v", m)
@@ -105,6 +110,7 @@ func TestSkippedFilesAndLines(t *testing.T) {
 			assert.InDelta(t, map[any]float64{"long-line": 1, "just-fits": 2}[s["file"]], s["line"], 0)
 		}
 	}
+
 	assert.Equal(t, map[string]any{
 		"binary": "binary", "too-large": "file_too_large", "long-line": "line_too_long", "just-fits": "line_too_long",
 	}, skips)
@@ -125,6 +131,7 @@ func TestManyFindingsAreCutAndCounted(t *testing.T) {
 	h.create(t, "acme/api", files{"README": "x"}).pull(1, files{
 		"a.txt": strings.Repeat("frobnicate()\n", 6000), "b.txt": strings.Repeat("frobnicate()\n", 6000),
 	})
+
 	m := c.scan(t, "acme/api", 1)
 	assert.Len(t, m["findings"], 10_000)
 	assert.Equal(t, true, m["truncated"])
@@ -140,6 +147,7 @@ func TestRuleBudget(t *testing.T) {
 		"id": "slow", "type": "regex", "pattern": `(?s)x[a-z]{0,400}[a-z]{0,400}!`, "multiline": true, "message": "m",
 		"severity": "low",
 	})
+
 	change := files{"z.txt": "frobnicate(1)\n"}
 	for i := range 12 {
 		// The last line has what the rule is looked for by, but no match.
@@ -156,6 +164,7 @@ func TestRuleBudget(t *testing.T) {
 		assert.NotEmpty(t, s["file"])
 		stopped[s["rule_id"]] = true
 	}
+
 	assert.True(t, stopped["custom/slow"], "%v", m["skipped"])
 	assert.False(t, stopped["custom/no-frobnicate"])
 }
@@ -164,6 +173,7 @@ func TestPullRequestTooLarge(t *testing.T) {
 	t.Parallel()
 	_, c, h := setup(t)
 	r := h.create(t, "acme/api", files{"README": "x"})
+
 	// 100,001 files as one tree object that names the same blob again and again.
 	blob := r.git("same", "hash-object", "-w", "--stdin")
 	var tree strings.Builder
@@ -176,4 +186,53 @@ func TestPullRequestTooLarge(t *testing.T) {
 	assert.Equal(t, "failed", m["status"])
 	assert.Equal(t, "pull_request_too_large", m["error"].(map[string]any)["code"])
 	assert.Contains(t, m["error"].(map[string]any)["message"], "100000")
+}
+
+// A pull request whose paths are six times as long in JSON makes no answer that
+// a server can't hold: it is truncated, alike by a server and a local scan.
+func TestAnswersStaySmallWhateverPathsAreMadeOf(t *testing.T) {
+	t.Parallel()
+	_, c, h := setup(t)
+	rules := "version: 1\nrules:\n" +
+		"- {id: small, type: regex, pattern: 'frobnicate', message: m, severity: low}\n" +
+		"- {id: large, type: regex, pattern: 'needle', message: m, severity: critical}\n"
+	r := h.create(t, "acme/api", files{".prwarden/rules.yml": rules})
+	change := files{"z.txt": "needle\n"}
+	for i := range 10 {
+		change[fmt.Sprintf("%s%d", strings.Repeat("\x01", 3768), i)] = strings.Repeat("frobnicate(1)\n", 840)
+	}
+	r.pull(1, change)
+	id := c.review(t, "acme/api", 1)
+	require.Equal(t, "complete", c.wait(t, id)["status"])
+
+	const most = 33 << 20 // 32 MiB, and what there is beside findings
+	a := c.do(t, "GET", "/v1/reviews/"+id, nil)
+	assert.Less(t, len(a.body), most)
+	assert.Less(t, len(c.do(t, "GET", "/v1/reviews/"+id+"/sarif", nil).body), most)
+	m := a.decode(t)
+	assert.Equal(t, true, m["truncated"])
+	summary := m["summary"].(map[string]any)
+	assert.InDelta(t, 8400, summary["low"], 0, "the summary counts all")
+	assert.InDelta(t, 1, summary["critical"], 0)
+	findings := list(m["findings"])
+	require.Greater(t, len(findings), 1000)
+	assert.Equal(t, "z.txt", findings[len(findings)-1].(map[string]any)["file"], "the most severe one is there")
+
+	code, out, errOut := scanIn(
+		t, r.dir, nil, "--base", "main", "--head", "refs/pull/1/head", "--output", "json", "--fail-on", "none",
+	)
+	require.Equal(t, 0, code, errOut)
+	local := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(out), &local))
+	assert.Equal(t, fingerprints(findings), fingerprints(list(local["findings"])))
+	assert.Equal(t, true, local["truncated"])
+	assert.Equal(t, summary, local["summary"])
+}
+
+func fingerprints(findings []any) []any {
+	var out []any
+	for _, f := range findings {
+		out = append(out, f.(map[string]any)["fingerprint"])
+	}
+	return out
 }

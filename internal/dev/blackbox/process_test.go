@@ -60,6 +60,7 @@ func startProcess(t *testing.T, dir string, log *logbook, environment []string, 
 			return len(environs(t, "="+dir)) == 0
 		}, eventually, tick, "what works in %s does not end", dir)
 	})
+
 	p.cmd.Env = append(env(dir), environment...)
 	p.cmd.Dir = dir
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test that dies leaves no process
@@ -79,6 +80,7 @@ func startProcess(t *testing.T, dir string, log *logbook, environment []string, 
 				serving <- entry
 			}
 		}
+
 		_, _ = io.Copy(io.Discard, stderr)
 		_ = p.cmd.Wait()
 	}()
@@ -107,6 +109,7 @@ func environs(t *testing.T, text string) map[string]string {
 			found[filepath.Dir(path)] = string(data)
 		}
 	}
+
 	return found
 }
 

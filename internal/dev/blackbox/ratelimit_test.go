@@ -36,6 +36,7 @@ func (w *window) next(t *testing.T, remaining, reset string) (refused bool) {
 		}
 		w.used, w.end = 0, reset
 	}
+
 	if w.used == w.limit {
 		require.Equal(t, "0", remaining)
 		return true
@@ -101,6 +102,7 @@ func TestRateLimit(t *testing.T) {
 				ctx, &prwardenv1.GetReviewRequest{ReviewId: "rev_x"}, grpc.Header(&header), grpc.Trailer(&trailer),
 			)
 		}
+
 		header = metadata.Join(header, trailer)
 		require.NotEmpty(t, header.Get("x-ratelimit-remaining"))
 		require.NotEmpty(t, header.Get("x-ratelimit-reset"))
@@ -138,6 +140,7 @@ func TestRateLimitUnderConcurrency(t *testing.T) {
 			}
 		})
 	}
+
 	all.Wait()
 	ends := slices.Sorted(maps.Keys(made))
 	for i, end := range ends {
@@ -176,6 +179,7 @@ func TestRateLimitByAddress(t *testing.T) {
 			assert.Equal(t, codes.ResourceExhausted, status.Code(err), "over both protocols")
 		}
 	}
+
 	assert.Equal(
 		t, 200, s.client(s.key(t, "acme")).do(t, "GET", "/v1/rules", nil).status, "a valid key is not its address",
 	)
@@ -198,5 +202,6 @@ func TestTrustedProxies(t *testing.T) {
 			refused = true
 		}
 	}
+
 	assert.Equal(t, 401, c.do(t, "GET", "/v1/rules", nil, "X-Forwarded-For", "203.0.113.10").status)
 }

@@ -36,6 +36,7 @@ func newSilentHosts(t *testing.T) (*hosts, <-chan struct{}) {
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+
 		// git waits for the end of the answer before it reads that; but nothing at
 		// all for 20 seconds is an error.
 		for r.Context().Err() == nil {

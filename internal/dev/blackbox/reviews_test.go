@@ -1,9 +1,7 @@
 package blackbox_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -102,6 +100,7 @@ func TestReviewEndToEnd(t *testing.T) {
 		}
 		got = append(got, f)
 	}
+
 	finding := func(file, snippet string, line, column, endLine float64) map[string]any {
 		return map[string]any{
 			"rule_id": "custom/no-frobnicate", "severity": "warning", "file": file, "line": line, "column": column,
@@ -109,6 +108,7 @@ func TestReviewEndToEnd(t *testing.T) {
 			"end_column": column + 11, "utf16_column": column, "utf16_end_column": column + 11,
 		}
 	}
+
 	assert.Equal(t, []map[string]any{
 		finding("a.txt", "frobnicate(1)", 3, 1, 3),
 		finding("c.txt", "\tfrobnicate(2) frobnicate(3)", 1, 2, 1),
@@ -122,6 +122,7 @@ func TestReviewBeforeItIsComplete(t *testing.T) {
 	h.create(t, "acme/api", files{"a": "1"}).pull(1, files{"a": "2"})
 	s := startServer(t, h, serverOptions{})
 	c := s.client(s.key(t, "acme"))
+
 	// A first scan of a repository takes far longer than the next request.
 	id := c.review(t, "acme/api", 1)
 	m := c.do(t, "GET", "/v1/reviews/"+id, nil).decode(t)
@@ -130,6 +131,7 @@ func TestReviewBeforeItIsComplete(t *testing.T) {
 		assert.Equal(t, []any{}, m["findings"])
 		assert.Len(t, m["summary"], 6)
 	}
+
 	assert.NotContains(t, m, "error")
 	c.wait(t, id)
 }
@@ -140,6 +142,7 @@ func TestReviewsThatFail(t *testing.T) {
 	h.create(t, "acme/api", files{"a": "1"}).pull(1, files{"a": "2"})
 	r := h.create(t, "acme/odd", files{"a": "1"})
 	r.commit("refs/pull/2/head", "", files{"z": "unrelated"})
+
 	// Pull request 3 was fast-forwarded: its head is on the first-parent line.
 	head := r.commit("refs/heads/main", r.sha("refs/heads/main"), files{"b": "2"})
 	r.git("", "update-ref", "refs/pull/3/head", r.sha(head+"^"))
@@ -203,6 +206,25 @@ func TestIdempotencyKey(t *testing.T) {
 	assert.Equal(t, id, same.decode(t)["review_id"])
 }
 
+// pages are all answers to a call whose answers have pages.
+func (c *client) pages(t *testing.T, path string) (all []map[string]any) {
+	t.Helper()
+	for token := ""; ; {
+		next := path
+		if token != "" {
+			next += "&page_token=" + url.QueryEscape(token)
+		}
+		a := c.do(t, "GET", next, nil)
+		require.Equal(t, 200, a.status, a.body)
+		m := a.decode(t)
+		require.Contains(t, m, "next_page_token")
+		all = append(all, m)
+		if token = m["next_page_token"].(string); token == "" {
+			return all
+		}
+	}
+}
+
 func TestListReviews(t *testing.T) {
 	t.Parallel()
 	_, c, h := setup(t)
@@ -217,6 +239,7 @@ func TestListReviews(t *testing.T) {
 		c.wait(t, id)
 		newestFirst = append([]any{id}, newestFirst...)
 	}
+
 	ids := func(query string) []any {
 		a := c.do(t, "GET", "/v1/reviews"+query, nil)
 		require.Equal(t, 200, a.status, a.body)
@@ -227,6 +250,7 @@ func TestListReviews(t *testing.T) {
 		}
 		return ids
 	}
+
 	assert.Equal(t, newestFirst, ids(""))
 	assert.Equal(t, []any{newestFirst[2]}, ids("?repo=acme/web"))
 	assert.Equal(t, []any{newestFirst[1], newestFirst[4]}, ids("?repo=acme/api&pr_number=1"))
@@ -235,22 +259,12 @@ func TestListReviews(t *testing.T) {
 	assert.Equal(t, []any{}, ids("?repo=acme/none"))
 
 	var paged []any
-	token := ""
-	for range 10 {
-		a := c.do(t, "GET", "/v1/reviews?page_size=2&page_token="+token, nil)
-		if token == "" {
-			a = c.do(t, "GET", "/v1/reviews?page_size=2", nil)
-		}
-		require.Equal(t, 200, a.status, a.body)
-		m := a.decode(t)
-		for _, r := range list(m["reviews"]) {
+	for _, page := range c.pages(t, "/v1/reviews?page_size=2") {
+		for _, r := range list(page["reviews"]) {
 			paged = append(paged, r.(map[string]any)["review_id"])
 		}
-		require.Contains(t, m, "next_page_token")
-		if token = m["next_page_token"].(string); token == "" {
-			break
-		}
 	}
+
 	assert.Equal(t, newestFirst, paged)
 
 	first := c.do(t, "GET", "/v1/reviews?page_size=1", nil).decode(t)["next_page_token"].(string)
@@ -309,38 +323,18 @@ func TestWatch(t *testing.T) {
 	planted(t, h, "acme/api")
 	id := c.review(t, "acme/api", 1)
 
-	req, err := http.NewRequestWithContext(t.Context(), "GET", c.base+"/v1/reviews/"+id+":watch", nil)
-	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	res, err := c.http.Do(req)
-	require.NoError(t, err)
-	defer res.Body.Close()
-	require.Equal(t, 200, res.StatusCode)
-	assert.NotEmpty(t, res.Header.Get("X-RateLimit-Remaining"))
-
-	order := map[string]int{"queued": 0, "in_progress": 1, "complete": 2}
-	state := 0
-	var last map[string]any
-	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		var line map[string]any
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &line), lines.Text())
-		require.Contains(t, line, "result", lines.Text())
-		last = line["result"].(map[string]any)
-		assert.Equal(t, id, last["review_id"])
-		next, ok := order[last["status"].(string)]
-		require.True(t, ok, lines.Text())
-		assert.GreaterOrEqual(t, next, state)
-		state = next
-	}
-	require.NotNil(t, last)
-	assert.Equal(t, "complete", last["status"])
-	assert.Len(t, last["summary"], 6)
+	all := statuses(t, c.watch(t, id))
+	assert.Subset(t, []string{"queued", "in_progress", "complete"}, all)
+	assert.IsIncreasing(t, ranks(all))
+	assert.Equal(t, "complete", all[len(all)-1])
 
 	again := c.do(t, "GET", "/v1/reviews/"+id+":watch", nil)
 	assert.Equal(t, 200, again.status)
 	assert.Equal(
 		t, 1, strings.Count(strings.TrimSpace(again.body), "\n")+1, "a finished review is one message: "+again.body,
 	)
+	assert.Contains(t, again.body, `"summary":`)
+	assert.NotEmpty(t, again.header.Get("X-RateLimit-Remaining"))
 	assert.Equal(t, 404, c.do(t, "GET", "/v1/reviews/rev_none:watch", nil).status)
 }
 
@@ -372,6 +366,7 @@ func TestOrganizationsDoNotSeeEachOther(t *testing.T) {
 		assert.Equal(t, 404, theirs.status, call.path)
 		assert.Equal(t, unknown.reason(t), theirs.reason(t), "another's looks like none")
 	}
+
 	assert.Empty(t, globex.do(t, "GET", "/v1/reviews", nil).decode(t)["reviews"])
 	keysOf := func(c *client) int { return len(list(c.do(t, "GET", "/v1/keys", nil).decode(t)["keys"])) }
 	assert.Equal(t, 1, keysOf(acme))

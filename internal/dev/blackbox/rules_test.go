@@ -20,6 +20,7 @@ func (c *client) ruleset(t *testing.T, name string) map[string]any {
 			return r
 		}
 	}
+
 	return nil
 }
 
@@ -54,6 +55,7 @@ rules:
 		"id": "own", "type": "regex", "pattern": "yyy9", "message": "No.", "severity": "high", "scope": "repo",
 		"repo": "acme/api",
 	})
+
 	assert.InDelta(t, 1, c.ruleset(t, "custom")["rule_count"], 0, "the rule with scope repo is not the organization's")
 	assert.Equal(
 		t, map[string]any{"id": "ruleset_acme/api", "name": "acme/api", "rule_count": 1.0, "scope": "repo"},
@@ -73,6 +75,7 @@ rules:
 		assert.Equal(t, "from-file", rules[0].(map[string]any)["id"])
 		assert.Equal(t, "own", rules[1].(map[string]any)["id"])
 	}
+
 	for _, path := range []string{
 		"/v1/rulesets/acme/none/rules", "/v1/rulesets/none/rules", "/v1/rulesets/acme%252Fapi/rules",
 	} {
@@ -92,6 +95,7 @@ func TestRuleLifeCycle(t *testing.T) {
 		"cases":      map[string]any{"match": []any{`fmt.Println("x")`}, "no_match": []any{`log.Print("x")`}},
 		"references": []any{"https://pkg.go.dev/log/slog"},
 	}
+
 	a := c.do(t, "POST", "/v1/rules", full)
 	require.Equal(t, 201, a.status, a.body)
 	stored := a.decode(t)
@@ -107,6 +111,7 @@ func TestRuleLifeCycle(t *testing.T) {
 		require.Equal(t, 200, a.status, path+": "+a.body)
 		assert.Equal(t, stored, a.decode(t), path)
 	}
+
 	twice := c.do(t, "POST", "/v1/rules", full)
 	assert.Equal(t, 409, twice.status)
 	assert.Equal(t, "RULE_EXISTS", twice.reason(t))
@@ -163,6 +168,7 @@ func TestDefaultRules(t *testing.T) {
 		assert.Contains(t, message, "disable: ["+id+"]")
 		assert.Contains(t, message, ".prwarden/rules.yml")
 	}
+
 	taken := c.do(t, "POST", "/v1/rules", with2(todoRule, "id", id))
 	assert.Equal(t, 409, taken.status)
 	assert.Equal(t, "RULE_EXISTS", taken.reason(t))
@@ -220,11 +226,13 @@ func TestRulesThatAreRefused(t *testing.T) {
 			assert.InDelta(t, 3, a.decode(t)["code"], 0)
 		})
 	}
+
 	denied := c.do(t, "POST", "/v1/rules", with2(with2(todoRule, "scope", "repo"), "repo", "../x"))
 	assert.Equal(t, 400, denied.status)
 	all := c.do(t, "POST", "/v1/rules", map[string]any{
 		"id": "X", "type": "regex", "pattern": "(", "message": "", "severity": "low",
 	})
+
 	assert.Len(t, all.fields(t), 3, "every mistake at once: "+all.body)
 }
 
@@ -248,6 +256,7 @@ func TestTryARule(t *testing.T) {
 	a = c.do(t, "POST", "/v1/rules:test", map[string]any{
 		"type": "regex", "pattern": `a\nb`, "multiline": true, "text": "x\na\nb\n",
 	})
+
 	require.Equal(t, 200, a.status, a.body)
 	assert.Equal(t, []any{hit(2, 1, 3, 2)}, a.decode(t)["hits"])
 
@@ -302,6 +311,7 @@ rules:
 		}
 		return all
 	}
+
 	scan := func(t *testing.T, name string, base, change files) map[string]any {
 		t.Helper()
 		h.create(t, name, base).pull(1, change)
@@ -309,6 +319,7 @@ rules:
 		require.Equal(t, "complete", m["status"], "%v", m)
 		return m
 	}
+
 	t.Run("rules of the base apply", func(t *testing.T) {
 		t.Parallel()
 		m := scan(t, "acme/base", files{path: good}, files{"a.txt": "zap(1)", "b.go": "zap(1)", "vendor/a.txt": "zap(1)"})
@@ -318,23 +329,27 @@ rules:
 		assert.Contains(t, got[0], path+":2")
 		assert.Equal(t, "medium custom/no-zap a.txt:1", got[1])
 	})
+
 	t.Run("a pull request can't switch off its own checks", func(t *testing.T) {
 		t.Parallel()
 		m := scan(t, "acme/off", files{path: good}, files{"a.txt": "zap(1)", path: "version: 1\nexclude: ['**']\n"})
 		assert.Contains(t, summary(m), "medium custom/no-zap a.txt:1")
 		assert.Contains(t, strings.Join(summary(m), "\n"), "info meta/rules-file-changed "+path)
 	})
+
 	t.Run("a broken one at the base", func(t *testing.T) {
 		t.Parallel()
 		addRule(t, c, with2(todoRule, "id", "still"))
 		m := scan(t, "acme/broken", files{path: "version: 1\nrulez: []\n"}, files{"a.txt": "frobnicate(1)"})
 		assert.Equal(t, []string{"high meta/rules-file-invalid " + path + ":2", "warning custom/still a.txt:1"}, summary(m))
 	})
+
 	t.Run("a broken one at the head", func(t *testing.T) {
 		t.Parallel()
 		m := scan(t, "acme/breaking", files{path: good}, files{path: "version: 1\nrules:\n  - id: x\n"})
 		assert.Contains(t, strings.Join(summary(m), "\n"), "high meta/rules-file-invalid "+path+":3")
 	})
+
 	for name, file := range map[string]string{
 		"over 64 KiB": "version: 1\n#" + strings.Repeat("x", 64<<10),
 		"over 500 rules": "version: 1\nrules:\n" + strings.Repeat(
@@ -349,6 +364,7 @@ rules:
 			assert.Contains(t, got[0], "high meta/rules-file-invalid "+path)
 		})
 	}
+
 	t.Run("rulesets narrow", func(t *testing.T) {
 		t.Parallel()
 		addRule(t, c, with2(with2(todoRule, "id", "own"), "pattern", "snafu"))
@@ -368,6 +384,7 @@ rules:
 			require.Equal(t, "complete", m["status"], "%v", m)
 			return len(list(m["findings"]))
 		}
+
 		assert.Equal(t, 3, count(nil))
 		assert.Equal(t, 3, count("acme/narrow"))
 		assert.Equal(t, 1, count("default"))

@@ -32,6 +32,7 @@ func TestRulesCommands(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	}
+
 	tests := map[string]struct {
 		args      []string
 		code      int
@@ -65,6 +66,7 @@ func TestRulesCommands(t *testing.T) {
 		},
 		"schema": {[]string{"schema"}, 0, `"$schema": "http://json-schema.org/draft-07/schema#"`, ""},
 	}
+
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

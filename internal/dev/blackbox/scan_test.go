@@ -52,6 +52,7 @@ func TestScanFindsWhatAReviewOfTheCommitsFinds(t *testing.T) {
 		".prwarden/rules.yml": rulesFile, "a.js": "eval(x)\n", "old.txt": numbered, "gone.js": "eval(y)\n",
 		"w.txt": "BEGIN\n\nEND\n",
 	})
+
 	root := r.sha("refs/heads/main")
 	key := "AKIA" + "QWERTYUIOPASDFGH"
 	heads := []string{
@@ -74,10 +75,12 @@ func TestScanFindsWhatAReviewOfTheCommitsFinds(t *testing.T) {
 		r.commit("refs/heads/three", root, files{".prwarden/rules.yml": remove}),
 		r.commit("refs/heads/four", root, files{}),
 	}
+
 	r.commit("refs/heads/main", root, files{
 		".prwarden/rules.yml": rulesFile + "- {id: later, type: regex, pattern: 'some|eval', message: m, severity: info}\n",
 		"a.js":                "eval(main)\n",
 	})
+
 	main := r.sha("refs/heads/main")
 	findings := 0
 	for _, head := range heads {
@@ -99,6 +102,7 @@ func TestScanFindsWhatAReviewOfTheCommitsFinds(t *testing.T) {
 			findings += len(remote.Findings) + len(remote.Suppressed)
 		}
 	}
+
 	assert.Greater(t, findings, 20)
 }
 
@@ -113,6 +117,7 @@ func worktree(t *testing.T) *repository {
 		".prwarden/rules.yml": "version: 1\nrules:\n- {id: word, type: regex, pattern: needle, message: m, severity: high}\n",
 		"a.txt":               "hay\n",
 	})
+
 	r.git("", "add", ".")
 	r.git("", "commit", "-q", "-m", "first")
 	return r
@@ -139,12 +144,16 @@ func TestScanOfChanges(t *testing.T) {
 				places = append(places, fmt.Sprintf("%s:%v", f["file"], f["line"]))
 			}
 		}
+
 		return code, places, errOut
 	}
+
 	code, places, errOut := scan()
 	assert.Equal(t, 0, code, errOut)
 	assert.Empty(t, places)
 	assert.Contains(t, errOut, "applying "+filepath.Join(r.dir, ".prwarden/rules.yml")+"\n")
+	const hint = "--base REF scans what a branch changes, --all every file.\n"
+	assert.Contains(t, errOut, hint)
 
 	r.write(files{"a.txt": "hay\nneedle\n", "dir/new.txt": "needle\n"})
 	code, places, _ = scan()
@@ -156,6 +165,7 @@ func TestScanOfChanges(t *testing.T) {
 	assert.Equal(t, 0, code)
 	assert.Empty(t, places)
 	assert.Contains(t, errOut, "applying .prwarden/rules.yml as it is staged\n")
+	assert.NotContains(t, errOut, hint, "that there is nothing to look at is no news to a hook")
 
 	// The rules file that is going to be committed counts, not the one on the disk.
 	r.git("", "add", "a.txt")
@@ -198,6 +208,7 @@ func TestScanLeavesOutItsReports(t *testing.T) {
 		assert.Equal(t, 1, code, errOut)
 		assert.Contains(t, out, "1 finding in 1 changed file")
 	}
+
 	_, out, _ := scanIn(t, r.dir, nil, "--no-default-rules")
 	assert.Contains(t, out, "r.json", "reports of another scan are files like others")
 	r.git("", "add", "r.json")
@@ -236,6 +247,7 @@ func TestScanInAHook(t *testing.T) {
 	r := worktree(t)
 	hook := filepath.Join(r.dir, ".git", "hooks", "pre-commit")
 	require.NoError(t, os.MkdirAll(filepath.Dir(hook), 0o755))
+
 	// Another process writes it: a file that this one has open can't be run while
 	// another test starts a process, which has it open for a moment, too.
 	write := exec.CommandContext(t.Context(), "sh", "-c", `cat >"$0" && chmod 755 "$0"`, hook)
@@ -250,6 +262,7 @@ func TestScanInAHook(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
+
 	r.write(files{"a.txt": "hay\nneedle\n", "b.txt": "hay\n"})
 	r.git("", "add", "b.txt")
 	out, err := commit()
@@ -260,6 +273,7 @@ func TestScanInAHook(t *testing.T) {
 		assert.Contains(t, out, "a.txt\n  2:1  high      custom/word\n")
 		assert.Contains(t, out, "Failed: 1 finding is high or worse.\n")
 	}
+
 	assert.Equal(t, "2", r.git("", "rev-list", "--count", "HEAD"))
 }
 
@@ -356,6 +370,7 @@ func TestScanOfAHostileTree(t *testing.T) {
 			assert.Contains(t, string(text), "the rules file can't be read: .prwarden/rules.yml is ", command)
 			assert.NotContains(t, string(text), "hunter2", command)
 		}
+
 		require.NoError(t, os.Remove(rules))
 	}
 }

@@ -1,8 +1,6 @@
 package blackbox_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/cgi"
@@ -92,6 +90,7 @@ func (s *scannerProcess) metric(t *testing.T, name string) float64 {
 			return value
 		}
 	}
+
 	require.FailNow(t, "no such metric", name)
 	return 0
 }
@@ -119,6 +118,7 @@ func newGatedHosts(t *testing.T) *gatedHosts {
 		},
 		InheritEnv: []string{"PATH"},
 	}
+
 	opened := make(chan struct{})
 	g := &gatedHosts{asked: make(chan string, 1000), open: sync.OnceFunc(func() { close(opened) })}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -164,6 +164,7 @@ func startFleet(t *testing.T, scanners, repositories int) *fleet {
 		f.scanners = append(f.scanners, s)
 		addrs = append(addrs, s.grpc)
 	}
+
 	f.server = startServer(t, f.hosts.hosts, serverOptions{args: []string{
 		"--scanner", strings.Join(addrs, ","), "--scan-workers", strconv.Itoa(2 * scanners),
 	}})
@@ -190,28 +191,18 @@ func (s *scannerProcess) idle(t *testing.T) bool {
 		s.metric(t, "prwarden_scanner_slots_taken") == 0
 }
 
-// seenScanned watches a review until some files are scanned and some are not. It
-// returns false when the scan was over before that could be seen.
+// seenScanned watches a review until some files are scanned and some are not. It returns false when the scan was over
+// before that could be seen.
 func (c *client) seenScanned(t *testing.T, id string) bool {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", c.base+"/v1/reviews/"+id+":watch", nil)
-	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	res, err := c.http.Do(req)
-	require.NoError(t, err)
-	defer res.Body.Close()
-	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		var m struct {
-			Result struct {
-				Done  int `json:"files_done"`
-				Total int `json:"files_total"`
-			}
-		}
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &m))
-		if m.Result.Done > 0 && m.Result.Done < m.Result.Total {
+	for update := range c.watch(t, id) {
+		done, _ := update["files_done"].(float64)
+		total, _ := update["files_total"].(float64)
+		if done > 0 && done < total {
 			return true
 		}
 	}
+
 	return false
 }
 

@@ -244,11 +244,10 @@ const (
 	// that has nothing else to do. Only what hangs takes so long: on a machine with
 	// twenty times the work it can do, a scan that is one of many took over a minute.
 	eventually = 5 * time.Minute
+
 	// tick is the time between looks at a condition that no signal announces.
 	tick = 20 * time.Millisecond
 )
-
-func decodeJSON(r io.Reader, v any) error { return json.NewDecoder(r).Decode(v) }
 
 func list(v any) []any {
 	l, _ := v.([]any)
@@ -349,19 +348,4 @@ func (s *server) services(t *testing.T) services {
 func with(t *testing.T, token string, pairs ...string) metadata.MD {
 	t.Helper()
 	return metadata.Pairs(append([]string{"authorization", "Bearer " + token}, pairs...)...)
-}
-
-// assertNotOnDisk looks for a text in the server's database files.
-func (s *server) assertNotOnDisk(t *testing.T, text string) {
-	t.Helper()
-	paths, err := filepath.Glob(strings.TrimPrefix(s.database, "sqlite:") + "*")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		if bytes.Contains(data, []byte(text)) {
-			t.Errorf("%s holds the text", filepath.Base(path))
-		}
-	}
 }

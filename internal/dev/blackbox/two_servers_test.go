@@ -32,6 +32,7 @@ func twoServers(t *testing.T, h *hosts, o serverOptions) (servers [2]*server, cl
 		}
 		servers[i], clients[i] = s, s.client(token)
 	}
+
 	return servers, clients
 }
 
@@ -93,6 +94,7 @@ func TestWatchOnWhicheverServer(t *testing.T) {
 	}
 	servers, clients := twoServers(t, h, serverOptions{})
 	addRule(t, clients[0], todoRule)
+
 	// Each review is watched on both, and so on the one that does not scan it.
 	var watches []<-chan map[string]any
 	var ids []string
@@ -101,13 +103,16 @@ func TestWatchOnWhicheverServer(t *testing.T) {
 		ids = append(ids, id)
 		watches = append(watches, clients[0].watch(t, id), clients[1].watch(t, id))
 	}
+
 	for _, w := range watches {
 		all := statuses(t, w)
+
 		// Whoever looks late sees the rest of it.
 		assert.Subset(t, []string{"queued", "in_progress", "complete"}, all)
 		assert.IsIncreasing(t, ranks(all))
 		assert.Equal(t, "complete", all[len(all)-1])
 	}
+
 	for i, id := range ids {
 		for _, c := range clients {
 			m := c.wait(t, id)
@@ -115,6 +120,7 @@ func TestWatchOnWhicheverServer(t *testing.T) {
 			assert.Len(t, list(m["findings"]), 1, "pull request %d", i+1)
 		}
 	}
+
 	assert.NotContains(t, servers[0].logged()+servers[1].logged(), "worker lost")
 }
 
@@ -138,6 +144,7 @@ func TestCancelOnWhicheverServer(t *testing.T) {
 		within(t, "git asks the host", asked)
 		watches[id] = clients[1].watch(t, id)
 	}
+
 	for i, s := range servers {
 		require.Positive(t, s.children(t), "server %d scans", i)
 	}
@@ -147,6 +154,7 @@ func TestCancelOnWhicheverServer(t *testing.T) {
 		require.Equal(t, 200, clients[1].do(t, "POST", "/v1/reviews/"+id+":cancel", nil).status)
 		assert.Equal(t, []string{"canceled"}, statuses(t, w))
 	}
+
 	for i, s := range servers {
 		require.Eventually(t, func() bool { return s.children(t) == 0 }, eventually, 10*time.Millisecond, "server %d", i)
 	}
@@ -176,6 +184,7 @@ func TestServerStoppedPastItsLease(t *testing.T) {
 			_ = process.Signal(syscall.SIGCONT)
 		}
 	})
+
 	within(t, "git asks the host again", asked)
 	t.Logf("the review ran again after %s", time.Since(began).Round(10*time.Millisecond))
 	require.Positive(t, servers[other].children(t))

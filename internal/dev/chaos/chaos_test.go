@@ -113,12 +113,19 @@ func TestClients(t *testing.T) {
 	}
 }
 
-func TestStrangeLines(t *testing.T) {
+func TestReadLog(t *testing.T) {
 	t.Parallel()
 	p := &process{name: "server0", Options: program.Options{Dir: t.TempDir()}}
-	text := "{\"msg\":\"request\"}\nprwarden: the database is away\npanic: oh\n\n{\"msg\":\"cut o"
+	const text = `{"msg":"scan ended","status":"complete","review_id":"rev_1"}
+{"msg":"request","status":200}
+prwarden: the database is away
+panic: oh
+
+{"msg":"cut o`
 	require.NoError(t, os.WriteFile(p.LogFile(), []byte(text), 0o600))
-	got, err := p.strangeLines()
+	completed := map[string]int{}
+	strange, err := p.readLog(completed)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"server0 wrote panic: oh\n"}, got)
+	assert.Equal(t, []string{"server0 wrote panic: oh\n"}, strange)
+	assert.Equal(t, map[string]int{"rev_1": 1}, completed)
 }

@@ -75,6 +75,7 @@ func (e *evidence) acceptances() measure {
 			m.samples = append(m.samples, e.present(rec.began, rec.began.Add(rec.took)))
 		}
 	}
+
 	return m
 }
 
@@ -96,6 +97,7 @@ func (e *evidence) claimsAgain() measure {
 		claimed[t.Review] = t
 		delete(requeued, t.Review)
 	}
+
 	return m
 }
 
@@ -109,6 +111,7 @@ func (e *evidence) lostAt(claim, ended transition) time.Time {
 			return f.began
 		}
 	}
+
 	return time.Time{}
 }
 
@@ -127,6 +130,7 @@ func (e *evidence) present(from, to time.Time) time.Duration {
 			left -= end.Sub(begin)
 		}
 	}
+
 	return left
 }
 
@@ -136,6 +140,7 @@ type evidence struct {
 	stored
 	records     []*record
 	shown       map[string]shown // every accepted review, as the API shows it at the end
+	completed   map[string]int   // by review: how often a server said that its scan ended complete
 	strange     []string         // what should not have been: answers, lines of logs, and what was left behind
 	mostPassing float64          // share of reviews that may fail with a passing code
 	faults      []fault
@@ -159,6 +164,7 @@ func (e *evidence) check() []string {
 			b.add("counts: an organization's counts are not those of its rows: %+v", c)
 		}
 	}
+
 	return append(b, e.strange...)
 }
 
@@ -177,6 +183,7 @@ func (e *evidence) checkAccepted(b *broken) {
 		}
 		owner[rec.id] = rec.key
 	}
+
 	for id := range e.reviews {
 		if owner[id] == "" {
 			b.add("twice: %s is stored and was accepted by nobody", id)
@@ -186,6 +193,12 @@ func (e *evidence) checkAccepted(b *broken) {
 
 // checkHistory holds that each review ends once, that nothing follows, and that every claim has the next attempt.
 func (e *evidence) checkHistory(b *broken) {
+	for id, n := range e.completed {
+		if n > 1 {
+			b.add("twice: servers completed %d scans of %s", n, id)
+		}
+	}
+
 	if e.transitions == nil {
 		return
 	}
@@ -207,6 +220,7 @@ func (e *evidence) checkHistory(b *broken) {
 		}
 		last[t.Review] = t
 	}
+
 	for id, r := range e.reviews {
 		if last[id].Is != r.Status {
 			b.add("twice: %s is %s and its last change was to %q", id, r.Status, last[id].Is)
@@ -242,6 +256,7 @@ func (e *evidence) checkEnds(b *broken) {
 			byCode[r.Code]++
 		}
 	}
+
 	if share := float64(passed) / float64(max(len(e.records), 1)); share > e.mostPassing {
 		b.add("ends: %d reviews failed by passing faults, %.2f %%: %v", passed, 100*share, byCode)
 	}

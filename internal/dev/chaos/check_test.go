@@ -32,6 +32,7 @@ func goodEvidence() *evidence {
 			transition{Review: id, Was: "queued", Is: "in_progress", Attempt: 1},
 			transition{Review: id, Was: "in_progress", Is: strings.TrimPrefix(id, "rev_"), Attempt: 1})
 	}
+
 	return &evidence{
 		records: []*record{
 			{key: "k1", pull: of(1, "", one, other), id: complete, final: "complete"},
@@ -84,6 +85,7 @@ func TestBadEvidenceIsNoticed(t *testing.T) {
 		},
 		"stuck": {"in progress": edit(failed, func(r *row) { r.Status = "in_progress" })},
 		"twice": {
+			"completed by two":        func(e *evidence) { e.completed = map[string]int{complete: 2} },
 			"run again after its end": func(e *evidence) { e.transitions = append(e.transitions, again) },
 			"attempt used twice":      func(e *evidence) { e.transitions[1].Attempt, e.transitions[2].Attempt = 0, 0 },
 			"changed from elsewhere":  func(e *evidence) { e.transitions[2].Was = "queued" },

@@ -77,6 +77,7 @@ func (c *clients) run(ctx, making context.Context, n int) {
 			}
 		})
 	}
+
 	all.Wait()
 }
 
@@ -103,6 +104,7 @@ func (c *clients) work(ctx context.Context, r *rand.Rand) {
 			c.call(ctx, r, rec, &shown{}, http.MethodPost, "/"+rec.id+":cancel", "{}")
 		}
 	}
+
 	for _, rec := range batch {
 		c.follow(ctx, r, rec)
 	}
@@ -196,6 +198,7 @@ func (c *clients) call(ctx context.Context, r *rand.Rand, rec *record, out any, 
 		_ = pause(ctx, wait)
 		server++
 	}
+
 	return false
 }
 
@@ -227,6 +230,7 @@ func (c *clients) counts() (accepted, ended int) {
 			ended++
 		}
 	}
+
 	return accepted, ended
 }
 
@@ -241,6 +245,7 @@ func (c *clients) readAll(ctx context.Context) map[string]shown {
 			all[rec.id] = got
 		}
 	}
+
 	return all
 }
 
@@ -294,6 +299,7 @@ func makePulls(ctx context.Context, dir string, seed uint64) (all []pull, err er
 			all = append(all, missing)
 		}
 	}
+
 	return all, nil
 }
 
@@ -304,5 +310,6 @@ func newPull(org, repo string, number, findings int) pull {
 			"security/no-eval", "high", "app/main.js", n + 2, program.Finding(repo, number, n),
 		})
 	}
+
 	return p
 }

@@ -110,7 +110,7 @@ func (r *run) gather(ctx context.Context) (*evidence, error) {
 	reading, cancel := context.WithTimeout(ctx, r.s.settle)
 	defer cancel()
 	e := &evidence{mostPassing: r.s.mostPassing, faults: r.injector.all(), shown: r.clients.readAll(reading)}
-	e.records = r.clients.records
+	e.records, e.completed = r.clients.records, map[string]int{}
 
 	stopping, cancel := context.WithTimeout(ctx, r.s.settle)
 	defer cancel()
@@ -118,7 +118,7 @@ func (r *run) gather(ctx context.Context) (*evidence, error) {
 		return nil, err
 	}
 
-	left, err1 := r.leftovers(ctx)
+	left, err1 := r.leftovers(ctx, e.completed)
 	stored, err2 := r.readStored(ctx)
 	e.strange, e.stored = append(r.clients.complaints, left...), stored
 	return e, errors.Join(err1, err2)
@@ -126,7 +126,7 @@ func (r *run) gather(ctx context.Context) (*evidence, error) {
 
 // leftovers are processes that work in the folder of the world, when they had time to end, temporary files, and lines of
 // logs that should not be there.
-func (r *run) leftovers(ctx context.Context) (left []string, err error) {
+func (r *run) leftovers(ctx context.Context, completed map[string]int) (left []string, err error) {
 	const patience = 100
 	for range patience {
 		if left, err = processesIn(r.s.dir); err != nil || len(left) == 0 {
@@ -136,11 +136,13 @@ func (r *run) leftovers(ctx context.Context) (left []string, err error) {
 			return nil, err
 		}
 	}
+
 	for _, p := range r.processes() {
 		files, err1 := filepath.Glob(filepath.Join(p.TempDir(), "*"))
-		lines, err2 := p.strangeLines()
+		lines, err2 := p.readLog(completed)
 		left, err = slices.Concat(left, files, lines), errors.Join(err, err1, err2)
 	}
+
 	return left, err
 }
 
@@ -158,5 +160,6 @@ func processesIn(dir string) (found []string, err error) {
 		line, _ := p.CmdLine()
 		found = append(found, fmt.Sprintf("process %d: %s", p.PID, strings.Join(line, " ")))
 	}
+
 	return found, nil
 }

@@ -195,6 +195,7 @@ func (r *run) await(ctx context.Context) error {
 		}
 		_ = pause(ctx, 5*time.Second)
 	}
+
 	return ctx.Err()
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -64,6 +65,7 @@ func build(ctx context.Context, s settings) (*world, error) {
 			return w, err
 		}
 	}
+
 	if err := w.install(ctx); err != nil {
 		return w, err
 	}
@@ -80,6 +82,7 @@ func build(ctx context.Context, s settings) (*world, error) {
 			return w, err
 		}
 	}
+
 	return w, w.waitServing(ctx)
 }
 
@@ -108,6 +111,7 @@ func (w *world) install(ctx context.Context) (err error) {
 			Name: org, Repositories: org + "/*", URL: "file://" + w.s.dir + "/hosts/{repo}.git",
 		})
 	}
+
 	if w.Installation, err = program.Install(ctx, w.s.binary, w.s.dir, database, all); err != nil {
 		return err
 	}
@@ -116,6 +120,7 @@ func (w *world) install(ctx context.Context) (err error) {
 			return err
 		}
 	}
+
 	if w.cluster != nil {
 		err = w.cluster.Exec(ctx, databaseName, auditSQL)
 	}
@@ -138,6 +143,7 @@ func (w *world) startScanners() (addresses []string, err error) {
 		p.start()
 		w.scanners, addresses = append(w.scanners, p), append(addresses, port.Addr())
 	}
+
 	return addresses, nil
 }
 
@@ -168,6 +174,7 @@ func (w *world) startServer(i int, scanners []string) error {
 		}
 		database = strings.ReplaceAll(database, address.Host, s.database.Listen)
 	}
+
 	s.process = w.process(fmt.Sprintf("server%d", i), "serve", "--http-addr", s.http, "--grpc-addr", "127.0.0.1:0",
 		"--scanner", strings.Join(linked, ","), "--scan-workers", fmt.Sprint(workerCount))
 	s.Env = []string{"PRWARDEN_DATABASE=" + database}
@@ -204,6 +211,7 @@ func (w *world) waitServing(ctx context.Context) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -272,6 +280,7 @@ func (p *process) waitServing(ctx context.Context) error {
 			return fmt.Errorf("%s does not serve: %w; its log is %s", p.name, ctx.Err(), p.LogFile())
 		}
 	}
+
 	return nil
 }
 
@@ -298,15 +307,24 @@ func (p *process) stop(ctx context.Context) error {
 	}
 }
 
-// strangeLines are those of the log that a server does not write in order: a panic has such. A life that could not begin
-// ends with a sentence after the program's name.
-func (p *process) strangeLines() (strange []string, err error) {
+// readLog finds lines that a server does not write in order, as a panic has such, and counts how often it said of each
+// review that its scan ended complete. A life that could not begin ends with a sentence after the program's name.
+func (p *process) readLog(completed map[string]int) (strange []string, err error) {
 	text, err := os.ReadFile(p.LogFile())
 	for line := range strings.Lines(string(text)) {
 		if line != "\n" && !strings.HasPrefix(line, "{") && !strings.HasPrefix(line, "prwarden: ") {
 			strange = append(strange, p.name+" wrote "+line)
 		}
+		var entry struct {
+			Message  string `json:"msg"`
+			ReviewID string `json:"review_id"`
+			Status   any    `json:"status"` // of a scan a word, of a request a number
+		}
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Message == "scan ended" && entry.Status == "complete" {
+			completed[entry.ReviewID]++
+		}
 	}
+
 	return strange, err
 }
 

@@ -205,6 +205,7 @@ func review(ctx context.Context, i *program.Installation, c program.Client, want
 		Findings []map[string]any `json:"findings"`
 		Fixed    []map[string]any `json:"fixed"`
 	}
+
 	err = json.Unmarshal(text, &found)
 	got := counts{Fixed: len(found.Fixed)}
 	for _, f := range found.Findings {
@@ -214,6 +215,7 @@ func review(ctx context.Context, i *program.Installation, c program.Client, want
 			got.Existing++
 		}
 	}
+
 	if err == nil && got != want {
 		err = fmt.Errorf("the findings are %+v, not %+v", got, want)
 	}

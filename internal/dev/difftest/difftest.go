@@ -52,6 +52,7 @@ func Compare(ctx context.Context, source scan.Source, dir string, target scan.Ta
 			_, _, err := plainDiff(ctx, dir, want.Base, want.Head)
 			r.Broken = err != nil
 		}
+
 		if failure.Code != want.Failure && !r.Broken {
 			r.problem("failed with %v, should be %q", failure, want.Failure)
 		}
@@ -89,6 +90,7 @@ func (r *Result) compare(ctx context.Context, change scan.Change, lines Lines, p
 		}
 		r.compareFile(file, want)
 	}
+
 	slices.Sort(paths)
 	if !slices.Equal(got, paths) {
 		r.problem("files are %q, should be %q", got, paths)
@@ -101,6 +103,7 @@ func (r *Result) compare(ctx context.Context, change scan.Change, lines Lines, p
 			r.problem("%q has %d added lines that were not seen", path, len(left))
 		}
 	}
+
 	r.Files = len(got)
 	return nil
 }
@@ -122,6 +125,7 @@ func (r *Result) compareFile(file *scan.File, want map[int]string) {
 			}
 		}
 	}
+
 	if seen != len(want) {
 		r.problem("%q has %d added lines, should be %d", file.Path, seen, len(want))
 	}
@@ -157,11 +161,13 @@ func CompareAnswers(local, server Answer) (problems, stopped []string) {
 			problems = append(problems, "only the local scan has "+line)
 		}
 	}
+
 	for _, line := range b {
 		if !slices.Contains(a, line) {
 			problems = append(problems, "only the server has "+line)
 		}
 	}
+
 	if len(problems) == 0 && !slices.Equal(a, b) {
 		problems = append(problems, "the order or the number differs")
 	}
@@ -187,5 +193,6 @@ func (a Answer) lines(without []string) []string {
 			all = append(all, []string{"finding ", "suppressed ", "skipped "}[n]+string(text))
 		}
 	}
+
 	return all
 }

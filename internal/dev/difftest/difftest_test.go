@@ -67,6 +67,7 @@ func TestCompareNoticesEveryDifference(t *testing.T) {
 		"other text":    {func(f *scan.File) bool { f.Content = append([]byte("\n"), f.Content...); return true }, false},
 		"other path":    {func(f *scan.File) bool { f.Path += "x"; return true }, false},
 	}
+
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -45,6 +45,7 @@ func NewRules(rules []rule.Rule) (*Rules, error) {
 		}
 		c.patterns = append(c.patterns, re)
 	}
+
 	return c, nil
 }
 
@@ -76,6 +77,7 @@ func (c *Rules) CompareFindings(
 			want[f] = true
 		}
 	}
+
 	return differences(got.Result, want), nil
 }
 
@@ -98,11 +100,13 @@ func differences(got finding.Result, want map[found]bool) *Result {
 		}
 		delete(want, one)
 	}
+
 	for f := range want {
 		if !slices.Contains(r.Stopped, f.Rule) {
 			r.problem("%+v was not found", f)
 		}
 	}
+
 	return r
 }
 
@@ -118,6 +122,7 @@ func (c *Rules) file(path, content string, added map[int]string) []found {
 		}
 		return strings.TrimSuffix(texts[n-1], "\r")
 	}
+
 	looked := func(n int) bool {
 		_, isAdded := added[n]
 		return isAdded && len(text(n)) <= longestLine
@@ -146,6 +151,7 @@ func (c *Rules) file(path, content string, added map[int]string) []found {
 			}
 		}
 	}
+
 	return all
 }
 

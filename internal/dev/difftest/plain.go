@@ -93,6 +93,7 @@ func parsePlain(patch string) (Lines, error) {
 			at, _ = strconv.Atoi(hunk[2]) // digits
 		}
 	}
+
 	return lines, nil
 }
 

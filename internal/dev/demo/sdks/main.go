@@ -84,6 +84,7 @@ func test(ctx context.Context, language, dir, document string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+
 	fmt.Printf("%-10s installed in %.1f s, %d examples ran well in %.1f s\n", language,
 		installed.Sub(began).Seconds(), len(examples), time.Since(installed).Seconds())
 	return nil
@@ -159,6 +160,7 @@ func try(ctx context.Context, example, dir string, rest bool) (output string, er
 				says, p.attempts[refusal.call], refusal.call, refusal.says, refusal.attempts)
 		}
 	}
+
 	return output, nil
 }
 

@@ -74,6 +74,7 @@ func (m *merges) createRules(ctx context.Context) error {
 			return fmt.Errorf("rule %s: %w", r["id"], err)
 		}
 	}
+
 	return nil
 }
 
@@ -174,6 +175,7 @@ func (p *pulls) check(ctx context.Context, path, name string, most int, t totals
 		}
 		t.differ(fmt.Sprintf("%s: pull request %d", path, number), problems)
 	}
+
 	return nil
 }
 
@@ -223,6 +225,7 @@ func pullNumbers(ctx context.Context, dir string, most int) ([]int32, error) {
 			numbers = append(numbers, int32(n))
 		}
 	}
+
 	slices.Sort(numbers)
 
 	spread := make([]int32, min(most, len(numbers)))

@@ -94,6 +94,7 @@ func run(ctx context.Context, server bool, most int, paths []string) (same bool,
 			all[name] += n
 		}
 	}
+
 	fmt.Println("all", all)
 	return all["differ"] == 0, nil
 }

@@ -94,12 +94,14 @@ func (c *call) describe() error {
 		parameter.Required = true
 		c.op.AddParameter(parameter)
 	}
+
 	for _, header := range c.options.GetParameters().GetHeaders() {
 		// The server does not look into the value: visible ASCII of a length that every store takes.
 		schema := openapi3.NewStringSchema().WithPattern("^[!-~]{1,255}$").WithMinLength(1).WithMaxLength(255)
 		c.op.AddParameter(openapi3.NewHeaderParameter(header.GetName()).
 			WithDescription(header.GetDescription()).WithSchema(schema))
 	}
+
 	if c.verb == http.MethodGet {
 		for _, f := range c.method.Input.Fields {
 			if !strings.Contains(c.path, "{"+f.Desc.TextName()+"}") {
@@ -107,6 +109,7 @@ func (c *call) describe() error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -137,6 +140,7 @@ func (c *call) success() (status int, description string) {
 			return n, response.GetDescription()
 		}
 	}
+
 	return http.StatusOK, c.meaning
 }
 
@@ -184,6 +188,7 @@ func (c *call) addSample() error {
 			map[string]any{"lang": "Shell", "label": "grpcurl", "source": grpcurl},
 		},
 	}
+
 	return err
 }
 
@@ -204,6 +209,7 @@ func fieldOf(m *protogen.Message, name string) *protogen.Field {
 			return f
 		}
 	}
+
 	return nil
 }
 
@@ -217,6 +223,7 @@ func title(method string) string {
 		}
 		out.WriteRune(r)
 	}
+
 	return strings.Replace(out.String(), "sarif", "SARIF", 1)
 }
 

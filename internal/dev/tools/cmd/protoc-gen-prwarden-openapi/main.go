@@ -70,6 +70,7 @@ func newGenerator() (*generator, error) {
 		response.Value.Headers = headers
 		response.Value.Content[jsonType].Schema = componentRef("Status")
 	}
+
 	return g, json.Unmarshal(text, &g.failures)
 }
 
@@ -100,6 +101,7 @@ func generate(plugin *protogen.Plugin) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", c.op.OperationID, err)
 		}
 	}
+
 	text, err := render(g.doc)
 	if err != nil {
 		return nil, err
@@ -139,6 +141,7 @@ func (g *generator) addService(s *protogen.Service) error {
 			c.op.Responses.Set(status, &openapi3.ResponseRef{Ref: "#/components/responses/" + name})
 		}
 	}
+
 	return nil
 }
 
@@ -220,12 +223,14 @@ func (g *generator) link(from *call) {
 			add(id, to, "The rules of the first ruleset.", "name", "/rulesets/0/name")
 		}
 	}
+
 	if fieldOf(from.answer, "next_page_token") != nil {
 		page := add("next_page", from, "The next page, unless this is the last one.", "page_token", "/next_page_token")
 		for _, name := range from.params {
 			page.Parameters[name] = "$request.path." + name
 		}
 	}
+
 	if status, _ := from.success(); len(links) > 0 {
 		from.op.Responses.Value(strconv.Itoa(status)).Value.Links = links
 	}

@@ -133,6 +133,7 @@ func (g *generator) value(
 	if description == "" {
 		return ref
 	}
+
 	// OpenAPI 3.0 ignores what stands beside a $ref.
 	schema := &openapi3.Schema{AllOf: openapi3.SchemaRefs{ref}, Description: description, ReadOnly: outputOnly(f)}
 	return schema.NewRef()

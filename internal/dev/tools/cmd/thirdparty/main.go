@@ -66,6 +66,7 @@ func run(dir string, wellKnown bool) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
+
 	return nil
 }
 
