@@ -267,7 +267,7 @@ func watchScanner(r prometheus.Registerer, service *scanner.Server, repositories
 		func() float64 { _, taken := service.Slots(); return float64(taken) })
 
 	gauge(r, "prwarden_git_cache_bytes", "Size of the cache of repositories.",
-		func() float64 { bytes, _ := repositories.Size(); return float64(bytes) })
+		func() float64 { return float64(repositories.Size()) })
 	gauge(r, "prwarden_git_cache_limit_bytes", "Size that the cache of repositories may have.",
 		func() float64 { return float64(limit) })
 	counter(r, "prwarden_git_cache_evictions_total", "Repositories removed from the cache to make room.",

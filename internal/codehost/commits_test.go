@@ -1,14 +1,12 @@
 package codehost_test
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
@@ -67,11 +65,9 @@ func TestNamedCommits(t *testing.T) {
 	t.Parallel()
 	added := []seen{{path: "a", lines: map[int]string{2: "pull"}}}
 	for name, change := range map[string]func(*Server){
-		"plain":                           func(*Server) {},
-		"no filter":                       func(s *Server) { s.NoFilter = true },
-		"no single objects":               func(s *Server) { s.NoSingle = true },
-		"old protocol":                    func(s *Server) { s.Old = true },
-		"old protocol, no single objects": func(s *Server) { s.Old, s.NoSingle = true, true },
+		"plain":        func(*Server) {},
+		"no filter":    func(s *Server) { s.NoFilter = true },
+		"old protocol": func(s *Server) { s.Old = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,27 +106,15 @@ func TestNamedCommits(t *testing.T) {
 	}
 }
 
-// A server of the second protocol gives out what no ref leads to any more, and
-// an old one gives out what the pull request's ref leads to.
+// A server gives out what no ref leads to any more.
 func TestNamedCommitsThatNoBranchHas(t *testing.T) {
 	t.Parallel()
-	for name, server := range map[string]*Server{
-		"unreachable":  {},
-		"by pull refs": {Old: true, NoSingle: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r, _, tip, head := queue(t)
-			r.Git("update-ref", "-d", "refs/heads/gh-readonly-queue/main/pr-1")
-			if server.NoSingle {
-				r.Pull(1, r.Commit(Text("a", "later\n"), head))
-			}
-			server.Repo = r
-			change, err := source(t, serve(t, server)).Open(t.Context(), named(finding.Commits{Head: head, Base: tip}))
-			require.NoError(t, err)
-			assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
-		})
-	}
+	r, _, tip, head := queue(t)
+	r.Git("update-ref", "-d", "refs/heads/gh-readonly-queue/main/pr-1")
+
+	change, err := source(t, serve(t, &Server{Repo: r})).Open(t.Context(), named(finding.Commits{Head: head, Base: tip}))
+	require.NoError(t, err)
+	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
 }
 
 func TestNamedCommitsFail(t *testing.T) {
@@ -142,11 +126,7 @@ func TestNamedCommitsFail(t *testing.T) {
 	r.Ref("refs/tags/x", tag)
 	stranger := r.Commit(Text("b", "0\n"))
 	r.Ref("refs/heads/other", stranger)
-	hosts := map[string]organization.Host{
-		"file": fileHost(r), "http": serve(t, &Server{Repo: r}), "old http": serve(
-			t, &Server{Repo: r, Old: true, NoSingle: true},
-		),
-	}
+	hosts := map[string]organization.Host{"file": fileHost(r), "http": serve(t, &Server{Repo: r})}
 	for name, test := range map[string]struct {
 		commits finding.Commits
 		code    string
@@ -191,24 +171,6 @@ func TestNamedCommitsFail(t *testing.T) {
 				assert.True(t, f.Lasting)
 				assert.Contains(t, f.Message, test.message)
 			})
-		}
-	}
-}
-
-func TestCheckBranch(t *testing.T) {
-	t.Parallel()
-	for name, ok := range map[string]bool{
-		"main": true, "release/1.2": true, "feature/ü(x)#1": true, "a@b": true, "x{y}": true, strings.Repeat("a", 250): true,
-		"": false, "@": false, "-x": false, "--x": false, "a..b": false, "a@{1}": false,
-		"a.": false, "a/": false, "/a": false, "a//b": false,
-		".a": false, "a/.b": false, "a.lock": false, "a.lock/b": false, "a b": false,
-		"a\nb": false, "a\x7fb": false, "a~1": false, "a^": false,
-		"a:b": false, "a?": false, "a*": false, "a[b": false, `a\b`: false, strings.Repeat("a", 251): false,
-	} {
-		err := git.CheckBranch(name)
-		assert.Equal(t, ok, err == nil, "%q: %v", name, err)
-		if ok {
-			assert.NoError(t, exec.CommandContext(t.Context(), "git", "check-ref-format", "refs/heads/"+name).Run(), "%q", name)
 		}
 	}
 }

@@ -32,14 +32,11 @@ func (h *Hosts) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
 	if problems := host.Validate([]string{t.Repo}); len(problems) > 0 {
 		return nil, misconfigured(t, problems[0].Field+": "+problems[0].Message)
 	}
-
 	if _, _, ok := rule.SplitRepository(t.Repo); !ok { // what it lets through is safe in a URL
-		return nil, &scan.Failure{Code: scan.CodeRepositoryNotFound, Lasting: true,
-			Message: fmt.Sprintf("%q is no repository: it must be `owner/name`.", t.Repo)}
+		return nil, lasting(scan.CodeRepositoryNotFound, "%q is no repository: it must be `owner/name`.", t.Repo)
 	}
-
 	if t.Number < 1 {
-		return nil, notFound(t)
+		return nil, lasting(scan.CodePullRequestNotFound, "%s has no pull request %d.", t.Repo, t.Number)
 	}
 
 	remote := git.Remote{URL: host.RepositoryURL(t.Repo), Username: host.Username}
@@ -50,12 +47,16 @@ func (h *Hosts) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
 		}
 		remote.Token = token
 	}
-
-	return openGit(ctx, h.store, t, host, remote)
+	t.Host = host
+	return h.store.Open(ctx, t, remote)
 }
 
 // misconfigured fails a scan until the operator has changed something.
 func misconfigured(t scan.Target, why string) *scan.Failure {
-	return &scan.Failure{Code: scan.CodeHostMisconfigured, Lasting: true,
-		Message: fmt.Sprintf("The organization %s can't be scanned here: %s.", t.Organization, why)}
+	return lasting(scan.CodeHostMisconfigured, "The organization %s can't be scanned here: %s.", t.Organization, why)
+}
+
+// lasting is a failure that trying again does not change.
+func lasting(code, format string, args ...any) *scan.Failure {
+	return &scan.Failure{Code: code, Message: fmt.Sprintf(format, args...), Lasting: true}
 }

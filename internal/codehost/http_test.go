@@ -34,11 +34,10 @@ func serve(t *testing.T, handler http.Handler) organization.Host {
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Server){
-		"plain":                           func(*Server) {},
-		"no filter":                       func(s *Server) { s.NoFilter = true },
-		"old protocol":                    func(s *Server) { s.Old = true },
-		"old protocol, no filter":         func(s *Server) { s.Old, s.NoFilter = true, true },
-		"old protocol, no single objects": func(s *Server) { s.Old, s.NoSingle = true, true },
+		"plain":                   func(*Server) {},
+		"no filter":               func(s *Server) { s.NoFilter = true },
+		"old protocol":            func(s *Server) { s.Old = true },
+		"old protocol, no filter": func(s *Server) { s.Old, s.NoFilter = true, true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

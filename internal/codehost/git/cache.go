@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,188 +18,110 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// The directories of the cache, and the files in them that are not git's.
+// The directories of the cache, and the files in a repository there that are not
+// git's.
 const (
 	entriesName   = "repositories"
 	locksName     = "locks"
-	sizeName      = "size"
 	useName       = "prwarden-use"
 	condemnedName = "prwarden-condemned"
-	completeName  = "prwarden-complete"
-	genSuffix     = ".git"
 )
 
 // lockPause is how long a scan waits before it tries again to get a lock.
 const lockPause = 5 * time.Millisecond
 
-// lockedEntry is one organization's copy of one repository, locked for this
-// scan alone. Its directory holds generations, `<n>.git`, of which the highest
-// is the present one.
-type lockedEntry struct {
-	store *Store
+// cached is one organization's copy of one repository: a bare repository. While
+// its lock is held, by any number of scans, it is not removed.
+type cached struct {
 	dir   string
-	lock  *flock.Flock
-	size  int64 // when it was locked, in bytes; unknownSize after a kill
+	use   *flock.Flock
+	fresh bool // made by this scan
 }
 
-// entryName names the directory by a hash: no name of a repository or an
-// organization becomes a path, and a changed URL is another repository.
-func (req Request) entryName() string {
-	sum := sha256.Sum256([]byte(req.Organization + "\x00" + req.Repo + "\x00" + req.Remote.URL))
+// cacheName stands for a repository in names of files: no name of a repository or
+// an organization becomes a path, and a changed URL is another repository.
+func cacheName(t scan.Target, url string) string {
+	sum := sha256.Sum256([]byte(t.Organization + "\x00" + t.Repo + "\x00" + url))
 	return hex.EncodeToString(sum[:16])
 }
 
-// lockOf is the lock of an entry. It is a file outside of the entry, so that
-// the entry can be removed while the lock is held.
-func (s *Store) lockOf(entryName string) *flock.Flock {
-	return flock.New(filepath.Join(s.dir, locksName, entryName))
-}
-
-func (s *Store) lockEntry(ctx context.Context, req Request) (*lockedEntry, error) {
-	if err := os.MkdirAll(filepath.Join(s.dir, locksName), 0o700); err != nil {
-		return nil, fmt.Errorf("git: cache: %w", err)
-	}
-	lock := s.lockOf(req.entryName())
+// lock keeps other scans from fetching a repository meanwhile.
+func (s *Store) lock(ctx context.Context, name string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(s.dir, locksName, name))
 	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		return nil, fmt.Errorf("git: cache lock: %w", err)
 	}
-
-	dir := filepath.Join(s.dir, entriesName, req.entryName())
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, errors.Join(fmt.Errorf("git: cache: %w", err), lock.Unlock())
-	}
-	e := &lockedEntry{store: s, dir: dir, lock: lock, size: recordedSize(dir)}
-	// While an entry changes, and after a kill, its size is measured.
-	_ = os.Remove(filepath.Join(dir, sizeName))
-	return e, nil
+	return lock, nil
 }
 
-// unlock ends the work on an entry, however that went: it records the entry's
-// size and, when the entry grew, brings the cache back to its limit.
-func (e *lockedEntry) unlock(ctx context.Context) {
-	defer scan.Begin(ctx, scan.PhaseCache)()
-	size := treeSize(e.dir)
-	// Without the file the entry is measured.
-	_ = os.WriteFile(filepath.Join(e.dir, sizeName), strconv.AppendInt(nil, size, 10), 0o600)
-	_ = e.lock.Unlock() // fails only where it is lost already
-	if size > e.size {
-		e.store.evict()
-	}
-}
-
-// generation is a bare repository in the cache. While its lock is held it is
-// not removed.
-type generation struct {
-	dir      string
-	use      *flock.Flock
-	fresh    bool // made by this scan
-	complete bool // has the contents of all files, for servers that give out no single objects
-	packs    int  // when it was opened
-	graph    bool // it has a commit-graph, which is whole
-	// temporary is for one that is not in the cache: it is only there to read
-	// a local repository and goes when it is released.
-	temporary bool
-}
-
-// generation opens the present generation, or a new one when there is none,
-// it is condemned, or from asks for one. Older ones that nobody reads are
-// removed.
-func (e *lockedEntry) generation(ctx context.Context, from start) (*generation, error) {
-	numbers, err := e.generations()
-	if err != nil {
-		return nil, err
-	}
-	last := 0
-	if len(numbers) > 0 {
-		last = numbers[len(numbers)-1]
-	}
-
-	fresh := last == 0 || from != asItIs || has(e.path(last), condemnedName)
-	if fresh {
-		last++
-		if err := e.create(ctx, e.path(last)); err != nil {
-			return nil, err
-		}
-		if from == newComplete {
-			mark(e.path(last), completeName)
-		}
-	}
-	for _, n := range numbers {
-		if n != last {
-			e.remove(n)
-		}
-	}
-
-	g := &generation{dir: e.path(last), fresh: fresh, complete: has(e.path(last), completeName)}
-	if err := sweep(g.dir); err != nil {
-		return nil, err
-	}
-	packs, err := g.packFiles()
-	if err != nil {
-		return nil, err
-	}
-	g.packs = len(packs)
-	if g.graph, err = checkGraph(g.dir); err != nil {
-		return nil, err
-	}
-
-	g.use = flock.New(filepath.Join(g.dir, useName))
-	if ok, err := g.use.TryRLock(); err != nil || !ok {
-		return nil, errors.Join(errors.New("git: cache: generation is locked"), err)
-	}
-	return g, nil
-}
-
-func (e *lockedEntry) path(n int) string { return filepath.Join(e.dir, strconv.Itoa(n)+genSuffix) }
-
-// generations are the numbers of the generations there are, ascending.
-func (e *lockedEntry) generations() ([]int, error) {
-	files, err := os.ReadDir(e.dir)
+// take opens the copy of a repository, whose lock is held, or makes an empty one
+// when there is none. Condemned copies go when nobody reads them any more.
+func (s *Store) take(ctx context.Context, name string) (*cached, error) {
+	dirs, err := filepath.Glob(filepath.Join(s.dir, entriesName, name+"-*"))
 	if err != nil {
 		return nil, fmt.Errorf("git: cache: %w", err)
 	}
 
-	var numbers []int
-	for _, f := range files {
-		if name, ok := strings.CutSuffix(f.Name(), genSuffix); ok {
-			if n, err := strconv.Atoi(name); err == nil && n > 0 {
-				numbers = append(numbers, n)
-			}
+	for _, dir := range dirs {
+		c := &cached{dir: dir, use: flock.New(filepath.Join(dir, useName))}
+		if has(dir, condemnedName) || len(c.packs()) > s.git.limits.Packs {
+			c.remove()
+			continue
 		}
+		if ok, err := c.use.TryRLock(); err != nil || !ok {
+			continue // it is being removed
+		}
+		if !has(dir, useName) { // it was removed meanwhile
+			_ = c.release()
+			continue
+		}
+		now := time.Now()
+		_ = os.Chtimes(dir, now, now) // or it is removed sooner
+		return c, c.sweep()
 	}
-	slices.Sort(numbers)
-	return numbers, nil
+	return s.create(ctx, name)
 }
 
-func (e *lockedEntry) create(ctx context.Context, dir string) error {
-	c := newCommand("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
-	c.chdir = e.dir
-	_, err := e.store.git.run(ctx, dir, c)
-	return err
-}
-
-// remove removes a generation that nobody reads. One that is left over is
-// removed later.
-func (e *lockedEntry) remove(n int) {
-	use := flock.New(filepath.Join(e.path(n), useName))
-	if ok, err := use.TryLock(); err != nil || !ok {
-		return
+func (s *Store) create(ctx context.Context, name string) (*cached, error) {
+	parent := filepath.Join(s.dir, entriesName)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, fmt.Errorf("git: cache: %w", err)
 	}
-	_ = os.RemoveAll(e.path(n))
-	_ = use.Unlock()
+	dir, err := os.MkdirTemp(parent, name+"-*")
+	if err != nil {
+		return nil, fmt.Errorf("git: cache: %w", err)
+	}
+
+	c := &cached{dir: dir, use: flock.New(filepath.Join(dir, useName)), fresh: true}
+	if ok, err := c.use.TryRLock(); err != nil || !ok {
+		return nil, errors.Join(errors.New("git: cache: a new repository is locked"), err)
+	}
+	git := s.gitIn(dir)
+	if _, err := git.run(ctx, dir, newCommand("init", "--quiet", "--bare", "--template=", "--object-format=sha1")); err != nil {
+		return nil, errors.Join(err, c.release(), os.RemoveAll(dir))
+	}
+	return c, nil
 }
 
-// sweep removes what a git that was killed, or failed, left behind. The entry is
-// locked, so no git writes here now.
-func sweep(dir string) error {
+// gitIn is git for the repository dir.
+func (s *Store) gitIn(dir string) *git {
+	g := *s.git
+	g.env = caged(g.env, dir, s.config)
+	return &g
+}
+
+// sweep removes what a git that was killed, or failed, left behind. The repository
+// is locked, so no git writes here now.
+func (c *cached) sweep() error {
 	for _, pattern := range []string{
-		"*.lock", incomingName + "*/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock", "objects/tmp_*",
-		"objects/incoming-*", "objects/??/tmp_*", "objects/info/*.lock", graphsName + "/*.lock", graphsName + "/tmp_*",
+		"*.lock", refsName + "*/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock",
+		"objects/tmp_*", "objects/incoming-*", "objects/info/*.lock", "objects/info/commit-graphs/*.lock",
+		"objects/info/commit-graphs/tmp_*",
 	} {
-		paths, err := filepath.Glob(filepath.Join(dir, pattern))
+		paths, err := filepath.Glob(filepath.Join(c.dir, pattern))
 		for _, path := range paths {
 			err = errors.Join(err, os.RemoveAll(path))
 		}
@@ -211,46 +132,42 @@ func sweep(dir string) error {
 	return nil
 }
 
-// packFiles are the paths of its packs.
-func (g *generation) packFiles() ([]string, error) {
-	packs, err := filepath.Glob(filepath.Join(g.dir, "objects", "pack", "*.pack"))
-	if err != nil {
-		return nil, fmt.Errorf("git: cache: %w", err)
-	}
-	return packs, nil
+// packs are the paths of its packs, and packBytes is their size, as far as it can
+// be read.
+func (c *cached) packs() []string {
+	packs, _ := filepath.Glob(filepath.Join(c.dir, "objects", "pack", "*.pack"))
+	return packs
 }
 
-// packBytes is the size of its packs, as far as it can be read.
-func (g *generation) packBytes() int64 {
-	packs, _ := g.packFiles()
-	var total int64
-	for _, pack := range packs {
-		total += fileSize(pack)
+func (c *cached) packBytes() (total int64) {
+	for _, pack := range c.packs() {
+		if info, err := os.Stat(pack); err == nil {
+			total += info.Size()
+		}
 	}
 	return total
 }
 
-// condemn has the next scan start a new generation.
-func (g *generation) condemn() { mark(g.dir, condemnedName) }
+// condemn has the next scan start with an empty copy. Where it can't be marked,
+// what is wrong is found once more.
+func (c *cached) condemn() { _ = os.WriteFile(filepath.Join(c.dir, condemnedName), nil, 0o600) }
 
-// release ends the use of a generation. It can be called again.
-func (g *generation) release() error {
-	var err error
-	if g.temporary {
-		err = os.RemoveAll(g.dir)
-	} else {
-		err = g.use.Unlock()
-	}
-	if err != nil {
+// release ends the use of a copy. It can be called again.
+func (c *cached) release() error {
+	if err := c.use.Unlock(); err != nil {
 		return fmt.Errorf("git: release: %w", err)
 	}
 	return nil
 }
 
-// mark makes an empty file. Without it a generation is taken for an ordinary
-// one, and what is wrong is found once more.
-func mark(dir, name string) {
-	_ = os.WriteFile(filepath.Join(dir, name), nil, 0o600)
+// remove removes a copy that nobody reads.
+func (c *cached) remove() bool {
+	if ok, err := c.use.TryLock(); err != nil || !ok {
+		return false
+	}
+	err := os.RemoveAll(c.dir)
+	_ = c.use.Unlock() // the file is gone, too
+	return err == nil
 }
 
 func has(dir, name string) bool {
@@ -258,39 +175,80 @@ func has(dir, name string) bool {
 	return err == nil
 }
 
-func fileSize(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
+// grew hears that a fetch brought so many bytes. The cache is measured, and brought
+// back to its limit, when it may be well over it since the last time.
+func (s *Store) grew(bytes int64) {
+	limit := s.git.limits.CacheSize
+	s.mu.Lock()
+	s.grown += bytes
+	measure := limit > 0 && s.grown > limit/16
+	if measure {
+		s.grown = 0
 	}
-	return info.Size()
+	s.mu.Unlock()
+
+	if measure {
+		s.shrink(func(int64) int64 { return limit })
+	}
 }
 
-// unknownSize is less than any size.
-const unknownSize = -1
+// shrink removes the repositories that were not used for the longest time until
+// the cache has the size that to makes of its present one. Those in use stay.
+func (s *Store) shrink(to func(size int64) int64) {
+	type copied struct {
+		cached
 
-// recordedSize is the size of an entry as the last that worked on it found it.
-func recordedSize(dir string) int64 {
-	data, err := os.ReadFile(filepath.Join(dir, sizeName))
-	if err != nil {
-		return unknownSize
+		used time.Time
+		size int64
 	}
-	size, err := strconv.ParseInt(string(data), 10, 64)
-	if err != nil || size < 0 {
-		return unknownSize
+
+	var all []copied
+	var total int64
+	for _, dir := range s.copies() {
+		info, err := os.Stat(dir)
+		if err != nil {
+			continue // removed meanwhile
+		}
+		c := copied{cached{dir: dir, use: flock.New(filepath.Join(dir, useName))}, info.ModTime(), treeSize(dir)}
+		all = append(all, c)
+		total += c.size
 	}
-	return size
+
+	limit := to(total)
+	slices.SortFunc(all, func(a, b copied) int { return a.used.Compare(b.used) })
+	for _, c := range all {
+		if total <= limit {
+			return
+		}
+		if c.remove() {
+			total -= c.size
+			s.count(func(st *Stats) { st.Evictions++ })
+		}
+	}
+}
+
+// copies are the directories of all repositories in the cache.
+func (s *Store) copies() []string {
+	dirs, _ := filepath.Glob(filepath.Join(s.dir, entriesName, "*"))
+	return dirs
+}
+
+// Size returns how many bytes the cache has. It looks at every file.
+func (s *Store) Size() (bytes int64) {
+	for _, dir := range s.copies() {
+		bytes += treeSize(dir)
+	}
+	return bytes
 }
 
 // treeSize is the size of the files below dir, in bytes, as far as they can be
 // read: others may be removing some.
-func treeSize(dir string) int64 {
-	var total int64
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+func treeSize(dir string) (total int64) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil // go on with the others
 		}
-		if info, err := d.Info(); err == nil {
+		if info, err := d.Info(); err == nil && !strings.HasSuffix(path, useName) {
 			total += info.Size()
 		}
 		return nil

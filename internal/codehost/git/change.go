@@ -8,15 +8,16 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math/bits"
-	"sync"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// change is an opened pull request, read from one generation of the cache.
+// change is an opened pull request.
 type change struct {
-	repo                  *Repo
+	repo                  *repo
 	head, base, mergeBase Commit
 	files                 []changedFile // by path
 }
@@ -46,13 +47,13 @@ func (c *change) ReadFile(ctx context.Context, side scan.Side, path string, limi
 		commit = c.mergeBase
 	}
 
-	oid, err := c.repo.file(ctx, commit.Tree, path)
+	oid, err := c.repo.objects.file(ctx, commit.Tree, path)
 	if err == nil && oid == "" {
 		return nil, false, nil
 	}
 	var data []byte
 	if err == nil {
-		data, _, err = c.repo.objects.read(ctx, oid, "blob", int64(limit))
+		data, err = c.repo.objects.read(ctx, oid, "blob", int64(limit))
 	}
 	if err != nil {
 		return nil, false, c.repo.fail(ctx, err)
@@ -69,14 +70,25 @@ func (c *change) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 	}
 }
 
+// eachFile has one process of git compare the files and another one read them.
+// Both work ahead of what is read here.
 func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) bool) error {
 	patches, err := c.startPatches(ctx)
 	if err != nil {
 		return err
 	}
 	defer patches.kill()
-	contents := c.startReading(ctx)
-	defer contents.stop()
+	var blobs []OID
+	for i := range c.files {
+		if f := &c.files[i]; f.compared() {
+			blobs = append(blobs, f.now)
+		}
+	}
+	contents, err := c.repo.objects.batch(ctx, queryContents, names(blobs))
+	if err != nil {
+		return err
+	}
+	defer contents.end()
 
 	for i := range c.files {
 		file, err := c.file(ctx, i, patches, contents)
@@ -90,37 +102,31 @@ func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) boo
 	return patches.end(ctx)
 }
 
-func (c *change) file(ctx context.Context, i int, patches *patches, contents *reading) (*scan.File, error) {
+func (c *change) file(ctx context.Context, i int, patches *patches, contents *batch) (*scan.File, error) {
 	f := &c.files[i]
 	file := &scan.File{Path: f.path, Size: f.size, Submodule: f.newMode.kind() == typeGitlink}
 	if !f.compared() {
 		return file, nil
 	}
 
-	var added []scan.LineRange
 	hasOld := c.hasOld(f)
 	if hasOld {
 		var err error
-		if added, err = patches.next(ctx, i); err != nil {
+		if file.Added, err = patches.next(ctx, i); err != nil {
 			return nil, err
 		}
 	}
-
 	defer scan.Begin(ctx, scan.PhaseRead)()
-	data, err := contents.next(ctx)
-	if err != nil {
-		return nil, err
+	err := contents.next(ctx, func(obj object, content io.Reader) (err error) {
+		if !hasOld || len(file.Added) > 0 {
+			file.Content, err = obj.read("blob", content, scan.MaxFileSize)
+		}
+		return err
+	})
+	if !hasOld && err == nil {
+		file.Added = []scan.LineRange{{First: 1, Last: countLines(file.Content)}}
 	}
-	if !hasOld {
-		added = []scan.LineRange{{First: 1, Last: countLines(data)}}
-	}
-	if len(added) == 0 {
-		c.repo.store.buffers.put(data)
-		return file, nil
-	}
-	file.Added, file.Content = added, data
-	file.Release = func() { c.repo.store.buffers.put(data) }
-	return file, nil
+	return file, err
 }
 
 // countLines counts the lines of a file that is not empty, as git does.
@@ -130,6 +136,16 @@ func countLines(data []byte) int {
 		n++
 	}
 	return n
+}
+
+// changedFile is a file that differs between two trees, as git pairs it with
+// what it was before, which may have had another name.
+type changedFile struct {
+	path             string // at head
+	status           byte   // of `git diff-tree`: A, D, M, R, T
+	oldMode, newMode mode
+	old, now         OID // noOID when there was none
+	oldSize, size    int64
 }
 
 // compared tells whether the lines of f are looked at: whether it may have added
@@ -145,159 +161,215 @@ func (f *changedFile) replaced() bool { return f.oldMode.kind() != f.newMode.kin
 // hasOld tells whether f, which is compared, has an old side to compare with.
 // Of a file without one all lines were added, and git need not say so.
 func (c *change) hasOld(f *changedFile) bool {
-	return f.old != noOID && !f.replaced() && f.oldSize <= c.repo.store.git.limits.OldFileSize
+	return f.old != noOID && !f.replaced() && f.oldSize <= c.repo.git.limits.OldFileSize
 }
 
-// patches is the running command that compares files.
-type patches struct {
-	proc   *process
-	reader *patchReader
-}
-
-// startPatches has git compare the files. They are put into two flat trees, each
-// side of a file under the file's number: so a patch names its file exactly,
-// whatever the paths are, no path meets an attribute, and files that are too
-// large are left out.
-//
-// The contents decide the hunks; names and modes don't. There is one line of
-// context because git without context first cuts off what both files end in,
-// which can give other hunks.
-func (c *change) startPatches(ctx context.Context) (*patches, error) {
-	var before, after []entry
-	for i := range c.files {
-		if f := &c.files[i]; f.compared() && c.hasOld(f) {
-			name := fmt.Sprintf("%08d", i)
-			before = append(before, entry{name: name, mode: typeFile | 0o644, oid: f.old})
-			after = append(after, entry{name: name, mode: typeFile | 0o644, oid: f.now})
-		}
-	}
-	if len(after) == 0 {
-		return &patches{}, nil
-	}
-
-	old, err := c.repo.writeTree(before)
+// compare finds the files that differ between the merge base and head, and
+// fetches their contents and the files to prefetch where the cache lacks them.
+func (c *change) compare(ctx context.Context) error {
+	r := c.repo
+	compared := scan.Begin(ctx, scan.PhaseCompare)
+	files, err := r.compareTrees(ctx, c.mergeBase.Tree, c.head.Tree)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	now, err := c.repo.writeTree(after)
-	if err != nil {
-		return nil, err
-	}
-	proc, err := c.repo.store.git.start(ctx, c.repo.gen.dir, newCommand("diff-tree",
-		"-r", "-p", "-U1", "--text", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
-		"--full-index", "--src-prefix=a/", "--dst-prefix=b/").oids(old, now))
-	if err != nil {
-		return nil, err
-	}
-	return &patches{proc: proc, reader: &patchReader{r: bufio.NewReaderSize(proc.stdout, 64<<10)}}, nil
-}
-
-// next returns the added lines of the next file, which must be number i.
-func (p *patches) next(ctx context.Context, i int) ([]scan.LineRange, error) {
-	defer scan.Begin(ctx, scan.PhaseDiff)()
-	number, added, err := p.reader.next()
-	switch {
-	case errors.Is(err, errPatch):
-		return nil, err
-	case err != nil:
-		if ended := p.proc.wait(ctx); ended != nil { // it says why the patch is cut off
-			return nil, ended
-		}
-		return nil, noEOF(err)
-	case number != i:
-		return nil, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
-	}
-	return added, nil
-}
-
-func (p *patches) kill() {
-	if p.proc != nil {
-		p.proc.kill()
-	}
-}
-
-// end checks that nothing was left and that git ended well.
-func (p *patches) end(ctx context.Context) error {
-	if p.proc == nil {
-		return nil
-	}
-	if _, _, err := p.reader.next(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: more files than expected", errPatch)
-	}
-	return p.proc.wait(ctx)
-}
-
-// filesAhead is how many files' contents are read before git has said which of
-// their lines were added. Each has at most scan.MaxFileSize.
-const filesAhead = 8
-
-// reading is the reading of files of a change at head, while git compares them.
-type reading struct {
-	contents chan []byte
-	err      error // why contents ended, once it is closed
-	cancel   context.CancelFunc
-}
-
-// startReading begins to read the contents of all files that are compared. Until
-// stop nothing else may use the repository's objects.
-func (c *change) startReading(ctx context.Context) *reading {
-	var blobs []string
-	for i := range c.files {
-		if f := &c.files[i]; f.compared() {
-			blobs = append(blobs, string(f.now))
-		}
-	}
-
-	ctx, cancel := context.WithCancel(ctx)
-	r := &reading{contents: make(chan []byte, filesAhead), cancel: cancel}
-	go func() {
-		defer close(r.contents)
-		r.err = c.repo.objects.batch(ctx, queryContents, blobs, func(obj object, content io.Reader) error {
-			data := c.repo.store.buffers.get(min(obj.size, scan.MaxFileSize))
-			if err := obj.read("blob", content, data); err != nil {
+	blobs := contents(files)
+	for _, path := range r.prefetch {
+		for _, side := range []Commit{c.head, c.base, c.mergeBase} {
+			oid, err := r.objects.file(ctx, side.Tree, path)
+			if err != nil {
 				return err
 			}
-			select {
-			case r.contents <- data:
-				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
+			if oid != "" {
+				blobs = append(blobs, oid)
 			}
-		})
-	}()
-	return r
-}
-
-// next returns the content of the next file that is compared.
-func (r *reading) next(ctx context.Context) ([]byte, error) {
-	data, ok := <-r.contents
-	switch {
-	case ok:
-		return data, nil
-	case r.err != nil:
-		return nil, r.err
+		}
 	}
-	return nil, context.Cause(ctx)
+	compared()
+
+	sizes, err := r.ensure(ctx, blobs)
+	if err != nil {
+		return err
+	}
+	defer scan.Begin(ctx, scan.PhaseCompare)()
+	if slices.ContainsFunc(files, statusIs('A')) && slices.ContainsFunc(files, statusIs('D')) {
+		if files, err = r.findRenames(ctx, c.mergeBase.Tree, c.head.Tree); err != nil {
+			return err
+		}
+	}
+
+	c.files = slices.DeleteFunc(files, statusIs('D'))
+	slices.SortFunc(c.files, func(a, b changedFile) int { return strings.Compare(a.path, b.path) })
+	for i := range c.files {
+		f := &c.files[i]
+		f.size, f.oldSize = sizes[f.now], sizes[f.old]
+		if i > 0 && f.path == c.files[i-1].path {
+			return fmt.Errorf("%w: a tree has a name twice", errDamaged)
+		}
+	}
+	return nil
 }
 
-// stop ends the reading and waits for its end.
-func (r *reading) stop() {
-	r.cancel()
-	for range r.contents {
+func statusIs(status byte) func(changedFile) bool {
+	return func(f changedFile) bool { return f.status == status }
+}
+
+// contents are the contents of files that git needs to compare them.
+func contents(files []changedFile) []OID {
+	var blobs []OID
+	for _, f := range files {
+		if f.old == f.now && !f.replaced() {
+			continue
+		}
+		if f.oldMode.blob() {
+			blobs = append(blobs, f.old)
+		}
+		if f.newMode.blob() {
+			blobs = append(blobs, f.now)
+		}
+	}
+	return blobs
+}
+
+// rawDiff is a command that lists changed files.
+func rawDiff(options ...word) *command {
+	return newCommand("diff-tree",
+		append(options, "-r", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")...)
+}
+
+// startComparing starts the process that compares the trees, which are not
+// known yet. It has tight limits, because trees can be made so that comparing
+// them has no end.
+func (r *repo) startComparing(ctx context.Context) (err error) {
+	c := rawDiff("--no-renames", "--stdin")
+	c.trees = true
+	r.comparing, err = r.git.start(ctx, r.dir, c)
+	return err
+}
+
+// compareTrees lists the files that differ between two trees, without renames.
+func (r *repo) compareTrees(ctx context.Context, old, now OID) ([]changedFile, error) {
+	if r.comparing == nil {
+		if err := r.startComparing(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p := r.comparing
+	r.comparing = nil
+	// What the process does not take it reports by its end.
+	_, _ = fmt.Fprintf(p.stdin, "%s %s\n", old, now)
+	_ = p.stdin.Close()
+
+	out := bufio.NewReaderSize(p.stdout, 64<<10)
+	_, _ = out.ReadSlice('\n') // it repeats the trees
+	files, err := r.readFiles(ctx, p, out)
+	var failed *gitError
+	if errors.As(err, &failed) {
+		if f := failed.judge(); f != nil && f.Code == scan.CodeRepositoryTooLarge {
+			f = tooLarge("The pull request changes more files and directories than git can compare within its limits.")
+			f.Err = err
+			return nil, f
+		}
+	}
+	return files, err
+}
+
+// findRenames lists the files that differ between two trees, which
+// compareTrees has bounded. It needs their contents.
+func (r *repo) findRenames(ctx context.Context, old, now OID) ([]changedFile, error) {
+	p, err := r.git.start(ctx, r.dir, rawDiff("--find-renames").oids(old, now))
+	if err != nil {
+		return nil, err
+	}
+	return r.readFiles(ctx, p, p.stdout)
+}
+
+// readFiles reads the list that a process writes, and waits for its end.
+func (r *repo) readFiles(ctx context.Context, p *process, out io.Reader) ([]changedFile, error) {
+	defer p.kill()
+	bounded := &io.LimitedReader{R: out, N: maxOutput}
+	files, err := readRaw(bufio.NewReaderSize(bounded, 64<<10), r.git.limits.ChangedFiles)
+	if bounded.N == 0 {
+		return nil, tooLarge("The list of the files that the pull request changes takes more than %d bytes.", maxOutput)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+
+	if ended := p.wait(ctx); ended != nil { // it says why the list is cut off
+		return nil, ended
+	}
+	return files, err
+}
+
+// readRaw reads the output of `git diff-tree --raw -z`, of most files at most.
+func readRaw(r *bufio.Reader, most int) ([]changedFile, error) {
+	var files []changedFile
+	for {
+		meta, err := readNUL(r)
+		if errors.Is(err, io.EOF) && meta == "" {
+			return files, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("git: raw diff: %w", err)
+		}
+		f, err := parseMeta(meta)
+		if err != nil {
+			return nil, err
+		}
+
+		paths := 1
+		if f.status == 'R' {
+			paths = 2 // what it was, what it is
+		}
+		for range paths {
+			if f.path, err = readNUL(r); err != nil {
+				return nil, fmt.Errorf("git: raw diff: %w", err)
+			}
+		}
+		if err := checkPath(f.path); err != nil {
+			return nil, err
+		}
+		if files = append(files, f); len(files) > most {
+			return nil, tooLarge("The pull request changes more than %d files.", most)
+		}
 	}
 }
 
-// buffers are bytes of files that were scanned, kept for other files.
-type buffers struct{ pool sync.Pool }
-
-// get returns n bytes with anything in them.
-func (b *buffers) get(n int64) []byte {
-	if kept, ok := b.pool.Get().(*[]byte); ok && int64(cap(*kept)) >= n {
-		return (*kept)[:n]
+// parseMeta reads such as `:100644 100644 <oid> <oid> R086`.
+func parseMeta(meta string) (f changedFile, err error) {
+	fields := strings.Split(meta, " ")
+	if len(fields) != 5 || len(fields[0]) < 2 || fields[0][0] != ':' || fields[4] == "" {
+		return f, fmt.Errorf("git: raw diff has the line %q", meta)
 	}
-	// Powers of two, so that one that was kept mostly suffices.
-	return make([]byte, n, max(16<<10, int64(1)<<bits.Len64(uint64(n))))
+
+	oldMode, err1 := strconv.ParseUint(fields[0][1:], 8, 32)
+	newMode, err2 := strconv.ParseUint(fields[1], 8, 32)
+	var err3, err4 error
+	f.old, err3 = parseOID(fields[2])
+	f.now, err4 = parseOID(fields[3])
+	f.oldMode, f.newMode, f.status = mode(oldMode), mode(newMode), fields[4][0]
+	return f, errors.Join(err1, err2, err3, err4)
 }
 
-// put keeps bytes that get gave.
-func (b *buffers) put(data []byte) { b.pool.Put(&data) }
+func readNUL(r *bufio.Reader) (string, error) {
+	data, err := r.ReadBytes(0)
+	return string(bytes.TrimSuffix(data, []byte{0})), err
+}
+
+// maxPath is the longest path of a changed file, in bytes.
+const maxPath = 4096
+
+// checkPath refuses paths that git itself would never make: they lead out of
+// the repository, or into its own directory.
+func checkPath(path string) error {
+	if len(path) > maxPath {
+		return tooLarge("The pull request changes a file whose path is longer than %d bytes.", maxPath)
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
+			return fmt.Errorf("%w: a tree has the path %q", errDamaged, path)
+		}
+	}
+	return nil
+}

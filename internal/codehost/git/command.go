@@ -23,7 +23,6 @@ type command struct {
 	scheme  string // the protocol that it may use; "" for none
 	stdin   io.Reader
 	secrets []string // never shown in errors
-	chdir   string   // where it runs; the repository when empty
 	trees   bool     // it compares trees, which has limits of its own
 	err     error
 }
@@ -45,14 +44,6 @@ func (c *command) oids(names ...OID) *command {
 	return c
 }
 
-// not adds an object name whose history is left out.
-func (c *command) not(name OID) *command {
-	c.oids(name)
-	last := len(c.names) - 1
-	c.names[last] = "^" + c.names[last]
-	return c
-}
-
 // revision adds the name of a commit that whoever runs the command gave, in any
 // form that git knows.
 func (c *command) revision(name string) *command {
@@ -63,95 +54,67 @@ func (c *command) revision(name string) *command {
 	return c
 }
 
-// newFetch is a command that fetches from remote. With partial, it asks for no
-// file contents but those that are named.
-func newFetch(remote Remote, partial bool, options ...word) *command {
+// Remote is where a repository is fetched from.
+type Remote struct {
+	URL      string // https, http or file, without credentials
+	Username string // sent with Token
+	Token    string // sent to the host of URL only; "" for none
+}
+
+// newFetch is a command that fetches from remote: commits and trees, and of file
+// contents only those that are named. The remote is configured by variables for
+// this one command, so no other command can fetch from it.
+func newFetch(remote Remote, options ...word) *command {
+	const name = "origin"
 	c := newCommand("fetch", append([]word{
 		"--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--refmap=",
 	}, options...)...)
-	return c.from(remote, partial)
-}
 
-// remoteName is what the remote is called inside a command. It is configured
-// by variables for that one command, so no other command can fetch from it.
-const remoteName = "origin"
-
-// from makes c a command that talks to remote, with or without the contents of
-// files.
-func (c *command) from(remote Remote, partial bool) *command {
 	u, err := url.Parse(remote.URL)
 	if err != nil {
 		c.err = fmt.Errorf("git: remote URL: %w", err)
 		return c
 	}
-	c.scheme = u.Scheme
-	c.set("remote."+remoteName+".url", remote.URL)
-
-	if partial {
-		c.set("remote."+remoteName+".promisor", "true")
-		c.set("remote."+remoteName+".partialCloneFilter", "blob:none")
-		c.set("fetch.fsckObjects", "false") // see the package comment
-		c.set("transfer.fsckObjects", "false")
-	}
+	c.scheme, c.names = u.Scheme, []string{name}
+	c.set("remote."+name+".url", remote.URL)
+	c.set("remote."+name+".promisor", "true")
+	c.set("remote."+name+".partialCloneFilter", "blob:none")
 
 	if remote.Token != "" && u.Scheme != "file" {
 		basic := base64.StdEncoding.EncodeToString([]byte(remote.Username + ":" + remote.Token))
 		c.set("http."+u.Scheme+"://"+u.Host+"/.extraHeader", "Authorization: Basic "+basic)
-		c.secrets = append(c.secrets, remote.Token, basic)
+		c.secrets = []string{remote.Token, basic}
 	}
-
-	c.names = append(c.names, remoteName)
 	return c
 }
 
-// The refs of the cache. Those of the last scan that named commits are kept,
-// because the next fetch tells the server what is here; more would add up.
-const (
-	incomingName = "refs/prwarden/in/"
-	headName     = "refs/prwarden/commits/head"
-	baseName     = "refs/prwarden/commits/base"
-	branchesName = "refs/prwarden/heads/"
-)
-
-// incoming is where the i-th ref of a request is stored.
-func incoming(i int) string { return incomingName + strconv.Itoa(i) + "/ref" }
-
-// refs asks for refs of the remote, each to be stored under incoming(i) if it
-// is there. The asterisk makes a ref that is not there no error, and the server
-// lists only refs that begin so instead of all.
-func (c *command) refs(names ...string) *command {
-	for i, name := range names {
-		if err := CheckRef(name); err != nil {
-			c.err = err
-		}
-		c.names = append(c.names, "+"+name+"*:"+incoming(i)+"*")
+// ref asks for a ref of the remote, to be stored under local if it is there. The
+// asterisk makes a ref that is not there no error, and the server lists only refs
+// that begin so instead of all.
+func (c *command) ref(name, local string) *command {
+	if name != "HEAD" && (!strings.HasPrefix(name, "refs/") || checkBranch(name) != nil) {
+		c.err = fmt.Errorf("git: %q is no ref to fetch", name)
 	}
+	c.names = append(c.names, "+"+name+"*:"+local+"*")
 	return c
 }
 
 // branch asks for a branch of the remote, which must be there, to be stored
-// under name.
-func (c *command) branch(branch, name string) *command {
-	if err := CheckBranch(branch); err != nil {
+// under local.
+func (c *command) branch(name, local string) *command {
+	if err := checkBranch(name); err != nil {
 		c.err = err
 	}
-	c.names = append(c.names, "+refs/heads/"+branch+":"+name)
+	c.names = append(c.names, "+refs/heads/"+name+":"+local)
 	return c
 }
 
 // commit asks for a commit of the remote by its own name, to be stored under
-// name.
-func (c *command) commit(oid OID, name string) *command {
-	if _, err := parseOID(string(oid)); err != nil {
-		c.err = err
-	}
-	c.names = append(c.names, "+"+string(oid)+":"+name)
-	return c
-}
-
-// branches asks for all branches of the remote.
-func (c *command) branches() *command {
-	c.names = append(c.names, "+refs/heads/*:"+branchesName+"*")
+// local.
+func (c *command) commit(oid OID, local string) *command {
+	c.oids(oid)
+	last := len(c.names) - 1
+	c.names[last] = "+" + c.names[last] + ":" + local
 	return c
 }
 
@@ -166,6 +129,7 @@ func (c *command) args() []string {
 	for _, o := range c.options {
 		args = append(args, string(o))
 	}
+
 	if len(c.names) > 0 {
 		args = append(append(args, "--end-of-options"), c.names...)
 	}
@@ -210,57 +174,19 @@ const (
 
 // parseOID checks that s names an object.
 func parseOID(s string) (OID, error) {
-	valid := len(s) == oidSize
-	for i := range len(s) {
-		c := s[i]
-		valid = valid && (c >= '0' && c <= '9' || c >= 'a' && c <= 'f')
-	}
-
-	if !valid {
+	if len(s) != oidSize || strings.Trim(s, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("git: %q is no object name", s)
 	}
 	return OID(s), nil
 }
 
-// ParseOID returns the object that s names with 40 hexadecimal digits.
-func ParseOID(s string) (OID, error) { return parseOID(strings.ToLower(s)) }
-
-// CheckBranch reports why name can't be that of a branch, by the rules of
-// git-check-ref-format for `refs/heads/<name>`, and for what begins with a dash.
-func CheckBranch(name string) error {
-	bad := func(why string) error { return fmt.Errorf("git: branch %q %s", name, why) }
-
-	switch {
-	case name == "" || len(name) > 250:
-		return bad("must have 1 to 250 bytes")
-	case name == "@" || name[0] == '-':
-		return bad("must not be @ nor begin with a dash")
-	case strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.HasSuffix(name, "."):
-		return bad("must not have .. or @{ in it, nor a dot at its end")
-	}
-
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
-			return bad("has a part between slashes that is empty, begins with a dot or ends in .lock")
-		}
-	}
-
-	for i := range len(name) {
-		if c := name[i]; c <= ' ' || c == 0x7f || strings.IndexByte(`~^:?*[\`, c) >= 0 {
-			return bad(fmt.Sprintf("must not have %q in it", c))
-		}
+// checkBranch reports why name can't be that of a branch. git knows more rules;
+// these keep a name from being a pattern, an option or more than one ref.
+func checkBranch(name string) error {
+	bad := func(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune(`~^:?*[\`, c) }
+	if name == "" || len(name) > 250 || name[0] == '-' || strings.Contains(name, "..") ||
+		strings.Contains(name, "@{") || strings.ContainsFunc(name, bad) {
+		return fmt.Errorf("git: %q can't be the name of a branch", name)
 	}
 	return nil
-}
-
-// CheckRef reports why name can't be fetched: it must be `HEAD`, or begin with
-// `refs/` and be well formed.
-func CheckRef(name string) error {
-	if name == "HEAD" {
-		return nil
-	}
-	if !strings.HasPrefix(name, "refs/") {
-		return fmt.Errorf("git: ref %q must begin with refs/", name)
-	}
-	return CheckBranch(name)
 }

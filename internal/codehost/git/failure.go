@@ -11,122 +11,66 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// verdict is what git's words about a remote mean. git has one exit status for
-// everything, so its words (with LC_ALL=C) are all there is; they are tested
-// against the installed git. What no line knows is a passing fault.
+// verdict is what git's words mean. git has one exit status for everything, so
+// its words (with LC_ALL=C) are all there is; they are tested against the
+// installed git.
 type verdict struct {
+	remote  bool     // it is about commands that talk to a remote only
 	words   []string // any of these, in lower case
 	code    string
 	message string
 	lasting bool
 }
 
-func (v verdict) failure(err error) *scan.Failure {
-	return &scan.Failure{Code: v.code, Message: v.message, Lasting: v.lasting, Err: err}
-}
-
-// full is for a disk that has no room: not the repository's fault.
-func full() verdict {
-	return verdict{
-		[]string{"no space left on device", "out of diskspace", "disk quota exceeded"},
-		scan.CodeCacheFull, "The scanner's cache disk is full.", false,
-	}
-}
-
-// overLimits is for what our limits on git stopped.
-func overLimits() verdict {
-	return verdict{
-		[]string{
-			"out of memory", "cannot allocate memory", "file too large", "died of signal 25", "died of signal 24",
-			"mmap failed", "exceeds maximum allowed size",
-		},
-		scan.CodeRepositoryTooLarge, "git hit its limits of memory, file size or time with this repository.", true,
-	}
-}
-
-// remoteVerdicts are about remotes only, in order: the first that matches
-// counts.
-func remoteVerdicts() []verdict {
-	return []verdict{
-		{
-			[]string{
-				"possible repository corruption on the remote", "fsck error", "bad object", "unresolved delta",
-				"inflate returned", "pack is corrupted", "pack has bad object", "pack signature mismatch",
-				"bad pack header", "died of signal 11", "did not send all necessary objects",
-				"mismatched algorithms", "bad tree", "is corrupt", "invalid object",
-			},
-			scan.CodeRepositoryInvalid,
-			"The repository's objects are damaged, hostile or of a kind that git here does not know.", true,
-		},
-		{
-			[]string{
-				"authentication failed", "could not read username", "could not read password",
-				"error: 401", "error: 403", "permission denied", "access denied",
-			},
-			scan.CodeAccessDenied,
-			"The code host refused access: the repository is private or does not exist. " +
-				"Check the host's token_env and what its token may read.", true,
-		},
-		{
-			[]string{"error: 301", "error: 302", "error: 307", "error: 308", "from redirection"},
-			scan.CodeRepositoryNotFound,
-			"The repository has moved: the code host answered with a redirect, which is not followed. " +
-				"Use its present name.", true,
-		},
-		{
-			[]string{
-				"does not appear to be a git repository", "error: 404", "error: 410", "' not found",
-				"/info/refs not found", "no such file or directory",
-			},
-			scan.CodeRepositoryNotFound,
-			"The code host has no such repository, or does not show it without access.", true,
-		},
-	}
-}
-
-// unreachable is for everything else about a remote.
-const unreachable = "The code host can't be reached or did not answer as a git server in time."
-
-// passing are the words of faults that are surely the remote's or the
-// network's. Other words may come from a damaged cache.
-func passing() []string {
-	return []string{
-		"could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection reset",
-		"timed out", "too slow", "error: 429", "error: 5", "early eof", "rpc failed", "hung up",
-		"unexpected disconnect", "not valid: is this a git repository", "bad line length", "expected flush",
-	}
-}
-
-var (
-	// errUnclear marks a failed fetch whose words are not known.
-	errUnclear = errors.New("git: unclear")
-	// errDamaged is for objects that are missing or not what they should be.
-	errDamaged = errors.New("git: damaged objects")
+const (
+	tooMuch     = "git hit its limits of memory, file size or time with this repository."
+	unreachable = "The code host can't be reached or did not answer as a git server in time."
 )
 
-// asFailure says what err means to whom started the scan. fresh is whether the
-// objects were fetched by this very scan, so that damage is the repository's
-// own and not the cache's.
-func asFailure(ctx context.Context, err error, fresh bool) *scan.Failure {
-	var failure *scan.Failure
-	var failed *gitError
-	switch {
-	case errors.As(err, &failure):
-		return failure
-	case errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded):
-		message := "The scan took longer than it may."
-		return &scan.Failure{Code: scan.CodeScanTimeout, Message: message, Lasting: true, Err: err}
-	case errors.Is(err, context.Canceled) || ctx.Err() != nil:
-		return &scan.Failure{Code: scan.CodeScanFailed, Message: "The scan was canceled.", Err: err}
-	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT): // met by ourselves
-		return full().failure(err)
-	case errors.As(err, &failed):
-		return failed.failure(fresh)
-	case errors.Is(err, errDamaged):
-		return damaged(err, fresh)
+// verdicts are in order: the first that matches counts.
+func verdicts() []verdict {
+	return []verdict{
+		{false, []string{"no space left on device", "out of diskspace", "disk quota exceeded"},
+			scan.CodeCacheFull, "The scanner's cache disk is full.", false},
+		{false, []string{
+			"out of memory", "cannot allocate memory", "file too large", "died of signal 25", "died of signal 24",
+			"mmap failed", "exceeds maximum allowed size",
+		}, scan.CodeRepositoryTooLarge, tooMuch, true},
+		{true, []string{
+			"possible repository corruption on the remote", "bad object", "unresolved delta", "inflate returned",
+			"pack is corrupted", "pack has bad object", "pack signature mismatch", "bad pack header", "died of signal 11",
+			"did not send all necessary objects", "mismatched algorithms", "bad tree", "is corrupt", "invalid object",
+			"not our ref",
+		}, scan.CodeRepositoryInvalid, damagedRepository, true},
+		{true, []string{
+			"authentication failed", "could not read username", "could not read password", "error: 401", "error: 403",
+			"permission denied", "access denied",
+		}, scan.CodeAccessDenied, "The code host refused access: the repository is private or does not exist. " +
+			"Check the host's token_env and what its token may read.", true},
+		{true, []string{"error: 301", "error: 302", "error: 307", "error: 308", "from redirection"},
+			scan.CodeRepositoryNotFound, "The repository has moved: the code host answered with a redirect, which is not " +
+				"followed. Use its present name.", true},
+		{true, []string{
+			"does not appear to be a git repository", "error: 404", "error: 410", "' not found", "/info/refs not found",
+			"no such file or directory",
+		}, scan.CodeRepositoryNotFound, "The code host has no such repository, or does not show it without access.", true},
+		{true, []string{"unadvertised object"}, scan.CodeHostMisconfigured,
+			"The code host gives out no objects by their names. It has to speak version 2 of git's protocol, " +
+				"or to allow it with uploadpack.allowAnySHA1InWant.", true},
+		{true, []string{
+			"could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection reset",
+			"timed out", "too slow", "error: 429", "error: 5", "early eof", "rpc failed", "hung up",
+			"unexpected disconnect", "not valid: is this a git repository", "bad line length", "expected flush",
+		}, scan.CodeHostUnreachable, unreachable, false},
+		// The child of git that unpacks was killed, and nobody says by what.
+		{true, []string{"invalid index-pack output"}, scan.CodeRepositoryTooLarge, tooMuch, true},
 	}
-	return &scan.Failure{Code: scan.CodeScanFailed, Message: "The scanner could not read the repository.", Err: err}
 }
+
+// errDamaged is for objects that are missing or not what they should be.
+var errDamaged = errors.New("git: damaged objects")
+
+const damagedRepository = "The repository's objects are damaged, hostile or of a kind that git here does not know."
 
 // says tells whether git said one of the words, which are in lower case.
 func (e *gitError) says(words ...string) bool {
@@ -134,63 +78,93 @@ func (e *gitError) says(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// limited tells whether our limits on git stopped it.
-func (e *gitError) limited() bool { return limitSignal(e.signal) || e.says(overLimits().words...) }
-
-func (e *gitError) failure(fresh bool) *scan.Failure {
+// judge says what a command that failed means.
+func (e *gitError) judge() *scan.Failure {
 	switch {
 	case limitSignal(e.signal):
-		return overLimits().failure(e)
-	case e.says(full().words...): // it goes before what follows from it
-		return full().failure(e)
-	case e.limited():
-		return overLimits().failure(e)
-	case e.network:
-		return e.remoteFailure()
-	case e.verb == "init": // which reads nothing of the repository
-		return &scan.Failure{Code: scan.CodeScanFailed, Message: "The scanner can't write to its cache.", Err: e}
+		return lasting(scan.CodeRepositoryTooLarge, tooMuch)
+	case e.signal == syscall.SIGKILL: // not by us: then the scan has ended
+		return passing(scan.CodeScanFailed, "git was killed on the scanner's machine, which may lack memory.")
 	}
-	return damaged(e, fresh)
-}
 
-func (e *gitError) remoteFailure() *scan.Failure {
-	for _, v := range remoteVerdicts() {
-		if e.says(v.words...) {
-			return v.failure(e)
+	for _, v := range verdicts() {
+		if (e.network || !v.remote) && e.says(v.words...) {
+			return &scan.Failure{Code: v.code, Message: v.message, Lasting: v.lasting}
 		}
 	}
+	if e.verb == "init" { // which reads nothing of the repository
+		return passing(scan.CodeScanFailed, "The scanner can't write to its cache.")
+	}
+	return nil
+}
 
-	failure := &scan.Failure{Code: scan.CodeHostUnreachable, Message: unreachable, Err: e}
-	if e.says(passing()...) {
-		return failure
+// fail says what err means to whoever started the scan. The copy in the cache is
+// condemned when the cause may be in it. When this scan fetched it, the cause is
+// the repository's own.
+func (s *Store) fail(ctx context.Context, err error, c *cached) *scan.Failure {
+	failure, damaged := judge(ctx, err)
+	if damaged && c != nil {
+		c.condemn()
 	}
-	// The child of git that unpacks was killed, and nobody says by what.
-	if e.says("invalid index-pack output") {
-		return overLimits().failure(e)
+	if damaged && c != nil && !c.fresh {
+		failure = passing(scan.CodeScanFailed,
+			"The scanner's copy of the repository was damaged and is fetched again by the next scan.")
+		failure.Err = err
 	}
-	failure.Err = fmt.Errorf("%w: %w", errUnclear, e)
+
+	// git has many words for a write that failed, and none at all for some: with
+	// hardly any room, what looks like the repository's fault is the disk's.
+	switch failure.Code {
+	case scan.CodeRepositoryInvalid, scan.CodeRepositoryTooLarge, scan.CodeScanFailed:
+		if free, freeErr := freeSpace(s.dir); freeErr == nil && free < s.git.limits.Room && ctx.Err() == nil {
+			failure = &scan.Failure{Code: scan.CodeCacheFull, Message: verdicts()[0].message, Err: err}
+		}
+	}
+	if failure.Code == scan.CodeCacheFull {
+		s.shrink(func(size int64) int64 { return size / 2 })
+	}
 	return failure
 }
 
-func damaged(err error, fresh bool) *scan.Failure {
-	if fresh {
-		return &scan.Failure{
-			Code: scan.CodeRepositoryInvalid, Lasting: true, Err: err,
-			Message: "The repository's objects are damaged or hostile.",
+// judge says what err means, and whether objects that are damaged may be its cause.
+func judge(ctx context.Context, err error) (failure *scan.Failure, damaged bool) {
+	var failed *gitError
+	if errors.As(err, &failure) {
+		return failure, false
+	}
+
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded):
+		failure = lasting(scan.CodeScanTimeout, "The scan took longer than it may.")
+	case errors.Is(err, context.Canceled) || ctx.Err() != nil:
+		failure = passing(scan.CodeScanFailed, "The scan was canceled.")
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT): // met by ourselves
+		failure = passing(scan.CodeCacheFull, verdicts()[0].message)
+	case errors.As(err, &failed):
+		failure = failed.judge()
+		if failure == nil && failed.network { // a fetch reads what is in the cache, too
+			failure, damaged = passing(scan.CodeHostUnreachable, unreachable), true
 		}
+	case !errors.Is(err, errDamaged):
+		failure = passing(scan.CodeScanFailed, "The scanner could not read the repository.")
 	}
-	return &scan.Failure{
-		Code: scan.CodeScanFailed, Err: err,
-		Message: "The scanner's copy of the repository was damaged and is fetched again by the next scan.",
+	if failure == nil {
+		failure = lasting(scan.CodeRepositoryInvalid, damagedRepository)
 	}
+
+	failure.Err = err
+	return failure, damaged || failure.Code == scan.CodeRepositoryInvalid
 }
 
-// suspectsCache tells whether a new fetch into an empty cache might help.
-func suspectsCache(ctx context.Context, f *scan.Failure) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	var failed *gitError
-	objects := errors.Is(f, errDamaged) || errors.As(f, &failed)
-	return objects && (f.Code == scan.CodeRepositoryInvalid || f.Code == scan.CodeScanFailed) || errors.Is(f, errUnclear)
+// lasting is a failure that trying again does not change, and passing another.
+func lasting(code, format string, args ...any) *scan.Failure {
+	return &scan.Failure{Code: code, Message: fmt.Sprintf(format, args...), Lasting: true}
+}
+
+func passing(code, message string) *scan.Failure {
+	return &scan.Failure{Code: code, Message: message}
+}
+
+func tooLarge(format string, args ...any) *scan.Failure {
+	return lasting(scan.CodePullRequestTooLarge, format, args...)
 }

@@ -11,84 +11,137 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-// fetchRequest fetches what the request names, with its history: commits and
-// trees, and in a complete generation also the contents of all files.
-func (r *Repo) fetchRequest(ctx context.Context) error {
-	if r.request.Commits != nil {
-		return r.fetchCommits(ctx)
-	}
-	return r.fetch(ctx, newFetch(r.request.Remote, !r.gen.complete, "--prune").refs(r.request.Refs...))
+// repo is a repository that one scan reads. It is not safe for concurrent use.
+type repo struct {
+	git       *git
+	dir       string
+	objects   *objects
+	comparing *process // compares trees when it is told which; nil once it was used
+	prefetch  []string // see Options
+	remote    Remote
+	fetch     func(ctx context.Context, c *command) error // nil for a repository that fetches nothing
+	fail      func(ctx context.Context, err error) error  // says what an error met after Open means
+	release   func() error
 }
 
-// fetchCommits fetches the commits that the request names. Servers that give
-// out what refs lead to only are asked for all branches and the request's refs
-// instead.
-func (r *Repo) fetchCommits(ctx context.Context) error {
-	want := r.request.Commits
-	c := newFetch(r.request.Remote, !r.gen.complete).commit(want.Head, headName)
-	if want.BaseRef != "" {
-		c.branch(want.BaseRef, baseName)
-	} else {
-		c.commit(want.Base, baseName)
-	}
+func newRepo(g *git, dir string) *repo {
+	return &repo{git: g, dir: dir, objects: &objects{git: g, dir: dir}}
+}
 
-	err := r.fetch(ctx, c)
-	var failed *gitError
-	if !errors.As(err, &failed) {
-		return err
+// close frees the processes and the repository. It can be called again.
+func (r *repo) close() error {
+	r.objects.close()
+	if r.comparing != nil {
+		r.comparing.kill()
+		r.comparing = nil
 	}
-	switch {
-	case failed.says("couldn't find remote ref"):
-		return noBranch(want.BaseRef, err)
-	case failed.says("unadvertised object"):
-		r.byRefs = true
-		return r.fetch(ctx, newFetch(r.request.Remote, !r.gen.complete, "--prune").branches().refs(r.request.Refs...))
-	case failed.says("not our ref"):
-		for _, oid := range []OID{want.Head, want.Base} {
-			if oid != "" && failed.says(string(oid)) {
-				return noCommit(oid, err)
-			}
+	return r.release()
+}
+
+// Open fetches what the target names from remote and opens the change. It fails
+// with a *scan.Failure. A copy in the cache that turns out damaged is fetched
+// anew, once. Canceling ctx ends what it started.
+func (s *Store) Open(ctx context.Context, t scan.Target, remote Remote) (scan.Change, error) {
+	w, err := parseTarget(t)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		c, again, err := s.open(ctx, t, remote, w)
+		if err == nil {
+			return c, nil
+		}
+		if !again {
+			return nil, err
 		}
 	}
-	return err
 }
 
-func noBranch(name string, err error) error {
-	return &scan.Failure{
-		Code: scan.CodeBaseUnknown, Lasting: true, Err: err,
-		Message: fmt.Sprintf("The repository has no branch %q, which base_ref names.", name),
-	}
-}
-
-func noCommit(oid OID, err error) error {
-	return &scan.Failure{
-		Code: scan.CodeCommitNotFound, Lasting: true, Err: err,
-		Message: fmt.Sprintf("The repository has no commit %s, or its server does not give it out: "+
-			"then no branch and not the pull request leads to it.", oid),
-	}
-}
-
-// fetch runs a command that fetches, and counts what it brings.
-func (r *Repo) fetch(ctx context.Context, c *command) error {
-	fetched := scan.Begin(ctx, scan.PhaseFetch)
-	before := r.gen.packBytes()
-	_, err := r.store.git.run(ctx, r.gen.dir, c)
-	// The entry is locked, so what is there more than before came now.
-	bytes := max(0, r.gen.packBytes()-before)
-
-	counts := &r.store.counts
-	counts.fetches.Add(1)
-	counts.fetchedBytes.Add(uint64(bytes))
+// open is one attempt. When it fails, again tells whether that may be the fault of
+// the copy in the cache, which is condemned now.
+func (s *Store) open(
+	ctx context.Context, t scan.Target, remote Remote, w wanted,
+) (opened *change, again bool, err error) {
+	locked := scan.Begin(ctx, scan.PhaseCache)
+	name := cacheName(t, remote.URL)
+	lock, err := s.lock(ctx, name)
 	if err != nil {
-		counts.failedFetches.Add(1)
+		return nil, false, s.fail(ctx, err, nil)
 	}
+	defer func() { _ = lock.Unlock() }() // fails only where it is lost already
+	c, err := s.take(ctx, name)
+	locked()
+	if err != nil {
+		return nil, false, s.fail(ctx, err, nil)
+	}
+
+	s.count(func(st *Stats) {
+		if c.fresh {
+			st.Misses++
+		} else {
+			st.Hits++
+		}
+	})
+	r := s.repo(c, remote)
+	opened, err = r.open(ctx, w)
+	if err != nil {
+		err = s.fail(ctx, err, c)
+		_ = r.close()
+		_ = c.sweep() // of what git did not finish, which can fill a disk
+	}
+	return opened, !c.fresh && has(c.dir, condemnedName), err
+}
+
+// repo is the repository in a copy.
+func (s *Store) repo(c *cached, remote Remote) *repo {
+	r := newRepo(s.gitIn(c.dir), c.dir)
+	r.prefetch, r.remote, r.release = s.prefetch, remote, c.release
+	r.fetch = func(ctx context.Context, command *command) error { return s.fetch(ctx, r.git, c, command) }
+	r.fail = func(ctx context.Context, err error) error { return s.fail(ctx, err, c) }
+	return r
+}
+
+// open fetches what is wanted and opens the change. While the remote is waited
+// for, the processes that are needed afterwards start.
+func (r *repo) open(ctx context.Context, w wanted) (*change, error) {
+	if err := errors.Join(r.objects.open(ctx), r.startComparing(ctx)); err != nil {
+		return nil, err
+	}
+	if err := w.fetch(ctx, r); err != nil {
+		return nil, err
+	}
+
+	chosen := scan.Begin(ctx, scan.PhaseEnds)
+	c, err := w.endpoints(ctx, r)
+	chosen()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.compare(ctx)
+}
+
+// fetch runs a command that fetches into c, and counts what it brings.
+func (s *Store) fetch(ctx context.Context, g *git, c *cached, command *command) error {
+	fetched := scan.Begin(ctx, scan.PhaseFetch)
+	before := c.packBytes()
+	_, err := g.run(ctx, c.dir, command)
+	// The copy is locked, so what is there more than before came now.
+	bytes := max(0, c.packBytes()-before)
 	fetched()
+
+	s.count(func(st *Stats) {
+		st.Fetches++
+		st.FetchedBytes += uint64(bytes)
+		if err != nil {
+			st.FailedFetches++
+		}
+	})
+	s.grew(bytes)
 	return err
 }
 
-// ensure fetches those of blobs that the cache lacks, and returns the sizes of
-// all.
-func (r *Repo) ensure(ctx context.Context, blobs []OID) (map[OID]int64, error) {
+// ensure fetches those of blobs that are not here, and returns the sizes of all.
+func (r *repo) ensure(ctx context.Context, blobs []OID) (map[OID]int64, error) {
 	slices.Sort(blobs)
 	blobs = slices.Compact(blobs)
 	sizes := make(map[OID]int64, len(blobs))
@@ -97,7 +150,7 @@ func (r *Repo) ensure(ctx context.Context, blobs []OID) (map[OID]int64, error) {
 		return sizes, err
 	}
 
-	if err := r.fetchMissing(ctx, missing); err != nil {
+	if err := r.fetchObjects(ctx, missing); err != nil {
 		return nil, err
 	}
 	missing, err = r.sizes(ctx, missing, sizes)
@@ -109,23 +162,30 @@ func (r *Repo) ensure(ctx context.Context, blobs []OID) (map[OID]int64, error) {
 
 // sizes puts the sizes of those of blobs that are here into into, and returns
 // the others.
-func (r *Repo) sizes(ctx context.Context, blobs []OID, into map[OID]int64) (missing []OID, err error) {
+func (r *repo) sizes(ctx context.Context, blobs []OID, into map[OID]int64) (missing []OID, err error) {
 	defer scan.Begin(ctx, scan.PhaseCompare)()
-	i := 0
-	err = r.objects.batch(ctx, queryInfo, names(blobs), func(obj object, _ io.Reader) error {
-		oid := blobs[i]
-		i++
-		switch obj.kind {
-		case "":
-			missing = append(missing, oid)
-		case "blob":
-			into[oid] = obj.size
-		default:
-			return fmt.Errorf("%w: %s is a %s and should be a blob", errDamaged, oid, obj.kind)
+	b, err := r.objects.batch(ctx, queryInfo, names(blobs))
+	if err != nil {
+		return nil, err
+	}
+
+	for _, oid := range blobs {
+		err := b.next(ctx, func(obj object, _ io.Reader) error {
+			switch obj.kind {
+			case "":
+				missing = append(missing, oid)
+			case "blob":
+				into[oid] = obj.size
+			default:
+				return fmt.Errorf("%w: %s is a %s and should be a blob", errDamaged, oid, obj.kind)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return missing, err
+	}
+	return missing, nil
 }
 
 // names are object names as a query has them.
@@ -137,22 +197,15 @@ func names(oids []OID) []string {
 	return list
 }
 
-// errRefused is for a server that gives out refs, but no single objects.
-var errRefused = errors.New("git: the server gives out no single objects")
-
-// fetchMissing fetches objects by their names.
-func (r *Repo) fetchMissing(ctx context.Context, oids []OID) error {
-	if r.gen.temporary {
-		return lacking(oids)
+// fetchObjects fetches objects by their names.
+func (r *repo) fetchObjects(ctx context.Context, oids []OID) error {
+	if r.fetch == nil {
+		return lasting(scan.CodeRepositoryInvalid, "The repository lacks %d of the objects to compare, such as %s. "+
+			"Of a partial clone, fetch them first: `git diff` of the same does.", len(oids), oids[0])
 	}
 
-	c := newFetch(r.request.Remote, true, "--stdin")
+	c := newFetch(r.remote, "--stdin")
 	c.set("fetch.negotiationAlgorithm", "noop")
 	c.stdin = strings.NewReader(strings.Join(names(oids), "\n") + "\n")
-	err := r.fetch(ctx, c)
-	var failed *gitError
-	if errors.As(err, &failed) && !r.gen.complete && failed.says("unadvertised object", "not our ref") {
-		return fmt.Errorf("%w: %w", errRefused, err)
-	}
-	return err
+	return r.fetch(ctx, c)
 }

@@ -13,25 +13,29 @@ import (
 )
 
 // Local is a repository of whoever runs prwarden, on this machine. It is only
-// read: what git has to write goes to a temporary directory, nothing is fetched,
-// and no hook, filter or other program that its configuration names is run.
+// read, and no hook, filter or other program that its configuration names is run.
 //
-// Its configuration is in force only to say which files are ignored and how
-// line endings are stored. Everything is compared as for a pull request: in a
-// temporary bare repository that borrows the objects.
+// Everything is compared as for a pull request, in a temporary bare repository
+// that borrows the objects and copies the index. Of the configuration only what
+// says which files are ignored and how they are stored is in force there.
 type Local struct {
-	path    string // of git
-	limits  Limits
-	env     []string // without what would lead git elsewhere
-	dir     string   // of the repository, GIT_DIR
-	top     string   // of the work tree; "" for a bare repository
-	objects string
-	shallow string // where the list of cut off commits would be
-	index   string
+	git     *git     // with the repository's own configuration
+	plain   []string // the environment without what concerns git
+	paths   [5]string
+	top     string // of the work tree; "" for a bare repository
 	only    string // see LocalOptions
-	inside  string // where commands are run
 	skipped func(path string, err error)
 }
+
+// The files of a repository that the temporary one needs, as git calls them, and
+// their places in Local.paths.
+const (
+	objectsPath = iota
+	shallowPath
+	indexPath
+	excludePath
+	attributesPath
+)
 
 // LocalOptions are what FindLocal needs.
 type LocalOptions struct {
@@ -75,21 +79,21 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, err := localEnv(o.Env)
-	if err != nil {
-		return nil, err
-	}
 	target, err := filepath.Abs(o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("git: %w", err)
 	}
-
-	l := &Local{path: path, limits: o.Limits, env: env, inside: target, skipped: o.Skipped}
-	if l.skipped == nil {
-		l.skipped = func(string, error) {}
+	plain, kept, err := splitEnv(o.Env)
+	if err != nil {
+		return nil, err
 	}
+
+	l := &Local{plain: plain, skipped: o.Skipped, git: &git{path: path, limits: o.Limits, cwd: target}}
+	l.git.env = slices.Concat(plain, kept, []string{
+		"LC_ALL=C", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0",
+	})
 	if info, err := os.Stat(target); err == nil && !info.IsDir() {
-		l.inside = filepath.Dir(target)
+		l.git.cwd = filepath.Dir(target)
 	}
 	if err := l.locate(ctx); err != nil {
 		return nil, err
@@ -100,62 +104,45 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 	return l, nil
 }
 
-// localEnv is the environment of the caller without the variables that give git
-// other objects, configuration or programs than those of the repository.
-// Variables that say where the repository is stay, because git itself sets them
-// for hooks: the index that is going to be committed may be another file.
-func localEnv(environ []string) ([]string, error) {
-	stay := []string{
-		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_CEILING_DIRECTORIES",
-		"GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
-		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+// splitEnv returns the variables of the caller that don't concern git, and those
+// that say where the repository is, because git itself sets them for hooks: the
+// index that is going to be committed may be another file.
+func splitEnv(environ []string) (plain, kept []string, err error) {
+	paths := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"}
+	others := []string{
+		"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+		"GIT_CONFIG_NOSYSTEM", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 	}
-	paths := stay[:4]
 
-	var env []string
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "GIT_") && !slices.Contains(stay, name) || name == "LC_ALL" || name == "LANGUAGE" {
-			continue
-		}
-		if slices.Contains(paths, name) && value != "" { // relative to where the caller is
-			absolute, err := filepath.Abs(value)
-			if err != nil {
-				return nil, fmt.Errorf("git: %s: %w", name, err)
+		switch {
+		case slices.Contains(paths, name) && value != "": // relative to where the caller is
+			if value, err = filepath.Abs(value); err != nil {
+				return nil, nil, fmt.Errorf("git: %s: %w", name, err)
 			}
-			pair = name + "=" + absolute
+			kept = append(kept, name+"="+value)
+		case slices.Contains(others, name):
+			kept = append(kept, pair)
+		case !strings.HasPrefix(name, "GIT_") && name != "LC_ALL" && name != "LANGUAGE":
+			plain = append(plain, pair)
 		}
-		env = append(env, pair)
 	}
-	return append(env, "LC_ALL=C", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1",
-		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_OPTIONAL_LOCKS=0"), nil
+	return plain, kept, nil
 }
 
-// git runs commands in the repository, with more variables.
-func (l *Local) git(more ...string) *git {
-	return &git{path: l.path, limits: l.limits, local: slices.Concat(l.env, more)}
-}
-
-// command is one in the repository, without what its configuration would run.
-// Its memory stays within Limits.Memory.
-func (l *Local) command(verb word, options ...word) *command {
-	c := newCommand(verb, options...)
-	c.chdir = l.inside
-	c.config = []setting{
-		{"core.fsmonitor", "false"}, {"core.hooksPath", os.DevNull}, {"core.splitIndex", "false"},
-		{"core.untrackedCache", "false"}, {"core.safecrlf", "false"}, {"core.looseCompression", "0"},
-		{"core.quotePath", "false"}, {"core.alternateRefsCommand", ""},
-		{"core.packedGitLimit", "256m"}, {"core.packedGitWindowSize", "32m"},
-		{"submodule.recurse", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
-	}
-	return c
+// run runs a command in the repository that starts no program.
+func (l *Local) run(ctx context.Context, c *command) (string, error) {
+	c.set("core.fsmonitor", "false")
+	out, err := l.git.run(ctx, "", c)
+	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // locate asks git where everything is.
 func (l *Local) locate(ctx context.Context) error {
-	out, err := l.git().run(ctx, "", l.command("rev-parse",
-		"--is-bare-repository", "--show-object-format", "--absolute-git-dir", "--path-format=absolute",
-		"--git-path", "objects", "--git-path", "shallow", "--git-path", "index"))
+	out, err := l.run(ctx, newCommand("rev-parse", "--is-bare-repository", "--show-object-format",
+		"--path-format=absolute", "--git-path", "objects", "--git-path", "shallow", "--git-path", "index",
+		"--git-path", "info/exclude", "--git-path", "info/attributes", "--absolute-git-dir"))
 	var failed *gitError
 	if errors.As(err, &failed) && failed.says("not a git repository") {
 		return ErrNoRepository
@@ -163,30 +150,28 @@ func (l *Local) locate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	facts := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(facts) != 6 {
+	facts := strings.Split(out, "\n")
+	if len(facts) != 8 {
 		return fmt.Errorf("git: rev-parse said %q; a path must not have a line ending in it", out)
 	}
 	if facts[1] != "sha1" {
 		return fmt.Errorf("the repository names its objects by %s; only sha1 is known", facts[1])
 	}
-	l.dir, l.objects, l.shallow, l.index = facts[2], facts[3], facts[4], facts[5]
+	copy(l.paths[:], facts[2:])
 	if facts[0] == "true" {
 		return nil
 	}
 
-	out, err = l.git().run(ctx, "", l.command("rev-parse", "--path-format=absolute", "--show-toplevel"))
+	l.top, err = l.run(ctx, newCommand("rev-parse", "--path-format=absolute", "--show-toplevel"))
 	if errors.As(err, &failed) { // the inside of .git
 		return nil
 	}
-	l.top = strings.TrimSuffix(string(out), "\n")
-	if err != nil || l.top == "" {
-		return err
+	if err == nil && l.top != "" {
+		// The work tree may be where git would find no repository, by GIT_WORK_TREE
+		// or core.worktree.
+		l.git.cwd, l.git.env = filepath.FromSlash(l.top), append(l.git.env, "GIT_DIR="+facts[7])
 	}
-	// The work tree may be where git would find no repository, by GIT_WORK_TREE
-	// or core.worktree.
-	l.inside, l.env = l.top, append(l.env, "GIT_DIR="+l.dir)
-	return nil
+	return err
 }
 
 // limit leaves out what is not below a path.
@@ -213,28 +198,49 @@ func (l *Local) limit(target string) error {
 func (l *Local) Top() string { return l.top }
 
 // Shallow tells whether history is cut off.
-func (l *Local) Shallow() bool { return has(filepath.Dir(l.shallow), filepath.Base(l.shallow)) }
+func (l *Local) Shallow() bool {
+	_, err := os.Stat(l.paths[shallowPath])
+	return err == nil
+}
 
 // Commits is the change from where head left base to head, as a pull request
 // has it. Both are what git understands as the name of a commit.
 func (l *Local) Commits(base, head string) scan.Source {
-	return localSource{l, func(ctx context.Context, r *Repo) (*change, error) {
-		headCommit, err := l.named(ctx, r, head)
+	return localSource{l, func(ctx context.Context, r *repo) (*change, error) {
+		headCommit, err := l.commit(ctx, r, head)
 		if err != nil {
 			return nil, err
 		}
-		baseCommit, err := l.named(ctx, r, base)
+		baseCommit, err := l.commit(ctx, r, base)
 		if err != nil {
 			return nil, err
 		}
-		return r.change(ctx, headCommit, baseCommit)
+		return r.between(ctx, baseCommit, headCommit)
 	}}
+}
+
+// commit reads the commit that a name leads to.
+func (l *Local) commit(ctx context.Context, r *repo, name string) (Commit, error) {
+	out, err := l.run(ctx, newCommand("rev-parse", "--verify", "--quiet").revision(name))
+	var failed *gitError
+	if errors.As(err, &failed) {
+		_, err := l.run(ctx, newCommand("symbolic-ref", "--quiet", "HEAD"))
+		return Commit{}, &RefError{Ref: name, Unborn: name == "HEAD" && err == nil}
+	}
+	if err != nil {
+		return Commit{}, err
+	}
+	oid, err := parseOID(out)
+	if err != nil {
+		return Commit{}, err
+	}
+	return r.commit(ctx, oid)
 }
 
 // localSource opens a change of a repository; the target says nothing.
 type localSource struct {
 	local *Local
-	open  func(ctx context.Context, r *Repo) (*change, error)
+	open  func(ctx context.Context, r *repo) (*change, error)
 }
 
 // Open implements scan.Source.
@@ -244,6 +250,9 @@ func (s localSource) Open(ctx context.Context, _ scan.Target) (scan.Change, erro
 		return nil, err
 	}
 	c, err := s.open(ctx, r)
+	if err == nil {
+		err = c.compare(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -257,38 +266,36 @@ func (s localSource) Open(ctx context.Context, _ scan.Target) (scan.Change, erro
 }
 
 // borrow makes a temporary bare repository that has the objects of l.
-func (l *Local) borrow() (*Repo, error) {
-	dir, err := os.MkdirTemp("", "prwarden-*"+genSuffix)
+func (l *Local) borrow() (*repo, error) {
+	dir, err := os.MkdirTemp("", "prwarden-*.git")
 	if err != nil {
 		return nil, fmt.Errorf("git: temporary files: %w", err)
 	}
-	files := map[string]string{
-		"HEAD":                    "ref: refs/heads/none\n",
-		"config":                  "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
-		"objects/info/alternates": quoteAlternate(l.objects) + "\n",
-		"refs/none":               "",
-	}
-	if list, err := os.ReadFile(l.shallow); err == nil {
-		files["shallow"] = string(list)
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return nil, errors.Join(fmt.Errorf("git: %w", err), os.RemoveAll(dir))
-	}
 
-	config, err := writeConfig(dir, l.limits)
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(path), 0o700)
-		}
-		if err == nil {
-			err = os.WriteFile(path, []byte(text), 0o600)
-		}
+	config, err := writeConfig(dir, l.git.limits)
+	for name, text := range map[string]string{
+		"HEAD":                    "ref: refs/heads/none\n",
+		"config":                  "[core]\n\trepositoryformatversion = 0\n",
+		"objects/info/alternates": quoteAlternate(l.paths[objectsPath]) + "\n",
+		"refs/none":               "",
+	} {
+		err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text)))
 	}
+	err = errors.Join(err,
+		copyFile(l.paths[shallowPath], filepath.Join(dir, "shallow")),
+		copyFile(l.paths[excludePath], filepath.Join(dir, "info", "exclude")),
+		copyFile(l.paths[attributesPath], filepath.Join(dir, "info", "attributes")))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("git: temporary files: %w", err), os.RemoveAll(dir))
 	}
-	store := &Store{git: &git{path: l.path, config: config, limits: l.limits}, dir: dir}
-	return newRepo(store, &generation{dir: dir, fresh: true, complete: true, temporary: true}, Request{}), nil
+
+	r := newRepo(&git{path: l.git.path, limits: l.git.limits, env: caged(l.plain, dir, config)}, dir)
+	r.release = func() error { return os.RemoveAll(dir) }
+	r.fail = func(ctx context.Context, err error) error {
+		failure, _ := judge(ctx, err)
+		return failure
+	}
+	return r, nil
 }
 
 // quoteAlternate writes a path as git reads it in a list of alternates.
@@ -297,36 +304,4 @@ func quoteAlternate(path string) string {
 		return path
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
-}
-
-// named reads the commit that a name leads to.
-func (l *Local) named(ctx context.Context, r *Repo, name string) (Commit, error) {
-	oid, err := l.resolve(ctx, name)
-	if err != nil {
-		return Commit{}, err
-	}
-	return r.Commit(ctx, oid)
-}
-
-// resolve asks git for the commit that a name leads to.
-func (l *Local) resolve(ctx context.Context, name string) (OID, error) {
-	out, err := l.git().run(ctx, "", l.command("rev-parse", "--verify", "--quiet").revision(name))
-	var failed *gitError
-	if errors.As(err, &failed) {
-		_, err := l.git().run(ctx, "", l.command("symbolic-ref", "--quiet", "HEAD"))
-		return "", &RefError{Ref: name, Unborn: name == "HEAD" && err == nil}
-	}
-	if err != nil {
-		return "", err
-	}
-	return parseOID(strings.TrimSpace(string(out)))
-}
-
-// lacking is for objects that a repository should have.
-func lacking(oids []OID) *scan.Failure {
-	return &scan.Failure{
-		Code: scan.CodeRepositoryInvalid, Lasting: true,
-		Message: fmt.Sprintf("The repository lacks %d of the objects to compare, such as %s. "+
-			"Of a partial clone, fetch them first: `git diff` of the same does.", len(oids), oids[0]),
-	}
 }

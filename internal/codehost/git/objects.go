@@ -3,10 +3,15 @@ package git
 import (
 	"bufio"
 	"bytes"
+	"compress/zlib"
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -28,12 +33,12 @@ type object struct {
 	size int64
 }
 
+// open starts the process. Canceling ctx ends it.
 func (o *objects) open(ctx context.Context) error {
 	if o.proc != nil {
 		return nil
 	}
-	// The process outlives this call's ctx; batch ends it with a later one.
-	p, err := o.git.start(context.WithoutCancel(ctx), o.dir, newCommand("cat-file", "--batch-command"))
+	p, err := o.git.start(ctx, o.dir, newCommand("cat-file", "--batch-command"))
 	if err != nil {
 		return err
 	}
@@ -57,42 +62,40 @@ const (
 	queryContents query = "contents "
 )
 
-// batch puts one query about many objects, and hands the answers to use in
-// their order. The reader has the content, of which use may leave a part. After
-// an error the process is ended, and the next query starts another.
-func (o *objects) batch(ctx context.Context, q query, names []string, use func(object, io.Reader) error) error {
-	if len(names) == 0 {
-		return nil
-	}
+// batch is one query about many objects. git works ahead of what is read.
+type batch struct {
+	objects *objects
+	query   query
+	left    int // answers to read
+}
+
+func (o *objects) batch(ctx context.Context, q query, names []string) (*batch, error) {
 	if err := o.open(ctx); err != nil {
-		return err
+		return nil, err
 	}
 
-	p := o.proc
-	stop := context.AfterFunc(ctx, p.cancel)
+	stdin := o.proc.stdin
 	go func() { // git stops reading while its answers are not read
-		w := bufio.NewWriterSize(p.stdin, 16<<10)
+		w := bufio.NewWriterSize(stdin, 16<<10)
 		for _, name := range names {
 			_, _ = w.WriteString(string(q) + name + "\n")
 		}
 		_ = w.Flush() // where it fails, an answer is missing
 	}()
+	return &batch{objects: o, query: q, left: len(names)}, nil
+}
 
-	var err error
-	for range names {
-		if err = o.answer(q, use); err != nil {
-			break
-		}
-	}
-	if !stop() {
-		o.close()
-		return context.Cause(ctx)
-	}
-	if err == nil {
-		return nil
+// next hands the next answer to use, which may leave a part of the content. After
+// an error the process is ended, and the next query starts another.
+func (b *batch) next(ctx context.Context, use func(object, io.Reader) error) error {
+	b.left--
+	err := b.answer(use)
+	p := b.objects.proc
+	if err == nil || p == nil {
+		return err
 	}
 
-	o.proc = nil
+	b.objects.proc = nil
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if died := p.wait(ctx); died != nil { // it says why
 			return died
@@ -102,34 +105,40 @@ func (o *objects) batch(ctx context.Context, q query, names []string, use func(o
 	return err
 }
 
-// answer reads one answer.
-func (o *objects) answer(q query, use func(object, io.Reader) error) error {
-	obj, err := o.header()
+// end ends the process when answers are left that nobody reads.
+func (b *batch) end() {
+	if b.left > 0 {
+		b.objects.close()
+	}
+}
+
+func (b *batch) answer(use func(object, io.Reader) error) error {
+	out := b.objects.out
+	line, err := out.ReadSlice('\n')
+	if err != nil {
+		return fmt.Errorf("git: cat-file: %w", err)
+	}
+	obj, err := parseObject(string(line))
 	if err != nil {
 		return err
 	}
-	if q == queryInfo || obj.kind == "" {
+	if b.query == queryInfo || obj.kind == "" {
 		return use(obj, bytes.NewReader(nil))
 	}
 
-	content := &io.LimitedReader{R: o.out, N: obj.size}
+	content := &io.LimitedReader{R: out, N: obj.size}
 	if err := use(obj, content); err != nil {
 		return err
 	}
-	if _, err := o.out.Discard(int(content.N) + 1); err != nil { // and the newline
+	if _, err := out.Discard(int(content.N) + 1); err != nil { // and the newline
 		return fmt.Errorf("git: cat-file: %w", err)
 	}
 	return nil
 }
 
-// header reads the line that begins an answer.
-func (o *objects) header() (object, error) {
-	line, err := o.out.ReadSlice('\n')
-	if err != nil {
-		return object{}, fmt.Errorf("git: cat-file: %w", err)
-	}
-
-	fields := strings.Fields(string(line))
+// parseObject reads the line that begins an answer.
+func parseObject(line string) (object, error) {
+	fields := strings.Fields(line)
 	if len(fields) == 2 && (fields[1] == "missing" || fields[1] == "ambiguous") {
 		return object{}, nil
 	}
@@ -148,10 +157,13 @@ func (o *objects) header() (object, error) {
 	return object{oid: oid, kind: fields[1], size: size}, nil
 }
 
-// info returns what is known of an object, or of what a ref of this package
-// leads to.
+// info returns what is known of an object, or of what a ref leads to.
 func (o *objects) info(ctx context.Context, name string) (found object, err error) {
-	err = o.batch(ctx, queryInfo, []string{name}, func(obj object, _ io.Reader) error {
+	b, err := o.batch(ctx, queryInfo, []string{name})
+	if err != nil {
+		return object{}, err
+	}
+	err = b.next(ctx, func(obj object, _ io.Reader) error {
 		found = obj
 		return nil
 	})
@@ -159,53 +171,166 @@ func (o *objects) info(ctx context.Context, name string) (found object, err erro
 }
 
 // read returns the content of an object of the given kind. Over limit bytes it
-// returns the first limit+1; the size is the whole.
-func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (data []byte, size int64, err error) {
-	err = o.batch(ctx, queryContents, []string{string(oid)}, func(obj object, content io.Reader) error {
-		size = obj.size
-		data = make([]byte, min(obj.size, limit+1))
-		return obj.read(kind, content, data)
+// returns the first limit+1.
+func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (data []byte, err error) {
+	b, err := o.batch(ctx, queryContents, []string{string(oid)})
+	if err != nil {
+		return nil, err
+	}
+	err = b.next(ctx, func(obj object, content io.Reader) error {
+		data, err = obj.read(kind, content, limit+1)
+		return err
 	})
-	return data, size, err
+	return data, err
 }
 
-// read fills data with the beginning of an object's content, which must be of
-// the given kind.
-func (obj object) read(kind string, content io.Reader, data []byte) error {
-	switch obj.kind {
-	case kind:
-	case "":
-		return fmt.Errorf("%w: a %s is missing", errDamaged, kind)
-	default:
-		return fmt.Errorf("%w: %s is a %s and should be a %s", errDamaged, obj.oid, obj.kind, kind)
+// read returns the first bytes of an object's content, most at most. The object
+// must be of the given kind.
+func (obj object) read(kind string, content io.Reader, most int64) ([]byte, error) {
+	if obj.kind != kind {
+		return nil, fmt.Errorf("%w: %q is a %q and should be a %s", errDamaged, obj.oid, obj.kind, kind)
 	}
+
+	data := make([]byte, min(obj.size, most))
 	if _, err := io.ReadFull(content, data); err != nil {
-		return fmt.Errorf("git: cat-file: %w", err)
+		return nil, fmt.Errorf("git: cat-file: %w", err)
 	}
-	return nil
+	return data, nil
+}
+
+// mode is the mode of a tree entry.
+type mode uint32
+
+// The types of entries.
+const (
+	typeMask    mode = 0o170000
+	typeTree    mode = 0o040000
+	typeFile    mode = 0o100000
+	typeSymlink mode = 0o120000
+	typeGitlink mode = 0o160000
+)
+
+func (m mode) kind() mode { return m & typeMask }
+
+// blob tells whether an entry is a file or a symlink.
+func (m mode) blob() bool { return m.kind() == typeFile || m.kind() == typeSymlink }
+
+// entry is one name in a directory.
+type entry struct {
+	name string
+	mode mode
+	oid  OID
+}
+
+// findEntry finds a name in the content of a tree object: entries of a mode in
+// octal digits, a space, a name, a zero and an object's name in binary.
+func findEntry(tree []byte, name string) (found entry, ok bool, err error) {
+	const rawSize = oidSize / 2
+	for len(tree) > 0 {
+		header, rest, ended := bytes.Cut(tree, []byte{0})
+		digits, entryName, spaced := bytes.Cut(header, []byte{' '})
+		if !ended || !spaced || len(rest) < rawSize {
+			return entry{}, false, fmt.Errorf("%w: a tree is cut off", errDamaged)
+		}
+
+		if string(entryName) == name {
+			bits, err := strconv.ParseUint(string(digits), 8, 32)
+			if err != nil {
+				return entry{}, false, fmt.Errorf("%w: a tree has an invalid mode", errDamaged)
+			}
+			return entry{name: name, mode: mode(bits), oid: OID(hex.EncodeToString(rest[:rawSize]))}, true, nil
+		}
+		tree = rest[rawSize:]
+	}
+	return entry{}, false, nil
 }
 
 // maxTree is the largest directory that a file is looked up in, in bytes.
 const maxTree = 32 << 20
 
-// lookup finds a path in a tree. The path is taken apart here, because in a
-// query to git parts of it could mean something else.
-func (o *objects) lookup(ctx context.Context, tree OID, path string) (found entry, ok bool, err error) {
-	found = entry{mode: typeTree, oid: tree}
+// file finds the content of a regular file in a tree; "" when there is none. The
+// path is taken apart here, because in a query to git parts of it could mean
+// something else.
+func (o *objects) file(ctx context.Context, tree OID, path string) (OID, error) {
+	found := entry{mode: typeTree, oid: tree}
 	for part := range strings.SplitSeq(path, "/") {
 		if found.mode.kind() != typeTree {
-			return entry{}, false, nil
+			return "", nil
 		}
-		data, size, err := o.read(ctx, found.oid, "tree", maxTree)
+		data, err := o.read(ctx, found.oid, "tree", maxTree)
 		if err != nil {
-			return entry{}, false, err
+			return "", err
 		}
-		if size > maxTree {
-			return entry{}, false, tooLarge("A directory of the repository is larger than %d bytes.", maxTree)
+		if len(data) > maxTree {
+			return "", tooLarge("A directory of the repository is larger than %d bytes.", maxTree)
 		}
+		var ok bool
 		if found, ok, err = findEntry(data, part); err != nil || !ok {
-			return entry{}, false, err
+			return "", err
 		}
 	}
-	return found, true, nil
+
+	if found.mode.kind() != typeFile {
+		return "", nil
+	}
+	return found.oid, nil
+}
+
+// writeTree stores a flat tree, sorted already, in the repository dir.
+func writeTree(dir string, entries []entry) (OID, error) {
+	var body bytes.Buffer
+	for _, e := range entries {
+		raw, err := hex.DecodeString(string(e.oid))
+		if err != nil {
+			return "", fmt.Errorf("git: tree: %w", err)
+		}
+		fmt.Fprintf(&body, "%o %s\x00%s", uint32(e.mode), e.name, raw)
+	}
+	return writeObject(dir, "tree", body.Bytes())
+}
+
+// writeObject stores an object of a kind in the repository dir and returns its
+// name.
+func writeObject(dir, kind string, body []byte) (OID, error) {
+	data := append(fmt.Appendf(nil, "%s %d\x00", kind, len(body)), body...)
+	sum := sha1.Sum(data) // what git calls objects by
+	oid := hex.EncodeToString(sum[:])
+	path := filepath.Join(dir, "objects", oid[:2], oid[2:])
+	if _, err := os.Stat(path); err == nil {
+		return OID(oid), nil
+	}
+
+	var packed bytes.Buffer
+	z, err := zlib.NewWriterLevel(&packed, zlib.NoCompression) // object names don't get smaller
+	if err == nil {
+		_, err = z.Write(data)
+		err = errors.Join(err, z.Close())
+	}
+	if err == nil {
+		err = writeFile(path, packed.Bytes())
+	}
+	if err != nil {
+		return "", fmt.Errorf("git: %s: %w", kind, err)
+	}
+	return OID(oid), nil
+}
+
+// writeFile makes a file appear at once and whole: others may read it now.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+	return err
 }

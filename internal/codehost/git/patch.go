@@ -3,6 +3,7 @@ package git
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,87 @@ import (
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
+
+// patches is the running command that compares files; without files there is
+// none.
+type patches struct {
+	proc   *process
+	reader *patchReader
+}
+
+// startPatches has git compare the files. They are put into two flat trees, each
+// side of a file under the file's number: so a patch names its file exactly,
+// whatever the paths are, no path meets an attribute, and files that are too
+// large are left out.
+//
+// The contents decide the hunks; names and modes don't. There is one line of
+// context because git without context first cuts off what both files end in,
+// which can give other hunks.
+func (c *change) startPatches(ctx context.Context) (*patches, error) {
+	var before, after []entry
+	for i := range c.files {
+		if f := &c.files[i]; f.compared() && c.hasOld(f) {
+			name := fmt.Sprintf("%08d", i)
+			before = append(before, entry{name: name, mode: typeFile | 0o644, oid: f.old})
+			after = append(after, entry{name: name, mode: typeFile | 0o644, oid: f.now})
+		}
+	}
+	if len(after) == 0 {
+		return &patches{}, nil
+	}
+
+	r := c.repo
+	old, err := writeTree(r.dir, before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := writeTree(r.dir, after)
+	if err != nil {
+		return nil, err
+	}
+	proc, err := r.git.start(ctx, r.dir, newCommand("diff-tree",
+		"-r", "-p", "-U1", "--text", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+		"--full-index", "--src-prefix=a/", "--dst-prefix=b/").oids(old, now))
+	if err != nil {
+		return nil, err
+	}
+	return &patches{proc: proc, reader: &patchReader{r: bufio.NewReaderSize(proc.stdout, 64<<10)}}, nil
+}
+
+// next returns the added lines of the next file, which must be number i.
+func (p *patches) next(ctx context.Context, i int) ([]scan.LineRange, error) {
+	defer scan.Begin(ctx, scan.PhaseDiff)()
+	number, added, err := p.reader.next()
+	switch {
+	case errors.Is(err, errPatch):
+		return nil, err
+	case err != nil:
+		if ended := p.proc.wait(ctx); ended != nil { // it says why the patch is cut off
+			return nil, ended
+		}
+		return nil, noEOF(err)
+	case number != i:
+		return nil, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
+	}
+	return added, nil
+}
+
+func (p *patches) kill() {
+	if p.proc != nil {
+		p.proc.kill()
+	}
+}
+
+// end checks that nothing was left and that git ended well.
+func (p *patches) end(ctx context.Context) error {
+	if p.proc == nil {
+		return nil
+	}
+	if _, _, err := p.reader.next(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: more files than expected", errPatch)
+	}
+	return p.proc.wait(ctx)
+}
 
 // patchReader reads the output of `git diff-tree -p --text` between two trees
 // whose names are numbers, and keeps only which lines were added.

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,12 +16,22 @@ import (
 // git runs git commands.
 type git struct {
 	path   string // of the executable
-	config string // the global configuration file
 	limits Limits
-	extra  []string // variables for commands that use the network
-	// local is the environment for commands in a local repository, whose
-	// configuration is in force; nil for the cache's.
-	local []string
+	env    []string // of every command
+	remote []string // more variables for commands that use the network
+	cwd    string   // where commands run; in the repository when empty
+}
+
+// caged is the environment that keeps git within the repository dir and the
+// configuration file. Attributes are not read, because a bare repository without
+// commits in HEAD has none.
+func caged(base []string, dir, config string) []string {
+	return append(base[:len(base):len(base)],
+		"LC_ALL=C", "TZ=UTC", "GIT_DIR="+dir, "GIT_DEFAULT_REF_FORMAT=files",
+		"GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null", "GIT_NO_LAZY_FETCH=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_OPTIONAL_LOCKS=0", "GIT_ADVICE=0",
+	)
 }
 
 // gitError is a git command that did not end well.
@@ -51,7 +59,6 @@ type process struct {
 	cmd    *exec.Cmd
 	spec   *command
 	stderr *tail
-	guard  *os.File // closing it ends the guard
 	cancel context.CancelFunc
 	once   sync.Once
 	err    error
@@ -71,69 +78,57 @@ func (g *git) start(ctx context.Context, dir string, c *command) (*process, erro
 
 	argv := append([]string{g.path}, c.args()...)
 	if c.network() {
-		argv = guarded(argv)
+		argv = held(argv)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	p := &process{spec: c, stderr: &tail{}, cancel: cancel}
 	p.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	p.cmd.Dir = dir
-	if c.chdir != "" {
-		p.cmd.Dir = c.chdir
+	p.cmd.Dir = g.cwd
+	if g.cwd == "" {
+		p.cmd.Dir = dir
 	}
-	p.cmd.Env = g.env(dir, c)
+	p.cmd.Env = append(g.env[:len(g.env):len(g.env)], c.env()...)
+	if c.network() {
+		p.cmd.Env = append(p.cmd.Env, g.remote...)
+	}
 	p.cmd.Stderr = p.stderr
 	p.cmd.WaitDelay = waitDelay
 	isolate(p.cmd)
 
-	err := p.connect()
-	if err == nil {
-		err = p.cmd.Start()
-	}
-	if p.cmd.ExtraFiles != nil {
-		closeFile(p.cmd.ExtraFiles[0]) // the command has it now
-	}
-	if err != nil {
-		cancel()
-		closeFile(p.guard)
-		return nil, fmt.Errorf("git: start git %s: %w", c.verb, err)
-	}
-
-	err = confine(p.cmd.Process.Pid, c, g.limits)
-	if err == nil && p.guard != nil {
-		_, err = p.guard.WriteString("\n") // the command starts only now
-	}
-	if err != nil {
+	if err := p.launch(g.limits); err != nil {
 		p.kill()
 		return nil, fmt.Errorf("git: start git %s: %w", c.verb, err)
 	}
 	return p, nil
 }
 
-// connect makes the pipes to the process.
-func (p *process) connect() error {
-	if p.spec.network() {
-		read, write, err := os.Pipe()
-		if err != nil {
-			return err
-		}
-		p.guard = write
-		p.cmd.ExtraFiles = []*os.File{read}
-	}
-
+// launch starts the process and sets its limits. A held one goes on after that.
+func (p *process) launch(limits Limits) error {
 	var err error
 	if p.stdout, err = p.cmd.StdoutPipe(); err != nil {
 		return err
 	}
-	if p.spec.stdin != nil {
-		p.cmd.Stdin = p.spec.stdin
-		return nil
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return err
 	}
-	p.stdin, err = p.cmd.StdinPipe()
-	return err
-}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	if err := confine(p.cmd.Process.Pid, p.spec, limits); err != nil {
+		return err
+	}
 
-// closeFile closes a file that was not written to, or whose loss harms nothing.
-func closeFile(f *os.File) { _ = f.Close() }
+	if p.spec.network() {
+		_, _ = io.WriteString(p.stdin, "\n") // if it died, its end says why
+	}
+	if p.spec.stdin != nil {
+		go func() {
+			_, _ = io.Copy(p.stdin, p.spec.stdin) // git reports input that is cut off
+			_ = p.stdin.Close()
+		}()
+	}
+	return nil
+}
 
 // wait waits for the end, after stdout was read. A context error goes before
 // what the kill made git say.
@@ -143,15 +138,16 @@ func (p *process) wait(ctx context.Context) error {
 }
 
 func (p *process) end(ctx context.Context) error {
-	if p.stdin != nil {
-		_ = p.stdin.Close() // it may be closed already
+	defer p.cancel()
+	if p.cmd.Process == nil {
+		return nil
 	}
+
+	_ = p.stdin.Close() // it may be closed already
 	err := p.cmd.Wait()
-	if p.guard != nil {
+	if p.spec.network() {
 		endGroup(p.cmd.Process)
-		closeFile(p.guard)
 	}
-	p.cancel()
 
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // it ended well, and stdout was read
 		return nil
@@ -159,7 +155,6 @@ func (p *process) end(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-
 	state := p.cmd.ProcessState
 	if state == nil || state.Success() { // the pipes, not the command
 		return fmt.Errorf("git: git %s: %w", p.spec.verb, err)
@@ -202,29 +197,6 @@ func (g *git) run(ctx context.Context, dir string, c *command) ([]byte, error) {
 	return nil, errors.Join(err, errOutput)
 }
 
-// env is the whole environment of c. Attributes are read from the empty tree;
-// git before 2.41 doesn't know that variable, and reads none in a bare
-// repository.
-func (g *git) env(dir string, c *command) []string {
-	if g.local != nil {
-		return append(slices.Clip(g.local), c.env()...)
-	}
-
-	env := []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		"HOME=/nonexistent", "LC_ALL=C", "TZ=UTC",
-		"GIT_DIR=" + dir, "GIT_DEFAULT_REF_FORMAT=files",
-		"GIT_CONFIG_GLOBAL=" + g.config, "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_ATTR_NOSYSTEM=1", "GIT_ATTR_SOURCE=" + string(emptyTree),
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null", "GIT_NO_LAZY_FETCH=1",
-		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_OPTIONAL_LOCKS=0", "GIT_ADVICE=0",
-	}
-	if c.network() {
-		env = append(env, g.extra...)
-	}
-	return append(env, c.env()...)
-}
-
 // tail keeps the last bytes written to it.
 type tail struct {
 	mu   sync.Mutex
@@ -237,10 +209,9 @@ const tailSize = 8 << 10
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.data = append(t.data, p[max(0, len(p)-tailSize):]...)
-	if over := len(t.data) - tailSize; over > 0 {
-		t.data = append(t.data[:0], t.data[over:]...)
-	}
+
+	t.data = append(t.data, p...)
+	t.data = t.data[max(0, len(t.data)-tailSize):]
 	return len(p), nil
 }
 
@@ -248,5 +219,6 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+
 	return strings.Join(strings.FieldsFunc(string(t.data), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

@@ -12,20 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardScript waits for a line on descriptor 3, starts a process that lives until
-// this process closes, or loses, the other end of it, and becomes the command.
-// The process then kills the group. Pdeathsig does so for git, but not for git's
-// own children.
-const guardScript = `read -r _ <&3 || exit 1; (read -r _ <&3; kill -9 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-`
+const supported = true
 
-// guarded is a command of which guardScript takes care.
-func guarded(argv []string) []string {
-	return append([]string{"/bin/sh", "-c", guardScript, "git-guard"}, argv...)
+// held is a command that begins when it reads a line: when its limits are set,
+// which its children inherit.
+func held(argv []string) []string {
+	return append([]string{"/bin/sh", "-c", `read -r _ && exec "$@"`, "git"}, argv...)
 }
 
-// confine sets the limits of a process that was just started. Those of memory
-// also count what it has taken already. The limit of time is a soft one: over
-// a hard one the kernel kills with a signal that says nothing.
+// confine sets the limits of a process that was just started. The limit of time
+// is a soft one: over a hard one the kernel kills with a signal that says nothing.
 func confine(pid int, c *command, l Limits) error {
 	data, cpu := l.Memory, l.CPU
 	if c.trees {
@@ -55,27 +51,21 @@ func confine(pid int, c *command, l Limits) error {
 	return nil
 }
 
-// isolate puts cmd in a process group that dies with this process.
+// isolate puts cmd in a process group that is killed with it, and has it die with
+// this process. git's own children then end when they read from it, write to it,
+// or hear too little from the remote.
 func isolate(cmd *exec.Cmd) {
 	// Pdeathsig fires when the thread that started the child ends. Threads of
 	// the Go runtime end only with a goroutine that locked one and returned.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-func killGroup(leader *os.Process) error {
-	if err := syscall.Kill(-leader.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return err
-	}
-	return nil
-}
-
-// endGroup kills what is left of a guarded group after its leader was waited
-// for. The guard is still in it, so the number can't be another group's. When
+// endGroup kills what is left of a group after its leader was waited for. When
 // this process is the container's first, orphans become its children and have
 // to be waited for, or they stay as zombies.
 func endGroup(leader *os.Process) {
-	_ = killGroup(leader)
+	_ = syscall.Kill(-leader.Pid, syscall.SIGKILL)
 	for {
 		_, err := syscall.Wait4(-leader.Pid, nil, 0, nil)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
@@ -106,5 +96,3 @@ func freeSpace(dir string) (int64, error) {
 	}
 	return int64(min(s.Bavail*uint64(s.Bsize), math.MaxInt64)), nil
 }
-
-const supported = true

@@ -17,6 +17,8 @@ import (
 
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // openURL makes this test binary open a repository and do nothing else, so
@@ -29,9 +31,12 @@ func TestMain(m *testing.M) {
 		m.Run()
 		return
 	}
-	s, err := git.New(git.Options{Dir: os.Getenv("GITREPO_TEST_DIR"), Limits: git.DefaultLimits()})
+	limits := git.DefaultLimits()
+	limits.LowSpeed = 2 * time.Second // then what git started itself ends, too
+	s, err := git.New(git.Options{Dir: os.Getenv("GITREPO_TEST_DIR"), Limits: limits})
 	if err == nil {
-		_, err = s.Open(context.Background(), git.Request{Repo: Name, Remote: git.Remote{URL: url}, Refs: []string{"HEAD"}})
+		target := scan.Target{Host: organization.Host{}.WithDefaults(), Repo: Name, Number: 1}
+		_, err = s.Open(context.Background(), target, git.Remote{URL: url})
 	}
 	fmt.Fprintln(os.Stderr, "was not killed:", err)
 }
@@ -94,6 +99,7 @@ func TestMemoryLimitHolds(t *testing.T) {
 	r := New(t)
 	r.Change(Text("a", "0\n"), Text("a", "0\n1\n"))
 	s := newStore(t, t.TempDir(), func(l *git.Limits) { l.Memory = 1 << 20 })
-	_, err := s.Open(t.Context(), request(r, 1))
+	p := request(r, 1)
+	_, err := s.Open(t.Context(), p.target, p.remote)
 	assert.Error(t, err)
 }

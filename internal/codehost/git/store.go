@@ -1,18 +1,142 @@
+// Package git fetches one pull request's commits into a cache and says what
+// it changes. It is the only caller of git.
+//
+// A repository may be hostile, so git runs in a cage:
+//
+//   - git gets an empty environment, a configuration file of our own, no
+//     prompts, hooks, credential helpers, attributes, replace refs or lazy
+//     fetches. Arguments are fixed words, hexadecimal object names and checked
+//     ref names; file names never become arguments.
+//   - A git process has limits of memory, file size and processor time. It is
+//     killed with all its descendants when the scan is canceled.
+//   - Trees that are made to kill their reader kill git, and only that scan
+//     fails. What git prints is read up to a bound.
+//
+// Fetches are partial: commits and trees first, then the changed files in one
+// batch. git ignores fetch.fsck.* settings there, so fsck is off, and the paths
+// that git prints are checked here.
+//
+// A repository on this machine that belongs to whoever runs prwarden is read
+// by way of Local, without a cache and on every system.
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
-
-	"golang.org/x/sync/errgroup"
-
-	"github.com/prwarden/prwarden/internal/scan"
+	"time"
 )
+
+// Limits bound what one scan, and the cache, may take.
+type Limits struct {
+	Memory       int64         // address space of a git process, in bytes
+	FileSize     int64         // largest file that git may write, in bytes; bounds a fetched pack
+	CPU          time.Duration // processor time of a git process, in whole seconds
+	TreeMemory   int64         // data of the process that compares the trees, in bytes
+	TreeCPU      time.Duration // its processor time, in whole seconds
+	LowSpeed     time.Duration // a transfer under 1,000 bytes/s for so long ends; whole seconds
+	ChangedFiles int           // changed files in a pull request
+	OldFileSize  int64         // a file that was larger counts as new: its lines are not compared
+	Packs        int           // packs of a repository in the cache before it is fetched anew
+	CacheSize    int64         // all of the cache, in bytes; 0 is no limit
+	Room         int64         // less free space than this, in bytes, is a full disk when git fails
+}
+
+// DefaultLimits suit the largest of the public repositories that were tried
+// (kafka, kubernetes/ingress-nginx, bitnami/charts).
+func DefaultLimits() Limits {
+	return Limits{
+		Memory:       2 << 30,
+		FileSize:     8 << 30,
+		CPU:          5 * time.Minute,
+		TreeMemory:   512 << 20,
+		TreeCPU:      time.Minute,
+		LowSpeed:     20 * time.Second,
+		ChangedFiles: 100_000,
+		OldFileSize:  128 << 20,
+		Packs:        500,
+		CacheSize:    20 << 30,
+		Room:         16 << 20,
+	}
+}
+
+// configText is the global configuration file of every git process. safe.directory
+// and uploadpack are for file:// remotes, whose upload-pack reads no variables.
+func configText(l Limits) []byte {
+	return fmt.Appendf(nil, `[safe]
+	directory = *
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[protocol]
+	allow = never
+	version = 2
+[core]
+	hooksPath = /dev/null
+	attributesFile = /dev/null
+	fsmonitor = false
+	packedGitLimit = 256m
+	packedGitWindowSize = 32m
+	deltaBaseCacheLimit = 64m
+	bigFileThreshold = 256m
+	looseCompression = 0
+	quotePath = true
+	safecrlf = false
+[pack]
+	threads = 2
+	windowMemory = 128m
+[diff]
+	renameLimit = 1000
+	renames = true
+	algorithm = default
+	noprefix = false
+	mnemonicPrefix = false
+	indentHeuristic = true
+	interHunkContext = 0
+	ignoreSubmodules = none
+[fetch]
+	fsckObjects = false
+	unpackLimit = 1
+	writeCommitGraph = true
+	recurseSubmodules = false
+	showForcedUpdates = false
+[transfer]
+	fsckObjects = false
+	credentialsInUrl = die
+[submodule]
+	recurse = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[credential]
+	helper =
+	interactive = false
+[http]
+	followRedirects = false
+	lowSpeedLimit = 1000
+	lowSpeedTime = %d
+[advice]
+	fetchShowForcedUpdates = false
+	graftFileDeprecated = false
+`, max(1, int(l.LowSpeed/time.Second)))
+}
+
+// writeConfig stores the configuration file in dir and returns its path. A full
+// disk must not keep a scanner from starting again.
+func writeConfig(dir string, l Limits) (string, error) {
+	path, text := filepath.Join(dir, "gitconfig"), configText(l)
+	if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, text) {
+		return path, nil
+	}
+	return path, writeFile(path, text)
+}
 
 // Options are what New needs.
 type Options struct {
@@ -26,11 +150,14 @@ type Options struct {
 // Store is a cache of repositories and the git that fetches them. It is safe
 // for concurrent use, and several processes may share one directory.
 type Store struct {
-	git      *git
+	git      *git // without a repository
+	config   string
 	dir      string
 	prefetch []string
-	buffers  buffers
-	counts   counts
+
+	mu    sync.Mutex
+	stats Stats
+	grown int64 // bytes that were fetched since the cache was measured
 }
 
 // New makes the cache directory and finds git.
@@ -47,15 +174,18 @@ func New(o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git: cache directory: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, locksName), 0o700); err != nil {
 		return nil, fmt.Errorf("git: cache directory: %w", err)
 	}
 	config, err := writeConfig(dir, o.Limits)
 	if err != nil {
 		return nil, fmt.Errorf("git: configuration: %w", err)
 	}
+
+	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent"}
 	return &Store{
-		git:      &git{path: path, config: config, limits: o.Limits, extra: o.Env},
+		git:      &git{path: path, limits: o.Limits, env: env, remote: o.Env},
+		config:   config,
 		dir:      dir,
 		prefetch: o.Prefetch,
 	}, nil
@@ -102,163 +232,42 @@ func (s *Store) Check(ctx context.Context) error {
 	if _, err := exec.LookPath(s.git.path); err != nil {
 		return fmt.Errorf("git: %w", err)
 	}
-	if _, err := os.Stat(s.git.config); err != nil {
+	if _, err := os.Stat(s.config); err != nil {
 		return fmt.Errorf("git: configuration: %w", err)
 	}
 
 	f, err := os.CreateTemp(s.dir, ".writable-*")
-	switch {
-	case err == nil:
-		closeFile(f)
-		err = os.Remove(f.Name())
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return nil
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("git: cache directory: %w", err)
 	}
 	return nil
 }
 
-// Request is what Open fetches.
-type Request struct {
-	Organization string // whose cache it is
-	Repo         string // `owner/name`
-	Remote       Remote
-	Refs         []string // to fetch from it; those that it does not have are left out
-	// Commits are fetched in place of Refs, which are then for a server that
-	// gives out no commits by their names.
-	Commits *Commits
-	// Endpoints chooses head and base among what was fetched. Its errors should
-	// be *scan.Failure.
-	Endpoints func(ctx context.Context, r *Repo) (head, base Commit, err error)
+// Stats are counts of a Store since it was made.
+type Stats struct {
+	Fetches       uint64 // commands that fetch, those that failed too
+	FailedFetches uint64 // those that failed
+	FetchedBytes  uint64 // of the packs that they brought
+	Hits          uint64 // openings of a repository that was in the cache
+	Misses        uint64 // openings that began with nothing: the first, and after a damage
+	Evictions     uint64 // repositories removed to make room
 }
 
-// Remote is where a repository is fetched from.
-type Remote struct {
-	URL      string // https, http or file, without credentials
-	Username string // sent with Token
-	Token    string // sent to the host of URL only; "" for none
+// Stats returns the counts.
+func (s *Store) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return s.stats
 }
 
-// Commits names head and base, in place of Request.Refs.
-type Commits struct {
-	Head    OID
-	Base    OID    // "" with BaseRef
-	BaseRef string // a branch, without refs/heads/; "" with Base
-}
+// count changes the counts.
+func (s *Store) count(change func(*Stats)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 
-// Open fetches what req asks for and opens the change between its endpoints. It
-// fails with a *scan.Failure. A cache that turns out damaged is fetched anew,
-// once.
-func (s *Store) Open(ctx context.Context, req Request) (scan.Change, error) {
-	c, fresh, err := s.open(ctx, req, asItIs)
-	if errors.Is(err, errRefused) {
-		c, fresh, err = s.open(ctx, req, newComplete)
-	}
-	if err == nil {
-		return c, nil
-	}
-
-	failure := s.fail(ctx, err, fresh)
-	if fresh || !suspectsCache(ctx, failure) {
-		return nil, failure
-	}
-	if c, _, err = s.open(ctx, req, newPartial); err != nil {
-		return nil, s.fail(ctx, err, true)
-	}
-	return c, nil
-}
-
-// fail says what err means. When the disk is full it makes room for the scans
-// to come. git has many words for a write that failed, and none at all for some:
-// with hardly any room, what looks like the repository's fault is the disk's.
-func (s *Store) fail(ctx context.Context, err error, fresh bool) *scan.Failure {
-	failure := asFailure(ctx, err, fresh)
-	switch failure.Code {
-	case scan.CodeRepositoryInvalid, scan.CodeRepositoryTooLarge, scan.CodeScanFailed:
-		if free, freeErr := freeSpace(s.dir); freeErr == nil && free < s.git.limits.Room && ctx.Err() == nil {
-			failure = full().failure(err)
-		}
-	}
-	if failure.Code == scan.CodeCacheFull {
-		s.makeRoom()
-	}
-	return failure
-}
-
-// start says what a scan begins with.
-type start int
-
-const (
-	asItIs      start = iota // what is in the cache
-	newPartial               // an empty generation
-	newComplete              // an empty generation that gets everything
-)
-
-// open is one attempt. fresh tells whether it began with an empty cache.
-func (s *Store) open(ctx context.Context, req Request, from start) (c scan.Change, fresh bool, err error) {
-	locked := scan.Begin(ctx, scan.PhaseCache)
-	entry, err := s.lockEntry(ctx, req)
-	if err != nil {
-		return nil, true, err
-	}
-	defer entry.unlock(ctx)
-	gen, err := entry.generation(ctx, from)
-	locked()
-	if err != nil {
-		return nil, true, err
-	}
-
-	if gen.fresh {
-		s.counts.misses.Add(1)
-	} else {
-		s.counts.hits.Add(1)
-	}
-	r := newRepo(s, gen, req)
-	opened, err := r.open(ctx)
-	if err != nil {
-		_ = r.close()
-		_ = sweep(gen.dir) // of what git did not finish, which can fill a disk
-		return nil, gen.fresh, err
-	}
-	return opened, gen.fresh, nil
-}
-
-// open fetches the request and opens its change. The commit-graph is written
-// beside the comparison, but for a new generation before it: choosing the
-// endpoints then gains what that takes.
-func (r *Repo) open(ctx context.Context) (*change, error) {
-	// While the remote is waited for, these start.
-	if err := errors.Join(r.objects.open(ctx), r.startComparing(ctx, !r.gen.fresh)); err != nil {
-		return nil, err
-	}
-	if err := r.fetchRequest(ctx); err != nil {
-		return nil, err
-	}
-
-	graphCtx, stop := context.WithCancel(ctx)
-	defer stop()
-	var graph errgroup.Group
-	graph.Go(func() error { return r.updateGraph(graphCtx) })
-	waitGraph := func() error {
-		defer scan.Begin(ctx, scan.PhaseCache)()
-		return graph.Wait()
-	}
-	if r.gen.fresh {
-		if err := waitGraph(); err != nil {
-			return nil, err
-		}
-	}
-
-	opened, err := r.choose(ctx)
-	if err != nil {
-		stop()
-		_ = graph.Wait() // it was stopped
-		return nil, err
-	}
-	if err := waitGraph(); err != nil {
-		return nil, err
-	}
-	return opened, r.tidy(ctx)
+	change(&s.stats)
 }

@@ -1,10 +1,144 @@
 package git
 
 import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
+
+func TestCheckBranch(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"main", "release/1.2", "feature/ü(x)#1", "a@b", "x{y}", "a.b_c-d+e@f=g", strings.Repeat("a", 250),
+	} {
+		assert.NoError(t, checkBranch(name), name)
+		assert.NoError(t, exec.CommandContext(t.Context(), "git", "check-ref-format", "refs/heads/"+name).Run(), "%q", name)
+	}
+	for _, name := range []string{
+		"", "-x", "--upload-pack=evil", "a..b", "a@{1}", "a b", "a\nb", "a\x7fb", "a~1", "a^", "a:b", "a?", "a*", "a[b",
+		`a\b`, strings.Repeat("a", 251),
+	} {
+		assert.Error(t, checkBranch(name), name)
+	}
+}
+
+func TestCommandTakesNoOptionsFromOutside(t *testing.T) {
+	t.Parallel()
+	remote := Remote{URL: "https://example.com/x.git"}
+	for name, c := range map[string]*command{
+		"option for an object":  newCommand("merge-base").oids("--evil"),
+		"name for an object":    newCommand("merge-base").oids("HEAD"),
+		"option for a revision": newCommand("rev-parse").revision("--evil"),
+		"option for a ref":      newFetch(remote).ref("--upload-pack=evil", headRef),
+		"branch for a ref":      newFetch(remote).ref("main", headRef),
+		"pattern in a ref":      newFetch(remote).ref("refs/heads/*", headRef),
+		"option for a branch":   newFetch(remote).branch("--upload-pack=evil", namedBase),
+		"two refs for a branch": newFetch(remote).branch("main:refs/heads/x", namedBase),
+		"branch for a commit":   newFetch(remote).commit("main", namedHead),
+		"URL that is no such":   newFetch(Remote{URL: "https://exa mple\n/"}),
+	} {
+		g := &git{path: "/nonexistent"}
+		_, err := g.start(t.Context(), t.TempDir(), c)
+		assert.Equal(t, c.err, err, name)
+		assert.Error(t, err, name)
+	}
+}
+
+func TestCommandForARemote(t *testing.T) {
+	t.Parallel()
+	remote := Remote{URL: "https://example.com:8443/owner/name.git", Username: "user", Token: "s3cr3t"}
+	c := newFetch(remote).ref("HEAD", defaultRef).ref("refs/pull/1/head", headRef)
+	require.NoError(t, c.err)
+	assert.Equal(t, []string{"--end-of-options", "origin",
+		"+HEAD*:refs/prwarden/default/ref*", "+refs/pull/1/head*:refs/prwarden/head/ref*"}, c.args()[7:])
+	env := strings.Join(c.env(), "\n")
+	assert.Contains(t, env, "GIT_ALLOW_PROTOCOL=https")
+	assert.Contains(t, env, "=http.https://example.com:8443/.extraHeader")
+	assert.Contains(t, env, "Authorization: Basic dXNlcjpzM2NyM3Q=")
+	assert.Equal(t, "a *** b *** c", c.scrub("a s3cr3t b dXNlcjpzM2NyM3Q= c"))
+
+	local := newCommand("merge-base").oids(OID(strings.Repeat("a", oidSize)))
+	assert.Contains(t, local.env(), "GIT_ALLOW_PROTOCOL=none")
+	assert.Contains(t, local.env(), "GIT_CONFIG_COUNT=0")
+	file := newFetch(Remote{URL: "file:///x", Token: "s3cr3t"})
+	assert.NotContains(t, strings.Join(file.env(), "\n"), "Authorization")
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	t.Parallel()
+	var kept tail
+	for range 10 {
+		n, err := kept.Write([]byte(strings.Repeat("x", tailSize-10)))
+		require.NoError(t, err)
+		require.Equal(t, tailSize-10, n)
+	}
+	_, err := kept.Write([]byte("\nthe end\n"))
+	require.NoError(t, err)
+	assert.True(t, strings.HasSuffix(kept.String(), "; the end"))
+	assert.LessOrEqual(t, len(kept.String()), tailSize+2)
+}
+
+// With what it needs there already, New writes nothing, so that a scanner can
+// start on a full disk.
+func TestWriteConfig(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, err := writeConfig(dir, DefaultLimits())
+	require.NoError(t, err)
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	_, err = writeConfig(dir, DefaultLimits())
+	require.NoError(t, err)
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(before, after))
+
+	other := DefaultLimits()
+	other.LowSpeed += time.Second
+	_, err = writeConfig(dir, other)
+	require.NoError(t, err)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, configText(other), text)
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	found, err := exec.LookPath("git")
+	require.NoError(t, err)
+	link, cache := filepath.Join(dir, "git"), filepath.Join(dir, "cache")
+	require.NoError(t, os.Symlink(found, link))
+	s, err := New(Options{Dir: cache, Git: link, Limits: DefaultLimits()})
+	require.NoError(t, err)
+	before, err := os.ReadDir(cache)
+	require.NoError(t, err)
+	require.NoError(t, s.Check(t.Context()))
+	after, err := os.ReadDir(cache)
+	require.NoError(t, err)
+	assert.Len(t, after, len(before), "nothing is left behind")
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, s.Check(ended), context.Canceled)
+
+	require.NoError(t, os.Rename(link, link+".away"))
+	require.ErrorContains(t, s.Check(t.Context()), "git")
+	require.NoError(t, os.Rename(link+".away", link))
+	require.NoError(t, s.Check(t.Context()))
+
+	require.NoError(t, os.RemoveAll(cache))
+	require.ErrorIs(t, s.Check(t.Context()), os.ErrNotExist)
+	require.NoError(t, os.WriteFile(cache, nil, 0o600)) // no directory, for root too
+	require.Error(t, s.Check(t.Context()))
+}
 
 func TestNewNeedsGit(t *testing.T) {
 	t.Parallel()

@@ -19,12 +19,12 @@ import (
 // Staged is the change from HEAD to the index: what is going to be committed.
 // Opening it fails with ErrUnmerged while there are conflicts.
 func (l *Local) Staged() scan.Source {
-	return localSource{l, func(ctx context.Context, r *Repo) (*change, error) {
-		ix, err := l.newIndex(r)
+	return localSource{l, func(ctx context.Context, r *repo) (*change, error) {
+		ix, err := l.newIndex(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		conflicts, err := ix.git.run(ctx, "", l.command("ls-files", "--unmerged", "-z"))
+		conflicts, err := ix.run(ctx, newCommand("ls-files", "--unmerged"))
 		if err == nil && len(conflicts) > 0 {
 			err = ErrUnmerged
 		}
@@ -36,26 +36,18 @@ func (l *Local) Staged() scan.Source {
 }
 
 // StagedFile reads a file of the index whose path is a constant; nil when there
-// is no regular file. One over limit bytes is cut at limit+1 bytes.
+// is none, or it has conflicts. One over limit bytes is cut at limit+1 bytes.
 func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte, error) {
 	if l.top == "" {
 		return nil, ErrBare
 	}
-	out, err := l.git("GIT_LITERAL_PATHSPECS=1").run(ctx, "", l.command("ls-files", "--stage", "-z", "--", word(path)))
-	if err != nil {
-		return nil, err
-	}
-
-	// `100644 <oid> 0<tab>path`; there are several while there is a conflict.
-	fields := strings.Fields(string(out))
-	if len(fields) < 3 || !strings.HasPrefix(fields[0], "100") {
+	c := newCommand("cat-file", "blob")
+	c.names = []string{":" + path}
+	data, err := l.git.run(ctx, "", c)
+	var failed *gitError
+	if errors.As(err, &failed) {
 		return nil, nil
 	}
-	oid, err := parseOID(fields[1])
-	if err != nil {
-		return nil, err
-	}
-	data, err := l.git().run(ctx, "", l.command("cat-file", "blob").oids(oid))
 	return data[:min(len(data), limit+1)], err
 }
 
@@ -64,12 +56,9 @@ func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte,
 // `git add` would store them, but no filter is run. Paths to omit are left out
 // too while they are not tracked: what is written about the scan belongs there.
 func (l *Local) Worktree(omit ...string) scan.Source {
-	return localSource{l, func(ctx context.Context, r *Repo) (*change, error) {
-		ix, err := l.newIndex(r)
+	return localSource{l, func(ctx context.Context, r *repo) (*change, error) {
+		ix, err := l.newIndex(ctx, r)
 		if err != nil {
-			return nil, err
-		}
-		if err := ix.disarm(ctx); err != nil {
 			return nil, err
 		}
 		if err := ix.addAll(ctx, omit); err != nil {
@@ -81,110 +70,124 @@ func (l *Local) Worktree(omit ...string) scan.Source {
 
 // index is a copy of a repository's index, in a repository that borrows from it.
 type index struct {
-	local   *Local
-	repo    *Repo
-	git     *git
-	filters []setting // that make the configured filters do nothing
+	local    *Local
+	repo     *repo
+	git      *git
+	settings []setting
 }
 
-// newIndex copies the index. The copy is of the same time: by that git tells
-// which files may have changed just after they were looked at.
-func (l *Local) newIndex(r *Repo) (*index, error) {
+// newIndex copies the index, and takes over the settings that say which files
+// there are and how they are stored.
+func (l *Local) newIndex(ctx context.Context, r *repo) (*index, error) {
 	if l.top == "" {
 		return nil, ErrBare
 	}
-	path := filepath.Join(r.gen.dir, "index")
-	ix := &index{local: l, repo: r}
-	ix.git = l.git("GIT_INDEX_FILE="+path, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.gen.dir, "objects"))
-	err := copyFile(l.index, path)
-	if errors.Is(err, os.ErrNotExist) { // nothing was ever added
-		return ix, nil
+	own := l.paths[indexPath]
+	shared, _ := filepath.Glob(filepath.Join(filepath.Dir(own), "sharedindex.*"))
+	err := copyFile(own, filepath.Join(r.dir, "index"))
+	for _, path := range shared {
+		err = errors.Join(err, copyFile(path, filepath.Join(r.dir, filepath.Base(path))))
 	}
-	return ix, err
+	if err != nil {
+		return nil, err
+	}
+
+	out, err := l.run(ctx, newCommand("config", "--null", "--get-regexp",
+		`^core\.(autocrlf|eol|excludesfile|filemode|symlinks|ignorecase|precomposeunicode)$`))
+	var failed *gitError
+	if err != nil && (!errors.As(err, &failed) || failed.code != 1) { // 1 is for none
+		return nil, err
+	}
+	ix := &index{local: l, repo: r}
+	for _, pair := range paths(out) {
+		key, value, _ := strings.Cut(pair, "\n")
+		ix.settings = append(ix.settings, setting{key, value})
+	}
+	tree := *r.git
+	tree.cwd = l.git.cwd
+	tree.env = append(tree.env, "GIT_WORK_TREE="+tree.cwd)
+	ix.git = &tree
+	return ix, nil
 }
 
+// copyFile copies a file if there is one. The copy is of the same time: by that of
+// an index git tells which files may have changed just after they were looked at.
 func copyFile(from, to string) error {
 	info, err := os.Stat(from)
-	if err != nil {
-		return fmt.Errorf("git: index: %w", err)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
 	data, err := os.ReadFile(from)
 	if err == nil {
-		err = os.WriteFile(to, data, 0o600)
+		err = writeFile(to, data)
 	}
 	if err == nil {
 		err = os.Chtimes(to, time.Time{}, info.ModTime())
 	}
-	if err != nil {
-		return fmt.Errorf("git: index: %w", err)
-	}
-	return nil
+	return err
 }
 
-// change compares HEAD with what the index holds.
+func (ix *index) run(ctx context.Context, c *command) (string, error) {
+	c.config = append(c.config, ix.settings...)
+	out, err := ix.git.run(ctx, ix.repo.dir, c)
+	return string(out), err
+}
+
+// change is from HEAD to what the index holds.
 func (ix *index) change(ctx context.Context) (*change, error) {
-	out, err := ix.git.run(ctx, "", ix.command("write-tree", "--missing-ok"))
+	out, err := ix.run(ctx, newCommand("write-tree", "--missing-ok"))
 	if err != nil {
 		return nil, err
 	}
-	tree, err := parseOID(strings.TrimSpace(string(out)))
+	tree, err := parseOID(strings.TrimSpace(out))
 	if err != nil {
 		return nil, err
 	}
 
-	base := Commit{Tree: emptyTree}
-	oid, err := ix.local.resolve(ctx, "HEAD")
+	base, err := ix.local.commit(ctx, ix.repo, "HEAD")
 	var unborn *RefError
-	switch {
-	case err == nil:
-		if base, err = ix.repo.Commit(ctx, oid); err != nil {
-			return nil, err
-		}
-	case !errors.As(err, &unborn) || !unborn.Unborn:
-		return nil, err
+	if errors.As(err, &unborn) && unborn.Unborn {
+		base, err = Commit{Tree: emptyTree}, nil
 	}
-	c := &change{repo: ix.repo, head: Commit{Tree: tree}, base: base, mergeBase: base}
-	return c, c.compare(ctx)
-}
-
-// command is one that looks at files, without filters.
-func (ix *index) command(verb word, options ...word) *command {
-	c := ix.local.command(verb, options...)
-	c.config = append(c.config, ix.filters...)
-	return c
-}
-
-// disarm finds the filters that the configuration names.
-func (ix *index) disarm(ctx context.Context) error {
-	out, err := ix.git.run(ctx, "", ix.local.command("config", "--name-only", "-z",
-		"--get-regexp", `^filter\..*\.(clean|process|required)$`))
-	var failed *gitError
-	if err != nil && (!errors.As(err, &failed) || failed.code != 1) { // 1 is for none
-		return err
-	}
-
-	for _, key := range paths(out) {
-		value := ""
-		if strings.HasSuffix(key, ".required") {
-			value = "false"
-		}
-		ix.filters = append(ix.filters, setting{key, value})
-		if driver, ok := strings.CutSuffix(key, ".clean"); ok { // an empty process goes before any clean
-			ix.filters = append(ix.filters, setting{driver + ".process", ""})
-		}
-	}
-	return nil
+	return &change{repo: ix.repo, head: Commit{Tree: tree}, base: base, mergeBase: base}, err
 }
 
 // paths are what NULs end.
-func paths(list []byte) []string {
-	var all []string
-	for part := range bytes.SplitSeq(list, []byte{0}) {
-		if len(part) > 0 {
-			all = append(all, string(part))
+func paths(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == 0 })
+}
+
+// addAll brings the index to what the files are now, but new ones to omit.
+func (ix *index) addAll(ctx context.Context, omit []string) error {
+	changed, err := ix.run(ctx, newCommand("diff-files", "--name-only", "-z", "--ignore-submodules=dirty"))
+	if err != nil {
+		return err
+	}
+	others, err := ix.run(ctx, newCommand("ls-files", "--others", "--exclude-standard", "-z"))
+	if err != nil {
+		return err
+	}
+
+	fresh := slices.DeleteFunc(paths(others), func(path string) bool { return slices.Contains(omit, path) })
+	all := append(slices.Compact(paths(changed)), fresh...) // one with conflicts is there twice
+	var add, info bytes.Buffer
+	for _, path := range all {
+		if err := ix.sort(path, &add, &info); err != nil {
+			ix.local.skipped(path, err)
 		}
 	}
-	return all
+
+	if add.Len() > 0 {
+		c := newCommand("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+		c.stdin = &add
+		if _, err := ix.run(ctx, c); err != nil {
+			return err
+		}
+	}
+	c := newCommand("update-index", "--replace", "-z", "--index-info")
+	c.stdin = &info
+	_, err = ix.run(ctx, c)
+	return err
 }
 
 // largeFile is the size, in bytes, from which on a file is not added as it is:
@@ -192,52 +195,48 @@ func paths(list []byte) []string {
 // half of a text.
 const largeFile = 4 * scan.MaxFileSize
 
-// addAll brings the index to what the files are now, but new ones to omit.
-func (ix *index) addAll(ctx context.Context, omit []string) error {
-	changed, err := ix.git.run(ctx, "", ix.command("diff-files", "--name-only", "-z",
-		"--ignore-submodules=dirty", "--no-ext-diff"))
+// sort says how a path comes into the index: git reads the file, which is written
+// to add, or what stands for it is written to info.
+func (ix *index) sort(path string, add, info *bytes.Buffer) error {
+	if repo, ok := strings.CutSuffix(path, "/"); ok { // a repository in this one, that nobody added
+		fmt.Fprintf(info, "%o %s\t%s\x00", typeGitlink, emptyTree, repo)
+		return nil
+	}
+
+	full := filepath.Join(ix.git.cwd, filepath.FromSlash(path))
+	st, err := os.Lstat(full)
+	gone := errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	switch {
+	case gone || ix.behindLink(path): // git itself refuses to look behind a link
+		fmt.Fprintf(info, "0 %s\t%s\x00", noOID, path)
+		return nil
+	case err != nil:
+		return err
+	case st.IsDir() || st.Mode()&os.ModeSymlink != 0:
+		add.WriteString(path + "\x00")
+		return nil
+	case !st.Mode().IsRegular():
+		return errors.New("it is neither a file nor a symbolic link")
+	}
+
+	f, err := os.Open(full)
 	if err != nil {
 		return err
 	}
-	others, err := ix.git.run(ctx, "", ix.local.command("ls-files", "--others", "--exclude-standard", "-z"))
-	if err != nil {
+	defer func() { _ = f.Close() }()
+	if st.Size() < largeFile {
+		add.WriteString(path + "\x00")
+		return nil
+	}
+	start := make([]byte, scan.MaxFileSize+1)
+	if _, err := io.ReadFull(f, start); err != nil {
 		return err
 	}
-
-	fresh := slices.DeleteFunc(paths(others), func(path string) bool { return slices.Contains(omit, path) })
-	var add, info bytes.Buffer // the input of the two commands below
-	seen := map[string]bool{}
-	for _, path := range append(paths(changed), fresh...) {
-		if seen[path] { // one with conflicts
-			continue
-		}
-		seen[path] = true
-		if err := ix.sort(path, &add, &info); err != nil {
-			ix.local.skipped(path, err)
-		}
+	oid, err := writeObject(ix.repo.dir, "blob", start)
+	if err == nil {
+		fmt.Fprintf(info, "%o %s\t%s\x00", typeFile|0o644, oid, path)
 	}
-
-	for _, step := range []struct {
-		c     *command
-		input *bytes.Buffer
-	}{
-		{ix.command("update-index", "--add", "--remove", "--replace", "-z", "--stdin"), &add},
-		{ix.command("update-index", "--replace", "-z", "--index-info"), &info},
-	} {
-		if step.input.Len() == 0 {
-			continue
-		}
-		step.c.stdin = step.input
-		if _, err := ix.git.run(ctx, "", step.c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// full is where the file of a path is.
-func (ix *index) full(path string) string {
-	return filepath.Join(filepath.FromSlash(ix.local.top), filepath.FromSlash(path))
+	return err
 }
 
 // behindLink tells whether a folder on the way to a path was replaced by a
@@ -247,54 +246,10 @@ func (ix *index) behindLink(path string) bool {
 		if c != '/' {
 			continue
 		}
-		if st, err := os.Lstat(ix.full(path[:i])); err == nil && st.Mode()&os.ModeSymlink != 0 {
+		st, err := os.Lstat(filepath.Join(ix.git.cwd, filepath.FromSlash(path[:i])))
+		if err == nil && st.Mode()&os.ModeSymlink != 0 {
 			return true
 		}
 	}
 	return false
-}
-
-// sort says how a path comes into the index: git reads it, which is written to
-// add, or what stands for it is written to info.
-func (ix *index) sort(path string, add, info *bytes.Buffer) error {
-	if repo, ok := strings.CutSuffix(path, "/"); ok { // a repository in this one, that nobody added
-		fmt.Fprintf(info, "%o %s\t%s\x00", typeGitlink, emptyTree, repo)
-		return nil
-	}
-	if ix.behindLink(path) { // then it is gone; git itself refuses to look there
-		fmt.Fprintf(info, "0 %s\t%s\x00", noOID, path)
-		return nil
-	}
-
-	full := ix.full(path)
-	st, err := os.Lstat(full)
-	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		return err
-	}
-	if err != nil || st.IsDir() || st.Mode()&os.ModeSymlink != 0 {
-		add.WriteString(path + "\x00")
-		return nil
-	}
-	if !st.Mode().IsRegular() {
-		return errors.New("it is neither a file nor a symbolic link")
-	}
-	f, err := os.Open(full)
-	if err != nil {
-		return err
-	}
-	defer closeFile(f)
-	if st.Size() < largeFile {
-		add.WriteString(path + "\x00")
-		return nil
-	}
-
-	start := make([]byte, scan.MaxFileSize+1)
-	if _, err := io.ReadFull(f, start); err != nil {
-		return err
-	}
-	oid, err := ix.repo.writeObject("blob", start)
-	if err == nil {
-		fmt.Fprintf(info, "%o %s\t%s\x00", typeFile|0o644, oid, path)
-	}
-	return err
 }

@@ -17,7 +17,6 @@ type Server struct {
 	Token    string // asked for when set, as password of basic authentication
 	Old      bool   // speak the first version of the protocol only
 	NoFilter bool   // send whole histories only
-	NoSingle bool   // give out refs only, no other objects
 }
 
 // ServeHTTP implements http.Handler.
@@ -33,8 +32,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	args := []string{"-c", fmt.Sprintf("uploadpack.allowFilter=%t", !s.NoFilter),
-		"-c", fmt.Sprintf("uploadpack.allowAnySHA1InWant=%t", !s.NoSingle),
-		"-c", "safe.directory=*", "upload-pack", "--stateless-rpc"}
+		"-c", "uploadpack.allowAnySHA1InWant=true", "-c", "safe.directory=*", "upload-pack", "--stateless-rpc"}
 	w.Header().Set("Cache-Control", "no-cache")
 	if strings.HasSuffix(path, "/info/refs") {
 		w.Header().Set("Content-Type", "application/x-"+service+"-advertisement")
