@@ -65,22 +65,18 @@ func (s *Store) take(ctx context.Context, name string) (*cached, error) {
 		return nil, fmt.Errorf("git: cache: %w", err)
 	}
 
+	var found *cached
 	for _, dir := range dirs {
 		c := &cached{dir: dir, use: flock.New(filepath.Join(dir, useName))}
-		if has(dir, condemnedName) || len(c.packs()) > s.git.limits.Packs {
+		switch {
+		case has(dir, condemnedName) || len(c.packs()) > s.git.limits.Packs:
 			c.remove()
-			continue
+		case found == nil && c.hold():
+			found = c
 		}
-		if ok, err := c.use.TryRLock(); err != nil || !ok {
-			continue // it is being removed
-		}
-		if !has(dir, useName) { // it was removed meanwhile
-			_ = c.release()
-			continue
-		}
-		now := time.Now()
-		_ = os.Chtimes(dir, now, now) // or it is removed sooner
-		return c, c.sweep()
+	}
+	if found != nil {
+		return found, found.sweep()
 	}
 	return s.create(ctx, name)
 }
@@ -104,6 +100,21 @@ func (s *Store) create(ctx context.Context, name string) (*cached, error) {
 		return nil, errors.Join(err, c.release(), os.RemoveAll(dir))
 	}
 	return c, nil
+}
+
+// hold keeps a copy from being removed, which may have begun.
+func (c *cached) hold() bool {
+	if ok, err := c.use.TryRLock(); err != nil || !ok {
+		return false
+	}
+	if !has(c.dir, useName) { // it was removed meanwhile
+		_ = c.use.Unlock()
+		return false
+	}
+
+	now := time.Now()
+	_ = os.Chtimes(c.dir, now, now) // or it is removed sooner
+	return true
 }
 
 // gitIn is git for the repository dir.
