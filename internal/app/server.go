@@ -151,7 +151,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	reviews := review.NewService(s.store, s.organizations, notifier, c.ScanWorkers)
 	s.keys = auth.NewKeys(s.store, s.store.Now, s.log)
 	s.ready = newReadiness(s.store.Ping, s.log)
-	s.listener = s.store.NewListener(notifier, store.ListenerOptions{Log: s.log})
+	s.listener = s.store.NewListener(notifier, s.log)
 	s.watches = api.NewReviews(reviews, s.keys, api.SARIF{
 		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version,
 	})
@@ -160,7 +160,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	s.dispatcher = review.NewDispatcher(s.store, scans, rules, notifier, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Policy: s.organizations, Log: s.log, OnEnd: s.metrics.scanEnded,
 	})
-	s.retention = review.NewRetention(s.store, review.RetentionOptions{Keep: time.Duration(c.KeepReviews), Log: s.log})
+	s.retention = review.NewRetention(s.store, time.Duration(c.KeepReviews), s.log)
 
 	s.metrics.registry.MustRegister(s.store.Collectors()...)
 	watchQueue(s.metrics.registry, s.store, s.organizations.MaxQueued)

@@ -2,6 +2,7 @@ package review_test
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ func servers(t *testing.T, n int, listening bool) []*bundle {
 // listenTo lets a server hear the others until the test ends.
 func listenTo(t testing.TB, b *bundle) {
 	t.Helper()
-	l := b.store.NewListener(b.notifier, store.ListenerOptions{})
+	l := b.store.NewListener(b.notifier, slog.New(slog.DiscardHandler))
 	l.Start()
 	t.Cleanup(func() { require.NoError(t, l.Stop(context.Background())) })
 	require.Eventually(t, l.Listening, patience, time.Millisecond)
@@ -159,74 +160,6 @@ func TestWatchOnAnotherServer(t *testing.T) {
 			_, err := b.service.Cancel(t.Context(), org, id)
 			require.NoError(t, err)
 			done(t, scan.ctx.Done(), "the scan on the other server to be canceled")
-		})
-	}
-}
-
-// busy is a scanner that notes how often each review is scanned at once.
-type busy struct {
-	mu      sync.Mutex
-	running map[string]int
-	scanned map[string]int
-	most    int // scans of one review at once
-}
-
-func (s *busy) Await(context.Context) {}
-
-func (s *busy) Scan(_ context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
-	s.mu.Lock()
-	s.running[j.ReviewID]++
-	s.scanned[j.ReviewID]++
-	s.most = max(s.most, s.running[j.ReviewID])
-	s.mu.Unlock()
-	progress(review.Progress{FilesTotal: 1})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running[j.ReviewID]--
-	return finding.Result{}, nil
-}
-
-// Dispatchers of several servers share a queue, and each review is scanned
-// once, by one of them.
-func TestServersShareAQueue(t *testing.T) {
-	t.Parallel()
-	for name, listening := range map[string]bool{"listening": true, "with notifications lost": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const reviews = 150
-			s := &busy{running: map[string]int{}, scanned: map[string]int{}}
-			all := servers(t, 3, listening)
-			for _, b := range all {
-				o := review.DispatcherOptions{Name: "test", Workers: 4, Poll: 50 * time.Millisecond}
-				run(t, review.NewDispatcher(b.store, s, rules{}, b.notifier, o))
-			}
-
-			var creating sync.WaitGroup
-			for _, b := range all {
-				creating.Go(func() {
-					for range reviews / len(all) {
-						_, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1})
-						assert.NoError(t, err)
-					}
-				})
-			}
-
-			creating.Wait()
-			var complete []review.Review
-			require.Eventually(t, func() bool {
-				var err error
-				filter := review.Filter{Status: review.Complete, Limit: 2 * reviews}
-				complete, err = all[0].store.ListReviews(t.Context(), org, filter)
-				return err == nil && len(complete) == reviews
-			}, patience, 20*time.Millisecond)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			for _, r := range complete {
-				assert.Equal(t, 1, r.Attempt)
-				assert.Equal(t, 1, s.scanned[r.ID])
-			}
-			assert.Equal(t, 1, s.most)
-			assert.Len(t, s.scanned, reviews)
 		})
 	}
 }
@@ -383,17 +316,4 @@ func (b *bundle) lostReview(t *testing.T) string {
 	require.NoError(t, err)
 	require.Equal(t, id, c.ReviewID)
 	return id
-}
-
-func TestQueueQuota(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	in := review.CreateInput{Repo: "small/api", PRNumber: 1}
-	for range 2 {
-		_, err := b.service.Create(t.Context(), "small", in)
-		require.NoError(t, err)
-	}
-	_, err := b.service.Create(t.Context(), "small", in)
-	assert.Equal(t, errs.ReasonQueueFull, errs.ReasonOf(err))
-	b.create(t) // another organization has its own
 }

@@ -117,7 +117,6 @@ type FindingPage struct {
 
 // Load is what an estimate is made of.
 type Load struct {
-	Queued  int // reviews of all organizations that wait
 	Ahead   int // those that are scanned before one that this organization creates now
 	Running int // scans of all organizations that run, by all servers
 

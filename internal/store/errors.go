@@ -31,13 +31,21 @@ const (
 	unavailable       // the database is away, locked or full: may pass
 	conflict          // two transactions were in each other's way: passes when tried again
 	duplicate         // a primary key or unique value is taken
-	undefined         // a table that is not there
-	locked            // a lock could not be had in time
 )
+
+// connectError is why there is no connection, or no transaction on it. What the
+// drivers say of a connection that breaks while it is made has many types.
+type connectError struct{ error }
+
+// Unwrap returns the cause.
+func (e *connectError) Unwrap() error { return e.error }
 
 // translate makes an error of a transaction one that a caller understands.
 func (s *Store) translate(ctx context.Context, op string, err error) error {
 	var known *errs.Error
+	var connect *connectError
+	away := errors.As(err, &connect) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case errors.As(err, &known), errors.Is(err, review.ErrLeaseLost):
 		return err
@@ -46,20 +54,12 @@ func (s *Store) translate(ctx context.Context, op string, err error) error {
 		// look for the context's own errors.
 		return ctx.Err()
 	case s.closed.Load():
-		return unavailableError(op, errors.Join(errors.New("the store is closed"), err))
-	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
-		return unavailableError(op, err)
+		err, away = errors.Join(errors.New("the store is closed"), err), true
 	}
-	switch s.dialect.classify(err) {
-	case unavailable, conflict, locked:
-		return unavailableError(op, err)
+	if class := s.dialect.classify(err); !away && class != unavailable && class != conflict {
+		return fmt.Errorf("%s: %w", op, err)
 	}
 
-	return fmt.Errorf("%s: %w", op, err)
-}
-
-// unavailableError is the error while the database can't be used.
-func unavailableError(op string, err error) error {
 	return &errs.Error{
 		Kind:       errs.Unavailable,
 		Reason:     errs.ReasonUnavailable,
@@ -75,20 +75,16 @@ func unavailableError(op string, err error) error {
 // error, which does not pass by itself.
 func Unreachable(err error) error {
 	var e *pq.Error
-	if errors.As(err, &e) {
-		switch e.Code.Class() {
-		case "08", "53", "57":
-			return e
-		}
-
-		return nil
-	}
 	var connect *connectError
 	var network *net.OpError
 	var untrusted *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &e):
+		switch e.Code.Class() {
+		case "08", "53", "57":
+			return e
+		}
 	case errors.As(err, &untrusted), errors.Is(err, pq.ErrSSLNotSupported):
-		return nil
 	case errors.As(err, &network):
 		return network
 	case errors.As(err, &connect):
@@ -106,8 +102,6 @@ func classifySQLite(err error) class {
 		return unexpected
 	}
 	switch e.Code() {
-	case sqlite3.SQLITE_ERROR: // what SQLite says of any wrong statement
-		return undefined
 	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID:
 		return duplicate
 	}
@@ -122,34 +116,23 @@ func classifySQLite(err error) class {
 	return unexpected
 }
 
-// damaged tells whether SQLite can't make sense of a database's file.
-func damaged(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
-}
-
 // classifyPostgres knows SQLSTATE codes, and errors of the network.
 // Source: https://www.postgresql.org/docs/15/errcodes-appendix.html
 func classifyPostgres(err error) class {
 	var e *pq.Error
 	if !errors.As(err, &e) {
 		var network net.Error
-		var connect *connectError
-		if errors.As(err, &network) || errors.As(err, &connect) ||
-			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-			errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) {
+		if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+			errors.Is(err, net.ErrClosed) {
 			return unavailable
 		}
 
 		return unexpected
 	}
+
 	switch e.Code {
 	case pqerror.UniqueViolation:
 		return duplicate
-	case pqerror.UndefinedTable:
-		return undefined
-	case pqerror.LockNotAvailable:
-		return locked
 	case pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected:
 		return conflict
 	case pqerror.ReadOnlySQLTransaction, // a standby, before it is told to take over

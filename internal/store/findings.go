@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,108 +10,165 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// findingColumns are those of a finding, less its place in the review.
-const findingColumns = `rule_id, severity, file, line, end_line, col, end_col, utf16_col, utf16_end_col,
-	message, snippet, fingerprint, line_hash, state, suppress_reason, suppress_until, suppress_line`
+// findingColumns are those of findingRow.
+const findingColumns = `review_id, kind, position, rule_id, severity, file, line, end_line, ` +
+	`col, end_col, utf16_col, utf16_end_col, message, snippet, fingerprint, line_hash, state, ` +
+	`suppress_reason, suppress_until, suppress_line`
 
-// findingRow begins the statement of insertRows for values of findingValues.
-const findingRow = `findings (review_id, kind, position, ` + findingColumns + `)`
-
-func findingValues(id string, kind finding.Kind, position int, f finding.Finding) []any {
-	var by finding.Suppression
-	if f.Suppression != nil {
-		by = *f.Suppression
-	}
-
-	return []any{
-		id, string(kind), position, f.RuleID, f.Severity.String(), []byte(f.File), f.Line, f.EndLine,
-		f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
-		[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, string(f.State),
-		[]byte(by.Reason), by.Until, by.Line,
-	}
+// findingRow is a finding as it is stored. Texts that come from repositories are
+// bytes, because they need not be UTF-8.
+type findingRow struct {
+	ReviewID       string        `db:"review_id"`
+	Kind           finding.Kind  `db:"kind"`
+	Position       int           `db:"position"`
+	RuleID         string        `db:"rule_id"`
+	Severity       severity      `db:"severity"`
+	File           []byte        `db:"file"`
+	Line           int           `db:"line"`
+	EndLine        int           `db:"end_line"`
+	Column         int           `db:"col"`
+	EndColumn      int           `db:"end_col"`
+	UTF16Column    int           `db:"utf16_col"`
+	UTF16EndColumn int           `db:"utf16_end_col"`
+	Message        []byte        `db:"message"`
+	Snippet        []byte        `db:"snippet"`
+	Fingerprint    string        `db:"fingerprint"`
+	LineHash       string        `db:"line_hash"`
+	State          finding.State `db:"state"`
+	Reason         []byte        `db:"suppress_reason"`
+	Until          string        `db:"suppress_until"`
+	ByLine         int           `db:"suppress_line"` // 0 when nothing suppresses it
 }
 
 // insertFindings inserts all findings of a review of one kind, in their order.
 func (t *tx) insertFindings(ctx context.Context, id string, kind finding.Kind, findings []finding.Finding) error {
-	return t.insertRows(ctx, findingRow, 20, len(findings), func(i int) []any {
-		return findingValues(id, kind, i, findings[i])
+	return t.insert(ctx, "findings", findingColumns, len(findings), func(i int) []any {
+		f := findings[i]
+		var by finding.Suppression
+		if f.Suppression != nil {
+			by = *f.Suppression
+		}
+
+		return []any{
+			id, kind, i, f.RuleID, severity(f.Severity), []byte(f.File), f.Line, f.EndLine,
+			f.Column, f.EndColumn, f.UTF16Column, f.UTF16EndColumn,
+			[]byte(f.Message), []byte(f.Snippet), f.Fingerprint, f.LineHash, f.State,
+			[]byte(by.Reason), by.Until, by.Line,
+		}
 	})
 }
 
-func (t *tx) insertSkips(ctx context.Context, id string, skips []finding.Skip) error {
-	const into = `skips (review_id, position, file, line, rule_id, reason)`
+func (r findingRow) finding() finding.Finding {
+	f := finding.Finding{
+		RuleID: r.RuleID, Severity: rule.Severity(r.Severity), File: string(r.File), Line: r.Line, EndLine: r.EndLine,
+		Column: r.Column, EndColumn: r.EndColumn, UTF16Column: r.UTF16Column, UTF16EndColumn: r.UTF16EndColumn,
+		Message: string(r.Message), Snippet: string(r.Snippet), Fingerprint: r.Fingerprint, LineHash: r.LineHash,
+		State: r.State,
+	}
+	if r.ByLine > 0 {
+		f.Suppression = &finding.Suppression{Reason: string(r.Reason), Until: r.Until, Line: r.ByLine}
+	}
 
-	return t.insertRows(ctx, into, 6, len(skips), func(i int) []any {
-		s := skips[i]
+	return f
+}
+
+// skipColumns are those of skipRow.
+const skipColumns = `review_id, position, file, line, rule_id, reason`
+
+// skipRow is what a scan did not look at as it is stored.
+type skipRow struct {
+	ReviewID string `db:"review_id"`
+	Position int    `db:"position"`
+	File     []byte `db:"file"`
+	Line     int    `db:"line"`
+	RuleID   string `db:"rule_id"`
+	Reason   string `db:"reason"`
+}
+
+// insertResult inserts all that a scan found, compared with the previous
+// review, "" for none. It returns how many findings of all kinds there are. What
+// was fixed is copied, because retention deletes the previous review first.
+func (t *tx) insertResult(ctx context.Context, id, previousID string, o finding.Result) (findings int, err error) {
+	var previous finding.Result
+	if previousID != "" {
+		// Retention may just have deleted them, and then all is new.
+		all, err := t.findings(ctx, previousID)
+		if err != nil {
+			return 0, err
+		}
+		previous.Findings, previous.Suppressed = all[finding.KindReported], all[finding.KindSuppressed]
+	}
+	compared := finding.Compare(previous, o)
+
+	fixed := make([]finding.Finding, len(compared.Fixed))
+	for i, place := range compared.Fixed {
+		fixed[i] = previous.Findings[place]
+		fixed[i].State = finding.StateFixed
+	}
+	for _, part := range []struct {
+		kind     finding.Kind
+		findings []finding.Finding
+	}{
+		{finding.KindReported, withStates(o.Findings, compared.Reported)},
+		{finding.KindSuppressed, withStates(o.Suppressed, compared.Suppressed)},
+		{finding.KindFixed, fixed},
+	} {
+		if err := t.insertFindings(ctx, id, part.kind, part.findings); err != nil {
+			return 0, err
+		}
+		findings += len(part.findings)
+	}
+
+	return findings, t.insert(ctx, "skips", skipColumns, len(o.Skips), func(i int) []any {
+		s := o.Skips[i]
 
 		return []any{id, i, []byte(s.File), s.Line, s.RuleID, s.Reason}
 	})
 }
 
-// scanFinding reads a finding from the first columns of a row, which are
-// findingColumns, and what follows into more.
-func scanFinding(rows *sql.Rows, f *finding.Finding, more ...any) error {
-	// Not by reflection, which takes longer for 10,000 rows.
-	var severity string
-	var by finding.Suppression
-	into := [19]any{
-		&f.RuleID, &severity, &f.File, &f.Line, &f.EndLine, &f.Column, &f.EndColumn, &f.UTF16Column, &f.UTF16EndColumn,
-		&f.Message, &f.Snippet, &f.Fingerprint, &f.LineHash, &f.State, &by.Reason, &by.Until, &by.Line,
-	}
-	if err := rows.Scan(append(into[:17], more...)...); err != nil {
-		return err
+// withStates copies findings with their states.
+func withStates(findings []finding.Finding, states []finding.State) []finding.Finding {
+	out := slices.Clone(findings)
+	for i := range out {
+		out[i].State = states[i]
 	}
 
-	var ok bool
-	if f.Severity, ok = rule.ParseSeverity(severity); !ok {
-		return fmt.Errorf("a finding has the unknown severity %q", severity)
-	}
-	if by.Line > 0 {
-		f.Suppression = &by
-	}
-
-	return nil
+	return out
 }
 
 // findings reads all findings of a review that the transaction has found, by
 // their kind.
 func (t *tx) findings(ctx context.Context, id string) (map[finding.Kind][]finding.Finding, error) {
-	all := make(map[finding.Kind][]finding.Finding)
-	err := t.each(ctx, func(rows *sql.Rows) error {
-		var f finding.Finding
-		var kind finding.Kind
-		if err := scanFinding(rows, &f, &kind); err != nil {
-			return err
-		}
-		all[kind] = append(all[kind], f)
+	var rows []findingRow
+	err := t.list(ctx, &rows, `SELECT `+findingColumns+` FROM findings WHERE review_id = ? ORDER BY kind, position`, id)
 
-		return nil
-	}, `SELECT `+findingColumns+`, kind FROM findings WHERE review_id = ? ORDER BY kind, position`, id)
+	all := make(map[finding.Kind][]finding.Finding)
+	for _, row := range rows {
+		all[row.Kind] = append(all[row.Kind], row.finding())
+	}
 
 	return all, err
 }
 
 // skips reads what the scan of a review that the transaction has found did not
 // look at.
-func (t *tx) skips(ctx context.Context, id string) (all []finding.Skip, err error) {
-	err = t.each(ctx, func(rows *sql.Rows) error {
-		var s finding.Skip
-		if err := rows.Scan(&s.File, &s.Line, &s.RuleID, &s.Reason); err != nil {
-			return err
-		}
-		all = append(all, s)
+func (t *tx) skips(ctx context.Context, id string) ([]finding.Skip, error) {
+	var rows []skipRow
+	err := t.list(ctx, &rows, `SELECT `+skipColumns+` FROM skips WHERE review_id = ? ORDER BY position`, id)
 
-		return nil
-	}, `SELECT file, line, rule_id, reason FROM skips WHERE review_id = ? ORDER BY position`, id)
+	all := make([]finding.Skip, len(rows))
+	for i, r := range rows {
+		all[i] = finding.Skip{File: string(r.File), Line: r.Line, RuleID: r.RuleID, Reason: r.Reason}
+	}
 
 	return all, err
 }
 
 // pageQuery selects a page of findings. A page reads on from where the one
 // before ended, so that all pages together read each row once.
-const pageQuery = `SELECT ` + findingColumns + `, position FROM findings
+const pageQuery = `SELECT ` + findingColumns + ` FROM findings
 	WHERE review_id = ? AND kind = ? AND position >= ?
-		AND (? = '' OR rule_id = ?) AND (? = '' OR state = ?) AND (? = 0 OR file = ?)
+		AND (? = '' OR rule_id = ?) AND (? = '' OR state = ?) AND (? OR file = ?)
 		AND CASE severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2 WHEN 'medium' THEN 3 WHEN 'warning' THEN 4
 			WHEN 'low' THEN 5 ELSE 6 END <= ?
 	ORDER BY position LIMIT ?`
@@ -123,49 +178,41 @@ func (s *Store) ListFindings(
 	ctx context.Context, org, id string, f review.FindingFilter,
 ) (page review.FindingPage, err error) {
 	limit := max(f.Limit, 1)
+	rowLimit := limit + 1
 	// What a path with bytes that are not UTF-8 looks like says not which they
 	// are: of those, all are looked at here.
 	odd := strings.Contains(f.File, "\uFFFD")
-	rowLimit := limit + 1
 	if odd {
 		rowLimit = review.MaxFindings
-	}
-	byFile := 0
-	if f.File != "" && !odd {
-		byFile = 1
 	}
 	rank := slices.Index(rule.Severities(), f.MinSeverity) + 1
 	if rank == 0 {
 		rank = len(rule.Severities())
 	}
 
-	last := 0 // position of the last one in page
-	row := func(rows *sql.Rows) error {
-		var found finding.Finding
-		var position int
-		if err := scanFinding(rows, &found, &position); err != nil {
-			return err
-		}
-		switch {
-		case odd && finding.Shown(found.File) != f.File, page.Next > 0:
-		case len(page.Findings) == limit:
-			page.Next = last + 1
-		default:
-			page.Findings, last = append(page.Findings, found), position
-		}
-
-		return nil
-	}
-
+	var rows []findingRow
 	err = s.read(ctx, "list findings", of(org), func(t *tx) error {
-		page = review.FindingPage{}
 		if _, err := t.review(ctx, org, id); err != nil {
 			return err
 		}
 
-		return t.each(ctx, row, pageQuery, id, string(f.Kind), f.After, f.RuleID, f.RuleID,
-			string(f.State), string(f.State), byFile, []byte(f.File), rank, rowLimit)
+		return t.list(ctx, &rows, pageQuery, id, f.Kind, f.After, f.RuleID, f.RuleID, f.State, f.State,
+			f.File == "" || odd, []byte(f.File), rank, rowLimit)
 	})
+	if err != nil {
+		return review.FindingPage{}, err
+	}
 
-	return page, err
+	for _, row := range rows {
+		if odd && finding.Shown(string(row.File)) != f.File {
+			continue
+		}
+		if len(page.Findings) == limit {
+			page.Next = row.Position
+			break
+		}
+		page.Findings = append(page.Findings, row.finding())
+	}
+
+	return page, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/auth"
@@ -15,26 +17,21 @@ const keyColumns = `id, organization, name, hash, scopes, rate_limit, created_at
 
 // keyRow is an API key as it is stored.
 type keyRow struct {
-	ID           string    `db:"id"`
-	Organization string    `db:"organization"`
-	Name         string    `db:"name"`
-	Hash         string    `db:"hash"`
-	Scopes       texts     `db:"scopes"`
-	RateLimit    int       `db:"rate_limit"`
-	CreatedAt    timestamp `db:"created_at"`
-	ExpiresAt    timestamp `db:"expires_at"`
-	LastUsedAt   timestamp `db:"last_used_at"`
-	RevokedAt    timestamp `db:"revoked_at"`
+	ID           string               `db:"id"`
+	Organization string               `db:"organization"`
+	Name         string               `db:"name"`
+	Hash         string               `db:"hash"`
+	Scopes       jsonOf[[]auth.Scope] `db:"scopes"`
+	RateLimit    int                  `db:"rate_limit"`
+	CreatedAt    timestamp            `db:"created_at"`
+	ExpiresAt    timestamp            `db:"expires_at"`
+	LastUsedAt   timestamp            `db:"last_used_at"`
+	RevokedAt    timestamp            `db:"revoked_at"`
 }
 
 func (r keyRow) key() auth.Key {
-	var scopes []auth.Scope
-	for _, s := range r.Scopes {
-		scopes = append(scopes, auth.Scope(s))
-	}
-
 	return auth.Key{
-		ID: r.ID, Organization: r.Organization, Name: r.Name, Hash: r.Hash, Scopes: scopes, RateLimit: r.RateLimit,
+		ID: r.ID, Organization: r.Organization, Name: r.Name, Hash: r.Hash, Scopes: r.Scopes.value, RateLimit: r.RateLimit,
 		CreatedAt: r.CreatedAt.Time, ExpiresAt: r.ExpiresAt.Time, LastUsedAt: r.LastUsedAt.Time, RevokedAt: r.RevokedAt.Time,
 	}
 }
@@ -42,16 +39,14 @@ func (r keyRow) key() auth.Key {
 // CreateKey implements auth.KeyStore. A key is created neither used nor
 // revoked, whatever k says.
 func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
-	var scopes texts
-	for _, scope := range k.Scopes {
-		scopes = append(scopes, string(scope))
+	row := keyRow{
+		ID: k.ID, Organization: k.Organization, Name: k.Name, Hash: k.Hash, Scopes: jsonOf[[]auth.Scope]{k.Scopes},
+		RateLimit: k.RateLimit, ExpiresAt: at(k.ExpiresAt),
 	}
-	var row keyRow
 	err := s.write(ctx, "create a key", of(k.Organization), func(t *tx) error {
-		return t.get(ctx, &row, `INSERT INTO api_keys
-				(id, organization, name, hash, scopes, rate_limit, created_at, expires_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING `+keyColumns,
-			k.ID, k.Organization, k.Name, k.Hash, scopes, k.RateLimit, at(t.now), at(k.ExpiresAt))
+		row.CreatedAt = at(t.now)
+
+		return t.insertRow(ctx, "api_keys", keyColumns, row)
 	})
 	if err != nil {
 		return auth.Key{}, err
@@ -62,15 +57,31 @@ func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
 
 // KeyByHash implements auth.KeyStore.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (k auth.Key, ok bool, err error) {
-	var rows []keyRow
-	err = s.read(ctx, "find a key", allOrganizations, func(t *tx) error {
-		return t.list(ctx, &rows, `SELECT `+keyColumns+` FROM api_keys WHERE hash = ?`, hash)
-	})
-	if err != nil || len(rows) == 0 {
+	keys, err := s.listKeys(ctx, allOrganizations, `hash = ?`, hash)
+	if err != nil || len(keys) == 0 {
 		return auth.Key{}, false, err
 	}
 
-	return rows[0].key(), true, nil
+	return keys[0], true, nil
+}
+
+// ListKeys implements auth.KeyStore.
+func (s *Store) ListKeys(ctx context.Context, org string) ([]auth.Key, error) {
+	return s.listKeys(ctx, keyScope(org), `revoked_at IS NULL AND (organization = ? OR ? = '')
+		ORDER BY created_at DESC, id DESC`, org, org)
+}
+
+func (s *Store) listKeys(ctx context.Context, scope scope, where string, args ...any) ([]auth.Key, error) {
+	var rows []keyRow
+	err := s.read(ctx, "read keys", scope, func(t *tx) error {
+		return t.list(ctx, &rows, `SELECT `+keyColumns+` FROM api_keys WHERE `+where, args...)
+	})
+	out := make([]auth.Key, len(rows))
+	for i, row := range rows {
+		out[i] = row.key()
+	}
+
+	return out, err
 }
 
 // keyScope is the scope of calls that are about an organization's keys, or
@@ -83,35 +94,11 @@ func keyScope(org string) scope {
 	return of(org)
 }
 
-// ListKeys implements auth.KeyStore.
-func (s *Store) ListKeys(ctx context.Context, org string) ([]auth.Key, error) {
-	query, args := `SELECT `+keyColumns+` FROM api_keys WHERE revoked_at IS NULL`, []any(nil)
-	if org != "" {
-		query, args = query+` AND organization = ?`, append(args, org)
-	}
-	var rows []keyRow
-	err := s.read(ctx, "list keys", keyScope(org), func(t *tx) error {
-		return t.list(ctx, &rows, query+` ORDER BY created_at DESC, id DESC`, args...)
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]auth.Key, 0, len(rows))
-	for _, row := range rows {
-		out = append(out, row.key())
-	}
-
-	return out, nil
-}
-
 // RevokeKey implements auth.KeyStore.
 func (s *Store) RevokeKey(ctx context.Context, org, id string) error {
 	return s.write(ctx, "revoke a key", keyScope(org), func(t *tx) error {
-		query, args := `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL`, []any{at(t.now), id}
-		if org != "" {
-			query, args = query+` AND organization = ?`, append(args, org)
-		}
-		n, err := t.exec(ctx, query, args...)
+		n, err := t.exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL
+			AND (organization = ? OR ? = '')`, at(t.now), id, org, org)
 		if err == nil && n == 0 {
 			return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no key %q.", id)
 		}
@@ -137,4 +124,51 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 
 		return nil
 	})
+}
+
+// Windows are the windows of the rate limit that all servers on a Postgres
+// database count in. Their table is not logged: after a crash of the database
+// it is empty, and all windows begin anew.
+type Windows struct{ store *Store }
+
+var _ auth.Windows = Windows{}
+
+// Windows returns the windows that are shared; ok is false for SQLite, which
+// one server has to itself.
+func (s *Store) Windows() (w Windows, ok bool) { return Windows{s}, s.dialect.postgres }
+
+// countRequest counts and starts windows in one statement. A window that ends
+// later than one can is the work of a clock that was wrong; a statement that
+// waited for the row may see one that began a moment after it.
+var countRequest = strings.ReplaceAll(`INSERT INTO rate_limits AS w (name, window_end, taken)
+	VALUES ($1, COALESCE($2, `+pgClock+`) + $window, 1)
+	ON CONFLICT (name) DO UPDATE SET
+		taken = CASE WHEN w.window_end BETWEEN excluded.window_end - $window + 1 AND excluded.window_end + $window
+			THEN w.taken + 1 ELSE 1 END,
+		window_end = CASE WHEN w.window_end BETWEEN excluded.window_end - $window + 1 AND excluded.window_end + $window
+			THEN w.window_end ELSE excluded.window_end END
+	RETURNING taken, window_end, COALESCE($2, `+pgClock+`) AS now`,
+	"$window", strconv.FormatInt(auth.Window.Microseconds(), 10))
+
+// CountRequest implements auth.Windows. The table belongs to no organization,
+// so one statement without a transaction does. It has a row for each key that
+// was used, no more: addresses are not counted here.
+func (w Windows) CountRequest(ctx context.Context, name string) (auth.Counted, error) {
+	var now timestamp // NULL for the database's clock
+	if w.store.clock.fixed != nil {
+		now = at(w.store.Now())
+	}
+	var row struct {
+		Taken int
+		End   timestamp `db:"window_end"`
+		Now   timestamp
+	}
+
+	limited, cancel := context.WithTimeout(ctx, w.store.pools.wait)
+	defer cancel()
+	if err := w.store.pools.writer.GetContext(limited, &row, countRequest, name, now); err != nil {
+		return auth.Counted{}, w.store.translate(ctx, "count a request", err)
+	}
+
+	return auth.Counted{Taken: row.Taken, End: row.End.Time, Left: row.End.Sub(row.Now.Time)}, nil
 }

@@ -31,54 +31,61 @@ func (v Schema) Check() error {
 		"The database has schema version %d, and this prwarden needs %d: run `prwarden migrate`.", v.Current, v.Needed)
 }
 
+// migrationTimeout is for how many seconds one server waits for the migrations
+// of another.
+const migrationTimeout = 3600
+
 // Migrate brings the schema to this program's version, unless it has that or a
 // later one.
-func (s *Store) Migrate(ctx context.Context) (err error) {
-	v, err := s.Schema(ctx)
-	if err != nil || v.Current >= v.Needed {
+func (s *Store) Migrate(ctx context.Context) error {
+	if v, err := s.Schema(ctx); err != nil || v.Check() == nil {
 		return err
 	}
-	p, done, err := s.provider()
+	// Another package's migrations must not get in here.
+	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	if s.dialect.postgres {
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, migrationTimeout))
+		if err != nil {
+			return err
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	p, err := goose.NewProvider(s.dialect.goose, s.pools.writer.DB, s.dialect.migrations(), options...)
 	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-
-	_, errUp := p.Up(ctx)
-	// On SQLite another process may just have done the same.
-	if v, err = s.Schema(ctx); err != nil || v.Current >= v.Needed {
-		return err
+		return fmt.Errorf("read the migrations: %w", err)
 	}
 
-	return s.translate(ctx, "migrate the database", errUp)
+	if _, err = p.Up(ctx); err == nil || s.CheckSchema(ctx) == nil {
+		return nil // on SQLite another process may just have done the same
+	}
+
+	return s.translate(ctx, "migrate the database", err)
 }
 
 // Schema reads the versions of the schema.
-func (s *Store) Schema(ctx context.Context) (Schema, error) {
-	var v Schema
-	// Not through goose, which would create its table, and on the connection
-	// that writes.
-	err := s.pools.reader.GetContext(ctx, &v.Current, "SELECT COALESCE(MAX(version_id), 0) FROM "+goose.DefaultTablename)
-	if err != nil && s.dialect.classify(err) != undefined {
+func (s *Store) Schema(ctx context.Context) (v Schema, err error) {
+	// Not through goose, which would create its table.
+	var exists bool
+	err = s.pools.reader.GetContext(ctx, &exists, s.dialect.hasVersions)
+	if err == nil && exists {
+		err = s.pools.reader.GetContext(ctx, &v.Current,
+			"SELECT COALESCE(MAX(version_id), 0) FROM "+goose.DefaultTablename)
+	}
+	if err != nil {
 		return Schema{}, s.translate(ctx, "read the schema version", err)
 	}
 
 	names, err := fs.Glob(s.dialect.migrations(), "*.sql") // in their order
-	if err != nil {
-		return Schema{}, err
-	}
 	for _, name := range names {
-		n, err := goose.NumericComponent(name)
-		if err != nil {
-			return Schema{}, err
-		}
-		v.Needed = max(v.Needed, n)
+		n, errName := goose.NumericComponent(name)
+		err = errors.Join(err, errName)
+		v.Needed = n
 		if n > v.Current {
 			v.Pending = append(v.Pending, name)
 		}
 	}
 
-	return v, nil
+	return v, err
 }
 
 // CheckSchema fails with Unavailable while the database can't be read or this
@@ -90,25 +97,4 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	}
 
 	return v.Check()
-}
-
-// provider runs migrations; done frees what it took.
-func (s *Store) provider() (_ *goose.Provider, done func() error, err error) {
-	// Another package's migrations must not get in here.
-	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
-	db, done := s.pools.writer.DB, func() error { return nil }
-	if s.dialect.migrator != nil {
-		var locker lock.SessionLocker
-		if db, locker, err = s.dialect.migrator(s.database); err != nil {
-			return nil, nil, err
-		}
-		done = db.Close
-		options = append(options, goose.WithSessionLocker(locker))
-	}
-	p, err := goose.NewProvider(s.dialect.goose, db, s.dialect.migrations(), options...)
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("read the migrations: %w", err), done())
-	}
-
-	return p, done, nil
 }

@@ -8,20 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
 )
-
-// onEach runs a test on an empty database of each kind.
-func onEach(t *testing.T, test func(t *testing.T, o Options)) {
-	t.Helper()
-	for name, database := range map[string]func(testing.TB) string{"SQLite": newDatabase, "Postgres": pgtest.New} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, Options{Database: database(t)})
-		})
-	}
-}
 
 func TestMigrate(t *testing.T) {
 	t.Parallel()
@@ -79,35 +67,5 @@ func TestLaterSchema(t *testing.T) {
 		require.NoError(t, s.Migrate(t.Context()))
 		_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
 		require.NoError(t, err)
-	})
-}
-
-func TestMigrationsCanBeUndone(t *testing.T) {
-	t.Parallel()
-	objects := map[string]string{
-		"sqlite3": `SELECT type || ' ' || name || ' ' || COALESCE(sql, '') FROM sqlite_master
-			WHERE name NOT LIKE '%goose%' AND name <> 'sqlite_sequence' ORDER BY name`,
-		"postgres": `SELECT CASE WHEN c.relkind = 'i' THEN pg_get_indexdef(c.oid) ELSE c.relkind::TEXT || ' ' || c.relname ||
-				' ' ||
-				COALESCE((SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attname)
-					FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '') END
-			FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname NOT LIKE '%goose%' ORDER BY c.relname`,
-	}
-	onEach(t, func(t *testing.T, o Options) {
-		s := openAt(t, o)
-		all := func() (names []string) {
-			require.NoError(t, s.pools.reader.SelectContext(t.Context(), &names, objects[string(s.dialect.goose)]))
-			return names
-		}
-		up := all()
-		require.NotEmpty(t, up)
-		p, done, err := s.provider()
-		require.NoError(t, err)
-		_, err = p.DownTo(t.Context(), 0)
-		require.NoError(t, err)
-		require.NoError(t, done())
-		assert.Empty(t, all())
-		require.NoError(t, s.Migrate(t.Context()))
-		assert.Equal(t, up, all())
 	})
 }

@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"database/sql"
+	"errors"
 	"reflect"
 	"time"
 
@@ -11,52 +11,25 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 )
 
-var _ organization.Store = (*Store)(nil)
-
-// organizationRow is an organization as it is stored. A row without settings
-// counts reviews of an organization that is being removed.
+// organizationRow is an organization as it is stored.
 type organizationRow struct {
-	Name     string `db:"name"`
-	Settings string `db:"settings"`
-	Declared bool   `db:"declared"`
+	Name     string
+	Settings jsonOf[organization.Organization]
+	Declared bool
+	Removed  bool // its settings are gone, and the rest follows
 }
 
-// organizationSettings are the settings of an organization but for what has
-// columns of its own.
-type organizationSettings struct {
-	Repositories             []string          `json:"repositories"`
-	Host                     organization.Host `json:"host"`
-	MaxScans                 int               `json:"max_scans,omitempty"`
-	MaxQueued                int               `json:"max_queued,omitempty"`
-	RequireSuppressionReason bool              `json:"require_suppression_reason,omitempty"`
-}
+func (r organizationRow) organization() organization.Organization {
+	o := r.Settings.value
+	o.Name, o.Declared = r.Name, r.Declared
 
-func encodeSettings(o organization.Organization) (string, error) {
-	text, err := json.Marshal(organizationSettings{
-		Repositories: o.Repositories, Host: o.Host, MaxScans: o.MaxScans, MaxQueued: o.MaxQueued,
-		RequireSuppressionReason: o.RequireSuppressionReason,
-	})
-
-	return string(text), err
-}
-
-func (r organizationRow) organization() (organization.Organization, error) {
-	var s organizationSettings
-	if err := json.Unmarshal([]byte(r.Settings), &s); err != nil {
-		return organization.Organization{}, fmt.Errorf("settings of organization %q: %w", r.Name, err)
-	}
-
-	return organization.Organization{
-		Name: r.Name, Repositories: s.Repositories, Host: s.Host, MaxScans: s.MaxScans, MaxQueued: s.MaxQueued,
-		RequireSuppressionReason: s.RequireSuppressionReason, Declared: r.Declared,
-	}, nil
+	return o
 }
 
 // Organizations implements organization.Store.
-func (s *Store) Organizations(ctx context.Context) ([]organization.Organization, error) {
-	var list []organization.Organization
-	err := s.read(ctx, "read the organizations", allOrganizations, func(t *tx) (err error) {
-		list, err = t.organizations(ctx)
+func (s *Store) Organizations(ctx context.Context) (list []organization.Organization, err error) {
+	err = s.read(ctx, "read the organizations", allOrganizations, func(t *tx) (err error) {
+		list, err = t.organizations(ctx, "")
 
 		return err
 	})
@@ -64,23 +37,18 @@ func (s *Store) Organizations(ctx context.Context) ([]organization.Organization,
 	return list, err
 }
 
-func (t *tx) organizations(ctx context.Context) ([]organization.Organization, error) {
+// organizations reads those of a name, or all for "".
+func (t *tx) organizations(ctx context.Context, name string) ([]organization.Organization, error) {
 	var rows []organizationRow
-	if err := t.list(ctx, &rows, `SELECT name, settings, declared FROM organizations
-		WHERE settings IS NOT NULL ORDER BY name`); err != nil {
-		return nil, err
+	err := t.list(ctx, &rows, `SELECT name, settings, declared FROM organizations
+		WHERE settings IS NOT NULL AND (name = ? OR ? = '') ORDER BY name`, name, name)
+
+	list := make([]organization.Organization, len(rows))
+	for i, row := range rows {
+		list[i] = row.organization()
 	}
 
-	list := make([]organization.Organization, 0, len(rows))
-	for _, row := range rows {
-		o, err := row.organization()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, o)
-	}
-
-	return list, nil
+	return list, err
 }
 
 // DeclareOrganizations implements organization.Store.
@@ -90,41 +58,26 @@ func (s *Store) DeclareOrganizations(
 	err = s.write(ctx, "declare organizations", allOrganizations, func(t *tx) error {
 		changed = nil
 
-		stored, err := t.organizations(ctx)
+		stored, err := t.organizations(ctx, "")
 		if err != nil {
 			return err
 		}
-
 		before := make(map[string]organization.Organization, len(stored))
 		for _, o := range stored {
 			before[o.Name] = o
 		}
 
+		// None is declared any more but these.
+		if _, err := t.exec(ctx, `UPDATE organizations SET declared = ? WHERE declared = ?`, false, true); err != nil {
+			return err
+		}
 		for _, o := range declared {
 			o.Declared = true
-			was, known := before[o.Name]
-			delete(before, o.Name)
-
-			if known && reflect.DeepEqual(was, o) {
-				continue
-			}
-
 			if err := t.putOrganization(ctx, o); err != nil {
 				return err
 			}
-
-			if was.Declared {
+			if was := before[o.Name]; was.Declared && !reflect.DeepEqual(was, o) {
 				changed = append(changed, o.Name)
-			}
-		}
-
-		for name, o := range before {
-			if !o.Declared {
-				continue
-			}
-
-			if _, err := t.exec(ctx, `UPDATE organizations SET declared = ? WHERE name = ?`, false, name); err != nil {
-				return err
 			}
 		}
 
@@ -137,13 +90,24 @@ func (s *Store) DeclareOrganizations(
 // CreateOrganization implements organization.Store.
 func (s *Store) CreateOrganization(ctx context.Context, o organization.Organization) error {
 	return s.write(ctx, "create an organization", allOrganizations, func(t *tx) error {
-		n, err := t.countOrganizations(ctx, o.Name)
+		list, err := t.organizations(ctx, o.Name)
 		if err != nil {
 			return err
 		}
-
-		if n > 0 {
+		if len(list) > 0 {
 			return organization.ErrExists
+		}
+
+		return t.putOrganization(ctx, o)
+	})
+}
+
+// CreateDefaultOrganization implements organization.Store.
+func (s *Store) CreateDefaultOrganization(ctx context.Context, o organization.Organization) error {
+	return s.write(ctx, "create the default organization", allOrganizations, func(t *tx) error {
+		list, err := t.organizations(ctx, "")
+		if err != nil || len(list) > 0 {
+			return err
 		}
 
 		return t.putOrganization(ctx, o)
@@ -155,25 +119,14 @@ func (s *Store) UpdateOrganization(
 	ctx context.Context, name string, change func(*organization.Organization) error,
 ) error {
 	return s.write(ctx, "update an organization", allOrganizations, func(t *tx) error {
-		var rows []organizationRow
-		if err := t.list(ctx, &rows, `SELECT name, settings, declared FROM organizations
-			WHERE name = ? AND settings IS NOT NULL`+t.dialect.lockRow, name); err != nil {
-			return err
-		}
-
-		if len(rows) == 0 {
-			return organization.ErrNotFound
-		}
-
-		o, err := rows[0].organization()
+		row, err := t.changeable(ctx, name)
 		if err != nil {
 			return err
 		}
-
-		if o.Declared {
-			return organization.ErrDeclared
+		if row.Removed {
+			return organization.ErrNotFound
 		}
-
+		o := row.organization()
 		if err := change(&o); err != nil {
 			return err
 		}
@@ -182,52 +135,31 @@ func (s *Store) UpdateOrganization(
 	})
 }
 
-// CreateDefaultOrganization implements organization.Store.
-func (s *Store) CreateDefaultOrganization(ctx context.Context, o organization.Organization) error {
-	return s.write(ctx, "create the default organization", allOrganizations, func(t *tx) error {
-		n, err := t.countOrganizations(ctx, "")
-		if err != nil || n > 0 {
-			return err
-		}
+// changeable reads an organization that no file declares, and keeps others from
+// changing it until the transaction ends.
+func (t *tx) changeable(ctx context.Context, name string) (row organizationRow, err error) {
+	err = t.get(ctx, &row, `SELECT name, COALESCE(settings, 'null') AS settings, declared, settings IS NULL AS removed
+		FROM organizations WHERE name = ?`+t.lock("organizations"), name)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return row, organization.ErrNotFound
+	case err == nil && row.Declared:
+		return row, organization.ErrDeclared
+	}
 
-		return t.putOrganization(ctx, o)
-	})
-}
-
-// countOrganizations counts those of a name, or all for "".
-func (t *tx) countOrganizations(ctx context.Context, name string) (n int, err error) {
-	err = t.get(ctx, &n, `SELECT COUNT(*) FROM organizations WHERE settings IS NOT NULL AND (name = ? OR ? = '')`,
-		name, name)
-
-	return n, err
+	return row, err
 }
 
 // putOrganization creates or changes one. Where its cap is raised, waiting
 // reviews may begin.
 func (t *tx) putOrganization(ctx context.Context, o organization.Organization) error {
-	settings, err := encodeSettings(o)
-	if err != nil {
-		return err
-	}
-
-	if _, err := t.exec(ctx, `INSERT INTO organizations (name, settings, declared, max_running) VALUES (?, ?, ?, ?)
+	t.tell(waitsEvent)
+	_, err := t.exec(ctx, `INSERT INTO organizations (name, settings, declared, max_running) VALUES (?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, declared = excluded.declared,
-			max_running = excluded.max_running`, o.Name, settings, o.Declared, o.MaxScans); err != nil {
-		return err
-	}
-	t.waits()
+			max_running = excluded.max_running`,
+		o.Name, jsonOf[organization.Organization]{o}, o.Declared, o.MaxScans)
 
-	return nil
-}
-
-// usageRow counts what an organization has.
-type usageRow struct {
-	Queued     int       `db:"queued"`
-	Running    int       `db:"running"`
-	Reviews    int       `db:"reviews"`
-	Rules      int       `db:"rules"`
-	Keys       int       `db:"keys"`
-	LastReview timestamp `db:"last_review"`
+	return err
 }
 
 // OrganizationUsage lists all organizations with what each has, by name. It
@@ -241,12 +173,15 @@ func (s *Store) OrganizationUsage(ctx context.Context) ([]organization.Usage, er
 
 	out := make([]organization.Usage, len(list))
 	for i, o := range list {
-		var r usageRow
+		var r struct {
+			Queued, Running, Reviews, Rules, Keys int
+			Last                                  timestamp
+		}
 		if err := s.read(ctx, "count an organization", of(o.Name), func(t *tx) error {
 			return t.get(ctx, &r, `SELECT o.queued, o.running, o.rules,
 				(SELECT COUNT(*) FROM reviews r WHERE r.organization = o.name) AS reviews,
 				(SELECT COUNT(*) FROM api_keys k WHERE k.organization = o.name AND k.revoked_at IS NULL) AS keys,
-				(SELECT MAX(r.created_at) FROM reviews r WHERE r.organization = o.name) AS last_review
+				(SELECT MAX(r.created_at) FROM reviews r WHERE r.organization = o.name) AS last
 				FROM organizations o WHERE o.name = ?`, o.Name)
 		}); err != nil {
 			return nil, err
@@ -254,7 +189,7 @@ func (s *Store) OrganizationUsage(ctx context.Context) ([]organization.Usage, er
 
 		out[i] = organization.Usage{
 			Organization: o, Queued: r.Queued, Running: r.Running, Reviews: r.Reviews, Rules: r.Rules, Keys: r.Keys,
-			LastReview: r.LastReview.Time,
+			LastReview: r.Last.Time,
 		}
 	}
 
@@ -262,21 +197,19 @@ func (s *Store) OrganizationUsage(ctx context.Context) ([]organization.Usage, er
 }
 
 // Removed counts what the removal of an organization deleted.
-type Removed struct{ Reviews, Findings, Keys int }
+type Removed struct{ Reviews, Keys int }
 
 // RemoveOrganization ends an organization: its keys and what waits end in the
 // first transaction, and then everything of it is deleted step by step, as
 // review.Steps does. Until settled has passed servers may still know its keys,
 // so its row stays at least as long. What was interrupted goes on when it is
-// called again. progress hears how many reviews are deleted so far. It fails
-// with organization.ErrNotFound and organization.ErrDeclared.
+// called again. It fails with organization.ErrNotFound and
+// organization.ErrDeclared.
 func (s *Store) RemoveOrganization(
-	ctx context.Context, name string, settled time.Duration, progress func(reviews int),
-) (Removed, error) {
-	var total Removed
+	ctx context.Context, name string, settled time.Duration,
+) (total Removed, err error) {
 	began := time.Now()
-
-	err := s.write(ctx, "end an organization", of(name), func(t *tx) (err error) {
+	err = s.write(ctx, "end an organization", of(name), func(t *tx) (err error) {
 		total.Keys, err = t.endOrganization(ctx, name)
 
 		return err
@@ -285,23 +218,17 @@ func (s *Store) RemoveOrganization(
 		return total, err
 	}
 
-	err = review.Steps(ctx, func() (more bool, err error) {
-		var d review.Deleted
-		err = s.write(ctx, "delete an organization", of(name), func(t *tx) (err error) {
-			d, more, err = t.removeStep(ctx, name)
+	err = review.Steps(ctx, func() (bool, error) {
+		n := 0
+		err := s.write(ctx, "delete an organization", of(name), func(t *tx) (err error) {
+			n, err = t.removeStep(ctx, name)
 
 			return err
 		})
-		if err != nil {
-			return false, err
-		}
-
-		total.Reviews += d.Reviews
-		total.Findings += d.Findings
-		progress(total.Reviews)
+		total.Reviews += n
 
 		// A request that a server admitted before it knew may still come.
-		return more || time.Since(began) < settled, nil
+		return n > 0 || time.Since(began) < settled, err
 	})
 	if err != nil {
 		return total, err
@@ -317,66 +244,46 @@ func (s *Store) RemoveOrganization(
 // endOrganization deletes the keys of an organization and its settings, and
 // cancels its reviews that wait.
 func (t *tx) endOrganization(ctx context.Context, name string) (keys int, err error) {
-	var rows []struct {
-		Declared bool `db:"declared"`
-	}
-	if err := t.list(ctx, &rows, `SELECT declared FROM organizations WHERE name = ?`+t.dialect.lockRow, name); err != nil {
+	if _, err := t.changeable(ctx, name); err != nil {
 		return 0, err
 	}
-
-	switch {
-	case len(rows) == 0:
-		return 0, organization.ErrNotFound
-	case rows[0].Declared:
-		return 0, organization.ErrDeclared
-	}
-
 	deleted, err := t.exec(ctx, `DELETE FROM api_keys WHERE organization = ?`, name)
 	if err != nil {
 		return 0, err
 	}
-
 	canceled, err := t.exec(ctx, `UPDATE reviews SET status = 'canceled', completed_at = ?
 		WHERE organization = ? AND status = 'queued'`, at(t.now), name)
 	if err != nil {
 		return 0, err
 	}
-
 	_, err = t.exec(ctx, `UPDATE organizations SET settings = NULL, queued = queued - ? WHERE name = ?`, canceled, name)
 
 	return int(deleted), err
 }
 
-// removeStep deletes a part of what there is of an organization.
-func (t *tx) removeStep(ctx context.Context, name string) (deleted review.Deleted, more bool, err error) {
-	var rows []ended
-	if err := t.list(ctx, &rows, `SELECT `+endedColumns+` FROM reviews r WHERE organization = ?
-		ORDER BY created_at, id LIMIT ?`+t.lockOf("r"), name, purgeReviews); err != nil {
-		return deleted, false, err
+// removeStep deletes a part of what there is of an organization, and returns how
+// many reviews that were.
+func (t *tx) removeStep(ctx context.Context, name string) (int, error) {
+	reviews, err := t.deleteReviews(ctx, `organization = ? ORDER BY created_at, id`, name)
+	if err != nil {
+		return 0, err
 	}
-
-	batch := firstBatch(rows)
-	if deleted, err = t.deleteReviews(ctx, batch); err != nil {
-		return deleted, false, err
-	}
-
-	for _, r := range batch {
+	for _, r := range reviews {
 		if !r.Status.Final() {
-			if err := t.count(ctx, name, r.Status, "", 1); err != nil {
-				return deleted, false, err
+			if err := t.count(ctx, name, r.Status, ""); err != nil {
+				return 0, err
 			}
 		}
 	}
-
-	if len(batch) > 0 {
-		return deleted, true, nil
+	if len(reviews) > 0 {
+		return len(reviews), nil
 	}
 
 	for _, table := range []string{"idempotency_keys", "rules", "rules_files", "scan_durations"} {
 		if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE organization = ?`, name); err != nil {
-			return deleted, false, err
+			return 0, err
 		}
 	}
 
-	return deleted, false, nil
+	return 0, nil
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
-	"github.com/pressly/goose/v3/lock"
+	"github.com/pressly/goose/v3"
+
+	"github.com/prwarden/prwarden/migrations"
 )
 
 const (
@@ -45,20 +47,35 @@ const (
 	// answerTimeout is ours, for an answer of a server that may be dead. It is
 	// longer than statementTimeout, so that a living one answers first.
 	answerTimeout = statementTimeout + 2*time.Second
-	// migrationTimeout is how long one server waits for the migrations of another.
-	migrationTimeout = time.Hour
-	// migrationLock is how long a statement of a migration waits for a lock on a
-	// table: everybody else waits behind it.
-	migrationLock = "2s"
 )
+
+// postgresDialect is Postgres through lib/pq.
+func postgresDialect() dialect {
+	return dialect{
+		postgres:    true,
+		goose:       goose.DialectPostgres,
+		migrations:  migrations.Postgres,
+		hasVersions: "SELECT to_regclass('" + goose.DefaultTablename + "') IS NOT NULL",
+		open:        openPostgres,
+		classify:    classifyPostgres,
+		readTx:      &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+	}
+}
 
 // openPostgres connects to a Postgres database. It must be there, and the role
 // must be one that row-level security holds.
 func openPostgres(ctx context.Context, o Options) (pools, error) {
-	config, err := configurePostgres(o.Database)
-	if err != nil {
-		return pools{}, err
+	config, err := pq.NewConfig(o.Database)
+	if err != nil { // it may repeat a password
+		return pools{}, errors.New("the database's address can't be read; " +
+			"write postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, " +
+			"and in a password %40 for @, %2F for /, %3A for : and %25 for %")
 	}
+	// A query with parameters takes one round trip, and leaves nothing on the
+	// connection that a pooler would have to know of.
+	config.BinaryParameters = true
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
+	config.FallbackApplicationName = cmp.Or(config.FallbackApplicationName, "prwarden")
 	connector, err := pq.NewConnectorConfig(config)
 	if err != nil {
 		return pools{}, err
@@ -80,52 +97,6 @@ func openPostgres(ctx context.Context, o Options) (pools, error) {
 	return pools{reader: x, writer: x}, nil
 }
 
-// migratePostgres connects for migrations: their statements may take long, and
-// the lock that keeps out other servers' belongs to the session.
-func migratePostgres(database string) (*sql.DB, lock.SessionLocker, error) {
-	config, err := configurePostgres(database)
-	if err != nil {
-		return nil, nil, err
-	}
-	config = config.Clone()
-	config.Runtime["lock_timeout"] = migrationLock
-	connector, err := pq.NewConnectorConfig(config)
-	if err != nil {
-		return nil, nil, err
-	}
-	connector.Dialer(dialer{})
-
-	// It asks every second, for as long as a migration of another server may take.
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, uint64(migrationTimeout/time.Second)))
-	if err != nil {
-		return nil, nil, err
-	}
-
-	return sql.OpenDB(connector), locker, nil
-}
-
-// configurePostgres reads the address of a database. It may hold a password, so
-// an error repeats nothing of it.
-func configurePostgres(database string) (pq.Config, error) {
-	config, err := pq.NewConfig(database)
-	if err != nil {
-		return pq.Config{}, errors.New("the database's address can't be read; " +
-			"write postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, " +
-			"and in a password %40 for @, %2F for /, %3A for : and %25 for %")
-	}
-	// A query with parameters takes one round trip, and leaves nothing on the
-	// connection that a pooler would have to know of.
-	config.BinaryParameters = true
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = connectTimeout
-	}
-	if config.ApplicationName == "" && config.FallbackApplicationName == "" {
-		config.FallbackApplicationName = "prwarden"
-	}
-
-	return config, nil
-}
-
 // checkRole refuses a role that row-level security doesn't hold.
 func checkRole(ctx context.Context, db *sql.DB, config pq.Config) error {
 	var role string
@@ -145,25 +116,19 @@ func checkRole(ctx context.Context, db *sql.DB, config pq.Config) error {
 	return nil
 }
 
-// Times of Postgres, in microseconds since 1970: pgClock is when the transaction
-// began, pgNow is now.
-const (
-	pgClock = `(EXTRACT(EPOCH FROM now()) * 1000000)::BIGINT`
-	pgNow   = `(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT`
-)
+// pgClock is when the transaction began, in microseconds since 1970.
+const pgClock = `(EXTRACT(EPOCH FROM now()) * 1000000)::BIGINT`
 
 // enterPostgres says for whom a transaction works and how long it may take, and
 // returns when it began.
 func enterPostgres(ctx context.Context, t *sqlx.Tx, scope scope) (time.Time, error) {
-	const query = `SELECT ` + pgClock + `, set_config('prwarden.organization', $1, TRUE),
+	const query = `SELECT ` + pgClock + ` FROM (SELECT set_config('prwarden.organization', $1, TRUE),
 		set_config('statement_timeout', $2, TRUE), set_config('idle_in_transaction_session_timeout', $3, TRUE),
-		set_config('client_connection_check_interval', $4, TRUE)`
-	milliseconds := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
+		set_config('client_connection_check_interval', $4, TRUE)) AS settings`
 
 	var now timestamp
-	var settings [4]string
-	err := t.QueryRowContext(ctx, query, string(scope), milliseconds(statementTimeout), milliseconds(idleTimeout),
-		milliseconds(aliveInterval)).Scan(&now, &settings[0], &settings[1], &settings[2], &settings[3])
+	err := t.GetContext(ctx, &now, query, string(scope), statementTimeout.String(), idleTimeout.String(),
+		aliveInterval.String())
 
 	return now.Time, err
 }
@@ -187,7 +152,7 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 
 // Dial implements pq.Dialer.
 func (d dialer) Dial(network, address string) (net.Conn, error) {
-	return d.DialContext(context.Background(), network, address)
+	return d.DialTimeout(network, address, connectTimeout)
 }
 
 // DialTimeout implements pq.Dialer.
@@ -223,10 +188,3 @@ func (c *limitedConn) Write(b []byte) (int, error) {
 
 	return c.Conn.Write(b)
 }
-
-// connectError is why there is no connection, or no transaction on it. What the
-// driver says of a connection that breaks while it is made has many types.
-type connectError struct{ error }
-
-// Unwrap returns the cause.
-func (e *connectError) Unwrap() error { return e.error }

@@ -1,11 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
-	"github.com/prwarden/prwarden/internal/dev/storetest"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
 )
@@ -56,27 +53,53 @@ func slowly(begin func(*tx) error) func(*tx) error {
 // canceling a review, however long that takes it.
 func TestClaimsPassOverLockedReviews(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	s := openAt(t, Options{Database: pgtest.New(t)})
-	for _, id := range []string{"rev_a", "rev_b"} {
-		_, err := s.CreateReview(ctx, newReview("acme", id), 10)
+	for _, org := range []string{"acme", "other"} {
+		_, err := s.CreateReview(ctx, newReview(org, "rev_"+org), 10)
 		require.NoError(t, err)
 	}
-	claim := func(want string) {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
+
+	lock := func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE reviews SET ruleset = ruleset WHERE id = 'rev_acme'`)
+		return err
+	}
+	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
 		c, err := s.Claim(ctx, "worker", time.Minute)
 		require.NoError(t, err)
-		require.NotNil(t, c)
-		require.Equal(t, want, c.ReviewID)
+		require.Equal(t, "rev_other", c.ReviewID)
+		c, err = s.Claim(ctx, "worker", time.Minute)
+		require.NoError(t, err)
+		require.Nil(t, c, "it is left for the next look at the queue")
+	}))
+	assertCounts(t, s)
+}
+
+// TestHeartbeatsBesideAFinish has a result being written for as long as that
+// takes: its lease is prolonged meanwhile, and whoever cancels it wins.
+func TestHeartbeatsBesideAFinish(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s := openAt(t, Options{Database: pgtest.New(t)})
+	_, err := s.CreateReview(ctx, newReview("acme", "rev_a"), 10)
+	require.NoError(t, err)
+	c, err := s.Claim(ctx, "worker", time.Minute)
+	require.NoError(t, err)
+
+	finishing := func(t *tx) error {
+		_, err := t.insertResult(ctx, c.ReviewID, "", manyFindings(10))
+		return err
 	}
-	// All that a cancellation and a retention do before their commit.
-	lock := func(t *tx) error {
-		var status string
-		return t.get(ctx, &status, `SELECT status FROM reviews WHERE id = 'rev_a' FOR UPDATE`)
-	}
-	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() { claim("rev_b") }), "a cancellation")
+	require.NoError(t, during(t, s, of("acme"), slowly(finishing), func() {
+		lost, err := s.Extend(ctx, []review.Heartbeat{{Claim: *c}}, time.Minute)
+		require.NoError(t, err)
+		require.Empty(t, lost)
+		_, err = s.CancelReview(ctx, "acme", c.ReviewID)
+		require.NoError(t, err)
+	}))
+	require.ErrorIs(t, s.Finish(ctx, *c, manyFindings(10)), review.ErrLeaseLost)
 	assertCounts(t, s)
 }
 
@@ -208,90 +231,6 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestLostAnswerToACommit cuts the connection when the server has committed,
-// and before it can say so.
-func TestLostAnswerToACommit(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	c := pgtest.Start(t, pgtest.Options{TCP: true})
-	require.NoError(t, c.CreateDatabase(ctx, "app"))
-	direct := openAt(t, Options{Database: c.TCPDSN("app")})
-	var cut atomic.Bool
-	s := openAt(t, Options{Database: cutAtCommit(t, c.TCPDSN("app"), &cut)})
-	cut.Store(true)
-	n := newReview("acme", "rev_a")
-	n.Idempotency = &review.Idempotency{Key: "key", RequestHash: "hash", TTL: time.Hour}
-	_, err := s.CreateReview(ctx, n, 10)
-	require.Equal(t, errs.Unavailable, errs.KindOf(err), "%v", err)
-	r, err := direct.GetReviewState(ctx, "acme", "rev_a")
-	require.NoError(t, err, "it was committed")
-	assert.Equal(t, review.Queued, r.Status)
-
-	n.ID = "rev_b"
-	a, err := direct.CreateReview(ctx, n, 10)
-	require.NoError(t, err)
-	assert.Equal(t, review.Accepted{ReviewID: "rev_a", EstimatedMS: n.EstimatedMS, Replayed: true}, a,
-		"so it is safe to try again")
-	assertCounts(t, direct)
-}
-
-// cutAtCommit returns an address by which connections break, from when cut says
-// so, when the server answers to a commit.
-func cutAtCommit(t *testing.T, dsn string, cut *atomic.Bool) string {
-	t.Helper()
-	_, rest, _ := strings.Cut(dsn, "@")
-	server, _, _ := strings.Cut(rest, "/")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
-	forward := func(client net.Conn) {
-		defer client.Close()
-		upstream, err := net.Dial("tcp", server)
-		if err != nil {
-			return
-		}
-		defer upstream.Close()
-		var committing atomic.Bool
-		go func() {
-			buf := make([]byte, 64<<10)
-			for {
-				n, err := client.Read(buf)
-				if err != nil {
-					upstream.Close()
-					return
-				}
-				if cut.Load() && bytes.Contains(buf[:n], []byte("COMMIT")) {
-					committing.Store(true)
-				}
-				if _, err := upstream.Write(buf[:n]); err != nil {
-					return
-				}
-			}
-		}()
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := upstream.Read(buf)
-			if err != nil || committing.Load() {
-				return
-			}
-			if _, err := client.Write(buf[:n]); err != nil {
-				return
-			}
-		}
-	}
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go forward(client)
-		}
-	}()
-
-	return strings.Replace(dsn, server, l.Addr().String(), 1)
-}
-
 // TestTheDatabaseGoesAndComesBack holds what callers are told meanwhile.
 func TestTheDatabaseGoesAndComesBack(t *testing.T) {
 	t.Parallel()
@@ -343,49 +282,4 @@ func TestPostgresAddresses(t *testing.T) {
 	}
 	openAt(t, Options{Database: good})
 	openAt(t, Options{Database: strings.Replace(good, "postgres:", "postgresql:", 1)})
-}
-
-// TestLostWorkersHoldBackNobody has one organization's claims go silent, as
-// those of a lost server do: its turn comes as if they were not there, and cap
-// and counts stay as they are until the leases have run out.
-func TestLostWorkersHoldBackNobody(t *testing.T) {
-	t.Parallel()
-	clock := storetest.NewClock()
-	s := openAt(t, Options{Database: pgtest.New(t), Now: clock.Now})
-	const lease = 20 * time.Second
-	create := func(org string, n int) {
-		t.Helper()
-		for i := range n {
-			_, err := s.CreateReview(t.Context(), newReview(org, fmt.Sprintf("rev_%s_%d", org, i)), 100)
-			require.NoError(t, err)
-		}
-	}
-	claim := func() review.Claim {
-		t.Helper()
-		c, err := s.Claim(t.Context(), "worker", lease)
-		require.NoError(t, err)
-		require.NotNil(t, c)
-		clock.Advance(time.Millisecond)
-		return *c
-	}
-	create("hit", 8)
-	for range 4 {
-		require.Equal(t, "hit", claim().Organization)
-	}
-	create("other", 8)
-	var living []review.Heartbeat
-	for range 2 {
-		c := claim()
-		require.Equal(t, "other", c.Organization, "it has fewer running")
-		living = append(living, review.Heartbeat{Claim: c})
-	}
-	clock.Advance(unheard)
-	lost, err := s.Extend(t.Context(), living, lease)
-	require.NoError(t, err)
-	require.Empty(t, lost)
-	// hit has none with a living worker, other has two. Of equals the one goes
-	// first that was served less recently.
-	for _, want := range []string{"hit", "hit", "other", "hit", "other"} {
-		require.Equal(t, want, claim().Organization)
-	}
 }

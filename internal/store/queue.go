@@ -2,60 +2,185 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
+
+// claimed is a review as a claim returns it.
+type claimed struct {
+	ReviewID     string    `db:"id"`
+	Organization string    `db:"organization"`
+	Repo         string    `db:"repo"`
+	PRNumber     int32     `db:"pr_number"`
+	Ruleset      string    `db:"ruleset"`
+	Attempt      int       `db:"attempt"`
+	Failures     int       `db:"failures"`
+	Lost         int       `db:"lost"`
+	TraceParent  string    `db:"traceparent"`
+	CommitsGiven bool      `db:"commits_given"`
+	HeadSHA      string    `db:"head_sha"`
+	BaseSHA      string    `db:"base_sha"`
+	BaseRef      string    `db:"base_ref"`
+	CreatedAt    timestamp `db:"created_at"`
+}
+
+// claimedColumns are those of claimed.
+const claimedColumns = `id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent,
+	commits_given, head_sha, base_sha, base_ref, created_at`
+
+// commitsOf are the commits that a request named, as they are stored.
+func commitsOf(given bool, head, base, baseRef string) finding.Commits {
+	switch {
+	case !given:
+		return finding.Commits{}
+	case baseRef != "":
+		return finding.Commits{Head: head, BaseRef: baseRef}
+	}
+
+	return finding.Commits{Head: head, Base: base}
+}
+
+// claimsLock is the advisory lock that makes claims on Postgres wait for each
+// other. A fair choice depends on all claims before it.
+const claimsLock = `SELECT pg_advisory_xact_lock(7077)`
+
+// claimQuery chooses what to claim: of each organization its oldest review. Only
+// the last two terms of the order are sorted on SQLite, and only among
+// organizations that are equal in the first two. The status is asked again for
+// Postgres, which looks at a row once more that changed meanwhile.
+const claimQuery = `SELECT r.id
+	FROM organizations o JOIN reviews r ON r.id =
+		(SELECT w.id FROM reviews w
+		 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
+		 ORDER BY w.created_at, w.id LIMIT 1)
+	WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) AND r.status = 'queued'
+	ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
+
+// Claim implements review.Queue. A long queue does not make it slow, because of
+// each organization one review is looked at. On SQLite organizations_turn yields
+// the organizations in their order, so that many idle ones don't, either. A
+// review that somebody cancels at that moment is passed over.
+func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (out *review.Claim, err error) {
+	err = s.write(ctx, "claim a review", allOrganizations, func(t *tx) error {
+		out = nil
+		if t.dialect.postgres {
+			if _, err := t.exec(ctx, claimsLock); err != nil {
+				return err
+			}
+		}
+
+		var id string
+		err := t.get(ctx, &id, claimQuery+t.lockFree("r"), at(t.now))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+
+		var c claimed
+		if err := t.get(ctx, &c, `UPDATE reviews SET status = 'in_progress', attempt = attempt + 1, worker = ?,
+			lease_expires = ?, started_at = ? WHERE id = ? RETURNING `+claimedColumns,
+			worker, at(t.now.Add(lease)), at(t.now), id); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE organizations SET queued = queued - 1, running = running + 1, served_at = ?
+			WHERE name = ?`, at(t.now), c.Organization); err != nil {
+			return err
+		}
+		t.tell(changedEvent + c.ReviewID)
+
+		out = &review.Claim{
+			ReviewID: c.ReviewID, Organization: c.Organization, Repo: c.Repo, PRNumber: c.PRNumber, Ruleset: c.Ruleset,
+			Commits: commitsOf(c.CommitsGiven, c.HeadSHA, c.BaseSHA, c.BaseRef),
+			Attempt: c.Attempt, Failures: c.Failures, Lost: c.Lost, TraceParent: c.TraceParent,
+			Waited: max(t.now.Sub(c.CreatedAt.Time), 0), Today: t.now.Format(time.DateOnly),
+		}
+
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return out, nil
+}
 
 // held is the condition under which a claim still holds its review. A lease
 // that ran out while nobody took the review does no harm: the attempt is the
 // fence.
 const held = ` WHERE organization = ? AND id = ? AND status = 'in_progress' AND attempt = ?`
 
-// change does fn for the holder of a claim: set is the SET part of the UPDATE
-// that proves the claim.
-func (s *Store) change(
-	ctx context.Context, op string, c review.Claim, fn func(t *tx) (set string, args []any), to review.Status,
-) error {
-	return s.write(ctx, op, of(c.Organization), func(t *tx) error {
-		set, args := fn(t)
-		n, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(args, c.Organization, c.ReviewID, c.Attempt)...)
-		switch {
-		case err != nil:
-			return err
-		case n == 0:
-			return review.ErrLeaseLost
-		case to == review.Queued:
-			t.waits()
-		}
-		t.changed(c.ReviewID)
+// change changes the review of a claim; review.ErrLeaseLost when that is lost.
+func (t *tx) change(ctx context.Context, c review.Claim, set string, args ...any) error {
+	n, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(args, c.Organization, c.ReviewID, c.Attempt)...)
+	if err == nil && n == 0 {
+		return review.ErrLeaseLost
+	}
 
-		return t.count(ctx, c.Organization, review.InProgress, to, 1)
-	})
+	return err
 }
 
-// maxBeats bounds the claims of one statement, and so its parameters.
-const maxBeats = 500
+// leave ends the attempt of a claim, whose review gets another state.
+func (t *tx) leave(ctx context.Context, c review.Claim, to review.Status, set string, args ...any) error {
+	if err := t.change(ctx, c, set, args...); err != nil {
+		return err
+	}
+	if to == review.Queued {
+		t.tell(waitsEvent)
+	}
+	t.tell(changedEvent + c.ReviewID)
+
+	return t.count(ctx, c.Organization, review.InProgress, to)
+}
+
+// count moves one of the organization's reviews from one state's count to
+// another's. Every change of a state calls it in its transaction. Where a scan
+// ends under a cap, another may begin.
+func (t *tx) count(ctx context.Context, org string, from, to review.Status) error {
+	change := func(s review.Status) int {
+		switch s {
+		case from:
+			return -1
+		case to:
+			return 1
+		}
+
+		return 0
+	}
+
+	var next bool
+	err := t.get(ctx, &next, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?
+		RETURNING max_running > 0 AND queued > 0`, change(review.Queued), change(review.InProgress), org)
+	if err == nil && next && from == review.InProgress {
+		t.tell(waitsEvent)
+	}
+
+	return err
+}
 
 // Extend implements review.Queue. A lease that ran out while nobody took the
-// review is prolonged like any other: see held. It waits for nobody: a review
-// that another transaction is changing, as Finish does for as long as a large
-// result takes, is left for the next time.
-func (s *Store) Extend(ctx context.Context, beats []review.Heartbeat, lease time.Duration) ([]review.Claim, error) {
-	var lost []review.Claim
-	err := s.write(ctx, "extend leases", allOrganizations, func(t *tx) error {
+// review is prolonged like any other: see held.
+func (s *Store) Extend(
+	ctx context.Context, beats []review.Heartbeat, lease time.Duration,
+) (lost []review.Claim, err error) {
+	err = s.write(ctx, "extend leases", allOrganizations, func(t *tx) error {
 		lost = nil
-		for part := range slices.Chunk(beats, maxBeats) {
-			gone, err := t.extend(ctx, part, lease)
-			if err != nil {
+		for _, b := range beats {
+			err := t.change(ctx, b.Claim, `lease_expires = ?, files_done = ?, files_total = ?`,
+				at(t.now.Add(lease)), b.Progress.FilesDone, b.Progress.FilesTotal)
+			switch {
+			case errors.Is(err, review.ErrLeaseLost):
+				lost = append(lost, b.Claim)
+			case err != nil:
 				return err
 			}
-			lost = append(lost, gone...)
 		}
 
 		return nil
@@ -67,119 +192,64 @@ func (s *Store) Extend(ctx context.Context, beats []review.Heartbeat, lease time
 	return lost, nil
 }
 
-func (t *tx) extend(
-	ctx context.Context, beats []review.Heartbeat, lease time.Duration,
-) (lost []review.Claim, err error) {
-	values := make([]string, 0, len(beats))
-	var args []any
-	for _, b := range beats {
-		values = append(values, `(CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))`)
-		args = append(args, b.Claim.Organization, b.Claim.ReviewID, b.Claim.Attempt,
-			b.Progress.FilesDone, b.Progress.FilesTotal)
-	}
-
-	beat := `WITH beat (organization, id, attempt, done, total) AS (VALUES ` + strings.Join(values, ", ") + `)`
-	const valid = ` SELECT r.id, r.attempt FROM beat JOIN reviews r ON r.organization = beat.organization
-		AND r.id = beat.id AND r.attempt = beat.attempt AND r.status = 'in_progress'`
-	var rows []heldKey
-	if err := t.list(ctx, &rows, beat+`, free AS (`+valid+t.skipLocked("r")+`)
-		UPDATE reviews SET lease_expires = ?, files_done = beat.done, files_total = beat.total
-		FROM beat JOIN free ON free.id = beat.id WHERE reviews.id = beat.id
-		RETURNING reviews.id, reviews.attempt`, append(slices.Clip(args), at(t.now.Add(lease)))...); err != nil {
-		return nil, err
-	}
-	if len(rows) < len(beats) && t.dialect.lockRow != "" {
-		// Which of the others are only locked?
-		rows = nil
-		if err := t.list(ctx, &rows, beat+valid, args...); err != nil {
-			return nil, err
-		}
-	}
-
-	valids := make(map[heldKey]bool, len(rows))
-	for _, row := range rows {
-		valids[row] = true
-	}
-	for _, b := range beats {
-		if !valids[heldKey{b.Claim.ReviewID, b.Claim.Attempt}] {
-			lost = append(lost, b.Claim)
-		}
-	}
-
-	return lost, nil
-}
-
-// heldKey tells claims apart.
-type heldKey struct {
-	ID      string `db:"id"`
-	Attempt int    `db:"attempt"`
-}
-
-// Fail implements review.Queue.
-func (s *Store) Fail(ctx context.Context, c review.Claim, f review.Failure) error {
-	return s.change(ctx, "fail a review", c, func(t *tx) (string, []any) {
-		return failSet, []any{at(t.now), f.Code, []byte(f.Message)}
-	}, review.Failed)
-}
-
 const (
 	failSet  = `status = 'failed', completed_at = ?, lease_expires = NULL, failure_code = ?, failure_message = ?`
 	queueSet = `status = 'queued', lease_expires = NULL, files_done = 0, files_total = 0`
 )
 
+// Fail implements review.Queue.
+func (s *Store) Fail(ctx context.Context, c review.Claim, f review.Failure) error {
+	return s.write(ctx, "fail a review", of(c.Organization), func(t *tx) error {
+		return t.leave(ctx, c, review.Failed, failSet, at(t.now), f.Code, []byte(f.Message))
+	})
+}
+
 // Retry implements review.Queue.
 func (s *Store) Retry(ctx context.Context, c review.Claim, delay time.Duration) error {
-	return s.change(ctx, "put a review back to be retried", c, func(t *tx) (string, []any) {
-		return queueSet + `, failures = failures + 1, not_before = ?`, []any{at(t.now.Add(delay))}
-	}, review.Queued)
+	return s.write(ctx, "put a review back to be retried", of(c.Organization), func(t *tx) error {
+		return t.leave(ctx, c, review.Queued, queueSet+`, failures = failures + 1, not_before = ?`, at(t.now.Add(delay)))
+	})
 }
 
 // Release implements review.Queue.
 func (s *Store) Release(ctx context.Context, c review.Claim, delay time.Duration) error {
-	return s.change(ctx, "hand a review back", c, func(t *tx) (string, []any) {
-		return queueSet + `, not_before = ?`, []any{at(t.now.Add(delay))}
-	}, review.Queued)
+	return s.write(ctx, "hand a review back", of(c.Organization), func(t *tx) error {
+		return t.leave(ctx, c, review.Queued, queueSet+`, not_before = ?`, at(t.now.Add(delay)))
+	})
 }
 
 // ReapExpired implements review.Queue.
 func (s *Store) ReapExpired(ctx context.Context, maxLost int) ([]review.Reaped, error) {
-	return s.reap(ctx, "reap leases", maxLost, func(t *tx) (string, []any) {
-		return ` AND lease_expires <= ?`, []any{at(t.now)}
-	})
+	return s.reap(ctx, maxLost, func(t *tx) int64 { return t.now.UnixMicro() })
 }
 
 // ReleaseLeases does what ReapExpired does to every lease, run out or not. It
 // is for the start of the one server of a database, which has no workers yet:
-// whatever is in progress was lost with the process before. It fails on a
-// store that was not opened with Exclusive, where the leases may be others'.
+// whatever is in progress was lost with the process before.
 func (s *Store) ReleaseLeases(ctx context.Context, maxLost int) ([]review.Reaped, error) {
-	if !s.exclusive {
-		return nil, errors.New("release leases: the database is not this process's alone")
-	}
-	// The condition holds for all of them. It is there so that the index of
-	// leases is used, and not every review that there ever was is looked at.
-	return s.reap(ctx, "release leases", maxLost, func(*tx) (string, []any) {
-		return ` AND lease_expires <= ?`, []any{int64(math.MaxInt64)}
-	})
+	return s.reap(ctx, maxLost, func(*tx) int64 { return math.MaxInt64 })
 }
 
-// reap counts a loss for reviews in progress, and queues or fails them.
-func (s *Store) reap(
-	ctx context.Context, op string, maxLost int, which func(t *tx) (condition string, args []any),
-) ([]review.Reaped, error) {
-	var reaped []review.Reaped
-	err := s.write(ctx, op, allOrganizations, func(t *tx) error {
+// reap counts a loss for reviews in progress whose leases end until a time, and
+// queues or fails them.
+func (s *Store) reap(ctx context.Context, maxLost int, until func(*tx) int64) (reaped []review.Reaped, err error) {
+	err = s.write(ctx, "reap leases", allOrganizations, func(t *tx) error {
 		reaped = nil
-		condition, args := which(t)
 		var rows []claimed
-		if err := t.list(ctx, &rows, `SELECT id, organization, repo, pr_number, ruleset, attempt, failures, lost
-			FROM reviews WHERE status = 'in_progress'`+condition+`
-			ORDER BY organization, id`+t.skipLocked("reviews"), args...); err != nil {
+		if err := t.list(ctx, &rows, `SELECT `+claimedColumns+` FROM reviews
+			WHERE status = 'in_progress' AND lease_expires <= ?
+			ORDER BY organization, id`+t.lockFree("reviews"), until(t)); err != nil {
 			return err
 		}
+
 		for _, c := range rows {
-			to, err := t.lose(ctx, c, maxLost)
-			if err != nil {
+			claim := review.Claim{Organization: c.Organization, ReviewID: c.ReviewID, Attempt: c.Attempt}
+			to, set, args := review.Queued, queueSet, []any(nil)
+			if c.Lost+1 >= maxLost {
+				message := fmt.Sprintf("The worker that scanned this review was lost %d times, so it is not tried again.", maxLost)
+				to, set, args = review.Failed, failSet, []any{at(t.now), review.CodeWorkerLost, []byte(message)}
+			}
+			if err := t.leave(ctx, claim, to, set+`, lost = lost + 1`, args...); err != nil {
 				return err
 			}
 			reaped = append(reaped, review.Reaped{ReviewID: c.ReviewID, Status: to})
@@ -194,59 +264,89 @@ func (s *Store) reap(
 	return reaped, nil
 }
 
-// lose counts the loss of one review's worker. The review waits again, or fails
-// when that was the last time.
-func (t *tx) lose(ctx context.Context, c claimed, maxLost int) (to review.Status, err error) {
-	to = review.Queued
-	set, args := queueSet+`, lost = lost + 1`, []any(nil)
-	if c.Lost+1 >= maxLost {
-		to = review.Failed
-		set, args = failSet+`, lost = lost + 1`, []any{at(t.now), review.CodeWorkerLost, []byte(lostMessage(c.Lost + 1))}
-	}
-
-	args = append(args, c.Organization, c.ReviewID, c.Attempt)
-	if _, err := t.exec(ctx, `UPDATE reviews SET `+set+held, args...); err != nil {
-		return "", err
-	}
-	if err := t.count(ctx, c.Organization, review.InProgress, to, 1); err != nil {
-		return "", err
-	}
-	if to == review.Queued {
-		t.waits()
-	}
-	t.changed(c.ReviewID)
-
-	return to, nil
+// finishing is what completing a review has to know of it.
+type finishing struct {
+	Repo       string    `db:"repo"`
+	StartedAt  timestamp `db:"started_at"`
+	PreviousID string    `db:"previous_id"` // the review to compare with; '' for none
 }
 
-func lostMessage(times int) string {
-	return fmt.Sprintf("The worker that scanned this review was lost %d times, so it is not tried again.", times)
+// finishingQuery reads finishing. The previous review is the latest earlier one
+// of the same pull request.
+const finishingQuery = `SELECT repo, started_at, COALESCE((SELECT p.id FROM reviews p
+	WHERE p.organization = reviews.organization AND p.repo = reviews.repo AND p.pr_number = reviews.pr_number
+		AND p.ruleset = reviews.ruleset AND p.status = 'complete'
+		AND (p.created_at, p.id) < (reviews.created_at, reviews.id)
+	ORDER BY p.created_at DESC, p.id DESC LIMIT 1), '') AS previous_id FROM reviews` + held
+
+// Finish implements review.Queue. The review is changed last, so that heartbeats
+// don't wait while a large result is written.
+func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) error {
+	return s.write(ctx, "finish a review", of(c.Organization), func(t *tx) error {
+		var r finishing
+		err := t.get(ctx, &r, finishingQuery, c.Organization, c.ReviewID, c.Attempt)
+		if errors.Is(err, sql.ErrNoRows) {
+			return review.ErrLeaseLost
+		}
+		if err != nil {
+			return err
+		}
+
+		findings, err := t.insertResult(ctx, c.ReviewID, r.PreviousID, o)
+		if s.dialect.classify(err) == duplicate { // another attempt has finished meanwhile
+			return review.ErrLeaseLost
+		}
+		if err != nil {
+			return err
+		}
+		// Whoever names a base as a commit may name any.
+		if o.RulesFileValid && c.Commits.Base == "" {
+			if err := t.setRulesFile(ctx, c.Organization, r.Repo, o.RulesFile); err != nil {
+				return err
+			}
+		}
+
+		if err := t.leave(ctx, c, review.Complete, `status = 'complete', completed_at = ?, lease_expires = NULL,
+			head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
+			files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?`,
+			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, newSummary(o.Summary), o.Truncated,
+			o.FilesTotal, o.FilesTotal, r.PreviousID, findings, len(o.Skips)); err != nil {
+			return err
+		}
+
+		// Last, because every review of every organization changes the one row.
+		return t.measure(ctx, c.Organization, r.Repo, t.now.Sub(r.StartedAt.Time))
+	})
 }
 
-// waiting is an organization as Waiting reads it.
-type waiting struct {
-	Organization string        `db:"name"`
-	Queued       int           `db:"queued"`
-	Oldest       time.Duration `db:"oldest"`
+// averageOver is how many of the last samples a moving average is mostly made
+// of: each new one counts a fifth, and the first few all the same.
+const averageOver = 5
+
+// measure adds a scan's duration to the averages of the repository, of the
+// organization and of all.
+func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) error {
+	us := max(d.Microseconds(), 0) // the clock may have been set back
+	_, err := t.exec(ctx, `INSERT INTO scan_durations (organization, repo, average_us, samples)
+		VALUES (?, ?, ?, 1), (?, '', ?, 1), ('', '', ?, 1)
+		ON CONFLICT (organization, repo) DO UPDATE SET
+			average_us = scan_durations.average_us + (excluded.average_us - scan_durations.average_us) /
+				CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE ? END,
+			samples = CASE WHEN scan_durations.samples < ? THEN scan_durations.samples + 1 ELSE scan_durations.samples END`,
+		org, repo, us, org, us, us, averageOver, averageOver, averageOver)
+
+	return err
 }
 
 // Waiting implements review.Overview. It looks at one row of reviews for each
 // organization that has some waiting.
-func (s *Store) Waiting(ctx context.Context) ([]review.Waiting, error) {
-	var rows []waiting
-	err := s.read(ctx, "look at the queue", allOrganizations, func(t *tx) error {
-		return t.list(ctx, &rows, `SELECT o.name, o.queued, COALESCE((? - (SELECT r.created_at FROM reviews r
-				WHERE r.organization = o.name AND r.status = 'queued' ORDER BY r.created_at, r.id LIMIT 1)) * 1000, 0) AS oldest
+func (s *Store) Waiting(ctx context.Context) (list []review.Waiting, err error) {
+	err = s.read(ctx, "look at the queue", allOrganizations, func(t *tx) error {
+		return t.list(ctx, &list, `SELECT o.name AS organization, o.queued,
+				COALESCE((? - (SELECT r.created_at FROM reviews r WHERE r.organization = o.name AND r.status = 'queued'
+					ORDER BY r.created_at, r.id LIMIT 1)) * 1000, 0) AS oldest
 			FROM organizations o WHERE o.queued > 0 ORDER BY o.queued DESC, o.name`, at(t.now))
 	})
-	if err != nil {
-		return nil, err
-	}
 
-	out := make([]review.Waiting, len(rows))
-	for i, row := range rows {
-		out[i] = review.Waiting(row)
-	}
-
-	return out, nil
+	return list, err
 }

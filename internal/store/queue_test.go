@@ -18,50 +18,6 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-func TestReleaseLeases(t *testing.T) {
-	t.Parallel()
-	clock := storetest.NewClock()
-	o := Options{Database: newDatabase(t), Exclusive: true, Now: clock.Now}
-	ctx := t.Context()
-	const maxLost = 3
-	s := openAt(t, o)
-	for _, id := range []string{"rev_a", "rev_b", "rev_c"} {
-		_, err := s.CreateReview(ctx, newReview("acme", id), 10)
-		require.NoError(t, err)
-	}
-	// What a graceful stop handed back has lost nothing.
-	c, err := s.Claim(ctx, "worker", time.Minute)
-	require.NoError(t, err)
-	require.NoError(t, s.Release(ctx, *c, 0))
-
-	for lost := 1; lost <= maxLost; lost++ {
-		c, err := s.Claim(ctx, "worker", time.Hour)
-		require.NoError(t, err)
-		require.Equal(t, "rev_a", c.ReviewID)
-		require.Equal(t, lost-1, c.Lost)
-		require.NoError(t, s.Close())
-		s = openAt(t, o) // no time has passed
-		released, err := s.ReleaseLeases(ctx, maxLost)
-		require.NoError(t, err)
-		then := review.Queued
-		if lost == maxLost {
-			then = review.Failed
-		}
-		require.Equal(t, []review.Reaped{{ReviewID: "rev_a", Status: then}}, released)
-		gone, err := s.Extend(ctx, []review.Heartbeat{{Claim: *c}}, time.Minute)
-		require.NoError(t, err)
-		require.Equal(t, []review.Claim{*c}, gone)
-	}
-	r, err := s.GetReview(ctx, "acme", "rev_a")
-	require.NoError(t, err)
-	assert.Equal(t, review.Failed, r.Status)
-	assert.Equal(t, review.CodeWorkerLost, r.Failure.Code)
-	c, err = s.Claim(ctx, "worker", time.Hour)
-	require.NoError(t, err)
-	assert.Equal(t, "rev_b", c.ReviewID)
-	assert.Zero(t, c.Lost)
-}
-
 // TestCountsHold does what may be done in a random order, and compares what is
 // counted for each organization with the rows.
 func TestCountsHold(t *testing.T) {
@@ -137,52 +93,6 @@ func TestCountsHold(t *testing.T) {
 	for _, op := range []int{2, 6, 7, 8, 9, 10, 12} {
 		assert.Greater(t, outcomes[fmt.Sprintf("%d true", op)], 5, "operation %d was hardly tried", op)
 		assert.Greater(t, outcomes[fmt.Sprintf("%d false", op)], 5, "operation %d was hardly refused", op)
-	}
-}
-
-func assertCounts(t *testing.T, s *Store) {
-	t.Helper()
-	type counts struct {
-		Name    string
-		Queued  int
-		Running int
-		Rules   int
-	}
-	var counted, actual []counts
-	require.NoError(t, s.read(t.Context(), "count", allOrganizations, func(tx *tx) error {
-		require.NoError(t, tx.list(t.Context(), &counted,
-			`SELECT name, queued, running, rules FROM organizations ORDER BY name`))
-		return tx.list(t.Context(), &actual, `SELECT name,
-			(SELECT COUNT(*) FROM reviews WHERE organization = name AND status = 'queued') AS queued,
-			(SELECT COUNT(*) FROM reviews WHERE organization = name AND status = 'in_progress') AS running,
-			(SELECT COUNT(*) FROM rules WHERE organization = name) AS rules
-			FROM organizations ORDER BY name`)
-	}))
-	require.NotEmpty(t, counted)
-	require.Equal(t, actual, counted)
-}
-
-// TestExpiredIdempotencyKeysGo holds that they don't pile up.
-func TestExpiredIdempotencyKeysGo(t *testing.T) {
-	t.Parallel()
-	clock := storetest.NewClock()
-	s := openAt(t, Options{Database: newDatabase(t), Now: clock.Now})
-	create := func(id string) {
-		n := newReview("acme", id)
-		n.Idempotency = &review.Idempotency{Key: id, RequestHash: "hash", TTL: time.Hour}
-		_, err := s.CreateReview(t.Context(), n, 1_000)
-		require.NoError(t, err)
-	}
-	const early = maxPurgedKeys + 20
-	for i := range early {
-		create(fmt.Sprint("early", i))
-	}
-	clock.Advance(time.Hour)
-	for i, want := range []int{1 + early - maxPurgedKeys, 2, 3} {
-		create(fmt.Sprint("late", i))
-		var n int
-		require.NoError(t, s.pools.reader.GetContext(t.Context(), &n, "SELECT COUNT(*) FROM idempotency_keys"))
-		assert.Equal(t, want, n)
 	}
 }
 

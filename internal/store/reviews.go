@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
@@ -31,14 +30,14 @@ type reviewRow struct {
 	Repo           string         `db:"repo"`
 	PRNumber       int32          `db:"pr_number"`
 	Ruleset        string         `db:"ruleset"`
-	Status         string         `db:"status"`
+	Status         review.Status  `db:"status"`
 	CreatedAt      timestamp      `db:"created_at"`
 	StartedAt      timestamp      `db:"started_at"`
 	CompletedAt    timestamp      `db:"completed_at"`
 	HeadSHA        string         `db:"head_sha"`
 	BaseSHA        string         `db:"base_sha"`
 	RulesDigest    string         `db:"rules_digest"`
-	Summary        string         `db:"summary"`
+	Summary        summary        `db:"summary"`
 	Truncated      bool           `db:"truncated"`
 	FailureCode    sql.NullString `db:"failure_code"`
 	FailureMessage sql.NullString `db:"failure_message"`
@@ -47,37 +46,31 @@ type reviewRow struct {
 	FilesTotal     int            `db:"files_total"`
 	CommitsGiven   bool           `db:"commits_given"`
 	BaseRef        string         `db:"base_ref"`
-	FailOn         string         `db:"fail_on"`
+	FailOn         severity       `db:"fail_on"`
 	PreviousID     string         `db:"previous_id"`
 	FindingRows    int            `db:"finding_rows"` // of all kinds
 	SkipRows       int            `db:"skip_rows"`
 }
 
 // review makes the domain's review of the row, without findings and skips.
-func (r reviewRow) review() (review.Review, error) {
-	summary, err := decodeSummary(r.Summary)
-	if err != nil {
-		return review.Review{}, fmt.Errorf("review %s: %w", r.ID, err)
-	}
+func (r reviewRow) review() review.Review {
 	out := review.Review{
-		ID: r.ID, Organization: r.Organization, Repo: r.Repo, PRNumber: r.PRNumber,
-		Ruleset: r.Ruleset, Status: review.Status(r.Status),
+		ID: r.ID, Organization: r.Organization, Repo: r.Repo, PRNumber: r.PRNumber, Ruleset: r.Ruleset, Status: r.Status,
 		HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
 		CreatedAt: r.CreatedAt.Time, StartedAt: r.StartedAt.Time, CompletedAt: r.CompletedAt.Time,
-		Summary: summary, Truncated: r.Truncated, Attempt: r.Attempt,
+		Summary: finding.Summary{}, Truncated: r.Truncated, Attempt: r.Attempt,
 		Progress:   review.Progress{FilesDone: r.FilesDone, FilesTotal: r.FilesTotal},
 		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
-		PreviousID: r.PreviousID,
+		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn),
 	}
-	var ok bool
-	if out.FailOn, ok = rule.ParseSeverity(r.FailOn); !ok {
-		return review.Review{}, fmt.Errorf("review %s: unknown severity %q", r.ID, r.FailOn)
+	for s, n := range r.Summary.value {
+		out.Summary[rule.Severity(s)] = n
 	}
 	if r.FailureCode.Valid {
 		out.Failure = &review.Failure{Code: r.FailureCode.String, Message: r.FailureMessage.String}
 	}
 
-	return out, nil
+	return out
 }
 
 func reviewNotFound(id string) error {
@@ -100,26 +93,23 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 			}
 		}
 
-		// Counting takes the organization's row, so that creations at the same time
-		// can't all see the last free place.
-		var queued int
-		err := t.get(ctx, &queued, `INSERT INTO organizations (name, queued) VALUES (?, 1)
-			ON CONFLICT (name) DO UPDATE SET queued = organizations.queued + 1 WHERE organizations.queued < ?
-			RETURNING queued`, n.Organization, maxQueued)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return queueFull(maxQueued)
-		case err != nil:
+		changed, err := t.exec(ctx, `INSERT INTO organizations (name, queued) VALUES (?, 1)
+			ON CONFLICT (name) DO UPDATE SET queued = organizations.queued + 1 WHERE organizations.queued < ?`,
+			n.Organization, maxQueued)
+		if err != nil {
 			return err
 		}
-		t.waits()
-		_, err = t.exec(ctx, `INSERT INTO reviews
-			(id, organization, repo, pr_number, ruleset, status, created_at, traceparent,
-				commits_given, head_sha, base_sha, base_ref, fail_on)
+		if changed == 0 {
+			return queueFull(maxQueued)
+		}
+		t.tell(waitsEvent)
+
+		_, err = t.exec(ctx, `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at,
+				traceparent, commits_given, head_sha, base_sha, base_ref, fail_on)
 			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
 			n.Commits != finding.Commits{}, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef,
-			cmp.Or(n.FailOn, review.DefaultFailOn).String())
+			severity(cmp.Or(n.FailOn, review.DefaultFailOn)))
 
 		return err
 	})
@@ -145,9 +135,7 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (out review.Revie
 		if err != nil {
 			return err
 		}
-		if out, err = row.review(); err != nil {
-			return err
-		}
+		out = row.review()
 		if row.FindingRows > 0 {
 			all, err := t.findings(ctx, id)
 			if err != nil {
@@ -170,18 +158,18 @@ func (s *Store) GetReview(ctx context.Context, org, id string) (out review.Revie
 }
 
 // GetReviewState implements review.Reviews.
-func (s *Store) GetReviewState(ctx context.Context, org, id string) (out review.Review, err error) {
-	err = s.read(ctx, "read a review's state", of(org), func(t *tx) error {
-		row, err := t.review(ctx, org, id)
-		if err != nil {
-			return err
-		}
-		out, err = row.review()
+func (s *Store) GetReviewState(ctx context.Context, org, id string) (review.Review, error) {
+	var row reviewRow
+	err := s.read(ctx, "read a review's state", of(org), func(t *tx) (err error) {
+		row, err = t.review(ctx, org, id)
 
 		return err
 	})
+	if err != nil {
+		return review.Review{}, err
+	}
 
-	return out, err
+	return row.review(), nil
 }
 
 // review reads the row of a review; NotFound when there is none.
@@ -222,13 +210,9 @@ func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([
 		return nil, err
 	}
 
-	out := make([]review.Review, 0, len(rows))
-	for _, row := range rows {
-		r, err := row.review()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+	out := make([]review.Review, len(rows))
+	for i, row := range rows {
+		out[i] = row.review()
 	}
 
 	return out, nil
@@ -236,12 +220,12 @@ func (s *Store) ListReviews(ctx context.Context, org string, f review.Filter) ([
 
 // CancelReview implements review.Reviews.
 func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review, error) {
-	var out review.Review
+	var row reviewRow
 	err := s.write(ctx, "cancel a review", of(org), func(t *tx) error {
 		// The state before decides what is counted, so nobody may change it
 		// between these two statements.
 		var before review.Status
-		err := t.get(ctx, &before, `SELECT status FROM reviews WHERE organization = ? AND id = ?`+t.dialect.lockRow, org, id)
+		err := t.get(ctx, &before, `SELECT status FROM reviews WHERE organization = ? AND id = ?`+t.lock("reviews"), org, id)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return reviewNotFound(id)
@@ -251,69 +235,30 @@ func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review
 			return errs.New(errs.FailedPrecondition, errs.ReasonReviewFinished,
 				"The review %q is %s already and can't be canceled.", id, before)
 		}
-		var row reviewRow
+
 		if err := t.get(ctx, &row, `UPDATE reviews SET status = 'canceled', completed_at = ?, lease_expires = NULL
 			WHERE organization = ? AND id = ? RETURNING `+reviewColumns, at(t.now), org, id); err != nil {
 			return err
 		}
-		if err := t.count(ctx, org, before, review.Canceled, 1); err != nil {
-			return err
-		}
-		t.canceled(id)
-		out, err = row.review()
-		return err
+		t.tell(canceledEvent + id)
+
+		return t.count(ctx, org, before, review.Canceled)
 	})
 	if err != nil {
 		return review.Review{}, err
 	}
 
-	return out, nil
-}
-
-// count moves n of the organization's reviews from one state's count to
-// another's. Every change of a state calls it in its transaction. Where a scan
-// ends under a cap, another may begin.
-func (t *tx) count(ctx context.Context, org string, from, to review.Status, n int) error {
-	change := func(s review.Status) int {
-		switch s {
-		case from:
-			return -n
-		case to:
-			return n
-		}
-
-		return 0
-	}
-
-	var next bool
-	err := t.get(ctx, &next, `UPDATE organizations SET queued = queued + ?, running = running + ? WHERE name = ?
-		RETURNING max_running > 0 AND queued > 0`, change(review.Queued), change(review.InProgress), org)
-	if err == nil && next && from == review.InProgress {
-		t.waits()
-	}
-
-	return err
-}
-
-// load is a review.Load as the database reads it.
-type load struct {
-	Queued  int           `db:"queued"`
-	Ahead   int           `db:"ahead"`
-	Running int           `db:"running"`
-	Average time.Duration `db:"average"`
-	Overall time.Duration `db:"overall"`
+	return row.review(), nil
 }
 
 // Load implements review.Reviews. Claims are fair: of another organization's
 // queue at most as many go first as this one has waiting, and one more. Of the
 // averages, the repository's wins over the organization's.
-func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error) {
-	var l load
-	err := s.read(ctx, "read the load", allOrganizations, func(t *tx) error {
+func (s *Store) Load(ctx context.Context, org, repo string) (l review.Load, err error) {
+	err = s.read(ctx, "read the load", allOrganizations, func(t *tx) error {
 		return t.get(ctx, &l, `WITH mine AS
 				(SELECT COALESCE(SUM(queued), 0) AS queued FROM organizations WHERE name = ?)
-			SELECT CAST(COALESCE(SUM(o.queued), 0) AS BIGINT) AS queued,
-				CAST(COALESCE(SUM(CASE WHEN o.name = ? OR o.queued <= mine.queued THEN o.queued
+			SELECT CAST(COALESCE(SUM(CASE WHEN o.name = ? OR o.queued <= mine.queued THEN o.queued
 					ELSE mine.queued + 1 END), 0) AS BIGINT) AS ahead,
 				CAST(COALESCE(SUM(o.running), 0) AS BIGINT) AS running,
 				COALESCE((SELECT average_us FROM scan_durations WHERE organization = ? AND repo IN (?, '')
@@ -321,29 +266,16 @@ func (s *Store) Load(ctx context.Context, org, repo string) (review.Load, error)
 				COALESCE((SELECT average_us FROM scan_durations WHERE organization = '' AND repo = ''), 0) * 1000 AS overall
 			FROM organizations o CROSS JOIN mine`, org, org, org, repo)
 	})
-	if err != nil {
-		return review.Load{}, err
-	}
 
-	return review.Load(l), nil
+	return l, err
 }
-
-// maxPurgedKeys bounds how many expired idempotency keys one creation deletes:
-// more than it adds, so that they can't pile up, and few enough to be cheap.
-const maxPurgedKeys = 100
 
 // claimIdempotencyKey stores n's idempotency key with n's answer, or returns
 // the answer that the key has already. The same key with another request is
 // Aborted.
 func (t *tx) claimIdempotencyKey(ctx context.Context, n review.NewReview) (*review.Accepted, error) {
-	now := at(t.now)
-	if _, err := t.exec(ctx, `DELETE FROM idempotency_keys WHERE organization = ? AND idem_key IN
-		(SELECT idem_key FROM idempotency_keys WHERE organization = ? AND expires_at <= ?
-		 ORDER BY expires_at LIMIT ?)`, n.Organization, n.Organization, now, maxPurgedKeys); err != nil {
-		return nil, err
-	}
 	// One statement decides between creations at the same time. It also
-	// replaces the key when it is expired and was not among those deleted.
+	// replaces a key that is expired.
 	changed, err := t.exec(ctx, `INSERT INTO idempotency_keys
 		(organization, idem_key, request_hash, review_id, estimated_ms, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)
@@ -351,7 +283,7 @@ func (t *tx) claimIdempotencyKey(ctx context.Context, n review.NewReview) (*revi
 			review_id = excluded.review_id, estimated_ms = excluded.estimated_ms, expires_at = excluded.expires_at
 		WHERE idempotency_keys.expires_at <= ?`,
 		n.Organization, n.Idempotency.Key, n.Idempotency.RequestHash, n.ID, n.EstimatedMS,
-		at(t.now.Add(n.Idempotency.TTL)), now)
+		at(t.now.Add(n.Idempotency.TTL)), at(t.now))
 	if err != nil || changed > 0 {
 		return nil, err
 	}

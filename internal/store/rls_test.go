@@ -62,7 +62,8 @@ func TestNothingOfOthersWithoutTheFilter(t *testing.T) {
 	s := openAt(t, Options{Database: pgtest.New(t)})
 	populate(t, s, "acme")
 	populate(t, s, "other")
-	s.notifier.flush() // or a look below may get a connection that never said for whom
+	s.notifier.close() // or a look below may get a connection that never said for whom
+	s.notifier = nil
 
 	seen := func(who scope, table, column string) (owners []string) {
 		require.NoError(t, s.read(ctx, "look", who, func(t *tx) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,71 +12,68 @@ import (
 )
 
 // ruleColumns are those of ruleRow.
-const ruleColumns = `id, type, pattern, message, severity, scope, repo, paths_include, paths_exclude,
-	multiline, redact, cases_match, cases_no_match, refs, created_at`
+const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
+	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, created_at`
 
-// ruleRow is a rule as it is stored.
+// ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
-	ID           string    `db:"id"`
-	Type         string    `db:"type"`
-	Pattern      string    `db:"pattern"`
-	Message      string    `db:"message"`
-	Severity     string    `db:"severity"`
-	Scope        string    `db:"scope"`
-	Repo         string    `db:"repo"`
-	PathsInclude texts     `db:"paths_include"`
-	PathsExclude texts     `db:"paths_exclude"`
-	Multiline    bool      `db:"multiline"`
-	Redact       bool      `db:"redact"`
-	CasesMatch   texts     `db:"cases_match"`
-	CasesNoMatch texts     `db:"cases_no_match"`
-	References   texts     `db:"refs"`
-	CreatedAt    timestamp `db:"created_at"`
+	Organization string           `db:"organization"`
+	FullID       string           `db:"full_id"`
+	ID           string           `db:"id"`
+	Type         string           `db:"type"`
+	Pattern      string           `db:"pattern"`
+	Message      string           `db:"message"`
+	Severity     severity         `db:"severity"`
+	Scope        rule.Scope       `db:"scope"`
+	Repo         string           `db:"repo"`
+	PathsInclude jsonOf[[]string] `db:"paths_include"`
+	PathsExclude jsonOf[[]string] `db:"paths_exclude"`
+	Multiline    bool             `db:"multiline"`
+	Redact       bool             `db:"redact"`
+	CasesMatch   jsonOf[[]string] `db:"cases_match"`
+	CasesNoMatch jsonOf[[]string] `db:"cases_no_match"`
+	References   jsonOf[[]string] `db:"refs"`
+	CreatedAt    timestamp        `db:"created_at"`
 }
 
 // rule makes the domain's rule of the row.
-func (r ruleRow) rule() (rule.Rule, error) {
-	severity, ok := rule.ParseSeverity(r.Severity)
-	if !ok {
-		return rule.Rule{}, fmt.Errorf("rule %s has the unknown severity %q", r.ID, r.Severity)
-	}
+func (r ruleRow) rule() rule.Rule {
 	origin := rule.OriginCustom
-	if rule.Scope(r.Scope) == rule.ScopeRepo {
+	if r.Scope == rule.ScopeRepo {
 		origin = rule.OriginRepository
 	}
 
 	return rule.Rule{
-		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: severity,
-		Scope: rule.Scope(r.Scope), Repo: r.Repo,
-		Paths:     rule.Paths{Include: r.PathsInclude, Exclude: r.PathsExclude},
+		ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message, Severity: rule.Severity(r.Severity),
+		Scope: r.Scope, Repo: r.Repo,
+		Paths:     rule.Paths{Include: r.PathsInclude.value, Exclude: r.PathsExclude.value},
 		Multiline: r.Multiline, Redact: r.Redact,
-		Cases:      rule.Cases{Match: r.CasesMatch, NoMatch: r.CasesNoMatch},
-		References: r.References, Origin: origin, CreatedAt: r.CreatedAt.Time,
-	}, nil
+		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
+		References: r.References.value, Origin: origin, CreatedAt: r.CreatedAt.Time,
+	}
 }
 
 // CreateRule implements rule.Store.
 func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota int) (rule.Rule, error) {
-	var out rule.Rule
+	row := ruleRow{
+		Organization: org, FullID: r.FullID(), ID: r.ID, Type: r.Type, Pattern: r.Pattern, Message: r.Message,
+		Severity: severity(r.Severity), Scope: r.Scope, Repo: r.Repo, Multiline: r.Multiline, Redact: r.Redact,
+		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
+		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
+		References: jsonOf[[]string]{r.References},
+	}
 	err := s.write(ctx, "create a rule", of(org), func(t *tx) error {
 		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,
 			org); err != nil {
 			return err
 		}
-		var row ruleRow
-		err := t.get(ctx, &row, `INSERT INTO rules (organization, full_id, `+ruleColumns+`)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING `+ruleColumns,
-			org, r.FullID(), r.ID, r.Type, r.Pattern, r.Message, r.Severity.String(), string(r.Scope), r.Repo,
-			texts(r.Paths.Include), texts(r.Paths.Exclude), r.Multiline, r.Redact,
-			texts(r.Cases.Match), texts(r.Cases.NoMatch), texts(r.References), at(t.now))
-		switch {
-		case err != nil && s.dialect.classify(err) == duplicate:
+		row.CreatedAt = at(t.now)
+		err := t.insertRow(ctx, "rules", ruleColumns, row)
+		if s.dialect.classify(err) == duplicate {
 			return errs.New(errs.AlreadyExists, errs.ReasonRuleExists,
 				"There is a rule %q already. Delete it first, or choose another id.", r.FullID())
-		case err != nil:
-			return err
 		}
-		if out, err = row.rule(); err != nil {
+		if err != nil {
 			return err
 		}
 
@@ -93,25 +91,20 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 		return rule.Rule{}, err
 	}
 
-	return out, nil
+	return row.rule(), nil
 }
 
 // GetRule implements rule.Store.
 func (s *Store) GetRule(ctx context.Context, org, fullID string) (rule.Rule, error) {
-	var row ruleRow
-	err := s.read(ctx, "read a rule", of(org), func(t *tx) error {
-		err := t.get(ctx, &row, `SELECT `+ruleColumns+` FROM rules WHERE organization = ? AND full_id = ?`, org, fullID)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ruleNotFound(fullID)
-		}
-
-		return err
-	})
+	rules, err := s.listRules(ctx, org, "full_id", fullID)
 	if err != nil {
 		return rule.Rule{}, err
 	}
+	if len(rules) == 0 {
+		return rule.Rule{}, ruleNotFound(fullID)
+	}
 
-	return row.rule()
+	return rules[0], nil
 }
 
 func ruleNotFound(fullID string) error {
@@ -122,10 +115,10 @@ func ruleNotFound(fullID string) error {
 func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
 	return s.write(ctx, "delete a rule", of(org), func(t *tx) error {
 		n, err := t.exec(ctx, `DELETE FROM rules WHERE organization = ? AND full_id = ?`, org, fullID)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case n == 0:
+		}
+		if n == 0 {
 			return ruleNotFound(fullID)
 		}
 		_, err = t.exec(ctx, `UPDATE organizations SET rules = rules - 1 WHERE name = ?`, org)
@@ -136,7 +129,7 @@ func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
 
 // ListOrgRules implements rule.Store.
 func (s *Store) ListOrgRules(ctx context.Context, org string) ([]rule.Rule, error) {
-	return s.listRules(ctx, org, "") // only rules with scope org have no repository
+	return s.listRules(ctx, org, "repo", "") // only rules with scope org have no repository
 }
 
 // ListRepoRules implements rule.Store.
@@ -145,51 +138,106 @@ func (s *Store) ListRepoRules(ctx context.Context, org, repo string) ([]rule.Rul
 		return nil, nil
 	}
 
-	return s.listRules(ctx, org, repo)
+	return s.listRules(ctx, org, "repo", repo)
 }
 
-func (s *Store) listRules(ctx context.Context, org, repo string) ([]rule.Rule, error) {
+// listRules lists the rules of an organization that have a value in a column.
+func (s *Store) listRules(ctx context.Context, org, column, value string) ([]rule.Rule, error) {
 	var rows []ruleRow
-	err := s.read(ctx, "list rules", of(org), func(t *tx) error {
+	err := s.read(ctx, "read rules", of(org), func(t *tx) error {
 		return t.list(ctx, &rows, `SELECT `+ruleColumns+` FROM rules
-			WHERE organization = ? AND repo = ? ORDER BY full_id`, org, repo)
+			WHERE organization = ? AND `+column+` = ? ORDER BY full_id`, org, value)
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]rule.Rule, 0, len(rows))
-	for _, row := range rows {
-		r, err := row.rule()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+	out := make([]rule.Rule, len(rows))
+	for i, row := range rows {
+		out[i] = row.rule()
 	}
 
-	return out, nil
+	return out, err
 }
 
 // CountRules implements rule.Store.
 func (s *Store) CountRules(ctx context.Context, org string) (orgRules int, byRepo map[string]int, err error) {
 	var rows []struct {
-		Repo  string `db:"repo"`
-		Count int    `db:"n"`
+		Repo  string
+		Count int
 	}
 	err = s.read(ctx, "count rules", of(org), func(t *tx) error {
-		return t.list(ctx, &rows, `SELECT repo, COUNT(*) AS n FROM rules WHERE organization = ? GROUP BY repo
+		return t.list(ctx, &rows, `SELECT repo, COUNT(*) AS count FROM rules WHERE organization = ? GROUP BY repo
 			UNION ALL SELECT repo, rule_count FROM rules_files WHERE organization = ?`, org, org)
 	})
 	if err != nil {
 		return 0, nil, err
 	}
+
 	byRepo = map[string]int{}
 	for _, r := range rows {
-		if r.Repo == "" {
-			orgRules += r.Count
-		} else {
-			byRepo[r.Repo] += r.Count
-		}
+		byRepo[r.Repo] += r.Count
 	}
+	orgRules = byRepo[""]
+	delete(byRepo, "")
 
 	return orgRules, byRepo, nil
+}
+
+// fileRule is a rule of a rules file as it is stored, in JSON: a rule, but for
+// its severity, which is a word.
+type fileRule struct {
+	rule.Rule
+	Severity severity
+}
+
+// setRulesFile stores what a repository's rules file holds, in place of what
+// was known. The rules are always read and written together, so they are one
+// row.
+func (t *tx) setRulesFile(ctx context.Context, org, repo string, rules []rule.Rule) error {
+	if len(rules) == 0 {
+		_, err := t.exec(ctx, `DELETE FROM rules_files WHERE organization = ? AND repo = ?`, org, repo)
+		return err
+	}
+
+	stored := make([]fileRule, len(rules))
+	for i, r := range rules {
+		stored[i] = fileRule{r, severity(r.Severity)}
+	}
+	_, err := t.exec(ctx, `INSERT INTO rules_files (organization, repo, rule_count, rules) VALUES (?, ?, ?, ?)
+		ON CONFLICT (organization, repo) DO UPDATE SET rule_count = excluded.rule_count, rules = excluded.rules`,
+		org, repo, len(rules), jsonOf[[]fileRule]{stored})
+
+	return err
+}
+
+// RulesFileRules implements rule.Store.
+func (s *Store) RulesFileRules(ctx context.Context, org, repo string) ([]rule.Rule, error) {
+	var stored string
+	err := s.read(ctx, "read the rules of a rules file", of(org), func(t *tx) error {
+		err := t.get(ctx, &stored, `SELECT rules FROM rules_files WHERE organization = ? AND repo = ?`, org, repo)
+		if errors.Is(err, sql.ErrNoRows) {
+			stored = "[]"
+			return nil
+		}
+
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return decodeRulesFile(repo, stored)
+}
+
+func decodeRulesFile(repo, stored string) ([]rule.Rule, error) {
+	var list []fileRule
+	if err := json.Unmarshal([]byte(stored), &list); err != nil {
+		return nil, fmt.Errorf("rules file of %s: %w", repo, err)
+	}
+
+	out := make([]rule.Rule, len(list))
+	for i, r := range list {
+		out[i] = r.Rule
+		out[i].Severity = rule.Severity(r.Severity)
+		out[i].Scope, out[i].Repo, out[i].Origin = rule.ScopeRepo, repo, rule.OriginRulesFile
+	}
+
+	return out, nil
 }

@@ -16,8 +16,11 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver named "sqlite"
+
+	"github.com/prwarden/prwarden/migrations"
 )
 
 // How an SQLite database is used.
@@ -28,65 +31,67 @@ const (
 	minReaders     = 4        // connections that read
 )
 
+// sqliteDialect is SQLite through modernc.org/sqlite.
+func sqliteDialect() dialect {
+	return dialect{
+		goose:       goose.DialectSQLite3,
+		migrations:  migrations.SQLite,
+		hasVersions: "SELECT COUNT(*) > 0 FROM sqlite_master WHERE name = '" + goose.DefaultTablename + "'",
+		open:        openSQLite,
+		classify:    classifySQLite,
+		// The driver begins these with a plain BEGIN, which takes the snapshot
+		// at the first read and no lock.
+		readTx: &sql.TxOptions{ReadOnly: true},
+	}
+}
+
 // openSQLite opens, and when needed creates, an SQLite database: one
 // connection that writes and a few that read. Writers wait in Go until their
 // contexts end, not in SQLite's busy loop.
-func openSQLite(ctx context.Context, o Options) (_ pools, err error) {
+func openSQLite(ctx context.Context, o Options) (p pools, err error) {
 	path, err := sqlitePath(o.Database)
 	if err != nil {
 		return pools{}, err
 	}
-	var p pools
+	var undo []func() error
+	defer func() {
+		if err != nil {
+			for _, u := range undo {
+				_ = u() // the first error says more
+			}
+		}
+	}()
 	if o.Exclusive {
 		if p.release, err = lockFile(ctx, path+".lock"); err != nil {
 			return pools{}, fmt.Errorf("database %s: %w", path, err)
 		}
-		defer func() {
-			if err != nil {
-				_ = p.release() // the first error says more
-			}
-		}()
+		undo = append(undo, p.release)
 	}
-	file := createFile
-	if o.Existing {
-		file = checkFile
-	}
-	if err := file(path); err != nil {
+	if err := checkFile(path, !o.Existing); err != nil {
 		return pools{}, err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return pools{}, fmt.Errorf("database %s: %w", path, err)
-	}
-	busy := fmt.Sprintf("busy_timeout(%d)", cmp.Or(o.busyTimeoutMS, busyTimeoutMS))
-	pragmas := []string{busy} // first, so that the others wait, too
-	if info.Size() == 0 {
-		// So that GiveBack can. Before the journal, which writes the first page.
-		pragmas = append(pragmas, "auto_vacuum(INCREMENTAL)")
-	}
+
+	busy := fmt.Sprintf("busy_timeout(%d)", cmp.Or(o.busyTimeoutMS, busyTimeoutMS)) // first, so that the others wait, too
 	if p.writer, err = connectSQLite(ctx, path, 1, url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": append(pragmas,
-			"journal_mode(WAL)",
-			"synchronous("+cmp.Or(o.synchronous, "FULL")+")",
-			"foreign_keys(1)",
+		"_pragma": {
+			busy, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 			fmt.Sprintf("journal_size_limit(%d)", logLimit),
-		),
+		},
 	}); err != nil {
 		return pools{}, err
 	}
+	undo = append(undo, p.writer.Close)
 	if p.reader, err = connectSQLite(ctx, path, max(minReaders, runtime.GOMAXPROCS(0)), url.Values{
 		"_pragma": {busy, "query_only(1)"},
 	}); err != nil {
-		return pools{}, errors.Join(err, p.writer.Close())
+		return pools{}, err
 	}
+	undo = append(undo, p.reader.Close)
+
 	// SQLite syncs the log's content, and its name when it creates it. The
 	// database's own name is made durable here.
-	if err := syncFolder(filepath.Dir(path)); err != nil {
-		return pools{}, errors.Join(err, p.reader.Close(), p.writer.Close())
-	}
-
-	return p, nil
+	return p, syncFolder(filepath.Dir(path))
 }
 
 // connectSQLite makes a pool of n connections and tries it.
@@ -136,27 +141,25 @@ func sqlitePath(database string) (string, error) {
 	return abs, nil
 }
 
-// createFile makes the database's file, readable by its owner only, when there
-// is none. What an operator made of an existing file's permissions stays.
-func createFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePermission)
-	switch {
-	case err == nil:
-		return f.Close()
-	case errors.Is(err, fs.ErrExist):
-		return checkFile(path)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("database %s: the folder %s does not exist; create it first", path, filepath.Dir(path))
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("database %s: this user may not create files in the folder", path)
+// checkFile says what is wrong with a database's file where SQLite's words would
+// not. With create it makes the file, readable by its owner only, when there is
+// none. What an operator made of an existing file's permissions stays.
+func checkFile(path string, create bool) error {
+	if create {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePermission)
+		switch {
+		case err == nil:
+			return f.Close()
+		case errors.Is(err, fs.ErrExist):
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("database %s: the folder %s does not exist; create it first", path, filepath.Dir(path))
+		case errors.Is(err, fs.ErrPermission):
+			return fmt.Errorf("database %s: this user may not create files in the folder", path)
+		default:
+			return fmt.Errorf("database %s can't be created: %w", path, err)
+		}
 	}
 
-	return fmt.Errorf("database %s can't be created: %w", path, err)
-}
-
-// checkFile says what is wrong with an existing file where SQLite's words
-// would not.
-func checkFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

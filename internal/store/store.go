@@ -3,39 +3,44 @@
 package store
 
 import (
-	"cmp"
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // Store is the store on an SQL database. It is safe for concurrent use.
 type Store struct {
-	dialect   dialect
-	database  string // as Options have it; it may hold a password
-	pools     pools
-	prepared  prepared
-	clock     clock
-	exclusive bool
-	closed    atomic.Bool
-	notifier  notifier
+	dialect  dialect
+	database string // as Options have it; it may hold a password
+	pools    pools
+	prepared prepared
+	clock    clock
+	closed   atomic.Bool
+	notifier *notifier // nil when nobody shares the database
 
 	foldFrom int64 // bytes of SQLite's log over which FoldLog empties it
 }
 
 var (
-	_ review.Store  = (*Store)(nil)
-	_ rule.Store    = (*Store)(nil)
-	_ auth.KeyStore = (*Store)(nil)
+	_ review.Store       = (*Store)(nil)
+	_ rule.Store         = (*Store)(nil)
+	_ auth.KeyStore      = (*Store)(nil)
+	_ organization.Store = (*Store)(nil)
 )
 
 // Options say which database to open and how.
@@ -56,10 +61,43 @@ type Options struct {
 	// Now is the clock, for tests. nil is the real one.
 	Now func() time.Time
 
-	synchronous   string        // of SQLite, for benchmarks; "" is FULL
 	busyTimeoutMS int           // of SQLite, for tests; 0 is busyTimeoutMS
 	poolWait      time.Duration // for tests; 0 is poolWait
-	notifyTimeout time.Duration // for tests; 0 is notifyTimeout
+}
+
+// dialect is what differs between the kinds of databases. The queries use only
+// what both have: RETURNING, ON CONFLICT, row values.
+type dialect struct {
+	// postgres says that several servers may use the database, that transactions
+	// wait for each other's rows, and that organizations are kept apart by
+	// row-level security. SQLite has one server and one writer.
+	postgres bool
+
+	goose       goose.Dialect // how the migrations' versions are kept
+	migrations  func() fs.FS
+	hasVersions string // query: whether goose's table is there
+
+	open func(ctx context.Context, o Options) (pools, error)
+	// classify says what an error of the driver means, by its code.
+	classify func(error) class
+	// readTx makes a reading transaction see one state of the database.
+	readTx *sql.TxOptions
+}
+
+// dialectOf returns the dialect of a database by its scheme.
+func dialectOf(database string) (dialect, error) {
+	// The name may hold a password: no error says more of it than its scheme.
+	scheme, _, found := strings.Cut(database, ":")
+	switch {
+	case !found:
+		scheme = ""
+	case scheme == "sqlite":
+		return sqliteDialect(), nil
+	case scheme == "postgres", scheme == "postgresql":
+		return postgresDialect(), nil
+	}
+
+	return dialect{}, fmt.Errorf("the database must begin with `sqlite:` or `postgres:`, not with %q", scheme)
 }
 
 // Open opens a database. Its schema is not touched: see Migrate. An error is a
@@ -73,14 +111,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-
-	s := &Store{
-		dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now},
-		exclusive: o.Exclusive, foldFrom: logLimit,
+	if p.wait = o.poolWait; p.wait == 0 {
+		p.wait = poolWait
 	}
-	s.pools.wait, s.prepared.db = cmp.Or(o.poolWait, poolWait), p.reader
-	s.notifier.send, s.notifier.timeout = s.notify, cmp.Or(o.notifyTimeout, notifyTimeout)
-	if err := s.setClock(ctx); err != nil {
+
+	s := &Store{dialect: d, database: o.Database, pools: p, clock: clock{fixed: o.Now}, foldFrom: logLimit}
+	s.prepared.db = p.reader
+	if d.postgres {
+		s.notifier = newNotifier(p.writer)
+		// Each transaction brings the database's time.
+		err = s.read(ctx, "read the clock", allOrganizations, func(*tx) error { return nil })
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 
@@ -93,7 +135,9 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	s.notifier.flush()
+	if s.notifier != nil {
+		s.notifier.close()
+	}
 
 	return s.pools.close()
 }
@@ -105,17 +149,9 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 
-	const op = "write to the database"
-	conn, err := s.pools.connection(ctx, s.pools.writer)
-	if err != nil {
-		return s.translate(ctx, op, err)
-	}
-	defer func() { _ = conn.Close() }() // it goes back to its pool
-
 	// One statement commits by itself, so no client can hold the row's lock.
-	_, err = conn.ExecContext(ctx, `UPDATE write_check SET checks = checks + 1`)
-	if err != nil {
-		return s.translate(ctx, op, err)
+	if _, err := s.pools.writer.ExecContext(ctx, `UPDATE write_check SET checks = checks + 1`); err != nil {
+		return s.translate(ctx, "write to the database", err)
 	}
 
 	return nil
@@ -133,18 +169,35 @@ func (s *Store) Collectors() []prometheus.Collector {
 	return all
 }
 
-// poolWait is how long a call waits for a connection. The number of requests at
-// once is bounded, so a longer wait means that the database hangs.
-const poolWait = 3 * time.Second
-
-var errPoolWait = errors.New("no connection became free")
-
 // pools are the connections to a database. Reads and writes may have their
 // own, because SQLite has many readers beside one writer.
 type pools struct {
 	reader, writer *sqlx.DB
 	release        func() error  // gives back what open took besides; may be nil
 	wait           time.Duration // see poolWait
+}
+
+// poolWait is how long a transaction waits for a connection. The number of
+// requests at once is bounded, so a longer wait means that the database hangs.
+const poolWait = 3 * time.Second
+
+// begin begins a transaction, within p.wait. end must be called after it.
+func (p pools) begin(ctx context.Context, db *sqlx.DB, o *sql.TxOptions) (t *sqlx.Tx, end func(), err error) {
+	// A transaction ends with its context, so that can't have the limit.
+	ctx, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(p.wait, cancel)
+
+	t, err = db.BeginTxx(ctx, o)
+	if !timer.Stop() && err == nil {
+		_ = t.Rollback() // it has ended already
+		err = ctx.Err()
+	}
+	if err != nil {
+		cancel()
+		return nil, nil, &connectError{err}
+	}
+
+	return t, cancel, nil
 }
 
 func (p pools) close() error {
@@ -160,20 +213,4 @@ func (p pools) close() error {
 	}
 
 	return errors.Join(errReader, errWriter, errRelease)
-}
-
-// connection takes a connection of one of the pools, within p.wait.
-func (p pools) connection(ctx context.Context, db *sqlx.DB) (*sqlx.Conn, error) {
-	waiting, cancel := context.WithTimeout(ctx, p.wait)
-	defer cancel()
-
-	conn, err := db.Connx(waiting)
-	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
-		return nil, unavailableError("wait for a connection", errPoolWait)
-	}
-	if err != nil {
-		return nil, &connectError{err}
-	}
-
-	return conn, nil
 }

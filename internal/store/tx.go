@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,8 +45,7 @@ func (s *Store) read(ctx context.Context, op string, scope scope, fn func(*tx) e
 }
 
 // How often a transaction is tried that is in the way of another and that in
-// its way, and how long it leaves the other one alone, at most, in between:
-// that one has to wake up first.
+// its way, and how long it leaves the other one alone, at most, in between.
 const (
 	tries    = 5
 	tryPause = 50 * time.Millisecond
@@ -86,86 +85,39 @@ func (s *Store) try(ctx context.Context, db *sqlx.DB, o *sql.TxOptions, scope sc
 	if db != s.pools.writer {
 		t.prepared = &s.prepared
 	}
-	if t.now, err = s.enter(ctx, inner, scope); err != nil {
-		return err
+	if s.dialect.postgres {
+		now, err := enterPostgres(ctx, inner, scope)
+		if err != nil {
+			return err
+		}
+		s.clock.saw(now)
 	}
+	t.now = s.clock.now()
+
 	if err := fn(t); err != nil {
 		return err
 	}
 	if err := inner.Commit(); err != nil {
 		return err
 	}
-	s.tell(t.events...)
+	if s.notifier != nil {
+		s.notifier.tell(t.events...)
+	}
 
 	return nil
-}
-
-// enter says for whom a transaction works, and returns when it happens: its
-// begin on the database's clock.
-func (s *Store) enter(ctx context.Context, t *sqlx.Tx, scope scope) (time.Time, error) {
-	if s.dialect.enter == nil {
-		return s.clock.now(), nil
-	}
-
-	now, err := s.dialect.enter(ctx, t, scope)
-	if err != nil {
-		return time.Time{}, err
-	}
-	s.clock.saw(now)
-	if s.clock.fixed != nil {
-		return s.clock.now(), nil
-	}
-
-	return now, nil
-}
-
-// begin begins a transaction, within p.wait. end must be called after it.
-func (p pools) begin(ctx context.Context, db *sqlx.DB, o *sql.TxOptions) (t *sqlx.Tx, end func(), err error) {
-	// A transaction ends with its context, so that can't have the limit.
-	ctx, cancel := context.WithCancelCause(ctx)
-	end = func() { cancel(nil) }
-	timer := time.AfterFunc(p.wait, func() { cancel(errPoolWait) })
-
-	t, err = db.BeginTxx(ctx, o)
-	if !timer.Stop() && errors.Is(context.Cause(ctx), errPoolWait) {
-		if err == nil {
-			_ = t.Rollback() // it has ended already
-		}
-		err = unavailableError("wait for a connection", errPoolWait)
-	}
-	if err != nil {
-		end()
-		return nil, nil, &connectError{err}
-	}
-
-	return t, end, nil
-}
-
-// tell tells other servers, where there may be some, what is committed.
-func (s *Store) tell(events ...string) {
-	if s.dialect.shared {
-		s.notifier.tell(events...)
-	}
 }
 
 // tx is a transaction. Its queries are written with `?`.
 type tx struct {
 	*sqlx.Tx
-	dialect *dialect
-	now     time.Time // when it happens
-	events  []string  // what other servers are told when it is committed
-
-	prepared *prepared // nil where get and each prepare nothing
+	dialect  *dialect
+	prepared *prepared // nil where queries are not prepared
+	now      time.Time // when it happens, on the database's clock
+	events   []string  // what other servers are told when it is committed
 }
 
-// waits tells other servers, after the commit, that a review waits to be claimed.
-func (t *tx) waits() { t.events = append(t.events, waitsEvent) }
-
-// changed tells other servers, after the commit, that a review's state changed.
-func (t *tx) changed(id string) { t.events = append(t.events, changedEvent+id) }
-
-// canceled tells other servers, after the commit, that a review was canceled.
-func (t *tx) canceled(id string) { t.events = append(t.events, canceledEvent+id) }
+// tell tells other servers after the commit.
+func (t *tx) tell(event string) { t.events = append(t.events, event) }
 
 // get reads one row into dest; sql.ErrNoRows when there is none.
 func (t *tx) get(ctx context.Context, dest any, query string, args ...any) error {
@@ -174,39 +126,22 @@ func (t *tx) get(ctx context.Context, dest any, query string, args ...any) error
 		return t.StmtxContext(ctx, stmt).GetContext(ctx, dest, args...)
 	}
 
-	return t.GetContext(ctx, dest, t.rebind(query), args...)
+	return t.GetContext(ctx, dest, t.Rebind(query), args...)
 }
 
 // list reads all rows into dest, a pointer to a slice.
 func (t *tx) list(ctx context.Context, dest any, query string, args ...any) error {
-	return t.SelectContext(ctx, dest, t.rebind(query), args...)
-}
-
-// each calls row for each row of the answer.
-func (t *tx) each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) (err error) {
-	var rows *sql.Rows
 	if stmt := t.prepared.statement(ctx, query); stmt != nil {
-		rows, err = t.StmtxContext(ctx, stmt).QueryContext(ctx, args...)
-	} else {
-		rows, err = t.QueryContext(ctx, t.rebind(query), args...)
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
-
-	for rows.Next() {
-		if err := row(rows); err != nil {
-			return err
-		}
+		//nolint:sqlclosecheck // the transaction's end closes it
+		return t.StmtxContext(ctx, stmt).SelectContext(ctx, dest, args...)
 	}
 
-	return rows.Err()
+	return t.SelectContext(ctx, dest, t.Rebind(query), args...)
 }
 
 // exec executes a statement and returns how many rows it changed.
 func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	res, err := t.ExecContext(ctx, t.rebind(query), args...)
+	res, err := t.ExecContext(ctx, t.Rebind(query), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -214,17 +149,65 @@ func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 	return res.RowsAffected()
 }
 
-// prepareWait is how long a query waits for a connection to be prepared on. The
-// transaction that asks has one already, and the others may do the same.
-const prepareWait = 20 * time.Millisecond
+// insertRow inserts a struct with the columns as tags into a table.
+func (t *tx) insertRow(ctx context.Context, table, columns string, row any) error {
+	_, err := t.NamedExecContext(ctx, "INSERT INTO "+table+" ("+columns+
+		") VALUES (:"+strings.ReplaceAll(columns, ", ", ", :")+")", row)
+
+	return err
+}
+
+// rowsPerInsert bounds the parameters of one statement.
+const rowsPerInsert = 100
+
+// insert inserts n rows into a table; row returns the values of the row i.
+func (t *tx) insert(ctx context.Context, table, columns string, n int, row func(i int) []any) error {
+	values := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+	for i := 0; i < n; {
+		size := min(rowsPerInsert, n-i)
+		query := "INSERT INTO " + table + " (" + columns + ") VALUES " + values + strings.Repeat(", "+values, size-1)
+		var args []any
+		for end := i + size; i < end; i++ {
+			args = append(args, row(i)...)
+		}
+		if _, err := t.exec(ctx, query, args...); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// lock ends a SELECT of rows of a table that the transaction goes on to change,
+// and keeps others from changing them in between. On SQLite there is one writer.
+func (t *tx) lock(table string) string {
+	if t.dialect.postgres {
+		return " FOR NO KEY UPDATE OF " + table
+	}
+
+	return ""
+}
+
+// lockFree is lock for the rows that nobody else has locked. It waits for nobody.
+func (t *tx) lockFree(table string) string {
+	if t.dialect.postgres {
+		return t.lock(table) + " SKIP LOCKED"
+	}
+
+	return ""
+}
 
 // prepared are the queries that SQLite's readers keep prepared. There are few:
-// get and each have constant ones.
+// get has constant ones.
 type prepared struct {
 	db      *sqlx.DB
 	mu      sync.Mutex
 	byQuery map[string]*sqlx.Stmt
 }
+
+// prepareWait is how long a query waits for a connection to be prepared on. The
+// transaction that asks has one already, and the others may do the same.
+const prepareWait = 20 * time.Millisecond
 
 // statement returns a query prepared, and nil when that is not possible now.
 func (p *prepared) statement(ctx context.Context, query string) *sqlx.Stmt {
@@ -251,8 +234,6 @@ func (p *prepared) statement(ctx context.Context, query string) *sqlx.Stmt {
 	return stmt
 }
 
-func (t *tx) rebind(query string) string { return sqlx.Rebind(t.dialect.bind, query) }
-
 // clock is the clock of a store: times that are stored, and whatever is
 // compared with them, are read from it.
 type clock struct {
@@ -272,26 +253,8 @@ func (c *clock) now() time.Time {
 	return truncate(time.Now().Add(time.Duration(c.ahead.Load())))
 }
 
-// parameter is the time of a test's clock, and NULL for the database's own.
-func (c *clock) parameter() timestamp {
-	if c.fixed == nil {
-		return timestamp{}
-	}
-
-	return at(c.now())
-}
-
 // Now is the time on the clock that the stored times are from. Servers whose
 // own clocks differ agree on it. It is this machine's clock on SQLite, and on
 // Postgres as much ahead or behind that as the database's clock was in the last
 // transaction: late by at most the time that the begin of that took.
 func (s *Store) Now() time.Time { return s.clock.now() }
-
-// setClock finds out what time it is in the database.
-func (s *Store) setClock(ctx context.Context) error {
-	if !s.dialect.shared {
-		return nil
-	}
-
-	return s.read(ctx, "read the clock", allOrganizations, func(*tx) error { return nil })
-}

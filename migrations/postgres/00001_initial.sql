@@ -272,16 +272,3 @@ CREATE POLICY own ON rules_files USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON api_keys USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
-
--- +goose Down
-DROP TABLE write_check;
-DROP TABLE rate_limits;
-DROP TABLE api_keys;
-DROP TABLE rules_files;
-DROP TABLE rules;
-DROP TABLE idempotency_keys;
-DROP TABLE scan_durations;
-DROP TABLE skips;
-DROP TABLE findings;
-DROP TABLE reviews;
-DROP TABLE organizations;

@@ -199,15 +199,3 @@ CREATE TABLE write_check (
     checks INTEGER NOT NULL
 ) STRICT;
 INSERT INTO write_check (checks) VALUES (0);
-
--- +goose Down
-DROP TABLE write_check;
-DROP TABLE api_keys;
-DROP TABLE rules_files;
-DROP TABLE rules;
-DROP TABLE idempotency_keys;
-DROP TABLE scan_durations;
-DROP TABLE skips;
-DROP TABLE findings;
-DROP TABLE reviews;
-DROP TABLE organizations;

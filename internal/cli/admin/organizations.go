@@ -72,9 +72,9 @@ func RemoveOrganization(ctx context.Context, st cli.Streams, c config.Config, na
 	}
 
 	return withStore(ctx, st, c, false, func(store *store.Store) error {
-		n, err := store.RemoveOrganization(ctx, name, auth.RevokedWithin, func(int) {})
-		return told(st, name, fmt.Sprintf("is gone: %d reviews with %d findings, %d keys, and its rules",
-			n.Reviews, n.Findings, n.Keys), err)
+		n, err := store.RemoveOrganization(ctx, name, auth.RevokedWithin)
+		return told(st, name, fmt.Sprintf("is gone: %d reviews, %d keys, and its rules",
+			n.Reviews, n.Keys), err)
 	})
 }
 

@@ -17,16 +17,15 @@ import (
 
 func compareTests() map[string]func(*testing.T, Harness) {
 	return map[string]func(*testing.T, Harness){
-		"new, existing, fixed":                 comparedStates,
-		"suppressed findings":                  comparedSuppressed,
-		"the review before":                    previousReview,
-		"what was not looked at is not fixed":  notLookedAt,
-		"10,000 of each":                       mostCompared,
-		"commits and threshold are kept":       keptCommits,
-		"commits come back with every attempt": commitsOfAttempts,
-		"findings page by page":                findingPages,
-		"findings are filtered":                findingFilters,
-		"findings of what is not there":        findingsOfNothing,
+		"new, existing, fixed":                comparedStates,
+		"suppressed findings":                 comparedSuppressed,
+		"the review before":                   previousReview,
+		"what was not looked at is not fixed": notLookedAt,
+		"10,000 of each":                      mostCompared,
+		"commits and threshold are kept":      keptCommits,
+		"findings page by page":               findingPages,
+		"findings are filtered":               findingFilters,
+		"findings of what is not there":       findingsOfNothing,
 	}
 }
 
@@ -151,8 +150,7 @@ func previousReview(t *testing.T, h Harness) {
 		assert.Equal(t, previous, state(t, h, acme, id).PreviousID, id)
 	}
 	assert.Empty(t, state(t, h, other, "rev_another_organization").PreviousID)
-	r, err := h.Store.GetReview(t.Context(), acme, "rev_older")
-	require.NoError(t, err)
+	r := get(t, h, acme, "rev_older")
 	assert.Equal(t, []string{"a existing"}, states(r.Findings))
 
 	end("rev_last", same, &b)
@@ -243,31 +241,6 @@ func keptCommits(t *testing.T, h Harness) {
 		assert.Equal(t, c, r.Commits)
 		assert.Equal(t, o.BaseSHA, r.BaseSHA)
 	}
-}
-
-// commitsOfAttempts has each way back to the queue keep the delay.
-func commitsOfAttempts(t *testing.T, h Harness) {
-	n := newReview(acme, "rev_a")
-	n.Commits = finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
-	_, err := h.Store.CreateReview(t.Context(), n, 10)
-	require.NoError(t, err)
-	for _, back := range []func(review.Claim) error{
-		func(c review.Claim) error { return h.Store.Retry(t.Context(), c, time.Minute) },
-		func(c review.Claim) error { return h.Store.Release(t.Context(), c, time.Minute) },
-	} {
-		c := claim(t, h)
-		assert.Equal(t, n.Commits, c.Commits)
-		require.NoError(t, back(c))
-		noClaim(t, h)
-		h.Clock.Advance(time.Minute - time.Microsecond)
-		noClaim(t, h)
-		h.Clock.Advance(time.Microsecond)
-	}
-	claim(t, h)
-	h.Clock.Advance(lease)
-	_, err = h.Store.ReapExpired(t.Context(), 10)
-	require.NoError(t, err)
-	assert.Equal(t, n.Commits, claim(t, h).Commits)
 }
 
 // pages reads all pages of a review's findings.

@@ -18,7 +18,6 @@ func fairnessTests() map[string]func(*testing.T, Harness) {
 		"the fewest running go first":                    fewestRunning,
 		"then the one served least recently":             leastRecently,
 		"a long queue delays others by at most one scan": longQueue,
-		"whatever ends a scan is counted":                countedRunning,
 	}
 }
 
@@ -110,52 +109,6 @@ func longQueue(t *testing.T, h Harness) {
 		require.Equal(t, "small", work(), "round %d", i)
 		for range workers {
 			require.Equal(t, "big", work())
-		}
-	}
-}
-
-func countedRunning(t *testing.T, h Harness) {
-	endings := map[string]func(review.Claim) error{
-		"complete": func(c review.Claim) error { return h.Store.Finish(t.Context(), c, finding.Result{}) },
-		"failed": func(c review.Claim) error {
-			return h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"})
-		},
-		"retried":  func(c review.Claim) error { return h.Store.Retry(t.Context(), c, time.Hour) },
-		"released": func(c review.Claim) error { return h.Store.Release(t.Context(), c, 0) },
-		"canceled": func(c review.Claim) error {
-			_, err := h.Store.CancelReview(t.Context(), c.Organization, c.ReviewID)
-			return err
-		},
-		"reaped": func(review.Claim) error {
-			h.Clock.Advance(lease)
-			_, err := h.Store.ReapExpired(t.Context(), 10)
-			return err
-		},
-	}
-	for name, end := range endings {
-		// Nothing runs before and after, or these two would not take turns.
-		a, b := "a "+name, "b "+name
-		createMany(t, h, a, 3)
-		createMany(t, h, b, 3)
-		first := claim(t, h)
-		require.Equal(t, a, first.Organization, name)
-		h.Clock.Advance(time.Second)
-		require.NoError(t, end(first), name)
-		h.Clock.Advance(time.Second)
-		second := claim(t, h)
-		require.Equal(t, b, second.Organization, name)
-		h.Clock.Advance(time.Second)
-		require.NoError(t, h.Store.Fail(t.Context(), second, review.Failure{Code: "x", Message: "y"}))
-		third := claim(t, h)
-		require.Equal(t, a, third.Organization, name)
-		require.NoError(t, h.Store.Fail(t.Context(), third, review.Failure{Code: "x", Message: "y"}))
-		for _, org := range []string{a, b} {
-			left, err := h.Store.ListReviews(t.Context(), org, review.Filter{Status: review.Queued, Limit: 10})
-			require.NoError(t, err)
-			for _, r := range left {
-				_, err := h.Store.CancelReview(t.Context(), org, r.ID)
-				require.NoError(t, err)
-			}
 		}
 	}
 }

@@ -37,15 +37,13 @@ func writes(t *testing.T, h Harness, c review.Claim) map[string]func() error {
 // allLost requires that no call with the claim changes the review.
 func allLost(t *testing.T, h Harness, c review.Claim) {
 	t.Helper()
-	before, err := h.Store.GetReview(t.Context(), c.Organization, c.ReviewID)
-	require.NoError(t, err)
+	before := get(t, h, c.Organization, c.ReviewID)
 	for name, write := range writes(t, h, c) {
 		err := write()
 		require.ErrorIs(t, err, review.ErrLeaseLost, name)
 		assert.Equal(t, errs.Internal, errs.KindOf(err), name)
 	}
-	after, err := h.Store.GetReview(t.Context(), c.Organization, c.ReviewID)
-	require.NoError(t, err)
+	after := get(t, h, c.Organization, c.ReviewID)
 	assert.Equal(t, before, after)
 	rules, err := h.Store.RulesFileRules(t.Context(), c.Organization, c.Repo)
 	require.NoError(t, err)

@@ -19,9 +19,6 @@ func finishTests() map[string]func(*testing.T, Harness) {
 		"everything in the outcome is stored": storedOutcome,
 		"an empty outcome":                    emptyOutcome,
 		"any bytes are kept":                  anyBytes,
-		"the order is kept":                   keptOrder,
-		"10,000 findings and skips":           mostFindings,
-		"findings are the review's own":       findingsApart,
 		"a refused outcome leaves nothing":    refusedOutcome,
 		"the rules file":                      rulesFile,
 	}
@@ -54,8 +51,7 @@ func finish(t *testing.T, h Harness, id string, o finding.Result) review.Review 
 	c := claim(t, h)
 	require.Equal(t, id, c.ReviewID)
 	require.NoError(t, h.Store.Finish(t.Context(), c, o))
-	r, err := h.Store.GetReview(t.Context(), acme, id)
-	require.NoError(t, err)
+	r := get(t, h, acme, id)
 	return r
 }
 
@@ -92,14 +88,12 @@ func storedOutcome(t *testing.T, h Harness) {
 		Findings: o.Findings, Summary: o.Summary, Skips: o.Skips, Truncated: true, Attempt: 1,
 		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High,
 	}
-	got, err := h.Store.GetReview(t.Context(), acme, "rev_a")
-	require.NoError(t, err)
+	got := get(t, h, acme, "rev_a")
 	assert.Equal(t, want, got)
 
 	want.Findings, want.Skips = nil, nil
 	assert.Equal(t, want, state(t, h, acme, "rev_a"))
-	list, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Limit: 1})
-	require.NoError(t, err)
+	list := list(t, h, acme, review.Filter{Limit: 1})
 	assert.Equal(t, []review.Review{want}, list)
 }
 
@@ -134,42 +128,6 @@ func anyBytes(t *testing.T, h Harness) {
 	assert.Equal(t, o.Findings, finish(t, h, "rev_b", o).Findings, "empty texts")
 }
 
-func keptOrder(t *testing.T, h Harness) {
-	o := outcome(450)
-	for i, j := 0, len(o.Findings)-1; i < j; i, j = i+1, j-1 {
-		o.Findings[i], o.Findings[j] = o.Findings[j], o.Findings[i]
-		o.Skips[i], o.Skips[j] = o.Skips[j], o.Skips[i]
-	}
-	r := finish(t, h, "rev_a", o)
-	assert.Equal(t, o.Findings, r.Findings)
-	assert.Equal(t, o.Skips, r.Skips)
-}
-
-func mostFindings(t *testing.T, h Harness) {
-	o := outcome(review.MaxFindings)
-	r := finish(t, h, "rev_a", o)
-	// Not assert.Equal, whose message would be megabytes.
-	require.Len(t, r.Findings, review.MaxFindings)
-	require.Len(t, r.Skips, review.MaxFindings)
-	for i := range o.Findings {
-		require.Equal(t, o.Findings[i], r.Findings[i])
-		require.Equal(t, o.Skips[i], r.Skips[i])
-	}
-}
-
-func findingsApart(t *testing.T, h Harness) {
-	first, second := outcome(3), outcome(5)
-	finish(t, h, "rev_a", first)
-	for i := range first.Findings {
-		second.Findings[i].State = finding.StateExisting
-	}
-	assert.Equal(t, second.Findings, finish(t, h, "rev_b", second).Findings)
-	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
-	require.NoError(t, err)
-	assert.Equal(t, first.Findings, r.Findings)
-	assert.Equal(t, first.Skips, r.Skips)
-}
-
 // refusedOutcome gives an outcome whose last finding can't be stored: all of
 // it must be undone, or the review would be complete without its findings.
 func refusedOutcome(t *testing.T, h Harness) {
@@ -180,13 +138,11 @@ func refusedOutcome(t *testing.T, h Harness) {
 	o.RulesFileValid, o.RulesFile = true, []rule.Rule{fileRule("no-print")}
 	require.Error(t, h.Store.Finish(t.Context(), c, o))
 
-	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
-	require.NoError(t, err)
+	r := get(t, h, acme, "rev_a")
 	assert.Equal(t, review.InProgress, r.Status)
 	assert.Empty(t, r.Findings)
 	assert.Empty(t, r.HeadSHA)
-	l, err := h.Store.Load(t.Context(), acme, repo)
-	require.NoError(t, err)
+	l := load(t, h, acme, repo)
 	assert.Zero(t, l.Overall)
 	require.NoError(t, h.Store.Finish(t.Context(), c, outcome(500)), "the claim still holds")
 }

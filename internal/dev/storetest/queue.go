@@ -97,8 +97,7 @@ func failed(t *testing.T, h Harness) {
 	f := review.Failure{Code: "pull_request_not_found",
 		Message: "There is no pull request 7 in acme/shop – \xff, “really”."}
 	require.NoError(t, h.Store.Fail(t.Context(), c, f))
-	r, err := h.Store.GetReview(t.Context(), acme, "rev_a")
-	require.NoError(t, err)
+	r := get(t, h, acme, "rev_a")
 	assert.Equal(t, review.Failed, r.Status)
 	assert.Equal(t, &f, r.Failure)
 	assert.Equal(t, h.Clock.Stored(), r.CompletedAt)
@@ -107,8 +106,7 @@ func failed(t *testing.T, h Harness) {
 	noClaim(t, h)
 
 	// It was no measured scan.
-	l, err := h.Store.Load(t.Context(), acme, repo)
-	require.NoError(t, err)
+	l := load(t, h, acme, repo)
 	assert.Equal(t, review.Load{}, l)
 }
 

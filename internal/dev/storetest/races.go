@@ -2,12 +2,10 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,11 +22,9 @@ func raceTests() map[string]func(*testing.T, Harness) {
 		"one review for one idempotency key":  idempotencyRace,
 		"the queue's limit holds":             queueRace,
 		"the rules' quota holds":              quotaRace,
-		"one rule for one id":                 ruleIDRace,
 		"either canceled or complete":         cancelRace,
 		"either finished or reaped":           reapRace,
 		"findings become visible all at once": atomicFinish,
-		"reads see the writes before them":    ownWrites,
 	}
 }
 
@@ -71,8 +67,7 @@ func claimRace(t *testing.T, h Harness) {
 	})
 	assert.ElementsMatch(t, want, got)
 	for _, org := range []string{acme, other} {
-		done, err := h.Store.ListReviews(t.Context(), org, review.Filter{Status: review.Complete, Limit: reviews})
-		require.NoError(t, err)
+		done := list(t, h, org, review.Filter{Status: review.Complete, Limit: reviews})
 		assert.Len(t, done, reviews/2)
 	}
 }
@@ -96,8 +91,7 @@ func idempotencyRace(t *testing.T, h Harness) {
 			require.Equal(t, answers[0].ReviewID, a.ReviewID)
 		}
 	}
-	list, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Limit: 100})
-	require.NoError(t, err)
+	list := list(t, h, acme, review.Filter{Limit: 100})
 	assert.Len(t, list, rounds)
 }
 
@@ -119,8 +113,7 @@ func queueRace(t *testing.T, h Harness) {
 	})
 	assert.EqualValues(t, limit, accepted.Load())
 	assert.EqualValues(t, callers-limit, refused.Load())
-	list, err := h.Store.ListReviews(t.Context(), acme, review.Filter{Limit: 100})
-	require.NoError(t, err)
+	list := list(t, h, acme, review.Filter{Limit: 100})
 	assert.Len(t, list, limit)
 }
 
@@ -143,26 +136,6 @@ func quotaRace(t *testing.T, h Harness) {
 	assert.Equal(t, quota, n)
 }
 
-func ruleIDRace(t *testing.T, h Harness) {
-	const callers = 16
-	var created atomic.Int32
-	together(t, callers, func(ctx context.Context, i int) error {
-		r := orgRule([]string{"no-print", "custom/no-print"}[i%2])
-		if i%3 == 0 {
-			r.Scope, r.Repo = rule.ScopeRepo, repo
-		}
-		_, err := h.Store.CreateRule(ctx, acme, r, 100)
-		if err == nil {
-			created.Add(1)
-		} else if errs.ReasonOf(err) == errs.ReasonRuleExists {
-			return nil
-		}
-
-		return err
-	})
-	assert.EqualValues(t, 1, created.Load())
-}
-
 func cancelRace(t *testing.T, h Harness) {
 	const rounds = 25
 	var completed, canceled int
@@ -179,8 +152,7 @@ func cancelRace(t *testing.T, h Harness) {
 
 			return nil
 		})
-		r, err := h.Store.GetReview(t.Context(), acme, id)
-		require.NoError(t, err)
+		r := get(t, h, acme, id)
 		switch r.Status {
 		case review.Complete:
 			completed++
@@ -261,35 +233,4 @@ func atomicFinish(t *testing.T, h Harness) {
 		})
 		require.EqualValues(t, readers, seen.Load())
 	}
-}
-
-func ownWrites(t *testing.T, h Harness) {
-	together(t, 8, func(ctx context.Context, i int) error {
-		for j := range 20 {
-			id := fmt.Sprintf("rev_%d_%02d", i, j)
-			if _, err := h.Store.CreateReview(ctx, newReview(acme, id), 1_000); err != nil {
-				return err
-			}
-			r, err := h.Store.GetReviewState(ctx, acme, id)
-			if err != nil {
-				return err
-			}
-			if r.Status != review.Queued {
-				return errors.New(string(r.Status))
-			}
-			if r, err = h.Store.CancelReview(ctx, acme, id); err != nil {
-				return err
-			}
-			if r, err = h.Store.GetReview(ctx, acme, id); err != nil {
-				return err
-			}
-			if r.Status != review.Canceled {
-				return errors.New(string(r.Status))
-			}
-		}
-
-		return nil
-	})
-	h.Clock.Advance(time.Second)
-	noClaim(t, h)
 }

@@ -170,6 +170,33 @@ func state(t *testing.T, h Harness, org, id string) review.Review {
 	return r
 }
 
+// get reads a review with its findings.
+func get(t *testing.T, h Harness, org, id string) review.Review {
+	t.Helper()
+	r, err := h.Store.GetReview(t.Context(), org, id)
+	require.NoError(t, err)
+
+	return r
+}
+
+// list lists reviews.
+func list(t *testing.T, h Harness, org string, f review.Filter) []review.Review {
+	t.Helper()
+	reviews, err := h.Store.ListReviews(t.Context(), org, f)
+	require.NoError(t, err)
+
+	return reviews
+}
+
+// load reads what estimates are made of.
+func load(t *testing.T, h Harness, org, repo string) review.Load {
+	t.Helper()
+	l, err := h.Store.Load(t.Context(), org, repo)
+	require.NoError(t, err)
+
+	return l
+}
+
 // wantError requires an error of one kind and reason, with a sentence.
 func wantError(t *testing.T, err error, kind errs.Kind, reason string) {
 	t.Helper()
