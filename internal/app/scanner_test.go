@@ -161,17 +161,6 @@ func TestScannerCertificatesAreRenewed(t *testing.T) {
 	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
 }
 
-// How a server talks to one scanner has nothing to do with the others: that on
-// loopback is called in plain text, although there is one elsewhere.
-func TestScannersOnLoopbackAndElsewhere(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	near := b.scanner(t, config.Link{})
-	b.config.Scanners = []string{near.Addr(), "0.0.0.0:1"}
-	a := b.api(t, b.server(t))
-	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
-}
-
 // A scanner that has to stop during a scan hands it back, and that is no
 // failure of the review.
 func TestScannerHandsBack(t *testing.T) {

@@ -3,7 +3,6 @@ package app_test
 import (
 	"context"
 	"net"
-	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -41,35 +40,6 @@ func TestServeWaitsForTheDatabase(t *testing.T) {
 	b.awaitLine(t, "serving")
 	cancel()
 	require.NoError(t, <-ended)
-}
-
-// A mistake does not go away by waiting.
-func TestServeDoesNotWaitForMistakes(t *testing.T) {
-	t.Parallel()
-	cluster := pgtest.Start(t, pgtest.Options{TCP: true})
-	require.NoError(t, cluster.CreateDatabase(t.Context(), "app"))
-	good, err := url.Parse(cluster.TCPDSN("app"))
-	require.NoError(t, err)
-	wrong := *good
-	wrong.User = url.UserPassword(good.User.Username(), "wrong")
-	encrypted := *good
-	encrypted.RawQuery = "sslmode=require"
-
-	for name, c := range map[string]struct {
-		address url.URL
-		says    string
-	}{
-		"password":      {wrong, "password authentication failed"},
-		"schema":        {*good, "run `prwarden migrate`"},
-		"no encryption": {encrypted, "SSL is not enabled on the server"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := setup(t)
-			b.config.Database = c.address.String()
-			require.ErrorContains(t, app.Serve(t.Context(), b.config, os.Getenv, b.logger()), c.says)
-			assert.NotContains(t, b.log.String(), "waiting for the database")
-		})
-	}
 }
 
 // A port that is in use ends the start with that sentence.

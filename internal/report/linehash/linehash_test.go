@@ -176,17 +176,3 @@ func FuzzOf(f *testing.F) {
 
 // cut is a hash without its number.
 func cut(h string) string { hash, _, _ := strings.Cut(h, ":"); return hash }
-
-// BenchmarkOf hashes a file of 1 MiB of which every hundredth line is wanted.
-func BenchmarkOf(b *testing.B) {
-	text := bytes.Repeat([]byte("\tif err := run(ctx, change, plan); err != nil {\n"), 1<<20/48)
-	var lines []int
-	for n := 100; n < 1<<20/48; n += 100 {
-		lines = append(lines, n)
-	}
-
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		linehash.Of(text, lines)
-	}
-}
