@@ -93,11 +93,11 @@ func TestWaitsOfServersThatShareScanners(t *testing.T) {
 
 		var scanners []*testScanner
 		for range 3 {
-			source := &source{open: func(ctx context.Context, target scan.Target) (scan.Change, error) {
+			service := serviceOf(func(_ context.Context, target scan.Target) (scan.Change, error) {
 				<-time.After(duration(int(target.Number)))
 				return &change{}, nil
-			}}
-			scanners = append(scanners, serve(t, newAddress(), serviceOf(source, slots)))
+			}, slots)
+			scanners = append(scanners, serve(t, newAddress(), service))
 		}
 
 		var mu sync.Mutex

@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -269,6 +268,14 @@ func (c *Client) release(p *peer, err error, failed bool) {
 	c.wake()
 }
 
+// closeUnused ends the connection of a removed scanner when nobody calls it. mu
+// must be held.
+func (c *Client) closeUnused(p *peer) {
+	if p.removed && p.calls == 0 {
+		_ = p.conn.Close() // it fails only when it was closed before
+	}
+}
+
 // call scans at one scanner. begun tells whether the scan began, or may have, and
 // was not handed back.
 func (c *Client) call(
@@ -373,26 +380,3 @@ func receive(
 		}
 	}
 }
-
-// PeerState is what a client knows of one scanner.
-type PeerState struct {
-	Address string // IP:PORT, or `local`
-	Ready   bool   // it can be reached and says that it serves
-	Calls   int    // of this client
-}
-
-// Peers is what a client knows of its scanners, in the order of their addresses.
-func (c *Client) Peers() []PeerState {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	peers := make([]PeerState, 0, len(c.peers))
-	for _, p := range c.peers {
-		peers = append(peers, PeerState{Address: p.address, Ready: p.ready, Calls: p.calls})
-	}
-	slices.SortFunc(peers, func(a, b PeerState) int { return strings.Compare(a.Address, b.Address) })
-
-	return peers
-}
-
-// Waiting counts the scans that no scanner has accepted yet.
-func (c *Client) Waiting() int { return int(c.scans.Load() - c.running.Load()) }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -161,14 +162,6 @@ func (c *Client) connect(wanted map[string]string) {
 	}
 }
 
-// closeUnused ends the connection of a removed scanner when nobody calls it. mu
-// must be held.
-func (c *Client) closeUnused(p *peer) {
-	if p.removed && p.calls == 0 {
-		_ = p.conn.Close() // it fails only when it was closed before
-	}
-}
-
 // watch keeps the readiness of a peer up to date until the client is closed or
 // the peer removed. A connection that keeps failing stays in one state whatever
 // the reason, so the reason is asked for again and again: the first one may be no
@@ -219,3 +212,26 @@ func (c *Client) complain(p *peer, what string, err error) {
 		c.o.Log.Warn(what, "scanner", p.address, "error", err)
 	}
 }
+
+// PeerState is what a client knows of one scanner.
+type PeerState struct {
+	Address string // IP:PORT, or `local`
+	Ready   bool   // it can be reached and says that it serves
+	Calls   int    // of this client
+}
+
+// Peers is what a client knows of its scanners, in the order of their addresses.
+func (c *Client) Peers() []PeerState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	peers := make([]PeerState, 0, len(c.peers))
+	for _, p := range c.peers {
+		peers = append(peers, PeerState{Address: p.address, Ready: p.ready, Calls: p.calls})
+	}
+	slices.SortFunc(peers, func(a, b PeerState) int { return strings.Compare(a.Address, b.Address) })
+
+	return peers
+}
+
+// Waiting counts the scans that no scanner has accepted yet.
+func (c *Client) Waiting() int { return int(c.scans.Load() - c.running.Load()) }

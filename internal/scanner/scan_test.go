@@ -8,7 +8,6 @@ import (
 	"iter"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,15 +21,9 @@ import (
 )
 
 // source opens pull requests that are in memory.
-type source struct {
-	open   func(context.Context, scan.Target) (scan.Change, error)
-	opened atomic.Int32
-}
+type source func(context.Context, scan.Target) (scan.Change, error)
 
-func (s *source) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
-	s.opened.Add(1)
-	return s.open(ctx, t)
-}
+func (s source) Open(ctx context.Context, t scan.Target) (scan.Change, error) { return s(ctx, t) }
 
 type change struct {
 	files     []*scan.File

@@ -8,8 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
@@ -68,34 +66,6 @@ func TestClientsThatMisbehave(t *testing.T) {
 		}
 
 		a.awaitTaken(t, 0)
-	})
-}
-
-// The port has limits of its own: for metadata and for scans at once.
-func TestLimitsOfThePort(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		a := startScanner(t, 3)
-		conn, err := dial(a.addr, a.addr)
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, conn.Close()) })
-		large := metadata.AppendToOutgoingContext(t.Context(), "x", strings.Repeat("x", 64<<10))
-		_, err = healthpb.NewHealthClient(conn).Check(large, &healthpb.HealthCheckRequest{})
-		require.Error(t, err, "metadata")
-
-		refused := 0
-		for range 20 {
-			stream, err := scannerv1.NewScannerServiceClient(conn).Scan(t.Context())
-			require.NoError(t, err)
-			require.NoError(t, stream.Send(startMessage()))
-			if _, err = stream.Recv(); status.Code(err) == codes.ResourceExhausted {
-				refused++
-			} else {
-				require.NoError(t, err)
-			}
-		}
-
-		assert.Equal(t, 17, refused, "three have the slots")
 	})
 }
 

@@ -96,16 +96,8 @@ func startScanner(t *testing.T, slots int) *testScanner {
 
 func startScannerOn(t *testing.T, addr string, slots int) *testScanner {
 	t.Helper()
-	service, scans := waiting(slots)
-	s := serve(t, addr, service)
-	s.service, s.scans = service, scans
-	return s
-}
-
-// waiting makes a scanner whose scans run until they are told to end.
-func waiting(slots int) (service *scanner.Server, scans chan *running) {
-	scans = make(chan *running, 1000)
-	source := &source{open: func(ctx context.Context, _ scan.Target) (scan.Change, error) {
+	scans := make(chan *running, 1000)
+	service := serviceOf(func(ctx context.Context, _ scan.Target) (scan.Change, error) {
 		r := &running{ctx, make(chan error, 1)}
 		scans <- r
 		select {
@@ -114,13 +106,16 @@ func waiting(slots int) (service *scanner.Server, scans chan *running) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-	}}
+	}, slots)
 
-	return serviceOf(source, slots), scans
+	s := serve(t, addr, service)
+	s.service, s.scans = service, scans
+
+	return s
 }
 
 // serviceOf makes a scanner of the pull requests of a source.
-func serviceOf(from *source, slots int) *scanner.Server {
+func serviceOf(from source, slots int) *scanner.Server {
 	return scanner.NewServer(scan.NewScanner(from, scan.Options{}), slots, slog.New(slog.DiscardHandler))
 }
 
@@ -154,24 +149,17 @@ func progressed() *scannerv1.ScanResponse {
 
 // dial is a ClientOptions.Dial in plain text.
 func dial(address, authority string) (*grpc.ClientConn, error) {
-	return dialBy(connect)(address, authority)
-}
-
-// dialBy is dial over connections that a test makes.
-func dialBy(connect func(context.Context, string) (net.Conn, error)) func(string, string) (*grpc.ClientConn, error) {
-	return func(address, authority string) (*grpc.ClientConn, error) {
-		return grpc.NewClient("passthrough:///"+address, append(scanner.NetworkDialOptions(),
-			grpc.WithContextDialer(connect),
-			grpc.WithAuthority(authority),
-			grpc.WithTransportCredentials(insecure.NewCredentials()),
-		)...)
-	}
+	return grpc.NewClient("passthrough:///"+address, append(scanner.NetworkDialOptions(),
+		grpc.WithContextDialer(connect),
+		grpc.WithAuthority(authority),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+	)...)
 }
 
 // setup returns a client of a real scanner, as a server has one in its process.
 func setup(t *testing.T, open func(context.Context, scan.Target) (scan.Change, error)) (*scanner.Client, *testScanner) {
 	t.Helper()
-	service := serviceOf(&source{open: open}, 0)
+	service := serviceOf(open, 0)
 	s := serve(t, newAddress(), service)
 	s.service = service
 	conn, err := dial(s.addr, s.addr)

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/scanner"
 )
 
@@ -106,73 +105,6 @@ func TestNames(t *testing.T) {
 		require.NoError(t, scan.ctx.Err())
 		scan.end <- nil
 		require.NoError(t, await(t, "the scan that ran before", running).err)
-	})
-}
-
-// cable is a connection that may be cut: then nothing comes through any more, and
-// no end is told.
-type cable struct {
-	net.Conn
-	cut <-chan struct{}
-}
-
-func (c cable) Read(p []byte) (int, error) {
-	for {
-		n, err := c.Conn.Read(p)
-		select {
-		case <-c.cut:
-			if err == nil {
-				continue
-			}
-		default:
-		}
-
-		return n, err
-	}
-}
-
-func (c cable) Write(p []byte) (int, error) {
-	select {
-	case <-c.cut:
-		return len(p), nil
-	default:
-		return c.Conn.Write(p)
-	}
-}
-
-// When the network between them is cut without a word, both ends notice: the
-// server gives the scan up, and the scanner ends it.
-func TestCutNetwork(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		a := startScanner(t, 0)
-		cut := make(chan struct{})
-		client := scanner.NewClient(scanner.ClientOptions{
-			Scanners: []string{a.addr},
-			Log:      slog.New(slog.DiscardHandler),
-			Dial: dialBy(func(ctx context.Context, addr string) (net.Conn, error) {
-				conn, err := connect(ctx, addr)
-				return cable{conn, cut}, err
-			}),
-		})
-		t.Cleanup(func() { require.NoError(t, client.Close()) })
-		awaitReady(t, client, 1)
-		end := start(t.Context(), client, "acme/api")
-		scan := a.next(t)
-		close(cut)
-		var e *review.ScanError
-		require.ErrorAs(t, await(t, "the server to give up", end).err, &e)
-		assert.Equal(t, "scanner_unavailable", e.Code)
-		assert.False(t, e.Uncounted)
-		began := time.Now()
-		select {
-		case <-scan.ctx.Done():
-		case <-time.After(patience):
-			require.FailNow(t, "the scanner works for nobody")
-		}
-		t.Logf("the scanner ended the scan %v after the server gave it up", time.Since(began))
-		a.awaitTaken(t, 0)
-		awaitReady(t, client, 0)
 	})
 }
 
