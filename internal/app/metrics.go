@@ -186,9 +186,9 @@ func watchScanners(r prometheus.Registerer, client *scanner.Client) {
 	gauge(r, "prwarden_scans_waiting", "Scans of this server that wait for a free slot of a scanner.",
 		func() float64 { return float64(client.Waiting()) })
 	r.MustRegister(labeled(func(set func(string, string, float64, ...string)) {
-		for _, p := range client.Peers() {
+		for address, ready := range client.Ready() {
 			set("prwarden_scanner_ready", "Whether a scanner can be reached and serves, by its address.",
-				number(p.Ready), "scanner", p.Address)
+				number(ready), "scanner", address)
 		}
 	}))
 }
@@ -214,12 +214,8 @@ func watchCertificate(r prometheus.Registerer, use string, l *tlsfile.Loader) {
 }
 
 // scannerMetrics are what a scanner tells Prometheus, in a process of its own
-// and in a server alike. It is a scan.Observer.
-type scannerMetrics struct {
-	scans   *prometheus.HistogramVec
-	phases  *prometheus.HistogramVec
-	running prometheus.Gauge
-}
+// and in a server alike.
+type scannerMetrics struct{ scans, phases *prometheus.HistogramVec }
 
 func newScannerMetrics(r prometheus.Registerer) *scannerMetrics {
 	with := promauto.With(r)
@@ -232,9 +228,6 @@ func newScannerMetrics(r prometheus.Registerer) *scannerMetrics {
 			Name: "prwarden_scanner_phase_duration_seconds", Buckets: seconds(),
 			Help: "Time of the phases of scans. Those of match and mask are sums over all workers.",
 		}, []string{"phase"}),
-		running: with.NewGauge(prometheus.GaugeOpts{
-			Name: "prwarden_scanner_scans_running", Help: "Scans that run now.",
-		}),
 	}
 
 	m.scans.WithLabelValues(scan.OutcomeComplete)
@@ -244,16 +237,12 @@ func newScannerMetrics(r prometheus.Registerer) *scannerMetrics {
 	return m
 }
 
-// Started implements scan.Observer.
-func (m *scannerMetrics) Started() { m.running.Inc() }
-
-// Ended implements scan.Observer.
-func (m *scannerMetrics) Ended(r scan.Report) {
-	m.running.Dec()
-	m.scans.WithLabelValues(r.Outcome).Observe(r.Took.Seconds())
+// observe counts a scan that has ended.
+func (m *scannerMetrics) observe(outcome string, times scan.Times) {
+	m.scans.WithLabelValues(outcome).Observe(times[scan.PhaseTotal].Seconds())
 	for _, p := range scan.Phases() {
-		if r.Times[p] > 0 {
-			m.phases.WithLabelValues(p.String()).Observe(r.Times[p].Seconds())
+		if times[p] > 0 {
+			m.phases.WithLabelValues(p.String()).Observe(times[p].Seconds())
 		}
 	}
 }

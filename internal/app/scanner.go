@@ -111,7 +111,7 @@ func newScannerService(
 		}
 	}
 
-	scans := scan.NewScanner(codehost.New(repositories, token), scan.Options{Observer: newScannerMetrics(r)})
+	scans := scan.NewScanner(codehost.New(repositories, token), scan.Options{Observe: newScannerMetrics(r).observe})
 	service := scanner.NewServer(scans, c.ScanWorkers, log)
 	watchScanner(r, service, repositories, limits.CacheSize)
 	return service, repositories, nil

@@ -10,30 +10,9 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/prwarden/prwarden/internal/finding"
 )
-
-// Observer hears of scans, for metrics. Its methods are called by many
-// goroutines at once and must be quick.
-type Observer interface {
-	// Started hears that a scan begins.
-	Started()
-	// Ended hears how a scan that had begun ended.
-	Ended(Report)
-}
-
-type noObserver struct{}
-
-func (noObserver) Started()     {}
-func (noObserver) Ended(Report) {}
-
-// Report is how a scan ended.
-type Report struct {
-	// Outcome is OutcomeComplete, OutcomeCanceled or one of the Code constants.
-	Outcome string
-	Took    time.Duration
-	Times   Times   // without PhaseTotal when the scan failed
-	Result  *Result // nil when the scan failed
-}
 
 // Outcomes of scans that are no failures.
 const (
@@ -150,20 +129,21 @@ func startSpan(ctx context.Context, name string) (context.Context, trace.Span) {
 }
 
 // endScan ends the span of a scan. It has times, counts and codes: nothing that is
-// written in a repository.
-func endScan(span trace.Span, r Report) {
-	span.SetAttributes(attribute.String("prwarden.outcome", r.Outcome))
-	for p, d := range r.Times {
+// written in a repository. result is nil when the scan failed.
+func endScan(span trace.Span, outcome string, times Times, result *finding.Result) {
+	span.SetAttributes(attribute.String("prwarden.outcome", outcome))
+	for p, d := range times {
 		span.SetAttributes(attribute.Int64("prwarden."+Phase(p).String()+"_ms", d.Milliseconds()))
 	}
-	if r.Result == nil {
-		span.SetStatus(codes.Error, r.Outcome)
+
+	if result == nil {
+		span.SetStatus(codes.Error, outcome)
 	} else {
 		span.SetAttributes(
-			attribute.Int("prwarden.files", r.Result.FilesTotal),
-			attribute.Int("prwarden.findings", len(r.Result.Findings)),
-			attribute.Int("prwarden.suppressed", len(r.Result.Suppressed)),
-			attribute.Int("prwarden.skipped", len(r.Result.Skips)),
+			attribute.Int("prwarden.files", result.FilesTotal),
+			attribute.Int("prwarden.findings", len(result.Findings)),
+			attribute.Int("prwarden.suppressed", len(result.Suppressed)),
+			attribute.Int("prwarden.skipped", len(result.Skips)),
 		)
 	}
 	span.End()

@@ -192,7 +192,10 @@ type Options struct {
 	CacheSize int64         // bytes of compiled rules to keep, as estimated; 256 MiB
 	Timeout   time.Duration // wall time of a scan; MaxTime
 	Workers   int           // files that one scan matches at the same time; the number of processors
-	Observer  Observer      // hears of scans; nobody
+
+	// Observe hears how each scan ended: OutcomeComplete, OutcomeCanceled or one of
+	// the Code constants. It is called by many goroutines at once; nil for nobody.
+	Observe func(outcome string, times Times)
 }
 
 // Scanner scans pull requests. It is safe for concurrent use.
@@ -207,36 +210,29 @@ func NewScanner(source Source, o Options) *Scanner {
 	o.CacheSize = cmp.Or(o.CacheSize, 256<<20)
 	o.Timeout = cmp.Or(o.Timeout, MaxTime)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	if o.Observer == nil {
-		o.Observer = noObserver{}
-	}
 
 	return &Scanner{source: source, options: o, cache: match.NewCache(o.CacheSize, (*Ruleset).Size)}
 }
-
-// CacheStats are the counts of the cache of compiled rules.
-func (s *Scanner) CacheStats() match.CacheStats { return s.cache.Stats() }
 
 // Scan scans one pull request. progress is called from time to time, from one
 // goroutine at a time, and not after Scan returns. Scan fails with a *Failure, and
 // with ctx's error when ctx ends.
 func (s *Scanner) Scan(ctx context.Context, r Request, progress func(Progress)) (*Result, error) {
-	began, times := time.Now(), &clock{}
-	ctx, span := startSpan(context.WithValue(ctx, clockKey{}, times), "scan")
-	s.options.Observer.Started()
+	began, clock := time.Now(), &clock{}
+	ctx, span := startSpan(context.WithValue(ctx, clockKey{}, clock), "scan")
 
 	found, err := s.limited(ctx, r, progress)
-	report := Report{Outcome: outcomeOf(err), Took: time.Since(began)}
-	if err == nil {
-		times[PhaseTotal].Store(int64(report.Took))
-		report.Result = &Result{Result: *found, Times: times.times()}
+	clock[PhaseTotal].Store(int64(time.Since(began)))
+	outcome, times := outcomeOf(err), clock.times()
+	endScan(span, outcome, times, found)
+	if s.options.Observe != nil {
+		s.options.Observe(outcome, times)
 	}
-	report.Times = times.times()
+	if err != nil {
+		return nil, err
+	}
 
-	endScan(span, report)
-	s.options.Observer.Ended(report)
-
-	return report.Result, err
+	return &Result{Result: *found, Times: times}, nil
 }
 
 // limited scans within the time that a scan has, and sorts the errors.

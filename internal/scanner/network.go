@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -213,24 +212,16 @@ func (c *Client) complain(p *peer, what string, err error) {
 	}
 }
 
-// PeerState is what a client knows of one scanner.
-type PeerState struct {
-	Address string // IP:PORT, or `local`
-	Ready   bool   // it can be reached and says that it serves
-	Calls   int    // of this client
-}
-
-// Peers is what a client knows of its scanners, in the order of their addresses.
-func (c *Client) Peers() []PeerState {
+// Ready says of each scanner, by its address, whether it can be reached and serves.
+func (c *Client) Ready() map[string]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	peers := make([]PeerState, 0, len(c.peers))
+	ready := map[string]bool{}
 	for _, p := range c.peers {
-		peers = append(peers, PeerState{Address: p.address, Ready: p.ready, Calls: p.calls})
+		ready[p.address] = p.ready
 	}
-	slices.SortFunc(peers, func(a, b PeerState) int { return strings.Compare(a.Address, b.Address) })
 
-	return peers
+	return ready
 }
 
 // Waiting counts the scans that no scanner has accepted yet.

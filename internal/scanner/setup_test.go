@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -187,16 +189,11 @@ func awaitReady(t *testing.T, client *scanner.Client, n int) {
 	require.Eventually(t, func() bool { return len(addresses(client)) == n }, patience, time.Millisecond)
 }
 
-// addresses are those of the scanners that are ready.
+// addresses are those of the scanners that are ready, in order.
 func addresses(client *scanner.Client) []string {
-	var ready []string
-	for _, p := range client.Peers() {
-		if p.Ready {
-			ready = append(ready, p.Address)
-		}
-	}
-
-	return ready
+	ready := client.Ready()
+	maps.DeleteFunc(ready, func(_ string, ready bool) bool { return !ready })
+	return slices.Sorted(maps.Keys(ready))
 }
 
 // awaitTaken waits until so many slots of a scanner are taken.
