@@ -21,19 +21,13 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // golden is a result as the golden files have it.
 type golden struct {
-	Findings       []goldenFinding
-	Suppressed     []goldenFinding `json:",omitempty"`
+	Findings       []finding.Finding
+	Suppressed     []finding.Finding `json:",omitempty"`
 	Skips          []finding.Skip
 	Summary        map[string]int
 	RulesDigest    string
 	RulesFileRules int
 	RulesFileValid bool
-}
-
-type goldenFinding struct {
-	finding.Finding
-	Severity string
-	State    finding.State `json:",omitempty"` // of no scan
 }
 
 // TestGolden scans the pull requests in testdata/*.txt, whose sections are
@@ -110,20 +104,11 @@ func readGolden(t *testing.T, text string) (*pull, []rule.Rule) {
 
 func toGolden(r *scan.Result) golden {
 	g := golden{
-		Skips: r.Skips, Summary: map[string]int{}, RulesDigest: r.RulesDigest,
-		RulesFileRules: len(r.RulesFile), RulesFileValid: r.RulesFileValid,
+		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips, Summary: map[string]int{},
+		RulesDigest: r.RulesDigest, RulesFileRules: len(r.RulesFile), RulesFileValid: r.RulesFileValid,
 	}
-
 	for s, n := range r.Summary {
 		g.Summary[s.String()] = n
-	}
-
-	for _, f := range r.Findings {
-		g.Findings = append(g.Findings, goldenFinding{Finding: f, Severity: f.Severity.String()})
-	}
-
-	for _, f := range r.Suppressed {
-		g.Suppressed = append(g.Suppressed, goldenFinding{Finding: f, Severity: f.Severity.String()})
 	}
 
 	return g
