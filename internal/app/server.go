@@ -184,7 +184,7 @@ func (s *Server) assembleFace(c config.Config, rules *rule.Service) (err error) 
 		Guard:    overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany),
 	}
 
-	s.grpc, err = rpc.New(rpc.Config{
+	s.grpc = rpc.New(rpc.Config{
 		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Telemetry: s.tracing.handler,
 		Register: func(r grpc.ServiceRegistrar) {
 			prwardenv1.RegisterReviewServiceServer(r, s.watches)
@@ -196,10 +196,6 @@ func (s *Server) assembleFace(c config.Config, rules *rule.Service) (err error) 
 			}
 		},
 	})
-	if err != nil {
-		return err
-	}
-
 	gateway, err := rest.New(rest.Config{
 		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
 		Observe: s.metrics.answered, Tracer: s.tracing.tracer,

@@ -103,8 +103,7 @@ func Start(t testing.TB, o Options) *Bundle {
 		Admitter: auth.NewAdmitter(b.Keys, limiter, o.Trusted, o.Limit, nil), Guard: b.Guard,
 	}
 
-	server, err := rpc.New(rpc.Config{Admission: admission, Metrics: b.Metrics, Log: log, Register: b.register})
-	require.NoError(t, err)
+	server := rpc.New(rpc.Config{Admission: admission, Metrics: b.Metrics, Log: log, Register: b.register})
 	gateway, err := rest.New(rest.Config{
 		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log, Tracer: o.Tracer.Tracer("test"),
 		Observe: o.Observe, Ready: func(context.Context) error { return b.Ready },

@@ -11,6 +11,7 @@ import (
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -22,15 +23,12 @@ func toReview(r review.Review) *prwardenv1.Review {
 		HeadSha: given(r.HeadSHA), BaseSha: given(r.BaseSHA),
 		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
 		Error: toFailure(r.Failure), Truncated: r.Truncated, RulesDigest: given(r.RulesDigest),
-		Findings: toFindings(r.Findings), Suppressed: toFindings(r.Suppressed), Fixed: toFindings(r.Fixed),
-		Skipped:          make([]*prwardenv1.Skip, len(r.Skips)),
+		Findings: each(r.Findings, toFinding), Suppressed: each(r.Suppressed, toFinding), Fixed: each(r.Fixed, toFinding),
+		Skipped:          each(r.Skips, toSkip),
 		PreviousReviewId: given(r.PreviousID), BaseRef: given(r.Commits.BaseRef),
 	}
 	if r.Status == review.Complete {
 		out.Verdict = toVerdict(r)
-	}
-	for i, s := range r.Skips {
-		out.Skipped[i] = toSkip(s)
 	}
 	return out
 }
@@ -70,11 +68,13 @@ func toVerdict(r review.Review) *prwardenv1.Verdict {
 	return &prwardenv1.Verdict{Outcome: outcome.Enum(), Threshold: toSeverity(r.FailOn)}
 }
 
-func toFindings(list []finding.Finding) []*prwardenv1.Finding {
-	out := make([]*prwardenv1.Finding, len(list))
-	for i, f := range list {
-		out[i] = toFinding(f)
+// each converts a list.
+func each[T, P any](list []T, convert func(T) P) []P {
+	out := make([]P, len(list))
+	for i, item := range list {
+		out[i] = convert(item)
 	}
+
 	return out
 }
 
@@ -158,14 +158,14 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 	out := &prwardenv1.Rule{
 		Id: text(r.ID), Pattern: text(r.Pattern), Message: text(r.Message), Severity: toSeverity(r.Severity),
 		Scope: toScope(r.Scope), Repo: given(r.Repo), Multiline: r.Multiline, Redact: r.Redact,
-		References: texts(r.References), CreatedAt: toTime(r.CreatedAt),
+		References: each(r.References, text), CreatedAt: toTime(r.CreatedAt),
 	}
 	out.Type = enum[prwardenv1.Rule_Type](r.Type, prwardenv1.Rule_Type_value)
 	if len(r.Paths.Include)+len(r.Paths.Exclude) > 0 {
-		out.Paths = &prwardenv1.Rule_Paths{Include: texts(r.Paths.Include), Exclude: texts(r.Paths.Exclude)}
+		out.Paths = &prwardenv1.Rule_Paths{Include: each(r.Paths.Include, text), Exclude: each(r.Paths.Exclude, text)}
 	}
 	if len(r.Cases.Match)+len(r.Cases.NoMatch) > 0 {
-		out.Cases = &prwardenv1.Rule_Cases{Match: texts(r.Cases.Match), NoMatch: texts(r.Cases.NoMatch)}
+		out.Cases = &prwardenv1.Rule_Cases{Match: each(r.Cases.Match, text), NoMatch: each(r.Cases.NoMatch, text)}
 	}
 	return out
 }
@@ -202,6 +202,12 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 	return out
 }
 
+func toHit(h match.Hit) *prwardenv1.TestRuleResponse_Hit {
+	return &prwardenv1.TestRuleResponse_Hit{
+		Line: clamp(h.Line), Column: clamp(h.Column), EndLine: clamp(h.EndLine), EndColumn: clamp(h.EndColumn),
+	}
+}
+
 func toKey(k auth.Key) *prwardenv1.Key {
 	return &prwardenv1.Key{
 		KeyId: k.ID, Name: text(k.Name), Scopes: toScopes(k.Scopes),
@@ -210,11 +216,7 @@ func toKey(k auth.Key) *prwardenv1.Key {
 }
 
 func toScopes(scopes []auth.Scope) []string {
-	out := make([]string, len(scopes))
-	for i, s := range scopes {
-		out[i] = string(s)
-	}
-	return out
+	return each(scopes, func(s auth.Scope) string { return string(s) })
 }
 
 // toTime returns nil for the zero time, which is what is not known yet.
@@ -248,14 +250,6 @@ func given(s string) *string {
 
 // text makes s fit for a protobuf string.
 func text(s string) string { return finding.Shown(s) }
-
-func texts(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = text(s)
-	}
-	return out
-}
 
 // rawPath returns the bytes of a path that text would change.
 func rawPath(path string) []byte {

@@ -168,11 +168,7 @@ func (h *Reviews) ListReviews(
 	if err != nil {
 		return nil, err
 	}
-	resp := &prwardenv1.ListReviewsResponse{NextPageToken: next, Reviews: make([]*prwardenv1.ListedReview, len(reviews))}
-	for i, r := range reviews {
-		resp.Reviews[i] = toListed(r)
-	}
-	return resp, nil
+	return &prwardenv1.ListReviewsResponse{NextPageToken: next, Reviews: each(reviews, toListed)}, nil
 }
 
 // CancelReview implements ReviewService.
@@ -273,7 +269,7 @@ func (h *Reviews) ListFindings(
 	if err != nil {
 		return nil, err
 	}
-	return &prwardenv1.ListFindingsResponse{Findings: toFindings(findings), NextPageToken: next}, nil
+	return &prwardenv1.ListFindingsResponse{Findings: each(findings, toFinding), NextPageToken: next}, nil
 }
 
 // GetSarif implements ReviewService.

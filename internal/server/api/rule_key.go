@@ -63,11 +63,7 @@ func (h *Rules) ListRulesets(
 	if err != nil {
 		return nil, err
 	}
-	resp := &prwardenv1.ListRulesetsResponse{Rulesets: make([]*prwardenv1.Ruleset, len(sets))}
-	for i, s := range sets {
-		resp.Rulesets[i] = toRuleset(s)
-	}
-	return resp, nil
+	return &prwardenv1.ListRulesetsResponse{Rulesets: each(sets, toRuleset)}, nil
 }
 
 // ListRules implements RuleService.
@@ -78,11 +74,7 @@ func (h *Rules) ListRules(
 	if err != nil {
 		return nil, err
 	}
-	resp := &prwardenv1.ListRulesResponse{Rules: make([]*prwardenv1.Rule, len(rules))}
-	for i, r := range rules {
-		resp.Rules[i] = toRule(r)
-	}
-	return resp, nil
+	return &prwardenv1.ListRulesResponse{Rules: each(rules, toRule)}, nil
 }
 
 // GetRule implements RuleService.
@@ -123,17 +115,10 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 	if err != nil {
 		return nil, err
 	}
-	resp := &prwardenv1.TestRuleResponse{
-		Truncated: truncated, Hits: make([]*prwardenv1.TestRuleResponse_Hit, len(hits)),
+	return &prwardenv1.TestRuleResponse{
+		Truncated: truncated, Hits: each(hits, toHit),
 		MatchingCost: toMatchingCost(rule.Rule{Pattern: in.Pattern, Multiline: in.Multiline}),
-	}
-	for i, hit := range hits {
-		resp.Hits[i] = &prwardenv1.TestRuleResponse_Hit{
-			Line: clamp(hit.Line), Column: clamp(hit.Column), EndLine: clamp(hit.EndLine), EndColumn: clamp(hit.EndColumn),
-		}
-	}
-
-	return resp, nil
+	}, nil
 }
 
 // DeleteRule implements RuleService.
@@ -164,10 +149,8 @@ func NewKeys(service KeyService) *Keys { return &Keys{service: service} }
 
 // CreateKey implements KeyService.
 func (h *Keys) CreateKey(ctx context.Context, req *prwardenv1.CreateKeyRequest) (*prwardenv1.CreateKeyResponse, error) {
-	n := auth.NewKey{Name: req.GetName(), Scopes: []auth.Scope{}}
-	for _, s := range req.GetScopes() {
-		n.Scopes = append(n.Scopes, auth.Scope(s))
-	}
+	scopes := each(req.GetScopes(), func(s string) auth.Scope { return auth.Scope(s) })
+	n := auth.NewKey{Name: req.GetName(), Scopes: scopes}
 	if at := req.GetExpiresAt(); at != nil {
 		if err := at.CheckValid(); err != nil {
 			return nil, errs.Invalid("expires_at", "must be a time from year 1 to year 9999")
@@ -191,11 +174,7 @@ func (h *Keys) ListKeys(ctx context.Context, _ *prwardenv1.ListKeysRequest) (*pr
 	if err != nil {
 		return nil, err
 	}
-	resp := &prwardenv1.ListKeysResponse{Keys: make([]*prwardenv1.Key, len(keys))}
-	for i, k := range keys {
-		resp.Keys[i] = toKey(k)
-	}
-	return resp, nil
+	return &prwardenv1.ListKeysResponse{Keys: each(keys, toKey)}, nil
 }
 
 // DeleteKey implements KeyService.

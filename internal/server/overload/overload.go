@@ -19,8 +19,8 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// Large is the size, in bytes, from which a message counts against the bounds
-// of large ones. Smaller ones fit into what a connection has anyway.
+// Large is the size, in bytes, from which an answer counts among the large ones.
+// Smaller ones fit into what a connection has anyway.
 const Large = 64 << 10
 
 const (
@@ -37,10 +37,8 @@ type Limit string
 // The limits.
 const (
 	LimitWork    Limit = "work"    // requests that are worked on
-	LimitOpen    Limit = "open"    // REST requests, in all and from one address
-	LimitCalls   Limit = "calls"   // gRPC calls; each may have a message of 1 MiB
+	LimitOpen    Limit = "open"    // requests; each may have a body of 1 MiB
 	LimitHealth  Limit = "health"  // checks and watches of the health over gRPC
-	LimitBodies  Limit = "bodies"  // bytes of large REST bodies
 	LimitAnswers Limit = "answers" // bytes of large answers
 	LimitWatches Limit = "watches" // open watches of reviews
 )
@@ -48,16 +46,13 @@ const (
 // Limits are the bounds of a server, over both protocols together.
 type Limits map[Limit]Bounds
 
-// DefaultLimits are those of a server. A quarter of what is shared is the most
-// that one organization or address may have, except of gRPC calls, of which one
-// connection has half.
+// DefaultLimits are those of a server. A third of the open requests is the most
+// that one address may have, and a quarter of the others one organization.
 func DefaultLimits() Limits {
 	return Limits{
 		LimitWork:    {Total: 32, Wait: 250 * time.Millisecond},
-		LimitOpen:    {Total: 2_048, PerOwner: 512},
-		LimitCalls:   {Total: 256, PerOwner: 128},
+		LimitOpen:    {Total: 384, PerOwner: 128},
 		LimitHealth:  {Total: 512, PerOwner: 64},
-		LimitBodies:  {Total: 64 << 20, PerOwner: 16 << 20, Wait: time.Second},
 		LimitAnswers: {Total: 128 << 20, PerOwner: 32 << 20, Wait: time.Second},
 		LimitWatches: {Total: 2_000, PerOwner: 500},
 	}
@@ -197,14 +192,6 @@ func (r *Request) Hold(ctx context.Context, limit Limit, n int64) error {
 	return nil
 }
 
-// HoldBytes is Hold for the bytes of a message, of which only large ones count.
-func (r *Request) HoldBytes(ctx context.Context, limit Limit, size int64) error {
-	if size <= Large {
-		return nil
-	}
-	return r.Hold(ctx, limit, size)
-}
-
 func (r *Request) holds(limit Limit) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -219,23 +206,21 @@ func (r *Request) Watch(ctx context.Context) error {
 		return err
 	}
 
-	r.Release(LimitOpen, LimitCalls)
+	r.Release(LimitOpen)
 	return nil
 }
 
-// Release gives back what the request holds of some limits.
-func (r *Request) Release(limits ...Limit) {
+// Release gives back what the request holds of a limit.
+func (r *Request) Release(limit Limit) {
 	if r == nil {
 		return
 	}
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, limit := range limits {
-		if release := r.held[limit]; release != nil {
-			release()
-			delete(r.held, limit)
-		}
+	if release := r.held[limit]; release != nil {
+		release()
+		delete(r.held, limit)
 	}
 }
 

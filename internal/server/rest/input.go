@@ -67,8 +67,6 @@ func readBody(e *exchange, r *http.Request) ([]byte, error) {
 		return nil, nil
 	case e.route.body == nil:
 		return nil, errs.Invalid(bodyField, "this call takes no body")
-	case size < 0:
-		size = rpc.MaxBody
 	}
 
 	tooLarge := errs.New(errs.InvalidArgument, errs.ReasonBodyTooLarge,
@@ -78,10 +76,6 @@ func readBody(e *exchange, r *http.Request) ([]byte, error) {
 	}
 
 	e.request.Release(overload.LimitWork)
-	if err := e.request.HoldBytes(r.Context(), overload.LimitBodies, size); err != nil {
-		return nil, err
-	}
-
 	body, err := io.ReadAll(http.MaxBytesReader(e.ResponseWriter, r.Body, rpc.MaxBody))
 	var over *http.MaxBytesError
 	switch {

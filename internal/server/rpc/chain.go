@@ -27,14 +27,8 @@ type link struct {
 	network bool // the HTTP middleware does the same for requests over REST
 }
 
-// newChain makes the links, in order. It fails only when the constraints in the
-// protos can't be compiled.
-func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) ([]link, error) {
-	validation, err := newValidation()
-	if err != nil {
-		return nil, err
-	}
-
+// newChain makes the links, in order.
+func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) []link {
 	calls := reportCalls(NewRequestLog(log))
 	failures := failures{log}
 	recovered := recovery.WithRecoveryHandlerContext(recovered)
@@ -54,8 +48,9 @@ func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) ([
 			selector.UnaryServerInterceptor(grpcauth.UnaryServerInterceptor(admit), selector.MatchFunc(needsKey)),
 			selector.StreamServerInterceptor(grpcauth.StreamServerInterceptor(admit), selector.MatchFunc(needsKey)), true,
 		},
-		{"validation", validation.unary, validation.stream, false},
-	}, nil
+		// The one message of a stream is checked by its handler.
+		{"validation", validate, nil, false},
+	}
 }
 
 // interceptorsOf returns the interceptors of the links that a server has.
@@ -65,7 +60,9 @@ func interceptorsOf(
 	for _, l := range chain {
 		if network || !l.network {
 			unary = append(unary, l.unary)
-			stream = append(stream, l.stream)
+			if l.stream != nil {
+				stream = append(stream, l.stream)
+			}
 		}
 	}
 

@@ -42,11 +42,10 @@ func (s *service) WatchReview(
 // of a request that was admitted.
 func newTestClient(t *testing.T, s *service) (*Server, prwardenv1.ReviewServiceClient, context.Context) {
 	t.Helper()
-	server, err := New(Config{
+	server := New(Config{
 		Metrics: grpcprom.NewServerMetrics(), Log: slog.New(slog.DiscardHandler),
 		Register: func(r grpc.ServiceRegistrar) { prwardenv1.RegisterReviewServiceServer(r, s) },
 	})
-	require.NoError(t, err)
 	caller := auth.Caller{KeyID: "key_1", Organization: "acme", Scopes: auth.DefaultScopes()}
 	ctx := WithCall(auth.NewContext(t.Context(), caller), &Call{RequestID: "r1", Peer: "192.0.2.1:1", Caller: caller})
 	return server, prwardenv1.NewReviewServiceClient(server.Conn()), ctx

@@ -69,12 +69,8 @@ type Server struct {
 }
 
 // New makes a server.
-func New(c Config) (*Server, error) {
-	chain, err := newChain(c.Admission, c.Metrics, c.Log)
-	if err != nil {
-		return nil, err
-	}
-
+func New(c Config) *Server {
+	chain := newChain(c.Admission, c.Metrics, c.Log)
 	unary, stream := interceptorsOf(chain, true)
 	options := []grpc.ServerOption{
 		grpc.InTapHandle(c.Admission.open),
@@ -101,7 +97,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{network: grpc.NewServer(options...), process: newChannel(chain)}
 	c.Register(s.network)
 	c.Register(s.process)
-	return s, nil
+	return s
 }
 
 // Serve serves the network half on l, which bounds its connections (see package

@@ -24,14 +24,13 @@ const ErrorDomain = "prwarden"
 // 8 KiB; a client that gets more ends its connection, with every other call on
 // it.
 const (
-	// MaxViolations is how many mistakes in one request are named at once.
-	MaxViolations = 20
+	// MaxViolations is how many mistakes in one request are named at once, and
+	// maxViolation bounds each of their texts, in bytes.
+	MaxViolations = 10
+	maxViolation  = 250
 
-	// maxViolationBytes bounds their texts together.
-	maxViolationBytes = 3 << 10
-
-	// maxText bounds each text, in bytes: some repeat what a caller sent.
-	maxText = 1 << 10
+	// maxSentence bounds the sentence: some repeat what a caller sent.
+	maxSentence = 1 << 10
 )
 
 // defaultRetry is when to try again after Unavailable, for errors that don't
@@ -108,7 +107,14 @@ func Status(err error) *status.Status {
 
 	details := []protoadapt.MessageV1{info}
 	if len(e.Fields) > 0 {
-		details = append(details, badRequest(e.Fields))
+		bad := &errdetails.BadRequest{}
+		for _, f := range e.Fields[:min(len(e.Fields), MaxViolations)] {
+			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{
+				Field: Cut(f.Field, maxViolation), Description: Cut(f.Description, maxViolation),
+			})
+		}
+
+		details = append(details, bad)
 	}
 
 	wait := e.RetryAfter
@@ -119,29 +125,12 @@ func Status(err error) *status.Status {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(wait)})
 	}
 
-	plain := status.New(r.code, Cut(e.Message, maxText))
+	plain := status.New(r.code, Cut(e.Message, maxSentence))
 	full, err := plain.WithDetails(details...)
 	if err != nil {
 		return plain // an error without its details is better than none
 	}
 	return full
-}
-
-// badRequest names the violations that there is room for, at least one.
-func badRequest(fields []errs.FieldViolation) *errdetails.BadRequest {
-	bad := &errdetails.BadRequest{}
-	room := maxViolationBytes
-	for i, f := range fields[:min(len(fields), MaxViolations)] {
-		v := &errdetails.BadRequest_FieldViolation{Field: Cut(f.Field, maxText), Description: Cut(f.Description, maxText)}
-		room -= len(v.GetField()) + len(v.GetDescription())
-		if i > 0 && room < 0 {
-			break
-		}
-
-		bad.FieldViolations = append(bad.FieldViolations, v)
-	}
-
-	return bad
 }
 
 // Unexpected reports whether err is one whose cause callers don't see, so that

@@ -13,79 +13,31 @@ import (
 	"google.golang.org/protobuf/reflect/protorange"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
-// validation is the link in which a request that breaks the constraints of its
+// validate is the link in which a request that breaks the constraints of its
 // proto ends, with everything that is wrong with it.
-type validation struct{ validator protovalidate.Validator }
-
-func newValidation() (validation, error) {
-	v, err := protovalidate.New()
-	if err != nil {
-		return validation{}, fmt.Errorf("validation of requests: %w", err)
-	}
-	return validation{v}, nil
-}
-
-func (v validation) unary(
-	ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
-) (any, error) {
-	if err := v.check(req); err != nil {
-		return nil, err
+func validate(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if m, ok := req.(proto.Message); ok {
+		if err := check(m); err != nil {
+			return nil, err
+		}
 	}
 	return handler(ctx, req)
 }
 
-func (v validation) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	return handler(srv, validatedStream{ss, v})
-}
-
-type validatedStream struct {
-	grpc.ServerStream
-	v validation
-}
-
-// RecvMsg implements grpc.ServerStream.
-func (s validatedStream) RecvMsg(m any) error {
-	if err := s.ServerStream.RecvMsg(m); err != nil {
-		return err
-	}
-	return s.v.check(m)
-}
-
-func (v validation) check(req any) error {
-	m, ok := req.(proto.Message)
-	if !ok {
-		return nil
-	}
-	found, err := v.violations(m)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-
-	if _, ok := m.(*prwardenv1.CreateRuleRequest); ok {
-		// Over REST the rule is the body. Its fields have the same names in
-		// both, which are also those that rule validation uses.
-		for i := range found {
-			found[i].Field = strings.TrimPrefix(found[i].Field, "rule.")
-		}
-	}
-
-	return errs.InvalidFields(found...)
-}
-
-// violations returns what is wrong with a message. A large one has room for
-// hundreds of thousands of mistakes, so only its first is named.
-func (v validation) violations(m proto.Message) (found []errs.FieldViolation, err error) {
+// check returns what is wrong with a message. A large one has room for hundreds
+// of thousands of mistakes, so only its first is named.
+func check(m proto.Message) error {
 	var options []protovalidate.ValidationOption
 	if proto.Size(m) > overload.Large {
 		options = append(options, protovalidate.WithFailFast())
 	}
 
-	err = v.validator.Validate(m, options...)
+	var found []errs.FieldViolation
+	err := protovalidate.Validate(m, options...)
 	var invalid *protovalidate.ValidationError
 	switch {
 	case errors.As(err, &invalid):
@@ -93,14 +45,21 @@ func (v validation) violations(m proto.Message) (found []errs.FieldViolation, er
 			found = append(found, describe(violation))
 		}
 	case err != nil:
-		return nil, fmt.Errorf("validate %s: %w", m.ProtoReflect().Descriptor().FullName(), err)
+		return fmt.Errorf("validate %s: %w", m.ProtoReflect().Descriptor().FullName(), err)
 	}
 
 	if path := nulIn(m); path != "" {
 		found = append(found, errs.FieldViolation{Field: path, Description: "must not contain the character U+0000"})
 	}
 
-	return found, nil
+	for i := range found {
+		// Over REST a rule is the body, and its validation names its fields so, too.
+		found[i].Field = strings.TrimPrefix(found[i].Field, "rule.")
+	}
+	if len(found) > 0 {
+		return errs.InvalidFields(found...)
+	}
+	return nil
 }
 
 // nulIn returns the path of a string with a NUL in it, which no database stores

@@ -42,7 +42,9 @@ type object = map[string]any
 // New makes the page of an OpenAPI document in JSON.
 func New(openAPI []byte) (*Page, error) {
 	var doc object
-	if err := json.Unmarshal(openAPI, &doc); err != nil {
+	numbers := json.NewDecoder(bytes.NewReader(openAPI))
+	numbers.UseNumber()
+	if err := numbers.Decode(&doc); err != nil {
 		return nil, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
 
@@ -51,7 +53,7 @@ func New(openAPI []byte) (*Page, error) {
 		"prose":      prose,
 		"name":       name,
 		"phrase":     phrase,
-		"indent":     func(v any) (string, error) { text, err := json.MarshalIndent(v, "", "  "); return string(text), err },
+		"indent":     indent,
 		"operations": operations,
 		"rows":       rows,
 		"is":         is,
@@ -84,6 +86,15 @@ func name(ref any) string {
 func phrase(status string) string {
 	code, _ := strconv.Atoi(status)
 	return http.StatusText(code)
+}
+
+func indent(example any) (string, error) {
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(example)
+	return out.String(), err
 }
 
 // inline finds what stands out in a paragraph: code, and addresses.
