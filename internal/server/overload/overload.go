@@ -98,7 +98,7 @@ func (g *Guard) Open(ctx context.Context, limit Limit, c auth.Credentials) (*Req
 	r := &Request{guard: g, held: make(map[Limit]func())}
 	addr := auth.ClientAddress(c.PeerAddr, c.ForwardedFor, g.trusted)
 	if addr.IsValid() && !auth.IsTrusted(addr.String(), g.trusted) {
-		r.owner = "address:" + addr.String()
+		r.address = "address:" + addr.String()
 	}
 
 	if err := r.Hold(ctx, limit, 1); err != nil {
@@ -110,10 +110,10 @@ func (g *Guard) Open(ctx context.Context, limit Limit, c auth.Credentials) (*Req
 // Request is an open request and what it holds of the limits. The methods do
 // nothing for nil, a request without bounds.
 type Request struct {
-	guard *Guard
+	guard   *Guard
+	address string // "" for no bound of its own
 
 	mu     sync.Mutex
-	owner  string // "" for no bound of its own
 	closed bool
 	held   map[Limit]func()
 }
@@ -131,29 +131,19 @@ func FromContext(ctx context.Context) *Request {
 	return r
 }
 
-// BelongsTo says whose request it is, once that is known. Large messages and
-// watches then count against the organization, not the address.
-func (r *Request) BelongsTo(organization string) {
-	if r == nil {
-		return
-	}
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.owner = "organization:" + organization
-}
-
-// Acquire takes n of a limit for the request's owner. It fails with Unavailable
-// when there is no room within the limit's time. release may be called later
-// than Close.
+// Acquire takes n of a limit for the organization of the caller in ctx, or for
+// the client's address while there is none. It fails with Unavailable when there
+// is no room within the limit's time. release may be called later than Close.
 func (r *Request) Acquire(ctx context.Context, limit Limit, n int64) (release func(), err error) {
 	if r == nil {
 		return func() {}, nil
 	}
 
-	r.mu.Lock()
-	owner := r.owner
-	r.mu.Unlock()
+	owner := r.address
+	if organization := auth.FromContext(ctx).Organization; organization != "" {
+		owner = "organization:" + organization
+	}
+
 	release, err = r.guard.semaphores[limit].Acquire(ctx, owner, n)
 	if !errors.Is(err, ErrFull) {
 		return release, err

@@ -152,9 +152,9 @@ func TestWatchesOfOneOrganizationLeaveRoom(t *testing.T) {
 	watch := func(organization string) (*Request, error) {
 		r, err := g.Open(t.Context(), LimitOpen, auth.Credentials{})
 		require.NoError(t, err)
-		r.BelongsTo(organization)
-		require.NoError(t, r.Hold(t.Context(), LimitWork, 1))
-		return r, r.Watch(t.Context())
+		ctx := auth.NewContext(t.Context(), auth.Caller{Organization: organization})
+		require.NoError(t, r.Hold(ctx, LimitWork, 1))
+		return r, r.Watch(ctx)
 	}
 
 	first, err := watch("acme")
@@ -177,14 +177,14 @@ func TestLargeMessagesAreBounded(t *testing.T) {
 		g, refused, _ := newTestGuard()
 		r, err := g.Open(t.Context(), LimitOpen, auth.Credentials{PeerAddr: "192.0.2.1:1"})
 		require.NoError(t, err)
-		r.BelongsTo("acme")
+		ctx := auth.NewContext(t.Context(), auth.Caller{Organization: "acme"})
 		share := DefaultLimits()[LimitAnswers].PerOwner
-		release, err := r.Acquire(t.Context(), LimitAnswers, share)
+		release, err := r.Acquire(ctx, LimitAnswers, share)
 		require.NoError(t, err)
-		_, err = r.Acquire(t.Context(), LimitAnswers, 1<<20)
+		_, err = r.Acquire(ctx, LimitAnswers, 1<<20)
 		require.Error(t, err)
 		release()
-		_, err = r.Acquire(t.Context(), LimitAnswers, 1<<20)
+		_, err = r.Acquire(ctx, LimitAnswers, 1<<20)
 		require.NoError(t, err)
 		assert.Equal(t, []Limit{LimitAnswers}, *refused)
 		r.Close()
@@ -201,7 +201,6 @@ func TestNoRequest(t *testing.T) {
 	release, err := r.Acquire(t.Context(), LimitAnswers, 1<<30)
 	require.NoError(t, err)
 	release()
-	r.BelongsTo("acme")
 	r.Release(LimitWork)
 	r.Close()
 }

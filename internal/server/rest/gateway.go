@@ -246,16 +246,6 @@ func (g *Gateway) health(e *exchange, r *http.Request) error {
 	return nil
 }
 
-// Limits of the HTTP server. Those for whole requests and answers don't hold
-// for watches, which have their own for each message.
-const (
-	readHeaderTimeout = 10 * time.Second
-	readTimeout       = 30 * time.Second
-	writeTimeout      = 60 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 32 << 10
-)
-
 // NewServer makes an HTTP server for a handler, with limits on everything that
 // a client can make it wait for or keep. Its listener bounds the connections
 // (see package port). Those of HTTP/2, which there is over TLS only, are the
@@ -263,11 +253,11 @@ const (
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      time.Minute, // watches have one for each message
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams:          128, // a key may have 100 watches, and other calls beside them
 			MaxReceiveBufferPerStream:     64 << 10,

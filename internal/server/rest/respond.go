@@ -263,22 +263,15 @@ func (g *Gateway) startSpan(r *http.Request) (context.Context, trace.Span) {
 	return g.Tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
 }
 
-// describe says what the request of a span was, in OpenTelemetry's words for
-// HTTP: no path, query or header, which may hold anything.
+// describe says what the request of a span was: no path, query or header, which
+// may hold anything.
 func describe(span trace.Span, a Answered, c rpc.Call) {
-	if !span.IsRecording() {
-		return
-	}
-
 	span.SetName(a.Method + " " + a.Route)
 	span.SetAttributes(
-		attribute.String("http.request.method", a.Method), attribute.String("http.route", a.Route),
-		attribute.Int("http.response.status_code", a.Status),
-		attribute.String("prwarden.request_id", c.RequestID),
-		attribute.String("prwarden.organization", c.Caller.Organization),
-		attribute.String("prwarden.review_id", c.ReviewID), attribute.String("error.type", c.Reason),
+		attribute.Int("http.response.status_code", a.Status), attribute.String("prwarden.request_id", c.RequestID),
+		attribute.String("prwarden.organization", c.Caller.Organization), attribute.String("prwarden.review_id", c.ReviewID),
 	)
-	if a.Status >= http.StatusInternalServerError || a.Status == 0 {
+	if a.Status >= http.StatusInternalServerError {
 		span.SetStatus(otelcodes.Error, c.Reason)
 	}
 }

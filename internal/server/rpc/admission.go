@@ -38,10 +38,6 @@ func (a Admission) Admit(ctx context.Context, c auth.Credentials, p auth.Policy)
 	}
 
 	caller, decision, err := a.Admitter.Admit(ctx, c, p)
-	if caller.KeyID != "" {
-		request.BelongsTo(caller.Organization)
-	}
-
 	callOf(ctx).Caller = caller
 	return caller, decision, err
 }
@@ -126,12 +122,14 @@ func (a Admission) admit(ctx context.Context) (context.Context, error) {
 	caller, decision, err := a.Admit(ctx, credentialsOf(ctx), auth.KeyRequired)
 	// It fails only when the header was sent already, which nobody did yet.
 	_ = grpc.SetHeader(ctx, RateMetadata(decision))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		method, _ := grpc.Method(ctx)
+		err = Authorize(caller, method)
 	}
-
-	method, _ := grpc.Method(ctx)
-	return auth.NewContext(ctx, caller), Authorize(caller, method)
+	if err != nil {
+		overload.FromContext(ctx).Close()
+	}
+	return auth.NewContext(ctx, caller), err
 }
 
 // boundedUnary is the link that ends the request of a call, and counts a large
@@ -159,18 +157,8 @@ func boundedUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler
 func boundedStream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	request := overload.FromContext(ss.Context())
 	defer request.Close()
-	return handler(srv, idleStream{ss, request})
-}
-
-type idleStream struct {
-	grpc.ServerStream
-	request *overload.Request
-}
-
-// RecvMsg implements grpc.ServerStream.
-func (s idleStream) RecvMsg(m any) error {
-	s.request.Release(overload.LimitWork)
-	return s.ServerStream.RecvMsg(m)
+	request.Release(overload.LimitWork)
+	return handler(srv, ss)
 }
 
 // counted is an answer whose bytes are counted until gRPC has written them.

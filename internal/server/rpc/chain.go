@@ -41,13 +41,13 @@ func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) []
 		{"errors", failures.unary, failures.stream, false},
 		// A panic becomes an error like any other, so recovery is inside those.
 		{"recovery", recovery.UnaryServerInterceptor(recovered), recovery.StreamServerInterceptor(recovered), false},
-		{"overload", boundedUnary, boundedStream, true},
 		// Load balancers ask for health without a key.
 		{
 			"admission",
 			selector.UnaryServerInterceptor(grpcauth.UnaryServerInterceptor(admit), selector.MatchFunc(needsKey)),
 			selector.StreamServerInterceptor(grpcauth.StreamServerInterceptor(admit), selector.MatchFunc(needsKey)), true,
 		},
+		{"overload", boundedUnary, boundedStream, true},
 		// The one message of a stream is checked by its handler.
 		{"validation", validate, nil, false},
 	}

@@ -25,7 +25,7 @@ func TestOrderOfTheChain(t *testing.T) {
 		assert.NotNil(t, l.unary, l.name)
 	}
 	assert.Equal(t, []string{
-		"logging", "metrics", "errors", "recovery", "overload", "admission", "validation",
+		"logging", "metrics", "errors", "recovery", "admission", "overload", "validation",
 	}, network)
 	assert.Equal(t, []string{"metrics", "errors", "recovery", "validation"}, process)
 }
