@@ -81,9 +81,11 @@ func Start(t testing.TB, o Options) *Bundle {
 	if o.Limit == 0 {
 		o.Limit = 1 << 30
 	}
+
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()
 	}
+
 	if o.Observe == nil {
 		o.Observe = func(rest.Answered) {}
 	}
@@ -92,6 +94,7 @@ func Start(t testing.TB, o Options) *Bundle {
 		Reviews: &Reviews{}, Rules: &Rules{}, Logs: &Logs{}, store: &keyStore{keys: map[string]auth.Key{}},
 		Metrics: grpcprom.NewServerMetrics(), Clock: time.Now(),
 	}
+
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(b.store, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
@@ -108,12 +111,14 @@ func Start(t testing.TB, o Options) *Bundle {
 		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log, Tracer: o.Tracer.Tracer("test"),
 		Observe: o.Observe, Ready: func(context.Context) error { return b.Ready },
 	})
+
 	require.NoError(t, err)
 
 	web := rest.NewServer(gateway, log)
 	if !o.Pipes { // a busy machine is not a slow client
 		web.ReadHeaderTimeout, web.ReadTimeout, web.WriteTimeout = patience, patience, patience
 	}
+
 	b.rest, b.grpc = listen(t, o.Pipes), listen(t, o.Pipes)
 	b.URL = "http://" + b.rest.Addr().String()
 	served := make(chan error, 2)
@@ -126,6 +131,7 @@ func Start(t testing.TB, o Options) *Bundle {
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+
 	t.Cleanup(func() {
 		b.Handlers.EndWatches()
 		transport.CloseIdleConnections()
@@ -139,6 +145,7 @@ func Start(t testing.TB, o Options) *Bundle {
 			}
 		}
 	})
+
 	return b
 }
 
@@ -158,6 +165,7 @@ func listen(t testing.TB, inMemory bool) net.Listener {
 	if inMemory {
 		return pipes{bufconn.Listen(pipeBuffer)}
 	}
+
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	return l
@@ -167,6 +175,7 @@ func (b *Bundle) dial(ctx context.Context, to net.Listener) (net.Conn, error) {
 	if p, ok := to.(pipes); ok {
 		return p.DialContext(ctx)
 	}
+
 	return steady.DialContext(ctx, "tcp", to.Addr().String())
 }
 
@@ -223,6 +232,7 @@ func (b *Bundle) KeyOf(t testing.TB, org string, scopes ...auth.Scope) (auth.Key
 	if len(scopes) == 0 {
 		scopes = auth.Scopes()
 	}
+
 	k, token, err := b.Keys.Issue(context.Background(), org, auth.NewKey{Name: "test", Scopes: scopes})
 	require.NoError(t, err)
 	return k, token
@@ -254,6 +264,7 @@ func (a Answer) Reason() string {
 			return r
 		}
 	}
+
 	return ""
 }
 
@@ -269,6 +280,7 @@ func (a Answer) Violations() map[string]string {
 			out[field], _ = m["description"].(string)
 		}
 	}
+
 	return out
 }
 
@@ -280,6 +292,7 @@ func (a Answer) details() []map[string]any {
 			out = append(out, m)
 		}
 	}
+
 	return out
 }
 
@@ -292,14 +305,17 @@ func (b *Bundle) Do(t testing.TB, method, path, body string, headers ...string) 
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
+
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if strings.EqualFold(name, "Content-Type") {
 			req.Header.Set(name, value)
 			continue
 		}
+
 		req.Header.Add(name, value)
 	}
+
 	return b.Send(t, req)
 }
 
@@ -315,6 +331,7 @@ func (b *Bundle) Send(t testing.TB, req *http.Request) Answer {
 	if json.Unmarshal(data, &a.JSON) != nil {
 		a.JSON = nil
 	}
+
 	return a
 }
 
@@ -350,5 +367,6 @@ func (l *Logs) Lines(message string) []map[string]any {
 			out = append(out, m)
 		}
 	}
+
 	return out
 }

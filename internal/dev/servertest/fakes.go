@@ -47,6 +47,7 @@ func (f *Reviews) GetComplete(_ context.Context, org, id string) (review.Review,
 	if err == nil && r.Status != review.Complete {
 		return review.Review{}, errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete, "The review is %s.", r.Status)
 	}
+
 	return r, err
 }
 
@@ -101,6 +102,7 @@ func (f *Rules) GetRule(_ context.Context, _, id string) (rule.Rule, error) {
 	if r.ID == "" || r.FullID() != rule.FullID(id) {
 		return rule.Rule{}, errs.New(errs.NotFound, errs.ReasonRuleNotFound, "There is no such rule.")
 	}
+
 	return r, nil
 }
 
@@ -127,6 +129,7 @@ func (f *Rules) TestRule(context.Context, rule.TestInput) ([]match.Hit, bool, er
 	if f.Hold != nil {
 		<-f.Hold
 	}
+
 	return []match.Hit{{Line: 1, Column: 2, EndLine: 1, EndColumn: 5}}, true, nil
 }
 

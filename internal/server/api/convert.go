@@ -5,7 +5,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
@@ -130,12 +129,6 @@ func toScope(s rule.Scope) *prwardenv1.Ruleset_Scope {
 	return enum[prwardenv1.Ruleset_Scope](string(s), prwardenv1.Ruleset_Scope_value)
 }
 
-// fromSeverity returns 0 for what is not given.
-func fromSeverity(l prwardenv1.Severity_Level) rule.Severity {
-	s, _ := rule.ParseSeverity(word(l))
-	return s
-}
-
 func toSummary(s finding.Summary) *prwardenv1.SeveritySummary {
 	return &prwardenv1.SeveritySummary{
 		Critical: clamp(s[rule.Critical]), High: clamp(s[rule.High]), Medium: clamp(s[rule.Medium]),
@@ -225,18 +218,6 @@ func toTime(t time.Time) *timestamppb.Timestamp {
 		return nil
 	}
 	return timestamppb.New(t)
-}
-
-// word returns the word of an enum value, "" for unspecified, and the number
-// for a value that this version does not know.
-func word(e interface {
-	protoreflect.Enum
-	String() string
-}) string {
-	if e.Number() == 0 {
-		return ""
-	}
-	return e.String()
 }
 
 // given returns nil for "", which is what is not known or not set.

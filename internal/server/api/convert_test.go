@@ -2,6 +2,7 @@ package api
 
 import (
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ func full() review.Review {
 		EndColumn:   4, UTF16Column: 5, UTF16EndColumn: 6, LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "why", Until: "2027-01-31", Line: 7},
 	}
+
 	suppressed, fixed := found, found
 	suppressed.State, fixed.State = finding.StateNew, finding.StateFixed
 	return review.Review{
@@ -44,70 +46,17 @@ func full() review.Review {
 	}
 }
 
-func fromFindings(list []*prwardenv1.Finding) (out []finding.Finding) {
-	for _, f := range list {
-		back := finding.Finding{
-			RuleID: f.GetRuleId(), Severity: fromSeverity(f.GetSeverity()), File: path(f.GetFile(), f.GetFileBytes()),
-			Line:    int(f.GetLine()),
-			EndLine: int(f.GetEndLine()), Column: int(f.GetColumn()), Message: f.GetMessage(), Snippet: f.GetSnippet(),
-			Fingerprint: f.GetFingerprint(),
-			EndColumn:   int(f.GetEndColumn()), UTF16Column: int(f.GetUtf16Column()), UTF16EndColumn: int(f.GetUtf16EndColumn()),
-			LineHash: f.GetLineHash(), State: finding.State(word(f.GetState())),
-		}
-		if s := f.GetSuppression(); s != nil {
-			back.Suppression = &finding.Suppression{Reason: s.GetReason(), Until: s.GetUntil(), Line: int(s.GetLine())}
-		}
-		out = append(out, back)
-	}
-	return out
-}
-
-func fromReview(r *prwardenv1.Review) review.Review {
-	out := review.Review{
-		ID: r.GetReviewId(), Repo: r.GetRepo(), PRNumber: r.GetPrNumber(), Ruleset: r.GetRuleset(),
-		Status:  review.Status(word(r.GetStatus())),
-		HeadSHA: r.GetHeadSha(), BaseSHA: r.GetBaseSha(), CreatedAt: r.GetCreatedAt().AsTime(),
-		StartedAt:   r.GetStartedAt().AsTime(),
-		CompletedAt: r.GetCompletedAt().AsTime(), Truncated: r.GetTruncated(), RulesDigest: r.GetRulesDigest(),
-		Failure: &review.Failure{Code: r.GetError().GetCode(), Message: r.GetError().GetMessage()},
-		Summary: finding.Summary{
-			rule.Critical: int(r.GetSummary().GetCritical()), rule.High: int(r.GetSummary().GetHigh()),
-			rule.Medium:  int(r.GetSummary().GetMedium()),
-			rule.Warning: int(r.GetSummary().GetWarning()), rule.Low: int(r.GetSummary().GetLow()),
-			rule.Info: int(r.GetSummary().GetInfo()),
-		},
-	}
-	out.Findings, out.Suppressed, out.Fixed = fromFindings(r.GetFindings()), fromFindings(r.GetSuppressed()),
-		fromFindings(r.GetFixed())
-	out.PreviousID, out.Commits.BaseRef = r.GetPreviousReviewId(), r.GetBaseRef()
-	out.FailOn = fromSeverity(r.GetVerdict().GetThreshold())
-	for _, s := range r.GetSkipped() {
-		out.Skips = append(out.Skips, finding.Skip{
-			File: path(s.GetFile(), s.GetFileBytes()), Line: int(s.GetLine()), RuleID: s.GetRuleId(),
-			Reason: word(s.GetReason()),
-		})
-	}
-	return out
-}
-
-func path(text string, raw []byte) string {
-	if raw != nil {
-		return string(raw)
-	}
-	return text
-}
-
-func TestReviewThereAndBack(t *testing.T) {
+func TestGoldenReview(t *testing.T) {
 	t.Parallel()
-	in := full()
-	m := toReview(in)
+	m := toReview(full())
 	assertFilled(t, m.ProtoReflect())
-	want := in
-	want.Organization, want.Attempt, want.Progress = "", 0, review.Progress{} // not for callers
-	assert.Equal(t, want, fromReview(m))
-	assert.Equal(t, "x\uFFFD", m.GetFindings()[0].GetFile())
+	want, err := os.ReadFile("testdata/review.json")
+	require.NoError(t, err)
+	got, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(want), string(got))
 
-	listed := toListed(in)
+	listed := toListed(full())
 	assertFilled(t, listed.ProtoReflect())
 	for i := range listed.ProtoReflect().Descriptor().Fields().Len() {
 		fd := listed.ProtoReflect().Descriptor().Fields().Get(i)
@@ -125,6 +74,7 @@ func assertFilled(t *testing.T, m protoreflect.Message) {
 		if !assert.True(t, m.Has(fd), "%s is not filled", fd.FullName()) || fd.Kind() != protoreflect.MessageKind {
 			continue
 		}
+
 		if fd.IsList() {
 			assertFilled(t, m.Get(fd).List().Get(0).Message())
 		} else {
@@ -158,6 +108,7 @@ func TestVerdict(t *testing.T) {
 		"not complete yet": {review.InProgress, finding.Summary{}, rule.High, ""},
 		"failed":           {review.Failed, finding.Summary{}, rule.High, ""},
 	}
+
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,6 +129,7 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 		require.NotNil(t, toState(s), s)
 		assert.Equal(t, string(s), toState(s).String())
 	}
+
 	for kind, n := range map[finding.Kind]prwardenv1.ListFindingsRequest_Kind{
 		finding.KindReported:   prwardenv1.ListFindingsRequest_reported,
 		finding.KindSuppressed: prwardenv1.ListFindingsRequest_suppressed,
@@ -185,21 +137,26 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 	} {
 		assert.Equal(t, string(kind), word(n))
 	}
+
 	assert.Nil(t, toState("unspecified"))
 	for _, s := range []review.Status{review.Queued, review.InProgress, review.Complete, review.Failed, review.Canceled} {
 		require.NotNil(t, toStatus(s), s)
 		assert.Equal(t, string(s), toStatus(s).String())
 	}
+
 	for _, s := range rule.Severities() {
 		require.NotNil(t, toSeverity(s), s)
 		assert.Equal(t, s.String(), toSeverity(s).String())
 	}
+
 	for _, s := range []rule.Scope{rule.ScopeOrg, rule.ScopeRepo} {
 		require.NotNil(t, toScope(s), s)
 	}
+
 	for _, reason := range []string{"binary", "file_too_large", "line_too_long", "rule_timeout", "submodule"} {
 		assert.Equal(t, reason, toSkip(finding.Skip{Reason: reason}).GetReason().String())
 	}
+
 	assert.Nil(t, toStatus("unspecified"))
 	assert.Nil(t, toStatus("other"))
 	assert.Nil(t, toSeverity(0))
@@ -215,6 +172,7 @@ func TestRuleThereAndBack(t *testing.T) {
 		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
 		CreatedAt: day,
 	}
+
 	m := toPricedRule(in)
 	assertFilled(t, m.ProtoReflect())
 	want := in
@@ -262,15 +220,18 @@ func FuzzReviewConverters(f *testing.F) {
 		require.NoError(t, err, "every review can be sent")
 		var back prwardenv1.Review
 		require.NoError(t, proto.Unmarshal(wire, &back))
-		got := fromReview(&back)
-		if len(file) > 0 {
-			assert.Equal(t, file, got.Findings[0].File, "no byte of a path is lost")
-			assert.Equal(t, file, got.Skips[0].File)
+		found := back.GetFindings()[0]
+		if raw := found.GetFileBytes(); raw != nil {
+			assert.Equal(t, file, string(raw), "no byte of a path is lost")
+		} else {
+			assert.Equal(t, file, found.GetFile())
 		}
+
 		assert.True(t, utf8.ValidString(m.GetFindings()[0].GetSnippet()))
 		if n >= math.MinInt32 && n <= math.MaxInt32 {
-			assert.Equal(t, n, got.Findings[0].Line)
+			assert.EqualValues(t, n, found.GetLine())
 		}
+
 		_, err = protojson.Marshal(m)
 		require.NoError(t, err)
 	})
@@ -285,6 +246,7 @@ func FuzzRuleConverters(f *testing.F) {
 			Paths: rule.Paths{Include: []string{text}, Exclude: []string{id}},
 			Cases: rule.Cases{Match: []string{text}, NoMatch: []string{message}},
 		}
+
 		m := toRule(in)
 		wire, err := proto.Marshal(m)
 		require.NoError(t, err)
@@ -295,6 +257,7 @@ func FuzzRuleConverters(f *testing.F) {
 				return
 			}
 		}
+
 		assert.Equal(t, in, fromRule(&back))
 	})
 }
@@ -304,6 +267,7 @@ func TestReviewIDs(t *testing.T) {
 	for range 100 {
 		require.NoError(t, checkReviewID(review.NewID()))
 	}
+
 	for _, bad := range []string{"", "rev_", "rev", "x_1", "REV_1", "rev_A", "rev_a/b", "rev_a b", "rev_\xff",
 		"rev_" + strings.Repeat("a", 65)} {
 		assert.Error(t, checkReviewID(bad), bad)
@@ -323,6 +287,7 @@ func TestIdempotencyKey(t *testing.T) {
 		"twice": {[]string{"a", "a"}, "", false},
 		"bytes": {[]string{"é"}, "", false},
 	}
+
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

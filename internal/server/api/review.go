@@ -18,6 +18,7 @@ import (
 	"google.golang.org/genproto/googleapis/api/httpbody"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
@@ -25,6 +26,7 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rpc"
 )
@@ -112,6 +114,24 @@ func (h *Reviews) CreateReview(
 	return &prwardenv1.CreateReviewResponse{
 		ReviewId: accepted.ReviewID, Status: prwardenv1.Review_queued.Enum(), EstimatedMs: accepted.EstimatedMS,
 	}, nil
+}
+
+// fromSeverity returns 0 for what is not given.
+func fromSeverity(l prwardenv1.Severity_Level) rule.Severity {
+	s, _ := rule.ParseSeverity(word(l))
+	return s
+}
+
+// word returns the word of an enum value, "" for unspecified, and the number
+// for a value that this version does not know.
+func word(e interface {
+	protoreflect.Enum
+	String() string
+}) string {
+	if e.Number() == 0 {
+		return ""
+	}
+	return e.String()
 }
 
 // traceParent is the W3C trace context of a request, without its tracestate;

@@ -35,6 +35,7 @@ func (s storedRules) GetRule(_ context.Context, _, id string) (rule.Rule, error)
 			return r, nil
 		}
 	}
+
 	return rule.Rule{}, errs.New(errs.NotFound, errs.ReasonRuleNotFound, "There is no such rule.")
 }
 
@@ -112,6 +113,7 @@ func TestPatternsTriedAtOnceAreBounded(t *testing.T) {
 				assert.NoError(t, err)
 			})
 		}
+
 		synctest.Wait()
 		require.Len(t, service.running, places)
 
@@ -138,6 +140,7 @@ func TestPatternsOfOneOrganizationLeaveRoom(t *testing.T) {
 	if share == runtime.GOMAXPROCS(0) {
 		share = 0 // one processor is one organization's at a time
 	}
+
 	synctest.Test(t, func(t *testing.T) {
 		service := heldRules{running: make(chan struct{}, 100), release: make(chan struct{})}
 		h := api.NewRules(service)
@@ -146,14 +149,17 @@ func TestPatternsOfOneOrganizationLeaveRoom(t *testing.T) {
 			_, err := h.TestRule(ctx, &prwardenv1.TestRuleRequest{})
 			return err
 		}
+
 		var held sync.WaitGroup
 		for range share {
 			held.Go(func() { assert.NoError(t, try("acme")) })
 		}
+
 		synctest.Wait()
 		if share > 0 {
 			assert.Equal(t, errs.Unavailable, errs.KindOf(try("acme")), "it has its share")
 		}
+
 		held.Go(func() { assert.NoError(t, try("globex")) })
 		synctest.Wait()
 		assert.Len(t, service.running, share+1)

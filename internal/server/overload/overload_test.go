@@ -93,6 +93,7 @@ func TestGuardBoundsAddresses(t *testing.T) {
 	open := func(peer string, forwarded ...string) (*Request, error) {
 		return g.Open(t.Context(), LimitOpen, auth.Credentials{PeerAddr: peer, ForwardedFor: forwarded})
 	}
+
 	first, err := open("192.0.2.1:1")
 	require.NoError(t, err)
 	_, err = open("192.0.2.1:2")
@@ -101,6 +102,7 @@ func TestGuardBoundsAddresses(t *testing.T) {
 		_, err = open("192.0.2.1:3")
 		assert.Equal(t, errs.Unavailable, errs.KindOf(err))
 	}
+
 	var e *errs.Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, 2*time.Second, e.RetryAfter)
@@ -113,6 +115,7 @@ func TestGuardBoundsAddresses(t *testing.T) {
 		_, err = open("192.0.2.9:1")
 		require.NoError(t, err, "what a proxy does not name is many people's")
 	}
+
 	first.Close()
 	first.Close()
 	_, err = open("192.0.2.1:4")
@@ -128,6 +131,7 @@ func TestRequestIsWorkedOnOrWaits(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
+
 	work := func(r *Request) error { return r.Hold(t.Context(), LimitWork, 1) }
 
 	first, second := open(), open()

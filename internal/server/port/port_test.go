@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/test/bufconn"
 )
 
 // patience bounds every wait; it is only reached when something is broken.
@@ -47,11 +46,13 @@ func startEcho(t *testing.T, o Options) *echo {
 			})
 		}
 	})
+
 	t.Cleanup(func() {
 		assert.NoError(t, l.Close())
 		_ = l.Close()
 		all.Wait()
 	})
+
 	return e
 }
 
@@ -74,6 +75,7 @@ func (e *echo) serves(from string) bool {
 	if err != nil {
 		return false
 	}
+
 	defer c.Close()
 	return answers(c)
 }
@@ -85,6 +87,7 @@ func answers(c net.Conn) bool {
 	if err == nil {
 		_, err = io.ReadFull(c, make([]byte, 1))
 	}
+
 	return err == nil
 }
 
@@ -97,9 +100,11 @@ func TestOneAddressCantTakeAllConnections(t *testing.T) {
 		require.True(t, answers(c))
 		greedy = append(greedy, c)
 	}
+
 	for range 20 {
 		assert.False(t, e.serves("127.0.0.2"), "closed at once")
 	}
+
 	assert.EqualValues(t, 20, e.refused.Load())
 	assert.True(t, answers(e.dial(t, "127.0.0.3")))
 	require.NoError(t, greedy[0].Close())
@@ -115,6 +120,7 @@ func TestConnectionsBeyondAllWait(t *testing.T) {
 		require.True(t, answers(c))
 		proxy = append(proxy, c)
 	}
+
 	waiting := e.dial(t, "127.0.0.9")
 	served := make(chan bool, 1)
 	go func() { served <- answers(waiting) }()
@@ -123,6 +129,7 @@ func TestConnectionsBeyondAllWait(t *testing.T) {
 		t.Fatal("a fourth was served")
 	case <-time.After(50 * time.Millisecond):
 	}
+
 	require.NoError(t, proxy[1].Close())
 	assert.True(t, <-served, "a proxy may have all, and one more waits for its turn")
 	assert.Zero(t, e.refused.Load())
@@ -142,6 +149,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 			idle = append(idle, c)
 		}
 	}
+
 	require.True(t, answers(idle[0]), "the first is used again")
 	assert.True(t, e.serves("127.0.0.6"), "another address is served")
 	assert.True(t, e.serves("127.0.0.5"), "and one that has as many as it may")
@@ -158,32 +166,6 @@ func TestBusyConnectionsStay(t *testing.T) {
 	require.True(t, answers(busy))
 	assert.False(t, e.serves("127.0.0.2"))
 	assert.True(t, answers(busy))
-}
-
-// Peers without an IP address, such as those of a Unix socket, are not counted
-// for one.
-func TestPeersWithoutAnAddress(t *testing.T) {
-	t.Parallel()
-	pipes := bufconn.Listen(1 << 10)
-	l := Wrap(pipes, Options{Total: 10, PerAddress: 2})
-	defer l.Close()
-	connect := func() net.Conn {
-		go func() { // which waits to be accepted
-			client, err := pipes.Dial()
-			if assert.NoError(t, err) {
-				client.Close()
-			}
-		}()
-		c, err := l.Accept()
-		require.NoError(t, err)
-		return c
-	}
-	for range 20 { // one after the other
-		require.NoError(t, connect().Close())
-	}
-	for range 5 { // at once
-		defer connect().Close()
-	}
 }
 
 func TestClosedPortAcceptsNothing(t *testing.T) {

@@ -24,6 +24,7 @@ func TestEveryRequestIsCountedOnce(t *testing.T) {
 		{"OPTIONS", "/v1/rules", ""}, {"HEAD", "/v1/rules", ""}, {"GET", "/openapi.json", ""}, {"GET", "/v1/rules/x", ""},
 		{"GET", "/v1/reviews/x:watch", ""}, {"DELETE", "/v1/rules/x", ""}, {"GET", "/v1/reviews?x=1", ""},
 	}
+
 	left := 20
 	for _, r := range requests {
 		left--
@@ -31,9 +32,11 @@ func TestEveryRequestIsCountedOnce(t *testing.T) {
 		assert.Equal(t, strconv.Itoa(left), a.Header.Get("X-RateLimit-Remaining"), "%s %s", r.method, r.path)
 		assert.Equal(t, "20", a.Header.Get("X-RateLimit-Limit"))
 	}
+
 	for range left {
 		require.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", auth).Status)
 	}
+
 	for _, r := range requests {
 		a := b.Do(t, r.method, r.path, r.body, auth)
 		assert.Equal(t, 429, a.Status, "%s %s", r.method, r.path)
@@ -42,6 +45,7 @@ func TestEveryRequestIsCountedOnce(t *testing.T) {
 		assert.Equal(t, 60, wait)
 		assertCommonHeaders(t, a)
 	}
+
 	for range 30 {
 		health := b.Do(t, "GET", "/healthz", "")
 		assert.Equal(t, 200, health.Status)
@@ -55,6 +59,7 @@ func TestRequestsWithoutAKeyCountAgainstTheAddress(t *testing.T) {
 	from := func(addr, path string) servertest.Answer {
 		return b.Do(t, "GET", path, "", "X-Forwarded-For: "+addr)
 	}
+
 	assert.Equal(t, 401, from("192.0.2.1", "/v1/rules").Status)
 	assert.Equal(t, 200, from("192.0.2.1", "/openapi.json").Status, "needs no key")
 	assert.Equal(t, 429, from("192.0.2.1", "/v1/rules").Status)

@@ -27,13 +27,16 @@ func start(t *testing.T) (*servertest.Bundle, string) {
 	b.Reviews.CreateFunc = func(string, review.CreateInput) (review.Accepted, error) {
 		return review.Accepted{ReviewID: "rev_1", EstimatedMS: 4200}, nil
 	}
+
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
 		return review.Review{ID: id, Status: review.Queued, Repo: "acme/shop", PRNumber: 7, Ruleset: "acme/shop",
 			CreatedAt: servertest.Epoch}, nil
 	}
+
 	b.Reviews.CancelFunc = func(_, id string) (review.Review, error) {
 		return review.Review{ID: id, Status: review.Canceled, CreatedAt: servertest.Epoch, CompletedAt: servertest.Epoch}, nil
 	}
+
 	_, token := b.Key(t)
 	return b, servertest.Bearer(token)
 }
@@ -71,6 +74,7 @@ func TestSuccess(t *testing.T) {
 		"alive":    {"GET", "/healthz", "", 200, `{"status":"ok"}`},
 		"ready":    {"GET", "/readyz", "", 200, `{"status":"ready"}`},
 	}
+
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,6 +103,7 @@ func TestSarif(t *testing.T) {
 				Message: "hushed", Suppression: &finding.Suppression{Line: 4}}},
 		}, nil
 	}
+
 	for query, results := range map[string]int{"": 2, "?suppressed=include": 2, "?suppressed=omit": 1} {
 		a := b.Do(t, "GET", "/v1/reviews/rev_1/sarif"+query, "", header)
 		require.Equal(t, 200, a.Status, a.Body)
@@ -108,11 +113,13 @@ func TestSarif(t *testing.T) {
 			Version string
 			Runs    []struct{ Results []any }
 		}
+
 		require.NoError(t, json.Unmarshal([]byte(a.Body), &log))
 		assert.Equal(t, "2.1.0", log.Version)
 		require.Len(t, log.Runs, 1)
 		assert.Len(t, log.Runs[0].Results, results, query)
 	}
+
 	head := b.Do(t, "HEAD", "/v1/reviews/rev_1/sarif", "", header)
 	assert.Equal(t, 200, head.Status)
 	assert.Empty(t, head.Body)
@@ -120,6 +127,7 @@ func TestSarif(t *testing.T) {
 		"?suppressed=omit&suppressed=omit"} {
 		assert.Equal(t, 400, b.Do(t, "GET", "/v1/reviews/rev_1/sarif"+query, "", header).Status, query)
 	}
+
 	assert.Equal(t, 405, b.Do(t, "POST", "/v1/reviews/rev_1/sarif", "{}", header).Status)
 }
 
@@ -134,6 +142,7 @@ func TestFindings(t *testing.T) {
 		return []finding.Finding{{RuleID: "custom/r", Severity: rule.High, File: "a.go", Line: 3, State: finding.StateNew}},
 			"next", nil
 	}
+
 	query := "kind=suppressed&min_severity=medium&rule_id=custom%2Fr&file=a%20b.go&state=existing" +
 		"&page_size=1000&page_token=x"
 	a := b.Do(t, "GET", "/v1/reviews/rev_1/findings?"+query, "", header)
@@ -150,6 +159,7 @@ func TestFindings(t *testing.T) {
 		name, _, _ := strings.Cut(query, "=")
 		assert.Contains(t, a.Body, `"field":"`+name+`"`, query)
 	}
+
 	assert.Equal(t, 404, b.Do(t, "GET", "/v1/reviews/x/findings", "", header).Status)
 }
 
@@ -211,6 +221,7 @@ func assertCommonHeaders(t *testing.T, a servertest.Answer) {
 			assert.NoError(t, err, h)
 		}
 	}
+
 	assert.Len(t, a.Header.Values("X-Request-Id"), 1)
 	assert.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
 	assert.Equal(t, "no-store", a.Header.Get("Cache-Control"))
@@ -251,6 +262,7 @@ func TestSlashesInPaths(t *testing.T) {
 		"/v1/rules/plus+is+no+space":          "plus+is+no+space",
 		"/v1/rules/" + strings.Repeat("x", 9): strings.Repeat("x", 9),
 	}
+
 	for path, want := range tests {
 		a := sendRaw(t, b, path, header)
 		assert.Contains(t, []int{200, 404}, a.Status, path)
@@ -278,6 +290,7 @@ func TestHeadersCrossByNameOnly(t *testing.T) {
 		got = in
 		return review.Accepted{ReviewID: "rev_1"}, nil
 	}
+
 	body := `{"repo":"a/b","pr_number":1,"ruleset":"custom"}`
 	a := b.Do(t, "POST", "/v1/reviews", body, header, "Idempotency-Key: k-1", "Grpc-Timeout: 1n", "X-Request-Id: abc",
 		"Grpc-Metadata-Idempotency-Key: other", "TE: trailers", "Accept: text/html",
@@ -297,24 +310,4 @@ func TestHeadersCrossByNameOnly(t *testing.T) {
 
 	b.Do(t, "POST", "/v1/reviews", body, header, "Grpc-Metadata-Idempotency-Key: other")
 	assert.Empty(t, got.IdempotencyKey)
-}
-
-func TestLargeAnswer(t *testing.T) {
-	t.Parallel()
-	b, header := start(t)
-	found := finding.Finding{RuleID: "a/b", Severity: rule.High, File: "x", Line: 1, Message: strings.Repeat("m", 800),
-		Snippet: strings.Repeat("s", 500)}
-	many := make([]finding.Finding, review.MaxFindings)
-	for i := range many {
-		many[i] = found
-	}
-	b.Reviews.GetFunc = func(_, id string) (review.Review, error) { return review.Review{ID: id, Findings: many}, nil }
-	a := b.Do(t, "GET", "/v1/reviews/rev_1", "", header)
-	require.Equal(t, 200, a.Status)
-	assert.Greater(t, len(a.Body), 13<<20)
-	var out struct {
-		Findings []json.RawMessage `json:"findings"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(a.Body), &out))
-	assert.Len(t, out.Findings, review.MaxFindings)
 }

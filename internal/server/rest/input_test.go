@@ -113,6 +113,7 @@ func FuzzCheckQuery(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+
 	rs, err := readRoutes()
 	require.NoError(f, err)
 	rt, _ := match(rs, "GET", "/v1/reviews")
@@ -121,6 +122,7 @@ func FuzzCheckQuery(f *testing.F) {
 		if len(checkQuery(raw, allowed)) > 0 {
 			return
 		}
+
 		values, err := url.ParseQuery(raw)
 		require.NoError(t, err)
 		var m prwardenv1.ListReviewsRequest

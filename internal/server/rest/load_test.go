@@ -75,6 +75,7 @@ func closedAfter(t *testing.T, c net.Conn) time.Duration {
 	if err != nil {
 		assert.ErrorIs(t, err, io.ErrClosedPipe)
 	}
+
 	return time.Since(start)
 }
 
@@ -87,6 +88,7 @@ func slowly(c net.Conn, text string) (wait func()) {
 			_, err = c.Write([]byte{' '})
 		}
 	})
+
 	return writer.Wait
 }
 
@@ -227,9 +229,11 @@ func hold(b *servertest.Bundle) *handlers {
 		defer h.running.Add(-1)
 		for m := h.most.Load(); n > m && !h.most.CompareAndSwap(m, n); m = h.most.Load() {
 		}
+
 		<-h.release
 		return review.Review{ID: id, Status: review.Queued, CreatedAt: servertest.Epoch}, nil
 	}
+
 	return h
 }
 

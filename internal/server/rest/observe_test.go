@@ -45,6 +45,7 @@ func TestObserve(t *testing.T) {
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
 		return review.Review{ID: id, Status: review.Queued, CreatedAt: servertest.Epoch}, nil
 	}
+
 	_, token := b.Key(t)
 	auth := servertest.Bearer(token)
 	const reviewRoute = "/v1/reviews/{review_id}"
@@ -64,6 +65,7 @@ func TestObserve(t *testing.T) {
 		{"GET", "/openapi.json", "", nil, rest.Answered{Method: "GET", Route: "/openapi.json", Status: 200}},
 		{"GET", "/docs", "", nil, rest.Answered{Method: "GET", Route: "/docs", Status: 200}},
 	}
+
 	for i, tt := range tests {
 		require.Equal(t, tt.want.Status, b.Do(t, tt.method, tt.path, tt.body, tt.headers...).Status)
 		// The request is told of after its answer was sent.
@@ -81,12 +83,14 @@ func TestTraceAndReviewOfARequest(t *testing.T) {
 		kept <- in.TraceParent
 		return review.Accepted{ReviewID: "rev_1"}, nil
 	}
+
 	_, token := b.Key(t)
 	const incoming = "0af7651916cd43dd8448eb211c80319c"
 	for _, header := range []string{"traceparent: 00-" + incoming + "-b7ad6b7169203331-01", "traceparent: nonsense"} {
 		require.Equal(t, 202, b.Do(t, "POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, servertest.Bearer(token),
 			header).Status)
 	}
+
 	require.Eventually(t, func() bool { return len(recorded.Ended()) == 2 }, patience, time.Millisecond)
 	span := recorded.Ended()[0]
 	assert.Equal(t, "POST /v1/reviews", span.Name())
@@ -113,6 +117,7 @@ func TestFloodIsNotLoggedLineByLine(t *testing.T) {
 			ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
 			_, _ = prwardenv1.NewRuleServiceClient(conn).ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
 		}
+
 		for _, message := range []string{"request", "call"} {
 			told := 0
 			for _, line := range b.Logs.Lines(message) {

@@ -37,6 +37,7 @@ func lastLine(resp *http.Response) (last string) {
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		last = lines.Text()
 	}
+
 	return last
 }
 
@@ -110,6 +111,7 @@ func TestWatchThatFailsLaterSaysSoInTheStream(t *testing.T) {
 		if err := send(review.Update{Review: review.Review{ID: id, Status: review.Queued}}); err != nil {
 			return err
 		}
+
 		return errors.New("pq: secret")
 	}
 
@@ -123,6 +125,7 @@ func TestWatchThatFailsLaterSaysSoInTheStream(t *testing.T) {
 			Details []struct{ Reason string }
 		}
 	}
+
 	require.NoError(t, json.Unmarshal([]byte(lines[1]), &last))
 	assert.Equal(t, 13, last.Error.Code)
 	require.NotEmpty(t, last.Error.Details)
@@ -136,6 +139,7 @@ func forever(begun, ended chan<- struct{}) func(context.Context, string, string,
 		if err := send(review.Update{Review: review.Review{ID: id, Status: review.Queued}}); err != nil {
 			return err
 		}
+
 		begun <- struct{}{}
 		<-ctx.Done()
 		ended <- struct{}{}

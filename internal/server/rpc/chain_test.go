@@ -22,8 +22,10 @@ func TestOrderOfTheChain(t *testing.T) {
 		if !l.network {
 			process = append(process, l.name)
 		}
+
 		assert.NotNil(t, l.unary, l.name)
 	}
+
 	assert.Equal(t, []string{
 		"logging", "metrics", "errors", "recovery", "admission", "overload", "validation",
 	}, network)
@@ -60,6 +62,7 @@ func TestChooseRequestID(t *testing.T) {
 	for _, sane := range []string{"a", "018f-AB_c.d", strings.Repeat("x", 128)} {
 		assert.Equal(t, sane, ChooseRequestID(sane))
 	}
+
 	for _, odd := range []string{"", "a b", "a\nb", "é", `"`, "a,b", "a/b", strings.Repeat("x", 129)} {
 		got := ChooseRequestID(odd)
 		assert.NotEqual(t, odd, got)

@@ -48,6 +48,7 @@ func TestCallCarriesTheCallerIn(t *testing.T) {
 		assert.Equal(t, "acme", org)
 		return review.Review{ID: id, Status: review.Queued}, nil
 	}
+
 	var header metadata.MD
 	resp, err := prwardenv1.NewReviewServiceClient(b.Conn(t)).GetReview(as(t.Context(), token, "x-request-id", "my-id"),
 		&prwardenv1.GetReviewRequest{ReviewId: "rev_1"}, grpc.Header(&header))
@@ -84,8 +85,10 @@ func TestEveryFailureHasItsShapeAndItsHeaders(t *testing.T) {
 		case "rev_odd":
 			return review.Review{}, errors.New("a secret")
 		}
+
 		return review.Review{}, errs.New(errs.NotFound, errs.ReasonReviewNotFound, "There is no such review.")
 	}
+
 	conn := b.Conn(t)
 	get := func(id string) func(context.Context, ...grpc.CallOption) error {
 		return func(ctx context.Context, o ...grpc.CallOption) error {
@@ -93,6 +96,7 @@ func TestEveryFailureHasItsShapeAndItsHeaders(t *testing.T) {
 			return err
 		}
 	}
+
 	tests := map[string]struct {
 		token  string
 		call   func(context.Context, ...grpc.CallOption) error
@@ -126,6 +130,7 @@ func TestEveryFailureHasItsShapeAndItsHeaders(t *testing.T) {
 			return err
 		}, codes.PermissionDenied, errs.ReasonScopeMissing},
 	}
+
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,6 +180,7 @@ func TestLimitOverGRPC(t *testing.T) {
 		_, err := client.ListRulesets(as(t.Context(), token), &prwardenv1.ListRulesetsRequest{})
 		require.NoError(t, err)
 	}
+
 	var header metadata.MD
 	_, err := client.ListRulesets(as(t.Context(), token), &prwardenv1.ListRulesetsRequest{}, grpc.Header(&header))
 	s := status.Convert(err)
@@ -196,6 +202,7 @@ func TestHealthNeedsNoKeyAndReflectionDoes(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, header.Get("x-ratelimit-limit"), "health is not counted")
 	}
+
 	list := func(ctx context.Context) error {
 		s, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
 		require.NoError(t, err)
@@ -206,8 +213,10 @@ func TestHealthNeedsNoKeyAndReflectionDoes(t *testing.T) {
 			assert.Contains(t, resp.String(), "prwarden.v1.ReviewService")
 			require.NoError(t, s.CloseSend())
 		}
+
 		return err
 	}
+
 	assert.Equal(t, codes.Unauthenticated, status.Code(list(t.Context())))
 	require.NoError(t, list(as(t.Context(), token)))
 	require.NoError(t, list(as(t.Context(), token)))
@@ -223,6 +232,7 @@ func TestForwardedAddressOverGRPC(t *testing.T) {
 		_, err := client.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
 		return status.Code(err)
 	}
+
 	assert.Equal(t, codes.Unauthenticated, call("192.0.2.1"))
 	assert.Equal(t, codes.ResourceExhausted, call("192.0.2.1"))
 	assert.Equal(t, codes.Unauthenticated, call("192.0.2.2"))
@@ -294,6 +304,7 @@ func TestViolationsNameTheField(t *testing.T) {
 			return err
 		}, map[string]string{"scopes": "must contain at least 1 item(s)"}},
 	}
+
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -53,6 +53,7 @@ func TestTable(t *testing.T) {
 		{errs.DeadlineExceeded, codes.DeadlineExceeded, 504, []string{"DEADLINE_EXCEEDED"}},
 		{errs.Unimplemented, codes.Unimplemented, 405, []string{"METHOD_NOT_ALLOWED"}},
 	}
+
 	covered := map[string]bool{}
 	for _, tc := range tests {
 		for _, reason := range tc.reasons {
@@ -63,6 +64,7 @@ func TestTable(t *testing.T) {
 			assert.Equal(t, tc.http, rpc.HTTPStatus(s.Code(), reason), reason)
 		}
 	}
+
 	for _, reason := range reasons(t) {
 		assert.True(t, covered[reason], "reason %s is not in the table", reason)
 	}
@@ -81,8 +83,10 @@ func reasons(t *testing.T) []string {
 			require.NoError(t, err)
 			out = append(out, word)
 		}
+
 		return true
 	})
+
 	require.NotEmpty(t, out)
 	return out
 }
@@ -119,6 +123,7 @@ func TestStatusSaysWhatTheErrorSays(t *testing.T) {
 		Metadata: map[string]string{"scope": "rules:read"},
 		Fields:   []errs.FieldViolation{{Field: "paths.include[2]", Description: "is wrong"}},
 	})
+
 	assert.Equal(t, codes.PermissionDenied, s.Code())
 	assert.Equal(t, "a sentence", s.Message())
 	assert.Equal(t, 1500*time.Millisecond, rpc.RetryAfter(s))
@@ -135,6 +140,7 @@ func FuzzStatus(f *testing.F) {
 			Kind: errs.Kind(kind), Reason: reason, Message: message, RetryAfter: time.Duration(wait),
 			Metadata: map[string]string{k: v}, Fields: []errs.FieldViolation{{Field: field, Description: description}},
 		})
+
 		assert.NotEqual(t, codes.OK, s.Code())
 		if s.Code() != codes.Internal {
 			assert.Equal(t, rpc.Cut(message, 1<<10), s.Message())
@@ -160,6 +166,7 @@ func TestNothingInternalIsTold(t *testing.T) {
 		assert.NotContains(t, fmt.Sprint(s.Details()), "SECRET")
 		assert.True(t, rpc.Unexpected(err), "%v", err)
 	}
+
 	cause := &errs.Error{Kind: errs.NotFound, Reason: "X", Message: "not there", Err: errors.New(secret)}
 	assert.Equal(t, "not there", rpc.Status(cause).Message(), "the cause of an expected error is for the log too")
 	assert.False(t, rpc.Unexpected(cause))
@@ -180,6 +187,7 @@ func TestErrorsThatAreNotOurs(t *testing.T) {
 			codes.InvalidArgument, "BODY_TOO_LARGE"},
 		"gRPC: no such service": {status.Error(codes.NotFound, "unknown service"), codes.NotFound, "ROUTE_NOT_FOUND"},
 	}
+
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,6 +208,7 @@ func TestStatusIsSmallWhateverWasSent(t *testing.T) {
 	for i := range e.Fields {
 		e.Fields[i] = errs.FieldViolation{Field: fmt.Sprintf("paths.include[%d]", i), Description: wide[:i%1000]}
 	}
+
 	s := rpc.Status(e)
 	assert.Less(t, proto.Size(s.Proto()), 5<<10)
 	assert.True(t, strings.HasSuffix(s.Message(), "é…"), "cut at a rune")

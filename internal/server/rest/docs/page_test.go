@@ -27,6 +27,7 @@ func elements(t *testing.T, page []byte) []*html.Node {
 			found = append(found, n)
 		}
 	}
+
 	return found
 }
 
@@ -36,6 +37,7 @@ func attribute(n *html.Node, key string) (string, bool) {
 			return a.Val, true
 		}
 	}
+
 	return "", false
 }
 
@@ -47,6 +49,7 @@ func text(n *html.Node) string {
 			out.WriteString(d.Data)
 		}
 	}
+
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
@@ -57,6 +60,7 @@ func byID(t *testing.T, nodes []*html.Node, id string) *html.Node {
 			return n
 		}
 	}
+
 	require.Fail(t, "no element", "id %s", id)
 	return nil
 }
@@ -79,11 +83,13 @@ func TestPageShowsTheWholeDocument(t *testing.T) {
 			}
 			Samples []struct{ Source string } `json:"x-codeSamples"`
 		}
+
 		Components struct {
 			Schemas            map[string]struct{ Properties map[string]any }
 			Responses, Headers map[string]any
 		}
 	}
+
 	require.NoError(t, json.Unmarshal(openapi.JSON(), &doc))
 	nodes := elements(t, page(t).HTML)
 
@@ -142,6 +148,7 @@ func TestPageLoadsNothing(t *testing.T) {
 			ids[id]++
 		}
 	}
+
 	styles := 0
 	for _, n := range nodes {
 		assert.NotContains(t, []string{"script", "img", "link", "iframe", "object", "embed", "form", "base", "svg", "video",
@@ -150,6 +157,7 @@ func TestPageLoadsNothing(t *testing.T) {
 			assert.NotContains(t, []string{"src", "srcset", "style", "action"}, a.Key, n.Data)
 			assert.False(t, strings.HasPrefix(a.Key, "on"), "%s of %s", a.Key, n.Data)
 		}
+
 		if n.Data == "style" {
 			styles++
 			assert.NotContains(t, n.FirstChild.Data, "url(")
@@ -157,9 +165,11 @@ func TestPageLoadsNothing(t *testing.T) {
 			sum := sha256.Sum256([]byte(n.FirstChild.Data))
 			assert.Contains(t, p.Policy, "style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 		}
+
 		if n.Data != "a" {
 			continue
 		}
+
 		href, _ := attribute(n, "href")
 		if target, ok := strings.CutPrefix(href, "#"); ok {
 			assert.Positive(t, ids[target], "the link to #%s leads nowhere", target)
@@ -167,6 +177,7 @@ func TestPageLoadsNothing(t *testing.T) {
 			assert.Regexp(t, `^https?://`, href)
 		}
 	}
+
 	assert.Equal(t, 1, styles)
 	assert.True(t, strings.HasPrefix(p.Policy, "default-src 'none'; "), p.Policy)
 	assert.NotContains(t, p.Policy, "unsafe")
