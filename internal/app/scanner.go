@@ -73,7 +73,7 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 		return nil, err
 	}
 
-	s.at = scanner.LimitConnections(s.at, nil)
+	s.at = scanner.LimitConnections(s.at)
 	s.opsAt, err = s.listenOps(ctx, c.ScannerOpsAddr, log)
 	return s, err
 }

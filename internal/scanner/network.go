@@ -63,10 +63,9 @@ func NetworkServerOptions() []grpc.ServerOption {
 
 // LimitConnections lets through l no more connections at once than a scanner's
 // port takes, in all and from one address: a stranger who only connects keeps no
-// server out, and several servers can share an address. refused hears of each that
-// was closed at once because its address had too many.
-func LimitConnections(l net.Listener, refused func()) net.Listener {
-	return port.Wrap(l, port.Options{Total: 512, PerAddress: 64, Refused: refused})
+// server out, and several servers can share an address.
+func LimitConnections(l net.Listener) net.Listener {
+	return port.Wrap(l, port.Options{Total: 512, PerAddress: 64})
 }
 
 // NetworkDialOptions are what a connection to a scanner's port needs beside

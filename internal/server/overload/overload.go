@@ -91,9 +91,6 @@ func NewGuard(limits Limits, trusted []netip.Prefix, log *slog.Logger, refused f
 // Used says how much of a limit is used.
 func (g *Guard) Used(limit Limit) int64 { return g.semaphores[limit].used.Load() }
 
-// Waiting says how many requests wait for room in a limit.
-func (g *Guard) Waiting(limit Limit) int64 { return g.semaphores[limit].waiting.Load() }
-
 // Open lets a request in, of which nothing but its header was read. It holds one
 // of the limit until Close. Of c only the addresses count.
 func (g *Guard) Open(ctx context.Context, limit Limit, c auth.Credentials) (*Request, error) {
@@ -248,9 +245,9 @@ type Bounds struct {
 // Semaphore bounds what is used at once, in all and by each owner, so that no
 // owner can shut out another. Those who wait are served in their order.
 type Semaphore struct {
-	bounds        Bounds
-	all           *semaphore.Weighted
-	used, waiting atomic.Int64
+	bounds Bounds
+	all    *semaphore.Weighted
+	used   atomic.Int64
 
 	mu     sync.Mutex
 	owners map[string]*share
@@ -306,8 +303,6 @@ func (s *Semaphore) take(ctx context.Context, from *semaphore.Weighted, n int64)
 		return ErrFull
 	}
 
-	s.waiting.Add(1)
-	defer s.waiting.Add(-1)
 	limited, cancel := context.WithTimeout(ctx, s.bounds.Wait)
 	defer cancel()
 	if from.Acquire(limited, n) == nil {

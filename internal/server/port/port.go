@@ -40,10 +40,6 @@ type Options struct {
 	// TLS is for every connection; nil for plain text.
 	TLS *tls.Config
 
-	// Refused is called for each connection that was closed at once because its
-	// address has too many; nil for nobody.
-	Refused func()
-
 	// Total, PerAddress and MinIdle are MaxConnections, MaxPerAddress and MinIdle
 	// when 0.
 	Total, PerAddress int
@@ -65,10 +61,6 @@ type Listener struct {
 func Wrap(l net.Listener, o Options) net.Listener {
 	o.Total, o.PerAddress = cmp.Or(o.Total, MaxConnections), cmp.Or(o.PerAddress, MaxPerAddress)
 	o.MinIdle = cmp.Or(o.MinIdle, MinIdle)
-	if o.Refused == nil {
-		o.Refused = func() {}
-	}
-
 	p := &Listener{Listener: l, options: o, closed: make(chan struct{}), conns: make(map[*conn]struct{})}
 	p.close = sync.OnceFunc(func() { close(p.closed) })
 	if o.TLS == nil {
@@ -105,7 +97,6 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if l.enter(c) {
 			return c, nil
 		}
-		l.options.Refused()
 		c.cutOff()
 	}
 }
