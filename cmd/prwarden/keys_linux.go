@@ -17,8 +17,7 @@ func newKeys(st cli.Streams) *cobra.Command {
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
 		Long: `Manage the API keys in a server's database. These commands open the database
-themselves: they work while the server runs, and before it ran for the first
-time, when --create makes the SQLite database. A key belongs to one organization
+themselves, while the server runs or before. A key belongs to one organization
 and may do what its scopes say:
 
     reviews:read   read and watch reviews
@@ -63,10 +62,8 @@ only time that it is shown, the database keeps its hash.`,
 func newKeysList(st cli.Streams) *cobra.Command {
 	var org string
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the keys that are not revoked",
-		Long: `List the keys that are not revoked, newest first. Tokens are not kept, so none is
-shown.`,
+		Use:     "list",
+		Short:   "List the keys that are not revoked",
 		Example: `  prwarden keys list --org acme`,
 		Args:    cobra.NoArgs,
 	}
@@ -78,10 +75,8 @@ shown.`,
 
 func newKeysRevoke(st cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "revoke KEY",
-		Short: "Revoke a key",
-		Long: `Revoke a key by its identifier, as "keys list" shows it. Running servers refuse it
-within 5 seconds.`,
+		Use:     "revoke KEY",
+		Short:   "Revoke a key; running servers refuse it within 5 seconds",
 		Example: `  prwarden keys revoke key_3j9x0a7c5v1m`,
 		Args:    cobra.ExactArgs(1),
 	}
@@ -96,8 +91,7 @@ func newOrganizations(st cli.Streams) *cobra.Command {
 		Short: "Create, list, update and remove organizations",
 		Long: `Manage the organizations in a server's database: which repositories the keys of
 each may scan, and the code host that they are on. What a configuration file
-declares can be changed in that file only. These commands open the database
-themselves and work while servers run.`,
+declares can be changed in that file only.`,
 		Args: cobra.NoArgs,
 		RunE: showHelp,
 	}
@@ -152,8 +146,7 @@ func newOrganizationsCreate(st cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create ORG",
 		Short: "Create an organization",
-		Long: `Create an organization. Without flags its keys may scan every public repository
-of github.com.`,
+		Long:  `Create an organization. Without flags it has every repository of github.com.`,
 		Example: `  prwarden organizations create acme --repositories 'acme/*' \
       --host-url 'https://git.example.com/{repo}.git' \
       --host-token-env PRWARDEN_ACME_TOKEN`,
@@ -169,10 +162,8 @@ of github.com.`,
 
 func newOrganizationsList(st cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the organizations",
-		Long: `List the organizations with what each has, and whether a configuration file
-declares it.`,
+		Use:     "list",
+		Short:   "List the organizations",
 		Example: `  prwarden organizations list --config prwarden.yaml`,
 		Args:    cobra.NoArgs,
 	}
@@ -184,10 +175,8 @@ declares it.`,
 
 func newOrganizationsUpdate(st cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "update ORG",
-		Short: "Change an organization",
-		Long: `Change an organization that no configuration file declares. What no flag names
-stays as it is.`,
+		Use:     "update ORG",
+		Short:   "Change an organization that no configuration file declares",
 		Example: `  prwarden organizations update acme --repositories 'acme/*,shared/tools'`,
 		Args:    cobra.ExactArgs(1),
 	}
@@ -204,10 +193,9 @@ func newOrganizationsRemove(st cli.Streams) *cobra.Command {
 		Use:   "remove ORG --yes",
 		Short: "End an organization and delete everything of it",
 		Long: `End an organization: its keys stop working, its waiting reviews are canceled,
-and then every review and rule of it is deleted, a little at a time, so that
-running servers hardly notice. When it is interrupted, run it again. There is no
-way back but a backup. What a configuration file declares must be removed there
-first.`,
+and then every review and rule of it is deleted, a little at a time. When it is
+interrupted, run it again. There is no way back but a backup. What a configuration
+file declares must be removed there first.`,
 		Example: `  prwarden organizations remove acme --yes`,
 		Args:    cobra.ExactArgs(1),
 	}

@@ -86,7 +86,7 @@ func TestUsageErrors(t *testing.T) {
 		"migrate now":                       `unknown command "now"`,
 		"keys creat":                        `unknown command "creat"`,
 		"keys create --org acme":            "--org and --name are required",
-		"review acme/web":                   "give both OWNER/REPO and NUMBER",
+		"review acme/web":                   "write OWNER/REPO NUMBER",
 		"review acme/web 0":                 `"0" is not a pull request number`,
 		"review web 1":                      `"web" is not a repository`,
 		"review acme/web 1":                 "set PRWARDEN_API_KEY or give --key-file",

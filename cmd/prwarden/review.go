@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,17 +21,11 @@ func newReview(st cli.Streams) *cobra.Command {
 		Long: `Ask a server to scan a pull request, wait, and show what it finds. Progress goes
 to stderr, findings to stdout or to files.
 
-In a job of GitHub Actions, GitLab CI, Gitea or Forgejo Actions, Jenkins, CircleCI
-or Buildkite that runs for a pull request, the repository, the number and, where
-the service tells them, the commits come from its variables. A job that is tried
-again gets the scan that it has started before, for up to 24 hours; another
---idempotency-key has it scanned anew.
+In a CI job that runs for a pull request, the repository, the number and the
+commits come from the service's variables. A job that is tried again gets the scan
+that it has started before; another --idempotency-key has it scanned anew.
 
-A server that can't be reached, or that answers 429, 502, 503 or 504, is tried
-again for up to 2 minutes. The review goes on when nobody waits for it.
-
-The API key comes from PRWARDEN_API_KEY or from --key-file. It is no flag, so
-that neither the list of processes nor the shell's history shows it.
+The API key comes from PRWARDEN_API_KEY or from --key-file.
 
 Exit status: 0 when the pull request passes (with --no-wait: when the review is
 queued), 1 when a finding reaches --fail-on, 2 when the command line, the
@@ -44,12 +39,7 @@ configuration or the request is wrong, 3 when the service or the review failed.`
   # Only the default rules, the answer as JSON, from another server
   prwarden review acme/web 17 --ruleset default --output json --fail-on none \
       --server https://prwarden.example.com --key-file ~/.prwarden-key`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 0 && len(args) != 2 {
-				return cli.Usagef("give both OWNER/REPO and NUMBER, or in CI neither")
-			}
-			return nil
-		},
+		Args: cobra.MaximumNArgs(2),
 	}
 	flags := cmd.Flags()
 	bindOutput(cmd, &in.Output, "")
@@ -68,8 +58,8 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 		"Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
 	flags.BoolVar(&asJSON, "json", false, "The same as --output json.")
 	return configured(cmd, st, config.Review, func(ctx context.Context, c config.Config, args []string) error {
-		if len(args) == 2 {
-			in.Repo, in.Number = args[0], args[1]
+		if len(args) > 0 {
+			in.Repo, in.Number = args[0], strings.Join(args[1:], "")
 		}
 		if asJSON {
 			in.Output.Formats = append(in.Output.Formats, report.JSON)

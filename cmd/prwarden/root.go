@@ -40,21 +40,9 @@ REST and a gRPC API.`,
 	root.SetErr(st.Err)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 
-	root.AddGroup(&cobra.Group{ID: "client", Title: "Scan:"})
-	addGroup(root, "client", newReview(st), newScan(st), newRules(st))
-	if server := serverCommands(st); len(server) > 0 {
-		root.AddGroup(&cobra.Group{ID: "server", Title: "Run the service:"})
-		addGroup(root, "server", server...)
-	}
-	root.AddCommand(newVersion(st), newMan())
+	root.AddCommand(newReview(st), newScan(st), newRules(st), newVersion(st), newMan())
+	root.AddCommand(serverCommands(st)...)
 	return root
-}
-
-func addGroup(root *cobra.Command, id string, commands ...*cobra.Command) {
-	for _, c := range commands {
-		c.GroupID = id
-	}
-	root.AddCommand(commands...)
 }
 
 // showHelp is what a command does that only has others below it.
@@ -64,7 +52,6 @@ func newVersion(st cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long:  `Print the version of the program and of Go.`,
 		Args:  cobra.NoArgs,
 		RunE:  func(*cobra.Command, []string) error { return cli.Version(st) },
 	}
@@ -75,9 +62,8 @@ func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write man pages",
-		Long: `Write the man pages of prwarden and its commands into the folder DIR, which is
-made when it is not there. Their date is that of SOURCE_DATE_EPOCH (seconds
-since 1970), or today.`,
+		Long: `Write the man pages of prwarden and its commands into the folder DIR. Their date
+is that of SOURCE_DATE_EPOCH (seconds since 1970), or today.`,
 		Example: `  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) prwarden man man/man1`,
 		Args:    cobra.ExactArgs(1),
 		Hidden:  true,
@@ -119,12 +105,7 @@ func bindOutput(cmd *cobra.Command, out *cli.Output, alone string) {
 		"Exit with 1 when a finding has this `SEVERITY` or a worse one; "+cli.FailNever+" for never.")
 	flags.StringVar(&out.Suppressed, "suppressed", cli.SuppressedOmit, "What SARIF does with findings "+
 		"that comments suppress, for which GitHub code scanning would open alerts: `include|omit`.")
-	bindColor(cmd, &out.Color)
-}
-
-// bindColor gives a command the flag of when to use colours.
-func bindColor(cmd *cobra.Command, color *string) {
-	cmd.Flags().StringVar(color, "color", terminal.ColorAuto,
+	flags.StringVar(&out.Color, "color", terminal.ColorAuto,
 		"Use colours: `auto|always|never`; auto is on a terminal, without NO_COLOR.")
 }
 
@@ -142,11 +123,8 @@ func refuseEmpty(cmd *cobra.Command, args []string) error {
 
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok && len(list.GetSlice()) > 0 {
-			values = list.GetSlice()
-		}
-		if (slices.Contains(values, "") || values[0] == "[]") && cmd.Name()+" "+f.Name != "review ruleset" {
+		empty := slices.Contains([]string{"", "[]", `[""]`}, f.Value.String())
+		if empty && cmd.Name()+" "+f.Name != "review ruleset" {
 			err = cli.Usagef("--%s is empty, as it is when a variable is not set; give it a value, or leave it out", f.Name)
 		}
 	})

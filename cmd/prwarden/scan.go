@@ -15,15 +15,10 @@ func newScan(st cli.Streams) *cobra.Command {
 changes: by default the files of the work tree against the last commit, new ones
 that are not ignored included. --staged is for what is going to be committed,
 --base for what a branch changes, and --all for every file of a folder, which
-needs no git. Without PATH it is the whole repository, else what is there.
+needs no git. The repository is only read.
 
-Beside the default ruleset the repository's .prwarden/rules.yml applies: of the
-base commit with --base, as for a pull request, else as it is in what is scanned;
-with --all the one in PATH, and no other. --rules gives another rules file instead
-of it, with up to 5,000 rules.
-
-The repository is only read. Nothing is fetched, and no hook, filter or other
-program that its configuration names is run.
+Beside the default ruleset the repository's .prwarden/rules.yml applies; with
+--all the one in PATH, and no other.
 
 Exit status: 0 when no finding reaches --fail-on, 1 when one does, 2 when the
 command line or a rules file is wrong, 3 when something could not be read or the

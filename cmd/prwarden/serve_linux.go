@@ -26,26 +26,14 @@ process (or, with --scanner, calls to scanners elsewhere).
 
 Without a configuration file there is one organization, "default", which may
 scan every public repository of github.com. The log goes to stderr as JSON; its
-line "serving" has the addresses that were chosen.
-
-SIGTERM or SIGINT ends it in good order: nothing new is accepted, running
-requests finish, running scans go back to the queue. A second one ends it at
-once.`,
+line "serving" has the addresses that were chosen. SIGTERM or SIGINT ends it in
+good order, a second one at once.`,
 		Example: `  # On SQLite in this folder, on the usual ports
   prwarden serve
 
   # On free ports, with organizations and hosts from a file
   prwarden serve --http-addr 127.0.0.1:0 --grpc-addr 127.0.0.1:0 \
-      --config prwarden.yaml --database sqlite:/var/lib/prwarden/prwarden.db
-
-  # prwarden.yaml:
-  #   organizations:
-  #     - name: acme
-  #       repositories: ["acme/*"]
-  #       host:
-  #         kind: git
-  #         url: "https://git.example.com/{repo}.git"
-  #         token_env: ACME_TOKEN`,
+      --config prwarden.yaml --database sqlite:/var/lib/prwarden/prwarden.db`,
 		Args: cobra.NoArgs,
 	}
 	return configured(cmd, st, config.Serve, func(ctx context.Context, c config.Config, _ []string) error {
@@ -74,5 +62,73 @@ that they name in its environment.`,
 	}
 	return configured(cmd, st, config.Scanner, func(ctx context.Context, c config.Config, _ []string) error {
 		return admin.Scanner(ctx, st, c)
+	})
+}
+
+func newMigrate(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring a database to this version's schema",
+		Long: `Bring a database to the schema that this version of prwarden needs. A server
+does this itself for an SQLite database when it starts, and for Postgres with
+--migrate. Several may run at once: one does the work, the others wait. Make a
+backup first: there is no way back.`,
+		Example: `  prwarden migrate --database sqlite:/var/lib/prwarden/prwarden.db
+  prwarden migrate --database postgres://prwarden@db.internal/prwarden`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(newMigrateStatus(st))
+	return configured(cmd, st, config.Migrate, func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.Migrate(ctx, st, c)
+	})
+}
+
+func newMigrateStatus(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the schema's version",
+		Long: `Show the version of a database's schema, the version that this prwarden needs,
+and the migrations that are pending. The exit code is 0 when this prwarden works
+on the database as it is, and 3 when it does not. Nothing is changed.`,
+		Example: `  prwarden migrate status --database postgres://prwarden@db.internal/prwarden`,
+		Args:    cobra.NoArgs,
+	}
+	return configured(cmd, st, config.Migrate, func(ctx context.Context, c config.Config, _ []string) error {
+		return admin.MigrationStatus(ctx, st, c)
+	})
+}
+
+func newBackup(st cli.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy an SQLite database while it is used",
+		Long: `Copy an SQLite database into FILE, which must not exist. A server may use the
+database meanwhile: the copy is its state at one moment. When the command ends
+well, the copy has been read through. For Postgres use pg_dump, as
+docs/operations/back-up.md shows.`,
+		Example: `  prwarden backup --database sqlite:/var/lib/prwarden/prwarden.db \
+      /var/backups/prwarden-$(date +%F).db`,
+		Args: cobra.ExactArgs(1),
+	}
+	return configured(cmd, st, config.Backup, func(ctx context.Context, c config.Config, args []string) error {
+		return admin.Backup(ctx, st, c, args[0])
+	})
+}
+
+func newRestore(st cli.Streams) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make a backup the SQLite database",
+		Long: `Make FILE, which "backup" made, the SQLite database. No server may use it. If
+anything goes wrong the old database is as it was. Keys that were revoked since
+the backup work again.`,
+		Example: `  prwarden restore --database sqlite:/var/lib/prwarden/prwarden.db \
+      --force /var/backups/prwarden-2026-11-20.db`,
+		Args: cobra.ExactArgs(1),
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "Replace the database that is there.")
+	return configured(cmd, st, config.Backup, func(ctx context.Context, c config.Config, args []string) error {
+		return admin.Restore(ctx, st, c, args[0], force)
 	})
 }

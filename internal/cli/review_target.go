@@ -46,10 +46,10 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 
 	t := &target{request: restclient.NewReview{Ruleset: in.Ruleset}}
 	var identity []string
-	if in.Repo != "" || in.Number != "" {
+	if in.Repo != "" {
 		number, err := strconv.ParseInt(strings.TrimPrefix(in.Number, "#"), 10, 32)
 		if err != nil || number < 1 {
-			return nil, Usagef("%q is not a pull request number; it must be from 1 to %d", in.Number, math.MaxInt32)
+			return nil, Usagef("%q is not a pull request number from 1 to %d; write OWNER/REPO NUMBER", in.Number, math.MaxInt32)
 		}
 		if owner, name, ok := strings.Cut(in.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
 			return nil, Usagef("%q is not a repository; write OWNER/REPO", in.Repo)
