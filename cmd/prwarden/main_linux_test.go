@@ -36,6 +36,7 @@ func TestHelp(t *testing.T) {
 	for _, cmd := range commands(newRoot(cli.Streams{})) {
 		path := strings.Fields(cmd.CommandPath())[1:]
 		name := strings.Join(append([]string{"prwarden"}, path...), "-")
+
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			code, out, errs := prwarden(t, nil, append(path, "--help")...)
@@ -46,6 +47,7 @@ func TestHelp(t *testing.T) {
 			for line := range strings.Lines(out) {
 				assert.LessOrEqual(t, utf8.RuneCountInString(line), 86, line)
 			}
+
 			if !cmd.HasSubCommands() && cmd.Name() != "version" {
 				assert.NotEmpty(t, cmd.Example)
 			}
@@ -61,6 +63,7 @@ func commands(root *cobra.Command) []*cobra.Command {
 			all = append(all, commands(c)...)
 		}
 	}
+
 	return all
 }
 
@@ -71,6 +74,7 @@ func golden(t *testing.T, name, got string) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
+
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, string(want), got)
@@ -117,9 +121,11 @@ func TestEmptyFlags(t *testing.T) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			fresh, _, err := newRoot(cli.Streams{}).Find(path)
 			require.NoError(t, err)
+
 			if fresh.ParseFlags([]string{"--" + f.Name + "="}) != nil || cmd.Name()+f.Name == "reviewruleset" {
 				return // a number, or one that may be empty
 			}
+
 			require.ErrorContains(t, refuseEmpty(fresh, nil), "--"+f.Name+" is empty", cmd.CommandPath())
 		})
 	}
@@ -169,6 +175,7 @@ func TestMan(t *testing.T) {
 	code, out, errs := prwarden(t, nil, "man", dir)
 	require.Equal(t, cli.ExitOK, code, errs)
 	assert.Empty(t, out)
+
 	for _, cmd := range commands(newRoot(cli.Streams{})) {
 		page, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1"))
 		require.NoError(t, err)
@@ -182,6 +189,7 @@ func TestUnits(t *testing.T) {
 	units, err := filepath.Glob("../../docs/operations/*.service")
 	require.NoError(t, err)
 	require.Len(t, units, 2)
+
 	for _, unit := range units {
 		text, err := os.ReadFile(unit)
 		require.NoError(t, err)
@@ -271,6 +279,7 @@ func TestFatalErrorsAreLogged(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
+
 	for name, args := range map[string][]string{
 		"serve": {
 			"serve", "--database", "sqlite:" + dir + "/none/prwarden.db", "--http-addr", "127.0.0.1:0", "--grpc-addr",
@@ -282,6 +291,7 @@ func TestFatalErrorsAreLogged(t *testing.T) {
 		assert.Equal(t, cli.ExitFailed, code, name)
 		assert.Empty(t, out)
 		assert.Contains(t, errs, `"msg":"ended","error":"`)
+
 		for line := range strings.Lines(errs) {
 			assert.True(t, json.Valid([]byte(line)), "%s: %s", name, line)
 		}

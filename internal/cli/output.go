@@ -63,8 +63,9 @@ func (o Output) parse(st Streams) (*outputs, error) {
 	if o.Suppressed != SuppressedInclude && o.Suppressed != SuppressedOmit {
 		return nil, Usagef("--suppressed: %q is neither %s nor %s", o.Suppressed, SuppressedInclude, SuppressedOmit)
 	}
-	if err := CheckColor(o.Color); err != nil {
-		return nil, err
+	colors := []string{terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever}
+	if !slices.Contains(colors, o.Color) {
+		return nil, Usagef("--color: %q is none of %s", o.Color, strings.Join(colors, ", "))
 	}
 
 	return &outputs{
@@ -74,15 +75,6 @@ func (o Output) parse(st Streams) (*outputs, error) {
 			Color: terminal.Colors(st.Out, o.Color, st.Lookup),
 		},
 	}, nil
-}
-
-// CheckColor says what is wrong with the value of --color.
-func CheckColor(word string) error {
-	words := []string{terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever}
-	if !slices.Contains(words, word) {
-		return Usagef("--color: %q is none of %s", word, strings.Join(words, ", "))
-	}
-	return nil
 }
 
 // formats are the formats with - as the name of standard output left out, which

@@ -38,9 +38,9 @@ func TestProgressInALog(t *testing.T) {
 		p := &progress{w: &out}
 		p.update(restclient.Update{Status: "queued"})
 		p.update(scanning(1))
-		time.Sleep(plainEvery - 1)
+		<-time.After(plainEvery - 1)
 		p.update(scanning(2)) // too soon
-		time.Sleep(1)
+		<-time.After(1)
 		p.update(scanning(3))
 		p.update(restclient.Update{Status: "queued"}) // a worker was lost
 		p.end()

@@ -50,6 +50,7 @@ func (s *remembers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := strings.TrimPrefix(r.URL.Path, "/v1/reviews/")
+
 	switch {
 	case r.Method != http.MethodPost && strings.HasSuffix(id, ":watch"):
 		io.WriteString(w, `{"result":{"status":"complete"}}`+"\n")
@@ -60,10 +61,12 @@ func (s *remembers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
 		s.bodies, s.keys = append(s.bodies, string(body)), append(s.keys, key)
 		index := slices.Index(s.known, key)
+
 		if index < 0 {
 			index = len(s.known)
 			s.known, s.reviews = append(s.known, key), append(s.reviews, fmt.Sprintf("rev_%d", index+1))
 		}
+
 		w.WriteHeader(http.StatusAccepted)
 		fmt.Fprintf(w, `{"review_id":%q,"status":"queued","estimated_ms":1}`, s.reviews[index])
 	}
@@ -142,6 +145,7 @@ func TestReviewLinesAreNoCommands(t *testing.T) {
 			io.WriteString(w, `{"review_id":"::rev","status":"`+status+`","pr_number":17,"repo":"##[error]acme/web"}`)
 		}
 	})
+
 	job := append(gitLab("1"), "CI_MERGE_REQUEST_PROJECT_PATH=acme/##[group]\x1b[2J\n::stop-commands::x")
 	slices.Reverse(job) // the first of a name counts
 
@@ -186,11 +190,13 @@ func TestReviewAfterAFailedTry(t *testing.T) {
 	s := &remembers{answer: func(id string) string {
 		return answer(id, map[bool]string{true: "failed", false: "complete"}[id == "rev_1"])
 	}}
+
 	for range 2 {
 		r := review(t, s, inCI(), gitLab("1")...)
 		require.NoError(t, r.err)
 		assert.Contains(t, r.errOut, "review rev_1 of an earlier try of this job is failed; starting another\n")
 	}
+
 	assert.Equal(t, []string{"rev_1", "rev_2"}, s.reviews)
 
 	// One that failed while it was waited for is not tried again.

@@ -27,9 +27,11 @@ type target struct {
 // can't be asked for.
 func (t *target) String() string {
 	at := "as the code host has it"
+
 	if t.request.HeadSHA != "" {
 		at = "at " + t.request.HeadSHA[:12]
 	}
+
 	return fmt.Sprintf("%s#%d %s", t.request.Repo, t.request.PRNumber, at)
 }
 
@@ -48,21 +50,26 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 	var identity []string
 	if in.Repo != "" {
 		number, err := strconv.ParseInt(strings.TrimPrefix(in.Number, "#"), 10, 32)
+
 		if err != nil || number < 1 {
 			return nil, Usagef("%q is not a pull request number from 1 to %d; write OWNER/REPO NUMBER", in.Number, math.MaxInt32)
 		}
+
 		if owner, name, ok := strings.Cut(in.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
 			return nil, Usagef("%q is not a repository; write OWNER/REPO", in.Repo)
 		}
+
 		t.request.Repo, t.request.PRNumber = in.Repo, int32(number)
 	} else {
 		job, err := ci.Detect(st.Lookup)
 		if err != nil {
 			return nil, Usagef("%w; or name one: prwarden review OWNER/REPO NUMBER", err)
 		}
+
 		if job == nil {
 			return nil, Usagef("which pull request? No CI service that prwarden knows says so; write OWNER/REPO and NUMBER")
 		}
+
 		t.request.Repo, t.request.PRNumber = job.Repo, job.Number
 		t.request.HeadSHA, t.request.BaseSHA, t.request.BaseRef = job.HeadSHA, job.BaseSHA, job.BaseRef
 		t.service, identity = job.Service, job.Identity
@@ -71,9 +78,11 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 	if err := in.commits(&t.request); err != nil {
 		return nil, err
 	}
+
 	if in.Output.FailOn != FailNever && in.Output.FailOn != rule.High.String() { // which is what servers take without
 		t.request.FailOn = in.Output.FailOn
 	}
+
 	return t, in.idempotency(t, identity)
 }
 
@@ -96,12 +105,15 @@ func (in ReviewInput) commits(request *restclient.NewReview) error {
 	if head != "" {
 		request.HeadSHA = head
 	}
+
 	if base != "" || in.BaseRef != "" {
 		request.BaseSHA, request.BaseRef = base, in.BaseRef
 	}
+
 	if request.HeadSHA == "" || request.BaseSHA == "" && request.BaseRef == "" {
 		return Usagef("--head-sha goes with --base-sha or --base-ref")
 	}
+
 	return nil
 }
 
@@ -113,16 +125,19 @@ func (in ReviewInput) idempotency(t *target, identity []string) error {
 		if len(t.key) > 255 || strings.ContainsFunc(t.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return Usagef("--idempotency-key: %q is not 1 to 255 visible ASCII characters", t.key)
 		}
+
 		return nil
 	}
 
 	if strings.Join(identity, "") == "" {
 		return nil
 	}
+
 	request, err := json.Marshal(t.request)
 	if err != nil {
 		return err
 	}
+
 	t.key = derivedKey(append(identity, string(request))...)
 	return nil
 }

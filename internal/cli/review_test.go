@@ -60,9 +60,11 @@ func (f fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"review_id":"rev_1","status":"queued","estimated_ms":2400}`)
 	case watch:
 		f.watched.Store(true)
+
 		if f.watch == "" {
 			w.WriteHeader(http.StatusBadGateway)
 		}
+
 		io.WriteString(w, f.watch)
 	case f.watched != nil && !f.watched.Load():
 		io.WriteString(w, `{"review_id":"rev_1","status":"queued"}`)
@@ -139,6 +141,7 @@ func TestReviewThreshold(t *testing.T) {
 	t.Parallel()
 	compared := strings.Replace(complete, `"line":3`, `"line":3,"state":"existing"`, 1)
 	compared = strings.Replace(compared, `"skipped"`, `"previous_review_id":"rev_0","skipped"`, 1)
+
 	for name, tt := range map[string]struct {
 		review  string
 		failOn  string
@@ -168,9 +171,11 @@ func TestReviewOutputs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := asked()
+
 	for _, format := range []string{"table", "sarif", "gitlab", "junit", "json"} {
 		in.Output.Formats = append(in.Output.Formats, format+"="+filepath.Join(dir, format))
 	}
+
 	in.Output.Formats = append(in.Output.Formats, "github")
 	summary := filepath.Join(dir, "summary.md")
 	r := review(t, ending(complete, "complete"), in,
@@ -188,6 +193,7 @@ func TestReviewOutputs(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, string(text), has)
 	}
+
 	text, err := os.ReadFile(filepath.Join(dir, "sarif"))
 	require.NoError(t, err)
 	log := sariftest.Valid(t, text)
@@ -232,14 +238,17 @@ func TestReviewWithdrawsReports(t *testing.T) {
 			dir := t.TempDir()
 			in := asked()
 			var files []string
+
 			for _, format := range []string{"sarif", "junit", "json"} {
 				file := filepath.Join(dir, format)
 				require.NoError(t, os.WriteFile(file, []byte("of before"), 0o600))
 				in.Output.Formats, files = append(in.Output.Formats, format+"="+file), append(files, file)
 			}
+
 			if tt.change != nil {
 				tt.change(&in)
 			}
+
 			r := review(t, tt.server, in)
 			assert.Equal(t, tt.want, cli.ExitCode(r.err), "%v", r.err)
 			for _, file := range files {
@@ -271,6 +280,7 @@ func TestReviewUsage(t *testing.T) {
 	formats := func(list ...string) func(*cli.ReviewInput) {
 		return func(in *cli.ReviewInput) { in.Output.Formats = list }
 	}
+
 	for says, change := range map[string]func(*cli.ReviewInput){
 		`"x" is not a repository; write OWNER/REPO`:             func(in *cli.ReviewInput) { in.Repo = "x" },
 		`"https://h/a/b" is not a repository; write OWNER/REPO`: func(in *cli.ReviewInput) { in.Repo = "https://h/a/b" },
@@ -370,6 +380,7 @@ func TestReviewGivesUp(t *testing.T) {
 				fakeServer{}.ServeHTTP(w, r)
 				return
 			}
+
 			answer(w, r)
 		})
 	}
@@ -405,11 +416,13 @@ func TestReviewKeys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	in := asked()
 	in.Number, in.NoWait = "#17", true
+
 	for key, want := range map[string]int{
 		"prw_key": cli.ExitOK, " prw_key\n": cli.ExitOK, "": cli.ExitUsage, "prw_key and": cli.ExitUsage,
 		"prw_key\nprw_other": cli.ExitUsage, "prw_\x00key": cli.ExitUsage,
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(key), 0o600))
+
 		for _, c := range []config.Client{{Server: server.URL, KeyFile: file}, {Server: server.URL}} {
 			st := cli.Streams{Out: io.Discard, Err: io.Discard, Env: []string{"PRWARDEN_API_KEY=" + key}}
 			err := cli.Review(t.Context(), st, c, in)

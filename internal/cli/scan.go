@@ -134,8 +134,8 @@ func (o *outputs) below(root string) (paths []string) {
 // resolved is a path from the root on, without symbolic links. What is not there
 // stays as it is: then the scan says so.
 func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute

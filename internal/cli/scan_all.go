@@ -23,9 +23,11 @@ import (
 func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
 	loaded, err := in.loadRules(ctx, st, folder.Sources{Root: in.place()})
+
 	if err != nil {
 		return err
 	}
+
 	rules, err := loaded.Compile(in.selection())
 	if err != nil {
 		return err
@@ -37,6 +39,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Omit: out.below(in.place()),
 		Progress: func(done int) { progress.local(terminal.Count(done, "file")) },
 	}
+
 	text := bufio.NewWriterSize(st.Out, 64<<10)
 	if in.lines() {
 		o.Found, o.Out, o.Format, o.PlacesOnly = nil, text, report.JSONLines, true
@@ -61,6 +64,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 		Of:     looked(sum.Scanned.Count, "file", began),
 		Rules:  sarif.NewCatalog(slices.Concat(loaded.Defaults, loaded.File.Rules)),
 	})
+
 	return unread(sum.Skipped[folder.Unreadable].Count, err)
 }
 
@@ -89,9 +93,11 @@ func keepWorst(list []finding.Finding, most int) []finding.Finding {
 	if len(list) <= most {
 		return list
 	}
+
 	slices.SortFunc(list, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), inOrder(a, b))
 	})
+
 	return slices.Clone(list[:maxFindings])
 }
 
@@ -124,6 +130,7 @@ func (g *gathered) result(sum folder.Summary) finding.Result {
 	slices.SortFunc(g.suppressed, inOrder)
 	total := 0
 	summary := finding.Summary{}
+
 	for _, s := range rule.Severities() {
 		summary[s] = sum.Findings[s]
 		total += sum.Findings[s]

@@ -27,6 +27,7 @@ rules:
 func project(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
+
 	for name, content := range map[string]string{
 		".prwarden/rules.yml": printRule,
 		"main.py":             "print(1)\nprint(2)\n",
@@ -39,6 +40,7 @@ func project(t *testing.T) string {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	}
+
 	return root
 }
 
@@ -48,6 +50,7 @@ func scanInput(change func(*cli.ScanInput)) cli.ScanInput {
 		Head: cli.HeadDefault, Ruleset: cli.RulesetRepository,
 		Output: cli.Output{FailOn: cli.FailNever, Suppressed: cli.SuppressedInclude, Color: terminal.ColorAuto},
 	}
+
 	change(&in)
 	return in
 }
@@ -56,6 +59,7 @@ func scanInput(change func(*cli.ScanInput)) cli.ScanInput {
 func all(path string, change ...func(*cli.ScanInput)) cli.ScanInput {
 	return scanInput(func(in *cli.ScanInput) {
 		in.All, in.Path = true, path
+
 		for _, c := range change {
 			c(in)
 		}
@@ -133,6 +137,7 @@ Passed: no finding is critical.
 func TestScanReachesTheThreshold(t *testing.T) {
 	t.Parallel()
 	root := project(t)
+
 	for _, format := range append(report.Formats(), cli.FormatLines) {
 		for failOn, fails := range map[string]bool{"high": false, "warning": true, "none": false} {
 			r := scanLocally(t, all(root, noDefaults, func(in *cli.ScanInput) {
@@ -174,6 +179,7 @@ func TestScanUsage(t *testing.T) {
 	formats := func(list ...string) func(*cli.ScanInput) {
 		return func(in *cli.ScanInput) { in.Output.Formats = list }
 	}
+
 	for name, tt := range map[string]struct {
 		in   cli.ScanInput
 		want string
@@ -236,6 +242,7 @@ func TestScanLeavesOutItsReports(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(root, link))
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "web", "reports"), 0o755))
+
 	for range 3 {
 		r := scanLocally(t, all(root, func(in *cli.ScanInput) {
 			in.Output.Formats = []string{
@@ -246,6 +253,7 @@ func TestScanLeavesOutItsReports(t *testing.T) {
 		require.NoError(t, r.err)
 		assert.Contains(t, r.out, "4 findings in 4 files")
 	}
+
 	r := scanLocally(t, all(root))
 	require.NoError(t, r.err)
 	assert.Contains(t, r.out, "r.json", "what no report of this scan is written to is looked at")
@@ -257,6 +265,7 @@ func TestScanWithdrawsReports(t *testing.T) {
 	root := project(t)
 	file := filepath.Join(t.TempDir(), "r.sarif")
 	output := func(in *cli.ScanInput) { in.Output.Formats = []string{"sarif=" + file} }
+
 	for name, in := range map[string]cli.ScanInput{
 		"no folder":     all(filepath.Join(root, "none"), output),
 		"no rules file": all(root, output, withRules("none.yml")),

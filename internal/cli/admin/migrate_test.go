@@ -29,6 +29,7 @@ func TestMigrateAndKeysOnPostgres(t *testing.T) {
 		t.Log(stderr.String())
 		return stdout.String(), err
 	}
+
 	status := func(st cli.Streams) error { return admin.MigrationStatus(t.Context(), st, c) }
 
 	out, err := run(status)
@@ -86,6 +87,7 @@ func TestKeysOnSQLite(t *testing.T) {
 	create := func() error {
 		return admin.CreateKey(t.Context(), st, c, admin.KeyInput{Organization: "default", Name: "ci", Create: true})
 	}
+
 	require.NoError(t, create())
 	assert.Contains(t, told.String(), "made the database "+c.Database)
 	assert.Regexp(t, `^prw_[0-9A-Za-z]{36}\n$`, out.String())

@@ -29,6 +29,7 @@ func (e env) with(more env) env {
 			out[k] = v
 		}
 	}
+
 	return out
 }
 
@@ -49,6 +50,7 @@ func vars(text string) env {
 		name, value, _ := strings.Cut(pair, "=")
 		out[name] = value
 	}
+
 	return out
 }
 
@@ -99,12 +101,15 @@ func job(service string, differs ...func(*ci.Job)) ci.Job {
 			"https://gitlab.com", "981", "prwarden"}, "CircleCI": {"prwarden", "0", "p1"}, "Buildkite": {"b1", "s1", ""},
 		"Jenkins": {"https://ci.example.com/job/shop/job/PR-42/3/", "jenkins-shop-PR-42-3", "Check"},
 	}[service]
+
 	if j.Identity == nil {
 		j.Identity = []string{"https://github.com", "1658821493", "checks", "prwarden", "__run"}
 	}
+
 	for _, d := range differs {
 		d(&j)
 	}
+
 	return j
 }
 
@@ -123,6 +128,7 @@ func TestDetect(t *testing.T) {
 	merged := env{
 		"CI_COMMIT_SHA": made, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": head, "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": base,
 	}
+
 	for name, tt := range map[string]struct {
 		env   env
 		event string
@@ -202,6 +208,7 @@ func withEvent(t *testing.T, e env, event string) env {
 	if event == "" {
 		return e
 	}
+
 	file := filepath.Join(t.TempDir(), "event.json")
 	require.NoError(t, os.WriteFile(file, []byte(event), 0o600))
 	return e.with(env{"GITHUB_EVENT_PATH": file})
@@ -231,13 +238,17 @@ func TestDetectNoPullRequest(t *testing.T) {
 			gitLab().with(env{"CI_MERGE_REQUEST_PROJECT_PATH": "acme/web/shop"}), "",
 			`runs for the repository "acme/web/shop"; prwarden knows repositories as OWNER/REPO only`,
 		},
-		"CircleCI, branch":       {circleCI().with(env{"CIRCLE_PULL_REQUEST": ""}), "", `CIRCLE_PULL_REQUEST is ""`},
-		"Buildkite, branch":      {buildkite().with(env{"BUILDKITE_PULL_REQUEST": "false"}), "", `BUILDKITE_PULL_REQUEST is "false"`},
-		"Buildkite, no address":  {buildkite().with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "", `runs for the repository ""`},
-		"Jenkins, branch":        {page(""), "", `CHANGE_URL is "" and not the address of one`},
-		"Jenkins, below a path":  {page("https://example.com/git/acme/shop/pulls/42"), "", `runs for the repository "git/acme/shop"`},
-		"Jenkins, too high":      {page("https://example.com/acme/shop/pulls/99999999999"), "", "not the address of one"},
-		"Jenkins, a group in it": {page("https://gitlab.com/a/b/c/-/merge_requests/42"), "", `runs for the repository "a/b/c"`},
+		"CircleCI, branch": {circleCI().with(env{"CIRCLE_PULL_REQUEST": ""}), "", `CIRCLE_PULL_REQUEST is ""`},
+		"Buildkite, branch": {buildkite().with(env{"BUILDKITE_PULL_REQUEST": "false"}), "",
+			`BUILDKITE_PULL_REQUEST is "false"`},
+		"Buildkite, no address": {buildkite().with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "",
+			`runs for the repository ""`},
+		"Jenkins, branch": {page(""), "", `CHANGE_URL is "" and not the address of one`},
+		"Jenkins, below a path": {page("https://example.com/git/acme/shop/pulls/42"), "",
+			`runs for the repository "git/acme/shop"`},
+		"Jenkins, too high": {page("https://example.com/acme/shop/pulls/99999999999"), "", "not the address of one"},
+		"Jenkins, a group in it": {page("https://gitlab.com/a/b/c/-/merge_requests/42"), "",
+			`runs for the repository "a/b/c"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -270,9 +281,11 @@ func FuzzDetect(f *testing.F) {
 			circleCI().with(env{"CIRCLE_PULL_REQUEST": change}),
 		} {
 			job, err := ci.Detect(e.lookup)
+
 			if err != nil {
 				continue
 			}
+
 			require.Positive(t, job.Number)
 			require.Equal(t, 1, strings.Count(job.Repo, "/"))
 			require.Equal(t, job.HeadSHA != "", job.BaseSHA != "" || job.BaseRef != "")

@@ -106,6 +106,7 @@ func TestGivesUp(t *testing.T) {
 			w.WriteHeader(code)
 		})
 	}
+
 	unknown := &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "prwarden.test", IsNotFound: true}}
 	distrusted := &tls.CertificateVerificationError{Err: errors.New("who are you")}
 

@@ -60,6 +60,7 @@ func TestWrap(t *testing.T) {
 		{"日本語 日本語", 6, []string{"日本語", "日本語"}},
 		{"日本語", 5, []string{"日本", "語"}},
 	}
+
 	for _, tt := range tests {
 		assert.Equal(t, tt.want, terminal.Wrap(tt.text, tt.columns), "%q in %d", tt.text, tt.columns)
 	}
@@ -84,6 +85,7 @@ func TestWidth(t *testing.T) {
 	} {
 		assert.Equal(t, want, terminal.Width(&notATerminal, columns), columns)
 	}
+
 	assert.False(t, terminal.Is(&notATerminal))
 }
 
@@ -138,13 +140,16 @@ func FuzzGuardLine(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+
 	f.Fuzz(func(t *testing.T, text string) {
 		line := terminal.Safe(text)
 		got := terminal.GuardLine(line)
 		assert.False(t, strings.HasPrefix(strings.TrimSpace(got), "::"), got)
+
 		for _, mark := range []string{"##[", "##vso[", "##teamcity[", "##octopus["} {
 			assert.NotContains(t, got, mark)
 		}
+
 		if !strings.Contains(line, `\x`) {
 			assert.Equal(t, line, strings.NewReplacer(`\x3a`, ":", `\x5b`, "[").Replace(got))
 		}
@@ -158,20 +163,24 @@ func FuzzWrap(f *testing.F) {
 	} {
 		f.Add(seed, 10)
 	}
+
 	f.Fuzz(func(t *testing.T, text string, columns int) {
 		if columns < 2 || columns > 1000 {
 			return
 		}
+
 		safe := terminal.Safe(text)
 		if !utf8.ValidString(safe) || strings.ContainsAny(safe, "\x1b\r\n\t\x00\u202e\u009b") {
 			t.Fatalf("%q is not safe", safe)
 		}
+
 		lines := terminal.Wrap(safe, columns)
 		for _, line := range lines {
 			if n := terminal.Columns(line); n > columns {
 				t.Fatalf("%q has %d columns", line, n)
 			}
 		}
+
 		got, want := strings.ReplaceAll(strings.Join(lines, ""), " ", ""), strings.Join(strings.Fields(safe), "")
 		if got != want {
 			t.Fatalf("%q became %q", want, got)
