@@ -110,12 +110,7 @@ Exit status: 0 whether there are matches or not, 2 when the pattern or the
 command line is wrong, 3 when a file can't be read.`,
 		Example: `  # Where would this rule fire?
   prwarden rules try 'fmt\.Print(ln|f)?\(' . --include '**/*.go'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return cli.Usagef("a PATTERN and a PATH are needed, as in `prwarden rules try 'print\\(' .`")
-			}
-			return nil
-		},
+		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Pattern, in.Paths = args[0], args[1:]
 			return rules.Try(cmd.Context(), st, in)
@@ -141,12 +136,7 @@ to switch it off or suppress one finding.
 
 Exit status: 0, or 2 when there is no such rule.`,
 		Example: `  prwarden rules explain security/no-eval`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.Usagef("one ID is needed, as in `prwarden rules explain security/no-eval`")
-			}
-			return nil
-		},
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
 			return rules.Explain(cmd.Context(), st, in)

@@ -140,9 +140,6 @@ func ParseDefaults(data []byte) ([]Rule, error) {
 	return rules, d.err()
 }
 
-// RuleLine is the line, from 1, of the rule with index i.
-func (f *File) RuleLine(i int) int { return f.lines[i] }
-
 // CheckClashes returns a *FileError that names each rule of the file whose full
 // id some other rule has, or nil. taken says which ruleset has a full id.
 func (f *File) CheckClashes(taken func(fullID string) (Origin, bool)) error {

@@ -73,9 +73,6 @@ func ParseSeverity(word string) (s Severity, ok bool) {
 // TypeRegex is the only type of rule so far: an RE2 regular expression.
 const TypeRegex = "regex"
 
-// TypeList is the types of rules, for messages.
-func TypeList() string { return TypeRegex }
-
 // Scope says where a custom rule applies.
 type Scope string
 

@@ -123,10 +123,10 @@ func checkType(word string) error {
 	case TypeRegex:
 		return nil
 	case "":
-		return fmt.Errorf("is required; known types: %s", TypeList())
+		return fmt.Errorf("is required; known types: %s", TypeRegex)
 	}
 
-	return fmt.Errorf("%s is not a type of rule; known types: %s", strings.TrimSpace(shown(word, "this")), TypeList())
+	return fmt.Errorf("%s is not a type of rule; known types: %s", strings.TrimSpace(shown(word, "this")), TypeRegex)
 }
 
 func checkMessage(v *violationList, message string) {

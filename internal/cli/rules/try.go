@@ -87,7 +87,6 @@ func tryPath(ctx context.Context, st cli.Streams, root string, rules *folder.Rul
 		root = filepath.Clean(root)
 	}
 
-	width := terminal.Width(st.Out, st.Lookup("COLUMNS"))
 	var unread error
 	sum, err := folder.Scan(ctx, root, rules, folder.Options{
 		Out: st.Out,
@@ -101,8 +100,7 @@ func tryPath(ctx context.Context, st cli.Streams, root string, rules *folder.Rul
 				if f.Severity != rule.Info { // it is about a comment that suppresses findings
 					continue
 				}
-				line := fmt.Sprintf("%s:%d:%d: %s", path, f.Line, f.Column, strings.TrimSpace(f.Snippet))
-				_ = show(&b, terminal.Cut(terminal.Safe(line), max(width, len(path)+40)))
+				_ = show(&b, fmt.Sprintf("%s:%d:%d: %s", path, f.Line, f.Column, strings.TrimSpace(f.Snippet)))
 			}
 			return append(dst, b.String()...)
 		},
