@@ -108,7 +108,7 @@ type DispatcherOptions struct {
 	// without a host).
 	Policy JobPolicy
 	// OnEnd hears, for metrics, of the state that a scan led to, the failure code,
-	// and the time of the scan (nobody).
+	// and the time of the scan, 0 where its worker was lost (nobody).
 	OnEnd func(Status, string, time.Duration)
 }
 

@@ -147,6 +147,7 @@ func (l *leases) reap() error {
 	for _, r := range reaped {
 		l.o.Log.Warn("worker lost", "review_id", r.ReviewID, "status", r.Status)
 		l.notifier.Changed(r.ReviewID)
+		l.o.OnEnd(r.Status, CodeWorkerLost, 0)
 	}
 	if len(reaped) > 0 {
 		l.notifier.Enqueued()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -289,7 +290,15 @@ func TestStoppedPastTheLease(t *testing.T) {
 func TestOwnLeasesAreNotReaped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Heartbeat = never })
+	var heard atomic.Int32
+	b.dispatcher(t, func(o *review.DispatcherOptions) {
+		o.Heartbeat = never
+		o.OnEnd = func(_ review.Status, code string, _ time.Duration) {
+			if code == review.CodeWorkerLost {
+				heard.Add(1)
+			}
+		}
+	})
 	id := b.create(t)
 	scan := b.scanner.next(t)
 	b.clock.advance(time.Minute) // stopped for so long
@@ -300,6 +309,7 @@ func TestOwnLeasesAreNotReaped(t *testing.T) {
 		r, err := b.service.Get(t.Context(), org, other)
 		return err == nil && r.Status != review.InProgress
 	}, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return heard.Load() == 1 }, patience, time.Millisecond)
 	require.NoError(t, scan.ctx.Err())
 	scan.end(finding.Result{}, nil)
 	r := b.await(t, id)
