@@ -118,17 +118,13 @@ func (s *fileScan) scan(ctx context.Context) error {
 
 	defer Begin(ctx, PhaseMask)()
 	s.masker = &masker{views: s.views, lines: s.lines, file: s.file.Path, out: &s.out}
-	if err := s.find(ctx, hits); err != nil {
-		return err
-	}
-	if err := s.report(ctx); err != nil {
-		return err
-	}
+	s.find(ctx, hits)
+	s.report(ctx)
 	slices.SortStableFunc(s.out.Skips, func(a, b finding.Skip) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.RuleID, b.RuleID))
 	})
 
-	return nil
+	return s.masker.err
 }
 
 // match returns the first hits and the first ones that comments suppress, by
@@ -188,54 +184,39 @@ func (s *fileScan) sorted(hits []hit) []hit {
 }
 
 // find makes findings of hits, which come by line.
-func (s *fileScan) find(ctx context.Context, hits []hit) error {
-	hashes, err := s.hashes(ctx, hits)
-	if err != nil {
-		return err
-	}
-
+func (s *fileScan) find(ctx context.Context, hits []hit) {
+	hashes := s.hashes(ctx, hits)
 	for _, h := range hits {
 		r := s.rule(h)
 		f := finding.Finding{
 			RuleID: r.FullID(), Severity: r.Severity, File: s.file.Path, Message: r.Message,
 			Line: h.Line, EndLine: h.EndLine, Column: h.Column, EndColumn: h.EndColumn,
 		}
-		if err := s.describe(ctx, &f); err != nil {
-			return err
-		}
+		s.describe(ctx, &f)
 		if !r.Redact {
 			f.LineHash = hashes[h.Line]
 		}
 
-		if !h.suppressed {
+		if h.suppressed {
+			f.Suppression = s.suppression(ctx, h.Line, f.RuleID)
+			s.out.Suppressed = append(s.out.Suppressed, f)
+		} else {
 			s.out.Findings = append(s.out.Findings, f)
-			continue
 		}
-		if f.Suppression, err = s.suppression(ctx, h.Line, f.RuleID); err != nil {
-			return err
-		}
-		s.out.Suppressed = append(s.out.Suppressed, f)
 	}
-
-	return nil
 }
 
 // describe adds to a finding what is made of the text of its lines.
-func (s *fileScan) describe(ctx context.Context, f *finding.Finding) error {
+func (s *fileScan) describe(ctx context.Context, f *finding.Finding) {
 	if s.plan.placesOnly {
-		return nil
-	}
-	line, err := s.masker.line(ctx, f.Line)
-	if err != nil {
-		return err
+		return
 	}
 
+	line := s.masker.line(ctx, f.Line)
 	f.UTF16Column = s.utf16Column(f.Line, f.Column)
 	f.UTF16EndColumn = s.utf16Column(f.EndLine, f.EndColumn)
 	f.Snippet = line.snippet(f.Column - 1)
 	f.Fingerprint = s.prints.next(identity{ruleID: f.RuleID, file: f.File, text: line.identity()})
-
-	return nil
 }
 
 // utf16Column is a column in UTF-16 code units, from 1. A byte that is not part
@@ -256,9 +237,9 @@ func (s *fileScan) utf16Column(line, column int) int {
 
 // hashes returns the line hashes for hits by line, without those that are made of
 // text that must not be shown.
-func (s *fileScan) hashes(ctx context.Context, hits []hit) (map[int]string, error) {
+func (s *fileScan) hashes(ctx context.Context, hits []hit) map[int]string {
 	if s.plan.placesOnly {
-		return nil, nil
+		return nil
 	}
 
 	var lines []int
@@ -276,17 +257,12 @@ func (s *fileScan) hashes(ctx context.Context, hits []hit) (map[int]string, erro
 			to, _ := s.lines.At(hash.End - 1)
 			first, last = min(first, from), max(last, to)
 		}
-
-		hidden, err := s.masker.hides(ctx, first, last)
-		if err != nil {
-			return nil, err
-		}
-		if !hidden {
+		if !s.masker.hides(ctx, first, last) {
 			hashes[lines[i]] = hash.Text
 		}
 	}
 
-	return hashes, nil
+	return hashes
 }
 
 // identity is what a finding is recognised by across scans.

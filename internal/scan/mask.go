@@ -24,6 +24,7 @@ type masker struct {
 	blind   bool         // a multiline rule could not say: everything is hidden
 	regions []match.Span // of the whole file, that multiline rules match, as join has them
 	kept    map[int]*maskedLine
+	err     error // ctx's: then everything is hidden
 }
 
 // keptLines is how many lines a masker keeps: those that it is asked for are near
@@ -31,54 +32,40 @@ type masker struct {
 const keptLines = 512
 
 // line returns line n.
-func (m *masker) line(ctx context.Context, n int) (*maskedLine, error) {
+func (m *masker) line(ctx context.Context, n int) *maskedLine {
 	if l, ok := m.kept[n]; ok {
-		return l, nil
+		return l
 	}
 
-	if err := m.readFile(ctx); err != nil {
-		return nil, err
+	if !m.read {
+		m.read = true
+		m.regions, m.blind = m.secrets(ctx, m.lines.Text(), true)
 	}
-	text := m.lines.Line(n)
-	spans, err := m.spans(ctx, text, m.lines.Start(n))
-	if err != nil {
-		return nil, err
-	}
-
 	if m.kept == nil || len(m.kept) >= keptLines {
 		m.kept = map[int]*maskedLine{}
 	}
-	m.kept[n] = newMaskedLine(text, spans)
+	text := m.lines.Line(n)
+	m.kept[n] = newMaskedLine(text, m.spans(ctx, text, m.lines.Start(n)))
 
-	return m.kept[n], nil
+	return m.kept[n]
 }
 
 // hides says whether any of some lines has a part that must not be shown.
-func (m *masker) hides(ctx context.Context, first, last int) (bool, error) {
+func (m *masker) hides(ctx context.Context, first, last int) bool {
 	for n := first; n <= last; n++ {
-		if l, err := m.line(ctx, n); err != nil || len(l.hidden) > 0 {
-			return true, err
+		if len(m.line(ctx, n).hidden) > 0 {
+			return true
 		}
 	}
 
-	return false, nil
-}
-
-// readFile finds what multiline rules match.
-func (m *masker) readFile(ctx context.Context) (err error) {
-	if !m.read {
-		m.read = true
-		m.regions, m.blind, err = m.secrets(ctx, m.lines.Text(), true)
-	}
-
-	return err
+	return false
 }
 
 // spans returns what is to be hidden of a line, which begins at an offset.
-func (m *masker) spans(ctx context.Context, line []byte, start int) ([]match.Span, error) {
-	spans, blind, err := m.secrets(ctx, line, false)
+func (m *masker) spans(ctx context.Context, line []byte, start int) []match.Span {
+	spans, blind := m.secrets(ctx, line, false)
 	if blind || m.blind {
-		return []match.Span{{Start: 0, End: len(line)}}, err
+		return []match.Span{{Start: 0, End: len(line)}}
 	}
 
 	end := start + len(line)
@@ -91,12 +78,12 @@ func (m *masker) spans(ctx context.Context, line []byte, start int) ([]match.Spa
 		spans = append(spans, match.Span{Start: max(r.Start, start) - start, End: min(r.End, end) - start})
 	}
 
-	return spans, err
+	return spans
 }
 
 // secrets returns what rules with redact match in a text, a file or a line. blind
 // says that one of them had no time left to say.
-func (m *masker) secrets(ctx context.Context, text []byte, multiline bool) (spans []match.Span, blind bool, err error) {
+func (m *masker) secrets(ctx context.Context, text []byte, multiline bool) (spans []match.Span, blind bool) {
 	for _, v := range m.views {
 		for _, r := range v.masking.Candidates(text, multiline) {
 			if !v.rules[r].Redact {
@@ -104,7 +91,8 @@ func (m *masker) secrets(ctx context.Context, text []byte, multiline bool) (span
 			}
 			found, err := v.masks.Spans(ctx, text, []int{r})
 			if err != nil {
-				return nil, false, err
+				m.err = err
+				return nil, true
 			}
 
 			spans = join(append(spans, found.Spans...)) // at once, so that many rules don't add up
@@ -115,7 +103,7 @@ func (m *masker) secrets(ctx context.Context, text []byte, multiline bool) (span
 		}
 	}
 
-	return spans, blind, nil
+	return spans, blind
 }
 
 const (

@@ -120,24 +120,20 @@ func (c *comments) accept(rules []rule.Rule) match.Apart {
 }
 
 // suppression returns the comment that suppresses the hit of a rule on a line.
-func (s *fileScan) suppression(ctx context.Context, line int, fullID string) (*finding.Suppression, error) {
+func (s *fileScan) suppression(ctx context.Context, line int, fullID string) *finding.Suppression {
 	by, _ := s.comments.on(line, fullID)
 	if by == nil {
 		by, _ = s.comments.on(line-1, fullID)
 	}
-	text, err := s.masker.line(ctx, by.line)
-	if err != nil {
-		return nil, err
-	}
-	reason := printable(text.show(by.reasonStart, by.reasonEnd), MaxSnippet)
+	reason := s.masker.line(ctx, by.line).show(by.reasonStart, by.reasonEnd)
 
-	return &finding.Suppression{Reason: reason, Until: by.until, Line: by.line}, nil
+	return &finding.Suppression{Reason: printable(reason, MaxSnippet), Until: by.until, Line: by.line}
 }
 
 // report makes findings of what is wrong with the comments on added lines: others
 // are not the change's fault. What a comment does not suppress is reported itself,
 // so these are for the upkeep.
-func (s *fileScan) report(ctx context.Context) error {
+func (s *fileScan) report(ctx context.Context) {
 	count := map[string]int{}
 	for _, x := range s.comments.list {
 		if !s.comments.isAdded(x.line) {
@@ -162,13 +158,9 @@ func (s *fileScan) report(ctx context.Context) error {
 		}
 		count[f.RuleID]++
 
-		if err := s.describe(ctx, &f); err != nil {
-			return err
-		}
+		s.describe(ctx, &f)
 		s.out.reports = append(s.out.reports, f)
 	}
-
-	return nil
 }
 
 // unused says which ids of a comment are of no use; nothing when all are, or may
@@ -193,7 +185,7 @@ func (s *fileScan) unused(ctx context.Context, x comment) string {
 	var message []string
 	if len(unknown) > 0 {
 		names := strings.Join(unknown, ", ")
-		if line, err := s.masker.line(ctx, x.line); err != nil || len(line.hidden) > 0 {
+		if s.masker.hides(ctx, x.line, x.line) {
 			names = "an id" // what is no id may be a secret
 		}
 		message = append(message, "This `prwarden:ignore` names "+names+
