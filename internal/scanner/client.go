@@ -284,10 +284,22 @@ func (c *Client) call(
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 
-	accepted, stream, err := ask(ctx, p, start)
+	stream, err := p.rpc.Scan(ctx, grpc.MaxCallRecvMsgSize(maxAnswer))
 	if err != nil {
 		return result, false, err
 	}
+	if err := send(stream, &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Start{Start: start}}); err != nil {
+		return result, false, err
+	}
+	m, err := stream.Recv()
+	accepted := m.GetAccepted()
+	switch {
+	case err != nil:
+		return result, false, err
+	case accepted == nil:
+		return result, false, unexpected(m)
+	}
+
 	c.accepted(p, int(accepted.GetSlots()))
 	c.running.Add(1)
 	defer c.running.Add(-1)
@@ -302,28 +314,6 @@ func (c *Client) call(
 	reason, _ := reasonOf(err)
 
 	return result, reason != reasonStopping, err
-}
-
-// ask asks a scanner for a slot.
-func ask(ctx context.Context, p *peer, start *scannerv1.ScanStart) (
-	*scannerv1.ScanAccepted, scannerv1.ScannerService_ScanClient, error,
-) {
-	stream, err := p.rpc.Scan(ctx, grpc.MaxCallRecvMsgSize(maxAnswer))
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := send(stream, &scannerv1.ScanRequest{Message: &scannerv1.ScanRequest_Start{Start: start}}); err != nil {
-		return nil, nil, err
-	}
-	m, err := stream.Recv()
-	if err != nil {
-		return nil, nil, err
-	}
-	if m.GetAccepted() == nil {
-		return nil, nil, unexpected(m)
-	}
-
-	return m.GetAccepted(), stream, nil
 }
 
 // send hides the io.EOF of a broken stream, whose real error Recv has.
