@@ -169,11 +169,19 @@ func (c *change) hasOld(f *changedFile) bool {
 func (c *change) compare(ctx context.Context) error {
 	r := c.repo
 	compared := scan.Begin(ctx, scan.PhaseCompare)
-	files, err := r.compareTrees(ctx, c.mergeBase.Tree, c.head.Tree)
+	files, err := c.differing(ctx, r.comparing)
 	if err != nil {
 		return err
 	}
-	blobs := contents(files)
+	var blobs []OID
+	for _, f := range files {
+		if f.oldMode.blob() {
+			blobs = append(blobs, f.old)
+		}
+		if f.newMode.blob() {
+			blobs = append(blobs, f.now)
+		}
+	}
 	for _, path := range r.prefetch {
 		for _, side := range []Commit{c.head, c.base, c.mergeBase} {
 			oid, err := r.objects.file(ctx, side.Tree, path)
@@ -193,7 +201,11 @@ func (c *change) compare(ctx context.Context) error {
 	}
 	defer scan.Begin(ctx, scan.PhaseCompare)()
 	if slices.ContainsFunc(files, statusIs('A')) && slices.ContainsFunc(files, statusIs('D')) {
-		if files, err = r.findRenames(ctx, c.mergeBase.Tree, c.head.Tree); err != nil {
+		p, err := r.git.start(ctx, r.dir, listFiles("--find-renames"))
+		if err != nil {
+			return err
+		}
+		if files, err = c.differing(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -214,81 +226,28 @@ func statusIs(status byte) func(changedFile) bool {
 	return func(f changedFile) bool { return f.status == status }
 }
 
-// contents are the contents of files that git needs to compare them.
-func contents(files []changedFile) []OID {
-	var blobs []OID
-	for _, f := range files {
-		if f.old == f.now && !f.replaced() {
-			continue
-		}
-		if f.oldMode.blob() {
-			blobs = append(blobs, f.old)
-		}
-		if f.newMode.blob() {
-			blobs = append(blobs, f.now)
-		}
-	}
-	return blobs
+// listFiles is a command that lists the files that differ between trees, which it
+// is told later. Without renames it needs no contents, and has tight limits, because
+// trees can be made so that comparing them has no end.
+func listFiles(renames word) *command {
+	c := newCommand("diff-tree",
+		renames, "--stdin", "-r", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")
+	c.trees = renames == "--no-renames"
+	return c
 }
 
-// rawDiff is a command that lists changed files.
-func rawDiff(options ...word) *command {
-	return newCommand("diff-tree",
-		append(options, "-r", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")...)
-}
-
-// startComparing starts the process that compares the trees, which are not
-// known yet. It has tight limits, because trees can be made so that comparing
-// them has no end.
-func (r *repo) startComparing(ctx context.Context) (err error) {
-	c := rawDiff("--no-renames", "--stdin")
-	c.trees = true
-	r.comparing, err = r.git.start(ctx, r.dir, c)
-	return err
-}
-
-// compareTrees lists the files that differ between two trees, without renames.
-func (r *repo) compareTrees(ctx context.Context, old, now OID) ([]changedFile, error) {
-	if r.comparing == nil {
-		if err := r.startComparing(ctx); err != nil {
-			return nil, err
-		}
-	}
-	p := r.comparing
-	r.comparing = nil
+// differing has a process list the files that differ between the merge base and
+// head, and waits for its end.
+func (c *change) differing(ctx context.Context, p *process) ([]changedFile, error) {
+	defer p.kill()
 	// What the process does not take it reports by its end.
-	_, _ = fmt.Fprintf(p.stdin, "%s %s\n", old, now)
+	_, _ = fmt.Fprintf(p.stdin, "%s %s\n", c.mergeBase.Tree, c.head.Tree)
 	_ = p.stdin.Close()
 
-	out := bufio.NewReaderSize(p.stdout, 64<<10)
+	bounded := &io.LimitedReader{R: p.stdout, N: maxOutput}
+	out := bufio.NewReaderSize(bounded, 64<<10)
 	_, _ = out.ReadSlice('\n') // it repeats the trees
-	files, err := r.readFiles(ctx, p, out)
-	var failed *gitError
-	if errors.As(err, &failed) {
-		if f := failed.judge(); f != nil && f.Code == scan.CodeRepositoryTooLarge {
-			f = tooLarge("The pull request changes more files and directories than git can compare within its limits.")
-			f.Err = err
-			return nil, f
-		}
-	}
-	return files, err
-}
-
-// findRenames lists the files that differ between two trees, which
-// compareTrees has bounded. It needs their contents.
-func (r *repo) findRenames(ctx context.Context, old, now OID) ([]changedFile, error) {
-	p, err := r.git.start(ctx, r.dir, rawDiff("--find-renames").oids(old, now))
-	if err != nil {
-		return nil, err
-	}
-	return r.readFiles(ctx, p, p.stdout)
-}
-
-// readFiles reads the list that a process writes, and waits for its end.
-func (r *repo) readFiles(ctx context.Context, p *process, out io.Reader) ([]changedFile, error) {
-	defer p.kill()
-	bounded := &io.LimitedReader{R: out, N: maxOutput}
-	files, err := readRaw(bufio.NewReaderSize(bounded, 64<<10), r.git.limits.ChangedFiles)
+	files, err := readRaw(out, c.repo.git.limits.ChangedFiles)
 	if bounded.N == 0 {
 		return nil, tooLarge("The list of the files that the pull request changes takes more than %d bytes.", maxOutput)
 	}
@@ -296,7 +255,16 @@ func (r *repo) readFiles(ctx context.Context, p *process, out io.Reader) ([]chan
 		return nil, err
 	}
 
-	if ended := p.wait(ctx); ended != nil { // it says why the list is cut off
+	ended := p.wait(ctx) // it says why the list is cut off
+	var failed *gitError
+	if errors.As(ended, &failed) {
+		if f := failed.judge(); f != nil && f.Code == scan.CodeRepositoryTooLarge {
+			f = tooLarge("The pull request changes more files and directories than git can compare within its limits.")
+			f.Err = ended
+			return nil, f
+		}
+	}
+	if ended != nil {
 		return nil, ended
 	}
 	return files, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,69 +24,44 @@ const (
 	namedBase  = refsName + "commits/base"
 )
 
-// wanted is what a scan is of: a pull request, or commits that somebody named.
-type wanted struct {
-	target     scan.Target
-	head, base OID // of named commits; base is "" with Target.Commits.BaseRef
+// fetchTarget fetches the commits and trees of a pull request, or of the commits
+// that the target names, with their history.
+func (r *repo) fetchTarget(ctx context.Context) error {
+	t := r.target
+	if t.Commits != (finding.Commits{}) {
+		return r.fetchCommits(ctx, t.Commits)
+	}
+
+	number := strconv.Itoa(int(t.Number))
+	return r.fetch(ctx, newFetch(r.remote, "--prune").
+		ref("HEAD", defaultRef).
+		ref(strings.ReplaceAll(t.Host.HeadRef, "{number}", number), headRef).
+		ref(strings.ReplaceAll(t.Host.MergeRef, "{number}", number), mergeRef))
 }
 
-// parseTarget checks what a scan of any commits names. The server has done so,
-// but what becomes part of a command is checked where that is made.
-func parseTarget(t scan.Target) (w wanted, err error) {
-	c := t.Commits
-	w.target = t
-	if !w.named() {
-		return w, nil
+func (r *repo) fetchCommits(ctx context.Context, want finding.Commits) error {
+	if (want.Base == "") == (want.BaseRef == "") || want.BaseRef != "" && checkBranch(want.BaseRef) != nil {
+		return baseUnknown("Either base_sha or base_ref must say what the commit is to be merged into; "+
+			"%q can't be the name of a branch.", want.BaseRef)
 	}
 
-	if w.head, err = parseOID(strings.ToLower(c.Head)); err != nil {
-		return w, badCommit("head_sha", c.Head)
-	}
-	switch {
-	case (c.Base == "") == (c.BaseRef == ""):
-		return w, baseUnknown("Either base_sha or base_ref must say what the commit is to be merged into.")
-	case c.BaseRef != "" && checkBranch(c.BaseRef) != nil:
-		return w, baseUnknown("%q can't be the name of a branch.", c.BaseRef)
-	case c.BaseRef != "":
-		return w, nil
-	}
-	if w.base, err = parseOID(strings.ToLower(c.Base)); err != nil {
-		return w, badCommit("base_sha", c.Base)
-	}
-	return w, nil
-}
-
-// named tells whether the target names commits instead of a pull request.
-func (w wanted) named() bool { return w.target.Commits != (finding.Commits{}) }
-
-// fetch fetches what is wanted with its history: commits and trees.
-func (w wanted) fetch(ctx context.Context, r *repo) error {
-	if !w.named() {
-		number := strconv.Itoa(int(w.target.Number))
-		host := w.target.Host
-		return r.fetch(ctx, newFetch(r.remote, "--prune").
-			ref("HEAD", defaultRef).
-			ref(strings.ReplaceAll(host.HeadRef, "{number}", number), headRef).
-			ref(strings.ReplaceAll(host.MergeRef, "{number}", number), mergeRef))
-	}
-
-	c := newFetch(r.remote).commit(w.head, namedHead)
-	branch := w.target.Commits.BaseRef
-	if branch != "" {
-		c.branch(branch, namedBase)
+	c := newFetch(r.remote).commit(OID(want.Head), namedHead)
+	if want.BaseRef != "" {
+		c.branch(want.BaseRef, namedBase)
 	} else {
-		c.commit(w.base, namedBase)
+		c.commit(OID(want.Base), namedBase)
 	}
 	err := r.fetch(ctx, c)
 	var failed *gitError
 	if !errors.As(err, &failed) {
 		return err
 	}
-	if branch != "" && failed.says("couldn't find remote ref", "invalid refspec") {
-		return baseUnknown("The repository has no branch %q, which base_ref names.", branch)
+
+	if want.BaseRef != "" && failed.says("couldn't find remote ref", "invalid refspec") {
+		return baseUnknown("The repository has no branch %q, which base_ref names.", want.BaseRef)
 	}
-	for _, oid := range []OID{w.head, w.base} {
-		if oid != "" && failed.says("not our ref", "unadvertised object") && failed.says(string(oid)) {
+	for _, oid := range []string{want.Head, want.Base} {
+		if oid != "" && failed.says("not our ref", "unadvertised object") && failed.says(oid) {
 			return noCommit(oid)
 		}
 	}
@@ -93,17 +69,17 @@ func (w wanted) fetch(ctx context.Context, r *repo) error {
 }
 
 // endpoints finds what is to be merged into what, and where head left base.
-func (w wanted) endpoints(ctx context.Context, r *repo) (*change, error) {
-	if w.named() {
-		return w.namedEndpoints(ctx, r)
+func (r *repo) endpoints(ctx context.Context) (*change, error) {
+	if r.target.Commits != (finding.Commits{}) {
+		return r.namedEndpoints(ctx, r.target.Commits)
 	}
 
 	head, found, err := r.ref(ctx, headRef)
+	if err == nil && !found {
+		err = lasting(scan.CodePullRequestNotFound, "%s has no pull request %d.", r.target.Repo, r.target.Number)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if !found {
-		return nil, lasting(scan.CodePullRequestNotFound, "%s has no pull request %d.", w.target.Repo, w.target.Number)
 	}
 	merge, found, err := r.ref(ctx, mergeRef)
 	if err != nil {
@@ -111,34 +87,30 @@ func (w wanted) endpoints(ctx context.Context, r *repo) (*change, error) {
 	}
 	// The server's trial merge is of an older head when it is not up to date.
 	if found && len(merge.Parents) == 2 && merge.Parents[1] == head.OID {
-		base, err := r.commit(ctx, merge.Parents[0])
-		if err != nil {
-			return nil, err
-		}
-		return r.between(ctx, base, head)
+		return r.between(ctx, merge.Parents[0], head)
 	}
 
 	branch, found, err := r.ref(ctx, defaultRef)
+	if err == nil && !found {
+		err = baseUnknown("The repository's HEAD leads to no branch, so its default branch can't be told.")
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !found {
-		return nil, baseUnknown("The repository's HEAD leads to no branch, so its default branch can't be told.")
-	}
-	return r.beforeMerge(ctx, branch, head, baseUnknown("The pull request was fast-forwarded into the default branch "+
-		"or is equal to it, so what it was to be merged into can't be told."))
+	return r.beforeMerge(ctx, branch.OID, head, "The pull request was fast-forwarded into the default branch "+
+		"or is equal to it, so what it was to be merged into can't be told.")
 }
 
 // namedEndpoints finds the commits that the target names, with the base as it was
 // when head was to be merged into it. A head that the base has already would
 // compare as no change at all: a branch tells what it was before, and a commit
 // doesn't.
-func (w wanted) namedEndpoints(ctx context.Context, r *repo) (*change, error) {
-	head, err := r.namedCommit(ctx, w.head)
+func (r *repo) namedEndpoints(ctx context.Context, want finding.Commits) (*change, error) {
+	head, err := r.namedCommit(ctx, want.Head)
 	if err != nil {
 		return nil, err
 	}
-	if branch := w.target.Commits.BaseRef; branch != "" {
+	if want.BaseRef != "" {
 		base, found, err := r.ref(ctx, namedBase)
 		if err == nil && !found {
 			err = fmt.Errorf("%w: a fetched branch is not there", errDamaged)
@@ -146,15 +118,15 @@ func (w wanted) namedEndpoints(ctx context.Context, r *repo) (*change, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.beforeMerge(ctx, base, head, baseUnknown("head_sha was fast-forwarded into the branch %q, "+
-			"which base_ref names, or is equal to it, so what it was to be merged into can't be told. Give base_sha.", branch))
+		return r.beforeMerge(ctx, base.OID, head, fmt.Sprintf("head_sha was fast-forwarded into the branch %q, which "+
+			"base_ref names, or is equal to it, so what it was to be merged into can't be told. Give base_sha.", want.BaseRef))
 	}
 
-	base, err := r.namedCommit(ctx, w.base)
+	base, err := r.namedCommit(ctx, want.Base)
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.between(ctx, base, head)
+	c, err := r.between(ctx, base.OID, head)
 	if err == nil && c.mergeBase.OID == head.OID {
 		err = baseUnknown("base_sha has head_sha %s in its history already or is equal to it, so there is nothing "+
 			"to compare. Give the commit that it was to be merged into, as it was before.", head.OID)
@@ -163,32 +135,27 @@ func (w wanted) namedEndpoints(ctx context.Context, r *repo) (*change, error) {
 }
 
 // beforeMerge is the change of head on a branch as it was before head was merged
-// into it, or as it is when head is not. It fails with unknown when that can't be
-// told.
-func (r *repo) beforeMerge(ctx context.Context, branch, head Commit, unknown error) (*change, error) {
+// into it, or as it is when head is not. When that can't be told, it says so.
+func (r *repo) beforeMerge(ctx context.Context, branch OID, head Commit, unknown string) (*change, error) {
 	c, err := r.between(ctx, branch, head)
 	if err != nil || c.mergeBase.OID != head.OID {
 		return c, err
 	}
 
-	merged, found, err := r.earliestWith(ctx, branch.OID, head.OID)
+	merged, err := r.earliestWith(ctx, branch, head.OID)
 	if err != nil {
 		return nil, err
 	}
-	if !found || len(merged.Parents) == 0 || merged.Parents[0] == head.OID {
-		return nil, unknown
+	if len(merged.Parents) == 0 || merged.Parents[0] == head.OID {
+		return nil, baseUnknown("%s", unknown)
 	}
-	base, err := r.commit(ctx, merged.Parents[0])
-	if err != nil {
-		return nil, err
-	}
-	return r.between(ctx, base, head)
+	return r.between(ctx, merged.Parents[0], head)
 }
 
 // between is the change from where head left base to head. Of several merge bases
 // it takes the first, as `git diff base...head` does.
-func (r *repo) between(ctx context.Context, base, head Commit) (*change, error) {
-	out, err := r.git.run(ctx, r.dir, newCommand("merge-base").oids(base.OID, head.OID))
+func (r *repo) between(ctx context.Context, baseOID OID, head Commit) (*change, error) {
+	out, err := r.git.run(ctx, r.dir, newCommand("merge-base").oids(baseOID, head.OID))
 	var failed *gitError
 	if errors.As(err, &failed) && failed.code == 1 && failed.signal == 0 && len(out) == 0 {
 		return nil, lasting(scan.CodeNoMergeBase,
@@ -198,18 +165,18 @@ func (r *repo) between(ctx context.Context, base, head Commit) (*change, error) 
 		return nil, err
 	}
 
-	oid, err := parseOID(strings.TrimSpace(string(out)))
+	base, err := r.commit(ctx, baseOID)
 	if err != nil {
 		return nil, err
 	}
-	mergeBase, err := r.commit(ctx, oid)
+	mergeBase, err := r.commit(ctx, OID(strings.TrimSpace(string(out))))
 	return &change{repo: r, head: head, base: base, mergeBase: mergeBase}, err
 }
 
 // earliestWith returns the earliest commit on the first-parent line of branch
-// that has head among its ancestors, itself excluded; found is false when none
-// has. When head is on that line itself it is the first parent of the result.
-func (r *repo) earliestWith(ctx context.Context, branch, head OID) (c Commit, found bool, err error) {
+// that has head among its ancestors, itself excluded; an empty one when none has.
+// When head is on that line itself it is the first parent of the result.
+func (r *repo) earliestWith(ctx context.Context, branch, head OID) (Commit, error) {
 	list := func(option word) ([]string, error) {
 		revisions := newCommand("rev-list", option).oids(branch, head)
 		revisions.names[1] = "^" + revisions.names[1]
@@ -218,24 +185,23 @@ func (r *repo) earliestWith(ctx context.Context, branch, head OID) (c Commit, fo
 	}
 	line, err := list("--first-parent") // newest first
 	if err != nil {
-		return Commit{}, false, err
+		return Commit{}, err
 	}
 	descendants, err := list("--ancestry-path")
 	if err != nil {
-		return Commit{}, false, err
+		return Commit{}, err
 	}
 
 	contain := make(map[string]bool, len(descendants))
 	for _, oid := range descendants {
 		contain[oid] = true
 	}
-	for i := len(line) - 1; i >= 0; i-- {
-		if contain[line[i]] {
-			c, err = r.commit(ctx, OID(line[i]))
-			return c, err == nil, err
+	for _, oid := range slices.Backward(line) {
+		if contain[oid] {
+			return r.commit(ctx, OID(oid))
 		}
 	}
-	return Commit{}, false, nil
+	return Commit{}, nil
 }
 
 // Commit is a commit and what it leads to.
@@ -276,17 +242,15 @@ func (r *repo) commit(ctx context.Context, oid OID) (Commit, error) {
 
 // namedCommit reads a commit that somebody named: it may be another object, or not
 // be there.
-func (r *repo) namedCommit(ctx context.Context, oid OID) (Commit, error) {
-	obj, err := r.objects.info(ctx, string(oid))
-	switch {
-	case err != nil:
-		return Commit{}, err
-	case obj.kind == "":
-		return Commit{}, noCommit(oid)
-	case obj.kind != "commit":
-		return Commit{}, lasting(scan.CodeCommitNotFound, "%s is a %s and not a commit.", oid, obj.kind)
+func (r *repo) namedCommit(ctx context.Context, oid string) (Commit, error) {
+	obj, err := r.objects.info(ctx, oid)
+	if err == nil && obj.kind != "commit" {
+		err = noCommit(oid)
 	}
-	return r.commit(ctx, oid)
+	if err != nil {
+		return Commit{}, err
+	}
+	return r.commit(ctx, obj.oid)
 }
 
 // parseCommit reads a commit object up to its author.
@@ -314,11 +278,7 @@ func parseCommit(oid OID, data []byte) (Commit, error) {
 	return c, nil
 }
 
-func badCommit(field, value string) *scan.Failure {
-	return lasting(scan.CodeCommitNotFound, "%s is %q and must be the 40 hexadecimal digits of a commit.", field, value)
-}
-
-func noCommit(oid OID) *scan.Failure {
+func noCommit(oid string) *scan.Failure {
 	return lasting(scan.CodeCommitNotFound, "The repository has no commit %s, or its server does not give it out: "+
 		"then no branch and not the pull request leads to it.", oid)
 }

@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,8 +15,9 @@ type repo struct {
 	git       *git
 	dir       string
 	objects   *objects
-	comparing *process // compares trees when it is told which; nil once it was used
+	comparing *process // compares trees when it is told which
 	prefetch  []string // see Options
+	target    scan.Target
 	remote    Remote
 	fetch     func(ctx context.Context, c *command) error // nil for a repository that fetches nothing
 	fail      func(ctx context.Context, err error) error  // says what an error met after Open means
@@ -28,12 +28,20 @@ func newRepo(g *git, dir string) *repo {
 	return &repo{git: g, dir: dir, objects: &objects{git: g, dir: dir}}
 }
 
+// start starts the processes that every scan needs.
+func (r *repo) start(ctx context.Context) (err error) {
+	if err := r.objects.open(ctx); err != nil {
+		return err
+	}
+	r.comparing, err = r.git.start(ctx, r.dir, listFiles("--no-renames"))
+	return err
+}
+
 // close frees the processes and the repository. It can be called again.
 func (r *repo) close() error {
 	r.objects.close()
 	if r.comparing != nil {
 		r.comparing.kill()
-		r.comparing = nil
 	}
 	return r.release()
 }
@@ -42,12 +50,8 @@ func (r *repo) close() error {
 // with a *scan.Failure. A copy in the cache that turns out damaged is fetched
 // anew, once. Canceling ctx ends what it started.
 func (s *Store) Open(ctx context.Context, t scan.Target, remote Remote) (scan.Change, error) {
-	w, err := parseTarget(t)
-	if err != nil {
-		return nil, err
-	}
 	for {
-		c, again, err := s.open(ctx, t, remote, w)
+		c, again, err := s.open(ctx, t, remote)
 		if err == nil {
 			return c, nil
 		}
@@ -59,9 +63,7 @@ func (s *Store) Open(ctx context.Context, t scan.Target, remote Remote) (scan.Ch
 
 // open is one attempt. When it fails, again tells whether that may be the fault of
 // the copy in the cache, which is condemned now.
-func (s *Store) open(
-	ctx context.Context, t scan.Target, remote Remote, w wanted,
-) (opened *change, again bool, err error) {
+func (s *Store) open(ctx context.Context, t scan.Target, remote Remote) (opened *change, again bool, err error) {
 	locked := scan.Begin(ctx, scan.PhaseCache)
 	name := cacheName(t, remote.URL)
 	lock, err := s.lock(ctx, name)
@@ -82,8 +84,8 @@ func (s *Store) open(
 			st.Hits++
 		}
 	})
-	r := s.repo(c, remote)
-	opened, err = r.open(ctx, w)
+	r := s.repo(c, t, remote)
+	opened, err = r.open(ctx)
 	if err != nil {
 		err = s.fail(ctx, err, c)
 		_ = r.close()
@@ -93,26 +95,26 @@ func (s *Store) open(
 }
 
 // repo is the repository in a copy.
-func (s *Store) repo(c *cached, remote Remote) *repo {
+func (s *Store) repo(c *cached, t scan.Target, remote Remote) *repo {
 	r := newRepo(s.gitIn(c.dir), c.dir)
-	r.prefetch, r.remote, r.release = s.prefetch, remote, c.release
+	r.prefetch, r.target, r.remote, r.release = s.prefetch, t, remote, c.release
 	r.fetch = func(ctx context.Context, command *command) error { return s.fetch(ctx, r.git, c, command) }
 	r.fail = func(ctx context.Context, err error) error { return s.fail(ctx, err, c) }
 	return r
 }
 
-// open fetches what is wanted and opens the change. While the remote is waited
+// open fetches the target and opens the change. While the remote is waited
 // for, the processes that are needed afterwards start.
-func (r *repo) open(ctx context.Context, w wanted) (*change, error) {
-	if err := errors.Join(r.objects.open(ctx), r.startComparing(ctx)); err != nil {
+func (r *repo) open(ctx context.Context) (*change, error) {
+	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.fetch(ctx, r); err != nil {
+	if err := r.fetchTarget(ctx); err != nil {
 		return nil, err
 	}
 
 	chosen := scan.Begin(ctx, scan.PhaseEnds)
-	c, err := w.endpoints(ctx, r)
+	c, err := r.endpoints(ctx)
 	chosen()
 	if err != nil {
 		return nil, err
@@ -131,7 +133,6 @@ func (s *Store) fetch(ctx context.Context, g *git, c *cached, command *command) 
 
 	s.count(func(st *Stats) {
 		st.Fetches++
-		st.FetchedBytes += uint64(bytes)
 		if err != nil {
 			st.FailedFetches++
 		}

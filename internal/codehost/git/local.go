@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -215,7 +216,7 @@ func (l *Local) Commits(base, head string) scan.Source {
 		if err != nil {
 			return nil, err
 		}
-		return r.between(ctx, baseCommit, headCommit)
+		return r.between(ctx, baseCommit.OID, headCommit)
 	}}
 }
 
@@ -251,6 +252,9 @@ func (s localSource) Open(ctx context.Context, _ scan.Target) (scan.Change, erro
 	}
 	c, err := s.open(ctx, r)
 	if err == nil {
+		err = r.start(ctx)
+	}
+	if err == nil {
 		err = c.compare(ctx)
 	}
 	if err != nil {
@@ -276,14 +280,13 @@ func (l *Local) borrow() (*repo, error) {
 	for name, text := range map[string]string{
 		"HEAD":                    "ref: refs/heads/none\n",
 		"config":                  "[core]\n\trepositoryformatversion = 0\n",
-		"objects/info/alternates": quoteAlternate(l.paths[objectsPath]) + "\n",
+		"objects/info/alternates": l.paths[objectsPath] + "\n",
 		"refs/none":               "",
 	} {
 		err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text)))
 	}
 	err = errors.Join(err,
 		copyFile(l.paths[shallowPath], filepath.Join(dir, "shallow")),
-		copyFile(l.paths[excludePath], filepath.Join(dir, "info", "exclude")),
 		copyFile(l.paths[attributesPath], filepath.Join(dir, "info", "attributes")))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("git: temporary files: %w", err), os.RemoveAll(dir))
@@ -298,10 +301,19 @@ func (l *Local) borrow() (*repo, error) {
 	return r, nil
 }
 
-// quoteAlternate writes a path as git reads it in a list of alternates.
-func quoteAlternate(path string) string {
-	if !strings.ContainsAny(path, "\n\"\\") {
-		return path
+// copyFile copies a file if there is one. The copy is of the same time: by that of
+// an index git tells which files may have changed just after they were looked at.
+func copyFile(from, to string) error {
+	info, err := os.Stat(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = writeFile(to, data)
+	}
+	if err == nil {
+		err = os.Chtimes(to, time.Time{}, info.ModTime())
+	}
+	return err
 }

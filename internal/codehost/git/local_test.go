@@ -70,7 +70,10 @@ func (d *desk) commit(pathsAndTexts ...string) string {
 }
 
 func (d *desk) find(change ...func(*git.LocalOptions)) (*git.Local, error) {
-	o := git.LocalOptions{Path: d.dir, Env: d.env, Limits: git.DefaultLimits()}
+	o := git.LocalOptions{
+		Path: d.dir, Env: d.env, Limits: git.DefaultLimits(),
+		Skipped: func(path string, err error) { assert.NoError(d.t, err, path) },
+	}
 	for _, c := range change {
 		c(&o)
 	}
@@ -223,10 +226,12 @@ func TestLocalChanges(t *testing.T) {
 			inside := &desk{t: d.t, dir: filepath.Join(d.dir, "sub"), env: d.env}
 			inside.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message=m")
 			d.write("sub/x", "not seen\n")
-		}, []string{"sub submodule"}, nil},
+			d.git("add", "sub")
+		}, []string{"sub submodule"}, []string{"sub submodule"}},
 		"repository inside": {func(d *desk) {
 			d.git("init", "--quiet", "inner")
-			d.write("inner/x", "x\n")
+			inside := &desk{t: d.t, dir: filepath.Join(d.dir, "inner"), env: d.env}
+			inside.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message=m")
 		}, []string{"inner submodule"}, nil},
 		"first commit to come": {func(d *desk) {
 			d.git("checkout", "--quiet", "--orphan", "fresh")

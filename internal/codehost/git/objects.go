@@ -286,13 +286,8 @@ func writeTree(dir string, entries []entry) (OID, error) {
 		}
 		fmt.Fprintf(&body, "%o %s\x00%s", uint32(e.mode), e.name, raw)
 	}
-	return writeObject(dir, "tree", body.Bytes())
-}
 
-// writeObject stores an object of a kind in the repository dir and returns its
-// name.
-func writeObject(dir, kind string, body []byte) (OID, error) {
-	data := append(fmt.Appendf(nil, "%s %d\x00", kind, len(body)), body...)
+	data := append(fmt.Appendf(nil, "tree %d\x00", body.Len()), body.Bytes()...)
 	sum := sha1.Sum(data) // what git calls objects by
 	oid := hex.EncodeToString(sum[:])
 	path := filepath.Join(dir, "objects", oid[:2], oid[2:])
@@ -310,7 +305,7 @@ func writeObject(dir, kind string, body []byte) (OID, error) {
 		err = writeFile(path, packed.Bytes())
 	}
 	if err != nil {
-		return "", fmt.Errorf("git: %s: %w", kind, err)
+		return "", fmt.Errorf("git: tree: %w", err)
 	}
 	return OID(oid), nil
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"regexp"
 	"strconv"
 
 	"github.com/prwarden/prwarden/internal/scan"
@@ -97,83 +97,75 @@ func (p *patches) end(ctx context.Context) error {
 // patchReader reads the output of `git diff-tree -p --text` between two trees
 // whose names are numbers, and keeps only which lines were added.
 type patchReader struct {
-	r    *bufio.Reader
-	line []byte // the beginning of the line that is next, nil when not read
+	r      *bufio.Reader
+	header []byte // the first line of the next file, when it was read
 }
 
-var errPatch = errors.New("git: unexpected text in a patch")
-
 var (
-	fileHeader = []byte("diff --git a/")
-	hunkHeader = []byte("@@ -")
+	errPatch   = errors.New("git: unexpected text in a patch")
+	fileHeader = regexp.MustCompile(`^diff --git a/(\d+) b/`)
+	hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+	// otherLine is what may stand between a file's header and its hunks, or after
+	// the last line of a hunk.
+	otherLine = regexp.MustCompile(`^(index |--- |\+\+\+ |new file mode |old mode |new mode |deleted file mode |\\)`)
 )
 
 // next returns the number of the next file and its added lines. It returns
 // io.EOF after the last file.
 func (p *patchReader) next() (number int, added []scan.LineRange, err error) {
-	line, err := p.peek()
-	if err != nil {
-		return 0, nil, err
+	line := p.header
+	if line == nil {
+		if line, err = p.line(); err != nil {
+			return 0, nil, err
+		}
 	}
-	rest, ok := bytes.CutPrefix(line, fileHeader)
-	if !ok {
+	p.header = nil
+	name := fileHeader.FindSubmatch(line)
+	if name == nil {
 		return 0, nil, fmt.Errorf("%w: %.80q is no file header", errPatch, line)
 	}
-	name, _, _ := bytes.Cut(rest, []byte(" b/"))
-	number, err = strconv.Atoi(string(name))
-	if err != nil || number < 0 {
+	if number, err = strconv.Atoi(string(name[1])); err != nil {
 		return 0, nil, fmt.Errorf("%w: %.80q names no number", errPatch, line)
 	}
-	p.line = nil
-	for {
-		line, err := p.peek()
-		if errors.Is(err, io.EOF) || err == nil && bytes.HasPrefix(line, fileHeader) {
-			return number, added, nil
-		}
-		if err != nil {
-			return 0, nil, err
-		}
-		header := bytes.HasPrefix(line, hunkHeader)
-		if header {
-			added, err = p.hunk(line, added)
-		} else if !extended(line) {
-			err = fmt.Errorf("%w: %.80q", errPatch, line)
-		}
-		if err != nil {
-			return 0, nil, err
-		}
-		if !header {
-			p.line = nil
-		}
-	}
-}
 
-// extended tells whether line may stand between a file's header and its hunks.
-func extended(line []byte) bool {
-	for _, prefix := range []string{
-		"index ", "--- ", "+++ ", "new file mode ", "old mode ", "new mode ", "deleted file mode ",
-	} {
-		if bytes.HasPrefix(line, []byte(prefix)) {
-			return true
+	for {
+		line, err := p.line()
+		switch {
+		case errors.Is(err, io.EOF):
+			return number, added, nil
+		case err != nil:
+			return 0, nil, err
+		case fileHeader.Match(line):
+			p.header = bytes.Clone(line) // reading on overwrites it
+			return number, added, nil
+		case otherLine.Match(line):
+			continue
+		}
+		if added, err = p.hunk(line, added); err != nil {
+			return 0, nil, err
 		}
 	}
-	return false
 }
 
 // hunk reads one hunk, whose first line is header, and appends its added lines
 // to added.
 func (p *patchReader) hunk(header []byte, added []scan.LineRange) ([]scan.LineRange, error) {
-	oldCount, newFirst, newCount, ok := parseHunk(header)
-	if !ok {
+	counts := hunkHeader.FindSubmatch(header)
+	if counts == nil {
 		return nil, fmt.Errorf("%w: hunk %.80q", errPatch, header)
 	}
-	p.line = nil
-	for at := newFirst; oldCount > 0 || newCount > 0; {
-		line, err := p.peek()
+	oldCount, err1 := count(counts[1])
+	at, err2 := count(counts[2])
+	newCount, err3 := count(counts[3])
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, fmt.Errorf("%w: hunk %.80q: %w", errPatch, header, err)
+	}
+
+	for oldCount > 0 || newCount > 0 {
+		line, err := p.line()
 		if err != nil {
 			return nil, noEOF(err)
 		}
-		p.line = nil
 		switch line[0] {
 		case ' ':
 			oldCount--
@@ -197,58 +189,34 @@ func (p *patchReader) hunk(header []byte, added []scan.LineRange) ([]scan.LineRa
 			return nil, fmt.Errorf("%w: a hunk longer than its header says", errPatch)
 		}
 	}
-	if line, err := p.peek(); err == nil && line[0] == '\\' {
-		p.line = nil
-	}
 	return added, nil
 }
 
-// parseHunk reads `@@ -a,b +c,d @@`; b and d are 1 when left out.
-func parseHunk(line []byte) (oldCount, newFirst, newCount int, ok bool) {
-	old, rest, ok1 := bytes.Cut(line[len(hunkHeader):], []byte(" +"))
-	now, _, ok2 := bytes.Cut(rest, []byte(" @@"))
-	_, oldCount, ok3 := parseSpan(old)
-	newFirst, newCount, ok4 := parseSpan(now)
-	return oldCount, newFirst, newCount, ok1 && ok2 && ok3 && ok4
+// count reads a number of lines, which is 1 when it is left out.
+func count(digits []byte) (int, error) {
+	if len(digits) == 0 {
+		return 1, nil
+	}
+	n, err := strconv.ParseInt(string(digits), 10, 32) // git's own bound
+	return int(n), err
 }
 
-func parseSpan(span []byte) (first, count int, ok bool) {
-	const most = math.MaxInt32 // lines; git's own bound
-	a, b, two := bytes.Cut(span, []byte(","))
-	first, err1 := strconv.Atoi(string(a))
-	count = 1
-	var err2 error
-	if two {
-		count, err2 = strconv.Atoi(string(b))
-	}
-	return first, count, err1 == nil && err2 == nil && first >= 0 && count >= 0 && first < most && count < most
-}
-
-// peek returns the beginning of the next line, never empty, and leaves it
-// there until p.line is set to nil. It is valid until the next peek.
-func (p *patchReader) peek() ([]byte, error) {
-	if p.line != nil {
-		return p.line, nil
-	}
+// line returns the beginning of the next line, never empty. It is valid until the
+// next call.
+func (p *patchReader) line() ([]byte, error) {
 	line, err := p.r.ReadSlice('\n')
+	if err == nil {
+		return line, nil
+	}
 	if len(line) == 0 {
 		return nil, err
 	}
-	if err == nil {
-		p.line = line
-		return line, nil
-	}
-	p.line = bytes.Clone(line[:min(len(line), 256)]) // reading on overwrites it
+
+	start := bytes.Clone(line[:min(len(line), 256)]) // reading on overwrites it
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = p.r.ReadSlice('\n')
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if errors.Is(err, io.EOF) { // git ends each line
-		return nil, io.ErrUnexpectedEOF
-	}
-	return p.line, nil
+	return start, noEOF(err) // git ends each line
 }
 
 func noEOF(err error) error {

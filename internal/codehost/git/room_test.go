@@ -209,14 +209,13 @@ func TestStats(t *testing.T) {
 	first := s.Stats()
 	assert.EqualValues(t, 1, first.Misses)
 	assert.Zero(t, first.Hits)
-	assert.GreaterOrEqual(t, first.FetchedBytes, uint64(90<<10), "the tree has some 100 KiB")
+	assert.Greater(t, s.Size(), int64(90<<10), "the tree has some 100 KiB")
 	assert.NotZero(t, first.Fetches)
 
 	openAdded(t, s, request(r, 1))
 	again := s.Stats()
 	assert.EqualValues(t, 1, again.Hits)
 	assert.EqualValues(t, 1, again.Misses)
-	assert.Equal(t, first.FetchedBytes, again.FetchedBytes, "there was nothing new")
 	assert.Greater(t, again.Fetches, first.Fetches)
 
 	gone := request(r, 1)

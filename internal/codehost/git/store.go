@@ -76,55 +76,28 @@ func configText(l Limits) []byte {
 	allowAnySHA1InWant = true
 [protocol]
 	allow = never
-	version = 2
 [core]
 	hooksPath = /dev/null
-	attributesFile = /dev/null
-	fsmonitor = false
 	packedGitLimit = 256m
 	packedGitWindowSize = 32m
 	deltaBaseCacheLimit = 64m
 	bigFileThreshold = 256m
 	looseCompression = 0
-	quotePath = true
 	safecrlf = false
 [pack]
 	threads = 2
-	windowMemory = 128m
 [diff]
 	renameLimit = 1000
-	renames = true
-	algorithm = default
-	noprefix = false
-	mnemonicPrefix = false
-	indentHeuristic = true
-	interHunkContext = 0
-	ignoreSubmodules = none
 [fetch]
-	fsckObjects = false
 	unpackLimit = 1
 	writeCommitGraph = true
-	recurseSubmodules = false
 	showForcedUpdates = false
 [transfer]
-	fsckObjects = false
 	credentialsInUrl = die
-[submodule]
-	recurse = false
-[gc]
-	auto = 0
-[maintenance]
-	auto = false
-[credential]
-	helper =
-	interactive = false
 [http]
 	followRedirects = false
 	lowSpeedLimit = 1000
 	lowSpeedTime = %d
-[advice]
-	fetchShowForcedUpdates = false
-	graftFileDeprecated = false
 `, max(1, int(l.LowSpeed/time.Second)))
 }
 
@@ -250,7 +223,6 @@ func (s *Store) Check(ctx context.Context) error {
 type Stats struct {
 	Fetches       uint64 // commands that fetch, those that failed too
 	FailedFetches uint64 // those that failed
-	FetchedBytes  uint64 // of the packs that they brought
 	Hits          uint64 // openings of a repository that was in the cache
 	Misses        uint64 // openings that began with nothing: the first, and after a damage
 	Evictions     uint64 // repositories removed to make room
