@@ -46,15 +46,6 @@ func TestEnds(t *testing.T) {
 			r.Ref("refs/pull/1/merge", r.Commit(both, root, old))
 			return tip, ""
 		},
-		"merge ref with parents the other way": func(r *Repo) (string, string) {
-			root := r.Commit(zero)
-			tip := r.Commit(main, root)
-			r.Ref("refs/heads/main", tip)
-			head := r.Commit(pull, root)
-			r.Pull(1, head)
-			r.Ref("refs/pull/1/merge", r.Commit(both, head, root))
-			return tip, ""
-		},
 		"empty by merge ref": func(r *Repo) (string, string) {
 			root := r.Commit(zero)
 			tip := r.Commit(main, root)
@@ -94,18 +85,6 @@ func TestEnds(t *testing.T) {
 			r.Pull(1, head)
 			return "", scan.CodeBaseUnknown
 		},
-		"equal to the default branch": func(r *Repo) (string, string) {
-			head := r.Commit(pull, r.Commit(zero))
-			r.Ref("refs/heads/main", head)
-			r.Pull(1, head)
-			return "", scan.CodeBaseUnknown
-		},
-		"first commit": func(r *Repo) (string, string) {
-			root := r.Commit(zero)
-			r.Ref("refs/heads/main", r.Commit(main, root))
-			r.Pull(1, root)
-			return "", scan.CodeBaseUnknown
-		},
 		"no common history": func(r *Repo) (string, string) {
 			r.Ref("refs/heads/main", r.Commit(main))
 			r.Pull(1, r.Commit(pull))
@@ -119,13 +98,6 @@ func TestEnds(t *testing.T) {
 		},
 		"empty repository": func(r *Repo) (string, string) {
 			return "", scan.CodePullRequestNotFound
-		},
-		"detached HEAD": func(r *Repo) (string, string) {
-			root := r.Commit(zero)
-			tip := r.Commit(main, root)
-			r.Write("HEAD", tip+"\n")
-			r.Pull(1, r.Commit(pull, root))
-			return tip, ""
 		},
 		"HEAD without its branch": func(r *Repo) (string, string) {
 			root := r.Commit(zero)

@@ -308,16 +308,6 @@ func TestReplaceRefsAndGraftsChangeNothing(t *testing.T) {
 	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "secret"}}}, files(t, c))
 }
 
-func TestAlternates(t *testing.T) {
-	t.Parallel()
-	r, other := New(t), New(t)
-	_, head := other.Change(Text("a", "0\n"), Text("a", "0\n1\n"))
-	r.Write("objects/info/alternates", filepath.Join(other.Dir, "objects")+"\n")
-	r.Ref("refs/heads/main", other.Git("rev-parse", "main"))
-	r.Pull(1, head)
-	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "1"}}}, files(t, open(t, r)))
-}
-
 func TestHooksAndConfigurationOfASourceDoNotRun(t *testing.T) {
 	t.Parallel()
 	r := New(t)

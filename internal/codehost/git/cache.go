@@ -30,6 +30,63 @@ const (
 // lockPause is how long a scan waits before it tries again to get a lock.
 const lockPause = 5 * time.Millisecond
 
+// Open fetches what the target names from remote and opens the change. It fails
+// with a *scan.Failure. A copy in the cache that turns out damaged is fetched
+// anew, once. Canceling ctx ends what it started.
+func (s *Store) Open(ctx context.Context, t scan.Target, remote Remote) (scan.Change, error) {
+	for {
+		c, again, err := s.open(ctx, t, remote)
+		if err == nil {
+			return c, nil
+		}
+		if !again {
+			return nil, err
+		}
+	}
+}
+
+// open is one attempt. When it fails, again tells whether that may be the fault of
+// the copy in the cache, which is condemned now.
+func (s *Store) open(ctx context.Context, t scan.Target, remote Remote) (opened *change, again bool, err error) {
+	locked := scan.Begin(ctx, scan.PhaseCache)
+	name := cacheName(t, remote.URL)
+	lock, err := s.lock(ctx, name)
+	if err != nil {
+		return nil, false, s.fail(ctx, err, nil)
+	}
+	defer func() { _ = lock.Unlock() }() // fails only where it is lost already
+	c, err := s.take(ctx, name)
+	locked()
+	if err != nil {
+		return nil, false, s.fail(ctx, err, nil)
+	}
+
+	s.count(func(st *Stats) {
+		if c.fresh {
+			st.Misses++
+		} else {
+			st.Hits++
+		}
+	})
+	r := s.repo(c, t, remote)
+	opened, err = r.open(ctx)
+	if err != nil {
+		err = s.fail(ctx, err, c)
+		_ = r.close()
+		_ = c.sweep() // of what git did not finish, which can fill a disk
+	}
+	return opened, !c.fresh && has(c.dir, condemnedName), err
+}
+
+// repo is the repository in a copy.
+func (s *Store) repo(c *cached, t scan.Target, remote Remote) *repo {
+	r := newRepo(s.gitIn(c.dir), c.dir)
+	r.prefetch, r.target, r.remote, r.release = s.prefetch, t, remote, c.release
+	r.fetch = func(ctx context.Context, command *command) error { return s.fetch(ctx, r.git, c, command) }
+	r.fail = func(ctx context.Context, err error) error { return s.fail(ctx, err, c) }
+	return r
+}
+
 // cached is one organization's copy of one repository: a bare repository. While
 // its lock is held, by any number of scans, it is not removed.
 type cached struct {
@@ -96,7 +153,8 @@ func (s *Store) create(ctx context.Context, name string) (*cached, error) {
 		return nil, errors.Join(errors.New("git: cache: a new repository is locked"), err)
 	}
 	git := s.gitIn(dir)
-	if _, err := git.run(ctx, dir, newCommand("init", "--quiet", "--bare", "--template=", "--object-format=sha1")); err != nil {
+	if _, err := git.run(ctx, dir,
+		newCommand("init", "--quiet", "--bare", "--template=", "--object-format=sha1")); err != nil {
 		return nil, errors.Join(err, c.release(), os.RemoveAll(dir))
 	}
 	return c, nil
@@ -184,6 +242,33 @@ func (c *cached) remove() bool {
 func has(dir, name string) bool {
 	_, err := os.Stat(filepath.Join(dir, name))
 	return err == nil
+}
+
+// fetch runs a command that fetches into c, and counts what it brings.
+func (s *Store) fetch(ctx context.Context, g *git, c *cached, command *command) error {
+	fetched := scan.Begin(ctx, scan.PhaseFetch)
+	before := c.packBytes()
+	_, err := g.run(ctx, c.dir, command)
+	// The copy is locked, so what is there more than before came now.
+	bytes := max(0, c.packBytes()-before)
+	fetched()
+
+	s.count(func(st *Stats) {
+		st.Fetches++
+		if err != nil {
+			st.FailedFetches++
+		}
+	})
+	s.grew(bytes)
+	return err
+}
+
+// count changes the counts.
+func (s *Store) count(change func(*Stats)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	change(&s.stats)
 }
 
 // grew hears that a fetch brought so many bytes. The cache is measured, and brought

@@ -1,12 +1,19 @@
 package git
 
 import (
+	"bytes"
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
+	"time"
 )
 
 // word is an argument that this package wrote itself: constants convert to it,
@@ -159,27 +166,6 @@ func (c *command) scrub(text string) string {
 	return text
 }
 
-// OID is the name of an object: 40 lower-case hexadecimal digits.
-type OID string
-
-// oidSize is the length of an OID; the binary form is half of it.
-const oidSize = 40
-
-const (
-	// noOID stands for "no object" in git's lists.
-	noOID OID = "0000000000000000000000000000000000000000"
-	// emptyTree is the tree without files, which git knows without storing it.
-	emptyTree OID = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-)
-
-// parseOID checks that s names an object.
-func parseOID(s string) (OID, error) {
-	if len(s) != oidSize || strings.Trim(s, "0123456789abcdef") != "" {
-		return "", fmt.Errorf("git: %q is no object name", s)
-	}
-	return OID(s), nil
-}
-
 // checkBranch reports why name can't be that of a branch. git knows more rules;
 // these keep a name from being a pattern, an option or more than one ref.
 func checkBranch(name string) error {
@@ -189,4 +175,214 @@ func checkBranch(name string) error {
 		return fmt.Errorf("git: %q can't be the name of a branch", name)
 	}
 	return nil
+}
+
+// git runs git commands.
+type git struct {
+	path   string // of the executable
+	limits Limits
+	env    []string // of every command
+	remote []string // more variables for commands that use the network
+	cwd    string   // where commands run; in the repository when empty
+}
+
+// caged is the environment that keeps git within the repository dir and the
+// configuration file. Attributes are not read, because a bare repository without
+// commits in HEAD has none.
+func caged(base []string, dir, config string) []string {
+	return append(base[:len(base):len(base)],
+		"LC_ALL=C", "TZ=UTC", "GIT_DIR="+dir, "GIT_DEFAULT_REF_FORMAT=files",
+		"GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null", "GIT_NO_LAZY_FETCH=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_OPTIONAL_LOCKS=0", "GIT_ADVICE=0",
+	)
+}
+
+// gitError is a git command that did not end well.
+type gitError struct {
+	verb    word
+	network bool
+	code    int
+	signal  syscall.Signal
+	stderr  string // its last part, without secrets
+}
+
+// Error is for the log.
+func (e *gitError) Error() string {
+	how := fmt.Sprintf("exit status %d", e.code)
+	if e.signal != 0 {
+		how = e.signal.String()
+	}
+	return fmt.Sprintf("git %s: %s: %s", e.verb, how, e.stderr)
+}
+
+// process is a running git command.
+type process struct {
+	stdin  io.WriteCloser
+	stdout io.ReadCloser
+	cmd    *exec.Cmd
+	spec   *command
+	stderr *tail
+	cancel context.CancelFunc
+	once   sync.Once
+	err    error
+}
+
+// waitDelay is how long what a command says on stderr is waited for after its
+// end. Only a child that outlives it, or a machine that is very busy, takes
+// longer than an instant.
+const waitDelay = 5 * time.Second
+
+// start runs c in the repository dir. Canceling ctx kills it. The caller must
+// call wait or kill.
+func (g *git) start(ctx context.Context, dir string, c *command) (*process, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+
+	argv := append([]string{g.path}, c.args()...)
+	if c.network() {
+		argv = held(argv)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &process{spec: c, stderr: &tail{}, cancel: cancel}
+	p.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
+	p.cmd.Dir = g.cwd
+	if g.cwd == "" {
+		p.cmd.Dir = dir
+	}
+	p.cmd.Env = append(g.env[:len(g.env):len(g.env)], c.env()...)
+	if c.network() {
+		p.cmd.Env = append(p.cmd.Env, g.remote...)
+	}
+	p.cmd.Stderr = p.stderr
+	p.cmd.WaitDelay = waitDelay
+	isolate(p.cmd)
+
+	if err := p.launch(g.limits); err != nil {
+		p.kill()
+		return nil, fmt.Errorf("git: start git %s: %w", c.verb, err)
+	}
+	return p, nil
+}
+
+// launch starts the process and sets its limits. A held one goes on after that.
+func (p *process) launch(limits Limits) error {
+	var err error
+	if p.stdout, err = p.cmd.StdoutPipe(); err != nil {
+		return err
+	}
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	if err := confine(p.cmd.Process.Pid, p.spec, limits); err != nil {
+		return err
+	}
+
+	if p.spec.network() {
+		_, _ = io.WriteString(p.stdin, "\n") // if it died, its end says why
+	}
+	if p.spec.stdin != nil {
+		go func() {
+			_, _ = io.Copy(p.stdin, p.spec.stdin) // git reports input that is cut off
+			_ = p.stdin.Close()
+		}()
+	}
+	return nil
+}
+
+// wait waits for the end, after stdout was read. A context error goes before
+// what the kill made git say.
+func (p *process) wait(ctx context.Context) error {
+	p.once.Do(func() { p.err = p.end(ctx) })
+	return p.err
+}
+
+func (p *process) end(ctx context.Context) error {
+	defer p.cancel()
+	if p.cmd.Process == nil {
+		return nil
+	}
+
+	_ = p.stdin.Close() // it may be closed already
+	err := p.cmd.Wait()
+	if p.spec.network() {
+		endGroup(p.cmd.Process)
+	}
+
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) { // it ended well, and stdout was read
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	state := p.cmd.ProcessState
+	if state == nil || state.Success() { // the pipes, not the command
+		return fmt.Errorf("git: git %s: %w", p.spec.verb, err)
+	}
+	return &gitError{
+		verb: p.spec.verb, network: p.spec.network(), code: state.ExitCode(),
+		signal: killedBy(state), stderr: p.spec.scrub(p.stderr.String()),
+	}
+}
+
+// kill ends the process now.
+func (p *process) kill() {
+	p.cancel()
+	_ = p.wait(context.Background())
+}
+
+// maxOutput bounds what is read of a command's output, in bytes.
+const maxOutput = 64 << 20
+
+var errOutput = errors.New("git: git printed more than is allowed")
+
+// run runs c to its end and returns what it printed.
+func (g *git) run(ctx context.Context, dir string, c *command) ([]byte, error) {
+	if c.stdin == nil {
+		c.stdin = bytes.NewReader(nil)
+	}
+	p, err := g.start(ctx, dir, c)
+	if err != nil {
+		return nil, err
+	}
+
+	out, err := io.ReadAll(io.LimitReader(p.stdout, maxOutput+1))
+	if err == nil && len(out) <= maxOutput {
+		return out, p.wait(ctx)
+	}
+	p.kill()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, errors.Join(err, errOutput)
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+const tailSize = 8 << 10
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	t.data = append(t.data, p...)
+	t.data = t.data[max(0, len(t.data)-tailSize):]
+	return len(p), nil
+}
+
+// String returns what was kept, on one line.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return strings.Join(strings.FieldsFunc(string(t.data), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

@@ -24,6 +24,25 @@ const (
 	namedBase  = refsName + "commits/base"
 )
 
+// open fetches the target and opens the change. While the remote is waited
+// for, the processes that are needed afterwards start.
+func (r *repo) open(ctx context.Context) (*change, error) {
+	if err := r.start(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.fetchTarget(ctx); err != nil {
+		return nil, err
+	}
+
+	chosen := scan.Begin(ctx, scan.PhaseEnds)
+	c, err := r.endpoints(ctx)
+	chosen()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.compare(ctx)
+}
+
 // fetchTarget fetches the commits and trees of a pull request, or of the commits
 // that the target names, with their history.
 func (r *repo) fetchTarget(ctx context.Context) error {
@@ -202,6 +221,27 @@ func (r *repo) earliestWith(ctx context.Context, branch, head OID) (Commit, erro
 		}
 	}
 	return Commit{}, nil
+}
+
+// OID is the name of an object: 40 lower-case hexadecimal digits.
+type OID string
+
+// oidSize is the length of an OID; the binary form is half of it.
+const oidSize = 40
+
+const (
+	// noOID stands for "no object" in git's lists.
+	noOID OID = "0000000000000000000000000000000000000000"
+	// emptyTree is the tree without files, which git knows without storing it.
+	emptyTree OID = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+)
+
+// parseOID checks that s names an object.
+func parseOID(s string) (OID, error) {
+	if len(s) != oidSize || strings.Trim(s, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("git: %q is no object name", s)
+	}
+	return OID(s), nil
 }
 
 // Commit is a commit and what it leads to.

@@ -84,13 +84,13 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git: %w", err)
 	}
-	plain, kept, err := splitEnv(o.Env)
+	plain, concerned, err := splitEnv(o.Env)
 	if err != nil {
 		return nil, err
 	}
 
 	l := &Local{plain: plain, skipped: o.Skipped, git: &git{path: path, limits: o.Limits, cwd: target}}
-	l.git.env = slices.Concat(plain, kept, []string{
+	l.git.env = slices.Concat(plain, concerned, []string{
 		"LC_ALL=C", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0",
 	})
 	if info, err := os.Stat(target); err == nil && !info.IsDir() {
@@ -106,30 +106,25 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 }
 
 // splitEnv returns the variables of the caller that don't concern git, and those
-// that say where the repository is, because git itself sets them for hooks: the
-// index that is going to be committed may be another file.
-func splitEnv(environ []string) (plain, kept []string, err error) {
+// that do: git itself sets them for hooks, where the index that is going to be
+// committed may be another file. Paths there are relative to where the caller is.
+func splitEnv(environ []string) (plain, concerned []string, err error) {
 	paths := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"}
-	others := []string{
-		"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
-		"GIT_CONFIG_NOSYSTEM", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-	}
-
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
-		switch {
-		case slices.Contains(paths, name) && value != "": // relative to where the caller is
+		if !strings.HasPrefix(name, "GIT_") {
+			plain = append(plain, pair)
+			continue
+		}
+
+		if slices.Contains(paths, name) && value != "" {
 			if value, err = filepath.Abs(value); err != nil {
 				return nil, nil, fmt.Errorf("git: %s: %w", name, err)
 			}
-			kept = append(kept, name+"="+value)
-		case slices.Contains(others, name):
-			kept = append(kept, pair)
-		case !strings.HasPrefix(name, "GIT_") && name != "LC_ALL" && name != "LANGUAGE":
-			plain = append(plain, pair)
 		}
+		concerned = append(concerned, name+"="+value)
 	}
-	return plain, kept, nil
+	return plain, concerned, nil
 }
 
 // run runs a command in the repository that starts no program.
@@ -152,12 +147,10 @@ func (l *Local) locate(ctx context.Context) error {
 		return err
 	}
 	facts := strings.Split(out, "\n")
-	if len(facts) != 8 {
-		return fmt.Errorf("git: rev-parse said %q; a path must not have a line ending in it", out)
+	if len(facts) != 8 || facts[1] != "sha1" {
+		return fmt.Errorf("the repository has objects that are not named by sha1, or a line ending in its path: %q", out)
 	}
-	if facts[1] != "sha1" {
-		return fmt.Errorf("the repository names its objects by %s; only sha1 is known", facts[1])
-	}
+
 	copy(l.paths[:], facts[2:])
 	if facts[0] == "true" {
 		return nil

@@ -3,18 +3,53 @@ package git
 import (
 	"bufio"
 	"bytes"
-	"compress/zlib"
 	"context"
-	"crypto/sha1"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/prwarden/prwarden/internal/scan"
 )
+
+// repo is a repository that one scan reads. It is not safe for concurrent use.
+type repo struct {
+	git       *git
+	dir       string
+	objects   *objects
+	comparing *process // compares trees when it is told which
+	prefetch  []string // see Options
+	target    scan.Target
+	remote    Remote
+	fetch     func(ctx context.Context, c *command) error // nil for a repository that fetches nothing
+	fail      func(ctx context.Context, err error) error  // says what an error met after Open means
+	release   func() error
+}
+
+func newRepo(g *git, dir string) *repo {
+	return &repo{git: g, dir: dir, objects: &objects{git: g, dir: dir}}
+}
+
+// start starts the processes that every scan needs.
+func (r *repo) start(ctx context.Context) (err error) {
+	if err := r.objects.open(ctx); err != nil {
+		return err
+	}
+	r.comparing, err = r.git.start(ctx, r.dir, listFiles("--no-renames"))
+	return err
+}
+
+// close frees the processes and the repository. It can be called again.
+func (r *repo) close() error {
+	r.objects.close()
+	if r.comparing != nil {
+		r.comparing.kill()
+	}
+	return r.release()
+}
 
 // objects reads objects of one repository through a single
 // `git cat-file --batch-command`, which is started when needed. It is not safe
@@ -276,56 +311,72 @@ func (o *objects) file(ctx context.Context, tree OID, path string) (OID, error) 
 	return found.oid, nil
 }
 
-// writeTree stores a flat tree, sorted already, in the repository dir.
-func writeTree(dir string, entries []entry) (OID, error) {
-	var body bytes.Buffer
-	for _, e := range entries {
-		raw, err := hex.DecodeString(string(e.oid))
-		if err != nil {
-			return "", fmt.Errorf("git: tree: %w", err)
-		}
-		fmt.Fprintf(&body, "%o %s\x00%s", uint32(e.mode), e.name, raw)
+// ensure fetches those of blobs that are not here, and returns the sizes of all.
+func (r *repo) ensure(ctx context.Context, blobs []OID) (map[OID]int64, error) {
+	slices.Sort(blobs)
+	blobs = slices.Compact(blobs)
+	sizes := make(map[OID]int64, len(blobs))
+	missing, err := r.sizes(ctx, blobs, sizes)
+	if err != nil || len(missing) == 0 {
+		return sizes, err
 	}
 
-	data := append(fmt.Appendf(nil, "tree %d\x00", body.Len()), body.Bytes()...)
-	sum := sha1.Sum(data) // what git calls objects by
-	oid := hex.EncodeToString(sum[:])
-	path := filepath.Join(dir, "objects", oid[:2], oid[2:])
-	if _, err := os.Stat(path); err == nil {
-		return OID(oid), nil
+	if err := r.fetchObjects(ctx, missing); err != nil {
+		return nil, err
 	}
-
-	var packed bytes.Buffer
-	z, err := zlib.NewWriterLevel(&packed, zlib.NoCompression) // object names don't get smaller
-	if err == nil {
-		_, err = z.Write(data)
-		err = errors.Join(err, z.Close())
+	missing, err = r.sizes(ctx, missing, sizes)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("%w: the remote did not send %s", errDamaged, missing[0])
 	}
-	if err == nil {
-		err = writeFile(path, packed.Bytes())
-	}
-	if err != nil {
-		return "", fmt.Errorf("git: tree: %w", err)
-	}
-	return OID(oid), nil
+	return sizes, err
 }
 
-// writeFile makes a file appear at once and whole: others may read it now.
-func writeFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+// sizes puts the sizes of those of blobs that are here into into, and returns
+// the others.
+func (r *repo) sizes(ctx context.Context, blobs []OID, into map[OID]int64) (missing []OID, err error) {
+	defer scan.Begin(ctx, scan.PhaseCompare)()
+	b, err := r.objects.batch(ctx, queryInfo, names(blobs))
 	if err != nil {
-		return err
+		return nil, err
 	}
 
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), path)
+	for _, oid := range blobs {
+		err := b.next(ctx, func(obj object, _ io.Reader) error {
+			switch obj.kind {
+			case "":
+				missing = append(missing, oid)
+			case "blob":
+				into[oid] = obj.size
+			default:
+				return fmt.Errorf("%w: %s is a %s and should be a blob", errDamaged, oid, obj.kind)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
+	return missing, nil
+}
+
+// names are object names as a query has them.
+func names(oids []OID) []string {
+	list := make([]string, len(oids))
+	for i, oid := range oids {
+		list[i] = string(oid)
 	}
-	return err
+	return list
+}
+
+// fetchObjects fetches objects by their names.
+func (r *repo) fetchObjects(ctx context.Context, oids []OID) error {
+	if r.fetch == nil {
+		return lasting(scan.CodeRepositoryInvalid, "The repository lacks %d of the objects to compare, such as %s. "+
+			"Of a partial clone, fetch them first: `git diff` of the same does.", len(oids), oids[0])
+	}
+
+	c := newFetch(r.remote, "--stdin")
+	c.set("fetch.negotiationAlgorithm", "noop")
+	c.stdin = strings.NewReader(strings.Join(names(oids), "\n") + "\n")
+	return r.fetch(ctx, c)
 }

@@ -3,10 +3,15 @@ package git
 import (
 	"bufio"
 	"bytes"
+	"compress/zlib"
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 
@@ -222,6 +227,60 @@ func (p *patchReader) line() ([]byte, error) {
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// writeTree stores a flat tree, sorted already, in the repository dir.
+func writeTree(dir string, entries []entry) (OID, error) {
+	var body bytes.Buffer
+	for _, e := range entries {
+		raw, err := hex.DecodeString(string(e.oid))
+		if err != nil {
+			return "", fmt.Errorf("git: tree: %w", err)
+		}
+		fmt.Fprintf(&body, "%o %s\x00%s", uint32(e.mode), e.name, raw)
+	}
+
+	data := append(fmt.Appendf(nil, "tree %d\x00", body.Len()), body.Bytes()...)
+	sum := sha1.Sum(data) // what git calls objects by
+	oid := hex.EncodeToString(sum[:])
+	path := filepath.Join(dir, "objects", oid[:2], oid[2:])
+	if _, err := os.Stat(path); err == nil {
+		return OID(oid), nil
+	}
+
+	var packed bytes.Buffer
+	z, err := zlib.NewWriterLevel(&packed, zlib.NoCompression) // object names don't get smaller
+	if err == nil {
+		_, err = z.Write(data)
+		err = errors.Join(err, z.Close())
+	}
+	if err == nil {
+		err = writeFile(path, packed.Bytes())
+	}
+	if err != nil {
+		return "", fmt.Errorf("git: tree: %w", err)
+	}
+	return OID(oid), nil
+}
+
+// writeFile makes a file appear at once and whole: others may read it now.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
 	}
 	return err
 }

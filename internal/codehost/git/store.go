@@ -1,20 +1,15 @@
 // Package git fetches one pull request's commits into a cache and says what
 // it changes. It is the only caller of git.
 //
-// A repository may be hostile, so git runs in a cage:
-//
-//   - git gets an empty environment, a configuration file of our own, no
-//     prompts, hooks, credential helpers, attributes, replace refs or lazy
-//     fetches. Arguments are fixed words, hexadecimal object names and checked
-//     ref names; file names never become arguments.
-//   - A git process has limits of memory, file size and processor time. It is
-//     killed with all its descendants when the scan is canceled.
-//   - Trees that are made to kill their reader kill git, and only that scan
-//     fails. What git prints is read up to a bound.
+// A repository may be hostile, so git runs in a cage: an empty environment, a
+// configuration file of our own, no hooks, filters, helpers or prompts, and limits
+// of memory, file size and processor time. Arguments are fixed words, hexadecimal
+// object names and checked ref names. Trees that are made to kill their reader kill
+// git, and only that scan fails.
 //
 // Fetches are partial: commits and trees first, then the changed files in one
-// batch. git ignores fetch.fsck.* settings there, so fsck is off, and the paths
-// that git prints are checked here.
+// batch. git checks little of what it gets so, and the paths that it prints are
+// checked here.
 //
 // A repository on this machine that belongs to whoever runs prwarden is read
 // by way of Local, without a cache and on every system.
@@ -234,12 +229,4 @@ func (s *Store) Stats() Stats {
 	defer s.mu.Unlock()
 
 	return s.stats
-}
-
-// count changes the counts.
-func (s *Store) count(change func(*Stats)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	change(&s.stats)
 }

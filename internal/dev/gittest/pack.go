@@ -8,10 +8,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/adler32"
-	"hash/crc32"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,15 +18,9 @@ import (
 // Pack puts many objects, or objects that are stored as differences, into one
 // pack file.
 type Pack struct {
-	t       testing.TB
-	data    bytes.Buffer
-	objects []packed
-}
-
-type packed struct {
-	name   []byte
-	crc    uint32
-	offset uint32
+	t     testing.TB
+	data  bytes.Buffer
+	count int // of objects
 }
 
 // The types of pack entries.
@@ -54,13 +46,12 @@ func (p *Pack) Blob(data []byte) string { return p.whole(packBlob, "blob", data)
 
 // Commit adds a commit of a tree and returns its name.
 func (p *Pack) Commit(tree string, parents ...string) string {
-	return p.whole(packCommit, "commit", CommitData(tree, 1_700_000_000+len(p.objects), parents...))
+	return p.whole(packCommit, "commit", CommitData(tree, 1_700_000_000+p.count, parents...))
 }
 
 func (p *Pack) whole(kind byte, word string, data []byte) string {
-	name := ObjectName(word, data)
-	p.add(kind, name, nil, data)
-	return name
+	p.add(kind, nil, data)
+	return ObjectName(word, data)
 }
 
 // Zeros adds a blob of size zero bytes as a difference: so many copies from
@@ -82,13 +73,11 @@ func (p *Pack) Zeros(base string, baseSize, size int64) string {
 	}
 	raw, err := hex.DecodeString(base)
 	require.NoError(p.t, err)
-	name := hex.EncodeToString(h.Sum(nil))
-	p.add(packDelta, name, raw, delta)
-	return name
+	p.add(packDelta, raw, delta)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (p *Pack) add(kind byte, name string, base, data []byte) {
-	start := p.data.Len()
+func (p *Pack) add(kind byte, base, data []byte) {
 	size := uint64(len(data))
 	first := kind<<4 | byte(size&0x0f)
 	size >>= 4
@@ -100,10 +89,7 @@ func (p *Pack) add(kind byte, name string, base, data []byte) {
 	p.data.WriteByte(first)
 	p.data.Write(base)
 	p.compress(data)
-	raw, err := hex.DecodeString(name)
-	require.NoError(p.t, err)
-	p.objects = append(p.objects,
-		packed{name: raw, offset: uint32(start), crc: crc32.ChecksumIEEE(p.data.Bytes()[start:])})
+	p.count++
 }
 
 // compress appends data as zlib has it. Small data is stored as it is, because
@@ -125,37 +111,15 @@ func (p *Pack) compress(data []byte) {
 // Bytes is the pack, as a server sends it.
 func (p *Pack) Bytes() []byte {
 	data := p.data.Bytes()
-	binary.BigEndian.PutUint32(data[8:], uint32(len(p.objects)))
+	binary.BigEndian.PutUint32(data[8:], uint32(p.count))
 	sum := sha1.Sum(data)
 	return append(data[:len(data):len(data)], sum[:]...)
 }
 
-// Store writes the pack and its index into r. The objects of one pack must
-// differ.
+// Store puts the objects into r.
 func (p *Pack) Store(r *Repo) {
-	data := p.Bytes()
-	sum := data[len(data)-sha1.Size:]
-	slices.SortFunc(p.objects, func(a, b packed) int { return bytes.Compare(a.name, b.name) })
-	index := []byte("\xfftOc\x00\x00\x00\x02")
-	for i, at := 0, 0; i < 256; i++ {
-		for at < len(p.objects) && int(p.objects[at].name[0]) <= i {
-			at++
-		}
-		index = binary.BigEndian.AppendUint32(index, uint32(at))
-	}
-	for _, o := range p.objects {
-		index = append(index, o.name...)
-	}
-	for _, o := range p.objects {
-		index = binary.BigEndian.AppendUint32(index, o.crc)
-	}
-	for _, o := range p.objects {
-		index = binary.BigEndian.AppendUint32(index, o.offset)
-	}
-	index = append(index, sum...)
-	whole := sha1.Sum(index)
-	stem := filepath.Join(r.Dir, "objects", "pack", "pack-"+hex.EncodeToString(sum))
-	require.NoError(p.t, os.MkdirAll(filepath.Dir(stem), 0o755))
-	require.NoError(p.t, os.WriteFile(stem+".pack", data, 0o644))
-	require.NoError(p.t, os.WriteFile(stem+".idx", append(index, whole[:]...), 0o644))
+	path := filepath.Join(p.t.TempDir(), "pack")
+	require.NoError(p.t, os.WriteFile(path, p.Bytes(), 0o644))
+	r.Git("index-pack", "-o", filepath.Join(r.Dir, "objects", "pack", "pack-1.idx"), path)
+	require.NoError(p.t, os.Rename(path, filepath.Join(r.Dir, "objects", "pack", "pack-1.pack")))
 }
