@@ -43,7 +43,7 @@ func TestChangedLines(t *testing.T) {
 			Text("a", "1\n2\n3\n"), Text("a", "1\nx\n3\ny\n"),
 			[]seen{{path: "a", lines: map[int]string{2: "x", 4: "y"}}},
 		},
-		"added":              {Text(), Text("dir/a", "1\n2\n"),
+		"added": {Text(), Text("dir/a", "1\n2\n"),
 			[]seen{{path: "dir/a", lines: map[int]string{1: "1", 2: "2"}}}},
 		"deleted":            {Text("a", "1\n", "b", "2\n"), Text("a", "1\n"), []seen{}},
 		"empty":              {Text("a", "1\n"), Text("a", "1\n"), []seen{}},

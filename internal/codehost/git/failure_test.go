@@ -33,11 +33,11 @@ func TestJudge(t *testing.T) {
 			"error: file too large; fatal: early EOF"), scan.CodeCacheFull, false},
 		"full disk in index-pack": {said(true, "fatal: sha1 file 'objects/pack/tmp_idx_x' write error. "+
 			"Out of diskspace; fatal: fetch-pack: invalid index-pack output"), scan.CodeCacheFull, false},
-		"quota in a fetch":            {said(true, "fatal: write error: Disk quota exceeded"), scan.CodeCacheFull, false},
+		"quota in a fetch": {said(true, "fatal: write error: Disk quota exceeded"), scan.CodeCacheFull, false},
 		"full disk in a commit-graph": {said(false, "fatal: unable to create: No space left on device"), scan.CodeCacheFull,
 			false},
-		"full disk of ourselves":      {wrote(syscall.ENOSPC), scan.CodeCacheFull, false},
-		"our quota":                   {wrote(syscall.EDQUOT), scan.CodeCacheFull, false},
+		"full disk of ourselves": {wrote(syscall.ENOSPC), scan.CodeCacheFull, false},
+		"our quota":              {wrote(syscall.EDQUOT), scan.CodeCacheFull, false},
 
 		"over a limit":                 {died(syscall.SIGXCPU), scan.CodeRepositoryTooLarge, false},
 		"crashed":                      {died(syscall.SIGSEGV), scan.CodeRepositoryInvalid, true},
@@ -45,10 +45,10 @@ func TestJudge(t *testing.T) {
 		"unknown words":                {said(false, "fatal: what?"), scan.CodeRepositoryInvalid, true},
 		"unknown words about a remote": {said(true, "fatal: what?"), scan.CodeHostUnreachable, true},
 		"no connection":                {said(true, "fatal: Failed to connect to x"), scan.CodeHostUnreachable, false},
-		"old server":                   {said(true, "Server does not allow request for unadvertised object"),
+		"old server": {said(true, "Server does not allow request for unadvertised object"),
 			scan.CodeHostMisconfigured, false},
-		"our own words":                {errDamaged, scan.CodeRepositoryInvalid, true},
-		"something else":               {errOutput, scan.CodeScanFailed, false},
+		"our own words":  {errDamaged, scan.CodeRepositoryInvalid, true},
+		"something else": {errOutput, scan.CodeScanFailed, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
