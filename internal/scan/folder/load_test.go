@@ -47,7 +47,6 @@ func TestLoad(t *testing.T) {
 	l, err := folder.Load(t.Context(), folder.Sources{Root: root})
 	require.NoError(t, err)
 	assert.Equal(t, inRoot, l.Path)
-	assert.Equal(t, []folder.Unknown{{ID: "none/such", Line: 2}, {ID: "none/other", Line: 3, Override: true}}, l.Unknown)
 	assert.Len(t, ids(l), len(builtIn)+1)
 	assert.Contains(t, ids(l), "custom/own")
 	assert.Equal(t, []rule.Disabled{{ID: first, Line: 2}, {ID: "none/such", Line: 2}}, l.File.Disable)
@@ -55,7 +54,6 @@ func TestLoad(t *testing.T) {
 	l, err = folder.Load(t.Context(), folder.Sources{Root: root, NoDefaults: true})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"custom/own"}, ids(l))
-	assert.Len(t, l.Unknown, 2, "whether an id is one of a default rule does not depend on what is applied")
 
 	l, err = folder.Load(t.Context(), folder.Sources{Root: root, File: given})
 	require.NoError(t, err)

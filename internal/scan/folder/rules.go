@@ -50,17 +50,6 @@ type Loaded struct {
 	// symbolic link is on the way to it, or it is no file: a review does not
 	// see such a one either.
 	Irregular bool
-
-	// Unknown are ids under `disable` and `override` that are not those of
-	// default rules.
-	Unknown []Unknown
-}
-
-// Unknown is an id in a rules file that no default rule has.
-type Unknown struct {
-	ID       string
-	Line     int
-	Override bool // it is under `override`
 }
 
 // RulesError says that a rules file has mistakes.
@@ -79,16 +68,16 @@ func (e *RulesError) Unwrap() error { return e.Err }
 var ErrNoRules = errors.New("there are no rules to apply")
 
 // Load reads rules. A rules file with mistakes is a *RulesError. It fails with
-// ErrNoRules when no rule is left, and with ctx's error.
+// ErrNoRules when there is no rule, and with ctx's error.
 func Load(ctx context.Context, s Sources) (*Loaded, error) {
 	l := &Loaded{}
 	if err := l.read(ctx, s); err != nil {
 		return nil, err
 	}
-	if s.NoDefaults && len(l.File.Rules) == 0 {
+	switch {
+	case s.NoDefaults && len(l.File.Rules) == 0:
 		return nil, ErrNoRules
-	}
-	if s.NoDefaults && len(l.File.Disable)+len(l.File.Overrides) == 0 {
+	case s.NoDefaults:
 		return l, nil
 	}
 
@@ -96,28 +85,10 @@ func Load(ctx context.Context, s Sources) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.Defaults = rules
 	known := map[string]bool{}
 	for _, r := range rules {
 		known[r.FullID()] = true
-	}
-	for _, d := range l.File.Disable {
-		if !known[rule.FullID(d.ID)] {
-			l.Unknown = append(l.Unknown, Unknown{ID: d.ID, Line: d.Line})
-		}
-	}
-	for _, o := range l.File.Overrides {
-		if !known[rule.FullID(o.ID)] {
-			l.Unknown = append(l.Unknown, Unknown{ID: o.ID, Line: o.Line, Override: true})
-		}
-	}
-	if s.NoDefaults {
-		return l, nil
-	}
-
-	l.Defaults = rules
-	// Each id is disabled once at most.
-	if len(l.File.Rules) == 0 && len(l.File.Disable)-len(l.Unknown) == len(rules) {
-		return nil, ErrNoRules
 	}
 	err = l.File.CheckClashes(func(id string) (rule.Origin, bool) { return rule.OriginDefault, known[id] })
 
