@@ -43,6 +43,23 @@ func parse[T any](t *testing.T, text string) T {
 	return v
 }
 
+// dig finds what keys and indices lead to in YAML.
+func dig[T any](t *testing.T, text string, path ...any) (found T) {
+	t.Helper()
+	at := parse[any](t, text)
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			at = at.(map[string]any)[step]
+		case int:
+			at = at.([]any)[step]
+		}
+	}
+	again, err := yaml.Marshal(at)
+	require.NoError(t, err)
+	return parse[T](t, string(again))
+}
+
 // releaseArchive makes an archive like that of a release, with the program
 // under test, and returns its address and checksum.
 func releaseArchive(t *testing.T) (address, sum string) {
@@ -152,21 +169,14 @@ func (s *ciServer) gitLab(t *testing.T, include string, n int) ciJob {
 	t.Helper()
 	template, err := os.ReadFile("../../../docs/ci/gitlab.yml")
 	require.NoError(t, err)
-	job := parse[struct {
-		Prwarden struct {
-			Variables map[string]string
-			Script    []string
-			Artifacts struct {
-				Paths   []string
-				Reports map[string]string
-			}
-		}
-	}](t, string(template)).Prwarden
-	settings := parse[struct{ Variables map[string]string }](t, include).Variables
-	maps.Copy(settings, job.Variables)
+	text := string(template)
+	settings := dig[map[string]string](t, include, "variables")
+	maps.Copy(settings, dig[map[string]string](t, text, "prwarden", "variables"))
+	reports := dig[map[string]string](t, text, "prwarden", "artifacts", "reports")
 	return ciJob{
-		shell: bash(), script: strings.Join(job.Script, "\n"), settings: settings, number: n,
-		files: append(slices.Collect(maps.Values(job.Artifacts.Reports)), job.Artifacts.Paths...),
+		shell: bash(), script: strings.Join(dig[[]string](t, text, "prwarden", "script"), "\n"),
+		settings: settings, number: n,
+		files: append(slices.Collect(maps.Values(reports)), dig[[]string](t, text, "prwarden", "artifacts", "paths")...),
 		service: []string{
 			"GITLAB_CI=true", "CI_SERVER_URL=https://gitlab.example.com", "CI_PIPELINE_SOURCE=merge_request_event",
 			"CI_PIPELINE_ID=7", "CI_JOB_NAME=prwarden", "CI_JOB_ID=100", "CI_COMMIT_SHA=" + s.head(n),
@@ -244,16 +254,11 @@ func (s *ciServer) jenkins(t *testing.T, text string, n int) ciJob {
 
 func (s *ciServer) circleCI(t *testing.T, config string, n int) ciJob {
 	t.Helper()
-	job := parse[struct {
-		Jobs map[string]struct {
-			Environment map[string]string
-			Steps       []struct{ Run struct{ Command string } }
-		}
-	}](t, config).Jobs["prwarden"]
 	return ciJob{
-		shell: []string{"bash", "-eo", "pipefail", "-c"}, script: job.Steps[0].Run.Command, settings: job.Environment,
-		number: n,
-		files:  []string{"results/prwarden/junit.xml", "results/prwarden/prwarden.sarif"},
+		shell: []string{"bash", "-eo", "pipefail", "-c"}, number: n,
+		script:   dig[string](t, config, "jobs", "prwarden", "steps", 0, "run", "command"),
+		settings: dig[map[string]string](t, config, "jobs", "prwarden", "environment"),
+		files:    []string{"results/prwarden/junit.xml", "results/prwarden/prwarden.sarif"},
 		service: []string{
 			"CIRCLECI=true", "CIRCLE_WORKFLOW_ID=9a9b", "CIRCLE_JOB=prwarden", "CIRCLE_NODE_INDEX=0", "CIRCLE_BUILD_NUM=1",
 			fmt.Sprintf("CIRCLE_PULL_REQUEST=https://github.com/acme/web/pull/%d", n), "CIRCLE_SHA1=" + s.head(n),
@@ -265,24 +270,20 @@ func (s *ciServer) circleCI(t *testing.T, config string, n int) ciJob {
 
 func (s *ciServer) buildkite(t *testing.T, pipeline string, n int) ciJob {
 	t.Helper()
-	step := parse[struct {
-		Steps []struct {
-			Env           map[string]string
-			Secrets       []string
-			Command       string
-			ArtifactPaths []string `yaml:"artifact_paths"`
-		}
-	}](t, pipeline).Steps[0]
+	step := dig[struct {
+		Env           map[string]string
+		Secrets       []string
+		Command       string
+		ArtifactPaths []string `yaml:"artifact_paths"`
+	}](t, pipeline, "steps", 0)
 	assert.Equal(t, []string{"PRWARDEN_API_KEY"}, step.Secrets)
 
 	// The agent makes $ of $$ when it uploads the pipeline; a single one would be
 	// a variable of the upload.
 	assert.NotRegexp(t, `(^|[^$])\$([^$]|$)`, step.Command)
 	return ciJob{
-		shell: []string{"/bin/sh", "-e", "-c"}, script: strings.ReplaceAll(
-			step.Command, "$$", "$",
-		), settings: step.Env, number: n,
-		files: step.ArtifactPaths,
+		shell: []string{"/bin/sh", "-e", "-c"}, script: strings.ReplaceAll(step.Command, "$$", "$"),
+		settings: step.Env, number: n, files: step.ArtifactPaths,
 		service: []string{
 			"BUILDKITE=true", "BUILDKITE_BUILD_ID=01-build", "BUILDKITE_STEP_ID=01-step", "BUILDKITE_RETRY_COUNT=0",
 			fmt.Sprintf("BUILDKITE_PULL_REQUEST=%d", n), "BUILDKITE_PULL_REQUEST_BASE_BRANCH=main",

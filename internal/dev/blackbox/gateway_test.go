@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -62,11 +63,17 @@ func TestWrongBodies(t *testing.T) {
 	}
 
 	assert.Empty(t, c.do(t, "GET", "/v1/reviews", nil).decode(t)["reviews"], "nothing was accepted")
+	long, full := strings.Repeat("a", 100), okBody+strings.Repeat(" ", 1<<20-len(okBody))
 	for _, body := range []string{
 		`{"repo":"acme/api","prNumber":"1"}`, `{"repo":"acme/api","pr_number":1.0,"ruleset":null}`,
+		`{"repo":"a/b","pr_number":2147483647}`, fmt.Sprintf(`{"repo":"%s/%s","pr_number":1}`, long, long),
+		`{"repo":"A-1_.x/.github","pr_number":1,"ruleset":"A-1_.x/.github"}`, full,
 	} {
-		assert.Equal(t, 202, c.do(t, "POST", "/v1/reviews", body).status, "%s is what Protobuf JSON takes", body)
+		assert.Equal(t, 202, c.do(t, "POST", "/v1/reviews", body).status, "%.100s is at an edge", body)
 	}
+	over := c.do(t, "POST", "/v1/reviews", full+" ")
+	assert.Equal(t, 413, over.status)
+	assert.Equal(t, "BODY_TOO_LARGE", over.reason(t))
 }
 
 func TestHTTPErrors(t *testing.T) {

@@ -12,33 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The limits of a request's fields are in gateway_test.go, that of rules in
-// rules_test.go; these are the others.
-
-func TestBodyOfExactlyOneMebibyte(t *testing.T) {
-	t.Parallel()
-	_, c, _ := setup(t)
-	pad := func(size int) string { return okBody + strings.Repeat(" ", size-len(okBody)) }
-	assert.Equal(t, 202, c.do(t, "POST", "/v1/reviews", pad(1<<20)).status)
-	over := c.do(t, "POST", "/v1/reviews", pad(1<<20+1))
-	assert.Equal(t, 413, over.status)
-	assert.Equal(t, "BODY_TOO_LARGE", over.reason(t))
-}
-
-func TestEdgesOfFields(t *testing.T) {
-	t.Parallel()
-	_, c, _ := setup(t)
-	long := strings.Repeat("a", 100)
-	for _, body := range []string{
-		`{"repo":"a/b","pr_number":1}`, `{"repo":"a/b","pr_number":2147483647}`,
-		fmt.Sprintf(`{"repo":"%s/%s","pr_number":1}`, long, long),
-		`{"repo":"A-1_.x/.github","pr_number":1,"ruleset":"A-1_.x/.github"}`,
-	} {
-		a := c.do(t, "POST", "/v1/reviews", body)
-		assert.Equal(t, 202, a.status, a.body)
-	}
-}
-
 func TestQueueFull(t *testing.T) {
 	t.Parallel()
 
@@ -167,25 +140,6 @@ func TestRuleBudget(t *testing.T) {
 
 	assert.True(t, stopped["custom/slow"], "%v", m["skipped"])
 	assert.False(t, stopped["custom/no-frobnicate"])
-}
-
-func TestPullRequestTooLarge(t *testing.T) {
-	t.Parallel()
-	_, c, h := setup(t)
-	r := h.create(t, "acme/api", files{"README": "x"})
-
-	// 100,001 files as one tree object that names the same blob again and again.
-	blob := r.git("same", "hash-object", "-w", "--stdin")
-	var tree strings.Builder
-	for i := range 100_001 {
-		fmt.Fprintf(&tree, "100644 blob %s\tf%06d\n", blob, i)
-	}
-	commit := r.git("", "commit-tree", r.git(tree.String(), "mktree"), "-m", "x", "-p", r.sha("refs/heads/main"))
-	r.git("", "update-ref", "refs/pull/1/head", commit)
-	m := c.scan(t, "acme/api", 1)
-	assert.Equal(t, "failed", m["status"])
-	assert.Equal(t, "pull_request_too_large", m["error"].(map[string]any)["code"])
-	assert.Contains(t, m["error"].(map[string]any)["message"], "100000")
 }
 
 // A pull request whose paths are six times as long in JSON makes no answer that

@@ -195,30 +195,6 @@ func TestScanOfChanges(t *testing.T) {
 	assert.Equal(t, []string{".prwarden/rules.yml:1"}, places)
 }
 
-// Reports that a scan writes are not new files that it finds things in.
-func TestScanLeavesOutItsReports(t *testing.T) {
-	t.Parallel()
-	r := worktree(t)
-	r.write(files{"a.txt": "hay\nneedle\n"})
-	for range 3 {
-		code, out, errOut := scanIn(
-			t, r.dir, nil, "--no-default-rules", "--output", "table", "--output", "json=r.json", "--output",
-			"sarif=./r.sarif",
-		)
-		assert.Equal(t, 1, code, errOut)
-		assert.Contains(t, out, "1 finding in 1 changed file")
-	}
-
-	_, out, _ := scanIn(t, r.dir, nil, "--no-default-rules")
-	assert.Contains(t, out, "r.json", "reports of another scan are files like others")
-	r.git("", "add", "r.json")
-	r.write(files{"r.json": "needle\n"})
-	_, out, _ = scanIn(
-		t, r.dir, nil, "--no-default-rules", "--output", "table", "--output", "json=r.json", "--output", "sarif=r.sarif",
-	)
-	assert.Contains(t, out, "r.json\n  1:1", "what is tracked is looked at")
-}
-
 func TestScanOfConflicts(t *testing.T) {
 	t.Parallel()
 	r := worktree(t)
