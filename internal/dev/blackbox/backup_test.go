@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -167,8 +168,8 @@ func TestSQLiteBackup(t *testing.T) {
 	assert.Equal(t, 3, code)
 	assert.Contains(t, stderr, "another prwarden serves this database")
 	after := load.end(t)
-	require.NoError(t, s.cmd.Process.Kill())
-	within(t, "the server ends", s.exited)
+	s.signal(t, syscall.SIGKILL)
+	within(t, "the server ends", s.Exited)
 
 	s.command(t, "restore", file, "--database", s.database, "--force")
 	s.start(t)

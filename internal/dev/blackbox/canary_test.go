@@ -102,7 +102,7 @@ type canaryWorld struct {
 	collector *canaryCollector
 	host      *canaryHost
 	base      string // of the REST API
-	logs      logbook
+	all       []*process
 	seen      map[string][]byte // by place
 	working   []string          // directories of processes
 }
@@ -120,9 +120,18 @@ func (w *canaryWorld) start(t *testing.T, args ...string) *process {
 	dir := t.TempDir()
 	w.working = append(w.working, dir)
 	args = append(args, "--config", filepath.Join(w.dir, "prwarden.yaml"), "--log-level", "debug")
-	p := startProcess(t, dir, &w.logs, w.env, args...)
+	p := startProcess(t, dir, w.env, args...)
 	t.Cleanup(func() { p.kill(t) })
+	w.all = append(w.all, p)
 	return p
+}
+
+// logged is what all processes have said.
+func (w *canaryWorld) logged() (all string) {
+	for _, p := range w.all {
+		all += p.Log()
+	}
+	return all
 }
 
 // canaryCollector takes traces, and refuses the first.
@@ -211,10 +220,10 @@ func newCanaryWorld(t *testing.T, postgres bool) *canaryWorld {
 	serve := append([]string{"serve", "--http-addr", "127.0.0.1:0"}, common...)
 	if postgres {
 		w.scanner = w.start(t, append([]string{"scanner"}, common...)...)
-		serve = append(serve, "--migrate", "--scanner", w.scanner.addr("grpc_addr"))
+		serve = append(serve, "--migrate", "--scanner", w.scanner.GRPC)
 	}
 	w.server = w.start(t, serve...)
-	w.base = "http://" + w.server.addr("http_addr")
+	w.base = "http://" + w.server.HTTP
 	w.working = append(w.working, filepath.Join(w.dir, "cache"))
 	return w
 }
@@ -282,17 +291,14 @@ func TestCanaries(t *testing.T) {
 			w := newCanaryWorld(t, postgres)
 			w.live(t)
 			w.fail(t)
-			for _, p := range []*process{w.server, w.scanner} {
-				if p != nil {
-					a := (&client{base: "http://" + p.addr("ops_addr"), http: http.DefaultClient}).do(t, "GET", "/metrics", nil)
-					require.Equal(t, 200, a.status)
-					w.see(inMetrics, a.body)
-					w.seeCommand(fmt.Sprintf("/proc/%d", p.cmd.Process.Pid))
-				}
+			for _, p := range w.all {
+				a := (&client{base: "http://" + p.Ops, http: http.DefaultClient}).do(t, "GET", "/metrics", nil)
+				require.Equal(t, 200, a.status)
+				w.see(inMetrics, a.body)
+				w.seeCommand(fmt.Sprintf("/proc/%d", p.PID()))
 			}
-			w.server.stop(t)
-			if w.scanner != nil {
-				w.scanner.stop(t)
+			for _, p := range slices.Backward(w.all) {
+				p.stop(t)
 			}
 			w.collect(t)
 			w.check(t)
@@ -338,7 +344,7 @@ func (w *canaryWorld) live(t *testing.T) {
 	require.Equal(t, 204, w.do(t, c, "DELETE", "/v1/keys/"+a.decode(t)["key_id"].(string), nil).status)
 	w.do(t, c, "GET", "/v1/keys", nil)
 
-	conn, err := grpc.NewClient(w.server.addr("grpc_addr"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(w.server.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer conn.Close()
 	reviews := prwardenv1.NewReviewServiceClient(conn)
@@ -412,7 +418,7 @@ func (w *canaryWorld) failScans(t *testing.T) {
 	absent := w.client(w.key(t, "absent"))
 	id = absent.review(t, "any/repo", 1)
 	require.Eventually(t, func() bool {
-		return strings.Contains(w.logs.String(), `"msg":"scan ended","review_id":"`+id)
+		return strings.Contains(w.logged(), `"msg":"scan ended","review_id":"`+id)
 	}, eventually, tick)
 
 	// It has failed for good when whoever runs this was away for as long as it is
@@ -459,7 +465,7 @@ func (w *canaryWorld) collect(t *testing.T) {
 	w.see(inTraces, w.collector.bodies.String())
 	assert.Contains(t, w.collector.headers, w.text("header for the collector"), "the collector is reached with its header")
 	w.collector.mu.Unlock()
-	w.see(inLogs, w.logs.String())
+	w.see(inLogs, w.logged())
 	for _, dir := range w.working {
 		require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {

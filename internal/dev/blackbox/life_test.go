@@ -45,7 +45,7 @@ func (s *server) children(t *testing.T) int {
 
 		// The parent is the second field after the name, which is in parentheses.
 		_, fields, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
-		if f := strings.Fields(fields); len(f) > 1 && f[1] == strconv.Itoa(s.cmd.Process.Pid) {
+		if f := strings.Fields(fields); len(f) > 1 && f[1] == strconv.Itoa(s.PID()) {
 			n++
 		}
 	}
@@ -154,9 +154,9 @@ func TestSignalTwiceStopsAtOnce(t *testing.T) {
 	s.start(t)
 	s.client(s.key(t, "acme")).review(t, "acme/api", 1)
 	within(t, "git asks the host", asked)
-	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	within(t, "the server ends", s.exited)
+	s.signal(t, syscall.SIGTERM)
+	_ = s.Signal(syscall.SIGTERM)
+	within(t, "the server ends", s.Exited)
 }
 
 // Every duration in the log says by its name what it counts.

@@ -47,12 +47,12 @@ func startScanner(t *testing.T, h *hosts, addr string, args ...string) *scannerP
 	config := filepath.Join(s.dir, "prwarden.yaml")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil,
 		"organizations:\n  - name: acme\n    repositories: [\"*/*\"]\n    host: {kind: git, url: %q}\n", h.url), 0o600))
-	s.process = startProcess(t, s.dir, &logbook{}, nil, append([]string{
+	s.process = startProcess(t, s.dir, nil, append([]string{
 		"scanner", "--grpc-addr", addr, "--ops-addr", "127.0.0.1:0", "--config", config, "--cache-dir",
 		filepath.Join(s.dir, "cache"),
 	}, args...)...)
 	t.Cleanup(func() { s.kill(t) })
-	s.grpc, s.ops = s.addr("grpc_addr"), s.addr("ops_addr")
+	s.grpc, s.ops = s.GRPC, s.Ops
 	return s
 }
 

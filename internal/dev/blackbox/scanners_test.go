@@ -51,11 +51,11 @@ func TestServerIsFrozen(t *testing.T) {
 	f := startFleet(t, 1, 2)
 	ids := f.fill(t)
 	scanner := f.scanners[0]
-	require.NoError(t, f.server.cmd.Process.Signal(syscall.SIGSTOP))
+	f.server.signal(t, syscall.SIGSTOP)
 	began := time.Now()
 	require.Eventually(t, func() bool { return scanner.idle(t) }, eventually, tick)
 	t.Logf("the scanner was idle after %v", time.Since(began))
-	require.NoError(t, f.server.cmd.Process.Signal(syscall.SIGCONT))
+	f.server.signal(t, syscall.SIGCONT)
 	f.hosts.open()
 	for _, id := range ids {
 		assert.Equal(t, "complete", f.client.wait(t, id)["status"])
@@ -209,9 +209,7 @@ func TestScannerHealthAndStop(t *testing.T) {
 	c := s.client(s.key(t, "acme"))
 	id := c.review(t, "acme/r0", 1)
 	within(t, "git asks the host", h.asked)
-	scanner.signal(t, syscall.SIGTERM)
-	within(t, "the scanner ends", scanner.exited)
-	assert.Equal(t, 0, scanner.cmd.ProcessState.ExitCode())
+	scanner.stop(t)
 	require.Eventually(t, func() bool { return scanner.gits(t) == 0 }, eventually, tick)
 	require.Eventually(t, func() bool {
 		return strings.Contains(s.logged(), `"code":"scanner_stopping"`)

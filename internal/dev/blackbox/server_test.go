@@ -63,8 +63,6 @@ type server struct {
 	base     string // http://host:port
 	grpc     string // host:port
 	ops      string
-
-	log logbook // of all its processes
 }
 
 // organization is an entry of the configuration.
@@ -122,17 +120,17 @@ func (s *server) start(t *testing.T) {
 		"serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--ops-addr", "127.0.0.1:0",
 		"--database", s.database, "--config", s.config, "--cache-dir", filepath.Join(s.dir, "cache"),
 	}, s.args...)
-	s.process = startProcess(t, s.dir, &s.log, nil, args...)
-	s.base, s.grpc, s.ops = "http://"+s.addr("http_addr"), s.addr("grpc_addr"), s.addr("ops_addr")
+	s.process = startProcess(t, s.dir, nil, args...)
+	s.base, s.grpc, s.ops = "http://"+s.HTTP, s.GRPC, s.Ops
 }
 
-func (s *server) logged() string { return s.log.String() }
+func (s *server) logged() string { return s.Log() }
 
 // stop ends the server as an operator would, and checks that it ends well.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
 	select {
-	case <-s.exited:
+	case <-s.Exited:
 		return // the test killed it
 	default:
 	}

@@ -175,7 +175,7 @@ func TestServerStoppedPastItsLease(t *testing.T) {
 	if servers[1].children(t) > 0 {
 		stopped, other = 1, 0
 	}
-	process := servers[stopped].cmd.Process
+	process := servers[stopped].process
 	require.NoError(t, process.Signal(syscall.SIGSTOP))
 	began := time.Now()
 	continued := false

@@ -18,8 +18,8 @@ import (
 
 // Bounds of waiting for a process.
 const (
-	startTimeout = 60 * time.Second
-	stopTimeout  = 60 * time.Second
+	startTimeout = 5 * time.Minute // on a machine with far more to do than it can
+	stopTimeout  = 5 * time.Minute
 )
 
 // Options describe a program to run.
@@ -38,12 +38,13 @@ func (o Options) TempDir() string { return filepath.Join(o.Dir, "tmp") }
 
 // Process is a running program.
 type Process struct {
-	HTTP, GRPC string        // where it serves, HOST:PORT
-	Ready      time.Duration // from its start until it served
-	Exited     chan struct{} // closed when it is gone
+	HTTP, GRPC, Ops string        // where it serves, HOST:PORT
+	Ready           time.Duration // from its start until it served
+	Exited          chan struct{} // closed when it is gone
 
 	cmd *exec.Cmd
-	err error // how it ended; to be read after that
+	log string // a file
+	err error  // how it ended; to be read after that
 }
 
 // Start runs a program and waits until its log says that it serves. When ctx ends, the program is told to end.
@@ -56,7 +57,7 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 		return nil, err
 	}
 
-	p := &Process{cmd: exec.CommandContext(ctx, o.Path, o.Args...), Exited: make(chan struct{})}
+	p := &Process{cmd: exec.CommandContext(ctx, o.Path, o.Args...), log: o.LogFile(), Exited: make(chan struct{})}
 	p.cmd.Cancel = func() error { return p.Signal(syscall.SIGTERM) }
 	p.cmd.Dir = o.Dir
 	p.cmd.Env = append(append(os.Environ(), "HOME="+o.Dir, "TMPDIR="+o.TempDir()), o.Env...)
@@ -83,7 +84,7 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 		_ = p.cmd.Process.Kill() // an error says that it has just ended
 		<-p.Exited
 	}
-	text, _ := os.ReadFile(o.LogFile())
+	text := p.Log()
 	return nil, fmt.Errorf("%s ended before it served: %w; its log ends:\n%s", o.Path, p.err,
 		text[max(0, len(text)-2000):])
 }
@@ -99,14 +100,21 @@ func (p *Process) follow(log io.Reader, serving chan<- struct{}, file io.Closer)
 			Message string `json:"msg"`
 			HTTP    string `json:"http_addr"`
 			GRPC    string `json:"grpc_addr"`
+			Ops     string `json:"ops_addr"`
 		}
 		if p.HTTP+p.GRPC == "" && json.Unmarshal(line, &entry) == nil && entry.Message == "serving" {
-			p.HTTP, p.GRPC = entry.HTTP, entry.GRPC
+			p.HTTP, p.GRPC, p.Ops = entry.HTTP, entry.GRPC, entry.Ops
 			close(serving)
 		}
 	}
 	p.err = errors.Join(p.cmd.Wait(), file.Close())
 	close(p.Exited)
+}
+
+// Log is what the program has said, in all its processes.
+func (p *Process) Log() string {
+	text, _ := os.ReadFile(p.log) // it was written by this program
+	return string(text)
 }
 
 // PID is the number of the process.
