@@ -1,11 +1,9 @@
-// Command thirdparty writes the .proto files that ours import and that are not
-// our own, from the descriptors compiled into the Go packages generated from
-// them. So generation needs no schema registry and no vendored copies, and the
-// files always agree with the Go modules that the generated code links.
+// Command thirdparty writes the .proto files that ours import and that are not our own, from the descriptors compiled
+// into the Go packages generated from them. So generation needs no schema registry and no vendored copies, and the files
+// always agree with the Go modules that the generated code links.
 //
-// Usage: thirdparty [-well-known] DIR. DIR is made when it is not there.
-// -well-known writes google/protobuf/*.proto too, as far as they are imported,
-// for compilers that come without them.
+// Usage: thirdparty [-well-known] DIR. DIR is made when it is not there. -well-known writes google/protobuf/*.proto too,
+// as far as they are imported, for compilers that come without them.
 package main
 
 import (
@@ -35,15 +33,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: thirdparty [-well-known] DIR")
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *wellKnown); err != nil {
-		fmt.Fprintln(os.Stderr, "thirdparty:", err)
-		os.Exit(1)
-	}
-}
 
-// roots returns the files to write; what they import comes along.
-func roots() []protoreflect.FileDescriptor {
-	return []protoreflect.FileDescriptor{
+	files := map[string]protoreflect.FileDescriptor{}
+	for _, root := range []protoreflect.FileDescriptor{
 		annotations.File_google_api_annotations_proto,
 		annotations.File_google_api_field_behavior_proto,
 		httpbody.File_google_api_httpbody_proto,
@@ -52,31 +44,21 @@ func roots() []protoreflect.FileDescriptor {
 		status.File_google_rpc_status_proto,
 		validate.File_buf_validate_validate_proto,
 		openapiv2.File_protoc_gen_openapiv2_options_annotations_proto,
+	} {
+		collect(root, *wellKnown, files)
 	}
-}
-
-func run(dir string, wellKnown bool) error {
-	files := map[string]protoreflect.FileDescriptor{}
-	for _, root := range roots() {
-		collect(root, wellKnown, files)
-	}
-	printer := &protoprint.Printer{SortElements: true}
 	for path, file := range files {
-		if err := write(printer, filepath.Join(dir, filepath.FromSlash(path)), file); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		if err := write(filepath.Join(flag.Arg(0), path), file); err != nil {
+			fmt.Fprintf(os.Stderr, "thirdparty: %s: %v\n", path, err)
+			os.Exit(1)
 		}
 	}
-
-	return nil
 }
 
-// collect adds file and what it imports. Of the well-known types it does so
-// when it is told to: nearly every compiler brings those.
+// collect adds a file and what it imports. Of the well-known types it does so when it is told to: nearly every compiler
+// brings those.
 func collect(file protoreflect.FileDescriptor, wellKnown bool, into map[string]protoreflect.FileDescriptor) {
-	if !wellKnown && strings.HasPrefix(file.Path(), "google/protobuf/") {
-		return
-	}
-	if _, ok := into[file.Path()]; ok {
+	if into[file.Path()] != nil || !wellKnown && strings.HasPrefix(file.Path(), "google/protobuf/") {
 		return
 	}
 	into[file.Path()] = file
@@ -85,12 +67,12 @@ func collect(file protoreflect.FileDescriptor, wellKnown bool, into map[string]p
 	}
 }
 
-func write(printer *protoprint.Printer, path string, file protoreflect.FileDescriptor) error {
+func write(path string, file protoreflect.FileDescriptor) error {
 	wrapped, err := desc.WrapFile(file)
 	if err != nil {
 		return err
 	}
-	text, err := printer.PrintProtoToString(wrapped)
+	text, err := (&protoprint.Printer{SortElements: true}).PrintProtoToString(wrapped)
 	if err != nil {
 		return err
 	}
