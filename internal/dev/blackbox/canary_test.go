@@ -376,7 +376,8 @@ func (w *canaryWorld) fail(t *testing.T) {
 	const good = `{"repo":"acme/shop","pr_number":1`
 	bad := w.text("body with a mistake")
 	for _, body := range []string{
-		good + `,"more":"` + bad + `"}`, `{"repo":"` + bad, good + "}" + bad, `{"repo":"acme/shop","pr_number":["` + bad + `"]}`,
+		good + `,"more":"` + bad + `"}`, `{"repo":"` + bad, good + "}" + bad,
+		`{"repo":"acme/shop","pr_number":["` + bad + `"]}`,
 	} {
 		require.Equal(t, 400, w.do(t, c, "POST", "/v1/reviews", body).status)
 	}

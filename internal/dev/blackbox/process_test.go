@@ -19,8 +19,9 @@ type process struct {
 	home string // of nobody else
 }
 
-// startProcess runs the program, with all that it writes in dir and with more of an environment, and waits until it says
-// that it serves. Who starts it ends it. What it leaves behind ends before the test does, and so before dir is removed.
+// startProcess runs the program, with all that it writes in dir and with more of an environment, and waits until it
+// says that it serves. Who starts it ends it. What it leaves behind ends before the test does, and so before dir is
+// removed.
 func startProcess(t *testing.T, dir string, environment []string, args ...string) *process {
 	t.Helper()
 	p := &process{home: dir}

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/dev/program"
 	"github.com/prwarden/prwarden/internal/dev/steady"
 )
 
@@ -124,7 +125,11 @@ func (s *server) start(t *testing.T) {
 	s.base, s.grpc, s.ops = "http://"+s.HTTP, s.GRPC, s.Ops
 }
 
-func (s *server) logged() string { return s.Log() }
+// logged is what all processes of the server have said.
+func (s *server) logged() string {
+	text, _ := os.ReadFile(program.Options{Dir: s.dir}.LogFile()) // there is none before the first
+	return string(text)
+}
 
 // stop ends the server as an operator would, and checks that it ends well.
 func (s *server) stop(t *testing.T) {

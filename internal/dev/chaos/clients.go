@@ -101,7 +101,7 @@ func (c *clients) work(ctx context.Context, r *rand.Rand) {
 		if r.IntN(100) < cancelPercent {
 			_ = pause(ctx, time.Duration(r.IntN(1000))*time.Millisecond)
 			c.change(func() { rec.cancelAsked = true })
-			c.call(ctx, r, rec, &shown{}, http.MethodPost, "/"+rec.id+":cancel", "{}")
+			c.call(ctx, r, rec, &shown{}, "/"+rec.id+":cancel", "{}")
 		}
 	}
 
@@ -121,7 +121,7 @@ func (c *clients) newRecord(p pull) *record {
 // create has a review made, however long that takes. It returns false when ctx ended first.
 func (c *clients) create(ctx context.Context, r *rand.Rand, rec *record) (out shown, ok bool) {
 	body := fmt.Sprintf(`{"repo": %q, "pr_number": %d}`, rec.pull.repo, rec.pull.number)
-	ok = c.call(ctx, r, rec, &out, http.MethodPost, "", body)
+	ok = c.call(ctx, r, rec, &out, "", body)
 	if ok && (out.Status != "queued" || out.ID == "") {
 		c.complain(rec, fmt.Errorf("the creation was answered with %+v", out))
 		ok = false
@@ -149,7 +149,7 @@ func (c *clients) follow(ctx context.Context, r *rand.Rand, rec *record) {
 }
 
 func (c *clients) get(ctx context.Context, r *rand.Rand, rec *record) (got shown, ok bool) {
-	ok = c.call(ctx, r, rec, &got, http.MethodGet, "/"+rec.id, "")
+	ok = c.call(ctx, r, rec, &got, "/"+rec.id, "")
 	return got, ok
 }
 
@@ -172,9 +172,14 @@ func final(status string) bool {
 	return status == "complete" || status == "failed" || status == "canceled"
 }
 
-// call makes a call of one server after the other until one answers it for good. It returns false when that is no
-// success, or when ctx ended first.
-func (c *clients) call(ctx context.Context, r *rand.Rand, rec *record, out any, method, path, body string) bool {
+// call makes a call of one server after the other until one answers it for good. Without a body it reads. It returns
+// false when that is no success, or when ctx ended first.
+func (c *clients) call(ctx context.Context, r *rand.Rand, rec *record, out any, path, body string) bool {
+	method := http.MethodPost
+	if body == "" {
+		method = http.MethodGet
+	}
+
 	server := r.IntN(len(c.servers))
 	for wait := shortestPause; ctx.Err() == nil; wait = min(2*wait, longestPause) {
 		calling, cancel := context.WithTimeout(ctx, callTimeout)

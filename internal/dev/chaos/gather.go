@@ -120,12 +120,12 @@ func (r *run) gather(ctx context.Context) (*evidence, error) {
 
 	left, err1 := r.leftovers(ctx, e.completed)
 	stored, err2 := r.readStored(ctx)
-	e.strange, e.stored = append(r.clients.complaints, left...), stored
+	e.strange, e.stored = slices.Concat(r.clients.complaints, left), stored
 	return e, errors.Join(err1, err2)
 }
 
-// leftovers are processes that work in the folder of the world, when they had time to end, temporary files, and lines of
-// logs that should not be there.
+// leftovers are processes that work in the folder of the world, when they had time to end, temporary files, and lines
+// of logs that should not be there.
 func (r *run) leftovers(ctx context.Context, completed map[string]int) (left []string, err error) {
 	const patience = 100
 	for range patience {

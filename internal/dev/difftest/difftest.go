@@ -144,10 +144,10 @@ type Answer struct {
 	Truncated  bool             `json:"truncated"`
 }
 
-// CompareAnswers returns where a local scan of two commits and a server's review of them differ: each finding with all of
-// its fields, in order, and everything else that says what was found. Only that a finding is new or not, which needs a
-// review before, is the server's alone. Of rules that used up their time on one of the sides, which depends on what else
-// the machine does, nothing is compared; stopped names them.
+// CompareAnswers returns where a local scan of two commits and a server's review of them differ: each finding with all
+// of its fields, in order, and everything else that says what was found. Only that a finding is new or not, which
+// needs a review before, is the server's alone. Of rules that used up their time on one of the sides, which depends on
+// what else the machine does, nothing is compared; stopped names them.
 func CompareAnswers(local, server Answer) (problems, stopped []string) {
 	for _, skip := range slices.Concat(local.Skipped, server.Skipped) {
 		if skip["reason"] == finding.SkipRuleTimeout {

@@ -49,8 +49,8 @@ func NewRules(rules []rule.Rule) (*Rules, error) {
 	return c, nil
 }
 
-// CompareFindings scans a pull request with the rules, which scanner has as ruleset, and compares the findings with every
-// rule's regular expression tried on every line that plain git says was added.
+// CompareFindings scans a pull request with the rules, which scanner has as ruleset, and compares the findings with
+// every rule's regular expression tried on every line that plain git says was added.
 func (c *Rules) CompareFindings(
 	ctx context.Context, scanner *scan.Scanner, ruleset *scan.Ruleset, dir string, target scan.Target,
 ) (*Result, error) {
@@ -81,7 +81,8 @@ func (c *Rules) CompareFindings(
 	return differences(got.Result, want), nil
 }
 
-// differences compares the findings of a scan with those that there are, of which it leaves the ones that were not found.
+// differences compares the findings of a scan with those that there are, of which it leaves the ones that were not
+// found.
 func differences(got finding.Result, want map[found]bool) *Result {
 	r := &Result{Findings: len(got.Findings)}
 	for _, skip := range got.Skips { // a rule is stopped once, for the files that follow too

@@ -1,5 +1,5 @@
-// Package difftest checks what a scan sees of a pull request against `git diff --find-renames base...head`, run the plain
-// way in the repository itself and read by a parser that shares nothing with the scanner's.
+// Package difftest checks what a scan sees of a pull request against `git diff --find-renames base...head`, run the
+// plain way in the repository itself and read by a parser that shares nothing with the scanner's.
 package difftest
 
 import (

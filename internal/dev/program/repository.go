@@ -14,7 +14,8 @@ type Change struct {
 	Lines    int // others, in a file of their own
 }
 
-// Finding is the line number n of the lines with findings that a pull request adds to app/main.js, behind the first line.
+// Finding is the line number n of the lines with findings that a pull request adds to app/main.js, behind the first
+// line.
 func Finding(repo string, pull, n int) string {
 	return fmt.Sprintf("const value%d = eval(request.body[%q]);", n, fmt.Sprintf("%s#%d", repo, pull))
 }

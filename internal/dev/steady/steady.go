@@ -16,8 +16,9 @@ import (
 // ReservePort. Whoever names it may listen on it, in any process, and nobody answers there while none does.
 type Port struct{ number, socket int }
 
-// ReservePort binds a socket and does not listen on it. Linux chooses no port that is bound, and lets others who name it
-// bind it, too, as long as every one has SO_REUSEADDR, as Go's listeners and Postgres have, and one listens at most.
+// ReservePort binds a socket and does not listen on it. Linux chooses no port that is bound, and lets others who name
+// it bind it, too, as long as every one has SO_REUSEADDR, as Go's listeners and Postgres have, and one listens at
+// most.
 func ReservePort() (*Port, error) {
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Command bare is what prwarden's GetReview is measured against: the least that answers the same request for a review
-// without findings with the same bytes from the same tables. Generated stubs, a plain gRPC server, grpc-gateway's mux over a connection in memory, and
-// sqlx. No keys, limits, logs, metrics, checks or second line of defence.
+// without findings with the same bytes from the same tables. Generated stubs, a plain gRPC server, grpc-gateway's mux
+// over a connection in memory, and sqlx. No keys, limits, logs, metrics, checks or second line of defence.
 //
 //	bare -database postgres://…|sqlite:PATH -organization NAME
 //

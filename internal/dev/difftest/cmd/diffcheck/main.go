@@ -2,8 +2,8 @@
 //
 //	diffcheck [-most 100] REPOSITORY...
 //
-// compares the added lines of pull requests with plain `git diff --find-renames base...head`, and the findings with every
-// rule's regular expression tried on every added line. A REPOSITORY is a local bare one with refs/pull/N/head.
+// compares the added lines of pull requests with plain `git diff --find-renames base...head`, and the findings with
+// every rule's regular expression tried on every added line. A REPOSITORY is a local bare one with refs/pull/N/head.
 //
 //	diffcheck -server [-most 100] REPOSITORY...
 //

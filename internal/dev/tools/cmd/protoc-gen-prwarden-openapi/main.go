@@ -184,8 +184,8 @@ func (g *generator) answerOf(c *call, status int, description string) *openapi3.
 	return response
 }
 
-// streamLine makes the schema of one line of a stream, as grpc-gateway writes it: a message, or the error that ended the
-// stream.
+// streamLine makes the schema of one line of a stream, as grpc-gateway writes it: a message, or the error that ended
+// the stream.
 func (g *generator) streamLine(m *protogen.Message) *openapi3.SchemaRef {
 	line := openapi3.NewObjectSchema().WithMinProperties(1).WithMaxProperties(1).WithoutAdditionalProperties()
 	line.Description = "One line of the stream: `result`, or `error` when it breaks."

@@ -1,9 +1,9 @@
 // Command thirdparty writes the .proto files that ours import and that are not our own, from the descriptors compiled
-// into the Go packages generated from them. So generation needs no schema registry and no vendored copies, and the files
-// always agree with the Go modules that the generated code links.
+// into the Go packages generated from them. So generation needs no schema registry and no vendored copies, and the
+// files always agree with the Go modules that the generated code links.
 //
-// Usage: thirdparty [-well-known] DIR. DIR is made when it is not there. -well-known writes google/protobuf/*.proto too,
-// as far as they are imported, for compilers that come without them.
+// Usage: thirdparty [-well-known] DIR. DIR is made when it is not there. -well-known writes google/protobuf/*.proto
+// too, as far as they are imported, for compilers that come without them.
 package main
 
 import (
