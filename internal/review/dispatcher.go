@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -96,13 +97,13 @@ func (allowAll) Host(string) organization.Host        { return organization.Host
 // DispatcherOptions are the numbers of a dispatcher. Zero fields mean the
 // values in parentheses.
 type DispatcherOptions struct {
-	Name      string                           // of this process in leases (required)
-	Workers   int                              // scans at once (1)
-	Lease     time.Duration                    // how long a claim is valid without a heartbeat (20 s)
-	Heartbeat time.Duration                    // between heartbeats, which also look for lost workers (1 s)
-	Poll      time.Duration                    // at most between looks at the queue when nothing wakes it (1 s)
-	Backoff   func(failures int) time.Duration // before the next attempt (2 s, 10 s)
-	Log       *slog.Logger                     // (none)
+	Name      string        // of this process in leases (required)
+	Workers   int           // scans at once (1)
+	Lease     time.Duration // how long a claim is valid without a heartbeat (20 s)
+	Heartbeat time.Duration // between heartbeats, which also look for lost workers (1 s)
+	Poll      time.Duration // at most between looks at the queue when nothing wakes it (1 s)
+	Backoff   time.Duration // before the second attempt, and five times as long before the third (2 s)
+	Log       *slog.Logger  // (none)
 
 	// Policy says what may be scanned when its turn comes, and how (everything,
 	// without a host).
@@ -114,30 +115,12 @@ type DispatcherOptions struct {
 
 func (o DispatcherOptions) withDefaults() DispatcherOptions {
 	o.Workers = max(o.Workers, 1)
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{{&o.Lease, 20 * time.Second}, {&o.Heartbeat, time.Second}, {&o.Poll, time.Second}} {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
-	}
-
-	if o.Backoff == nil {
-		o.Backoff = func(failures int) time.Duration {
-			if failures <= 1 {
-				return 2 * time.Second
-			}
-
-			return 10 * time.Second
-		}
-	}
-	if o.Policy == nil {
-		o.Policy = allowAll{}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Lease = cmp.Or(o.Lease, 20*time.Second)
+	o.Heartbeat = cmp.Or(o.Heartbeat, time.Second)
+	o.Poll = cmp.Or(o.Poll, time.Second)
+	o.Backoff = cmp.Or(o.Backoff, 2*time.Second)
+	o.Policy = cmp.Or[JobPolicy](o.Policy, allowAll{})
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.OnEnd == nil {
 		o.OnEnd = func(Status, string, time.Duration) {}
 	}
@@ -193,18 +176,11 @@ func (d *Dispatcher) Start() {
 // until that is done or ctx is. Stopping twice is stopping once.
 func (d *Dispatcher) Stop(ctx context.Context) error {
 	d.stop.Do(d.cancel)
-	done := make(chan struct{})
-	go func() {
+
+	return wait(ctx, func() {
 		d.working.Wait()
 		d.leases.stop() // leases are kept until the last review is given back
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	})
 }
 
 // work claims reviews while there are idle workers, until the dispatcher

@@ -5,6 +5,8 @@
 package review
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -105,3 +107,211 @@ const CodeLeaseLost = "lease_lost"
 
 // DefaultFailOn is the threshold of reviews whose request names none.
 const DefaultFailOn = rule.High
+
+// Store keeps reviews. All times are the store's own clock's, UTC, whole
+// microseconds. Its errors are *errs.Error where a caller can do something
+// about them (Unavailable while the database is away), ErrLeaseLost where the
+// interface says so, and unexpected otherwise.
+type Store interface {
+	Reviews
+	Queue
+}
+
+// Reviews is what the service needs. Every call is about one organization and
+// sees nothing of any other.
+type Reviews interface {
+	// CreateReview stores a queued review, durably, and returns what was
+	// accepted. With an idempotency key that the organization used before, and
+	// that is not expired, nothing is stored: the same request gets the answer
+	// of the first one, another request fails with Aborted
+	// (IDEMPOTENCY_CONFLICT). It fails with Unavailable (QUEUE_FULL) when the
+	// organization has maxQueued queued reviews.
+	CreateReview(ctx context.Context, n NewReview, maxQueued int) (Accepted, error)
+
+	// GetReview reads a review with its findings and skips; NotFound
+	// (REVIEW_NOT_FOUND).
+	GetReview(ctx context.Context, org, id string) (Review, error)
+
+	// ListFindings returns findings of a review in their order, at most f.Limit
+	// of them; NotFound. A review that is not complete has none.
+	ListFindings(ctx context.Context, org, id string, f FindingFilter) (FindingPage, error)
+
+	// GetReviewState reads a review without findings and skips; NotFound.
+	GetReviewState(ctx context.Context, org, id string) (Review, error)
+
+	// ListReviews returns reviews newest first (by creation, then by
+	// descending id), without findings and skips, at most f.Limit of them.
+	ListReviews(ctx context.Context, org string, f Filter) ([]Review, error)
+
+	// CancelReview makes a queued or running review canceled and returns it;
+	// NotFound, or FailedPrecondition (REVIEW_FINISHED) in a final state.
+	CancelReview(ctx context.Context, org, id string) (Review, error)
+
+	// Load says how long reviews of a repository have taken and how many
+	// wait, for an estimate.
+	Load(ctx context.Context, org, repo string) (Load, error)
+}
+
+// NewReview is a review to be created.
+type NewReview struct {
+	ID           string
+	Organization string
+	Repo         string
+	PRNumber     int32
+	Ruleset      string
+	EstimatedMS  int32
+	Idempotency  *Idempotency // nil without an idempotency key
+	TraceParent  string       // W3C traceparent of the request, at most MaxTraceParent bytes; "" for none
+	Commits      finding.Commits
+	FailOn       rule.Severity // 0 for DefaultFailOn
+}
+
+// Idempotency makes a retried creation safe.
+type Idempotency struct {
+	Key         string // 1 to 255 visible ASCII characters
+	RequestHash string // equal for equal requests
+	TTL         time.Duration
+}
+
+// Accepted is the answer to a creation.
+type Accepted struct {
+	ReviewID    string
+	EstimatedMS int32
+	Replayed    bool // an earlier answer, given again
+}
+
+// Filter selects reviews. Zero fields select all.
+type Filter struct {
+	Repo     string
+	PRNumber int32
+	Status   Status
+	Limit    int    // at least 1
+	After    Cursor // only reviews that come after this place in the list
+}
+
+// Cursor is a place in the list of reviews, newest first. The zero Cursor is
+// before the first.
+type Cursor struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// FindingFilter selects findings of a review. Zero fields select all of the
+// kind.
+type FindingFilter struct {
+	Kind        finding.Kind
+	MinSeverity rule.Severity
+	RuleID      string // `category/name`
+	File        string // as Shown shows it
+	State       finding.State
+	Limit       int // at least 1
+	After       int // FindingPage.Next of the page before; 0 for the first
+}
+
+// FindingPage is some of a review's findings.
+type FindingPage struct {
+	Findings []finding.Finding
+	Next     int // where the next page goes on; 0 for the last
+}
+
+// Load is what an estimate is made of.
+type Load struct {
+	Ahead   int // those that are scanned before one that this organization creates now
+	Running int // scans of all organizations that run, by all servers
+
+	// Average is the moving average from claim to completion, of the repository,
+	// else of the organization; 0 when nothing was measured.
+	Average time.Duration
+	Overall time.Duration // the same over all repositories of all organizations
+}
+
+// ErrLeaseLost says that a claim is not valid any more: its lease ran out and
+// the review was put back, or it was canceled. Whoever holds the claim must
+// stop; nothing was written.
+var ErrLeaseLost = errors.New("review: lease lost")
+
+// Queue is what the dispatcher needs. A claim is valid until the review was
+// reaped, released, ended or canceled; the attempt number in it is the fence. A
+// lease that ran out while nobody noticed does no harm.
+type Queue interface {
+	// Claim takes the next waiting review, of any organization, and makes it
+	// in_progress; nil when none waits. It is fair: of the organizations with
+	// waiting reviews the one with the fewest running goes first, then the one
+	// that was served least recently, then the oldest review.
+	Claim(ctx context.Context, worker string, lease time.Duration) (*Claim, error)
+
+	// Extend prolongs the leases of claims to the given time from now and
+	// stores their progress. It returns the claims that are not valid any more,
+	// of which nothing is stored. Nor is it of a claim whose review is being
+	// changed at that moment.
+	Extend(ctx context.Context, beats []Heartbeat, lease time.Duration) (lost []Claim, err error)
+
+	// Finish makes the review complete, with everything in the outcome, in one
+	// transaction, and compares it with the review before: the latest complete
+	// one of the same repository, pull request number and ruleset that was
+	// created earlier. The State of a finding is Existing when that one
+	// reported it, too; that of a suppressed one also when it suppressed it.
+	// Fixed is what that one reported and this one neither reports nor
+	// suppresses, unless it was not looked at: the file was skipped, or the rule
+	// in it, or the outcome is truncated. A rule that does not apply to the file
+	// any more was. ErrLeaseLost.
+	Finish(ctx context.Context, c Claim, o finding.Result) error
+
+	// Fail makes the review failed; ErrLeaseLost.
+	Fail(ctx context.Context, c Claim, f Failure) error
+
+	// Retry puts the review back to queued after a passing fault, not to be
+	// claimed before delay has passed, and counts the failure; ErrLeaseLost.
+	Retry(ctx context.Context, c Claim, delay time.Duration) error
+
+	// Release puts the review back to queued, not to be claimed before delay
+	// has passed, and counts nothing; ErrLeaseLost.
+	Release(ctx context.Context, c Claim, delay time.Duration) error
+
+	// ReapExpired puts reviews whose lease ran out back to queued and counts
+	// the loss; those lost maxLost times fail with worker_lost. It returns all
+	// that it changed.
+	ReapExpired(ctx context.Context, maxLost int) ([]Reaped, error)
+}
+
+// Reaped is a review that was taken from a lost worker.
+type Reaped struct {
+	ReviewID string
+	Status   Status // Queued, or Failed with CodeWorkerLost
+}
+
+// Claim is a worker's hold on a review.
+type Claim struct {
+	ReviewID     string
+	Organization string
+	Repo         string
+	PRNumber     int32
+	Ruleset      string
+	Commits      finding.Commits
+	Attempt      int           // from 1; the fence
+	Failures     int           // passing faults before this attempt
+	Lost         int           // lost leases before this attempt
+	TraceParent  string        // see NewReview
+	Waited       time.Duration // since the review was created
+	Today        string        // day of the claim in UTC, `YYYY-MM-DD`
+}
+
+// Overview is what metrics need of the queue.
+type Overview interface {
+	// Waiting returns the organizations that have queued reviews, those with
+	// most of them first.
+	Waiting(ctx context.Context) ([]Waiting, error)
+}
+
+// Waiting is what waits of one organization.
+type Waiting struct {
+	Organization string
+	Queued       int           // reviews, those too that wait to be tried again
+	Oldest       time.Duration // since the oldest of them was created
+}
+
+// Heartbeat says that a claim is worked on, and how far that is.
+type Heartbeat struct {
+	Claim    Claim
+	Progress Progress
+}

@@ -117,7 +117,7 @@ func (b *bundle) dispatcher(t *testing.T, change func(*review.DispatcherOptions)
 		Name:      "test",
 		Heartbeat: 10 * time.Millisecond,
 		Poll:      10 * time.Millisecond,
-		Backoff:   func(int) time.Duration { return 0 },
+		Backoff:   time.Nanosecond,
 	}
 
 	if change != nil {

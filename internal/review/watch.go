@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
@@ -23,8 +24,9 @@ type Update struct {
 	KeepAlive bool   // nothing changed
 }
 
-// Watch sends the review's state at once, after every change of state and on
-// progress, and an unchanged one as a keep-alive. It returns nil after a final
+// Watch sends the review's state at once, after changes of state and on
+// progress, and an unchanged one as a keep-alive. A state that passes faster than
+// it is looked at is not sent. Watch returns nil after a final
 // state was sent, and otherwise the error of ctx, of send, or of the store, when
 // that is not just away for a moment.
 func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) error) error {
@@ -70,12 +72,6 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 		if !changed && !quiet {
 			continue
 		}
-		for _, missed := range between(current, next) {
-			if err := send(Update{Review: missed}); err != nil {
-				return err
-			}
-		}
-
 		if err := send(Update{Review: next, KeepAlive: !changed}); err != nil {
 			return err
 		}
@@ -86,27 +82,107 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 	return nil
 }
 
-// between returns the states that a review surely had between two looks at it,
-// when it changed faster than it was looked at: a new attempt begins by leaving
-// the queue, and was in progress.
-func between(last, next Review) []Review {
-	if next.Attempt == last.Attempt {
-		return nil
+// Notifier tells the parts of one process that something happened, so that they
+// need not poll: that a review waits, that a review changed its state, how far
+// a scan is. It only wakes; the truth is in the store, and whoever listens
+// also polls it, because other processes change reviews too and what they tell
+// may be lost.
+type Notifier struct {
+	enqueued chan struct{} // for the dispatcher's claims
+	canceled chan struct{} // for its leases
+
+	mu        sync.Mutex
+	listeners map[string]map[*listener]struct{} // by review
+}
+
+type listener struct {
+	wake     chan struct{}
+	attempt  int
+	progress Progress
+}
+
+// NewNotifier returns a notifier for the services and the dispatcher of one
+// process.
+func NewNotifier() *Notifier {
+	return &Notifier{
+		enqueued: make(chan struct{}, 1), canceled: make(chan struct{}, 1), listeners: map[string]map[*listener]struct{}{},
 	}
-	as := func(status Status) Review {
-		return Review{
-			ID: next.ID, Organization: next.Organization, Repo: next.Repo, PRNumber: next.PRNumber, Ruleset: next.Ruleset,
-			Status: status, CreatedAt: next.CreatedAt, StartedAt: next.StartedAt, Attempt: next.Attempt,
+}
+
+// Enqueued says that a review waits to be claimed.
+func (n *Notifier) Enqueued() { signal(n.enqueued) }
+
+// Changed says that the review's state changed.
+func (n *Notifier) Changed(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for l := range n.listeners[id] {
+		signal(l.wake)
+	}
+}
+
+// Canceled says that the review was canceled: its state changed, and a scan of
+// it must stop.
+func (n *Notifier) Canceled(id string) {
+	n.Changed(id)
+	signal(n.canceled)
+}
+
+// Missed says that anything may have happened unheard.
+func (n *Notifier) Missed() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, of := range n.listeners {
+		for l := range of {
+			signal(l.wake)
 		}
 	}
 
-	var missed []Review
-	if last.Status == InProgress {
-		missed = append(missed, as(Queued))
-	}
-	if next.Status != InProgress {
-		missed = append(missed, as(InProgress))
-	}
+	signal(n.canceled)
+	signal(n.enqueued)
+}
 
-	return missed
+// progressed says how far an attempt at the review is.
+func (n *Notifier) progressed(id string, attempt int, p Progress) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for l := range n.listeners[id] {
+		l.attempt, l.progress = attempt, p
+		signal(l.wake)
+	}
+}
+
+// listen subscribes to one review until stop is called.
+func (n *Notifier) listen(id string) (l *listener, stop func()) {
+	l = &listener{wake: make(chan struct{}, 1)}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.listeners[id] == nil {
+		n.listeners[id] = map[*listener]struct{}{}
+	}
+	n.listeners[id][l] = struct{}{}
+	return l, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.listeners[id], l)
+		if len(n.listeners[id]) == 0 {
+			delete(n.listeners, id)
+		}
+	}
+}
+
+// latest returns the progress that the listener heard of last, and of which
+// attempt it was.
+func (n *Notifier) latest(l *listener) (attempt int, p Progress) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return l.attempt, l.progress
+}
+
+// signal wakes whoever waits on c, or the next one to do so.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
