@@ -59,9 +59,6 @@ func (l *leases) hold(c Claim, asked time.Time, cancel context.CancelCauseFunc) 
 	l.mu.Lock()
 	l.held[held] = struct{}{}
 	l.mu.Unlock()
-	if time.Since(asked) >= l.o.Lease {
-		_ = l.beat() // the process was stopped meanwhile, and the lease ran out
-	}
 
 	return held
 }

@@ -87,42 +87,12 @@ func TestBranchNames(t *testing.T) {
 	} {
 		assert.Equal(t, []string{"base_ref"}, violations(t, create(name)), "%q", name)
 	}
+
 	for _, name := range []string{
 		"a", "a-b", "a.b", "a@b", "@a", "a{b}", "a/b.lock.c", "HEAD/x", "é", "#1", "'", strings.Repeat("a", 250),
 	} {
 		assert.NoError(t, create(name), "%q", name)
 	}
-}
-
-func TestIdempotencyKnowsCommitsAndThreshold(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	sha := strings.Repeat("a", 40)
-	in := review.CreateInput{
-		Repo: "acme/api", PRNumber: 1, IdempotencyKey: "key",
-		Commits: finding.Commits{Head: sha, BaseRef: "main"}, FailOn: rule.Low,
-	}
-	first, err := b.service.Create(t.Context(), org, in)
-	require.NoError(t, err)
-	again, err := b.service.Create(t.Context(), org, in)
-	require.NoError(t, err)
-	assert.Equal(t, first.ReviewID, again.ReviewID)
-	for name, change := range map[string]func(*review.CreateInput){
-		"head":         func(in *review.CreateInput) { in.Commits.Head = strings.Repeat("b", 40) },
-		"branch":       func(in *review.CreateInput) { in.Commits.BaseRef = "next" },
-		"base":         func(in *review.CreateInput) { in.Commits = finding.Commits{Head: sha, Base: sha} },
-		"no commits":   func(in *review.CreateInput) { in.Commits = finding.Commits{} },
-		"threshold":    func(in *review.CreateInput) { in.FailOn = rule.High },
-		"no threshold": func(in *review.CreateInput) { in.FailOn = 0 },
-	} {
-		other := in
-		change(&other)
-		_, err := b.service.Create(t.Context(), org, other)
-		assert.Equal(t, errs.ReasonIdempotencyConflict, errs.ReasonOf(err), name)
-	}
-
-	_, err = b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 1, FailOn: 99})
-	assert.Equal(t, []string{"fail_on"}, violations(t, err))
 }
 
 // TestJobSaysWhatToScan follows a request to the scanner.
@@ -132,6 +102,7 @@ func TestJobSaysWhatToScan(t *testing.T) {
 	b.dispatcher(t, func(o *review.DispatcherOptions) {
 		o.Policy = jobs{allowed: true, reasons: true}
 	})
+
 	commits := finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
 	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium}
 	a, err := b.service.Create(t.Context(), org, in)
@@ -144,6 +115,7 @@ func TestJobSaysWhatToScan(t *testing.T) {
 	scan.end(finding.Result{
 		HeadSHA: commits.Head, BaseSHA: strings.Repeat("c", 40), Summary: finding.Summary{rule.Medium: 1},
 	}, nil)
+
 	r := b.await(t, a.ReviewID)
 	assert.Equal(t, commits, r.Commits)
 	assert.Equal(t, strings.Repeat("c", 40), r.BaseSHA)

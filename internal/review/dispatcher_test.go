@@ -27,6 +27,7 @@ func TestDispatchCompletes(t *testing.T) {
 		ReviewID: id, Attempt: 1, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
 		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Today: "2026-01-02",
 	}, scan.job)
+
 	outcome := finding.Result{
 		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: finding.Summary{rule.High: 1},
 		Findings: []finding.Finding{{
@@ -234,6 +235,7 @@ func TestRulesThatAreAway(t *testing.T) {
 	for range 5 { // more often than scans may fail
 		source.errors <- errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
 	}
+
 	o := review.DispatcherOptions{Name: "test", Poll: time.Millisecond}
 	run(t, review.NewDispatcher(b.store, b.scanner, source, b.notifier, o))
 	id := b.create(t)

@@ -31,34 +31,6 @@ func completed(t *testing.T, b *bundle, n int) string {
 	return id
 }
 
-func TestFindingsPageByPage(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	id := completed(t, b, 250)
-	var files []string
-	in := review.FindingsInput{ReviewID: id, RuleID: "r", State: finding.StateNew}
-	for sizes := []int{100, 100, 50}; ; sizes = sizes[1:] {
-		page, next, err := b.service.Findings(t.Context(), org, in)
-		require.NoError(t, err)
-		require.Len(t, page, sizes[0])
-		for _, f := range page {
-			files = append(files, f.File)
-		}
-		if next == "" {
-			require.Len(t, sizes, 1)
-			break
-		}
-		in.PageToken = next
-	}
-
-	require.Len(t, files, 250)
-	assert.Equal(t, "f0249", files[249])
-	assert.IsIncreasing(t, files)
-
-	_, err := b.service.GetComplete(t.Context(), org, id)
-	require.NoError(t, err)
-}
-
 func TestFindingsTokensBelongToTheirFilters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -71,6 +43,7 @@ func TestFindingsTokensBelongToTheirFilters(t *testing.T) {
 	in.PageSize = 2 // may change on the way
 	_, _, err = b.service.Findings(t.Context(), org, in)
 	require.NoError(t, err)
+
 	for name, change := range map[string]func(*review.FindingsInput){
 		"review":   func(in *review.FindingsInput) { in.ReviewID = "rev_other" },
 		"kind":     func(in *review.FindingsInput) { in.Kind = finding.KindFixed },
@@ -93,61 +66,9 @@ func TestFindingsTokensBelongToTheirFilters(t *testing.T) {
 		_, _, err := b.service.Findings(t.Context(), org, review.FindingsInput{ReviewID: id, PageSize: size})
 		assert.Equal(t, []string{"page_size"}, violations(t, err))
 	}
+
 	_, _, err = b.service.Findings(t.Context(), "other", review.FindingsInput{ReviewID: id})
 	assert.Equal(t, errs.ReasonReviewNotFound, errs.ReasonOf(err))
-}
-
-func TestOnlyCompleteReviewsAreGiven(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	id := b.create(t)
-	incomplete := func(word string) {
-		t.Helper()
-		_, err := b.service.GetComplete(t.Context(), org, id)
-		assert.Equal(t, errs.ReasonReviewNotComplete, errs.ReasonOf(err))
-		assert.Equal(t, errs.FailedPrecondition, errs.KindOf(err))
-		assert.ErrorContains(t, err, word)
-	}
-
-	incomplete("queued; wait")
-	_, err := b.service.Cancel(t.Context(), org, id)
-	require.NoError(t, err)
-	incomplete("canceled, so")
-	_, err = b.service.GetComplete(t.Context(), org, "rev_none")
-	assert.Equal(t, errs.NotFound, errs.KindOf(err))
-}
-
-// Only what was fixed has the state fixed, so who asks for that state means it.
-func TestStateImpliesKind(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[review.FindingsInput]finding.Kind{
-		{}:                          finding.KindReported,
-		{State: finding.StateNew}:   finding.KindReported,
-		{State: finding.StateFixed}: finding.KindFixed,
-		{Kind: finding.KindFixed}:   finding.KindFixed,
-		{Kind: finding.KindReported, State: finding.StateFixed}:   finding.KindReported,
-		{Kind: finding.KindSuppressed, State: finding.StateFixed}: finding.KindSuppressed,
-	} {
-		store := &recording{}
-		service := review.NewService(store, policy{}, review.NewNotifier(), 1)
-		_, token, err := service.Findings(t.Context(), org, in)
-		require.NoError(t, err)
-		in.Kind, in.PageToken = want, token
-		_, _, err = service.Findings(t.Context(), org, in)
-		require.NoError(t, err, "the same filters, said in full")
-		assert.Equal(t, []finding.Kind{want, want}, store.kinds)
-	}
-}
-
-// recording is a store that has another page.
-type recording struct {
-	review.Reviews
-	kinds []finding.Kind
-}
-
-func (r *recording) ListFindings(_ context.Context, _, _ string, f review.FindingFilter) (review.FindingPage, error) {
-	r.kinds = append(r.kinds, f.Kind)
-	return review.FindingPage{Next: 1}, nil
 }
 
 func FuzzFindingsToken(f *testing.F) {

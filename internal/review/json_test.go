@@ -22,6 +22,7 @@ func TestReviewJSON(t *testing.T) {
 		Message: "m", Snippet: "s", Fingerprint: "f", LineHash: "h:1", State: finding.StateExisting,
 		Suppression: &finding.Suppression{Reason: "r", Until: "2027-01-31", Line: 2},
 	}
+
 	at := time.Date(2026, 11, 20, 9, 41, 3, 120e6, time.UTC)
 	want := review.Review{
 		ID: "rev_1", Repo: "acme/web", PRNumber: 17, Ruleset: "acme/web", Status: review.Failed, HeadSHA: "a", BaseSHA: "b",

@@ -32,6 +32,7 @@ func (f *oldStore) step(what string, rows int) (n int, more bool, err error) {
 	if f.err != nil {
 		return rows, true, f.err
 	}
+
 	if f.left[what] == 0 {
 		return 0, false, nil
 	}
@@ -119,6 +120,7 @@ func TestStepsEndWithTheirContext(t *testing.T) {
 
 		return true, nil
 	})
+
 	require.ErrorIs(t, err, context.Canceled, "there was more to do")
 	assert.Equal(t, 1, n)
 }

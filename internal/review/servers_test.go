@@ -14,7 +14,6 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/store"
 )
@@ -79,44 +78,11 @@ func newReview(id string) review.NewReview {
 	return review.NewReview{ID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "default"}
 }
 
-// The end of a scan under a cap lets another server go on.
-func TestFreedCapIsHeard(t *testing.T) {
-	t.Parallel()
-	failure := review.Failure{Code: "x", Message: "y"}
-	for name, end := range map[string]func(*bundle, review.Claim) error{
-		"complete": func(b *bundle, c review.Claim) error { return b.store.Finish(t.Context(), c, finding.Result{}) },
-		"failed":   func(b *bundle, c review.Claim) error { return b.store.Fail(t.Context(), c, failure) },
-		"retried":  func(b *bundle, c review.Claim) error { return b.store.Retry(t.Context(), c, never) },
-		"canceled": func(b *bundle, c review.Claim) error {
-			_, err := b.service.Cancel(t.Context(), c.Organization, c.ReviewID)
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			all := servers(t, 2, true)
-			a, b := all[0], all[1]
-			capped := organization.NewDefault()
-			capped.Name, capped.MaxScans = org, 1
-			require.NoError(t, a.store.CreateOrganization(t.Context(), capped))
-			a.create(t)
-			c, err := a.store.Claim(t.Context(), "a", time.Minute)
-			require.NoError(t, err)
-			b.dispatcher(t, asleep)
-			second := a.create(t)
-			require.NoError(t, end(a, *c))
-			scan := b.scanner.next(t)
-			assert.Equal(t, second, scan.job.ReviewID)
-			scan.end(finding.Result{}, nil)
-			assert.Equal(t, review.Complete, a.await(t, second).Status)
-		})
-	}
-}
-
 // A review that is scanned on one server is watched and canceled on another,
 // whether they hear each other or not.
 func TestWatchOnAnotherServer(t *testing.T) {
 	t.Parallel()
+
 	for name, listening := range map[string]bool{"listening": true, "with notifications lost": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,6 +90,7 @@ func TestWatchOnAnotherServer(t *testing.T) {
 			a, b := all[0], all[1]
 			id := a.create(t)
 			updates, ended := make(chan review.Update, 100), make(chan error, 1)
+
 			go func() {
 				ended <- b.service.Watch(t.Context(), org, id, func(u review.Update) error {
 					if !u.KeepAlive { // the machine may be slow
@@ -147,6 +114,7 @@ func TestWatchOnAnotherServer(t *testing.T) {
 			a.dispatcher(t, nil)
 			scan := a.scanner.next(t)
 			assert.Equal(t, review.InProgress, next().Review.Status)
+
 			for _, p := range []review.Progress{{FilesTotal: 9}, {FilesDone: 3, FilesTotal: 9}} {
 				scan.progress(p)
 				assert.Equal(t, p, next().Review.Progress)
@@ -169,22 +137,18 @@ func TestWatchOnAnotherServer(t *testing.T) {
 // has run out, on the database's clock.
 func TestLostServer(t *testing.T) {
 	t.Parallel()
-	for name, listening := range map[string]bool{"listening": true, "with notifications lost": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			all := servers(t, 2, listening)
-			id := all[0].create(t)
-			lost, err := all[0].store.Claim(t.Context(), "lost", 300*time.Millisecond)
-			require.NoError(t, err)
-			require.Equal(t, id, lost.ReviewID)
-			all[1].dispatcher(t, func(o *review.DispatcherOptions) { o.Poll, o.Heartbeat = 0, 0 }) // as in production
-			all[1].scanner.next(t).end(finding.Result{HeadSHA: "found"}, nil)
-			require.ErrorIs(t, all[0].store.Finish(t.Context(), *lost, finding.Result{HeadSHA: "late"}), review.ErrLeaseLost)
-			r := all[0].await(t, id)
-			assert.Equal(t, "found", r.HeadSHA)
-			assert.Equal(t, 2, r.Attempt)
-		})
-	}
+	all := servers(t, 2, false)
+	id := all[0].create(t)
+	lost, err := all[0].store.Claim(t.Context(), "lost", 300*time.Millisecond)
+	require.NoError(t, err)
+	require.Equal(t, id, lost.ReviewID)
+
+	all[1].dispatcher(t, func(o *review.DispatcherOptions) { o.Poll, o.Heartbeat = 0, 0 }) // as in production
+	all[1].scanner.next(t).end(finding.Result{HeadSHA: "found"}, nil)
+	require.ErrorIs(t, all[0].store.Finish(t.Context(), *lost, finding.Result{HeadSHA: "late"}), review.ErrLeaseLost)
+	r := all[0].await(t, id)
+	assert.Equal(t, "found", r.HeadSHA)
+	assert.Equal(t, 2, r.Attempt)
 }
 
 // numb is a queue whose store is away for heartbeats while told so.
@@ -241,49 +205,6 @@ func TestScanWhileTheStoreIsAway(t *testing.T) {
 	queue.set(false) // away for less than a lease
 	scan.end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, id).Status)
-}
-
-// late is a queue whose claims arrive after what the test does meanwhile.
-type late struct {
-	review.Queue
-	meanwhile chan func()
-}
-
-func (l *late) Claim(ctx context.Context, worker string, lease time.Duration) (*review.Claim, error) {
-	c, err := l.Queue.Claim(ctx, worker, lease)
-	if c != nil {
-		select {
-		case do := <-l.meanwhile:
-			do()
-		default:
-		}
-	}
-
-	return c, err
-}
-
-// A process that was stopped past its lease, here between a claim and its
-// scan, finds that out before it scans.
-func TestStoppedPastTheLease(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	const lease = 2 * time.Second // that a busy machine does not stand still for
-	queue := &late{b.store, make(chan func(), 1)}
-	queue.meanwhile <- func() {
-		began := time.Now()
-		b.clock.advance(lease)
-		_, err := b.store.ReapExpired(t.Context(), review.MaxLost) // as another server does
-		assert.NoError(t, err)
-		<-time.After(time.Until(began.Add(lease)))
-	}
-
-	id := b.create(t)
-	o := review.DispatcherOptions{Name: "test", Lease: lease, Heartbeat: never, Poll: 10 * time.Millisecond}
-	run(t, review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, o))
-	scan := b.scanner.next(t)
-	scan.end(finding.Result{}, nil)
-	assert.Equal(t, 2, b.await(t, id).Attempt)
-	assert.Empty(t, b.scanner.calls, "the first attempt scanned nothing")
 }
 
 // A process never takes its own leases for lost: it prolongs them first.

@@ -261,7 +261,7 @@ func checkBranch(name string) string {
 		return fmt.Sprintf("must be the name of a branch with at most %d bytes, not %d", maxBranch, len(name))
 	}
 	if found := notInBranch.FindString(name); found != "" {
-		return fmt.Sprintf("must be the name of a branch, such as `main`, as git allows it: %q can't stand where it does", found)
+		return fmt.Sprintf("must be the name of a branch as git allows it, such as `main`; %q can't stand there", found)
 	}
 
 	return ""

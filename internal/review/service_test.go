@@ -14,6 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 func TestCreate(t *testing.T) {
@@ -39,13 +40,16 @@ func TestCreate(t *testing.T) {
 	for range 2 {
 		b.create(t)
 	}
+
 	for range 4 {
 		_, err := b.store.Claim(t.Context(), "elsewhere", time.Minute)
 		require.NoError(t, err)
 	}
+
 	for range 2 {
 		b.create(t)
 	}
+
 	last, err := b.service.Create(t.Context(), org, review.CreateInput{Repo: "acme/api", PRNumber: 7})
 	require.NoError(t, err)
 	assert.Equal(t, int32(7500), last.EstimatedMS, "two wait, and four run at once")
@@ -56,6 +60,7 @@ func TestCreateRefuses(t *testing.T) {
 	b := setup(t)
 	ok := review.CreateInput{Repo: "acme/api", PRNumber: 1}
 	const invalid = errs.InvalidArgument
+
 	for name, c := range map[string]struct {
 		change func(*review.CreateInput)
 		kind   errs.Kind
@@ -94,7 +99,12 @@ func TestCreateRefuses(t *testing.T) {
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, IdempotencyKey: "k"}
+	sha := strings.Repeat("a", 40)
+	in := review.CreateInput{
+		Repo: "acme/api", PRNumber: 1, IdempotencyKey: "k",
+		Commits: finding.Commits{Head: sha, BaseRef: "main"}, FailOn: rule.Low,
+	}
+
 	first, err := b.service.Create(t.Context(), org, in)
 	require.NoError(t, err)
 	again, err := b.service.Create(t.Context(), org, in)
@@ -102,10 +112,16 @@ func TestIdempotency(t *testing.T) {
 	assert.True(t, again.Replayed)
 	again.Replayed = false
 	assert.Equal(t, first, again)
+
 	for _, change := range []func(*review.CreateInput){
 		func(in *review.CreateInput) { in.PRNumber = 2 },
 		func(in *review.CreateInput) { in.Repo = "acme/web" },
 		func(in *review.CreateInput) { in.Ruleset = "acme/api" },
+		func(in *review.CreateInput) { in.Commits.Head = strings.Repeat("b", 40) },
+		func(in *review.CreateInput) { in.Commits.BaseRef = "next" },
+		func(in *review.CreateInput) { in.Commits = finding.Commits{Head: sha, Base: sha} },
+		func(in *review.CreateInput) { in.FailOn = rule.High },
+		func(in *review.CreateInput) { in.FailOn = 0 },
 	} {
 		other := in
 		change(&other)
@@ -131,6 +147,7 @@ func TestListPages(t *testing.T) {
 	for {
 		page, next, err := b.service.List(t.Context(), org, review.ListInput{PageSize: 3, PageToken: token})
 		require.NoError(t, err)
+
 		for _, r := range page {
 			paged = append(paged, r.ID)
 		}
@@ -142,6 +159,7 @@ func TestListPages(t *testing.T) {
 	assert.ElementsMatch(t, newest, paged)
 	_, token, err := b.service.List(t.Context(), org, review.ListInput{PageSize: 3})
 	require.NoError(t, err)
+
 	for _, bad := range []review.ListInput{
 		{PageToken: "x"}, {PageToken: token + "x"},
 		{PageToken: token, Repo: "acme/api"}, {PageToken: token, Status: review.Failed},
@@ -158,6 +176,7 @@ func TestWatch(t *testing.T) {
 	id := b.create(t)
 	updates := make(chan review.Update)
 	ended := make(chan error, 1)
+
 	go func() {
 		ended <- b.service.Watch(t.Context(), org, id, func(u review.Update) error {
 			if !u.KeepAlive { // the machine may be slow
@@ -167,6 +186,7 @@ func TestWatch(t *testing.T) {
 			return nil
 		})
 	}()
+
 	assert.Equal(t, review.Queued, (<-updates).Review.Status, "at once")
 
 	b.dispatcher(t, nil)
@@ -176,9 +196,11 @@ func TestWatch(t *testing.T) {
 	u := <-updates
 	assert.Equal(t, review.Progress{FilesDone: 3, FilesTotal: 9}, u.Review.Progress)
 	scan.end(finding.Result{}, nil)
+
 	for u.Review.Status != review.Complete {
 		u = <-updates
 	}
+
 	require.NoError(t, <-ended)
 
 	_, err := b.service.Get(t.Context(), "globex", id)
@@ -208,12 +230,14 @@ func (o *outage) GetReviewState(context.Context, string, string) (review.Review,
 	if o.began.IsZero() {
 		o.began = time.Now()
 	}
+
 	switch at := time.Since(o.began); {
 	case at < o.from:
 		return review.Review{ID: "rev_a", Status: review.InProgress, Attempt: 1}, nil
 	case at < o.from+o.lasts:
 		return review.Review{}, errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
 	}
+
 	return review.Review{ID: "rev_a", Status: review.Complete, Attempt: 1}, nil
 }
 
@@ -221,6 +245,7 @@ func (o *outage) GetReviewState(context.Context, string, string) (review.Review,
 // ends when that goes on.
 func TestWatchWhileTheStoreIsAway(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		lasts time.Duration
 		kept  bool

@@ -88,9 +88,11 @@ func newBundle(t testing.TB, o store.Options) *bundle {
 // timePasses moves the store's clock along until the test ends.
 func (b *bundle) timePasses(t *testing.T) {
 	t.Helper()
+
 	go func() {
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
+
 		for {
 			select {
 			case <-t.Context().Done():
@@ -123,6 +125,7 @@ func (b *bundle) dispatcher(t *testing.T, change func(*review.DispatcherOptions)
 	if change != nil {
 		change(&o)
 	}
+
 	return run(t, review.NewDispatcher(b.store, b.scanner, rules{}, b.notifier, o))
 }
 
@@ -173,6 +176,7 @@ type answer struct {
 func (s *scanner) Scan(ctx context.Context, j review.Job, progress func(review.Progress)) (finding.Result, error) {
 	answers := make(chan answer, 1)
 	s.calls <- call{ctx, j, progress, answers}
+
 	select {
 	case a := <-answers:
 		return a.outcome, a.err
@@ -185,10 +189,12 @@ func (s *scanner) Await(ctx context.Context) {
 	if s.reachable == nil {
 		return
 	}
+
 	select {
 	case s.awaited <- struct{}{}:
 	default: // it was heard already
 	}
+
 	select {
 	case <-s.reachable:
 	case <-ctx.Done():
@@ -198,6 +204,7 @@ func (s *scanner) Await(ctx context.Context) {
 // next waits for the next call of the scanner.
 func (s *scanner) next(t testing.TB) call {
 	t.Helper()
+
 	select {
 	case c := <-s.calls:
 		return c
@@ -211,6 +218,7 @@ func (c call) end(o finding.Result, err error) { c.answer <- answer{o, err} }
 
 func done(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
+
 	select {
 	case <-c:
 	case <-time.After(20 * time.Second):

@@ -25,6 +25,7 @@ func names(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
+
 	for _, e := range entries {
 		out = append(out, e.Name())
 	}
@@ -57,6 +58,7 @@ func TestBackupWhileTheServerWrites(t *testing.T) {
 			}
 		})
 	}
+
 	dir := t.TempDir()
 	for i := range 3 {
 		for range 20 {
@@ -79,6 +81,7 @@ func TestBackupWhileTheServerWrites(t *testing.T) {
 		require.NoError(t, err)
 		r := openAt(t, Options{Database: restored, Exclusive: true})
 		assertCounts(t, r)
+
 		for _, id := range before {
 			got, err := r.GetReview(t.Context(), "acme", id)
 			require.NoError(t, err, "it was finished before the backup began")
@@ -89,6 +92,7 @@ func TestBackupWhileTheServerWrites(t *testing.T) {
 			(SELECT COUNT(*) FROM findings f WHERE f.review_id = r.id) <> CASE r.status WHEN 'complete' THEN 30 ELSE 0 END`))
 		assert.Zero(t, half)
 	}
+
 	stop()
 	writing.Wait()
 	assert.Equal(t, []string{"backup0", "backup1", "backup2"}, names(t, dir), "and nothing else")
@@ -131,6 +135,7 @@ func TestBackupRefuses(t *testing.T) {
 		require.ErrorContains(t, err, c.want, name)
 		assert.Equal(t, []string{"garbage", "taken"}, names(t, dir), name)
 	}
+
 	data, err := os.ReadFile(taken)
 	require.NoError(t, err)
 	assert.Equal(t, "precious", string(data))
@@ -175,12 +180,14 @@ func TestRestoreRefuses(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		return path
 	}
+
 	data, err := os.ReadFile(good)
 	require.NoError(t, err)
 	damaged := append([]byte(nil), data...)
 	for i := range damaged[4096:] {
 		damaged[4096+i] ^= 0x55
 	}
+
 	inUse := write("in-use", data)
 	write("in-use-wal", []byte("x"))
 	later := write("later", nil)
@@ -196,6 +203,7 @@ func TestRestoreRefuses(t *testing.T) {
 
 	_, err = Restore(t.Context(), good, o.Database, false)
 	require.ErrorContains(t, err, "--force replaces it")
+
 	for file, want := range map[string]string{
 		write("empty", nil):                     "not one of prwarden",
 		write("garbage", []byte("no database")): "can't be opened",
@@ -210,6 +218,7 @@ func TestRestoreRefuses(t *testing.T) {
 		require.ErrorContains(t, err, want, file)
 		assert.Equal(t, []string{"prwarden.db", "prwarden.db.lock"}, names(t, filepath.Dir(fileOf(o.Database))), file)
 	}
+
 	s = openAt(t, o)
 	_, err = s.GetReviewState(t.Context(), "acme", "rev_old")
 	require.NoError(t, err, "the old one is as it was")
@@ -244,12 +253,14 @@ func TestRestoreInPlaceOfAKilledServersDatabase(t *testing.T) {
 		_, err := running.CreateReview(t.Context(), newReview("acme", fmt.Sprint("rev_", i)), 100)
 		require.NoError(t, err)
 	}
+
 	killed := filepath.Join(t.TempDir(), "prwarden.db")
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		data, err := os.ReadFile(fileOf(running.database) + suffix)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(killed+suffix, data, 0o600))
 	}
+
 	require.NoError(t, os.WriteFile(killed+".part", []byte("what an earlier attempt left"), 0o600))
 	_, err := Restore(t.Context(), good, "sqlite:"+killed, true)
 	require.NoError(t, err)

@@ -37,6 +37,7 @@ func byClients(b *testing.B, clients int, call func(ctx context.Context, client 
 		var begun atomic.Int64
 		g, ctx := errgroup.WithContext(b.Context())
 		b.ResetTimer()
+
 		for client := range clients {
 			g.Go(func() error {
 				for begun.Add(1) <= int64(b.N) {
@@ -73,6 +74,7 @@ func BenchmarkClaim(b *testing.B) {
 				for i := range c.orgs {
 					sow(b, s, fmt.Sprintf("org%04d", i), review.Queued, c.each, 0)
 				}
+
 				for b.Loop() {
 					claim, err := s.Claim(b.Context(), "worker", time.Minute)
 					require.NoError(b, err)
@@ -107,6 +109,7 @@ func BenchmarkFinish(b *testing.B) {
 				o := manyFindings(n)
 				b.ResetTimer()
 				b.StopTimer()
+
 				for range b.N {
 					scanned(b, s, o)
 				}

@@ -38,11 +38,13 @@ func skewed(t *testing.T, by time.Duration) *skew {
 		GRANT SELECT ON skew.seconds TO PUBLIC;
 	END $$`)
 	require.NoError(t, err)
+
 	for _, clock := range []string{"now", "clock_timestamp"} {
 		_, err = admin.ExecContext(t.Context(), `CREATE FUNCTION skew.`+clock+`() RETURNS timestamptz STABLE LANGUAGE sql AS
 			$$ SELECT pg_catalog.`+clock+`() + n * INTERVAL '1 second' FROM skew.seconds $$`)
 		require.NoError(t, err)
 	}
+
 	s := &skew{database: database, admin: admin}
 	s.advance(t, by)
 	return s
@@ -60,12 +62,14 @@ func (s *skew) advance(t *testing.T, d time.Duration) {
 // database's clock, when that is an hour away from the server's.
 func TestClockOfTheDatabase(t *testing.T) {
 	t.Parallel()
+
 	for name, by := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
 			clock := skewed(t, by)
 			s := openAt(t, Options{Database: clock.database})
+
 			// The test moves the clock by less than a quarter of an hour.
 			isNow := func(what string, got time.Time) {
 				t.Helper()

@@ -35,9 +35,11 @@ func work(ctx context.Context, database string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+
 	if err := s.Migrate(ctx); err != nil {
 		return err
 	}
+
 	for i := 0; ; i++ {
 		id := review.NewID()
 		if _, err := s.CreateReview(ctx, newReview("acme", id), 1<<30); err != nil {
@@ -119,6 +121,7 @@ func assertAsSaid(t *testing.T, database string, said map[string]string) {
 	for id, what := range said {
 		r, err := s.GetReview(t.Context(), "acme", id)
 		require.NoError(t, err, "%s was %s", id, what)
+
 		switch r.Status {
 		case review.Complete:
 			finished++
@@ -131,6 +134,7 @@ func assertAsSaid(t *testing.T, database string, said map[string]string) {
 			require.Fail(t, "not put back", "%s is %s", id, r.Status)
 		}
 	}
+
 	assert.Positive(t, finished)
 	assertCounts(t, s)
 }

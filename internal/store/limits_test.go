@@ -33,6 +33,7 @@ func quietLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func TestSharedLimiter(t *testing.T) {
 	t.Parallel()
+
 	for _, servers := range []int{1, 3} {
 		t.Run(fmt.Sprintf("%d servers", servers), func(t *testing.T) {
 			t.Parallel()

@@ -29,6 +29,7 @@ func (h hearer) Missed()            { h.heard <- "missed" }
 // next is what it hears next.
 func (h hearer) next(t *testing.T) string {
 	t.Helper()
+
 	select {
 	case event := <-h.heard:
 		return event
@@ -166,6 +167,7 @@ func TestNotificationsHoldNobody(t *testing.T) {
 	c := pgtest.Start(t, pgtest.Options{Settings: map[string]string{
 		"synchronous_standby_names": "nobody", "synchronous_commit": "local",
 	}})
+
 	require.NoError(t, c.CreateDatabase(t.Context(), "app"))
 	s := openAt(t, Options{Database: c.DSN("app")})
 	db, err := sql.Open("postgres", c.SuperuserDSN("app"))
@@ -174,11 +176,13 @@ func TestNotificationsHoldNobody(t *testing.T) {
 
 	holding, release := context.WithCancel(t.Context())
 	released := make(chan struct{})
+
 	go func() {
 		defer close(released)
 		_, _ = db.ExecContext(holding, `SET synchronous_commit = on; BEGIN;
 			CREATE TABLE held (); NOTIFY prwarden, 'held'; COMMIT`)
 	}()
+
 	require.Eventually(t, func() bool {
 		var held bool
 		require.NoError(t, db.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_locks
@@ -189,6 +193,7 @@ func TestNotificationsHoldNobody(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+
 	for _, id := range []string{"rev_a", "rev_b"} {
 		_, err := s.CreateReview(ctx, newReview("acme", id), 10)
 		require.NoError(t, err)
@@ -196,6 +201,7 @@ func TestNotificationsHoldNobody(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Finish(ctx, *claim, manyFindings(1)))
 	}
+
 	assertCounts(t, s)
 
 	release()

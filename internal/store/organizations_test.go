@@ -152,6 +152,7 @@ func TestCreationsBesideTheRemovalOfAnOrganization(t *testing.T) {
 	creating.Go(func() {
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
+
 		for ctx.Err() == nil {
 			<-tick.C
 			_, err := s.CreateReview(t.Context(), newReview("acme", review.NewID()), 1<<30)
@@ -161,6 +162,7 @@ func TestCreationsBesideTheRemovalOfAnOrganization(t *testing.T) {
 			created.Add(1)
 		}
 	})
+
 	d, err := remover.RemoveOrganization(t.Context(), "removed", 0)
 	beside := created.Load()
 	stop()

@@ -24,6 +24,7 @@ import (
 func during(t *testing.T, s *Store, who scope, begin func(*tx) error, do func()) error {
 	t.Helper()
 	ready, done, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+
 	go func() {
 		ended <- s.write(t.Context(), "stay", who, func(t *tx) error {
 			err := begin(t)
@@ -65,6 +66,7 @@ func TestClaimsPassOverLockedReviews(t *testing.T) {
 		_, err := t.exec(ctx, `UPDATE reviews SET ruleset = ruleset WHERE id = 'rev_acme'`)
 		return err
 	}
+
 	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
 		c, err := s.Claim(ctx, "worker", time.Minute)
 		require.NoError(t, err)
@@ -73,6 +75,7 @@ func TestClaimsPassOverLockedReviews(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, c, "it is left for the next look at the queue")
 	}))
+
 	assertCounts(t, s)
 }
 
@@ -92,6 +95,7 @@ func TestHeartbeatsBesideAFinish(t *testing.T) {
 		_, err := t.insertResult(ctx, c.ReviewID, "", manyFindings(10))
 		return err
 	}
+
 	require.NoError(t, during(t, s, of("acme"), slowly(finishing), func() {
 		lost, err := s.Extend(ctx, []review.Heartbeat{{Claim: *c}}, time.Minute)
 		require.NoError(t, err)
@@ -99,6 +103,7 @@ func TestHeartbeatsBesideAFinish(t *testing.T) {
 		_, err = s.CancelReview(ctx, "acme", c.ReviewID)
 		require.NoError(t, err)
 	}))
+
 	require.ErrorIs(t, s.Finish(ctx, *c, manyFindings(10)), review.ErrLeaseLost)
 	assertCounts(t, s)
 }
@@ -119,6 +124,7 @@ func TestAFrozenClientHoldsNothing(t *testing.T) {
 		require.NoError(t, err, "it waits, but not for as long as the other one likes")
 		assert.Equal(t, "acme/shop", r.Repo)
 	})
+
 	assert.Equal(t, errs.Unavailable, errs.KindOf(err), "%v", err)
 
 	// The server is told what the constants say.
@@ -139,6 +145,7 @@ func TestAFrozenClientHoldsNothing(t *testing.T) {
 
 		return nil
 	})
+
 	require.NoError(t, err)
 }
 
@@ -160,6 +167,7 @@ func TestAFrozenDatabaseHoldsNobody(t *testing.T) {
 			}
 		}
 	}
+
 	signal(syscall.SIGSTOP)
 	calls := map[string]func(context.Context) error{
 		"read": func(ctx context.Context) error { _, err := s.GetReview(ctx, "acme", "rev_a"); return err },
@@ -224,6 +232,7 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	require.NoError(t, change("rev_a", "rev_b", one, two))
 	other.Wait()
 	assert.EqualValues(t, 3, calls.Load())
+
 	for _, id := range []string{"rev_a", "rev_b"} {
 		r, err := s.GetReviewState(ctx, "acme", id)
 		require.NoError(t, err)
@@ -280,6 +289,7 @@ func TestPostgresAddresses(t *testing.T) {
 			assert.NotContains(t, err.Error(), pgtest.Password, name)
 		}
 	}
+
 	openAt(t, Options{Database: good})
 	openAt(t, Options{Database: strings.Replace(good, "postgres:", "postgresql:", 1)})
 }

@@ -89,7 +89,9 @@ func TestCountsHold(t *testing.T) {
 			assertCounts(t, s)
 		}
 	}
+
 	assertCounts(t, s)
+
 	for _, op := range []int{2, 6, 7, 8, 9, 10, 12} {
 		assert.Greater(t, outcomes[fmt.Sprintf("%d true", op)], 5, "operation %d was hardly tried", op)
 		assert.Greater(t, outcomes[fmt.Sprintf("%d false", op)], 5, "operation %d was hardly refused", op)
@@ -104,11 +106,13 @@ func TestClaimReadsLittle(t *testing.T) {
 		ID, Parent, Notused int
 		Detail              string
 	}
+
 	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &plan, "EXPLAIN QUERY PLAN "+claimQuery, at(time.Now())))
 	var details []string
 	for _, p := range plan {
 		details = append(details, p.Detail)
 	}
+
 	all := strings.Join(details, "\n")
 	assert.Contains(t, all, "SCAN o USING INDEX organizations_turn")
 	assert.Contains(t, all, "SEARCH w USING COVERING INDEX reviews_status (organization=? AND status=?)")

@@ -32,6 +32,7 @@ func resetting(t *testing.T, target string) string {
 	end := func() {
 		mu.Lock()
 		defer mu.Unlock()
+
 		for _, c := range open {
 			_ = c.(*net.TCPConn).SetLinger(0)
 			_ = c.Close()
@@ -120,6 +121,7 @@ func TestResetConnectionsAreUnavailable(t *testing.T) {
 					Ruleset: "o/r"}, 1_000_000)
 				_, loaded := s.Load(t.Context(), "o", "o/r")
 				mu.Lock()
+
 				for _, err := range []error{created, loaded} {
 					var known *errs.Error
 					switch {

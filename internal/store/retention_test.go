@@ -64,6 +64,7 @@ func TestServersPurgeOneAtATime(t *testing.T) {
 
 		return 0, true, nil
 	})
+
 	require.NoError(t, err)
 	assert.True(t, more)
 	n, err := purgeOld(t.Context(), second)
@@ -141,8 +142,10 @@ func TestTheLogIsEmptiedBesideReaders(t *testing.T) {
 		require.NoError(t, err)
 		return info.Size()
 	}
+
 	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_read"), 1)
 	require.NoError(t, err)
+
 	// One reader begins before another ends.
 	var readers []*sql.Tx
 	read := func() {
@@ -155,11 +158,13 @@ func TestTheLogIsEmptiedBesideReaders(t *testing.T) {
 			readers = readers[1:]
 		}
 	}
+
 	for i := 0; log() <= s.foldFrom; i++ {
 		read()
 		sow(t, s, fmt.Sprint("org", i), review.Complete, 50, 20)
 		require.Less(t, i, 1_000)
 	}
+
 	require.NoError(t, s.FoldLog(t.Context()), "a reader is in it, and stays")
 	assert.Positive(t, log())
 

@@ -71,6 +71,7 @@ func TestNothingOfOthersWithoutTheFilter(t *testing.T) {
 		}))
 		return owners
 	}
+
 	for table, column := range ofOrganizations() {
 		own, all := []string{"acme"}, []string{"acme", "other"}
 		if table == "scan_durations" { // with the average over all, which is everybody's
@@ -79,19 +80,23 @@ func TestNothingOfOthersWithoutTheFilter(t *testing.T) {
 		assert.Equal(t, own, seen(of("acme"), table, column), table)
 		assert.Equal(t, all, seen(allOrganizations, table, column), table)
 		assert.Empty(t, seen(of("stranger"), table, column)[len(own)-1:], table)
+
 		for _, nobody := range []string{"", "*"} { // neither is an organization's name
 			assert.Empty(t, seen(of(nobody), table, column), "%s as %q", table, nobody)
 		}
+
 		// A connection that did say for whom, in a transaction that has ended.
 		var n int
 		require.NoError(t, s.pools.reader.GetContext(ctx, &n, "SELECT COUNT(*) FROM "+table))
 		assert.Zero(t, n, table)
 	}
+
 	// A connection that never did, such as pg_dump's: an empty dump would look
 	// like a good one.
 	fresh, err := sql.Open("postgres", s.database)
 	require.NoError(t, err)
 	defer fresh.Close()
+
 	for table := range ofOrganizations() {
 		var n int
 		err := fresh.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+table).Scan(&n)
@@ -117,9 +122,11 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 
 		return n, err
 	}
+
 	n, err := as(of("acme"), `UPDATE reviews SET repo = 'acme/stolen'`)
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, n)
+
 	for _, table := range []string{"findings", "skips", "rules", "rules_files", "idempotency_keys", "api_keys"} {
 		for _, nobody := range []scope{of(""), of("*"), of("stranger")} {
 			n, err := as(nobody, "DELETE FROM "+table)
@@ -173,7 +180,9 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 				`INSERT INTO organizations (name) VALUES ('third')`)
 		},
 	}
+
 	require.NoError(t, addKey(ctx, s, "acme"))
+
 	for name, write := range refused {
 		n, err := write()
 		var refusal *pq.Error
@@ -181,6 +190,7 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 			assert.Equal(t, pqerror.InsufficientPrivilege, refusal.Code, "%s: %v", name, err)
 		}
 	}
+
 	// No organization has the name that stands for all.
 	for _, star := range []func() error{
 		func() error { return addKey(ctx, s, "*") },
@@ -188,6 +198,7 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 	} {
 		require.Error(t, star())
 	}
+
 	_, err = as(allOrganizations, insertFinding, theirs)
 	require.Error(t, err, "for all there are no findings to write")
 
@@ -210,6 +221,7 @@ func TestEveryTableIsGuarded(t *testing.T) {
 		Name    string
 		Guarded bool
 	}
+
 	require.NoError(t, s.pools.reader.SelectContext(t.Context(), &tables,
 		`SELECT relname AS name, relrowsecurity AND relforcerowsecurity AND
 			EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid) AS guarded
@@ -225,6 +237,7 @@ func TestEveryTableIsGuarded(t *testing.T) {
 			delete(known, table.Name)
 		}
 	}
+
 	assert.Empty(t, known)
 }
 

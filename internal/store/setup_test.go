@@ -43,6 +43,7 @@ func newDatabase(t testing.TB) string {
 // onEach runs a test on an empty database of each kind.
 func onEach(t *testing.T, test func(t *testing.T, o Options)) {
 	t.Helper()
+
 	for name, database := range map[string]func(testing.TB) string{"SQLite": newDatabase, "Postgres": pgtest.New} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,6 +54,7 @@ func onEach(t *testing.T, test func(t *testing.T, o Options)) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
+
 	for name, database := range map[string]func(testing.TB) string{"SQLite": newDatabase, "Postgres": pgtest.New} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,6 +121,7 @@ func sow(tb testing.TB, s *Store, org string, status review.Status, n, findings 
 			}
 			seeds = append(seeds, r)
 		}
+
 		for _, r := range seeds {
 			if err := t.insertRow(tb.Context(), "reviews", `id, organization, repo, pr_number, ruleset, status, `+
 				`created_at, completed_at, finding_rows`, r); err != nil {
@@ -174,6 +177,7 @@ func assertCounts(t *testing.T, s *Store) {
 			(SELECT COUNT(*) FROM rules WHERE organization = name) AS rules
 			FROM organizations ORDER BY name`)
 	}))
+
 	require.NotEmpty(t, counted)
 	require.Equal(t, actual, counted)
 }

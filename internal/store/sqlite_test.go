@@ -35,6 +35,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"not a database":         {"sqlite:" + garbage, "can't be opened"},
 		"a folder that's a file": {"sqlite:" + garbage + "/a.db", "a.db"},
 	}
+
 	for name, c := range cases {
 		for _, exclusive := range []bool{false, true} {
 			if exclusive && strings.HasPrefix(c.database, "sqlite:/dev/") {
@@ -59,6 +60,7 @@ func TestOneServesAtATime(t *testing.T) {
 	first := openAt(t, o)
 	_, err := Open(t.Context(), o)
 	require.ErrorContains(t, err, "another prwarden serves this database")
+
 	for name, target := range map[string]string{"file": strings.TrimPrefix(o.Database, "sqlite:"),
 		"folder": filepath.Dir(strings.TrimPrefix(o.Database, "sqlite:"))} {
 		link := filepath.Join(t.TempDir(), "link")
@@ -121,6 +123,7 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), e.Name())
 	}
+
 	assert.Equal(t, []string{"prwarden.db", "prwarden.db-shm", "prwarden.db-wal", "prwarden.db.lock"}, names)
 }
 
@@ -137,6 +140,7 @@ func TestPathMeansNothingElse(t *testing.T) {
 		require.NoError(t, err, name)
 		assertPragmas(t, s)
 	}
+
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 3*6, "each with its log and shared memory")
@@ -158,12 +162,14 @@ func TestPragmas(t *testing.T) {
 
 func assertPragmas(t *testing.T, s *Store) {
 	t.Helper()
+
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1",
 		"busy_timeout": "5000"} {
 		var got string
 		require.NoError(t, s.pools.writer.GetContext(t.Context(), &got, "PRAGMA "+pragma))
 		assert.Equal(t, want, got, pragma)
 	}
+
 	_, err := s.pools.reader.ExecContext(t.Context(), "DELETE FROM reviews")
 	require.Error(t, err, "readers can't write")
 	assert.Equal(t, unavailable, classifySQLite(err), "SQLITE_READONLY")
@@ -242,6 +248,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 
 		return err
 	})
+
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, errs.Canceled, errs.KindOf(err))
 
@@ -282,6 +289,7 @@ func TestCommitFails(t *testing.T) {
 
 		return err
 	})
+
 	require.ErrorContains(t, err, "break a key")
 	assert.Equal(t, errs.Internal, errs.KindOf(err))
 	var n int
@@ -307,6 +315,7 @@ func TestReadersDoNotWait(t *testing.T) {
 		assert.Equal(t, "acme/shop", r.Repo, "and sees what was committed")
 		return err
 	})
+
 	require.NoError(t, err)
 }
 

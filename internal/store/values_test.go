@@ -20,6 +20,7 @@ func TestTimestamp(t *testing.T) {
 		"far away":     {time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)},
 		"a wall clock": {time.Unix(1_700_000_000, 1), time.Unix(1_700_000_000, 0).UTC()},
 	}
+
 	for name, c := range cases {
 		v, err := at(c.in).Value()
 		require.NoError(t, err, name)
@@ -27,5 +28,6 @@ func TestTimestamp(t *testing.T) {
 		require.NoError(t, s.Scan(v), name)
 		assert.Equal(t, c.out, s.Time, name)
 	}
+
 	require.Error(t, new(timestamp).Scan("2026-11-20"))
 }

@@ -117,8 +117,7 @@ func previousReview(t *testing.T, h Harness) {
 		t.Helper()
 		n := newReview(acme, id)
 		change(&n)
-		_, err := h.Store.CreateReview(t.Context(), n, review.MaxQueued)
-		require.NoError(t, err)
+		accept(t, h, n)
 		h.Clock.Advance(time.Second)
 		c := claim(t, h)
 		require.Equal(t, id, c.ReviewID)
@@ -143,6 +142,7 @@ func previousReview(t *testing.T, h Harness) {
 	h.Clock.Advance(time.Second)
 	end("rev_younger", same, &b)
 	require.NoError(t, h.Store.Finish(t.Context(), older, a))
+
 	for id, previous := range map[string]string{
 		"rev_first": "", "rev_another_number": "", "rev_another_ruleset": "", "rev_another_repo": "",
 		"rev_failed": "", "rev_younger": "rev_first", "rev_older": "rev_first",
@@ -206,6 +206,7 @@ func mostCompared(t *testing.T, h Harness) {
 	require.Len(t, r.Findings, review.MaxFindings)
 	require.Len(t, r.Suppressed, review.MaxFindings)
 	require.Len(t, r.Fixed, review.MaxFindings)
+
 	for i := range o.Findings {
 		require.Equal(t, suppressed[i], r.Suppressed[i].Fingerprint)
 		require.Equal(t, o.Findings[i].Fingerprint, r.Fixed[i].Fingerprint)
@@ -221,8 +222,7 @@ func keptCommits(t *testing.T, h Harness) {
 	} {
 		n := newReview(acme, id)
 		n.Commits, n.FailOn = c, rule.Low
-		_, err := h.Store.CreateReview(t.Context(), n, 10)
-		require.NoError(t, err)
+		accept(t, h, n)
 		r := state(t, h, acme, id)
 		assert.Equal(t, c, r.Commits)
 		assert.Equal(t, rule.Low, r.FailOn)
@@ -246,6 +246,7 @@ func keptCommits(t *testing.T, h Harness) {
 // pages reads all pages of a review's findings.
 func pages(t *testing.T, h Harness, id string, f review.FindingFilter) (prints []string, sizes []int) {
 	t.Helper()
+
 	for {
 		page, err := h.Store.ListFindings(t.Context(), acme, id, f)
 		require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -27,9 +28,11 @@ func oldestFirst(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	h.Clock.Advance(time.Microsecond)
 	create(t, h, acme, "rev_0")
+
 	for _, want := range []string{"rev_a", "rev_b", "rev_0"} {
 		assert.Equal(t, want, claim(t, h).ReviewID)
 	}
+
 	// Of organizations that are equal otherwise.
 	for i, org := range []string{"m", "z", "a"} {
 		create(t, h, org, fmt.Sprintf("rev_n%d", i))
@@ -55,6 +58,7 @@ func fewestRunning(t *testing.T, h Harness) {
 		assert.Equal(t, acme, next())
 		assert.Equal(t, other, next())
 	}
+
 	// acme was served longer ago and has older reviews, but other has fewer
 	// running now.
 	require.NoError(t, h.Store.Finish(t.Context(), running[other][0], finding.Result{}))
@@ -71,6 +75,7 @@ func leastRecently(t *testing.T, h Harness) {
 	for _, org := range orgs {
 		createMany(t, h, org, 4)
 	}
+
 	// One worker: nothing runs when it claims, so it goes round.
 	var got []string
 	for range 9 {
@@ -80,6 +85,7 @@ func leastRecently(t *testing.T, h Harness) {
 		require.NoError(t, h.Store.Finish(t.Context(), c, finding.Result{}))
 	}
 	assert.Equal(t, []string{"a", "b", "c", "a", "b", "c", "a", "b", "c"}, got)
+
 	// One that was never served is before all.
 	create(t, h, "new", "rev_new")
 	assert.Equal(t, "new", claim(t, h).Organization)
@@ -107,8 +113,112 @@ func longQueue(t *testing.T, h Harness) {
 		// Every worker is busy with big's. The next one to be free takes it.
 		create(t, h, "small", fmt.Sprintf("rev_small%d", i))
 		require.Equal(t, "small", work(), "round %d", i)
+
 		for range workers {
 			require.Equal(t, "big", work())
 		}
 	}
+}
+
+func capTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"a capped organization never blocks others": cappedBlocksNobody,
+		"freed capacity is used at once":            freedCapacity,
+		"caps follow the last setting":              capsFollow,
+	}
+}
+
+// setCaps declares organizations with the most of their reviews that may be in
+// progress at once; 0 for no cap.
+func setCaps(t *testing.T, h Harness, caps map[string]int) {
+	t.Helper()
+	var list []organization.Organization
+	for name, most := range caps {
+		o := organization.NewDefault()
+		o.Name, o.MaxScans = name, most
+		list = append(list, o)
+	}
+	declare(t, h.Store, list...)
+}
+
+func cappedBlocksNobody(t *testing.T, h Harness) {
+	// Before it has any review, too.
+	setCaps(t, h, map[string]int{"big": 2})
+	createMany(t, h, "big", 200)
+	createMany(t, h, "small", 30)
+	got := map[string]int{}
+	for range 32 {
+		got[claim(t, h).Organization]++
+		h.Clock.Advance(time.Second)
+	}
+	assert.Equal(t, map[string]int{"big": 2, "small": 30}, got)
+	noClaim(t, h)
+	create(t, h, "late", "rev_late")
+	assert.Equal(t, "late", claim(t, h).Organization)
+	noClaim(t, h)
+}
+
+func freedCapacity(t *testing.T, h Harness) {
+	setCaps(t, h, map[string]int{acme: 1})
+	createMany(t, h, acme, 10)
+	failure := review.Failure{Code: "x", Message: "y"}
+	endings := map[string]func(review.Claim) error{
+		"complete": func(c review.Claim) error { return h.Store.Finish(t.Context(), c, finding.Result{}) },
+		"failed":   func(c review.Claim) error { return h.Store.Fail(t.Context(), c, failure) },
+		"retried":  func(c review.Claim) error { return h.Store.Retry(t.Context(), c, time.Hour) },
+		"released": func(c review.Claim) error { return h.Store.Release(t.Context(), c, 0) },
+		"canceled": func(c review.Claim) error {
+			_, err := h.Store.CancelReview(t.Context(), c.Organization, c.ReviewID)
+			return err
+		},
+		"reaped": func(review.Claim) error {
+			h.Clock.Advance(lease)
+			_, err := h.Store.ReapExpired(t.Context(), 10)
+			return err
+		},
+	}
+	for name, end := range endings {
+		c := claim(t, h)
+		noClaim(t, h)
+		require.NoError(t, end(c), name)
+	}
+	claim(t, h)
+	noClaim(t, h)
+}
+
+func capsFollow(t *testing.T, h Harness) {
+	createMany(t, h, acme, 10)
+	createMany(t, h, other, 1)
+	setCaps(t, h, map[string]int{acme: 3, other: 0})
+
+	for range 4 {
+		claim(t, h)
+	}
+	noClaim(t, h)
+	setCaps(t, h, map[string]int{acme: 3}) // again: nothing changes
+	noClaim(t, h)
+
+	setCaps(t, h, map[string]int{acme: 4}) // raised
+	claim(t, h)
+	noClaim(t, h)
+
+	setCaps(t, h, map[string]int{acme: 2}) // lowered: what runs goes on
+	noClaim(t, h)
+	reviews := list(t, h, acme, review.Filter{Status: review.InProgress, Limit: 10})
+	require.Len(t, reviews, 4)
+
+	for i, r := range reviews {
+		noClaim(t, h)
+		require.NoError(t, h.Store.Finish(t.Context(), review.Claim{ReviewID: r.ID, Organization: acme, Attempt: 1},
+			finding.Result{}))
+		if i == 2 { // one runs, and may have one beside it
+			claim(t, h)
+		}
+	}
+	setCaps(t, h, map[string]int{acme: 0}) // removed
+
+	for range 10 - 5 {
+		claim(t, h)
+	}
+	noClaim(t, h)
 }

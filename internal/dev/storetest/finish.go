@@ -65,6 +65,7 @@ func storedOutcome(t *testing.T, h Harness) {
 	o := outcome(0)
 	o.Truncated = true
 	o.Summary = finding.Summary{}
+
 	for i, s := range rule.Severities() {
 		o.Summary[s] = 1_000_000 + i
 		o.Findings = append(o.Findings, finding.Finding{

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -14,13 +16,11 @@ func queueTests() map[string]func(*testing.T, Harness) {
 	return map[string]func(*testing.T, Harness){
 		"a claim makes a review in progress":       claimed,
 		"a retry waits and counts":                 retried,
-		"a release counts nothing":                 released,
 		"a failure is stored":                      failed,
 		"a lease that ran out is reaped":           reaped,
 		"an extended lease is not reaped":          extended,
 		"a review lost too often fails":            lostTooOften,
 		"a delayed review does not hold up others": delayed,
-		"a claim carries the trace of its request": traced,
 		"what waits is counted by organization":    waitingCounted,
 	}
 }
@@ -29,14 +29,14 @@ func claimed(t *testing.T, h Harness) {
 	noClaim(t, h)
 	n := newReview(acme, "rev_a")
 	n.Repo, n.PRNumber, n.Ruleset, n.TraceParent = "acme/site", 42, "custom", traceParent
-	_, err := h.Store.CreateReview(t.Context(), n, 10)
-	require.NoError(t, err)
+	accept(t, h, n)
 	h.Clock.Advance(time.Minute)
 
 	assert.Equal(t, review.Claim{
 		ReviewID: "rev_a", Organization: acme, Repo: "acme/site", PRNumber: 42, Ruleset: "custom", Attempt: 1,
 		TraceParent: traceParent, Waited: time.Minute, Today: "2026-11-20",
 	}, claim(t, h))
+
 	r := state(t, h, acme, "rev_a")
 	assert.Equal(t, review.InProgress, r.Status)
 	assert.Equal(t, 1, r.Attempt)
@@ -69,25 +69,6 @@ func retried(t *testing.T, h Harness) {
 
 	require.NoError(t, h.Store.Retry(t.Context(), again, 0))
 	assert.Equal(t, 2, claim(t, h).Failures)
-}
-
-func released(t *testing.T, h Harness) {
-	create(t, h, acme, "rev_a")
-	c := claim(t, h)
-	require.NoError(t, extend(t, h, c, lease, review.Progress{FilesDone: 3, FilesTotal: 5}))
-	require.NoError(t, h.Store.Release(t.Context(), c, 0))
-	r := state(t, h, acme, "rev_a")
-	assert.Equal(t, review.Queued, r.Status)
-	assert.Equal(t, review.Progress{}, r.Progress)
-	c = claim(t, h)
-	assert.Equal(t, 2, c.Attempt)
-	assert.Zero(t, c.Failures)
-	assert.Zero(t, c.Lost)
-
-	require.NoError(t, h.Store.Release(t.Context(), c, time.Second))
-	noClaim(t, h)
-	h.Clock.Advance(time.Second)
-	assert.Equal(t, 3, claim(t, h).Attempt)
 }
 
 func failed(t *testing.T, h Harness) {
@@ -154,6 +135,7 @@ func extended(t *testing.T, h Harness) {
 		assert.Empty(t, reap(t, h, 10))
 		assert.Equal(t, review.Progress{FilesDone: i, FilesTotal: 9}, state(t, h, acme, "rev_a").Progress)
 	}
+
 	// A lease can be made shorter.
 	require.NoError(t, extend(t, h, c, time.Second, review.Progress{}))
 	h.Clock.Advance(time.Second)
@@ -162,6 +144,7 @@ func extended(t *testing.T, h Harness) {
 
 func lostTooOften(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
+
 	for lost, then := range []review.Status{review.Queued, review.Queued, review.Failed} {
 		assert.Equal(t, lost, claim(t, h).Lost)
 		h.Clock.Advance(lease)
@@ -188,6 +171,7 @@ func delayed(t *testing.T, h Harness) {
 	assert.Equal(t, "rev_c", claim(t, h).ReviewID) // never served
 	assert.Equal(t, "rev_b", claim(t, h).ReviewID) // past the delayed one
 	noClaim(t, h)
+
 	// A release takes away no delay that is over, and adds none.
 	h.Clock.Advance(time.Hour)
 	c := claim(t, h)
@@ -198,27 +182,6 @@ func delayed(t *testing.T, h Harness) {
 
 // traceParent is W3C trace context, as long as it can be.
 const traceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-
-func traced(t *testing.T, h Harness) {
-	require.Len(t, traceParent, review.MaxTraceParent)
-	n := keyed(acme, "rev_1", "key", "hash")
-	n.TraceParent = traceParent
-	_, err := h.Store.CreateReview(t.Context(), n, 1)
-	require.NoError(t, err)
-	again := keyed(acme, "rev_2", "key", "hash")
-	again.TraceParent = "00-ffffffffffffffffffffffffffffffff-ffffffffffffffff-01"
-	_, err = h.Store.CreateReview(t.Context(), again, 1)
-	require.NoError(t, err)
-
-	c := claim(t, h)
-	assert.Equal(t, traceParent, c.TraceParent, "an answer given again changes nothing")
-	require.NoError(t, h.Store.Release(t.Context(), c, 0))
-	h.Clock.Advance(time.Hour)
-	c = claim(t, h)
-	assert.Equal(t, traceParent, c.TraceParent, "every attempt is of the same request")
-	assert.Equal(t, time.Hour, c.Waited)
-	noClaim(t, h)
-}
 
 func waitingCounted(t *testing.T, h Harness) {
 	look := func(want ...review.Waiting) {
@@ -243,4 +206,105 @@ func waitingCounted(t *testing.T, h Harness) {
 	look(review.Waiting{Organization: acme, Queued: 1, Oldest: time.Second})
 	require.NoError(t, h.Store.Retry(t.Context(), c, time.Hour))
 	look(review.Waiting{Organization: acme, Queued: 2, Oldest: 2 * time.Second})
+}
+
+func fenceTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"a lost claim writes nothing":               lostClaim,
+		"a claim outlives its lease until reaped":   lateHolder,
+		"a claim of a queued review is void":        voidClaim,
+		"a final state is final":                    finalState,
+		"a claim of another attempt number is void": forgedAttempt,
+	}
+}
+
+// writes are all calls that need a claim.
+func writes(t *testing.T, h Harness, c review.Claim) map[string]func() error {
+	ctx := t.Context()
+	return map[string]func() error{
+		"Extend":  func() error { return extend(t, h, c, lease, review.Progress{FilesDone: 1, FilesTotal: 1}) },
+		"Finish":  func() error { return h.Store.Finish(ctx, c, outcome(3)) },
+		"Fail":    func() error { return h.Store.Fail(ctx, c, review.Failure{Code: "x", Message: "y"}) },
+		"Retry":   func() error { return h.Store.Retry(ctx, c, time.Hour) },
+		"Release": func() error { return h.Store.Release(ctx, c, 0) },
+	}
+}
+
+// allLost requires that no call with the claim changes the review.
+func allLost(t *testing.T, h Harness, c review.Claim) {
+	t.Helper()
+	before := get(t, h, c.Organization, c.ReviewID)
+	for name, write := range writes(t, h, c) {
+		err := write()
+		require.ErrorIs(t, err, review.ErrLeaseLost, name)
+		assert.Equal(t, errs.Internal, errs.KindOf(err), name)
+	}
+	after := get(t, h, c.Organization, c.ReviewID)
+	assert.Equal(t, before, after)
+	rules, err := h.Store.RulesFileRules(t.Context(), c.Organization, c.Repo)
+	require.NoError(t, err)
+	assert.Empty(t, rules)
+}
+
+func lostClaim(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	first := claim(t, h)
+	h.Clock.Advance(lease)
+	require.Len(t, reap(t, h, 10), 1)
+	second := claim(t, h)
+	allLost(t, h, first)
+	require.NoError(t, h.Store.Finish(t.Context(), second, finding.Result{}))
+	allLost(t, h, first)
+	allLost(t, h, second)
+}
+
+func lateHolder(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	h.Clock.Advance(lease + time.Minute)
+	require.NoError(t, extend(t, h, c, lease, review.Progress{}))
+	assert.Empty(t, reap(t, h, 10), "the lease runs again")
+	h.Clock.Advance(lease + time.Minute)
+	require.NoError(t, h.Store.Finish(t.Context(), c, finding.Result{}))
+	assert.Empty(t, reap(t, h, 10))
+	assert.Equal(t, review.Complete, state(t, h, acme, "rev_a").Status)
+}
+
+func voidClaim(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	require.NoError(t, h.Store.Release(t.Context(), c, 0))
+	allLost(t, h, c)
+	h.Clock.Advance(lease)
+	c = claim(t, h)
+	h.Clock.Advance(lease)
+	require.Len(t, reap(t, h, 10), 1)
+	allLost(t, h, c) // reaped, though nobody has claimed it again
+}
+
+func finalState(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	require.NoError(t, h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"}))
+	allLost(t, h, c)
+	create(t, h, acme, "rev_b")
+	c = claim(t, h)
+	cancel(t, h, acme, "rev_b")
+	allLost(t, h, c)
+	h.Clock.Advance(24 * time.Hour)
+	assert.Empty(t, reap(t, h, 1))
+	noClaim(t, h)
+}
+
+func forgedAttempt(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_a")
+	c := claim(t, h)
+	for _, attempt := range []int{0, 2} {
+		forged := c
+		forged.Attempt = attempt
+		allLost(t, h, forged)
+	}
+	unknown := c
+	unknown.ReviewID = "rev_none"
+	require.ErrorIs(t, h.Store.Finish(t.Context(), unknown, finding.Result{}), review.ErrLeaseLost)
 }

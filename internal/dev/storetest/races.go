@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"time"
+
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -21,7 +23,6 @@ func raceTests() map[string]func(*testing.T, Harness) {
 		"nothing is claimed twice":            claimRace,
 		"one review for one idempotency key":  idempotencyRace,
 		"the queue's limit holds":             queueRace,
-		"the rules' quota holds":              quotaRace,
 		"either canceled or complete":         cancelRace,
 		"either finished or reaped":           reapRace,
 		"findings become visible all at once": atomicFinish,
@@ -65,7 +66,9 @@ func claimRace(t *testing.T, h Harness) {
 			}
 		}
 	})
+
 	assert.ElementsMatch(t, want, got)
+
 	for _, org := range []string{acme, other} {
 		done := list(t, h, org, review.Filter{Status: review.Complete, Limit: reviews})
 		assert.Len(t, done, reviews/2)
@@ -74,6 +77,7 @@ func claimRace(t *testing.T, h Harness) {
 
 func idempotencyRace(t *testing.T, h Harness) {
 	const callers, rounds = 16, 5
+
 	for round := range rounds {
 		var fresh atomic.Int32
 		answers := make([]review.Accepted, callers)
@@ -87,6 +91,7 @@ func idempotencyRace(t *testing.T, h Harness) {
 			return err
 		})
 		require.EqualValues(t, 1, fresh.Load())
+
 		for _, a := range answers {
 			require.Equal(t, answers[0].ReviewID, a.ReviewID)
 		}
@@ -111,29 +116,11 @@ func queueRace(t *testing.T, h Harness) {
 
 		return nil
 	})
+
 	assert.EqualValues(t, limit, accepted.Load())
 	assert.EqualValues(t, callers-limit, refused.Load())
 	list := list(t, h, acme, review.Filter{Limit: 100})
 	assert.Len(t, list, limit)
-}
-
-func quotaRace(t *testing.T, h Harness) {
-	const callers, quota = 24, 10
-	var created atomic.Int32
-	together(t, callers, func(ctx context.Context, i int) error {
-		_, err := h.Store.CreateRule(ctx, acme, orgRule(fmt.Sprintf("rule-%02d", i)), quota)
-		if err == nil {
-			created.Add(1)
-		} else if errs.ReasonOf(err) == errs.ReasonRuleQuota {
-			return nil
-		}
-
-		return err
-	})
-	assert.EqualValues(t, quota, created.Load())
-	n, _, err := h.Store.CountRules(t.Context(), acme)
-	require.NoError(t, err)
-	assert.Equal(t, quota, n)
 }
 
 func cancelRace(t *testing.T, h Harness) {
@@ -204,6 +191,7 @@ func reapRace(t *testing.T, h Harness) {
 
 func atomicFinish(t *testing.T, h Harness) {
 	const findings = 2_000
+
 	for round := range 3 {
 		id := create(t, h, acme, fmt.Sprintf("rev_%d", round))
 		c := claim(t, h)
@@ -233,4 +221,62 @@ func atomicFinish(t *testing.T, h Harness) {
 		})
 		require.EqualValues(t, readers, seen.Load())
 	}
+}
+
+func reopenTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"everything is still there": everythingStays,
+		"a closed store is away":    closedStore,
+	}
+}
+
+func everythingStays(t *testing.T, h Harness) {
+	ctx := t.Context()
+	o := outcome(30)
+	o.RulesFileValid, o.RulesFile = true, []rule.Rule{fileRule("x")}
+	complete := finish(t, h, "rev_complete", o)
+	h.Clock.Advance(time.Second)
+	create(t, h, acme, "rev_running")
+	running := claim(t, h)
+	accept(t, h, keyed(acme, "rev_queued", "key", "hash"))
+	stored := addRule(t, h, acme, orgRule("a"))
+	key := addKey(t, h, acme, "key_a")
+
+	h.Store = h.Reopen(t)
+	assert.Equal(t, complete, get(t, h, acme, complete.ID))
+	assert.Equal(t, review.Accepted{ReviewID: "rev_queued", EstimatedMS: 4_200, Replayed: true},
+		accept(t, h, keyed(acme, "rev_other", "key", "hash")))
+	gotRule, err := h.Store.GetRule(ctx, acme, "custom/a")
+	require.NoError(t, err)
+	assert.Equal(t, stored, gotRule)
+	fromFile, err := h.Store.RulesFileRules(ctx, acme, repo)
+	require.NoError(t, err)
+	assert.Equal(t, o.RulesFile, fromFile)
+	gotKey, err := keyByHash(ctx, h.Store, key.Hash)
+	require.NoError(t, err)
+	assert.Equal(t, key, gotKey)
+
+	// Leases and turns go on: the claim still holds, and its end is counted.
+	require.NoError(t, extend(t, h, running, lease, review.Progress{}))
+	assert.Equal(t, "rev_queued", claim(t, h).ReviewID)
+	require.NoError(t, h.Store.Finish(ctx, running, outcome(1)))
+	h.Clock.Advance(lease)
+	assert.Equal(t, queuedAgain("rev_queued"), reap(t, h, 10))
+}
+
+func closedStore(t *testing.T, h Harness) {
+	closed := h.Store
+	h.Store = h.Reopen(t)
+	ctx := t.Context()
+	away := func(err error) {
+		t.Helper()
+		wantError(t, err, errs.Unavailable, errs.ReasonUnavailable)
+	}
+	_, err := closed.GetReview(ctx, acme, "rev_a")
+	away(err)
+	_, err = closed.CreateReview(ctx, newReview(acme, "rev_a"), 10)
+	away(err)
+	_, err = closed.Claim(ctx, "worker", lease)
+	away(err)
+	create(t, h, acme, "rev_a")
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
@@ -28,6 +27,7 @@ const keep = 90 * 24 * time.Hour
 // how many steps.
 func purged(t *testing.T, step func() (int, bool, error)) (total, steps int) {
 	t.Helper()
+
 	for more := true; more; steps++ {
 		n, again, err := step()
 		require.NoError(t, err)
@@ -53,28 +53,17 @@ func purgeKeys(t *testing.T, h Harness) (total int) {
 	return total
 }
 
-// gone requires that there is no such review.
-func gone(t *testing.T, h Harness, org, id string) {
-	t.Helper()
-	_, err := h.Store.GetReview(t.Context(), org, id)
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
-	_, err = h.Store.GetReviewState(t.Context(), org, id)
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
-	_, err = h.Store.CancelReview(t.Context(), org, id)
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
-}
-
 func purgedEnded(t *testing.T, h Harness) {
 	finish(t, h, "rev_complete", outcome(3))
 	create(t, h, acme, "rev_failed")
 	require.NoError(t, h.Store.Fail(t.Context(), claim(t, h), review.Failure{Code: "x", Message: "y"}))
 	create(t, h, acme, "rev_canceled")
-	_, err := h.Store.CancelReview(t.Context(), acme, "rev_canceled")
-	require.NoError(t, err)
+	cancel(t, h, acme, "rev_canceled")
 	create(t, h, acme, "rev_running")
 	claim(t, h)
 	create(t, h, acme, "rev_queued")
 	create(t, h, other, "rev_retried")
+
 	for range 2 {
 		require.NoError(t, h.Store.Retry(t.Context(), claim(t, h), 1000*keep))
 	}
@@ -89,6 +78,7 @@ func purgedEnded(t *testing.T, h Harness) {
 
 	n, _ = purgeReviews(t, h)
 	assert.Equal(t, 3, n)
+
 	for _, id := range []string{"rev_complete", "rev_failed", "rev_canceled"} {
 		gone(t, h, acme, id)
 	}
@@ -108,6 +98,7 @@ func purgedEnded(t *testing.T, h Harness) {
 
 func purgedInSteps(t *testing.T, h Harness) {
 	finish(t, h, "rev_large", outcome(3_000))
+
 	for i := range 120 {
 		h.Clock.Advance(time.Second)
 		finish(t, h, fmt.Sprintf("rev_%03d", i), outcome(i%3))
@@ -144,14 +135,14 @@ func leapingClock(t *testing.T, h Harness) {
 
 func purgedIdempotency(t *testing.T, h Harness) {
 	const n = 600 // more than one step deletes
+
 	for i := range n {
 		_, err := h.Store.CreateReview(t.Context(), keyed([]string{acme, other}[i%2], fmt.Sprintf("rev_%d", i),
 			fmt.Sprint("key", i), "hash"), n)
 		require.NoError(t, err)
 	}
 	h.Clock.Advance(time.Hour)
-	_, err := h.Store.CreateReview(t.Context(), keyed(other, "rev_late", "late", "hash"), n)
-	require.NoError(t, err)
+	accept(t, h, keyed(other, "rev_late", "late", "hash"))
 
 	h.Clock.Advance(review.IdempotencyTTL - time.Hour - time.Microsecond)
 	assert.Zero(t, purgeKeys(t, h))
@@ -177,6 +168,7 @@ func purgedKeys(t *testing.T, h Harness) {
 	assert.Equal(t, 1, purgeKeys(t, h))
 	h.Clock.Advance(time.Hour)
 	assert.Equal(t, 1, purgeKeys(t, h))
+
 	for id, want := range map[string]bool{"key_valid": true, "key_unused": true, "key_revoked": false,
 		"key_expired": false} {
 		_, found, err := h.Store.KeyByHash(t.Context(), hashOf(id))

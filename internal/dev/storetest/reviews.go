@@ -35,9 +35,7 @@ func reviewTests() map[string]func(*testing.T, Harness) {
 func createdReview(t *testing.T, h Harness) {
 	n := newReview(acme, "rev_a")
 	n.PRNumber, n.Ruleset = 1<<31-1, "default"
-	a, err := h.Store.CreateReview(t.Context(), n, 1)
-	require.NoError(t, err)
-	assert.Equal(t, review.Accepted{ReviewID: "rev_a", EstimatedMS: 4_200}, a)
+	assert.Equal(t, review.Accepted{ReviewID: "rev_a", EstimatedMS: 4_200}, accept(t, h, n))
 
 	want := review.Review{
 		ID: "rev_a", Organization: acme, Repo: repo, PRNumber: 1<<31 - 1, Ruleset: "default",
@@ -49,14 +47,12 @@ func createdReview(t *testing.T, h Harness) {
 	assert.Equal(t, want, state(t, h, acme, "rev_a"))
 	assert.Equal(t, time.UTC, got.CreatedAt.Location())
 
-	_, err = h.Store.GetReview(t.Context(), acme, "rev_b")
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
-	_, err = h.Store.GetReviewState(t.Context(), acme, "rev_b")
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	gone(t, h, acme, "rev_b")
 }
 
 func takenIdentifier(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
+
 	for _, org := range []string{acme, other} {
 		_, err := h.Store.CreateReview(t.Context(), newReview(org, "rev_a"), 10)
 		require.Error(t, err)
@@ -93,6 +89,7 @@ func queueLimit(t *testing.T, h Harness) {
 	full()
 	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	full()
+
 	for _, id := range []string{"rev_1", "rev_2"} {
 		_, err = h.Store.CancelReview(t.Context(), acme, id)
 		require.NoError(t, err)
@@ -105,12 +102,7 @@ func queueLimit(t *testing.T, h Harness) {
 func reviewsApart(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
 	create(t, h, other, "rev_o")
-	_, err := h.Store.GetReview(t.Context(), other, "rev_a")
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
-	_, err = h.Store.GetReviewState(t.Context(), other, "rev_a")
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
-	_, err = h.Store.CancelReview(t.Context(), other, "rev_a")
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	gone(t, h, other, "rev_a")
 	assert.Equal(t, review.Queued, state(t, h, acme, "rev_a").Status)
 
 	assert.Equal(t, []string{"rev_o"}, ids(list(t, h, other, review.Filter{Limit: 10})))
@@ -135,6 +127,7 @@ func listPages(t *testing.T, h Harness) {
 		h.Clock.Advance(time.Microsecond)
 	}
 	slices.Reverse(want)
+
 	for size := 1; size <= len(want)+1; size++ {
 		var got []string
 		f := review.Filter{Limit: size}
@@ -156,8 +149,7 @@ func listFilters(t *testing.T, h Harness) {
 	add := func(id, repo string, number int32) {
 		n := newReview(acme, id)
 		n.Repo, n.PRNumber = repo, number
-		_, err := h.Store.CreateReview(t.Context(), n, 100)
-		require.NoError(t, err)
+		accept(t, h, n)
 		h.Clock.Advance(time.Second)
 	}
 	add("rev_1", "acme/shop", 1)
@@ -165,8 +157,7 @@ func listFilters(t *testing.T, h Harness) {
 	add("rev_3", "acme/site", 1)
 	add("rev_4", "acme/shop", 1)
 	require.Equal(t, "rev_1", claim(t, h).ReviewID)
-	_, err := h.Store.CancelReview(t.Context(), acme, "rev_2")
-	require.NoError(t, err)
+	cancel(t, h, acme, "rev_2")
 
 	second := state(t, h, acme, "rev_2")
 	cases := map[string]struct {
@@ -203,28 +194,18 @@ func cancelOpen(t *testing.T, h Harness) {
 	c := claim(t, h)
 	create(t, h, acme, "rev_b")
 	h.Clock.Advance(time.Second)
+
 	for _, id := range []string{"rev_a", "rev_b"} {
-		r, err := h.Store.CancelReview(t.Context(), acme, id)
-		require.NoError(t, err)
+		r := cancel(t, h, acme, id)
 		assert.Equal(t, review.Canceled, r.Status)
 		assert.Equal(t, h.Clock.Stored(), r.CompletedAt)
 		assert.Nil(t, r.Failure)
 		assert.Equal(t, r, state(t, h, acme, id))
 	}
-	for name, err := range map[string]error{
-		"Extend":  extend(t, h, c, lease, review.Progress{FilesDone: 1}),
-		"Finish":  h.Store.Finish(t.Context(), c, outcome(1)),
-		"Fail":    h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"}),
-		"Retry":   h.Store.Retry(t.Context(), c, 0),
-		"Release": h.Store.Release(t.Context(), c, 0),
-	} {
-		require.ErrorIs(t, err, review.ErrLeaseLost, name)
-	}
+	allLost(t, h, c)
 	noClaim(t, h)
 	h.Clock.Advance(time.Hour)
-	reaped, err := h.Store.ReapExpired(t.Context(), 10)
-	require.NoError(t, err)
-	assert.Empty(t, reaped)
+	assert.Empty(t, reap(t, h, 10))
 }
 
 func cancelFinal(t *testing.T, h Harness) {
@@ -233,8 +214,8 @@ func cancelFinal(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_failed")
 	require.NoError(t, h.Store.Fail(t.Context(), claim(t, h), review.Failure{Code: "x", Message: "y"}))
 	create(t, h, acme, "rev_canceled")
-	_, err := h.Store.CancelReview(t.Context(), acme, "rev_canceled")
-	require.NoError(t, err)
+	cancel(t, h, acme, "rev_canceled")
+
 	for _, id := range []string{"rev_complete", "rev_failed", "rev_canceled"} {
 		before := state(t, h, acme, id)
 		h.Clock.Advance(time.Second)
@@ -242,8 +223,7 @@ func cancelFinal(t *testing.T, h Harness) {
 		wantError(t, err, errs.FailedPrecondition, errs.ReasonReviewFinished)
 		assert.Equal(t, before, state(t, h, acme, id))
 	}
-	_, err = h.Store.CancelReview(t.Context(), acme, "rev_none")
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	gone(t, h, acme, "rev_none")
 }
 
 func loadAverages(t *testing.T, h Harness) {
@@ -259,8 +239,7 @@ func loadAverages(t *testing.T, h Harness) {
 		n++
 		r := newReview(org, fmt.Sprintf("rev_%d", n))
 		r.Repo = repo
-		_, err := h.Store.CreateReview(t.Context(), r, 10)
-		require.NoError(t, err)
+		accept(t, h, r)
 		h.Clock.Advance(time.Hour) // the time in the queue is not measured
 		c := claim(t, h)
 		h.Clock.Advance(d)
@@ -292,6 +271,7 @@ func ahead(t *testing.T, h Harness) {
 		create(t, h, acme, fmt.Sprintf("rev_a%d", i))
 	}
 	create(t, h, other, "rev_b")
+
 	for org, want := range map[string]int{acme: 5 + 1, other: 1 + 2, "third": 1 + 1} {
 		l := load(t, h, org, repo)
 		assert.Equal(t, review.Load{Ahead: want}, l, org)
@@ -315,4 +295,80 @@ func canceledContext(t *testing.T, h Harness) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
 	create(t, h, acme, "rev_a") // and the store is well
+}
+
+func idempotencyTests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"the same request gets the first answer": sameRequest,
+		"another request is a conflict":          anotherRequest,
+		"keys are the organization's":            keysApart,
+		"a key expires":                          keyExpires,
+		"a refused creation keeps no key":        refusedKey,
+	}
+}
+
+// keyed returns a review to be created with an idempotency key.
+func keyed(org, id, key, hash string) review.NewReview {
+	n := newReview(org, id)
+	n.Idempotency = &review.Idempotency{Key: key, RequestHash: hash, TTL: review.IdempotencyTTL}
+	return n
+}
+
+func sameRequest(t *testing.T, h Harness) {
+	first, err := h.Store.CreateReview(t.Context(), keyed(acme, "rev_1", "key", "hash"), 1)
+	require.NoError(t, err)
+	assert.Equal(t, review.Accepted{ReviewID: "rev_1", EstimatedMS: 4_200}, first)
+
+	again := func() {
+		t.Helper()
+		n := keyed(acme, "rev_2", "key", "hash")
+		n.EstimatedMS = 9_999
+		got, err := h.Store.CreateReview(t.Context(), n, 1) // the queue is full, which is no matter
+		require.NoError(t, err)
+		assert.Equal(t, review.Accepted{ReviewID: "rev_1", EstimatedMS: 4_200, Replayed: true}, got)
+		gone(t, h, acme, "rev_2")
+	}
+	again()
+	h.Clock.Advance(review.IdempotencyTTL - time.Microsecond)
+	again()
+
+	// The answer stays the first one, whatever became of the review.
+	require.NoError(t, h.Store.Finish(t.Context(), claim(t, h), outcome(0)))
+	again()
+	noClaim(t, h)
+}
+
+func anotherRequest(t *testing.T, h Harness) {
+	accept(t, h, keyed(acme, "rev_1", "key", "hash"))
+	_, err := h.Store.CreateReview(t.Context(), keyed(acme, "rev_2", "key", "other hash"), 10)
+	wantError(t, err, errs.Aborted, errs.ReasonIdempotencyConflict)
+	gone(t, h, acme, "rev_2")
+
+	// Keys are compared byte by byte.
+	for i, key := range []string{"Key", "key ", "ke", "%"} {
+		assert.False(t, accept(t, h, keyed(acme, fmt.Sprintf("rev_%d", 10+i), key, "hash")).Replayed, key)
+	}
+}
+
+func keysApart(t *testing.T, h Harness) {
+	for _, org := range []string{acme, other} {
+		assert.False(t, accept(t, h, keyed(org, "rev_"+org, "key", "hash of "+org)).Replayed)
+	}
+}
+
+func keyExpires(t *testing.T, h Harness) {
+	accept(t, h, keyed(acme, "rev_1", "key", "hash"))
+	h.Clock.Advance(review.IdempotencyTTL)
+	want := review.Accepted{ReviewID: "rev_2", EstimatedMS: 4_200}
+	assert.Equal(t, want, accept(t, h, keyed(acme, "rev_2", "key", "other hash")))
+	want.Replayed = true
+	assert.Equal(t, want, accept(t, h, keyed(acme, "rev_3", "key", "other hash")))
+	assert.Equal(t, review.Queued, state(t, h, acme, "rev_1").Status)
+}
+
+func refusedKey(t *testing.T, h Harness) {
+	create(t, h, acme, "rev_0")
+	_, err := h.Store.CreateReview(t.Context(), keyed(acme, "rev_1", "key", "hash"), 1)
+	wantError(t, err, errs.Unavailable, errs.ReasonQueueFull)
+	assert.Equal(t, "rev_2", accept(t, h, keyed(acme, "rev_2", "key", "hash")).ReviewID)
 }

@@ -69,6 +69,7 @@ func storedRule(t *testing.T, h Harness) {
 	}
 	_, err := h.Store.GetRule(t.Context(), acme, "no-x")
 	wantError(t, err, errs.NotFound, errs.ReasonRuleNotFound) // not the full id
+
 	for _, s := range rule.Severities() {
 		r := orgRule("severity-" + s.String())
 		r.Severity = s
@@ -79,6 +80,7 @@ func storedRule(t *testing.T, h Harness) {
 func takenRuleID(t *testing.T, h Harness) {
 	addRule(t, h, acme, orgRule("no-x"))
 	addRule(t, h, acme, repoRule("style/y", repo))
+
 	for _, r := range []rule.Rule{
 		orgRule("no-x"), orgRule("custom/no-x"), repoRule("no-x", repo), repoRule("style/y", "acme/site"), orgRule("style/y"),
 	} {
@@ -103,6 +105,7 @@ func ruleQuota(t *testing.T, h Harness) {
 	require.NoError(t, add(repoRule("b", repo)), "both scopes count")
 	require.NoError(t, add(orgRule("c")))
 	require.Error(t, add(orgRule("a")), "a refused rule is not counted")
+
 	for range 2 {
 		wantError(t, add(orgRule("d")), errs.FailedPrecondition, errs.ReasonRuleQuota)
 	}
@@ -118,6 +121,7 @@ func ruleQuota(t *testing.T, h Harness) {
 func deletedRule(t *testing.T, h Harness) {
 	addRule(t, h, acme, orgRule("a"))
 	addRule(t, h, acme, repoRule("style/b", repo))
+
 	for _, id := range []string{"custom/a", "style/b"} {
 		require.NoError(t, h.Store.DeleteRule(t.Context(), acme, id))
 		_, err := h.Store.GetRule(t.Context(), acme, id)
@@ -148,6 +152,7 @@ func listedRules(t *testing.T, h Harness) {
 	got, err := h.Store.ListOrgRules(t.Context(), acme)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"aaa/b", "custom/a", "custom/b", "custom/c", "style/z"}, fullIDs(got))
+
 	for _, r := range got {
 		one, err := h.Store.GetRule(t.Context(), acme, r.FullID())
 		require.NoError(t, err)
@@ -183,6 +188,7 @@ func countedRules(t *testing.T, h Harness) {
 	want(acme, 2, map[string]int{repo: 3, "acme/site": 2})
 	finish(t, h, "rev_b", finding.Result{RulesFileValid: true})
 	want(acme, 2, map[string]int{"acme/site": 2})
+
 	// As many from the API as from the file are still counted both.
 	addRule(t, h, acme, repoRule("f", repo))
 	finish(t, h, "rev_c", finding.Result{RulesFileValid: true, RulesFile: []rule.Rule{fileRule("x")}})

@@ -32,8 +32,10 @@ type Store interface {
 // Harness is an empty store to be tested.
 type Harness struct {
 	Store Store
+
 	// Clock is what the store reads the time from.
 	Clock *Clock
+
 	// Reopen closes the store and opens another one on the same data.
 	Reopen func(t *testing.T) Store
 }
@@ -111,13 +113,30 @@ func newReview(org, id string) review.NewReview {
 	}
 }
 
+// accept creates a review.
+func accept(t *testing.T, h Harness, n review.NewReview) review.Accepted {
+	t.Helper()
+	a, err := h.Store.CreateReview(t.Context(), n, review.MaxQueued)
+	require.NoError(t, err)
+
+	return a
+}
+
 // create creates a review and returns its id.
 func create(t *testing.T, h Harness, org, id string) string {
 	t.Helper()
-	a, err := h.Store.CreateReview(t.Context(), newReview(org, id), review.MaxQueued)
-	require.NoError(t, err)
-	require.Equal(t, id, a.ReviewID)
+	require.Equal(t, id, accept(t, h, newReview(org, id)).ReviewID)
+
 	return id
+}
+
+// cancel cancels a review.
+func cancel(t *testing.T, h Harness, org, id string) review.Review {
+	t.Helper()
+	r, err := h.Store.CancelReview(t.Context(), org, id)
+	require.NoError(t, err)
+
+	return r
 }
 
 // createMany creates n reviews, each a microsecond younger than the one
@@ -177,6 +196,17 @@ func get(t *testing.T, h Harness, org, id string) review.Review {
 	require.NoError(t, err)
 
 	return r
+}
+
+// gone requires that there is no such review.
+func gone(t *testing.T, h Harness, org, id string) {
+	t.Helper()
+	_, err := h.Store.GetReview(t.Context(), org, id)
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	_, err = h.Store.GetReviewState(t.Context(), org, id)
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+	_, err = h.Store.CancelReview(t.Context(), org, id)
+	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
 }
 
 // list lists reviews.
