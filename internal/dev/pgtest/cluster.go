@@ -68,7 +68,7 @@ const (
 // NewCluster makes a server's files; Start runs it. Close removes them, and so
 // does the end of this process once the server has run.
 func NewCluster(ctx context.Context, o Options) (_ *Cluster, err error) {
-	programs, err := findPrograms()
+	folder, err := programs()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func NewCluster(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{programs: programs, dir: dir, options: o, credential: credential}
+	c := &Cluster{programs: folder, dir: dir, options: o, credential: credential}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())

@@ -1,7 +1,16 @@
+// Package pgtest runs real Postgres servers for tests. A server lives in a
+// temporary folder, under an ordinary user, and ends, folder and all, with the
+// process that started it, however that ends. It needs the Postgres server's
+// programs (initdb, postgres) and nothing else.
 package pgtest
 
 import (
 	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -80,4 +89,36 @@ func Start(t testing.TB, o Options) *Cluster {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// programs is the folder that holds initdb and postgres: that of the initdb on
+// PATH, else the newest one where Debian puts them.
+func programs() (string, error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil { // a link has no postgres beside it
+			found = append(found, path)
+		}
+	}
+
+	for _, path := range slices.Backward(found) {
+		dir := filepath.Dir(path)
+		if _, err := os.Stat(filepath.Join(dir, "postgres")); err == nil {
+			return dir, nil
+		}
+	}
+
+	return "", errors.New("these tests need a Postgres server, and neither PATH nor " +
+		"/usr/lib/postgresql has its initdb: install it (for example: sudo apt-get install postgresql) and try again")
+}
+
+// Program is the path of a program of the Postgres that tests run, such as
+// pg_dump.
+func Program(name string) (string, error) {
+	dir, err := programs()
+
+	return filepath.Join(dir, name), err
 }
