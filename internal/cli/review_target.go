@@ -27,7 +27,6 @@ type target struct {
 // can't be asked for.
 func (t *target) String() string {
 	at := "as the code host has it"
-
 	if t.request.HeadSHA != "" {
 		at = "at " + t.request.HeadSHA[:12]
 	}
@@ -50,7 +49,6 @@ func (in ReviewInput) target(st Streams) (*target, error) {
 	var identity []string
 	if in.Repo != "" {
 		number, err := strconv.ParseInt(strings.TrimPrefix(in.Number, "#"), 10, 32)
-
 		if err != nil || number < 1 {
 			return nil, Usagef("%q is not a pull request number from 1 to %d; write OWNER/REPO NUMBER", in.Number, math.MaxInt32)
 		}

@@ -23,7 +23,6 @@ import (
 func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error {
 	began := time.Now()
 	loaded, err := in.loadRules(ctx, st, folder.Sources{Root: in.place()})
-
 	if err != nil {
 		return err
 	}

@@ -281,7 +281,6 @@ func FuzzDetect(f *testing.F) {
 			circleCI().with(env{"CIRCLE_PULL_REQUEST": change}),
 		} {
 			job, err := ci.Detect(e.lookup)
-
 			if err != nil {
 				continue
 			}

@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -188,7 +189,7 @@ func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return nil, &UnreachableError{Server: c.base, Err: err}
+		return nil, c.unreachable(err)
 	case resp.StatusCode >= http.StatusMultipleChoices:
 		return raw, apiError(resp, raw)
 	case len(raw) > maxBody:
@@ -202,7 +203,7 @@ func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, bytes.NewReader(r.body))
 	if err != nil {
-		return nil, err
+		return nil, backoff.Permanent(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	req.Header.Set("Accept", "application/json")
@@ -216,13 +217,9 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, &UnreachableError{Server: c.base, Err: err}
+		return nil, c.unreachable(err)
 	}
 	return resp, nil
-}
-
-func (c *Client) strange(what string) error {
-	return fmt.Errorf("%s does not talk like a prwarden server: %s; check --server", c.base, what)
 }
 
 // APIError is a refusal by the server.
@@ -284,47 +281,39 @@ func apiError(resp *http.Response, body []byte) error {
 	return e
 }
 
-// UnreachableError is a call that got no answer.
-type UnreachableError struct {
-	Server string
-	Err    error
-}
-
-// Error says it for people.
-func (e *UnreachableError) Error() string {
-	cause := e.Err
+// unreachable says that a call got no answer. The address that it went to is long
+// and says no more than the server's.
+func (c *Client) unreachable(err error) error {
 	var wrapped *url.Error
-	if errors.As(cause, &wrapped) {
-		cause = wrapped.Err
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
 	}
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return fmt.Sprintf("%s did not answer within %s", e.Server, callTimeout)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s did not answer within %s", c.base, callTimeout)
 	}
-	return fmt.Sprintf("%s can't be reached: %v", e.Server, cause)
+	return fmt.Errorf("%s can't be reached: %w", c.base, err)
 }
 
-// Unwrap returns the cause.
-func (e *UnreachableError) Unwrap() error { return e.Err }
+// strange says that an answer is not prwarden's, which it will not be later.
+func (c *Client) strange(what string) error {
+	return backoff.Permanent(fmt.Errorf("%s does not talk like a prwarden server: %s; check --server", c.base, what))
+}
 
 // passing reports whether a failure may pass by itself. A name that nobody knows
 // and a certificate that one end does not take will not.
 func passing(err error) bool {
 	var refused *APIError
-	if errors.As(err, &refused) {
-		switch refused.Status {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			return true
-		}
-		return false
-	}
-
-	var unreachable *UnreachableError
 	var distrusted *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError // the server doesn't speak TLS
 	var name *net.DNSError
 	var op *net.OpError
+
 	switch {
-	case !errors.As(err, &unreachable), errors.As(err, &distrusted), errors.As(err, &plain):
+	case errors.As(err, &refused):
+		return slices.Contains([]int{
+			http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+		}, refused.Status)
+	case errors.As(err, &distrusted), errors.As(err, &plain):
 		return false
 	case errors.As(err, &name):
 		return !name.IsNotFound
