@@ -118,16 +118,6 @@ func TestLimit(t *testing.T) {
 	require.Len(t, got.Findings, 5)
 	assert.Equal(t, "z", got.Findings[4].File)
 	assert.Equal(t, rule.High, got.Findings[4].Severity)
-
-	many := &pull{}
-	for i := range 10 {
-		many.files = append(many.files, scan.File{Path: fmt.Sprintf("s%d", i), Submodule: true})
-	}
-
-	got, err = try(t, many, rules, setup{limit: 4})
-	require.NoError(t, err)
-	assert.Len(t, got.Skips, 4)
-	assert.True(t, got.Truncated)
 }
 
 func TestSelection(t *testing.T) {
