@@ -234,6 +234,10 @@ func (l *RequestLog) Write(ctx context.Context, message string, c *Call, o Outco
 		level = slog.LevelDebug
 	}
 
+	if !l.log.Enabled(ctx, level) {
+		return
+	}
+
 	attrs := append([]slog.Attr{
 		slog.String("request_id", c.RequestID),
 		slog.String("key_id", c.Caller.KeyID),
