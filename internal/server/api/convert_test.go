@@ -184,6 +184,22 @@ func TestRuleThereAndBack(t *testing.T) {
 	assert.Empty(t, fromRule(&prwardenv1.Rule{Type: prwardenv1.Rule_unspecified.Enum()}).Type)
 }
 
+func TestWhatARuleCosts(t *testing.T) {
+	t.Parallel()
+	for pattern, advised := range map[string]bool{`frobnicate\(`: false, `\d+\s`: true, `[a-z]+$`: true} {
+		r := rule.Rule{ID: "a/b", Pattern: pattern, Multiline: true}
+		want, err := r.Cost()
+		require.NoError(t, err)
+		got := toPricedRule(r).GetMatchingCost()
+		assert.InDelta(t, want.PerMiB.Microseconds(), got.GetMicrosecondsPerMib(), 1)
+		assert.Equal(t, want.Weak, got.GetWeak(), pattern)
+		assert.Equal(t, want.Advice, got.GetAdvice(), pattern)
+		assert.Equal(t, advised, got.Advice != nil, pattern)
+	}
+
+	assert.Nil(t, toMatchingCost(rule.Rule{Pattern: `a(?<=b)`}), "it can be read all the same")
+}
+
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	failed := full()

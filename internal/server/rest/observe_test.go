@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -17,31 +16,12 @@ import (
 	"github.com/prwarden/prwarden/internal/server/rest"
 )
 
-// heard keeps what a gateway tells of its requests, without the times.
-type heard struct {
-	mu  sync.Mutex
-	all []rest.Answered
-}
-
-func (h *heard) hear(a rest.Answered) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	a.Took = 0
-	h.all = append(h.all, a)
-}
-
-func (h *heard) list() []rest.Answered {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]rest.Answered(nil), h.all...)
-}
-
 // Every request is told of, also what is refused before it is a gRPC call, and
 // in words that clients can't choose.
 func TestObserve(t *testing.T) {
 	t.Parallel()
-	h := &heard{}
-	b := servertest.Start(t, servertest.Options{Observe: h.hear})
+	heard := make(chan rest.Answered, 1)
+	b := servertest.Start(t, servertest.Options{Observe: func(a rest.Answered) { heard <- a }})
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {
 		return review.Review{ID: id, Status: review.Queued, CreatedAt: servertest.Epoch}, nil
 	}
@@ -66,11 +46,11 @@ func TestObserve(t *testing.T) {
 		{"GET", "/docs", "", nil, rest.Answered{Method: "GET", Route: "/docs", Status: 200}},
 	}
 
-	for i, tt := range tests {
+	for _, tt := range tests {
 		require.Equal(t, tt.want.Status, b.Do(t, tt.method, tt.path, tt.body, tt.headers...).Status)
-		// The request is told of after its answer was sent.
-		require.Eventually(t, func() bool { return len(h.list()) == i+1 }, patience, time.Millisecond)
-		assert.Equal(t, tt.want, h.list()[i])
+		got := <-heard
+		got.Took = 0
+		assert.Equal(t, tt.want, got)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -223,21 +222,6 @@ func TestHealthNeedsNoKeyAndReflectionDoes(t *testing.T) {
 	assert.Equal(t, codes.ResourceExhausted, status.Code(list(as(t.Context(), token))), "reflection is counted")
 }
 
-func TestForwardedAddressOverGRPC(t *testing.T) {
-	t.Parallel()
-	b := servertest.Start(t, servertest.Options{Limit: 1, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	client := prwardenv1.NewRuleServiceClient(b.Conn(t))
-	call := func(forwarded string) codes.Code {
-		ctx := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", forwarded)
-		_, err := client.ListRulesets(ctx, &prwardenv1.ListRulesetsRequest{})
-		return status.Code(err)
-	}
-
-	assert.Equal(t, codes.Unauthenticated, call("192.0.2.1"))
-	assert.Equal(t, codes.ResourceExhausted, call("192.0.2.1"))
-	assert.Equal(t, codes.Unauthenticated, call("192.0.2.2"))
-}
-
 func TestViolationsNameTheField(t *testing.T) {
 	t.Parallel()
 	b := servertest.Start(t, servertest.Options{})
@@ -269,14 +253,6 @@ func TestViolationsNameTheField(t *testing.T) {
 			"page_token": "must be at most 500 characters",
 			"status":     "must be one of queued, in_progress, complete, failed, canceled",
 		}},
-		"unspecified status": {func(ctx context.Context) error {
-			_, err := reviews.ListReviews(ctx, &prwardenv1.ListReviewsRequest{Status: prwardenv1.Review_unspecified.Enum()})
-			return err
-		}, map[string]string{"status": "must be one of queued, in_progress, complete, failed, canceled"}},
-		"no rule": {func(ctx context.Context) error {
-			_, err := rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{})
-			return err
-		}, map[string]string{"rule": "is required"}},
 		"rule": {func(ctx context.Context) error {
 			_, err := rules.CreateRule(ctx, &prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{
 				Message: "a\x00b", Paths: &prwardenv1.Rule_Paths{Include: []string{"a", ""},
@@ -299,10 +275,6 @@ func TestViolationsNameTheField(t *testing.T) {
 			"scopes[0]": "must be in list [reviews:read, reviews:write, rules:read, rules:write, keys:admin]",
 			"scopes[1]": "must be in list [reviews:read, reviews:write, rules:read, rules:write, keys:admin]",
 		}},
-		"no scopes": {func(ctx context.Context) error {
-			_, err := keys.CreateKey(ctx, &prwardenv1.CreateKeyRequest{Name: "x"})
-			return err
-		}, map[string]string{"scopes": "must contain at least 1 item(s)"}},
 	}
 
 	for name, tc := range tests {
