@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
@@ -195,6 +196,21 @@ func ChooseRequestID(given string) string {
 		return strings.ToLower(rand.Text())
 	}
 	return given
+}
+
+// Cut returns s as valid UTF-8, cut at a rune to at most limit bytes and an
+// ellipsis.
+func Cut(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= limit {
+		return s
+	}
+
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+
+	return s[:limit] + "…"
 }
 
 // Bounds of the log lines about requests that were refused: a flood of them

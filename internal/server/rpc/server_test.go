@@ -26,9 +26,6 @@ import (
 	"github.com/prwarden/prwarden/internal/server/rpc"
 )
 
-// patience bounds every wait; it is only reached when something is broken.
-const patience = 5 * time.Minute
-
 func as(ctx context.Context, token string, pairs ...string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, append([]string{"authorization", "Bearer " + token}, pairs...)...)
 }

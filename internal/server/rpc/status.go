@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -186,19 +184,4 @@ func RetryAfter(s *status.Status) time.Duration {
 	}
 
 	return 0
-}
-
-// Cut returns s as valid UTF-8, cut at a rune to at most limit bytes and an
-// ellipsis.
-func Cut(s string, limit int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= limit {
-		return s
-	}
-
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-
-	return s[:limit] + "…"
 }
