@@ -68,11 +68,6 @@ func claimRace(t *testing.T, h Harness) {
 	})
 
 	assert.ElementsMatch(t, want, got)
-
-	for _, org := range []string{acme, other} {
-		done := list(t, h, org, review.Filter{Status: review.Complete, Limit: reviews})
-		assert.Len(t, done, reviews/2)
-	}
 }
 
 func idempotencyRace(t *testing.T, h Harness) {
@@ -125,7 +120,6 @@ func queueRace(t *testing.T, h Harness) {
 
 func cancelRace(t *testing.T, h Harness) {
 	const rounds = 25
-	var completed, canceled int
 	for i := range rounds {
 		id := create(t, h, acme, fmt.Sprintf("rev_%02d", i))
 		c := claim(t, h)
@@ -142,12 +136,10 @@ func cancelRace(t *testing.T, h Harness) {
 		r := get(t, h, acme, id)
 		switch r.Status {
 		case review.Complete:
-			completed++
 			require.NoError(t, errFinish)
 			wantError(t, errCancel, errs.FailedPrecondition, errs.ReasonReviewFinished)
 			require.Len(t, r.Findings, 20)
 		case review.Canceled:
-			canceled++
 			require.NoError(t, errCancel)
 			require.ErrorIs(t, errFinish, review.ErrLeaseLost)
 			require.Empty(t, r.Findings)
@@ -156,7 +148,6 @@ func cancelRace(t *testing.T, h Harness) {
 			require.Fail(t, "neither", "%s", r.Status)
 		}
 	}
-	t.Logf("%d complete, %d canceled", completed, canceled)
 }
 
 func reapRace(t *testing.T, h Harness) {

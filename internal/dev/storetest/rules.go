@@ -189,10 +189,6 @@ func countedRules(t *testing.T, h Harness) {
 	finish(t, h, "rev_b", finding.Result{RulesFileValid: true})
 	want(acme, 2, map[string]int{"acme/site": 2})
 
-	// As many from the API as from the file are still counted both.
-	addRule(t, h, acme, repoRule("f", repo))
-	finish(t, h, "rev_c", finding.Result{RulesFileValid: true, RulesFile: []rule.Rule{fileRule("x")}})
-	want(acme, 2, map[string]int{repo: 2, "acme/site": 2})
 	want(other, 0, map[string]int{})
 }
 
