@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,18 +19,12 @@ var programs string
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "bench-test-")
+	dir, remove, err := program.Build("cmd/prwarden", "internal/dev/bench/bare")
 	if err != nil {
 		panic(err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer remove()
 
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", dir,
-		"github.com/prwarden/prwarden/cmd/prwarden", "github.com/prwarden/prwarden/internal/dev/bench/bare")
-	if text, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v: %s\n", err, text)
-		return 1
-	}
 	programs = dir
 	return m.Run()
 }

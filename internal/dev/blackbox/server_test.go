@@ -29,21 +29,13 @@ var binary string
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "prwarden-blackbox-")
+	dir, remove, err := program.Build("cmd/prwarden")
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // some tests run it as nobody
-		panic(err)
-	}
+	defer remove()
+
 	binary = filepath.Join(dir, "prwarden")
-	build := exec.Command("go", "build", "-o", binary, "../../../cmd/prwarden")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "building the program under test:", err)
-		return 1
-	}
 	return m.Run()
 }
 

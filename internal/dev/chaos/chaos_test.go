@@ -2,13 +2,10 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -24,19 +21,13 @@ var binary string
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "chaos-test-")
+	dir, remove, err := program.Build("cmd/prwarden")
 	if err != nil {
 		panic(err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer remove()
 
 	binary = filepath.Join(dir, "prwarden")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary,
-		"github.com/prwarden/prwarden/cmd/prwarden")
-	if text, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v: %s\n", err, text)
-		return 1
-	}
 	return m.Run()
 }
 
@@ -63,17 +54,6 @@ func TestShortStorm(t *testing.T) {
 			assert.Positive(t, v.ended["complete"])
 			assert.Positive(t, v.faults["kill server"]+v.faults["kill scanner"])
 		})
-	}
-}
-
-func TestParse(t *testing.T) {
-	t.Parallel()
-	for want, args := range map[string][]string{
-		`unexpected argument "x"`: {"x"},
-		`-database is "oracle"`:   {"-database", "oracle"},
-	} {
-		_, err := parse(args)
-		assert.ErrorContains(t, err, want)
 	}
 }
 

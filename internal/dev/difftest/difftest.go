@@ -15,14 +15,9 @@ import (
 
 // Result is the comparison of one pull request.
 type Result struct {
-	Files    int      // changed files that are there at head
-	Lines    int      // added lines compared
-	Skipped  []string // files over scan.MaxFileSize, whose lines were not compared
-	Failure  string   // the code of the failure that was found right
-	Broken   bool     // plain git can't read the repository either
-	Findings int      // findings compared
-	Stopped  []string // rules that used up their time in the scan, whose findings may be missing
-	Problems []string // where the two differ
+	Counts   map[string]int // what was compared, by what it is
+	Failed   bool           // there are no files to compare
+	Problems []string       // where the two differ
 }
 
 // maxProblems is how many differences of a pull request are described.
@@ -37,7 +32,7 @@ func (r *Result) problem(format string, args ...any) {
 // Compare opens a pull request through source and compares it with what plain
 // git says in the repository at dir.
 func Compare(ctx context.Context, source scan.Source, dir string, target scan.Target) (_ *Result, err error) {
-	r := &Result{}
+	r := &Result{Counts: map[string]int{"pull requests": 1}}
 	want, err := plainEnds(ctx, dir, target.Number)
 	if err != nil {
 		return nil, err
@@ -46,14 +41,15 @@ func Compare(ctx context.Context, source scan.Source, dir string, target scan.Ta
 	var failure *scan.Failure
 	switch {
 	case errors.As(err, &failure):
-		r.Failure = failure.Code
+		r.Failed = true
 		if failure.Code == scan.CodeRepositoryInvalid && want.Failure == "" {
-			// Right when plain git can't read it either.
-			_, _, err := plainDiff(ctx, dir, want.Base, want.Head)
-			r.Broken = err != nil
+			if _, _, err := plainDiff(ctx, dir, want.Base, want.Head); err != nil {
+				r.Counts["broken for plain git too"]++
+				return r, nil
+			}
 		}
-
-		if failure.Code != want.Failure && !r.Broken {
+		r.Counts["failures"]++
+		if failure.Code != want.Failure {
 			r.problem("failed with %v, should be %q", failure, want.Failure)
 		}
 		return r, nil
@@ -85,7 +81,7 @@ func (r *Result) compare(ctx context.Context, change scan.Change, lines Lines, p
 		case file.Submodule:
 			continue
 		case file.Size > scan.MaxFileSize:
-			r.Skipped = append(r.Skipped, file.Path)
+			r.Counts["files over 1 MiB"]++
 			continue
 		}
 		r.compareFile(file, want)
@@ -104,7 +100,7 @@ func (r *Result) compare(ctx context.Context, change scan.Change, lines Lines, p
 		}
 	}
 
-	r.Files = len(got)
+	r.Counts["files"] += len(got)
 	return nil
 }
 
@@ -129,7 +125,7 @@ func (r *Result) compareFile(file *scan.File, want map[int]string) {
 	if seen != len(want) {
 		r.problem("%q has %d added lines, should be %d", file.Path, seen, len(want))
 	}
-	r.Lines += seen
+	r.Counts["added lines"] += seen
 }
 
 // Answer is what a scan says in the form of a review, as the format json has it.

@@ -49,11 +49,16 @@ func NewRules(rules []rule.Rule) (*Rules, error) {
 	return c, nil
 }
 
-// CompareFindings scans a pull request with the rules, which scanner has as ruleset, and compares the findings with
-// every rule's regular expression tried on every line that plain git says was added.
-func (c *Rules) CompareFindings(
-	ctx context.Context, scanner *scan.Scanner, ruleset *scan.Ruleset, dir string, target scan.Target,
-) (*Result, error) {
+// CompareFindings scans a pull request with the rules, and compares the findings with every rule's regular expression
+// tried on every line that plain git says was added.
+func (c *Rules) CompareFindings(ctx context.Context, source scan.Source, dir string, target scan.Target) (*Result,
+	error) {
+	scanner := scan.NewScanner(source, scan.Options{})
+	ruleset, err := scanner.AddRules(rule.Digest(c.rules), c.rules)
+	if err != nil {
+		return nil, err
+	}
+
 	const all = 1 << 30
 	request := scan.Request{
 		Target: target, Selection: scan.SelectDefault, Rules: ruleset, MaxFindings: all, MaxSize: all,
@@ -84,10 +89,12 @@ func (c *Rules) CompareFindings(
 // differences compares the findings of a scan with those that there are, of which it leaves the ones that were not
 // found.
 func differences(got finding.Result, want map[found]bool) *Result {
-	r := &Result{Findings: len(got.Findings)}
+	r := &Result{Counts: map[string]int{"findings": len(got.Findings)}}
+	var stopped []string
 	for _, skip := range got.Skips { // a rule is stopped once, for the files that follow too
 		if skip.Reason == finding.SkipRuleTimeout {
-			r.Stopped = append(r.Stopped, skip.RuleID)
+			stopped = append(stopped, skip.RuleID)
+			r.Counts["rules out of time"]++
 		}
 	}
 
@@ -103,7 +110,7 @@ func differences(got finding.Result, want map[found]bool) *Result {
 	}
 
 	for f := range want {
-		if !slices.Contains(r.Stopped, f.Rule) {
+		if !slices.Contains(stopped, f.Rule) {
 			r.problem("%+v was not found", f)
 		}
 	}

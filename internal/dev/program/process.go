@@ -135,3 +135,19 @@ func (p *Process) Stop() error {
 	<-p.Exited
 	return p.err
 }
+
+// Build builds programs of this repository, by their folders, into a new folder. The caller calls remove.
+func Build(folders ...string) (dir string, remove func(), err error) {
+	dir, err = os.MkdirTemp("", "prwarden-build-")
+	if err != nil {
+		return "", nil, err
+	}
+	args := []string{"build", "-o", dir}
+	for _, folder := range folders {
+		args = append(args, "github.com/prwarden/prwarden/"+folder)
+	}
+	if _, err := output(context.Background(), os.Environ(), "", "go", args...); err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, func() { _ = os.RemoveAll(dir) }, os.Chmod(dir, 0o755) // some tests run programs as nobody
+}

@@ -22,7 +22,6 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/gittest"
 	"github.com/prwarden/prwarden/internal/dev/program"
 	"github.com/prwarden/prwarden/internal/organization"
-	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -141,8 +140,7 @@ func (m *merges) run(ctx context.Context, dir string, args ...string) (a difftes
 type pulls struct {
 	dir    string
 	source scan.Source
-	rules  []rule.Rule
-	plain  *difftest.Rules
+	rules  *difftest.Rules
 }
 
 func newPulls(ctx context.Context, dir string) (*pulls, error) {
@@ -153,10 +151,11 @@ func newPulls(ctx context.Context, dir string) (*pulls, error) {
 	}
 	host := organization.Host{Kind: organization.KindGit, URL: "file://" + dir + "/repos/{repo}.git"}
 	p.source = gittest.AtHost{Source: codehost.New(store, gittest.NoToken), Host: host}
-	if p.rules, err = difftest.LoadRules(ctx); err != nil {
+	rules, err := difftest.LoadRules(ctx)
+	if err != nil {
 		return nil, err
 	}
-	p.plain, err = difftest.NewRules(p.rules)
+	p.rules, err = difftest.NewRules(rules)
 	return p, err
 }
 
@@ -185,30 +184,15 @@ func (p *pulls) pull(ctx context.Context, path string, target scan.Target, t tot
 	if err != nil {
 		return nil, err
 	}
-	t["pull requests"]++
-	t["files"] += r.Files
-	t["added lines"] += r.Lines
-	t["files over 1 MiB"] += len(r.Skipped)
-	switch {
-	case r.Broken:
-		t["broken for plain git too"]++
-		return r.Problems, nil
-	case r.Failure != "":
-		t["failures that are right"]++
+	t.add(r.Counts)
+	if r.Failed {
 		return r.Problems, nil
 	}
-
-	scanner := scan.NewScanner(p.source, scan.Options{})
-	ruleset, err := scanner.AddRules(rule.Digest(p.rules), p.rules)
+	found, err := p.rules.CompareFindings(ctx, p.source, path, target)
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.plain.CompareFindings(ctx, scanner, ruleset, path, target)
-	if err != nil {
-		return nil, err
-	}
-	t["findings"] += found.Findings
-	t["rules out of time"] += len(found.Stopped)
+	t.add(found.Counts)
 	return append(r.Problems, found.Problems...), nil
 }
 

@@ -47,6 +47,12 @@ type checker func(ctx context.Context, path, name string, most int, t totals) er
 // totals are what was counted, by what it is.
 type totals map[string]int
 
+func (t totals) add(counts map[string]int) {
+	for name, n := range counts {
+		t[name] += n
+	}
+}
+
 // differ counts the differences of one change and prints them.
 func (t totals) differ(where string, problems []string) {
 	for _, problem := range problems {
@@ -90,9 +96,7 @@ func run(ctx context.Context, server bool, most int, paths []string) (same bool,
 			return false, fmt.Errorf("%s: %w", path, err)
 		}
 		fmt.Println(path, found)
-		for name, n := range found {
-			all[name] += n
-		}
+		all.add(found)
 	}
 
 	fmt.Println("all", all)
