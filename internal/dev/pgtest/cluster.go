@@ -23,9 +23,11 @@ type Options struct {
 	// Durable makes commits wait for the disk, as in production. Without it a
 	// crash of the machine, but not of a process, may lose them.
 	Durable bool
+
 	// TCP makes it listen on a free port of 127.0.0.1 too, with passwords; the
 	// port stays the same when it is started again.
 	TCP bool
+
 	// Settings are those of postgresql.conf, over the ones that tests need.
 	Settings map[string]string
 }
@@ -48,6 +50,7 @@ type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when the first process has ended
 	gone  chan struct{} // closed when the last one has
+
 	// tie is held by a watchdog that ends the server and removes the folder when
 	// it is closed, as the end of this process does.
 	tie      io.WriteCloser
@@ -56,11 +59,13 @@ type process struct {
 
 const (
 	superuser = "postgres"
+
 	// startTimeout is how long a server may take to be ready, recovery after a
 	// crash included.
 	startTimeout = 3 * time.Minute
 	stopTimeout  = 3 * time.Minute
 	interval     = 20 * time.Millisecond // between looks at something that has no signal
+
 	// longestFolder leaves room in the 107 bytes of a socket's address.
 	longestFolder = 60
 )
@@ -106,6 +111,7 @@ func NewCluster(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, bytes.TrimSpace(out))
 	}
+
 	return c, nil
 }
 
@@ -121,6 +127,7 @@ func ordinaryUser() (*syscall.Credential, error) {
 	}
 	uid, errUID := strconv.ParseUint(u.Uid, 10, 32)
 	gid, errGID := strconv.ParseUint(u.Gid, 10, 32)
+
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(errUID, errGID)
 }
 
@@ -129,6 +136,7 @@ func (c *Cluster) port() int {
 	if c.reserved == nil {
 		return 5432
 	}
+
 	return c.reserved.Number()
 }
 
@@ -139,9 +147,11 @@ func (c *Cluster) command(ctx context.Context, program string, args ...string) *
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = c.dir
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
+
 	// A group of its own, so that Ctrl-C in a terminal ends this process, and
 	// only thereby the server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.credential, Setpgid: true}
+
 	return cmd
 }
 
@@ -171,6 +181,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 			return nil
 		}
 	}
+
 	return c.start(ctx)
 }
 
@@ -184,10 +195,12 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the server has its own
+
 	// The end of ctx must not end the server.
 	ownTime := context.WithoutCancel(ctx)
 	cmd := c.command(ownTime, filepath.Join(c.programs, "postgres"), append(args, "-D", c.data())...)
 	cmd.Stdout, cmd.Stderr = log, log
+
 	// Every process of the server has the one end of a pipe, and nobody else, so
 	// that the other end tells when the last is gone.
 	gone, alive, err := os.Pipe()
@@ -218,11 +231,13 @@ func (c *Cluster) start(ctx context.Context) error {
 	}()
 	if err != nil {
 		p.watchdog = nil
+
 		return errors.Join(err, c.end(syscall.SIGQUIT))
 	}
 	if err := c.waitReady(ctx); err != nil {
 		return errors.Join(err, c.end(syscall.SIGQUIT))
 	}
+
 	return nil
 }
 
@@ -243,6 +258,7 @@ func (c *Cluster) settings() map[string]string {
 	for name, value := range c.options.Settings {
 		all[name] = value
 	}
+
 	return all
 }
 
@@ -272,6 +288,7 @@ func (c *Cluster) logTail() string {
 	if err != nil {
 		return err.Error()
 	}
+
 	return string(bytes.TrimSpace(text[max(0, len(text)-most):]))
 }
 
@@ -289,6 +306,7 @@ const (
 func (c *Cluster) Stop(m Mode) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	return c.end(syscall.Signal(m))
 }
 
@@ -297,6 +315,7 @@ func (c *Cluster) Stop(m Mode) error {
 func (c *Cluster) Kill() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	return c.end(syscall.SIGKILL)
 }
 
@@ -308,10 +327,12 @@ func (c *Cluster) end(signal syscall.Signal) error {
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
+
 	// A test may have left it stopped.
 	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
+
 	// Without the first process others answer for a while, and hold the memory
 	// that the next start needs.
 	late := time.After(stopTimeout)
@@ -327,6 +348,7 @@ func (c *Cluster) end(signal syscall.Signal) error {
 		return nil
 	}
 	_, err := io.WriteString(p.tie, "done\n")
+
 	return errors.Join(err, p.tie.Close(), p.watchdog.Wait())
 }
 
@@ -342,6 +364,7 @@ func (c *Cluster) PID() int {
 		return 0
 	default:
 	}
+
 	return c.process.cmd.Process.Pid
 }
 
@@ -351,6 +374,7 @@ func (c *Cluster) Close() error {
 	if c.reserved != nil {
 		err = errors.Join(err, c.reserved.Close())
 	}
+
 	return err
 }
 

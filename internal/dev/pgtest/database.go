@@ -22,12 +22,14 @@ func (c *Cluster) CreateDatabase(ctx context.Context, name string) error {
 	if err := c.Exec(ctx, superuser, "CREATE ROLE "+quoted+" LOGIN PASSWORD "+pq.QuoteLiteral(Password)); err != nil {
 		return err
 	}
+
 	return c.Exec(ctx, superuser, "CREATE DATABASE "+quoted+" OWNER "+quoted+" TEMPLATE template0")
 }
 
 // DropDatabase removes what CreateDatabase made, and whoever is connected.
 func (c *Cluster) DropDatabase(ctx context.Context, name string) error {
 	quoted := pq.QuoteIdentifier(name)
+
 	return errors.Join(
 		c.Exec(ctx, superuser, "DROP DATABASE "+quoted+" WITH (FORCE)"),
 		c.Exec(ctx, superuser, "DROP ROLE "+quoted))
@@ -47,6 +49,7 @@ func (c *Cluster) socketDSN(role, database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: url.Values{
 		"host": {c.dir}, "port": {strconv.Itoa(c.port())}, "sslmode": {"disable"},
 	}.Encode()}
+
 	return u.String()
 }
 
@@ -57,6 +60,7 @@ func (c *Cluster) TCPDSN(database string) string {
 		Scheme: "postgres", User: url.UserPassword(database, Password), Path: "/" + database,
 		Host: "127.0.0.1:" + strconv.Itoa(c.port()), RawQuery: "sslmode=disable",
 	}
+
 	return u.String()
 }
 
@@ -70,5 +74,6 @@ func (c *Cluster) Exec(ctx context.Context, database, statements string) (err er
 	if _, err := db.ExecContext(ctx, statements); err != nil {
 		return fmt.Errorf("database %s: %w", database, err)
 	}
+
 	return nil
 }

@@ -35,6 +35,7 @@ func (s *sharedCluster) get() (*Cluster, error) {
 			s.err = s.cluster.Start(context.Background())
 		}
 	})
+
 	return s.cluster, s.err
 }
 
@@ -44,6 +45,7 @@ func (s *sharedCluster) get() (*Cluster, error) {
 func New(t testing.TB) string {
 	t.Helper()
 	c, name := newDatabase(t)
+
 	return c.DSN(name)
 }
 
@@ -52,6 +54,7 @@ func New(t testing.TB) string {
 func NewWithSuperuser(t testing.TB) (dsn, superuserDSN string) {
 	t.Helper()
 	c, name := newDatabase(t)
+
 	return c.DSN(name), c.SuperuserDSN(name)
 }
 
@@ -70,6 +73,7 @@ func newDatabase(t testing.TB) (*Cluster, string) {
 			t.Error(err)
 		}
 	})
+
 	return c, name
 }
 
@@ -88,6 +92,7 @@ func Start(t testing.TB, o Options) *Cluster {
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	return c
 }
 

@@ -69,10 +69,12 @@ func TestEndsWithTheProcess(t *testing.T) {
 	require.Error(t, cmd.Wait())
 	assert.Eventually(t, func() bool {
 		_, err := os.Stat(dir)
+
 		return os.IsNotExist(err)
 	}, patience, 20*time.Millisecond)
 	assert.Eventually(t, func() bool {
 		state, err := os.ReadFile("/proc/" + pid + "/stat")
+
 		return err != nil || strings.Contains(string(state), ") Z ")
 	}, patience, 20*time.Millisecond, "the server is still there")
 }
@@ -82,6 +84,7 @@ func open(t *testing.T, dsn string) *sql.DB {
 	db, err := sql.Open("postgres", dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
+
 	return db
 }
 
@@ -106,6 +109,7 @@ func TestStopAndStart(t *testing.T) {
 	db := open(t, c.TCPDSN("odd name"))
 	get := func(setting string) (value string) {
 		require.NoError(t, db.QueryRowContext(ctx, "SHOW "+setting).Scan(&value))
+
 		return value
 	}
 	assert.Equal(t, "on", get("fsync"))
