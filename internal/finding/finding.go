@@ -3,7 +3,9 @@
 package finding
 
 import (
+	"encoding/base64"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -139,3 +141,179 @@ type Result struct {
 // Shown is a text from a repository as the API shows it: bytes that are not
 // UTF-8 as U+FFFD.
 func Shown(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// State compares a finding with the previous review of the same pull request.
+type State string
+
+// The states.
+const (
+	StateNew      State = "new"
+	StateExisting State = "existing"
+	StateFixed    State = "fixed" // only the previous review had it
+)
+
+// Comparison is what changed between two reviews of a pull request.
+type Comparison struct {
+	Reported   []State // of each of the current result's Findings
+	Suppressed []State // of each of the current result's Suppressed
+	Fixed      []int   // indexes of the previous result's Findings that are fixed
+}
+
+// Compare says what changed from the previous result to the current one. The
+// zero Result stands for no previous review: then everything is new. Of the
+// previous findings only RuleID, File and Fingerprint count.
+//
+// New means not reported before. A finding that a comment suppressed and that is
+// reported now is new, because whoever gates by new findings must hear of it. A
+// suppressed finding is existing when it was reported or suppressed before.
+//
+// Fixed is claimed only where the current scan looked: not in a file that was
+// skipped, not of a rule that was stopped, and not at all when the current result
+// is truncated. A finding whose rule no longer applies to its file is fixed too.
+func Compare(previous, current Result) Comparison {
+	reported := fingerprints(previous.Findings)
+	suppressed := fingerprints(previous.Suppressed)
+
+	c := Comparison{
+		Reported:   make([]State, len(current.Findings)),
+		Suppressed: make([]State, len(current.Suppressed)),
+	}
+	for i, f := range current.Findings {
+		c.Reported[i] = stateOf(reported[f.Fingerprint])
+	}
+	for i, f := range current.Suppressed {
+		c.Suppressed[i] = stateOf(reported[f.Fingerprint] || suppressed[f.Fingerprint])
+	}
+
+	if !current.Truncated {
+		c.Fixed = fixed(previous.Findings, current)
+	}
+
+	return c
+}
+
+func stateOf(known bool) State {
+	if known {
+		return StateExisting
+	}
+
+	return StateNew
+}
+
+// fixed returns the indexes of the previous findings that are gone from the
+// current result. A rule that was stopped has a skip only in the file where it
+// happened, but files are matched side by side, so nobody knows in which others it
+// still matched: nothing of it counts as fixed.
+func fixed(previous []Finding, current Result) []int {
+	reported := fingerprints(current.Findings)
+	suppressed := fingerprints(current.Suppressed)
+
+	files, rules := map[string]bool{}, map[string]bool{}
+	for _, s := range current.Skips {
+		if s.RuleID != "" {
+			rules[s.RuleID] = true
+		} else {
+			files[s.File] = true
+		}
+	}
+
+	var gone []int
+	for i, f := range previous {
+		there := reported[f.Fingerprint] || suppressed[f.Fingerprint]
+		if !there && !files[f.File] && !rules[f.RuleID] {
+			gone = append(gone, i)
+		}
+	}
+
+	return gone
+}
+
+func fingerprints(findings []Finding) map[string]bool {
+	all := make(map[string]bool, len(findings))
+	for _, f := range findings {
+		all[f.Fingerprint] = true
+	}
+
+	return all
+}
+
+// What a finding and a skip take beside their texts: field names, numbers, and
+// words of which there are few.
+const (
+	findingOverhead = 768
+	skipOverhead    = 320
+)
+
+// Size is how many bytes a finding takes at most in an answer of the API in JSON,
+// and in a SARIF log.
+func (f Finding) Size() int {
+	n := findingOverhead + pathSize(f.File)
+	for _, text := range []string{f.RuleID, f.Message, f.Snippet, f.Fingerprint, f.LineHash} {
+		n += textSize(text)
+	}
+
+	if s := f.Suppression; s != nil { // the log has the path of the comment, too
+		n += textSize(s.Reason) + textSize(s.Until) + pathSize(f.File)
+	}
+
+	return n
+}
+
+// Size is how many bytes a skip takes at most, like that of a finding.
+func (s Skip) Size() int {
+	return skipOverhead + pathSize(s.File) + 2*textSize(s.RuleID) + textSize(s.Reason)
+}
+
+// textSize is how long a text is at most as a string in JSON, whatever the encoder
+// escapes. A byte that is not UTF-8 is written as U+FFFD.
+func textSize(text string) int {
+	n := len(text)
+	for i := range len(text) {
+		n += int(jsonExtra[text[i]])
+	}
+	if !utf8.ValidString(text) {
+		n += (utf8.RuneLen(utf8.RuneError) - 1) * len(text)
+	}
+
+	return n
+}
+
+// pathSize is how long a path is at most in JSON or in a URI, whichever is longer.
+// JSON has its bytes in base64 too when they are not UTF-8.
+func pathSize(path string) int {
+	inJSON := textSize(path)
+	if !utf8.ValidString(path) {
+		inJSON += base64.StdEncoding.EncodedLen(len(path))
+	}
+
+	inURI := len(path)
+	for i := range len(path) {
+		inURI += int(uriExtra[path[i]])
+	}
+
+	return max(inJSON, inURI)
+}
+
+// jsonExtra and uriExtra are how many more bytes a byte takes in JSON and in the
+// path of a URI. They are tables because every byte of every finding is measured.
+var jsonExtra, uriExtra = extraBytes()
+
+func extraBytes() (inJSON, inURI [256]uint8) {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~"
+	for i := range inJSON {
+		c := byte(i)
+		switch {
+		case c == '"' || c == '\\':
+			inJSON[i] = 1
+		case c < ' ' || c == '<' || c == '>' || c == '&':
+			inJSON[i] = uint8(len(`\u0000`) - 1)
+		case c == "\u2028"[0]: // U+2028 and U+2029 may be escaped; others with this first byte count too
+			inJSON[i] = uint8(len(`\u2028`) - len("\u2028"))
+		}
+		if strings.IndexByte(plain, c) < 0 {
+			inURI[i] = uint8(len("%00") - 1)
+		}
+	}
+
+	return inJSON, inURI
+}

@@ -3,6 +3,8 @@ package match
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
+	"regexp/syntax"
 	"runtime"
 	"slices"
 	"sync"
@@ -301,3 +303,33 @@ func (m *Matcher) Len() int { return len(m.programs) }
 // Size estimates the memory that the matcher holds once all its rules have
 // been used, in bytes.
 func (m *Matcher) Size() int64 { return m.size }
+
+// programSize estimates from above the number of instructions that re compiles
+// to, without compiling it: that would take memory in proportion.
+func programSize(re *syntax.Regexp) int { return min(2+exprSize(re), math.MaxInt32) }
+
+func exprSize(re *syntax.Regexp) int {
+	sum := 0
+	for _, sub := range re.Sub {
+		sum = min(sum+exprSize(sub), math.MaxInt32)
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpCapture:
+		return sum + 2
+	case syntax.OpRepeat:
+		size := max(re.Min, 1)*sum + 1 // x{n,} is n-1 copies and x+
+		if re.Max >= 0 {
+			size = max(re.Min*sum+(re.Max-re.Min)*(sum+1), 1) // n copies and m-n times x?
+		}
+
+		return min(size, math.MaxInt32)
+	case syntax.OpAlternate:
+		return sum + len(re.Sub)
+	case syntax.OpConcat:
+		return sum
+	}
+
+	return sum + 1
+}

@@ -8,12 +8,10 @@
 package match
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
-	"sort"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/match/confirm"
@@ -233,148 +231,139 @@ func (w *worker) locate(h *Hit) (ok bool) {
 	return ok
 }
 
-// Lines is a text divided into its lines, as git counts them: a line ends
-// after "\n", and what follows the last "\n" is a line unless it is empty. It
-// is safe for concurrent use.
-type Lines struct {
-	text  []byte
-	index *lineIndex
+// Session matches the files of one scan. It is safe for concurrent use.
+type Session struct {
+	matcher *Matcher
+	budget  time.Duration
+	off     []bool
+	spares  []Spare
+	used    []atomic.Int64 // ns by rule
+	stopped []atomic.Bool  // by rule
 }
 
-// lineIndex knows how many lines there are and where they begin, once somebody
-// asks.
-type lineIndex struct {
-	counted, indexed sync.Once
-	count            int
-	starts           []int32 // offset of each line, then the length of the text
-}
-
-// SplitLines divides text, which must be under 2 GiB and stay unchanged while
-// the result is used.
-func SplitLines(text []byte) Lines { return Lines{text: text, index: &lineIndex{}} }
-
-func (l Lines) starts() []int32 {
-	l.index.indexed.Do(func() {
-		starts := make([]int32, 0, l.Count()+1)
-		for pos := 0; pos < len(l.text); {
-			starts = append(starts, int32(pos))
-			n := bytes.IndexByte(l.text[pos:], '\n')
-			if n < 0 {
-				break
-			}
-			pos += n + 1
-		}
-		starts = append(starts, int32(len(l.text)))
-		l.index.starts = starts
-	})
-
-	return l.index.starts
-}
-
-// Count is the number of lines.
-func (l Lines) Count() int {
-	if len(l.text) == 0 {
-		return 0
+// NewSession starts a scan in which each rule may match for budget over all
+// files. off says which rules take no part; nil for none.
+//
+// What a rule spends is the time of its searches by the standard library's
+// regexp, and stepTime for each byte that its automaton looks at.
+func (m *Matcher) NewSession(budget time.Duration, off []bool) *Session {
+	return &Session{
+		matcher: m,
+		budget:  budget,
+		off:     off,
+		used:    make([]atomic.Int64, m.Len()),
+		stopped: make([]atomic.Bool, m.Len()),
 	}
-	l.index.counted.Do(func() {
-		l.index.count = bytes.Count(l.text, []byte{'\n'})
-		if l.text[len(l.text)-1] != '\n' {
-			l.index.count++
-		}
-	})
-
-	return l.index.count
 }
 
-// Text is the whole text.
-func (l Lines) Text() []byte { return l.text }
-
-// Line returns line n, from 1 to Count, without its ending: one "\n" and one
-// "\r" before it. A "\r" that no "\n" follows belongs to the line.
-func (l Lines) Line(n int) []byte {
-	starts := l.starts()
-	return trimEnding(l.text[starts[n-1]:starts[n]])
+// Spare keeps a rule from files beside those that it excludes itself.
+type Spare struct {
+	Rule  int
+	Files Globs
 }
 
-// trimEnding removes the ending of a line.
-func trimEnding(line []byte) []byte {
-	if k := len(line) - 1; k >= 0 && line[k] == '\n' {
-		line = line[:k]
-		if k > 0 && line[k-1] == '\r' {
-			line = line[:k-1]
-		}
-	}
+// Spare keeps rules from more files in this session. It is called before File.
+func (s *Session) Spare(spares []Spare) { s.spares = spares }
 
-	return line
+// Stopped says whether a rule has used up its time.
+func (s *Session) Stopped(rule int) bool { return s.stopped[rule].Load() }
+
+// File is one file as the rules of a session look at it.
+type File struct {
+	session *Session
+	groups  []bool // by group of the selector
+	off     []bool // by rule; nil for none
 }
 
-// Start is the offset of line n, from 1 to Count.
-func (l Lines) Start(n int) int { return int(l.starts()[n-1]) }
-
-// At returns the line, from 1, that holds the byte at offset, and its column,
-// from 1. The text has such a byte.
-func (l Lines) At(offset int) (line, column int) {
-	starts := l.starts()
-	n := sort.Search(len(starts)-1, func(i int) bool { return int(starts[i+1]) > offset })
-
-	return n + 1, offset - int(starts[n]) + 1
-}
-
-// block is a run of lines that rules look at.
-type block struct {
-	from, to int // bytes
-	line     int // number of the first line
-}
-
-// blocks returns the added lines as blocks, without those over MaxLine, and the
-// numbers of these. added is ascending; what the text does not have is left out.
-func (l Lines) blocks(added []LineRange, blocks []block) (_ []block, long []int) {
-	for _, r := range added {
-		b := block{from: 0, to: len(l.text), line: max(r.First, 1)}
-		last := min(r.Last, l.Count())
-		if last < b.line {
+// File decides which rules look at the file at path.
+func (s *Session) File(path string) *File {
+	f := &File{session: s, groups: s.matcher.selector.active(path), off: s.off}
+	own := false
+	for _, spare := range s.spares {
+		if !spare.Files.Match(path) {
 			continue
 		}
-		if b.line > 1 || last < l.Count() { // else it is the whole text
-			b.from, b.to = l.Start(b.line), int(l.starts()[last])
+		if !own {
+			own = true
+			f.off = make([]bool, s.matcher.Len())
+			copy(f.off, s.off)
 		}
-		blocks, long = l.short(b, blocks, long)
+		f.off[spare.Rule] = true
 	}
 
-	return blocks, long
+	return f
 }
 
-// short appends a block without its lines over MaxLine. It looks for them in
-// leaps: where a line ends within the next MaxLine bytes, no line up to there is
-// too long.
-func (l Lines) short(b block, blocks []block, long []int) ([]block, []int) {
-	for pos := b.from; pos < b.to; {
-		reach := min(pos+MaxLine+1, b.to)
-		if reach == b.to && reach-pos <= MaxLine {
-			break
+// looks says whether a rule looks at the file.
+func (f *File) looks(rule uint32) bool {
+	return f.groups[f.session.matcher.selector.group[rule]] && (f.off == nil || !f.off[rule])
+}
+
+// SpanResult is what Spans finds.
+type SpanResult struct {
+	Spans   []Span // by rule and then from left to right, those of one rule apart from each other
+	Unknown []int  // rules that had no time left to say
+	Stopped []int  // those of them that used up their time in this call
+}
+
+// Spans finds where the rules with the given indexes match in a text, whether
+// or not they look at a file: every match, not only the first on a line. A
+// multiline rule takes text as a file, another rule takes it as a line. It
+// fails only when ctx ends.
+func (s *Session) Spans(ctx context.Context, text []byte, rules []int) (SpanResult, error) {
+	var found SpanResult
+	for _, rule := range rules {
+		s.timed(ctx, rule, &found.Stopped, func(p *confirm.Program, g *confirm.Guard) {
+			p.All(text, g, func(span Span) { found.Spans = append(found.Spans, span) })
+		})
+		if s.stopped[rule].Load() {
+			found.Unknown = append(found.Unknown, rule)
 		}
-		if k := bytes.LastIndexByte(l.text[pos:reach], '\n'); k >= 0 {
-			pos += k + 1
-			continue
-		}
-		end := b.to
-		if k := bytes.IndexByte(l.text[reach:b.to], '\n'); k >= 0 {
-			end = reach + k + 1
-		}
-		if len(trimEnding(l.text[pos:end])) <= MaxLine {
-			pos = end
-			continue
-		}
-		n := b.line + bytes.Count(l.text[b.from:pos], []byte{'\n'})
-		long = append(long, n)
-		if b.from < pos {
-			blocks = append(blocks, block{from: b.from, to: pos, line: b.line})
-		}
-		b.from, b.line, pos = end, n+1, end
-	}
-	if b.from < b.to {
-		blocks = append(blocks, b)
 	}
 
-	return blocks, long
+	return found, ctx.Err()
+}
+
+// Candidates returns those of the active rules, multiline ones or others, that
+// may match in text, in order.
+func (f *File) Candidates(text []byte, multiline bool) []int {
+	w := f.session.matcher.workers.Get().(*worker)
+	defer f.session.matcher.workers.Put(w)
+	plan := &f.session.matcher.lines
+	if multiline {
+		plan = &f.session.matcher.files
+	}
+	var rules []int
+	for _, r := range w.candidates(f, plan, text) {
+		rules = append(rules, int(r))
+	}
+	slices.Sort(rules)
+
+	return rules
+}
+
+// timed runs work for a rule on the rule's time. When the time is used up,
+// before or by that, the rule is stopped for the rest of the session and put on
+// the list, once.
+func (s *Session) timed(
+	ctx context.Context, rule int, stopped *[]int, work func(p *confirm.Program, g *confirm.Guard),
+) {
+	if s.stopped[rule].Load() {
+		return
+	}
+	g := confirm.NewGuard(ctx, &s.used[rule], s.budget)
+	if !g.Check() {
+		work(s.matcher.programs[rule], g)
+	}
+	s.used[rule].Add(int64(g.Spent()))
+	if g.Stopped && ctx.Err() == nil {
+		s.stop(rule, stopped)
+	}
+}
+
+// stop ends a rule for the rest of the session.
+func (s *Session) stop(rule int, stopped *[]int) {
+	if s.stopped[rule].CompareAndSwap(false, true) {
+		*stopped = append(*stopped, rule)
+	}
 }

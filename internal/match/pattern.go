@@ -231,36 +231,6 @@ func minLength(re *syntax.Regexp) int {
 	return 0
 }
 
-// programSize estimates from above the number of instructions that re compiles
-// to, without compiling it: that would take memory in proportion.
-func programSize(re *syntax.Regexp) int { return min(2+exprSize(re), math.MaxInt32) }
-
-func exprSize(re *syntax.Regexp) int {
-	sum := 0
-	for _, sub := range re.Sub {
-		sum = min(sum+exprSize(sub), math.MaxInt32)
-	}
-	switch re.Op {
-	case syntax.OpLiteral:
-		return len(re.Rune)
-	case syntax.OpCapture:
-		return sum + 2
-	case syntax.OpRepeat:
-		size := max(re.Min, 1)*sum + 1 // x{n,} is n-1 copies and x+
-		if re.Max >= 0 {
-			size = max(re.Min*sum+(re.Max-re.Min)*(sum+1), 1) // n copies and m-n times x?
-		}
-
-		return min(size, math.MaxInt32)
-	case syntax.OpAlternate:
-		return sum + len(re.Sub)
-	case syntax.OpConcat:
-		return sum
-	}
-
-	return sum + 1
-}
-
 // Cost is what a rule is expected to cost on code of all kinds, from how often
 // the bytes occur in it that the rule is found by. It does not depend on the
 // machine.
