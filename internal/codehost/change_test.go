@@ -18,6 +18,7 @@ func numbered(n int) string {
 	for i := range n {
 		fmt.Fprintf(&b, "line %d of a text that is long enough to be found again\n", i)
 	}
+
 	return b.String()
 }
 
@@ -28,6 +29,7 @@ func with(files Files, more Files) Files {
 			all[path] = file
 		}
 	}
+
 	return all
 }
 
@@ -35,6 +37,7 @@ func TestChangedLines(t *testing.T) {
 	t.Parallel()
 	long := numbered(30)
 	commit := strings.Repeat("1", 40)
+
 	tests := map[string]struct {
 		base, head Files
 		want       []seen
@@ -122,9 +125,11 @@ func TestChangedLines(t *testing.T) {
 				},
 				{path: "tab\tx", lines: map[int]string{1: "3"}}, {path: "ünï", lines: map[int]string{1: "5"}}}},
 	}
+
 	delete(tests["odd names"].head, "b/ b/")
 	tests["odd names"].head["b/ b"] = File{Text: "7\n"}
 	tests["odd names"].want[3] = seen{path: "b/ b", lines: map[int]string{1: "7"}}
+
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,11 +171,13 @@ func TestLargeFiles(t *testing.T) {
 	c := open(t, r)
 	defer c.Close()
 	var got []scan.File
+
 	for file, err := range c.Files(t.Context()) {
 		require.NoError(t, err)
 		got = append(got, scan.File{Path: file.Path, Size: file.Size, Added: file.Added})
 		assert.Equal(t, file.Path == "over", file.Content == nil)
 	}
+
 	assert.Equal(t, []scan.File{
 		{Path: "a", Size: 4, Added: []scan.LineRange{{First: 2, Last: 2}}},
 		{Path: "full", Size: scan.MaxFileSize, Added: []scan.LineRange{{First: 1, Last: scan.MaxFileSize / 16}}},
@@ -182,6 +189,7 @@ func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	r := New(t)
 	base, head := Files{}, Files{}
+
 	for i := range 300 {
 		text := numbered(10 + i%7)
 		base[fmt.Sprintf("d%d/f%d", i%5, i)] = File{Text: text}
@@ -194,6 +202,7 @@ func TestManyFiles(t *testing.T) {
 			head[fmt.Sprintf("d%d/f%d", i%5, i)] = File{Text: "x\n" + text}
 		}
 	}
+
 	r.Change(base, head)
 	agrees(t, r)
 }
@@ -203,11 +212,13 @@ func TestFilesCanBeReadAgainAndLeft(t *testing.T) {
 	r := New(t)
 	r.Change(Text(), Text("a", "1\n", "b", "2\n", "c", "3\n"))
 	c := open(t, r)
+
 	for file, err := range c.Files(t.Context()) {
 		require.NoError(t, err)
 		assert.Equal(t, "a", file.Path)
 		break
 	}
+
 	assert.Len(t, files(t, c), 3)
 }
 
@@ -222,6 +233,7 @@ func TestReadFile(t *testing.T) {
 		Text(".prwarden/rules.yml", "head\n", "long", strings.Repeat("x", 100)))
 	c := open(t, r)
 	defer c.Close()
+
 	tests := map[string]struct {
 		side  scan.Side
 		path  string
@@ -244,6 +256,7 @@ func TestReadFile(t *testing.T) {
 		"empty":           {scan.Base, "", 100, "", false},
 		"with a new line": {scan.Base, "other\ncontents " + c.HeadSHA(), 100, "", false},
 	}
+
 	for name, test := range tests { // one after another: a Change isn't safe for concurrent use
 		data, found, err := c.ReadFile(t.Context(), test.side, test.path, test.limit)
 		require.NoError(t, err, name)

@@ -64,6 +64,7 @@ func TestNamedHeadIsMerged(t *testing.T) {
 func TestNamedCommits(t *testing.T) {
 	t.Parallel()
 	added := []seen{{path: "a", lines: map[int]string{2: "pull"}}}
+
 	for name, change := range map[string]func(*Server){
 		"plain":        func(*Server) {},
 		"no filter":    func(s *Server) { s.NoFilter = true },
@@ -125,6 +126,7 @@ func TestNamedCommitsFail(t *testing.T) {
 	stranger := r.Commit(Text("b", "0\n"))
 	r.Ref("refs/heads/other", stranger)
 	hosts := map[string]organization.Host{"file": fileHost(r), "http": serve(t, &Server{Repo: r})}
+
 	for name, test := range map[string]struct {
 		commits finding.Commits
 		code    string

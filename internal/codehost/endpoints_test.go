@@ -19,6 +19,7 @@ func TestEnds(t *testing.T) {
 		pull = Text("a", "0\npull\n")
 		both = Text("a", "0\npull\n", "main", "1\n")
 	)
+
 	// Each returns the base there must be, or the code of the failure.
 	tests := map[string]func(r *Repo) (base, code string){
 		"open": func(r *Repo) (string, string) {
@@ -130,6 +131,7 @@ func TestEnds(t *testing.T) {
 			return tip, ""
 		},
 	}
+
 	for name, build := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -189,6 +191,7 @@ func TestOrganizationsAndRepositories(t *testing.T) {
 	r := New(t)
 	r.Change(Text("a", "0\n"), Text("a", "1\n"))
 	s := source(t, fileHost(r))
+
 	tests := map[string]struct {
 		target scan.Target
 		code   string
@@ -207,6 +210,7 @@ func TestOrganizationsAndRepositories(t *testing.T) {
 		"number 0":        {scan.Target{Organization: org, Repo: Name, Number: 0}, scan.CodePullRequestNotFound},
 		"negative number": {scan.Target{Organization: org, Repo: Name, Number: -1}, scan.CodePullRequestNotFound},
 	}
+
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -80,6 +80,7 @@ func TestTreeBombThatDoesNotChange(t *testing.T) {
 	t.Parallel()
 	r := New(t)
 	tree := r.Tree(Text("f", "x\n"))
+
 	for range 10 {
 		var entries []Entry
 		for i := range 10 {
@@ -87,6 +88,7 @@ func TestTreeBombThatDoesNotChange(t *testing.T) {
 		}
 		tree = r.Object("tree", TreeData(entries...))
 	}
+
 	file := func(text string) Entry { return entry("100644", "a", r.Object("blob", []byte(text))) }
 	base := r.CommitTree(r.Object("tree", TreeData(file("1\n"), entry("40000", "bomb", tree))))
 	r.Ref("refs/heads/main", base)
@@ -100,9 +102,11 @@ func TestDeepTrees(t *testing.T) {
 	r := New(t)
 	pack := NewPack(t)
 	tree := pack.Tree(TreeData(entry("100644", "f", pack.Blob([]byte("deep\n")))))
+
 	for range depth - 1 {
 		tree = pack.Tree(TreeData(entry("40000", "d", tree)))
 	}
+
 	pack.Store(r)
 	pullTree(r, tree)
 	path := strings.Repeat("d/", depth-1) + "f"
@@ -114,9 +118,11 @@ func TestManyChangedFiles(t *testing.T) {
 	r := New(t)
 	blob := r.Object("blob", []byte("x\n"))
 	var entries []Entry
+
 	for i := range 101 {
 		entries = append(entries, entry("100644", fmt.Sprintf("%04d", i), blob))
 	}
+
 	pullTree(r, r.Object("tree", TreeData(entries[:99]...))) // and `a` is gone
 	limit := func(l *git.Limits) { l.ChangedFiles = 100 }
 	require.NoError(t, readAll(t.Context(), source(t, fileHost(r), limit)))
@@ -140,6 +146,7 @@ func TestWideTrees(t *testing.T) {
 	empty := r.Object("tree", nil)
 	tree := r.Tree(Text("f", "deep\n"))
 	const wide, depth = 100, 5
+
 	for range depth {
 		var entries []Entry
 		for i := range wide {
@@ -147,6 +154,7 @@ func TestWideTrees(t *testing.T) {
 		}
 		tree = r.Object("tree", TreeData(append(entries, entry("40000", "z", tree))...))
 	}
+
 	pullTree(r, tree)
 	assert.Equal(t, []seen{{path: "z/z/z/z/z/f", lines: map[int]string{1: "deep"}}}, files(t, open(t, r)))
 }
@@ -159,6 +167,7 @@ func TestInvalidTrees(t *testing.T) {
 	blob := r.Object("blob", []byte("x\n"))
 	nothing, missing := r.Object("tree", nil), strings.Repeat("1", 40)
 	config := r.Tree(Text("config", "x\n"))
+
 	tests := map[string]struct {
 		tree   []byte
 		passes bool
@@ -183,6 +192,7 @@ func TestInvalidTrees(t *testing.T) {
 		"mode":                {TreeData(entry("010644", "a", blob)), true},
 		"symlink .gitmodules": {TreeData(entry("120000", ".gitmodules", blob)), true},
 	}
+
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,6 +217,7 @@ func TestOldFaultsAreHarmless(t *testing.T) {
 	commit := func(person string, parents string) string {
 		return r.Object("commit", []byte("tree "+tree+"\n"+parents+"author "+person+"\ncommitter "+person+"\n\nx\n"))
 	}
+
 	base := commit("A <a@example.com>1300000000 -65900", "")
 	r.Ref("refs/heads/main", base)
 	r.Pull(1, r.Commit(Text("a", "x\ny\n"), commit("<> 1300000000 +0000", "parent "+base+"\n")))
@@ -221,6 +232,7 @@ func servePull(t *testing.T, pack *Pack, base, head string) organization.Host {
 	server := httptest.NewServer(
 		&PackServer{Pack: pack.Bytes(), Refs: []string{from + " HEAD", from + " refs/heads/main", to + " refs/pull/1/head"}},
 	)
+
 	t.Cleanup(server.Close)
 	return organization.Host{Kind: organization.KindGit, URL: server.URL + "/{repo}.git"}
 }
@@ -233,9 +245,11 @@ func TestVeryDeepTrees(t *testing.T) {
 	pack := NewPack(t)
 	base := pack.Tree(TreeData(entry("100644", "f", pack.Blob([]byte("deep\n")))))
 	tree := base
+
 	for range 200_000 {
 		tree = pack.Tree(TreeData(entry("40000", "d", tree)))
 	}
+
 	f := failure(t, t.Context(), source(t, servePull(t, pack, base, tree)))
 	assert.Equal(t, scan.CodeRepositoryInvalid, f.Code, "%v", f)
 }
@@ -271,10 +285,12 @@ func TestPackOverFileSize(t *testing.T) {
 	r := New(t)
 	noise := make([]byte, 1<<20)
 	state := uint32(1)
+
 	for i := range noise { // does not compress
 		state = state*1664525 + 1013904223
 		noise[i] = byte(state >> 24)
 	}
+
 	pullTree(r, r.Object("tree", TreeData(entry("100644", "a", r.Object("blob", noise)))))
 	refused(t, r, func(l *git.Limits) { l.FileSize = 512 << 10 }, scan.CodeRepositoryTooLarge)
 }
@@ -285,9 +301,11 @@ func TestManyRefs(t *testing.T) {
 	base, head := r.Change(Text("a", "0\n"), Text("a", "1\n"))
 	var packed bytes.Buffer
 	packed.WriteString("# pack-refs with: peeled fully-peeled sorted \n")
+
 	for i := range 200_000 {
 		fmt.Fprintf(&packed, "%s refs/x/%06d\n", base, i)
 	}
+
 	require.NoError(t, os.WriteFile(filepath.Join(r.Dir, "packed-refs"), packed.Bytes(), 0o644))
 	c := open(t, r)
 	assert.Equal(t, head, c.HeadSHA())
@@ -317,11 +335,13 @@ func TestHooksAndConfigurationOfASourceDoNotRun(t *testing.T) {
 	r.Write("hooks/post-checkout", script)
 	r.Write("evil", script)
 	require.NoError(t, os.Chmod(filepath.Join(r.Dir, "evil"), 0o755))
+
 	for _, key := range []string{
 		"uploadpack.packObjectsHook", "core.fsmonitor", "core.sshCommand", "diff.external", "core.pager",
 	} {
 		r.Git("config", key, filepath.Join(r.Dir, "evil"))
 	}
+
 	files(t, open(t, r))
 	assert.NoFileExists(t, mark)
 }
@@ -331,10 +351,12 @@ func TestLongMinimalDiff(t *testing.T) {
 	t.Parallel()
 	r := New(t)
 	var old, now strings.Builder
+
 	for i := range 100_000 {
 		fmt.Fprintf(&old, "%d\n", i*7919%101)
 		fmt.Fprintf(&now, "%d\n", i*104729%103)
 	}
+
 	r.Change(Text("a", old.String()), Text("a", now.String()))
 	agrees(t, r)
 }

@@ -14,6 +14,7 @@ import (
 func randomFiles(r *rand.Rand) Files {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	files := Files{}
+
 	for range 3 + r.IntN(12) {
 		path := pick(
 			"a", "a.b", "a-b", "a0", "b", "a/x", "a/x/y", "a.b/x", "b/a", "b/a.x", "b/a/x", "c/d/e/f", "c/d/e.f", "z",
@@ -33,6 +34,7 @@ func randomFiles(r *rand.Rand) Files {
 			files[path] = File{Mode: "160000", Text: strings.Repeat(pick("1", "2"), 40)}
 		}
 	}
+
 	return files
 }
 

@@ -27,12 +27,15 @@ func source(t *testing.T, host organization.Host, change ...func(*git.Limits)) s
 	t.Helper()
 	limits := git.DefaultLimits()
 	limits.LowSpeed = time.Hour // servers are here, and the machine may be busy
+
 	for _, c := range change {
 		c(&limits)
 	}
+
 	store, err := git.New(
 		git.Options{Dir: t.TempDir(), Limits: limits, Prefetch: []string{".prwarden/rules.yml", "other", "long"}},
 	)
+
 	require.NoError(t, err)
 	return gittest.AtHost{Source: codehost.New(store, noToken), Host: host}
 }
@@ -56,6 +59,7 @@ func files(t *testing.T, c scan.Change) []seen {
 	t.Helper()
 	defer func() { assert.NoError(t, c.Close()) }()
 	all := []seen{}
+
 	for file, err := range c.Files(t.Context()) {
 		require.NoError(t, err)
 		s := seen{path: file.Path, submodule: file.Submodule}
@@ -70,6 +74,7 @@ func files(t *testing.T, c scan.Change) []seen {
 		}
 		all = append(all, s)
 	}
+
 	assert.Equal(t, c.FileCount(), len(all))
 	return all
 }
@@ -89,6 +94,7 @@ func failure(t *testing.T, ctx context.Context, s scan.Source) *scan.Failure {
 	if c != nil {
 		c.Close()
 	}
+
 	var f *scan.Failure
 	require.ErrorAs(t, err, &f)
 	assert.NotEmpty(t, f.Message)
@@ -109,8 +115,10 @@ func readAll(ctx context.Context, s scan.Source) error {
 	if err != nil {
 		return err
 	}
+
 	for _, fileErr := range c.Files(ctx) {
 		err = errors.Join(err, fileErr)
 	}
+
 	return errors.Join(err, c.Close())
 }

@@ -75,6 +75,7 @@ func (s *Store) open(ctx context.Context, t scan.Target, remote Remote) (opened 
 		_ = r.close()
 		_ = c.sweep() // of what git did not finish, which can fill a disk
 	}
+
 	return opened, !c.fresh && has(c.dir, condemnedName), err
 }
 
@@ -132,6 +133,7 @@ func (s *Store) take(ctx context.Context, name string) (*cached, error) {
 			found = c
 		}
 	}
+
 	if found != nil {
 		return found, found.sweep()
 	}
@@ -157,6 +159,7 @@ func (s *Store) create(ctx context.Context, name string) (*cached, error) {
 		newCommand("init", "--quiet", "--bare", "--template=", "--object-format=sha1")); err != nil {
 		return nil, errors.Join(err, c.release(), os.RemoveAll(dir))
 	}
+
 	return c, nil
 }
 
@@ -198,6 +201,7 @@ func (c *cached) sweep() error {
 			return fmt.Errorf("git: cache: %w", err)
 		}
 	}
+
 	return nil
 }
 
@@ -349,5 +353,6 @@ func treeSize(dir string) (total int64) {
 		}
 		return nil
 	})
+
 	return total
 }

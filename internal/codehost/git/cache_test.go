@@ -25,9 +25,11 @@ import (
 func newStore(t *testing.T, dir string, change ...func(*git.Limits)) *git.Store {
 	t.Helper()
 	limits := git.DefaultLimits()
+
 	for _, c := range change {
 		c(&limits)
 	}
+
 	s, err := git.New(git.Options{Dir: dir, Limits: limits})
 	require.NoError(t, err)
 	return s
@@ -51,6 +53,7 @@ func request(r *Repo, number int) pull {
 func added(t *testing.T, c scan.Change) string {
 	t.Helper()
 	var b strings.Builder
+
 	for file, err := range c.Files(t.Context()) {
 		require.NoError(t, err)
 		lines := strings.Split(string(file.Content), "\n")
@@ -58,6 +61,7 @@ func added(t *testing.T, c scan.Change) string {
 			fmt.Fprintln(&b, strings.Join(lines[span.First-1:span.Last], "\n"))
 		}
 	}
+
 	return b.String()
 }
 
@@ -106,6 +110,7 @@ func TestDamagedCacheIsFetchedAgain(t *testing.T) {
 			}
 		}
 	}
+
 	tests := map[string]func(t *testing.T, dir string){
 		"pack emptied":          overwrite("*.pack", ""),
 		"pack is garbage":       overwrite("*.pack", strings.Repeat("garbage", 100)),
@@ -141,6 +146,7 @@ func TestDamagedCacheIsFetchedAgain(t *testing.T) {
 			}
 		},
 	}
+
 	for name, damage := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,16 +186,19 @@ func TestLeftoversOfAKilledGit(t *testing.T) {
 		"objects/pack/tmp_pack_x", "objects/pack/tmp_idx_x",
 		"objects/info/commit-graphs/commit-graph-chain.lock", "objects/tmp_objdir-x/pack/y",
 	}
+
 	for _, path := range leftovers {
 		path = filepath.Join(repo, path)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
 	}
+
 	r.Pull(1, r.Commit(Text("a", "0\n2\n"), base))
 	assert.Equal(t, "2\n", openAdded(t, s, request(r, 1)))
 	for _, path := range leftovers {
 		assert.NoFileExists(t, filepath.Join(repo, path))
 	}
+
 	assert.DirExists(t, repo, "the copy is kept")
 }
 
@@ -227,11 +236,13 @@ func TestOrganizationsShareNothing(t *testing.T) {
 	r, dir := New(t), t.TempDir()
 	r.Change(Text("a", "0\n"), Text("a", "0\n1\n"))
 	s := newStore(t, dir)
+
 	for _, organization := range []string{"acme", "other", "../../evil"} {
 		req := request(r, 1)
 		req.target.Organization = organization
 		assert.Equal(t, "1\n", openAdded(t, s, req))
 	}
+
 	assert.Len(t, copies(t, dir), 3)
 }
 
@@ -241,9 +252,11 @@ func TestManyScansAtOnce(t *testing.T) {
 	base := r.Commit(Text("a", "0\n"))
 	r.Ref("refs/heads/main", base)
 	const pulls = 8
+
 	for n := range pulls {
 		r.Pull(n+1, r.Commit(Text("a", fmt.Sprintf("0\n%d\n", n+1)), base))
 	}
+
 	stores := []*git.Store{newStore(t, dir), newStore(t, dir)} // as two processes have
 	var wait sync.WaitGroup
 	for n := range 2 * pulls {
@@ -252,6 +265,7 @@ func TestManyScansAtOnce(t *testing.T) {
 			assert.Equal(t, fmt.Sprintf("%d\n", number), openAdded(t, stores[n%2], request(r, number)))
 		})
 	}
+
 	wait.Wait()
 	assert.Len(t, copies(t, dir), 1)
 }
@@ -263,11 +277,13 @@ func TestManyPacks(t *testing.T) {
 	base := r.Commit(Text("a", "0\n"))
 	r.Ref("refs/heads/main", base)
 	s := newStore(t, dir, func(l *git.Limits) { l.Packs = 4 })
+
 	for n := 1; n <= 10; n++ {
 		r.Pull(n, r.Commit(Text("a", fmt.Sprintf("0\n%d\n", n)), base))
 		assert.Equal(t, fmt.Sprintf("%d\n", n), openAdded(t, s, request(r, n)))
 		assert.LessOrEqual(t, len(find(t, dir, "*.pack")), 6)
 	}
+
 	assert.Greater(t, s.Stats().Misses, uint64(1))
 }
 

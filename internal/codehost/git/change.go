@@ -58,6 +58,7 @@ func (c *change) ReadFile(ctx context.Context, side scan.Side, path string, limi
 	if err != nil {
 		return nil, false, c.repo.fail(ctx, err)
 	}
+
 	return data, true, nil
 }
 
@@ -84,6 +85,7 @@ func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) boo
 			blobs = append(blobs, f.now)
 		}
 	}
+
 	contents, err := c.repo.objects.batch(ctx, queryContents, names(blobs))
 	if err != nil {
 		return err
@@ -99,6 +101,7 @@ func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) boo
 			return nil
 		}
 	}
+
 	return patches.end(ctx)
 }
 
@@ -123,6 +126,7 @@ func (c *change) file(ctx context.Context, i int, patches *patches, contents *ba
 		}
 		return err
 	})
+
 	if !hasOld && err == nil {
 		file.Added = []scan.LineRange{{First: 1, Last: countLines(file.Content)}}
 	}
@@ -182,6 +186,7 @@ func (c *change) compare(ctx context.Context) error {
 			blobs = append(blobs, f.now)
 		}
 	}
+
 	for _, path := range r.prefetch {
 		for _, side := range []Commit{c.head, c.base, c.mergeBase} {
 			oid, err := r.objects.file(ctx, side.Tree, path)
@@ -193,6 +198,7 @@ func (c *change) compare(ctx context.Context) error {
 			}
 		}
 	}
+
 	compared()
 
 	sizes, err := r.ensure(ctx, blobs)
@@ -219,6 +225,7 @@ func (c *change) compare(ctx context.Context) error {
 			return fmt.Errorf("%w: a tree has a name twice", errDamaged)
 		}
 	}
+
 	return nil
 }
 
@@ -264,6 +271,7 @@ func (c *change) differing(ctx context.Context, p *process) ([]changedFile, erro
 			return nil, f
 		}
 	}
+
 	if ended != nil {
 		return nil, ended
 	}
@@ -339,5 +347,6 @@ func checkPath(path string) error {
 			return fmt.Errorf("%w: a tree has the path %q", errDamaged, path)
 		}
 	}
+
 	return nil
 }

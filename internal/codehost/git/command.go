@@ -251,6 +251,7 @@ func (g *git) start(ctx context.Context, dir string, c *command) (*process, erro
 	if g.cwd == "" {
 		p.cmd.Dir = dir
 	}
+
 	p.cmd.Env = append(g.env[:len(g.env):len(g.env)], c.env()...)
 	if c.network() {
 		p.cmd.Env = append(p.cmd.Env, g.remote...)
@@ -278,6 +279,7 @@ func (p *process) launch(limits Limits) error {
 	if err := p.cmd.Start(); err != nil {
 		return err
 	}
+
 	if err := confine(p.cmd.Process.Pid, p.spec, limits); err != nil {
 		return err
 	}
@@ -291,6 +293,7 @@ func (p *process) launch(limits Limits) error {
 			_ = p.stdin.Close()
 		}()
 	}
+
 	return nil
 }
 
@@ -323,6 +326,7 @@ func (p *process) end(ctx context.Context) error {
 	if state == nil || state.Success() { // the pipes, not the command
 		return fmt.Errorf("git: git %s: %w", p.spec.verb, err)
 	}
+
 	return &gitError{
 		verb: p.spec.verb, network: p.spec.network(), code: state.ExitCode(),
 		signal: killedBy(state), stderr: p.spec.scrub(p.stderr.String()),

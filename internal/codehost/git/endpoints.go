@@ -104,6 +104,7 @@ func (r *repo) endpoints(ctx context.Context) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	// The server's trial merge is of an older head when it is not up to date.
 	if found && len(merge.Parents) == 2 && merge.Parents[1] == head.OID {
 		return r.between(ctx, merge.Parents[0], head)
@@ -150,6 +151,7 @@ func (r *repo) namedEndpoints(ctx context.Context, want finding.Commits) (*chang
 		err = baseUnknown("base_sha has head_sha %s in its history already or is equal to it, so there is nothing "+
 			"to compare. Give the commit that it was to be merged into, as it was before.", head.OID)
 	}
+
 	return c, err
 }
 
@@ -206,6 +208,7 @@ func (r *repo) earliestWith(ctx context.Context, branch, head OID) (Commit, erro
 	if err != nil {
 		return Commit{}, err
 	}
+
 	descendants, err := list("--ancestry-path")
 	if err != nil {
 		return Commit{}, err
@@ -220,6 +223,7 @@ func (r *repo) earliestWith(ctx context.Context, branch, head OID) (Commit, erro
 			return r.commit(ctx, OID(oid))
 		}
 	}
+
 	return Commit{}, nil
 }
 

@@ -123,6 +123,7 @@ func (s *Store) fail(ctx context.Context, err error, c *cached) *scan.Failure {
 	if failure.Code == scan.CodeCacheFull {
 		s.shrink(func(size int64) int64 { return size / 2 })
 	}
+
 	return failure
 }
 
@@ -148,6 +149,7 @@ func judge(ctx context.Context, err error) (failure *scan.Failure, damaged bool)
 	case !errors.Is(err, errDamaged):
 		failure = passing(scan.CodeScanFailed, "The scanner could not read the repository.")
 	}
+
 	if failure == nil {
 		failure = lasting(scan.CodeRepositoryInvalid, damagedRepository)
 	}

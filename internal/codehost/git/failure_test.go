@@ -17,9 +17,11 @@ func TestJudge(t *testing.T) {
 	said := func(network bool, stderr string) error {
 		return fmt.Errorf("x: %w", &gitError{verb: "fetch", network: network, code: 128, stderr: stderr})
 	}
+
 	wrote := func(errno syscall.Errno) error {
 		return fmt.Errorf("git: tree: %w", &os.PathError{Op: "write", Path: "x", Err: errno})
 	}
+
 	died := func(signal syscall.Signal) error { return &gitError{verb: "diff-tree", code: -1, signal: signal} }
 	for name, test := range map[string]struct {
 		err     error

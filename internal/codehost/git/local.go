@@ -84,6 +84,7 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git: %w", err)
 	}
+
 	plain, concerned, err := splitEnv(o.Env)
 	if err != nil {
 		return nil, err
@@ -99,6 +100,7 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 	if err := l.locate(ctx); err != nil {
 		return nil, err
 	}
+
 	if o.Only {
 		return l, l.limit(target)
 	}
@@ -146,6 +148,7 @@ func (l *Local) locate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	facts := strings.Split(out, "\n")
 	if len(facts) != 8 || facts[1] != "sha1" {
 		return fmt.Errorf("the repository has objects that are not named by sha1, or a line ending in its path: %q", out)
@@ -165,6 +168,7 @@ func (l *Local) locate(ctx context.Context) error {
 		// or core.worktree.
 		l.git.cwd, l.git.env = filepath.FromSlash(l.top), append(l.git.env, "GIT_DIR="+facts[7])
 	}
+
 	return err
 }
 
@@ -224,6 +228,7 @@ func (l *Local) commit(ctx context.Context, r *repo, name string) (Commit, error
 	if err != nil {
 		return Commit{}, err
 	}
+
 	oid, err := parseOID(out)
 	if err != nil {
 		return Commit{}, err
@@ -247,6 +252,7 @@ func (s localSource) Open(ctx context.Context, _ scan.Target) (scan.Change, erro
 	if err == nil {
 		err = r.start(ctx)
 	}
+
 	if err == nil {
 		err = c.compare(ctx)
 	}
@@ -278,6 +284,7 @@ func (l *Local) borrow() (*repo, error) {
 	} {
 		err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text)))
 	}
+
 	err = errors.Join(err,
 		copyFile(l.paths[shallowPath], filepath.Join(dir, "shallow")),
 		copyFile(l.paths[attributesPath], filepath.Join(dir, "info", "attributes")))
@@ -305,6 +312,7 @@ func copyFile(from, to string) error {
 	if err == nil {
 		err = writeFile(to, data)
 	}
+
 	if err == nil {
 		err = os.Chtimes(to, time.Time{}, info.ModTime())
 	}

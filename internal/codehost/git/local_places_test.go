@@ -22,6 +22,7 @@ func TestLocalPlaces(t *testing.T) {
 	at := func(path string, only bool) func(*git.LocalOptions) {
 		return func(o *git.LocalOptions) { o.Path, o.Only = filepath.Join(d.dir, path), only }
 	}
+
 	assert.Equal(t, all, changes(t, d.local(at("dir", false)).Worktree()))
 	assert.Equal(t, all, changes(t, d.local(at(".", true)).Worktree()))
 	assert.Equal(t, all[1:2], changes(t, d.local(at("dir", true)).Worktree()))
@@ -40,6 +41,7 @@ func TestLocalPlaces(t *testing.T) {
 		d.env, "GIT_INDEX_FILE="+index, "GIT_DIR="+filepath.Join(d.dir, ".git"), "GIT_WORK_TREE="+d.dir,
 		"GIT_EXTERNAL_DIFF=false",
 	)
+
 	d.git("read-tree", "HEAD")
 	d.git("add", "dir2")
 	assert.Equal(t, all[2:], changes(t, d.local().Staged()))
@@ -94,6 +96,7 @@ func TestLocalRefuses(t *testing.T) {
 		_, err = source.Open(t.Context(), scan.Target{})
 		require.ErrorIs(t, err, git.ErrBare)
 	}
+
 	assert.Empty(t, changes(t, inBare.Commits("main", "main")))
 }
 
@@ -108,6 +111,7 @@ func TestLocalClones(t *testing.T) {
 		origin.git(append(append([]string{"clone", "--quiet"}, args...), "file://"+origin.dir, d.dir)...)
 		return d
 	}
+
 	shallow := clone("--depth=1")
 	shallow.write("a.txt", "1\n2\n3\n")
 	assert.True(t, shallow.local().Shallow())
@@ -143,6 +147,7 @@ func TestLocalFilesThatCanNotBeRead(t *testing.T) {
 	own := d.local(func(o *git.LocalOptions) {
 		o.Skipped = func(path string, err error) { skipped = append(skipped, path+": "+err.Error()) }
 	})
+
 	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, own.Worktree()))
 	require.Len(t, skipped, 1)
 	assert.Contains(t, skipped[0], "a.txt: can only add regular files")

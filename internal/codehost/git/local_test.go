@@ -73,9 +73,11 @@ func (d *desk) find(change ...func(*git.LocalOptions)) (*git.Local, error) {
 		Path: d.dir, Env: d.env, Limits: git.DefaultLimits(),
 		Skipped: func(path string, err error) { assert.NoError(d.t, err, path) },
 	}
+
 	for _, c := range change {
 		c(&o)
 	}
+
 	return git.FindLocal(d.t.Context(), o)
 }
 
@@ -94,6 +96,7 @@ func changes(t *testing.T, source scan.Source) []string {
 	require.NoError(t, err)
 	list := []string{}
 	n := 0
+
 	for f, err := range c.Files(t.Context()) {
 		require.NoError(t, err)
 		n++
@@ -112,6 +115,7 @@ func changes(t *testing.T, source scan.Source) []string {
 			}
 		}
 	}
+
 	assert.Equal(t, n, c.FileCount())
 	require.NoError(t, c.Close())
 	require.NoError(t, c.Close(), "again")
@@ -258,6 +262,7 @@ func TestLocalOmits(t *testing.T) {
 		t, []string{"kept.json:2 2", "out/other.json:1 z"},
 		changes(t, d.local().Worktree("kept.json", "r.json", "out/r.json", "none")),
 	)
+
 	assert.Len(t, changes(t, d.local().Worktree()), 4)
 }
 
@@ -266,6 +271,7 @@ func numbers(n int) string {
 	for i := range n {
 		fmt.Fprintf(&b, "line number %d\n", i)
 	}
+
 	return b.String()
 }
 
@@ -297,6 +303,7 @@ func TestLocalRunsNoProgram(t *testing.T) {
 	d := newDesk(t)
 	d.commit("a.txt", "1\n", "b.txt", "1\n")
 	evil := "touch " + filepath.Join(d.dir, "ran") + "; false"
+
 	for key, value := range map[string]string{
 		"core.fsmonitor": evil, "core.pager": evil, "diff.external": evil, "diff.x.textconv": evil,
 		"diff.x.command": evil, "core.alternateRefsCommand": evil, "filter.x.clean": evil,
@@ -309,16 +316,19 @@ func TestLocalRunsNoProgram(t *testing.T) {
 	} {
 		d.git("config", key, value)
 	}
+
 	d.write(".git/info/attributes", "a.txt filter=x diff=x\nb.txt filter=only\nc.txt filter=Odd.Name\n")
 	for _, hook := range []string{"post-index-change", "pre-commit", "reference-transaction", "post-checkout"} {
 		d.write("hooks/"+hook, "#!/bin/sh\n"+evil+"\n", ".git/hooks/"+hook, "#!/bin/sh\n"+evil+"\n")
 		require.NoError(t, os.Chmod(filepath.Join(d.dir, "hooks", hook), 0o755))
 		require.NoError(t, os.Chmod(filepath.Join(d.dir, ".git/hooks", hook), 0o755))
 	}
+
 	d.write("a.txt", "2\n", "b.txt", "2\n", "c.txt", "2\n", ".gitignore", "hooks\n")
 	assert.Equal(
 		t, []string{".gitignore:1 hooks", "a.txt:1 2", "b.txt:1 2", "c.txt:1 2"}, changes(t, d.local().Worktree()),
 	)
+
 	assert.Empty(t, changes(t, d.local().Staged()))
 	assert.Empty(t, changes(t, d.local().Commits("HEAD", "HEAD")))
 	assert.NoFileExists(t, filepath.Join(d.dir, "ran"))
@@ -334,6 +344,7 @@ func TestLocalCommits(t *testing.T) {
 	d.git("checkout", "--quiet", "main")
 	main := d.commit("b.txt", "1\n")
 	d.write("c.txt", "not committed\n")
+
 	for _, ends := range [][2]string{
 		{"main", "topic"}, {main, head}, {"v1", "topic"}, {"main~1", "refs/heads/topic"}, {main[:10], "topic@{0}"},
 	} {
@@ -343,6 +354,7 @@ func TestLocalCommits(t *testing.T) {
 		require.NoError(t, c.Close())
 		assert.Equal(t, []string{"a.txt:2 2"}, changes(t, d.local().Commits(ends[0], ends[1])), "%s", ends)
 	}
+
 	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, d.local().Commits(root, "HEAD")))
 	for _, ref := range []string{
 		"none", "", "--all", "-x", "main:a.txt", "main^{tree}", "main..topic", "\x00", "main\nHEAD",
@@ -354,6 +366,7 @@ func TestLocalCommits(t *testing.T) {
 		assert.Equal(t, ref, wrong.Ref)
 		assert.False(t, wrong.Unborn)
 	}
+
 	d.git("checkout", "--quiet", "--orphan", "fresh")
 	_, err := d.local().Commits("main", "HEAD").Open(t.Context(), scan.Target{})
 	var wrong *git.RefError

@@ -157,6 +157,7 @@ func (b *batch) answer(use func(object, io.Reader) error) error {
 	if err != nil {
 		return err
 	}
+
 	if b.query == queryInfo || obj.kind == "" {
 		return use(obj, bytes.NewReader(nil))
 	}
@@ -202,6 +203,7 @@ func (o *objects) info(ctx context.Context, name string) (found object, err erro
 		found = obj
 		return nil
 	})
+
 	return found, err
 }
 
@@ -216,6 +218,7 @@ func (o *objects) read(ctx context.Context, oid OID, kind string, limit int64) (
 		data, err = obj.read(kind, content, limit+1)
 		return err
 	})
+
 	return data, err
 }
 
@@ -277,6 +280,7 @@ func findEntry(tree []byte, name string) (found entry, ok bool, err error) {
 		}
 		tree = rest[rawSize:]
 	}
+
 	return entry{}, false, nil
 }
 
@@ -356,6 +360,7 @@ func (r *repo) sizes(ctx context.Context, blobs []OID, into map[OID]int64) (miss
 			return nil, err
 		}
 	}
+
 	return missing, nil
 }
 

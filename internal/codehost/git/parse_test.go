@@ -17,6 +17,7 @@ import (
 func TestPatchReader(t *testing.T) {
 	t.Parallel()
 	const header = "diff --git a/00000007 b/00000007\nindex 1..2 100644\n--- a/00000007\n+++ b/00000007\n"
+
 	tests := map[string]struct {
 		patch string
 		want  []scan.LineRange
@@ -44,6 +45,7 @@ func TestPatchReader(t *testing.T) {
 		},
 		"nothing": {"diff --git a/00000007 b/00000007\nnew file mode 100644\nindex 0..1\n", nil},
 	}
+
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,6 +67,7 @@ func TestPatchReader(t *testing.T) {
 func TestPatchReaderRefuses(t *testing.T) {
 	t.Parallel()
 	const header = "diff --git a/1 b/1\n"
+
 	for name, patch := range map[string]string{
 		"no header":       "text\n",
 		"no number":       "diff --git a/x b/x\n",
@@ -93,6 +96,7 @@ func FuzzPatchReader(f *testing.F) {
 				"@@ -1,2 +1,3 @@ f\n a\n+b\n\\ No newline at end of file\n c\n",
 		),
 	)
+
 	f.Add([]byte("diff --git a/2 b/2\nold mode 100644\nnew mode 100755\n@@ -0,0 +1 @@\n+x\n"))
 	f.Add([]byte("diff --git a/3 b/3\n@@ -1 +0,0 @@\n-x\n"))
 	f.Fuzz(func(t *testing.T, patch []byte) {
@@ -141,11 +145,13 @@ func TestCheckPath(t *testing.T) {
 	} {
 		assert.NoError(t, checkPath(path), path)
 	}
+
 	for _, path := range []string{
 		"", "/a", "a/", "a//b", ".", "..", "a/../b", "../../etc/passwd", ".git/config", "a/.GIT",
 	} {
 		assert.ErrorIs(t, checkPath(path), errDamaged, path)
 	}
+
 	assert.ErrorContains(t, checkPath(strings.Repeat("a/", 2048)+"b"), "longer than 4096 bytes")
 }
 

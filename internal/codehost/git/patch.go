@@ -42,6 +42,7 @@ func (c *change) startPatches(ctx context.Context) (*patches, error) {
 			after = append(after, entry{name: name, mode: typeFile | 0o644, oid: f.now})
 		}
 	}
+
 	if len(after) == 0 {
 		return &patches{}, nil
 	}
@@ -55,6 +56,7 @@ func (c *change) startPatches(ctx context.Context) (*patches, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	proc, err := r.git.start(ctx, r.dir, newCommand("diff-tree",
 		"-r", "-p", "-U1", "--text", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
 		"--full-index", "--src-prefix=a/", "--dst-prefix=b/").oids(old, now))
@@ -79,6 +81,7 @@ func (p *patches) next(ctx context.Context, i int) ([]scan.LineRange, error) {
 	case number != i:
 		return nil, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
 	}
+
 	return added, nil
 }
 
@@ -129,6 +132,7 @@ func (p *patchReader) next() (number int, added []scan.LineRange, err error) {
 	if name == nil {
 		return 0, nil, fmt.Errorf("%w: %.80q is no file header", errPatch, line)
 	}
+
 	if number, err = strconv.Atoi(string(name[1])); err != nil {
 		return 0, nil, fmt.Errorf("%w: %.80q names no number", errPatch, line)
 	}
@@ -194,6 +198,7 @@ func (p *patchReader) hunk(header []byte, added []scan.LineRange) ([]scan.LineRa
 			return nil, fmt.Errorf("%w: a hunk longer than its header says", errPatch)
 		}
 	}
+
 	return added, nil
 }
 
@@ -259,6 +264,7 @@ func writeTree(dir string, entries []entry) (OID, error) {
 	if err == nil {
 		err = writeFile(path, packed.Bytes())
 	}
+
 	if err != nil {
 		return "", fmt.Errorf("git: tree: %w", err)
 	}

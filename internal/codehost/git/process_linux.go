@@ -48,6 +48,7 @@ func confine(pid int, c *command, l Limits) error {
 			return fmt.Errorf("limit: %w", err)
 		}
 	}
+
 	return nil
 }
 

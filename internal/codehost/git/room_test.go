@@ -26,6 +26,7 @@ func noisy(t *testing.T, seed uint32) *Repo {
 	file := func(name, text string) Entry {
 		return Entry{Mode: "100644", Name: name, OID: r.Object("blob", []byte(text))}
 	}
+
 	entries := []Entry{file("a", "0\n1\n")}
 	b := file("b", "x\n")
 	for i := range 500 {
@@ -37,6 +38,7 @@ func noisy(t *testing.T, seed uint32) *Repo {
 		b.Name = string(name)
 		entries = append(entries, b)
 	}
+
 	base := r.Commit(Text("a", "0\n"))
 	r.Ref("refs/heads/main", base)
 	r.Pull(1, r.CommitTree(r.Object("tree", TreeData(entries...)), base))
@@ -53,6 +55,7 @@ func onDisk(t *testing.T, dir string) (size int64) {
 			size += info.Size()
 		}
 	}
+
 	return size
 }
 
@@ -107,6 +110,7 @@ func TestCopiesInUseAreKept(t *testing.T) {
 	for seed := range uint32(3) {
 		openAdded(t, s, request(noisy(t, seed+1), 1))
 	}
+
 	assert.Len(t, copies(t, dir), 2)
 	assert.NotEmpty(t, added(t, held))
 	require.NoError(t, held.Close())
@@ -140,6 +144,7 @@ exec '%s' "$@"
 	dir := t.TempDir()
 	good := newStore(t, dir)
 	var last *Repo
+
 	for seed := range uint32(5) {
 		last = noisy(t, seed)
 		openAdded(t, good, request(last, 1))

@@ -43,6 +43,7 @@ func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte,
 	if errors.As(err, &failed) {
 		return nil, nil
 	}
+
 	return data[:min(len(data), limit+1)], err
 }
 
@@ -93,6 +94,7 @@ func (l *Local) newIndex(ctx context.Context, r *repo) (*index, error) {
 	}
 	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(l.paths[indexPath]), "sharedindex.*"))
 	err = copyFile(l.paths[indexPath], filepath.Join(r.dir, "index"))
+
 	for _, part := range parts {
 		err = errors.Join(err, copyFile(part, filepath.Join(r.dir, filepath.Base(part))))
 	}
@@ -142,6 +144,7 @@ func (ix *index) addAll(ctx context.Context, omit []string) error {
 			modules.WriteString(path + "\x00")
 		}
 	}
+
 	skip := newCommand("update-index", "--skip-worktree", "-z", "--stdin")
 	skip.stdin = strings.NewReader(modules.String())
 	if _, err := ix.run(ctx, skip); err != nil {
@@ -162,5 +165,6 @@ func (ix *index) addAll(ctx context.Context, omit []string) error {
 		ix.local.skipped(ix.local.top, errors.New(failed.stderr))
 		err = nil
 	}
+
 	return err
 }

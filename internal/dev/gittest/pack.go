@@ -65,6 +65,7 @@ func (p *Pack) Zeros(base string, baseSize, size int64) string {
 		delta = append(delta, 0x80|0x70, byte(n), byte(n>>8), byte(n>>16)) // copy n bytes from offset 0
 		left -= n
 	}
+
 	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00", size)
 	chunk := make([]byte, 1<<20)
@@ -86,6 +87,7 @@ func (p *Pack) add(kind byte, base, data []byte) {
 		first = byte(size & 0x7f)
 		size >>= 7
 	}
+
 	p.data.WriteByte(first)
 	p.data.Write(base)
 	p.compress(data)
@@ -102,6 +104,7 @@ func (p *Pack) compress(data []byte) {
 		require.NoError(p.t, z.Close())
 		return
 	}
+
 	n := uint16(len(data))
 	p.data.Write([]byte{0x78, 0x01, 0x01, byte(n), byte(n >> 8), byte(^n), byte(^n >> 8)})
 	p.data.Write(data)

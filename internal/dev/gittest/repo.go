@@ -55,6 +55,7 @@ func (r *Repo) Git(args ...string) string {
 	if errors.As(err, &exit) {
 		require.NoError(r.t, err, "git %s: %s", args, exit.Stderr)
 	}
+
 	require.NoError(r.t, err)
 	return strings.TrimSpace(string(out))
 }
@@ -108,6 +109,7 @@ func TreeData(entries ...Entry) []byte {
 		}
 		fmt.Fprintf(&b, "%s %s\x00%s", e.Mode, e.Name, raw)
 	}
+
 	return b.Bytes()
 }
 
@@ -152,6 +154,7 @@ func (r *Repo) Tree(files Files) string {
 		}
 		entries = append(entries, e)
 	}
+
 	for dir, files := range below {
 		entries = append(entries, Entry{Mode: "40000", Name: dir, OID: r.Tree(files)})
 	}
@@ -161,6 +164,7 @@ func (r *Repo) Tree(files Files) string {
 		}
 		return e.Name
 	}
+
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(key(a), key(b)) })
 	return r.Object("tree", TreeData(entries...))
 }

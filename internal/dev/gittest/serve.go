@@ -31,6 +31,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.NotFound(w, q)
 		return
 	}
+
 	args := []string{"-c", fmt.Sprintf("uploadpack.allowFilter=%t", !s.NoFilter),
 		"-c", "uploadpack.allowAnySHA1InWant=true", "-c", "safe.directory=*", "upload-pack", "--stateless-rpc"}
 	w.Header().Set("Cache-Control", "no-cache")
@@ -41,6 +42,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	} else {
 		w.Header().Set("Content-Type", "application/x-"+service+"-result")
 	}
+
 	cmd := exec.CommandContext(q.Context(), "git", append(args, s.Repo.Dir)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=/dev/null"}
@@ -81,6 +83,7 @@ func (s *PackServer) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			rest = rest[n:]
 		}
 	}
+
 	answer.WriteString("0000")
 	_, _ = w.Write(answer.Bytes()) // the client notices
 }
@@ -96,5 +99,6 @@ func plainBody(q *http.Request) io.Reader {
 	if err != nil {
 		return q.Body
 	}
+
 	return z
 }
