@@ -51,7 +51,7 @@ func settingsTable() string {
 		{config.Organizations, "organizations"},
 	}
 	var b strings.Builder
-	b.WriteString("\n| Flag | Environment | File | Default | Commands | What it is |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n| Flag | File | Default | Commands | What it is |\n|---|---|---|---|---|\n")
 	for _, s := range config.Settings(all) {
 		var names []string
 		for _, c := range commands {
@@ -63,7 +63,7 @@ func settingsTable() string {
 		if s.Value != "" {
 			flagText += " " + s.Value
 		}
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s |\n", flagText, s.Env(), code(s.FileKey()), s.Default,
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", flagText, code(s.FileKey()), s.Default,
 			strings.Join(names, ", "), strings.ReplaceAll(s.Usage, "\n", " "))
 	}
 	b.WriteString("\n")
