@@ -2,14 +2,11 @@ package difftest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -126,69 +123,4 @@ func (r *Result) compareFile(file *scan.File, want map[int]string) {
 		r.problem("%q has %d added lines, should be %d", file.Path, seen, len(want))
 	}
 	r.Counts["added lines"] += seen
-}
-
-// Answer is what a scan says in the form of a review, as the format json has it.
-type Answer struct {
-	HeadSHA    string           `json:"head_sha"`
-	BaseSHA    string           `json:"base_sha"`
-	Status     string           `json:"status"`
-	Findings   []map[string]any `json:"findings"`
-	Suppressed []map[string]any `json:"suppressed"`
-	Skipped    []map[string]any `json:"skipped"`
-	Summary    map[string]any   `json:"summary"`
-	Truncated  bool             `json:"truncated"`
-}
-
-// CompareAnswers returns where a local scan of two commits and a server's review of them differ: each finding with all
-// of its fields, in order, and everything else that says what was found. Only that a finding is new or not, which
-// needs a review before, is the server's alone. Of rules that used up their time on one of the sides, which depends on
-// what else the machine does, nothing is compared; stopped names them.
-func CompareAnswers(local, server Answer) (problems, stopped []string) {
-	for _, skip := range slices.Concat(local.Skipped, server.Skipped) {
-		if skip["reason"] == finding.SkipRuleTimeout {
-			stopped = append(stopped, fmt.Sprint(skip["rule_id"]))
-		}
-	}
-
-	a, b := local.lines(stopped), server.lines(stopped)
-	for _, line := range a {
-		if !slices.Contains(b, line) {
-			problems = append(problems, "only the local scan has "+line)
-		}
-	}
-
-	for _, line := range b {
-		if !slices.Contains(a, line) {
-			problems = append(problems, "only the server has "+line)
-		}
-	}
-
-	if len(problems) == 0 && !slices.Equal(a, b) {
-		problems = append(problems, "the order or the number differs")
-	}
-	return problems, stopped
-}
-
-// lines are a line of text for each thing that an answer says, without what it says of some rules.
-func (a Answer) lines(without []string) []string {
-	all := []string{
-		"status " + a.Status, "head " + a.HeadSHA, "base " + a.BaseSHA, fmt.Sprint("truncated ", a.Truncated),
-	}
-	if len(without) == 0 {
-		all = append(all, fmt.Sprint("summary ", a.Summary))
-	}
-	for n, list := range [][]map[string]any{a.Findings, a.Suppressed, a.Skipped} {
-		for _, thing := range list {
-			if slices.Contains(without, fmt.Sprint(thing["rule_id"])) {
-				continue
-			}
-			thing = maps.Clone(thing)
-			delete(thing, "state")
-			text, _ := json.Marshal(thing) // it was JSON
-			all = append(all, []string{"finding ", "suppressed ", "skipped "}[n]+string(text))
-		}
-	}
-
-	return all
 }

@@ -5,11 +5,6 @@
 // compares the added lines of pull requests with plain `git diff --find-renames base...head`, and the findings with
 // every rule's regular expression tried on every added line. A REPOSITORY is a local bare one with refs/pull/N/head.
 //
-//	diffcheck -server [-most 100] REPOSITORY...
-//
-// compares what `prwarden scan --base` finds with what a server finds in the same commits, as JSON. A REPOSITORY is any
-// local one, whose last merges are taken for pull requests. The program prwarden must be beside this one.
-//
 // It prints one line for each repository, and every difference; it exits with 1 when there is any.
 package main
 
@@ -25,10 +20,9 @@ import (
 
 func main() {
 	most := flag.Int("most", 100, "most pull requests of a repository")
-	server := flag.Bool("server", false, "compare local scans with the reviews of a server")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	same, err := run(ctx, *server, *most, flag.Args())
+	same, err := run(ctx, *most, flag.Args())
 	stop()
 
 	if err != nil {
@@ -39,10 +33,6 @@ func main() {
 		os.Exit(1)
 	}
 }
-
-// checker compares at most so many changes of the repository at path, and counts what it saw. The name is unique among
-// those of a run.
-type checker func(ctx context.Context, path, name string, most int, t totals) error
 
 // totals are what was counted, by what it is.
 type totals map[string]int
@@ -63,27 +53,16 @@ func (t totals) differ(where string, problems []string) {
 	}
 }
 
-func run(ctx context.Context, server bool, most int, paths []string) (same bool, err error) {
+func run(ctx context.Context, most int, paths []string) (same bool, err error) {
 	dir, err := os.MkdirTemp("", "diffcheck-")
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	var check checker
-	if server {
-		m, err := newMerges(ctx, dir)
-		if err != nil {
-			return false, err
-		}
-		defer func() { err = errors.Join(err, m.server.Stop()) }()
-		check = m.check
-	} else {
-		p, err := newPulls(ctx, dir)
-		if err != nil {
-			return false, err
-		}
-		check = p.check
+	p, err := newPulls(ctx, dir)
+	if err != nil {
+		return false, err
 	}
 
 	all := totals{"differ": 0}
@@ -92,7 +71,7 @@ func run(ctx context.Context, server bool, most int, paths []string) (same bool,
 			return false, err
 		}
 		found := totals{}
-		if err := check(ctx, path, fmt.Sprintf("acme/r%d", i), most, found); err != nil {
+		if err := p.check(ctx, path, fmt.Sprintf("acme/r%d", i), most, found); err != nil {
 			return false, fmt.Errorf("%s: %w", path, err)
 		}
 		fmt.Println(path, found)
