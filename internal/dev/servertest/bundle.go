@@ -179,19 +179,14 @@ func (b *Bundle) dial(ctx context.Context, to net.Listener) (net.Conn, error) {
 	return steady.DialContext(ctx, "tcp", to.Addr().String())
 }
 
-// DialREST connects to the port of the REST API.
-func (b *Bundle) DialREST(t testing.TB) net.Conn {
+// Dial connects to the port of the REST API, or to that of gRPC.
+func (b *Bundle) Dial(t testing.TB, toGRPC bool) net.Conn {
 	t.Helper()
-	c, err := b.dial(t.Context(), b.rest)
-	require.NoError(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-// DialGRPC connects to the gRPC port.
-func (b *Bundle) DialGRPC(t testing.TB) net.Conn {
-	t.Helper()
-	c, err := b.dial(t.Context(), b.grpc)
+	to := b.rest
+	if toGRPC {
+		to = b.grpc
+	}
+	c, err := b.dial(t.Context(), to)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -257,15 +252,24 @@ type Answer struct {
 	JSON   map[string]any // nil when the body is not an object
 }
 
-// Reason returns the reason of an error, "" when there is none.
-func (a Answer) Reason() string {
-	for _, d := range a.details() {
-		if r, ok := d["reason"].(string); ok {
-			return r
-		}
-	}
+// detail is the part of an error's details that tests look at.
+type detail struct {
+	Reason          string
+	FieldViolations []struct{ Field, Description string } `json:"field_violations"`
+}
 
-	return ""
+func (a Answer) details() []detail {
+	var e struct{ Details []detail }
+	_ = json.Unmarshal([]byte(a.Body), &e) // what is no error has no details
+	return e.Details
+}
+
+// Reason returns the reason of an error, "" when there is none.
+func (a Answer) Reason() (reason string) {
+	for _, d := range a.details() {
+		reason += d.Reason
+	}
+	return reason
 }
 
 // Violations returns the fields that an error complains about, and what it
@@ -273,26 +277,10 @@ func (a Answer) Reason() string {
 func (a Answer) Violations() map[string]string {
 	out := map[string]string{}
 	for _, d := range a.details() {
-		list, _ := d["field_violations"].([]any)
-		for _, v := range list {
-			m, _ := v.(map[string]any)
-			field, _ := m["field"].(string)
-			out[field], _ = m["description"].(string)
+		for _, v := range d.FieldViolations {
+			out[v.Field] = v.Description
 		}
 	}
-
-	return out
-}
-
-func (a Answer) details() []map[string]any {
-	var out []map[string]any
-	list, _ := a.JSON["details"].([]any)
-	for _, d := range list {
-		if m, ok := d.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-
 	return out
 }
 

@@ -49,7 +49,7 @@ func pause(d time.Duration) { <-time.After(d) }
 // was read.
 func get(t *testing.T, b *servertest.Bundle, path, token string) net.Conn {
 	t.Helper()
-	c := b.DialREST(t)
+	c := b.Dial(t, false)
 	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
 	require.NoError(t, err)
 	return c
@@ -94,14 +94,14 @@ func slowly(c net.Conn, text string) (wait func()) {
 
 func TestSlowClientsAreCutOff(t *testing.T) {
 	onPipes(t, servertest.Options{}, func(t *testing.T, b *servertest.Bundle) {
-		assert.LessOrEqual(t, closedAfter(t, b.DialREST(t)), 11*time.Second, "nothing is sent")
-		assert.LessOrEqual(t, closedAfter(t, b.DialGRPC(t)), 11*time.Second, "half a handshake")
+		assert.LessOrEqual(t, closedAfter(t, b.Dial(t, false)), 11*time.Second, "nothing is sent")
+		assert.LessOrEqual(t, closedAfter(t, b.Dial(t, true)), 11*time.Second, "half a handshake")
 
-		c := b.DialREST(t)
+		c := b.Dial(t, false)
 		defer slowly(c, "GET /v1/rules HTTP/1.1\r\nX-Long: ")()
 		assert.LessOrEqual(t, closedAfter(t, c), 11*time.Second, "a slow header")
 
-		c = b.DialREST(t)
+		c = b.Dial(t, false)
 		_, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		require.NoError(t, err)
 		assert.LessOrEqual(t, closedAfter(t, c), 2*time.Minute+time.Second, "idle")
@@ -113,7 +113,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 func TestSlowBody(t *testing.T) {
 	onPipes(t, servertest.Options{}, func(t *testing.T, b *servertest.Bundle) {
 		_, token := b.Key(t)
-		c := b.DialREST(t)
+		c := b.Dial(t, false)
 		defer slowly(c, "POST /v1/rules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+token+
 			"\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n")()
 
