@@ -39,7 +39,8 @@ type Limit string
 // The limits.
 const (
 	LimitWork    Limit = "work"    // requests that are worked on
-	LimitOpen    Limit = "open"    // requests; each may have a body of 1 MiB
+	LimitOpen    Limit = "open"    // REST requests; each may have a body of 1 MiB
+	LimitCalls   Limit = "calls"   // gRPC calls; each may have a message of 1 MiB
 	LimitHealth  Limit = "health"  // checks and watches of the health over gRPC
 	LimitAnswers Limit = "answers" // bytes of large answers
 	LimitWatches Limit = "watches" // open watches of reviews
@@ -48,12 +49,13 @@ const (
 // Limits are the bounds of a server, over both protocols together.
 type Limits map[Limit]Bounds
 
-// DefaultLimits are those of a server. A third of the open requests is the most
-// that one address may have, and a quarter of the others one organization.
+// DefaultLimits are those of a server. One address or organization may have only
+// a part of what is shared.
 func DefaultLimits() Limits {
 	return Limits{
 		LimitWork:    {Total: 32, Wait: 250 * time.Millisecond},
-		LimitOpen:    {Total: 384, PerOwner: 128},
+		LimitOpen:    {Total: 256, PerOwner: 96},
+		LimitCalls:   {Total: 128, PerOwner: 96},
 		LimitHealth:  {Total: 512, PerOwner: 64},
 		LimitAnswers: {Total: 128 << 20, PerOwner: 32 << 20, Wait: time.Second},
 		LimitWatches: {Total: 2_000, PerOwner: 500},
@@ -196,6 +198,7 @@ func (r *Request) Watch(ctx context.Context) error {
 	}
 
 	r.Release(LimitOpen)
+	r.Release(LimitCalls)
 	return nil
 }
 

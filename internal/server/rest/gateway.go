@@ -131,6 +131,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// refusalDelay is how long a request that there is no room for waits for its
+// answer: clients that try again at once would leave no time for work.
+const refusalDelay = time.Second
+
 // admit admits a request, says in its headers how many there may be, and hands
 // it on.
 func (g *Gateway) admit(e *exchange, r *http.Request) error {
@@ -142,6 +146,10 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 	request, err := g.Admission.Guard.Open(r.Context(), overload.LimitOpen, credentials)
 	if err != nil {
 		setRateHeaders(e.Header(), g.Admission.Admitter.Peek(credentials))
+		select {
+		case <-time.After(refusalDelay):
+		case <-r.Context().Done():
+		}
 		return err
 	}
 	defer request.Close()

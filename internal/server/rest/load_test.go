@@ -205,7 +205,7 @@ func TestUnreadAnswersOverGRPC(t *testing.T) {
 		most := overload.DefaultLimits()[overload.LimitAnswers].PerOwner
 		assert.LessOrEqual(t, b.Guard.Used(overload.LimitAnswers), most, "the others were refused")
 		assert.Greater(t, b.Guard.Used(overload.LimitAnswers), most/2)
-		assert.Zero(t, b.Guard.Used(overload.LimitWork)+b.Guard.Used(overload.LimitOpen))
+		assert.Zero(t, b.Guard.Used(overload.LimitWork)+b.Guard.Used(overload.LimitCalls))
 
 		_, err := prwardenv1.NewReviewServiceClient(b.Conn(t)).GetReview(as(t, other),
 			&prwardenv1.GetReviewRequest{ReviewId: "rev_1"})
@@ -304,7 +304,7 @@ func TestRapidReset(t *testing.T) {
 		assert.Equal(t, h.running.Load(), b.Guard.Used(overload.LimitWork), "they are counted until they end")
 		close(h.release)
 		synctest.Wait()
-		assert.Zero(t, b.Guard.Used(overload.LimitWork)+b.Guard.Used(overload.LimitOpen))
+		assert.Zero(t, b.Guard.Used(overload.LimitWork)+b.Guard.Used(overload.LimitCalls))
 	})
 }
 

@@ -22,7 +22,7 @@ import (
 // Strangers can't make the server hold more messages than there is room for.
 func TestMessagesThatAreBeingReceivedAreBounded(t *testing.T) {
 	t.Parallel()
-	b := servertest.Start(t, servertest.Options{Limits: overload.Limits{overload.LimitOpen: {Total: 100,
+	b := servertest.Start(t, servertest.Options{Limits: overload.Limits{overload.LimitCalls: {Total: 100,
 		PerOwner: 2}}})
 	conn := b.Conn(t)
 	desc := &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
@@ -41,7 +41,7 @@ func TestMessagesThatAreBeingReceivedAreBounded(t *testing.T) {
 
 	_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err, "a server that is busy is healthy")
-	assert.Equal(t, 503, b.Do(t, "GET", "/v1/rules", "").Status, "over both protocols together")
+	assert.Equal(t, 401, b.Do(t, "GET", "/v1/rules", "").Status, "REST has room of its own")
 }
 
 // An error travels as trailers, for which many clients take 8 KiB.

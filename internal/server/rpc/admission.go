@@ -101,7 +101,7 @@ func credentialsOf(ctx context.Context) auth.Credentials {
 // open is what gRPC asks before it reads the message of a call, so that
 // strangers can't make it hold more messages than there is memory for.
 func (a Admission) open(ctx context.Context, info *tap.Info) (context.Context, error) {
-	limit := overload.LimitOpen
+	limit := overload.LimitCalls
 	if isHealth(info.FullMethodName) {
 		limit = overload.LimitHealth
 	}
