@@ -278,7 +278,7 @@ func alertQueries(t *testing.T) []string {
 		}
 	}
 	var told []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| .+ \\| .+ \\|$").FindAllStringSubmatch(runbook, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(Prwarden\\w+)` \\| .+ \\|$").FindAllStringSubmatch(runbook, -1) {
 		told = append(told, row[1])
 	}
 	assert.ElementsMatch(t, names, told, "alerts, and what to do about them")
