@@ -49,8 +49,8 @@ func newScanner(st cli.Streams) *cobra.Command {
 only part that touches the content of repositories, and it has neither the
 database nor API keys. Servers call it when they are started with --scanner.
 
-It needs the organizations' hosts in its configuration file, and the tokens
-that they name in its environment.`,
+With each scan the server names the code host. The scanner needs the tokens of
+those hosts in its environment, and no organizations in its configuration.`,
 		Example: `  # Beside a server on the same machine
   prwarden scanner --config prwarden.yaml
   prwarden serve --config prwarden.yaml --scanner 127.0.0.1:9191
