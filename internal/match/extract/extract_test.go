@@ -81,7 +81,7 @@ func TestExtract(t *testing.T) {
 		// that may stand there, unless they have six known bytes of themselves.
 		{"around a gap", `foo.*bar`, []string{`f o o [^\n] [^\n] [^\n] @0`, `[^\n] [^\n] [^\n] b a r @?`}},
 		{"enough without", `foobar.*bazqux`, []string{`f o o b a r @0`, `b a z q u x @?`}},
-		{"blanks", `x\s+=`, []string{`x [\t\x0c\r␣] [\t\x0c\r␣=] @0`, `[\t\x0c\r␣] = @?`}},
+		{"blanks", `x\s+=`, []string{`x [\t\f\r␣] [\t\f\r␣=] @0`, `[\t\f\r␣] = @?`}},
 		{"a short word", `"\w+"`, []string{`" [0-9A-Z_a-z] ["0-9A-Z_a-z] @0`, `[0-9A-Z_a-z] " @?`}},
 
 		// Repetitions begin and end with what is repeated. Begin and end may be the
