@@ -121,21 +121,3 @@ func TestBestIsTheCheapest(t *testing.T) {
 	assert.Greater(t, Best([]extract.Clause{clause("name", extract.Unknown)}).Price, Cost(common))
 	assert.Equal(t, Choice{Price: Weak}, Best(nil))
 }
-
-func BenchmarkChoose(b *testing.B) {
-	for name, pattern := range map[string]string{
-		"word":     `\bgetRequestHeader\(`,
-		"token":    `SK[0-9a-f]{32}`,
-		"branches": `\b(?:advertise|CoverageHtmlConfig|Bogota|x24a9|XxxDispatcher)[\t\f\r ]*\(`,
-	} {
-		b.Run(name, func(b *testing.B) {
-			p, err := parse.Parse(pattern, false)
-			require.NoError(b, err)
-			clauses := extract.Extract(p.Tree, Cost).Clauses
-			b.ReportAllocs()
-			for b.Loop() {
-				Best(clauses)
-			}
-		})
-	}
-}

@@ -236,35 +236,3 @@ func TestGroup(t *testing.T) {
 	may, _ = g.MayMatch(text[2*groupLooks-20:], 0)
 	assert.False(t, may)
 }
-
-// BenchmarkAutomaton is a byte of a line in an automaton that is built, and the
-// columns of a hit, by automata and by regexp.
-func BenchmarkAutomaton(b *testing.B) {
-	const pattern = `(?:api|app)_?[Kk]ey\s*[:=]+\s*"[0-9a-f]{16}"`
-	p, _ := newProgram(b, pattern, plenty)
-	line := []byte(`	client := New(Options{APIKey: os.Getenv("KEY"), api_key: "0123456789abcdef", Timeout: 3})`)
-	b.Run("line", func(b *testing.B) {
-		long := []byte(strings.Repeat("if err := run(ctx, api, key); err != nil ", 100))
-		b.SetBytes(int64(len(long)))
-		for b.Loop() {
-			p.Line(long)
-		}
-	})
-	b.Run("columns", func(b *testing.B) {
-		for b.Loop() {
-			p.Columns(line, 0)
-		}
-	})
-	b.Run("columns-regexp", func(b *testing.B) {
-		re := regexp.MustCompile(pattern)
-		for b.Loop() {
-			re.FindIndex(line)
-		}
-	})
-	b.Run("build", func(b *testing.B) {
-		for b.Loop() {
-			fresh, _ := newProgram(b, pattern, plenty)
-			fresh.Line(line)
-		}
-	})
-}

@@ -358,18 +358,3 @@ func BenchmarkScan(b *testing.B) {
 		window(Pair, stagetest.Sets("qz"), 0, 2, 0), window(Pair, stagetest.Sets("<<"), 0, 2, 1),
 	})
 }
-
-// BenchmarkScanRuns looks for a long run and for a short one.
-func BenchmarkScanRuns(b *testing.B) {
-	text := code(1 << 20)
-	for _, length := range []int{20, 94} {
-		b.Run(fmt.Sprintf("length=%d", length), func(b *testing.B) {
-			row := slices.Repeat(stagetest.Sets(`\h`), length)
-			f := New([]Needle{window(Run, row, 0, length, 0)})
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				f.ScanRuns(text, 0, len(text), func(uint32, int) {})
-			}
-		})
-	}
-}

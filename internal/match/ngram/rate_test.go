@@ -173,3 +173,26 @@ func TestEveryByteHasASymbol(t *testing.T) {
 	assert.Len(t, used, symbols)
 	assert.Equal(t, bytes.ToLower([]byte("AZ")), []byte{fold('A'), fold('Z')})
 }
+
+// setsOf writes a window as sets: a byte for itself, and after a backslash d
+// for digits, h for hexadecimal digits, w for what names have, . for any byte.
+func setsOf(text string) []byteset.Set {
+	digits := byteset.Range('0', '9')
+	class := map[byte]byteset.Set{
+		'd': digits,
+		'h': digits.Union(byteset.Range('a', 'f')),
+		'w': digits.Union(byteset.Range('a', 'z')).Union(byteset.Of('_')),
+		'.': byteset.Range(0, '\t').Union(byteset.Range('\v', 255)),
+	}
+	var window []byteset.Set
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			window = append(window, byteset.Of(text[i]))
+			continue
+		}
+		i++
+		window = append(window, class[text[i]])
+	}
+
+	return window
+}
