@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/dev/matchtest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -111,7 +113,7 @@ func (s scene) starts(f file) []map[int]bool {
 		lines[i] = map[int]bool{}
 		if !r.Multiline {
 			r.Include, r.Exclude = nil, nil
-			for _, h := range match.Reference([]match.Rule{r}, "", f.content, all) {
+			for _, h := range matchtest.Reference([]match.Rule{r}, "", f.content, all) {
 				lines[i][h.Line] = true
 			}
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prwarden/prwarden/internal/dev/matchtest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -48,7 +50,7 @@ func TestCorpus(t *testing.T) {
 
 					got, err := session.File(path).Match(t.Context(), match.SplitLines(content), all, 1<<30)
 					require.NoError(t, err)
-					want := match.Reference(rules, path, content, all)
+					want := matchtest.Reference(rules, path, content, all)
 					require.Equal(t, want, got.Hits, path)
 					require.Empty(t, got.Stopped)
 					hits += len(want)

@@ -3,7 +3,7 @@
 //
 // Rules are compiled once into a Matcher, which is immutable and safe for
 // concurrent use; a Session matches one scan's files with it and holds the
-// time that each rule may still spend. What a hit is, is defined by Reference,
+// time that each rule may still spend. What a hit is, is defined by dev/matchtest.Reference,
 // a slow and plain implementation that the engine is tested against.
 package match
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/dev/matchtest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -130,7 +132,7 @@ func TestMatch(t *testing.T) {
 			assert.Equal(t, tt.want, got.Hits)
 			assert.Empty(t, got.LongLines)
 			assert.Empty(t, got.Stopped)
-			assert.Equal(t, tt.want, match.Reference(tt.rules, tt.path, []byte(tt.content), tt.added), "the reference")
+			assert.Equal(t, tt.want, matchtest.Reference(tt.rules, tt.path, []byte(tt.content), tt.added), "the reference")
 		})
 	}
 }
@@ -153,7 +155,7 @@ func TestLimit(t *testing.T) {
 	t.Parallel()
 	rules := []match.Rule{{Pattern: "abc"}, {Pattern: "x", Multiline: true}, {Pattern: "b"}}
 	content := strings.Repeat("abc x\n", 1000)
-	want := match.Reference(rules, "", []byte(content), all)
+	want := matchtest.Reference(rules, "", []byte(content), all)
 	m, err := match.Compile(rules)
 	require.NoError(t, err)
 	for _, limit := range []int{0, 1, 2, 100, 2999, 3000, 5000} {
@@ -174,7 +176,7 @@ func TestManyCandidates(t *testing.T) {
 	}
 	content := strings.Repeat("abc\nabc-\nabcabc\n", 1000)
 	got := run(t, rules, "", content, all)
-	assert.Equal(t, match.Reference(rules, "", []byte(content), all), got.Hits)
+	assert.Equal(t, matchtest.Reference(rules, "", []byte(content), all), got.Hits)
 }
 
 func TestRulesThatAreOff(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prwarden/prwarden/internal/dev/matchtest"
+
 	"github.com/stretchr/testify/assert"
 
 	"github.com/prwarden/prwarden/internal/match"
@@ -244,7 +246,7 @@ func TestEasyToGetWrong(t *testing.T) {
 					s.rules = append(s.rules, match.Rule{Pattern: p, Multiline: multiline})
 				}
 				s.same(t)
-				assert.Len(t, match.Reference(s.rules, "", []byte(tt.text), all), tt.hits[k], "multiline: %v", multiline)
+				assert.Len(t, matchtest.Reference(s.rules, "", []byte(tt.text), all), tt.hits[k], "multiline: %v", multiline)
 			}
 		})
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/prwarden/prwarden/internal/dev/matchtest"
+
 	"github.com/prwarden/prwarden/internal/match"
 )
 
@@ -132,7 +134,7 @@ type expected struct {
 
 func (s scene) expect(f file) expected {
 	e := expected{counts: map[int]int{}}
-	for _, h := range match.Reference(s.rules, f.path, f.content, f.added) {
+	for _, h := range matchtest.Reference(s.rules, f.path, f.content, f.added) {
 		if s.off == nil || !s.off[h.Rule] {
 			e.hits = append(e.hits, h)
 			e.counts[h.Rule]++
@@ -312,7 +314,7 @@ func (s scene) candidatesDiffer(context.Context) string {
 // it would hit elsewhere.
 func looksAt(r match.Rule, path string) bool {
 	r.Pattern, r.Multiline = "x", false
-	return len(match.Reference([]match.Rule{r}, path, []byte("x"), all)) > 0
+	return len(matchtest.Reference([]match.Rule{r}, path, []byte("x"), all)) > 0
 }
 
 // texts yields the files, or all their lines, each once.

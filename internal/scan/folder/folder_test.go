@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/dev/matchtest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -225,7 +227,7 @@ func TestScanIsDeterministic(t *testing.T) {
 		var findings []finding.Finding
 		patterns := []match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}
 
-		for _, h := range match.Reference(patterns, file, content, []match.LineRange{{First: 1, Last: 1 << 20}}) {
+		for _, h := range matchtest.Reference(patterns, file, content, []match.LineRange{{First: 1, Last: 1 << 20}}) {
 			findings = append(findings, finding.Finding{RuleID: list[h.Rule].FullID(), Line: h.Line, Column: h.Column})
 		}
 

@@ -1,4 +1,5 @@
-package match
+// Package matchtest has what the matching engine is tested against.
+package matchtest
 
 import (
 	"bytes"
@@ -7,12 +8,14 @@ import (
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prwarden/prwarden/internal/match"
 )
 
-// Reference defines what hits are: it finds the same as File.Match, in the
+// Reference defines what hits are: it finds the same as match.File.Match, in the
 // plainest way and without regard to time. It is there to test the engine
 // against. Patterns and globs must be valid.
-func Reference(rules []Rule, path string, content []byte, added []LineRange) []Hit {
+func Reference(rules []match.Rule, path string, content []byte, added []match.LineRange) []match.Hit {
 	// Lines with their endings; and the ones to look at.
 	lines := bytes.SplitAfter(content, []byte{'\n'})
 	if len(lines[len(lines)-1]) == 0 {
@@ -29,11 +32,11 @@ func Reference(rules []Rule, path string, content []byte, added []LineRange) []H
 	}
 	for _, r := range added {
 		for n := max(r.First, 1); n <= min(r.Last, len(lines)); n++ {
-			wanted[n] = len(text(n)) <= MaxLine
+			wanted[n] = len(text(n)) <= match.MaxLine
 		}
 	}
 
-	var hits []Hit
+	var hits []match.Hit
 	for i, rule := range rules {
 		if !looksAt(rule, path) {
 			continue
@@ -48,26 +51,26 @@ func Reference(rules []Rule, path string, content []byte, added []LineRange) []H
 				continue
 			}
 			if loc := re.FindIndex(text(n + 1)); loc != nil {
-				hits = append(hits, Hit{Rule: i, Line: n + 1, Column: loc[0] + 1, EndLine: n + 1, EndColumn: loc[1] + 1})
+				hits = append(hits, match.Hit{Rule: i, Line: n + 1, Column: loc[0] + 1, EndLine: n + 1, EndColumn: loc[1] + 1})
 			}
 		}
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
+	slices.SortFunc(hits, func(a, b match.Hit) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
 	})
 
 	return hits
 }
 
-func referenceFile(rule int, re *regexp.Regexp, content []byte, wanted map[int]bool) []Hit {
+func referenceFile(rule int, re *regexp.Regexp, content []byte, wanted map[int]bool) []match.Hit {
 	place := func(offset int) (line, column int) {
 		before := content[:offset]
 		return bytes.Count(before, []byte{'\n'}) + 1, offset - bytes.LastIndexByte(before, '\n')
 	}
-	var hits []Hit
+	var hits []match.Hit
 	reported := map[int]bool{}
 	for _, loc := range re.FindAllIndex(content, -1) {
-		h := Hit{Rule: rule}
+		h := match.Hit{Rule: rule}
 		h.Line, h.Column = place(loc[0])
 		h.EndLine, h.EndColumn = place(loc[1] - 1)
 		h.EndColumn++
@@ -82,7 +85,10 @@ func referenceFile(rule int, re *regexp.Regexp, content []byte, wanted map[int]b
 	return hits
 }
 
-func looksAt(rule Rule, path string) bool {
+// maxGlobPath is the length of a path, in bytes, over which globs are not tried.
+const maxGlobPath = 4096
+
+func looksAt(rule match.Rule, path string) bool {
 	if len(path) > maxGlobPath {
 		return true
 	}
