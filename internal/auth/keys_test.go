@@ -308,11 +308,17 @@ func TestLastUsedIsStoredInBatches(t *testing.T) {
 	assert.Equal(t, []map[string]time.Time{{key.ID: last}}, b.store.touched)
 }
 
-// A flood of made-up tokens reads a bounded number of keys at a time.
+// A flood of made-up tokens reads a bounded number of keys at a time, and keeps
+// no key waiting that is in use.
 func TestFloodOfUnknownTokens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
+		_, used := b.issue(t, auth.NewKey{})
+		_, err := b.keys.Authenticate(t.Context(), used)
+		require.NoError(t, err)
+		<-time.After(5 * time.Second)
+
 		b.store.hold = make(chan struct{})
 		var all sync.WaitGroup
 		for range 50 {
@@ -322,7 +328,14 @@ func TestFloodOfUnknownTokens(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		assert.Equal(t, 8, b.store.questions())
+		assert.Equal(t, 1+8, b.store.questions())
+
+		all.Go(func() {
+			_, err := b.keys.Authenticate(t.Context(), used)
+			assert.NoError(t, err)
+		})
+		synctest.Wait()
+		assert.Equal(t, 1+8+1, b.store.questions(), "it is read at once")
 		close(b.store.hold)
 		all.Wait()
 	})

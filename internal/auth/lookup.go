@@ -2,8 +2,10 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -20,9 +22,12 @@ const (
 	// maxRemembered bounds the keys that are remembered, and likewise the hashes
 	// without a key.
 	maxRemembered = 10_000
-	// maxLookups is how many keys are read at a time, so that a flood of made-up
-	// tokens can't take all connections to the database.
+	// maxLookups is how many keys are read at a time that this server has not
+	// seen, and likewise of those that it has, so that a flood of made-up tokens
+	// takes neither the connections to the database nor the turn of keys in use.
 	maxLookups = 8
+	// maxWaiting is how many may wait for that; more are refused.
+	maxWaiting = 500
 	// storeTimeout bounds one reading of a key and one count of a request.
 	storeTimeout = 2 * time.Second
 	// touchInterval is how often last-used times are stored. They are exact to
@@ -33,8 +38,9 @@ const (
 // lookup finds keys by hash and remembers the answers for lookupTTL, also that
 // there is no such key.
 type lookup struct {
-	store KeyStore
-	slots *semaphore.Weighted
+	store         KeyStore
+	unseen, known *semaphore.Weighted
+	waiting       atomic.Int32
 
 	mu     sync.Mutex
 	memory *memory
@@ -59,7 +65,7 @@ type answer struct {
 }
 
 func newLookup(store KeyStore) *lookup {
-	l := &lookup{store: store, slots: semaphore.NewWeighted(maxLookups)}
+	l := &lookup{store: store, unseen: semaphore.NewWeighted(maxLookups), known: semaphore.NewWeighted(maxLookups)}
 	l.forget()
 
 	return l
@@ -114,10 +120,19 @@ func (l *lookup) find(ctx context.Context, hash string) (key Key, ok bool, err e
 func (l *lookup) read(ctx context.Context, m *memory, hash string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := l.slots.Acquire(ctx, 1); err != nil {
+	slots := l.unseen
+	if m.known.Contains(hash) {
+		slots = l.known
+	}
+
+	defer l.waiting.Add(-1)
+	if l.waiting.Add(1) > maxWaiting {
+		return answer{}, away(errors.New("too many keys are being read"))
+	}
+	if err := slots.Acquire(ctx, 1); err != nil {
 		return answer{}, away(err)
 	}
-	defer l.slots.Release(1)
+	defer slots.Release(1)
 
 	a := answer{read: time.Now()}
 	var err error

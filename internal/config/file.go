@@ -62,6 +62,14 @@ func parseFile(path string, data []byte) (file, Problems) {
 		return f, Problems{{Origin: path, Message: "there must be one YAML document in it"}}
 	}
 
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return f, yamlProblems(path, err)
+	}
+	if problems := missingValues(path, &document); len(problems) > 0 {
+		return f, problems
+	}
+
 	known := []string{"organizations"}
 	for _, s := range Settings(everyCommand) {
 		if s.Field != nil {
@@ -99,8 +107,6 @@ func (f file) values(s Setting) (values []string, err error) {
 	switch {
 	case !ok:
 		return nil, nil
-	case n.Tag == "!!null":
-		return nil, errors.New("it has no value; give one or leave the key out")
 	case s.List && n.Decode(&values) != nil:
 		return nil, errors.New("it must be a list")
 	case s.List:
@@ -110,6 +116,22 @@ func (f file) values(s Setting) (values []string, err error) {
 	}
 
 	return []string{n.Value}, nil
+}
+
+// missingValues finds the keys without a value. Whoever wrote one meant something
+// that must not be taken for nothing.
+func missingValues(path string, n *yaml.Node) (problems Problems) {
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && child.Tag == "!!null" {
+			problems = append(problems, Problem{
+				Key: n.Content[i-1].Value, Origin: fmt.Sprintf("%s:%d", path, child.Line),
+				Message: "it has no value; give one or leave the key out",
+			})
+		}
+		problems = append(problems, missingValues(path, child)...)
+	}
+
+	return problems
 }
 
 // yamlProblems takes the places out of the library's sentences.

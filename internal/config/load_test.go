@@ -191,6 +191,12 @@ func TestLoadProblems(t *testing.T) {
 		}},
 		{name: "a key twice", file: "http_addr: :1\nhttp_addr: :2\n", want: []string{"prwarden.yaml:2", "already defined"}},
 		{name: "no value", file: "http_addr:\n", want: []string{"prwarden.yaml:1: http_addr: it has no value"}},
+		{name: "no organizations", file: "organizations:\n",
+			want: []string{"prwarden.yaml:1: organizations: it has no value"}},
+		{
+			name: "no cap", file: host("kind: git, url: 'https://h/{repo}'") + "    max_scans:\n",
+			want: []string{"prwarden.yaml:5: max_scans: it has no value"},
+		},
 		{name: "not YAML", file: "http_addr: [\n", want: []string{"prwarden.yaml:1: "}},
 		{name: "two documents", file: "insecure: true\n---\ninsecure: false\n", want: []string{"one YAML document"}},
 		{name: "not keys", file: "- a\n", want: []string{"prwarden.yaml:1: cannot unmarshal"}},
