@@ -131,7 +131,7 @@ func TestWhyAScannerCantBeReached(t *testing.T) {
 		client := scanner.NewClient(scanner.ClientOptions{
 			Scanners: []string{addr}, Dial: dial, Log: slog.New(slog.NewTextHandler(lines, nil)),
 		})
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		require.NoError(t, client.Close())
 		assert.Contains(t, lines.String(), "a scanner can't be reached")
 		assert.Contains(t, lines.String(), "HTTP/1.1")

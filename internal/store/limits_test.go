@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -28,8 +27,6 @@ func windowsAt(t testing.TB, servers int, now func() time.Time) []Windows {
 
 	return all
 }
-
-func quietLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func TestSharedLimiter(t *testing.T) {
 	t.Parallel()

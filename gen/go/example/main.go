@@ -84,7 +84,8 @@ func run(ctx context.Context, out io.Writer) (passed bool, err error) {
 	return review.GetVerdict().GetOutcome() == prwardenv1.Verdict_pass, nil
 }
 
-func scan(ctx context.Context, out io.Writer, client *prwarden.Client, repo string, number int32) (*prwardenv1.Review, error) {
+func scan(ctx context.Context, out io.Writer, client *prwarden.Client, repo string, number int32) (*prwardenv1.Review,
+	error) {
 	starting, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	started, err := client.Reviews.CreateReview(starting, &prwardenv1.CreateReviewRequest{

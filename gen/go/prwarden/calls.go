@@ -30,7 +30,8 @@ type calls struct {
 }
 
 //nolint:revive // the signature is of gRPC
-func (c *calls) unary(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+func (c *calls) unary(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
@@ -60,7 +61,8 @@ func (c *calls) unary(ctx context.Context, method string, request, answer any, c
 	}
 }
 
-func (c *calls) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *calls) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
+	open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
 	return open(c.withKey(ctx), desc, conn, method, options...)
 }
 

@@ -41,7 +41,8 @@ func (c *Client) Watch(ctx context.Context, reviewID string) iter.Seq2[*prwarden
 
 // watchOnce opens one watch and passes its updates on. It is done when one was
 // final, or use wants no more.
-func (c *Client) watchOnce(ctx context.Context, reviewID string, use func(*prwardenv1.WatchReviewResponse) bool) (done bool, err error) {
+func (c *Client) watchOnce(ctx context.Context, reviewID string,
+	use func(*prwardenv1.WatchReviewResponse) bool) (done bool, err error) {
 	stream, err := c.Reviews.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: reviewID})
 	for err == nil {
 		var update *prwardenv1.WatchReviewResponse

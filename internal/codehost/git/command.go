@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -252,7 +253,7 @@ func (g *git) start(ctx context.Context, dir string, c *command) (*process, erro
 		p.cmd.Dir = dir
 	}
 
-	p.cmd.Env = append(g.env[:len(g.env):len(g.env)], c.env()...)
+	p.cmd.Env = slices.Concat(g.env, c.env())
 	if c.network() {
 		p.cmd.Env = append(p.cmd.Env, g.remote...)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -43,20 +42,6 @@ func noisy(t *testing.T, seed uint32) *Repo {
 	r.Ref("refs/heads/main", base)
 	r.Pull(1, r.CommitTree(r.Object("tree", TreeData(entries...)), base))
 	return r
-}
-
-// onDisk is the size of a cache, in bytes.
-func onDisk(t *testing.T, dir string) (size int64) {
-	t.Helper()
-	for _, path := range find(t, filepath.Join(dir, "repositories"), "*") {
-		info, err := os.Stat(path)
-		require.NoError(t, err)
-		if info.Mode().IsRegular() {
-			size += info.Size()
-		}
-	}
-
-	return size
 }
 
 // The tests of what is removed can't be parallel: a process that another test
