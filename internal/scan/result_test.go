@@ -135,7 +135,8 @@ func TestSizeOfAllFindings(t *testing.T) {
 	assert.Greater(t, used+got.Findings[0].Size(), size, "no more than necessary is left out")
 }
 
-// Findings go before suppressed ones, and these before skips.
+// Many of one kind do not hide another: findings have at least half of the size,
+// suppressed ones and skips a quarter each.
 func TestSizeIsShared(t *testing.T) {
 	t.Parallel()
 	const size, each = 1 << 20, 300
@@ -152,11 +153,9 @@ func TestSizeIsShared(t *testing.T) {
 	got, err := try(t, p, []rule.Rule{regex("x", "todo")}, setup{request: scan.Request{MaxSize: size}})
 	require.NoError(t, err)
 	assert.True(t, got.Truncated)
-	assert.Len(t, got.Findings, each)
-	assert.NotEmpty(t, got.Suppressed)
-	assert.Less(t, len(got.Suppressed), each)
-	assert.Empty(t, got.Skips)
-	findings, suppressed, _ := sizes(got)
-
-	assert.LessOrEqual(t, findings+suppressed, size)
+	findings, suppressed, skips := sizes(got)
+	assert.InDelta(t, size/2, findings, size/100)
+	assert.InDelta(t, size/4, suppressed, size/100)
+	assert.InDelta(t, size/4, skips, size/100)
+	assert.LessOrEqual(t, findings+suppressed+skips, size)
 }

@@ -259,11 +259,13 @@ func (c *collector) result(metas []finding.Finding) *finding.Result {
 		total += n
 	}
 
+	// Who makes many of one kind must not be able to hide another.
 	r := &finding.Result{Summary: c.summary}
-	left := c.size
-	r.Findings, left = fitting(c.severest(metas, c.findings), left)
-	r.Suppressed, left = fitting(c.severest(nil, c.suppressed), left)
-	r.Skips, _ = fitting(c.skips, left)
+	suppressed, skips := c.severest(nil, c.suppressed), sizeOf(c.skips)
+	r.Findings = fitting(c.severest(metas, c.findings), max(c.size/2, c.size-sizeOf(suppressed)-skips))
+	left := c.size - sizeOf(r.Findings)
+	r.Suppressed = fitting(suppressed, max(c.size/4, left-skips))
+	r.Skips = fitting(c.skips, left-sizeOf(r.Suppressed))
 	r.Truncated = total > len(r.Findings) || c.suppressedCount > len(r.Suppressed) || c.skipCount > len(r.Skips)
 	sortFindings(r.Findings)
 	sortFindings(r.Suppressed)
@@ -281,17 +283,25 @@ func (c *collector) severest(all []finding.Finding, by bySeverity) []finding.Fin
 	return all[:min(len(all), c.limit)]
 }
 
-// fitting returns those of all, from the first on, that fit into size, and what is
-// left of it.
-func fitting[T interface{ Size() int }](all []T, size int) (kept []T, left int) {
-	for i, one := range all {
-		if one.Size() > size {
-			return all[:i], 0 // what comes behind would be in front of what is left out
-		}
-		size -= one.Size()
+type sized interface{ Size() int }
+
+func sizeOf[T sized](all []T) (size int) {
+	for _, one := range all {
+		size += one.Size()
 	}
 
-	return all, size
+	return size
+}
+
+// fitting returns those of all, from the first on, that fit into size.
+func fitting[T sized](all []T, size int) []T {
+	for i, one := range all {
+		if size -= one.Size(); size < 0 {
+			return all[:i] // what comes behind would be in front of what is left out
+		}
+	}
+
+	return all
 }
 
 // sortFindings sorts findings as results have them.
