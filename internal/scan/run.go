@@ -25,7 +25,7 @@ const (
 	// match doesn't keep git waiting.
 	filesAhead = 32
 
-	// maxReports is how many findings of each rule there are about comments and rules
+	// maxReports is how many findings of each rule are listed about comments and rules
 	// files: a pull request must not be able to bury its other findings.
 	maxReports = 20
 
@@ -229,9 +229,9 @@ func (c *collector) add(r FileResult) {
 	}
 
 	for _, f := range r.reports {
+		c.summary[f.Severity]++
 		if c.reports[f.RuleID]++; c.reports[f.RuleID] <= maxReports {
 			c.keep(c.findings, f)
-			c.summary[f.Severity]++
 		}
 	}
 

@@ -153,10 +153,13 @@ func (s *fileScan) report(ctx context.Context) {
 		default:
 			f.RuleID, f.Severity, f.Message = commentUnused, rule.Low, s.unused(ctx, x)
 		}
-		if f.Message == "" || count[f.RuleID] == maxReports {
+		if f.Message == "" {
 			continue
 		}
-		count[f.RuleID]++
+		if count[f.RuleID]++; count[f.RuleID] > maxReports {
+			s.out.Counts[f.Severity]++ // and isn't listed
+			continue
+		}
 
 		s.describe(ctx, &f)
 		s.out.reports = append(s.out.reports, f)
