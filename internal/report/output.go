@@ -1,6 +1,7 @@
 package report
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -140,19 +141,41 @@ func removeFile(name string) error {
 	return os.Remove(name)
 }
 
-// writeFile writes a report to a file. A link that a repository may have brought
-// along is replaced, but the system's names for what is open are followed.
+// writeFile writes a report to a file. The file is replaced as a whole, so that
+// nobody reads a half one, and so is a link that a repository may have brought
+// along. The system's names for what is open, and pipes, are written to.
 func writeFile(name string, r Report, format string, style Style) error {
 	text, err := r.text(format, style)
 	if err != nil {
 		return err
 	}
 
-	system := strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
-	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 && !system {
-		if err := os.Remove(name); err != nil {
-			return err
-		}
+	info, missing := os.Lstat(name)
+	special := missing == nil && info.Mode().Type()&^os.ModeSymlink != 0
+	if special || isOpen(filepath.Clean(name)) {
+		return os.WriteFile(name, []byte(text), 0o666)
 	}
-	return os.WriteFile(name, []byte(text), 0o666)
+
+	temp := filepath.Join(filepath.Dir(name), ".prwarden-"+rand.Text()) // os.CreateTemp's can be read by the owner only
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if missing == nil && info.Mode().IsRegular() {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	_, failed := f.WriteString(text)
+	if err = errors.Join(err, failed, f.Close()); err == nil {
+		err = os.Rename(temp, name)
+	}
+	if err != nil {
+		os.Remove(temp)
+	}
+	return err
+}
+
+// isOpen reports whether a name is the system's for what is open.
+func isOpen(name string) bool {
+	return name == "/dev/stdout" || name == "/dev/stderr" ||
+		strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/")
 }

@@ -84,22 +84,30 @@ func TestFiles(t *testing.T) {
 	assert.Equal(t, write(t, rich(), report.JSON, report.Style{}), string(text))
 }
 
-// A file that is replaced stays as open as it was. A link that a repository may
-// have brought along is replaced.
+// A file is replaced as a whole, and stays as open as it was. A link that a
+// repository may have brought along is replaced, whatever its name starts with.
 func TestFileModes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	private, link := filepath.Join(dir, "private"), filepath.Join(dir, "link")
+	private, link, sly := filepath.Join(dir, "private"), filepath.Join(dir, "link"), filepath.Join(dir, "sly")
 	require.NoError(t, os.WriteFile(private, []byte("old"), 0o600))
+	require.NoError(t, os.Link(private, filepath.Join(dir, "old")))
 	require.NoError(t, os.Symlink("target", link))
-	outputs := []report.Output{{Format: report.JSON, File: private}, {Format: report.JSON, File: link}}
+	require.NoError(t, os.Symlink("target", sly))
+	outputs := []report.Output{
+		{Format: report.JSON, File: private}, {Format: report.JSON, File: link}, {Format: report.JSON, File: "/dev/.." + sly},
+	}
 	require.NoError(t, report.Write(outputs, rich(), nil, report.Style{}))
 
 	info, err := os.Stat(private)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode())
-	assert.NoFileExists(t, filepath.Join(dir, "target"))
-	assert.FileExists(t, link)
+	old, err := os.ReadFile(filepath.Join(dir, "old"))
+	require.NoError(t, err)
+	assert.Equal(t, "old", string(old))
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, files, 4, "no target of a link, and nothing temporary")
 }
 
 func TestFilesThatCanNotBeWritten(t *testing.T) {
