@@ -25,6 +25,10 @@ const (
 	// match doesn't keep git waiting.
 	filesAhead = 32
 
+	// manyFindings is how many findings of a file are so many that its matcher waits
+	// until they are taken: each of them may take half a KiB.
+	manyFindings = 1_000
+
 	// maxReports is how many findings of each rule are listed about comments and rules
 	// files: a pull request must not be able to bury its other findings.
 	maxReports = 20
@@ -75,8 +79,9 @@ type matcher func(context.Context, *File) FileResult
 // results in the order of the files. It fails with the first error of these.
 //
 // The memory that it holds is bounded by the number of files that are read ahead:
-// each has at most MaxFileSize of content, and at most as many findings as are
-// kept in all.
+// each has at most MaxFileSize of content, and no more than one for each matcher
+// has over manyFindings. The oldest file always gets through, since files are begun
+// in their order.
 func pipeline(
 	ctx context.Context, matchers []matcher, files func(context.Context) iter.Seq2[*File, error],
 	take func(*File, FileResult) error,
@@ -87,6 +92,7 @@ func pipeline(
 	type job struct {
 		file   *File
 		result chan FileResult
+		taken  chan struct{}
 	}
 	ahead := max(filesAhead, 2*len(matchers))
 	ordered, jobs := make(chan job, ahead), make(chan job, ahead)
@@ -95,9 +101,13 @@ func pipeline(
 	for _, match := range matchers {
 		running.Go(func() {
 			for j := range jobs {
-				j.result <- match(ctx, j.file)
+				r := match(ctx, j.file)
 				if j.file.Release != nil {
 					j.file.Release()
+				}
+				j.result <- r
+				if len(r.Findings)+len(r.Suppressed) > manyFindings {
+					<-j.taken
 				}
 			}
 		})
@@ -111,6 +121,7 @@ func pipeline(
 			if r.err != nil {
 				cancel(r.err) // the first one counts
 			}
+			close(j.taken)
 		}
 	})
 
@@ -122,7 +133,7 @@ func pipeline(
 			break
 		}
 
-		j := job{f, make(chan FileResult, 1)}
+		j := job{f, make(chan FileResult, 1), make(chan struct{})}
 		waited := Begin(ctx, PhaseMatchWait)
 		ordered <- j
 		jobs <- j

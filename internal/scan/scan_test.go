@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -299,6 +301,41 @@ func TestFilesAreGivenBack(t *testing.T) {
 	for _, f := range found.Findings {
 		assert.Equal(t, "todo "+f.File, f.Snippet)
 	}
+}
+
+// Of files with very many findings only one for each job waits to be taken.
+func TestManyFindingsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const jobs = 2
+		var matched atomic.Int64
+		files := func(yield func(*scan.File, error) bool) {
+			for i := range 20 {
+				f := file(fmt.Sprint(i), strings.Repeat("todo\n", 2000))
+				f.Release = func() { matched.Add(1) }
+				if !yield(&f, nil) {
+					return
+				}
+			}
+		}
+
+		rules := []rule.Rule{regex("todo", "todo")}
+		s := scan.NewScanner(nil, scan.Options{})
+		set, err := s.AddRules(rule.Digest(rules), rules)
+		require.NoError(t, err)
+		taken := 0
+		request := scan.Request{Rules: set, MaxFindings: 10_000, Today: "2026-06-15"}
+		err = s.ScanFiles(t.Context(), request, jobs, files, func(_ *scan.File, r scan.FileResult) error {
+			synctest.Wait()
+			assert.Len(t, r.Findings, 2000)
+			assert.LessOrEqual(t, matched.Load(), int64(taken+jobs))
+			taken++
+
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 20, taken)
+	})
 }
 
 // A scan below a span has spans of its phases, with counts and no texts.
