@@ -103,14 +103,14 @@ type reviewer struct {
 
 // start only has the review queued.
 func (r *reviewer) start(ctx context.Context) error {
-	id, raw, err := r.create(ctx, r.target.key)
+	created, raw, err := r.create(ctx, r.target.key)
 	if err != nil {
 		return err
 	}
 	if len(r.out.flags.Formats) > 0 {
 		return report.Write(r.out.list, report.Report{JSON: raw}, r.st.Out, r.out.style)
 	}
-	_, err = fmt.Fprintln(r.st.Out, terminal.GuardLine(terminal.Safe(id)))
+	_, err = fmt.Fprintln(r.st.Out, terminal.GuardLine(terminal.Safe(created.ReviewID)))
 	return err
 }
 
@@ -118,24 +118,30 @@ func (r *reviewer) start(ctx context.Context) error {
 // failed before it is given up.
 const maxRetries = 5
 
-// run has the review queued, waits, and shows it. One that has failed already was
-// started earlier with the same key, by the same job: another one is begun, which
-// a further try would find.
+// rounding is how far two times of a server may be apart that are the same: those
+// in HTTP are in seconds.
+const rounding = 2 * time.Second
+
+// run has the review queued, waits, and shows it. Where an earlier try of the same
+// CI job asked for it, and it failed, another one is begun, which a further try
+// would find.
 func (r *reviewer) run(ctx context.Context) error {
-	key := r.target.key
+	key, began := r.target.key, time.Now()
 	for try := 0; ; try++ {
-		id, _, err := r.create(ctx, key)
+		created, _, err := r.create(ctx, key)
 		if err != nil {
 			return err
 		}
+		id, start := created.ReviewID, created.At.Add(-time.Since(began)-rounding) // by the server's clock
 		r.waitsFor = id
-		answer, raw, waited, err := r.wait(ctx, id)
+		answer, raw, err := r.wait(ctx, id)
 		if err != nil {
 			return reviewError(err)
 		}
 		r.waitsFor = ""
 
-		if waited || answer.Status == review.Complete || key == "" || try == maxRetries {
+		earlier := r.target.derived && answer.CreatedAt.Before(start)
+		if !earlier || answer.Status == review.Complete || try == maxRetries {
 			return r.show(answer, raw)
 		}
 		r.progress.say("review %s of an earlier try of this job is %s; starting another",
@@ -144,39 +150,38 @@ func (r *reviewer) run(ctx context.Context) error {
 	}
 }
 
-// create asks for the review and returns its identifier.
-func (r *reviewer) create(ctx context.Context, key string) (id string, raw []byte, err error) {
-	created, raw, err := r.client.CreateReview(ctx, r.target.request, key)
+// create asks for the review.
+func (r *reviewer) create(ctx context.Context, key string) (created restclient.Created, raw []byte, err error) {
+	created, raw, err = r.client.CreateReview(ctx, r.target.request, key)
 	if err != nil {
-		return "", raw, reviewError(err)
+		return created, raw, reviewError(err)
 	}
 	r.progress.say("review %s %s, done in about %s", terminal.Safe(created.ReviewID), terminal.Safe(created.Status),
 		max(time.Second, (time.Duration(created.EstimatedMS)*time.Millisecond).Round(time.Second)))
-	return created.ReviewID, raw, nil
+	return created, raw, nil
 }
 
 // pollEvery is the time between two looks at a review whose watch stream
 // broke. It leaves half of the usual rate limit to others.
 const pollEvery = 4 * time.Second
 
-// wait returns a review that has ended, and whether it took any time. It watches,
-// and where the stream breaks, it looks again.
-func (r *reviewer) wait(ctx context.Context, id string) (answer review.Review, raw []byte, waited bool, err error) {
+// wait returns a review that has ended. It watches, and where the stream breaks,
+// it looks again.
+func (r *reviewer) wait(ctx context.Context, id string) (answer review.Review, raw []byte, err error) {
 	defer r.progress.end()
-	for {
+	for watched := false; ; watched = true {
 		answer, raw, err = r.client.GetReview(ctx, id)
 		if err != nil || answer.Status.Final() {
-			return answer, raw, waited, err
+			return answer, raw, err
 		}
 
-		if waited {
+		if watched {
 			select {
 			case <-time.After(pollEvery):
 			case <-ctx.Done():
-				return answer, nil, true, ctx.Err()
+				return answer, nil, ctx.Err()
 			}
 		}
-		waited = true
 		r.client.WatchReview(ctx, id, r.progress.update)
 	}
 }

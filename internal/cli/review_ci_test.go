@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -199,16 +200,19 @@ func TestReviewAfterAFailedTry(t *testing.T) {
 
 	assert.Equal(t, []string{"rev_1", "rev_2"}, s.reviews)
 
-	// One that failed while it was waited for is not tried again.
-	looks := 0
-	s = &remembers{answer: func(id string) string {
-		looks++
-		return answer(id, []string{"queued", "failed"}[min(looks-1, 1)])
-	}}
-	r := review(t, s, inCI(), gitLab("1")...)
-	require.ErrorIs(t, r.err, cli.ErrSilent)
-	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
-	assert.Len(t, s.reviews, 1)
+	// One of this try is not tried again, and none of a key that was given.
+	given := inCI()
+	given.IdempotencyKey = "given"
+	for in, created := range map[*cli.ReviewInput]time.Time{new(inCI()): time.Now().Add(-time.Second), &given: {}} {
+		s = &remembers{answer: func(id string) string {
+			text := `{"created_at":"` + created.UTC().Format(time.RFC3339) + `",`
+			return strings.Replace(answer(id, "failed"), "{", text, 1)
+		}}
+		r := review(t, s, *in, gitLab("1")...)
+		require.ErrorIs(t, r.err, cli.ErrSilent)
+		assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err))
+		assert.Len(t, s.reviews, 1)
+	}
 
 	// It has an end.
 	s = &remembers{answer: func(id string) string { return answer(id, "canceled") }}

@@ -21,6 +21,7 @@ type target struct {
 	request restclient.NewReview
 	service string // CI service that told the pull request; empty when the command line did
 	key     string // idempotency key; empty for one at random
+	derived bool   // the key is made of the CI job
 }
 
 // String names what is scanned. A CI service may tell no commits, or such that
@@ -136,7 +137,7 @@ func (in ReviewInput) idempotency(t *target, identity []string) error {
 		return err
 	}
 
-	t.key = derivedKey(append(identity, string(request))...)
+	t.key, t.derived = derivedKey(append(identity, string(request))...), true
 	return nil
 }
 

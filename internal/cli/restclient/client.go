@@ -80,6 +80,8 @@ type Created struct {
 	ReviewID    string `json:"review_id"`
 	Status      string `json:"status"`
 	EstimatedMS int64  `json:"estimated_ms"`
+
+	At time.Time `json:"-"` // when the server answered, by its own clock; zero when it didn't say
 }
 
 // Update is one message of a watch stream.
@@ -196,6 +198,9 @@ func (c *Client) once(ctx context.Context, r request, out any) ([]byte, error) {
 		return nil, c.strange(fmt.Sprintf("its answer is over %d MiB", maxBody>>20))
 	case json.Unmarshal(raw, out) != nil:
 		return nil, c.strange("its answer is not the JSON that was expected")
+	}
+	if created, ok := out.(*Created); ok {
+		created.At, _ = http.ParseTime(resp.Header.Get("Date"))
 	}
 	return raw, nil
 }
