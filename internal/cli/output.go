@@ -51,6 +51,9 @@ func (o Output) parse(st Streams) (*outputs, error) {
 		if info, missing := os.Stat(dir); output.File != "" && (missing != nil || !info.IsDir()) {
 			err = fmt.Errorf("%s=%s: there is no folder %s", output.Format, terminal.Safe(output.File), terminal.Safe(dir))
 		}
+		if info, missing := os.Stat(output.File); missing == nil && info.IsDir() {
+			err = fmt.Errorf("%s=%s: this is a folder; name a file", output.Format, terminal.Safe(output.File))
+		}
 	}
 	if err != nil {
 		return nil, Usagef("--output: %w", err)

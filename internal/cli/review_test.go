@@ -288,6 +288,7 @@ func TestReviewUsage(t *testing.T) {
 		"which pull request?":                                   func(in *cli.ReviewInput) { in.Repo, in.Number = "", "" },
 		`--output: "html" is not a format`:                      formats("html"),
 		"--output: sarif=none/x: there is no folder none":       formats("table", "sarif=none/x"),
+		"--output: sarif=.: this is a folder; name a file":      formats("sarif=."),
 		"--output: two outputs have the format json":            formats("json=-", "json"),
 		`--fail-on: "bad" is no severity; use critical, high,`:  func(in *cli.ReviewInput) { in.Output.FailOn = "bad" },
 		`--suppressed: "x" is neither include nor omit`:         func(in *cli.ReviewInput) { in.Output.Suppressed = "x" },
