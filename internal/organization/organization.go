@@ -29,19 +29,25 @@ const MaxScans = 100_000
 
 // Organization is one tenant: what its keys may scan, and where that is.
 type Organization struct {
-	Name         string   `yaml:"name"`
-	Repositories []string `yaml:"repositories"` // doublestar globs of `owner/name`; nothing else may be scanned
-	Host         Host     `yaml:"host"`
-	MaxScans     int      `yaml:"max_scans"`  // most of its reviews scanned at once, over all servers; 0 for no cap
-	MaxQueued    int      `yaml:"max_queued"` // most of its reviews that wait; 0 for the constant MaxQueued
+	Name string `yaml:"name" json:"-"`
+
+	// Repositories are doublestar globs of `owner/name`. Nothing else may be scanned.
+	Repositories []string `yaml:"repositories" json:"repositories"`
+	Host         Host     `yaml:"host" json:"host"`
+
+	// MaxScans is how many of its reviews are scanned at once at most, over all
+	// servers; 0 for no cap.
+	MaxScans int `yaml:"max_scans" json:"max_scans"`
+	// MaxQueued is how many of its reviews wait at most; 0 for the constant MaxQueued.
+	MaxQueued int `yaml:"max_queued" json:"max_queued"`
 
 	// RequireSuppressionReason says that a comment in the code that suppresses
 	// findings counts only with a reason.
-	RequireSuppressionReason bool `yaml:"require_suppression_reason"`
+	RequireSuppressionReason bool `yaml:"require_suppression_reason" json:"require_suppression_reason,omitempty"`
 
 	// Declared says that a configuration file has the organization. It can be
 	// changed there only.
-	Declared bool `yaml:"-"`
+	Declared bool `yaml:"-" json:"-"`
 }
 
 // Host is a code host. In URL, `{repo}` stands for `owner/name`, `{owner}` and

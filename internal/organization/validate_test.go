@@ -1,6 +1,7 @@
 package organization_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,4 +65,16 @@ func TestValidateHost(t *testing.T) {
 			assert.NotContains(t, text, "u:p")
 		})
 	}
+}
+
+// The JSON of an organization is what databases hold.
+func TestStoredOrganization(t *testing.T) {
+	t.Parallel()
+	o := organization.NewDefault()
+	o.MaxScans, o.MaxQueued, o.RequireSuppressionReason, o.Declared = 3, 7, true, true
+	stored, err := json.Marshal(o)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"repositories":["*/*"],"host":{"kind":"git","url":"https://github.com/{repo}.git",
+		"head_ref":"refs/pull/{number}/head","merge_ref":"refs/pull/{number}/merge"},
+		"max_scans":3,"max_queued":7,"require_suppression_reason":true}`, string(stored))
 }
