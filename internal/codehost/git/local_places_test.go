@@ -152,3 +152,24 @@ func TestLocalFilesThatCanNotBeRead(t *testing.T) {
 	require.Len(t, skipped, 1)
 	assert.Contains(t, skipped[0], "a.txt: can only add regular files")
 }
+
+func TestStagedFile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("rules", "text\n", "dir/rules", "x")
+	require.NoError(t, os.Symlink("rules", filepath.Join(d.dir, "link")))
+	d.git("add", "--all")
+	l, err := git.FindLocal(t.Context(), git.LocalOptions{Path: d.dir, Env: d.env, Limits: git.DefaultLimits()})
+	require.NoError(t, err)
+
+	for path, want := range map[string]string{"rules": "text", "none": "", "dir": "", "link": ""} {
+		data, err := l.StagedFile(t.Context(), path, 3)
+		require.NoError(t, err, path)
+		assert.Equal(t, want, string(data), path)
+	}
+
+	oid := d.git("rev-parse", ":rules")
+	require.NoError(t, os.Remove(filepath.Join(d.dir, ".git", "objects", oid[:2], oid[2:])))
+	_, err = l.StagedFile(t.Context(), "rules", 3)
+	assert.Error(t, err, "a missing blob is not a missing file")
+}

@@ -31,19 +31,25 @@ func (l *Local) Staged() scan.Source {
 }
 
 // StagedFile reads a file of the index whose path is a constant; nil when there
-// is none, or it has conflicts. One over limit bytes is cut at limit+1 bytes.
+// is none, it is no regular file, or it has conflicts. One over limit bytes is cut
+// at limit+1 bytes.
 func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte, error) {
 	if l.top == "" {
 		return nil, ErrBare
 	}
-	c := newCommand("cat-file", "blob")
-	c.names = []string{":" + path}
-	data, err := l.git.run(ctx, "", c)
-	var failed *gitError
-	if errors.As(err, &failed) {
-		return nil, nil
+	list := newCommand("ls-files", "--stage", "-z")
+	list.names = []string{path}
+	out, err := l.run(ctx, list)
+	if err != nil {
+		return nil, err
 	}
 
+	info, name, _ := strings.Cut(strings.TrimSuffix(out, "\x00"), "\t") // such as `100644 <oid> 0<tab>path`
+	fields := strings.Fields(info)
+	if name != path || len(fields) != 3 || !strings.HasPrefix(fields[0], "100") || fields[2] != "0" {
+		return nil, nil
+	}
+	data, err := l.git.run(ctx, "", newCommand("cat-file", "blob").oids(OID(fields[1])))
 	return data[:min(len(data), limit+1)], err
 }
 
