@@ -103,6 +103,8 @@ func (e *gitError) judge() *scan.Failure {
 // the repository's own.
 func (s *Store) fail(ctx context.Context, err error, c *cached) *scan.Failure {
 	failure, damaged := judge(ctx, err)
+	var failed *gitError
+	said := errors.As(err, &failed)
 	if damaged && c != nil {
 		c.condemn()
 	}
@@ -114,14 +116,23 @@ func (s *Store) fail(ctx context.Context, err error, c *cached) *scan.Failure {
 
 	// git has many words for a write that failed, and none at all for some: with
 	// hardly any room, what looks like the repository's fault is the disk's.
+	free, freeErr := freeSpace(s.dir)
 	switch failure.Code {
 	case scan.CodeRepositoryInvalid, scan.CodeRepositoryTooLarge, scan.CodeScanFailed:
-		if free, freeErr := freeSpace(s.dir); freeErr == nil && free < s.git.limits.Room && ctx.Err() == nil {
+		if freeErr == nil && free < s.git.limits.Room && ctx.Err() == nil {
 			failure = &scan.Failure{Code: scan.CodeCacheFull, Message: verdicts()[0].message, Err: err}
 		}
 	}
-	if failure.Code == scan.CodeCacheFull {
+	if failure.Code != scan.CodeCacheFull {
+		return failure
+	}
+
+	// Words that git repeats can be a server's, so they alone remove nothing.
+	if !said || freeErr == nil && free < s.git.limits.FileSize {
 		s.shrink(func(size int64) int64 { return size / 2 })
+	} else if failed.network {
+		failure = passing(scan.CodeHostUnreachable, unreachable)
+		failure.Err = err
 	}
 
 	return failure

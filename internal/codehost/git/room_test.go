@@ -114,7 +114,7 @@ func TestFailedFetchLeavesNothing(t *testing.T) {
 }
 
 // TestFullDiskMakesRoom has a git that says what it says on a full disk, and
-// leaves behind what it leaves there.
+// leaves behind what it leaves there. A server can have it say so, too.
 func TestFullDiskMakesRoom(t *testing.T) {
 	path, err := exec.LookPath("git")
 	require.NoError(t, err)
@@ -141,16 +141,28 @@ exec '%s' "$@"
 		}
 	}
 
-	s, err := git.New(git.Options{Dir: dir, Git: script, Limits: git.DefaultLimits()})
-	require.NoError(t, err)
 	p := request(last, 1)
-	_, err = s.Open(t.Context(), p.target, p.remote)
-	var f *scan.Failure
-	require.ErrorAs(t, err, &f)
-	assert.Equal(t, scan.CodeCacheFull, f.Code, "%v", f)
-	assert.False(t, f.Lasting)
-	assert.Len(t, copies(t, dir), 2, "half of the cache is removed")
-	assert.Empty(t, find(t, dir, "tmp_*"))
+	for _, test := range []struct {
+		file int64 // that git may write: with less than this, the disk is full
+		code string
+		kept int
+	}{
+		{1 << 20, scan.CodeHostUnreachable, 5},
+		{1 << 60, scan.CodeCacheFull, 2},
+	} {
+		limits := git.DefaultLimits()
+		limits.FileSize = test.file
+		s, err := git.New(git.Options{Dir: dir, Git: script, Limits: limits})
+		require.NoError(t, err)
+		_, err = s.Open(t.Context(), p.target, p.remote)
+		var f *scan.Failure
+		require.ErrorAs(t, err, &f)
+		assert.Equal(t, test.code, f.Code, "%v", f)
+		assert.False(t, f.Lasting)
+		assert.Len(t, copies(t, dir), test.kept)
+		assert.Empty(t, find(t, dir, "tmp_*"))
+	}
+
 	assert.Equal(t, "1\n", openAdded(t, good, request(last, 1))[:2])
 }
 
