@@ -25,6 +25,7 @@ const (
 	locksName     = "locks"
 	useName       = "prwarden-use"
 	condemnedName = "prwarden-condemned"
+	gonePrefix    = ".gone-" // of a copy that is being removed; nobody takes it
 )
 
 // lockPause is how long a scan waits before it tries again to get a lock.
@@ -233,14 +234,16 @@ func (c *cached) release() error {
 	return nil
 }
 
-// remove removes a copy that nobody reads.
+// remove removes a copy that nobody reads. It is renamed first, so that no scan
+// takes it while its files go.
 func (c *cached) remove() bool {
 	if ok, err := c.use.TryLock(); err != nil || !ok {
 		return false
 	}
-	err := os.RemoveAll(c.dir)
-	_ = c.use.Unlock() // the file is gone, too
-	return err == nil
+	defer func() { _ = c.use.Unlock() }() // the file is gone, too
+
+	gone := filepath.Join(filepath.Dir(c.dir), gonePrefix+filepath.Base(c.dir))
+	return os.Rename(c.dir, gone) == nil && os.RemoveAll(gone) == nil
 }
 
 func has(dir, name string) bool {
@@ -305,6 +308,9 @@ func (s *Store) shrink(to func(size int64) int64) {
 	var all []copied
 	var total int64
 	for _, dir := range s.copies() {
+		if strings.HasPrefix(filepath.Base(dir), gonePrefix) && os.RemoveAll(dir) == nil {
+			continue
+		}
 		info, err := os.Stat(dir)
 		if err != nil {
 			continue // removed meanwhile

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -53,7 +54,12 @@ func TestCacheStaysWithinItsLimit(t *testing.T) {
 	const limit = 250 << 10
 	for name, fails := range map[string]bool{"complete": false, "failed": true} {
 		t.Run(name, func(t *testing.T) {
-			s := newStore(t, t.TempDir(), func(l *git.Limits) { l.CacheSize = limit })
+			dir := t.TempDir()
+			s := newStore(t, dir, func(l *git.Limits) { l.CacheSize = limit })
+			leftover := filepath.Join(dir, "repositories", ".gone-x")
+			require.NoError(t, os.MkdirAll(leftover, 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(leftover, "pack"), make([]byte, limit), 0o600))
+			require.EqualValues(t, limit, s.Size())
 			var first pull
 			for seed := range uint32(5) {
 				r := noisy(t, seed)
@@ -74,6 +80,7 @@ func TestCacheStaysWithinItsLimit(t *testing.T) {
 				require.Positive(t, s.Size())
 				require.LessOrEqual(t, s.Size(), int64(limit), "after %d scans", seed+1)
 			}
+			assert.NoDirExists(t, leftover)
 			assert.EqualValues(t, 3, s.Stats().Evictions, "what fits is kept")
 			if !fails {
 				assert.NotEmpty(t, openAdded(t, s, first), "what was removed is fetched again")
