@@ -202,6 +202,23 @@ func TestLeftoversOfAKilledGit(t *testing.T) {
 	assert.DirExists(t, repo, "the copy is kept")
 }
 
+// A pull request that nobody can read does not take the copy from the others.
+func TestInvalidPullRequestKeepsAFreshCopy(t *testing.T) {
+	t.Parallel()
+	r, s := New(t), newStore(t, t.TempDir())
+	base, _ := r.Change(Text("a", "0\n"), Text("a", "0\n1\n"))
+	tree := r.Object("tree", TreeData(Entry{Mode: "100644", Name: "..", OID: r.Object("blob", []byte("x\n"))}))
+	r.Pull(2, r.CommitTree(tree, base))
+
+	p := request(r, 2)
+	_, err := s.Open(t.Context(), p.target, p.remote)
+	var f *scan.Failure
+	require.ErrorAs(t, err, &f)
+	assert.Equal(t, scan.CodeRepositoryInvalid, f.Code, "%v", f)
+	assert.Equal(t, "1\n", openAdded(t, s, request(r, 1)))
+	assert.EqualValues(t, 1, s.Stats().Misses)
+}
+
 func TestReadersKeepACondemnedCopy(t *testing.T) {
 	t.Parallel()
 	r, dir := New(t), t.TempDir()

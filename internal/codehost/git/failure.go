@@ -100,12 +100,12 @@ func (e *gitError) judge() *scan.Failure {
 
 // fail says what err means to whoever started the scan. The copy in the cache is
 // condemned when the cause may be in it. When this scan fetched it, the cause is
-// the repository's own.
+// the repository's own, and the copy serves other scans, unless a fetch failed.
 func (s *Store) fail(ctx context.Context, err error, c *cached) *scan.Failure {
 	failure, damaged := judge(ctx, err)
 	var failed *gitError
 	said := errors.As(err, &failed)
-	if damaged && c != nil {
+	if damaged && c != nil && (!c.fresh || said && failed.network) {
 		c.condemn()
 	}
 	if damaged && c != nil && !c.fresh {
