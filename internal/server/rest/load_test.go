@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding/gzip"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -184,7 +185,7 @@ func TestUnreadAnswersLeaveRoomForOthers(t *testing.T) {
 }
 
 // Over gRPC, who doesn't read an answer keeps room for as long as its
-// organization likes, and nothing else.
+// organization likes, and nothing else. Compression changes nothing in that.
 func TestUnreadAnswersOverGRPC(t *testing.T) {
 	onPipes(t, servertest.Options{}, func(t *testing.T, b *servertest.Bundle) {
 		b.Reviews.GetFunc = large
@@ -195,7 +196,7 @@ func TestUnreadAnswersOverGRPC(t *testing.T) {
 		conn := b.Conn(t, grpc.WithStaticStreamWindowSize(64<<10))
 		for range 40 {
 			s, err := conn.NewStream(greedy, &grpc.StreamDesc{ServerStreams: true},
-				prwardenv1.ReviewService_GetReview_FullMethodName, grpc.StaticMethod())
+				prwardenv1.ReviewService_GetReview_FullMethodName, grpc.StaticMethod(), grpc.UseCompressor(gzip.Name))
 			require.NoError(t, err)
 			require.NoError(t, s.SendMsg(&prwardenv1.GetReviewRequest{ReviewId: "rev_1"}))
 			require.NoError(t, s.CloseSend())

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -116,6 +117,8 @@ func reportCalls(log *RequestLog) interceptors.CommonReportableFunc {
 
 		// It fails only when the header was sent already, which nobody did yet.
 		_ = grpc.SetHeader(ctx, metadata.Pairs(RequestIDKey, c.RequestID))
+		// An answer that is compressed is a copy, which codec could not count.
+		_ = grpc.SetSendCompressor(ctx, encoding.Identity)
 		ctx = WithCall(ctx, c)
 		return callReport{ctx: ctx, log: log, call: c, method: m.FullMethod()}, ctx
 	}
