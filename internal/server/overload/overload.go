@@ -38,12 +38,13 @@ type Limit string
 
 // The limits.
 const (
-	LimitWork    Limit = "work"    // requests that are worked on
-	LimitOpen    Limit = "open"    // REST requests; each may have a body of 1 MiB
-	LimitCalls   Limit = "calls"   // gRPC calls; each may have a message of 1 MiB
-	LimitHealth  Limit = "health"  // checks and watches of the health over gRPC
-	LimitAnswers Limit = "answers" // bytes of large answers
-	LimitWatches Limit = "watches" // open watches of reviews
+	LimitWork          Limit = "work"           // requests that are worked on
+	LimitOpen          Limit = "open"           // REST requests; each may have a body of 1 MiB
+	LimitCalls         Limit = "calls"          // gRPC calls; each may have a message of 1 MiB
+	LimitHealth        Limit = "health"         // checks of the health over gRPC
+	LimitHealthWatches Limit = "health_watches" // watches of the health over gRPC
+	LimitAnswers       Limit = "answers"        // bytes of large answers
+	LimitWatches       Limit = "watches"        // open watches of reviews
 )
 
 // Limits are the bounds of a server, over both protocols together.
@@ -53,12 +54,13 @@ type Limits map[Limit]Bounds
 // a part of what is shared.
 func DefaultLimits() Limits {
 	return Limits{
-		LimitWork:    {Total: 32, Wait: 250 * time.Millisecond},
-		LimitOpen:    {Total: 256, PerOwner: 96},
-		LimitCalls:   {Total: 128, PerOwner: 96},
-		LimitHealth:  {Total: 512, PerOwner: 64},
-		LimitAnswers: {Total: 128 << 20, PerOwner: 32 << 20, Wait: time.Second},
-		LimitWatches: {Total: 2_000, PerOwner: 500},
+		LimitWork:          {Total: 32, Wait: 250 * time.Millisecond},
+		LimitOpen:          {Total: 256, PerOwner: 96},
+		LimitCalls:         {Total: 128, PerOwner: 96},
+		LimitHealth:        {Total: 256, PerOwner: 64},
+		LimitHealthWatches: {Total: 512, PerOwner: 32},
+		LimitAnswers:       {Total: 128 << 20, PerOwner: 32 << 20, Wait: time.Second},
+		LimitWatches:       {Total: 2_000, PerOwner: 500},
 	}
 }
 

@@ -309,10 +309,12 @@ func TestRapidReset(t *testing.T) {
 	})
 }
 
-// Health needs no key, so its watches have bounds of their own.
+// Health needs no key, so its watches have bounds of their own, and leave room
+// for checks.
 func TestHealthWatchesAreBounded(t *testing.T) {
 	t.Parallel()
-	limits := overload.Limits{overload.LimitHealth: {Total: 10, PerOwner: 3}}
+	limits := overload.Limits{overload.LimitHealthWatches: {Total: 10, PerOwner: 3},
+		overload.LimitHealth: {Total: 10, PerOwner: 1}}
 	b := servertest.Start(t, servertest.Options{Limits: limits})
 	client := healthpb.NewHealthClient(b.Conn(t))
 	for i := range 4 {
@@ -321,6 +323,9 @@ func TestHealthWatchesAreBounded(t *testing.T) {
 		_, err = s.Recv()
 		assert.Equal(t, i == 3, status.Code(err) == codes.Unavailable)
 	}
+
+	_, err := client.Check(t.Context(), &healthpb.HealthCheckRequest{})
+	require.NoError(t, err)
 }
 
 // Patterns that are tried have places of their own: they keep nobody else from

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/encoding"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
@@ -102,7 +103,10 @@ func credentialsOf(ctx context.Context) auth.Credentials {
 // strangers can't make it hold more messages than there is memory for.
 func (a Admission) open(ctx context.Context, info *tap.Info) (context.Context, error) {
 	limit := overload.LimitCalls
-	if isHealth(info.FullMethodName) {
+	switch {
+	case info.FullMethodName == healthpb.Health_Watch_FullMethodName:
+		limit = overload.LimitHealthWatches
+	case isHealth(info.FullMethodName):
 		limit = overload.LimitHealth
 	}
 
