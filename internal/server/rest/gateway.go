@@ -213,6 +213,13 @@ func (g *Gateway) dispatch(e *exchange, r *http.Request) error {
 	}
 
 	r.Method = rt.verb // HEAD is answered as GET; net/http keeps the body back
+	// grpc-gateway would take others for instructions, such as a timeout.
+	headers := http.Header{}
+	for _, name := range []string{"Content-Type", "Content-Encoding", "Accept", "Idempotency-Key"} {
+		headers[name] = r.Header[name]
+	}
+
+	r.Header = headers
 	g.mux.ServeHTTP(e, r)
 	return nil
 }

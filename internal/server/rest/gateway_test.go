@@ -292,7 +292,7 @@ func TestHeadersCrossByNameOnly(t *testing.T) {
 	}
 
 	body := `{"repo":"a/b","pr_number":1,"ruleset":"custom"}`
-	a := b.Do(t, "POST", "/v1/reviews", body, header, "Idempotency-Key: k-1", "Grpc-Timeout: 1n", "X-Request-Id: abc",
+	a := b.Do(t, "POST", "/v1/reviews", body, header, "Idempotency-Key: k-1", "Grpc-Timeout: abc", "X-Request-Id: abc",
 		"Grpc-Metadata-Idempotency-Key: other", "TE: trailers", "Accept: text/html",
 		"Content-Type: application/json; charset=UTF-8")
 	require.Equal(t, 202, a.Status, a.Body)
