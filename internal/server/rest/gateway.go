@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -54,6 +55,7 @@ type Gateway struct {
 	routes    []*route
 	documents map[string]document // by path
 	requests  *rpc.RequestLog
+	delayed   atomic.Int64 // refusals that wait
 }
 
 // New makes a gateway.
@@ -135,6 +137,21 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer: clients that try again at once would leave no time for work.
 const refusalDelay = time.Second
 
+// maxDelayed bounds how many refusals wait. Others are answered at once.
+const maxDelayed = 128
+
+func (g *Gateway) delay(ctx context.Context) {
+	defer g.delayed.Add(-1)
+	if g.delayed.Add(1) > maxDelayed {
+		return
+	}
+
+	select {
+	case <-time.After(refusalDelay):
+	case <-ctx.Done():
+	}
+}
+
 // admit admits a request, says in its headers how many there may be, and hands
 // it on.
 func (g *Gateway) admit(e *exchange, r *http.Request) error {
@@ -146,10 +163,7 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 	request, err := g.Admission.Guard.Open(r.Context(), overload.LimitOpen, credentials)
 	if err != nil {
 		setRateHeaders(e.Header(), g.Admission.Admitter.Peek(credentials))
-		select {
-		case <-time.After(refusalDelay):
-		case <-r.Context().Done():
-		}
+		g.delay(r.Context())
 		return err
 	}
 	defer request.Close()

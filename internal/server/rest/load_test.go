@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
@@ -326,6 +327,28 @@ func TestHealthWatchesAreBounded(t *testing.T) {
 
 	_, err := client.Check(t.Context(), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err)
+}
+
+// Refusals that wait for their answer are bounded, too.
+func TestRefusalsBeyondSomeDoNotWait(t *testing.T) {
+	limits := overload.Limits{overload.LimitOpen: {Total: 1}}
+	onPipes(t, servertest.Options{Limits: limits}, func(t *testing.T, b *servertest.Bundle) {
+		request, err := b.Guard.Open(t.Context(), overload.LimitOpen, auth.Credentials{})
+		require.NoError(t, err)
+		defer request.Close()
+		for range 128 {
+			get(t, b, "/v1/rules", "")
+		}
+
+		synctest.Wait()
+		start := time.Now()
+		assert.Equal(t, 503, readStatus(t, get(t, b, "/v1/rules", "")))
+		assert.Zero(t, time.Since(start))
+		pause(2 * time.Second)
+		start = time.Now()
+		assert.Equal(t, 503, readStatus(t, get(t, b, "/v1/rules", "")))
+		assert.Equal(t, time.Second, time.Since(start))
+	})
 }
 
 // Patterns that are tried have places of their own: they keep nobody else from
