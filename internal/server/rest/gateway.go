@@ -182,7 +182,7 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 		return err
 	case static:
 		e.pattern = r.URL.Path
-		request.Release(overload.LimitWork)
+		request.Close() // the client may take its time to read
 		return document.serve(e, r)
 	}
 

@@ -170,6 +170,11 @@ func TestUnreadAnswersLeaveRoomForOthers(t *testing.T) {
 		_, other := b.KeyOf(t, "other")
 		for range 40 {
 			get(t, b, "/openapi.json", "")
+		}
+
+		synctest.Wait()
+		assert.Zero(t, b.Guard.Used(overload.LimitOpen), "documents take no memory")
+		for range 40 {
 			get(t, b, "/v1/reviews/rev_1", token)
 		}
 
