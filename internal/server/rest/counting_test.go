@@ -1,7 +1,11 @@
 package rest_test
 
 import (
+	"context"
 	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strconv"
 	"testing"
@@ -12,6 +16,7 @@ import (
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/server/rest"
 )
 
 func TestEveryRequestIsCountedOnce(t *testing.T) {
@@ -78,6 +83,26 @@ func TestReadiness(t *testing.T) {
 	assert.NotContains(t, a.Body, "secret")
 	assert.NotEmpty(t, a.Header.Get("Retry-After"))
 	assert.Equal(t, 200, b.Do(t, "GET", "/healthz", "").Status)
+}
+
+func TestPanicInTheGateway(t *testing.T) {
+	t.Parallel()
+	var cause any = "a secret"
+	logs := &servertest.Logs{}
+	g, err := rest.New(rest.Config{
+		OpenAPI: servertest.Document(), Log: slog.New(slog.NewJSONHandler(logs, nil)), Observe: func(rest.Answered) {},
+		Ready: func(context.Context) error { panic(cause) },
+	})
+	require.NoError(t, err)
+	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/readyz", nil)
+	g.ServeHTTP(w, r)
+	assert.Equal(t, 500, w.Code)
+	assert.Contains(t, w.Body.String(), errs.ReasonInternal)
+	assert.NotContains(t, w.Body.String(), "a secret")
+	require.Len(t, logs.Lines("unexpected error"), 1)
+	assert.Contains(t, logs.Lines("unexpected error")[0]["error"], "a secret")
+	cause = http.ErrAbortHandler
+	assert.PanicsWithValue(t, cause, func() { g.ServeHTTP(w, r) })
 }
 
 func TestKeysAway(t *testing.T) {

@@ -123,6 +123,16 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer span.End()
 	r = r.WithContext(rpc.WithCall(context.WithValue(ctx, exchangeKey{}, e), &e.call))
 	defer func() { g.answered(e, r) }()
+	defer func() {
+		p := recover()
+		switch {
+		case p == nil:
+		case p == http.ErrAbortHandler, e.status != 0: // what has begun can only be cut off
+			panic(p)
+		default:
+			g.fail(e, r, rpc.Recovered(r.Context(), p))
+		}
+	}()
 
 	serve := g.admit
 	if isHealth(r.URL.Path) {

@@ -123,6 +123,13 @@ func (a Admission) open(ctx context.Context, info *tap.Info) (context.Context, e
 
 // admit is the link in which calls from the network are admitted.
 func (a Admission) admit(ctx context.Context) (context.Context, error) {
+	admitted := false
+	defer func() { // also in a panic
+		if !admitted {
+			overload.FromContext(ctx).Close()
+		}
+	}()
+
 	caller, decision, err := a.Admit(ctx, credentialsOf(ctx), auth.KeyRequired)
 	// It fails only when the header was sent already, which nobody did yet.
 	_ = grpc.SetHeader(ctx, RateMetadata(decision))
@@ -130,9 +137,7 @@ func (a Admission) admit(ctx context.Context) (context.Context, error) {
 		method, _ := grpc.Method(ctx)
 		err = Authorize(caller, method)
 	}
-	if err != nil {
-		overload.FromContext(ctx).Close()
-	}
+	admitted = err == nil
 	return auth.NewContext(ctx, caller), err
 }
 

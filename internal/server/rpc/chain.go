@@ -37,7 +37,7 @@ type link struct {
 func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) []link {
 	calls := reportCalls(NewRequestLog(log))
 	failures := failures{log}
-	recovered := recovery.WithRecoveryHandlerContext(recovered)
+	recovered := recovery.WithRecoveryHandlerContext(Recovered)
 	admit := grpcauth.AuthFunc(a.admit)
 
 	return []link{
@@ -79,8 +79,8 @@ func needsKey(_ context.Context, c interceptors.CallMeta) bool { return !isHealt
 
 func isHealth(method string) bool { return strings.HasPrefix(method, "/grpc.health.") }
 
-// recovered turns a panic into an error that is logged with its stack.
-func recovered(_ context.Context, p any) error {
+// Recovered turns a panic into an error that is logged with its stack.
+func Recovered(_ context.Context, p any) error {
 	return fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 }
 

@@ -7,10 +7,12 @@ import (
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/server/overload"
 )
 
 func TestOrderOfTheChain(t *testing.T) {
@@ -30,6 +32,16 @@ func TestOrderOfTheChain(t *testing.T) {
 		"logging", "metrics", "errors", "recovery", "admission", "overload", "validation",
 	}, network)
 	assert.Equal(t, []string{"metrics", "errors", "recovery", "validation"}, process)
+}
+
+func TestPanicInAdmissionGivesItsRoomBack(t *testing.T) {
+	t.Parallel()
+	guard := overload.NewGuard(overload.DefaultLimits(), nil, slog.New(slog.DiscardHandler), func(overload.Limit) {})
+	request, err := guard.Open(t.Context(), overload.LimitCalls, auth.Credentials{})
+	require.NoError(t, err)
+	ctx := overload.NewContext(t.Context(), request)
+	assert.Panics(t, func() { _, _ = Admission{Guard: guard}.admit(ctx) }, "there is no Admitter")
+	assert.Zero(t, guard.Used(overload.LimitWork)+guard.Used(overload.LimitCalls))
 }
 
 func TestEveryMethodHasAScope(t *testing.T) {
