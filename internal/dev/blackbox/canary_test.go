@@ -361,7 +361,8 @@ func (w *canaryWorld) live(t *testing.T) {
 
 	method := "/prwarden.v1.ReviewService/" + key
 	err = conn.Invoke(ctx, method, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
-	require.Error(t, err) // it names the method to who called it
+	require.Error(t, err)
+	w.see(inErrors, err.Error())
 }
 
 // fail does what fails.

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/prwarden/prwarden/internal/auth"
+	"github.com/prwarden/prwarden/internal/errs"
 )
 
 // link is one step that every call passes before its handler.
@@ -67,12 +68,30 @@ func interceptorsOf(
 		if network || !l.network {
 			unary = append(unary, l.unary)
 			if l.stream != nil {
-				stream = append(stream, l.stream)
+				stream = append(stream, named(l.stream))
 			}
 		}
 	}
 
 	return unary, stream
+}
+
+// unknownMethod answers calls of methods that there are not. It is a stream
+// handler, so that these pass the chain too.
+func unknownMethod(any, grpc.ServerStream) error {
+	return errs.New(errs.Unimplemented, errs.ReasonRouteNotFound,
+		"There is no such method; ask server reflection for those that there are.")
+}
+
+// named gives all calls of unknownMethod one name, for logs and metrics: callers
+// choose theirs. No other handler has no service.
+func named(next grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
+	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		if srv == nil {
+			info = &grpc.StreamServerInfo{FullMethod: "/unknown/unknown", IsClientStream: true, IsServerStream: true}
+		}
+		return next(srv, ss, info, handler)
+	}
 }
 
 func needsKey(_ context.Context, c interceptors.CallMeta) bool { return !isHealth(c.FullMethod()) }

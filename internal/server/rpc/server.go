@@ -76,6 +76,7 @@ func New(c Config) *Server {
 		grpc.InTapHandle(c.Admission.open),
 		grpc.ChainUnaryInterceptor(unary...),
 		grpc.ChainStreamInterceptor(stream...),
+		grpc.UnknownServiceHandler(unknownMethod),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),

@@ -219,6 +219,30 @@ func TestHealthNeedsNoKeyAndReflectionDoes(t *testing.T) {
 	assert.Equal(t, codes.ResourceExhausted, status.Code(list(as(t.Context(), token))), "reflection is counted")
 }
 
+// Callers choose the names of methods that there are not.
+func TestUnknownMethodsPassTheChain(t *testing.T) {
+	t.Parallel()
+	b := servertest.Start(t, servertest.Options{Limit: 2})
+	_, token := b.Key(t)
+	conn := b.Conn(t)
+	call := func(ctx context.Context, method string) codes.Code {
+		err := conn.Invoke(ctx, method, &prwardenv1.GetReviewRequest{}, &prwardenv1.GetReviewResponse{})
+		assert.NotContains(t, err.Error(), "Secret")
+		return status.Code(err)
+	}
+
+	for _, method := range []string{"/prwarden.v1.ReviewService/Secret", "/grpc.health.Secret/x"} {
+		assert.Equal(t, codes.Unauthenticated, call(t.Context(), method))
+		assert.Equal(t, codes.Unimplemented, call(as(t.Context(), token), method))
+	}
+
+	assert.Equal(t, codes.ResourceExhausted, call(as(t.Context(), token), "/x/y"))
+	lines := b.Logs.Lines("call")
+	require.Len(t, lines, 5)
+	assert.Equal(t, "/unknown/unknown", lines[0]["method"])
+	assert.NotContains(t, b.Logs.String(), "Secret")
+}
+
 func TestViolationsNameTheField(t *testing.T) {
 	t.Parallel()
 	b := servertest.Start(t, servertest.Options{})
