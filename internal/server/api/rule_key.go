@@ -32,7 +32,7 @@ type Rules struct {
 }
 
 // maxTrialWait is how long a call waits for others that try patterns.
-const maxTrialWait = 10 * time.Second
+const maxTrialWait = time.Second
 
 // NewRules makes the handlers. A call that tries a pattern may compute for
 // seconds, so no more of them run at once than there are processors, and one

@@ -52,7 +52,7 @@ func TestPatternsTriedAtOnceAreBounded(t *testing.T) {
 		begun := time.Now()
 		_, err := h.CreateRule(t.Context(), &prwardenv1.CreateRuleRequest{Rule: &prwardenv1.Rule{}})
 		assert.Equal(t, errs.Unavailable, errs.KindOf(err))
-		assert.Equal(t, 10*time.Second, time.Since(begun))
+		assert.Equal(t, time.Second, time.Since(begun))
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err = h.TestRule(gone, &prwardenv1.TestRuleRequest{})

@@ -377,7 +377,7 @@ func TestTrialsKeepNobodyOut(t *testing.T) {
 			})
 		}
 
-		pause(time.Second)
+		pause(time.Second / 2)
 		require.Zero(t, b.Guard.Used(overload.LimitWork))
 		assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", servertest.Bearer(token)).Status)
 		close(b.Rules.Hold)
