@@ -86,6 +86,7 @@ func (s *Store) repo(c *cached, t scan.Target, remote Remote) *repo {
 	r.prefetch, r.target, r.remote, r.release = s.prefetch, t, remote, c.release
 	r.fetch = func(ctx context.Context, command *command) error { return s.fetch(ctx, r.git, c, command) }
 	r.fail = func(ctx context.Context, err error) error { return s.fail(ctx, err, c) }
+	r.grew = s.grew
 	return r
 }
 
@@ -186,8 +187,11 @@ func (s *Store) gitIn(dir string) *git {
 	return &g
 }
 
-// sweep removes what a git that was killed, or failed, left behind. The repository
-// is locked, so no git writes here now.
+// treeAge is how long the trees of a comparison are kept: longer than any scan.
+const treeAge = 24 * time.Hour
+
+// sweep removes what a git that was killed, or failed, left behind, and old trees.
+// The repository is locked, so no git writes here now.
 func (c *cached) sweep() error {
 	for _, pattern := range []string{
 		"*.lock", refsName + "*/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock",
@@ -200,6 +204,14 @@ func (c *cached) sweep() error {
 		}
 		if err != nil {
 			return fmt.Errorf("git: cache: %w", err)
+		}
+	}
+
+	// What is fetched is in packs, so loose objects are the trees of comparisons.
+	trees, _ := filepath.Glob(filepath.Join(c.dir, "objects", "??", "*"))
+	for _, tree := range trees {
+		if info, err := os.Stat(tree); err == nil && time.Since(info.ModTime()) > treeAge {
+			_ = os.Remove(tree)
 		}
 	}
 
@@ -278,7 +290,7 @@ func (s *Store) count(change func(*Stats)) {
 	change(&s.stats)
 }
 
-// grew hears that a fetch brought so many bytes. The cache is measured, and brought
+// grew hears that a scan added so many bytes. The cache is measured, and brought
 // back to its limit, when it may be well over it since the last time.
 func (s *Store) grew(bytes int64) {
 	limit := s.git.limits.CacheSize

@@ -193,8 +193,16 @@ func TestLeftoversOfAKilledGit(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
 	}
 
+	trees := find(t, filepath.Join(repo, "objects"), strings.Repeat("?", 38))
+	require.Len(t, trees, 2, "of the comparison")
+	past := time.Now().Add(-25 * time.Hour)
+	for _, tree := range trees {
+		require.NoError(t, os.Chtimes(tree, past, past))
+	}
+
 	r.Pull(1, r.Commit(Text("a", "0\n2\n"), base))
 	assert.Equal(t, "2\n", openAdded(t, s, request(r, 1)))
+	assert.Len(t, find(t, filepath.Join(repo, "objects"), strings.Repeat("?", 38)), 2, "the old ones went")
 	for _, path := range leftovers {
 		assert.NoFileExists(t, filepath.Join(repo, path))
 	}

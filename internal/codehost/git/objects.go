@@ -26,11 +26,12 @@ type repo struct {
 	remote    Remote
 	fetch     func(ctx context.Context, c *command) error // nil for a repository that fetches nothing
 	fail      func(ctx context.Context, err error) error  // says what an error met after Open means
+	grew      func(bytes int64)                           // hears how much a comparison stores
 	release   func() error
 }
 
 func newRepo(g *git, dir string) *repo {
-	return &repo{git: g, dir: dir, objects: &objects{git: g, dir: dir}}
+	return &repo{git: g, dir: dir, objects: &objects{git: g, dir: dir}, grew: func(int64) {}}
 }
 
 // start starts the processes that every scan needs.
