@@ -117,8 +117,29 @@ func (a Admission) open(ctx context.Context, info *tap.Info) (context.Context, e
 
 	// A call that has no message ends here. What a handler still works on when
 	// its caller has left is given back by the handler's end.
-	context.AfterFunc(ctx, func() { request.Release(limit) })
-	return overload.NewContext(ctx, request), nil
+	ctx, cancel := context.WithCancel(ctx)
+	late := time.AfterFunc(receiveTimeout, cancel)
+	context.AfterFunc(ctx, func() { late.Stop(); request.Release(limit) })
+	return context.WithValue(overload.NewContext(ctx, request), lateKey{}, late), nil
+}
+
+// lateKey is that of the timer that ends a call whose message does not come.
+type lateKey struct{}
+
+// received says that the first message of a call has come.
+func received(ctx context.Context) {
+	if late, ok := ctx.Value(lateKey{}).(*time.Timer); ok {
+		late.Stop()
+	}
+}
+
+// receiving is a stream whose first message has its time.
+type receiving struct{ grpc.ServerStream }
+
+// RecvMsg implements grpc.ServerStream.
+func (s receiving) RecvMsg(m any) error {
+	defer received(s.Context())
+	return s.ServerStream.RecvMsg(m)
 }
 
 // admit is the link in which calls from the network are admitted.
@@ -144,6 +165,7 @@ func (a Admission) admit(ctx context.Context) (context.Context, error) {
 // boundedUnary is the link that ends the request of a call, and counts a large
 // answer until it is written.
 func boundedUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	received(ctx)
 	request := overload.FromContext(ctx)
 	defer request.Close()
 	resp, err := handler(ctx, req)
@@ -167,7 +189,7 @@ func boundedStream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, hand
 	request := overload.FromContext(ss.Context())
 	defer request.Close()
 	request.Release(overload.LimitWork)
-	return handler(srv, ss)
+	return handler(srv, receiving{ss})
 }
 
 // counted is an answer whose bytes are counted until gRPC has written them.

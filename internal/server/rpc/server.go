@@ -46,6 +46,10 @@ const (
 	// idleTimeout ends those without calls, as in REST.
 	handshakeTimeout = 10 * time.Second
 	idleTimeout      = 2 * time.Minute
+
+	// receiveTimeout is how long a call may take to send its first message. Over
+	// REST it is as long for the body.
+	receiveTimeout = 30 * time.Second
 )
 
 // Config is what a Server needs.
