@@ -108,6 +108,38 @@ func TestHeartbeatsBesideAFinish(t *testing.T) {
 	assertCounts(t, s)
 }
 
+// TestHeartbeatsPassOverLockedReviews has a review locked, for any time: the
+// leases of others are prolonged, and its own is not lost.
+func TestHeartbeatsPassOverLockedReviews(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: pgtest.New(t)})
+	var beats []review.Heartbeat
+	for _, id := range []string{"rev_a", "rev_b", "rev_c"} {
+		_, err := s.CreateReview(t.Context(), newReview("acme", id), 10)
+		require.NoError(t, err)
+		c, err := s.Claim(t.Context(), "worker", -time.Minute)
+		require.NoError(t, err)
+		beats = append(beats, review.Heartbeat{Claim: *c})
+	}
+	_, err := s.CancelReview(t.Context(), "acme", "rev_b")
+	require.NoError(t, err)
+
+	lock := func(t *tx) error {
+		_, err := t.exec(context.Background(), `UPDATE reviews SET ruleset = ruleset WHERE id = 'rev_a'`)
+		return err
+	}
+
+	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
+		lost, err := s.Extend(t.Context(), beats, time.Minute)
+		require.NoError(t, err)
+		require.Equal(t, []review.Claim{beats[1].Claim}, lost)
+	}))
+
+	reaped, err := s.ReapExpired(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []review.Reaped{{ReviewID: "rev_a", Status: review.Queued}}, reaped)
+}
+
 // TestAFrozenClientHoldsNothing stops in the middle of a transaction, as a
 // process does that gets SIGSTOP.
 func TestAFrozenClientHoldsNothing(t *testing.T) {

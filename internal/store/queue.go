@@ -166,20 +166,26 @@ func (t *tx) count(ctx context.Context, org string, from, to review.Status) erro
 }
 
 // Extend implements review.Queue. A lease that ran out while nobody took the
-// review is prolonged like any other: see held.
+// review is prolonged like any other: see held. It waits for nobody: a review
+// that another transaction has locked is left for the next time.
 func (s *Store) Extend(
 	ctx context.Context, beats []review.Heartbeat, lease time.Duration,
 ) (lost []review.Claim, err error) {
 	err = s.write(ctx, "extend leases", allOrganizations, func(t *tx) error {
 		lost = nil
 		for _, b := range beats {
-			err := t.change(ctx, b.Claim, `lease_expires = ?, files_done = ?, files_total = ?`,
-				at(t.now.Add(lease)), b.Progress.FilesDone, b.Progress.FilesTotal)
-			switch {
-			case errors.Is(err, review.ErrLeaseLost):
-				lost = append(lost, b.Claim)
-			case err != nil:
+			c := b.Claim
+			n, err := t.exec(ctx, `UPDATE reviews SET lease_expires = ?, files_done = ?, files_total = ?
+				WHERE id = (SELECT id FROM reviews`+held+t.lockFree("reviews")+`)`,
+				at(t.now.Add(lease)), b.Progress.FilesDone, b.Progress.FilesTotal, c.Organization, c.ReviewID, c.Attempt)
+			if err == nil && n == 0 { // lost, unless it is only locked
+				err = t.get(ctx, &n, `SELECT COUNT(*) FROM reviews`+held, c.Organization, c.ReviewID, c.Attempt)
+			}
+			if err != nil {
 				return err
+			}
+			if n == 0 {
+				lost = append(lost, c)
 			}
 		}
 
