@@ -57,26 +57,58 @@ func TestClaimsPassOverLockedReviews(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s := openAt(t, Options{Database: pgtest.New(t)})
-	for _, org := range []string{"acme", "other"} {
-		_, err := s.CreateReview(ctx, newReview(org, "rev_"+org), 10)
+	for i, org := range []string{"acme", "other", "acme"} {
+		_, err := s.CreateReview(ctx, newReview(org, fmt.Sprint("rev_", i)), 10)
 		require.NoError(t, err)
 	}
 
 	lock := func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE reviews SET ruleset = ruleset WHERE id = 'rev_acme'`)
+		_, err := t.exec(ctx, `UPDATE reviews SET ruleset = ruleset WHERE id = 'rev_0'`)
 		return err
 	}
 
 	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
+		for _, id := range []string{"rev_1", "rev_2"} {
+			c, err := s.Claim(ctx, "worker", time.Minute)
+			require.NoError(t, err)
+			require.Equal(t, id, c.ReviewID)
+		}
 		c, err := s.Claim(ctx, "worker", time.Minute)
-		require.NoError(t, err)
-		require.Equal(t, "rev_other", c.ReviewID)
-		c, err = s.Claim(ctx, "worker", time.Minute)
 		require.NoError(t, err)
 		require.Nil(t, c, "it is left for the next look at the queue")
 	}))
 
 	assertCounts(t, s)
+}
+
+// TestClaimsKnowHowLongTheyWaited holds that a lease begins when a claim got its
+// turn.
+func TestClaimsKnowHowLongTheyWaited(t *testing.T) {
+	t.Parallel()
+	var now atomic.Int64
+	s := openAt(t, Options{Database: pgtest.New(t), Now: func() time.Time { return time.Unix(now.Load(), 0) }})
+	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
+	require.NoError(t, err)
+	first := func(t *tx) error {
+		_, err := t.exec(context.Background(), claimsLock)
+		return err
+	}
+
+	claims := make(chan *review.Claim, 1)
+	require.NoError(t, during(t, s, allOrganizations, slowly(first), func() {
+		go func() {
+			c, err := s.Claim(t.Context(), "worker", time.Minute)
+			assert.NoError(t, err)
+			claims <- c
+		}()
+		require.Eventually(t, func() (waits bool) {
+			return assert.NoError(t, s.pools.reader.Get(&waits, `SELECT EXISTS (SELECT FROM pg_locks
+				WHERE locktype = 'advisory' AND NOT granted AND objid = 7077
+					AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`)) && waits
+		}, patience, 10*time.Millisecond)
+		now.Store(60)
+	}))
+	assert.Equal(t, time.Minute, (<-claims).Waited)
 }
 
 // TestHeartbeatsBesideAFinish has a result being written for as long as that

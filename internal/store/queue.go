@@ -52,31 +52,40 @@ const claimsLock = `SELECT pg_advisory_xact_lock(7077)`
 
 // claimQuery chooses what to claim: of each organization its oldest review. Only
 // the last two terms of the order are sorted on SQLite, and only among
-// organizations that are equal in the first two. The status is asked again for
-// Postgres, which looks at a row once more that changed meanwhile.
-const claimQuery = `SELECT r.id
-	FROM organizations o JOIN reviews r ON r.id =
-		(SELECT w.id FROM reviews w
-		 WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
-		 ORDER BY w.created_at, w.id LIMIT 1)
-	WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) AND r.status = 'queued'
-	ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
+// organizations that are equal in the first two. On Postgres, where some may be
+// locked, it is one of the oldest four. The status is asked again there, because
+// Postgres looks at a row once more that changed meanwhile.
+const (
+	claimQuery         = claimFrom + `JOIN reviews r ON r.id = (` + claimOldest + ` LIMIT 1)` + claimOrder
+	claimQueryPostgres = claimFrom + `JOIN LATERAL (` + claimOldest + ` LIMIT 4) c ON TRUE
+		JOIN reviews r ON r.id = c.id` + claimOrder
+
+	claimFrom   = `SELECT r.id FROM organizations o `
+	claimOldest = `SELECT w.id FROM reviews w
+		WHERE w.organization = o.name AND w.status = 'queued' AND w.not_before <= ?
+		ORDER BY w.created_at, w.id`
+	claimOrder = ` WHERE o.queued > 0 AND (o.max_running = 0 OR o.running < o.max_running) AND r.status = 'queued'
+		ORDER BY o.running, o.served_at, r.created_at, r.id LIMIT 1`
+)
 
 // Claim implements review.Queue. A long queue does not make it slow, because of
-// each organization one review is looked at. On SQLite organizations_turn yields
+// each organization only the oldest are looked at. On SQLite organizations_turn yields
 // the organizations in their order, so that many idle ones don't, either. A
 // review that somebody cancels at that moment is passed over.
 func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (out *review.Claim, err error) {
 	err = s.write(ctx, "claim a review", allOrganizations, func(t *tx) error {
 		out = nil
+		query := claimQuery
 		if t.dialect.postgres {
+			query = claimQueryPostgres
 			if _, err := t.exec(ctx, claimsLock); err != nil {
 				return err
 			}
+			t.now = s.clock.now() // it may have waited
 		}
 
 		var id string
-		err := t.get(ctx, &id, claimQuery+t.lockFree("r"), at(t.now))
+		err := t.get(ctx, &id, query+t.lockFree("r"), at(t.now))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
