@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Copy is a copy of an SQLite database that was looked at.
@@ -76,6 +78,10 @@ func Restore(ctx context.Context, file, database string, force bool) (_ Copy, er
 		return Copy{}, fmt.Errorf("there is a database %s already; --force replaces it", path)
 	}
 
+	if err := os.Remove(path + ".part"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Copy{}, err // an earlier attempt left it: nobody else has the lock
+	}
+
 	return place(ctx, path, func(part *os.File) error {
 		from, err := os.Open(file)
 		if err != nil {
@@ -90,7 +96,10 @@ func Restore(ctx context.Context, file, database string, force bool) (_ Copy, er
 // place writes a database's file beside the place where it belongs, for its
 // owner alone, makes it durable, reads it through, and puts it in its place.
 func place(ctx context.Context, path string, write func(part *os.File) error) (c Copy, err error) {
-	part, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE|os.O_TRUNC, filePermission)
+	part, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE|os.O_EXCL, filePermission)
+	if errors.Is(err, fs.ErrExist) {
+		return Copy{}, fmt.Errorf("%s.part exists: another backup writes it, or was cut off; then remove it", path)
+	}
 	if err != nil {
 		return Copy{}, err
 	}
@@ -106,17 +115,52 @@ func place(ctx context.Context, path string, write func(part *os.File) error) (c
 		return Copy{}, fmt.Errorf("the copy is not good: %w", err)
 	}
 
-	// The log of the database that was there would be taken for the new one's.
-	for _, suffix := range []string{"-wal", "-shm"} {
+	if err := closeLog(ctx, path); err != nil {
+		return Copy{}, err
+	}
+	// The log of a damaged database would be taken for the new one's.
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Copy{}, err
 		}
+	}
+	if err := syncFolder(filepath.Dir(path)); err != nil {
+		return Copy{}, err
 	}
 	if err := os.Rename(part.Name(), path); err != nil {
 		return Copy{}, err
 	}
 
 	return c, syncFolder(filepath.Dir(path))
+}
+
+// closeLog moves what is in a database's log into the database, if there is one
+// and it is not damaged. SQLite leaves the log only when nobody else has the
+// database open.
+func closeLog(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	db, err := connectSQLite(ctx, path, 1, url.Values{
+		"mode":    {"rw"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS)},
+	})
+	if err == nil {
+		_, err = db.ExecContext(ctx, "PRAGMA journal_mode = DELETE")
+		err = errors.Join(err, db.Close())
+	}
+
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		switch e.Code() & 0xff { // the primary code
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return nil
+		case sqlite3.SQLITE_BUSY:
+			return fmt.Errorf("another command uses the database %s; wait until it has ended: %w", path, err)
+		}
+	}
+
+	return err
 }
 
 // readThrough reads a whole database that nobody else has.

@@ -119,6 +119,8 @@ func TestBackupRefuses(t *testing.T) {
 	s := openAt(t, Options{Database: newDatabase(t)})
 	dir := t.TempDir()
 	taken, garbage := filepath.Join(dir, "taken"), filepath.Join(dir, "garbage")
+	underWay := filepath.Join(t.TempDir(), "under-way")
+	require.NoError(t, os.WriteFile(underWay+".part", nil, 0o600))
 	require.NoError(t, os.WriteFile(taken, []byte("precious"), 0o600))
 	require.NoError(t, os.WriteFile(garbage, []byte(strings.Repeat("garbage ", 1_000)), 0o600))
 	empty := openAtWithoutSchema(t)
@@ -128,6 +130,7 @@ func TestBackupRefuses(t *testing.T) {
 		"no path":              {"sqlite:", filepath.Join(dir, "a"), "has no path"},
 		"a folder that isn't":  {s.database, filepath.Join(dir, "none", "a"), "no such file"},
 		"no SQLite database":   {"sqlite:" + garbage, filepath.Join(dir, "a"), "can't be opened"},
+		"a backup under way":   {s.database, underWay, "another backup writes it"},
 		"another's database":   {empty, filepath.Join(dir, "a"), "not one of prwarden"},
 		"a name that is taken": {s.database, dir, "exists"},
 	} {
@@ -136,6 +139,7 @@ func TestBackupRefuses(t *testing.T) {
 		assert.Equal(t, []string{"garbage", "taken"}, names(t, dir), name)
 	}
 
+	assert.FileExists(t, underWay+".part")
 	data, err := os.ReadFile(taken)
 	require.NoError(t, err)
 	assert.Equal(t, "precious", string(data))
@@ -201,6 +205,13 @@ func TestRestoreRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "another prwarden serves this database")
 	require.NoError(t, s.Close())
 
+	beside := openAt(t, Options{Database: o.Database})
+	_, err = Restore(t.Context(), good, o.Database, true)
+	require.ErrorContains(t, err, "another command uses the database")
+	_, err = beside.CreateReview(t.Context(), newReview("acme", "rev_beside"), 10)
+	require.NoError(t, err)
+	require.NoError(t, beside.Close())
+
 	_, err = Restore(t.Context(), good, o.Database, false)
 	require.ErrorContains(t, err, "--force replaces it")
 
@@ -220,9 +231,17 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 
 	s = openAt(t, o)
-	_, err = s.GetReviewState(t.Context(), "acme", "rev_old")
-	require.NoError(t, err, "the old one is as it was")
+	for _, id := range []string{"rev_old", "rev_beside"} {
+		_, err = s.GetReviewState(t.Context(), "acme", id)
+		require.NoError(t, err, "the old one is as it was")
+	}
 	require.NoError(t, s.Close())
+
+	// Nor is what the old one became.
+	require.NoError(t, os.WriteFile(fileOf(o.Database), damaged, 0o600))
+	_, err = Restore(t.Context(), good, o.Database, true)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(fileOf(o.Database), []byte("no database"), 0o600))
 
 	// A later schema on which this program still works is no reason.
 	c, err := Restore(t.Context(), later, o.Database, true)
@@ -254,15 +273,22 @@ func TestRestoreInPlaceOfAKilledServersDatabase(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	killed := filepath.Join(t.TempDir(), "prwarden.db")
+	killed, kept := filepath.Join(t.TempDir(), "prwarden.db"), filepath.Join(t.TempDir(), "prwarden.db")
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		data, err := os.ReadFile(fileOf(running.database) + suffix)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(killed+suffix, data, 0o600))
+		require.NoError(t, os.WriteFile(kept+suffix, data, 0o600))
 	}
 
+	require.NoError(t, closeLog(t.Context(), kept))
+	assert.Equal(t, []string{"prwarden.db"}, names(t, filepath.Dir(kept)))
+	old, err := openAt(t, Options{Database: "sqlite:" + kept}).ListReviews(t.Context(), "acme", review.Filter{Limit: 100})
+	require.NoError(t, err)
+	assert.Len(t, old, 50, "a restore that fails now loses nothing")
+
 	require.NoError(t, os.WriteFile(killed+".part", []byte("what an earlier attempt left"), 0o600))
-	_, err := Restore(t.Context(), good, "sqlite:"+killed, true)
+	_, err = Restore(t.Context(), good, "sqlite:"+killed, true)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"prwarden.db", "prwarden.db.lock"}, names(t, filepath.Dir(killed)))
 
