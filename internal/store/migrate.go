@@ -43,14 +43,24 @@ func (s *Store) Migrate(ctx context.Context) error {
 	}
 	// Another package's migrations must not get in here.
 	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	db := s.pools.writer.DB
 	if s.dialect.postgres {
+		// Its statements may take long, but not wait long for a table: everybody
+		// else waits behind them.
+		own, _, err := connectPostgres(s.database, 0, map[string]string{"lock_timeout": "2s"})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = own.Close() }()
+		db = own
+
 		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, migrationTimeout))
 		if err != nil {
 			return err
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(s.dialect.goose, s.pools.writer.DB, s.dialect.migrations(), options...)
+	p, err := goose.NewProvider(s.dialect.goose, db, s.dialect.migrations(), options...)
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}

@@ -1,13 +1,17 @@
 package store
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
@@ -50,6 +54,31 @@ func TestMigrate(t *testing.T) {
 			"SELECT COUNT(*) FROM goose_db_version WHERE version_id > 0"))
 		assert.Equal(t, 1, applied, "once")
 	})
+}
+
+// TestMigrationsMayTakeLong holds that a migration takes longer than any other
+// statement may, and does not wait for a table that somebody uses.
+func TestMigrationsMayTakeLong(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, Options{Database: pgtest.New(t)})
+	initial, err := fs.ReadFile(s.dialect.migrations(), "00001_initial.sql")
+	require.NoError(t, err)
+	s.dialect.migrations = func() fs.FS {
+		return fstest.MapFS{
+			"00001_initial.sql": {Data: initial},
+			"00002_slow.sql":    {Data: []byte("-- +goose Up\nALTER TABLE reviews ADD x INT;\nSELECT pg_sleep(12.5);\n")},
+		}
+	}
+	use := func(t *tx) error {
+		_, err := t.exec(context.Background(), "LOCK TABLE reviews IN ACCESS SHARE MODE")
+		return err
+	}
+
+	require.NoError(t, during(t, s, allOrganizations, slowly(use), func() {
+		require.ErrorContains(t, s.Migrate(t.Context()), "lock timeout")
+	}))
+	require.NoError(t, s.Migrate(t.Context()))
+	require.NoError(t, s.CheckSchema(t.Context()))
 }
 
 // TestLaterSchema is what a newer program leaves to this one.

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"time"
 
@@ -65,24 +66,10 @@ func postgresDialect() dialect {
 // openPostgres connects to a Postgres database. It must be there, and the role
 // must be one that row-level security holds.
 func openPostgres(ctx context.Context, o Options) (pools, error) {
-	config, err := pq.NewConfig(o.Database)
-	if err != nil { // it may repeat a password
-		return pools{}, errors.New("the database's address can't be read; " +
-			"write postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, " +
-			"and in a password %40 for @, %2F for /, %3A for : and %25 for %")
-	}
-	// A query with parameters takes one round trip, and leaves nothing on the
-	// connection that a pooler would have to know of.
-	config.BinaryParameters = true
-	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
-	config.FallbackApplicationName = cmp.Or(config.FallbackApplicationName, "prwarden")
-	connector, err := pq.NewConnectorConfig(config)
+	db, config, err := connectPostgres(o.Database, answerTimeout, nil)
 	if err != nil {
 		return pools{}, err
 	}
-	connector.Dialer(dialer{limit: answerTimeout})
-
-	db := sql.OpenDB(connector)
 	connections := cmp.Or(o.Connections, DefaultConnections)
 	db.SetMaxOpenConns(connections)
 	// Those that are open stay open: making one takes longer than most calls.
@@ -95,6 +82,31 @@ func openPostgres(ctx context.Context, o Options) (pools, error) {
 	x := sqlx.NewDb(db, "postgres")
 
 	return pools{reader: x, writer: x}, nil
+}
+
+// connectPostgres makes a pool of connections, with a limit for each answer (0
+// for none) and settings of their sessions.
+func connectPostgres(database string, limit time.Duration, settings map[string]string) (*sql.DB, pq.Config, error) {
+	config, err := pq.NewConfig(database)
+	if err != nil { // it may repeat a password
+		return nil, config, errors.New("the database's address can't be read; " +
+			"write postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, " +
+			"and in a password %40 for @, %2F for /, %3A for : and %25 for %")
+	}
+	// A query with parameters takes one round trip, and leaves nothing on the
+	// connection that a pooler would have to know of.
+	config.BinaryParameters = true
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
+	config.FallbackApplicationName = cmp.Or(config.FallbackApplicationName, "prwarden")
+	config = config.Clone()
+	maps.Copy(config.Runtime, settings)
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, config, err
+	}
+	connector.Dialer(dialer{limit: limit})
+
+	return sql.OpenDB(connector), config, nil
 }
 
 // checkRole refuses a role that row-level security doesn't hold.
