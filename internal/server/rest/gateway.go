@@ -5,6 +5,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -125,9 +126,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { g.answered(e, r) }()
 	defer func() {
 		p := recover()
+		cause, _ := p.(error)
 		switch {
 		case p == nil:
-		case p == http.ErrAbortHandler, e.status != 0: // what has begun can only be cut off
+		case errors.Is(cause, http.ErrAbortHandler), e.status != 0: // what has begun can only be cut off
 			panic(p)
 		default:
 			g.fail(e, r, rpc.Recovered(r.Context(), p))
