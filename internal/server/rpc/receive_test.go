@@ -12,11 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/prwarden/prwarden/internal/server/overload"
@@ -25,13 +23,12 @@ import (
 // Who opens a call and never sends its message keeps its place for 30 seconds.
 func TestMessagesMustCome(t *testing.T) {
 	t.Parallel()
-	for name, method := range map[string]string{
-		"unary": healthpb.Health_Check_FullMethodName, "stream": healthpb.Health_Watch_FullMethodName,
+	for method, limit := range map[string]overload.Limit{
+		healthpb.Health_Check_FullMethodName: overload.LimitHealth,
+		healthpb.Health_Watch_FullMethodName: overload.LimitHealthWatches,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			limits := overload.DefaultLimits()
-			limits[overload.LimitHealth] = overload.Bounds{Total: 1}
-			guard := overload.NewGuard(limits, nil, slog.New(slog.DiscardHandler), func(overload.Limit) {})
+			guard := overload.NewGuard(overload.DefaultLimits(), nil, slog.New(slog.DiscardHandler), func(overload.Limit) {})
 			s := New(Config{
 				Admission: Admission{Guard: guard}, Metrics: grpcprom.NewServerMetrics(), Log: slog.New(slog.DiscardHandler),
 				Register: func(r grpc.ServiceRegistrar) { healthpb.RegisterHealthServer(r, health.NewServer()) },
@@ -42,16 +39,12 @@ func TestMessagesMustCome(t *testing.T) {
 				grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
 			require.NoError(t, err)
 
-			check := func() codes.Code {
-				_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
-				return status.Code(err)
-			}
 			silent, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
 			require.NoError(t, err)
 			<-time.After(receiveTimeout - time.Second)
-			assert.Equal(t, codes.Unavailable, check(), name)
+			assert.EqualValues(t, 1, guard.Used(limit), method)
 			<-time.After(2 * time.Second)
-			require.Equal(t, codes.OK, check(), name)
+			assert.Zero(t, guard.Used(limit), method)
 			require.Error(t, silent.RecvMsg(&healthpb.HealthCheckResponse{}))
 
 			// A call whose message came goes on.
@@ -60,7 +53,7 @@ func TestMessagesMustCome(t *testing.T) {
 			_, err = watch.Recv()
 			require.NoError(t, err)
 			<-time.After(2 * receiveTimeout)
-			assert.Equal(t, codes.Unavailable, check(), name)
+			assert.EqualValues(t, 1, guard.Used(overload.LimitHealthWatches), method)
 
 			require.NoError(t, conn.Close())
 			require.NoError(t, s.Shutdown(t.Context()))
