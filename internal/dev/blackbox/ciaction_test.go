@@ -248,10 +248,8 @@ func TestActionEnds(t *testing.T) {
 		"a finding reaches the threshold": {
 			7, []string{"fail-on", "high"}, 1, "fail", true, true, "Failed: 1 finding is high or worse.",
 		},
-		"none reaches it": {7, []string{"fail-on", "critical"}, 0, "pass", true, true, "Passed: no finding is critical."},
-		"it only shows": {
-			7, []string{"fail-on", "none", "new-only", "true"}, 0, "pass", true, true, "::error file=cart7.js",
-		},
+		"none reaches it":   {7, []string{"fail-on", "critical"}, 0, "pass", true, true, "Passed: no finding is critical."},
+		"it only shows":     {7, []string{"fail-on", "none"}, 0, "pass", true, true, "::error file=cart7.js"},
 		"the review failed": {8, nil, 3, "", true, false, "The review of acme/web#8 failed: "},
 		"the service is away": {
 			7, []string{"server", "http://127.0.0.1:1", "timeout", "1s"}, 3, "", false, false,
