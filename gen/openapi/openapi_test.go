@@ -389,7 +389,10 @@ func TestSamples(t *testing.T) {
 	assert.Equal(t, `curl -sS -H "Authorization: Bearer $KEY" \
   "$SERVER/v1/reviews" \
   -H 'Content-Type: application/json' \
-  -d '{"pr_number":42,"repo":"acme/shop"}'`, source)
+  -d '{
+  "pr_number": 42,
+  "repo": "acme/shop"
+}'`, source)
 }
 
 func TestJSONIsACopy(t *testing.T) {

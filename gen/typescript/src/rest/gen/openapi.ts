@@ -297,7 +297,7 @@ export interface components {
             /** @description Name of the key, for people: 1 to 100 characters. */
             name: string;
             /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, each at most once. */
-            scopes: components["schemas"]["Scope"][];
+            scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin")[];
         };
         /** @description Response of CreateKey. */
         CreateKeyResponse: {
@@ -430,6 +430,14 @@ export interface components {
          * @enum {string}
          */
         FindingState: "new" | "existing" | "fixed";
+        /**
+         * @description Suppressed says what becomes of findings that comments suppress.
+         *
+         *     - include: They are results with `suppressions`.
+         *     - omit: They are left out.
+         * @enum {string}
+         */
+        GetSarifRequestSuppressed: "include" | "omit";
         /** @description Key is what may be known of an API key after its creation. */
         Key: {
             /**
@@ -454,6 +462,15 @@ export interface components {
             /** @description What the key may do. */
             scopes: string[];
         };
+        /**
+         * @description Kind says which findings.
+         *
+         *     - reported: Those of the review: `findings`.
+         *     - suppressed: Those that comments suppress: `suppressed`.
+         *     - fixed: Those that were fixed: `fixed`.
+         * @enum {string}
+         */
+        ListFindingsRequestKind: "reported" | "suppressed" | "fixed";
         /** @description Response of ListFindings. */
         ListFindingsResponse: {
             /** @description Ordered by file, line and rule id. */
@@ -756,11 +773,6 @@ export interface components {
              */
             version: "2.1.0";
         };
-        /**
-         * @description One of the `scopes`.
-         * @enum {string}
-         */
-        Scope: "reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin";
         /**
          * @description Level says how bad it is to merge what a rule found. From the most severe to the least severe: critical, high, medium, warning, low, info.
          *
@@ -1414,16 +1426,8 @@ export interface operations {
                 repo?: string;
                 /** @description Only reviews of the pull request with this number. */
                 pr_number?: number;
-                /**
-                 * @description Only reviews in this state.
-                 *
-                 *     - queued: Waiting for a worker.
-                 *     - in_progress: A worker is scanning.
-                 *     - complete: Finished; findings and summary are there. Final.
-                 *     - failed: Could not be scanned; `error` says why. Final.
-                 *     - canceled: Canceled by a caller. Final.
-                 */
-                status?: "queued" | "in_progress" | "complete" | "failed" | "canceled";
+                /** @description Only reviews in this state. */
+                status?: components["schemas"]["ReviewStatus"];
                 /** @description How many reviews to answer at most: 1 to 200; 50 when not given. */
                 page_size?: number;
                 /** @description `next_page_token` of the page before, with the same filters. */
@@ -1626,37 +1630,16 @@ export interface operations {
     listFindings: {
         parameters: {
             query?: {
-                /**
-                 * @description Which findings. When not given: `fixed` with the state `fixed`, which only those have, else `reported`.
-                 *
-                 *     - reported: Those of the review: `findings`.
-                 *     - suppressed: Those that comments suppress: `suppressed`.
-                 *     - fixed: Those that were fixed: `fixed`.
-                 */
-                kind?: "reported" | "suppressed" | "fixed";
-                /**
-                 * @description Only findings that are at least as severe.
-                 *
-                 *     - critical: Merging this exposes or destroys something at once, for example a live private key.
-                 *     - high: A defect that an attacker or an ordinary user will meet.
-                 *     - medium: A defect under conditions that are not rare.
-                 *     - warning: Something a reviewer would ask to change before merging.
-                 *     - low: Something worth changing some day.
-                 *     - info: Something worth knowing; nothing has to change.
-                 */
-                min_severity?: "critical" | "high" | "medium" | "warning" | "low" | "info";
+                /** @description Which findings. When not given: `fixed` with the state `fixed`, which only those have, else `reported`. */
+                kind?: components["schemas"]["ListFindingsRequestKind"];
+                /** @description Only findings that are at least as severe. */
+                min_severity?: components["schemas"]["SeverityLevel"];
                 /** @description Only findings of this rule, `<category>/<rule-name>` or, in the category `custom`, its name. */
                 rule_id?: string;
                 /** @description Only findings in this file: its whole path, as in Finding, of at most 4,096 characters. */
                 file?: string;
-                /**
-                 * @description Only findings in this state.
-                 *
-                 *     - new: The review before did not have it, or there is none.
-                 *     - existing: The review before had it, too.
-                 *     - fixed: Only the review before had it.
-                 */
-                state?: "new" | "existing" | "fixed";
+                /** @description Only findings in this state. */
+                state?: components["schemas"]["FindingState"];
                 /** @description How many findings to answer at most: 1 to 1,000; 100 when not given. */
                 page_size?: number;
                 /** @description `next_page_token` of the page before, with the same filters. */
@@ -1722,13 +1705,8 @@ export interface operations {
     getSarif: {
         parameters: {
             query?: {
-                /**
-                 * @description What becomes of suppressed findings; `include` when not given.
-                 *
-                 *     - include: They are results with `suppressions`.
-                 *     - omit: They are left out.
-                 */
-                suppressed?: "include" | "omit";
+                /** @description What becomes of suppressed findings; `include` when not given. */
+                suppressed?: components["schemas"]["GetSarifRequestSuppressed"];
             };
             header?: never;
             path: {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"github.com/getkin/kin-openapi/openapi3"
 	openapiv2 "github.com/grpc-ecosystem/grpc-gateway/v2/protoc-gen-openapiv2/options"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/compiler/protogen"
@@ -16,9 +15,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// direction says whether a schema describes what a client sends or what it
-// gets. A request refuses unknown and output-only fields and may leave out what
-// has a default; an answer always holds every field that can't be absent.
+// direction says whether a schema describes what a client sends or what it gets. A request refuses unknown and
+// output-only fields and may leave out what has a default; an answer always holds every field that can't be absent.
 type direction int
 
 const (
@@ -32,50 +30,49 @@ func componentName(d protoreflect.Descriptor) string {
 	return strings.ReplaceAll(name, ".", "")
 }
 
-func componentRef(name string) *openapi3.SchemaRef {
-	return openapi3.NewSchemaRef("#/components/schemas/"+name, nil)
-}
+func componentRef(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 
-// message returns a reference to the schema of a message, which it makes at the
-// first use, without the fields that omit names. Answers have to be made before
-// requests: a message of both has `Input` behind the name of its request side.
-func (g *generator) message(m *protogen.Message, dir direction, omit ...string) *openapi3.SchemaRef {
+// message returns a reference to the schema of a message, which it makes at the first use, without the fields that omit
+// names. What a request holds has `Input` behind its name: it may be part of answers, too.
+func (g *generator) message(m *protogen.Message, dir direction, omit ...string) object {
 	name := componentName(m.Desc)
-	if dir == answer {
-		g.answers[name] = true
-	} else if g.answers[name] {
+	if dir == request && !strings.HasSuffix(name, "Request") {
 		name += "Input"
 	}
-	if g.doc.Components.Schemas[name] != nil {
+	if g.schemas[name] != nil {
 		return componentRef(name)
 	}
 
-	schema := openapi3.NewObjectSchema()
-	g.doc.Components.Schemas[name] = schema.NewRef()
-	schema.Description = reflow(m.Comments.Leading)
-	schema.Properties = openapi3.Schemas{}
+	properties := object{}
+	schema := object{"type": "object", "properties": properties}
+	g.schemas[name] = schema
+	set(schema, "description", reflow(m.Comments.Leading))
+	var required []string
 	for _, f := range m.Fields {
 		name := f.Desc.TextName()
 		if slices.Contains(omit, name) || dir == request && outputOnly(f) {
 			continue
 		}
-		schema.Properties[name] = g.field(f, dir)
-		if required(f) || dir == answer && !f.Desc.HasPresence() {
-			schema.Required = append(schema.Required, name)
+		properties[name] = g.field(f, dir)
+		demanded := hasBehavior(f, annotations.FieldBehavior_REQUIRED) || rulesOf(f).GetRequired()
+		if demanded || dir == answer && !f.Desc.HasPresence() {
+			required = append(required, name)
 		}
 	}
-	slices.Sort(schema.Required)
 
+	if slices.Sort(required); len(required) > 0 {
+		schema["required"] = required
+	}
 	if dir == request {
-		schema.AdditionalProperties = openapi3.AdditionalProperties{Has: openapi3.Ptr(false)}
-		if len(m.Fields) == len(omit) {
-			schema.Description = "An empty object."
+		schema["additionalProperties"] = false
+		if len(properties) == 0 {
+			schema["description"] = "An empty object."
 		}
 	}
 	return componentRef(name)
 }
 
-func (g *generator) field(f *protogen.Field, dir direction) *openapi3.SchemaRef {
+func (g *generator) field(f *protogen.Field, dir direction) object {
 	rules := rulesOf(f)
 	description := reflow(f.Comments.Leading)
 	if !f.Desc.IsList() {
@@ -83,117 +80,81 @@ func (g *generator) field(f *protogen.Field, dir direction) *openapi3.SchemaRef 
 	}
 
 	repeated := rules.GetRepeated()
-	items := g.value(f, dir, repeated.GetItems(), "")
-	if items.Value != nil && len(items.Value.Enum) > 0 {
-		items = g.words(f, items)
-	}
-	list := openapi3.NewArraySchema()
-	list.Description = description
-	list.Items = items
-	list.MinItems = repeated.GetMinItems()
-	list.UniqueItems = repeated.GetUnique()
-	if n := max(repeated.GetMaxItems(), optionsOf(f).GetMaxItems()); n > 0 {
-		list.MaxItems = &n
-	}
-	return list.NewRef()
-}
-
-// words makes a component of the words that the items of a list may be: `Scope`
-// for a field `scopes`. Some generators of clients need a name for them.
-func (g *generator) words(f *protogen.Field, items *openapi3.SchemaRef) *openapi3.SchemaRef {
-	name := upper(strings.TrimSuffix(f.Desc.TextName(), "s"))
-	items.Value.Description = "One of the `" + f.Desc.TextName() + "`."
-	g.doc.Components.Schemas[name] = items
-	return componentRef(name)
+	list := object{"type": "array", "items": g.value(f, dir, repeated.GetItems(), "")}
+	set(list, "description", description)
+	set(list, "minItems", repeated.GetMinItems())
+	set(list, "maxItems", max(repeated.GetMaxItems(), optionsOf(f).GetMaxItems()))
+	set(list, "uniqueItems", repeated.GetUnique())
+	return list
 }
 
 // value returns the schema of a single value of a field.
-func (g *generator) value(
-	f *protogen.Field, dir direction, rules *validate.FieldRules, description string,
-) *openapi3.SchemaRef {
-	var ref *openapi3.SchemaRef
+func (g *generator) value(f *protogen.Field, dir direction, rules *validate.FieldRules, description string) object {
+	schema := object{}
 	switch {
 	case f.Enum != nil:
-		schema, meanings := wordsOf(f.Enum)
-		schema.Description = reflow(f.Enum.Comments.Leading) + "\n\n" + meanings
-		g.doc.Components.Schemas[componentName(f.Enum.Desc)] = schema.NewRef()
-		ref = componentRef(componentName(f.Enum.Desc))
-	case f.Message != nil && !isTimestamp(f.Message):
-		ref = g.message(f.Message, dir)
+		schema = g.words(f.Enum)
+	case f.Message != nil && f.Message.Desc.FullName() != "google.protobuf.Timestamp":
+		schema = g.message(f.Message, dir)
 	default:
-		schema := plainSchema(f, rules)
-		schema.Description = description
-		schema.ReadOnly = outputOnly(f)
-		if dir == answer && schema.Min != nil {
-			schema.Min = openapi3.Ptr(max(*schema.Min, 0)) // no answer has a negative number
+		schema = plainSchema(f, rules)
+		if least, ok := schema["minimum"].(int32); ok && dir == answer {
+			schema["minimum"] = max(least, 0) // no answer has a negative number
 		}
-		return schema.NewRef()
 	}
 
-	if description == "" {
-		return ref
+	if schema["$ref"] != nil && description != "" {
+		schema = object{"allOf": []object{schema}} // OpenAPI 3.0 ignores what stands beside a $ref
 	}
-
-	// OpenAPI 3.0 ignores what stands beside a $ref.
-	schema := &openapi3.Schema{AllOf: openapi3.SchemaRefs{ref}, Description: description, ReadOnly: outputOnly(f)}
-	return schema.NewRef()
-}
-
-// wordsOf returns the words of an enum but for its zero value, and a list of
-// what they mean.
-func wordsOf(e *protogen.Enum) (*openapi3.Schema, string) {
-	schema := openapi3.NewStringSchema()
-	var meanings []string
-	for _, value := range e.Values[1:] {
-		schema.Enum = append(schema.Enum, string(value.Desc.Name()))
-		meanings = append(meanings, fmt.Sprintf("- %s: %s", value.Desc.Name(), reflow(value.Comments.Leading)))
-	}
-	return schema, strings.Join(meanings, "\n")
-}
-
-// plainSchema returns the schema of a value that is neither a message nor an
-// enum, with the bounds that protovalidate rules and the openapiv2_field option
-// give. A limit in bytes becomes the same limit in characters, the tightest that
-// always holds.
-func plainSchema(f *protogen.Field, rules *validate.FieldRules) *openapi3.Schema {
-	switch f.Desc.Kind() {
-	case protoreflect.BoolKind:
-		return openapi3.NewBoolSchema()
-	case protoreflect.BytesKind:
-		return openapi3.NewBytesSchema()
-	case protoreflect.MessageKind:
-		return openapi3.NewDateTimeSchema()
-	case protoreflect.Int32Kind:
-		schema := openapi3.NewInt32Schema().WithMin(math.MinInt32).WithMax(math.MaxInt32)
-		if rules.GetInt32().GetGreaterThan() != nil {
-			schema.WithMin(float64(rules.GetInt32().GetGte()))
-		}
-		if rules.GetInt32().GetLessThan() != nil {
-			schema.WithMax(float64(rules.GetInt32().GetLte()))
-		}
-		return schema
-	}
-
-	schema, documented, rule := openapi3.NewStringSchema(), optionsOf(f), rules.GetString()
-	schema.MinLength = max(rule.GetMinLen(), documented.GetMinLength())
-	if n := max(rule.GetMaxLen(), rule.GetMaxBytes(), documented.GetMaxLength()); n > 0 {
-		schema.MaxLength = &n
-	}
-	schema.Pattern = rule.GetPattern()
-	if documented.GetPattern() != "" {
-		schema.Pattern = documented.GetPattern()
-	}
-	schema.Format = documented.GetFormat()
-	for _, word := range rule.GetIn() {
-		schema.Enum = append(schema.Enum, word)
-	}
+	set(schema, "description", description)
+	set(schema, "readOnly", outputOnly(f) && schema["$ref"] == nil)
 	return schema
 }
 
-// required says whether a request must give a field, or an answer always has it
-// although the wire format lets it be absent.
-func required(f *protogen.Field) bool {
-	return hasBehavior(f, annotations.FieldBehavior_REQUIRED) || rulesOf(f).GetRequired()
+// words returns a reference to the schema of an enum: its words but for the zero value, and what they mean.
+func (g *generator) words(e *protogen.Enum) object {
+	var words, meanings []string
+	for _, value := range e.Values[1:] {
+		words = append(words, string(value.Desc.Name()))
+		meanings = append(meanings, fmt.Sprintf("- %s: %s", value.Desc.Name(), reflow(value.Comments.Leading)))
+	}
+	description := reflow(e.Comments.Leading) + "\n\n" + strings.Join(meanings, "\n")
+	g.schemas[componentName(e.Desc)] = object{"type": "string", "enum": words, "description": description}
+	return componentRef(componentName(e.Desc))
+}
+
+// plainSchema returns the schema of a value that is neither a message nor an enum, with the bounds that protovalidate
+// rules and the openapiv2_field option give. A limit in bytes becomes the same limit in characters, the tightest that
+// always holds.
+func plainSchema(f *protogen.Field, rules *validate.FieldRules) object {
+	switch f.Desc.Kind() {
+	case protoreflect.BoolKind:
+		return object{"type": "boolean"}
+	case protoreflect.BytesKind:
+		return object{"type": "string", "format": "byte"}
+	case protoreflect.MessageKind:
+		return object{"type": "string", "format": "date-time"}
+	case protoreflect.Int32Kind:
+		least, most := int32(math.MinInt32), int32(math.MaxInt32)
+		if rules.GetInt32().GetGreaterThan() != nil {
+			least = rules.GetInt32().GetGte()
+		}
+		if rules.GetInt32().GetLessThan() != nil {
+			most = rules.GetInt32().GetLte()
+		}
+		return object{"type": "integer", "format": "int32", "minimum": least, "maximum": most}
+	}
+
+	schema, documented, rule := object{"type": "string"}, optionsOf(f), rules.GetString()
+	set(schema, "minLength", max(rule.GetMinLen(), documented.GetMinLength()))
+	set(schema, "maxLength", max(rule.GetMaxLen(), rule.GetMaxBytes(), documented.GetMaxLength()))
+	set(schema, "pattern", rule.GetPattern())
+	set(schema, "pattern", documented.GetPattern())
+	set(schema, "format", documented.GetFormat())
+	if len(rule.GetIn()) > 0 {
+		schema["enum"] = rule.GetIn()
+	}
+	return schema
 }
 
 func outputOnly(f *protogen.Field) bool { return hasBehavior(f, annotations.FieldBehavior_OUTPUT_ONLY) }
@@ -216,8 +177,6 @@ func option[T any](d protoreflect.Descriptor, kind protoreflect.ExtensionType) T
 	return value
 }
 
-func isTimestamp(m *protogen.Message) bool { return m.Desc.FullName() == "google.protobuf.Timestamp" }
-
 // decoded returns a value that an option writes as JSON, or nil.
 func decoded(text string) any {
 	var value any
@@ -227,13 +186,12 @@ func decoded(text string) any {
 	return value
 }
 
-// example returns the example of a message from its openapiv2_schema option, or
-// nil. That of a request has no output-only fields.
-func example(m *protogen.Message, dir direction) any {
-	options := option[*openapiv2.Schema](m.Desc, openapiv2.E_Openapiv2Schema)
-	value, ok := decoded(options.GetExample()).(map[string]any)
-	if !ok {
-		return nil
+// example returns the example of a message from its openapiv2_schema option. That of a request has no output-only
+// fields.
+func example(m *protogen.Message, dir direction) object {
+	value, _ := decoded(option[*openapiv2.Schema](m.Desc, openapiv2.E_Openapiv2Schema).GetExample()).(object)
+	if value == nil {
+		return object{}
 	}
 	for _, f := range m.Fields {
 		if dir == request && outputOnly(f) {
