@@ -32,7 +32,7 @@ func (h *Hosts) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
 	if problems := host.Validate([]string{t.Repo}); len(problems) > 0 {
 		return nil, misconfigured(t, problems[0].Field+": "+problems[0].Message)
 	}
-	if _, _, ok := rule.SplitRepository(t.Repo); !ok { // what it lets through is safe in a URL
+	if rule.CheckRepository(t.Repo) != nil { // what it lets through is safe in a URL
 		return nil, lasting(scan.CodeRepositoryNotFound, "%q is no repository: it must be `owner/name`.", t.Repo)
 	}
 	if t.Number < 1 {

@@ -165,22 +165,6 @@ func (f *File) CheckClashes(taken func(fullID string) (Origin, bool)) error {
 	return nil
 }
 
-// String names the ruleset for messages.
-func (o Origin) String() string {
-	switch o {
-	case OriginDefault:
-		return "the default ruleset"
-	case OriginCustom:
-		return "the organization"
-	case OriginRepository:
-		return "the repository (created over the API)"
-	case OriginRulesFile:
-		return "the rules file"
-	}
-
-	return "no ruleset"
-}
-
 // disabled reads what is under `disable`.
 func (d *decoder) disabled(into *[]Disabled) reader {
 	return func(n *yaml.Node, place string) {

@@ -4,11 +4,11 @@
 package rule
 
 import (
-	"bufio"
 	"cmp"
+	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,6 +93,13 @@ const (
 	OriginRulesFile                    // a repository's rules file
 )
 
+var originNames = [...]string{
+	"no ruleset", "the default ruleset", "the organization", "the repository (created over the API)", "the rules file",
+}
+
+// String names the ruleset for messages.
+func (o Origin) String() string { return originNames[o] }
+
 // Names of the two rulesets that every organization has. A repository's
 // ruleset has the name of the repository, and rulesets' ids are
 // RulesetIDPrefix and the name.
@@ -137,7 +144,6 @@ func (r Rule) FullID() string { return FullID(r.ID) }
 
 // Ruleset is a named group of rules.
 type Ruleset struct {
-	ID        string
 	Name      string
 	RuleCount int
 	Scope     Scope
@@ -200,23 +206,15 @@ func CheckID(id string) error {
 const maxRepositoryPart = 100
 
 // CheckRepository returns nil for a valid repository name, and otherwise an
-// error that says what is allowed. It does not repeat the name.
+// error that says what is allowed, without the name. Such a name is safe in a
+// URL and in a path.
 func CheckRepository(name string) error {
-	if _, _, ok := SplitRepository(name); !ok {
+	owner, base, _ := strings.Cut(name, "/")
+	if !validRepositoryPart(owner) || !validRepositoryPart(base) {
 		return errors.New("must be `<owner>/<repository>`, each of 1 to 100 letters, digits, " +
 			"dots, hyphens and underscores, and neither `.` nor `..`")
 	}
 	return nil
-}
-
-// SplitRepository returns the two parts of a valid repository name; ok is false
-// for any other text.
-func SplitRepository(name string) (owner, base string, ok bool) {
-	owner, base, found := strings.Cut(name, "/")
-	if !found || !validRepositoryPart(owner) || !validRepositoryPart(base) {
-		return "", "", false
-	}
-	return owner, base, true
 }
 
 func validRepositoryPart(s string) bool {
@@ -232,6 +230,24 @@ func RepositoryNotAllowed(org, name string) error {
 			"organization.", org, name)
 }
 
+// RulesFor returns the rules that may apply to a repository: the defaults, the
+// organization's, and the repository's own from the API. Which of them do, the
+// scan decides: it knows what was selected, what the rules file disables, and
+// so which default rules are shadowed by one of the organization's.
+func (s *Service) RulesFor(ctx context.Context, org, repo string) (Set, error) {
+	orgRules, err := s.store.ListOrgRules(ctx, org)
+	if err != nil {
+		return Set{}, err
+	}
+	repoRules, err := s.store.ListRepoRules(ctx, org, repo)
+	if err != nil {
+		return Set{}, err
+	}
+
+	rules := slices.Concat(s.defaults, orgRules, repoRules)
+	return Set{Rules: rules, Digest: Digest(rules)}, nil
+}
+
 // Set is the rules that one scan may apply, and their digest: equal digests
 // mean equal rules.
 type Set struct {
@@ -244,64 +260,29 @@ type Set struct {
 // paths, multiline, redact and origin, whatever the order of the rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
-	type named struct {
-		id string // full
-		*Rule
+	type decisive struct {
+		ID, Type, Pattern, Message string
+		Severity, Origin           int
+		Include, Exclude           []string
+		Multiline, Redact          bool
 	}
-	sorted := make([]named, len(rules))
-	for i := range rules {
-		sorted[i] = named{rules[i].FullID(), &rules[i]}
+	list := make([]decisive, len(rules))
+	for i, r := range rules {
+		list[i] = decisive{
+			ID: r.FullID(), Type: r.Type, Pattern: r.Pattern, Message: r.Message,
+			Severity: int(r.Severity), Origin: int(r.Origin),
+			Include: sorted(r.Paths.Include), Exclude: sorted(r.Paths.Exclude),
+			Multiline: r.Multiline, Redact: r.Redact,
+		}
 	}
-	slices.SortStableFunc(sorted, func(a, b named) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.Origin, b.Origin))
+	slices.SortStableFunc(list, func(a, b decisive) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Origin, b.Origin))
 	})
 
 	hash := sha256.New()
-	d := digester{bufio.NewWriter(hash)}
-	d.number(len(sorted))
-	for _, r := range sorted {
-		d.text(r.id)
-		d.text(r.Type)
-		d.text(r.Pattern)
-		d.text(r.Message)
-		d.number(int(r.Severity))
-		d.globs(r.Paths.Include)
-		d.globs(r.Paths.Exclude)
-		d.flag(r.Multiline)
-		d.flag(r.Redact)
-		d.number(int(r.Origin))
-	}
-
-	d.globs(exclude)
-
-	_ = d.Flush() // a hash never fails
+	_ = json.NewEncoder(hash).Encode([]any{list, sorted(exclude)}) // neither a hash nor such values fail
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// digester writes values so that different values never write the same bytes.
-type digester struct{ *bufio.Writer }
-
-func (d digester) number(n int) {
-	_, _ = d.Write(binary.BigEndian.AppendUint64(d.AvailableBuffer(), uint64(n)))
-}
-
-func (d digester) text(s string) {
-	d.number(len(s))
-	_, _ = d.WriteString(s)
-}
-
-func (d digester) flag(b bool) {
-	n := 0
-	if b {
-		n = 1
-	}
-	d.number(n)
-}
-
-// globs writes a set of globs, whose order decides nothing.
-func (d digester) globs(list []string) {
-	d.number(len(list))
-	for _, glob := range slices.Sorted(slices.Values(list)) {
-		d.text(glob)
-	}
-}
+// sorted is a set of globs, whose order decides nothing.
+func sorted(globs []string) []string { return slices.Sorted(slices.Values(globs)) }

@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,23 +26,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func FuzzSplit(f *testing.F) {
+func FuzzCheckRepository(f *testing.F) {
 	for _, seed := range []string{"a/b", "a/../b", "", "/", "a/b/c", "..//.", "ACME/x.y_z-1"} {
 		f.Add(seed)
 	}
 
 	form := regexp.MustCompile(`\A[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}\z`)
 	f.Fuzz(func(t *testing.T, name string) {
-		owner, base, ok := rule.SplitRepository(name)
-		dots := func(s string) bool { return s == "." || s == ".." }
-		parts := strings.SplitN(name, "/", 2)
-		want := form.MatchString(name) && !dots(parts[0]) && !dots(parts[1])
-		if ok != want {
-			t.Fatalf("Split(%q) ok = %v, want %v", name, ok, want)
-		}
-
-		if ok && owner+"/"+base != name {
-			t.Fatalf("Split(%q) = %q, %q", name, owner, base)
-		}
+		owner, base, _ := strings.Cut(name, "/")
+		dots := slices.ContainsFunc([]string{owner, base}, func(s string) bool { return s == "." || s == ".." })
+		assert.Equal(t, form.MatchString(name) && !dots, rule.CheckRepository(name) == nil, "%q", name)
 	})
 }

@@ -75,21 +75,17 @@ func (s *Service) ListRulesets(ctx context.Context, org string) ([]Ruleset, erro
 	}
 
 	sets := []Ruleset{
-		newRuleset(RulesetDefault, len(s.defaults), ScopeOrg),
-		newRuleset(RulesetCustom, custom, ScopeOrg),
+		{Name: RulesetDefault, RuleCount: len(s.defaults), Scope: ScopeOrg},
+		{Name: RulesetCustom, RuleCount: custom, Scope: ScopeOrg},
 	}
 	for name, n := range byRepo {
 		if n > 0 {
-			sets = append(sets, newRuleset(name, n, ScopeRepo))
+			sets = append(sets, Ruleset{Name: name, RuleCount: n, Scope: ScopeRepo})
 		}
 	}
 
 	slices.SortFunc(sets[2:], func(a, b Ruleset) int { return cmp.Compare(a.Name, b.Name) })
 	return sets, nil
-}
-
-func newRuleset(name string, count int, scope Scope) Ruleset {
-	return Ruleset{ID: RulesetIDPrefix + name, Name: name, RuleCount: count, Scope: scope}
 }
 
 // ListRules returns the rules of a ruleset, ordered by id. It fails with
@@ -185,40 +181,14 @@ func (s *Service) DeleteRule(ctx context.Context, org, id string) error {
 	return notFound(id)
 }
 
-// TestInput is a pattern to try on a text.
-type TestInput struct {
-	Type      string // TypeRegex, or "" for it
-	Pattern   string
-	Multiline bool
-	Text      string
-}
-
-// TestRule returns what the pattern matches in the text: the first match on
-// each line, at most MaxTestHits of them, and whether there were more.
-func (s *Service) TestRule(ctx context.Context, in TestInput) (hits []match.Hit, truncated bool, err error) {
-	if in.Type != "" {
-		if err := checkType(in.Type); err != nil {
+// TestRule returns what the pattern of a rule matches in a text: the first match
+// on each line, at most MaxTestHits of them, and whether there were more. Of the
+// rule its type, which may be missing, pattern and multiline count.
+func (s *Service) TestRule(ctx context.Context, r Rule, text string) (hits []match.Hit, truncated bool, err error) {
+	if r.Type != "" {
+		if err := checkType(r.Type); err != nil {
 			return nil, false, errs.Invalid("type", "%v", err)
 		}
 	}
-
-	return Try(ctx, in.Pattern, in.Multiline, in.Text, MaxTestHits)
-}
-
-// RulesFor returns the rules that may apply to a repository: the defaults, the
-// organization's, and the repository's own from the API. Which of them do, the
-// scan decides: it knows what was selected, what the rules file disables, and
-// so which default rules are shadowed by one of the organization's.
-func (s *Service) RulesFor(ctx context.Context, org, repo string) (Set, error) {
-	orgRules, err := s.store.ListOrgRules(ctx, org)
-	if err != nil {
-		return Set{}, err
-	}
-	repoRules, err := s.store.ListRepoRules(ctx, org, repo)
-	if err != nil {
-		return Set{}, err
-	}
-
-	rules := slices.Concat(s.defaults, orgRules, repoRules)
-	return Set{Rules: rules, Digest: Digest(rules)}, nil
+	return Try(ctx, r.Pattern, r.Multiline, text, MaxTestHits)
 }

@@ -85,8 +85,8 @@ func (f *Rules) asked(id string) rule.Rule {
 // ListRulesets implements api.RuleService.
 func (f *Rules) ListRulesets(context.Context, string) ([]rule.Ruleset, error) {
 	return []rule.Ruleset{
-		{ID: "ruleset_default", Name: "default", RuleCount: 120, Scope: rule.ScopeOrg},
-		{ID: "ruleset_acme/shop", Name: "acme/shop", Scope: rule.ScopeRepo},
+		{Name: "default", RuleCount: 120, Scope: rule.ScopeOrg},
+		{Name: "acme/shop", Scope: rule.ScopeRepo},
 	}, nil
 }
 
@@ -125,7 +125,7 @@ func (f *Rules) DeleteRule(ctx context.Context, org, id string) error {
 }
 
 // TestRule implements api.RuleService.
-func (f *Rules) TestRule(context.Context, rule.TestInput) ([]match.Hit, bool, error) {
+func (f *Rules) TestRule(context.Context, rule.Rule, string) ([]match.Hit, bool, error) {
 	if f.Hold != nil {
 		<-f.Hold
 	}

@@ -40,10 +40,5 @@ func Load() ([]rule.Rule, error) {
 		return nil, err
 	}
 	slices.SortStableFunc(rules, func(a, b rule.Rule) int { return cmp.Compare(a.ID, b.ID) })
-	for i := 1; i < len(rules); i++ {
-		if rules[i].FullID() == rules[i-1].FullID() {
-			return nil, fmt.Errorf("default ruleset: two rules have the id %s", rules[i].ID)
-		}
-	}
 	return rules, nil
 }

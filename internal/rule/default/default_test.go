@@ -22,8 +22,12 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	rules, err := defaults.Load()
 	require.NoError(t, err)
+	assert.GreaterOrEqual(t, len(rules), minRules)
 
+	seen := map[string]bool{}
 	for _, r := range rules {
+		assert.False(t, seen[r.FullID()], "two rules have the id %s", r.ID)
+		seen[r.FullID()] = true
 		t.Run(r.ID, func(t *testing.T) {
 			t.Parallel()
 			require.NoError(t, rule.Validate(t.Context(), r))
@@ -46,13 +50,6 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestEnoughRules(t *testing.T) {
-	t.Parallel()
-	rules, err := defaults.Load()
-	require.NoError(t, err)
-	assert.GreaterOrEqual(t, len(rules), minRules)
-}
-
 // TestEveryFileIsEmbedded finds rule files that the embedding misses.
 func TestEveryFileIsEmbedded(t *testing.T) {
 	t.Parallel()
@@ -67,15 +64,4 @@ func TestEveryFileIsEmbedded(t *testing.T) {
 	})
 
 	require.NoError(t, err)
-}
-
-func BenchmarkLoad(b *testing.B) {
-	for b.Loop() {
-		rules, err := defaults.Load()
-		if err != nil {
-			b.Fatal(err)
-		}
-
-		b.ReportMetric(float64(len(rules)), "rules")
-	}
 }

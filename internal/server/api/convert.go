@@ -144,7 +144,9 @@ func toFailure(f *review.Failure) *prwardenv1.ReviewError {
 }
 
 func toRuleset(s rule.Ruleset) *prwardenv1.Ruleset {
-	return &prwardenv1.Ruleset{Id: text(s.ID), Name: text(s.Name), RuleCount: clamp(s.RuleCount), Scope: toScope(s.Scope)}
+	return &prwardenv1.Ruleset{
+		Id: text(rule.RulesetIDPrefix + s.Name), Name: text(s.Name), RuleCount: clamp(s.RuleCount), Scope: toScope(s.Scope),
+	}
 }
 
 func toRule(r rule.Rule) *prwardenv1.Rule {

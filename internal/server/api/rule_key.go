@@ -21,7 +21,7 @@ type RuleService interface {
 	GetRule(ctx context.Context, org, id string) (rule.Rule, error)
 	CreateRule(ctx context.Context, org string, r rule.Rule) (rule.Rule, error)
 	DeleteRule(ctx context.Context, org, id string) error
-	TestRule(ctx context.Context, in rule.TestInput) (hits []match.Hit, truncated bool, err error)
+	TestRule(ctx context.Context, r rule.Rule, text string) (hits []match.Hit, truncated bool, err error)
 }
 
 // Rules answers RuleService.
@@ -109,15 +109,13 @@ func (h *Rules) TestRule(ctx context.Context, req *prwardenv1.TestRuleRequest) (
 		return nil, err
 	}
 	defer done()
-	in := rule.TestInput{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline(),
-		Text: req.GetText()}
-	hits, truncated, err := h.service.TestRule(ctx, in)
+	r := rule.Rule{Type: word(req.GetType()), Pattern: req.GetPattern(), Multiline: req.GetMultiline()}
+	hits, truncated, err := h.service.TestRule(ctx, r, req.GetText())
 	if err != nil {
 		return nil, err
 	}
 	return &prwardenv1.TestRuleResponse{
-		Truncated: truncated, Hits: each(hits, toHit),
-		MatchingCost: toMatchingCost(rule.Rule{Pattern: in.Pattern, Multiline: in.Multiline}),
+		Truncated: truncated, Hits: each(hits, toHit), MatchingCost: toMatchingCost(r),
 	}, nil
 }
 

@@ -26,7 +26,7 @@ type heldRules struct {
 	release chan struct{}
 }
 
-func (h heldRules) TestRule(context.Context, rule.TestInput) ([]match.Hit, bool, error) {
+func (h heldRules) TestRule(context.Context, rule.Rule, string) ([]match.Hit, bool, error) {
 	h.running <- struct{}{}
 	<-h.release
 	return nil, false, nil
