@@ -56,9 +56,8 @@ func Default() Config {
 	}
 }
 
-// Validate returns Problems with everything that is wrong in the settings
-// that cmd uses, or nil.
-func (c Config) Validate(cmd Command) error {
+// problems are everything that is wrong in the settings that cmd uses.
+func (c Config) problems(cmd Command) (problems Problems) {
 	var all Problems
 	c.Listen.validate(&all)
 	c.Storage.validate(&all)
@@ -73,13 +72,12 @@ func (c Config) Validate(cmd Command) error {
 	for _, s := range Settings(cmd) {
 		used[s.Key] = true
 	}
-	var problems Problems
 	for _, p := range all {
 		if used[rootKey(p.Key)] {
 			problems = append(problems, p)
 		}
 	}
-	return problems.orNil()
+	return problems
 }
 
 // Problem is one thing that is wrong in the configuration.
@@ -123,13 +121,6 @@ func (ps Problems) Error() string {
 
 func (ps *Problems) add(key, format string, args ...any) {
 	*ps = append(*ps, Problem{Key: key, Message: fmt.Sprintf(format, args...)})
-}
-
-func (ps Problems) orNil() error {
-	if len(ps) == 0 {
-		return nil
-	}
-	return ps
 }
 
 // rootKey is the setting that a key is part of: `organizations[0].name` is of

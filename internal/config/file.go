@@ -40,8 +40,10 @@ func readFile(path string) (file, error) {
 	}
 
 	f, problems := parseFile(path, data)
-
-	return f, problems.orNil()
+	if len(problems) > 0 {
+		return f, problems
+	}
+	return f, nil
 }
 
 // parseFile checks that data is one YAML document of known keys.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -41,15 +40,9 @@ func Load(cmd Command, environ []string, flags *pflag.FlagSet) (Config, error) {
 		return Config{}, problems
 	}
 
-	if err := c.Validate(cmd); err != nil {
-		var problems Problems
-		if !errors.As(err, &problems) {
-			return Config{}, err
-		}
-
+	if problems := c.problems(cmd); len(problems) > 0 {
 		return Config{}, l.locate(problems)
 	}
-
 	return c, nil
 }
 

@@ -249,7 +249,7 @@ func TestLoadProblems(t *testing.T) {
 		{name: "one connection", args: []string{"--database-connections", "1"}, want: []string{"from 2 to 1000"}},
 		{name: "no kind of database", args: []string{"--database", "prwarden.db"}, want: []string{"write sqlite:PATH"}},
 		{name: "no database file", args: []string{"--database", "sqlite:"}, want: []string{"names no file"}},
-		{name: "size", args: []string{"--cache-size", "10GB"}, want: []string{`"10GB" is not a size`, "GiB"}},
+		{name: "size", args: []string{"--cache-size", "-10GiB"}, want: []string{`"-10GiB" is not a size`}},
 		{name: "size too small", args: []string{"--cache-size", "1MiB"}, want: []string{"at least 64MiB"}},
 		{name: "log level", args: []string{"--log-level", "loud"}, want: []string{"debug, info, warn or error"}},
 		{name: "certificate without key", args: []string{"--tls-cert", "a.pem"}, want: []string{"belong together"}},

@@ -194,21 +194,21 @@ func (l Link) TLSTo(addr string) bool {
 
 // Process is how a process behaves: what it logs and how it ends.
 type Process struct {
-	LogLevel      string        // debug, info, warn or error
+	LogLevel      slog.Level    // the least that is logged
 	ShutdownGrace time.Duration // how long running requests may take at the end
 }
 
 const maxShutdownGrace = 10 * time.Minute
 
 func defaultProcess() Process {
-	return Process{LogLevel: "info", ShutdownGrace: 20 * time.Second}
+	return Process{LogLevel: slog.LevelInfo, ShutdownGrace: 20 * time.Second}
 }
 
 func (p Process) settings() []Setting {
 	return []Setting{
 		{
 			Key: "log_level", Field: func(c *Config) any { return &c.LogLevel },
-			Commands: Serve | Scanner, Value: "LEVEL", Default: p.LogLevel,
+			Commands: Serve | Scanner, Value: "LEVEL", Default: "info",
 			Usage: "The least that is logged: debug, info, warn or error.",
 		}, {
 			Key: "shutdown_grace", Field: func(c *Config) any { return &c.ShutdownGrace },
@@ -219,21 +219,7 @@ func (p Process) settings() []Setting {
 }
 
 func (p Process) validate(ps *Problems) {
-	switch p.LogLevel {
-	case "debug", "info", "warn", "error":
-	default:
-		ps.add("log_level", "unknown level %q; it must be debug, info, warn or error", p.LogLevel)
-	}
 	if p.ShutdownGrace < 0 || p.ShutdownGrace > maxShutdownGrace {
 		ps.add("shutdown_grace", "%v is not allowed; it must be from 0s to %v", p.ShutdownGrace, maxShutdownGrace)
 	}
-}
-
-// Level is the level of a valid configuration.
-func (p Process) Level() slog.Level {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(p.LogLevel)); err != nil {
-		return slog.LevelInfo
-	}
-	return level
 }

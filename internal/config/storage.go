@@ -103,7 +103,7 @@ type Retention struct {
 // Bounds of keep_reviews. An idempotency key is answered with its review for
 // 24 hours, so the review is there for as long.
 const (
-	minKeepReviews = Age(24 * time.Hour)
+	minKeepReviews = day
 	maxKeepReviews = 36_500 * day
 )
 
@@ -118,10 +118,8 @@ func (r Retention) settings() []Setting {
 
 func (r Retention) validate(ps *Problems) {
 	if r.KeepReviews != 0 && (r.KeepReviews < minKeepReviews || r.KeepReviews > maxKeepReviews) {
-		ps.add(
-			"keep_reviews", "%v is not allowed; it must be 0, which is for ever, or from %v to %v", r.KeepReviews,
-			minKeepReviews, maxKeepReviews,
-		)
+		ps.add("keep_reviews", "%v is not allowed; it must be 0, which is for ever, or from 24h to 36500d",
+			time.Duration(r.KeepReviews))
 	}
 }
 
@@ -170,7 +168,7 @@ func (s Scanning) settings() []Setting {
 			Usage: "Where repositories are kept between scans.",
 		}, {
 			Key: "cache_size", Field: func(c *Config) any { return &c.CacheSize },
-			Commands: Serve | Scanner, Value: "SIZE", Default: s.CacheSize.String(),
+			Commands: Serve | Scanner, Value: "SIZE", Default: "10GiB",
 			Usage: "How much that may take, such as 500MiB or 20GiB; what was not used\nfor longest goes first.",
 		},
 	}
@@ -198,6 +196,6 @@ func (s Scanning) validate(ps *Problems) {
 		ps.add("cache_dir", "there is no user cache directory (HOME is not set), so it must be given")
 	}
 	if s.CacheSize < minCacheSize {
-		ps.add("cache_size", "%s is too little; it must be at least %s", s.CacheSize, Size(minCacheSize))
+		ps.add("cache_size", "%d bytes are too few; it must be at least 64MiB", s.CacheSize)
 	}
 }

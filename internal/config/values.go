@@ -2,11 +2,14 @@ package config
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"net/netip"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // setField gives the field that p points to what a flag, a variable or the file
@@ -42,9 +45,13 @@ func setField(p any, values []string) (err error) {
 			return fmt.Errorf("%q is not a duration; write a number and a unit, such as 500ms, 20s or 5m", text)
 		}
 	case *Age:
-		*p, err = ParseAge(text)
+		*p, err = parseAge(text)
 	case *Size:
-		*p, err = ParseSize(text)
+		*p, err = parseSize(text)
+	case *slog.Level:
+		if p.UnmarshalText([]byte(text)) != nil {
+			return fmt.Errorf("unknown level %q; it must be debug, info, warn or error", text)
+		}
 	default:
 		return fmt.Errorf("settings of type %T are not known", p)
 	}
@@ -84,71 +91,25 @@ type Age time.Duration
 
 const day = Age(24 * time.Hour)
 
-// String writes a in days when it is whole days, and else in hours.
-func (a Age) String() string {
-	if a%day == 0 {
-		return strconv.FormatInt(int64(a/day), 10) + "d"
+// parseAge reads a number of days, or a duration of Go.
+func parseAge(text string) (Age, error) {
+	if digits, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(digits, 10, 16); err == nil { // as many days fit into an Age
+			return Age(n) * day, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil {
+		return Age(d), nil
 	}
-	return strconv.FormatInt(int64(a/Age(time.Hour)), 10) + "h"
+	return 0, fmt.Errorf("%q is not an age; write a whole number of days, or hours, such as 90d or 36h", text)
 }
 
-// ParseAge reads a whole number of hours or days, such as 36h or 90d, and 0.
-func ParseAge(text string) (Age, error) {
-	if text == "0" {
-		return 0, nil
-	}
-	for suffix, unit := range map[string]Age{"h": Age(time.Hour), "d": day} {
-		digits, ok := strings.CutSuffix(text, suffix)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseUint(digits, 10, 32)
-		if err != nil || Age(n) > maxKeepReviews/unit {
-			break
-		}
-		return Age(n) * unit, nil
-	}
-	return 0, fmt.Errorf(
-		"%q is not an age; write a whole number of days or hours, such as 90d or 36h, at most %v", text, maxKeepReviews,
-	)
-}
-
-// Size is a number of bytes, written as a whole number with a unit: B, KiB,
-// MiB, GiB or TiB.
+// Size is a number of bytes.
 type Size int64
 
-type sizeUnit struct {
-	suffix string
-	bytes  Size
-}
-
-// sizeUnits are the units, the largest first.
-func sizeUnits() []sizeUnit {
-	return []sizeUnit{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
-}
-
-// String writes s in the largest unit that divides it.
-func (s Size) String() string {
-	for _, u := range sizeUnits() {
-		if s != 0 && s%u.bytes == 0 {
-			return strconv.FormatInt(int64(s/u.bytes), 10) + u.suffix
-		}
+func parseSize(text string) (Size, error) {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n > math.MaxInt64 {
+		return 0, fmt.Errorf("%q is not a size; write a number and a unit, such as 500MiB or 20GiB", text)
 	}
-	return "0B"
-}
-
-// ParseSize reads what String writes.
-func ParseSize(text string) (Size, error) {
-	for _, u := range sizeUnits() {
-		digits, ok := strings.CutSuffix(text, u.suffix)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-		if err != nil || n < 0 || Size(n) > math.MaxInt64/u.bytes {
-			break
-		}
-		return Size(n) * u.bytes, nil
-	}
-	return 0, fmt.Errorf("%q is not a size; write a whole number and a unit (KiB, MiB, GiB or TiB), such as 500MiB", text)
+	return Size(n), nil
 }

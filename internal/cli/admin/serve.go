@@ -37,7 +37,7 @@ func logged(st cli.Streams, log *slog.Logger, err error) error {
 
 // newLog writes JSON lines to st.Err.
 func newLog(st cli.Streams, c config.Config) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(st.Err, &slog.HandlerOptions{Level: c.Level(), ReplaceAttr: withUnit}))
+	return slog.New(slog.NewJSONHandler(st.Err, &slog.HandlerOptions{Level: c.LogLevel, ReplaceAttr: withUnit}))
 }
 
 // withUnit gives the name of a duration its unit, so that whoever reads the log
