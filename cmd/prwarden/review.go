@@ -9,12 +9,10 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/report"
 )
 
 func newReview(st cli.Streams) *cobra.Command {
 	var in cli.ReviewInput
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "review [OWNER/REPO NUMBER]",
 		Short: "Have a server scan a pull request",
@@ -56,14 +54,10 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 	flags.BoolVar(&in.NoWait, "no-wait", false, "Print the review's identifier as soon as it is queued.")
 	flags.StringVar(&in.IdempotencyKey, "idempotency-key", "",
 		"Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
-	flags.BoolVar(&asJSON, "json", false, "The same as --output json.")
-	return configured(cmd, st, config.Review, func(ctx context.Context, c config.Config, args []string) error {
+	return configured(config.Review, st, func(ctx context.Context, c config.Config, args []string) error {
 		if len(args) > 0 {
 			in.Repo, in.Number = args[0], strings.Join(args[1:], "")
 		}
-		if asJSON {
-			in.Output.Formats = append(in.Output.Formats, report.JSON)
-		}
 		return cli.Review(ctx, st, c.Client, in)
-	})
+	}, cmd)
 }

@@ -48,6 +48,13 @@ REST and a gRPC API.`,
 // showHelp is what a command does that only has others below it.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
+// group makes a command of which only the ones below it do something.
+func group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	cmd.Args, cmd.RunE = cobra.NoArgs, showHelp
+	cmd.AddCommand(below...)
+	return cmd
+}
+
 func newVersion(st cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -78,12 +85,11 @@ is that of SOURCE_DATE_EPOCH (seconds since 1970), or today.`,
 	}
 }
 
-// action is what a command does with its settings.
-type action func(ctx context.Context, c config.Config, args []string) error
-
 // configured gives a command the flags of its settings, and makes it read these
 // and then act.
-func configured(cmd *cobra.Command, st cli.Streams, command config.Command, do action) *cobra.Command {
+func configured(
+	command config.Command, st cli.Streams, do func(context.Context, config.Config, []string) error, cmd *cobra.Command,
+) *cobra.Command {
 	config.Bind(command, cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := config.Load(command, st.Env, cmd.Flags())
@@ -93,6 +99,28 @@ func configured(cmd *cobra.Command, st cli.Streams, command config.Command, do a
 		return do(cmd.Context(), c, args)
 	}
 	return cmd
+}
+
+// plain is configured for a command without arguments.
+func plain(
+	command config.Command, st cli.Streams, do func(context.Context, cli.Streams, config.Config) error,
+	cmd *cobra.Command,
+) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	return configured(command, st, func(ctx context.Context, c config.Config, _ []string) error {
+		return do(ctx, st, c)
+	}, cmd)
+}
+
+// about is configured for a command with one argument.
+func about(
+	command config.Command, st cli.Streams, do func(context.Context, cli.Streams, config.Config, string) error,
+	cmd *cobra.Command,
+) *cobra.Command {
+	cmd.Args = cobra.ExactArgs(1)
+	return configured(command, st, func(ctx context.Context, c config.Config, args []string) error {
+		return do(ctx, st, c, args[0])
+	}, cmd)
 }
 
 // bindOutput gives a command the flags of how findings are shown. alone is what

@@ -9,17 +9,12 @@ import (
 )
 
 func newRules(st cli.Streams) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "rules",
 		Short: "Write rules: check, test, try and explain them",
 		Long: `Check, test, try and explain rules. No server is needed: these commands read
 files and the default ruleset, which is part of the program.`,
-		Args: cobra.NoArgs,
-		RunE: showHelp,
-	}
-	cmd.AddCommand(newRulesCheck(st), newRulesTest(st), newRulesTry(st),
-		newRulesExplain(st), newRulesList(st), newRulesSchema(st))
-	return cmd
+	}, newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesExplain(st), newRulesList(st), newRulesSchema(st))
 }
 
 // bindText adds the flag that says how a command prints what is no list of

@@ -12,8 +12,112 @@ import (
 	"github.com/prwarden/prwarden/internal/organization"
 )
 
+// serverCommands are the commands that run the service.
+func serverCommands(st cli.Streams) []*cobra.Command {
+	return []*cobra.Command{
+		newServe(st), newScanner(st), newMigrate(st), newBackup(st), newRestore(st), newKeys(st), newOrganizations(st),
+	}
+}
+
+func newServe(st cli.Streams) *cobra.Command {
+	return plain(config.Serve, st, admin.Serve, &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: `Run the server: the REST and gRPC APIs, the queue, and a scanner in the same
+process (or, with --scanner, calls to scanners elsewhere).
+
+Without a configuration file there is one organization, "default", which may
+scan every public repository of github.com. The log goes to stderr as JSON; its
+line "serving" has the addresses that were chosen. SIGTERM or SIGINT ends it in
+good order, a second one at once.`,
+		Example: `  # On SQLite in this folder, on the usual ports
+  prwarden serve
+
+  # On free ports, with organizations and hosts from a file
+  prwarden serve --http-addr 127.0.0.1:0 --grpc-addr 127.0.0.1:0 \
+      --config prwarden.yaml --database sqlite:/var/lib/prwarden/prwarden.db`,
+	})
+}
+
+func newScanner(st cli.Streams) *cobra.Command {
+	return plain(config.Scanner, st, admin.Scanner, &cobra.Command{
+		Use:   "scanner",
+		Short: "Run a scanner for servers elsewhere",
+		Long: `Run a scanner by itself, under its own user or on its own machine. It is the
+only part that touches the content of repositories, and it has neither the
+database nor API keys. Servers call it when they are started with --scanner.
+
+With each scan the server names the code host. The scanner needs the tokens of
+those hosts in its environment, and no organizations in its configuration.`,
+		Example: `  # Beside a server on the same machine
+  prwarden scanner --config prwarden.yaml
+  prwarden serve --config prwarden.yaml --scanner 127.0.0.1:9191
+
+  # On its own machine, with certificates on both sides
+  prwarden scanner --config prwarden.yaml --grpc-addr :9191 \
+      --tls-cert scanner.pem --tls-key scanner.key --tls-ca servers-ca.pem`,
+	})
+}
+
+func newMigrate(st cli.Streams) *cobra.Command {
+	cmd := plain(config.Migrate, st, admin.Migrate, &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring a database to this version's schema",
+		Long: `Bring a database to the schema that this version of prwarden needs. A server
+does this itself for an SQLite database when it starts, and for Postgres with
+--migrate. Several may run at once: one does the work, the others wait. Make a
+backup first: there is no way back.`,
+		Example: `  prwarden migrate --database sqlite:/var/lib/prwarden/prwarden.db
+  prwarden migrate --database postgres://prwarden@db.internal/prwarden`,
+	})
+	cmd.AddCommand(newMigrateStatus(st))
+	return cmd
+}
+
+func newMigrateStatus(st cli.Streams) *cobra.Command {
+	return plain(config.Migrate, st, admin.MigrationStatus, &cobra.Command{
+		Use:   "status",
+		Short: "Show the schema's version",
+		Long: `Show the version of a database's schema, the version that this prwarden needs,
+and the migrations that are pending. The exit code is 0 when this prwarden works
+on the database as it is, and 3 when it does not. Nothing is changed.`,
+		Example: `  prwarden migrate status --database postgres://prwarden@db.internal/prwarden`,
+	})
+}
+
+func newBackup(st cli.Streams) *cobra.Command {
+	return about(config.Backup, st, admin.Backup, &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy an SQLite database while it is used",
+		Long: `Copy an SQLite database into FILE, which must not exist. A server may use the
+database meanwhile: the copy is its state at one moment. When the command ends
+well, the copy has been read through. For Postgres use pg_dump, as
+docs/operations/back-up.md shows.`,
+		Example: `  prwarden backup --database sqlite:/var/lib/prwarden/prwarden.db \
+      /var/backups/prwarden-$(date +%F).db`,
+	})
+}
+
+func newRestore(st cli.Streams) *cobra.Command {
+	var force bool
+	restore := func(ctx context.Context, st cli.Streams, c config.Config, file string) error {
+		return admin.Restore(ctx, st, c, file, force)
+	}
+	cmd := about(config.Backup, st, restore, &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make a backup the SQLite database",
+		Long: `Make FILE, which "backup" made, the SQLite database. No server may use it. If
+anything goes wrong the old database is as it was. Keys that were revoked since
+the backup work again.`,
+		Example: `  prwarden restore --database sqlite:/var/lib/prwarden/prwarden.db \
+      --force /var/backups/prwarden-2026-11-20.db`,
+	})
+	cmd.Flags().BoolVar(&force, "force", false, "Replace the database that is there.")
+	return cmd
+}
+
 func newKeys(st cli.Streams) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
 		Long: `Manage the API keys in a server's database. These commands open the database
@@ -25,11 +129,7 @@ and may do what its scopes say:
     rules:read     read rules
     rules:write    create and delete rules
     keys:admin     manage keys over the API`,
-		Args: cobra.NoArgs,
-		RunE: showHelp,
-	}
-	cmd.AddCommand(newKeysCreate(st), newKeysList(st), newKeysRevoke(st))
-	return cmd
+	}, newKeysCreate(st), newKeysList(st), newKeysRevoke(st))
 }
 
 func newKeysCreate(st cli.Streams) *cobra.Command {
@@ -45,7 +145,6 @@ only time that it is shown, the database keeps its hash.`,
   # A key that only reads, for 30 days
   prwarden keys create --org acme --name dashboard \
       --scopes reviews:read,rules:read --expires 720h`,
-		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&in.Organization, "org", "", "Organization that the key belongs to.")
@@ -54,9 +153,9 @@ only time that it is shown, the database keeps its hash.`,
 	flags.DurationVar(&in.Expires, "expires", 0, "How long the key works, such as 720h. (default for ever)")
 	flags.BoolVar(&in.Create, "create", false, "Make the SQLite database when it is not there.")
 	flags.IntVar(&in.RateLimit, "rate-limit", 0, "Requests a minute. (default 60)")
-	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, _ []string) error {
+	return plain(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		return admin.CreateKey(ctx, st, c, in)
-	})
+	}, cmd)
 }
 
 func newKeysList(st cli.Streams) *cobra.Command {
@@ -65,40 +164,29 @@ func newKeysList(st cli.Streams) *cobra.Command {
 		Use:     "list",
 		Short:   "List the keys that are not revoked",
 		Example: `  prwarden keys list --org acme`,
-		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&org, "org", "", "Only keys of this organization.")
-	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, _ []string) error {
+	return plain(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		return admin.ListKeys(ctx, st, c, org)
-	})
+	}, cmd)
 }
 
 func newKeysRevoke(st cli.Streams) *cobra.Command {
-	cmd := &cobra.Command{
+	return about(config.Keys, st, admin.RevokeKey, &cobra.Command{
 		Use:     "revoke KEY",
 		Short:   "Revoke a key; running servers refuse it within 5 seconds",
 		Example: `  prwarden keys revoke key_3j9x0a7c5v1m`,
-		Args:    cobra.ExactArgs(1),
-	}
-	return configured(cmd, st, config.Keys, func(ctx context.Context, c config.Config, args []string) error {
-		return admin.RevokeKey(ctx, st, c, args[0])
 	})
 }
 
 func newOrganizations(st cli.Streams) *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "organizations",
 		Short: "Create, list, update and remove organizations",
 		Long: `Manage the organizations in a server's database: which repositories the keys of
 each may scan, and the code host that they are on. What a configuration file
 declares can be changed in that file only.`,
-		Args: cobra.NoArgs,
-		RunE: showHelp,
-	}
-	cmd.AddCommand(newOrganizationsCreate(st), newOrganizationsList(st), newOrganizationsUpdate(st),
-		newOrganizationsRemove(st))
-
-	return cmd
+	}, newOrganizationsCreate(st), newOrganizationsList(st), newOrganizationsUpdate(st), newOrganizationsRemove(st))
 }
 
 // organizationFlags adds the flags of an organization's settings. What it
@@ -150,26 +238,19 @@ func newOrganizationsCreate(st cli.Streams) *cobra.Command {
 		Example: `  prwarden organizations create acme --repositories 'acme/*' \
       --host-url 'https://git.example.com/{repo}.git' \
       --host-token-env PRWARDEN_ACME_TOKEN`,
-		Args: cobra.ExactArgs(1),
 	}
 	change := organizationFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&create, "create", false, "Make the SQLite database when it is not there.")
-
-	return configured(cmd, st, config.Organizations, func(ctx context.Context, c config.Config, args []string) error {
-		return admin.CreateOrganization(ctx, st, c, args[0], change, create)
-	})
+	return about(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
+		return admin.CreateOrganization(ctx, st, c, org, change, create)
+	}, cmd)
 }
 
 func newOrganizationsList(st cli.Streams) *cobra.Command {
-	cmd := &cobra.Command{
+	return plain(config.Organizations, st, admin.ListOrganizations, &cobra.Command{
 		Use:     "list",
 		Short:   "List the organizations",
 		Example: `  prwarden organizations list --config prwarden.yaml`,
-		Args:    cobra.NoArgs,
-	}
-
-	return configured(cmd, st, config.Organizations, func(ctx context.Context, c config.Config, _ []string) error {
-		return admin.ListOrganizations(ctx, st, c)
 	})
 }
 
@@ -178,13 +259,11 @@ func newOrganizationsUpdate(st cli.Streams) *cobra.Command {
 		Use:     "update ORG",
 		Short:   "Change an organization that no configuration file declares",
 		Example: `  prwarden organizations update acme --repositories 'acme/*,shared/tools'`,
-		Args:    cobra.ExactArgs(1),
 	}
 	change := organizationFlags(cmd.Flags())
-
-	return configured(cmd, st, config.Organizations, func(ctx context.Context, c config.Config, args []string) error {
-		return admin.UpdateOrganization(ctx, st, c, args[0], change)
-	})
+	return about(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
+		return admin.UpdateOrganization(ctx, st, c, org, change)
+	}, cmd)
 }
 
 func newOrganizationsRemove(st cli.Streams) *cobra.Command {
@@ -197,11 +276,9 @@ and then every review and rule of it is deleted, a little at a time. When it is
 interrupted, run it again. There is no way back but a backup. What a configuration
 file declares must be removed there first.`,
 		Example: `  prwarden organizations remove acme --yes`,
-		Args:    cobra.ExactArgs(1),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "It is meant.")
-
-	return configured(cmd, st, config.Organizations, func(ctx context.Context, c config.Config, args []string) error {
-		return admin.RemoveOrganization(ctx, st, c, args[0], yes)
-	})
+	return about(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
+		return admin.RemoveOrganization(ctx, st, c, org, yes)
+	}, cmd)
 }
