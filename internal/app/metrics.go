@@ -150,7 +150,7 @@ func (m *metrics) scanEnded(status review.Status, code string, took time.Duratio
 
 // watchQueue looks at the queue, which all servers of a database see the same.
 // most says how many reviews of an organization may wait.
-func watchQueue(r prometheus.Registerer, store review.Overview, most func(organization string) int) {
+func watchQueue(r prometheus.Registerer, store review.Queue, most func(organization string) int) {
 	r.MustRegister(labeled(func(set func(string, string, float64, ...string)) {
 		const up, upHelp = "prwarden_database_up", "Whether the database answered this scrape."
 		ctx, cancel := context.WithTimeout(context.Background(), queueTimeout)

@@ -174,11 +174,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 
 // assembleFace makes what callers talk to.
 func (s *Server) assembleFace(c config.Config, rules *rule.Service) (err error) {
-	var shared auth.Windows // servers on one Postgres count together, one on SQLite for itself
-	if windows, ok := s.store.Windows(); ok {
-		shared = windows
-	}
-	limiter := auth.NewLimiter(shared, time.Now)
+	limiter := auth.NewLimiter(s.store.Windows(), time.Now)
 	admission := rpc.Admission{
 		Admitter: auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit, s.metrics.admitted),
 		Guard:    overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany),
@@ -259,9 +255,10 @@ func (s *Server) Stop(ctx context.Context) error {
 		err := s.dispatcher.Stop(stopping)
 		requests.Wait()
 
+		s.listener.Stop()
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSteps)
 		defer cancel()
-		return errors.Join(err, s.retention.Stop(last), s.listener.Stop(last), s.keys.Stop(last))
+		return errors.Join(err, s.retention.Stop(last), s.keys.Stop(last))
 	})
 }
 

@@ -160,8 +160,6 @@ type Store interface {
 	// UpdateOrganization changes one that no file declares; ErrNotFound,
 	// ErrDeclared, and what change fails with.
 	UpdateOrganization(ctx context.Context, name string, change func(*Organization) error) error
-	// CreateDefaultOrganization stores one when there is none at all.
-	CreateDefaultOrganization(ctx context.Context, o Organization) error
 }
 
 const (
@@ -306,7 +304,15 @@ func (d *Directory) Host(org string) Host {
 // differ, the one that is applied last holds, and log says so.
 func Apply(ctx context.Context, store Store, declared []Organization, log *slog.Logger) error {
 	if declared == nil {
-		return store.CreateDefaultOrganization(ctx, NewDefault())
+		all, err := store.Organizations(ctx)
+		if err != nil || len(all) > 0 {
+			return err
+		}
+		if err := store.CreateOrganization(ctx, NewDefault()); !errors.Is(err, ErrExists) {
+			return err
+		}
+
+		return nil // another server was faster
 	}
 
 	changed, err := store.DeclareOrganizations(ctx, declared)

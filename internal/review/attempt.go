@@ -70,12 +70,11 @@ func (l *leases) drop(held *lease) {
 	delete(l.held, held)
 }
 
-// progressed notes how far the work is.
+// progressed notes how far the work is, for the next heartbeat to store.
 func (l *leases) progressed(held *lease, p Progress) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	held.progress = p
-	l.mu.Unlock()
-	l.notifier.progressed(held.claim.ReviewID, held.claim.Attempt, p)
 }
 
 // beats prolongs the leases, and then looks for lost workers, again and again.
@@ -161,17 +160,13 @@ func (l *leases) reap() error {
 // outage logs when something begins to fail and when that is over, and nothing
 // in between.
 type outage struct {
-	log  *slog.Logger
-	what string
-
-	mu    sync.Mutex
+	log   *slog.Logger
+	what  string
 	since time.Time // zero while all is well
 }
 
 // saw takes the error of the last try, nil when it went well.
 func (o *outage) saw(err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	switch {
 	case err != nil && o.since.IsZero():
 		o.since = time.Now()
@@ -192,7 +187,7 @@ func (d *Dispatcher) end(
 ) (Status, string) {
 	if errors.Is(context.Cause(scanning), ErrLeaseLost) {
 		log.Warn("scan given up: the lease is lost or the review was canceled")
-		return InProgress, CodeLeaseLost
+		return InProgress, codeLeaseLost
 	}
 	ending := d.decide(c, result, err, log)
 	for slow := 0; ; {
@@ -204,7 +199,7 @@ func (d *Dispatcher) end(
 			return ending.status, ending.code
 		case errors.Is(err, ErrLeaseLost):
 			log.Warn("scan thrown away: the lease is lost or the review was canceled")
-			return InProgress, CodeLeaseLost
+			return InProgress, codeLeaseLost
 		case errs.KindOf(err) != errs.Unavailable && errs.KindOf(err) != errs.DeadlineExceeded:
 			log.Error("storing how the scan ended failed", "status", ending.status, "error", err)
 			if ending.code == codeInternal {
@@ -245,6 +240,7 @@ const (
 	codeResultNotStored  = "result_not_stored" // the store took too long for it
 	codeStoreUnavailable = "store_unavailable" // never of a failed review
 	codeHandedBack       = "handed_back"       // likewise
+	codeLeaseLost        = "lease_lost"        // likewise: the lease ran out, or the review was canceled
 	codeNotAllowed       = "repository_not_allowed"
 )
 
@@ -262,6 +258,9 @@ func (d *Dispatcher) failed(c Claim, f Failure) ending {
 func (d *Dispatcher) released(c Claim, code string, delay time.Duration) ending {
 	return ending{Queued, code, func(ctx context.Context) error { return d.queue.Release(ctx, c, delay) }}
 }
+
+// maxFailures is how many scans of a review may end in a passing fault.
+const maxFailures = 3
 
 // decide says how a scan ended: done, for good or for now without success, or
 // interrupted by a stop.
@@ -282,7 +281,7 @@ func (d *Dispatcher) decide(c Claim, o finding.Result, err error, log *slog.Logg
 		return d.released(c, scanErr.Code, d.o.Poll)
 	}
 	log.Warn("scan failed", "code", scanErr.Code, "lasting", scanErr.Lasting, "failures", c.Failures+1, "error", err)
-	if scanErr.Lasting || c.Failures+1 >= MaxFailures {
+	if scanErr.Lasting || c.Failures+1 >= maxFailures {
 		return d.failed(c, scanErr.Failure)
 	}
 	delay := d.o.Backoff

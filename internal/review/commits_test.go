@@ -10,7 +10,6 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // violations are the fields that an error names.
@@ -93,31 +92,4 @@ func TestBranchNames(t *testing.T) {
 	} {
 		assert.NoError(t, create(name), "%q", name)
 	}
-}
-
-// TestJobSaysWhatToScan follows a request to the scanner.
-func TestJobSaysWhatToScan(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.dispatcher(t, func(o *review.DispatcherOptions) {
-		o.Policy = jobs{allowed: true, reasons: true}
-	})
-
-	commits := finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
-	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium}
-	a, err := b.service.Create(t.Context(), org, in)
-	require.NoError(t, err)
-	scan := b.scanner.next(t)
-	assert.Equal(t, commits, scan.job.Commits)
-	assert.True(t, scan.job.RequireReason)
-	assert.Equal(t, "https://acme/{repo}", scan.job.Host.URL)
-	assert.Equal(t, "2026-01-02", scan.job.Today)
-	scan.end(finding.Result{
-		HeadSHA: commits.Head, BaseSHA: strings.Repeat("c", 40), Summary: finding.Summary{rule.Medium: 1},
-	}, nil)
-
-	r := b.await(t, a.ReviewID)
-	assert.Equal(t, commits, r.Commits)
-	assert.Equal(t, strings.Repeat("c", 40), r.BaseSHA)
-	assert.False(t, r.Passes())
 }

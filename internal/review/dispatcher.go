@@ -12,87 +12,8 @@ import (
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/rule"
 )
-
-// Scanner scans one pull request.
-type Scanner interface {
-	// Scan returns what it found, or a *ScanError. It may wait for a free slot
-	// first, for as long as it takes; the scan itself has a time limit. It reports
-	// progress when the scan begins and from time to time after that, and stops
-	// soon after ctx is done.
-	Scan(ctx context.Context, j Job, progress func(Progress)) (finding.Result, error)
-
-	// Await returns when a scan could begin as far as is known, and when ctx is
-	// done.
-	Await(ctx context.Context)
-}
-
-// Job is what a scanner is to do.
-type Job struct {
-	ReviewID     string // for logs
-	Attempt      int    // likewise
-	TraceParent  string // see NewReview
-	Organization string
-	Host         organization.Host // that the repository is on
-	Repo         string
-	PRNumber     int32
-	Commits      finding.Commits
-	Ruleset      string // rule.RulesetDefault, rule.RulesetCustom, or the repository's
-	Rules        rule.Set
-
-	// RequireReason says that a comment that suppresses findings must give a
-	// reason; Today is the day, `YYYY-MM-DD`, by which such comments have ended.
-	RequireReason bool
-	Today         string
-	MaxFindings   int // and likewise skips, to return; the rest is only counted
-}
-
-// ScanError is why a scan could not be done.
-type ScanError struct {
-	Failure
-	Lasting   bool  // trying again is pointless
-	Uncounted bool  // nothing was tried, or the scanner handed it back: not the review's fault
-	Err       error // the cause, for the log only
-}
-
-// Error returns the failure and its cause; it is for the log.
-func (e *ScanError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Err)
-	}
-
-	return e.Code + ": " + e.Message
-}
-
-// Unwrap returns the cause.
-func (e *ScanError) Unwrap() error { return e.Err }
-
-// RuleSource puts together the rules for a repository.
-type RuleSource interface {
-	// RulesFor returns the default rules, the organization's and those of the
-	// repository that were created over the API.
-	RulesFor(ctx context.Context, org, repo string) (rule.Set, error)
-}
-
-// JobPolicy says how the reviews of organizations are scanned.
-type JobPolicy interface {
-	// Allowed reports whether the organization may scan the repository.
-	Allowed(org, repo string) bool
-	// RequireSuppressionReason reports whether comments that suppress findings
-	// must give a reason.
-	RequireSuppressionReason(org string) bool
-	// Host is the code host of the organization.
-	Host(org string) organization.Host
-}
-
-// allowAll is the JobPolicy of who gives none.
-type allowAll struct{}
-
-func (allowAll) Allowed(string, string) bool          { return true }
-func (allowAll) RequireSuppressionReason(string) bool { return false }
-func (allowAll) Host(string) organization.Host        { return organization.Host{} }
 
 // DispatcherOptions are the numbers of a dispatcher. Zero fields mean the
 // values in parentheses.
@@ -104,10 +25,8 @@ type DispatcherOptions struct {
 	Poll      time.Duration // at most between looks at the queue when nothing wakes it (1 s)
 	Backoff   time.Duration // before the second attempt, and five times as long before the third (2 s)
 	Log       *slog.Logger  // (none)
+	Policy    Policy        // what may be scanned when its turn comes, and how (required)
 
-	// Policy says what may be scanned when its turn comes, and how (everything,
-	// without a host).
-	Policy JobPolicy
 	// OnEnd hears, for metrics, of the state that a scan led to, the failure code,
 	// and the time of the scan, 0 where its worker was lost (nobody).
 	OnEnd func(Status, string, time.Duration)
@@ -119,7 +38,6 @@ func (o DispatcherOptions) withDefaults() DispatcherOptions {
 	o.Heartbeat = cmp.Or(o.Heartbeat, time.Second)
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.Backoff = cmp.Or(o.Backoff, 2*time.Second)
-	o.Policy = cmp.Or[JobPolicy](o.Policy, allowAll{})
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.OnEnd == nil {
 		o.OnEnd = func(Status, string, time.Duration) {}
@@ -141,10 +59,9 @@ type Dispatcher struct {
 	leases   *leases
 	idle     chan int // workers without a scan, by number
 
-	start, stop sync.Once
-	stopping    context.Context
-	cancel      context.CancelFunc
-	working     sync.WaitGroup // what claims and scans
+	stopping context.Context
+	cancel   context.CancelFunc
+	working  sync.WaitGroup // what claims and scans
 }
 
 // NewDispatcher returns a dispatcher that does nothing until Start.
@@ -164,18 +81,16 @@ func NewDispatcher(
 	return d
 }
 
-// Start begins to claim reviews. Starting twice is starting once.
+// Start begins to claim reviews. It is called once.
 func (d *Dispatcher) Start() {
-	d.start.Do(func() {
-		d.leases.start()
-		d.working.Go(d.work)
-	})
+	d.leases.start()
+	d.working.Go(d.work)
 }
 
 // Stop claims nothing more, gives running reviews back to the queue and waits
 // until that is done or ctx is. Stopping twice is stopping once.
 func (d *Dispatcher) Stop(ctx context.Context) error {
-	d.stop.Do(d.cancel)
+	d.cancel()
 
 	return wait(ctx, func() {
 		d.working.Wait()
@@ -283,19 +198,8 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 	}
 
 	return d.scanner.Scan(ctx, Job{
-		ReviewID:      c.ReviewID,
-		Attempt:       c.Attempt,
-		TraceParent:   c.TraceParent,
-		Organization:  c.Organization,
-		Host:          d.o.Policy.Host(c.Organization),
-		Repo:          c.Repo,
-		PRNumber:      c.PRNumber,
-		Commits:       c.Commits,
-		Ruleset:       c.Ruleset,
-		Rules:         rules,
-		RequireReason: d.o.Policy.RequireSuppressionReason(c.Organization),
-		Today:         c.Today,
-		MaxFindings:   MaxFindings,
+		Claim: c, Host: d.o.Policy.Host(c.Organization), Rules: rules,
+		RequireReason: d.o.Policy.RequireSuppressionReason(c.Organization), MaxFindings: MaxFindings,
 	}, progress)
 }
 
@@ -322,4 +226,87 @@ func (c Claim) traceID() string {
 	}
 
 	return ""
+}
+
+// Notifier tells the parts of one process that something happened, so that they
+// need not poll: that a review waits, or that one changed its state. It only
+// wakes; the truth is in the store, and whoever listens also polls it, because
+// other processes change reviews too and what they tell may be lost.
+type Notifier struct {
+	enqueued chan struct{} // for the dispatcher's claims
+	canceled chan struct{} // for its leases
+
+	mu        sync.Mutex
+	listeners map[string]map[chan struct{}]struct{} // by review
+}
+
+// NewNotifier returns a notifier for the services and the dispatcher of one
+// process.
+func NewNotifier() *Notifier {
+	return &Notifier{
+		enqueued: make(chan struct{}, 1), canceled: make(chan struct{}, 1),
+		listeners: map[string]map[chan struct{}]struct{}{},
+	}
+}
+
+// Enqueued says that a review waits to be claimed.
+func (n *Notifier) Enqueued() { signal(n.enqueued) }
+
+// Changed says that the review's state changed.
+func (n *Notifier) Changed(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for wake := range n.listeners[id] {
+		signal(wake)
+	}
+}
+
+// Canceled says that the review was canceled: its state changed, and a scan of
+// it must stop.
+func (n *Notifier) Canceled(id string) {
+	n.Changed(id)
+	signal(n.canceled)
+}
+
+// Missed says that anything may have happened unheard.
+func (n *Notifier) Missed() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, of := range n.listeners {
+		for wake := range of {
+			signal(wake)
+		}
+	}
+
+	signal(n.canceled)
+	signal(n.enqueued)
+}
+
+// listen wakes whoever reads from wake when something happens to one review, until
+// stop is called.
+func (n *Notifier) listen(id string) (wake <-chan struct{}, stop func()) {
+	l := make(chan struct{}, 1)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.listeners[id] == nil {
+		n.listeners[id] = map[chan struct{}]struct{}{}
+	}
+	n.listeners[id][l] = struct{}{}
+
+	return l, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.listeners[id], l)
+		if len(n.listeners[id]) == 0 {
+			delete(n.listeners, id)
+		}
+	}
+}
+
+// signal wakes whoever waits on c, or the next one to do so.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,15 +22,23 @@ func TestDispatchCompletes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.dispatcher(t, nil)
-	id := b.create(t)
+	commits := finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
+	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium}
+	accepted, err := b.service.Create(t.Context(), org, in)
+	require.NoError(t, err)
+	id := accepted.ReviewID
 	scan := b.scanner.next(t)
 	assert.Equal(t, review.Job{
-		ReviewID: id, Attempt: 1, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
-		Rules: rule.Set{Digest: "d"}, MaxFindings: review.MaxFindings, Today: "2026-01-02",
+		Claim: review.Claim{
+			ReviewID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api", Commits: commits,
+			Attempt: 1, Today: "2026-11-20",
+		},
+		Host: organization.Host{URL: "https://acme"}, Rules: rule.Set{Digest: "d"}, RequireReason: true,
+		MaxFindings: review.MaxFindings,
 	}, scan.job)
 
 	outcome := finding.Result{
-		HeadSHA: "aa", BaseSHA: "bb", RulesDigest: "cc", Summary: finding.Summary{rule.High: 1},
+		HeadSHA: commits.Head, BaseSHA: "bb", RulesDigest: "cc", Summary: finding.Summary{rule.High: 1},
 		Findings: []finding.Finding{{
 			RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3,
 			Message: "m", Snippet: "s", Fingerprint: "p", State: finding.StateNew,
@@ -43,7 +52,9 @@ func TestDispatchCompletes(t *testing.T) {
 	assert.Equal(t, outcome.Findings, r.Findings)
 	assert.Equal(t, outcome.Skips, r.Skips)
 	assert.Equal(t, 1, r.Summary[rule.High])
-	assert.Equal(t, 1, r.Attempt)
+	assert.False(t, r.Passes())
+	assert.Equal(t, commits, r.Commits)
+	assert.Equal(t, "bb", r.BaseSHA)
 }
 
 func TestDispatchFaults(t *testing.T) {
@@ -156,7 +167,7 @@ func TestLostLease(t *testing.T) {
 	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Heartbeat = time.Hour })
 	id := b.create(t)
 	stale := b.scanner.next(t)
-	b.clock.advance(21 * time.Second)
+	b.clock.Advance(21 * time.Second)
 	_, err := b.store.ReapExpired(t.Context(), review.MaxLost)
 	require.NoError(t, err)
 	b.dispatcher(t, nil)
@@ -202,8 +213,7 @@ func TestFinishWaitsForTheStore(t *testing.T) {
 			for _, err := range c.errors {
 				queue.finish <- err
 			}
-			o := review.DispatcherOptions{Name: "test", Poll: time.Millisecond}
-			run(t, review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, o))
+			b.dispatcherOf(t, queue, rules{}, nil)
 			id := b.create(t)
 			b.scanner.next(t).end(finding.Result{}, nil)
 			r := b.await(t, id)
@@ -236,21 +246,11 @@ func TestRulesThatAreAway(t *testing.T) {
 		source.errors <- errs.New(errs.Unavailable, errs.ReasonUnavailable, "away")
 	}
 
-	o := review.DispatcherOptions{Name: "test", Poll: time.Millisecond}
-	run(t, review.NewDispatcher(b.store, b.scanner, source, b.notifier, o))
+	b.dispatcherOf(t, b.store, source, nil)
 	id := b.create(t)
 	b.timePasses(t)
 	b.scanner.next(t).end(finding.Result{}, nil)
 	assert.Equal(t, review.Complete, b.await(t, id).Status)
-}
-
-// jobs is a policy that dispatchers are told by.
-type jobs struct{ allowed, reasons bool }
-
-func (j jobs) Allowed(string, string) bool             { return j.allowed }
-func (j jobs) RequireSuppressionReason(of string) bool { return j.reasons && of == org }
-func (j jobs) Host(of string) organization.Host {
-	return organization.Host{URL: "https://" + of + "/{repo}"}
 }
 
 // A review whose repository was taken from its organization while it waited is
@@ -258,13 +258,16 @@ func (j jobs) Host(of string) organization.Host {
 func TestRepositoryThatIsNotAllowedAnyMore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.create(t)
-	b.dispatcher(t, func(o *review.DispatcherOptions) { o.Policy = jobs{} })
-	r := b.await(t, id)
+	n := newReview(review.NewID())
+	n.Repo = "other/api"
+	_, err := b.store.CreateReview(t.Context(), n, 10)
+	require.NoError(t, err)
+	b.dispatcher(t, nil)
+	r := b.await(t, n.ID)
 	assert.Equal(t, review.Failed, r.Status)
 	require.NotNil(t, r.Failure)
 	assert.Equal(t, "repository_not_allowed", r.Failure.Code)
-	assert.Contains(t, r.Failure.Message, "acme/api")
+	assert.Contains(t, r.Failure.Message, "other/api")
 	assert.Equal(t, 1, r.Attempt)
 	assert.Empty(t, b.scanner.calls)
 }

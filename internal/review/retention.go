@@ -10,8 +10,7 @@ import (
 
 // RetentionStore is what retention needs of a database. A purge is one short
 // transaction that deletes a bounded number of rows, and returns how many and
-// whether there may be more. On a database of several servers one of them works
-// at a time: for others there is nothing to do meanwhile.
+// whether there may be more. Several servers may do it at a time.
 type RetentionStore interface {
 	// PurgeReviews deletes reviews that ended more than keep ago, the oldest
 	// first, with their findings and skips. The store's clock says what time it
@@ -54,7 +53,6 @@ type Retention struct {
 	keep  time.Duration // how long reviews are kept after they ended; 0 for ever
 	log   *slog.Logger
 
-	start   sync.Once
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -68,13 +66,11 @@ func NewRetention(store RetentionStore, keep time.Duration, log *slog.Logger) *R
 	return &Retention{store: store, keep: keep, log: log, ctx: ctx, cancel: cancel}
 }
 
-// Start begins. Deleting may take hours, and what must not wait for that has a
-// goroutine of its own. Starting twice is starting once.
+// Start begins. It is called once. Deleting may take hours, and what must not wait
+// for that has a goroutine of its own.
 func (r *Retention) Start() {
-	r.start.Do(func() {
-		r.running.Go(func() { r.every(foldGap, "emptying the database's log", r.store.FoldLog) })
-		r.running.Go(func() { r.every(purgeGap, "deleting what is old", r.purge) })
-	})
+	r.running.Go(func() { r.every(foldGap, "emptying the database's log", r.store.FoldLog) })
+	r.running.Go(func() { r.every(purgeGap, "deleting what is old", r.purge) })
 }
 
 // Stop ends the loops, in the middle of a step if need be, and waits for that or
@@ -96,23 +92,14 @@ func (r *Retention) every(gap time.Duration, what string, task func(context.Cont
 }
 
 func (r *Retention) purge(ctx context.Context) error {
-	began, reviews, keys := time.Now(), 0, 0
-	steps := func(total *int, step func() (int, bool, error)) error {
-		return Steps(ctx, func() (bool, error) {
-			n, more, err := step()
-			*total += n
-
-			return more, err
-		})
-	}
-
+	began, reviews := time.Now(), 0
 	var errReviews error
 	if r.keep > 0 {
-		errReviews = steps(&reviews, func() (int, bool, error) {
+		reviews, errReviews = Steps(ctx, func() (int, bool, error) {
 			return r.store.PurgeReviews(ctx, r.keep, time.Now().Add(clockSlack))
 		})
 	}
-	errKeys := steps(&keys, func() (int, bool, error) { return r.store.PurgeKeys(ctx, KeepKeys) })
+	keys, errKeys := Steps(ctx, func() (int, bool, error) { return r.store.PurgeKeys(ctx, KeepKeys) })
 	if reviews+keys > 0 {
 		r.log.Info("deleted what is old", "reviews", reviews, "keys", keys,
 			"duration_ms", time.Since(began).Milliseconds())
@@ -130,17 +117,18 @@ const (
 )
 
 // Steps takes steps until there is no more to do, one fails, or ctx ends, which
-// is an error. In the pauses in between others get at the database: SQLite has
-// no queue in which they could wait for it.
-func Steps(ctx context.Context, step func() (more bool, err error)) error {
+// is an error, and returns how much they did together. In the pauses in between
+// others get at the database: SQLite has no queue in which they could wait for it.
+func Steps(ctx context.Context, step func() (n int, more bool, err error)) (total int, err error) {
 	for {
 		began := time.Now()
-		more, err := step()
+		n, more, err := step()
+		total += n
 		if err != nil || !more {
-			return err
+			return total, err
 		}
 		if err := pause(ctx, min(max(pauseFactor*time.Since(began), minPause), maxPause)); err != nil {
-			return err
+			return total, err
 		}
 	}
 }

@@ -66,14 +66,12 @@ func retained(t *testing.T, f *oldStore, keep time.Duration) (log string) {
 	synctest.Test(t, func(t *testing.T) {
 		r := review.NewRetention(f, keep, slog.New(slog.NewJSONHandler(&b, nil)))
 		r.Start()
-		r.Start()
 		<-time.After(25*time.Minute + time.Second)
 		assert.WithinDuration(t, time.Now().Add(24*time.Hour), f.latest, 30*time.Minute)
 		require.NoError(t, r.Stop(t.Context()))
 		require.NoError(t, r.Stop(t.Context()), "twice is once")
 
 		before := f.calls["fold"]
-		r.Start()
 		<-time.After(time.Hour)
 		assert.Equal(t, before, f.calls["fold"], "stopped is stopped")
 	})
@@ -113,14 +111,11 @@ func TestRetentionGoesOnAfterErrors(t *testing.T) {
 func TestStepsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	n := 0
-	err := review.Steps(ctx, func() (bool, error) {
-		n++
+	n, err := review.Steps(ctx, func() (int, bool, error) {
 		cancel()
 
-		return true, nil
+		return 1, true, nil
 	})
-
 	require.ErrorIs(t, err, context.Canceled, "there was more to do")
 	assert.Equal(t, 1, n)
 }

@@ -7,9 +7,11 @@ package review
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -37,7 +39,6 @@ func (s Status) Final() bool { return s == Complete || s == Failed || s == Cance
 const (
 	MaxFindings    = 10_000         // findings, and likewise skips, stored for a review
 	MaxQueued      = 10_000         // queued reviews of one organization
-	MaxFailures    = 3              // scans that may end in a passing fault
 	MaxLost        = 10             // leases that may be lost
 	MaxTraceParent = 55             // bytes of a W3C traceparent, version 00
 	IdempotencyTTL = 24 * time.Hour // how long an idempotency key is kept
@@ -100,10 +101,6 @@ type Failure struct {
 // CodeWorkerLost is the failure code of a review whose workers were lost too
 // often. Those of a scan come from the scanner.
 const CodeWorkerLost = "worker_lost"
-
-// CodeLeaseLost is why an attempt ended without a word: its lease ran out, or
-// its review was canceled. No review has it.
-const CodeLeaseLost = "lease_lost"
 
 // DefaultFailOn is the threshold of reviews whose request names none.
 const DefaultFailOn = rule.High
@@ -272,6 +269,10 @@ type Queue interface {
 	// the loss; those lost maxLost times fail with worker_lost. It returns all
 	// that it changed.
 	ReapExpired(ctx context.Context, maxLost int) ([]Reaped, error)
+
+	// Waiting returns the organizations that have queued reviews, those with
+	// most of them first, for metrics.
+	Waiting(ctx context.Context) ([]Waiting, error)
 }
 
 // Reaped is a review that was taken from a lost worker.
@@ -293,14 +294,7 @@ type Claim struct {
 	Lost         int           // lost leases before this attempt
 	TraceParent  string        // see NewReview
 	Waited       time.Duration // since the review was created
-	Today        string        // day of the claim in UTC, `YYYY-MM-DD`
-}
-
-// Overview is what metrics need of the queue.
-type Overview interface {
-	// Waiting returns the organizations that have queued reviews, those with
-	// most of them first.
-	Waiting(ctx context.Context) ([]Waiting, error)
+	Today        string        // day of the claim in UTC, `YYYY-MM-DD`, by which suppressions may have ended
 }
 
 // Waiting is what waits of one organization.
@@ -314,4 +308,69 @@ type Waiting struct {
 type Heartbeat struct {
 	Claim    Claim
 	Progress Progress
+}
+
+// Scanner scans one pull request.
+type Scanner interface {
+	// Scan returns what it found, or a *ScanError. It may wait for a free slot
+	// first, for as long as it takes; the scan itself has a time limit. It reports
+	// progress when the scan begins and from time to time after that, and stops
+	// soon after ctx is done.
+	Scan(ctx context.Context, j Job, progress func(Progress)) (finding.Result, error)
+
+	// Await returns when a scan could begin as far as is known, and when ctx is
+	// done.
+	Await(ctx context.Context)
+}
+
+// Job is what a scanner is to do: a claimed review, and how its organization has
+// it scanned.
+type Job struct {
+	Claim
+	Host  organization.Host // that the repository is on
+	Rules rule.Set
+
+	RequireReason bool // a comment that suppresses findings must give a reason
+	MaxFindings   int  // and likewise skips, to return; the rest is only counted
+}
+
+// ScanError is why a scan could not be done.
+type ScanError struct {
+	Failure
+	Lasting   bool  // trying again is pointless
+	Uncounted bool  // nothing was tried, or the scanner handed it back: not the review's fault
+	Err       error // the cause, for the log only
+}
+
+// Error returns the failure and its cause; it is for the log.
+func (e *ScanError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Err)
+	}
+
+	return e.Code + ": " + e.Message
+}
+
+// Unwrap returns the cause.
+func (e *ScanError) Unwrap() error { return e.Err }
+
+// RuleSource puts together the rules for a repository.
+type RuleSource interface {
+	// RulesFor returns the default rules, the organization's and those of the
+	// repository that were created over the API.
+	RulesFor(ctx context.Context, org, repo string) (rule.Set, error)
+}
+
+// Policy says what organizations may scan, and how.
+type Policy interface {
+	// Allowed reports whether the organization may scan the repository.
+	Allowed(org, repo string) bool
+	// MaxQueued is the most reviews of the organization that may wait, at most
+	// MaxQueued.
+	MaxQueued(org string) int
+	// RequireSuppressionReason reports whether comments that suppress findings
+	// must give a reason.
+	RequireSuppressionReason(org string) bool
+	// Host is the code host of the organization.
+	Host(org string) organization.Host
 }

@@ -40,7 +40,7 @@ func listenTo(t testing.TB, b *bundle) {
 	t.Helper()
 	l := b.store.NewListener(b.notifier, slog.New(slog.DiscardHandler))
 	l.Start()
-	t.Cleanup(func() { require.NoError(t, l.Stop(context.Background())) })
+	t.Cleanup(l.Stop)
 	require.Eventually(t, l.Listening, patience, time.Millisecond)
 }
 
@@ -181,10 +181,7 @@ func TestScanWhileTheStoreIsAway(t *testing.T) {
 	b := setup(t)
 	queue := &numb{Queue: b.store, away: true}
 	start := func(lease time.Duration) *review.Dispatcher {
-		o := review.DispatcherOptions{
-			Name: "test", Lease: lease, Heartbeat: 10 * time.Millisecond, Poll: 10 * time.Millisecond,
-		}
-		return run(t, review.NewDispatcher(queue, b.scanner, rules{}, b.notifier, o))
+		return b.dispatcherOf(t, queue, rules{}, func(o *review.DispatcherOptions) { o.Lease = lease })
 	}
 
 	const lease = 2 * time.Second // that a busy machine does not stand still for
@@ -222,7 +219,7 @@ func TestOwnLeasesAreNotReaped(t *testing.T) {
 	})
 	id := b.create(t)
 	scan := b.scanner.next(t)
-	b.clock.advance(time.Minute) // stopped for so long
+	b.clock.Advance(time.Minute) // stopped for so long
 	b.notifier.Missed()          // and woken
 	other := b.lostReview(t)     // reaped after the heartbeat
 	require.Eventually(t, func() bool {

@@ -20,16 +20,6 @@ import (
 // maxIdempotencyKey is the length, in characters, of an Idempotency-Key.
 const maxIdempotencyKey = 255
 
-// Policy says what organizations may scan.
-type Policy interface {
-	// Allowed reports whether the organization may scan the repository.
-	Allowed(org, repo string) bool
-
-	// MaxQueued is the most reviews of the organization that may wait, at most
-	// MaxQueued.
-	MaxQueued(org string) int
-}
-
 // Service creates, reads, cancels and watches reviews.
 type Service struct {
 	store    Reviews
@@ -169,12 +159,9 @@ func (s *Service) GetComplete(ctx context.Context, org, id string) (Review, erro
 	switch {
 	case err != nil:
 		return Review{}, err
-	case r.Status.Final() && r.Status != Complete:
-		return Review{}, errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete,
-			"The review %q is %s, so it has no findings.", id, r.Status)
 	case r.Status != Complete:
 		return Review{}, errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete,
-			"The review %q is %s; wait until it is complete.", id, r.Status)
+			"The review %q is %s; only a complete one has findings.", id, r.Status)
 	}
 	return r, nil
 }
@@ -269,3 +256,73 @@ func checkBranch(name string) string {
 
 // NewID returns a new review identifier: `rev_` and 128 random bits.
 func NewID() string { return "rev_" + strings.ToLower(rand.Text()) }
+
+// Watching reads the state at least every watchPoll, because another process
+// may change it, and says something at least every keepAlive, because proxies
+// close silent streams. A store that is away for less than watchOutage, as one
+// that is restarted, ends no watch.
+const (
+	watchPoll   = time.Second
+	keepAlive   = 15 * time.Second
+	watchOutage = 30 * time.Second
+)
+
+// Update is one message to somebody who watches a review.
+type Update struct {
+	Review    Review // without findings and skips
+	KeepAlive bool   // nothing changed
+}
+
+// Watch sends the review's state at once, after changes of state and on
+// progress, and an unchanged one as a keep-alive. A state that passes faster than
+// it is looked at is not sent. Watch returns nil after a final
+// state was sent, and otherwise the error of ctx, of send, or of the store, when
+// that is not just away for a moment.
+func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) error) error {
+	wake, stop := s.notifier.listen(id)
+	defer stop()
+
+	current, err := s.store.GetReviewState(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	if err := send(Update{Review: current}); err != nil {
+		return err
+	}
+	poll := time.NewTicker(watchPoll)
+	defer poll.Stop()
+	alive := time.NewTimer(keepAlive)
+	defer alive.Stop()
+	read := time.Now() // when the store was last there
+	for !current.Status.Final() {
+		quiet := false
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-wake:
+		case <-poll.C:
+		case <-alive.C:
+			quiet = true
+		}
+		next, err := s.store.GetReviewState(ctx, org, id)
+		switch {
+		case err == nil:
+			read = time.Now()
+		case errs.KindOf(err) == errs.Unavailable && time.Since(read) < watchOutage:
+			next = current
+		default:
+			return err
+		}
+		changed := next.Status != current.Status || next.Attempt != current.Attempt || next.Progress != current.Progress
+		if !changed && !quiet {
+			continue
+		}
+		if err := send(Update{Review: next, KeepAlive: !changed}); err != nil {
+			return err
+		}
+		current = next
+		alive.Reset(keepAlive)
+	}
+
+	return nil
+}

@@ -29,7 +29,7 @@ func TestCreate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, review.Queued, r.Status)
 	assert.Equal(t, "acme/api", r.Ruleset)
-	assert.Equal(t, b.clock.Now(), r.CreatedAt)
+	assert.Equal(t, b.clock.Stored(), r.CreatedAt)
 
 	in := review.CreateInput{Repo: "acme/api", PRNumber: 7, Ruleset: "default"}
 	second, err := b.service.Create(t.Context(), org, in)
@@ -129,7 +129,7 @@ func TestIdempotency(t *testing.T) {
 		assert.Equal(t, errs.ReasonIdempotencyConflict, errs.ReasonOf(err))
 	}
 
-	b.clock.advance(24*time.Hour + time.Microsecond)
+	b.clock.Advance(24*time.Hour + time.Microsecond)
 	fresh, err := b.service.Create(t.Context(), org, in)
 	require.NoError(t, err)
 	assert.NotEqual(t, first.ReviewID, fresh.ReviewID, "kept for 24 hours")

@@ -3,13 +3,14 @@ package review_test
 import (
 	"context"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/dev/storetest"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/store"
@@ -23,7 +24,9 @@ const patience = 3 * time.Minute
 // policy allows all repositories but one.
 type policy struct{}
 
-func (policy) Allowed(_, repo string) bool { return repo != "other/api" }
+func (policy) Allowed(_, repo string) bool          { return repo != "other/api" }
+func (policy) RequireSuppressionReason(string) bool { return true }
+func (policy) Host(of string) organization.Host     { return organization.Host{URL: "https://" + of} }
 
 func (policy) MaxQueued(org string) int {
 	if org == "small" {
@@ -33,24 +36,6 @@ func (policy) MaxQueued(org string) int {
 	return review.MaxQueued
 }
 
-// clock is a clock that tests move by hand.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 // bundle is what a test needs: the service and the queue on a real store, and
 // a scanner that does as it is told.
 type bundle struct {
@@ -58,13 +43,13 @@ type bundle struct {
 	notifier *review.Notifier
 	service  *review.Service
 	scanner  *scanner
-	clock    *clock // nil for the database's
+	clock    *storetest.Clock // nil for the database's
 }
 
 // setup makes a server on an SQLite database of its own, whose clock stands.
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	clock := &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	clock := storetest.NewClock()
 	b := newBundle(t, store.Options{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Now: clock.Now})
 	b.clock = clock
 	return b
@@ -98,7 +83,7 @@ func (b *bundle) timePasses(t *testing.T) {
 			case <-t.Context().Done():
 				return
 			case <-tick.C:
-				b.clock.advance(time.Millisecond)
+				b.clock.Advance(time.Millisecond)
 			}
 		}
 	}()
@@ -115,25 +100,26 @@ func (b *bundle) create(t testing.TB) string {
 // when the test ends.
 func (b *bundle) dispatcher(t *testing.T, change func(*review.DispatcherOptions)) *review.Dispatcher {
 	t.Helper()
-	o := review.DispatcherOptions{
-		Name:      "test",
-		Heartbeat: 10 * time.Millisecond,
-		Poll:      10 * time.Millisecond,
-		Backoff:   time.Nanosecond,
-	}
 
+	return b.dispatcherOf(t, b.store, rules{}, change)
+}
+
+// dispatcherOf is dispatcher with another queue or source of rules.
+func (b *bundle) dispatcherOf(
+	t *testing.T, queue review.Queue, source review.RuleSource, change func(*review.DispatcherOptions),
+) *review.Dispatcher {
+	t.Helper()
+	o := review.DispatcherOptions{
+		Name: "test", Heartbeat: 10 * time.Millisecond, Poll: 10 * time.Millisecond, Backoff: time.Nanosecond,
+		Policy: policy{},
+	}
 	if change != nil {
 		change(&o)
 	}
-
-	return run(t, review.NewDispatcher(b.store, b.scanner, rules{}, b.notifier, o))
-}
-
-// run starts a dispatcher, and stops it when the test ends.
-func run(t testing.TB, d *review.Dispatcher) *review.Dispatcher {
-	t.Helper()
+	d := review.NewDispatcher(queue, b.scanner, source, b.notifier, o)
 	d.Start()
 	t.Cleanup(func() { require.NoError(t, d.Stop(context.Background())) })
+
 	return d
 }
 

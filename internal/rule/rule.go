@@ -235,11 +235,11 @@ func RepositoryNotAllowed(org, name string) error {
 // scan decides: it knows what was selected, what the rules file disables, and
 // so which default rules are shadowed by one of the organization's.
 func (s *Service) RulesFor(ctx context.Context, org, repo string) (Set, error) {
-	orgRules, err := s.store.ListOrgRules(ctx, org)
+	orgRules, err := s.store.ListRules(ctx, org, "")
 	if err != nil {
 		return Set{}, err
 	}
-	repoRules, err := s.store.ListRepoRules(ctx, org, repo)
+	repoRules, err := s.store.ListRules(ctx, org, repo)
 	if err != nil {
 		return Set{}, err
 	}

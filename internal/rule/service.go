@@ -28,11 +28,9 @@ type Store interface {
 	GetRule(ctx context.Context, org, fullID string) (Rule, error)
 	// DeleteRule deletes a rule by its full id; NotFound (RULE_NOT_FOUND).
 	DeleteRule(ctx context.Context, org, fullID string) error
-	// ListOrgRules returns the rules with scope org, ordered by full id.
-	ListOrgRules(ctx context.Context, org string) ([]Rule, error)
-	// ListRepoRules returns the rules with scope repo of one repository,
-	// ordered by full id.
-	ListRepoRules(ctx context.Context, org, repo string) ([]Rule, error)
+	// ListRules returns the rules of one repository, or those with scope org
+	// for "", ordered by full id.
+	ListRules(ctx context.Context, org, repo string) ([]Rule, error)
 	// RulesFileRules returns the rules of a repository's rules file as the
 	// base of its last completed review had it; none when there was none.
 	RulesFileRules(ctx context.Context, org, repo string) ([]Rule, error)
@@ -95,7 +93,7 @@ func (s *Service) ListRules(ctx context.Context, org, name string) ([]Rule, erro
 	case RulesetDefault:
 		return s.defaults, nil
 	case RulesetCustom:
-		return s.store.ListOrgRules(ctx, org)
+		return s.store.ListRules(ctx, org, "")
 	}
 
 	notFound := errs.New(errs.NotFound, errs.ReasonRulesetNotFound,
@@ -104,7 +102,7 @@ func (s *Service) ListRules(ctx context.Context, org, name string) ([]Rule, erro
 		return nil, notFound
 	}
 
-	own, err := s.store.ListRepoRules(ctx, org, name)
+	own, err := s.store.ListRules(ctx, org, name)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func added(path, content string) *scan.File {
 
 func jobWith(rules ...rule.Rule) review.Job {
 	return review.Job{
-		ReviewID: "rev_x", Organization: "acme", Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api",
+		Claim: review.Claim{ReviewID: "rev_x", Organization: "acme", Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api"},
 		Rules: rule.Set{Rules: rules, Digest: rule.Digest(rules)}, MaxFindings: 10_000,
 	}
 }

@@ -40,10 +40,7 @@ func Backup(ctx context.Context, database, file string) (Copy, error) {
 	}
 
 	return place(ctx, file, func(part *os.File) error {
-		db, err := connectSQLite(ctx, path, 1, url.Values{
-			"mode":    {"rw"},
-			"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS)},
-		})
+		db, err := connectExisting(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -141,10 +138,7 @@ func closeLog(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	db, err := connectSQLite(ctx, path, 1, url.Values{
-		"mode":    {"rw"},
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS)},
-	})
+	db, err := connectExisting(ctx, path)
 	if err == nil {
 		_, err = db.ExecContext(ctx, "PRAGMA journal_mode = DELETE")
 		err = errors.Join(err, db.Close())
@@ -161,6 +155,13 @@ func closeLog(ctx context.Context, path string) error {
 	}
 
 	return err
+}
+
+// connectExisting makes a connection to a database that others may use.
+func connectExisting(ctx context.Context, path string) (*sqlx.DB, error) {
+	return connectSQLite(ctx, path, 1, url.Values{
+		"mode": {"rw"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeoutMS)},
+	})
 }
 
 // readThrough reads a whole database that nobody else has.

@@ -126,16 +126,17 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 	})
 }
 
-// Windows are the windows of the rate limit that all servers on a Postgres
-// database count in. Their table is not logged: after a crash of the database
-// it is empty, and all windows begin anew.
-type Windows struct{ store *Store }
+// Windows returns the windows of the rate limit that all servers on a Postgres
+// database count in. Their table is not logged: after a crash of the database it
+// is empty, and all windows begin anew. It is nil for SQLite, which one server
+// has to itself.
+func (s *Store) Windows() auth.Windows {
+	if !s.dialect.postgres {
+		return nil
+	}
 
-var _ auth.Windows = Windows{}
-
-// Windows returns the windows that are shared; ok is false for SQLite, which
-// one server has to itself.
-func (s *Store) Windows() (w Windows, ok bool) { return Windows{s}, s.dialect.postgres }
+	return s
+}
 
 // countRequest counts and starts windows in one statement. A window that ends
 // later than one can is the work of a clock that was wrong; a statement that
@@ -153,10 +154,10 @@ var countRequest = strings.ReplaceAll(`INSERT INTO rate_limits AS w (name, windo
 // CountRequest implements auth.Windows. The table belongs to no organization,
 // so one statement without a transaction does. It has a row for each key that
 // was used, no more: addresses are not counted here.
-func (w Windows) CountRequest(ctx context.Context, name string) (auth.Counted, error) {
+func (s *Store) CountRequest(ctx context.Context, name string) (auth.Counted, error) {
 	var now timestamp // NULL for the database's clock
-	if w.store.clock.fixed != nil {
-		now = at(w.store.Now())
+	if s.clock.fixed != nil {
+		now = at(s.Now())
 	}
 	var row struct {
 		Taken int
@@ -164,10 +165,10 @@ func (w Windows) CountRequest(ctx context.Context, name string) (auth.Counted, e
 		Now   timestamp
 	}
 
-	limited, cancel := context.WithTimeout(ctx, w.store.pools.wait)
+	limited, cancel := context.WithTimeout(ctx, s.pools.wait)
 	defer cancel()
-	if err := w.store.pools.writer.GetContext(limited, &row, countRequest, name, now); err != nil {
-		return auth.Counted{}, w.store.translate(ctx, "count a request", err)
+	if err := s.pools.writer.GetContext(limited, &row, countRequest, name, now); err != nil {
+		return auth.Counted{}, s.translate(ctx, "count a request", err)
 	}
 
 	return auth.Counted{Taken: row.Taken, End: row.End.Time, Left: row.End.Sub(row.Now.Time)}, nil

@@ -15,14 +15,12 @@ import (
 )
 
 // windowsAt opens a Postgres database once for each server.
-func windowsAt(t testing.TB, servers int, now func() time.Time) []Windows {
+func windowsAt(t testing.TB, servers int, now func() time.Time) []auth.Windows {
 	t.Helper()
 	o := Options{Database: pgtest.New(t), Now: now}
-	all := make([]Windows, servers)
+	all := make([]auth.Windows, servers)
 	for i := range all {
-		var ok bool
-		all[i], ok = openAt(t, o).Windows()
-		require.True(t, ok)
+		all[i] = openAt(t, o).Windows()
 	}
 
 	return all
@@ -49,11 +47,10 @@ func TestSharedLimiter(t *testing.T) {
 
 func TestWindowsOnSQLite(t *testing.T) {
 	t.Parallel()
-	_, ok := openAt(t, Options{Database: newDatabase(t), Exclusive: true}).Windows()
-	assert.False(t, ok)
+	assert.Nil(t, openAt(t, Options{Database: newDatabase(t), Exclusive: true}).Windows())
 }
 
-func count(t *testing.T, w Windows, name string) auth.Counted {
+func count(t *testing.T, w auth.Windows, name string) auth.Counted {
 	t.Helper()
 	c, err := w.CountRequest(t.Context(), name)
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -60,13 +61,14 @@ func TestMigrate(t *testing.T) {
 // statement may, and does not wait for a table that somebody uses.
 func TestMigrationsMayTakeLong(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, Options{Database: pgtest.New(t)})
+	s := openAt(t, Options{Database: pgtest.New(t), answerTimeout: 2 * time.Second})
 	initial, err := fs.ReadFile(s.dialect.migrations(), "00001_initial.sql")
 	require.NoError(t, err)
 	s.dialect.migrations = func() fs.FS {
 		return fstest.MapFS{
 			"00001_initial.sql": {Data: initial},
-			"00002_slow.sql":    {Data: []byte("-- +goose Up\nALTER TABLE reviews ADD x INT;\nSELECT pg_sleep(12.5);\n")},
+			"00002_slow.sql": {Data: []byte("-- +goose Up\nALTER TABLE reviews ADD x INT;\nSELECT pg_sleep(2.5);\n" +
+				"SELECT 1 / (current_setting('statement_timeout') = '0')::INT;\n")},
 		}
 	}
 	use := func(t *tx) error {

@@ -120,7 +120,8 @@ type Observer interface {
 
 const (
 	// listenCheck is the time between notifications that a listener sends to
-	// itself: a connection pooler may drop its LISTEN, which nobody tells.
+	// itself: a connection pooler may drop its LISTEN, or the other end of the
+	// connection hang, which nobody tells.
 	listenCheck = 10 * time.Second
 	// A lost connection is made again after these pauses, at least and at most.
 	minReconnect = 100 * time.Millisecond
@@ -139,7 +140,6 @@ type Listener struct {
 
 	listening atomic.Bool
 	warned    atomic.Bool // the log says that nothing arrives
-	start     sync.Once
 	stopping  context.Context
 	cancel    context.CancelFunc
 	running   sync.WaitGroup
@@ -153,39 +153,31 @@ func (s *Store) NewListener(to Observer, log *slog.Logger) *Listener {
 	return l
 }
 
-// Start begins to listen. Starting twice is starting once.
+// Start begins to listen. It is called once.
 func (l *Listener) Start() {
-	l.start.Do(func() {
-		if l.store.dialect.postgres {
-			l.running.Go(l.listen)
-		}
-	})
+	if l.store.dialect.postgres {
+		l.running.Go(func() {
+			defer l.listening.Store(false)
+			for l.stopping.Err() == nil {
+				l.listen()
+			}
+		})
+	}
 }
 
-// Stop ends the listening and waits until that is done or ctx is. Stopping
-// twice is stopping once.
-func (l *Listener) Stop(ctx context.Context) error {
+// Stop ends the listening.
+func (l *Listener) Stop() {
 	l.cancel()
-	done := make(chan struct{})
-	go func() {
-		l.running.Wait()
-		close(done)
-	}()
-
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	l.running.Wait()
 }
 
 // Listening reports whether notifications arrive: the last one that the
 // listener sent to itself did.
 func (l *Listener) Listening() bool { return l.listening.Load() }
 
+// listen makes a connection and hears on it until the listener is stopped or
+// nothing arrives there any more.
 func (l *Listener) listen() {
-	defer l.listening.Store(false)
 	conn := pq.NewDialListener(dialer{}, l.store.database, minReconnect, maxReconnect,
 		func(_ pq.ListenerEventType, err error) {
 			if err != nil {
@@ -227,6 +219,7 @@ func (l *Listener) listen() {
 		case <-tick.C:
 			if !heard {
 				l.hears(false, errDeaf)
+				return
 			}
 			heard = false
 			l.store.notifier.tell(l.self)

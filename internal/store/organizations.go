@@ -102,18 +102,6 @@ func (s *Store) CreateOrganization(ctx context.Context, o organization.Organizat
 	})
 }
 
-// CreateDefaultOrganization implements organization.Store.
-func (s *Store) CreateDefaultOrganization(ctx context.Context, o organization.Organization) error {
-	return s.write(ctx, "create the default organization", allOrganizations, func(t *tx) error {
-		list, err := t.organizations(ctx, "")
-		if err != nil || len(list) > 0 {
-			return err
-		}
-
-		return t.putOrganization(ctx, o)
-	})
-}
-
 // UpdateOrganization implements organization.Store.
 func (s *Store) UpdateOrganization(
 	ctx context.Context, name string, change func(*organization.Organization) error,
@@ -218,17 +206,15 @@ func (s *Store) RemoveOrganization(
 		return total, err
 	}
 
-	err = review.Steps(ctx, func() (bool, error) {
-		n := 0
-		err := s.write(ctx, "delete an organization", of(name), func(t *tx) (err error) {
+	total.Reviews, err = review.Steps(ctx, func() (n int, more bool, err error) {
+		err = s.write(ctx, "delete an organization", of(name), func(t *tx) (err error) {
 			n, err = t.removeStep(ctx, name)
 
 			return err
 		})
-		total.Reviews += n
 
 		// A request that a server admitted before it knew may still come.
-		return n > 0 || time.Since(began) < settled, err
+		return n, n > 0 || time.Since(began) < settled, err
 	})
 	if err != nil {
 		return total, err
@@ -264,7 +250,8 @@ func (t *tx) endOrganization(ctx context.Context, name string) (keys int, err er
 // removeStep deletes a part of what there is of an organization, and returns how
 // many reviews that were.
 func (t *tx) removeStep(ctx context.Context, name string) (int, error) {
-	reviews, err := t.deleteReviews(ctx, `organization = ? ORDER BY created_at, id`, name)
+	reviews, err := t.deleteReviews(ctx, `organization = ? ORDER BY created_at, id LIMIT ?`+t.lock("reviews"),
+		name, purgeReviews)
 	if err != nil {
 		return 0, err
 	}

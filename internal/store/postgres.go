@@ -66,7 +66,7 @@ func postgresDialect() dialect {
 // openPostgres connects to a Postgres database. It must be there, and the role
 // must be one that row-level security holds.
 func openPostgres(ctx context.Context, o Options) (pools, error) {
-	db, config, err := connectPostgres(o.Database, answerTimeout, nil)
+	db, config, err := connectPostgres(o.Database, cmp.Or(o.answerTimeout, answerTimeout), nil)
 	if err != nil {
 		return pools{}, err
 	}

@@ -14,25 +14,14 @@ import (
 
 // claimed is a review as a claim returns it.
 type claimed struct {
-	ReviewID     string    `db:"id"`
-	Organization string    `db:"organization"`
-	Repo         string    `db:"repo"`
-	PRNumber     int32     `db:"pr_number"`
-	Ruleset      string    `db:"ruleset"`
-	Attempt      int       `db:"attempt"`
-	Failures     int       `db:"failures"`
-	Lost         int       `db:"lost"`
-	TraceParent  string    `db:"traceparent"`
-	CommitsGiven bool      `db:"commits_given"`
-	HeadSHA      string    `db:"head_sha"`
-	BaseSHA      string    `db:"base_sha"`
-	BaseRef      string    `db:"base_ref"`
-	CreatedAt    timestamp `db:"created_at"`
+	reviewRow
+	Failures    int    `db:"failures"`
+	Lost        int    `db:"lost"`
+	TraceParent string `db:"traceparent"`
 }
 
 // claimedColumns are those of claimed.
-const claimedColumns = `id, organization, repo, pr_number, ruleset, attempt, failures, lost, traceparent,
-	commits_given, head_sha, base_sha, base_ref, created_at`
+const claimedColumns = reviewColumns + `, failures, lost, traceparent`
 
 // commitsOf are the commits that a request named, as they are stored.
 func commitsOf(given bool, head, base, baseRef string) finding.Commits {
@@ -103,10 +92,10 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 			WHERE name = ?`, at(t.now), c.Organization); err != nil {
 			return err
 		}
-		t.tell(changedEvent + c.ReviewID)
+		t.tell(changedEvent + c.ID)
 
 		out = &review.Claim{
-			ReviewID: c.ReviewID, Organization: c.Organization, Repo: c.Repo, PRNumber: c.PRNumber, Ruleset: c.Ruleset,
+			ReviewID: c.ID, Organization: c.Organization, Repo: c.Repo, PRNumber: c.PRNumber, Ruleset: c.Ruleset,
 			Commits: commitsOf(c.CommitsGiven, c.HeadSHA, c.BaseSHA, c.BaseRef),
 			Attempt: c.Attempt, Failures: c.Failures, Lost: c.Lost, TraceParent: c.TraceParent,
 			Waited: max(t.now.Sub(c.CreatedAt.Time), 0), Today: t.now.Format(time.DateOnly),
@@ -126,20 +115,15 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 // fence.
 const held = ` WHERE organization = ? AND id = ? AND status = 'in_progress' AND attempt = ?`
 
-// change changes the review of a claim; review.ErrLeaseLost when that is lost.
-func (t *tx) change(ctx context.Context, c review.Claim, set string, args ...any) error {
-	n, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(args, c.Organization, c.ReviewID, c.Attempt)...)
-	if err == nil && n == 0 {
-		return review.ErrLeaseLost
-	}
-
-	return err
-}
-
-// leave ends the attempt of a claim, whose review gets another state.
+// leave ends the attempt of a claim, whose review gets another state;
+// review.ErrLeaseLost when the claim is lost.
 func (t *tx) leave(ctx context.Context, c review.Claim, to review.Status, set string, args ...any) error {
-	if err := t.change(ctx, c, set, args...); err != nil {
+	n, err := t.exec(ctx, `UPDATE reviews SET `+set+held, append(args, c.Organization, c.ReviewID, c.Attempt)...)
+	if err != nil {
 		return err
+	}
+	if n == 0 {
+		return review.ErrLeaseLost
 	}
 	if to == review.Queued {
 		t.tell(waitsEvent)
@@ -258,7 +242,7 @@ func (s *Store) reap(ctx context.Context, maxLost int, until func(*tx) int64) (r
 		}
 
 		for _, c := range rows {
-			claim := review.Claim{Organization: c.Organization, ReviewID: c.ReviewID, Attempt: c.Attempt}
+			claim := review.Claim{Organization: c.Organization, ReviewID: c.ID, Attempt: c.Attempt}
 			to, set, args := review.Queued, queueSet, []any(nil)
 			if c.Lost+1 >= maxLost {
 				message := fmt.Sprintf("The worker that scanned this review was lost %d times, so it is not tried again.", maxLost)
@@ -267,7 +251,7 @@ func (s *Store) reap(ctx context.Context, maxLost int, until func(*tx) int64) (r
 			if err := t.leave(ctx, claim, to, set+`, lost = lost + 1`, args...); err != nil {
 				return err
 			}
-			reaped = append(reaped, review.Reaped{ReviewID: c.ReviewID, Status: to})
+			reaped = append(reaped, review.Reaped{ReviewID: c.ID, Status: to})
 		}
 
 		return nil
@@ -308,10 +292,10 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 		}
 
 		findings, err := t.insertResult(ctx, c.ReviewID, r.PreviousID, o)
-		if s.dialect.classify(err) == duplicate { // another attempt has finished meanwhile
-			return review.ErrLeaseLost
-		}
 		if err != nil {
+			if s.dialect.classify(err) == duplicate { // another attempt has finished meanwhile
+				return review.ErrLeaseLost
+			}
 			return err
 		}
 		// Whoever names a base as a commit may name any.
@@ -324,7 +308,7 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 		if err := t.leave(ctx, c, review.Complete, `status = 'complete', completed_at = ?, lease_expires = NULL,
 			head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
 			files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?`,
-			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, newSummary(o.Summary), o.Truncated,
+			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, jsonOf[finding.Summary]{o.Summary}, o.Truncated,
 			o.FilesTotal, o.FilesTotal, r.PreviousID, findings, len(o.Skips)); err != nil {
 			return err
 		}
@@ -353,7 +337,7 @@ func (t *tx) measure(ctx context.Context, org, repo string, d time.Duration) err
 	return err
 }
 
-// Waiting implements review.Overview. It looks at one row of reviews for each
+// Waiting implements review.Queue. It looks at one row of reviews for each
 // organization that has some waiting.
 func (s *Store) Waiting(ctx context.Context) (list []review.Waiting, err error) {
 	err = s.read(ctx, "look at the queue", allOrganizations, func(t *tx) error {

@@ -21,37 +21,21 @@ const (
 	purgeKeys    = 500   // keys of each kind
 )
 
-// step does fn in a transaction while no other server does; more is false when
-// another does.
-func (s *Store) step(
-	ctx context.Context, op string, fn func(t *tx) (n int, more bool, err error),
-) (n int, more bool, err error) {
-	err = s.write(ctx, op, allOrganizations, func(t *tx) (err error) {
-		if t.dialect.postgres {
-			var mine bool
-			if err := t.get(ctx, &mine, "SELECT pg_try_advisory_xact_lock(7078)"); err != nil || !mine {
-				return err
-			}
-		}
-		n, more, err = fn(t)
-
-		return err
-	})
-
-	return n, more && err == nil, err
-}
-
 // PurgeReviews implements review.RetentionStore.
 func (s *Store) PurgeReviews(ctx context.Context, keep time.Duration, latest time.Time) (n int, more bool, err error) {
-	return s.step(ctx, "delete old reviews", func(t *tx) (int, bool, error) {
+	err = s.write(ctx, "delete old reviews", allOrganizations, func(t *tx) error {
 		now := t.now
 		if latest.Before(now) {
 			now = latest
 		}
-		deleted, err := t.deleteReviews(ctx, `completed_at <= ? ORDER BY completed_at`, at(now.Add(-keep)))
+		deleted, err := t.deleteReviews(ctx, `completed_at <= ? ORDER BY completed_at LIMIT ?`+t.lockFree("reviews"),
+			at(now.Add(-keep)), purgeReviews)
+		n = len(deleted)
 
-		return len(deleted), len(deleted) > 0, err
+		return err
 	})
+
+	return n, n > 0, err
 }
 
 // deleted is a review that was deleted.
@@ -62,11 +46,11 @@ type deleted struct {
 }
 
 // deleteReviews deletes the first of some reviews, with their findings and skips,
-// as many as one step may.
+// as many as one step may. which selects and locks at most purgeReviews of them.
 func (t *tx) deleteReviews(ctx context.Context, which string, args ...any) ([]deleted, error) {
 	var list []deleted
-	if err := t.list(ctx, &list, `SELECT id, status, finding_rows + skip_rows AS size FROM reviews WHERE `+which+`
-		LIMIT ?`+t.lock("reviews"), append(args, purgeReviews)...); err != nil || len(list) == 0 {
+	if err := t.list(ctx, &list, `SELECT id, status, finding_rows + skip_rows AS size FROM reviews WHERE `+which,
+		args...); err != nil || len(list) == 0 {
 		return nil, err
 	}
 
@@ -89,21 +73,24 @@ func (t *tx) deleteReviews(ctx context.Context, which string, args ...any) ([]de
 
 // PurgeKeys implements review.RetentionStore.
 func (s *Store) PurgeKeys(ctx context.Context, keep time.Duration) (n int, more bool, err error) {
-	return s.step(ctx, "delete expired keys", func(t *tx) (int, bool, error) {
+	err = s.write(ctx, "delete expired keys", allOrganizations, func(t *tx) error {
 		idempotency, err := t.exec(ctx, `DELETE FROM idempotency_keys WHERE (organization, idem_key) IN
 			(SELECT k.organization, k.idem_key FROM organizations o
 			 JOIN idempotency_keys k ON k.organization = o.name AND k.expires_at <= ? LIMIT ?`+
 			t.lockFree("k")+`)`, at(t.now), purgeKeys)
 		if err != nil {
-			return 0, false, err
+			return err
 		}
 
 		before := at(t.now.Add(-keep))
 		keys, err := t.exec(ctx, `DELETE FROM api_keys WHERE id IN (SELECT k.id FROM api_keys k
 			WHERE k.revoked_at <= ? OR k.expires_at <= ? LIMIT ?`+t.lockFree("k")+`)`, before, before, purgeKeys)
+		n, more = int(idempotency+keys), idempotency == purgeKeys || keys == purgeKeys
 
-		return int(idempotency + keys), idempotency == purgeKeys || keys == purgeKeys, err
+		return err
 	})
+
+	return n, more, err
 }
 
 // foldPatience is how long writers wait at most while the log is emptied.

@@ -25,31 +25,31 @@ const reviewColumns = `id, organization, repo, pr_number, ruleset, status, creat
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
-	ID             string         `db:"id"`
-	Organization   string         `db:"organization"`
-	Repo           string         `db:"repo"`
-	PRNumber       int32          `db:"pr_number"`
-	Ruleset        string         `db:"ruleset"`
-	Status         review.Status  `db:"status"`
-	CreatedAt      timestamp      `db:"created_at"`
-	StartedAt      timestamp      `db:"started_at"`
-	CompletedAt    timestamp      `db:"completed_at"`
-	HeadSHA        string         `db:"head_sha"`
-	BaseSHA        string         `db:"base_sha"`
-	RulesDigest    string         `db:"rules_digest"`
-	Summary        summary        `db:"summary"`
-	Truncated      bool           `db:"truncated"`
-	FailureCode    sql.NullString `db:"failure_code"`
-	FailureMessage sql.NullString `db:"failure_message"`
-	Attempt        int            `db:"attempt"`
-	FilesDone      int            `db:"files_done"`
-	FilesTotal     int            `db:"files_total"`
-	CommitsGiven   bool           `db:"commits_given"`
-	BaseRef        string         `db:"base_ref"`
-	FailOn         severity       `db:"fail_on"`
-	PreviousID     string         `db:"previous_id"`
-	FindingRows    int            `db:"finding_rows"` // of all kinds
-	SkipRows       int            `db:"skip_rows"`
+	ID             string                  `db:"id"`
+	Organization   string                  `db:"organization"`
+	Repo           string                  `db:"repo"`
+	PRNumber       int32                   `db:"pr_number"`
+	Ruleset        string                  `db:"ruleset"`
+	Status         review.Status           `db:"status"`
+	CreatedAt      timestamp               `db:"created_at"`
+	StartedAt      timestamp               `db:"started_at"`
+	CompletedAt    timestamp               `db:"completed_at"`
+	HeadSHA        string                  `db:"head_sha"`
+	BaseSHA        string                  `db:"base_sha"`
+	RulesDigest    string                  `db:"rules_digest"`
+	Summary        jsonOf[finding.Summary] `db:"summary"`
+	Truncated      bool                    `db:"truncated"`
+	FailureCode    sql.NullString          `db:"failure_code"`
+	FailureMessage sql.NullString          `db:"failure_message"`
+	Attempt        int                     `db:"attempt"`
+	FilesDone      int                     `db:"files_done"`
+	FilesTotal     int                     `db:"files_total"`
+	CommitsGiven   bool                    `db:"commits_given"`
+	BaseRef        string                  `db:"base_ref"`
+	FailOn         severity                `db:"fail_on"`
+	PreviousID     string                  `db:"previous_id"`
+	FindingRows    int                     `db:"finding_rows"` // of all kinds
+	SkipRows       int                     `db:"skip_rows"`
 }
 
 // review makes the domain's review of the row, without findings and skips.
@@ -58,13 +58,10 @@ func (r reviewRow) review() review.Review {
 		ID: r.ID, Organization: r.Organization, Repo: r.Repo, PRNumber: r.PRNumber, Ruleset: r.Ruleset, Status: r.Status,
 		HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
 		CreatedAt: r.CreatedAt.Time, StartedAt: r.StartedAt.Time, CompletedAt: r.CompletedAt.Time,
-		Summary: finding.Summary{}, Truncated: r.Truncated, Attempt: r.Attempt,
+		Summary: r.Summary.value, Truncated: r.Truncated, Attempt: r.Attempt,
 		Progress:   review.Progress{FilesDone: r.FilesDone, FilesTotal: r.FilesTotal},
 		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
 		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn),
-	}
-	for s, n := range r.Summary.value {
-		out.Summary[rule.Severity(s)] = n
 	}
 	if r.FailureCode.Valid {
 		out.Failure = &review.Failure{Code: r.FailureCode.String, Message: r.FailureMessage.String}

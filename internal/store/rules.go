@@ -3,9 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -127,17 +125,8 @@ func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
 	})
 }
 
-// ListOrgRules implements rule.Store.
-func (s *Store) ListOrgRules(ctx context.Context, org string) ([]rule.Rule, error) {
-	return s.listRules(ctx, org, "repo", "") // only rules with scope org have no repository
-}
-
-// ListRepoRules implements rule.Store.
-func (s *Store) ListRepoRules(ctx context.Context, org, repo string) ([]rule.Rule, error) {
-	if repo == "" {
-		return nil, nil
-	}
-
+// ListRules implements rule.Store. Only rules with scope org have no repository.
+func (s *Store) ListRules(ctx context.Context, org, repo string) ([]rule.Rule, error) {
 	return s.listRules(ctx, org, "repo", repo)
 }
 
@@ -180,13 +169,6 @@ func (s *Store) CountRules(ctx context.Context, org string) (orgRules int, byRep
 	return orgRules, byRepo, nil
 }
 
-// fileRule is a rule of a rules file as it is stored, in JSON: a rule, but for
-// its severity, which is a word.
-type fileRule struct {
-	rule.Rule
-	Severity severity
-}
-
 // setRulesFile stores what a repository's rules file holds, in place of what
 // was known. The rules are always read and written together, so they are one
 // row.
@@ -196,48 +178,28 @@ func (t *tx) setRulesFile(ctx context.Context, org, repo string, rules []rule.Ru
 		return err
 	}
 
-	stored := make([]fileRule, len(rules))
-	for i, r := range rules {
-		stored[i] = fileRule{r, severity(r.Severity)}
-	}
 	_, err := t.exec(ctx, `INSERT INTO rules_files (organization, repo, rule_count, rules) VALUES (?, ?, ?, ?)
 		ON CONFLICT (organization, repo) DO UPDATE SET rule_count = excluded.rule_count, rules = excluded.rules`,
-		org, repo, len(rules), jsonOf[[]fileRule]{stored})
+		org, repo, len(rules), jsonOf[[]rule.Rule]{rules})
 
 	return err
 }
 
 // RulesFileRules implements rule.Store.
 func (s *Store) RulesFileRules(ctx context.Context, org, repo string) ([]rule.Rule, error) {
-	var stored string
+	var stored jsonOf[[]rule.Rule]
 	err := s.read(ctx, "read the rules of a rules file", of(org), func(t *tx) error {
 		err := t.get(ctx, &stored, `SELECT rules FROM rules_files WHERE organization = ? AND repo = ?`, org, repo)
 		if errors.Is(err, sql.ErrNoRows) {
-			stored = "[]"
 			return nil
 		}
 
 		return err
 	})
-	if err != nil {
-		return nil, err
+	for i := range stored.value {
+		r := &stored.value[i]
+		r.Scope, r.Repo, r.Origin = rule.ScopeRepo, repo, rule.OriginRulesFile
 	}
 
-	return decodeRulesFile(repo, stored)
-}
-
-func decodeRulesFile(repo, stored string) ([]rule.Rule, error) {
-	var list []fileRule
-	if err := json.Unmarshal([]byte(stored), &list); err != nil {
-		return nil, fmt.Errorf("rules file of %s: %w", repo, err)
-	}
-
-	out := make([]rule.Rule, len(list))
-	for i, r := range list {
-		out[i] = r.Rule
-		out[i].Severity = rule.Severity(r.Severity)
-		out[i].Scope, out[i].Repo, out[i].Origin = rule.ScopeRepo, repo, rule.OriginRulesFile
-	}
-
-	return out, nil
+	return stored.value, err
 }

@@ -61,8 +61,9 @@ type Options struct {
 	// Now is the clock, for tests. nil is the real one.
 	Now func() time.Time
 
-	busyTimeoutMS int           // of SQLite, for tests; 0 is busyTimeoutMS
-	poolWait      time.Duration // for tests; 0 is poolWait
+	// For tests; 0 is the constant of that name.
+	busyTimeoutMS           int
+	poolWait, answerTimeout time.Duration
 }
 
 // dialect is what differs between the kinds of databases. The queries use only

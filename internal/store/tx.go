@@ -14,7 +14,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -368,28 +367,3 @@ func text(src any) ([]byte, error) {
 
 	return nil, fmt.Errorf("a text is kept as text, not as %T", src)
 }
-
-// summary is how many findings of each severity there are.
-type summary = jsonOf[map[severity]int]
-
-func newSummary(s finding.Summary) summary {
-	counts := make(map[severity]int, len(s))
-	for of, n := range s {
-		counts[severity(of)] = n
-	}
-
-	return summary{counts}
-}
-
-// MarshalText is the word of the severity, for keys in JSON.
-func (s severity) MarshalText() ([]byte, error) {
-	word, err := s.Value()
-	if err != nil {
-		return nil, err
-	}
-
-	return text(word)
-}
-
-// UnmarshalText reads what MarshalText wrote.
-func (s *severity) UnmarshalText(word []byte) error { return s.Scan(word) }

@@ -15,20 +15,6 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-func compareTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"new, existing, fixed":                comparedStates,
-		"suppressed findings":                 comparedSuppressed,
-		"the review before":                   previousReview,
-		"what was not looked at is not fixed": notLookedAt,
-		"10,000 of each":                      mostCompared,
-		"commits and threshold are kept":      keptCommits,
-		"findings page by page":               findingPages,
-		"findings are filtered":               findingFilters,
-		"findings of what is not there":       findingsOfNothing,
-	}
-}
-
 // named returns findings with these fingerprints, in files of the same names.
 func named(names ...string) []finding.Finding {
 	out := make([]finding.Finding, 0, len(names))
@@ -65,51 +51,37 @@ func states(findings []finding.Finding) []string {
 	return out
 }
 
+// What is new, existing or fixed is finding.Compare's; here it is stored.
 func comparedStates(t *testing.T, h Harness) {
-	first := finish(t, h, "rev_1", found(named("a", "b", "c", "d")...))
+	until := finding.Suppression{Reason: "caf\xe9 \x00 ok", Until: "2027-01-31", Line: 3}
+	o := found(named("a", "b", "c", "d")...)
+	o.Suppressed = by(until, named("s", "u"))
+	first := finish(t, h, "rev_1", o)
 	assert.Equal(t, []string{"a new", "b new", "c new", "d new"}, states(first.Findings))
+	assert.Equal(t, []string{"s new", "u new"}, states(first.Suppressed))
+	assert.Equal(t, &until, first.Suppressed[0].Suppression)
+	assert.Nil(t, first.Findings[0].Suppression)
 	assert.Empty(t, first.Fixed)
 	assert.Empty(t, first.PreviousID)
 
 	h.Clock.Advance(time.Second)
-	second := finish(t, h, "rev_2", found(named("a", "c", "e")...))
+	o = found(named("a", "u", "e")...)
+	o.Suppressed = by(finding.Suppression{Line: 1}, named("c", "s", "x"))
+	second := finish(t, h, "rev_2", o)
 	assert.Equal(t, "rev_1", second.PreviousID)
-	assert.Equal(t, []string{"a existing", "c existing", "e new"}, states(second.Findings))
+	assert.Equal(t, []string{"a existing", "u new", "e new"}, states(second.Findings))
+	assert.Equal(t, []string{"c existing", "s existing", "x new"}, states(second.Suppressed))
 	assert.Equal(t, []string{"b fixed", "d fixed"}, states(second.Fixed))
 	want := first.Findings[1]
 	want.State = finding.StateFixed
 	assert.Equal(t, want, second.Fixed[0], "as it was there")
 
 	h.Clock.Advance(time.Second)
-	third := finish(t, h, "rev_3", found(named("b", "e")...))
+	o = found(named("b", "e")...)
+	o.Skips = []finding.Skip{{File: "u", Reason: "binary"}}
+	third := finish(t, h, "rev_3", o)
 	assert.Equal(t, []string{"b new", "e existing"}, states(third.Findings), "only the last one counts")
-	assert.Equal(t, []string{"a fixed", "c fixed"}, states(third.Fixed))
-	assert.Equal(t, "rev_2", state(t, h, acme, "rev_3").PreviousID)
-}
-
-func comparedSuppressed(t *testing.T, h Harness) {
-	until := finding.Suppression{Reason: "caf\xe9 \x00 ok", Until: "2027-01-31", Line: 3}
-	o := found(named("a", "b")...)
-	o.Suppressed = by(until, named("s", "u"))
-	first := finish(t, h, "rev_1", o)
-	assert.Equal(t, []string{"s new", "u new"}, states(first.Suppressed))
-	assert.Equal(t, &until, first.Suppressed[0].Suppression)
-	assert.Nil(t, first.Findings[0].Suppression)
-
-	// What is reported now and was suppressed before is new: nobody accepts it
-	// any more. What is suppressed now is not fixed.
-	h.Clock.Advance(time.Second)
-	o = found(named("u")...)
-	o.Suppressed = by(finding.Suppression{Line: 1}, named("a", "s", "x"))
-	second := finish(t, h, "rev_2", o)
-	assert.Equal(t, []string{"u new"}, states(second.Findings))
-	assert.Equal(t, []string{"a existing", "s existing", "x new"}, states(second.Suppressed))
-	assert.Equal(t, []string{"b fixed"}, states(second.Fixed))
-	assert.Equal(t, &finding.Suppression{Line: 1}, second.Suppressed[2].Suppression)
-
-	h.Clock.Advance(time.Second)
-	third := finish(t, h, "rev_3", found())
-	assert.Equal(t, []string{"u fixed"}, states(third.Fixed), "what was only suppressed was not there to be fixed")
+	assert.Equal(t, []string{"a fixed"}, states(third.Fixed))
 }
 
 func previousReview(t *testing.T, h Harness) {
@@ -162,33 +134,6 @@ func previousReview(t *testing.T, h Harness) {
 	finish(t, h, "rev_z", b)
 	assert.Equal(t, "rev_last", state(t, h, acme, "rev_y").PreviousID)
 	assert.Equal(t, "rev_y", state(t, h, acme, "rev_z").PreviousID)
-}
-
-func notLookedAt(t *testing.T, h Harness) {
-	first := found(named("a", "b", "c", "d", "e")...)
-	first.Findings[4].RuleID = "custom/other" // stopped in another file
-	finish(t, h, "rev_1", first)
-	h.Clock.Advance(time.Second)
-	o := found()
-	o.Skips = []finding.Skip{
-		{File: "a", Reason: "file_too_large"},
-		{File: "b", Reason: "binary"},
-		{File: "x", RuleID: "custom/other", Reason: "rule_timeout"},
-		{File: "d", Line: 1, Reason: "line_too_long"},
-	}
-	assert.Equal(t, []string{"c fixed"}, states(finish(t, h, "rev_2", o).Fixed))
-
-	h.Clock.Advance(time.Second)
-	o = found(named("a", "b")...)
-	finish(t, h, "rev_3", o)
-	h.Clock.Advance(time.Second)
-	o = found(named("a")...)
-	o.Truncated = true
-	cut := finish(t, h, "rev_4", o)
-	assert.Equal(t, []string{"a existing"}, states(cut.Findings))
-	assert.Empty(t, cut.Fixed, "nobody knows what a truncated review does not have")
-	h.Clock.Advance(time.Second)
-	assert.Equal(t, []string{"a fixed"}, states(finish(t, h, "rev_5", found()).Fixed))
 }
 
 func mostCompared(t *testing.T, h Harness) {

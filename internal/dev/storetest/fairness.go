@@ -13,15 +13,6 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 )
 
-func fairnessTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"the oldest review goes first":                   oldestFirst,
-		"the fewest running go first":                    fewestRunning,
-		"then the one served least recently":             leastRecently,
-		"a long queue delays others by at most one scan": longQueue,
-	}
-}
-
 func oldestFirst(t *testing.T, h Harness) {
 	// Of one organization, with equal times by id.
 	create(t, h, acme, "rev_b")
@@ -117,14 +108,6 @@ func longQueue(t *testing.T, h Harness) {
 		for range workers {
 			require.Equal(t, "big", work())
 		}
-	}
-}
-
-func capTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"a capped organization never blocks others": cappedBlocksNobody,
-		"freed capacity is used at once":            freedCapacity,
-		"caps follow the last setting":              capsFollow,
 	}
 }
 

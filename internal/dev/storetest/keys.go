@@ -15,16 +15,6 @@ import (
 	"github.com/prwarden/prwarden/internal/organization"
 )
 
-func keyTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"a key is found by its hash":      foundKey,
-		"an id and a hash are taken once": takenKey,
-		"keys are listed":                 listedKeys,
-		"keys are revoked":                revokedKey,
-		"use is stored":                   touchedKeys,
-	}
-}
-
 // hashOf returns a hash for the key with that id.
 func hashOf(id string) string { return strings.Repeat("0", 64-len(id)) + id }
 
@@ -174,15 +164,6 @@ func touchedKeys(t *testing.T, h Harness) {
 	want("key_b", later.UTC().Truncate(time.Microsecond))
 }
 
-func organizationTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"a created one is read and changed":              organizationLife,
-		"a file declares, and the last file applies":     organizationsDeclared,
-		"the default one is made where there is none":    organizationDefault,
-		"a file that no longer names one leaves its cap": organizationCap,
-	}
-}
-
 // organizationOf returns an organization with a value in every setting.
 func organizationOf(name string) organization.Organization {
 	return organization.Organization{
@@ -253,20 +234,6 @@ func organizationsDeclared(t *testing.T, h Harness) {
 
 		return nil
 	}), "what no file names any more can be changed")
-}
-
-func organizationDefault(t *testing.T, h Harness) {
-	o := organization.NewDefault()
-	for range 2 {
-		require.NoError(t, h.Store.CreateDefaultOrganization(t.Context(), o))
-		wantOrganizations(t, h.Store, o)
-	}
-	b := organizationOf("b")
-	require.NoError(t, h.Store.CreateOrganization(t.Context(), b))
-	other := o
-	other.Name = "never"
-	require.NoError(t, h.Store.CreateDefaultOrganization(t.Context(), other))
-	wantOrganizations(t, h.Store, b, o)
 }
 
 func organizationCap(t *testing.T, h Harness) {

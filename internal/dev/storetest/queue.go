@@ -12,19 +12,6 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 )
 
-func queueTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"a claim makes a review in progress":       claimed,
-		"a retry waits and counts":                 retried,
-		"a failure is stored":                      failed,
-		"a lease that ran out is reaped":           reaped,
-		"an extended lease is not reaped":          extended,
-		"a review lost too often fails":            lostTooOften,
-		"a delayed review does not hold up others": delayed,
-		"what waits is counted by organization":    waitingCounted,
-	}
-}
-
 func claimed(t *testing.T, h Harness) {
 	noClaim(t, h)
 	n := newReview(acme, "rev_a")
@@ -83,12 +70,13 @@ func failed(t *testing.T, h Harness) {
 	assert.Equal(t, &f, r.Failure)
 	assert.Equal(t, h.Clock.Stored(), r.CompletedAt)
 	assert.Empty(t, r.Findings)
-	require.ErrorIs(t, h.Store.Fail(t.Context(), c, f), review.ErrLeaseLost)
+	allLost(t, h, c)
+	h.Clock.Advance(24 * time.Hour)
+	assert.Empty(t, reap(t, h, 1))
 	noClaim(t, h)
 
 	// It was no measured scan.
-	l := load(t, h, acme, repo)
-	assert.Equal(t, review.Load{}, l)
+	assert.Equal(t, review.Load{}, load(t, h, acme, repo))
 }
 
 func reap(t *testing.T, h Harness, maxLost int) []review.Reaped {
@@ -208,16 +196,6 @@ func waitingCounted(t *testing.T, h Harness) {
 	look(review.Waiting{Organization: acme, Queued: 2, Oldest: 2 * time.Second})
 }
 
-func fenceTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"a lost claim writes nothing":               lostClaim,
-		"a claim outlives its lease until reaped":   lateHolder,
-		"a claim of a queued review is void":        voidClaim,
-		"a final state is final":                    finalState,
-		"a claim of another attempt number is void": forgedAttempt,
-	}
-}
-
 // writes are all calls that need a claim.
 func writes(t *testing.T, h Harness, c review.Claim) map[string]func() error {
 	ctx := t.Context()
@@ -248,13 +226,18 @@ func allLost(t *testing.T, h Harness, c review.Claim) {
 
 func lostClaim(t *testing.T, h Harness) {
 	create(t, h, acme, "rev_a")
-	first := claim(t, h)
+	c := claim(t, h)
+	require.NoError(t, h.Store.Release(t.Context(), c, 0))
+	allLost(t, h, c) // released
+	c = claim(t, h)
 	h.Clock.Advance(lease)
 	require.Len(t, reap(t, h, 10), 1)
+	allLost(t, h, c) // reaped, though nobody has claimed it again
+
 	second := claim(t, h)
-	allLost(t, h, first)
+	allLost(t, h, c)
 	require.NoError(t, h.Store.Finish(t.Context(), second, finding.Result{}))
-	allLost(t, h, first)
+	allLost(t, h, c)
 	allLost(t, h, second)
 }
 
@@ -268,32 +251,6 @@ func lateHolder(t *testing.T, h Harness) {
 	require.NoError(t, h.Store.Finish(t.Context(), c, finding.Result{}))
 	assert.Empty(t, reap(t, h, 10))
 	assert.Equal(t, review.Complete, state(t, h, acme, "rev_a").Status)
-}
-
-func voidClaim(t *testing.T, h Harness) {
-	create(t, h, acme, "rev_a")
-	c := claim(t, h)
-	require.NoError(t, h.Store.Release(t.Context(), c, 0))
-	allLost(t, h, c)
-	h.Clock.Advance(lease)
-	c = claim(t, h)
-	h.Clock.Advance(lease)
-	require.Len(t, reap(t, h, 10), 1)
-	allLost(t, h, c) // reaped, though nobody has claimed it again
-}
-
-func finalState(t *testing.T, h Harness) {
-	create(t, h, acme, "rev_a")
-	c := claim(t, h)
-	require.NoError(t, h.Store.Fail(t.Context(), c, review.Failure{Code: "x", Message: "y"}))
-	allLost(t, h, c)
-	create(t, h, acme, "rev_b")
-	c = claim(t, h)
-	cancel(t, h, acme, "rev_b")
-	allLost(t, h, c)
-	h.Clock.Advance(24 * time.Hour)
-	assert.Empty(t, reap(t, h, 1))
-	noClaim(t, h)
 }
 
 func forgedAttempt(t *testing.T, h Harness) {

@@ -18,17 +18,6 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-func raceTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"nothing is claimed twice":            claimRace,
-		"one review for one idempotency key":  idempotencyRace,
-		"the queue's limit holds":             queueRace,
-		"either canceled or complete":         cancelRace,
-		"either finished or reaped":           reapRace,
-		"findings become visible all at once": atomicFinish,
-	}
-}
-
 // together runs fn n times at once, and fails the test with the first error.
 func together(t *testing.T, n int, fn func(ctx context.Context, i int) error) {
 	t.Helper()
@@ -211,13 +200,6 @@ func atomicFinish(t *testing.T, h Harness) {
 			}
 		})
 		require.EqualValues(t, readers, seen.Load())
-	}
-}
-
-func reopenTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"everything is still there": everythingStays,
-		"a closed store is away":    closedStore,
 	}
 }
 

@@ -11,44 +11,25 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 )
 
-func retentionTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"only what ended is deleted":               purgedEnded,
-		"one step does little":                     purgedInSteps,
-		"a clock that leaps ahead deletes nothing": leapingClock,
-		"expired idempotency keys go":              purgedIdempotency,
-		"dead API keys go":                         purgedKeys,
-	}
-}
-
 const keep = 90 * 24 * time.Hour
-
-// purged takes steps until there are no more, and returns what was deleted in
-// how many steps.
-func purged(t *testing.T, step func() (int, bool, error)) (total, steps int) {
-	t.Helper()
-
-	for more := true; more; steps++ {
-		n, again, err := step()
-		require.NoError(t, err)
-		require.Less(t, steps, 1_000)
-		total, more = total+n, again
-	}
-
-	return total, steps
-}
 
 // purgeReviews deletes old reviews until there are no more.
 func purgeReviews(t *testing.T, h Harness) (total, steps int) {
 	t.Helper()
+	total, err := review.Steps(t.Context(), func() (int, bool, error) {
+		steps++
+		return h.Store.PurgeReviews(t.Context(), keep, h.Clock.Now())
+	})
+	require.NoError(t, err)
 
-	return purged(t, func() (int, bool, error) { return h.Store.PurgeReviews(t.Context(), keep, h.Clock.Now()) })
+	return total, steps
 }
 
 // purgeKeys deletes expired keys until there are no more.
-func purgeKeys(t *testing.T, h Harness) (total int) {
+func purgeKeys(t *testing.T, h Harness) int {
 	t.Helper()
-	total, _ = purged(t, func() (int, bool, error) { return h.Store.PurgeKeys(t.Context(), keep) })
+	total, err := review.Steps(t.Context(), func() (int, bool, error) { return h.Store.PurgeKeys(t.Context(), keep) })
+	require.NoError(t, err)
 
 	return total
 }

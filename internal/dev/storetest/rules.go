@@ -13,18 +13,6 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-func ruleTests() map[string]func(*testing.T, Harness) {
-	return map[string]func(*testing.T, Harness){
-		"a rule is stored as it was sent": storedRule,
-		"an id is taken once":             takenRuleID,
-		"there is a quota":                ruleQuota,
-		"rules are deleted":               deletedRule,
-		"rules are listed by scope":       listedRules,
-		"rules are counted":               countedRules,
-		"organizations' rules are apart":  rulesApart,
-	}
-}
-
 // orgRule returns a rule of an organization, to be created.
 func orgRule(id string) rule.Rule {
 	return rule.Rule{ID: id, Type: rule.TypeRegex, Pattern: "x", Message: "No x.", Severity: rule.Warning,
@@ -149,7 +137,7 @@ func listedRules(t *testing.T, h Harness) {
 	addRule(t, h, acme, repoRule("a/y", repo))
 	addRule(t, h, acme, repoRule("c/y", "acme/site"))
 
-	got, err := h.Store.ListOrgRules(t.Context(), acme)
+	got, err := h.Store.ListRules(t.Context(), acme, "")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"aaa/b", "custom/a", "custom/b", "custom/c", "style/z"}, fullIDs(got))
 
@@ -158,8 +146,8 @@ func listedRules(t *testing.T, h Harness) {
 		require.NoError(t, err)
 		assert.Equal(t, one, r)
 	}
-	for repo, want := range map[string][]string{repo: {"a/y", "b/y"}, "acme/site": {"c/y"}, "acme/none": {}, "": {}} {
-		got, err = h.Store.ListRepoRules(t.Context(), acme, repo)
+	for repo, want := range map[string][]string{repo: {"a/y", "b/y"}, "acme/site": {"c/y"}, "acme/none": {}} {
+		got, err = h.Store.ListRules(t.Context(), acme, repo)
 		require.NoError(t, err)
 		assert.Equal(t, want, fullIDs(got), repo)
 	}
@@ -205,7 +193,7 @@ func rulesApart(t *testing.T, h Harness) {
 	_, err = h.Store.GetRule(t.Context(), other, "custom/only-0")
 	wantError(t, err, errs.NotFound, errs.ReasonRuleNotFound)
 	wantError(t, h.Store.DeleteRule(t.Context(), other, "custom/only-0"), errs.NotFound, errs.ReasonRuleNotFound)
-	list, err := h.Store.ListRepoRules(t.Context(), other, repo)
+	list, err := h.Store.ListRules(t.Context(), other, repo)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"custom/only-1"}, fullIDs(list))
 	require.NoError(t, h.Store.DeleteRule(t.Context(), other, "custom/same"))

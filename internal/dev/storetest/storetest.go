@@ -22,7 +22,6 @@ import (
 // Store is all that a store does.
 type Store interface {
 	review.Store
-	review.Overview
 	organization.Store
 	rule.Store
 	auth.KeyStore
@@ -44,29 +43,101 @@ type Harness struct {
 // it at its end; it is called from parallel tests.
 func Run(t *testing.T, open func(t *testing.T) Harness) {
 	t.Helper()
-	groups := map[string]map[string]func(*testing.T, Harness){
-		"Reviews":       reviewTests(),
-		"Idempotency":   idempotencyTests(),
-		"Queue":         queueTests(),
-		"Fence":         fenceTests(),
-		"Fairness":      fairnessTests(),
-		"Caps":          capTests(),
-		"Organizations": organizationTests(),
-		"Finish":        finishTests(),
-		"Compare":       compareTests(),
-		"Races":         raceTests(),
-		"Rules":         ruleTests(),
-		"Keys":          keyTests(),
-		"Retention":     retentionTests(),
-		"Reopen":        reopenTests(),
+	for name, test := range tests() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
 	}
-	for group, tests := range groups {
-		for name, test := range tests {
-			t.Run(group+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				test(t, open(t))
-			})
-		}
+}
+
+func tests() map[string]func(*testing.T, Harness) {
+	return map[string]func(*testing.T, Harness){
+		"Reviews/a created review is queued":             createdReview,
+		"Reviews/an identifier is taken once":            takenIdentifier,
+		"Reviews/the queue has a limit":                  queueLimit,
+		"Reviews/organizations are apart":                reviewsApart,
+		"Reviews/the list is newest first, page by page": listPages,
+		"Reviews/the list is filtered":                   listFilters,
+		"Reviews/queued and running ones are canceled":   cancelOpen,
+		"Reviews/a final state stays":                    cancelFinal,
+		"Reviews/load":                                   loadAverages,
+		"Reviews/the load knows what goes first":         ahead,
+		"Reviews/a canceled context is its own error":    canceledContext,
+
+		"Idempotency/the same request gets the first answer": sameRequest,
+		"Idempotency/another request is a conflict":          anotherRequest,
+		"Idempotency/a key expires":                          keyExpires,
+		"Idempotency/a refused creation keeps no key":        refusedKey,
+
+		"Queue/a claim makes a review in progress":       claimed,
+		"Queue/a retry waits and counts":                 retried,
+		"Queue/a failure is stored":                      failed,
+		"Queue/a lease that ran out is reaped":           reaped,
+		"Queue/an extended lease is not reaped":          extended,
+		"Queue/a review lost too often fails":            lostTooOften,
+		"Queue/a delayed review does not hold up others": delayed,
+		"Queue/what waits is counted by organization":    waitingCounted,
+
+		"Fence/a lost claim writes nothing":               lostClaim,
+		"Fence/a claim outlives its lease until reaped":   lateHolder,
+		"Fence/a claim of another attempt number is void": forgedAttempt,
+
+		"Fairness/the oldest review goes first":                   oldestFirst,
+		"Fairness/the fewest running go first":                    fewestRunning,
+		"Fairness/then the one served least recently":             leastRecently,
+		"Fairness/a long queue delays others by at most one scan": longQueue,
+
+		"Caps/a capped organization never blocks others": cappedBlocksNobody,
+		"Caps/freed capacity is used at once":            freedCapacity,
+		"Caps/caps follow the last setting":              capsFollow,
+
+		"Organizations/a created one is read and changed":              organizationLife,
+		"Organizations/a file declares, and the last file applies":     organizationsDeclared,
+		"Organizations/a file that no longer names one leaves its cap": organizationCap,
+
+		"Finish/everything in the outcome is stored": storedOutcome,
+		"Finish/any bytes are kept":                  anyBytes,
+		"Finish/a refused outcome leaves nothing":    refusedOutcome,
+		"Finish/the rules file":                      rulesFile,
+
+		"Compare/new, existing, fixed":           comparedStates,
+		"Compare/the review before":              previousReview,
+		"Compare/10,000 of each":                 mostCompared,
+		"Compare/commits and threshold are kept": keptCommits,
+		"Compare/findings page by page":          findingPages,
+		"Compare/findings are filtered":          findingFilters,
+		"Compare/findings of what is not there":  findingsOfNothing,
+
+		"Races/nothing is claimed twice":            claimRace,
+		"Races/one review for one idempotency key":  idempotencyRace,
+		"Races/the queue's limit holds":             queueRace,
+		"Races/either canceled or complete":         cancelRace,
+		"Races/either finished or reaped":           reapRace,
+		"Races/findings become visible all at once": atomicFinish,
+
+		"Rules/a rule is stored as it was sent": storedRule,
+		"Rules/an id is taken once":             takenRuleID,
+		"Rules/there is a quota":                ruleQuota,
+		"Rules/rules are deleted":               deletedRule,
+		"Rules/rules are listed by scope":       listedRules,
+		"Rules/rules are counted":               countedRules,
+		"Rules/organizations' rules are apart":  rulesApart,
+
+		"Keys/a key is found by its hash":      foundKey,
+		"Keys/an id and a hash are taken once": takenKey,
+		"Keys/keys are listed":                 listedKeys,
+		"Keys/keys are revoked":                revokedKey,
+		"Keys/use is stored":                   touchedKeys,
+
+		"Retention/only what ended is deleted":               purgedEnded,
+		"Retention/one step does little":                     purgedInSteps,
+		"Retention/a clock that leaps ahead deletes nothing": leapingClock,
+		"Retention/expired idempotency keys go":              purgedIdempotency,
+		"Retention/dead API keys go":                         purgedKeys,
+
+		"Reopen/everything is still there": everythingStays,
+		"Reopen/a closed store is away":    closedStore,
 	}
 }
 
