@@ -39,8 +39,9 @@ type Limit string
 // The limits.
 const (
 	LimitWork          Limit = "work"           // requests that are worked on
-	LimitOpen          Limit = "open"           // REST requests; each may have a body of 1 MiB
-	LimitCalls         Limit = "calls"          // gRPC calls; each may have a message of 1 MiB
+	LimitReceiving     Limit = "receiving"      // gRPC calls whose message is not there yet
+	LimitOpen          Limit = "open"           // other open requests; each may have a body of 1 MiB
+	LimitOrganization  Limit = "organization"   // those of them whose organization is known
 	LimitHealth        Limit = "health"         // checks of the health over gRPC
 	LimitHealthWatches Limit = "health_watches" // watches of the health over gRPC
 	LimitAnswers       Limit = "answers"        // bytes of large answers
@@ -55,8 +56,9 @@ type Limits map[Limit]Bounds
 func DefaultLimits() Limits {
 	return Limits{
 		LimitWork:          {Total: 32, Wait: 250 * time.Millisecond},
-		LimitOpen:          {Total: 256, PerOwner: 96},
-		LimitCalls:         {Total: 128, PerOwner: 96},
+		LimitReceiving:     {Total: 256, PerOwner: 64},
+		LimitOpen:          {Total: 384, PerOwner: 96},
+		LimitOrganization:  {Total: 384, PerOwner: 192},
 		LimitHealth:        {Total: 256, PerOwner: 64},
 		LimitHealthWatches: {Total: 512, PerOwner: 32},
 		LimitAnswers:       {Total: 128 << 20, PerOwner: 32 << 20, Wait: time.Second},
@@ -101,7 +103,7 @@ func (g *Guard) Open(ctx context.Context, limit Limit, c auth.Credentials) (*Req
 	r := &Request{guard: g, held: make(map[Limit]func())}
 	addr := auth.ClientAddress(c.PeerAddr, c.ForwardedFor, g.trusted)
 	if addr.IsValid() && !auth.IsTrusted(addr.String(), g.trusted) {
-		r.address = "address:" + addr.String()
+		r.owner = "address:" + addr.String()
 	}
 
 	if err := r.Hold(ctx, limit, 1); err != nil {
@@ -113,8 +115,8 @@ func (g *Guard) Open(ctx context.Context, limit Limit, c auth.Credentials) (*Req
 // Request is an open request and what it holds of the limits. The methods do
 // nothing for nil, a request without bounds.
 type Request struct {
-	guard   *Guard
-	address string // "" for no bound of its own
+	guard *Guard
+	owner string // its address, then its organization; "" for no bound of its own
 
 	mu     sync.Mutex
 	closed bool
@@ -134,20 +136,27 @@ func FromContext(ctx context.Context) *Request {
 	return r
 }
 
-// Acquire takes n of a limit for the organization of the caller in ctx, or for
-// the client's address while there is none. It fails with Unavailable when there
-// is no room within the limit's time. release may be called later than Close.
+// Identify says whose request it is, once that is known: from then on what it
+// takes counts for the organization and no more for the address. The
+// organization may have a part of the open requests, whatever its addresses and
+// keys.
+func (r *Request) Identify(ctx context.Context, organization string) error {
+	if r == nil {
+		return nil
+	}
+	r.owner = "organization:" + organization
+	return r.Hold(ctx, LimitOrganization, 1)
+}
+
+// Acquire takes n of a limit for the organization of the request, or for its
+// address while that is not known. It fails with Unavailable when there is no
+// room within the limit's time. release may be called later than Close.
 func (r *Request) Acquire(ctx context.Context, limit Limit, n int64) (release func(), err error) {
 	if r == nil {
 		return func() {}, nil
 	}
 
-	owner := r.address
-	if organization := auth.FromContext(ctx).Organization; organization != "" {
-		owner = "organization:" + organization
-	}
-
-	release, err = r.guard.semaphores[limit].Acquire(ctx, owner, n)
+	release, err = r.guard.semaphores[limit].Acquire(ctx, r.owner, n)
 	if !errors.Is(err, ErrFull) {
 		return release, err
 	}
@@ -200,7 +209,7 @@ func (r *Request) Watch(ctx context.Context) error {
 	}
 
 	r.Release(LimitOpen)
-	r.Release(LimitCalls)
+	r.Release(LimitOrganization)
 	return nil
 }
 

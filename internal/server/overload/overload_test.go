@@ -2,6 +2,7 @@ package overload
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"strings"
@@ -81,6 +82,7 @@ func newTestGuard(trusted ...netip.Prefix) (g *Guard, refused *[]Limit, logged *
 	limits := DefaultLimits()
 	limits[LimitWork] = Bounds{Total: 1}
 	limits[LimitOpen] = Bounds{Total: 10, PerOwner: 2}
+	limits[LimitOrganization] = Bounds{Total: 10, PerOwner: 5}
 	limits[LimitWatches] = Bounds{Total: 2, PerOwner: 1}
 	log := slog.New(slog.NewTextHandler(logged, nil))
 	return NewGuard(limits, trusted, log, func(l Limit) { *refused = append(*refused, l) }), refused, logged
@@ -122,6 +124,26 @@ func TestGuardBoundsAddresses(t *testing.T) {
 	assert.EqualValues(t, 5, g.Used(LimitOpen))
 }
 
+// One organization leaves room for others, however many addresses it has.
+func TestGuardBoundsOrganizations(t *testing.T) {
+	t.Parallel()
+	g, refused, _ := newTestGuard()
+	open := func(i int, organization string) error {
+		r, err := g.Open(t.Context(), LimitOpen, auth.Credentials{PeerAddr: fmt.Sprintf("192.0.2.%d:1", i)})
+		require.NoError(t, err)
+		if err = r.Identify(t.Context(), organization); err != nil {
+			r.Close()
+		}
+		return err
+	}
+
+	for i := range 8 {
+		assert.Equal(t, i >= 5, open(i, "acme") != nil)
+	}
+	assert.Equal(t, []Limit{LimitOrganization, LimitOrganization, LimitOrganization}, *refused)
+	require.NoError(t, open(1, "other"))
+}
+
 func TestRequestIsWorkedOnOrWaits(t *testing.T) {
 	t.Parallel()
 	g, _, _ := newTestGuard()
@@ -155,15 +177,15 @@ func TestWatchesOfOneOrganizationLeaveRoom(t *testing.T) {
 	watch := func(organization string) (*Request, error) {
 		r, err := g.Open(t.Context(), LimitOpen, auth.Credentials{})
 		require.NoError(t, err)
-		ctx := auth.NewContext(t.Context(), auth.Caller{Organization: organization})
-		require.NoError(t, r.Hold(ctx, LimitWork, 1))
-		return r, r.Watch(ctx)
+		require.NoError(t, r.Identify(t.Context(), organization))
+		require.NoError(t, r.Hold(t.Context(), LimitWork, 1))
+		return r, r.Watch(t.Context())
 	}
 
 	first, err := watch("acme")
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, g.Used(LimitWatches))
-	assert.Zero(t, g.Used(LimitWork)+g.Used(LimitOpen))
+	assert.Zero(t, g.Used(LimitWork)+g.Used(LimitOpen)+g.Used(LimitOrganization))
 	greedy, err := watch("acme")
 	require.Error(t, err)
 	greedy.Close()
@@ -180,14 +202,13 @@ func TestLargeMessagesAreBounded(t *testing.T) {
 		g, refused, _ := newTestGuard()
 		r, err := g.Open(t.Context(), LimitOpen, auth.Credentials{PeerAddr: "192.0.2.1:1"})
 		require.NoError(t, err)
-		ctx := auth.NewContext(t.Context(), auth.Caller{Organization: "acme"})
 		share := DefaultLimits()[LimitAnswers].PerOwner
-		release, err := r.Acquire(ctx, LimitAnswers, share)
+		release, err := r.Acquire(t.Context(), LimitAnswers, share)
 		require.NoError(t, err)
-		_, err = r.Acquire(ctx, LimitAnswers, 1<<20)
+		_, err = r.Acquire(t.Context(), LimitAnswers, 1<<20)
 		require.Error(t, err)
 		release()
-		_, err = r.Acquire(ctx, LimitAnswers, 1<<20)
+		_, err = r.Acquire(t.Context(), LimitAnswers, 1<<20)
 		require.NoError(t, err)
 		assert.Equal(t, []Limit{LimitAnswers}, *refused)
 		r.Close()

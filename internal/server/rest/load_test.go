@@ -212,7 +212,7 @@ func TestUnreadAnswersOverGRPC(t *testing.T) {
 		most := overload.DefaultLimits()[overload.LimitAnswers].PerOwner
 		assert.LessOrEqual(t, b.Guard.Used(overload.LimitAnswers), most, "the others were refused")
 		assert.Greater(t, b.Guard.Used(overload.LimitAnswers), most/2)
-		assert.Zero(t, b.Guard.Used(overload.LimitWork)+b.Guard.Used(overload.LimitCalls))
+		assert.Zero(t, b.Guard.Used(overload.LimitWork)+b.Guard.Used(overload.LimitOpen))
 
 		_, err := prwardenv1.NewReviewServiceClient(b.Conn(t)).GetReview(as(t, other),
 			&prwardenv1.GetReviewRequest{ReviewId: "rev_1"})
@@ -311,7 +311,7 @@ func TestRapidReset(t *testing.T) {
 		assert.Equal(t, h.running.Load(), b.Guard.Used(overload.LimitWork), "they are counted until they end")
 		close(h.release)
 		synctest.Wait()
-		assert.Zero(t, b.Guard.Used(overload.LimitWork)+b.Guard.Used(overload.LimitCalls))
+		assert.Zero(t, b.Guard.Used(overload.LimitWork)+b.Guard.Used(overload.LimitOpen))
 	})
 }
 

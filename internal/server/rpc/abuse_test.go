@@ -22,8 +22,9 @@ import (
 // Strangers can't make the server hold more messages than there is room for.
 func TestMessagesThatAreBeingReceivedAreBounded(t *testing.T) {
 	t.Parallel()
-	b := servertest.Start(t, servertest.Options{Limits: overload.Limits{overload.LimitCalls: {Total: 100,
-		PerOwner: 2}}})
+	b := servertest.Start(t, servertest.Options{
+		Limits: overload.Limits{overload.LimitReceiving: {Total: 100, PerOwner: 2}, overload.LimitOpen: {Total: 2}},
+	})
 	conn := b.Conn(t)
 	desc := &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
 	open := func() grpc.ClientStream {
@@ -41,7 +42,8 @@ func TestMessagesThatAreBeingReceivedAreBounded(t *testing.T) {
 
 	_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err, "a server that is busy is healthy")
-	assert.Equal(t, 401, b.Do(t, "GET", "/v1/rules", "").Status, "REST has room of its own")
+	assert.Zero(t, b.Guard.Used(overload.LimitOpen), "they take nothing from the requests that are whole")
+	assert.Equal(t, 401, b.Do(t, "GET", "/v1/rules", "").Status)
 }
 
 // An error travels as trailers, for which many clients take 8 KiB.

@@ -34,12 +34,20 @@ type Admission struct {
 // too many is not counted.
 func (a Admission) Admit(ctx context.Context, c auth.Credentials, p auth.Policy) (auth.Caller, auth.Decision, error) {
 	request := overload.FromContext(ctx)
-	if err := request.Hold(ctx, overload.LimitWork, 1); err != nil {
+	err := request.Hold(ctx, overload.LimitOpen, 1)
+	if err == nil {
+		request.Release(overload.LimitReceiving)
+		err = request.Hold(ctx, overload.LimitWork, 1)
+	}
+	if err != nil {
 		return auth.Caller{}, a.Admitter.Peek(c), err
 	}
 
 	caller, decision, err := a.Admitter.Admit(ctx, c, p)
 	callOf(ctx).Caller = caller
+	if err == nil && caller.Organization != "" { // what is open to all has none
+		err = request.Identify(ctx, caller.Organization)
+	}
 	return caller, decision, err
 }
 
@@ -102,7 +110,7 @@ func credentialsOf(ctx context.Context) auth.Credentials {
 // open is what gRPC asks before it reads the message of a call, so that
 // strangers can't make it hold more messages than there is memory for.
 func (a Admission) open(ctx context.Context, info *tap.Info) (context.Context, error) {
-	limit := overload.LimitCalls
+	limit := overload.LimitReceiving
 	switch {
 	case info.FullMethodName == healthpb.Health_Watch_FullMethodName:
 		limit = overload.LimitHealthWatches

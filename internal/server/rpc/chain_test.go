@@ -37,11 +37,11 @@ func TestOrderOfTheChain(t *testing.T) {
 func TestPanicInAdmissionGivesItsRoomBack(t *testing.T) {
 	t.Parallel()
 	guard := overload.NewGuard(overload.DefaultLimits(), nil, slog.New(slog.DiscardHandler), func(overload.Limit) {})
-	request, err := guard.Open(t.Context(), overload.LimitCalls, auth.Credentials{})
+	request, err := guard.Open(t.Context(), overload.LimitReceiving, auth.Credentials{})
 	require.NoError(t, err)
 	ctx := overload.NewContext(t.Context(), request)
 	assert.Panics(t, func() { _, _ = Admission{Guard: guard}.admit(ctx) }, "there is no Admitter")
-	assert.Zero(t, guard.Used(overload.LimitWork)+guard.Used(overload.LimitCalls))
+	assert.Zero(t, guard.Used(overload.LimitWork)+guard.Used(overload.LimitReceiving))
 }
 
 func TestEveryMethodHasAScope(t *testing.T) {
