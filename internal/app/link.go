@@ -112,3 +112,16 @@ func loadLink(l config.Link, r *prometheus.Registry, log *slog.Logger) (*tlsfile
 	watchCertificate(r, "link", loader)
 	return loader, nil
 }
+
+// watchCertificate registers when a certificate ends, if there is one. use is
+// ports, the public ones, or link, between server and scanner.
+func watchCertificate(r prometheus.Registerer, use string, l *tlsfile.Loader) {
+	if l.NotAfter().IsZero() {
+		return
+	}
+	gauge(prometheus.WrapRegistererWith(prometheus.Labels{"use": use}, r),
+		"prwarden_tls_certificate_expiry_timestamp_seconds",
+		"When a certificate of this process ends, in seconds since 1970, by its use: the public ports, or the link "+
+			"between server and scanner.",
+		func() float64 { return float64(l.NotAfter().Unix()) })
+}

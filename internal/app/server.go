@@ -156,7 +156,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version,
 	})
 
-	scans := observedScanner{client, s.metrics, s.tracing.tracer}
+	scans := tracedScanner{client, s.tracing.tracer}
 	s.dispatcher = review.NewDispatcher(s.store, scans, rules, notifier, review.DispatcherOptions{
 		Name: workerName(), Workers: c.ScanWorkers, Policy: s.organizations, Log: s.log, OnEnd: s.metrics.scanEnded,
 	})
@@ -176,12 +176,12 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 func (s *Server) assembleFace(c config.Config, rules *rule.Service) (err error) {
 	limiter := auth.NewLimiter(s.store.Windows(), time.Now)
 	admission := rpc.Admission{
-		Admitter: auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit, s.metrics.admitted),
+		Admitter: auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit),
 		Guard:    overload.NewGuard(overload.DefaultLimits(), c.TrustedProxies, s.log, s.metrics.tooMany),
 	}
 
 	s.grpc = rpc.New(rpc.Config{
-		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Telemetry: s.tracing.handler,
+		Admission: admission, Metrics: s.metrics.grpc, Log: s.log, Options: s.tracing.server,
 		Register: func(r grpc.ServiceRegistrar) {
 			prwardenv1.RegisterReviewServiceServer(r, s.watches)
 			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))

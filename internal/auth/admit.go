@@ -9,15 +9,6 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
-// Policy says who may make a call.
-type Policy int
-
-// The policies. The zero value is the strictest.
-const (
-	KeyRequired Policy = iota // needs a valid key
-	Open                      // needs none, and is counted all the same
-)
-
 // Credentials are what a request says of who makes it.
 type Credentials struct {
 	Authorization []string // values of the Authorization header
@@ -33,50 +24,13 @@ type Admitter struct {
 	limiter *Limiter
 	trusted []netip.Prefix
 	limit   int
-	observe func(Outcome)
 }
 
 // NewAdmitter makes one. trusted are the proxies whose X-Forwarded-For is
 // believed; limit is how many requests a minute a key without a limit of its
-// own has, and likewise an address: DefaultLimit when 0. observe hears what
-// becomes of every request; nil for nobody.
-func NewAdmitter(
-	keys *Keys, limiter *Limiter, trusted []netip.Prefix, limit int, observe func(Outcome),
-) *Admitter {
-	if limit == 0 {
-		limit = DefaultLimit
-	}
-	if observe == nil {
-		observe = func(Outcome) {}
-	}
-
-	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit, observe: observe}
-}
-
-// Outcome is what the rate limit said of a request.
-type Outcome string
-
-// The outcomes. RefusedFromMemory asked no store.
-const (
-	Allowed           Outcome = "allowed"
-	Refused           Outcome = "refused"
-	RefusedFromMemory Outcome = "refused_from_memory"
-	CountsUnavailable Outcome = "unavailable"
-)
-
-// Outcomes are all of them.
-func Outcomes() []Outcome { return []Outcome{Allowed, Refused, RefusedFromMemory, CountsUnavailable} }
-
-func outcome(d Decision, err error) Outcome {
-	switch {
-	case err != nil:
-		return CountsUnavailable
-	case d.OK:
-		return Allowed
-	case d.FromMemory:
-		return RefusedFromMemory
-	}
-	return Refused
+// own has, and likewise an address.
+func NewAdmitter(keys *Keys, limiter *Limiter, trusted []netip.Prefix, limit int) *Admitter {
+	return &Admitter{keys: keys, limiter: limiter, trusted: trusted, limit: limit}
 }
 
 // Admit says who makes a request and counts it: against its key when that is
@@ -86,14 +40,13 @@ func outcome(d Decision, err error) Outcome {
 // last. It fails with Unauthenticated as Authenticate does, ResourceExhausted
 // (RATE_LIMITED) when there are no requests left, and Unavailable while keys or
 // counts can't be reached.
-func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, Decision, error) {
+func (a *Admitter) Admit(ctx context.Context, c Credentials) (Caller, Decision, error) {
 	caller, authErr := a.keys.Authenticate(ctx, c.Authorization)
 	if authErr != nil {
 		caller = Caller{}
 	}
 	name, limit := a.countedAs(caller, c)
 	d, err := a.limiter.Take(ctx, name, limit)
-	a.observe(outcome(d, err))
 	switch {
 	case err != nil:
 		return caller, a.limiter.Peek(name, limit), err
@@ -103,10 +56,8 @@ func (a *Admitter) Admit(ctx context.Context, c Credentials, p Policy) (Caller, 
 		return Caller{}, d, authErr
 	case !d.OK:
 		return caller, d, limited(d, authErr)
-	case authErr != nil && p == KeyRequired:
-		return Caller{}, d, authErr
 	}
-	return caller, d, nil
+	return caller, d, authErr
 }
 
 // Peek says where a request's key or address stands, from memory and without
@@ -151,8 +102,8 @@ func limited(d Decision, authErr error) error {
 // that it says it forwards for. forwardedFor are the values of the
 // X-Forwarded-For headers in order; proxies append, so they are read from the
 // right, and only as far as trusted proxies wrote them. The result is invalid
-// when the peer has no IP address. IPv6 addresses are cut to their /64, which
-// is what one subscriber has.
+// when the peer has no IP address. IPv6 addresses are cut to their first
+// addressBits.
 func ClientAddress(peer string, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
 	addr := parseAddress(peer)
 	if addr.IsValid() && contains(trusted, addr) {
@@ -169,7 +120,7 @@ func ClientAddress(peer string, forwardedFor []string, trusted []netip.Prefix) n
 		}
 	}
 	if addr.Is6() {
-		p, _ := addr.Prefix(64) // 64 fits every IPv6 address
+		p, _ := addr.Prefix(addressBits) // they fit every IPv6 address
 		return p.Addr()
 	}
 	return addr

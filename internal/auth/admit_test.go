@@ -84,27 +84,27 @@ func TestAdmit(t *testing.T) {
 	t.Run("a key counts against itself, by its own limit", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 0, nil)
+		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, auth.DefaultLimit)
 		key, header := b.issue(t, auth.NewKey{RateLimit: 2})
 		_, other := b.issue(t, auth.NewKey{})
 		cred := auth.Credentials{Authorization: header, PeerAddr: peer}
 		for i := range 2 {
-			c, d, err := a.Admit(t.Context(), cred, auth.KeyRequired)
+			c, d, err := a.Admit(t.Context(), cred)
 			require.NoError(t, err)
 			assert.Equal(t, key.ID, c.KeyID)
 			assert.Equal(
-				t, auth.Decision{Limit: 2, Remaining: 1 - i, Reset: b.clock.Now().Add(time.Minute), OK: true, FromMemory: true},
+				t, auth.Decision{Limit: 2, Remaining: 1 - i, Reset: b.clock.Now().Add(time.Minute), OK: true},
 				d,
 			)
 		}
-		c, d, err := a.Admit(t.Context(), cred, auth.KeyRequired)
+		c, d, err := a.Admit(t.Context(), cred)
 		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
 		var e *errs.Error
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, time.Minute, e.RetryAfter)
 		assert.Equal(t, key.ID, c.KeyID, "the log wants to know who")
 		assert.False(t, d.OK)
-		_, d, err = a.Admit(t.Context(), auth.Credentials{Authorization: other, PeerAddr: peer}, auth.KeyRequired)
+		_, d, err = a.Admit(t.Context(), auth.Credentials{Authorization: other, PeerAddr: peer})
 		require.NoError(t, err)
 		assert.Equal(t, 60, d.Limit)
 		assert.Equal(t, 59, d.Remaining)
@@ -113,54 +113,34 @@ func TestAdmit(t *testing.T) {
 	t.Run("no key counts against the address, and then 429 goes before 401", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 3, nil)
+		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 3)
 		for i := range 3 {
-			c, d, err := a.Admit(t.Context(), auth.Credentials{PeerAddr: peer}, auth.KeyRequired)
+			c, d, err := a.Admit(t.Context(), auth.Credentials{PeerAddr: peer})
 			assert.Equal(t, errs.ReasonKeyMissing, errs.ReasonOf(err))
 			assert.Empty(t, c)
 			assert.Equal(t, 2-i, d.Remaining)
 		}
-		_, d, err := a.Admit(t.Context(), auth.Credentials{PeerAddr: peer}, auth.KeyRequired)
+		_, d, err := a.Admit(t.Context(), auth.Credentials{PeerAddr: peer})
 		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
 		assert.Equal(t, 3, d.Limit)
 		_, header := b.issue(t, auth.NewKey{})
-		_, _, err = a.Admit(t.Context(), auth.Credentials{Authorization: header, PeerAddr: peer}, auth.KeyRequired)
+		_, _, err = a.Admit(t.Context(), auth.Credentials{Authorization: header, PeerAddr: peer})
 		assert.NoError(t, err, "a valid key from the same address is not affected")
-	})
-
-	t.Run("open calls need no key and are counted", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
-		a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 1, nil)
-		key, header := b.issue(t, auth.NewKey{})
-		c, d, err := a.Admit(t.Context(), auth.Credentials{PeerAddr: peer}, auth.Open)
-		require.NoError(t, err)
-		assert.Empty(t, c)
-		assert.Zero(t, d.Remaining)
-		_, _, err = a.Admit(
-			t.Context(), auth.Credentials{PeerAddr: peer, Authorization: []string{"Bearer nonsense"}}, auth.Open,
-		)
-		assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
-		c, _, err = a.Admit(t.Context(), auth.Credentials{PeerAddr: peer, Authorization: header}, auth.Open)
-		require.NoError(t, err)
-		assert.Equal(t, key.ID, c.KeyID)
 	})
 
 	t.Run("while the keys are away nobody is told that theirs is not valid", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) { // each question to a store that is away takes a moment
 			b := setup(t)
-			a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, 0, nil)
+			a := auth.NewAdmitter(b.keys, auth.NewLimiter(nil, b.clock.Now), nil, auth.DefaultLimit)
 			b.store.setDown(errs.New(errs.Unavailable, errs.ReasonUnavailable, "away"))
 			cred := auth.Credentials{Authorization: []string{"Bearer " + auth.NewToken()}, PeerAddr: peer}
 			for i := range auth.DefaultLimit + 1 {
-				_, d, err := a.Admit(t.Context(), cred, auth.KeyRequired)
+				_, d, err := a.Admit(t.Context(), cred)
 				require.Equal(t, errs.Unavailable, errs.KindOf(err), "request %d: %v", i, err)
 				assert.Equal(t, max(0, auth.DefaultLimit-1-i), d.Remaining, "it is counted all the same")
 			}
-			_, _, err := a.Admit(t.Context(), cred, auth.Open)
-			assert.Equal(t, errs.Unavailable, errs.KindOf(err))
-			_, _, err = a.Admit(t.Context(), auth.Credentials{PeerAddr: peer}, auth.Open)
+			_, _, err := a.Admit(t.Context(), auth.Credentials{PeerAddr: peer})
 			assert.Equal(t, errs.ReasonRateLimited, errs.ReasonOf(err))
 		})
 	})
@@ -169,8 +149,8 @@ func TestAdmit(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, header := b.issue(t, auth.NewKey{})
-		a := auth.NewAdmitter(b.keys, auth.NewLimiter(brokenWindows{}, b.clock.Now), nil, 0, nil)
-		_, d, err := a.Admit(t.Context(), auth.Credentials{Authorization: header}, auth.Open)
+		a := auth.NewAdmitter(b.keys, auth.NewLimiter(brokenWindows{}, b.clock.Now), nil, auth.DefaultLimit)
+		_, d, err := a.Admit(t.Context(), auth.Credentials{Authorization: header})
 		assert.ErrorIs(t, err, errBroken)
 		assert.Equal(t, 60, d.Remaining, "every answer tells what is known")
 	})

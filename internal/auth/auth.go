@@ -49,6 +49,23 @@ type Key struct {
 	RevokedAt    time.Time // zero unless revoked
 }
 
+// bearer returns whom the key makes its bearer. It fails with Unauthenticated
+// (KEY_REVOKED, KEY_EXPIRED).
+func (k Key) bearer(now time.Time) (Caller, error) {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyRevoked,
+			"The API key %s was revoked at %s.", k.ID, stamp(k.RevokedAt))
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyExpired,
+			"The API key %s expired at %s.", k.ID, stamp(k.ExpiresAt))
+	}
+
+	return Caller{
+		KeyID: k.ID, Organization: k.Organization, Scopes: k.Scopes, RateLimit: k.RateLimit, KeyHash: k.Hash,
+	}, nil
+}
+
 // KeyStore stores keys.
 type KeyStore interface {
 	// CreateKey stores a key and returns it with CreatedAt set.

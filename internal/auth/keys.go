@@ -77,36 +77,21 @@ func (k *Keys) Remembered(authorization []string) (c Caller, ok bool) {
 	}
 
 	key, ok := k.lookup.remembered(HashToken(token))
-	c, err = k.judge(key, ok)
+	c, err = key.bearer(k.now())
 
-	return c, err == nil
+	return c, ok && err == nil
 }
 
 func (k *Keys) check(ctx context.Context, hash string) (Caller, error) {
 	key, ok, err := k.lookup.find(ctx, hash)
-	if err != nil {
-		return Caller{}, err
-	}
-
-	return k.judge(key, ok)
-}
-
-// judge returns whom a key makes its bearer; ok is false when there is none.
-func (k *Keys) judge(key Key, ok bool) (Caller, error) {
 	switch {
+	case err != nil:
+		return Caller{}, err
 	case !ok:
 		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyInvalid, "There is no such API key on this server.")
-	case !key.RevokedAt.IsZero():
-		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyRevoked,
-			"The API key %s was revoked at %s.", key.ID, stamp(key.RevokedAt))
-	case !key.ExpiresAt.IsZero() && !k.now().Before(key.ExpiresAt):
-		return Caller{}, errs.New(errs.Unauthenticated, errs.ReasonKeyExpired,
-			"The API key %s expired at %s.", key.ID, stamp(key.ExpiresAt))
 	}
 
-	return Caller{
-		KeyID: key.ID, Organization: key.Organization, Scopes: key.Scopes, RateLimit: key.RateLimit, KeyHash: key.Hash,
-	}, nil
+	return key.bearer(k.now())
 }
 
 // Now returns the time on the clock that keys expire by.

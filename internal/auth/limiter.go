@@ -16,6 +16,10 @@ const (
 	DefaultLimit = 60
 )
 
+// addressBits is how much of an IPv6 address counts, where no key does: what one
+// subscriber has.
+const addressBits = 64
+
 // maxWindows bounds the windows that are remembered: about 250 bytes each. It
 // takes that many different addresses in one minute to reach it.
 const maxWindows = 100_000
@@ -27,7 +31,6 @@ type Decision struct {
 	Reset      time.Time     // when the window ends
 	OK         bool          // whether this one may pass
 	RetryAfter time.Duration // how long until the window ends; 0 when OK
-	FromMemory bool          // whether the store was not asked
 }
 
 // Windows counts the requests that all servers admit.
@@ -123,10 +126,8 @@ func (l *Limiter) takeHere(name string, limit int) (d Decision, ok bool) {
 		w.taken++
 		l.seen.Add(name, w)
 	}
-	d = w.decide(limit, passes, now)
-	d.FromMemory = true
 
-	return d, true
+	return w.decide(limit, passes, now), true
 }
 
 // Peek returns where a name stands as far as this server knows. It counts
@@ -140,10 +141,8 @@ func (l *Limiter) Peek(name string, limit int) Decision {
 	if !ok {
 		w = window{end: now.Add(Window), until: now.Add(Window)}
 	}
-	d := w.decide(limit, w.taken < limit, now)
-	d.FromMemory = true
 
-	return d
+	return w.decide(limit, w.taken < limit, now)
 }
 
 // running returns the window of a name that has not ended. The caller holds mu.

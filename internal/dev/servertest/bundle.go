@@ -103,7 +103,7 @@ func Start(t testing.TB, o Options) *Bundle {
 	b.Guard = overload.NewGuard(limits, o.Trusted, log, func(overload.Limit) {})
 	limiter := auth.NewLimiter(nil, func() time.Time { return b.Clock })
 	admission := rpc.Admission{
-		Admitter: auth.NewAdmitter(b.Keys, limiter, o.Trusted, o.Limit, nil), Guard: b.Guard,
+		Admitter: auth.NewAdmitter(b.Keys, limiter, o.Trusted, o.Limit), Guard: b.Guard,
 	}
 
 	server := rpc.New(rpc.Config{Admission: admission, Metrics: b.Metrics, Log: log, Register: b.register})

@@ -180,17 +180,12 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 	}
 	defer request.Close()
 
-	policy := auth.KeyRequired
-	document, static := g.documents[r.URL.Path]
-	if static {
-		policy = auth.Open
-	}
-
 	ctx := overload.NewContext(r.Context(), request)
-	caller, decision, err := g.Admission.Admit(ctx, credentials, policy)
+	caller, decision, err := g.Admission.Admit(ctx, credentials)
 	setRateHeaders(e.Header(), decision)
+	document, static := g.documents[r.URL.Path]
 	switch {
-	case err != nil:
+	case err != nil && (!static || errs.KindOf(err) != errs.Unauthenticated): // documents need no key
 		return err
 	case static:
 		e.pattern = r.URL.Path

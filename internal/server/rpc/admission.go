@@ -31,8 +31,8 @@ type Admission struct {
 // Admit waits until the request may be worked on, finds out whose it is, and
 // counts it. The decision about its rate limit is there also beside an error,
 // because every response shows it. A request that is refused because there are
-// too many is not counted.
-func (a Admission) Admit(ctx context.Context, c auth.Credentials, p auth.Policy) (auth.Caller, auth.Decision, error) {
+// too many is not counted, unless they are of its organization.
+func (a Admission) Admit(ctx context.Context, c auth.Credentials) (auth.Caller, auth.Decision, error) {
 	request := overload.FromContext(ctx)
 	err := request.Hold(ctx, overload.LimitOpen, 1)
 	if err == nil {
@@ -43,9 +43,9 @@ func (a Admission) Admit(ctx context.Context, c auth.Credentials, p auth.Policy)
 		return auth.Caller{}, a.Admitter.Peek(c), err
 	}
 
-	caller, decision, err := a.Admitter.Admit(ctx, c, p)
+	caller, decision, err := a.Admitter.Admit(ctx, c)
 	callOf(ctx).Caller = caller
-	if err == nil && caller.Organization != "" { // what is open to all has none
+	if err == nil {
 		err = request.Identify(ctx, caller.Organization)
 	}
 	return caller, decision, err
@@ -159,7 +159,7 @@ func (a Admission) admit(ctx context.Context) (context.Context, error) {
 		}
 	}()
 
-	caller, decision, err := a.Admit(ctx, credentialsOf(ctx), auth.KeyRequired)
+	caller, decision, err := a.Admit(ctx, credentialsOf(ctx))
 	// It fails only when the header was sent already, which nobody did yet.
 	_ = grpc.SetHeader(ctx, RateMetadata(decision))
 	if err == nil {

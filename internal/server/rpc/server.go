@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/proto" // registers the codec
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/stats"
 )
 
 // Limits of the servers.
@@ -61,8 +60,8 @@ type Config struct {
 	// Register registers the services. It is called for each half.
 	Register func(grpc.ServiceRegistrar)
 
-	// Telemetry follows the calls from the network; nil for none.
-	Telemetry stats.Handler
+	// Options are for the server on the network, beside its limits.
+	Options []grpc.ServerOption
 }
 
 // Server is the gRPC service: on a network port, and for callers in this
@@ -76,7 +75,7 @@ type Server struct {
 func New(c Config) *Server {
 	chain := newChain(c.Admission, c.Metrics, c.Log)
 	unary, stream := interceptorsOf(chain, true)
-	options := []grpc.ServerOption{
+	options := append([]grpc.ServerOption{
 		grpc.InTapHandle(c.Admission.open),
 		grpc.ChainUnaryInterceptor(unary...),
 		grpc.ChainStreamInterceptor(stream...),
@@ -94,10 +93,7 @@ func New(c Config) *Server {
 			Timeout:           20 * time.Second,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-	}
-	if c.Telemetry != nil {
-		options = append(options, grpc.StatsHandler(c.Telemetry))
-	}
+	}, c.Options...)
 
 	s := &Server{network: grpc.NewServer(options...), process: newChannel(chain)}
 	c.Register(s.network)

@@ -2,23 +2,41 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc/filters"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	otelcodes "go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
-	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scanner"
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rest"
-	"github.com/prwarden/prwarden/internal/tlsfile"
 )
 
 const (
@@ -82,13 +100,11 @@ func (l labeled) Collect(out chan<- prometheus.Metric) {
 
 // metrics are what a server tells Prometheus of requests and reviews.
 type metrics struct {
-	registry  *prometheus.Registry
-	grpc      *grpcprom.ServerMetrics
-	requests  *prometheus.HistogramVec
-	attempts  *prometheus.HistogramVec
-	running   prometheus.Gauge
-	decisions *prometheus.CounterVec
-	shed      *prometheus.CounterVec
+	registry *prometheus.Registry
+	grpc     *grpcprom.ServerMetrics
+	requests *prometheus.HistogramVec
+	attempts *prometheus.HistogramVec
+	shed     *prometheus.CounterVec
 }
 
 func newMetrics(schema int64) *metrics {
@@ -107,14 +123,6 @@ func newMetrics(schema int64) *metrics {
 			Name: "prwarden_scan_duration_seconds", Buckets: seconds(),
 			Help: "Time of attempts to scan a pull request, by the status that they led the review to and the failure code.",
 		}, []string{"status", "code"}),
-		running: with.NewGauge(prometheus.GaugeOpts{
-			Name: "prwarden_scans_running",
-			Help: "Attempts of this server that are at a scanner now, those that wait for a place there included.",
-		}),
-		decisions: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "prwarden_rate_limit_decisions_total",
-			Help: "What the rate limit said of requests over both protocols; refused_from_memory did not ask the database.",
-		}, []string{"decision"}),
 		shed: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "prwarden_requests_shed_total",
 			Help: "Requests that were refused because there were too many, by what there was too much of.",
@@ -125,10 +133,6 @@ func newMetrics(schema int64) *metrics {
 	for _, limit := range overload.All() {
 		m.shed.WithLabelValues(string(limit))
 	}
-
-	for _, outcome := range auth.Outcomes() {
-		m.decisions.WithLabelValues(string(outcome))
-	}
 	return m
 }
 
@@ -136,9 +140,6 @@ func newMetrics(schema int64) *metrics {
 func (m *metrics) answered(a rest.Answered) {
 	m.requests.WithLabelValues(a.Method, a.Route, strconv.Itoa(a.Status)).Observe(a.Took.Seconds())
 }
-
-// admitted is what the admitter tells of each request.
-func (m *metrics) admitted(o auth.Outcome) { m.decisions.WithLabelValues(string(o)).Inc() }
 
 // tooMany is what the guard tells of each request that it refuses.
 func (m *metrics) tooMany(l overload.Limit) { m.shed.WithLabelValues(string(l)).Inc() }
@@ -198,19 +199,6 @@ func number(yes bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// watchCertificate registers when a certificate ends, if there is one. use is
-// ports, the public ones, or link, between server and scanner.
-func watchCertificate(r prometheus.Registerer, use string, l *tlsfile.Loader) {
-	if l.NotAfter().IsZero() {
-		return
-	}
-	gauge(prometheus.WrapRegistererWith(prometheus.Labels{"use": use}, r),
-		"prwarden_tls_certificate_expiry_timestamp_seconds",
-		"When a certificate of this process ends, in seconds since 1970, by its use: the public ports, or the link "+
-			"between server and scanner.",
-		func() float64 { return float64(l.NotAfter().Unix()) })
 }
 
 // scannerMetrics are what a scanner tells Prometheus, in a process of its own
@@ -273,4 +261,127 @@ func watchScanner(r prometheus.Registerer, service *scanner.Server, repositories
 		func() uint64 { return repositories.Stats().Fetches })
 	counter(r, "prwarden_git_fetch_failures_total", "Commands that fetch from code hosts and failed.",
 		func() uint64 { return repositories.Stats().FailedFetches })
+}
+
+// tracing sends OpenTelemetry traces when the standard variables name where to.
+// Otherwise there are no options, and its tracer records nothing.
+type tracing struct {
+	tracer trace.Tracer
+	server []grpc.ServerOption
+	client []grpc.DialOption
+}
+
+const tracerName = "github.com/prwarden/prwarden/internal/app"
+
+// newTracing reads what else there is to say (headers, sampling, service name)
+// from the standard variables of the process. service is the name when they
+// don't give one.
+func (s *services) newTracing(
+	ctx context.Context, env Environment, service string, log *slog.Logger,
+) (tracing, error) {
+	off := strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") || env("OTEL_TRACES_EXPORTER") == "none"
+	to := env("OTEL_EXPORTER_OTLP_ENDPOINT") + env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	if off || to == "" {
+		return tracing{tracer: noop.NewTracerProvider().Tracer(tracerName)}, nil
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
+		if p := env(name); p != "" && p != "http/protobuf" {
+			return tracing{}, fmt.Errorf("%s: %q is not supported; traces are sent as http/protobuf", name, p)
+		}
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return tracing{}, fmt.Errorf("OpenTelemetry: %w", err)
+	}
+
+	// Later options win, so the variables come last.
+	description, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
+		resource.WithAttributes(attribute.String("service.name", service)), resource.WithFromEnv())
+	if err != nil {
+		return tracing{}, fmt.Errorf("OpenTelemetry: %w", err)
+	}
+
+	// The SDK reports in one place for the whole process, by default as text.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("OpenTelemetry", "error", err) }))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(description))
+	s.own(func() error {
+		last, cancel := context.WithTimeout(context.Background(), lastSteps)
+		defer cancel()
+		if err := provider.Shutdown(last); err != nil {
+			log.Warn("OpenTelemetry: the last traces were not sent", "error", err)
+		}
+		return nil
+	})
+
+	options := []otelgrpc.Option{
+		otelgrpc.WithTracerProvider(provider),
+		otelgrpc.WithPropagators(propagation.TraceContext{}),
+		otelgrpc.WithFilter(filters.All(filters.Not(filters.HealthCheck()), known)),
+	}
+	return tracing{
+		tracer: provider.Tracer(tracerName),
+		server: []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(options...))},
+		client: []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(options...))},
+	}, nil
+}
+
+// known lets only calls of methods that there are be traced. Callers make up
+// the names of others, without a key too, and may put anything into them.
+func known(info *stats.RPCTagInfo) bool {
+	name := strings.Replace(strings.TrimPrefix(info.FullMethodName, "/"), "/", ".", 1)
+	_, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
+	return err == nil
+}
+
+// withTraceIDs makes every line that is logged with the context of a traced
+// request name its trace.
+func withTraceIDs(log *slog.Logger) *slog.Logger { return slog.New(traceHandler{log.Handler()}) }
+
+type traceHandler struct{ slog.Handler }
+
+func (h traceHandler) Handle(ctx context.Context, r slog.Record) error {
+	if c := trace.SpanContextFromContext(ctx); c.HasTraceID() {
+		r = r.Clone()
+		r.AddAttrs(slog.String("trace_id", c.TraceID().String()))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h traceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return traceHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h traceHandler) WithGroup(name string) slog.Handler {
+	return traceHandler{h.Handler.WithGroup(name)}
+}
+
+// tracedScanner traces the scans of the dispatcher. The span of an attempt is a
+// child of the request that created the review, so one trace shows it all.
+type tracedScanner struct {
+	review.Scanner
+	tracer trace.Tracer
+}
+
+func (o tracedScanner) Scan(
+	ctx context.Context, j review.Job, progress func(review.Progress),
+) (finding.Result, error) {
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": j.TraceParent})
+	ctx, span := o.tracer.Start(ctx, "process review", trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+		attribute.String("prwarden.review_id", j.ReviewID), attribute.Int("prwarden.attempt", j.Attempt),
+		attribute.String("prwarden.organization", j.Organization), attribute.String("prwarden.repo", j.Repo),
+		attribute.Int("prwarden.pr_number", int(j.PRNumber)),
+	))
+	defer span.End()
+
+	found, err := o.Scanner.Scan(ctx, j, progress)
+	if err != nil {
+		// The error itself may hold what a code host said, so it is for the log only.
+		code := "canceled"
+		if failed := (*review.ScanError)(nil); errors.As(err, &failed) {
+			code = failed.Code
+		}
+		span.SetAttributes(attribute.String("error.type", code))
+		span.SetStatus(otelcodes.Error, code)
+	}
+	return found, err
 }
