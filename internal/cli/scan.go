@@ -14,7 +14,6 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
 
@@ -35,8 +34,8 @@ type ScanInput struct {
 
 // The rulesets that a local scan knows.
 const (
-	RulesetDefault    = "default"    // what of the default ruleset is on
-	RulesetRepository = "repository" // that, and the rules of the rules file
+	RulesetDefault    = rule.RulesetDefault // what of the default ruleset is on
+	RulesetRepository = "repository"        // that, and the rules of the rules file
 )
 
 // HeadDefault is what is scanned when only the base is given.
@@ -176,14 +175,6 @@ func (in ScanInput) place() string {
 		return "."
 	}
 	return in.Path
-}
-
-// selection is which rules apply.
-func (in ScanInput) selection() scan.Selection {
-	if in.Ruleset == RulesetDefault {
-		return scan.SelectDefault
-	}
-	return scan.SelectRepository
 }
 
 // loadRules puts the rules together and says which are not the usual ones.

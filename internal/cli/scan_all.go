@@ -27,7 +27,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 		return err
 	}
 
-	rules, err := loaded.Compile(in.selection())
+	rules, err := loaded.Compile(in.Ruleset)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	}
 
 	result, err := scanner.Scan(ctx, scan.Request{
-		Target: scan.Target{Repo: localRepo}, Selection: in.selection(), Rules: set, File: file, MaxFindings: maxFindings,
+		Target: scan.Target{Repo: localRepo}, Ruleset: in.Ruleset, Rules: set, File: file, MaxFindings: maxFindings,
 		OtherRules: true, // an organization's are the server's to know
 	}, func(n scan.Progress) {
 		progress.local(fmt.Sprintf("%d of %s", n.Done, terminal.Count(n.Total, "file")))

@@ -17,14 +17,13 @@ import (
 
 // pull is a pull request in memory, and its own source.
 type pull struct {
-	sides       map[scan.Side]map[string]string // regular files by path
-	files       []scan.File                     // in order
-	openErr     error
-	fileErr     error                     // after all files
-	onFile      func(ctx context.Context) // before each file
-	closed      bool
-	count       int    // instead of the number of files
-	onGivenBack func() // may be nil
+	sides   map[scan.Side]map[string]string // regular files by path
+	files   []scan.File                     // in order
+	openErr error
+	fileErr error                     // after all files
+	onFile  func(ctx context.Context) // before each file
+	closed  bool
+	count   int // instead of the number of files
 }
 
 func (p *pull) Open(context.Context, scan.Target) (scan.Change, error) {
@@ -52,8 +51,7 @@ func (p *pull) ReadFile(_ context.Context, side scan.Side, path string, limit in
 	return []byte(data)[:min(len(data), limit+1)], found, nil
 }
 
-// Files yields copies, because a file is its receiver's, and overwrites what is
-// given back, so that a scanner that goes on using it is found out.
+// Files yields copies, because a file is its receiver's.
 func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 	return func(yield func(*scan.File, error) bool) {
 		for _, f := range p.files {
@@ -63,14 +61,6 @@ func (p *pull) Files(ctx context.Context) iter.Seq2[*scan.File, error] {
 
 			f.Size = max(f.Size, int64(len(f.Content)))
 			f.Content, f.Added = bytes.Clone(f.Content), slices.Clone(f.Added)
-			content := f.Content
-			f.Release = func() {
-				copy(content, bytes.Repeat([]byte{'!'}, len(content)))
-				if p.onGivenBack != nil {
-					p.onGivenBack()
-				}
-			}
-
 			if !yield(&f, nil) {
 				return
 			}
@@ -139,10 +129,10 @@ func origin(o rule.Origin) func(*rule.Rule) { return func(r *rule.Rule) { r.Orig
 func severity(s rule.Severity) func(*rule.Rule) { return func(r *rule.Rule) { r.Severity = s } }
 
 type setup struct {
-	selection scan.Selection
-	limit     int // 10,000 when 0
-	options   scan.Options
-	request   scan.Request // what else there is
+	ruleset string
+	limit   int // 10,000 when 0
+	options scan.Options
+	request scan.Request // what else there is
 }
 
 func try(t testing.TB, p *pull, rules []rule.Rule, o setup) (*scan.Result, error) {
@@ -157,7 +147,7 @@ func try(t testing.TB, p *pull, rules []rule.Rule, o setup) (*scan.Result, error
 
 	r := o.request
 	r.Target = scan.Target{Organization: "acme", Repo: "acme/api", Number: 1}
-	r.Selection, r.Rules, r.MaxFindings, r.Today = o.selection, set, o.limit, "2026-06-15"
+	r.Ruleset, r.Rules, r.MaxFindings, r.Today = o.ruleset, set, o.limit, "2026-06-15"
 	return s.Scan(t.Context(), r, func(scan.Progress) {})
 }
 

@@ -19,6 +19,22 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
+// MaxFileSize is the size, in bytes, over which a file is skipped.
+const MaxFileSize = 1 << 20
+
+// File is a changed file as it is at head.
+type File struct {
+	Path      string      // bytes as git has them, not always UTF-8
+	Submodule bool        // a commit of another repository; there is no content
+	Size      int64       // of the content, in bytes
+	Content   []byte      // nil when Size is over MaxFileSize or nothing was added
+	Added     []LineRange // the added lines, ascending, not touching each other
+	Err       error       // why nothing of it can be looked at; nil for files of a Change
+}
+
+// LineRange is a run of lines, First to Last, counted from 1, both included.
+type LineRange = match.LineRange
+
 // FileResult is what was found in one file.
 type FileResult struct {
 	Findings   []finding.Finding // the first ones, by line and rule id

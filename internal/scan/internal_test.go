@@ -2,13 +2,19 @@ package scan
 
 import (
 	"bytes"
+	"context"
+	"iter"
+	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 )
 
@@ -66,4 +72,30 @@ func TestScanFilePanics(t *testing.T) {
 	t.Parallel()
 	r := scanFile(t.Context(), nil, &File{Content: []byte("x")}, 1)
 	require.ErrorContains(t, r.err, "panic: ")
+}
+
+// Of files with very many findings only one for each matcher waits to be taken.
+func TestManyFindingsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var matched atomic.Int64
+		match := func(context.Context, *File) FileResult {
+			matched.Add(1)
+			return FileResult{Findings: make([]finding.Finding, manyFindings+1)}
+		}
+		files := func(context.Context) iter.Seq2[*File, error] {
+			return maps.All(map[*File]error{{Path: "a"}: nil, {Path: "b"}: nil, {Path: "c"}: nil, {Path: "d"}: nil})
+		}
+
+		taken := 0
+		err := pipeline(t.Context(), []matcher{match, match}, files, func(*File, FileResult) error {
+			synctest.Wait()
+			assert.LessOrEqual(t, matched.Load(), int64(taken+2))
+			taken++
+
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 4, taken)
+	})
 }

@@ -18,59 +18,40 @@ func TestRedaction(t *testing.T) {
 	key := regex("secrets/key", `(?s)BEGIN.*?END`, redact, multiline)
 	other := regex("other", "todo")
 	block := regex("block", `(?s)start.*?stop`, multiline)
-	tests := map[string]struct {
-		text      string
-		rules     []rule.Rule
-		selection scan.Selection
-		snippets  []string
+	elsewhere := regex("s", "tok_x", redact, func(r *rule.Rule) { r.Paths.Include = []string{"x"} })
+	touching := regex("s", "ab", redact)
+
+	for name, tt := range map[string]struct {
+		text     string
+		rules    []rule.Rule
+		ruleset  string
+		snippets []string
 	}{
-		"the match":               {"+a tok_x b", []rule.Rule{token}, 0, []string{"a **** b"}},
-		"every match of the line": {"+tok_x,tok_yy", []rule.Rule{token}, 0, []string{"****,****"}},
+		"the match":               {"+a tok_x b", []rule.Rule{token}, "", []string{"a **** b"}},
+		"every match of the line": {"+tok_x,tok_yy", []rule.Rule{token}, "", []string{"****,****"}},
 		"every occurrence of the text": {
-			"+key tok_x not-a-wordtok_x",
-			[]rule.Rule{regex("s", `\btok_x\b`, redact)},
-			0,
+			"+key tok_x not-a-wordtok_x", []rule.Rule{regex("s", `\btok_x\b`, redact)}, "",
 			[]string{"key **** not-a-word****"},
 		},
-		"another rule's snippet": {"+todo tok_x", []rule.Rule{token, other}, 0, []string{"todo ****", "todo ****"}},
+		"another rule's snippet": {"+todo tok_x", []rule.Rule{token, other}, "", []string{"todo ****", "todo ****"}},
 		"within the other's match": {
-			"+todo=tok_x",
-			[]rule.Rule{token, regex("other", `todo=\w+`)},
-			0,
-			[]string{"todo=****", "todo=****"},
+			"+todo=tok_x", []rule.Rule{token, regex("other", `todo=\w+`)}, "", []string{"todo=****", "todo=****"},
 		},
-		"a line that was not added": {" start tok_x\n+stop", []rule.Rule{token, block}, 0, []string{"start ****"}},
+		"a line that was not added": {" start tok_x\n+stop", []rule.Rule{token, block}, "", []string{"start ****"}},
 		"a rule that is not selected": {
-			"+todo tok_x",
-			[]rule.Rule{token, other},
-			scan.SelectCustom,
-			[]string{"todo ****"},
+			"+todo tok_x", []rule.Rule{token, other}, rule.RulesetCustom, []string{"todo ****"},
 		},
 		"a multiline match": {
-			"+todo BEGIN a\n+b todo\n+END todo",
-			[]rule.Rule{key, other},
-			0,
+			"+todo BEGIN a\n+b todo\n+END todo", []rule.Rule{key, other}, "",
 			[]string{"todo ****", "todo ****", "****", "**** todo"},
 		},
-		"a multiline match before": {
-			" BEGIN a\n todo b\n END\n+todo c",
-			[]rule.Rule{key, other},
-			0,
-			[]string{"todo c"},
-		},
-		"a rule that does not look here": {
-			"+todo tok_x",
-			[]rule.Rule{other, regex("s", "tok_x", redact, func(r *rule.Rule) { r.Paths.Include = []string{"x"} })},
-			0,
-			[]string{"todo tok_x"},
-		},
-		"touching matches become one": {"+abab", []rule.Rule{regex("s", "ab", redact)}, 0, []string{"****"}},
-	}
-
-	for name, tt := range tests {
+		"a multiline match before":       {" BEGIN a\n todo b\n END\n+todo c", []rule.Rule{key, other}, "", []string{"todo c"}},
+		"a rule that does not look here": {"+todo tok_x", []rule.Rule{other, elsewhere}, "", []string{"todo tok_x"}},
+		"touching matches become one":    {"+abab", []rule.Rule{touching}, "", []string{"****"}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := try(t, &pull{files: []scan.File{marked("a", tt.text)}}, tt.rules, setup{selection: tt.selection})
+			got, err := try(t, &pull{files: []scan.File{marked("a", tt.text)}}, tt.rules, setup{ruleset: tt.ruleset})
 			require.NoError(t, err)
 			var snippets []string
 

@@ -84,7 +84,7 @@ type plan struct {
 }
 
 // group is a ruleset that takes part in a scan. Rules with redact hide what
-// they match also when the selection leaves them out, so that no selection
+// they match also when the request is for another ruleset, so that none
 // shows a secret; that is why there are two sessions.
 type group struct {
 	rules  []rule.Rule
@@ -112,7 +112,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 		off[rule.FullID(d.ID)] = true
 	}
 	for _, x := range r.Rules.rules { // an organization's rule shadows a default rule with its id
-		if x.Origin != rule.OriginDefault && r.Selection.includes(x.Origin) {
+		if x.Origin != rule.OriginDefault && selects(r.Ruleset, x.Origin) {
 			off[x.FullID()] = true
 		}
 	}
@@ -131,7 +131,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 	}
 	p.places = sync.OnceValue(p.locate)
 
-	applied := p.add(r.Rules, r.Selection, off, changes)
+	applied := p.add(r.Rules, r.Ruleset, off, changes)
 	// The usual case is all of the rules, whose digest is known.
 	if given == nil && len(applied) == len(r.Rules.rules) {
 		p.digest = r.Rules.digest
@@ -142,17 +142,29 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		applied = append(applied, p.add(rules, r.Selection, nil, nil)...)
+		applied = append(applied, p.add(rules, r.Ruleset, nil, nil)...)
 	}
 	p.digest = rule.Digest(applied, file.Exclude...)
 
 	return p, nil
 }
 
+// selects reports whether a request for a ruleset applies rules of an origin.
+func selects(ruleset string, o rule.Origin) bool {
+	switch ruleset {
+	case rule.RulesetDefault:
+		return o == rule.OriginDefault
+	case rule.RulesetCustom:
+		return o == rule.OriginCustom
+	}
+
+	return true
+}
+
 // add adds a ruleset to the plan and returns those of its rules that apply, as
 // they apply. disabled and changes are of default rules, by full id.
 func (p *plan) add(
-	r *Ruleset, selection Selection, disabled map[string]bool, changes map[string]rule.Override,
+	r *Ruleset, selected string, disabled map[string]bool, changes map[string]rule.Override,
 ) (applied []rule.Rule) {
 	off := make([]bool, len(r.rules))
 	g := group{rules: slices.Clone(r.rules), noHits: make([]bool, len(r.rules))}
@@ -160,7 +172,7 @@ func (p *plan) add(
 	for i, x := range r.rules {
 		isDefault := x.Origin == rule.OriginDefault
 		off[i] = isDefault && disabled[x.FullID()]
-		g.noHits[i] = off[i] || !selection.includes(x.Origin)
+		g.noHits[i] = off[i] || !selects(selected, x.Origin)
 		if change, ok := changes[x.FullID()]; ok && isDefault && !off[i] {
 			x.Severity = cmp.Or(change.Severity, x.Severity)
 			x.Paths.Exclude = slices.Concat(x.Paths.Exclude, change.Exclude)

@@ -150,11 +150,11 @@ func TestOverrides(t *testing.T) {
 	two := regex("two", "two")
 
 	for name, tt := range map[string]struct {
-		file      string
-		rules     []rule.Rule
-		selection scan.Selection
-		want      []string
-		noEffect  bool // the digest is that of a scan without it
+		file     string
+		rules    []rule.Rule
+		ruleset  string
+		want     []string
+		noEffect bool // the digest is that of a scan without it
 	}{
 		"severity": {
 			file: "override: {d/one: {severity: low}}",
@@ -185,7 +185,7 @@ func TestOverrides(t *testing.T) {
 			noEffect: true,
 		},
 		"a rule that is not selected still masks": {
-			file: "override: {d/token: {severity: low}}", rules: []rule.Rule{regex("x", "tok_b")}, selection: scan.SelectCustom,
+			file: "override: {d/token: {severity: low}}", rules: []rule.Rule{regex("x", "tok_b")}, ruleset: rule.RulesetCustom,
 			want: []string{"docs/b:1 custom/x warning **** ****"}, noEffect: true,
 		},
 		"an unknown rule, and an organization's": {
@@ -203,7 +203,7 @@ func TestOverrides(t *testing.T) {
 				file("a", "one"), file("docs/a", "one"), file("docs/b", "tok_a tok_b"), file("never/a", "one"),
 			}}
 			rules := append([]rule.Rule{one, token, two}, tt.rules...)
-			got, err := try(t, p, rules, setup{selection: tt.selection})
+			got, err := try(t, p, rules, setup{ruleset: tt.ruleset})
 			require.NoError(t, err)
 			var found []string
 
@@ -218,7 +218,7 @@ func TestOverrides(t *testing.T) {
 
 			assert.Equal(t, tt.want, found)
 
-			plain, err := try(t, &pull{sides: both("version: 1\n")}, rules, setup{selection: tt.selection})
+			plain, err := try(t, &pull{sides: both("version: 1\n")}, rules, setup{ruleset: tt.ruleset})
 			require.NoError(t, err)
 			assert.Equal(t, tt.noEffect, plain.RulesDigest == got.RulesDigest)
 		})

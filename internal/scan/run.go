@@ -102,9 +102,6 @@ func pipeline(
 		running.Go(func() {
 			for j := range jobs {
 				r := match(ctx, j.file)
-				if j.file.Release != nil {
-					j.file.Release()
-				}
 				j.result <- r
 				if len(r.Findings)+len(r.Suppressed) > manyFindings {
 					<-j.taken

@@ -63,25 +63,6 @@ type Change interface {
 	Close() error
 }
 
-// File is a changed file as it is at head.
-type File struct {
-	Path      string      // bytes as git has them, not always UTF-8
-	Submodule bool        // a commit of another repository; there is no content
-	Size      int64       // of the content, in bytes
-	Content   []byte      // nil when Size is over MaxFileSize or nothing was added
-	Added     []LineRange // the added lines, ascending, not touching each other
-	Err       error       // why nothing of it can be looked at; nil for files of a Change
-	// Release, when not nil, gives Content back to be filled again. The
-	// receiver may call it once, when nothing of Content is in use any more.
-	Release func()
-}
-
-// LineRange is a run of lines, First to Last, counted from 1, both included.
-type LineRange = match.LineRange
-
-// MaxFileSize is the size, in bytes, over which a file is skipped.
-const MaxFileSize = 1 << 20
-
 // Failure is why a scan could not be done.
 type Failure struct {
 	Code    string // a word for programs, one of the Code constants
@@ -126,33 +107,11 @@ const (
 	MaxTime  = 5 * time.Minute // wall time of a scan, reading included
 )
 
-// Selection says which of the rules apply.
-type Selection int
-
-// The selections.
-const (
-	SelectRepository Selection = iota // all: the ruleset of the repository
-	SelectDefault                     // the default ruleset
-	SelectCustom                      // the organization's rules
-)
-
-// includes reports whether rules of an origin apply.
-func (s Selection) includes(o rule.Origin) bool {
-	switch s {
-	case SelectDefault:
-		return o == rule.OriginDefault
-	case SelectCustom:
-		return o == rule.OriginCustom
-	}
-
-	return true
-}
-
 // Request says what to scan, and with which rules.
 type Request struct {
 	Target
-	Selection Selection
-	Rules     *Ruleset // from the Scanner that scans
+	Ruleset string   // rule.RulesetDefault, rule.RulesetCustom, else all rules: the repository's
+	Rules   *Ruleset // from the Scanner that scans
 
 	// OtherRules says that there may be rules beside Rules and those of the rules
 	// file. Then a comment may name a rule that is not known here.

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -137,16 +135,16 @@ func TestSelection(t *testing.T) {
 		"rules:\n- {id: own, type: regex, pattern: two, message: m, severity: low}\n")
 	digests := map[string]bool{}
 
-	for selection, want := range map[scan.Selection][]string{
-		scan.SelectRepository: {"a:1 d/one", "a:2 custom/custom", "a:2 custom/own", "a:2 custom/repo", "a:2 d/shadowed"},
-		scan.SelectDefault:    {"a:1 d/one", "a:1 d/shadowed"},
-		scan.SelectCustom:     {"a:2 custom/custom", "a:2 d/shadowed"},
+	for ruleset, want := range map[string][]string{
+		"":                  {"a:1 d/one", "a:2 custom/custom", "a:2 custom/own", "a:2 custom/repo", "a:2 d/shadowed"},
+		rule.RulesetDefault: {"a:1 d/one", "a:1 d/shadowed"},
+		rule.RulesetCustom:  {"a:2 custom/custom", "a:2 d/shadowed"},
 	} {
 		got, err := try(t, &pull{files: []scan.File{file("a", "one\ntwo")}, sides: sides}, rules,
-			setup{selection: selection})
+			setup{ruleset: ruleset})
 		require.NoError(t, err)
 		assert.Equal(t, want, places(got))
-		require.Len(t, got.RulesFile, 1, "whatever the selection")
+		require.Len(t, got.RulesFile, 1, "whatever the ruleset")
 		assert.Equal(t, "acme/api", got.RulesFile[0].Repo)
 		assert.True(t, got.RulesFileValid)
 		digests[got.RulesDigest] = true
@@ -273,69 +271,6 @@ func TestManyRulesThatMatchEverywhere(t *testing.T) {
 		require.ErrorAs(t, err, &failure)
 		assert.Equal(t, scan.CodeScanTimeout, failure.Code)
 	}), limit)
-}
-
-// Each file is given back once, and findings do not use it
-// after that.
-func TestFilesAreGivenBack(t *testing.T) {
-	t.Parallel()
-	back := make(chan struct{}, 10)
-	p := &pull{
-		files: []scan.File{
-			file("a", "todo a\n"),
-			file("b", "todo b\n"),
-			{Path: "nothing added"},
-			file("c", "todo c\n"),
-		},
-		onGivenBack: func() { back <- struct{}{} },
-	}
-
-	found := run(t, p, regex("todo", "todo"))
-	for range 4 {
-		<-back
-	}
-
-	assert.Empty(t, back)
-	require.Len(t, found.Findings, 3)
-
-	for _, f := range found.Findings {
-		assert.Equal(t, "todo "+f.File, f.Snippet)
-	}
-}
-
-// Of files with very many findings only one for each job waits to be taken.
-func TestManyFindingsWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const jobs = 2
-		var matched atomic.Int64
-		files := func(yield func(*scan.File, error) bool) {
-			for i := range 20 {
-				f := file(fmt.Sprint(i), strings.Repeat("todo\n", 2000))
-				f.Release = func() { matched.Add(1) }
-				if !yield(&f, nil) {
-					return
-				}
-			}
-		}
-
-		rules := []rule.Rule{regex("todo", "todo")}
-		s := scan.NewScanner(nil, scan.Options{})
-		set, err := s.AddRules(rule.Digest(rules), rules)
-		require.NoError(t, err)
-		taken := 0
-		request := scan.Request{Rules: set, MaxFindings: 10_000, Today: "2026-06-15"}
-		err = s.ScanFiles(t.Context(), request, jobs, files, func(_ *scan.File, r scan.FileResult) error {
-			synctest.Wait()
-			assert.Len(t, r.Findings, 2000)
-			assert.LessOrEqual(t, matched.Load(), int64(taken+jobs))
-			taken++
-
-			return nil
-		})
-		require.NoError(t, err)
-		assert.Equal(t, 20, taken)
-	})
 }
 
 // A scan below a span has spans of its phases, with counts and no texts.

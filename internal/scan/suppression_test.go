@@ -31,7 +31,7 @@ func TestSuppression(t *testing.T) {
 		text       string
 		rules      []rule.Rule
 		request    scan.Request
-		selection  scan.Selection
+		ruleset    string
 		found      []string
 		suppressed []string
 	}{
@@ -65,9 +65,9 @@ func TestSuppression(t *testing.T) {
 		},
 		"before a line that is too long": {text: "+// prwarden:ignore s/eval -- why\n+" + long + " eval(\n"},
 		"a rule that is not selected": {
-			text:      "+// prwarden:ignore s/eval -- why\n+eval(\n",
-			rules:     []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault))},
-			selection: scan.SelectCustom,
+			text:    "+// prwarden:ignore s/eval -- why\n+eval(\n",
+			rules:   []rule.Rule{regex("s/eval", `eval\(`, origin(rule.OriginDefault))},
+			ruleset: rule.RulesetCustom,
 		},
 		"a default rule that an organization's shadows": {
 			text:  "+// prwarden:ignore s/eval -- why\n+eval(\n",
@@ -98,7 +98,7 @@ func TestSuppression(t *testing.T) {
 			}
 
 			got, err := try(t, &pull{files: []scan.File{marked("a", tt.text)}}, rules,
-				setup{request: tt.request, selection: tt.selection})
+				setup{request: tt.request, ruleset: tt.ruleset})
 			require.NoError(t, err)
 			assert.Equal(t, append([]string{}, tt.found...), places(got))
 			assert.Equal(t, append([]string{}, tt.suppressed...), suppressed(got))

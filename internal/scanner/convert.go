@@ -27,11 +27,11 @@ func converted[T any, M proto.Message](all []T, convert func(T) M) []M {
 	return out
 }
 
-// selections are those of a scan by their numbers on the wire, where 0 is none.
-var selections = [...]scan.Selection{
-	scannerv1.ScanStart_repository:      scan.SelectRepository,
-	scannerv1.ScanStart_default_ruleset: scan.SelectDefault,
-	scannerv1.ScanStart_custom:          scan.SelectCustom,
+// rulesets are those of a scan by their numbers on the wire, where 0 is none.
+var rulesets = [...]string{
+	scannerv1.ScanStart_repository:      "",
+	scannerv1.ScanStart_default_ruleset: rule.RulesetDefault,
+	scannerv1.ScanStart_custom:          rule.RulesetCustom,
 }
 
 func startOf(j review.Job) *scannerv1.ScanStart {
@@ -71,7 +71,7 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 	case p.GetOrganization() == "" || p.GetRepo() == "" || p.GetPrNumber() < 1:
 		return scan.Request{}, status.Error(codes.InvalidArgument,
 			"the first message must be `start` with an organization, a repository and a pull request number")
-	case selection < 1 || selection >= len(selections):
+	case selection < 1 || selection >= len(rulesets):
 		return scan.Request{}, status.Errorf(codes.InvalidArgument, "selection: unknown value %d", selection)
 	}
 
@@ -86,7 +86,7 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 			Number:  p.GetPrNumber(),
 			Commits: finding.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
 		},
-		Selection:     selections[selection],
+		Ruleset:       rulesets[selection],
 		MaxFindings:   int(p.GetMaxFindings()),
 		RequireReason: p.GetRequireReason(),
 		Today:         p.GetToday(),

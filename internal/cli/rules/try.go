@@ -15,7 +15,6 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
 
@@ -47,7 +46,7 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 	}
 
 	loaded := folder.Loaded{File: &rule.File{Rules: []rule.Rule{r}}}
-	compiled, err := loaded.Compile(scan.SelectRepository)
+	compiled, err := loaded.Compile("")
 	if err != nil {
 		return err
 	}

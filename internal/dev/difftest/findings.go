@@ -61,7 +61,7 @@ func (c *Rules) CompareFindings(ctx context.Context, source scan.Source, dir str
 
 	const all = 1 << 30
 	request := scan.Request{
-		Target: target, Selection: scan.SelectDefault, Rules: ruleset, MaxFindings: all, MaxSize: all,
+		Target: target, Ruleset: rule.RulesetDefault, Rules: ruleset, MaxFindings: all, MaxSize: all,
 	}
 	got, err := scanner.Scan(ctx, request, func(scan.Progress) {})
 	if err != nil {

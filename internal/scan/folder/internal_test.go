@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/rule"
-	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // What is said to be excluded with all that is in it, is.
@@ -17,7 +16,7 @@ func TestPrunes(t *testing.T) {
 	globs := []string{"vendor/**", "**/node_modules/**", "{a,b}/c/**", "x/*.d/**", "**/*.md", "lit", "one/*", "two/**/y"}
 	compile := func(globs ...string) *Rules {
 		l := Loaded{File: &rule.File{Exclude: globs}}
-		r, err := l.Compile(scan.SelectRepository)
+		r, err := l.Compile("")
 		require.NoError(t, err)
 		return r
 	}

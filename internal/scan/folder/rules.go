@@ -173,9 +173,9 @@ type Rules struct {
 	pruned  match.Globs // those of exclude that match all that is in a directory they match
 }
 
-// Compile prepares the rules that were loaded, or those of them that a selection
-// leaves.
-func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
+// Compile prepares the rules that were loaded, or those of them that are of a
+// ruleset, see scan.Request.Ruleset.
+func (l *Loaded) Compile(ruleset string) (*Rules, error) {
 	scanner := scan.NewScanner(nil, scan.Options{}) // it opens nothing
 	set, err := scanner.AddRules(rule.Digest(l.Defaults), l.Defaults)
 	if err != nil {
@@ -188,7 +188,7 @@ func (l *Loaded) Compile(selection scan.Selection) (*Rules, error) {
 	return &Rules{
 		scanner: scanner,
 		// An organization's rules are not known here.
-		request: scan.Request{Selection: selection, Rules: set, File: l.File, OtherRules: true},
+		request: scan.Request{Ruleset: ruleset, Rules: set, File: l.File, OtherRules: true},
 		exclude: match.NewGlobs(l.File.Exclude),
 		pruned:  match.NewGlobs(whole),
 	}, nil
