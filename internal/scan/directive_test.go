@@ -44,6 +44,7 @@ func TestParseDirective(t *testing.T) {
 		"# prwarden:ignore a -- Grüße 👨‍👩‍👧":                            a("Grüße 👨‍👩‍👧", ""),
 		"# prwarden:ignore a -- latin \xe9t\xe9":                        a("latin \xe9t\xe9", ""),
 		"see `prwarden:ignore` // prwarden:ignore a -- after a mention": a("after a mention", ""),
+		"# prwarden:ignore until-2027 -- the name of a rule":            {ids("custom/until-2027"), "the name of a rule", ""},
 		"# prwarden:ignore a -- as with `prwarden:ignore`":              a("as with `prwarden:ignore`", ""),
 		// Ends of comments.
 		"/* prwarden:ignore a -- why */":                                    a("why", ""),
@@ -81,122 +82,66 @@ func TestParseDirective(t *testing.T) {
 
 func TestDirectiveMistakes(t *testing.T) {
 	t.Parallel()
+	// Lines without the marker stand for what follows it.
 	for want, lines := range map[string][]string{
 		"invisible": {
-			"// prwarden:ignore a -- \u3164", "// prwarden:ignore a -- \u115f", "// prwarden:ignore a -- one\u2028two",
-			"// prwarden:ignore a -- ok until \u200b2020-01-01", "// prwarden:ignore a -- ok un\u200btil 2020-01-01",
-			"// prwarden:ignore a -- \u200b", "// prwarden:ignore\u200ba",
+			" a -- \u3164", " a -- \u115f", " a -- ok until \u200b2020-01-01", " a -- ok un\u200btil 2020-01-01",
+			" a -- \u200b", "\u200ba",
 		},
-		"behind `until`": {
-			"// prwarden:ignore a -- ok until: 2020-01-01", "// prwarden:ignore a -- ok until=2020-01-01",
-			"// prwarden:ignore a -- ok until '2020-01-01'", "// prwarden:ignore a -- ok until (2020-01-01)",
-			"// prwarden:ignore a -- ok until Jan 31, 2020", "// prwarden:ignore a -- ok until 1 January 2020",
-			"// prwarden:ignore a -- ok until the 2020-01-01", "// prwarden:ignore a -- ok until 01.02.2020 maybe",
-			"// prwarden:ignore a -- ok until 2020/01/01 or so", "// prwarden:ignore a -- ok until\u00a02020-01-01",
-			"// prwarden:ignore a -- ok until\u20032020-01-01", "// prwarden:ignore a -- ok until 2020\u201101\u201101",
-			"/* prwarden:ignore a -- ok */ // until 2020-01-01",
-		},
-		"a second one": {
-			"/* prwarden:ignore a */ x() // prwarden:ignore b -- why",
-		},
-		"names no rule": {
-			"// prwarden:ignore", "// prwarden:ignore -- why", "/* prwarden:ignore */", "// prwarden:ignore , a",
-		},
-		"a comma without an id": {
-			"// prwarden:ignore a, -- why", "// prwarden:ignore a,,b",
-		},
-		"nothing behind the day": {
-			"// prwarden:ignore all -- why -- until 2026-12-31, or so",
-			"// prwarden:ignore a -- why until 2026-12-31 (see #5)",
-			"// prwarden:ignore a -- until 2026-12-31 until 2099-12-31",
-		},
-		"an id must not have '*' there": {
-			"// prwarden:ignore * -- all of them",
-		},
-		"an id must not have 'N' there": {
-			"// prwarden:ignore No-Print",
-		},
-		"an id has more than one slash": {
-			"// prwarden:ignore a/b/c",
-		},
-		"an id has an empty part": {
-			"// prwarden:ignore /b",
-		},
-		"an id has 101 bytes; at most 100 are allowed": {
-			"// prwarden:ignore " + strings.Repeat("a", 101),
-		},
-		`an id must not have the category "meta"`: {
-			"// prwarden:ignore meta/suppression-unused",
-		},
-		"ids are separated by commas": {
-			"// prwarden:ignore a b", "// prwarden:ignore a because it is fine",
-		},
-		"behind the ids there may be only ` -- ` and a reason": {
-			"// prwarden:ignore a - why", "// prwarden:ignore a — why", "// prwarden:ignore a --why",
-		},
-		"no reason behind `--`": {
-			"// prwarden:ignore a --", "// prwarden:ignore a -- \t",
-		},
-		"the reason has no word": {
-			"// prwarden:ignore a -- ...",
-		},
-		"a day as YYYY-MM-DD": {
-			"// prwarden:ignore a -- why until 2026-02-29", "// prwarden:ignore a -- why until 2026-2-1",
-			"// prwarden:ignore a -- why until 31.12.2026", "// prwarden:ignore a -- why until 2027",
-			"// prwarden:ignore a -- why until 2026-12-31.",
-		},
-		"at the end of a reason": {
-			"// prwarden:ignore a -- why \u03c5ntil 2027-01-01",
-			"// prwarden:ignore a -- why \u057dnt\u0456\u04cf 2027-01-01",
-			"// prwarden:ignore a -- why \U0001d69e\U0001d697\U0001d69d\U0001d692\U0001d695 2027-01-01",
-			"// prwarden:ignore a -- why unt\u0332il 2027-01-01", "// prwarden:ignore a -- why unti1 2027-01-01",
-			"// prwarden:ignore a -- why unitl 2027-01-01", "// prwarden:ignore a -- nicht vor 2027-01-01",
-			"// prwarden:ignore a -- bis 2027-01-01.", "// prwarden:ignore a -- bis:2027-01-01",
-			"/* prwarden:ignore a -- bis\u00a02027-1-1 */ x", "// prwarden:ignore a -- bis 2027\u201001\u201001",
-			"// prwarden:ignore a -- 2027-01-01",
-		},
-		"only a space or a tab may follow": {
-			"// prwarden:ignore: a", "// prwarden:ignore(a)", "// prwarden:ignore=a", "// prwarden:ignore-next-line a",
-			"// prwarden:ignore\u00a0a",
-		},
-		"an id must not have '\\u00a0' there": {
-			"// prwarden:ignore a\u00a0-- why",
-		},
-		"an id must not have 'а' there": {
-			"// prwarden:ignore а -- a Cyrillic letter",
-		},
-		"invisible or change the order": {
-			"// prwarden:ignore a -- why \u202e tuo", "// prwarden:ignore a -- why \u2066 x",
-			"// prwarden:ignore a -- why\x1b[2K", "// prwarden:ignore a -- why\rx = 1", "// prwarden:ignore a -- why\x00",
+		"behind `until` there must be a day as YYYY-MM-DD, and nothing behind the day": {
+			" a -- ok until: 2020-01-01", " a -- ok until=2020-01-01", " a -- ok until '2020-01-01'",
+			" a -- ok until (2020-01-01)", " a -- ok until Jan 31, 2020", " a -- ok until 1 January 2020",
+			" a -- ok until the 2020-01-01", " a -- ok until 01.02.2020 maybe", " a -- ok until 2020/01/01 or so",
+			" a -- ok until\u00a02020-01-01", " a -- ok until\u20032020-01-01",
+			" a -- ok until 2020\u201101\u201101", "/* prwarden:ignore a -- ok */ // until 2020-01-01",
+			" all -- why -- until 2026-12-31, or so", " a -- why until 2026-12-31 (see #5)",
+			" a -- until 2026-12-31 until 2099-12-31", " a -- why until 2026-02-29", " a -- why until 2026-2-1",
+			" a -- why until 31.12.2026", " a -- why until 2027", " a -- why until 2026-12-31.",
 		},
 		"a second one on the line": {
+			"/* prwarden:ignore a */ x() // prwarden:ignore b -- why",
 			"// prwarden:ignore a -- why prwarden:ignore b -- why", "// prwarden:ignore a /* prwarden:ignore b",
 		},
-		"": {
-			"// prwarden:ignore " + strings.Repeat("a, ", 320) + "abc",
-			"// prwarden:ignore a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20",
+		"names no rule":                                {"", " -- why", "/* prwarden:ignore */", " , a"},
+		"a comma without an id":                        {" a, -- why", " a,,b"},
+		"an id must not have '*' there":                {" * -- all of them"},
+		"an id must not have 'N' there":                {" No-Print"},
+		"an id has more than one slash":                {" a/b/c"},
+		"an id has an empty part":                      {" /b"},
+		"an id has 101 bytes; at most 100 are allowed": {" " + strings.Repeat("a", 101)},
+		`an id must not have the category "meta"`:      {" meta/suppression-unused"},
+		"behind the ids there may be only ` -- ` and a reason; ids are separated by commas": {
+			" a b", " a because it is fine", " a\u00a0-- why", " a - why", " a — why", " a --why",
 		},
-		"more than 1000 bytes": {
-			"// prwarden:ignore " + strings.Repeat("a, ", 330) + "abc",
+		"no reason behind `--`":  {" a --", " a -- \t"},
+		"the reason has no word": {" a -- ..."},
+		"at the end of a reason": {
+			" a -- why \u03c5ntil 2027-01-01", " a -- why \u057dnt\u0456\u04cf 2027-01-01",
+			" a -- why \U0001d69e\U0001d697\U0001d69d\U0001d692\U0001d695 2027-01-01",
+			" a -- why unt\u0332il 2027-01-01", " a -- why unti1 2027-01-01", " a -- why unitl 2027-01-01",
+			" a -- nicht vor 2027-01-01", " a -- bis 2027-01-01.", " a -- bis:2027-01-01",
+			"/* prwarden:ignore a -- bis\u00a02027-1-1 */ x", " a -- bis 2027\u201001\u201001", " a -- 2027-01-01",
 		},
+		"only a space or a tab may follow": {": a", "(a)", "=a", "-next-line a", "\u00a0a"},
+		"an id must not have 'а' there":    {" а -- a Cyrillic letter"},
+		"change how the text is shown": {
+			" a -- why \u202e tuo", " a -- why \u2066 x", " a -- a\u2028b", " a -- why\x1b[2K", " a -- why\rx = 1",
+			" a -- why\x00",
+		},
+		"more than 1000 bytes": {" " + strings.Repeat("a, ", 330) + "abc"},
 		"more than 20 rules": {
-			"// prwarden:ignore a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20,a21",
+			" a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20,a21",
 		},
 	} {
 		for _, line := range lines {
-			t.Run(line[:min(len(line), 80)], func(t *testing.T) {
-				t.Parallel()
-				d, ok := parseDirective([]byte(line))
-				require.True(t, ok)
-				if want == "" {
-					assert.Empty(t, d.mistake)
-					return
-				}
-
-				assert.Contains(t, d.mistake, want)
-				assert.Empty(t, d.ids)
-				assert.Empty(t, d.until)
-			})
+			if !strings.Contains(line, marker) {
+				line = "// " + marker + line
+			}
+			d, ok := parseDirective([]byte(line))
+			require.True(t, ok, line)
+			assert.Contains(t, d.mistake, want, line)
+			assert.Empty(t, d.ids, line)
+			assert.Empty(t, d.until, line)
 		}
 	}
 }

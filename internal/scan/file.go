@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"unicode"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/finding"
@@ -61,7 +58,7 @@ type fileScan struct {
 	file     *File
 	limit    int // of findings, and of suppressed ones
 	lines    match.Lines
-	comments *comments // that suppress
+	comments comments // that suppress
 	views    []view
 	masker   *masker
 	prints   fingerprinter
@@ -148,7 +145,7 @@ func (s *fileScan) scan(ctx context.Context) error {
 func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
 
-	s.comments = readComments(s.lines, s.file.Added, s.plan)
+	s.comments = readComments(s.lines, s.plan)
 	var hits, suppressed []hit
 	for i, g := range s.plan.groups {
 		v := view{group: g, hitting: g.hits.File(s.file.Path)}
@@ -222,6 +219,17 @@ func (s *fileScan) find(ctx context.Context, hits []hit) {
 	}
 }
 
+// suppression returns the comment that suppresses the hit of a rule on a line.
+func (s *fileScan) suppression(ctx context.Context, line int, fullID string) *finding.Suppression {
+	by, _ := s.comments.on(line, fullID)
+	if by == nil {
+		by, _ = s.comments.on(line-1, fullID)
+	}
+	reason := s.masker.line(ctx, by.line).show(by.reasonStart, by.reasonEnd)
+
+	return &finding.Suppression{Reason: printable(reason, MaxSnippet), Until: by.until, Line: by.line}
+}
+
 // describe adds to a finding what is made of the text of its lines.
 func (s *fileScan) describe(ctx context.Context, f *finding.Finding) {
 	if s.plan.placesOnly {
@@ -281,46 +289,88 @@ func (s *fileScan) hashes(ctx context.Context, hits []hit) map[int]string {
 	return hashes
 }
 
-// identity is what a finding is recognised by across scans.
-type identity struct {
-	ruleID, file string
-	text         string // see normalise
+// The rules of findings about comments that suppress.
+const (
+	commentMalformed = rule.CategoryMeta + "/suppression-malformed"
+	commentExpired   = rule.CategoryMeta + "/suppression-expired"
+	commentUnused    = rule.CategoryMeta + "/suppression-unused"
+)
+
+// report makes findings of what is wrong with the comments on added lines: others
+// are not the change's fault. What a comment does not suppress is reported itself,
+// so these are for the upkeep.
+func (s *fileScan) report(ctx context.Context) {
+	count := map[string]int{}
+	for _, x := range s.comments {
+		if !s.isAdded(x.line) {
+			continue
+		}
+
+		f := finding.Finding{
+			Severity: rule.Warning, File: s.file.Path,
+			Line: x.line, EndLine: x.line, Column: x.start + 1, EndColumn: x.end + 1,
+		}
+		switch {
+		case x.mistake != "":
+			f.RuleID, f.Message = commentMalformed, "This `prwarden:ignore` suppresses nothing: "+x.mistake+"."
+		case x.expired:
+			f.RuleID, f.Message = commentExpired, "This `prwarden:ignore` suppresses nothing since "+x.until+
+				" is over: repair what it is about, or decide again and set another day."
+		default:
+			f.RuleID, f.Severity, f.Message = commentUnused, rule.Low, s.unused(ctx, x)
+		}
+		if f.Message == "" {
+			continue
+		}
+		if count[f.RuleID]++; count[f.RuleID] > maxReports {
+			s.out.Counts[f.Severity]++ // and isn't listed
+			continue
+		}
+
+		s.describe(ctx, &f)
+		s.out.reports = append(s.out.reports, f)
+	}
 }
 
-// normalise stands for a line, as it may be shown, without its white space. It is
-// a hash, because lines may be long and many findings may be on one.
-func normalise(line []byte) string {
-	bare := make([]byte, 0, len(line))
-	for part := range bytes.FieldsFuncSeq(line, unicode.IsSpace) {
-		bare = append(bare, part...)
-	}
-	sum := sha256.Sum256(bare)
+func (s *fileScan) isAdded(line int) bool {
+	added := s.file.Added
+	i, _ := slices.BinarySearchFunc(added, line, func(r LineRange, n int) int { return cmp.Compare(r.Last, n) })
 
-	return string(sum[:])
+	return i < len(added) && added[i].First <= line
 }
 
-// fingerprinter gives out the fingerprints of one file's findings.
-type fingerprinter map[identity]uint64
+// unused says which ids of a comment are of no use; nothing when all are, or may
+// be. A scan knows only of rules that looked at both lines.
+func (s *fileScan) unused(ctx context.Context, x comment) string {
+	next := x.line + 1
+	isLast := x.line == s.lines.Count()
+	looked := isLast || s.isAdded(next) && len(s.lines.Line(next)) <= match.MaxLine
 
-// next returns the fingerprint of the next finding with an identity: 128 bits
-// of the SHA-256 of the identity and of the number of findings before it that
-// have the same, in hexadecimal. It does not depend on the line number, so it
-// stays when lines move.
-//
-// The text is the masked one. With the secret in it, anyone with the
-// fingerprint could try out secrets of which they know the form until the hash
-// is the same. So a line in which only the secret was replaced by another one
-// keeps its fingerprint.
-func (f fingerprinter) next(id identity) string {
-	n := f[id]
-	f[id] = n + 1
-
-	hashed := make([]byte, 0, 256) // mostly enough
-	for _, s := range []string{"prwarden finding 1", id.ruleID, id.file, id.text} {
-		hashed = binary.BigEndian.AppendUint64(hashed, uint64(len(s)))
-		hashed = append(hashed, s...)
+	var idle, unknown []string
+	for i, id := range x.ids {
+		at, known := s.plan.places()[id]
+		switch {
+		case x.used&(1<<i) != 0:
+		case !known && !s.plan.otherRules:
+			unknown = append(unknown, id)
+		case looked && at.session != nil && !at.session.Stopped(at.rule):
+			idle = append(idle, id)
+		}
 	}
-	sum := sha256.Sum256(binary.BigEndian.AppendUint64(hashed, n))
 
-	return hex.EncodeToString(sum[:16])
+	var message []string
+	if len(unknown) > 0 {
+		names := strings.Join(unknown, ", ")
+		if s.masker.hides(ctx, x.line, x.line) {
+			names = "an id" // what is no id may be a secret
+		}
+		message = append(message, "This `prwarden:ignore` names "+names+
+			", and there is no such rule: correct the id or remove it.")
+	}
+	if len(idle) > 0 {
+		message = append(message, "This `prwarden:ignore` is not needed for "+strings.Join(idle, ", ")+
+			": nothing is found here or on the next line. Remove it.")
+	}
+
+	return strings.Join(message, " ")
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode"
@@ -216,16 +219,15 @@ func (l *maskedLine) snippet(at int) string {
 	return printable(l.show(from, len(l.text)), MaxSnippet)
 }
 
-// printable is text with U+FFFD for what is not UTF-8, for control characters other
-// than tabs, and for those that reorder text, as many of its characters as fit
-// limit bytes.
+// printable is text with U+FFFD for what is not UTF-8 and for disruptive characters,
+// as many of its characters as fit limit bytes.
 func printable(text []byte, limit int) string {
 	var out strings.Builder
 	out.Grow(min(len(text), limit))
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
-		if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+		if isDisruptive(r) {
 			r = utf8.RuneError
 		}
 		if out.Len()+utf8.RuneLen(r) > limit {
@@ -235,4 +237,82 @@ func printable(text []byte, limit int) string {
 	}
 
 	return out.String()
+}
+
+// isDisruptive tells characters that may change how others on their line are
+// shown: those that control terminals, end lines for some, or set the direction.
+func isDisruptive(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// withoutDirective returns a line without the comment that is beside something else
+// on it, so that what the comment suppresses is recognised as what it was without.
+// Space that was between them may stay. One with a mistake suppresses nothing and
+// may be code, so it stays.
+func withoutDirective(line []byte) []byte {
+	d, ok := parseDirective(line)
+	if !ok || d.alone || d.mistake != "" {
+		return line
+	}
+
+	before, after := bytes.TrimRight(line[:d.start], " \t"), bytes.TrimLeft(line[d.end:], " \t")
+	for _, p := range pairs {
+		opened, isOpen := bytes.CutSuffix(before, []byte(p[0]))
+		closed, isClosed := bytes.CutPrefix(after, []byte(p[1]))
+		if isOpen && isClosed {
+			return slices.Concat(opened, closed)
+		}
+	}
+	for _, opener := range []string{"//", "--", "#", ";", "%", "!"} { // of comments that end with their line
+		if bytes.HasSuffix(before, []byte(opener)) {
+			before = bytes.TrimRight(before, opener) // all of `;;` and `///`
+			break
+		}
+	}
+
+	return slices.Concat(before, after)
+}
+
+// identity is what a finding is recognised by across scans.
+type identity struct {
+	ruleID, file string
+	text         string // see normalise
+}
+
+// normalise stands for a line, as it may be shown, without its white space. It is
+// a hash, because lines may be long and many findings may be on one.
+func normalise(line []byte) string {
+	bare := make([]byte, 0, len(line))
+	for part := range bytes.FieldsFuncSeq(line, unicode.IsSpace) {
+		bare = append(bare, part...)
+	}
+	sum := sha256.Sum256(bare)
+
+	return string(sum[:])
+}
+
+// fingerprinter gives out the fingerprints of one file's findings.
+type fingerprinter map[identity]uint64
+
+// next returns the fingerprint of the next finding with an identity: 128 bits
+// of the SHA-256 of the identity and of the number of findings before it that
+// have the same, in hexadecimal. It does not depend on the line number, so it
+// stays when lines move.
+//
+// The text is the masked one. With the secret in it, anyone with the
+// fingerprint could try out secrets of which they know the form until the hash
+// is the same. So a line in which only the secret was replaced by another one
+// keeps its fingerprint.
+func (f fingerprinter) next(id identity) string {
+	n := f[id]
+	f[id] = n + 1
+
+	hashed := make([]byte, 0, 256) // mostly enough
+	for _, s := range []string{"prwarden finding 1", id.ruleID, id.file, id.text} {
+		hashed = binary.BigEndian.AppendUint64(hashed, uint64(len(s)))
+		hashed = append(hashed, s...)
+	}
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(hashed, n))
+
+	return hex.EncodeToString(sum[:16])
 }

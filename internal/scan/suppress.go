@@ -3,28 +3,252 @@ package scan
 import (
 	"bytes"
 	"cmp"
-	"context"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// The rules of findings about comments that suppress.
+// marker is what a comment that suppresses is known by, in whichever kind of
+// comment or text:
+//
+//	prwarden:ignore ID[, ID] -- reason [until YYYY-MM-DD]
+//
+// A comment is trusted only as far as a reader of the code sees what it does, so
+// whatever is not plainly right suppresses nothing and is reported.
+const marker = "prwarden:ignore"
+
+// Bounds of one comment.
 const (
-	commentMalformed = rule.CategoryMeta + "/suppression-malformed"
-	commentExpired   = rule.CategoryMeta + "/suppression-expired"
-	commentUnused    = rule.CategoryMeta + "/suppression-unused"
+	maxIDs       = 20   // rules that it names
+	maxDirective = 1000 // bytes, from the marker on
 )
 
-// comments are those of one file that suppress findings, by line.
-type comments struct {
-	list  []comment
-	lines match.Lines
-	added []match.LineRange
+// directive is what a comment says. Offsets are of bytes in its line.
+type directive struct {
+	ids                    []string // full ids of rules, each once
+	reasonStart, reasonEnd int      // equal when there is no reason
+	until                  string   // `YYYY-MM-DD`; empty for no end
+	start, end             int      // from the marker to the end of what belongs to it
+	alone                  bool     // there is no letter or digit beside it on the line
+
+	// mistake is a phrase for what is wrong; empty for nothing. It repeats nothing
+	// of the line, which may hold a secret.
+	mistake string
 }
+
+// parseDirective reads the comment in a line, which is without its ending. ok is
+// false when there is none.
+func parseDirective(line []byte) (d directive, ok bool) {
+	at := findMarker(line)
+	if at < 0 {
+		return directive{}, false
+	}
+
+	d = directive{start: at, end: endOf(line, at)}
+	d.alone = !hasWord(line[:at]) && !hasWord(line[d.end:])
+	said := d
+	if mistake := said.read(line); mistake != "" {
+		d.mistake = mistake
+		return d, true
+	}
+
+	return said, true
+}
+
+// findMarker returns the offset of the first comment in a line, or -1. The marker
+// is a comment when no letter, digit, `-`, `_` or character that nobody sees is
+// before it, and a blank, the end of the line or what is written in place of a blank
+// by mistake behind it. So a text may speak of `prwarden:ignore`, in quotes.
+func findMarker(line []byte) int {
+	for from := 0; ; {
+		at := indexMarker(line, from)
+		if at < 0 {
+			return -1
+		}
+
+		from = at + len(marker)
+		before, _ := utf8.DecodeLastRune(line[:at])
+		isPart := isWord(before) || before == '-' || before == '_' || isInvisible(before) && at > len("\ufeff")
+		after, _ := utf8.DecodeRune(line[from:])
+		isEnd := from == len(line) || unicode.IsSpace(after) || isInvisible(after) || strings.ContainsRune(":=-([{<|", after)
+		if isEnd && !isPart {
+			return at
+		}
+	}
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func hasWord(text []byte) bool { return bytes.ContainsFunc(text, isWord) }
+
+// isInvisible tells characters that show nothing and take no room: those of
+// Unicode's Default_Ignorable_Code_Point, of which Go has the parts, and the few
+// others that format.
+func isInvisible(r rune) bool {
+	return r >= utf8.RuneSelf &&
+		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// hides says whether a text has characters that a reader does not see. Those that
+// join letters or choose how one looks, as Persian words and emoji have them, are
+// fine behind what is not ASCII.
+func hides(text string) bool {
+	before := rune(0)
+	for _, r := range text {
+		isJoiner := r == '\u200c' || r == '\u200d' || unicode.Is(unicode.Variation_Selector, r)
+		if isInvisible(r) && (!isJoiner || before < utf8.RuneSelf) {
+			return true
+		}
+		before = r
+	}
+
+	return false
+}
+
+var (
+	// untilAtEnd is an end of a comment that looks like a day.
+	untilAtEnd = regexp.MustCompile(`(?i) +until +([0-9][0-9./-]*)$`)
+	// untilAnywhere is what a reader takes for a last day: a number at most two words
+	// behind `until`, or a year.
+	untilAnywhere = regexp.MustCompile(
+		`(?i)until(?:[^\pL\pN]*(?:\pL+[^\pL\pN]+){0,2}\pN|.*[^\pN](?:19|20)[0-9]{2}(?:[^\pN]|$))`)
+	// dayAtEnd is what a reader takes for the last day whatever is before it:
+	// `untli`, `υntil` with a Greek letter, or `bis`.
+	dayAtEnd = regexp.MustCompile(`(?:^|[^\pL\pN/._-])\pN{4}[\p{Pd}\x{2212}]\pN{1,2}[\p{Pd}\x{2212}]\pN{1,2}[.,;:!?]*$`)
+)
+
+// read returns the mistake of the directive, or "".
+func (d *directive) read(line []byte) string {
+	text := strings.ReplaceAll(string(line[d.start+len(marker):d.end]), "\t", " ")
+	switch {
+	case d.end-d.start > maxDirective:
+		return "it has more than 1000 bytes"
+	case findMarker(line[d.start+len(marker):]) >= 0:
+		return "there is a second one on the line; a line has one, which may name several rules"
+	case bytes.ContainsFunc(line, isDisruptive): // a terminal may erase, overwrite or conceal it
+		return "on its line there are characters that change how the text is shown, which could hide it"
+	case hides(text):
+		return "it has characters that are invisible"
+	case text != "" && text[0] != ' ':
+		return "only a space or a tab may follow the marker, and then the ids of rules"
+	}
+
+	// A reader may take what is behind the end for a part of the reason.
+	behind := string(line[d.end:min(d.end+maxDirective, len(line))])
+	hasUntil := strings.Contains(strings.ToLower(text+behind), "until") // the expressions take longer to find out
+	said, dayErr := text, error(nil)
+	if hasUntil {
+		if m := untilAtEnd.FindStringSubmatchIndex(text); m != nil {
+			said, d.until = text[:m[0]], text[m[2]:m[3]]
+			_, dayErr = time.Parse(time.DateOnly, d.until)
+		}
+	}
+
+	ids, reason, hasReason := strings.Cut(said+" ", " -- ")
+	if mistake := d.readIDs(ids); mistake != "" {
+		return mistake
+	}
+
+	reason = strings.Trim(reason, " ")
+	d.reasonEnd = d.start + len(marker) + len(said)
+	d.reasonStart = d.reasonEnd - len(reason)
+	switch {
+	case dayErr != nil || hasUntil && untilAnywhere.MatchString(reason+" "+behind):
+		return "behind `until` there must be a day as YYYY-MM-DD, and nothing behind the day"
+	case hasReason && reason == "" && d.until == "":
+		return "there is no reason behind `--`; give one, or leave out `--`"
+	case d.until == "" && dayAtEnd.MatchString(reason):
+		return "a day at the end of a reason must have `until` before it; a day that is no end goes elsewhere in the reason"
+	case reason != "" && !hasWord([]byte(reason)):
+		return "the reason has no word"
+	}
+
+	return ""
+}
+
+func (d *directive) readIDs(list string) (mistake string) {
+	for id := range strings.SplitSeq(list, ",") {
+		id = strings.Trim(id, " ")
+		switch {
+		case id == "" && len(d.ids) == 0:
+			return "it names no rule; write the id of each that is accepted behind the marker, as `security/no-eval`"
+		case id == "":
+			return "there is a comma without an id"
+		case strings.Contains(id, " "):
+			return "behind the ids there may be only ` -- ` and a reason; ids are separated by commas"
+		}
+
+		if err := rule.CheckID(id); err != nil {
+			return "an id " + err.Error()
+		}
+		if full := rule.FullID(id); !slices.Contains(d.ids, full) {
+			d.ids = append(d.ids, full)
+		}
+		if len(d.ids) > maxIDs {
+			return "it names more than 20 rules"
+		}
+	}
+
+	return ""
+}
+
+// pairs are how comments and texts begin and end that can end within a line.
+var pairs = [...][2]string{
+	{"{{!--", "--}}"}, {"<%--", "--%>"}, {"--[[", "--]]"}, {"/*", "*/"}, {"<!--", "-->"}, {"{#", "#}"}, {"<%", "%>"},
+	{"{%", "%}"}, {"{{", "}}"}, {"(*", "*)"}, {"{-", "-}"}, {"[[", "]]"}, {"#|", "|#"}, {"<#", "#>"}, {"'''", "'''"},
+	{`"`, `"`}, {"`", "`"},
+}
+
+// closing are pairs of which a part may stand behind a directive, because they began
+// on a line before or around a text.
+var closing = slices.Concat(pairs[:], [][2]string{{"'", "'"}, {"(", ")"}, {"[", "]"}, {"{", "}"}})
+
+// endOf returns the offset where the directive ends that starts at an offset of a
+// line: where the comment or the quote ends that was opened before it, and else at
+// the end of the line without what ends a comment or a text that began on a line
+// before, as ` */` or `",`.
+func endOf(line []byte, at int) int {
+	before, rest := line[:at], line[at+len(marker):]
+	for _, p := range pairs {
+		isOpen := bytes.LastIndex(before, []byte(p[0])) > bytes.LastIndex(before, []byte(p[1]))
+		if p[0] == p[1] {
+			isOpen = endsMore(rest, p)
+		}
+		if k := bytes.Index(rest, []byte(p[1])); isOpen && k >= 0 {
+			rest = rest[:k]
+		}
+	}
+
+	for range 8 { // more are no code
+		rest = bytes.TrimRight(rest, " \t,;")
+		for _, p := range closing {
+			if bytes.HasSuffix(rest, []byte(p[1])) && endsMore(rest, p) { // in pairs they belong to the reason
+				rest = rest[:len(rest)-len(p[1])]
+			}
+		}
+	}
+
+	return at + len(marker) + len(rest)
+}
+
+// endsMore says whether a text has more ends than beginnings of a pair.
+func endsMore(text []byte, pair [2]string) bool {
+	n := bytes.Count(text, []byte(pair[1]))
+	if pair[0] == pair[1] {
+		return n%2 == 1
+	}
+
+	return n > bytes.Count(text, []byte(pair[0]))
+}
+
+// comments are those of one file that suppress findings, by line.
+type comments []comment
 
 type comment struct {
 	directive
@@ -36,25 +260,23 @@ type comment struct {
 // readComments returns the comments of a file: also those on lines that were not
 // added, where a match of several lines may start. Like rules it does not look at
 // lines over match.MaxLine.
-func readComments(lines match.Lines, added []match.LineRange, p *plan) *comments {
-	c := &comments{lines: lines, added: added}
-	text := lines.Text()
-	for at := indexMarker(text, 0); at >= 0; {
+func readComments(lines match.Lines, p *plan) (all comments) {
+	for at := indexMarker(lines.Text(), 0); at >= 0; {
 		n, _ := lines.At(at)
 		if d, ok := parseDirective(lines.Line(n)); ok && len(lines.Line(n)) <= match.MaxLine {
 			if p.requireReason && d.mistake == "" && d.reasonStart == d.reasonEnd {
 				d.mistake = "it gives no reason, which is required here; write ` -- ` and the reason behind the ids"
 			}
-			c.list = append(c.list, comment{directive: d, line: n, expired: d.until != "" && d.until < p.today})
+			all = append(all, comment{directive: d, line: n, expired: d.until != "" && d.until < p.today})
 		}
 
 		if n == lines.Count() {
 			break
 		}
-		at = indexMarker(text, lines.Start(n+1))
+		at = indexMarker(lines.Text(), lines.Start(n+1))
 	}
 
-	return c
+	return all
 }
 
 // indexMarker returns the offset of the first marker in a text at or behind from,
@@ -76,20 +298,15 @@ func indexMarker(text []byte, from int) int {
 	return -1
 }
 
-func (c *comments) isAdded(line int) bool {
-	i, _ := slices.BinarySearchFunc(c.added, line, func(r match.LineRange, n int) int { return cmp.Compare(r.Last, n) })
-	return i < len(c.added) && c.added[i].First <= line
-}
-
 // on returns the comment on a line that suppresses hits of a rule there, and which
 // of its ids that is; nil for none.
-func (c *comments) on(line int, fullID string) (*comment, int) {
-	i, found := slices.BinarySearchFunc(c.list, line, func(x comment, n int) int { return cmp.Compare(x.line, n) })
-	if !found || c.list[i].mistake != "" || c.list[i].expired {
+func (c comments) on(line int, fullID string) (*comment, int) {
+	i, found := slices.BinarySearchFunc(c, line, func(x comment, n int) int { return cmp.Compare(x.line, n) })
+	if !found || c[i].mistake != "" || c[i].expired {
 		return nil, 0
 	}
-	if at := slices.Index(c.list[i].ids, fullID); at >= 0 {
-		return &c.list[i], at
+	if at := slices.Index(c[i].ids, fullID); at >= 0 {
+		return &c[i], at
 	}
 
 	return nil, 0
@@ -100,8 +317,8 @@ func (c *comments) on(line int, fullID string) (*comment, int) {
 // and those on the next line when it stands alone or the rule matches nothing
 // beside it: what is written below a line with a comment is not accepted in
 // passing.
-func (c *comments) accept(rules []rule.Rule) match.Apart {
-	if len(c.list) == 0 {
+func (c comments) accept(rules []rule.Rule) match.Apart {
+	if len(c) == 0 {
 		return nil
 	}
 
@@ -117,87 +334,4 @@ func (c *comments) accept(rules []rule.Rule) match.Apart {
 
 		return true
 	}
-}
-
-// suppression returns the comment that suppresses the hit of a rule on a line.
-func (s *fileScan) suppression(ctx context.Context, line int, fullID string) *finding.Suppression {
-	by, _ := s.comments.on(line, fullID)
-	if by == nil {
-		by, _ = s.comments.on(line-1, fullID)
-	}
-	reason := s.masker.line(ctx, by.line).show(by.reasonStart, by.reasonEnd)
-
-	return &finding.Suppression{Reason: printable(reason, MaxSnippet), Until: by.until, Line: by.line}
-}
-
-// report makes findings of what is wrong with the comments on added lines: others
-// are not the change's fault. What a comment does not suppress is reported itself,
-// so these are for the upkeep.
-func (s *fileScan) report(ctx context.Context) {
-	count := map[string]int{}
-	for _, x := range s.comments.list {
-		if !s.comments.isAdded(x.line) {
-			continue
-		}
-
-		f := finding.Finding{
-			Severity: rule.Warning, File: s.file.Path,
-			Line: x.line, EndLine: x.line, Column: x.start + 1, EndColumn: x.end + 1,
-		}
-		switch {
-		case x.mistake != "":
-			f.RuleID, f.Message = commentMalformed, "This `prwarden:ignore` suppresses nothing: "+x.mistake+"."
-		case x.expired:
-			f.RuleID, f.Message = commentExpired, "This `prwarden:ignore` suppresses nothing since "+x.until+
-				" is over: repair what it is about, or decide again and set another day."
-		default:
-			f.RuleID, f.Severity, f.Message = commentUnused, rule.Low, s.unused(ctx, x)
-		}
-		if f.Message == "" {
-			continue
-		}
-		if count[f.RuleID]++; count[f.RuleID] > maxReports {
-			s.out.Counts[f.Severity]++ // and isn't listed
-			continue
-		}
-
-		s.describe(ctx, &f)
-		s.out.reports = append(s.out.reports, f)
-	}
-}
-
-// unused says which ids of a comment are of no use; nothing when all are, or may
-// be. A scan knows only of rules that looked at both lines.
-func (s *fileScan) unused(ctx context.Context, x comment) string {
-	next := x.line + 1
-	isLast := x.line == s.lines.Count()
-	looked := isLast || s.comments.isAdded(next) && len(s.lines.Line(next)) <= match.MaxLine
-
-	var idle, unknown []string
-	for i, id := range x.ids {
-		at, known := s.plan.places()[id]
-		switch {
-		case x.used&(1<<i) != 0:
-		case !known && !s.plan.otherRules:
-			unknown = append(unknown, id)
-		case looked && at.session != nil && !at.session.Stopped(at.rule):
-			idle = append(idle, id)
-		}
-	}
-
-	var message []string
-	if len(unknown) > 0 {
-		names := strings.Join(unknown, ", ")
-		if s.masker.hides(ctx, x.line, x.line) {
-			names = "an id" // what is no id may be a secret
-		}
-		message = append(message, "This `prwarden:ignore` names "+names+
-			", and there is no such rule: correct the id or remove it.")
-	}
-	if len(idle) > 0 {
-		message = append(message, "This `prwarden:ignore` is not needed for "+strings.Join(idle, ", ")+
-			": nothing is found here or on the next line. Remove it.")
-	}
-
-	return strings.Join(message, " ")
 }
