@@ -18,7 +18,6 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/config"
-	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scanner"
 	"github.com/prwarden/prwarden/internal/tlsfile"
@@ -85,9 +84,7 @@ func newScannerService(
 ) (*scanner.Server, *git.Store, error) {
 	limits := git.DefaultLimits()
 	limits.CacheSize = int64(c.CacheSize)
-	repositories, err := git.New(git.Options{
-		Dir: c.CacheDir, Limits: limits, Env: network(env), Prefetch: []string{rule.FilePath},
-	})
+	repositories, err := git.New(git.Options{Dir: c.CacheDir, Limits: limits, Env: network(env)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -29,7 +29,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 	progress := newProgress(st)
 	skipped := 0
 	local, err := git.FindLocal(ctx, git.LocalOptions{
-		Path: in.place(), Only: in.Path != "", Env: st.Env, Limits: git.DefaultLimits(),
+		Path: in.place(), Only: in.Path != "", Env: st.Env,
 		Skipped: func(path string, err error) {
 			skipped++
 			progress.say("%s: can't be read: %s", terminal.Safe(path), terminal.Safe(err.Error()))

@@ -2,6 +2,7 @@ package codehost_test
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
+	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -207,7 +209,7 @@ func TestManyFiles(t *testing.T) {
 	agrees(t, r)
 }
 
-func TestFilesCanBeReadAgainAndLeft(t *testing.T) {
+func TestFilesCanBeLeft(t *testing.T) {
 	t.Parallel()
 	r := New(t)
 	r.Change(Text(), Text("a", "1\n", "b", "2\n", "c", "3\n"))
@@ -219,48 +221,42 @@ func TestFilesCanBeReadAgainAndLeft(t *testing.T) {
 		break
 	}
 
-	assert.Len(t, files(t, c), 3)
+	assert.NoError(t, c.Close())
 }
 
 func TestReadFile(t *testing.T) {
 	t.Parallel()
-	r := New(t)
-	r.Change(
-		with(
-			Text(".prwarden/rules.yml", "base\n", "other", "other\n"),
-			Files{"link": {Mode: "120000", Text: "other"}, "module": {Mode: "160000", Text: strings.Repeat("1", 40)}},
-		),
-		Text(".prwarden/rules.yml", "head\n", "long", strings.Repeat("x", 100)))
-	c := open(t, r)
-	defer c.Close()
-
-	tests := map[string]struct {
-		side  scan.Side
-		path  string
-		limit int
-		want  string
-		found bool
+	for name, test := range map[string]struct {
+		base, head Files
+		limit      int
+		want       string // at base
+		found      bool
 	}{
-		"base":            {scan.Base, ".prwarden/rules.yml", 100, "base\n", true},
-		"head":            {scan.Head, ".prwarden/rules.yml", 100, "head\n", true},
-		"at the root":     {scan.Base, "other", 100, "other\n", true},
-		"exactly limit":   {scan.Head, "long", 100, strings.Repeat("x", 100), true},
-		"over limit":      {scan.Head, "long", 99, strings.Repeat("x", 100), true},
-		"cut":             {scan.Head, "long", 9, strings.Repeat("x", 10), true},
-		"none":            {scan.Head, "other", 100, "", false},
-		"directory":       {scan.Base, ".prwarden", 100, "", false},
-		"below a file":    {scan.Base, "other/x", 100, "", false},
-		"symlink":         {scan.Base, "link", 100, "", false},
-		"submodule":       {scan.Base, "module", 100, "", false},
-		"parent":          {scan.Base, "../other", 100, "", false},
-		"empty":           {scan.Base, "", 100, "", false},
-		"with a new line": {scan.Base, "other\ncontents " + c.HeadSHA(), 100, "", false},
-	}
+		"at the base":   {Text(rule.FilePath, "base\n"), Text(rule.FilePath, "head\n"), 100, "base\n", true},
+		"exactly limit": {Text(rule.FilePath, "base\n"), Text(), 5, "base\n", true},
+		"over limit":    {Text(rule.FilePath, "base\n"), Text(), 4, "base\n", true},
+		"cut":           {Text(rule.FilePath, "base\n"), Text(), 2, "bas", true},
+		"none":          {Text("a", "1\n"), Text(rule.FilePath, "head\n"), 100, "", false},
+		"directory":     {Text(rule.FilePath+"/x", "1\n"), Text(rule.FilePath, "head\n"), 100, "", false},
+		"below a file":  {Text(path.Dir(rule.FilePath), "1\n"), Text(), 100, "", false},
+		"symlink":       {Files{rule.FilePath: {Mode: "120000", Text: "other"}}, Text(), 100, "", false},
+		"submodule":     {Files{rule.FilePath: {Mode: "160000", Text: strings.Repeat("1", 40)}}, Text(), 100, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := New(t)
+			r.Change(test.base, test.head)
+			c := open(t, r)
+			defer c.Close()
+			data, found, err := c.ReadFile(t.Context(), scan.Base, rule.FilePath, test.limit)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, string(data))
+			assert.Equal(t, test.found, found)
 
-	for name, test := range tests { // one after another: a Change isn't safe for concurrent use
-		data, found, err := c.ReadFile(t.Context(), test.side, test.path, test.limit)
-		require.NoError(t, err, name)
-		assert.Equal(t, test.want, string(data), name)
-		assert.Equal(t, test.found, found, name)
+			data, found, err = c.ReadFile(t.Context(), scan.Head, rule.FilePath, 100)
+			require.NoError(t, err)
+			assert.Equal(t, test.head[rule.FilePath].Text, string(data))
+			assert.Equal(t, test.head[rule.FilePath].Text != "", found)
+		})
 	}
 }

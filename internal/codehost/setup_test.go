@@ -32,10 +32,7 @@ func source(t *testing.T, host organization.Host, change ...func(*git.Limits)) s
 		c(&limits)
 	}
 
-	store, err := git.New(
-		git.Options{Dir: t.TempDir(), Limits: limits, Prefetch: []string{".prwarden/rules.yml", "other", "long"}},
-	)
-
+	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: limits})
 	require.NoError(t, err)
 	return gittest.AtHost{Source: codehost.New(store, noToken), Host: host}
 }

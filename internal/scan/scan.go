@@ -49,15 +49,14 @@ type Change interface {
 	// HeadSHA and BaseSHA are the commits at the two ends, in hexadecimal.
 	HeadSHA() string
 	BaseSHA() string
-	// ReadFile reads the whole file at path on one side. found is false when
-	// there is none, or it is not a regular file. A file over limit bytes is
-	// returned cut at limit+1 bytes.
+	// ReadFile reads the rules file, which is at path, on one side. found is false
+	// when there is none. A file over limit bytes is returned cut at limit+1 bytes.
 	ReadFile(ctx context.Context, side Side, path string, limit int) (data []byte, found bool, err error)
 	// FileCount is the number of files that Files yields.
 	FileCount() int
 	// Files yields each file that is changed and still there at head, in the
 	// order of their paths, by bytes. What it yields is the receiver's to keep.
-	// After an error it ends.
+	// After an error it ends. It is called once, after ReadFile.
 	Files(ctx context.Context) iter.Seq2[*File, error]
 	// Close frees what Open took.
 	Close() error

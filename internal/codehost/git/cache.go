@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,25 +69,23 @@ func (s *Store) open(ctx context.Context, t scan.Target, remote Remote) (opened 
 			st.Hits++
 		}
 	})
-	r := s.repo(c, t, remote)
-	opened, err = r.open(ctx)
-	if err != nil {
+	r := &repo{git: s.git.in(c.dir, s.config), target: t, remote: remote, release: c.release}
+	r.fetch = func(ctx context.Context, command *command) error { return s.fetch(ctx, r.git, command) }
+	r.fail = func(ctx context.Context, err error) error { return s.fail(ctx, err, c) }
+
+	before, files := c.packBytes(), 0
+	if opened, err = r.open(ctx); err == nil {
+		files = len(opened.files)
+	} else {
 		err = s.fail(ctx, err, c)
 		_ = r.close()
-		_ = c.sweep() // of what git did not finish, which can fill a disk
+		c.sweep() // of what git did not finish, which can fill a disk
 	}
+	// The copy is locked, so what is there more than before came now. Comparing a
+	// file takes an entry in each of two trees.
+	s.grew(max(0, c.packBytes()-before) + int64(files)*2*treeEntry)
 
 	return opened, !c.fresh && has(c.dir, condemnedName), err
-}
-
-// repo is the repository in a copy.
-func (s *Store) repo(c *cached, t scan.Target, remote Remote) *repo {
-	r := newRepo(s.gitIn(c.dir), c.dir)
-	r.prefetch, r.target, r.remote, r.release = s.prefetch, t, remote, c.release
-	r.fetch = func(ctx context.Context, command *command) error { return s.fetch(ctx, r.git, c, command) }
-	r.fail = func(ctx context.Context, err error) error { return s.fail(ctx, err, c) }
-	r.grew = s.grew
-	return r
 }
 
 // cached is one organization's copy of one repository: a bare repository. While
@@ -96,6 +94,10 @@ type cached struct {
 	dir   string
 	use   *flock.Flock
 	fresh bool // made by this scan
+}
+
+func newCached(dir string) *cached {
+	return &cached{dir: dir, use: flock.New(filepath.Join(dir, useName))}
 }
 
 // cacheName stands for a repository in names of files: no name of a repository or
@@ -120,14 +122,9 @@ func (s *Store) lock(ctx context.Context, name string) (*flock.Flock, error) {
 // take opens the copy of a repository, whose lock is held, or makes an empty one
 // when there is none. Condemned copies go when nobody reads them any more.
 func (s *Store) take(ctx context.Context, name string) (*cached, error) {
-	dirs, err := filepath.Glob(filepath.Join(s.dir, entriesName, name+"-*"))
-	if err != nil {
-		return nil, fmt.Errorf("git: cache: %w", err)
-	}
-
 	var found *cached
-	for _, dir := range dirs {
-		c := &cached{dir: dir, use: flock.New(filepath.Join(dir, useName))}
+	for _, dir := range s.copies(name + "-*") {
+		c := newCached(dir)
 		switch {
 		case has(dir, condemnedName) || len(c.packs()) > s.git.limits.Packs:
 			c.remove()
@@ -136,29 +133,32 @@ func (s *Store) take(ctx context.Context, name string) (*cached, error) {
 		}
 	}
 
-	if found != nil {
-		return found, found.sweep()
+	if found == nil {
+		return s.create(ctx, name)
 	}
-	return s.create(ctx, name)
+	found.sweep()
+	return found, nil
+}
+
+// copies are the directories in the cache whose names match a pattern.
+func (s *Store) copies(pattern string) []string {
+	dirs, _ := filepath.Glob(filepath.Join(s.dir, entriesName, pattern))
+	return dirs
 }
 
 func (s *Store) create(ctx context.Context, name string) (*cached, error) {
-	parent := filepath.Join(s.dir, entriesName)
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return nil, fmt.Errorf("git: cache: %w", err)
-	}
-	dir, err := os.MkdirTemp(parent, name+"-*")
+	dir, err := os.MkdirTemp(filepath.Join(s.dir, entriesName), name+"-*")
 	if err != nil {
 		return nil, fmt.Errorf("git: cache: %w", err)
 	}
 
-	c := &cached{dir: dir, use: flock.New(filepath.Join(dir, useName)), fresh: true}
-	if ok, err := c.use.TryRLock(); err != nil || !ok {
-		return nil, errors.Join(errors.New("git: cache: a new repository is locked"), err)
+	c := newCached(dir)
+	c.fresh = true
+	if !c.hold() {
+		return nil, errors.New("git: cache: a new repository was removed")
 	}
-	git := s.gitIn(dir)
-	if _, err := git.run(ctx, dir,
-		newCommand("init", "--quiet", "--bare", "--template=", "--object-format=sha1")); err != nil {
+	init := newCommand("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
+	if _, err := s.git.in(dir, s.config).run(ctx, init); err != nil {
 		return nil, errors.Join(err, c.release(), os.RemoveAll(dir))
 	}
 
@@ -180,30 +180,23 @@ func (c *cached) hold() bool {
 	return true
 }
 
-// gitIn is git for the repository dir.
-func (s *Store) gitIn(dir string) *git {
-	g := *s.git
-	g.env = caged(g.env, dir, s.config)
-	return &g
-}
-
 // treeAge is how long the trees of a comparison are kept: longer than any scan.
 const treeAge = 24 * time.Hour
 
+// treeEntry is the size of an entry in such a tree, in bytes.
+const treeEntry = 36
+
 // sweep removes what a git that was killed, or failed, left behind, and old trees.
 // The repository is locked, so no git writes here now.
-func (c *cached) sweep() error {
+func (c *cached) sweep() {
 	for _, pattern := range []string{
 		"*.lock", refsName + "*/*.lock", "objects/pack/tmp_*", "objects/pack/*.lock",
 		"objects/tmp_*", "objects/incoming-*", "objects/info/*.lock", "objects/info/commit-graphs/*.lock",
 		"objects/info/commit-graphs/tmp_*",
 	} {
-		paths, err := filepath.Glob(filepath.Join(c.dir, pattern))
+		paths, _ := filepath.Glob(filepath.Join(c.dir, pattern))
 		for _, path := range paths {
-			err = errors.Join(err, os.RemoveAll(path))
-		}
-		if err != nil {
-			return fmt.Errorf("git: cache: %w", err)
+			_ = os.RemoveAll(path) // what stays fails the next git
 		}
 	}
 
@@ -214,8 +207,6 @@ func (c *cached) sweep() error {
 			_ = os.Remove(tree)
 		}
 	}
-
-	return nil
 }
 
 // packs are the paths of its packs, and packBytes is their size, as far as it can
@@ -263,22 +254,16 @@ func has(dir, name string) bool {
 	return err == nil
 }
 
-// fetch runs a command that fetches into c, and counts what it brings.
-func (s *Store) fetch(ctx context.Context, g *git, c *cached, command *command) error {
-	fetched := scan.Begin(ctx, scan.PhaseFetch)
-	before := c.packBytes()
-	_, err := g.run(ctx, c.dir, command)
-	// The copy is locked, so what is there more than before came now.
-	bytes := max(0, c.packBytes()-before)
-	fetched()
-
+// fetch runs a command that fetches.
+func (s *Store) fetch(ctx context.Context, g *git, command *command) error {
+	defer scan.Begin(ctx, scan.PhaseFetch)()
+	_, err := g.run(ctx, command)
 	s.count(func(st *Stats) {
 		st.Fetches++
 		if err != nil {
 			st.FailedFetches++
 		}
 	})
-	s.grew(bytes)
 	return err
 }
 
@@ -307,70 +292,64 @@ func (s *Store) grew(bytes int64) {
 	}
 }
 
-// shrink removes the repositories that were not used for the longest time until
-// the cache has the size that to makes of its present one. Those in use stay.
-func (s *Store) shrink(to func(size int64) int64) {
-	type copied struct {
-		cached
-
-		used time.Time
-		size int64
+// ensure fetches those of blobs that are not here, and returns the sizes of all.
+func (r *repo) ensure(ctx context.Context, blobs []OID) (map[OID]int64, error) {
+	slices.Sort(blobs)
+	blobs = slices.Compact(blobs)
+	sizes := make(map[OID]int64, len(blobs))
+	missing, err := r.sizes(ctx, blobs, sizes)
+	if err != nil || len(missing) == 0 {
+		return sizes, err
 	}
 
-	var all []copied
-	var total int64
-	for _, dir := range s.copies() {
-		if strings.HasPrefix(filepath.Base(dir), gonePrefix) && os.RemoveAll(dir) == nil {
-			continue
-		}
-		info, err := os.Stat(dir)
+	if err := r.fetchObjects(ctx, missing); err != nil {
+		return nil, err
+	}
+	missing, err = r.sizes(ctx, missing, sizes)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("%w: the remote did not send %s", errDamaged, missing[0])
+	}
+	return sizes, err
+}
+
+// sizes puts the sizes of those of blobs that are here into into, and returns
+// the others.
+func (r *repo) sizes(ctx context.Context, blobs []OID, into map[OID]int64) (missing []OID, err error) {
+	defer scan.Begin(ctx, scan.PhaseCompare)()
+	r.ask(queryInfo, blobs...)
+	for _, oid := range blobs {
+		err := r.next(ctx, func(obj object, _ io.Reader) error {
+			switch obj.kind {
+			case "":
+				missing = append(missing, oid)
+			case "blob":
+				into[oid] = obj.size
+			default:
+				return fmt.Errorf("%w: %s is a %s and should be a blob", errDamaged, oid, obj.kind)
+			}
+			return nil
+		})
 		if err != nil {
-			continue // removed meanwhile
-		}
-		c := copied{cached{dir: dir, use: flock.New(filepath.Join(dir, useName))}, info.ModTime(), treeSize(dir)}
-		all = append(all, c)
-		total += c.size
-	}
-
-	limit := to(total)
-	slices.SortFunc(all, func(a, b copied) int { return a.used.Compare(b.used) })
-	for _, c := range all {
-		if total <= limit {
-			return
-		}
-		if c.remove() {
-			total -= c.size
-			s.count(func(st *Stats) { st.Evictions++ })
+			return nil, err
 		}
 	}
+
+	return missing, nil
 }
 
-// copies are the directories of all repositories in the cache.
-func (s *Store) copies() []string {
-	dirs, _ := filepath.Glob(filepath.Join(s.dir, entriesName, "*"))
-	return dirs
-}
-
-// Size returns how many bytes the cache has. It looks at every file.
-func (s *Store) Size() (bytes int64) {
-	for _, dir := range s.copies() {
-		bytes += treeSize(dir)
+// fetchObjects fetches objects by their names.
+func (r *repo) fetchObjects(ctx context.Context, oids []OID) error {
+	if r.fetch == nil {
+		return lasting(scan.CodeRepositoryInvalid, "The repository lacks %d of the objects to compare, such as %s. "+
+			"Of a partial clone, fetch them first: `git diff` of the same does.", len(oids), oids[0])
 	}
-	return bytes
-}
 
-// treeSize is the size of the files below dir, in bytes, as far as they can be
-// read: others may be removing some.
-func treeSize(dir string) (total int64) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil // go on with the others
-		}
-		if info, err := d.Info(); err == nil && !strings.HasSuffix(path, useName) {
-			total += info.Size()
-		}
-		return nil
-	})
-
-	return total
+	c := newFetch(r.remote, "--stdin")
+	c.set("fetch.negotiationAlgorithm", "noop")
+	var list strings.Builder
+	for _, oid := range oids {
+		fmt.Fprintln(&list, oid)
+	}
+	c.stdin = strings.NewReader(list.String())
+	return r.fetch(ctx, c)
 }

@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
+	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -36,8 +35,8 @@ func (c *change) FileCount() int { return len(c.files) }
 // Close implements scan.Change. It can be called again.
 func (c *change) Close() error { return c.repo.close() }
 
-// ReadFile implements scan.Change. Files that were not among the paths to
-// prefetch may be missing.
+// ReadFile implements scan.Change. Only the rules file and what changes is sure
+// to be here.
 func (c *change) ReadFile(ctx context.Context, side scan.Side, path string, limit int) ([]byte, bool, error) {
 	commit := c.head
 	switch side {
@@ -47,19 +46,20 @@ func (c *change) ReadFile(ctx context.Context, side scan.Side, path string, limi
 		commit = c.mergeBase
 	}
 
-	oid, err := c.repo.objects.file(ctx, commit.Tree, path)
-	if err == nil && oid == "" {
-		return nil, false, nil
-	}
 	var data []byte
-	if err == nil {
-		data, err = c.repo.objects.read(ctx, oid, "blob", int64(limit))
+	oid, err := c.repo.file(ctx, commit.Tree, path)
+	if err == nil && oid != "" {
+		c.repo.ask(queryContents, oid)
+		err = c.repo.next(ctx, func(obj object, content io.Reader) (err error) {
+			data, err = obj.read("blob", content, int64(limit)+1)
+			return err
+		})
 	}
 	if err != nil {
 		return nil, false, c.repo.fail(ctx, err)
 	}
 
-	return data, true, nil
+	return data, oid != "", nil
 }
 
 // Files implements scan.Change.
@@ -86,14 +86,9 @@ func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) boo
 		}
 	}
 
-	contents, err := c.repo.objects.batch(ctx, queryContents, names(blobs))
-	if err != nil {
-		return err
-	}
-	defer contents.end()
-
+	c.repo.ask(queryContents, blobs...)
 	for i := range c.files {
-		file, err := c.file(ctx, i, patches, contents)
+		file, err := c.file(ctx, i, patches)
 		if err != nil {
 			return err
 		}
@@ -105,7 +100,7 @@ func (c *change) eachFile(ctx context.Context, yield func(*scan.File, error) boo
 	return patches.end(ctx)
 }
 
-func (c *change) file(ctx context.Context, i int, patches *patches, contents *batch) (*scan.File, error) {
+func (c *change) file(ctx context.Context, i int, patches *patches) (*scan.File, error) {
 	f := &c.files[i]
 	file := &scan.File{Path: f.path, Size: f.size, Submodule: f.newMode.kind() == typeGitlink}
 	if !f.compared() {
@@ -120,7 +115,7 @@ func (c *change) file(ctx context.Context, i int, patches *patches, contents *ba
 		}
 	}
 	defer scan.Begin(ctx, scan.PhaseRead)()
-	err := contents.next(ctx, func(obj object, content io.Reader) (err error) {
+	err := c.repo.next(ctx, func(obj object, content io.Reader) (err error) {
 		if !hasOld || len(file.Added) > 0 {
 			file.Content, err = obj.read("blob", content, scan.MaxFileSize)
 		}
@@ -142,211 +137,212 @@ func countLines(data []byte) int {
 	return n
 }
 
-// changedFile is a file that differs between two trees, as git pairs it with
-// what it was before, which may have had another name.
-type changedFile struct {
-	path             string // at head
-	status           byte   // of `git diff-tree`: A, D, M, R, T
-	oldMode, newMode mode
-	old, now         OID // noOID when there was none
-	oldSize, size    int64
+// patches reads the output of a `git diff-tree -p --text` between two trees whose
+// names are numbers, and keeps only which lines were added.
+type patches struct {
+	proc   *process // nil when there is nothing to compare
+	r      *bufio.Reader
+	header []byte // the first line of the next file, when it was read
 }
 
-// compared tells whether the lines of f are looked at: whether it may have added
-// some, and is small enough to be scanned.
-func (f *changedFile) compared() bool {
-	return f.newMode.blob() && (f.old != f.now || f.replaced()) && f.size > 0 && f.size <= scan.MaxFileSize
-}
-
-// replaced tells whether a file became a symlink or the like. git shows that
-// as deleted and added, even when the content stays.
-func (f *changedFile) replaced() bool { return f.oldMode.kind() != f.newMode.kind() }
-
-// hasOld tells whether f, which is compared, has an old side to compare with.
-// Of a file without one all lines were added, and git need not say so.
-func (c *change) hasOld(f *changedFile) bool {
-	return f.old != noOID && !f.replaced() && f.oldSize <= c.repo.git.limits.OldFileSize
-}
-
-// compare finds the files that differ between the merge base and head, and
-// fetches their contents and the files to prefetch where the cache lacks them.
-func (c *change) compare(ctx context.Context) error {
-	r := c.repo
-	compared := scan.Begin(ctx, scan.PhaseCompare)
-	files, err := c.differing(ctx, r.comparing)
-	if err != nil {
-		return err
-	}
-	var blobs []OID
-	for _, f := range files {
-		if f.oldMode.blob() {
-			blobs = append(blobs, f.old)
-		}
-		if f.newMode.blob() {
-			blobs = append(blobs, f.now)
-		}
-	}
-
-	for _, path := range r.prefetch {
-		for _, side := range []Commit{c.head, c.base, c.mergeBase} {
-			oid, err := r.objects.file(ctx, side.Tree, path)
-			if err != nil {
-				return err
-			}
-			if oid != "" {
-				blobs = append(blobs, oid)
-			}
-		}
-	}
-
-	compared()
-
-	sizes, err := r.ensure(ctx, blobs)
-	if err != nil {
-		return err
-	}
-	defer scan.Begin(ctx, scan.PhaseCompare)()
-	if slices.ContainsFunc(files, statusIs('A')) && slices.ContainsFunc(files, statusIs('D')) {
-		p, err := r.git.start(ctx, r.dir, listFiles("--find-renames"))
-		if err != nil {
-			return err
-		}
-		if files, err = c.differing(ctx, p); err != nil {
-			return err
-		}
-	}
-
-	c.files = slices.DeleteFunc(files, statusIs('D'))
-	slices.SortFunc(c.files, func(a, b changedFile) int { return strings.Compare(a.path, b.path) })
+// startPatches has git compare the files. They are put into two flat trees, each
+// side of a file under the file's number: so a patch names its file exactly,
+// whatever the paths are, no path meets an attribute, and files that are too
+// large are left out.
+//
+// The contents decide the hunks; names and modes don't. There is one line of
+// context because git without context first cuts off what both files end in,
+// which can give other hunks.
+func (c *change) startPatches(ctx context.Context) (*patches, error) {
+	var before, after bytes.Buffer
 	for i := range c.files {
-		f := &c.files[i]
-		f.size, f.oldSize = sizes[f.now], sizes[f.old]
-		if i > 0 && f.path == c.files[i-1].path {
-			return fmt.Errorf("%w: a tree has a name twice", errDamaged)
+		if f := &c.files[i]; f.compared() && c.hasOld(f) {
+			fmt.Fprintf(&before, "100644 %08d\x00%s", i, f.old.raw())
+			fmt.Fprintf(&after, "100644 %08d\x00%s", i, f.now.raw())
 		}
 	}
 
-	return nil
-}
-
-func statusIs(status byte) func(changedFile) bool {
-	return func(f changedFile) bool { return f.status == status }
-}
-
-// listFiles is a command that lists the files that differ between trees, which it
-// is told later. Without renames it needs no contents, and has tight limits, because
-// trees can be made so that comparing them has no end.
-func listFiles(renames word) *command {
-	c := newCommand("diff-tree",
-		renames, "--stdin", "-r", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")
-	c.trees = renames == "--no-renames"
-	return c
-}
-
-// differing has a process list the files that differ between the merge base and
-// head, and waits for its end.
-func (c *change) differing(ctx context.Context, p *process) ([]changedFile, error) {
-	defer p.kill()
-	// What the process does not take it reports by its end.
-	_, _ = fmt.Fprintf(p.stdin, "%s %s\n", c.mergeBase.Tree, c.head.Tree)
-	_ = p.stdin.Close()
-
-	bounded := &io.LimitedReader{R: p.stdout, N: maxOutput}
-	out := bufio.NewReaderSize(bounded, 64<<10)
-	_, _ = out.ReadSlice('\n') // it repeats the trees
-	files, err := readRaw(out, c.repo.git.limits.ChangedFiles)
-	if bounded.N == 0 {
-		return nil, tooLarge("The list of the files that the pull request changes takes more than %d bytes.", maxOutput)
+	if after.Len() == 0 {
+		return &patches{}, nil
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+
+	old, err := c.repo.writeTree(before.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	now, err := c.repo.writeTree(after.Bytes())
+	if err != nil {
 		return nil, err
 	}
 
-	ended := p.wait(ctx) // it says why the list is cut off
-	var failed *gitError
-	if errors.As(ended, &failed) {
-		if f := failed.judge(); f != nil && f.Code == scan.CodeRepositoryTooLarge {
-			f = tooLarge("The pull request changes more files and directories than git can compare within its limits.")
-			f.Err = ended
-			return nil, f
-		}
+	proc, err := c.repo.git.start(ctx, newCommand("diff-tree",
+		"-r", "-p", "-U1", "--text", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+		"--full-index", "--src-prefix=a/", "--dst-prefix=b/").oids(old, now))
+	if err != nil {
+		return nil, err
 	}
-
-	if ended != nil {
-		return nil, ended
-	}
-	return files, err
+	return &patches{proc: proc, r: bufio.NewReaderSize(proc.stdout, 64<<10)}, nil
 }
 
-// readRaw reads the output of `git diff-tree --raw -z`, of most files at most.
-func readRaw(r *bufio.Reader, most int) ([]changedFile, error) {
-	var files []changedFile
+// next returns the added lines of the next file, which must be number i.
+func (p *patches) next(ctx context.Context, i int) ([]scan.LineRange, error) {
+	defer scan.Begin(ctx, scan.PhaseDiff)()
+	number, added, err := p.file()
+	switch {
+	case errors.Is(err, errPatch):
+		return nil, err
+	case err != nil:
+		if ended := p.proc.wait(ctx); ended != nil { // it says why the patch is cut off
+			return nil, ended
+		}
+		return nil, noEOF(err)
+	case number != i:
+		return nil, fmt.Errorf("%w: file %d instead of %d", errPatch, number, i)
+	}
+
+	return added, nil
+}
+
+func (p *patches) kill() {
+	if p.proc != nil {
+		p.proc.kill()
+	}
+}
+
+// end checks that nothing was left and that git ended well.
+func (p *patches) end(ctx context.Context) error {
+	if p.proc == nil {
+		return nil
+	}
+	if _, _, err := p.file(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: more files than expected", errPatch)
+	}
+	return p.proc.wait(ctx)
+}
+
+var (
+	errPatch   = errors.New("git: unexpected text in a patch")
+	fileHeader = regexp.MustCompile(`^diff --git a/(\d+) b/`)
+	hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+	// otherLine is what may stand between a file's header and its hunks, or after
+	// the last line of a hunk.
+	otherLine = regexp.MustCompile(`^(index |--- |\+\+\+ |new file mode |old mode |new mode |deleted file mode |\\)`)
+)
+
+// file returns the number of the next file and its added lines. It returns
+// io.EOF after the last file.
+func (p *patches) file() (number int, added []scan.LineRange, err error) {
+	line := p.header
+	if line == nil {
+		if line, err = p.line(); err != nil {
+			return 0, nil, err
+		}
+	}
+	p.header = nil
+	name := fileHeader.FindSubmatch(line)
+	if name == nil {
+		return 0, nil, fmt.Errorf("%w: %.80q is no file header", errPatch, line)
+	}
+
+	if number, err = strconv.Atoi(string(name[1])); err != nil {
+		return 0, nil, fmt.Errorf("%w: %.80q names no number", errPatch, line)
+	}
+
 	for {
-		meta, err := readNUL(r)
-		if errors.Is(err, io.EOF) && meta == "" {
-			return files, nil
+		line, err := p.line()
+		switch {
+		case errors.Is(err, io.EOF):
+			return number, added, nil
+		case err != nil:
+			return 0, nil, err
+		case fileHeader.Match(line):
+			p.header = bytes.Clone(line) // reading on overwrites it
+			return number, added, nil
+		case otherLine.Match(line):
+			continue
 		}
-		if err != nil {
-			return nil, fmt.Errorf("git: raw diff: %w", err)
+		if added, err = p.hunk(line, added); err != nil {
+			return 0, nil, err
 		}
-		f, err := parseMeta(meta)
-		if err != nil {
-			return nil, err
-		}
+	}
+}
 
-		paths := 1
-		if f.status == 'R' {
-			paths = 2 // what it was, what it is
+// hunk reads one hunk, whose first line is header, and appends its added lines
+// to added.
+func (p *patches) hunk(header []byte, added []scan.LineRange) ([]scan.LineRange, error) {
+	counts := hunkHeader.FindSubmatch(header)
+	if counts == nil {
+		return nil, fmt.Errorf("%w: hunk %.80q", errPatch, header)
+	}
+	oldCount, err1 := count(counts[1])
+	at, err2 := count(counts[2])
+	newCount, err3 := count(counts[3])
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, fmt.Errorf("%w: hunk %.80q: %w", errPatch, header, err)
+	}
+
+	for oldCount > 0 || newCount > 0 {
+		line, err := p.line()
+		if err != nil {
+			return nil, noEOF(err)
 		}
-		for range paths {
-			if f.path, err = readNUL(r); err != nil {
-				return nil, fmt.Errorf("git: raw diff: %w", err)
+		switch line[0] {
+		case ' ':
+			oldCount--
+			newCount--
+			at++
+		case '-':
+			oldCount--
+		case '+':
+			newCount--
+			if n := len(added); n > 0 && added[n-1].Last == at-1 {
+				added[n-1].Last = at
+			} else {
+				added = append(added, scan.LineRange{First: at, Last: at})
 			}
+			at++
+		case '\\': // `\ No newline at end of file`
+		default:
+			return nil, fmt.Errorf("%w: %.80q in a hunk", errPatch, line)
 		}
-		if err := checkPath(f.path); err != nil {
-			return nil, err
-		}
-		if files = append(files, f); len(files) > most {
-			return nil, tooLarge("The pull request changes more than %d files.", most)
+		if oldCount < 0 || newCount < 0 {
+			return nil, fmt.Errorf("%w: a hunk longer than its header says", errPatch)
 		}
 	}
+
+	return added, nil
 }
 
-// parseMeta reads such as `:100644 100644 <oid> <oid> R086`.
-func parseMeta(meta string) (f changedFile, err error) {
-	fields := strings.Split(meta, " ")
-	if len(fields) != 5 || len(fields[0]) < 2 || fields[0][0] != ':' || fields[4] == "" {
-		return f, fmt.Errorf("git: raw diff has the line %q", meta)
+// count reads a number of lines, which is 1 when it is left out.
+func count(digits []byte) (int, error) {
+	if len(digits) == 0 {
+		return 1, nil
 	}
-
-	oldMode, err1 := strconv.ParseUint(fields[0][1:], 8, 32)
-	newMode, err2 := strconv.ParseUint(fields[1], 8, 32)
-	var err3, err4 error
-	f.old, err3 = parseOID(fields[2])
-	f.now, err4 = parseOID(fields[3])
-	f.oldMode, f.newMode, f.status = mode(oldMode), mode(newMode), fields[4][0]
-	return f, errors.Join(err1, err2, err3, err4)
+	n, err := strconv.ParseInt(string(digits), 10, 32) // git's own bound
+	return int(n), err
 }
 
-func readNUL(r *bufio.Reader) (string, error) {
-	data, err := r.ReadBytes(0)
-	return string(bytes.TrimSuffix(data, []byte{0})), err
+// line returns the beginning of the next line, never empty. It is valid until the
+// next call.
+func (p *patches) line() ([]byte, error) {
+	line, err := p.r.ReadSlice('\n')
+	if err == nil {
+		return line, nil
+	}
+	if len(line) == 0 {
+		return nil, err
+	}
+
+	start := bytes.Clone(line[:min(len(line), 256)]) // reading on overwrites it
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = p.r.ReadSlice('\n')
+	}
+	return start, noEOF(err) // git ends each line
 }
 
-// maxPath is the longest path of a changed file, in bytes.
-const maxPath = 4096
-
-// checkPath refuses paths that git itself would never make: they lead out of
-// the repository, or into its own directory.
-func checkPath(path string) error {
-	if len(path) > maxPath {
-		return tooLarge("The pull request changes a file whose path is longer than %d bytes.", maxPath)
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
 	}
-	for part := range strings.SplitSeq(path, "/") {
-		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
-			return fmt.Errorf("%w: a tree has the path %q", errDamaged, path)
-		}
-	}
-
-	return nil
+	return err
 }

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -96,33 +95,18 @@ func newFetch(remote Remote, options ...word) *command {
 	return c
 }
 
-// ref asks for a ref of the remote, to be stored under local if it is there. The
-// asterisk makes a ref that is not there no error, and the server lists only refs
+// anyEnd makes a ref that is not there no error, and the server lists only refs
 // that begin so instead of all.
-func (c *command) ref(name, local string) *command {
-	if name != "HEAD" && (!strings.HasPrefix(name, "refs/") || checkBranch(name) != nil) {
+const anyEnd = "*"
+
+// refspec asks for a ref of the remote, or a commit by its own name, to be stored
+// under local. Both names end in end.
+func (c *command) refspec(name, local, end string) *command {
+	_, err := parseOID(name)
+	if err != nil && name != "HEAD" && (!strings.HasPrefix(name, "refs/") || checkBranch(name) != nil) {
 		c.err = fmt.Errorf("git: %q is no ref to fetch", name)
 	}
-	c.names = append(c.names, "+"+name+"*:"+local+"*")
-	return c
-}
-
-// branch asks for a branch of the remote, which must be there, to be stored
-// under local.
-func (c *command) branch(name, local string) *command {
-	if err := checkBranch(name); err != nil {
-		c.err = err
-	}
-	c.names = append(c.names, "+refs/heads/"+name+":"+local)
-	return c
-}
-
-// commit asks for a commit of the remote by its own name, to be stored under
-// local.
-func (c *command) commit(oid OID, local string) *command {
-	c.oids(oid)
-	last := len(c.names) - 1
-	c.names[last] = "+" + c.names[last] + ":" + local
+	c.names = append(c.names, "+"+name+end+":"+local+end)
 	return c
 }
 
@@ -184,37 +168,19 @@ type git struct {
 	limits Limits
 	env    []string // of every command
 	remote []string // more variables for commands that use the network
-	cwd    string   // where commands run; in the repository when empty
+	dir    string   // where commands run
 }
 
-// caged is the environment that keeps git within the repository dir and the
-// configuration file. Attributes are not read, because a bare repository without
-// commits in HEAD has none.
-func caged(base []string, dir, config string) []string {
-	return append(base[:len(base):len(base)],
+// in is git within the repository dir and the configuration file. Attributes are
+// not read, because a bare repository without commits in HEAD has none.
+func (g git) in(dir, config string) *git {
+	g.dir, g.env = dir, append(slices.Clip(g.env),
 		"LC_ALL=C", "TZ=UTC", "GIT_DIR="+dir, "GIT_DEFAULT_REF_FORMAT=files",
 		"GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null", "GIT_NO_LAZY_FETCH=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_OPTIONAL_LOCKS=0", "GIT_ADVICE=0",
 	)
-}
-
-// gitError is a git command that did not end well.
-type gitError struct {
-	verb    word
-	network bool
-	code    int
-	signal  syscall.Signal
-	stderr  string // its last part, without secrets
-}
-
-// Error is for the log.
-func (e *gitError) Error() string {
-	how := fmt.Sprintf("exit status %d", e.code)
-	if e.signal != 0 {
-		how = e.signal.String()
-	}
-	return fmt.Sprintf("git %s: %s: %s", e.verb, how, e.stderr)
+	return &g
 }
 
 // process is a running git command.
@@ -234,9 +200,8 @@ type process struct {
 // longer than an instant.
 const waitDelay = 5 * time.Second
 
-// start runs c in the repository dir. Canceling ctx kills it. The caller must
-// call wait or kill.
-func (g *git) start(ctx context.Context, dir string, c *command) (*process, error) {
+// start runs c. Canceling ctx kills it. The caller must call wait or kill.
+func (g *git) start(ctx context.Context, c *command) (*process, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -248,12 +213,7 @@ func (g *git) start(ctx context.Context, dir string, c *command) (*process, erro
 	ctx, cancel := context.WithCancel(ctx)
 	p := &process{spec: c, stderr: &tail{}, cancel: cancel}
 	p.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	p.cmd.Dir = g.cwd
-	if g.cwd == "" {
-		p.cmd.Dir = dir
-	}
-
-	p.cmd.Env = slices.Concat(g.env, c.env())
+	p.cmd.Dir, p.cmd.Env = g.dir, slices.Concat(g.env, c.env())
 	if c.network() {
 		p.cmd.Env = append(p.cmd.Env, g.remote...)
 	}
@@ -346,11 +306,11 @@ const maxOutput = 64 << 20
 var errOutput = errors.New("git: git printed more than is allowed")
 
 // run runs c to its end and returns what it printed.
-func (g *git) run(ctx context.Context, dir string, c *command) ([]byte, error) {
+func (g *git) run(ctx context.Context, c *command) ([]byte, error) {
 	if c.stdin == nil {
 		c.stdin = bytes.NewReader(nil)
 	}
-	p, err := g.start(ctx, dir, c)
+	p, err := g.start(ctx, c)
 	if err != nil {
 		return nil, err
 	}

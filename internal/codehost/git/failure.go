@@ -11,6 +11,24 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
+// gitError is a git command that did not end well.
+type gitError struct {
+	verb    word
+	network bool
+	code    int
+	signal  syscall.Signal
+	stderr  string // its last part, without secrets
+}
+
+// Error is for the log.
+func (e *gitError) Error() string {
+	how := fmt.Sprintf("exit status %d", e.code)
+	if e.signal != 0 {
+		how = e.signal.String()
+	}
+	return fmt.Sprintf("git %s: %s: %s", e.verb, how, e.stderr)
+}
+
 // verdict is what git's words mean. git has one exit status for everything, so
 // its words (with LC_ALL=C) are all there is; they are tested against the
 // installed git.
@@ -180,4 +198,13 @@ func passing(code, message string) *scan.Failure {
 
 func tooLarge(format string, args ...any) *scan.Failure {
 	return lasting(scan.CodePullRequestTooLarge, format, args...)
+}
+
+func noCommit(oid string) *scan.Failure {
+	return lasting(scan.CodeCommitNotFound, "The repository has no commit %s, or its server does not give it out: "+
+		"then no branch and not the pull request leads to it.", oid)
+}
+
+func baseUnknown(format string, args ...any) *scan.Failure {
+	return lasting(scan.CodeBaseUnknown, format, args...)
 }

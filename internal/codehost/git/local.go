@@ -20,33 +20,22 @@ import (
 // that borrows the objects and copies the index. Of the configuration only what
 // says which files are ignored and how they are stored is in force there.
 type Local struct {
-	git     *git     // with the repository's own configuration
-	plain   []string // the environment without what concerns git
-	paths   [5]string
-	top     string // of the work tree; "" for a bare repository
-	only    string // see LocalOptions
+	git     git               // with the repository's own configuration
+	plain   []string          // the environment without what concerns git
+	objects string            // where the repository has its objects
+	copied  map[string]string // its other files that the temporary one needs, by their paths there
+	top     string            // of the work tree; "" for a bare repository
+	only    string            // see LocalOptions
 	skipped func(path string, err error)
 }
-
-// The files of a repository that the temporary one needs, as git calls them, and
-// their places in Local.paths.
-const (
-	objectsPath = iota
-	shallowPath
-	indexPath
-	excludePath
-	attributesPath
-)
 
 // LocalOptions are what FindLocal needs.
 type LocalOptions struct {
 	// Path is a directory in the work tree or the repository, or a file there.
 	Path string
 	// Only leaves out what is not at Path or below it.
-	Only   bool
-	Git    string   // path of git; looked for in PATH when empty
-	Env    []string // as os.Environ gives it
-	Limits Limits   // DefaultLimits()
+	Only bool
+	Env  []string // as os.Environ gives it
 	// Skipped hears of files in the work tree that can't be read.
 	Skipped func(path string, err error)
 }
@@ -67,16 +56,11 @@ type RefError struct {
 }
 
 // Error names the ref.
-func (e *RefError) Error() string {
-	if e.Unborn {
-		return e.Ref + " has no commit yet"
-	}
-	return fmt.Sprintf("%q names no commit of this repository", e.Ref)
-}
+func (e *RefError) Error() string { return fmt.Sprintf("%q names no commit of this repository", e.Ref) }
 
 // FindLocal finds the repository that a path is in.
 func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
-	path, err := findGit(o.Git)
+	path, err := findGit("")
 	if err != nil {
 		return nil, err
 	}
@@ -85,17 +69,12 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 		return nil, fmt.Errorf("git: %w", err)
 	}
 
-	plain, concerned, err := splitEnv(o.Env)
-	if err != nil {
-		return nil, err
-	}
-
-	l := &Local{plain: plain, skipped: o.Skipped, git: &git{path: path, limits: o.Limits, cwd: target}}
-	l.git.env = slices.Concat(plain, concerned, []string{
-		"LC_ALL=C", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0",
-	})
+	l := &Local{skipped: o.Skipped, git: git{path: path, limits: DefaultLimits(), dir: target}}
 	if info, err := os.Stat(target); err == nil && !info.IsDir() {
-		l.git.cwd = filepath.Dir(target)
+		l.git.dir = filepath.Dir(target)
+	}
+	if err := l.setEnv(o.Env); err != nil {
+		return nil, err
 	}
 	if err := l.locate(ctx); err != nil {
 		return nil, err
@@ -107,40 +86,46 @@ func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
 	return l, nil
 }
 
-// splitEnv returns the variables of the caller that don't concern git, and those
-// that do: git itself sets them for hooks, where the index that is going to be
-// committed may be another file. Paths there are relative to where the caller is.
-func splitEnv(environ []string) (plain, concerned []string, err error) {
+// setEnv takes over the variables of the caller. git itself sets some for hooks,
+// where the index that is going to be committed may be another file. Paths in them
+// are relative to where the caller is.
+func (l *Local) setEnv(environ []string) (err error) {
 	paths := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"}
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
 		if !strings.HasPrefix(name, "GIT_") {
-			plain = append(plain, pair)
-			continue
+			l.plain = append(l.plain, pair)
 		}
 
 		if slices.Contains(paths, name) && value != "" {
 			if value, err = filepath.Abs(value); err != nil {
-				return nil, nil, fmt.Errorf("git: %s: %w", name, err)
+				return fmt.Errorf("git: %s: %w", name, err)
 			}
 		}
-		concerned = append(concerned, name+"="+value)
+		l.git.env = append(l.git.env, name+"="+value)
 	}
-	return plain, concerned, nil
+
+	l.git.env = append(l.git.env,
+		"LC_ALL=C", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0")
+	return nil
 }
 
 // run runs a command in the repository that starts no program.
 func (l *Local) run(ctx context.Context, c *command) (string, error) {
 	c.set("core.fsmonitor", "false")
-	out, err := l.git.run(ctx, "", c)
+	out, err := l.git.run(ctx, c)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // locate asks git where everything is.
 func (l *Local) locate(ctx context.Context) error {
-	out, err := l.run(ctx, newCommand("rev-parse", "--is-bare-repository", "--show-object-format",
-		"--path-format=absolute", "--git-path", "objects", "--git-path", "shallow", "--git-path", "index",
-		"--git-path", "info/exclude", "--git-path", "info/attributes", "--absolute-git-dir"))
+	copied := []string{"shallow", "index", "info/exclude", "info/attributes"}
+	c := newCommand("rev-parse", "--is-bare-repository", "--show-object-format", "--absolute-git-dir",
+		"--path-format=absolute", "--git-path", "objects")
+	for _, name := range copied {
+		c.options = append(c.options, "--git-path", word(name))
+	}
+	out, err := l.run(ctx, c)
 	var failed *gitError
 	if errors.As(err, &failed) && failed.says("not a git repository") {
 		return ErrNoRepository
@@ -150,11 +135,18 @@ func (l *Local) locate(ctx context.Context) error {
 	}
 
 	facts := strings.Split(out, "\n")
-	if len(facts) != 8 || facts[1] != "sha1" {
+	if len(facts) != 4+len(copied) || facts[1] != "sha1" {
 		return fmt.Errorf("the repository has objects that are not named by sha1, or a line ending in its path: %q", out)
 	}
+	l.objects, l.copied = facts[3], map[string]string{}
+	for i, name := range copied {
+		l.copied[name] = facts[4+i]
+	}
 
-	copy(l.paths[:], facts[2:])
+	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(l.copied["index"]), "sharedindex.*"))
+	for _, part := range parts { // of an index that is split
+		l.copied[filepath.Base(part)] = part
+	}
 	if facts[0] == "true" {
 		return nil
 	}
@@ -166,7 +158,7 @@ func (l *Local) locate(ctx context.Context) error {
 	if err == nil && l.top != "" {
 		// The work tree may be where git would find no repository, by GIT_WORK_TREE
 		// or core.worktree.
-		l.git.cwd, l.git.env = filepath.FromSlash(l.top), append(l.git.env, "GIT_DIR="+facts[7])
+		l.git.dir, l.git.env = filepath.FromSlash(l.top), append(l.git.env, "GIT_DIR="+facts[2])
 	}
 
 	return err
@@ -197,7 +189,7 @@ func (l *Local) Top() string { return l.top }
 
 // Shallow tells whether history is cut off.
 func (l *Local) Shallow() bool {
-	_, err := os.Stat(l.paths[shallowPath])
+	_, err := os.Stat(l.copied["shallow"])
 	return err == nil
 }
 
@@ -236,7 +228,8 @@ func (l *Local) commit(ctx context.Context, r *repo, name string) (Commit, error
 	return r.commit(ctx, oid)
 }
 
-// localSource opens a change of a repository; the target says nothing.
+// localSource opens a change of a repository; the target says nothing. open may
+// return files that no tree has.
 type localSource struct {
 	local *Local
 	open  func(ctx context.Context, r *repo) (*change, error)
@@ -248,18 +241,22 @@ func (s localSource) Open(ctx context.Context, _ scan.Target) (scan.Change, erro
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.open(ctx, r)
-	if err == nil {
-		err = r.start(ctx)
-	}
-
-	if err == nil {
-		err = c.compare(ctx)
+	var c *change
+	if err = r.start(ctx); err == nil {
+		c, err = s.open(ctx, r)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 
+	apart := c.files
+	if err := c.compare(ctx); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+
+	c.files = append(apart, c.files...) // of a file that is in both, the first stays
+	slices.SortStableFunc(c.files, byPath)
+	c.files = slices.CompactFunc(c.files, func(a, b changedFile) bool { return a.path == b.path })
 	if only := s.local.only; only != "" {
 		c.files = slices.DeleteFunc(c.files, func(f changedFile) bool {
 			return f.path != only && !strings.HasPrefix(f.path, only+"/")
@@ -279,20 +276,20 @@ func (l *Local) borrow() (*repo, error) {
 	for name, text := range map[string]string{
 		"HEAD":                    "ref: refs/heads/none\n",
 		"config":                  "[core]\n\trepositoryformatversion = 0\n",
-		"objects/info/alternates": l.paths[objectsPath] + "\n",
+		"objects/info/alternates": l.objects + "\n",
 		"refs/none":               "",
 	} {
 		err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text)))
 	}
 
-	err = errors.Join(err,
-		copyFile(l.paths[shallowPath], filepath.Join(dir, "shallow")),
-		copyFile(l.paths[attributesPath], filepath.Join(dir, "info", "attributes")))
+	for name, path := range l.copied {
+		err = errors.Join(err, copyFile(path, filepath.Join(dir, filepath.FromSlash(name))))
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("git: temporary files: %w", err), os.RemoveAll(dir))
 	}
 
-	r := newRepo(&git{path: l.git.path, limits: l.git.limits, env: caged(l.plain, dir, config)}, dir)
+	r := &repo{git: git{path: l.git.path, limits: l.git.limits, env: l.plain}.in(dir, config)}
 	r.release = func() error { return os.RemoveAll(dir) }
 	r.fail = func(ctx context.Context, err error) error {
 		failure, _ := judge(ctx, err)

@@ -86,8 +86,6 @@ func TestLocalRefuses(t *testing.T) {
 	require.ErrorIs(t, err, git.ErrNoRepository)
 	_, err = d.find(func(o *git.LocalOptions) { o.Path = other })
 	require.ErrorContains(t, err, "sha1")
-	_, err = d.find(func(o *git.LocalOptions) { o.Git = filepath.Join(outside, "git") })
-	require.Error(t, err)
 	_, err = d.find(func(o *git.LocalOptions) { o.Path, o.Only = bare, true })
 	require.ErrorIs(t, err, git.ErrBare)
 
@@ -150,7 +148,7 @@ func TestLocalFilesThatCanNotBeRead(t *testing.T) {
 
 	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, own.Worktree()))
 	require.Len(t, skipped, 1)
-	assert.Contains(t, skipped[0], "a.txt: can only add regular files")
+	assert.Contains(t, skipped[0], "a.txt: it is no regular file")
 }
 
 func TestStagedFile(t *testing.T) {
@@ -159,8 +157,7 @@ func TestStagedFile(t *testing.T) {
 	d.write("rules", "text\n", "dir/rules", "x")
 	require.NoError(t, os.Symlink("rules", filepath.Join(d.dir, "link")))
 	d.git("add", "--all")
-	l, err := git.FindLocal(t.Context(), git.LocalOptions{Path: d.dir, Env: d.env, Limits: git.DefaultLimits()})
-	require.NoError(t, err)
+	l := d.local()
 
 	for path, want := range map[string]string{"rules": "text", "none": "", "dir": "", "link": ""} {
 		data, err := l.StagedFile(t.Context(), path, 3)
@@ -170,6 +167,6 @@ func TestStagedFile(t *testing.T) {
 
 	oid := d.git("rev-parse", ":rules")
 	require.NoError(t, os.Remove(filepath.Join(d.dir, ".git", "objects", oid[:2], oid[2:])))
-	_, err = l.StagedFile(t.Context(), "rules", 3)
+	_, err := l.StagedFile(t.Context(), "rules", 3)
 	assert.Error(t, err, "a missing blob is not a missing file")
 }

@@ -70,7 +70,7 @@ func (d *desk) commit(pathsAndTexts ...string) string {
 
 func (d *desk) find(change ...func(*git.LocalOptions)) (*git.Local, error) {
 	o := git.LocalOptions{
-		Path: d.dir, Env: d.env, Limits: git.DefaultLimits(),
+		Path: d.dir, Env: d.env,
 		Skipped: func(path string, err error) { assert.NoError(d.t, err, path) },
 	}
 

@@ -14,7 +14,7 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-func TestPatchReader(t *testing.T) {
+func TestPatches(t *testing.T) {
 	t.Parallel()
 	const header = "diff --git a/00000007 b/00000007\nindex 1..2 100644\n--- a/00000007\n+++ b/00000007\n"
 
@@ -49,22 +49,22 @@ func TestPatchReader(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &patchReader{r: bufio.NewReader(strings.NewReader(test.patch + strings.ReplaceAll(header, "7", "8")))}
-			number, added, err := p.next()
+			p := &patches{r: bufio.NewReader(strings.NewReader(test.patch + strings.ReplaceAll(header, "7", "8")))}
+			number, added, err := p.file()
 			require.NoError(t, err)
 			assert.Equal(t, 7, number)
 			assert.Equal(t, test.want, added)
-			number, added, err = p.next()
+			number, added, err = p.file()
 			require.NoError(t, err)
 			assert.Equal(t, 8, number)
 			assert.Empty(t, added)
-			_, _, err = p.next()
+			_, _, err = p.file()
 			assert.ErrorIs(t, err, io.EOF)
 		})
 	}
 }
 
-func TestPatchReaderRefuses(t *testing.T) {
+func TestPatchesRefuses(t *testing.T) {
 	t.Parallel()
 	const header = "diff --git a/1 b/1\n"
 
@@ -81,15 +81,15 @@ func TestPatchReaderRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &patchReader{r: bufio.NewReader(strings.NewReader(patch))}
-			_, _, err := p.next()
+			p := &patches{r: bufio.NewReader(strings.NewReader(patch))}
+			_, _, err := p.file()
 			require.Error(t, err)
 			assert.NotEqual(t, io.EOF, err)
 		})
 	}
 }
 
-func FuzzPatchReader(f *testing.F) {
+func FuzzPatches(f *testing.F) {
 	f.Add(
 		[]byte(
 			"diff --git a/00000001 b/00000001\nindex 1..2 100644\n--- a/00000001\n+++ b/00000001\n" +
@@ -100,10 +100,10 @@ func FuzzPatchReader(f *testing.F) {
 	f.Add([]byte("diff --git a/2 b/2\nold mode 100644\nnew mode 100755\n@@ -0,0 +1 @@\n+x\n"))
 	f.Add([]byte("diff --git a/3 b/3\n@@ -1 +0,0 @@\n-x\n"))
 	f.Fuzz(func(t *testing.T, patch []byte) {
-		p := &patchReader{r: bufio.NewReader(bytes.NewReader(patch))}
+		p := &patches{r: bufio.NewReader(bytes.NewReader(patch))}
 		plus := bytes.Count(patch, []byte("\n+"))
 		for lines := 0; ; {
-			_, added, err := p.next()
+			_, added, err := p.file()
 			if err != nil {
 				return
 			}
@@ -155,20 +155,16 @@ func TestCheckPath(t *testing.T) {
 	assert.ErrorContains(t, checkPath(strings.Repeat("a/", 2048)+"b"), "longer than 4096 bytes")
 }
 
-func FuzzFindEntry(f *testing.F) {
+func FuzzFileIn(f *testing.F) {
 	raw := strings.Repeat("\x01", oidSize/2)
 	f.Add([]byte("100644 a\x00"+raw+"40000 b\x00"+raw+"120000 c\x00"+raw), "b")
 	f.Add([]byte("0100644 old\x00"+raw), "old")
 	f.Add([]byte("100644 a\x00"+raw[:10]), "a")
 	f.Fuzz(func(t *testing.T, data []byte, name string) {
-		found, ok, err := findEntry(data, name)
-		if err != nil {
-			require.ErrorIs(t, err, errDamaged)
-			return
-		}
-		if ok {
-			require.Contains(t, string(data), name+"\x00")
-			_, err := parseOID(string(found.oid))
+		found, err := fileIn(data, name)
+		if err == nil && found != "" {
+			require.Contains(t, string(data), " "+name+"\x00")
+			_, err = parseOID(string(found))
 			require.NoError(t, err)
 		}
 	})

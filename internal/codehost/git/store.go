@@ -16,13 +16,15 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -96,32 +98,26 @@ func configText(l Limits) []byte {
 `, max(1, int(l.LowSpeed/time.Second)))
 }
 
-// writeConfig stores the configuration file in dir and returns its path. A full
-// disk must not keep a scanner from starting again.
+// writeConfig stores the configuration file in dir and returns its path.
 func writeConfig(dir string, l Limits) (string, error) {
-	path, text := filepath.Join(dir, "gitconfig"), configText(l)
-	if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, text) {
-		return path, nil
-	}
-	return path, writeFile(path, text)
+	path := filepath.Join(dir, "gitconfig")
+	return path, writeFile(path, configText(l))
 }
 
 // Options are what New needs.
 type Options struct {
-	Dir      string   // of the cache; made when missing
-	Git      string   // path of git; looked for in PATH when empty
-	Limits   Limits   // DefaultLimits()
-	Env      []string // `NAME=value` for commands that use the network, such as a proxy
-	Prefetch []string // paths that ReadFile is going to be asked for, on either side
+	Dir    string   // of the cache; made when missing
+	Git    string   // path of git; looked for in PATH when empty
+	Limits Limits   // DefaultLimits()
+	Env    []string // `NAME=value` for commands that use the network, such as a proxy
 }
 
 // Store is a cache of repositories and the git that fetches them. It is safe
 // for concurrent use, and several processes may share one directory.
 type Store struct {
-	git      *git // without a repository
-	config   string
-	dir      string
-	prefetch []string
+	git    git // without a repository
+	config string
+	dir    string
 
 	mu    sync.Mutex
 	stats Stats
@@ -142,8 +138,10 @@ func New(o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git: cache directory: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, locksName), 0o700); err != nil {
-		return nil, fmt.Errorf("git: cache directory: %w", err)
+	for _, name := range []string{entriesName, locksName} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			return nil, fmt.Errorf("git: cache directory: %w", err)
+		}
 	}
 	config, err := writeConfig(dir, o.Limits)
 	if err != nil {
@@ -151,12 +149,7 @@ func New(o Options) (*Store, error) {
 	}
 
 	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent"}
-	return &Store{
-		git:      &git{path: path, limits: o.Limits, env: env, remote: o.Env},
-		config:   config,
-		dir:      dir,
-		prefetch: o.Prefetch,
-	}, nil
+	return &Store{git: git{path: path, limits: o.Limits, env: env, remote: o.Env}, config: config, dir: dir}, nil
 }
 
 // findGit returns the path of git, which is looked for in PATH when none is
@@ -190,16 +183,9 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// Check tells whether repositories can be fetched and kept: git is there and
-// the cache directory can be written. A full disk is no reason against it: the
-// scan that meets it makes room.
-func (s *Store) Check(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if _, err := exec.LookPath(s.git.path); err != nil {
-		return fmt.Errorf("git: %w", err)
-	}
+// Check tells whether repositories can be kept: the cache directory can be
+// written. A full disk is no reason against it: the scan that meets it makes room.
+func (s *Store) Check(context.Context) error {
 	if _, err := os.Stat(s.config); err != nil {
 		return fmt.Errorf("git: configuration: %w", err)
 	}
@@ -229,4 +215,61 @@ func (s *Store) Stats() Stats {
 	defer s.mu.Unlock()
 
 	return s.stats
+}
+
+// shrink removes the repositories that were not used for the longest time until
+// the cache has the size that to makes of its present one. Those in use stay.
+func (s *Store) shrink(to func(size int64) int64) {
+	type copied struct {
+		*cached
+
+		used time.Time
+		size int64
+	}
+
+	var all []copied
+	var total int64
+	for _, dir := range s.copies("*") {
+		if strings.HasPrefix(filepath.Base(dir), gonePrefix) && os.RemoveAll(dir) == nil {
+			continue
+		}
+		if info, err := os.Stat(dir); err == nil { // or it was removed meanwhile
+			c := copied{newCached(dir), info.ModTime(), treeSize(dir)}
+			all = append(all, c)
+			total += c.size
+		}
+	}
+
+	limit := to(total)
+	slices.SortFunc(all, func(a, b copied) int { return a.used.Compare(b.used) })
+	for _, c := range all {
+		if total <= limit {
+			return
+		}
+		if c.remove() {
+			total -= c.size
+			s.count(func(st *Stats) { st.Evictions++ })
+		}
+	}
+}
+
+// Size returns how many bytes the cache has. It looks at every file.
+func (s *Store) Size() (bytes int64) {
+	return treeSize(filepath.Join(s.dir, entriesName))
+}
+
+// treeSize is the size of the files below dir, in bytes, as far as they can be
+// read: others may be removing some.
+func treeSize(dir string) (total int64) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // go on with the others
+		}
+		if info, err := d.Info(); err == nil && !strings.HasSuffix(path, useName) {
+			total += info.Size()
+		}
+		return nil
+	})
+
+	return total
 }

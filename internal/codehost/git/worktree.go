@@ -3,10 +3,13 @@ package git
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/prwarden/prwarden/internal/scan"
 )
@@ -16,13 +19,6 @@ import (
 func (l *Local) Staged() scan.Source {
 	return localSource{l, func(ctx context.Context, r *repo) (*change, error) {
 		ix, err := l.newIndex(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		conflicts, err := ix.run(ctx, newCommand("ls-files", "--unmerged"))
-		if err == nil && len(conflicts) > 0 {
-			err = ErrUnmerged
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -45,11 +41,11 @@ func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte,
 	}
 
 	info, name, _ := strings.Cut(strings.TrimSuffix(out, "\x00"), "\t") // such as `100644 <oid> 0<tab>path`
-	fields := strings.Fields(info)
-	if name != path || len(fields) != 3 || !strings.HasPrefix(fields[0], "100") || fields[2] != "0" {
+	entry := strings.Fields(info)
+	if name != path || len(entry) != 3 || !strings.HasPrefix(entry[0], "100") || entry[2] != "0" {
 		return nil, nil
 	}
-	data, err := l.git.run(ctx, "", newCommand("cat-file", "blob").oids(OID(fields[1])))
+	data, err := l.git.run(ctx, newCommand("cat-file", "blob").oids(OID(entry[1])))
 	return data[:min(len(data), limit+1)], err
 }
 
@@ -63,10 +59,16 @@ func (l *Local) Worktree(omit ...string) scan.Source {
 		if err != nil {
 			return nil, err
 		}
-		if err := ix.addAll(ctx, omit); err != nil {
+		apart, err := ix.update(ctx, omit)
+		if err != nil {
 			return nil, err
 		}
-		return ix.change(ctx)
+
+		c, err := ix.change(ctx)
+		if err == nil {
+			c.files = apart
+		}
+		return c, err
 	}}
 }
 
@@ -74,12 +76,12 @@ func (l *Local) Worktree(omit ...string) scan.Source {
 type index struct {
 	local    *Local
 	repo     *repo
-	git      *git
+	git      git // in the work tree
 	settings []setting
 }
 
-// newIndex copies the index, and takes over the settings that say which files
-// there are and how they are stored.
+// newIndex takes over the settings that say which files there are and how they are
+// stored.
 func (l *Local) newIndex(ctx context.Context, r *repo) (*index, error) {
 	if l.top == "" {
 		return nil, ErrBare
@@ -91,36 +93,33 @@ func (l *Local) newIndex(ctx context.Context, r *repo) (*index, error) {
 		return nil, err
 	}
 
-	tree := *r.git
-	tree.cwd, tree.env = l.git.cwd, append(tree.env, "GIT_WORK_TREE="+l.git.cwd)
-	ix := &index{local: l, repo: r, git: &tree}
-	for _, pair := range paths(out) {
+	ix := &index{local: l, repo: r, git: *r.git}
+	ix.git.dir, ix.git.env = l.git.dir, append(ix.git.env, "GIT_WORK_TREE="+l.git.dir)
+	for _, pair := range fields(out) {
 		key, value, _ := strings.Cut(pair, "\n")
 		ix.settings = append(ix.settings, setting{key, value})
 	}
-	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(l.paths[indexPath]), "sharedindex.*"))
-	err = copyFile(l.paths[indexPath], filepath.Join(r.dir, "index"))
-
-	for _, part := range parts {
-		err = errors.Join(err, copyFile(part, filepath.Join(r.dir, filepath.Base(part))))
-	}
-	return ix, err
+	return ix, nil
 }
 
 func (ix *index) run(ctx context.Context, c *command) (string, error) {
 	c.config = append(c.config, ix.settings...)
-	out, err := ix.git.run(ctx, ix.repo.dir, c)
+	out, err := ix.git.run(ctx, c)
 	return string(out), err
 }
 
-// paths are what NULs end.
-func paths(list string) []string {
+// fields are what NULs end.
+func fields(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == 0 })
 }
 
 // change is from HEAD to what the index holds.
 func (ix *index) change(ctx context.Context) (*change, error) {
 	out, err := ix.run(ctx, newCommand("write-tree", "--missing-ok"))
+	var failed *gitError
+	if errors.As(err, &failed) && failed.says(": unmerged (") {
+		return nil, ErrUnmerged
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -137,40 +136,76 @@ func (ix *index) change(ctx context.Context) (*change, error) {
 	return &change{repo: ix.repo, head: Commit{Tree: tree}, base: base, mergeBase: base}, err
 }
 
-// addAll brings the index to what the files are now, but new ones to omit.
-// Submodules are passed over, because git would run their own programs.
-func (ix *index) addAll(ctx context.Context, omit []string) error {
-	tracked, err := ix.run(ctx, newCommand("ls-files", "--stage", "-z"))
+// update brings the index to what the files are now, but new ones to omit. It
+// returns what is told of without its content: large files, and repositories in
+// the work tree. No program of a submodule is run, as `git add` would.
+func (ix *index) update(ctx context.Context, omit []string) (apart []changedFile, err error) {
+	out, err := ix.run(ctx, newCommand("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var modules strings.Builder
-	for _, line := range paths(tracked) { // such as `100644 <oid> 0<tab>path`
-		if _, path, _ := strings.Cut(line, "\t"); strings.HasPrefix(line, "160000 ") {
-			modules.WriteString(path + "\x00")
+
+	found := fields(out) // such as `? path` for a new file, and `C path`
+	// What was a file goes before what is now in a folder of that name.
+	slices.SortFunc(found, func(a, b string) int { return strings.Compare(a[2:], b[2:]) })
+	links := map[string]bool{}
+	var changed strings.Builder
+	for _, line := range slices.Compact(found) { // a file with conflicts is listed thrice
+		name := line[2:]
+		if line[0] == '?' && slices.Contains(omit, name) || below(links, name) {
+			continue
+		}
+		if inner, ok := strings.CutSuffix(name, "/"); ok {
+			apart = append(apart, changedFile{path: inner, newMode: typeGitlink})
+			continue
+		}
+
+		file := filepath.Join(ix.git.dir, filepath.FromSlash(name))
+		info, err := os.Lstat(file)
+		if err == nil && info.Mode().IsRegular() && info.Size() > scan.MaxFileSize {
+			apart = append(apart, changedFile{path: name, newMode: typeFile, size: info.Size()})
+			continue
+		}
+		if err == nil {
+			err = readable(file, info)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			ix.local.skipped(name, err)
+			continue
+		}
+		links[name] = err == nil && info.Mode().Type() == fs.ModeSymlink
+		changed.WriteString(name + "\x00")
+	}
+
+	add := newCommand("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	add.stdin = strings.NewReader(changed.String())
+	_, err = ix.run(ctx, add)
+	return apart, err
+}
+
+// below tells whether a path is below one of links, so that it is none of the
+// work tree's.
+func below(links map[string]bool, name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if links[dir] {
+			return true
 		}
 	}
+	return false
+}
 
-	skip := newCommand("update-index", "--skip-worktree", "-z", "--stdin")
-	skip.stdin = strings.NewReader(modules.String())
-	if _, err := ix.run(ctx, skip); err != nil {
-		return err
-	}
-
-	exclude, _ := os.ReadFile(ix.local.paths[excludePath]) // there need not be one
-	literal := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `)
-	for _, path := range omit {
-		exclude = fmt.Appendf(exclude, "\n/%s\n", literal.Replace(path))
-	}
-	if err := writeFile(filepath.Join(ix.repo.dir, "info", "exclude"), exclude); err != nil {
-		return fmt.Errorf("git: temporary files: %w", err)
-	}
-	_, err = ix.run(ctx, newCommand("add", "--all", "--ignore-errors", "."))
-	var failed *gitError
-	if errors.As(err, &failed) && failed.code == 1 { // it added the others
-		ix.local.skipped(ix.local.top, errors.New(failed.stderr))
-		err = nil
+// readable tells why git could not add a file.
+func readable(file string, info fs.FileInfo) error {
+	switch {
+	case info.IsDir() || info.Mode().Type() == fs.ModeSymlink:
+		return nil
+	case !info.Mode().IsRegular():
+		return errors.New("it is no regular file")
 	}
 
+	f, err := os.Open(file)
+	if err == nil {
+		err = f.Close()
+	}
 	return err
 }

@@ -1,0 +1,344 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
+)
+
+// The refs of the cache. Those of the last scan that named commits are kept,
+// because the next fetch tells the server what is here; more would add up.
+const (
+	refsName   = "refs/prwarden/"
+	defaultRef = refsName + "default/ref"
+	headRef    = refsName + "head/ref"
+	mergeRef   = refsName + "merge/ref"
+	namedHead  = refsName + "commits/head"
+	namedBase  = refsName + "commits/base"
+)
+
+// open fetches the target and opens the change. While the remote is waited
+// for, the processes that are needed afterwards start.
+func (r *repo) open(ctx context.Context) (*change, error) {
+	if err := r.start(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.fetchTarget(ctx); err != nil {
+		return nil, err
+	}
+
+	chosen := scan.Begin(ctx, scan.PhaseEnds)
+	c, err := r.endpoints(ctx)
+	chosen()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.compare(ctx)
+}
+
+// fetchTarget fetches the commits and trees of a pull request, or of the commits
+// that the target names, with their history.
+func (r *repo) fetchTarget(ctx context.Context) error {
+	t := r.target
+	if t.Commits != (finding.Commits{}) {
+		return r.fetchCommits(ctx, t.Commits)
+	}
+
+	number := strconv.Itoa(int(t.Number))
+	return r.fetch(ctx, newFetch(r.remote, "--prune").
+		refspec("HEAD", defaultRef, anyEnd).
+		refspec(strings.ReplaceAll(t.Host.HeadRef, "{number}", number), headRef, anyEnd).
+		refspec(strings.ReplaceAll(t.Host.MergeRef, "{number}", number), mergeRef, anyEnd))
+}
+
+// endpoints finds what is to be merged into what, and where head left base.
+func (r *repo) endpoints(ctx context.Context) (*change, error) {
+	if r.target.Commits != (finding.Commits{}) {
+		return r.namedEndpoints(ctx, r.target.Commits)
+	}
+
+	head, found, err := r.ref(ctx, headRef)
+	if err == nil && !found {
+		err = lasting(scan.CodePullRequestNotFound, "%s has no pull request %d.", r.target.Repo, r.target.Number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	merge, found, err := r.ref(ctx, mergeRef)
+	if err != nil {
+		return nil, err
+	}
+
+	// The server's trial merge is of an older head when it is not up to date.
+	if found && len(merge.Parents) == 2 && merge.Parents[1] == head.OID {
+		return r.between(ctx, merge.Parents[0], head)
+	}
+
+	branch, found, err := r.ref(ctx, defaultRef)
+	if err == nil && !found {
+		err = baseUnknown("The repository's HEAD leads to no branch, so its default branch can't be told.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.beforeMerge(ctx, branch.OID, head, "The pull request was fast-forwarded into the default branch "+
+		"or is equal to it, so what it was to be merged into can't be told.")
+}
+
+// beforeMerge is the change of head on a branch as it was before head was merged
+// into it, or as it is when head is not. When that can't be told, it says so.
+func (r *repo) beforeMerge(ctx context.Context, branch OID, head Commit, unknown string) (*change, error) {
+	c, err := r.between(ctx, branch, head)
+	if err != nil || c.mergeBase.OID != head.OID {
+		return c, err
+	}
+
+	merged, err := r.earliestWith(ctx, branch, head.OID)
+	if err != nil {
+		return nil, err
+	}
+	if len(merged.Parents) == 0 || merged.Parents[0] == head.OID {
+		return nil, baseUnknown("%s", unknown)
+	}
+	return r.between(ctx, merged.Parents[0], head)
+}
+
+// between is the change from where head left base to head. Of several merge bases
+// it takes the first, as `git diff base...head` does.
+func (r *repo) between(ctx context.Context, baseOID OID, head Commit) (*change, error) {
+	out, err := r.git.run(ctx, newCommand("merge-base").oids(baseOID, head.OID))
+	var failed *gitError
+	if errors.As(err, &failed) && failed.code == 1 && failed.signal == 0 && len(out) == 0 {
+		return nil, lasting(scan.CodeNoMergeBase,
+			"The pull request's head has no history in common with what it is to be merged into.")
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	base, err := r.commit(ctx, baseOID)
+	if err != nil {
+		return nil, err
+	}
+	mergeBase, err := r.commit(ctx, OID(strings.TrimSpace(string(out))))
+	return &change{repo: r, head: head, base: base, mergeBase: mergeBase}, err
+}
+
+// changedFile is a file that differs between two trees, as git pairs it with
+// what it was before, which may have had another name.
+type changedFile struct {
+	path             string // at head
+	status           byte   // of `git diff-tree`: A, D, M, R, T
+	oldMode, newMode mode
+	old, now         OID // noOID when there was none
+	oldSize, size    int64
+}
+
+// compared tells whether the lines of f are looked at: whether it may have added
+// some, and is small enough to be scanned.
+func (f *changedFile) compared() bool {
+	return f.newMode.blob() && (f.old != f.now || f.replaced()) && f.size > 0 && f.size <= scan.MaxFileSize
+}
+
+// replaced tells whether a file became a symlink or the like. git shows that
+// as deleted and added, even when the content stays.
+func (f *changedFile) replaced() bool { return f.oldMode.kind() != f.newMode.kind() }
+
+// hasOld tells whether f, which is compared, has an old side to compare with.
+// Of a file without one all lines were added, and git need not say so.
+func (c *change) hasOld(f *changedFile) bool {
+	return f.old != noOID && !f.replaced() && f.oldSize <= c.repo.git.limits.OldFileSize
+}
+
+// compare finds the files that differ between the merge base and head, and
+// fetches their contents and the files to prefetch where the cache lacks them.
+func (c *change) compare(ctx context.Context) error {
+	r := c.repo
+	compared := scan.Begin(ctx, scan.PhaseCompare)
+	files, err := c.differing(ctx, r.comparing)
+	if err != nil {
+		return err
+	}
+	var blobs []OID
+	for _, f := range files {
+		if f.oldMode.blob() {
+			blobs = append(blobs, f.old)
+		}
+		if f.newMode.blob() {
+			blobs = append(blobs, f.now)
+		}
+	}
+
+	for _, side := range []Commit{c.head, c.base, c.mergeBase} {
+		oid, err := r.file(ctx, side.Tree, rule.FilePath)
+		if err != nil {
+			return err
+		}
+		if oid != "" {
+			blobs = append(blobs, oid)
+		}
+	}
+
+	compared()
+
+	sizes, err := r.ensure(ctx, blobs)
+	if err != nil {
+		return err
+	}
+	defer scan.Begin(ctx, scan.PhaseCompare)()
+	if slices.ContainsFunc(files, statusIs('A')) && slices.ContainsFunc(files, statusIs('D')) {
+		p, err := r.git.start(ctx, listFiles("--find-renames"))
+		if err != nil {
+			return err
+		}
+		if files, err = c.differing(ctx, p); err != nil {
+			return err
+		}
+	}
+
+	c.files = slices.DeleteFunc(files, statusIs('D'))
+	slices.SortFunc(c.files, byPath)
+	for i := range c.files {
+		f := &c.files[i]
+		f.size, f.oldSize = sizes[f.now], sizes[f.old]
+		if i > 0 && f.path == c.files[i-1].path {
+			return fmt.Errorf("%w: a tree has a name twice", errDamaged)
+		}
+	}
+
+	return nil
+}
+
+func byPath(a, b changedFile) int { return strings.Compare(a.path, b.path) }
+
+func statusIs(status byte) func(changedFile) bool {
+	return func(f changedFile) bool { return f.status == status }
+}
+
+// listFiles is a command that lists the files that differ between trees, which it
+// is told later. Without renames it needs no contents, and has tight limits, because
+// trees can be made so that comparing them has no end.
+func listFiles(renames word) *command {
+	c := newCommand("diff-tree",
+		renames, "--stdin", "-r", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")
+	c.trees = renames == "--no-renames"
+	return c
+}
+
+// differing has a process list the files that differ between the merge base and
+// head, and waits for its end.
+func (c *change) differing(ctx context.Context, p *process) ([]changedFile, error) {
+	defer p.kill()
+	// What the process does not take it reports by its end.
+	_, _ = fmt.Fprintf(p.stdin, "%s %s\n", c.mergeBase.Tree, c.head.Tree)
+	_ = p.stdin.Close()
+
+	bounded := &io.LimitedReader{R: p.stdout, N: maxOutput}
+	out := bufio.NewReaderSize(bounded, 64<<10)
+	_, _ = out.ReadSlice('\n') // it repeats the trees
+	files, err := readRaw(out, c.repo.git.limits.ChangedFiles)
+	if bounded.N == 0 {
+		return nil, tooLarge("The list of the files that the pull request changes takes more than %d bytes.", maxOutput)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+
+	ended := p.wait(ctx) // it says why the list is cut off
+	var failed *gitError
+	if errors.As(ended, &failed) {
+		if f := failed.judge(); f != nil && f.Code == scan.CodeRepositoryTooLarge {
+			f = tooLarge("The pull request changes more files and directories than git can compare within its limits.")
+			f.Err = ended
+			return nil, f
+		}
+	}
+
+	if ended != nil {
+		return nil, ended
+	}
+	return files, err
+}
+
+// readRaw reads the output of `git diff-tree --raw -z`, of most files at most.
+func readRaw(r *bufio.Reader, most int) ([]changedFile, error) {
+	var files []changedFile
+	for {
+		meta, err := readNUL(r)
+		if errors.Is(err, io.EOF) && meta == "" {
+			return files, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("git: raw diff: %w", err)
+		}
+		f, err := parseMeta(meta)
+		if err != nil {
+			return nil, err
+		}
+
+		paths := 1
+		if f.status == 'R' {
+			paths = 2 // what it was, what it is
+		}
+		for range paths {
+			if f.path, err = readNUL(r); err != nil {
+				return nil, fmt.Errorf("git: raw diff: %w", err)
+			}
+		}
+		if err := checkPath(f.path); err != nil {
+			return nil, err
+		}
+		if files = append(files, f); len(files) > most {
+			return nil, tooLarge("The pull request changes more than %d files.", most)
+		}
+	}
+}
+
+// parseMeta reads such as `:100644 100644 <oid> <oid> R086`.
+func parseMeta(meta string) (f changedFile, err error) {
+	fields := strings.Split(meta, " ")
+	if len(fields) != 5 || len(fields[0]) < 2 || fields[0][0] != ':' || fields[4] == "" {
+		return f, fmt.Errorf("git: raw diff has the line %q", meta)
+	}
+
+	oldMode, err1 := strconv.ParseUint(fields[0][1:], 8, 32)
+	newMode, err2 := strconv.ParseUint(fields[1], 8, 32)
+	var err3, err4 error
+	f.old, err3 = parseOID(fields[2])
+	f.now, err4 = parseOID(fields[3])
+	f.oldMode, f.newMode, f.status = mode(oldMode), mode(newMode), fields[4][0]
+	return f, errors.Join(err1, err2, err3, err4)
+}
+
+func readNUL(r *bufio.Reader) (string, error) {
+	data, err := r.ReadBytes(0)
+	return string(bytes.TrimSuffix(data, []byte{0})), err
+}
+
+// maxPath is the longest path of a changed file, in bytes.
+const maxPath = 4096
+
+// checkPath refuses paths that git itself would never make: they lead out of
+// the repository, or into its own directory.
+func checkPath(path string) error {
+	if len(path) > maxPath {
+		return tooLarge("The pull request changes a file whose path is longer than %d bytes.", maxPath)
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
+			return fmt.Errorf("%w: a tree has the path %q", errDamaged, path)
+		}
+	}
+
+	return nil
+}
