@@ -98,7 +98,7 @@ func TestServersCountTogether(t *testing.T) {
 // no requests left is told so, and health is told.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
-	cluster := pgtest.Start(t, pgtest.Options{})
+	cluster := pgtest.Start(t, nil)
 	require.NoError(t, cluster.CreateDatabase(context.Background(), "away"))
 	b := setup(t)
 	b.config.Database, b.config.Migrate = cluster.DSN("away"), true
@@ -119,7 +119,7 @@ func TestDatabaseAway(t *testing.T) {
 		some := b.key(t, 10)
 		spent := b.key(t, 1)
 		ofSome, ofSpent := []*http.Response{ask(some), ask(some)}, []*http.Response{ask(spent), ask(spent)}
-		require.NoError(t, cluster.Kill())
+		require.NoError(t, cluster.Stop(pgtest.Kill))
 		ofSome, ofSpent = append(ofSome, ask(some)), append(ofSpent, ask(spent))
 		assert.Equal(t, http.StatusOK, a.request(t, http.MethodGet, "/healthz", "").StatusCode)
 		resp := ofSome[2]

@@ -26,7 +26,7 @@ func (b *bundle) awaitLine(t *testing.T, message string) {
 // After a power cut servers and database start in any order.
 func TestServeWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
-	cluster := pgtest.Start(t, pgtest.Options{})
+	cluster := pgtest.Start(t, nil)
 	require.NoError(t, cluster.CreateDatabase(t.Context(), "app"))
 	require.NoError(t, cluster.Stop(pgtest.Fast))
 	b := setup(t)

@@ -24,7 +24,7 @@ func benchEach(b *testing.B, bench func(b *testing.B, s *Store)) {
 	b.Helper()
 	b.Run("SQLite", func(b *testing.B) { bench(b, openAt(b, Options{Database: newDatabase(b)})) })
 	b.Run("Postgres", func(b *testing.B) {
-		c := pgtest.Start(b, pgtest.Options{Durable: true})
+		c := pgtest.Start(b, pgtest.Durable())
 		require.NoError(b, c.CreateDatabase(b.Context(), "bench"))
 		bench(b, openAt(b, Options{Database: c.DSN("bench")}))
 	})

@@ -165,9 +165,9 @@ func TestListenerWithoutDatabase(t *testing.T) {
 // and notifications go on afterwards.
 func TestNotificationsHoldNobody(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{Settings: map[string]string{
+	c := pgtest.Start(t, map[string]string{
 		"synchronous_standby_names": "nobody", "synchronous_commit": "local",
-	}})
+	})
 
 	require.NoError(t, c.CreateDatabase(t.Context(), "app"))
 	s := openAt(t, Options{Database: c.DSN("app")})

@@ -217,7 +217,7 @@ func TestAFrozenClientHoldsNothing(t *testing.T) {
 // with its context all the same.
 func TestAFrozenDatabaseHoldsNobody(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{})
+	c := pgtest.Start(t, nil)
 	require.NoError(t, c.CreateDatabase(t.Context(), "app"))
 	s := openAt(t, Options{Database: c.DSN("app")})
 	var pids []int
@@ -308,12 +308,12 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 func TestTheDatabaseGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := pgtest.Start(t, pgtest.Options{})
+	c := pgtest.Start(t, nil)
 	require.NoError(t, c.CreateDatabase(ctx, "app"))
 	s := openAt(t, Options{Database: c.DSN("app")})
 	for name, end := range map[string]func() error{
 		"stopped": func() error { return c.Stop(pgtest.Fast) }, "crashed": func() error { return c.Stop(pgtest.Immediate) },
-		"killed": c.Kill,
+		"killed": func() error { return c.Stop(pgtest.Kill) },
 	} {
 		_, err := s.CreateReview(ctx, newReview("acme", "rev_"+name), 10)
 		require.NoError(t, err)
@@ -334,7 +334,7 @@ func TestTheDatabaseGoesAndComesBack(t *testing.T) {
 func TestPostgresAddresses(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := pgtest.Start(t, pgtest.Options{TCP: true})
+	c := pgtest.Start(t, nil)
 	require.NoError(t, c.CreateDatabase(ctx, "app"))
 	good := c.TCPDSN("app")
 	for name, test := range map[string]struct{ database, want string }{

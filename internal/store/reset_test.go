@@ -86,7 +86,7 @@ func resetting(t *testing.T, target string) string {
 // while they are made: callers may always try again.
 func TestResetConnectionsAreUnavailable(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{TCP: true})
+	c := pgtest.Start(t, nil)
 	require.NoError(t, c.CreateDatabase(t.Context(), "reset"))
 	direct, err := Open(t.Context(), Options{Database: c.TCPDSN("reset")})
 	require.NoError(t, err)

@@ -243,7 +243,7 @@ func TestEveryTableIsGuarded(t *testing.T) {
 
 func TestRoleThatSeesAllIsRefused(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{})
+	c := pgtest.Start(t, nil)
 	require.NoError(t, c.CreateDatabase(t.Context(), "app"))
 	_, err := Open(t.Context(), Options{Database: c.SuperuserDSN("app")})
 	require.ErrorContains(t, err, "the role postgres is a superuser")

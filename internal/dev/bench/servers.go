@@ -33,7 +33,7 @@ func newDatabases(ctx context.Context, kind, dir string) (d *databases, err erro
 		return nil, fmt.Errorf("there is no database %q, only sqlite and postgres", kind)
 	}
 
-	if d.cluster, err = pgtest.NewCluster(ctx, pgtest.Options{Durable: true}); err != nil {
+	if d.cluster, err = pgtest.NewCluster(ctx, pgtest.Durable()); err != nil {
 		return nil, err
 	}
 	if err := d.cluster.Start(ctx); err != nil {

@@ -235,7 +235,7 @@ func (w *canaryWorld) connect(t *testing.T, postgres bool) {
 		w.env = append(w.env, "PRWARDEN_DATABASE=sqlite:"+filepath.Join(w.dir, "prwarden.db"))
 		return
 	}
-	w.cluster, w.database = pgtest.Start(t, pgtest.Options{TCP: true}), "canary"
+	w.cluster, w.database = pgtest.Start(t, nil), "canary"
 	require.NoError(t, w.cluster.CreateDatabase(t.Context(), w.database))
 	password := w.text("password of the database")
 	alter := fmt.Sprintf("ALTER ROLE %q PASSWORD '%s'", w.database, password)

@@ -85,7 +85,6 @@ func TestBadEvidenceIsNoticed(t *testing.T) {
 		},
 		"stuck": {"in progress": edit(failed, func(r *row) { r.Status = "in_progress" })},
 		"twice": {
-			"completed by two":        func(e *evidence) { e.completed = map[string]int{complete: 2} },
 			"run again after its end": func(e *evidence) { e.transitions = append(e.transitions, again) },
 			"attempt used twice":      func(e *evidence) { e.transitions[1].Attempt, e.transitions[2].Attempt = 0, 0 },
 			"changed from elsewhere":  func(e *evidence) { e.transitions[2].Was = "queued" },
@@ -125,30 +124,10 @@ func TestBadEvidenceIsNoticed(t *testing.T) {
 	}
 }
 
-// TestRecoveries has one of each loss.
-func TestRecoveries(t *testing.T) {
+func TestSlowAcceptance(t *testing.T) {
 	t.Parallel()
-	at := func(seconds int) time.Time { return time.Unix(1_700_000_000+int64(seconds), 0) }
-	moved := func(seconds int, is string, failures int) transition {
-		return transition{At: at(seconds).UnixMicro(), Review: "a", Is: is, Failures: failures, Worker: "host-77/1"}
-	}
-	e := &evidence{
-		faults: []fault{
-			{"kill", "server", 77, at(5), at(5)}, {"crash", "database", 0, at(12), at(15)},
-			{"kill", "scanner", 99, at(45), at(45)},
-		},
-		records: []*record{{id: "a", began: at(5), took: 3 * time.Second}, {id: "b", began: at(14), took: 5 * time.Second}},
-		stored: stored{transitions: []transition{
-			moved(1, "in_progress", 0), moved(25, "queued", 0), moved(26, "in_progress", 0),
-			moved(46, "queued", 1), moved(85, "in_progress", 1),
-		}},
-	}
-
-	accepted, again := e.acceptances(), e.claimsAgain()
-	assert.Equal(t, []time.Duration{3 * time.Second, 4 * time.Second}, accepted.samples)
-	assert.False(t, accepted.over())
-	assert.Equal(t, []time.Duration{18 * time.Second, 40 * time.Second}, again.samples,
-		"the database was away for 3 s of the first 21 s")
-	assert.True(t, again.over())
+	e := goodEvidence()
+	assert.True(t, e.judge().good())
+	e.records[1].took = time.Minute
 	assert.False(t, e.judge().good())
 }

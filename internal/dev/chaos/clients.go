@@ -40,13 +40,11 @@ type shown struct {
 const (
 	cancelPercent = 4 // cancel
 	replayPercent = 6 // create again with the same key
-	watchPercent  = 50
 )
 
 // Times of clients.
 const (
 	callTimeout   = time.Second // a frozen server is left
-	watchTimeout  = time.Minute
 	shortestPause = 20 * time.Millisecond
 	longestPause  = 500 * time.Millisecond // also when a server asks for more: it may be back sooner
 	pollPause     = 250 * time.Millisecond
@@ -56,7 +54,7 @@ const (
 // clients have reviews made as they should: each creation with an Idempotency-Key, again when a server can't be reached
 // or asks for patience, and then at the next server. They write down what they were told.
 type clients struct {
-	servers []string          // http://HOST:PORT
+	servers []*process
 	tokens  map[string]string // of the organizations
 	pulls   []pull
 	seed    uint64
@@ -129,42 +127,16 @@ func (c *clients) create(ctx context.Context, r *rand.Rand, rec *record) (out sh
 	return out, ok
 }
 
-// follow waits until the review has ended. Half of the clients watch first, all ask again and again.
+// follow waits until the review has ended.
 func (c *clients) follow(ctx context.Context, r *rand.Rand, rec *record) {
-	watched := r.IntN(100) < watchPercent && c.watch(ctx, c.servers[r.IntN(len(c.servers))], rec)
-	for {
-		got, ok := c.get(ctx, r, rec)
-		if !ok {
-			return
-		}
+	var got shown
+	for c.call(ctx, r, rec, &got, "/"+rec.id, "") {
 		if final(got.Status) {
 			c.change(func() { rec.final, rec.failure = got.Status, got.Error.Code })
 			return
 		}
-		if watched {
-			c.complain(rec, fmt.Errorf("it is %s after its watch ended in order", got.Status))
-		}
 		_ = pause(ctx, pollPause)
 	}
-}
-
-func (c *clients) get(ctx context.Context, r *rand.Rand, rec *record) (got shown, ok bool) {
-	ok = c.call(ctx, r, rec, &got, "/"+rec.id, "")
-	return got, ok
-}
-
-// watch reads the stream of a review's states. It returns true when that ended with a final state, not broken off.
-func (c *clients) watch(ctx context.Context, server string, rec *record) bool {
-	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
-	defer cancel()
-	client := program.Client{URL: server, Token: c.tokens[rec.pull.organization]}
-	answer, err := client.Call(ctx, http.MethodGet, "/v1/reviews/"+rec.id+":watch", "")
-	lines := strings.Split(strings.TrimSpace(string(answer)), "\n")
-
-	var last struct {
-		Result shown `json:"result"`
-	}
-	return err == nil && json.Unmarshal([]byte(lines[len(lines)-1]), &last) == nil && final(last.Result.Status)
 }
 
 // final are the states that never change again.
@@ -183,7 +155,8 @@ func (c *clients) call(ctx context.Context, r *rand.Rand, rec *record, out any, 
 	server := r.IntN(len(c.servers))
 	for wait := shortestPause; ctx.Err() == nil; wait = min(2*wait, longestPause) {
 		calling, cancel := context.WithTimeout(ctx, callTimeout)
-		client := program.Client{URL: c.servers[server%len(c.servers)], Token: c.tokens[rec.pull.organization]}
+		url := "http://" + c.servers[server%len(c.servers)].address
+		client := program.Client{URL: url, Token: c.tokens[rec.pull.organization]}
 		answer, err := client.Call(calling, method, "/v1/reviews"+path, body, "Idempotency-Key", rec.key)
 		cancel()
 
@@ -243,10 +216,8 @@ func (c *clients) counts() (accepted, ended int) {
 func (c *clients) readAll(ctx context.Context) map[string]shown {
 	all, r := map[string]shown{}, rand.New(rand.NewPCG(c.seed, 0))
 	for _, rec := range c.records {
-		if rec.id == "" {
-			continue
-		}
-		if got, ok := c.get(ctx, r, rec); ok {
+		var got shown
+		if rec.id != "" && c.call(ctx, r, rec, &got, "/"+rec.id, "") {
 			all[rec.id] = got
 		}
 	}
@@ -295,7 +266,12 @@ func makePulls(ctx context.Context, dir string, seed uint64) (all []pull, err er
 				if n%everyNoisy == 1 {
 					changes[n].Findings = 800
 				}
-				all = append(all, newPull(org, repo, n+1, changes[n].Findings))
+				p := pull{organization: org, repo: repo, number: n + 1}
+				for f := range changes[n].Findings {
+					snippet := program.Finding(repo, n+1, f)
+					p.findings = append(p.findings, finding{"security/no-eval", "high", "app/main.js", f + 2, snippet})
+				}
+				all = append(all, p)
 			}
 			if err := program.MakePulls(ctx, dir, repo, changes); err != nil {
 				return nil, err
@@ -306,15 +282,4 @@ func makePulls(ctx context.Context, dir string, seed uint64) (all []pull, err er
 	}
 
 	return all, nil
-}
-
-func newPull(org, repo string, number, findings int) pull {
-	p := pull{organization: org, repo: repo, number: number}
-	for n := range findings {
-		p.findings = append(p.findings, finding{
-			"security/no-eval", "high", "app/main.js", n + 2, program.Finding(repo, number, n),
-		})
-	}
-
-	return p
 }

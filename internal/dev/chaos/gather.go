@@ -16,18 +16,16 @@ import (
 )
 
 // auditSQL has Postgres write down every change of a review's state, in the transaction that makes it, whoever that is.
-// Times are microseconds since 1970, of the moment and not of the transaction's begin.
 const auditSQL = `
 CREATE SCHEMA chaos;
 CREATE TABLE chaos.transitions (
-	position BIGSERIAL PRIMARY KEY, at BIGINT NOT NULL, review_id TEXT NOT NULL, was TEXT NOT NULL, is_now TEXT NOT NULL,
-	attempt INTEGER NOT NULL, failures INTEGER NOT NULL, worker TEXT NOT NULL
+	position BIGSERIAL PRIMARY KEY, review_id TEXT NOT NULL, was TEXT NOT NULL, is_now TEXT NOT NULL,
+	attempt INTEGER NOT NULL
 );
 CREATE FUNCTION chaos.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
-	INSERT INTO chaos.transitions (at, review_id, was, is_now, attempt, failures, worker)
-	VALUES ((extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT, NEW.id,
-		CASE TG_OP WHEN 'INSERT' THEN '' ELSE OLD.status END, NEW.status, NEW.attempt, NEW.failures, NEW.worker);
+	INSERT INTO chaos.transitions (review_id, was, is_now, attempt)
+	VALUES (NEW.id, CASE TG_OP WHEN 'INSERT' THEN '' ELSE OLD.status END, NEW.status, NEW.attempt);
 	RETURN NULL;
 END $$;
 CREATE TRIGGER chaos_created AFTER INSERT ON reviews FOR EACH ROW EXECUTE FUNCTION chaos.note();
@@ -64,13 +62,10 @@ type counts struct {
 
 // transition is a change of a review's state or attempt.
 type transition struct {
-	At       int64
-	Review   string `db:"review_id"`
-	Was      string // "" for a creation
-	Is       string `db:"is_now"`
-	Attempt  int
-	Failures int
-	Worker   string
+	Review  string `db:"review_id"`
+	Was     string // "" for a creation
+	Is      string `db:"is_now"`
+	Attempt int
 }
 
 // readStored reads the database past everything that prwarden puts before it.
@@ -94,8 +89,8 @@ func (w *world) readStored(ctx context.Context) (s stored, err error) {
 			(SELECT count(*) FROM reviews r WHERE r.organization = o.name AND r.status = 'in_progress') AS rowsrun
 			FROM organizations o`))
 	if w.cluster != nil {
-		err = errors.Join(err, db.SelectContext(ctx, &s.transitions, `SELECT at, review_id, was, is_now, attempt, failures,
-			worker FROM chaos.transitions ORDER BY position`))
+		err = errors.Join(err, db.SelectContext(ctx, &s.transitions, `SELECT review_id, was, is_now, attempt
+			FROM chaos.transitions ORDER BY position`))
 	}
 
 	s.reviews = map[string]row{}
@@ -107,18 +102,17 @@ func (w *world) readStored(ctx context.Context) (s stored, err error) {
 
 // gather collects the evidence, and ends the world's processes on the way.
 func (r *run) gather(ctx context.Context) (*evidence, error) {
-	reading, cancel := context.WithTimeout(ctx, r.s.settle)
+	ctx, cancel := context.WithTimeout(ctx, 2*r.s.settle)
 	defer cancel()
-	e := &evidence{mostPassing: r.s.mostPassing, faults: r.injector.all(), shown: r.clients.readAll(reading)}
-	e.records, e.completed = r.clients.records, map[string]int{}
-
-	stopping, cancel := context.WithTimeout(ctx, r.s.settle)
-	defer cancel()
-	if err := r.stop(stopping); err != nil {
+	e := &evidence{
+		mostPassing: r.s.mostPassing, faults: r.made,
+		records: r.clients.records, shown: r.clients.readAll(ctx),
+	}
+	if err := r.stop(ctx); err != nil {
 		return nil, err
 	}
 
-	left, err1 := r.leftovers(ctx, e.completed)
+	left, err1 := r.leftovers(ctx)
 	stored, err2 := r.readStored(ctx)
 	e.strange, e.stored = slices.Concat(r.clients.complaints, left), stored
 	return e, errors.Join(err1, err2)
@@ -126,20 +120,16 @@ func (r *run) gather(ctx context.Context) (*evidence, error) {
 
 // leftovers are processes that work in the folder of the world, when they had time to end, temporary files, and lines
 // of logs that should not be there.
-func (r *run) leftovers(ctx context.Context, completed map[string]int) (left []string, err error) {
-	const patience = 100
-	for range patience {
-		if left, err = processesIn(r.s.dir); err != nil || len(left) == 0 {
-			break
-		}
-		if err := pause(ctx, 200*time.Millisecond); err != nil {
-			return nil, err
-		}
+func (r *run) leftovers(ctx context.Context) (left []string, err error) {
+	left, err = processesIn(r.s.dir)
+	for n := 0; n < 100 && err == nil && len(left) > 0; n++ {
+		_ = pause(ctx, 200*time.Millisecond) // what was killed may still be ending
+		left, err = processesIn(r.s.dir)
 	}
 
 	for _, p := range r.processes() {
 		files, err1 := filepath.Glob(filepath.Join(p.TempDir(), "*"))
-		lines, err2 := p.readLog(completed)
+		lines, err2 := p.readLog()
 		left, err = slices.Concat(left, files, lines), errors.Join(err, err1, err2)
 	}
 

@@ -32,10 +32,10 @@ func main() {
 
 func command(ctx context.Context, args []string) (good bool, err error) {
 	s, err := parse(args)
-	if err != nil {
-		return false, err
+	if err == nil {
+		s.dir, err = os.MkdirTemp("", "chaos-")
 	}
-	if s.dir, err = os.MkdirTemp("", "chaos-"); err != nil {
+	if err != nil {
 		return false, err
 	}
 
@@ -43,9 +43,9 @@ func command(ctx context.Context, args []string) (good bool, err error) {
 	v, err := execute(ctx, s, os.Stdout)
 	if err == nil {
 		v.print(os.Stdout)
-	}
-	if err == nil && v.good() {
-		return true, os.RemoveAll(s.dir)
+		if v.good() {
+			return true, os.RemoveAll(s.dir)
+		}
 	}
 	fmt.Println("the logs of all processes are in", s.dir)
 	return false, err
@@ -71,8 +71,8 @@ type settings struct {
 	settle      time.Duration // what is left must end so long after the last fault
 	mostPassing float64       // share of reviews that may fail by passing faults
 
-	seed                                 uint64        // of the faults and the repositories
-	kill, crash, freeze, cut, hold, fill time.Duration // between two such faults; 0 for none
+	seed  uint64                    // of the faults and the repositories
+	every map[string]*time.Duration // between two faults of a kind; 0 for none
 }
 
 // parse reads the flags. The defaults are the long form.
@@ -85,24 +85,17 @@ func parse(args []string) (s settings, err error) {
 	f.DurationVar(&s.settle, "settle", 2*time.Minute, "how long what is left may take after the last fault")
 	f.Float64Var(&s.mostPassing, "most-passing", 0.02, "share of reviews that may fail by passing faults")
 	f.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()%1_000_000), "of the faults and the repositories")
-	f.DurationVar(&s.kill, "kill-every", 2*time.Second, "between kills of servers and scanners; 0 for none")
-	f.DurationVar(&s.crash, "db-restart-every", 20*time.Second, "between crashes of the database; 0 for none")
-	f.DurationVar(&s.freeze, "freeze-every", time.Minute, "between freezes longer than a lease; 0 for none")
-	f.DurationVar(&s.cut, "cut-every", 7*time.Second, "between resets of connections; 0 for none")
-	f.DurationVar(&s.hold, "hold-every", 25*time.Second, "between links that carry nothing; 0 for none")
-	f.DurationVar(&s.fill, "fill-every", 45*time.Second, "between full disks, which need root; 0 for none")
+	s.every = map[string]*time.Duration{}
+	for _, k := range kinds() {
+		s.every[k.name] = f.Duration(k.name+"-every", k.every, "between "+k.usage+"; 0 for none")
+	}
 	if err := f.Parse(args); err != nil {
 		return s, err
 	}
 
-	switch s.sqlite = *database == "sqlite"; {
-	case f.NArg() > 0:
-		return s, fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case !s.sqlite && *database != "postgres":
-		return s, fmt.Errorf("-database is %q, and can be postgres or sqlite", *database)
-	}
-	if s.sqlite {
-		s.crash = 0
+	s.sqlite = *database == "sqlite"
+	if f.NArg() > 0 || !s.sqlite && *database != "postgres" {
+		return s, fmt.Errorf("-database is %q, and can be postgres or sqlite; other arguments are %q", *database, f.Args())
 	}
 	return s, nil
 }
@@ -112,12 +105,8 @@ type run struct {
 	*world
 	progress io.Writer
 	clients  *clients
-	injector *injector
 	began    time.Time // of the faults
 }
-
-// closeTimeout bounds the end of all parts together.
-const closeTimeout = 5 * time.Minute
 
 // execute makes a world, breaks it, and returns what it found.
 func execute(ctx context.Context, s settings, progress io.Writer) (v *verdict, err error) {
@@ -126,21 +115,13 @@ func execute(ctx context.Context, s settings, progress io.Writer) (v *verdict, e
 		return nil, err
 	}
 	w, err := build(ctx, s)
-	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-		defer cancel()
-		err = errors.Join(err, w.close(closing))
-	}()
+	defer func() { err = errors.Join(err, w.close()) }()
 	if err != nil {
 		return nil, err
 	}
 
-	r := &run{world: w, progress: progress, injector: &injector{w: w}, began: time.Now()}
-	r.clients = &clients{tokens: w.tokens, seed: s.seed, pulls: pulls}
-	for _, server := range w.servers {
-		r.clients.servers = append(r.clients.servers, "http://"+server.http)
-	}
-
+	r := &run{world: w, progress: progress, began: time.Now()}
+	r.clients = &clients{servers: w.servers, tokens: w.tokens, seed: s.seed, pulls: pulls}
 	if err := r.storm(ctx); err != nil {
 		return nil, err
 	}
@@ -157,15 +138,18 @@ func (r *run) storm(ctx context.Context) error {
 	defer calm()
 	working, stopWork := context.WithCancel(ctx)
 	defer stopWork()
-
 	worked, faulted := make(chan struct{}), make(chan error, 1)
 	go func() {
 		r.clients.run(working, storming, clientCount)
 		close(worked)
 	}()
-	go func() { faulted <- r.injector.run(storming) }()
-	if err := r.await(ctx); err != nil {
-		return err
+	go func() { faulted <- r.injectFaults(storming) }()
+
+	for accepted := 0; accepted < r.s.reviews || time.Since(r.began) < r.s.last; accepted, _ = r.clients.counts() {
+		if err := pause(ctx, 5*time.Second); err != nil {
+			return err
+		}
+		r.tell("storm")
 	}
 	calm()
 	err := <-faulted
@@ -186,21 +170,8 @@ func (r *run) storm(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// await returns when there were enough reviews and faults.
-func (r *run) await(ctx context.Context) error {
-	for ctx.Err() == nil {
-		r.tell("storm")
-		if accepted, _ := r.clients.counts(); accepted >= r.s.reviews && time.Since(r.began) >= r.s.last {
-			return nil
-		}
-		_ = pause(ctx, 5*time.Second)
-	}
-
-	return ctx.Err()
-}
-
 func (r *run) tell(what string) {
 	accepted, ended := r.clients.counts()
-	fmt.Fprintf(r.progress, "%4.0f s, %s: %d reviews accepted, %d seen to end, %d faults\n",
-		time.Since(r.began).Seconds(), what, accepted, ended, len(r.injector.all()))
+	fmt.Fprintf(r.progress, "%4.0f s, %s: %d reviews accepted, %d seen to end\n",
+		time.Since(r.began).Seconds(), what, accepted, ended)
 }

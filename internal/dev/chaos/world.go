@@ -2,14 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,57 +29,60 @@ func organizations() []string { return []string{"alpha", "beta", "gamma"} }
 type world struct {
 	*program.Installation // its database has no link before it
 	s                     settings
-	servers               []*server
-	scanners              []*process
+	servers, scanners     []*process
 	cluster               *pgtest.Cluster   // nil for SQLite
 	tokens                map[string]string // an API key of each organization
 	disk                  string            // a folder that can be filled; "" for none
-	links                 *toxiproxy.ApiServer
+	proxies               *toxiproxy.ApiServer
+	links                 []link
+
+	away sync.Mutex // held while a server is frozen or cut off from the database: one at a time
+	mu   sync.Mutex
+	made map[string]int // faults, such as `kill server`
 }
 
-// server is a `prwarden serve`.
-type server struct {
-	*process
-	http     string             // HOST:PORT of its REST API
-	database *toxiproxy.Proxy   // its way to Postgres; nil for SQLite
-	scanners []*toxiproxy.Proxy // its ways to the scanners
+// link is a way to something that can be broken: of all servers to a scanner, or of one server to the database.
+type link struct {
+	*toxiproxy.Proxy
+	on string // scanner or database
 }
 
 const (
-	// startTimeout bounds the start of all parts together.
-	startTimeout = 5 * time.Minute
+	timeout      = 5 * time.Minute // of the start of all parts together, and of their end
 	databaseName = "prwarden"
 )
 
 // build makes a world and starts it. The caller closes it, also one that could not be finished.
-func build(ctx context.Context, s settings) (*world, error) {
-	w := &world{
-		s: s, tokens: map[string]string{},
-		links: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
+func build(ctx context.Context, s settings) (w *world, err error) {
+	w = &world{
+		s: s, tokens: map[string]string{}, made: map[string]int{},
+		proxies: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-
-	if s.fill > 0 {
-		var err error
+	if *s.every["fill"] > 0 {
 		if w.disk, err = mountDisk(filepath.Join(s.dir, "disk")); err != nil {
 			return w, err
 		}
 	}
-
 	if err := w.install(ctx); err != nil {
 		return w, err
 	}
 
-	addresses, err := w.startScanners()
-	if err != nil {
-		return w, err
+	for i := range scannerCount {
+		if err := w.startScanner(i); err != nil {
+			return w, err
+		}
+	}
+	var scanners []string
+	for _, link := range w.links {
+		scanners = append(scanners, link.Listen)
 	}
 	for i := range serverCount {
 		if s.sqlite && i > 0 {
 			break // an SQLite database has one server
 		}
-		if err := w.startServer(i, addresses); err != nil {
+		if err := w.startServer(i, strings.Join(scanners, ",")); err != nil {
 			return w, err
 		}
 	}
@@ -93,7 +97,7 @@ func (w *world) install(ctx context.Context) (err error) {
 		database = "sqlite:" + filepath.Join(w.disk, "prwarden.db")
 	}
 	if !w.s.sqlite {
-		if w.cluster, err = pgtest.NewCluster(ctx, pgtest.Options{Durable: true, TCP: true}); err != nil {
+		if w.cluster, err = pgtest.NewCluster(ctx, pgtest.Durable()); err != nil {
 			return err
 		}
 		if err := w.cluster.Start(ctx); err != nil {
@@ -127,88 +131,82 @@ func (w *world) install(ctx context.Context) (err error) {
 	return err
 }
 
-// startScanners starts the scanners and returns their addresses, which stay the same after a restart.
-func (w *world) startScanners() (addresses []string, err error) {
-	for i := range scannerCount {
-		port, err := steady.ReservePort() // until this program ends
-		if err != nil {
-			return nil, err
-		}
-		name := fmt.Sprintf("scanner%d", i)
-		cache := filepath.Join(w.s.dir, name, "cache")
-		if i == 0 && w.disk != "" && !w.s.sqlite {
-			cache = filepath.Join(w.disk, "cache")
-		}
-		p := w.process(name, "scanner", "--grpc-addr", port.Addr(), "--cache-dir", cache)
-		p.start()
-		w.scanners, addresses = append(w.scanners, p), append(addresses, port.Addr())
-	}
-
-	return addresses, nil
-}
-
-// startServer starts a server with links to the database and to the scanners.
-func (w *world) startServer(i int, scanners []string) error {
-	port, err := steady.ReservePort() // until this program ends
+// startScanner starts a scanner with a link to it.
+func (w *world) startScanner(i int) error {
+	p, err := w.process(fmt.Sprintf("scanner%d", i))
 	if err != nil {
 		return err
 	}
-	s := &server{http: port.Addr()}
-	var linked []string
-	for _, address := range scanners {
-		link, err := w.link(address)
-		if err != nil {
-			return err
-		}
-		s.scanners, linked = append(s.scanners, link), append(linked, link.Listen)
+	cache := filepath.Join(p.Dir, "cache")
+	if i == 0 && w.disk != "" && !w.s.sqlite {
+		cache = filepath.Join(w.disk, "cache")
 	}
 
+	p.Args = append([]string{"scanner", "--grpc-addr", p.address, "--cache-dir", cache}, p.Args...)
+	p.start()
+	w.scanners = append(w.scanners, p)
+	_, err = w.link("scanner", p.address)
+	return err
+}
+
+// startServer starts a server with a link to the database.
+func (w *world) startServer(i int, scanners string) error {
+	p, err := w.process(fmt.Sprintf("server%d", i))
+	if err != nil {
+		return err
+	}
 	database := w.Database
 	if w.cluster != nil {
 		address, err := url.Parse(database)
 		if err != nil {
 			return err
 		}
-		if s.database, err = w.link(address.Host); err != nil {
+		listen, err := w.link("database", address.Host)
+		if err != nil {
 			return err
 		}
-		database = strings.ReplaceAll(database, address.Host, s.database.Listen)
+		database = strings.ReplaceAll(database, address.Host, listen)
 	}
 
-	s.process = w.process(fmt.Sprintf("server%d", i), "serve", "--http-addr", s.http, "--grpc-addr", "127.0.0.1:0",
-		"--scanner", strings.Join(linked, ","), "--scan-workers", fmt.Sprint(workerCount))
-	s.Env = []string{"PRWARDEN_DATABASE=" + database}
-	s.start()
-	w.servers = append(w.servers, s)
+	p.Args = append([]string{
+		"serve", "--http-addr", p.address, "--grpc-addr", "127.0.0.1:0", "--scanner", scanners,
+		"--scan-workers", fmt.Sprint(workerCount),
+	}, p.Args...)
+	p.Env = []string{"PRWARDEN_DATABASE=" + database}
+	p.start()
+	w.servers = append(w.servers, p)
 	return nil
 }
 
-// link is a way to an address that can be broken.
-func (w *world) link(address string) (*toxiproxy.Proxy, error) {
-	link := toxiproxy.NewProxy(w.links, address, "127.0.0.1:0", address)
-	return link, link.Start()
+// link makes a way to an address and returns where it begins.
+func (w *world) link(on, address string) (listen string, err error) {
+	proxy := toxiproxy.NewProxy(w.proxies, address, "127.0.0.1:0", address)
+	w.links = append(w.links, link{proxy, on})
+	err = proxy.Start()
+	return proxy.Listen, err
 }
 
-func (w *world) process(name string, args ...string) *process {
-	return &process{name: name, Options: program.Options{
-		Path: w.Binary, Args: append(args, "--config", w.Config(), "--ops-addr", "none"),
-		Dir: filepath.Join(w.s.dir, name),
-	}}
+// process makes a process with an address of its own, which stays the same after a restart.
+func (w *world) process(name string) (*process, error) {
+	port, err := steady.ReservePort() // until this program ends
+	if err != nil {
+		return nil, err
+	}
+	return &process{name: name, address: port.Addr(), Options: program.Options{
+		Path: w.Binary, Args: []string{"--config", w.Config(), "--ops-addr", "none"}, Dir: filepath.Join(w.s.dir, name),
+	}}, nil
 }
 
 // processes are all servers and scanners.
-func (w *world) processes() []*process {
-	var all []*process
-	for _, s := range w.servers {
-		all = append(all, s.process)
-	}
-	return append(all, w.scanners...)
-}
+func (w *world) processes() []*process { return slices.Concat(w.servers, w.scanners) }
 
+// waitServing waits until every process serves.
 func (w *world) waitServing(ctx context.Context) error {
 	for _, p := range w.processes() {
-		if err := p.waitServing(ctx); err != nil {
-			return err
+		for !p.signal(0) {
+			if pause(ctx, 20*time.Millisecond) != nil {
+				return fmt.Errorf("%s does not serve: %w; its log is %s", p.name, ctx.Err(), p.LogFile())
+			}
 		}
 	}
 
@@ -225,7 +223,9 @@ func (w *world) stop(ctx context.Context) error {
 }
 
 // close ends everything but the links, which end with this program. The logs stay.
-func (w *world) close(ctx context.Context) error {
+func (w *world) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout) // also when the run was interrupted
+	defer cancel()
 	err := w.stop(ctx)
 	if w.cluster != nil {
 		err = errors.Join(err, w.cluster.Close())
@@ -239,16 +239,12 @@ func (w *world) close(ctx context.Context) error {
 // process is a program that is started again at once whenever it ends, as a supervisor does.
 type process struct {
 	program.Options
-	name   string
-	cancel context.CancelFunc
-	done   chan struct{} // closed when there will be no other life
-
-	mu   sync.Mutex
-	life *program.Process // nil while nothing serves
+	name    string
+	address string // HOST:PORT of its REST API, or of a scanner
+	cancel  context.CancelFunc
+	done    chan struct{}                   // closed when there will be no other life
+	life    atomic.Pointer[program.Process] // nil while nothing serves
 }
-
-// restartPause is between two lives of a process: its port may still be taken.
-const restartPause = 50 * time.Millisecond
 
 // start runs the program and keeps it running until stop.
 func (p *process) start() {
@@ -258,40 +254,19 @@ func (p *process) start() {
 		defer close(p.done)
 		for ctx.Err() == nil {
 			if life, err := program.Start(ctx, p.Options); err == nil { // else its log says why
-				p.set(life)
+				p.life.Store(life)
 				<-life.Exited
-				p.set(nil)
+				p.life.Store(nil)
 			}
-			_ = pause(ctx, restartPause)
+			_ = pause(ctx, 50*time.Millisecond) // its port may still be taken
 		}
 	}()
 }
 
-func (p *process) set(life *program.Process) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.life = life
-}
-
-// waitServing waits until the process serves.
-func (p *process) waitServing(ctx context.Context) error {
-	for p.signal(0) == 0 {
-		if pause(ctx, 20*time.Millisecond) != nil {
-			return fmt.Errorf("%s does not serve: %w; its log is %s", p.name, ctx.Err(), p.LogFile())
-		}
-	}
-
-	return nil
-}
-
-// signal sends a signal to the process and returns its id; 0 while nothing serves.
-func (p *process) signal(s syscall.Signal) (pid int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.life == nil || p.life.Signal(s) != nil {
-		return 0
-	}
-	return p.life.PID()
+// signal sends a signal to the process; false while nothing serves.
+func (p *process) signal(s syscall.Signal) bool {
+	life := p.life.Load()
+	return life != nil && life.Signal(s) == nil
 }
 
 // stop ends the process as an operator would.
@@ -307,21 +282,13 @@ func (p *process) stop(ctx context.Context) error {
 	}
 }
 
-// readLog finds lines that a server does not write in order, as a panic has such, and counts how often it said of each
-// review that its scan ended complete. A life that could not begin ends with a sentence after the program's name.
-func (p *process) readLog(completed map[string]int) (strange []string, err error) {
+// readLog finds lines that a server does not write in order, as a panic has such. A life that could not begin ends with
+// a sentence after the program's name.
+func (p *process) readLog() (strange []string, err error) {
 	text, err := os.ReadFile(p.LogFile())
 	for line := range strings.Lines(string(text)) {
 		if line != "\n" && !strings.HasPrefix(line, "{") && !strings.HasPrefix(line, "prwarden: ") {
 			strange = append(strange, p.name+" wrote "+line)
-		}
-		var entry struct {
-			Message  string `json:"msg"`
-			ReviewID string `json:"review_id"`
-			Status   any    `json:"status"` // of a scan a word, of a request a number
-		}
-		if json.Unmarshal([]byte(line), &entry) == nil && entry.Message == "scan ended" && entry.Status == "complete" {
-			completed[entry.ReviewID]++
 		}
 	}
 

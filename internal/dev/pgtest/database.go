@@ -11,56 +11,48 @@ import (
 	"github.com/lib/pq"
 )
 
-// Password is that of every role that CreateDatabase makes. Only connections by
-// TCP are asked for it.
+// Password is that of every role that CreateDatabase makes. Only connections by TCP are asked for it.
 const Password = "pgtest-password"
 
-// CreateDatabase makes an empty database and a role of the same name that owns
-// it, an ordinary one: no superuser, and subject to row-level security.
+// CreateDatabase makes an empty database and a role of the same name that owns it, an ordinary one: no superuser, and
+// subject to row-level security.
 func (c *Cluster) CreateDatabase(ctx context.Context, name string) error {
 	quoted := pq.QuoteIdentifier(name)
 	if err := c.Exec(ctx, superuser, "CREATE ROLE "+quoted+" LOGIN PASSWORD "+pq.QuoteLiteral(Password)); err != nil {
 		return err
 	}
-
 	return c.Exec(ctx, superuser, "CREATE DATABASE "+quoted+" OWNER "+quoted+" TEMPLATE template0")
 }
 
 // DropDatabase removes what CreateDatabase made, and whoever is connected.
 func (c *Cluster) DropDatabase(ctx context.Context, name string) error {
 	quoted := pq.QuoteIdentifier(name)
-
 	return errors.Join(
 		c.Exec(ctx, superuser, "DROP DATABASE "+quoted+" WITH (FORCE)"),
 		c.Exec(ctx, superuser, "DROP ROLE "+quoted))
 }
 
 // DSN names a database, as its owner, by the server's socket.
-func (c *Cluster) DSN(database string) string {
-	return c.socketDSN(database, database)
-}
+func (c *Cluster) DSN(database string) string { return c.dsn(url.User(database), "", database) }
 
 // SuperuserDSN names a database as the server's superuser.
 func (c *Cluster) SuperuserDSN(database string) string {
-	return c.socketDSN(superuser, database)
+	return c.dsn(url.User(superuser), "", database)
 }
 
-func (c *Cluster) socketDSN(role, database string) string {
-	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: url.Values{
-		"host": {c.dir}, "port": {strconv.Itoa(c.port())}, "sslmode": {"disable"},
-	}.Encode()}
-
-	return u.String()
-}
-
-// TCPDSN names a database, as its owner and with its password, by TCP. The
-// server must have been made with Options.TCP.
+// TCPDSN names a database, as its owner and with its password, by TCP.
 func (c *Cluster) TCPDSN(database string) string {
-	u := url.URL{
-		Scheme: "postgres", User: url.UserPassword(database, Password), Path: "/" + database,
-		Host: "127.0.0.1:" + strconv.Itoa(c.port()), RawQuery: "sslmode=disable",
-	}
+	return c.dsn(url.UserPassword(database, Password), c.reserved.Addr(), database)
+}
 
+// dsn names a database by an address, or without one by the socket.
+func (c *Cluster) dsn(role *url.Userinfo, address, database string) string {
+	query := url.Values{"sslmode": {"disable"}}
+	if address == "" {
+		query.Set("host", c.dir)
+		query.Set("port", strconv.Itoa(c.reserved.Number()))
+	}
+	u := url.URL{Scheme: "postgres", User: role, Host: address, Path: "/" + database, RawQuery: query.Encode()}
 	return u.String()
 }
 
@@ -74,6 +66,5 @@ func (c *Cluster) Exec(ctx context.Context, database, statements string) (err er
 	if _, err := db.ExecContext(ctx, statements); err != nil {
 		return fmt.Errorf("database %s: %w", database, err)
 	}
-
 	return nil
 }

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // runChild starts a server, says where it is, and waits to be killed.
 func runChild(ctx context.Context) {
-	c, err := pgtest.NewCluster(ctx, pgtest.Options{})
+	c, err := pgtest.NewCluster(ctx, nil)
 	if err == nil {
 		err = c.Start(ctx)
 	}
@@ -104,7 +104,7 @@ func TestNew(t *testing.T) {
 func TestStopAndStart(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := pgtest.Start(t, pgtest.Options{Durable: true, TCP: true, Settings: map[string]string{"work_mem": "1MB"}})
+	c := pgtest.Start(t, map[string]string{"fsync": "on", "work_mem": "1MB"})
 	require.NoError(t, c.CreateDatabase(ctx, "odd name"))
 	db := open(t, c.TCPDSN("odd name"))
 	get := func(setting string) (value string) {
@@ -116,17 +116,13 @@ func TestStopAndStart(t *testing.T) {
 	assert.Equal(t, "1MB", get("work_mem"))
 	_, err := db.ExecContext(ctx, "CREATE TABLE t AS SELECT 1 AS x")
 	require.NoError(t, err)
-	for name, end := range map[string]func() error{
-		"fast":      func() error { return c.Stop(pgtest.Fast) },
-		"immediate": func() error { return c.Stop(pgtest.Immediate) },
-		"killed":    c.Kill,
-	} {
+	for _, signal := range []syscall.Signal{pgtest.Fast, pgtest.Immediate, pgtest.Kill} {
 		first := c.PID()
-		require.NoError(t, end(), name)
-		require.NoError(t, end(), "twice does nothing")
+		require.NoError(t, c.Stop(signal), signal)
+		require.NoError(t, c.Stop(signal), "twice does nothing")
 		require.Zero(t, c.PID())
 		require.Error(t, db.PingContext(ctx), "nothing of it answers any more")
-		require.NoError(t, c.Start(ctx), name)
+		require.NoError(t, c.Start(ctx), signal)
 		require.NoError(t, c.Start(ctx), "twice does nothing")
 		require.NotEqual(t, first, c.PID())
 		var x int
@@ -140,21 +136,17 @@ func TestStopAndStart(t *testing.T) {
 
 func TestStopsWhatATestLeftStopped(t *testing.T) {
 	t.Parallel()
-	c := pgtest.Start(t, pgtest.Options{})
-	for name, end := range map[string]func() error{
-		"fast":      func() error { return c.Stop(pgtest.Fast) },
-		"immediate": func() error { return c.Stop(pgtest.Immediate) },
-		"killed":    c.Kill,
-	} {
-		require.NoError(t, c.Start(t.Context()), name)
+	c := pgtest.Start(t, nil)
+	for _, signal := range []syscall.Signal{pgtest.Fast, pgtest.Immediate, pgtest.Kill} {
+		require.NoError(t, c.Start(t.Context()), signal)
 		require.NoError(t, syscall.Kill(c.PID(), syscall.SIGSTOP))
-		require.NoError(t, end(), name)
+		require.NoError(t, c.Stop(signal), signal)
 	}
 }
 
 func TestStartSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	c, err := pgtest.NewCluster(t.Context(), pgtest.Options{Settings: map[string]string{"work_mem": "lots"}})
+	c, err := pgtest.NewCluster(t.Context(), map[string]string{"work_mem": "lots"})
 	require.NoError(t, err)
 	require.ErrorContains(t, c.Start(t.Context()), `"work_mem"`)
 	assert.Zero(t, c.PID())
