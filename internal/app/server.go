@@ -81,11 +81,6 @@ func NewServer(ctx context.Context, c config.Config, env Environment, log *slog.
 		return nil, err
 	}
 
-	s.own(func() error {
-		s.organizations.Stop()
-		return nil
-	})
-
 	client, err := s.linkScanner(c, env, s.metrics.registry, s.tracing, s.log)
 	if err != nil {
 		return nil, err
@@ -214,7 +209,6 @@ func (s *Server) Addresses() Addresses {
 
 // Start begins to serve and to scan.
 func (s *Server) Start() {
-	s.organizations.Start()
 	s.keys.Start()
 	s.ready.start()
 	s.listener.Start()

@@ -35,8 +35,6 @@ func TestDirectory(t *testing.T) {
 		store := &rows{list: []organization.Organization{acme}}
 		d, err := organization.NewDirectory(t.Context(), store, slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
-		d.Start()
-		defer d.Stop()
 
 		assert.True(t, d.Allowed("acme", "acme/web"))
 		assert.Equal(t, 7, d.MaxQueued("acme"))
@@ -56,7 +54,6 @@ func TestDirectory(t *testing.T) {
 
 		store.list[0].Repositories = []string{"acme/*"}
 		<-time.After(3 * time.Second)
-		synctest.Wait()
 		assert.False(t, d.Allowed("acme", "other/web"), "what was taken away is known after two seconds")
 
 		store.err = errors.New("away")

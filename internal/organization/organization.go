@@ -163,62 +163,30 @@ type Store interface {
 }
 
 const (
-	refreshEvery   = 2 * time.Second        // how old an answer may be
+	refreshEvery   = 2 * time.Second        // how old an answer may be while the database is there
 	refreshTimeout = 2 * time.Second        // of one reading
 	refusalAge     = 500 * time.Millisecond // how old what refuses a request may be
 )
 
 // Directory answers from memory what organizations may do. It reads them again
-// every two seconds, and before it refuses something. While the database is
-// away it answers by what it read last. It is safe for concurrent use.
+// when what it has is two seconds old, and before it refuses something. While the
+// database is away it answers by what it read last. It is safe for concurrent use.
 type Directory struct {
 	store Store
-	now   func() time.Time
 	log   *slog.Logger
 
 	reading singleflight.Group
 	mu      sync.RWMutex
 	byName  map[string]Organization
 	read    time.Time
-
-	stop    context.CancelFunc
-	stopped sync.WaitGroup
+	tried   time.Time // also when that failed
 }
 
 // NewDirectory returns a directory that has read the organizations once.
 func NewDirectory(ctx context.Context, store Store, log *slog.Logger) (*Directory, error) {
-	d := &Directory{store: store, now: time.Now, log: log, stop: func() {}}
+	d := &Directory{store: store, log: log}
 
 	return d, d.refresh(ctx)
-}
-
-// Start begins to read the organizations again from time to time.
-func (d *Directory) Start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	d.stop = cancel
-
-	d.stopped.Go(func() {
-		tick := time.NewTicker(refreshEvery)
-		defer tick.Stop()
-
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-
-			if err := d.refresh(ctx); err != nil && ctx.Err() == nil {
-				d.log.Warn("the organizations can't be read; what was read before still holds", "error", err)
-			}
-		}
-	})
-}
-
-// Stop ends what Start began. It may be called twice, and without Start.
-func (d *Directory) Stop() {
-	d.stop()
-	d.stopped.Wait()
 }
 
 // refresh reads the organizations. Callers at the same time share one reading.
@@ -227,20 +195,20 @@ func (d *Directory) refresh(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout)
 		defer cancel()
 
-		began := d.now()
+		began := time.Now()
 		list, err := d.store.Organizations(ctx)
+
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.tried = time.Now()
 		if err != nil {
 			return nil, err
 		}
 
-		byName := make(map[string]Organization, len(list))
+		d.read, d.byName = began, make(map[string]Organization, len(list))
 		for _, o := range list {
-			byName[o.Name] = o
+			d.byName[o.Name] = o
 		}
-
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.byName, d.read = byName, began
 
 		return nil, nil
 	})
@@ -249,10 +217,23 @@ func (d *Directory) refresh(ctx context.Context) error {
 }
 
 func (d *Directory) lookup(name string) (o Organization, age time.Duration) {
+	if _, _, old := d.remembered(name); old {
+		if err := d.refresh(context.Background()); err != nil {
+			d.log.Warn("the organizations can't be read; what was read before still holds", "error", err)
+		}
+	}
+	o, age, _ = d.remembered(name)
+
+	return o, age
+}
+
+// remembered is what was read of an organization, how old that is, and whether it
+// is time to read again.
+func (d *Directory) remembered(name string) (o Organization, age time.Duration, old bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 
-	return d.byName[name], d.now().Sub(d.read)
+	return d.byName[name], time.Since(d.read), min(time.Since(d.read), time.Since(d.tried)) > refreshEvery
 }
 
 // Allowed reports whether an organization may scan a repository, `owner/name`.
