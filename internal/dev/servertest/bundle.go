@@ -13,7 +13,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +21,6 @@ import (
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -67,9 +65,7 @@ type Bundle struct {
 
 // Options are what a test may change.
 type Options struct {
-	Limit   int            // requests a minute; very many when 0
-	Trusted []netip.Prefix // proxies
-	Tracer  trace.TracerProvider
+	Limit   int // requests a minute; very many when 0
 	Observe func(rest.Answered)
 	Limits  overload.Limits // in place of those of a server
 	Pipes   bool            // ports are in memory, for a clock that a test moves
@@ -80,10 +76,6 @@ func Start(t testing.TB, o Options) *Bundle {
 	t.Helper()
 	if o.Limit == 0 {
 		o.Limit = 1 << 30
-	}
-
-	if o.Tracer == nil {
-		o.Tracer = noop.NewTracerProvider()
 	}
 
 	if o.Observe == nil {
@@ -100,15 +92,16 @@ func Start(t testing.TB, o Options) *Bundle {
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
 	limits := overload.DefaultLimits()
 	maps.Copy(limits, o.Limits)
-	b.Guard = overload.NewGuard(limits, o.Trusted, log, func(overload.Limit) {})
+	b.Guard = overload.NewGuard(limits, nil, log, func(overload.Limit) {})
 	limiter := auth.NewLimiter(nil, func() time.Time { return b.Clock })
 	admission := rpc.Admission{
-		Admitter: auth.NewAdmitter(b.Keys, limiter, o.Trusted, o.Limit), Guard: b.Guard,
+		Admitter: auth.NewAdmitter(b.Keys, limiter, nil, o.Limit), Guard: b.Guard,
 	}
 
 	server := rpc.New(rpc.Config{Admission: admission, Metrics: b.Metrics, Log: log, Register: b.register})
 	gateway, err := rest.New(rest.Config{
-		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log, Tracer: o.Tracer.Tracer("test"),
+		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log,
+		Tracer:  noop.NewTracerProvider().Tracer("test"),
 		Observe: o.Observe, Ready: func(context.Context) error { return b.Ready },
 	})
 
@@ -205,13 +198,6 @@ func (b *Bundle) register(r grpc.ServiceRegistrar) {
 	if s, ok := r.(reflection.GRPCServer); ok {
 		reflection.Register(s)
 	}
-}
-
-// SetKeysDown makes every look at the keys fail, or work again for nil.
-func (b *Bundle) SetKeysDown(err error) {
-	b.store.mu.Lock()
-	defer b.store.mu.Unlock()
-	b.store.down = err
 }
 
 // Key makes a key of the organization acme and returns it with its token; with

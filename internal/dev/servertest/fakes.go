@@ -133,11 +133,11 @@ func (f *Rules) TestRule(context.Context, rule.Rule, string) ([]match.Hit, bool,
 	return []match.Hit{{Line: 1, Column: 2, EndLine: 1, EndColumn: 5}}, true, nil
 }
 
-// keyStore is an auth.KeyStore in memory.
+// keyStore is what of an auth.KeyStore a test needs, in memory.
 type keyStore struct {
+	auth.KeyStore
 	mu   sync.Mutex
 	keys map[string]auth.Key // by hash
-	down error
 }
 
 func (s *keyStore) CreateKey(_ context.Context, k auth.Key) (auth.Key, error) {
@@ -152,20 +152,7 @@ func (s *keyStore) KeyByHash(_ context.Context, hash string) (auth.Key, bool, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.keys[hash]
-	return k, ok, s.down
-}
-
-func (s *keyStore) ListKeys(_ context.Context, org string) ([]auth.Key, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []auth.Key
-	for _, k := range s.keys {
-		if k.Organization == org && k.RevokedAt.IsZero() {
-			out = append(out, k)
-		}
-	}
-
-	return out, nil
+	return k, ok, nil
 }
 
 func (s *keyStore) RevokeKey(_ context.Context, org, id string) error {
@@ -181,5 +168,3 @@ func (s *keyStore) RevokeKey(_ context.Context, org, id string) error {
 
 	return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
 }
-
-func (s *keyStore) TouchKeys(context.Context, map[string]time.Time) error { return nil }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -167,9 +166,6 @@ func idempotencyKey(values []string) (string, error) {
 func (h *Reviews) GetReview(
 	ctx context.Context, req *prwardenv1.GetReviewRequest,
 ) (*prwardenv1.GetReviewResponse, error) {
-	if err := checkReviewID(req.GetReviewId()); err != nil {
-		return nil, err
-	}
 	r, err := h.service.Get(ctx, auth.FromContext(ctx).Organization, req.GetReviewId())
 	if err != nil {
 		return nil, err
@@ -195,9 +191,6 @@ func (h *Reviews) ListReviews(
 func (h *Reviews) CancelReview(
 	ctx context.Context, req *prwardenv1.CancelReviewRequest,
 ) (*prwardenv1.CancelReviewResponse, error) {
-	if err := checkReviewID(req.GetReviewId()); err != nil {
-		return nil, err
-	}
 	r, err := h.service.Cancel(ctx, auth.FromContext(ctx).Organization, req.GetReviewId())
 	if err != nil {
 		return nil, err
@@ -210,9 +203,6 @@ func (h *Reviews) CancelReview(
 func (h *Reviews) WatchReview(
 	req *prwardenv1.WatchReviewRequest, stream grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse],
 ) error {
-	if err := checkReviewID(req.GetReviewId()); err != nil {
-		return err
-	}
 	caller := auth.FromContext(stream.Context())
 	if err := overload.FromContext(stream.Context()).Watch(stream.Context()); err != nil {
 		return err
@@ -261,26 +251,10 @@ func (h *Reviews) guard(ctx context.Context, caller auth.Caller, cancel context.
 	}
 }
 
-// reviewID is what identifiers of reviews look like.
-var reviewID = regexp.MustCompile(`^rev_[a-z0-9]{1,64}$`)
-
-// checkReviewID returns NotFound for what can't be a review's identifier: to
-// whoever asks, an identifier that is wrong is one that does not exist.
-func checkReviewID(id string) error {
-	if reviewID.MatchString(id) {
-		return nil
-	}
-	return errs.New(errs.NotFound, errs.ReasonReviewNotFound,
-		"There is no such review; its id is the review_id that POST /v1/reviews answered.")
-}
-
 // ListFindings implements ReviewService.
 func (h *Reviews) ListFindings(
 	ctx context.Context, req *prwardenv1.ListFindingsRequest,
 ) (*prwardenv1.ListFindingsResponse, error) {
-	if err := checkReviewID(req.GetReviewId()); err != nil {
-		return nil, err
-	}
 	findings, next, err := h.service.Findings(ctx, auth.FromContext(ctx).Organization, review.FindingsInput{
 		ReviewID: req.GetReviewId(), Kind: finding.Kind(word(req.GetKind())), MinSeverity: fromSeverity(req.GetMinSeverity()),
 		RuleID: req.GetRuleId(), File: req.GetFile(), State: finding.State(word(req.GetState())),
@@ -294,9 +268,6 @@ func (h *Reviews) ListFindings(
 
 // GetSarif implements ReviewService.
 func (h *Reviews) GetSarif(ctx context.Context, req *prwardenv1.GetSarifRequest) (*httpbody.HttpBody, error) {
-	if err := checkReviewID(req.GetReviewId()); err != nil {
-		return nil, err
-	}
 	org := auth.FromContext(ctx).Organization
 	r, err := h.service.GetComplete(ctx, org, req.GetReviewId())
 	if err != nil {

@@ -215,16 +215,3 @@ func TestLargeMessagesAreBounded(t *testing.T) {
 		assert.EqualValues(t, 1<<20, g.Used(LimitAnswers), "it outlives the request")
 	})
 }
-
-// A request that nobody bounds may do everything.
-func TestNoRequest(t *testing.T) {
-	t.Parallel()
-	r := FromContext(t.Context())
-	require.NoError(t, r.Hold(t.Context(), LimitWork, 1))
-	require.NoError(t, r.Watch(t.Context()))
-	release, err := r.Acquire(t.Context(), LimitAnswers, 1<<30)
-	require.NoError(t, err)
-	release()
-	r.Release(LimitWork)
-	r.Close()
-}

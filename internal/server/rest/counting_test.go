@@ -6,14 +6,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/server/rest"
@@ -58,22 +56,6 @@ func TestEveryRequestIsCountedOnce(t *testing.T) {
 	}
 }
 
-func TestRequestsWithoutAKeyCountAgainstTheAddress(t *testing.T) {
-	t.Parallel()
-	b := servertest.Start(t, servertest.Options{Limit: 2, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
-	from := func(addr, path string) servertest.Answer {
-		return b.Do(t, "GET", path, "", "X-Forwarded-For: "+addr)
-	}
-
-	assert.Equal(t, 401, from("192.0.2.1", "/v1/rules").Status)
-	assert.Equal(t, 200, from("192.0.2.1", "/openapi.json").Status, "needs no key")
-	assert.Equal(t, 429, from("192.0.2.1", "/v1/rules").Status)
-	assert.Equal(t, 429, from("192.0.2.1", "/openapi.json").Status, "but is counted")
-	assert.Equal(t, 401, from("192.0.2.2", "/v1/nothing").Status, "and strangers learn no routes")
-	_, token := b.Key(t)
-	assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", "X-Forwarded-For: 192.0.2.1", servertest.Bearer(token)).Status)
-}
-
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	b, _ := start(t)
@@ -103,14 +85,4 @@ func TestPanicInTheGateway(t *testing.T) {
 	assert.Contains(t, logs.Lines("unexpected error")[0]["error"], "a secret")
 	cause = http.ErrAbortHandler
 	assert.PanicsWithValue(t, cause, func() { g.ServeHTTP(w, r) })
-}
-
-func TestKeysAway(t *testing.T) {
-	t.Parallel()
-	b, _ := start(t)
-	b.SetKeysDown(errs.New(errs.Unavailable, errs.ReasonUnavailable, "The database is away."))
-	a := b.Do(t, "GET", "/v1/rules", "", servertest.Bearer(auth.NewToken()))
-	assert.Equal(t, 503, a.Status)
-	assert.NotEmpty(t, a.Header.Get("Retry-After"))
-	assertCommonHeaders(t, a)
 }

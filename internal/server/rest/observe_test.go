@@ -2,12 +2,9 @@ package rest_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"google.golang.org/grpc/metadata"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
@@ -52,38 +49,6 @@ func TestObserve(t *testing.T) {
 		got.Took = 0
 		assert.Equal(t, tt.want, got)
 	}
-}
-
-func TestTraceAndReviewOfARequest(t *testing.T) {
-	t.Parallel()
-	recorded := tracetest.NewSpanRecorder()
-	b := servertest.Start(t, servertest.Options{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorded))})
-	kept := make(chan string, 2)
-	b.Reviews.CreateFunc = func(_ string, in review.CreateInput) (review.Accepted, error) {
-		kept <- in.TraceParent
-		return review.Accepted{ReviewID: "rev_1"}, nil
-	}
-
-	_, token := b.Key(t)
-	const incoming = "0af7651916cd43dd8448eb211c80319c"
-	for _, header := range []string{"traceparent: 00-" + incoming + "-b7ad6b7169203331-01", "traceparent: nonsense"} {
-		require.Equal(t, 202, b.Do(t, "POST", "/v1/reviews", `{"repo":"acme/shop","pr_number":7}`, servertest.Bearer(token),
-			header).Status)
-	}
-
-	require.Eventually(t, func() bool { return len(recorded.Ended()) == 2 }, patience, time.Millisecond)
-	span := recorded.Ended()[0]
-	assert.Equal(t, "POST /v1/reviews", span.Name())
-	assert.Equal(t, incoming, span.SpanContext().TraceID().String())
-	assert.Equal(t, "b7ad6b7169203331", span.Parent().SpanID().String())
-	assert.Equal(t, "00-"+incoming+"-"+span.SpanContext().SpanID().String()+"-01", <-kept, "the review is of the request")
-	own := <-kept
-	assert.Len(t, own, review.MaxTraceParent, "a trace of its own")
-	assert.NotContains(t, own, incoming)
-
-	lines := b.Logs.Lines("request")
-	require.NotEmpty(t, lines)
-	assert.Equal(t, "rev_1", lines[0]["review_id"])
 }
 
 // A flood that is refused is not written down line by line, over neither

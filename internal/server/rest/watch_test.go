@@ -16,7 +16,6 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/server/api"
 )
 
 // watch opens a watch and returns its response; the test closes it.
@@ -133,8 +132,8 @@ func TestWatchThatFailsLaterSaysSoInTheStream(t *testing.T) {
 	assert.NotContains(t, a.Body, "secret")
 }
 
-// forever watches until its context ends, and says when it has begun and ended.
-func forever(begun, ended chan<- struct{}) func(context.Context, string, string, func(review.Update) error) error {
+// forever watches until its context ends, and says when it has begun.
+func forever(begun chan<- struct{}) func(context.Context, string, string, func(review.Update) error) error {
 	return func(ctx context.Context, _, id string, send func(review.Update) error) error {
 		if err := send(review.Update{Review: review.Review{ID: id, Status: review.Queued}}); err != nil {
 			return err
@@ -142,42 +141,16 @@ func forever(begun, ended chan<- struct{}) func(context.Context, string, string,
 
 		begun <- struct{}{}
 		<-ctx.Done()
-		ended <- struct{}{}
 		return ctx.Err()
 	}
-}
-
-func TestOpenWatchesOfAKeyAreBounded(t *testing.T) {
-	t.Parallel()
-	b, auth := start(t)
-	begun, ended := make(chan struct{}, 2*api.MaxWatches), make(chan struct{}, 2*api.MaxWatches)
-	b.Reviews.WatchFunc = forever(begun, ended)
-	var first *http.Response
-	for range api.MaxWatches {
-		first = watch(t, b, auth)
-		require.Equal(t, 200, first.StatusCode)
-		<-begun
-	}
-
-	a := b.Do(t, "GET", "/v1/reviews/rev_1:watch", "", auth)
-	assert.Equal(t, 503, a.Status)
-	assert.Equal(t, errs.ReasonWatchLimit, a.Reason())
-	assert.NotEmpty(t, a.Header.Get("Retry-After"))
-	assert.Equal(t, 200, b.Do(t, "GET", "/v1/rules", "", auth).Status, "other calls go on")
-	_, other := b.Key(t)
-	assert.Equal(t, 200, watch(t, b, servertest.Bearer(other)).StatusCode, "the limit is each key's")
-
-	require.NoError(t, first.Body.Close())
-	<-ended
-	require.Eventually(t, func() bool { return watch(t, b, auth).StatusCode == 200 }, patience, time.Millisecond)
 }
 
 func TestWatchEndsWithItsKeyAndWithTheServer(t *testing.T) {
 	onPipes(t, servertest.Options{}, func(t *testing.T, b *servertest.Bundle) {
 		key, token := b.Key(t)
 		_, other := b.Key(t)
-		begun, ended := make(chan struct{}, 2), make(chan struct{}, 2)
-		b.Reviews.WatchFunc = forever(begun, ended)
+		begun := make(chan struct{}, 2)
+		b.Reviews.WatchFunc = forever(begun)
 		ofKey, ofOther := watch(t, b, servertest.Bearer(token)), watch(t, b, servertest.Bearer(other))
 		<-begun
 		<-begun

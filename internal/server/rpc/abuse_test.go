@@ -88,6 +88,6 @@ func TestStatusTellsAFewOfManyViolations(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Len(t, e.Fields, rule.MaxCases)
 	told := rpc.Status(err)
-	assert.Len(t, detailsOf(told).fields, rpc.MaxViolations)
+	assert.Len(t, fieldsOf(told), rpc.MaxViolations)
 	assert.Contains(t, told.Message(), "and 49 more")
 }

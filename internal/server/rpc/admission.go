@@ -141,13 +141,16 @@ func received(ctx context.Context) {
 	}
 }
 
-// receiving is a stream whose first message has its time.
+// receiving is a stream whose messages have their time and are checked.
 type receiving struct{ grpc.ServerStream }
 
 // RecvMsg implements grpc.ServerStream.
 func (s receiving) RecvMsg(m any) error {
 	defer received(s.Context())
-	return s.ServerStream.RecvMsg(m)
+	if err := s.ServerStream.RecvMsg(m); err != nil {
+		return err
+	}
+	return check(m.(proto.Message))
 }
 
 // admit is the link in which calls from the network are admitted.

@@ -55,7 +55,7 @@ func newChain(a Admission, metrics *grpcprom.ServerMetrics, log *slog.Logger) []
 			selector.StreamServerInterceptor(grpcauth.StreamServerInterceptor(admit), selector.MatchFunc(needsKey)), true,
 		},
 		{"overload", boundedUnary, boundedStream, true},
-		// The one message of a stream is checked by its handler.
+		// What a stream receives is checked where that is bounded.
 		{"validation", validate, nil, false},
 	}
 }

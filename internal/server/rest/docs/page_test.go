@@ -198,14 +198,6 @@ func TestNewTakesWhatThereIs(t *testing.T) {
 	assert.Contains(t, string(p.HTML), "<p>One &lt;i&gt; <code>a&lt;b</code>.\nMore.</p><p>List:</p>"+
 		`<ul><li>x</li><li>y</li></ul><p><a href="https://e.org/a">https://e.org/a</a>.</p>`)
 
-	for name, document := range map[string]string{
-		"no JSON":      `{`,
-		"cut off text": `{"info":{"title":"t"`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := docs.New([]byte(document))
-			assert.ErrorContains(t, err, "read the OpenAPI document")
-		})
-	}
+	_, err = docs.New([]byte(`{`))
+	assert.ErrorContains(t, err, "read the OpenAPI document")
 }
