@@ -21,7 +21,6 @@ import (
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/organization"
-	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
@@ -148,7 +147,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	s.ready = newReadiness(s.store.Ping, s.log)
 	s.listener = s.store.NewListener(notifier, s.log)
 	s.watches = api.NewReviews(reviews, s.keys, api.SARIF{
-		Rules: sarif.NewCatalog(builtin), Version: build.Read().Version,
+		Rules: rule.ByID(builtin), Version: build.Read().Version,
 	})
 
 	scans := tracedScanner{client, s.tracing.tracer}

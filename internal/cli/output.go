@@ -11,7 +11,6 @@ import (
 	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/report"
-	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/rule"
 	defaults "github.com/prwarden/prwarden/internal/rule/default"
 )
@@ -98,9 +97,7 @@ func (o *outputs) withdraw(err error) error {
 		return err
 	}
 	for _, output := range o.list {
-		if info, missing := os.Lstat(output.File); missing == nil && info.Mode().IsRegular() {
-			err = errors.Join(err, os.Remove(output.File))
-		}
+		err = errors.Join(err, output.Remove())
 	}
 	return err
 }
@@ -113,7 +110,7 @@ func (o *outputs) show(r report.Report) error {
 		if err != nil {
 			return err
 		}
-		r.Rules = sarif.NewCatalog(known)
+		r.Rules = rule.ByID(known)
 	}
 
 	r.FailOn, r.NewOnly = o.failOn, o.flags.NewOnly
@@ -126,7 +123,7 @@ func (o *outputs) show(r report.Report) error {
 		return fmt.Errorf("the job summary can't be written: %w", err)
 	}
 
-	if !report.Told(o.list) {
+	if !slices.Contains(o.list, report.Output{Format: report.Table}) {
 		o.st.note("%s", r.Summary())
 		if v := r.Verdict(); v != "" {
 			o.st.note("%s", v)

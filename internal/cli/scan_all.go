@@ -13,7 +13,6 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report"
-	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
@@ -61,7 +60,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	err = out.show(report.Report{
 		Review: localReview(found),
 		Of:     looked(sum.Scanned.Count, "file", began),
-		Rules:  sarif.NewCatalog(slices.Concat(loaded.Defaults, loaded.File.Rules)),
+		Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.File.Rules)),
 	})
 
 	return unread(sum.Skipped[folder.Unreadable].Count, err)

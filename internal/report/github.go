@@ -26,19 +26,15 @@ func (r Report) annotations() string {
 	var b strings.Builder
 	for _, f := range list {
 		if r.counts(f) {
-			b.WriteString(command(annotation(f)))
+			b.WriteString(annotation(f) + "\n")
 		}
 	}
 
 	if !r.complete() {
-		b.WriteString(command("::error title=prwarden::" + commandData(r.Summary())))
+		b.WriteString("::error title=prwarden::" + commandData(r.Summary()) + "\n")
 	}
-	return b.String()
+	return terminal.EscapeMarks(b.String(), `\x5b`) // for which commands have no escape
 }
-
-// command is a line that is one command and has no mark of another. Commands have
-// no escape for a `[`, so it is written as Safe would.
-func command(text string) string { return terminal.EscapeMarks(text, `\x5b`) + "\n" }
 
 func annotation(f finding.Finding) string {
 	level := "notice"

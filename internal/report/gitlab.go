@@ -9,21 +9,17 @@ import (
 // issue is a finding as GitLab's code quality report has it
 // (https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format).
 type issue struct {
-	Description string        `json:"description"`
-	CheckName   string        `json:"check_name"`
-	Fingerprint string        `json:"fingerprint"`
-	Severity    string        `json:"severity"`
-	Location    issueLocation `json:"location"`
-}
-
-type issueLocation struct {
-	Path  string     `json:"path"`
-	Lines issueLines `json:"lines"`
-}
-
-type issueLines struct {
-	Begin int `json:"begin"`
-	End   int `json:"end,omitempty"`
+	Description string `json:"description"`
+	CheckName   string `json:"check_name"`
+	Fingerprint string `json:"fingerprint"`
+	Severity    string `json:"severity"`
+	Location    struct {
+		Path  string `json:"path"`
+		Lines struct {
+			Begin int `json:"begin"`
+			End   int `json:"end,omitempty"`
+		} `json:"lines"`
+	} `json:"location"`
 }
 
 // codeQuality has all findings: GitLab itself compares it with that of the
@@ -36,31 +32,18 @@ func (r Report) codeQuality() (string, error) {
 			fingerprint = fmt.Sprintf("%s %x %s", f.RuleID, f.File, place(f))
 		}
 
-		issues = append(issues, issue{
-			Description: f.Message,
-			CheckName:   f.RuleID,
-			Fingerprint: fingerprint,
-			Severity:    issueSeverity(f.Severity),
-			Location: issueLocation{
-				Path:  f.File,
-				Lines: issueLines{Begin: max(f.Line, 1), End: f.EndLine},
-			},
-		})
+		i := issue{
+			Description: f.Message, CheckName: f.RuleID, Fingerprint: fingerprint, Severity: issueSeverities[f.Severity],
+		}
+		i.Location.Path = f.File
+		i.Location.Lines.Begin, i.Location.Lines.End = max(f.Line, 1), f.EndLine
+		issues = append(issues, i)
 	}
 	return indented(issues)
 }
 
-// issueSeverity is one of GitLab's five words.
-func issueSeverity(s rule.Severity) string {
-	switch s {
-	case rule.Critical:
-		return "blocker"
-	case rule.High:
-		return "critical"
-	case rule.Medium:
-		return "major"
-	case rule.Warning, rule.Low:
-		return "minor"
-	}
-	return "info"
+// issueSeverities are GitLab's words.
+var issueSeverities = [...]string{
+	0: "info", rule.Critical: "blocker", rule.High: "critical", rule.Medium: "major",
+	rule.Warning: "minor", rule.Low: "minor", rule.Info: "info",
 }

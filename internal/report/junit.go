@@ -13,10 +13,8 @@ import (
 // (https://docs.gitlab.com/ci/testing/unit_test_reports/,
 // https://github.com/jenkinsci/xunit-plugin, https://circleci.com/docs/collect-test-data/).
 type testSuites struct {
-	XMLName xml.Name `xml:"testsuites"`
-	Name    string   `xml:"name,attr"`
-	outcomes
-	Suites []*testSuite `xml:"testsuite"`
+	XMLName xml.Name  `xml:"testsuites"`
+	Suite   testSuite `xml:"testsuite"`
 }
 
 type testSuite struct {
@@ -48,46 +46,31 @@ type outcome struct {
 	Text    string `xml:",chardata"`
 }
 
-// junit has a suite for each file and a case for each finding. Those that reach
-// the threshold failed; the others, and those that are suppressed, are skipped,
-// since a case can't have failed a little.
+// junit has a case for each finding. Those that reach the threshold failed; the
+// others, and those that are suppressed, are skipped, since a case can't have
+// failed a little.
 func (r Report) junit() (string, error) {
-	all := &testSuites{Name: "prwarden " + terminal.Safe(r.Of)}
-	byFile := map[string]*testSuite{}
+	suite := testSuite{Name: "prwarden " + terminal.Safe(r.Of)}
 	for _, f := range r.Review.Findings {
-		all.add(byFile, f.File, r.testCase(f))
+		suite.Cases = append(suite.Cases, r.testCase(f))
 	}
 	for _, f := range r.Review.Suppressed {
-		all.add(byFile, f.File, suppressedCase(f))
+		suite.Cases = append(suite.Cases, suppressedCase(f))
 	}
 
 	switch {
 	case !r.complete():
-		all.add(byFile, "prwarden", testCase{
-			Name: "review", ClassName: "prwarden", Error: &outcome{Message: r.Summary()},
-		})
-	case len(all.Suites) == 0:
+		suite.Cases = []testCase{{Name: "review", ClassName: "prwarden", Error: &outcome{Message: r.Summary()}}}
+	case len(suite.Cases) == 0:
 		// Jenkins takes a report without a case for a broken one.
-		all.add(byFile, "prwarden", testCase{Name: "no findings", ClassName: "prwarden"})
+		suite.Cases = []testCase{{Name: "no findings", ClassName: "prwarden"}}
+	}
+	for _, c := range suite.Cases {
+		suite.count(c)
 	}
 
-	text, err := xml.MarshalIndent(all, "", "  ")
+	text, err := xml.MarshalIndent(testSuites{Suite: suite}, "", "  ")
 	return xml.Header + terminal.EscapeMarks(string(text), "&#91;") + "\n", err
-}
-
-// add adds a case to the suite of its file. The suites are in the order in which
-// their files come up.
-func (all *testSuites) add(byFile map[string]*testSuite, file string, c testCase) {
-	s := byFile[file]
-	if s == nil {
-		s = &testSuite{Name: terminal.Safe(file)}
-		byFile[file] = s
-		all.Suites = append(all.Suites, s)
-	}
-
-	s.Cases = append(s.Cases, c)
-	s.count(c)
-	all.count(c)
 }
 
 func (o *outcomes) count(c testCase) {
@@ -136,8 +119,8 @@ func suppressedCase(f finding.Finding) testCase {
 	return c
 }
 
-// namedCase is a case whose name has the place of a finding, as names must
-// differ.
+// namedCase is a case whose name has the place of a finding, as the names in a
+// class, which is the file, must differ.
 func namedCase(f finding.Finding) testCase {
 	file := terminal.Safe(f.File)
 	return testCase{Name: fmt.Sprintf("%s at %s", terminal.Safe(f.RuleID), place(f)), ClassName: file, File: file}

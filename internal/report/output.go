@@ -79,11 +79,6 @@ func ParseOutputs(texts []string) ([]Output, error) {
 	return list, nil
 }
 
-// Told reports whether the outputs tell people on the console how it ended.
-func Told(outputs []Output) bool {
-	return slices.Contains(outputs, Output{Format: Table})
-}
-
 // Write writes a report to each of the outputs. Those without a file go to the
 // console, after the files, since its reader may go away. In SARIF and GitLab's
 // format a review that isn't complete would look like one without findings: for
@@ -93,7 +88,7 @@ func Write(outputs []Output, r Report, console io.Writer, style Style) error {
 	var printed []string
 	for _, o := range outputs {
 		if !r.complete() && (o.Format == SARIF || o.Format == GitLab) {
-			errs = append(errs, removeFile(o.File))
+			errs = append(errs, o.Remove())
 			continue
 		}
 		if o.File != "" {
@@ -133,12 +128,13 @@ func (r Report) text(format string, style Style) (string, error) {
 	return r.table(style), nil
 }
 
-// removeFile removes the report of an earlier call, if there is one.
-func removeFile(name string) error {
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+// Remove removes the report of an earlier call, if the output has one. What may be
+// more than a report stays.
+func (o Output) Remove() error {
+	if info, err := os.Lstat(o.File); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	return os.Remove(name)
+	return os.Remove(o.File)
 }
 
 // writeFile writes a report to a file. The file is replaced as a whole, so that

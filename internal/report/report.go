@@ -10,7 +10,6 @@ import (
 
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/finding"
-	"github.com/prwarden/prwarden/internal/report/sarif"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -29,8 +28,8 @@ type Report struct {
 	// JSON is what the format json writes: the server's own answer. Without it
 	// the Review is written in the same form.
 	JSON []byte
-	// Rules describes the rules that are known.
-	Rules sarif.Catalog
+	// Rules are those that are known, by their full ids.
+	Rules map[string]rule.Rule
 	// Version is prwarden's own.
 	Version string
 	// OmitSuppressed leaves suppressed findings out of SARIF.
@@ -79,8 +78,8 @@ func (r Report) complete() bool { return r.Review.Status == review.Complete }
 // compared reports whether there was a review to compare with.
 func (r Report) compared() bool { return r.Review.PreviousID != "" }
 
-// Findings says how many there are, in all and by severity, in something.
-func Findings(summary finding.Summary, of string) string {
+// found says how many findings there are, in all and by severity, in something.
+func found(summary finding.Summary, of string) string {
 	total := 0
 	var counts []string
 	for _, s := range rule.Severities() {
@@ -106,7 +105,7 @@ func (r Report) Summary() string {
 		return fmt.Sprintf("The review of %s is %s.", of, terminal.Safe(string(r.Review.Status)))
 	}
 
-	text := Findings(r.Review.Summary, of)
+	text := found(r.Review.Summary, of)
 	var parts []string
 	if r.compared() {
 		n := 0

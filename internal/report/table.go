@@ -14,6 +14,11 @@ import (
 // maxShort is how many things are named of which only some matter.
 const maxShort = 20
 
+var severityColors = [...]terminal.Color{
+	0: terminal.Cyan, rule.Critical: terminal.Bad, rule.High: terminal.Red, rule.Medium: terminal.Yellow,
+	rule.Warning: terminal.Yellow, rule.Low: terminal.Cyan, rule.Info: terminal.Cyan,
+}
+
 // table writes a report for people, file by file.
 type table struct {
 	strings.Builder
@@ -95,17 +100,7 @@ func (t *table) file(list []finding.Finding) {
 
 // head writes where, how bad, by which rule, and whether that is new.
 func (t *table) head(f finding.Finding, column int) {
-	color := terminal.Cyan
-	switch f.Severity {
-	case rule.Critical:
-		color = terminal.Bad
-	case rule.High:
-		color = terminal.Red
-	case rule.Medium, rule.Warning:
-		color = terminal.Yellow
-	}
-	severity := t.paint.Text(color, fmt.Sprintf("%-8s", f.Severity))
-
+	severity := t.paint.Text(severityColors[f.Severity], fmt.Sprintf("%-8s", f.Severity))
 	mark := ""
 	switch {
 	case !t.r.compared():
@@ -116,13 +111,7 @@ func (t *table) head(f finding.Finding, column int) {
 	}
 
 	before := fmt.Sprintf("  %*s  ", column, place(f))
-	name := terminal.Safe(f.RuleID)
-	if len(before)+len("critical  ")+terminal.Columns(name) > t.width {
-		t.line(before, severity+mark)
-		t.line(strings.Repeat(" ", len(before)), name)
-		return
-	}
-	t.line(before, severity+"  "+name+mark)
+	t.line(before, severity+"  "+terminal.Safe(f.RuleID)+mark)
 }
 
 // short writes a list of which only the first are named.

@@ -142,6 +142,15 @@ type Cases struct {
 // FullID returns the id with its category, as findings carry it.
 func (r Rule) FullID() string { return FullID(r.ID) }
 
+// ByID returns rules by their full ids.
+func ByID(rules []Rule) map[string]Rule {
+	all := make(map[string]Rule, len(rules))
+	for _, r := range rules {
+		all[r.FullID()] = r
+	}
+	return all
+}
+
 // Ruleset is a named group of rules.
 type Ruleset struct {
 	Name      string

@@ -57,11 +57,7 @@ type Service struct {
 
 // NewService returns a service over a store and the default ruleset.
 func NewService(store Store, policy Policy, defaults []Rule) *Service {
-	byID := make(map[string]Rule, len(defaults))
-	for _, r := range defaults {
-		byID[r.FullID()] = r
-	}
-	return &Service{store: store, policy: policy, defaults: defaults, byID: byID}
+	return &Service{store: store, policy: policy, defaults: defaults, byID: ByID(defaults)}
 }
 
 // ListRulesets returns `default`, `custom`, and the ruleset of each repository

@@ -56,13 +56,9 @@ func Test(ctx context.Context, st cli.Streams, in TestInput) error {
 		return errNoFile()
 	}
 
-	s := &suite{rules: map[string]rule.Rule{}}
+	s := &suite{rules: rule.ByID(slices.Concat(l.Defaults, l.File.Rules))}
 	cases := 0
-	for _, r := range l.Defaults {
-		s.rules[r.FullID()] = r
-	}
 	for _, r := range l.File.Rules {
-		s.rules[r.FullID()] = r
 		cases += len(r.Cases.Match) + len(r.Cases.NoMatch)
 	}
 

@@ -12,17 +12,100 @@ import (
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
-// Catalog is the rules, by their full ids, that can be described by more than
-// what their findings say.
-type Catalog map[string]rule.Rule
+// The objects of the format that prwarden writes, named as the standard's
+// without the words that the file has anyway.
 
-// NewCatalog returns a catalog of rules.
-func NewCatalog(rules []rule.Rule) Catalog {
-	c := make(Catalog, len(rules))
-	for _, r := range rules {
-		c[r.FullID()] = r
-	}
-	return c
+type run struct {
+	Tool struct {
+		Driver driver `json:"driver"`
+	} `json:"tool"`
+	Invocations       []invocation `json:"invocations"`
+	AutomationDetails struct {
+		ID string `json:"id"`
+	} `json:"automationDetails"`
+	ColumnKind string `json:"columnKind"`
+}
+
+type driver struct {
+	Name           string       `json:"name"`
+	Version        string       `json:"version,omitempty"`
+	InformationURI string       `json:"informationUri"`
+	Rules          []descriptor `json:"rules"`
+}
+
+type descriptor struct {
+	ID                   string        `json:"id"`
+	ShortDescription     message       `json:"shortDescription"`
+	FullDescription      message       `json:"fullDescription"`
+	HelpURI              string        `json:"helpUri,omitempty"`
+	Help                 message       `json:"help"`
+	DefaultConfiguration configuration `json:"defaultConfiguration"`
+	Properties           properties    `json:"properties"`
+}
+
+type configuration struct {
+	Level string `json:"level"`
+}
+
+type properties struct {
+	Tags             []string `json:"tags"`
+	Precision        string   `json:"precision,omitempty"`
+	ProblemSeverity  string   `json:"problem.severity"`
+	SecuritySeverity string   `json:"security-severity,omitempty"`
+}
+
+type message struct {
+	Text string `json:"text"`
+}
+
+type invocation struct {
+	ExecutionSuccessful bool           `json:"executionSuccessful"`
+	Notifications       []notification `json:"toolExecutionNotifications,omitempty"`
+}
+
+type notification struct {
+	Level   string  `json:"level"`
+	Message message `json:"message"`
+}
+
+type result struct {
+	RuleID              string        `json:"ruleId"`
+	RuleIndex           int           `json:"ruleIndex"`
+	Level               string        `json:"level"`
+	Message             message       `json:"message"`
+	Locations           []location    `json:"locations"`
+	PartialFingerprints fingerprints  `json:"partialFingerprints"`
+	BaselineState       string        `json:"baselineState,omitempty"`
+	Suppressions        []suppression `json:"suppressions,omitempty"`
+}
+
+type fingerprints struct {
+	LineHash string `json:"primaryLocationLineHash,omitempty"` // GitHub knows alerts again by it
+	Own      string `json:"prwardenFingerprint/v1,omitempty"`
+}
+
+type suppression struct {
+	Kind          string `json:"kind"`
+	Status        string `json:"status"`
+	Justification string `json:"justification,omitempty"`
+}
+
+type location struct {
+	PhysicalLocation struct {
+		ArtifactLocation struct {
+			URI string `json:"uri"`
+		} `json:"artifactLocation"`
+		Region        *region `json:"region,omitempty"`
+		ContextRegion *region `json:"contextRegion,omitempty"`
+	} `json:"physicalLocation"`
+}
+
+type region struct {
+	StartLine   int      `json:"startLine"`
+	StartColumn int      `json:"startColumn,omitempty"`
+	EndLine     int      `json:"endLine,omitempty"`
+	EndColumn   int      `json:"endColumn,omitempty"`
+	Snippet     *message `json:"snippet,omitempty"`
 }
 
 // Limits of what GitHub shows of a rule.
@@ -34,7 +117,7 @@ const (
 // describe describes the rules that fired, in the order of their ids. Their
 // severity is that of their findings, as an organization or a repository may
 // have changed it.
-func describe(known Catalog, findings []finding.Finding) []descriptor {
+func describe(known map[string]rule.Rule, findings []finding.Finding) []descriptor {
 	byID := map[string]descriptor{}
 	for _, f := range findings {
 		if _, ok := byID[f.RuleID]; !ok {
@@ -58,7 +141,7 @@ func newDescriptor(f finding.Finding, known rule.Rule) descriptor {
 		text = "prwarden: " + strings.ReplaceAll(name, "-", " ") + "."
 	}
 
-	words := wordsOf(f.Severity)
+	words := wordsOf[f.Severity]
 	d := descriptor{
 		ID:                   f.RuleID,
 		ShortDescription:     message{Text: cut(firstClause(text))},
@@ -97,20 +180,14 @@ var cwe = regexp.MustCompile(`^https://cwe\.mitre\.org/data/definitions/(\d+)\.h
 // severity's name: over 9.0 is critical, from 7.0 high, from 4.0 medium.
 type words struct{ level, problem, security string }
 
-func wordsOf(s rule.Severity) words {
-	switch s {
-	case rule.Critical:
-		return words{"error", "error", "9.5"}
-	case rule.High:
-		return words{"error", "error", "8.0"}
-	case rule.Medium:
-		return words{"warning", "warning", "6.0"}
-	case rule.Warning:
-		return words{"warning", "warning", "4.5"}
-	case rule.Low:
-		return words{"note", "recommendation", "2.5"}
-	}
-	return words{"note", "recommendation", "1.0"}
+var wordsOf = [...]words{
+	0:             {"note", "recommendation", "1.0"},
+	rule.Critical: {"error", "error", "9.5"},
+	rule.High:     {"error", "error", "8.0"},
+	rule.Medium:   {"warning", "warning", "6.0"},
+	rule.Warning:  {"warning", "warning", "4.5"},
+	rule.Low:      {"note", "recommendation", "2.5"},
+	rule.Info:     {"note", "recommendation", "1.0"},
 }
 
 // firstClause is a text up to where its first sentence or its explanation

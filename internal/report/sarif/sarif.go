@@ -20,6 +20,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // MediaType is that of a log.
@@ -33,9 +34,9 @@ const MaxResults = 25_000
 type Input struct {
 	// Review has the findings. Of a local scan, most of it is empty.
 	Review review.Review
-	// Rules describes those of the rules that are known; the others are
-	// described by what their findings say.
-	Rules Catalog
+	// Rules are those that are known, by their full ids; the others are described
+	// by what their findings say.
+	Rules map[string]rule.Rule
 
 	// Version is prwarden's own.
 	Version string
@@ -49,14 +50,12 @@ type Input struct {
 func Write(w io.Writer, in Input) error {
 	findings, total := selected(in)
 	rules := describe(in.Rules, findings)
-	head, err := json.Marshal(run{
-		Tool: tool{Driver: driver{
-			Name: "prwarden", Version: in.Version, InformationURI: "https://github.com/prwarden/prwarden", Rules: rules,
-		}},
-		Invocations:       []invocation{newInvocation(in.Review, len(findings), total)},
-		AutomationDetails: automation{ID: category(in.Review)},
-		ColumnKind:        "utf16CodeUnits",
-	})
+	r := run{Invocations: []invocation{newInvocation(in.Review, len(findings), total)}, ColumnKind: "utf16CodeUnits"}
+	r.Tool.Driver = driver{
+		Name: "prwarden", Version: in.Version, InformationURI: "https://github.com/prwarden/prwarden", Rules: rules,
+	}
+	r.AutomationDetails.ID = category(in.Review)
+	head, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
@@ -118,29 +117,30 @@ func category(r review.Review) string {
 // newInvocation says what the log doesn't have.
 func newInvocation(r review.Review, results, total int) invocation {
 	in := invocation{ExecutionSuccessful: true}
-	if results < total {
-		text := fmt.Sprintf("This log has the %d most severe of %d findings.", results, total)
+	warn := func(text string) {
 		in.Notifications = append(in.Notifications, notification{Level: "warning", Message: message{Text: text}})
 	}
+	if results < total {
+		warn(fmt.Sprintf("This log has the %d most severe of %d findings.", results, total))
+	}
 	if r.Truncated {
-		text := "There were more findings, or more that was not looked at, than a review keeps."
-		in.Notifications = append(in.Notifications, notification{Level: "warning", Message: message{Text: text}})
+		warn("There were more findings, or more that was not looked at, than a review keeps.")
 	}
 	return in
 }
 
 func newResult(f finding.Finding, ruleIndex int, compared bool) result {
 	r := result{
-		RuleID:    f.RuleID,
-		RuleIndex: ruleIndex,
-		Level:     wordsOf(f.Severity).level,
-		Message:   message{Text: plain(f.Message)},
-		Locations: []location{{PhysicalLocation: physical{
-			ArtifactLocation: artifact{URI: relativeURI(f.File)}, Region: newRegion(f), ContextRegion: context(f),
-		}}},
+		RuleID:              f.RuleID,
+		RuleIndex:           ruleIndex,
+		Level:               wordsOf[f.Severity].level,
+		Message:             message{Text: plain(f.Message)},
+		Locations:           make([]location, 1),
 		PartialFingerprints: fingerprints{LineHash: f.LineHash, Own: f.Fingerprint},
 		Suppressions:        suppressions(f),
 	}
+	where := &r.Locations[0].PhysicalLocation
+	where.ArtifactLocation.URI, where.Region, where.ContextRegion = relativeURI(f.File), newRegion(f), context(f)
 
 	switch {
 	case compared && f.State == finding.StateNew:

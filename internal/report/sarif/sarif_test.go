@@ -27,13 +27,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing")
 
-func catalog(t testing.TB) sarif.Catalog {
-	t.Helper()
-	rules, err := defaults.Load()
-	require.NoError(t, err)
-	return sarif.NewCatalog(rules)
-}
-
 func evil() finding.Finding {
 	return finding.Finding{
 		RuleID: "security/no-eval", Severity: rule.High, File: "src/cart.js", Line: 17, EndLine: 17, Column: 9, EndColumn: 14,
@@ -101,9 +94,11 @@ func write(t testing.TB, in sarif.Input) []byte {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
+	rules, err := defaults.Load()
+	require.NoError(t, err)
 	for name, in := range map[string]sarif.Input{
-		"full":    {Review: full(), Rules: catalog(t), Version: "v1.2.3"},
-		"omitted": {Review: full(), Rules: catalog(t), Version: "(devel)", OmitSuppressed: true},
+		"full":    {Review: full(), Rules: rule.ByID(rules), Version: "v1.2.3"},
+		"omitted": {Review: full(), Rules: rule.ByID(rules), Version: "(devel)", OmitSuppressed: true},
 		"nothing": {Review: review.Review{ID: "rev_1", Repo: "acme/shop", Ruleset: "default"}, Version: "v1.2.3"},
 		"local":   {Review: review.Review{Findings: []finding.Finding{evil()}}},
 	} {
@@ -198,7 +193,7 @@ func TestDefaultRules(t *testing.T) {
 			finding.Finding{RuleID: d.FullID(), Severity: d.Severity, File: "a", Line: 1, EndLine: 1, Message: d.Message})
 	}
 
-	log := sariftest.Valid(t, write(t, sarif.Input{Review: r, Rules: sarif.NewCatalog(rules)}))
+	log := sariftest.Valid(t, write(t, sarif.Input{Review: r, Rules: rule.ByID(rules)}))
 	require.Len(t, log.Runs[0].Tool.Driver.Rules, len(rules))
 	for _, d := range log.Runs[0].Tool.Driver.Rules {
 		for _, text := range []*string{d.ShortDescription.Text, d.FullDescription.Text, d.Help.Text, d.HelpURI} {

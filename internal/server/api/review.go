@@ -48,8 +48,8 @@ type Rechecker interface {
 
 // SARIF is what SARIF logs say beside the findings.
 type SARIF struct {
-	Rules   sarif.Catalog // what is known of rules; nil for nothing
-	Version string        // prwarden's own
+	Rules   map[string]rule.Rule // what is known of rules, by full id; nil for nothing
+	Version string               // prwarden's own
 }
 
 // Bounds of watches.
