@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func main() {
 func run(ctx context.Context, st cli.Streams, args []string) int {
 	root := newRoot(st)
 	root.SetArgs(args)
-	help := &cli.Checked{To: st.Out} // cobra does not look whether its printing fails
+	help := bufio.NewWriter(st.Out) // keeps its first error: cobra does not look whether its printing fails
 	root.SetOut(help)
 
 	// An error before this point is one of the command line.
@@ -51,9 +52,9 @@ func run(ctx context.Context, st cli.Streams, args []string) int {
 
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
-	case help.Err != nil:
-		err = help.End()
-	case err != nil && !parsed:
+	case err == nil:
+		err = help.Flush()
+	case !parsed:
 		err = &cli.UsageError{Err: err}
 	}
 

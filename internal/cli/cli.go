@@ -36,29 +36,6 @@ func (s Streams) note(format string, args ...any) {
 	fmt.Fprintln(s.Err, terminal.GuardLine(fmt.Sprintf(format, args...)))
 }
 
-// Checked is a writer that keeps its first error, and writes nothing after it.
-// It is for text that is printed in many places, none of which looks.
-type Checked struct {
-	To  io.Writer
-	Err error
-}
-
-// Write writes to To.
-func (c *Checked) Write(p []byte) (n int, err error) {
-	if c.Err == nil {
-		n, c.Err = c.To.Write(p)
-	}
-	return n, c.Err
-}
-
-// End says whether all was written.
-func (c *Checked) End() error {
-	if c.Err != nil {
-		return fmt.Errorf("the output can't be written: %w", c.Err)
-	}
-	return nil
-}
-
 // Exit codes of the program.
 const (
 	ExitOK     = 0

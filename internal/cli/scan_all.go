@@ -127,15 +127,12 @@ func (g *gathered) result(sum folder.Summary) finding.Result {
 	slices.SortFunc(g.findings, inOrder)
 	slices.SortFunc(g.suppressed, inOrder)
 	total := 0
-	summary := finding.Summary{}
-
-	for _, s := range rule.Severities() {
-		summary[s] = sum.Findings[s]
-		total += sum.Findings[s]
+	for _, n := range sum.Findings {
+		total += n
 	}
 
 	return finding.Result{
-		Findings: g.findings, Suppressed: g.suppressed, Skips: g.skips, Summary: summary,
+		Findings: g.findings, Suppressed: g.suppressed, Skips: g.skips, Summary: sum.Findings,
 		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
 	}
 }

@@ -39,8 +39,8 @@ type Output struct {
 }
 
 // ParseOutputs reads outputs as command lines have them, `FORMAT` or
-// `FORMAT=FILE`. Without any it is a table. On one console only formats that are
-// lines of text can be together.
+// `FORMAT=FILE`, where the file - is the console. Without any it is a table. On
+// one console only formats that are lines of text can be together.
 func ParseOutputs(texts []string) ([]Output, error) {
 	if len(texts) == 0 {
 		return []Output{{Format: Table}}, nil
@@ -50,7 +50,7 @@ func ParseOutputs(texts []string) ([]Output, error) {
 	var console []string
 	taken := map[string]bool{}
 	for _, text := range texts {
-		name, file, toFile := strings.Cut(text, "=")
+		name, file, toFile := strings.Cut(strings.TrimSuffix(text, "=-"), "=")
 		place := "file " + filepath.Clean(file)
 		if !toFile {
 			place = "format " + name

@@ -2,6 +2,8 @@ package rule
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,18 +107,13 @@ func (f *File) Advise(defaults []Rule) []Mistake {
 // adviseOnIDs warns of ids under `disable` and `override` that no default rule
 // has.
 func (f *File) adviseOnIDs(defaults []Rule, warn func(line int, format string, args ...any)) {
-	ids := make([]string, len(defaults))
-	known := map[string]bool{}
-	for i, r := range defaults {
-		ids[i] = r.FullID()
-		known[ids[i]] = true
-	}
+	known := ByID(defaults)
 	check := func(place, id string, line int) {
-		if known[FullID(id)] {
+		if _, ok := known[FullID(id)]; ok {
 			return
 		}
 		hint := "`prwarden rules list` shows them"
-		if near := NearestID(id, ids); near != "" {
+		if near := NearestID(id, slices.Sorted(maps.Keys(known))); near != "" {
 			hint = "did you mean `" + near + "`?"
 		}
 		warn(line, "%s: %s is not a rule of the default ruleset; %s", place, id, hint)

@@ -3,16 +3,144 @@ package admin
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
+	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/store"
 )
+
+// KeyInput is what `keys create` was asked for.
+type KeyInput struct {
+	Organization string
+	Name         string
+	Scopes       []string      // the default ones when empty
+	Expires      time.Duration // from now; 0 for never
+	RateLimit    int           // requests a minute; 0 for the default
+	Create       bool          // make an SQLite database that is not there
+}
+
+// CreateKey makes a key and prints its token, alone, on st.Out. It works
+// beside a running server, and before the first one ran.
+func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput) error {
+	if in.Organization == "" || in.Name == "" {
+		return cli.Usagef("--org and --name are required")
+	}
+	if in.Expires < 0 {
+		return cli.Usagef("--expires %v is in the past", in.Expires)
+	}
+	n := auth.NewKey{Name: in.Name, RateLimit: in.RateLimit}
+	for _, s := range in.Scopes {
+		n.Scopes = append(n.Scopes, auth.Scope(s))
+	}
+
+	return withStore(ctx, st, c, in.Create, func(store *store.Store) error {
+		if err := checkOrganization(ctx, store, in.Organization); err != nil {
+			return err
+		}
+		keys := newKeys(store)
+		if in.Expires > 0 {
+			n.ExpiresAt = keys.Now().Add(in.Expires)
+		}
+		key, token, err := keys.Issue(ctx, in.Organization, n)
+		if err != nil {
+			return usageError(err)
+		}
+
+		fmt.Fprintf(st.Err, "key %s of organization %s, scopes %s, expires: %s\n",
+			key.ID, terminal.Safe(key.Organization), scopeList(key.Scopes), date(key.ExpiresAt))
+		_, err = fmt.Fprintln(st.Out, token)
+		return err
+	})
+}
+
+// checkOrganization fails with a sentence that names the organizations there
+// are when there is none of this name.
+func checkOrganization(ctx context.Context, store *store.Store, name string) error {
+	list, err := store.Organizations(ctx)
+	if err != nil {
+		return err
+	}
+
+	var names []string
+	for _, o := range list {
+		names = append(names, o.Name)
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	return cli.Usagef("there is no organization %s; there are %s, and `prwarden organizations create` makes one",
+		terminal.Safe(name), strings.Join(names, ", "))
+}
+
+// ListKeys prints the keys that are not revoked: of an organization, or of all
+// for "".
+func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) error {
+	return withStore(ctx, st, c, false, func(store *store.Store) error {
+		list, err := newKeys(store).List(ctx, org)
+		if err != nil {
+			return usageError(err)
+		}
+
+		t := tabwriter.NewWriter(st.Out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "KEY\tORGANIZATION\tNAME\tSCOPES\tRATE\tCREATED\tEXPIRES\tLAST USED")
+		for _, k := range list {
+			rate := "default"
+			if k.RateLimit > 0 {
+				rate = fmt.Sprintf("%d/min", k.RateLimit)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, terminal.Safe(k.Organization), terminal.Safe(k.Name),
+				scopeList(k.Scopes), rate, date(k.CreatedAt), date(k.ExpiresAt), date(k.LastUsedAt))
+		}
+		return t.Flush()
+	})
+}
+
+// RevokeKey revokes a key of any organization by its identifier.
+func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) error {
+	return withStore(ctx, st, c, false, func(store *store.Store) error {
+		if err := newKeys(store).Revoke(ctx, "", id); err != nil {
+			return usageError(err)
+		}
+		_, err := fmt.Fprintf(st.Err, "key %s is revoked; running servers refuse it within 5 seconds\n", terminal.Safe(id))
+		return err
+	})
+}
+
+func newKeys(store *store.Store) *auth.Keys {
+	return auth.NewKeys(store, store.Now, slog.New(slog.DiscardHandler))
+}
+
+// usageError makes a wrong argument a mistake in how the command was called.
+func usageError(err error) error {
+	if errs.KindOf(err) == errs.InvalidArgument {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}
+
+func scopeList(scopes []auth.Scope) string {
+	words := make([]string, len(scopes))
+	for i, s := range scopes {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ",")
+}
+
+func date(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
 
 // OrganizationChange puts into an organization what the command line says.
 type OrganizationChange func(o *organization.Organization)

@@ -24,16 +24,16 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/prwarden/prwarden/internal/build"
 	"github.com/prwarden/prwarden/internal/review"
 )
 
 // Client calls one server with one key. It is safe for concurrent use.
 type Client struct {
-	base      string
-	key       string
-	userAgent string
-	http      *http.Client
-	trouble   func(error)
+	base    string
+	key     string
+	http    *http.Client
+	trouble func(error)
 }
 
 // Limits of the client.
@@ -54,9 +54,9 @@ const Patience = 2 * time.Minute
 // followed. config says what an https server must show, and what it is shown;
 // nil stands for what the system trusts. trouble gets the first failure of each
 // call that is tried again.
-func New(base, key, userAgent string, config *tls.Config, trouble func(error)) *Client {
+func New(base, key string, config *tls.Config, trouble func(error)) *Client {
 	return &Client{
-		base: strings.TrimRight(base, "/"), key: key, userAgent: userAgent, trouble: trouble,
+		base: strings.TrimRight(base, "/"), key: key, trouble: trouble,
 		http: &http.Client{
 			Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -212,7 +212,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	}
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.userAgent)
+	req.Header.Set("User-Agent", "prwarden/"+build.Read().Version)
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

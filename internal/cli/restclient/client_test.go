@@ -40,7 +40,7 @@ var errRefused = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 // setup returns a client over a transport, and how often it told of trouble.
 func setup(transport http.RoundTripper) (c *Client, troubles *int) {
 	troubles = new(int)
-	c = New("http://prwarden.test/", "prw_key", "prwarden/test", nil, func(error) { *troubles++ })
+	c = New("http://prwarden.test/", "prw_key", nil, func(error) { *troubles++ })
 	c.http.Transport = transport
 	return c, troubles
 }
@@ -53,7 +53,7 @@ func TestCreateReview(t *testing.T) {
 		assert.JSONEq(t, `{"repo":"acme/web","pr_number":17}`, string(body))
 		assert.Equal(t, "Bearer prw_key", r.Header.Get("Authorization"))
 		assert.Equal(t, "application/json", r.Header.Get("Content-Type"))
-		assert.Equal(t, "prwarden/test", r.Header.Get("User-Agent"))
+		assert.Regexp(t, `^prwarden/\S+$`, r.Header.Get("User-Agent"))
 		w.WriteHeader(http.StatusAccepted)
 		io.WriteString(w, `{"review_id":"rev_1","status":"queued","estimated_ms":1500}`)
 	}))
@@ -171,7 +171,7 @@ func TestErrors(t *testing.T) {
 				io.WriteString(w, tt.body)
 			}))
 			defer server.Close()
-			_, _, err := New(server.URL, "prw_key", "", nil, nil).GetReview(t.Context(), "rev_1")
+			_, _, err := New(server.URL, "prw_key", nil, nil).GetReview(t.Context(), "rev_1")
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}

@@ -3,13 +3,17 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
@@ -38,9 +42,8 @@ func show(w io.Writer, text string) error {
 		b.WriteString(terminal.GuardLine(terminal.Safe(strings.TrimRight(line, "\r\n"))) + "\n")
 	}
 
-	checked := cli.Checked{To: w}
-	fmt.Fprint(&checked, b.String())
-	return checked.End()
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // showJSON prints a value for programs, safe to print.
@@ -49,9 +52,8 @@ func showJSON(w io.Writer, v any) error {
 	if err != nil {
 		return err
 	}
-	checked := cli.Checked{To: w}
-	fmt.Fprintln(&checked, terminal.SafeJSON(data))
-	return checked.End()
+	_, err = fmt.Fprintln(w, terminal.SafeJSON(data))
+	return err
 }
 
 // load reads the default ruleset and a rules file. The path is "" for the one of
@@ -84,4 +86,249 @@ func load(ctx context.Context, path string) (*folder.Loaded, error) {
 // errNoFile says that a command needs a rules file.
 func errNoFile() error {
 	return cli.Usagef("there is no %s here; name the rules file", rule.FilePath)
+}
+
+// ListInput is what `rules list` was asked for.
+type ListInput struct {
+	File     string // a rules file; "" for the folder's, if there is one
+	Severity string // rules that are as severe or more; "" for all
+	Category string // "" for all
+	Output   string // OutputText or OutputJSON
+}
+
+// ExplainInput is what `rules explain` was asked for.
+type ExplainInput struct {
+	ID     string
+	File   string // a rules file; "" for the folder's, if there is one
+	Output string // OutputText or OutputJSON
+}
+
+// known is a rule as it applies here, as JSON has it.
+type known struct {
+	ID         string   `json:"id"`      // full
+	Ruleset    string   `json:"ruleset"` // default, or the path of the rules file
+	Type       string   `json:"type"`
+	Severity   string   `json:"severity"` // that findings have
+	Message    string   `json:"message"`
+	Pattern    string   `json:"pattern"`
+	Multiline  bool     `json:"multiline"`
+	Redact     bool     `json:"redact"`
+	Include    []string `json:"include,omitempty"`
+	Exclude    []string `json:"exclude,omitempty"`
+	Match      []string `json:"match,omitempty"`
+	NoMatch    []string `json:"no_match,omitempty"`
+	References []string `json:"references,omitempty"`
+	Disabled   bool     `json:"disabled"`
+	Overridden bool     `json:"overridden"`
+	Cost       *cost    `json:"cost,omitempty"`
+
+	rule rule.Rule
+}
+
+// cost is what a rule costs, as JSON has it.
+type cost struct {
+	Microseconds float64 `json:"microseconds_per_mib"`
+	Weak         bool    `json:"weak"`
+	Advice       string  `json:"advice,omitempty"`
+}
+
+func newKnown(r rule.Rule, ruleset string) known {
+	return known{
+		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(), Message: r.Message,
+		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact,
+		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
+		References: r.References, rule: r,
+	}
+}
+
+// loadKnown returns the default rules and those of a rules file, by id.
+func loadKnown(ctx context.Context, path string) ([]known, error) {
+	l, err := load(ctx, path)
+	var mistakes *folder.RulesError
+	if errors.As(err, &mistakes) {
+		return nil, cli.Usagef("the rules file has mistakes, which `prwarden rules check` names all: %s",
+			terminal.Safe(err.Error()))
+	}
+
+	if err != nil {
+		return nil, err
+	}
+	return knownOf(l), nil
+}
+
+func knownOf(l *folder.Loaded) []known {
+	off := map[string]bool{}
+	for _, d := range l.File.Disable {
+		off[rule.FullID(d.ID)] = true
+	}
+	changes := map[string]rule.Override{}
+	for _, o := range l.File.Overrides {
+		changes[rule.FullID(o.ID)] = o
+	}
+
+	var list []known
+	for _, r := range l.Defaults {
+		o, changed := changes[r.FullID()]
+		r.Severity = cmp.Or(o.Severity, r.Severity)
+		r.Paths.Exclude = slices.Concat(r.Paths.Exclude, o.Exclude)
+		k := newKnown(r, rule.RulesetDefault)
+		k.Disabled, k.Overridden = off[k.ID], changed
+		list = append(list, k)
+	}
+
+	for _, r := range l.File.Rules {
+		list = append(list, newKnown(r, l.Path))
+	}
+	slices.SortStableFunc(list, func(a, b known) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// List shows the rules that apply in a folder.
+func List(ctx context.Context, st cli.Streams, in ListInput) error {
+	if err := checkOutput(in.Output); err != nil {
+		return err
+	}
+	least, ok := rule.ParseSeverity(cmp.Or(in.Severity, rule.Info.String()))
+	if !ok {
+		return cli.Usagef("--severity: %q is not a severity; use one of %s", in.Severity, rule.SeverityList())
+	}
+	all, err := loadKnown(ctx, in.File)
+	if err != nil {
+		return err
+	}
+
+	var list []known
+	categories := map[string]bool{}
+	for _, k := range all {
+		category, _, _ := strings.Cut(k.ID, "/")
+		categories[category] = true
+		if (in.Category == "" || category == in.Category) && k.rule.Severity.AtLeast(least) {
+			list = append(list, k)
+		}
+	}
+
+	if in.Category != "" && !categories[in.Category] {
+		return cli.Usagef("--category: no rule is in %q; use one of %s", in.Category,
+			strings.Join(slices.Sorted(maps.Keys(categories)), ", "))
+	}
+
+	if in.Output == OutputJSON {
+		return showJSON(st.Out, map[string]any{"rules": list})
+	}
+	return show(st.Out, listText(list, terminal.Width(st.Out, st.Lookup("COLUMNS"))))
+}
+
+// listText is a table of rules, as wide as the page.
+func listText(list []known, width int) string {
+	longest, off := 0, 0
+	for _, k := range list {
+		longest = max(longest, len(k.ID))
+		if k.Disabled {
+			off++
+		}
+	}
+
+	var b strings.Builder
+	for _, k := range list {
+		message := strings.Join(strings.Fields(k.Message), " ")
+		if k.Disabled {
+			message = "(off) " + message
+		}
+		line := fmt.Sprintf("%-8s  %-*s  %s", k.Severity, longest, k.ID, terminal.Safe(message))
+		b.WriteString(terminal.Cut(line, width) + "\n")
+	}
+
+	fmt.Fprintf(&b, "\n%s", terminal.Count(len(list), "rule"))
+	if off > 0 {
+		fmt.Fprintf(&b, ", %d of them off", off)
+	}
+	return b.String() + ".\n"
+}
+
+// Explain shows everything about a rule.
+func Explain(ctx context.Context, st cli.Streams, in ExplainInput) error {
+	if err := checkOutput(in.Output); err != nil {
+		return err
+	}
+	all, err := loadKnown(ctx, in.File)
+	if err != nil {
+		return err
+	}
+
+	i := slices.IndexFunc(all, func(k known) bool { return k.ID == rule.FullID(in.ID) })
+	if i < 0 {
+		ids := make([]string, len(all))
+		for i, k := range all {
+			ids[i] = k.ID
+		}
+		if near := rule.NearestID(in.ID, ids); near != "" {
+			return cli.Usagef("there is no rule %q; did you mean %s?", in.ID, near)
+		}
+		return cli.Usagef("there is no rule %q; `prwarden rules list` shows the rules", in.ID)
+	}
+
+	k := all[i]
+	estimate, err := k.rule.Cost()
+	if err != nil {
+		return err
+	}
+	if in.Output == OutputJSON {
+		micros := float64(estimate.PerMiB) / float64(time.Microsecond)
+		k.Cost = &cost{micros, estimate.Weak, estimate.Advice}
+		return showJSON(st.Out, k)
+	}
+
+	return show(st.Out, k.text(price(estimate)))
+}
+
+// text shows the rule to people.
+func (k known) text(price string) string {
+	var b strings.Builder
+	ruleset := "a rule of " + k.Ruleset
+	if k.Ruleset == rule.RulesetDefault {
+		ruleset = "a rule of the default ruleset"
+	}
+	fmt.Fprintf(&b, "%s  %s  %s\n", k.ID, k.Severity, ruleset)
+	if k.Disabled {
+		b.WriteString("The rules file disables it.\n")
+	}
+	if k.Overridden {
+		b.WriteString("The rules file changes it.\n")
+	}
+
+	b.WriteString("\n")
+	row := func(label string, texts ...string) {
+		for _, text := range texts {
+			for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+				fmt.Fprintf(&b, "%-11s%s\n", label, strings.TrimRight(line, "\r\n"))
+				label = ""
+			}
+		}
+	}
+
+	row("Message", k.Message)
+	row("Pattern", k.Pattern)
+	on := "each added line on its own"
+	if k.Multiline {
+		on = "the whole file, when it touches an added line"
+	}
+
+	row("Matched on", on)
+	row("Files", cmp.Or(strings.Join(k.Include, "  "), "all"))
+	row("But not", strings.Join(k.Exclude, "  "))
+	if k.Redact {
+		row("Masked", "what it matches is shown nowhere: it is a secret")
+	}
+	row("Price", price)
+	row("Finds", k.Match...)
+	row("Leaves", k.NoMatch...)
+	row("Read more", k.References...)
+
+	b.WriteString("\n")
+	if k.Ruleset == rule.RulesetDefault {
+		fmt.Fprintf(&b, "To switch it off in this repository, write into %s:\n  disable: [%s]\n", rule.FilePath, k.ID)
+	}
+	fmt.Fprintf(&b, "To accept one finding, write on the line, or the one before, in a comment:\n"+
+		"  prwarden:ignore %s -- why it is fine here\n", k.ID)
+	return b.String()
 }

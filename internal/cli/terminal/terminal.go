@@ -80,19 +80,13 @@ const (
 )
 
 // Colors says whether to use colours on w. With ColorAuto it is for a terminal
-// that can show them, unless NO_COLOR (https://no-color.org) is set; and also
-// elsewhere when CLICOLOR_FORCE (https://bixense.com/clicolors) is set. Consoles
-// of Windows may show the escape sequences instead.
+// that can show them, unless NO_COLOR (https://no-color.org) is set. Consoles of
+// Windows may show the escape sequences instead.
 func Colors(w any, when string, lookup func(name string) string) bool {
-	switch {
-	case when != ColorAuto:
+	if when != ColorAuto {
 		return when == ColorAlways
-	case lookup("NO_COLOR") != "":
-		return false
-	case lookup("CLICOLOR_FORCE") != "":
-		return lookup("CLICOLOR_FORCE") != "0"
 	}
-	return Is(w) && lookup("TERM") != "dumb" && runtime.GOOS != "windows"
+	return Is(w) && lookup("NO_COLOR") == "" && lookup("TERM") != "dumb" && runtime.GOOS != "windows"
 }
 
 // Safe returns text with everything that is not plainly visible written as
