@@ -87,10 +87,7 @@ func TestPostgresDumpAndRestore(t *testing.T) {
 			token := a.key(t, "acme")
 			addRule(t, a.client(token), todoRule)
 
-			load := newTraffic()
-			for range 3 {
-				load.through(t, a.client(token))
-			}
+			load := newTraffic(t, a.client(token), a.client(token), a.client(token))
 			load.await(t, 30)
 			before := load.soFar()
 			file := filepath.Join(t.TempDir(), "prwarden.dump")
@@ -156,10 +153,7 @@ func TestSQLiteBackup(t *testing.T) {
 	s.start(t)
 	token := s.key(t, "acme")
 	addRule(t, s.client(token), todoRule)
-	load := newTraffic()
-	for range 3 {
-		load.through(t, s.client(token))
-	}
+	load := newTraffic(t, s.client(token), s.client(token), s.client(token))
 	load.await(t, 20)
 	before := load.soFar()
 	file := filepath.Join(s.dir, "backup.db")

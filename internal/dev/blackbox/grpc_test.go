@@ -188,31 +188,3 @@ func TestGRPCHealthAndReflection(t *testing.T) {
 	assert.Subset(t, names, []string{"prwarden.v1.ReviewService", "prwarden.v1.RuleService", "prwarden.v1.KeyService"})
 	assert.NotContains(t, names, "prwarden.scanner.v1.ScannerService", "internal, and not on this port")
 }
-
-// A key has at most 100 open watches.
-func TestWatchLimit(t *testing.T) {
-	t.Parallel()
-	h, _ := newSilentHosts(t)
-	s := startServer(t, h, serverOptions{})
-	c := s.client(s.key(t, "acme"))
-	id := c.review(t, "acme/slow", 1)
-
-	rpc := s.services(t)
-	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(t.Context(), with(t, c.token)))
-	defer cancel()
-	for range 100 {
-		w, err := rpc.reviews.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: id})
-		require.NoError(t, err)
-		_, err = w.Recv()
-		require.NoError(t, err)
-	}
-
-	w, err := rpc.reviews.WatchReview(ctx, &prwardenv1.WatchReviewRequest{ReviewId: id})
-	require.NoError(t, err)
-	_, err = w.Recv()
-	assert.Equal(t, codes.Unavailable, status.Code(err))
-	reason, _ := details(t, err)
-	assert.Equal(t, "WATCH_LIMIT", reason)
-	cancel()
-	c.do(t, "POST", "/v1/reviews/"+id+":cancel", nil)
-}

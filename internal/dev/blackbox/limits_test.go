@@ -4,55 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestQueueFull(t *testing.T) {
-	t.Parallel()
-
-	// Nobody scans, however long it takes to fill the queue. That a review which is
-	// being scanned takes no place in it is shown of each store, by the case of the
-	// queue's limit in internal/dev/storetest.
-	s := startServer(t, newHosts(t), serverOptions{
-		organizations: []organization{{"acme", "acme/*"}, {"globex", "globex/*"}}, args: []string{"--scanner", "127.0.0.1:1"},
-	})
-
-	c := s.client(s.key(t, "acme"))
-	create := func(c *client, body string) answer {
-		deadline := time.Now().Add(eventually)
-		for {
-			a := c.do(t, "POST", "/v1/reviews", body)
-			shed := a.status == 503 && a.reason(t) != "QUEUE_FULL" // by a busy machine
-			if !shed || time.Now().After(deadline) {
-				return a
-			}
-		}
-	}
-
-	var senders sync.WaitGroup
-	for range 8 {
-		senders.Go(func() {
-			for range 10_000 / 8 {
-				if a := create(c, okBody); !assert.Equal(t, 202, a.status, a.body) {
-					return
-				}
-			}
-		})
-	}
-
-	senders.Wait()
-	full := create(c, okBody)
-	assert.Equal(t, 503, full.status)
-	assert.Equal(t, "QUEUE_FULL", full.reason(t))
-	assert.Regexp(t, `^[1-9]\d*$`, full.header.Get("Retry-After"))
-	other := create(s.client(s.key(t, "globex")), `{"repo":"globex/api","pr_number":1}`)
-	assert.Equal(t, 202, other.status, "another organization's queue is not full")
-}
 
 func TestSkippedFilesAndLines(t *testing.T) {
 	t.Parallel()

@@ -1,10 +1,7 @@
 package blackbox_test
 
 import (
-	"maps"
-	"slices"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -119,36 +116,6 @@ func TestRateLimit(t *testing.T) {
 
 	// Another key is not touched by it.
 	assert.Equal(t, 200, s.client(s.keyWithRate(t, "acme", 0)).do(t, "GET", "/v1/rules", nil).status)
-}
-
-func TestRateLimitUnderConcurrency(t *testing.T) {
-	t.Parallel()
-	s, _, _ := setup(t)
-	c := s.client(s.keyWithRate(t, "acme", 20))
-	var mu sync.Mutex
-	made, accepted := map[string]int{}, map[string]int{} // by the end of the window
-	var all sync.WaitGroup
-	for range 60 { // so many are worked on at once; more might be shed
-		all.Go(func() {
-			a := c.do(t, "GET", "/v1/rules", nil)
-			mu.Lock()
-			defer mu.Unlock()
-			end := a.header.Get("X-RateLimit-Reset")
-			made[end]++
-			if a.status == 200 {
-				accepted[end]++
-			}
-		})
-	}
-
-	all.Wait()
-	ends := slices.Sorted(maps.Keys(made))
-	for i, end := range ends {
-		assert.Equal(t, min(20, made[end]), accepted[end])
-		if i > 0 {
-			apart(t, ends[i-1], end)
-		}
-	}
 }
 
 // Requests without a valid key count against the address that they come from.

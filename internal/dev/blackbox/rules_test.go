@@ -177,36 +177,22 @@ func TestDefaultRules(t *testing.T) {
 func TestRulesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	_, c, _ := setup(t)
-	long := strings.Repeat("a", 1025)
 	for name, bad := range map[string]struct {
 		rule  map[string]any
 		field string
 		says  string
 	}{
-		"no id":                {with2(todoRule, "id", nil), "id", ""},
-		"no type":              {with2(todoRule, "type", nil), "type", "regex"},
-		"no pattern":           {with2(todoRule, "pattern", nil), "pattern", ""},
-		"no message":           {with2(todoRule, "message", nil), "message", ""},
-		"no severity":          {with2(todoRule, "severity", nil), "severity", "critical"},
-		"unknown type":         {with2(todoRule, "type", "ast"), "type", "regex"},
-		"unknown severity":     {with2(todoRule, "severity", "fatal"), "severity", "critical"},
-		"severity in capitals": {with2(todoRule, "severity", "High"), "severity", "high"},
-		"unknown scope":        {with2(todoRule, "scope", "team"), "scope", "org"},
-		"scope repo alone":     {with2(todoRule, "scope", "repo"), "repo", ""},
-		"repo with org":        {with2(todoRule, "repo", "acme/api"), "repo", ""},
-		"empty repo":           {with2(todoRule, "repo", ""), "repo", ""},
-		"bad repo":             {with2(with2(todoRule, "scope", "repo"), "repo", "acme"), "repo", ""},
-		"id in capitals":       {with2(todoRule, "id", "NoPrint"), "id", ""},
-		"id with two slashes":  {with2(todoRule, "id", "a/b/c"), "id", ""},
-		"id too long":          {with2(todoRule, "id", strings.Repeat("a", 101)), "id", "100"},
-		"id in meta":           {with2(todoRule, "id", "meta/x"), "id", "meta"},
-		"pattern too long":     {with2(todoRule, "pattern", long), "pattern", "1024"},
-		"pattern too costly":   {with2(todoRule, "pattern", "(?:[a-z]{40}[0-9]{40}){30}x"), "pattern", ""},
-		"lookahead":            {with2(todoRule, "pattern", "a(?=b)"), "pattern", "look"},
-		"backreference":        {with2(todoRule, "pattern", `(a)\1`), "pattern", "backreference"},
-		"unclosed":             {with2(todoRule, "pattern", "a(b"), "pattern", ""},
-		"matches nothing":      {with2(todoRule, "pattern", "a*"), "pattern", "empty"},
-		"fails its match":      {with2(todoRule, "cases", map[string]any{"match": []any{"adjust()"}}), "cases.match[0]", ""},
+		"no id":              {with2(todoRule, "id", nil), "id", ""},
+		"unknown type":       {with2(todoRule, "type", "ast"), "type", "regex"},
+		"unknown severity":   {with2(todoRule, "severity", "fatal"), "severity", "critical"},
+		"scope repo alone":   {with2(todoRule, "scope", "repo"), "repo", ""},
+		"id too long":        {with2(todoRule, "id", strings.Repeat("a", 101)), "id", "100"},
+		"id in meta":         {with2(todoRule, "id", "meta/x"), "id", "meta"},
+		"pattern too costly": {with2(todoRule, "pattern", "(?:[a-z]{40}[0-9]{40}){30}x"), "pattern", ""},
+		"lookahead":          {with2(todoRule, "pattern", "a(?=b)"), "pattern", "look"},
+		"backreference":      {with2(todoRule, "pattern", `(a)\1`), "pattern", "backreference"},
+		"matches nothing":    {with2(todoRule, "pattern", "a*"), "pattern", "empty"},
+		"fails its match":    {with2(todoRule, "cases", map[string]any{"match": []any{"adjust()"}}), "cases.match[0]", ""},
 		"fails its no_match": {
 			with2(todoRule, "cases", map[string]any{"no_match": []any{"ok", "frobnicate(1)"}}), "cases.no_match[1]", "",
 		},
@@ -272,22 +258,6 @@ func TestTryARule(t *testing.T) {
 	assert.Equal(t, 0.0, c.ruleset(t, "custom")["rule_count"], "nothing is stored")
 }
 
-func TestRuleQuota(t *testing.T) {
-	t.Parallel()
-	_, c, _ := setup(t)
-	for i := range 5000 {
-		a := c.do(t, "POST", "/v1/rules", with2(todoRule, "id", fmt.Sprintf("r%d", i)))
-		require.Equal(t, 201, a.status, a.body)
-	}
-	a := c.do(t, "POST", "/v1/rules", todoRule)
-	assert.Equal(t, 409, a.status)
-	assert.Equal(t, "RULE_QUOTA", a.reason(t))
-	assert.InDelta(t, 9, a.decode(t)["code"], 0)
-	assert.Len(t, list(c.do(t, "GET", "/v1/rulesets/custom/rules", nil).decode(t)["rules"]), 5000)
-	assert.Equal(t, 204, c.do(t, "DELETE", "/v1/rules/r0", nil).status)
-	assert.Equal(t, 201, c.do(t, "POST", "/v1/rules", todoRule).status)
-}
-
 func TestRulesFile(t *testing.T) {
 	t.Parallel()
 	_, c, h := setup(t)
@@ -349,21 +319,6 @@ rules:
 		m := scan(t, "acme/breaking", files{path: good}, files{path: "version: 1\nrules:\n  - id: x\n"})
 		assert.Contains(t, strings.Join(summary(m), "\n"), "high meta/rules-file-invalid "+path+":3")
 	})
-
-	for name, file := range map[string]string{
-		"over 64 KiB": "version: 1\n#" + strings.Repeat("x", 64<<10),
-		"over 500 rules": "version: 1\nrules:\n" + strings.Repeat(
-			"  - {id: r, type: regex, pattern: zap, message: m, severity: low}\n", 501,
-		),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := scan(t, "acme/"+strings.ReplaceAll(name, " ", "-"), files{path: file}, files{"a.txt": "zap(1)"})
-			got := summary(m)
-			require.Len(t, got, 1, "%v", got)
-			assert.Contains(t, got[0], "high meta/rules-file-invalid "+path)
-		})
-	}
 
 	t.Run("rulesets narrow", func(t *testing.T) {
 		t.Parallel()

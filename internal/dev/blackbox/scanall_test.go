@@ -59,14 +59,7 @@ func (s localScan) command(t *testing.T, args ...string) *exec.Cmd {
 
 func (s localScan) run(t *testing.T, args ...string) (code int, out, errOut string) {
 	t.Helper()
-	cmd := s.command(t, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		var exit *exec.ExitError
-		require.ErrorAs(t, err, &exit)
-	}
-	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+	return ran(t, s.command(t, args...))
 }
 
 // A scan of a folder finds what a review of a pull request finds that adds it.

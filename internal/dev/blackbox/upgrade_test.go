@@ -1,20 +1,17 @@
 package blackbox_test
 
 import (
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	_ "modernc.org/sqlite"
 
 	"github.com/prwarden/prwarden/internal/dev/pgtest"
 	"github.com/prwarden/prwarden/internal/dev/program"
@@ -39,7 +36,14 @@ type traffic struct {
 	wrong    []string
 }
 
-func newTraffic() *traffic { return &traffic{stop: make(chan struct{})} }
+func newTraffic(t *testing.T, through ...*client) *traffic {
+	t.Helper()
+	l := &traffic{stop: make(chan struct{})}
+	for _, c := range through {
+		l.through(t, c)
+	}
+	return l
+}
 
 func (l *traffic) complain(format string, args ...any) {
 	l.mu.Lock()
@@ -114,9 +118,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	token := a.key(t, "acme")
 
 	// No request fails and no server stops being ready.
-	load := newTraffic()
-	load.through(t, a.client(token))
-	load.through(t, b.client(token))
+	load := newTraffic(t, a.client(token), b.client(token))
 	load.await(t, 10)
 	out, err := psql(t, dsn, `SET lock_timeout = '2s'; ALTER TABLE reviews ADD COLUMN note TEXT;
 		CREATE TABLE notes (id TEXT PRIMARY KEY); CREATE INDEX later_status ON reviews (status, repo);
@@ -150,24 +152,4 @@ func (s *server) fails(t *testing.T, args ...string) (code int, stderr string) {
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err, "%v: %s", args, out)
 	return cmd.ProcessState.ExitCode(), string(out)
-}
-
-// TestLaterSQLiteSchema starts this program on a database of a later one, which
-// has only added to the schema.
-func TestLaterSQLiteSchema(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, newHosts(t), serverOptions{})
-	s.command(t, "migrate", "--database", s.database)
-	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(s.database, "sqlite:"))
-	require.NoError(t, err)
-	_, err = db.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (1000, 1);
-		ALTER TABLE reviews ADD COLUMN note TEXT;`)
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
-
-	s.start(t)
-	c := s.client(s.key(t, "acme"))
-	c.review(t, "acme/none", 1)
-	assert.Equal(t, 200, c.do(t, "GET", "/readyz", nil).status)
-	s.stop(t)
 }
