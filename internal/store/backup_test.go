@@ -167,10 +167,9 @@ func openAtWithoutSchema(t *testing.T) string {
 func backupWith(t *testing.T, id string) string {
 	t.Helper()
 	s := openAt(t, Options{Database: newDatabase(t)})
-	_, err := s.CreateReview(t.Context(), newReview("acme", id), 10)
-	require.NoError(t, err)
+	create(t, s, "acme", id)
 	file := filepath.Join(t.TempDir(), "backup")
-	_, err = Backup(t.Context(), s.database, file)
+	_, err := Backup(t.Context(), s.database, file)
 	require.NoError(t, err)
 	return file
 }
@@ -199,8 +198,7 @@ func TestRestoreRefuses(t *testing.T) {
 
 	o := Options{Database: newDatabase(t), Exclusive: true}
 	s := openAt(t, o)
-	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_old"), 10)
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_old")
 	_, err = Restore(t.Context(), good, o.Database, true)
 	require.ErrorContains(t, err, "another prwarden serves this database")
 	require.NoError(t, s.Close())
@@ -208,8 +206,7 @@ func TestRestoreRefuses(t *testing.T) {
 	beside := openAt(t, Options{Database: o.Database})
 	_, err = Restore(t.Context(), good, o.Database, true)
 	require.ErrorContains(t, err, "another command uses the database")
-	_, err = beside.CreateReview(t.Context(), newReview("acme", "rev_beside"), 10)
-	require.NoError(t, err)
+	create(t, beside, "acme", "rev_beside")
 	require.NoError(t, beside.Close())
 
 	_, err = Restore(t.Context(), good, o.Database, false)
@@ -269,8 +266,7 @@ func TestRestoreInPlaceOfAKilledServersDatabase(t *testing.T) {
 	good := backupWith(t, "rev_new")
 	running := openAt(t, Options{Database: newDatabase(t)})
 	for i := range 50 {
-		_, err := running.CreateReview(t.Context(), newReview("acme", fmt.Sprint("rev_", i)), 100)
-		require.NoError(t, err)
+		create(t, running, "acme", fmt.Sprint("rev_", i))
 	}
 
 	killed, kept := filepath.Join(t.TempDir(), "prwarden.db"), filepath.Join(t.TempDir(), "prwarden.db")
@@ -298,6 +294,5 @@ func TestRestoreInPlaceOfAKilledServersDatabase(t *testing.T) {
 	require.Len(t, list, 1)
 	assert.Equal(t, "rev_new", list[0].ID)
 	require.NoError(t, checkIntegrity(t.Context(), s.pools.reader))
-	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_next"), 10)
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_next")
 }

@@ -88,10 +88,8 @@ func TestClockOfTheDatabase(t *testing.T) {
 
 			// A lease holds as long as it should, and no longer.
 			const short = 3 * time.Minute
-			c, err := s.Claim(ctx, "worker", time.Hour)
-			require.NoError(t, err)
-			require.NotNil(t, c)
-			_, err = s.Extend(ctx, []review.Heartbeat{{Claim: *c}}, short)
+			c := claim(t, s)
+			_, err = s.Extend(ctx, []review.Heartbeat{{Claim: c}}, short)
 			require.NoError(t, err)
 			reaped, err := s.ReapExpired(ctx, 10)
 			require.NoError(t, err)
@@ -102,19 +100,15 @@ func TestClockOfTheDatabase(t *testing.T) {
 			assert.Len(t, reaped, 1)
 
 			// A back-off is as long as it should be.
-			c, err = s.Claim(ctx, "worker", time.Hour)
-			require.NoError(t, err)
-			require.NotNil(t, c)
-			require.NoError(t, s.Retry(ctx, *c, short))
+			c = claim(t, s)
+			require.NoError(t, s.Retry(ctx, c, short))
 			early, err := s.Claim(ctx, "worker", time.Hour)
 			require.NoError(t, err)
 			assert.Nil(t, early)
 			clock.advance(t, short)
-			c, err = s.Claim(ctx, "worker", time.Hour)
-			require.NoError(t, err)
-			require.NotNil(t, c)
+			c = claim(t, s)
 			assert.Less(t, c.Waited, 20*time.Minute)
-			require.NoError(t, s.Finish(ctx, *c, finding.Result{}))
+			require.NoError(t, s.Finish(ctx, c, finding.Result{}))
 			r, err := s.GetReview(ctx, "acme", "rev_a")
 			require.NoError(t, err)
 			isNow("created_at", r.CreatedAt)

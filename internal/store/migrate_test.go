@@ -96,7 +96,6 @@ func TestLaterSchema(t *testing.T) {
 			map[bool]string{true: "INTEGER", false: "BOOLEAN"}[s.dialect.goose == "sqlite3"] + "))")
 		require.NoError(t, s.CheckSchema(t.Context()), "it only added something")
 		require.NoError(t, s.Migrate(t.Context()))
-		_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-		require.NoError(t, err)
+		create(t, s, "acme", "rev_a")
 	})
 }

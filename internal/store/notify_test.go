@@ -98,13 +98,11 @@ func TestListenerHearsOtherServers(t *testing.T) {
 		assert.Equal(t, round, log.count("do not arrive"))
 
 		id := fmt.Sprint("rev_", round)
-		_, err := b.CreateReview(ctx, newReview("acme", id), 10)
-		require.NoError(t, err)
+		create(t, b, "acme", id)
 		assert.Equal(t, "enqueued", h.next(t))
-		c, err := b.Claim(ctx, "worker", time.Minute)
-		require.NoError(t, err)
+		c := claim(t, b)
 		assert.Equal(t, "changed "+id, h.next(t))
-		require.NoError(t, b.Release(ctx, *c, 0))
+		require.NoError(t, b.Release(ctx, c, 0))
 		assert.ElementsMatch(t, []string{"enqueued", "changed " + id}, []string{h.next(t), h.next(t)})
 		_, err = b.CancelReview(ctx, "acme", id)
 		require.NoError(t, err)
@@ -118,14 +116,6 @@ func TestListenerHearsOtherServers(t *testing.T) {
 			FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'`).Scan(&ended))
 		require.Equal(t, 1, ended)
 	}
-}
-
-// SQLite has one server, which has nothing to hear.
-func TestListenerOnSQLite(t *testing.T) {
-	t.Parallel()
-	l, h, _ := listen(t, openAt(t, Options{Database: newDatabase(t)}), func(*Listener) {})
-	l.Stop()
-	assert.Empty(t, h.heard)
 }
 
 // TestListenerFindsThatItIsDeaf freezes the other end of its connection, which
@@ -196,11 +186,8 @@ func TestNotificationsHoldNobody(t *testing.T) {
 	defer cancel()
 
 	for _, id := range []string{"rev_a", "rev_b"} {
-		_, err := s.CreateReview(ctx, newReview("acme", id), 10)
-		require.NoError(t, err)
-		claim, err := s.Claim(ctx, "worker", time.Minute)
-		require.NoError(t, err)
-		require.NoError(t, s.Finish(ctx, *claim, manyFindings(1)))
+		create(t, s, "acme", id)
+		require.NoError(t, s.Finish(ctx, claim(t, s), manyFindings(1)))
 	}
 
 	assertCounts(t, s)
@@ -211,8 +198,7 @@ func TestNotificationsHoldNobody(t *testing.T) {
 	listens(t, l)
 	require.Equal(t, "missed", h.next(t))
 	require.Eventually(t, func() bool { // one may be lost on a machine that stands still
-		_, err = s.CreateReview(ctx, newReview("acme", review.NewID()), 1_000)
-		require.NoError(t, err)
+		create(t, s, "acme", review.NewID())
 
 		return len(h.heard) > 0
 	}, patience, 100*time.Millisecond)

@@ -49,20 +49,18 @@ func TestRemoveOrganization(t *testing.T) {
 
 		for range 4 {
 			clock.Advance(time.Microsecond) // so that they take turns
-			c, err := s.Claim(ctx, "worker", time.Hour)
-			require.NoError(t, err)
+			c := claim(t, s)
 			o := manyFindings(30)
 			o.RulesFileValid = true
 			o.RulesFile = []rule.Rule{{ID: "f", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low}}
-			require.NoError(t, s.Finish(ctx, *c, o))
+			require.NoError(t, s.Finish(ctx, c, o))
 		}
 
 		running := map[string]review.Claim{}
 		for range 2 {
 			clock.Advance(time.Microsecond)
-			c, err := s.Claim(ctx, "worker", time.Hour)
-			require.NoError(t, err)
-			running[c.Organization] = *c
+			c := claim(t, s)
+			running[c.Organization] = c
 		}
 		require.Len(t, running, 2)
 
@@ -111,9 +109,8 @@ func TestRemoveOrganizationEndsAtOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, o Options) {
 		s := openAt(t, o)
 		require.NoError(t, s.CreateOrganization(t.Context(), named("acme")))
-		_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-		require.NoError(t, err)
-		_, err = s.CreateKey(t.Context(), auth.Key{ID: "key_a", Organization: "acme", Name: "n", Hash: "h"})
+		create(t, s, "acme", "rev_a")
+		_, err := s.CreateKey(t.Context(), auth.Key{ID: "key_a", Organization: "acme", Name: "n", Hash: "h"})
 		require.NoError(t, err)
 
 		require.NoError(t, s.write(t.Context(), "end", of("acme"), func(x *tx) error {

@@ -58,8 +58,7 @@ func TestClaimsPassOverLockedReviews(t *testing.T) {
 	defer cancel()
 	s := openAt(t, Options{Database: pgtest.New(t)})
 	for i, org := range []string{"acme", "other", "acme"} {
-		_, err := s.CreateReview(ctx, newReview(org, fmt.Sprint("rev_", i)), 10)
-		require.NoError(t, err)
+		create(t, s, org, fmt.Sprint("rev_", i))
 	}
 
 	lock := func(t *tx) error {
@@ -69,8 +68,7 @@ func TestClaimsPassOverLockedReviews(t *testing.T) {
 
 	require.NoError(t, during(t, s, of("acme"), slowly(lock), func() {
 		for _, id := range []string{"rev_1", "rev_2"} {
-			c, err := s.Claim(ctx, "worker", time.Minute)
-			require.NoError(t, err)
+			c := claim(t, s)
 			require.Equal(t, id, c.ReviewID)
 		}
 		c, err := s.Claim(ctx, "worker", time.Minute)
@@ -87,8 +85,7 @@ func TestClaimsKnowHowLongTheyWaited(t *testing.T) {
 	t.Parallel()
 	var now atomic.Int64
 	s := openAt(t, Options{Database: pgtest.New(t), Now: func() time.Time { return time.Unix(now.Load(), 0) }})
-	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_a")
 	first := func(t *tx) error {
 		_, err := t.exec(context.Background(), claimsLock)
 		return err
@@ -118,10 +115,8 @@ func TestHeartbeatsBesideAFinish(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s := openAt(t, Options{Database: pgtest.New(t)})
-	_, err := s.CreateReview(ctx, newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
-	c, err := s.Claim(ctx, "worker", time.Minute)
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_a")
+	c := claim(t, s)
 
 	finishing := func(t *tx) error {
 		_, err := t.insertResult(ctx, c.ReviewID, "", manyFindings(10))
@@ -129,14 +124,14 @@ func TestHeartbeatsBesideAFinish(t *testing.T) {
 	}
 
 	require.NoError(t, during(t, s, of("acme"), slowly(finishing), func() {
-		lost, err := s.Extend(ctx, []review.Heartbeat{{Claim: *c}}, time.Minute)
+		lost, err := s.Extend(ctx, []review.Heartbeat{{Claim: c}}, time.Minute)
 		require.NoError(t, err)
 		require.Empty(t, lost)
 		_, err = s.CancelReview(ctx, "acme", c.ReviewID)
 		require.NoError(t, err)
 	}))
 
-	require.ErrorIs(t, s.Finish(ctx, *c, manyFindings(10)), review.ErrLeaseLost)
+	require.ErrorIs(t, s.Finish(ctx, c, manyFindings(10)), review.ErrLeaseLost)
 	assertCounts(t, s)
 }
 
@@ -147,8 +142,7 @@ func TestHeartbeatsPassOverLockedReviews(t *testing.T) {
 	s := openAt(t, Options{Database: pgtest.New(t)})
 	var beats []review.Heartbeat
 	for _, id := range []string{"rev_a", "rev_b", "rev_c"} {
-		_, err := s.CreateReview(t.Context(), newReview("acme", id), 10)
-		require.NoError(t, err)
+		create(t, s, "acme", id)
 		c, err := s.Claim(t.Context(), "worker", -time.Minute)
 		require.NoError(t, err)
 		beats = append(beats, review.Heartbeat{Claim: *c})
@@ -178,9 +172,8 @@ func TestAFrozenClientHoldsNothing(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s := openAt(t, Options{Database: pgtest.New(t)})
-	_, err := s.CreateReview(ctx, newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
-	err = during(t, s, of("acme"), func(t *tx) error {
+	create(t, s, "acme", "rev_a")
+	err := during(t, s, of("acme"), func(t *tx) error {
 		_, err := t.exec(ctx, `UPDATE reviews SET repo = 'acme/frozen'`)
 		return err
 	}, func() {
@@ -254,8 +247,7 @@ func TestAFrozenDatabaseHoldsNobody(t *testing.T) {
 	all.Wait()
 	signal(syscall.SIGCONT)
 	require.NoError(t, s.CheckSchema(t.Context()), "and goes on")
-	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_a")
 }
 
 // TestDeadlockIsTriedAgain makes two transactions wait for each other.
@@ -264,8 +256,7 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	ctx := t.Context()
 	s := openAt(t, Options{Database: pgtest.New(t)})
 	for _, id := range []string{"rev_a", "rev_b"} {
-		_, err := s.CreateReview(ctx, newReview("acme", id), 10)
-		require.NoError(t, err)
+		create(t, s, "acme", id)
 	}
 	var met sync.WaitGroup
 	met.Add(2)
@@ -315,8 +306,7 @@ func TestTheDatabaseGoesAndComesBack(t *testing.T) {
 		"stopped": func() error { return c.Stop(pgtest.Fast) }, "crashed": func() error { return c.Stop(pgtest.Immediate) },
 		"killed": func() error { return c.Stop(pgtest.Kill) },
 	} {
-		_, err := s.CreateReview(ctx, newReview("acme", "rev_"+name), 10)
-		require.NoError(t, err)
+		create(t, s, "acme", "rev_"+name)
 		require.NoError(t, end())
 		_, errCreate := s.CreateReview(ctx, newReview("acme", "rev_x"), 10)
 		_, errGet := s.GetReview(ctx, "acme", "rev_x")

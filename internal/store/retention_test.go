@@ -112,8 +112,7 @@ func TestTheLogIsEmptiedBesideReaders(t *testing.T) {
 		return info.Size()
 	}
 
-	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_read"), 1)
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_read")
 
 	// One reader begins before another ends.
 	var readers []*sql.Tx
@@ -141,7 +140,7 @@ func TestTheLogIsEmptiedBesideReaders(t *testing.T) {
 	require.NoError(t, s.FoldLog(t.Context()))
 	assert.Zero(t, log())
 	assertPragmas(t, s)
-	_, err = s.GetReviewState(t.Context(), "acme", "rev_read")
+	_, err := s.GetReviewState(t.Context(), "acme", "rev_read")
 	require.NoError(t, err)
 }
 

@@ -37,8 +37,7 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	n.Idempotency = &review.Idempotency{Key: "key", RequestHash: "hash", TTL: time.Hour}
 	_, err := s.CreateReview(ctx, n, 10)
 	require.NoError(t, err)
-	c, err := s.Claim(ctx, "worker", time.Minute)
-	require.NoError(t, err)
+	c := claim(t, s)
 	require.Equal(t, n.ID, c.ReviewID)
 	o := manyFindings(3)
 	o.Suppressed = []finding.Finding{{RuleID: "custom/r", Severity: rule.Low, File: "a", Line: 1, Fingerprint: "s",
@@ -46,7 +45,7 @@ func populate(t *testing.T, s *Store, org string) (reviewID string) {
 	o.Skips = []finding.Skip{{File: "a.png", Reason: "binary"}}
 	own := rule.Rule{ID: "r", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeOrg}
 	o.RulesFile, o.RulesFileValid = []rule.Rule{own}, true
-	require.NoError(t, s.Finish(ctx, *c, o))
+	require.NoError(t, s.Finish(ctx, c, o))
 	_, err = s.CreateRule(ctx, org, own, 10)
 	require.NoError(t, err)
 	_, err = s.CreateKey(ctx, auth.Key{ID: "key_" + org, Organization: org, Name: "ci", Hash: "hash of " + org})
@@ -147,44 +146,25 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 			col, end_col, utf16_col, utf16_end_col, message, snippet, fingerprint, line_hash, state,
 			suppress_reason, suppress_until, suppress_line)
 		VALUES (?, 'fixed', 99, 'custom/r', 'low', '', 1, 1, 1, 1, 1, 1, '', '', '', '', 'fixed', '', '', 0)`
-	refused := map[string]func() (int64, error){
-		"a review of another": func() (int64, error) { return as(of("acme"), insertReview, "rev_x", "other") },
-		"one's own given away": func() (int64, error) {
-			return as(of("acme"),
-				`UPDATE reviews SET organization = 'other'`)
-		},
-		"a finding in another's review": func() (int64, error) { return as(of("acme"), insertFinding, theirs) },
-		"a skip in another's review": func() (int64, error) {
-			return as(of("acme"), `INSERT INTO skips VALUES (?, 99, '', 1, '', 'binary')`, theirs)
-		},
-		"a finding given away": func() (int64, error) {
-			return as(of("other"),
-				`UPDATE findings SET organization = 'acme'`)
-		},
-		"a review of nobody":  func() (int64, error) { return as(of("acme"), insertReview, "rev_x", "") },
-		"a review, by nobody": func() (int64, error) { return as(of(""), insertReview, "rev_x", "acme") },
-		"a key of another": func() (int64, error) {
-			return as(of("acme"),
-				`UPDATE api_keys SET organization = 'other'`)
-		},
-		"an average of another": func() (int64, error) {
-			return as(of("acme"),
-				`INSERT INTO scan_durations VALUES ('other', 'x', 1, 1)`)
-		},
-		"an average over all, by nobody": func() (int64, error) {
-			return as(of(""),
-				`INSERT INTO scan_durations VALUES ('', 'x', 1, 1)`)
-		},
-		"an organization of another name": func() (int64, error) {
-			return as(of("acme"),
-				`INSERT INTO organizations (name) VALUES ('third')`)
-		},
-	}
-
 	require.NoError(t, addKey(ctx, s, "acme"))
-
-	for name, write := range refused {
-		n, err := write()
+	for name, write := range map[string]struct {
+		who   scope
+		query string
+		args  []any
+	}{
+		"a review of another":             {of("acme"), insertReview, []any{"rev_x", "other"}},
+		"a review of nobody":              {of("acme"), insertReview, []any{"rev_x", ""}},
+		"a review, by nobody":             {of(""), insertReview, []any{"rev_x", "acme"}},
+		"one's own given away":            {of("acme"), `UPDATE reviews SET organization = 'other'`, nil},
+		"a finding in another's review":   {of("acme"), insertFinding, []any{theirs}},
+		"a finding given away":            {of("other"), `UPDATE findings SET organization = 'acme'`, nil},
+		"a skip in another's review":      {of("acme"), `INSERT INTO skips VALUES (?, 99, '', 1, '', 'binary')`, []any{theirs}},
+		"a key of another":                {of("acme"), `UPDATE api_keys SET organization = 'other'`, nil},
+		"an average of another":           {of("acme"), `INSERT INTO scan_durations VALUES ('other', 'x', 1, 1)`, nil},
+		"an average over all, by nobody":  {of(""), `INSERT INTO scan_durations VALUES ('', 'x', 1, 1)`, nil},
+		"an organization of another name": {of("acme"), `INSERT INTO organizations (name) VALUES ('third')`, nil},
+	} {
+		n, err := as(write.who, write.query, write.args...)
 		var refusal *pq.Error
 		if assert.ErrorAs(t, err, &refusal, "%s: %d rows", name, n) {
 			assert.Equal(t, pqerror.InsufficientPrivilege, refusal.Code, "%s: %v", name, err)

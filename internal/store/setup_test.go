@@ -79,6 +79,23 @@ func newReview(org, id string) review.NewReview {
 		EstimatedMS: 4_200}
 }
 
+// create creates a review.
+func create(t testing.TB, s *Store, org, id string) {
+	t.Helper()
+	_, err := s.CreateReview(t.Context(), newReview(org, id), review.MaxQueued)
+	require.NoError(t, err)
+}
+
+// claim claims the next review, which must be there.
+func claim(t testing.TB, s *Store) review.Claim {
+	t.Helper()
+	c, err := s.Claim(t.Context(), "worker", time.Hour)
+	require.NoError(t, err)
+	require.NotNil(t, c)
+
+	return *c
+}
+
 // seed is a review that a test puts into the table itself, since thousands of
 // durable commits would take longer than what is tested.
 type seed struct {

@@ -74,8 +74,7 @@ func TestOneServesAtATime(t *testing.T) {
 
 	// The command line may work on it all the same.
 	second := openAt(t, Options{Database: o.Database})
-	_, err = second.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
+	create(t, second, "acme", "rev_a")
 	_, err = first.GetReview(t.Context(), "acme", "rev_a")
 	require.NoError(t, err)
 
@@ -207,16 +206,15 @@ func TestErrorsByCode(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.CreateReview(ctx, newReview("acme", "rev_a"), 10)
 	require.NoError(t, err, "pages have room left")
-	c, err := s.Claim(ctx, "worker", time.Minute)
-	require.NoError(t, err)
-	away(s.Finish(ctx, *c, manyFindings(5_000)))
+	c := claim(t, s)
+	away(s.Finish(ctx, c, manyFindings(5_000)))
 	r, err := s.GetReview(ctx, "acme", "rev_a")
 	require.NoError(t, err)
 	assert.Equal(t, review.InProgress, r.Status)
 	assert.Empty(t, r.Findings)
 	_, err = s.pools.writer.ExecContext(ctx, "PRAGMA max_page_count = 1000000")
 	require.NoError(t, err)
-	require.NoError(t, s.Finish(ctx, *c, manyFindings(5_000)), "and goes on when there is room again")
+	require.NoError(t, s.Finish(ctx, c, manyFindings(5_000)), "and goes on when there is room again")
 
 	// Constraints and statements.
 	_, err = s.pools.writer.ExecContext(ctx, "INSERT INTO organizations (name) VALUES ('acme')")
@@ -233,13 +231,11 @@ func TestErrorsByCode(t *testing.T) {
 func TestContextEndsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: newDatabase(t)})
-	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
-	c, err := s.Claim(t.Context(), "worker", time.Minute)
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_a")
+	c := claim(t, s)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err = s.write(ctx, "break off", allOrganizations, func(tx *tx) error {
+	err := s.write(ctx, "break off", allOrganizations, func(tx *tx) error {
 		if _, err := tx.insertResult(ctx, c.ReviewID, "", manyFindings(1_000)); err != nil {
 			return err
 		}
@@ -253,7 +249,7 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 	assert.Equal(t, errs.Canceled, errs.KindOf(err))
 
 	o := manyFindings(review.MaxFindings)
-	require.NoError(t, s.Finish(t.Context(), *c, o))
+	require.NoError(t, s.Finish(t.Context(), c, o))
 	r, err := s.GetReview(t.Context(), "acme", "rev_a")
 	require.NoError(t, err)
 	assert.Len(t, r.Findings, review.MaxFindings)
@@ -272,8 +268,7 @@ func TestContextEndsWhileWaiting(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.Equal(t, errs.DeadlineExceeded, errs.KindOf(err))
 	require.NoError(t, blocker.Rollback())
-	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_a")
 }
 
 // TestCommitFails breaks a foreign key in a way that only the commit notices.
@@ -295,28 +290,7 @@ func TestCommitFails(t *testing.T) {
 	var n int
 	require.NoError(t, s.pools.reader.GetContext(t.Context(), &n, "SELECT COUNT(*) FROM findings"))
 	assert.Zero(t, n)
-	_, err = s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
-}
-
-// TestReadersDoNotWait reads while this process writes.
-func TestReadersDoNotWait(t *testing.T) {
-	t.Parallel()
-	s := openAt(t, Options{Database: newDatabase(t)})
-	_, err := s.CreateReview(t.Context(), newReview("acme", "rev_a"), 10)
-	require.NoError(t, err)
-	err = s.write(t.Context(), "write", allOrganizations, func(tx *tx) error {
-		if _, err := tx.exec(t.Context(), "UPDATE reviews SET repo = 'acme/changed'"); err != nil {
-			return err
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		r, err := s.GetReview(ctx, "acme", "rev_a")
-		assert.Equal(t, "acme/shop", r.Repo, "and sees what was committed")
-		return err
-	})
-
-	require.NoError(t, err)
+	create(t, s, "acme", "rev_a")
 }
 
 // TestStrict holds that a value of the wrong type is refused in every table.
