@@ -140,6 +140,7 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 		assert.Positive(t, left, table)
 	}
 
+	const insertSkip = `INSERT INTO skips VALUES (?, 99, '', 1, '', 'binary')`
 	const insertReview = `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at)
 		VALUES (?, ?, 'o/r', 1, 'o/r', 'queued', 0)`
 	const insertFinding = `INSERT INTO findings (review_id, kind, position, rule_id, severity, file, line, end_line,
@@ -158,7 +159,7 @@ func TestNothingOfOthersIsWritten(t *testing.T) {
 		"one's own given away":            {of("acme"), `UPDATE reviews SET organization = 'other'`, nil},
 		"a finding in another's review":   {of("acme"), insertFinding, []any{theirs}},
 		"a finding given away":            {of("other"), `UPDATE findings SET organization = 'acme'`, nil},
-		"a skip in another's review":      {of("acme"), `INSERT INTO skips VALUES (?, 99, '', 1, '', 'binary')`, []any{theirs}},
+		"a skip in another's review":      {of("acme"), insertSkip, []any{theirs}},
 		"a key of another":                {of("acme"), `UPDATE api_keys SET organization = 'other'`, nil},
 		"an average of another":           {of("acme"), `INSERT INTO scan_durations VALUES ('other', 'x', 1, 1)`, nil},
 		"an average over all, by nobody":  {of(""), `INSERT INTO scan_durations VALUES ('', 'x', 1, 1)`, nil},

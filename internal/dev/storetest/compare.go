@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -140,23 +139,19 @@ func mostCompared(t *testing.T, h Harness) {
 	o := outcome(review.MaxFindings)
 	finish(t, h, "rev_1", o)
 	h.Clock.Advance(time.Second)
-	var names, suppressed []string
-	for i := range review.MaxFindings {
-		names = append(names, fmt.Sprintf("new %05d", i))
-		suppressed = append(suppressed, fmt.Sprintf("suppressed %05d", i))
-	}
-	second := found(named(names...)...)
-	second.Suppressed = by(finding.Suppression{Reason: "r", Line: 1}, named(suppressed...))
-	r := finish(t, h, "rev_2", second)
-	require.Len(t, r.Findings, review.MaxFindings)
-	require.Len(t, r.Suppressed, review.MaxFindings)
-	require.Len(t, r.Fixed, review.MaxFindings)
+	names := func(format string) (out []string) {
+		for i := range review.MaxFindings {
+			out = append(out, fmt.Sprintf(format, i))
+		}
 
-	for i := range o.Findings {
-		require.Equal(t, suppressed[i], r.Suppressed[i].Fingerprint)
-		require.Equal(t, o.Findings[i].Fingerprint, r.Fixed[i].Fingerprint)
-		require.Equal(t, finding.StateFixed, r.Fixed[i].State)
+		return out
 	}
+	second := found(named(names("new %05d")...)...)
+	second.Suppressed = by(finding.Suppression{Reason: "r", Line: 1}, named(names("suppressed %05d")...))
+	r := finish(t, h, "rev_2", second)
+	require.Equal(t, names("new %05d new"), states(r.Findings))
+	require.Equal(t, names("suppressed %05d new"), states(r.Suppressed))
+	require.Equal(t, names("%032x fixed"), states(r.Fixed))
 }
 
 func keptCommits(t *testing.T, h Harness) {
@@ -278,16 +273,4 @@ func findingFilters(t *testing.T, h Harness) {
 			assert.Equal(t, tc.want, got, "%s, %d at once", name, limit)
 		}
 	}
-}
-
-func findingsOfNothing(t *testing.T, h Harness) {
-	f := review.FindingFilter{Kind: finding.KindReported, Limit: 10}
-	_, err := h.Store.ListFindings(t.Context(), acme, "rev_no", f)
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
-	create(t, h, acme, "rev_queued")
-	page, err := h.Store.ListFindings(t.Context(), acme, "rev_queued", f)
-	require.NoError(t, err)
-	assert.Equal(t, review.FindingPage{}, page)
-	_, err = h.Store.ListFindings(t.Context(), other, "rev_queued", f)
-	wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
 }

@@ -171,37 +171,29 @@ func freedCapacity(t *testing.T, h Harness) {
 
 func capsFollow(t *testing.T, h Harness) {
 	createMany(t, h, acme, 10)
-	createMany(t, h, other, 1)
-	setCaps(t, h, map[string]int{acme: 3, other: 0})
-
-	for range 4 {
-		claim(t, h)
+	var claims []review.Claim
+	allows := func(n int) {
+		t.Helper()
+		for range n {
+			claims = append(claims, claim(t, h))
+		}
+		noClaim(t, h)
 	}
-	noClaim(t, h)
-	setCaps(t, h, map[string]int{acme: 3}) // again: nothing changes
-	noClaim(t, h)
-
+	setCaps(t, h, map[string]int{acme: 3})
+	allows(3)
+	declare(t, h.Store) // a file that no longer names one leaves its cap
+	allows(0)
 	setCaps(t, h, map[string]int{acme: 4}) // raised
-	claim(t, h)
-	noClaim(t, h)
+	allows(1)
 
 	setCaps(t, h, map[string]int{acme: 2}) // lowered: what runs goes on
-	noClaim(t, h)
-	reviews := list(t, h, acme, review.Filter{Status: review.InProgress, Limit: 10})
-	require.Len(t, reviews, 4)
-
-	for i, r := range reviews {
-		noClaim(t, h)
-		require.NoError(t, h.Store.Finish(t.Context(), review.Claim{ReviewID: r.ID, Organization: acme, Attempt: 1},
-			finding.Result{}))
+	for i, c := range claims[:3] {
+		allows(0)
+		require.NoError(t, h.Store.Finish(t.Context(), c, finding.Result{}))
 		if i == 2 { // one runs, and may have one beside it
-			claim(t, h)
+			allows(1)
 		}
 	}
 	setCaps(t, h, map[string]int{acme: 0}) // removed
-
-	for range 10 - 5 {
-		claim(t, h)
-	}
-	noClaim(t, h)
+	allows(10 - 5)
 }

@@ -57,6 +57,12 @@ func foundKey(t *testing.T, h Harness) {
 		assert.Equal(t, k, got)
 	}
 
+	// An id and a hash are taken once.
+	for id, hash := range map[string]string{"key_a": "key_x", "key_x": "key_a"} {
+		_, err := h.Store.CreateKey(t.Context(), auth.Key{ID: id, Organization: other, Name: "x", Hash: hashOf(hash)})
+		require.Error(t, err)
+	}
+
 	// Times come back as the store keeps them.
 	k, err := h.Store.CreateKey(t.Context(), auth.Key{
 		ID: "key_c", Organization: acme, Name: "c", Hash: hashOf("key_c"), ExpiresAt: h.Clock.Now(),
@@ -64,17 +70,6 @@ func foundKey(t *testing.T, h Harness) {
 
 	require.NoError(t, err)
 	assert.Equal(t, h.Clock.Stored(), k.ExpiresAt)
-}
-
-func takenKey(t *testing.T, h Harness) {
-	addKey(t, h, acme, "key_a")
-	_, err := h.Store.CreateKey(t.Context(), auth.Key{ID: "key_a", Organization: other, Name: "x", Hash: hashOf("key_b")})
-	require.Error(t, err)
-	_, err = h.Store.CreateKey(t.Context(), auth.Key{ID: "key_b", Organization: other, Name: "x", Hash: hashOf("key_a")})
-	require.Error(t, err)
-	k, err := keyByHash(t.Context(), h.Store, hashOf("key_a"))
-	require.NoError(t, err)
-	assert.Equal(t, acme, k.Organization)
 }
 
 func keyIDs(t *testing.T, h Harness, org string) []string {
@@ -234,14 +229,4 @@ func organizationsDeclared(t *testing.T, h Harness) {
 
 		return nil
 	}), "what no file names any more can be changed")
-}
-
-func organizationCap(t *testing.T, h Harness) {
-	o := organizationOf(acme)
-	o.MaxScans = 1
-	declare(t, h.Store, o)
-	declare(t, h.Store)
-	createMany(t, h, acme, 2)
-	claim(t, h)
-	noClaim(t, h)
 }

@@ -31,6 +31,10 @@ func createdReview(t *testing.T, h Harness) {
 	assert.Equal(t, want, state(t, h, acme, "rev_a"))
 	assert.Equal(t, time.UTC, got.CreatedAt.Location())
 
+	f := review.FindingFilter{Kind: finding.KindReported, Limit: 10}
+	page, err := h.Store.ListFindings(t.Context(), acme, "rev_a", f)
+	require.NoError(t, err)
+	assert.Equal(t, review.FindingPage{}, page)
 	gone(t, h, acme, "rev_b")
 }
 
@@ -46,40 +50,36 @@ func takenIdentifier(t *testing.T, h Harness) {
 }
 
 func queueLimit(t *testing.T, h Harness) {
-	for i := range 3 {
-		_, err := h.Store.CreateReview(t.Context(), newReview(acme, fmt.Sprintf("rev_%d", i)), 3)
-		require.NoError(t, err)
+	add := func(org, id string) error {
+		_, err := h.Store.CreateReview(t.Context(), newReview(org, id), 3)
+		return err
 	}
 	full := func() {
 		t.Helper()
-		_, err := h.Store.CreateReview(t.Context(), newReview(acme, "rev_more"), 3)
+		err := add(acme, "rev_more")
 		wantError(t, err, errs.Unavailable, errs.ReasonQueueFull)
 		var e *errs.Error
 		require.ErrorAs(t, err, &e)
 		assert.Positive(t, e.RetryAfter)
-		_, err = h.Store.GetReviewState(t.Context(), acme, "rev_more")
-		wantError(t, err, errs.NotFound, errs.ReasonReviewNotFound)
+		gone(t, h, acme, "rev_more")
+	}
+	for i := range 3 {
+		require.NoError(t, add(acme, fmt.Sprintf("rev_%d", i)))
 	}
 	full()
-	_, err := h.Store.CreateReview(t.Context(), newReview(other, "rev_other"), 3)
-	require.NoError(t, err, "another organization's queue is its own")
+	require.NoError(t, add(other, "rev_other"), "another organization's queue is its own")
 
 	// A place becomes free when a review leaves the queue, and is taken again
 	// when it comes back.
 	c := claim(t, h)
 	require.Equal(t, acme, c.Organization)
-	_, err = h.Store.CreateReview(t.Context(), newReview(acme, "rev_3"), 3)
-	require.NoError(t, err)
+	require.NoError(t, add(acme, "rev_3"))
 	full()
 	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	full()
-
-	for _, id := range []string{"rev_1", "rev_2"} {
-		_, err = h.Store.CancelReview(t.Context(), acme, id)
-		require.NoError(t, err)
-	}
-	_, err = h.Store.CreateReview(t.Context(), newReview(acme, "rev_4"), 3)
-	require.NoError(t, err)
+	cancel(t, h, acme, "rev_1")
+	cancel(t, h, acme, "rev_2")
+	require.NoError(t, add(acme, "rev_4"))
 	full()
 }
 
@@ -335,11 +335,9 @@ func keyExpires(t *testing.T, h Harness) {
 	want.Replayed = true
 	assert.Equal(t, want, accept(t, h, keyed(acme, "rev_3", "key", "other hash")))
 	assert.Equal(t, review.Queued, state(t, h, acme, "rev_1").Status)
-}
 
-func refusedKey(t *testing.T, h Harness) {
-	create(t, h, acme, "rev_0")
-	_, err := h.Store.CreateReview(t.Context(), keyed(acme, "rev_1", "key", "hash"), 1)
+	// A creation that was refused keeps no key.
+	_, err := h.Store.CreateReview(t.Context(), keyed(acme, "rev_4", "new", "hash"), 2)
 	wantError(t, err, errs.Unavailable, errs.ReasonQueueFull)
-	assert.Equal(t, "rev_2", accept(t, h, keyed(acme, "rev_2", "key", "hash")).ReviewID)
+	assert.Equal(t, "rev_5", accept(t, h, keyed(acme, "rev_5", "new", "hash")).ReviewID)
 }
