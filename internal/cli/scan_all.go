@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -40,7 +41,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 
 	text := bufio.NewWriterSize(st.Out, 64<<10)
 	if in.lines() {
-		o.Found, o.Out, o.Format, o.PlacesOnly = nil, text, report.JSONLines, true
+		o.Found, o.PlacesOnly = linesTo(text), true
 	}
 
 	sum, err := folder.Scan(ctx, in.place(), rules, o)
@@ -51,7 +52,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 		return errInterrupted
 	case err != nil:
 		return fmt.Errorf("the scan failed: %w", err)
-	case sum.Scanned.Count == 0 && len(sum.Skipped) == 0:
+	case sum.Scanned == 0 && len(sum.Skipped) == 0:
 		st.note("There was no file to look at: the folder has none, or `exclude` of the rules file leaves out all.")
 	}
 
@@ -59,11 +60,24 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	found.Truncated = found.Truncated && !in.lines()
 	err = out.show(report.Report{
 		Review: localReview(found),
-		Of:     looked(sum.Scanned.Count, "file", began),
+		Of:     looked(sum.Scanned, "file", began),
 		Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.File.Rules)),
 	})
 
-	return unread(sum.Skipped[folder.Unreadable].Count, err)
+	return unread(sum.Skipped[folder.Unreadable], err)
+}
+
+// linesTo returns what writes the findings of each file to out, some at a time.
+func linesTo(out io.Writer) func(scan.FileResult) error {
+	return func(r scan.FileResult) error {
+		for part := range slices.Chunk(r.Findings, 64) {
+			if _, err := out.Write(report.JSONLines(nil, part[0].File, part)); err != nil {
+				return err
+			}
+		}
+
+		return nil
+	}
 }
 
 // gathered is what is kept of a scan for a report: of more than maxFindings the
@@ -79,11 +93,13 @@ type gathered struct {
 }
 
 // found takes what is in one file, in any order.
-func (g *gathered) found(r scan.FileResult) {
+func (g *gathered) found(r scan.FileResult) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.findings = keepWorst(append(g.findings, r.Findings...), 2*maxFindings)
 	g.suppressed = keepWorst(append(g.suppressed, r.Suppressed...), 2*maxFindings)
+
+	return nil
 }
 
 // keepWorst cuts a list that has become longer than most to maxFindings.
@@ -108,7 +124,7 @@ func inOrder(a, b finding.Finding) int {
 func (g *gathered) notice(n folder.Notice) {
 	switch n.Reason {
 	case folder.Unreadable:
-		g.progress.say("%s: can't be read: %s", terminal.Safe(n.Path), terminal.Safe(n.Err.Error()))
+		g.progress.say("%s: can't be read: %s", terminal.Safe(n.File), terminal.Safe(n.Err.Error()))
 		return
 	case folder.SkipTooManyHits, folder.SkipGone:
 		return
@@ -117,7 +133,7 @@ func (g *gathered) notice(n folder.Notice) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.skipped++; len(g.skips) < maxFindings {
-		g.skips = append(g.skips, finding.Skip{File: n.Path, Line: n.Line, RuleID: n.RuleID, Reason: n.Reason})
+		g.skips = append(g.skips, n.Skip)
 	}
 }
 

@@ -45,7 +45,8 @@ func TestRedaction(t *testing.T) {
 			"+todo BEGIN a\n+b todo\n+END todo", []rule.Rule{key, other}, "",
 			[]string{"todo ****", "todo ****", "****", "**** todo"},
 		},
-		"a multiline match before":       {" BEGIN a\n todo b\n END\n+todo c", []rule.Rule{key, other}, "", []string{"todo c"}},
+		"a multiline match before": {" BEGIN a\n todo b\n END\n+todo c", []rule.Rule{key, other}, "",
+			[]string{"todo c"}},
 		"a rule that does not look here": {"+todo tok_x", []rule.Rule{other, elsewhere}, "", []string{"todo tok_x"}},
 		"touching matches become one":    {"+abab", []rule.Rule{touching}, "", []string{"****"}},
 	} {

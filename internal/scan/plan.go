@@ -72,12 +72,11 @@ type plan struct {
 	groups        []group
 	exclude       match.Globs
 	digest        string
-	requireReason bool          // see Request.RequireReason
-	today         string        // see Request.Today
-	otherRules    bool          // see Request.OtherRules
-	placesOnly    bool          // see Request.PlacesOnly
-	head          *rule.File    // the rules file as it will be; nil when there is none that is valid
-	budget        time.Duration // of each rule
+	requireReason bool       // see Request.RequireReason
+	today         string     // see Request.Today
+	otherRules    bool       // see Request.OtherRules
+	placesOnly    bool       // see Request.PlacesOnly
+	head          *rule.File // the rules file as it will be; nil when there is none that is valid
 
 	// places has the rules by full id, once somebody asks for it.
 	places func() map[string]place
@@ -127,7 +126,6 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 		today:         cmp.Or(r.Today, time.Now().UTC().Format(time.DateOnly)),
 		otherRules:    r.OtherRules,
 		placesOnly:    r.PlacesOnly,
-		budget:        cmp.Or(r.Budget, rule.Budget),
 	}
 	p.places = sync.OnceValue(p.locate)
 
@@ -185,10 +183,10 @@ func (p *plan) add(
 		}
 	}
 
-	g.hits = r.matcher.NewSession(p.budget, g.noHits)
+	g.hits = r.matcher.NewSession(rule.Budget, g.noHits)
 	g.masks = g.hits
 	if !slices.Equal(off, g.noHits) {
-		g.masks = r.matcher.NewSession(p.budget, off)
+		g.masks = r.matcher.NewSession(rule.Budget, off)
 	}
 	g.hits.Spare(spares)
 	g.masks.Spare(spares)

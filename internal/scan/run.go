@@ -148,7 +148,7 @@ func pipeline(
 
 // ScanFiles matches the rules of a request on files that are in no change, some
 // of them at the same time, and gives take what it finds in each, in their order
-// and from one goroutine. Each rule has r.Budget for each file, and r.MaxFindings
+// and from one goroutine. Each rule has rule.Budget for each file, and r.MaxFindings
 // are findings of each file. Of the target nothing counts.
 func (s *Scanner) ScanFiles(
 	ctx context.Context, r Request, jobs int, files iter.Seq2[*File, error], take func(*File, FileResult) error,
@@ -185,7 +185,7 @@ func (s *single) match(ctx context.Context, f *File) FileResult {
 	}
 
 	stopped := slices.ContainsFunc(r.Skips, func(s finding.Skip) bool { return s.Reason == finding.SkipRuleTimeout })
-	if s.used += time.Since(began); stopped || s.used > s.plan.budget/20 {
+	if s.used += time.Since(began); stopped || s.used > rule.Budget/20 {
 		p, err := s.scanner.plan(s.request, s.request.File)
 		if err != nil {
 			return FileResult{err: err}

@@ -124,9 +124,8 @@ type Request struct {
 	// Snippet, Fingerprint, LineHash and the UTF-16 columns.
 	PlacesOnly bool
 
-	Budget      time.Duration // in which each rule may match; rule.Budget when 0
-	MaxFindings int           // that are returned, and as many skips; the rest is counted
-	MaxSize     int           // of all that is returned, see finding.Finding.Size; MaxSize when 0
+	MaxFindings int // that are returned, and as many skips; the rest is counted
+	MaxSize     int // of all that is returned, see finding.Finding.Size; MaxSize when 0
 
 	// RequireReason says that a comment that suppresses findings must give a
 	// reason.

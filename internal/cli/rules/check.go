@@ -15,6 +15,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scan/folder"
 )
 
@@ -184,8 +185,8 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 			return err
 		}
 		matches += sum.Findings[rule.Info]
-		files += sum.Scanned.Count
-		stopped += sum.Skipped[finding.SkipRuleTimeout].Count
+		files += sum.Scanned
+		stopped += sum.Skipped[finding.SkipRuleTimeout]
 	}
 
 	word := "matches"
@@ -214,24 +215,23 @@ func tryPath(ctx context.Context, st cli.Streams, root string, rules *folder.Rul
 
 	var unread error
 	sum, err := folder.Scan(ctx, root, rules, folder.Options{
-		Out: st.Out,
-		Format: func(dst []byte, file string, list []finding.Finding) []byte {
-			path := root
-			if info.IsDir() {
-				path = filepath.Join(root, filepath.FromSlash(file))
-			}
-			var b strings.Builder
-			for _, f := range list {
+		Found: func(r scan.FileResult) error {
+			var text strings.Builder
+			for _, f := range r.Findings {
 				if f.Severity != rule.Info { // it is about a comment that suppresses findings
 					continue
 				}
-				_ = show(&b, fmt.Sprintf("%s:%d:%d: %s", path, f.Line, f.Column, strings.TrimSpace(f.Snippet)))
+				path := root
+				if info.IsDir() {
+					path = filepath.Join(root, filepath.FromSlash(f.File))
+				}
+				fmt.Fprintf(&text, "%s:%d:%d: %s\n", path, f.Line, f.Column, strings.TrimSpace(f.Snippet))
 			}
-			return append(dst, b.String()...)
+			return show(st.Out, text.String())
 		},
 		Notice: func(n folder.Notice) {
 			if n.Err != nil {
-				unread = cmp.Or(unread, fmt.Errorf("%s: %w", terminal.Safe(n.Path), n.Err))
+				unread = cmp.Or(unread, fmt.Errorf("%s: %w", terminal.Safe(n.File), n.Err))
 			}
 		},
 	})

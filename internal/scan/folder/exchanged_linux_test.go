@@ -17,12 +17,12 @@ func TestFilesThatAreExchanged(t *testing.T) {
 		change func(path string) error
 		want   Notice
 	}{
-		"removed":         {func(string) error { return nil }, Notice{Path: "z", Reason: SkipGone}},
-		"now a FIFO":      {func(z string) error { return syscall.Mkfifo(z, 0o644) }, Notice{Path: "z", Reason: SkipSpecial}},
-		"now a directory": {func(z string) error { return os.Mkdir(z, 0o755) }, Notice{Path: "z", Reason: SkipSpecial}},
+		"removed":         {func(string) error { return nil }, newNotice("z", SkipGone, nil)},
+		"now a FIFO":      {func(z string) error { return syscall.Mkfifo(z, 0o644) }, newNotice("z", SkipSpecial, nil)},
+		"now a directory": {func(z string) error { return os.Mkdir(z, 0o755) }, newNotice("z", SkipSpecial, nil)},
 		"now a link": {
 			func(z string) error { return os.Symlink("/etc/passwd", z) },
-			Notice{Path: "z", Reason: Unreadable, Err: syscall.ELOOP},
+			newNotice("z", Unreadable, syscall.ELOOP),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

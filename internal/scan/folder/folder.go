@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,60 +36,45 @@ const (
 // Options say how to scan. Zero fields have the given defaults.
 type Options struct {
 	Jobs int // files that are matched at the same time; GOMAXPROCS
-	// Budget is the time that each rule may match in one file; rule.Budget. In a
-	// review that is for all files; a folder has no bound.
-	Budget time.Duration
 	// PlacesOnly gives more findings of a file, without what
 	// scan.Request.PlacesOnly leaves out.
 	PlacesOnly bool
 	// Omit are paths of files, relative to the folder, that are left out and not
 	// told: what is written about the scan.
 	Omit []string
-	// Format appends findings of one file in the text that Out gets to dst, and
-	// returns it; nil when there is no text.
-	Format func(dst []byte, file string, findings []finding.Finding) []byte
-	Out    io.Writer // each Write has findings of one file only
-	// Found hears of what is in each file, in the order of files. nil when nobody
-	// listens.
-	Found func(scan.FileResult)
+	// Found hears of what is in each file, in the order of files; nil when nobody
+	// listens. Its error ends the scan.
+	Found func(scan.FileResult) error
 	// Notice hears of what was not looked at, likewise.
 	Notice func(Notice)
 	// Progress hears a few times a second how many files are done.
 	Progress func(done int)
 }
 
-// Notice is something that was not looked at, or not as a whole.
+// Notice is something that was not looked at, or not as a whole. File is relative
+// to the folder, "." for the folder itself.
 type Notice struct {
-	Path   string // relative to the folder, in bytes; "." is the folder itself
-	Reason string // one of the constants here, or of scan's Skip…
-	Line   int    // 0 when it is not about a line
-	RuleID string // `category/name`; empty when it is not about a rule
-	Bytes  int64  // that were not looked at; 0 when it is not about bytes
-	Err    error  // with Unreadable
-}
-
-// Total is a number of things of some size.
-type Total struct {
-	Count int
-	Bytes int64
+	finding.Skip       // Reason may also be one of the constants here
+	Err          error // with Unreadable
 }
 
 // Summary is what a scan did in all.
 type Summary struct {
-	Scanned  Total           // files of which lines were looked at
+	Scanned  int             // files of which lines were looked at
 	Findings finding.Summary // also of those that are not given
 	// Suppressed is how many comments suppress, as far as they are given.
 	Suppressed int
-	Skipped    map[string]Total // by the reason of notices
+	Skipped    map[string]int // by the reason of notices
 }
 
 // Scan scans the file or folder at root; a symbolic link there is followed. It
-// writes findings in the order of file (bytes), line and rule id. It fails with
-// ctx's error when that ends, with that of o.Out, and when root can't be looked
-// at; a file that can't be read is a notice. The summary is always valid for
+// gives findings in the order of file (bytes), line and rule id. Each rule has
+// rule.Budget for each file; in a review that is for all files, but a folder has no
+// bound. It fails with ctx's error when that ends, with that of o.Found, and when
+// root can't be looked at; a file that can't be read is a notice. The summary is always valid for
 // what was done.
 func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, error) {
-	sum := Summary{Findings: finding.NewSummary(), Skipped: map[string]Total{}}
+	sum := Summary{Findings: finding.NewSummary(), Skipped: map[string]int{}}
 	// What is named by a link is wanted; from there on none is followed.
 	path, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -102,7 +86,7 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	}
 
 	request := rules.request
-	request.Budget, request.PlacesOnly, request.MaxFindings = o.Budget, o.PlacesOnly, MaxFindings
+	request.PlacesOnly, request.MaxFindings = o.PlacesOnly, MaxFindings
 	if o.PlacesOnly {
 		request.MaxFindings = MaxPlaces
 	}
@@ -116,18 +100,13 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	return sum, err
 }
 
-const (
-	// formatAtOnce is how many findings are turned into text at a time.
-	formatAtOnce = 64
-	// progressEvery is how often progress is told at most.
-	progressEvery = 200 * time.Millisecond
-)
+// progressEvery is how often progress is told at most.
+const progressEvery = 200 * time.Millisecond
 
 // output counts and tells what is found in files.
 type output struct {
 	o     Options
 	sum   *Summary
-	text  []byte
 	files int // that are done
 	told  time.Time
 }
@@ -138,9 +117,9 @@ func (w *output) take(f *scan.File, r scan.FileResult) error {
 	case f.Err != nil:
 		w.notice(failed(f.Path, f.Err))
 	case r.Counts == nil: // no line was looked at
-		w.notice(Notice{Path: f.Path, Reason: r.Skips[0].Reason, Bytes: f.Size})
+		w.notice(Notice{Skip: r.Skips[0]})
 	default:
-		if err := w.found(f, r); err != nil {
+		if err := w.found(f.Path, r); err != nil {
 			return err
 		}
 	}
@@ -155,41 +134,33 @@ func (w *output) take(f *scan.File, r scan.FileResult) error {
 }
 
 // found takes the result of a file of which lines were looked at.
-func (w *output) found(f *scan.File, r scan.FileResult) error {
+func (w *output) found(file string, r scan.FileResult) error {
 	total := 0
 	for severity, n := range r.Counts {
 		w.sum.Findings[severity] += n
 		total += n
 	}
-	w.sum.Scanned.Count++
-	w.sum.Scanned.Bytes += f.Size
+	w.sum.Scanned++
 	w.sum.Suppressed += len(r.Suppressed)
 
 	if w.o.Found != nil {
-		w.o.Found(r)
-	}
-	for all := r.Findings; w.o.Format != nil && len(all) > 0; {
-		n := min(len(all), formatAtOnce)
-		w.text = w.o.Format(w.text[:0], f.Path, all[:n])
-		if _, err := w.o.Out.Write(w.text); err != nil {
+		if err := w.o.Found(r); err != nil {
 			return err
 		}
-		all = all[n:]
 	}
 
 	for _, s := range r.Skips {
-		w.notice(Notice{Path: f.Path, Line: s.Line, RuleID: s.RuleID, Reason: s.Reason})
+		w.notice(Notice{Skip: s})
 	}
 	if total > len(r.Findings) {
-		w.notice(Notice{Path: f.Path, Reason: SkipTooManyHits})
+		w.notice(newNotice(file, SkipTooManyHits, nil))
 	}
 
 	return nil
 }
 
 func (w *output) notice(n Notice) {
-	t := w.sum.Skipped[n.Reason]
-	w.sum.Skipped[n.Reason] = Total{Count: t.Count + 1, Bytes: t.Bytes + n.Bytes}
+	w.sum.Skipped[n.Reason]++
 	if w.o.Notice != nil {
 		w.o.Notice(n)
 	}
@@ -199,9 +170,9 @@ func (w *output) notice(n Notice) {
 func failed(file string, err error) Notice {
 	switch {
 	case errors.Is(err, errSpecial):
-		return Notice{Path: file, Reason: SkipSpecial}
+		return newNotice(file, SkipSpecial, nil)
 	case errors.Is(err, fs.ErrNotExist):
-		return Notice{Path: file, Reason: SkipGone}
+		return newNotice(file, SkipGone, nil)
 	}
 
 	var at *fs.PathError
@@ -209,5 +180,9 @@ func failed(file string, err error) Notice {
 		err = at.Err
 	}
 
-	return Notice{Path: file, Reason: Unreadable, Err: err}
+	return newNotice(file, Unreadable, err)
+}
+
+func newNotice(file, reason string, err error) Notice {
+	return Notice{Skip: finding.Skip{File: file, Reason: reason}, Err: err}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prwarden/prwarden/internal/dev/matchtest"
 
@@ -62,28 +61,33 @@ type run struct {
 	text    string
 	notices []folder.Notice
 	sum     folder.Summary
-	err     error
 }
 
 // plainly formats findings as `file:line:column id`.
-func plainly(dst []byte, file string, findings []finding.Finding) []byte {
+func plainly(dst []byte, findings []finding.Finding) []byte {
 	for _, f := range findings {
-		dst = fmt.Appendf(dst, "%s:%d:%d %s\n", file, f.Line, f.Column, f.RuleID)
+		dst = fmt.Appendf(dst, "%s:%d:%d %s\n", f.File, f.Line, f.Column, f.RuleID)
 	}
 
 	return dst
 }
 
-func do(ctx context.Context, root string, rules *folder.Rules, jobs int) run {
-	var text strings.Builder
+func do(t *testing.T, root string, rules *folder.Rules, o folder.Options) run {
+	t.Helper()
+	var text []byte
 	var r run
-	r.sum, r.err = folder.Scan(ctx, root, rules, folder.Options{
-		Jobs: jobs, Budget: time.Hour, Format: plainly, Out: &text, // the machine may be busy
-		Notice: func(n folder.Notice) { r.notices = append(r.notices, n) },
-	})
+	o.Found = func(f scan.FileResult) error { text = plainly(text, f.Findings); return nil }
+	o.Notice = func(n folder.Notice) { r.notices = append(r.notices, n) }
+	var err error
+	r.sum, err = folder.Scan(t.Context(), root, rules, o)
+	require.NoError(t, err)
+	r.text = string(text)
 
-	r.text = text.String()
 	return r
+}
+
+func notice(reason, file string) folder.Notice {
+	return folder.Notice{Skip: finding.Skip{File: file, Reason: reason}}
 }
 
 func TestScan(t *testing.T) {
@@ -102,8 +106,7 @@ func TestScan(t *testing.T) {
 	})
 
 	rules := compile(t, nil, needle("z/needle", "needle$", rule.High), needle("thread", "thread", rule.Low))
-	r := do(t.Context(), root, rules, 2)
-	require.NoError(t, r.err)
+	r := do(t, root, rules, folder.Options{})
 	// In the order of git ls-files; lines before rules, rules by their full ids.
 	assert.Equal(t, `.GIT/config:1:1 z/needle
 .hidden/f:1:1 custom/thread
@@ -116,7 +119,7 @@ b/c/d/e/deep.txt:1:3 z/needle
 sub/.gitignore:1:1 z/needle
 `, r.text)
 	assert.Empty(t, r.notices)
-	assert.Equal(t, folder.Total{Count: 8, Bytes: 75}, r.sum.Scanned)
+	assert.Equal(t, 8, r.sum.Scanned)
 	assert.Equal(t,
 		finding.Summary{rule.Critical: 0, rule.High: 7, rule.Medium: 0, rule.Warning: 0, rule.Low: 2, rule.Info: 0},
 		r.sum.Findings)
@@ -142,8 +145,7 @@ func TestScanSkipsWhatAReviewSkips(t *testing.T) {
 
 	rules := compile(t, []string{"vendor/**", "**/gen/**", "**/*.min.js"}, needle("a/n", "needle", rule.High),
 		needle("a/end", "^b+$", rule.Low))
-	r := do(t.Context(), root, rules, 3)
-	require.NoError(t, r.err)
+	r := do(t, root, rules, folder.Options{})
 	assert.Equal(t, `exact:65531:1 a/end
 invalid-utf8:1:3 a/n
 late-nul:1:1 a/n
@@ -153,34 +155,24 @@ longest-line:1:1 a/n
 vendor.txt:1:1 a/n
 `, r.text)
 	assert.Equal(t, []folder.Notice{
-		{Path: "binary", Reason: finding.SkipBinary, Bytes: 7},
-		{Path: "long-line", Line: 2, Reason: finding.SkipLineTooLong},
-		{Path: "over", Reason: finding.SkipFileTooLarge, Bytes: large + 7},
+		notice(finding.SkipBinary, "binary"),
+		{Skip: finding.Skip{File: "long-line", Line: 2, Reason: finding.SkipLineTooLong}},
+		notice(finding.SkipFileTooLarge, "over"),
 	}, r.notices)
 
-	assert.Equal(t, map[string]folder.Total{
-		finding.SkipBinary: {
-			Count: 1,
-			Bytes: 7,
-		},
-		finding.SkipLineTooLong:  {Count: 1},
-		finding.SkipFileTooLarge: {Count: 1, Bytes: large + 7},
-	}, r.sum.Skipped)
+	assert.Equal(t,
+		map[string]int{finding.SkipBinary: 1, finding.SkipLineTooLong: 1, finding.SkipFileTooLarge: 1}, r.sum.Skipped)
 }
 
 // What is written about a scan is not a part of what is scanned.
 func TestScanOmits(t *testing.T) {
 	t.Parallel()
 	root := tree(t, map[string]string{"r.json": "needle", "out/r.json": "needle", "out/other.json": "needle"})
-	var out strings.Builder
-	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "needle", rule.High)), folder.Options{
-		Format: plainly, Out: &out, Omit: []string{"out/r.json", "other.json", "../r.json"},
-	})
-
-	require.NoError(t, err)
-	assert.Equal(t, "out/other.json:1:1 custom/n\nr.json:1:1 custom/n\n", out.String())
-	assert.Equal(t, 2, sum.Scanned.Count)
-	assert.Empty(t, sum.Skipped)
+	r := do(t, root, compile(t, nil, needle("n", "needle", rule.High)),
+		folder.Options{Omit: []string{"out/r.json", "other.json", "../r.json"}})
+	assert.Equal(t, "out/other.json:1:1 custom/n\nr.json:1:1 custom/n\n", r.text)
+	assert.Equal(t, 2, r.sum.Scanned)
+	assert.Empty(t, r.sum.Skipped)
 }
 
 // randomTree writes some hundred files of words and returns the folder and its
@@ -219,7 +211,7 @@ func TestScanIsDeterministic(t *testing.T) {
 	root, files := randomTree(t, 7)
 	list := []rule.Rule{needle("a/needle", "needle", rule.High), needle("b/thread", "thread ?hay", rule.Low)}
 	rules := compile(t, nil, list...)
-	var want strings.Builder
+	var want []byte
 
 	for _, file := range files {
 		content, err := os.ReadFile(filepath.Join(root, file))
@@ -228,19 +220,19 @@ func TestScanIsDeterministic(t *testing.T) {
 		patterns := []match.Rule{{Pattern: list[0].Pattern}, {Pattern: list[1].Pattern}}
 
 		for _, h := range matchtest.Reference(patterns, file, content, []match.LineRange{{First: 1, Last: 1 << 20}}) {
-			findings = append(findings, finding.Finding{RuleID: list[h.Rule].FullID(), Line: h.Line, Column: h.Column})
+			f := finding.Finding{RuleID: list[h.Rule].FullID(), File: file, Line: h.Line, Column: h.Column}
+			findings = append(findings, f)
 		}
 
-		want.Write(plainly(nil, file, findings))
+		want = plainly(want, findings)
 	}
 
-	require.NotEmpty(t, want.String())
+	require.NotEmpty(t, want)
 
 	for _, jobs := range []int{0, 1, 2, 3, 16, 40} {
-		r := do(t.Context(), root, rules, jobs)
-		require.NoError(t, r.err)
-		assert.True(t, want.String() == r.text, "with %d jobs", jobs)
-		assert.Equal(t, len(files), r.sum.Scanned.Count)
+		r := do(t, root, rules, folder.Options{Jobs: jobs})
+		assert.True(t, string(want) == r.text, "with %d jobs", jobs)
+		assert.Equal(t, len(files), r.sum.Scanned)
 		assert.Equal(t, strings.Count(r.text, "\n"), r.sum.Findings[rule.High]+r.sum.Findings[rule.Low])
 	}
 }
@@ -250,51 +242,36 @@ func TestScanOfTooManyFindings(t *testing.T) {
 	t.Parallel()
 	const lines = 200_000
 	root := tree(t, map[string]string{"a": "x\n", "b": strings.Repeat("x\n", lines), "c": "x\n"})
-	r := do(t.Context(), root, compile(t, nil, needle("n", "x", rule.High)), 2)
-	require.NoError(t, r.err)
+	rules := compile(t, nil, needle("n", "x", rule.High))
+	r := do(t, root, rules, folder.Options{})
 	assert.Equal(t, folder.MaxFindings+2, strings.Count(r.text, "\n"))
-	assert.Equal(t, []folder.Notice{{Path: "b", Reason: folder.SkipTooManyHits}}, r.notices)
+	assert.Equal(t, []folder.Notice{notice(folder.SkipTooManyHits, "b")}, r.notices)
 	assert.Equal(t, lines+2, r.sum.Findings[rule.High])
 	assert.True(t, strings.HasPrefix(r.text, "a:1:1 custom/n\nb:1:1 custom/n\n"))
 	assert.True(t, strings.HasSuffix(r.text, fmt.Sprintf("b:%d:1 custom/n\nc:1:1 custom/n\n", folder.MaxFindings)))
 
-	var out strings.Builder
-	sum, err := folder.Scan(t.Context(), root, compile(t, nil, needle("n", "x", rule.High)),
-		folder.Options{Jobs: 2, Budget: time.Hour, PlacesOnly: true, Format: plainly, Out: &out})
-	require.NoError(t, err)
-	assert.Equal(t, folder.MaxPlaces+2, strings.Count(out.String(), "\n"))
-	assert.Equal(t, lines+2, sum.Findings[rule.High])
+	r = do(t, root, rules, folder.Options{PlacesOnly: true})
+	assert.Equal(t, folder.MaxPlaces+2, strings.Count(r.text, "\n"))
+	assert.Equal(t, lines+2, r.sum.Findings[rule.High])
 }
 
-// failing takes some bytes and then fails.
-type failing struct{ left int }
-
-var errFull = errors.New("no space left")
-
-func (f *failing) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
-		return 0, errFull
-	}
-
-	return len(p), nil
-}
-
-func TestScanEndsWhenTheOutputFails(t *testing.T) {
+func TestScanEndsWithAnError(t *testing.T) {
 	t.Parallel()
-	root, _ := randomTree(t, 9)
+	root, files := randomTree(t, 9)
 	rules := compile(t, nil, needle("n", "needle", rule.High))
-	_, err := folder.Scan(t.Context(), root, rules, folder.Options{Format: plainly, Out: &failing{left: 5000}})
+	errFull := errors.New("no space left")
+	sum, err := folder.Scan(t.Context(), root, rules, folder.Options{
+		Found: func(scan.FileResult) error { return errFull },
+	})
 	require.ErrorIs(t, err, errFull)
-}
+	assert.Equal(t, 1, sum.Scanned)
 
-func TestScanIsInterrupted(t *testing.T) {
-	t.Parallel()
-	root, files := randomTree(t, 11)
-	rules := compile(t, nil, needle("n", "needle", rule.High))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	sum, err := folder.Scan(ctx, root, rules, folder.Options{Found: func(scan.FileResult) { cancel(errFull) }})
+	sum, err = folder.Scan(ctx, root, rules, folder.Options{
+		Found: func(scan.FileResult) error { cancel(errFull); return nil },
+	})
 	require.ErrorIs(t, err, errFull)
-	assert.Less(t, sum.Scanned.Count, len(files))
+	assert.Less(t, sum.Scanned, len(files))
 }
 
 // A rule that takes too long in one file is stopped there, and goes on in the
@@ -305,18 +282,11 @@ func TestScanStopsSlowRules(t *testing.T) {
 	busy.Multiline = true
 	root := tree(t, map[string]string{"a": strings.Repeat("x\n", scan.MaxFileSize/2), "b": "x", "c": "needle\nx"})
 	rules := compile(t, nil, busy, needle("n", "needle", rule.High))
-	var out strings.Builder
-	var notices []folder.Notice
-	_, err := folder.Scan(t.Context(), root, rules, folder.Options{
-		Jobs: 1, Budget: 300 * time.Millisecond, Format: plainly, Out: &out,
-		Notice: func(n folder.Notice) { notices = append(notices, n) },
-	})
-
-	require.NoError(t, err)
-	_, after, _ := strings.Cut(out.String(), "b:")
+	r := do(t, root, rules, folder.Options{Jobs: 1})
+	_, after, _ := strings.Cut(r.text, "b:")
 
 	assert.Equal(t, "1:1 custom/busy\nc:1:1 custom/n\nc:2:1 custom/busy\n", after)
-	assert.Equal(t, folder.Notice{Path: "a", RuleID: "custom/busy", Reason: finding.SkipRuleTimeout}, notices[0])
+	assert.Equal(t, finding.Skip{File: "a", RuleID: "custom/busy", Reason: finding.SkipRuleTimeout}, r.notices[0].Skip)
 }
 
 // Places are of the same findings, without what is for people.
@@ -326,9 +296,9 @@ func TestScanOfPlacesOnly(t *testing.T) {
 	rules := compile(t, nil, needle("n", "needle", rule.High))
 	scanned := func(placesOnly bool) (list []finding.Finding) {
 		_, err := folder.Scan(t.Context(), root, rules, folder.Options{
-			Jobs: 1, PlacesOnly: placesOnly, Found: func(r scan.FileResult) { list = append(list, r.Findings...) },
+			PlacesOnly: placesOnly,
+			Found:      func(r scan.FileResult) error { list = append(list, r.Findings...); return nil },
 		})
-
 		require.NoError(t, err)
 		return list
 	}

@@ -34,22 +34,19 @@ func TestScanOfWhatIsNoFile(t *testing.T) {
 	require.NoError(t, err)
 	defer socket.Close()
 
-	r := do(t.Context(), root, compile(t, nil, needle("n", "needle|^a/l", rule.High)), 2)
-	require.NoError(t, r.err)
+	r := do(t, root, compile(t, nil, needle("n", "needle|^a/l", rule.High)), folder.Options{})
 	assert.Equal(t, "a/f:1:1 custom/n\ndangling:1:4 custom/n\nloop:1:1 custom/n\n", r.text)
 	assert.Equal(t,
-		[]folder.Notice{{Path: "fifo", Reason: folder.SkipSpecial}, {Path: "s", Reason: folder.SkipSpecial}},
+		[]folder.Notice{notice(folder.SkipSpecial, "fifo"), notice(folder.SkipSpecial, "s")},
 		r.notices)
 
 	// The folder itself may be a link, as whoever named it wanted it.
 	require.NoError(t, os.Symlink(root, filepath.Join(outside, "link")))
-	again := do(t.Context(), filepath.Join(outside, "link"), compile(t, nil, needle("n", "needle|^a/l", rule.High)), 2)
-	require.NoError(t, again.err)
+	again := do(t, filepath.Join(outside, "link"), compile(t, nil, needle("n", "needle|^a/l", rule.High)), folder.Options{})
 	assert.Equal(t, r.text, again.text)
 
-	fifo := do(t.Context(), filepath.Join(root, "fifo"), compile(t, nil, needle("n", "x", rule.High)), 1)
-	require.NoError(t, fifo.err)
-	assert.Equal(t, []folder.Notice{{Path: "fifo", Reason: folder.SkipSpecial}}, fifo.notices)
+	fifo := do(t, filepath.Join(root, "fifo"), compile(t, nil, needle("n", "x", rule.High)), folder.Options{})
+	assert.Equal(t, []folder.Notice{notice(folder.SkipSpecial, "fifo")}, fifo.notices)
 }
 
 func TestScanOfStrangePaths(t *testing.T) {
@@ -61,8 +58,7 @@ func TestScanOfStrangePaths(t *testing.T) {
 		files[n] = "needle"
 	}
 
-	r := do(t.Context(), tree(t, files), compile(t, nil, needle("n", "needle", rule.High)), 2)
-	require.NoError(t, r.err)
+	r := do(t, tree(t, files), compile(t, nil, needle("n", "needle", rule.High)), folder.Options{})
 
 	for _, n := range names {
 		assert.Contains(t, r.text, n+":1:1 custom/n\n")
@@ -92,21 +88,19 @@ func TestScanOfADeepTree(t *testing.T) {
 
 	require.NoError(t, at.Close())
 
-	r := do(t.Context(), root, compile(t, nil, needle("n", "needle", rule.High)), 2)
-	require.NoError(t, r.err)
+	r := do(t, root, compile(t, nil, needle("n", "needle", rule.High)), folder.Options{})
 	assert.Contains(t, r.text, "\nz:1:1 custom/n\n")
-	assert.Equal(t, r.sum.Findings[rule.High], r.sum.Scanned.Count)
+	assert.Equal(t, r.sum.Findings[rule.High], r.sum.Scanned)
 	require.Len(t, r.notices, 1)
 	assert.Equal(t, folder.Unreadable, r.notices[0].Reason)
 	assert.Equal(t, syscall.ENAMETOOLONG, r.notices[0].Err)
 	// PATH_MAX counts the folder and the NUL, so one level more or less fits.
-	assert.InDelta(t, 4096/201+2, r.sum.Scanned.Count, 2)
+	assert.InDelta(t, 4096/201+2, r.sum.Scanned, 2)
 }
 
 // Files that the system makes up as they are read say that they are empty.
 func TestScanOfAFileWithoutASize(t *testing.T) {
 	t.Parallel()
-	r := do(t.Context(), "/proc/self/status", compile(t, nil, needle("n", "^Name:", rule.High)), 1)
-	require.NoError(t, r.err)
+	r := do(t, "/proc/self/status", compile(t, nil, needle("n", "^Name:", rule.High)), folder.Options{})
 	assert.Equal(t, "status:1:1 custom/n\n", r.text)
 }

@@ -28,7 +28,7 @@ func TestPrunes(t *testing.T) {
 		"vendor", "vendors", "vendor/x", "x/vendor", "node_modules", "a/b/node_modules", "node_modules/x/y",
 		"a/c", "c", "a/c/d", "x/y.d", "x/y", "lit", "one", "one/z", "two", "two/y",
 	} {
-		if r.prunes(dir) {
+		if r.pruned.Match(dir) {
 			pruned = append(pruned, dir)
 
 			for _, below := range []string{"/f", "/d/e/f", "/f.md"} {
@@ -41,8 +41,8 @@ func TestPrunes(t *testing.T) {
 		"vendor", "vendor/x", "node_modules", "a/b/node_modules", "node_modules/x/y", "a/c", "a/c/d", "x/y.d",
 	}, pruned)
 
-	assert.True(t, compile("**").prunes("a"))
+	assert.True(t, compile("**").pruned.Match("a"))
 	assert.False(t, slices.ContainsFunc([]string{"a/{b,c/**}", "[a/**]"}, func(g string) bool {
-		return compile(g).prunes("a/c")
+		return compile(g).pruned.Match("a/c")
 	}))
 }

@@ -98,40 +98,40 @@ func Load(ctx context.Context, s Sources) (*Loaded, error) {
 // read reads the rules file that applies.
 func (l *Loaded) read(ctx context.Context, s Sources) (err error) {
 	l.File, l.Path = &rule.File{}, s.File
-	parse, limit := rule.ParseLocalFile, rule.MaxLocalFileSize
-	if s.File == "" {
-		parse, limit = rule.ParseFile, rule.MaxFileSize
-		if s.Given != nil {
-			return l.given(ctx, *s.Given)
+	parse := rule.ParseFile
+	var data []byte
+	switch {
+	case s.File != "":
+		parse = rule.ParseLocalFile
+		data, err = readUpTo(s.File, rule.MaxLocalFileSize+1)
+	case s.Given == nil:
+		if l.Path, l.Irregular, err = find(s.Root); l.Path != "" {
+			data, err = readUpTo(l.Path, rule.MaxFileSize+1)
 		}
-		if l.Path, l.Irregular, err = find(s.Root); err != nil || l.Path == "" {
-			return err
-		}
+	case s.Given.Data != nil:
+		l.Path, data = s.Given.Name, s.Given.Data
 	}
 
-	f, err := os.Open(l.Path)
-	if err != nil {
-		return fmt.Errorf("the rules file can't be read: %w", err)
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err != nil {
-		return fmt.Errorf("the rules file can't be read: %w", err)
+	if err != nil || data == nil {
+		return err
 	}
 	l.File, err = parse(ctx, data)
 
 	return broken(l.Path, err)
 }
 
-// given takes a rules file that is somewhere else than on the disk.
-func (l *Loaded) given(ctx context.Context, g Given) (err error) {
-	if g.Data == nil {
-		return nil
+func readUpTo(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the rules file can't be read: %w", err)
 	}
-	l.Path = g.Name
-	l.File, err = rule.ParseFile(ctx, g.Data)
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, limit))
+	if err != nil {
+		return nil, fmt.Errorf("the rules file can't be read: %w", err)
+	}
 
-	return broken(l.Path, err)
+	return data, nil
 }
 
 // find looks for the rules file of the folder at root; "" for none.
@@ -170,7 +170,7 @@ type Rules struct {
 	scanner *scan.Scanner
 	request scan.Request
 	exclude match.Globs
-	pruned  match.Globs // those of exclude that match all that is in a directory they match
+	pruned  match.Globs // those of exclude that match all in a directory they match, so it need not be read
 }
 
 // Compile prepares the rules that were loaded, or those of them that are of a
@@ -193,7 +193,3 @@ func (l *Loaded) Compile(ruleset string) (*Rules, error) {
 		pruned:  match.NewGlobs(whole),
 	}, nil
 }
-
-// prunes says whether all in a directory is excluded, so that it need not be
-// read: what `x/**` matches as a directory it matches with all that is in it.
-func (r *Rules) prunes(directory string) bool { return r.pruned.Match(directory) }

@@ -52,7 +52,7 @@ func (w *walker) directory(path, file string) bool {
 		switch {
 		case !e.IsDir():
 			ok = w.entry(full, file, e.Type())
-		case !w.rules.prunes(file):
+		case !w.rules.pruned.Match(file):
 			ok = w.directory(full, file)
 		}
 		if !ok {
