@@ -5,6 +5,7 @@ package finding
 import (
 	"encoding/base64"
 	"encoding/json"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -171,14 +172,19 @@ func (s Skip) Size() int {
 }
 
 // textSize is how long a text is at most as a string in JSON, whatever the encoder
-// escapes. A byte that is not UTF-8 is written as U+FFFD.
-func textSize(text string) int {
-	n := len(text)
+// escapes.
+func textSize(text string) (n int) {
 	for i := range len(text) {
-		n += int(jsonExtra[text[i]])
-	}
-	if !utf8.ValidString(text) {
-		n += (utf8.RuneLen(utf8.RuneError) - 1) * len(text)
+		switch c := text[i]; {
+		case c >= utf8.RuneSelf: // what is not UTF-8 is written as U+FFFD, of three bytes
+			n += 3
+		case c < ' ' || c == '<' || c == '>' || c == '&': // as \u0000
+			n += 6
+		case c == '"' || c == '\\':
+			n += 2
+		default:
+			n++
+		}
 	}
 
 	return n
@@ -192,36 +198,7 @@ func pathSize(path string) int {
 		inJSON += base64.StdEncoding.EncodedLen(len(path))
 	}
 
-	inURI := len(path)
-	for i := range len(path) {
-		inURI += int(uriExtra[path[i]])
-	}
-
-	return max(inJSON, inURI)
-}
-
-// jsonExtra and uriExtra are how many more bytes a byte takes in JSON and in the
-// path of a URI. They are tables because every byte of every finding is measured.
-var jsonExtra, uriExtra = extraBytes()
-
-func extraBytes() (inJSON, inURI [256]uint8) {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~"
-	for i := range inJSON {
-		c := byte(i)
-		switch {
-		case c == '"' || c == '\\':
-			inJSON[i] = 1
-		case c < ' ' || c == '<' || c == '>' || c == '&':
-			inJSON[i] = uint8(len(`\u0000`) - 1)
-		case c == "\u2028"[0]: // U+2028 and U+2029 may be escaped; others with this first byte count too
-			inJSON[i] = uint8(len(`\u2028`) - len("\u2028"))
-		}
-		if strings.IndexByte(plain, c) < 0 {
-			inURI[i] = uint8(len("%00") - 1)
-		}
-	}
-
-	return inJSON, inURI
+	return max(inJSON, len(url.PathEscape(path)))
 }
 
 // exact stands beside a path that is not UTF-8.
