@@ -219,7 +219,7 @@ func newScannerMetrics(r prometheus.Registerer) *scannerMetrics {
 	}
 
 	m.scans.WithLabelValues(scan.OutcomeComplete)
-	for _, p := range scan.Phases() {
+	for p := range scan.PhaseTotal {
 		m.phases.WithLabelValues(p.String())
 	}
 	return m
@@ -228,7 +228,7 @@ func newScannerMetrics(r prometheus.Registerer) *scannerMetrics {
 // observe counts a scan that has ended.
 func (m *scannerMetrics) observe(outcome string, times scan.Times) {
 	m.scans.WithLabelValues(outcome).Observe(times[scan.PhaseTotal].Seconds())
-	for _, p := range scan.Phases() {
+	for p := range scan.PhaseTotal {
 		if times[p] > 0 {
 			m.phases.WithLabelValues(p.String()).Observe(times[p].Seconds())
 		}

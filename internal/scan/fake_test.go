@@ -23,7 +23,6 @@ type pull struct {
 	fileErr error                     // after all files
 	onFile  func(ctx context.Context) // before each file
 	closed  bool
-	count   int // instead of the number of files
 }
 
 func (p *pull) Open(context.Context, scan.Target) (scan.Change, error) {
@@ -38,13 +37,7 @@ func (p *pull) HeadSHA() string { return strings.Repeat("a", 40) }
 func (p *pull) BaseSHA() string { return strings.Repeat("b", 40) }
 func (p *pull) Close() error    { p.closed = true; return nil }
 
-func (p *pull) FileCount() int {
-	if p.count > 0 {
-		return p.count
-	}
-
-	return len(p.files)
-}
+func (p *pull) FileCount() int { return len(p.files) }
 
 func (p *pull) ReadFile(_ context.Context, side scan.Side, path string, limit int) ([]byte, bool, error) {
 	data, found := p.sides[side][path]

@@ -3,7 +3,6 @@ package scan
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -37,14 +36,6 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-func tooManyFiles(n int) *Failure {
-	return &Failure{
-		Code:    CodePullRequestTooLarge,
-		Message: fmt.Sprintf("The pull request changes %d files; at most %d can be scanned.", n, MaxFiles),
-		Lasting: true,
-	}
-}
-
 // run matches the plan on the changed files and collects what is found. edited
 // says whether the rules file is one of them.
 func (s *Scanner) run(
@@ -55,9 +46,7 @@ func (s *Scanner) run(
 	total, done, told := change.FileCount(), 0, time.Time{}
 
 	err = pipeline(ctx, matchers, change.Files, func(f *File, r FileResult) error {
-		if done++; done > MaxFiles {
-			return tooManyFiles(done)
-		}
+		done++
 		edited = edited || f.Path == rule.FilePath
 		c.add(r)
 

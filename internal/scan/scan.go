@@ -9,8 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"runtime"
+	"sync/atomic"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
@@ -30,7 +36,7 @@ type Target struct {
 // Source opens pull requests. A code host is one.
 type Source interface {
 	// Open finds the pull request's head and base and makes their difference
-	// readable. It fails with a *Failure.
+	// readable. It fails with a *Failure, also when too many files are changed.
 	Open(ctx context.Context, t Target) (Change, error)
 }
 
@@ -100,10 +106,9 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Limits of a scan.
 const (
-	MaxFiles = 100_000         // changed files
 	MaxTime  = 5 * time.Minute // wall time of a scan, reading included
+	maxCache = 256 << 20       // bytes of compiled rules that a Scanner keeps, as estimated
 )
 
 // Request says what to scan, and with which rules.
@@ -146,9 +151,8 @@ type Progress struct{ Done, Total int }
 
 // Options set up a Scanner. Zero fields have the given defaults.
 type Options struct {
-	CacheSize int64         // bytes of compiled rules to keep, as estimated; 256 MiB
-	Timeout   time.Duration // wall time of a scan; MaxTime
-	Workers   int           // files that one scan matches at the same time; the number of processors
+	Timeout time.Duration // wall time of a scan; MaxTime
+	Workers int           // files that one scan matches at the same time; the number of processors
 
 	// Observe hears how each scan ended: OutcomeComplete, OutcomeCanceled or one of
 	// the Code constants. It is called by many goroutines at once; nil for nobody.
@@ -164,11 +168,10 @@ type Scanner struct {
 
 // NewScanner returns a scanner of the pull requests of source.
 func NewScanner(source Source, o Options) *Scanner {
-	o.CacheSize = cmp.Or(o.CacheSize, 256<<20)
 	o.Timeout = cmp.Or(o.Timeout, MaxTime)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 
-	return &Scanner{source: source, options: o, cache: match.NewCache(o.CacheSize, (*Ruleset).Size)}
+	return &Scanner{source: source, options: o, cache: match.NewCache(maxCache, (*Ruleset).Size)}
 }
 
 // Scan scans one pull request. progress is called from time to time, from one
@@ -230,9 +233,6 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 	defer func() { err = errors.Join(err, change.Close()) }()
 
 	total := change.FileCount()
-	if total > MaxFiles {
-		return nil, tooManyFiles(total)
-	}
 	progress(Progress{Total: total})
 
 	files, plan, err := s.prepare(ctx, change, r)
@@ -273,4 +273,127 @@ func (s *Scanner) prepare(ctx context.Context, change Change, r Request) (*rules
 	plan.head = files.head
 
 	return files, plan, nil
+}
+
+// Outcomes of scans that are no failures.
+const (
+	OutcomeComplete = "complete"
+	OutcomeCanceled = "canceled" // the caller has no use for it any more, or takes it back
+)
+
+// outcomeOf is what a scan's end is called in metrics and traces.
+func outcomeOf(err error) string {
+	var f *Failure
+	switch {
+	case err == nil:
+		return OutcomeComplete
+	case errors.As(err, &f):
+		return f.Code
+	}
+
+	return OutcomeCanceled
+}
+
+// Phase is a part of a scan's work. The phases up to PhaseMatchWait follow each
+// other and add up to nearly the whole scan; PhaseMatch and PhaseMask go on
+// meanwhile.
+type Phase int
+
+// The phases.
+const (
+	PhaseFetch     Phase = iota // commands that talk to the remote
+	PhaseEnds                   // choosing head and base, and their merge base
+	PhaseCompare                // the paths that differ, and how git pairs them
+	PhaseCache                  // waiting for the cached repository, and its upkeep
+	PhaseRules                  // the rules files and what applies
+	PhaseDiff                   // waiting for git's added lines
+	PhaseRead                   // waiting for the contents of files
+	PhaseMatchWait              // waiting for matching, because it takes longer than git
+	PhaseMatch                  // matching, in sum over all workers
+	PhaseMask                   // masking, snippets and fingerprints, in sum over all workers
+	PhaseTotal                  // the scan
+)
+
+// String is the name of the phase in logs.
+func (p Phase) String() string {
+	return [...]string{
+		"fetch", "ends", "compare", "cache", "rules", "diff", "read", "match_wait", "match", "mask", "total",
+	}[p]
+}
+
+// Times is how long each phase of a scan took.
+type Times [PhaseTotal + 1]time.Duration
+
+// LogValue is the phases that took any time, in milliseconds.
+func (t Times) LogValue() slog.Value {
+	var attributes []slog.Attr
+	for p, d := range t {
+		if d > 0 {
+			attributes = append(attributes, slog.Float64(Phase(p).String(), float64(d.Microseconds())/1000))
+		}
+	}
+
+	return slog.GroupValue(attributes...)
+}
+
+// clock sums up the phases of one scan. It is safe for concurrent use.
+type clock [PhaseTotal + 1]atomic.Int64
+
+type clockKey struct{}
+
+func (c *clock) times() (t Times) {
+	for p := range c {
+		t[p] = time.Duration(c[p].Load())
+	}
+
+	return t
+}
+
+// Begin begins to count time for a phase of the scan that ctx belongs to, until
+// end is called. A ctx of no scan counts nothing. The phases up to PhaseRules are
+// spans of a trace; the others begin and end once for each file.
+func Begin(ctx context.Context, p Phase) (end func()) {
+	c, ok := ctx.Value(clockKey{}).(*clock)
+	if !ok {
+		return func() {}
+	}
+
+	start := time.Now()
+	span := trace.SpanFromContext(context.Background()) // which records nothing
+	if p <= PhaseRules {
+		_, span = startSpan(ctx, p.String())
+	}
+
+	return func() {
+		c[p].Add(int64(time.Since(start)))
+		span.End()
+	}
+}
+
+// startSpan starts a span below the one of ctx, in whatever records that one.
+// Without one it records nothing.
+func startSpan(ctx context.Context, name string) (context.Context, trace.Span) {
+	const scope = "github.com/prwarden/prwarden/internal/scan"
+	return trace.SpanFromContext(ctx).TracerProvider().Tracer(scope).Start(ctx, name)
+}
+
+// endScan ends the span of a scan. It has times, counts and codes: nothing that is
+// written in a repository. result is nil when the scan failed.
+func endScan(span trace.Span, outcome string, times Times, result *finding.Result) {
+	span.SetAttributes(attribute.String("prwarden.outcome", outcome))
+	for p, d := range times {
+		span.SetAttributes(attribute.Int64("prwarden."+Phase(p).String()+"_ms", d.Milliseconds()))
+	}
+
+	if result == nil {
+		span.SetStatus(codes.Error, outcome)
+	} else {
+		span.SetAttributes(
+			attribute.Int("prwarden.files", result.FilesTotal),
+			attribute.Int("prwarden.findings", len(result.Findings)),
+			attribute.Int("prwarden.suppressed", len(result.Suppressed)),
+			attribute.Int("prwarden.skipped", len(result.Skips)),
+		)
+	}
+	span.End()
 }

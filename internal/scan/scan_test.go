@@ -181,13 +181,11 @@ func TestFailures(t *testing.T) {
 		pull pull
 		code string
 	}{
-		"open":                   {pull{openErr: unreachable}, scan.CodeHostUnreachable},
-		"read":                   {pull{files: files, fileErr: unreachable}, scan.CodeHostUnreachable},
-		"unexpected":             {pull{fileErr: errors.New("disk on fire")}, scan.CodeScanFailed},
-		"too many":               {pull{count: scan.MaxFiles + 1}, scan.CodePullRequestTooLarge},
-		"more than were counted": {pull{count: 1, files: make([]scan.File, scan.MaxFiles+1)}, scan.CodePullRequestTooLarge},
-		"too slow":               {pull{files: files, onFile: slow}, scan.CodeScanTimeout},
-		"none":                   {pull{files: files}, scan.OutcomeComplete},
+		"open":       {pull{openErr: unreachable}, scan.CodeHostUnreachable},
+		"read":       {pull{files: files, fileErr: unreachable}, scan.CodeHostUnreachable},
+		"unexpected": {pull{fileErr: errors.New("disk on fire")}, scan.CodeScanFailed},
+		"too slow":   {pull{files: files, onFile: slow}, scan.CodeScanTimeout},
+		"none":       {pull{files: files}, scan.OutcomeComplete},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -211,7 +209,7 @@ func TestFailures(t *testing.T) {
 			var failure *scan.Failure
 			require.ErrorAs(t, err, &failure)
 			assert.Equal(t, tt.code, failure.Code)
-			assert.Equal(t, name == "too slow" || tt.code == scan.CodePullRequestTooLarge, failure.Lasting)
+			assert.Equal(t, name == "too slow", failure.Lasting)
 			assert.NotContains(t, failure.Message, "fire")
 		})
 	}
