@@ -176,8 +176,8 @@ func (s Skip) Size() int {
 func textSize(text string) (n int) {
 	for i := range len(text) {
 		switch c := text[i]; {
-		case c >= utf8.RuneSelf: // what is not UTF-8 is written as U+FFFD, of three bytes
-			n += 3
+		case c == "\u2028"[0]: // the first byte of U+2028, which may be written as \u2028
+			n += 4
 		case c < ' ' || c == '<' || c == '>' || c == '&': // as \u0000
 			n += 6
 		case c == '"' || c == '\\':
@@ -185,6 +185,9 @@ func textSize(text string) (n int) {
 		default:
 			n++
 		}
+	}
+	if !utf8.ValidString(text) { // each byte that is not UTF-8 is written as U+FFFD
+		n += (utf8.RuneLen(utf8.RuneError) - 1) * len(text)
 	}
 
 	return n
