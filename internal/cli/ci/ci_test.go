@@ -152,8 +152,7 @@ func TestDetect(t *testing.T) {
 			gitLab().with(merged), "", job("GitLab CI", into("main")),
 		},
 
-		"CircleCI":            {circleCI(), "", job("CircleCI")},
-		"CircleCI, run again": {circleCI().with(vars("CIRCLE_WORKFLOW_ID=w3")), "", job("CircleCI")},
+		"CircleCI": {circleCI(), "", job("CircleCI")},
 		"CircleCI, only the workflow": {
 			circleCI().with(vars("CIRCLE_PIPELINE_ID= CIRCLE_WORKFLOW_WORKSPACE_ID=")), "",
 			job("CircleCI", as("prwarden", "0", "w2")),
@@ -166,10 +165,6 @@ func TestDetect(t *testing.T) {
 		"Buildkite, newest commit": {buildkite().with(vars("BUILDKITE_COMMIT=HEAD")), "", job("Buildkite")},
 		"Buildkite, Bitbucket Data Center": {
 			buildkite().with(env{"BUILDKITE_REPO": git + "scm/ACME/shop.git"}), "",
-			job("Buildkite", into("main")),
-		},
-		"Buildkite, SSH": {
-			buildkite().with(vars("BUILDKITE_REPO=ssh://git@git.example.com:7999/acme/shop.git")), "",
 			job("Buildkite", into("main")),
 		},
 		"credentials are not passed on": {
@@ -188,9 +183,6 @@ func TestDetect(t *testing.T) {
 		"Jenkins, Bitbucket Data Center": {
 			page(git + "projects/ACME/repos/shop/pull-requests/42/overview"), "",
 			job("Jenkins"),
-		},
-		"Jenkins, Bitbucket Cloud": {
-			page("https://bitbucket.org/acme/shop/pull-requests/42"), "", job("Jenkins"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +221,6 @@ func TestDetectNoPullRequest(t *testing.T) {
 			gitHub("pull_request").with(env{"GITHUB_EVENT_PATH": "/none/there"}), "",
 			"the event can't be read from GITHUB_EVENT_PATH",
 		},
-		"GitHub, broken event": {gitHub("pull_request"), "{", "the event can't be read from GITHUB_EVENT_PATH"},
 		"GitLab, branch": {
 			gitLab().with(env{"CI_MERGE_REQUEST_IID": "", "CI_PIPELINE_SOURCE": "push"}), "",
 			`this job of GitLab CI is not for a pull request: its pipeline is of the source "push"`,
@@ -247,8 +238,6 @@ func TestDetectNoPullRequest(t *testing.T) {
 		"Jenkins, below a path": {page("https://example.com/git/acme/shop/pulls/42"), "",
 			`runs for the repository "git/acme/shop"`},
 		"Jenkins, too high": {page("https://example.com/acme/shop/pulls/99999999999"), "", "not the address of one"},
-		"Jenkins, a group in it": {page("https://gitlab.com/a/b/c/-/merge_requests/42"), "",
-			`runs for the repository "a/b/c"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
