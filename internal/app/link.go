@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/scanner"
 	"github.com/prwarden/prwarden/internal/tlsfile"
@@ -34,7 +35,7 @@ func newScannerServer(service *scanner.Server, log *slog.Logger, options ...grpc
 	})
 	options = append(options, grpc.ChainStreamInterceptor(recovery.StreamServerInterceptor(recovered)))
 	server := grpc.NewServer(options...)
-	service.Register(server)
+	scannerv1.RegisterScannerServiceServer(server, service)
 	return server
 }
 

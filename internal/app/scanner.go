@@ -20,6 +20,7 @@ import (
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/scan"
 	"github.com/prwarden/prwarden/internal/scanner"
+	"github.com/prwarden/prwarden/internal/server/port"
 	"github.com/prwarden/prwarden/internal/tlsfile"
 )
 
@@ -72,7 +73,9 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 		return nil, err
 	}
 
-	s.at = scanner.LimitConnections(s.at)
+	// A stranger who only connects keeps no server out, and several servers can
+	// share an address.
+	s.at = port.Wrap(s.at, port.Options{Total: 512, PerAddress: 64})
 	s.opsAt, err = s.listenOps(ctx, c.ScannerOpsAddr, log)
 	return s, err
 }

@@ -35,20 +35,14 @@ var rulesets = [...]string{
 }
 
 func startOf(j review.Job) *scannerv1.ScanStart {
-	selection := scannerv1.ScanStart_repository
-	switch j.Ruleset {
-	case rule.RulesetDefault:
-		selection = scannerv1.ScanStart_default_ruleset
-	case rule.RulesetCustom:
-		selection = scannerv1.ScanStart_custom
-	}
+	selection := max(slices.Index(rulesets[:], j.Ruleset), int(scannerv1.ScanStart_repository))
 
 	return &scannerv1.ScanStart{
 		ReviewId:      j.ReviewID,
 		Organization:  j.Organization,
 		Repo:          j.Repo,
 		PrNumber:      j.PRNumber,
-		Selection:     selection,
+		Selection:     scannerv1.ScanStart_Selection(selection),
 		RulesDigest:   j.Rules.Digest,
 		MaxFindings:   int32(j.MaxFindings),
 		HeadSha:       j.Commits.Head,
@@ -237,14 +231,7 @@ func toProtoSkip(k finding.Skip) *scannerv1.ScanSkip {
 	return &scannerv1.ScanSkip{Path: []byte(k.File), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason}
 }
 
-// origins are those of rules by their numbers on the wire, where 0 is none.
-var origins = [...]rule.Origin{
-	scannerv1.ScanRule_default_ruleset: rule.OriginDefault,
-	scannerv1.ScanRule_custom:          rule.OriginCustom,
-	scannerv1.ScanRule_repository:      rule.OriginRepository,
-	scannerv1.ScanRule_rules_file:      rule.OriginRulesFile,
-}
-
+// toProtoRule makes a rule one for the wire, where origins have the same numbers.
 func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 	return &scannerv1.ScanRule{
 		Id:          r.ID,
@@ -256,7 +243,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		Exclude:     r.Paths.Exclude,
 		Multiline:   r.Multiline,
 		Redact:      r.Redact,
-		Origin:      scannerv1.ScanRule_Origin(slices.Index(origins[:], r.Origin)),
+		Origin:      scannerv1.ScanRule_Origin(r.Origin),
 		CaseMatch:   r.Cases.Match,
 		CaseNoMatch: r.Cases.NoMatch,
 		References:  r.References,
@@ -268,9 +255,9 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 	if !ok {
 		return rule.Rule{}, fmt.Errorf("rule %q: unknown severity %q", p.GetId(), p.GetSeverity())
 	}
-	origin := int(p.GetOrigin())
-	if origin < 1 || origin >= len(origins) {
-		return rule.Rule{}, fmt.Errorf("rule %q: unknown origin %d", p.GetId(), origin)
+	origin := rule.Origin(p.GetOrigin())
+	if origin < rule.OriginDefault || origin > rule.OriginRulesFile {
+		return rule.Rule{}, fmt.Errorf("rule %q: unknown origin %d", p.GetId(), p.GetOrigin())
 	}
 
 	return rule.Rule{
@@ -282,7 +269,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Paths:      rule.Paths{Include: p.GetInclude(), Exclude: p.GetExclude()},
 		Multiline:  p.GetMultiline(),
 		Redact:     p.GetRedact(),
-		Origin:     origins[origin],
+		Origin:     origin,
 		Cases:      rule.Cases{Match: p.GetCaseMatch(), NoMatch: p.GetCaseNoMatch()},
 		References: p.GetReferences(),
 	}, nil

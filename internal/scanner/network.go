@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	scannerv1 "github.com/prwarden/prwarden/gen/go/prwarden/scanner/v1"
-	"github.com/prwarden/prwarden/internal/server/port"
 )
 
 // Sizes in bytes, of messages as protobuf.
@@ -59,13 +58,6 @@ func NetworkServerOptions() []grpc.ServerOption {
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingAfter / 2, PermitWithoutStream: true}),
 	}
-}
-
-// LimitConnections lets through l no more connections at once than a scanner's
-// port takes, in all and from one address: a stranger who only connects keeps no
-// server out, and several servers can share an address.
-func LimitConnections(l net.Listener) net.Listener {
-	return port.Wrap(l, port.Options{Total: 512, PerAddress: 64})
 }
 
 // NetworkDialOptions are what a connection to a scanner's port needs beside

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -53,9 +52,6 @@ func NewServer(scanner *scan.Scanner, slots int, log *slog.Logger) *Server {
 
 	return s
 }
-
-// Register registers the server.
-func (s *Server) Register(r grpc.ServiceRegistrar) { scannerv1.RegisterScannerServiceServer(r, s) }
 
 // Slots says how many scans the server does at once, and how many slots are
 // taken now.
