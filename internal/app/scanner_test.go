@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"crypto/x509"
 	"net"
 	"os"
@@ -159,27 +158,4 @@ func TestScannerCertificatesAreRenewed(t *testing.T) {
 	stop(t, first)
 	b.scanner(t, config.Link{TLSCert: scannerCert, TLSKey: scannerKey, TLSCA: authority})
 	assert.Equal(t, "complete", a.finish(t, a.create(t))["status"])
-}
-
-// A scanner that has to stop during a scan hands it back, and that is no
-// failure of the review.
-func TestScannerHandsBack(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	asked := b.silentHost(t)
-	scanner := b.scanner(t, config.Link{})
-	b.config.Scanners = []string{scanner.Addr()}
-	a := b.api(t, b.server(t))
-	id := a.create(t)
-	<-asked
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // there is no time left
-	require.NoError(t, scanner.Stop(ctx))
-
-	require.Eventually(t, func() bool {
-		return strings.Contains(b.log.String(), "scanner_stopping")
-	}, patience, 5*time.Millisecond)
-	r, err := b.store(t).GetReviewState(t.Context(), "acme", id)
-	require.NoError(t, err)
-	assert.False(t, r.Status.Final())
 }

@@ -3,7 +3,6 @@ package app_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -18,43 +17,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/app"
 	"github.com/prwarden/prwarden/internal/organization"
-	"github.com/prwarden/prwarden/internal/review"
 )
-
-// A stopping server ends watches, gives running scans back without counting
-// anything against them, and the next server completes them.
-func TestStopHandsScansBack(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	good := b.config.Organizations[0].Host.URL
-	asked := b.silentHost(t)
-
-	s := b.server(t)
-	a := b.api(t, s)
-	id := a.create(t)
-	began := time.Now()
-	watch := a.request(t, http.MethodGet, "/v1/reviews/"+id+":watch", "")
-	<-asked // git is on its way: the scan runs
-
-	// A watch gives a sign of life every 15 seconds. After the stop began comes
-	// none but one that was due, however slow the machine is.
-	signs := int(time.Since(began)/(15*time.Second)) + 1
-	stop(t, s)
-	assert.NotContains(t, b.log.String(), "were cut off", "a watch does not hold up the end")
-	told, last := readWatch(t, watch.Body)
-	assert.LessOrEqual(t, told, signs, "nor for a while")
-	assert.Equal(t, "error", last, "the watch was told why it ended")
-	r, err := b.store(t).GetReviewState(t.Context(), "acme", id)
-	require.NoError(t, err)
-	assert.Equal(t, review.Queued, r.Status)
-	assert.Equal(t, 1, r.Attempt)
-	assert.NotContains(t, b.log.String(), `"level":"ERROR"`)
-
-	b.config.Organizations[0].Host.URL = good
-	next := b.server(t)
-	a.base = "http://" + next.Addresses().HTTP
-	assert.Equal(t, "complete", a.finish(t, id)["status"])
-}
 
 // Both ports close at once when a server stops, whatever still runs on one.
 func TestStopClosesBothPorts(t *testing.T) {
@@ -96,26 +59,6 @@ func TestStopClosesBothPorts(t *testing.T) {
 	defer resp.Body.Close()
 	assert.Equal(t, http.StatusAccepted, resp.StatusCode, "what runs may finish")
 	require.NoError(t, <-stopped)
-}
-
-// readWatch reads a watch stream to its end, and returns how many of its lines
-// were only signs of life, and the key of the last line.
-func readWatch(t *testing.T, body io.Reader) (signsOfLife int, last string) {
-	t.Helper()
-	for lines := bufio.NewScanner(body); lines.Scan(); {
-		var m map[string]struct {
-			KeepAlive bool `json:"keep_alive"`
-		}
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &m))
-
-		for k, v := range m {
-			last = k
-			if v.KeepAlive {
-				signsOfLife++
-			}
-		}
-	}
-	return signsOfLife, last
 }
 
 func TestNewServerErrors(t *testing.T) {

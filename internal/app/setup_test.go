@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,20 +80,6 @@ func (b *bundle) server(t *testing.T) *app.Server {
 	s.Start()
 	t.Cleanup(func() { stop(t, s) })
 	return s
-}
-
-// silentHost makes the code host one that never answers, and returns a channel
-// that hears of each request.
-func (b *bundle) silentHost(t *testing.T) <-chan struct{} {
-	t.Helper()
-	asked := make(chan struct{}, 100)
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		<-r.Context().Done()
-	}))
-	t.Cleanup(silent.Close)
-	b.config.Organizations[0].Host.URL = silent.URL + "/{repo}.git"
-	return asked
 }
 
 type stopper interface{ Stop(context.Context) error }

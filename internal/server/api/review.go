@@ -41,11 +41,6 @@ type ReviewService interface {
 	Watch(ctx context.Context, org, id string, send func(review.Update) error) error
 }
 
-// Rechecker says whether a caller's key is still good.
-type Rechecker interface {
-	Recheck(ctx context.Context, c auth.Caller) error
-}
-
 // SARIF is what SARIF logs say beside the findings.
 type SARIF struct {
 	Rules   map[string]rule.Rule // what is known of rules, by full id; nil for nothing
@@ -71,7 +66,7 @@ const (
 type Reviews struct {
 	prwardenv1.UnimplementedReviewServiceServer
 	service ReviewService
-	keys    Rechecker
+	keys    *auth.Keys
 	logs    SARIF
 
 	stopping chan struct{}
@@ -80,7 +75,7 @@ type Reviews struct {
 }
 
 // NewReviews makes the handlers.
-func NewReviews(service ReviewService, keys Rechecker, logs SARIF) *Reviews {
+func NewReviews(service ReviewService, keys *auth.Keys, logs SARIF) *Reviews {
 	return &Reviews{
 		service: service, keys: keys, logs: logs, stopping: make(chan struct{}),
 		watches: overload.NewSemaphore(overload.Bounds{Total: math.MaxInt64, PerOwner: MaxWatches}),

@@ -129,21 +129,14 @@ func (h *Rules) DeleteRule(
 	return &prwardenv1.DeleteRuleResponse{}, nil
 }
 
-// KeyService is what the handlers need of the keys.
-type KeyService interface {
-	Create(ctx context.Context, c auth.Caller, n auth.NewKey) (auth.Key, string, error)
-	List(ctx context.Context, org string) ([]auth.Key, error)
-	Revoke(ctx context.Context, org, id string) error
-}
-
 // Keys answers KeyService.
 type Keys struct {
 	prwardenv1.UnimplementedKeyServiceServer
-	service KeyService
+	keys *auth.Keys
 }
 
 // NewKeys makes the handlers.
-func NewKeys(service KeyService) *Keys { return &Keys{service: service} }
+func NewKeys(keys *auth.Keys) *Keys { return &Keys{keys: keys} }
 
 // CreateKey implements KeyService.
 func (h *Keys) CreateKey(ctx context.Context, req *prwardenv1.CreateKeyRequest) (*prwardenv1.CreateKeyResponse, error) {
@@ -156,7 +149,7 @@ func (h *Keys) CreateKey(ctx context.Context, req *prwardenv1.CreateKeyRequest) 
 		n.ExpiresAt = at.AsTime()
 	}
 
-	k, token, err := h.service.Create(ctx, auth.FromContext(ctx), n)
+	k, token, err := h.keys.Create(ctx, auth.FromContext(ctx), n)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +161,7 @@ func (h *Keys) CreateKey(ctx context.Context, req *prwardenv1.CreateKeyRequest) 
 
 // ListKeys implements KeyService.
 func (h *Keys) ListKeys(ctx context.Context, _ *prwardenv1.ListKeysRequest) (*prwardenv1.ListKeysResponse, error) {
-	keys, err := h.service.List(ctx, auth.FromContext(ctx).Organization)
+	keys, err := h.keys.List(ctx, auth.FromContext(ctx).Organization)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +170,7 @@ func (h *Keys) ListKeys(ctx context.Context, _ *prwardenv1.ListKeysRequest) (*pr
 
 // DeleteKey implements KeyService.
 func (h *Keys) DeleteKey(ctx context.Context, req *prwardenv1.DeleteKeyRequest) (*prwardenv1.DeleteKeyResponse, error) {
-	if err := h.service.Revoke(ctx, auth.FromContext(ctx).Organization, req.GetKeyId()); err != nil {
+	if err := h.keys.Revoke(ctx, auth.FromContext(ctx).Organization, req.GetKeyId()); err != nil {
 		return nil, err
 	}
 	return &prwardenv1.DeleteKeyResponse{}, nil

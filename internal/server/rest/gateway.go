@@ -83,17 +83,12 @@ func New(c Config) (*Gateway, error) {
 		runtime.WithDisableHTTPMethodOverride(),
 	)
 
-	for _, err := range []error{
-		prwardenv1.RegisterReviewServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewReviewServiceClient(c.Conn)),
-		prwardenv1.RegisterRuleServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
-		prwardenv1.RegisterKeyServiceHandlerClient(context.Background(), g.mux, prwardenv1.NewKeyServiceClient(c.Conn)),
-	} {
-		if err != nil {
-			return nil, fmt.Errorf("register REST handlers: %w", err)
-		}
-	}
-
-	return g, nil
+	ctx := context.Background()
+	return g, errors.Join(
+		prwardenv1.RegisterReviewServiceHandlerClient(ctx, g.mux, prwardenv1.NewReviewServiceClient(c.Conn)),
+		prwardenv1.RegisterRuleServiceHandlerClient(ctx, g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
+		prwardenv1.RegisterKeyServiceHandlerClient(ctx, g.mux, prwardenv1.NewKeyServiceClient(c.Conn)),
+	)
 }
 
 // noHeader keeps every header on its side: what has to cross is passed by

@@ -174,25 +174,21 @@ func public(err error) *errs.Error {
 }
 
 // Reason returns the reason in a status, or "".
-func Reason(s *status.Status) string {
-	for _, d := range s.Details() {
-		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == ErrorDomain {
-			return info.GetReason()
-		}
-	}
-
-	return ""
-}
+func Reason(s *status.Status) string { return detail[*errdetails.ErrorInfo](s).GetReason() }
 
 // RetryAfter returns the delay in a status, or 0.
 func RetryAfter(s *status.Status) time.Duration {
+	return detail[*errdetails.RetryInfo](s).GetRetryDelay().AsDuration()
+}
+
+func detail[T any](s *status.Status) (found T) {
 	for _, d := range s.Details() {
-		if info, ok := d.(*errdetails.RetryInfo); ok {
-			return info.GetRetryDelay().AsDuration()
+		if t, ok := d.(T); ok {
+			return t
 		}
 	}
 
-	return 0
+	return found
 }
 
 // validate is the link in which a request that breaks the constraints of its
