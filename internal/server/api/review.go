@@ -10,7 +10,6 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/propagation"
@@ -69,22 +68,22 @@ type Reviews struct {
 	keys    *auth.Keys
 	logs    SARIF
 
-	stopping chan struct{}
-	stop     sync.Once
+	stopping context.Context
+	stop     context.CancelFunc
 	watches  *overload.Semaphore // by key id
 }
 
 // NewReviews makes the handlers.
 func NewReviews(service ReviewService, keys *auth.Keys, logs SARIF) *Reviews {
-	return &Reviews{
-		service: service, keys: keys, logs: logs, stopping: make(chan struct{}),
-		watches: overload.NewSemaphore(overload.Bounds{Total: math.MaxInt64, PerOwner: MaxWatches}),
-	}
+	watches := overload.NewSemaphore(overload.Bounds{Total: math.MaxInt64, PerOwner: MaxWatches})
+	h := &Reviews{service: service, keys: keys, logs: logs, watches: watches}
+	h.stopping, h.stop = context.WithCancel(context.Background())
+	return h
 }
 
 // EndWatches ends the open watches, and those that are still to come, with
 // Unavailable.
-func (h *Reviews) EndWatches() { h.stop.Do(func() { close(h.stopping) }) }
+func (h *Reviews) EndWatches() { h.stop() }
 
 // CreateReview implements ReviewService.
 func (h *Reviews) CreateReview(
@@ -234,7 +233,7 @@ func (h *Reviews) guard(ctx context.Context, caller auth.Caller, cancel context.
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.stopping:
+		case <-h.stopping.Done():
 			cancel(errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is stopping; watch again."))
 			return
 		case <-ticker.C:

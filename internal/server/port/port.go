@@ -69,7 +69,8 @@ func Wrap(l net.Listener, o Options) net.Listener {
 	return tls.NewListener(p, o.TLS)
 }
 
-// Accept implements net.Listener. A connection for which there is no room waits
+// Accept implements net.Listener. One more connection of an address that has too
+// many, of which none is idle, is closed. One for which there is no room waits
 // until there is, and others wait where they cost nothing here.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
@@ -79,12 +80,16 @@ func (l *Listener) Accept() (net.Conn, error) {
 		}
 
 		c := &conn{Conn: inner, listener: l}
+		c.touch()
 		peer := inner.RemoteAddr().String()
 		if !auth.IsTrusted(peer, l.options.Trusted) {
 			c.addr = auth.ClientAddress(peer, nil, nil)
 		}
+		if c.addr.IsValid() && !l.hasRoom(c.addr, l.options.PerAddress) {
+			c.cutOff()
+			continue
+		}
 
-		c.touch()
 		for !l.hasRoom(netip.Addr{}, l.options.Total) {
 			select {
 			case <-time.After(pollEvery):
@@ -94,24 +99,11 @@ func (l *Listener) Accept() (net.Conn, error) {
 			}
 		}
 
-		if l.enter(c) {
-			return c, nil
-		}
-		c.cutOff()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.conns[c] = struct{}{}
+		return c, nil
 	}
-}
-
-// enter counts a connection; false when its address has too many, of which none
-// is idle.
-func (l *Listener) enter(c *conn) bool {
-	if c.addr.IsValid() && !l.hasRoom(c.addr, l.options.PerAddress) {
-		return false
-	}
-
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.conns[c] = struct{}{}
-	return true
 }
 
 // hasRoom reports whether there are fewer connections than limit, those of one

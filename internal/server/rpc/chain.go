@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -177,9 +178,6 @@ const (
 	RateResetKey     = "x-ratelimit-reset"
 )
 
-// maxRequestID is how many bytes a caller's request identifier may have.
-const maxRequestID = 128
-
 // Call is what is known of one request on its way, over either protocol.
 type Call struct {
 	RequestID string
@@ -211,14 +209,13 @@ func SetReviewID(ctx context.Context, id string) { callOf(ctx).ReviewID = id }
 // headers and logs (1 to 128 letters, digits and `.-_`, and no API key), and a
 // new one otherwise.
 func ChooseRequestID(given string) string {
-	odd := func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".-_", r))
-	}
-	if given == "" || len(given) > maxRequestID || strings.ContainsFunc(given, odd) || auth.MaskTokens(given) != given {
+	if !requestID.MatchString(given) || auth.MaskTokens(given) != given {
 		return strings.ToLower(rand.Text())
 	}
 	return given
 }
+
+var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
 // Cut returns s as valid UTF-8, cut at a rune to at most limit bytes and an
 // ellipsis.
