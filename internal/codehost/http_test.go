@@ -86,7 +86,7 @@ func TestToken(t *testing.T) {
 		store, err := git.New(git.Options{Dir: dir, Limits: limits})
 		require.NoError(t, err)
 		hosts := codehost.New(store, func(string) (string, error) { return token, nil })
-		c, err := AtHost{Source: hosts, Host: settings}.Open(t.Context(), target)
+		c, err := atHost{hosts, settings}.Open(t.Context(), target)
 		if code == "" {
 			require.NoError(t, err)
 			files(t, c)

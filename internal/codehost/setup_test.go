@@ -34,7 +34,19 @@ func source(t *testing.T, host organization.Host, change ...func(*git.Limits)) s
 
 	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: limits})
 	require.NoError(t, err)
-	return gittest.AtHost{Source: codehost.New(store, noToken), Host: host}
+	return atHost{codehost.New(store, noToken), host}
+}
+
+// atHost opens every target at one host.
+type atHost struct {
+	scan.Source
+
+	host organization.Host
+}
+
+func (h atHost) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
+	t.Host = h.host
+	return h.Source.Open(ctx, t)
 }
 
 // noToken is for hosts that need none.

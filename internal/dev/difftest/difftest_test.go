@@ -17,13 +17,17 @@ import (
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
-var target = scan.Target{Organization: "acme", Repo: Name, Number: 1}
+// target is pull request 1 of r.
+func target(r *Repo) scan.Target {
+	host := organization.Host{Kind: organization.KindGit, URL: r.URL()}
+	return scan.Target{Organization: "acme", Host: host, Repo: Name, Number: 1}
+}
 
-func source(t *testing.T, r *Repo) scan.Source {
+func source(t *testing.T) scan.Source {
 	t.Helper()
 	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: git.DefaultLimits()})
 	require.NoError(t, err)
-	return AtHost{Source: codehost.New(store, NoToken), Host: organization.Host{Kind: organization.KindGit, URL: r.URL()}}
+	return codehost.New(store, nil) // no host names a token
 }
 
 // wrong changes what a Source yields.
@@ -71,7 +75,7 @@ func TestCompareNoticesEveryDifference(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result, err := difftest.Compare(t.Context(), wrong{source(t, r), test.change}, r.Dir, target)
+			result, err := difftest.Compare(t.Context(), wrong{source(t), test.change}, r.Dir, target(r))
 			require.NoError(t, err)
 			assert.Equal(t, test.agree, len(result.Problems) == 0, "%q", result.Problems)
 		})
@@ -83,10 +87,10 @@ func TestCompareNoticesOtherEnds(t *testing.T) {
 	r, other := New(t), New(t)
 	r.Change(Text("a", "1\n"), Text("a", "2\n"))
 	other.Change(Text("a", "1\n"), Text("a", "3\n"))
-	result, err := difftest.Compare(t.Context(), source(t, other), r.Dir, target)
+	result, err := difftest.Compare(t.Context(), source(t), r.Dir, target(other))
 	require.NoError(t, err)
 	assert.NotEmpty(t, result.Problems)
-	result, err = difftest.Compare(t.Context(), source(t, New(t)), r.Dir, target) // fails, and should not
+	result, err = difftest.Compare(t.Context(), source(t), r.Dir, target(New(t))) // fails, and should not
 	require.NoError(t, err)
 	assert.NotEmpty(t, result.Problems)
 }
@@ -117,7 +121,7 @@ func TestCompareFindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result, err := plain.CompareFindings(t.Context(), wrong{source(t, r), test.change}, r.Dir, target)
+			result, err := plain.CompareFindings(t.Context(), wrong{source(t), test.change}, r.Dir, target(r))
 			require.NoError(t, err)
 			assert.Equal(t, map[string]int{"findings": test.findings}, result.Counts)
 			assert.Equal(t, test.agree, len(result.Problems) == 0, "%q", result.Problems)

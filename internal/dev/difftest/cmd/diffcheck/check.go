@@ -11,7 +11,6 @@ import (
 	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/dev/difftest"
-	"github.com/prwarden/prwarden/internal/dev/gittest"
 	"github.com/prwarden/prwarden/internal/dev/program"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -20,18 +19,20 @@ import (
 // pulls compares pull requests with plain git.
 type pulls struct {
 	dir    string
+	host   organization.Host
 	source scan.Source
 	rules  *difftest.Rules
 }
 
 func newPulls(ctx context.Context, dir string) (*pulls, error) {
-	p := &pulls{dir: dir}
+	p := &pulls{
+		dir: dir, host: organization.Host{Kind: organization.KindGit, URL: "file://" + dir + "/repos/{repo}.git"},
+	}
 	store, err := git.New(git.Options{Dir: filepath.Join(dir, "cache"), Limits: git.DefaultLimits()})
 	if err != nil {
 		return nil, err
 	}
-	host := organization.Host{Kind: organization.KindGit, URL: "file://" + dir + "/repos/{repo}.git"}
-	p.source = gittest.AtHost{Source: codehost.New(store, gittest.NoToken), Host: host}
+	p.source = codehost.New(store, nil) // the host names no token
 	rules, err := difftest.LoadRules(ctx)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,8 @@ func (p *pulls) check(ctx context.Context, path, name string, most int, t totals
 		return err
 	}
 	for _, number := range numbers {
-		problems, err := p.pull(ctx, path, scan.Target{Organization: "check", Repo: name, Number: number}, t)
+		target := scan.Target{Organization: "check", Host: p.host, Repo: name, Number: number}
+		problems, err := p.pull(ctx, path, target, t)
 		if err != nil {
 			return fmt.Errorf("pull request %d: %w", number, err)
 		}
