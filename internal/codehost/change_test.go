@@ -2,6 +2,7 @@ package codehost_test
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 	"testing"
@@ -25,112 +26,87 @@ func numbered(n int) string {
 }
 
 func with(files Files, more Files) Files {
-	all := Files{}
-	for _, f := range []Files{files, more} {
-		for path, file := range f {
-			all[path] = file
-		}
-	}
-
+	all := maps.Clone(files)
+	maps.Copy(all, more)
 	return all
 }
 
 func TestChangedLines(t *testing.T) {
 	t.Parallel()
 	long := numbered(30)
-	commit := strings.Repeat("1", 40)
+	module := func(digit string) Files { return Files{"s": {Mode: "160000", Text: strings.Repeat(digit, 40)}} }
+	ignored := Text(".gitmodules", "[submodule \"s\"]\n\tpath = s\n\turl = https://example.com/s\n\tignore = all\n")
+	one := func(path string, lines map[int]string) []seen { return []seen{{path: path, lines: lines}} }
+	wide := strings.Repeat("x", 100_000)
 
 	tests := map[string]struct {
 		base, head Files
 		want       []seen
 	}{
 		"modified": {
-			Text("a", "1\n2\n3\n"), Text("a", "1\nx\n3\ny\n"),
-			[]seen{{path: "a", lines: map[int]string{2: "x", 4: "y"}}},
+			Text("a", "1\n2\n3\n"), Text("a", "1\nx\n3\ny\n"), one("a", map[int]string{2: "x", 4: "y"}),
 		},
-		"added": {Text(), Text("dir/a", "1\n2\n"),
-			[]seen{{path: "dir/a", lines: map[int]string{1: "1", 2: "2"}}}},
+		"two hunks": {
+			Text("a", numbered(9)), Text("a", "0\n"+numbered(9)+"x\n"), one("a", map[int]string{1: "0", 11: "x"}),
+		},
+		"added":              {Text(), Text("dir/a", "1\n2\n"), one("dir/a", map[int]string{1: "1", 2: "2"})},
 		"deleted":            {Text("a", "1\n", "b", "2\n"), Text("a", "1\n"), []seen{}},
 		"empty":              {Text("a", "1\n"), Text("a", "1\n"), []seen{}},
-		"only removed lines": {Text("a", "1\n2\n3\n"), Text("a", "1\n3\n"), []seen{{path: "a"}}},
-		"no newline at end": {
-			Text("a", "1\n2"), Text("a", "1\n2\n3"), []seen{{path: "a", lines: map[int]string{2: "2", 3: "3"}}},
+		"only removed lines": {Text("a", "1\n2\n3\n"), Text("a", "1\n3\n"), one("a", nil)},
+		"removed lines like names of files": {
+			Text("a", "-- a\n--- x\n"), Text("a", "++ b\n"), one("a", map[int]string{1: "++ b"}),
 		},
-		"CRLF":    {Text("a", "1\r\n2\r\n"), Text("a", "1\r\nx\r\n"), []seen{{path: "a", lines: map[int]string{2: "x\r"}}}},
-		"CR only": {Text("a", "1\n"), Text("a", "1\n2\r3\n"), []seen{{path: "a", lines: map[int]string{2: "2\r3"}}}},
+		"no newline at end": {Text("a", "1\n2"), Text("a", "1\n2\n3"), one("a", map[int]string{2: "2", 3: "3"})},
+		"CRLF":              {Text("a", "1\r\n2\r\n"), Text("a", "1\r\nx\r\n"), one("a", map[int]string{2: "x\r"})},
+		"CR only":           {Text("a", "1\n"), Text("a", "1\n2\r3\n"), one("a", map[int]string{2: "2\r3"})},
+		"long lines": {
+			Text("a", wide+"\n"), Text("a", wide+"y\n"+wide+"z\n"), one("a", map[int]string{1: wide + "y", 2: wide + "z"}),
+		},
 		"not UTF-8": {
-			Text("a\xff", "1\n"), Text("a\xff", "1\n\xfe\xff\n"),
-			[]seen{{path: "a\xff", lines: map[int]string{2: "\xfe\xff"}}},
+			Text("a\xff", "1\n"), Text("a\xff", "1\n\xfe\xff\n"), one("a\xff", map[int]string{2: "\xfe\xff"}),
 		},
-		"text like a patch": {Text("a", "x\n"), Text(
-			"a", "x\ndiff --git a/00000000 b/00000000\n@@ -1 +1 @@\n--- a\n+++ b\n\\ No newline at end of file\n",
-		),
-			[]seen{
-				{
-					path: "a",
-					lines: map[int]string{
-						2: "diff --git a/00000000 b/00000000", 3: "@@ -1 +1 @@", 4: "--- a", 5: "+++ b",
-						6: `\ No newline at end of file`,
-					},
-				},
-			}},
-		"renamed": {Text("old/name", long), Text("new/name", long), []seen{{path: "new/name"}}},
-		"renamed and changed": {Text("old", long, "z", "z\n"), Text(
-			"new", strings.Replace(long, "line 7 ", "LINE 7 ", 1), "z", "z\n",
-		),
-			[]seen{{path: "new", lines: map[int]string{8: "LINE 7 of a text that is long enough to be found again"}}}},
+		"text like a patch": {
+			Text("a", "x\n"),
+			Text("a", "x\ndiff --git a/00000000 b/00000000\n@@ -1 +1 @@\n--- a\n+++ b\n\\ No newline at end of file\n"),
+			one("a", map[int]string{
+				2: "diff --git a/00000000 b/00000000", 3: "@@ -1 +1 @@", 4: "--- a", 5: "+++ b",
+				6: `\ No newline at end of file`,
+			}),
+		},
+		"renamed": {Text("old/name", long), Text("new/name", long), one("new/name", nil)},
+		"renamed and changed": {
+			Text("old", long, "z", "z\n"), Text("new", strings.Replace(long, "line 7 ", "LINE 7 ", 1), "z", "z\n"),
+			one("new", map[int]string{8: "LINE 7 of a text that is long enough to be found again"}),
+		},
 		"symlink": {
 			Text("a", "1\n"), Files{"a": {Text: "1\n"}, "l": {Mode: "120000", Text: "/etc/passwd"}},
-			[]seen{{path: "l", lines: map[int]string{1: "/etc/passwd"}}},
+			one("l", map[int]string{1: "/etc/passwd"}),
 		},
 		"file to symlink of the same content": {
-			Text("a", "target"), Files{"a": {Mode: "120000", Text: "target"}},
-			[]seen{{path: "a", lines: map[int]string{1: "target"}}},
+			Text("a", "target"), Files{"a": {Mode: "120000", Text: "target"}}, one("a", map[int]string{1: "target"}),
 		},
-		"file to directory": {
-			Text("a", "1\n"), Text("a/b", "2\n"), []seen{{path: "a/b", lines: map[int]string{1: "2"}}},
-		},
-		"directory to file": {
-			Text("a/b", "1\n", "a/c", "2\n"), Text("a", "3\n"), []seen{{path: "a", lines: map[int]string{1: "3"}}},
-		},
-		"submodule": {
-			Text("a", "1\n"), Files{"a": {Text: "1\n"}, "s": {Mode: "160000", Text: commit}},
-			[]seen{{path: "s", submodule: true}},
-		},
-		"submodule moved on": {Files{"s": {Mode: "160000", Text: commit}}, Files{
-			"s": {Mode: "160000", Text: strings.Repeat("2", 40)},
-		},
-			[]seen{{path: "s", submodule: true}}},
-		"submodule that is ignored": {
-			with(
-				Text(".gitmodules", "[submodule \"s\"]\n\tpath = s\n\turl = https://example.com/s\n\tignore = all\n"),
-				Files{"s": {Mode: "160000", Text: commit}},
-			),
-			with(
-				Text(".gitmodules", "[submodule \"s\"]\n\tpath = s\n\turl = https://example.com/s\n\tignore = all\n"),
-				Files{"s": {Mode: "160000", Text: strings.Repeat("2", 40)}},
-			),
-			[]seen{{path: "s", submodule: true}}},
-		"binary": {
-			Text("a", "\x00\n1\n"), Text("a", "\x00\n1\n2\x00\n"),
-			[]seen{{path: "a", lines: map[int]string{3: "2\x00"}}},
-		},
-		"odd names": {Text("z", "1\n"), Text(
-			"z", "1\n", "a b", "1\n", "new\nline", "2\n", "tab\tx", "3\n", `quote"back\slash`, "4\n", "ünï", "5\n",
-			"-rf", "6\n", "b/ b/", "7\n", " ", "8\n",
-		),
-			[]seen{{path: " ", lines: map[int]string{1: "8"}}, {path: "-rf", lines: map[int]string{1: "6"}}, {
-				path: "a b", lines: map[int]string{1: "1"},
-			},
-				{path: "b/ b/ ", lines: nil}, {path: "new\nline", lines: map[int]string{1: "2"}}, {
-					path: `quote"back\slash`, lines: map[int]string{1: "4"},
-				},
-				{path: "tab\tx", lines: map[int]string{1: "3"}}, {path: "ünï", lines: map[int]string{1: "5"}}}},
-	}
+		"file to directory": {Text("a", "1\n"), Text("a/b", "2\n"), one("a/b", map[int]string{1: "2"})},
+		"directory to file": {Text("a/b", "1\n", "a/c", "2\n"), Text("a", "3\n"), one("a", map[int]string{1: "3"})},
 
-	delete(tests["odd names"].head, "b/ b/")
-	tests["odd names"].head["b/ b"] = File{Text: "7\n"}
-	tests["odd names"].want[3] = seen{path: "b/ b", lines: map[int]string{1: "7"}}
+		"submodule":          {Text(), module("1"), []seen{{path: "s", submodule: true}}},
+		"submodule moved on": {module("1"), module("2"), []seen{{path: "s", submodule: true}}},
+		"submodule that is ignored": {
+			with(ignored, module("1")), with(ignored, module("2")), []seen{{path: "s", submodule: true}},
+		},
+
+		"binary": {Text("a", "\x00\n1\n"), Text("a", "\x00\n1\n2\x00\n"), one("a", map[int]string{3: "2\x00"})},
+		"odd names": {
+			Text("z", "1\n"), Text("z", "1\n", "a b", "1\n", "new\nline", "2\n", "tab\tx", "3\n",
+				`quote"back\slash`, "4\n", "ünï", "5\n", "-rf", "6\n", "b/ b", "7\n", " ", "8\n"),
+			[]seen{
+				{path: " ", lines: map[int]string{1: "8"}}, {path: "-rf", lines: map[int]string{1: "6"}},
+				{path: "a b", lines: map[int]string{1: "1"}}, {path: "b/ b", lines: map[int]string{1: "7"}},
+				{path: "new\nline", lines: map[int]string{1: "2"}},
+				{path: `quote"back\slash`, lines: map[int]string{1: "4"}},
+				{path: "tab\tx", lines: map[int]string{1: "3"}}, {path: "ünï", lines: map[int]string{1: "5"}},
+			},
+		},
+	}
 
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

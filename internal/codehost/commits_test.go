@@ -110,7 +110,6 @@ func TestNamedCommitsThatNoBranchHas(t *testing.T) {
 	t.Parallel()
 	r, _, tip, head := queue(t)
 	r.Git("update-ref", "-d", "refs/heads/gh-readonly-queue/main/pr-1")
-
 	change, err := source(t, serve(t, &Server{Repo: r})).Open(t.Context(), named(finding.Commits{Head: head, Base: tip}))
 	require.NoError(t, err)
 	assert.Equal(t, []seen{{path: "a", lines: map[int]string{2: "pull"}}}, files(t, change))
@@ -121,8 +120,8 @@ func TestNamedCommitsFail(t *testing.T) {
 	r, root, tip, head := queue(t)
 	gone := strings.Repeat("1", 40)
 	blob := r.Object("blob", []byte("text"))
-	tag := r.Object("tag", []byte("object "+head+"\ntype commit\ntag x\ntagger A <a@example.com> 1700000000 +0000\n\nx\n"))
-	r.Ref("refs/tags/x", tag)
+	tagged := tag(r, head)
+	r.Ref("refs/tags/x", tagged)
 	stranger := r.Commit(Text("b", "0\n"))
 	r.Ref("refs/heads/other", stranger)
 	hosts := map[string]organization.Host{"file": fileHost(r), "http": serve(t, &Server{Repo: r})}
@@ -148,7 +147,7 @@ func TestNamedCommitsFail(t *testing.T) {
 		"two bases": {
 			finding.Commits{Head: head, Base: tip, BaseRef: "main"}, scan.CodeBaseUnknown, "base_sha or base_ref",
 		},
-		"head is a tag":      {finding.Commits{Head: tag, Base: root}, scan.CodeCommitNotFound, ""},
+		"head is a tag":      {finding.Commits{Head: tagged, Base: root}, scan.CodeCommitNotFound, ""},
 		"head is a blob":     {finding.Commits{Head: blob, Base: root}, scan.CodeCommitNotFound, ""},
 		"no common history":  {finding.Commits{Head: head, Base: stranger}, scan.CodeNoMergeBase, ""},
 		"branch of no kin":   {finding.Commits{Head: head, BaseRef: "other"}, scan.CodeNoMergeBase, ""},

@@ -3,7 +3,6 @@ package codehost_test
 import (
 	"bytes"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +40,18 @@ func pullTree(r *Repo, tree string) {
 	r.Pull(1, r.CommitTree(tree, base))
 }
 
+// bomb has ten entries for tree, each of them ten, and so on: 10¹⁰ of tree.
+func bomb(r *Repo, tree string) string {
+	for range 10 {
+		var entries []Entry
+		for i := range 10 {
+			entries = append(entries, entry("40000", fmt.Sprint(i), tree))
+		}
+		tree = r.Object("tree", TreeData(entries...))
+	}
+	return tree
+}
+
 // TestTreeBomb has 10¹⁰ files, or empty directories, in 12 objects. git gives
 // up within the limits of the comparison, and nothing is fetched again for it.
 func TestTreeBomb(t *testing.T) {
@@ -57,15 +68,7 @@ func TestTreeBomb(t *testing.T) {
 			s := source(t, fileHost(r), limits)
 			require.NoError(t, readAll(t.Context(), s))
 
-			tree := r.Object("tree", TreeData(leaf(r)))
-			for range 10 {
-				var entries []Entry
-				for i := range 10 {
-					entries = append(entries, entry("40000", fmt.Sprint(i), tree))
-				}
-				tree = r.Object("tree", TreeData(entries...))
-			}
-			pullTree(r, tree)
+			pullTree(r, bomb(r, r.Object("tree", TreeData(leaf(r)))))
 			f := failure(t, t.Context(), s)
 			assert.Equal(t, scan.CodePullRequestTooLarge, f.Code, "%v", f)
 			assert.True(t, f.Lasting)
@@ -79,16 +82,7 @@ func TestTreeBomb(t *testing.T) {
 func TestTreeBombThatDoesNotChange(t *testing.T) {
 	t.Parallel()
 	r := New(t)
-	tree := r.Tree(Text("f", "x\n"))
-
-	for range 10 {
-		var entries []Entry
-		for i := range 10 {
-			entries = append(entries, entry("40000", fmt.Sprint(i), tree))
-		}
-		tree = r.Object("tree", TreeData(entries...))
-	}
-
+	tree := bomb(r, r.Tree(Text("f", "x\n")))
 	file := func(text string) Entry { return entry("100644", "a", r.Object("blob", []byte(text))) }
 	base := r.CommitTree(r.Object("tree", TreeData(file("1\n"), entry("40000", "bomb", tree))))
 	r.Ref("refs/heads/main", base)
@@ -163,10 +157,11 @@ func TestWideTrees(t *testing.T) {
 // or what it lists is refused; what is left hides nothing and hurts nobody.
 func TestInvalidTrees(t *testing.T) {
 	t.Parallel()
-	r := New(t)
-	blob := r.Object("blob", []byte("x\n"))
-	nothing, missing := r.Object("tree", nil), strings.Repeat("1", 40)
-	config := r.Tree(Text("config", "x\n"))
+	objects := func(r *Repo) (blob, nothing, config string) {
+		return r.Object("blob", []byte("x\n")), r.Object("tree", nil), r.Tree(Text("config", "x\n"))
+	}
+	blob, nothing, config := objects(New(t))
+	missing := strings.Repeat("1", 40)
 
 	tests := map[string]struct {
 		tree   []byte
@@ -197,9 +192,7 @@ func TestInvalidTrees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := New(t)
-			r.Object("blob", []byte("x\n"))
-			r.Object("tree", nil)
-			r.Tree(Text("config", "x\n"))
+			objects(r)
 			pullTree(r, r.Object("tree", test.tree))
 			if test.passes {
 				assert.NoError(t, readAll(t.Context(), source(t, fileHost(r))))
@@ -229,12 +222,9 @@ func servePull(t *testing.T, pack *Pack, base, head string) organization.Host {
 	t.Helper()
 	from := pack.Commit(base)
 	to := pack.Commit(head, from)
-	server := httptest.NewServer(
-		&PackServer{Pack: pack.Bytes(), Refs: []string{from + " HEAD", from + " refs/heads/main", to + " refs/pull/1/head"}},
-	)
-
-	t.Cleanup(server.Close)
-	return organization.Host{Kind: organization.KindGit, URL: server.URL + "/{repo}.git"}
+	return serve(t, &PackServer{
+		Pack: pack.Bytes(), Refs: []string{from + " HEAD", from + " refs/heads/main", to + " refs/pull/1/head"},
+	})
 }
 
 // TestVeryDeepTrees has so many nested trees that git's recursion overflows

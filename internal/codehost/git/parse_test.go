@@ -10,59 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/prwarden/prwarden/internal/scan"
 )
-
-func TestPatches(t *testing.T) {
-	t.Parallel()
-	const header = "diff --git a/00000007 b/00000007\nindex 1..2 100644\n--- a/00000007\n+++ b/00000007\n"
-
-	tests := map[string]struct {
-		patch string
-		want  []scan.LineRange
-	}{
-		"one line": {header + "@@ -1 +1 @@\n-a\n+b\n", []scan.LineRange{{First: 1, Last: 1}}},
-		"two hunks": {
-			header + "@@ -1,2 +1,3 @@ func\n a\n+b\n c\n@@ -9,0 +11,2 @@\n+x\n+y\n",
-			[]scan.LineRange{{First: 2, Last: 2}, {First: 11, Last: 12}},
-		},
-		"no newline": {
-			header + "@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n",
-			[]scan.LineRange{{First: 1, Last: 2}},
-		},
-		"removed between": {header + "@@ -1,2 +1,2 @@\n+a\n-b\n-c\n+d\n", []scan.LineRange{{First: 1, Last: 2}}},
-		"only removed":    {header + "@@ -1 +0,0 @@\n-a\n", nil},
-		"text like a header": {
-			header + "@@ -0,0 +1,2 @@\n+diff --git a/1 b/1\n+@@ -1 +1 @@\n", []scan.LineRange{{First: 1, Last: 2}},
-		},
-		"removed like a name": {
-			header + "@@ -1,2 +1 @@\n--- a/00000007\n-- x\n+++ b\n", []scan.LineRange{{First: 1, Last: 1}},
-		},
-		"long line": {
-			header + "@@ -1 +1,2 @@\n-a\n+" + strings.Repeat("x", 1<<20) + "\n+b\n",
-			[]scan.LineRange{{First: 1, Last: 2}},
-		},
-		"nothing": {"diff --git a/00000007 b/00000007\nnew file mode 100644\nindex 0..1\n", nil},
-	}
-
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := &patches{r: bufio.NewReader(strings.NewReader(test.patch + strings.ReplaceAll(header, "7", "8")))}
-			number, added, err := p.file()
-			require.NoError(t, err)
-			assert.Equal(t, 7, number)
-			assert.Equal(t, test.want, added)
-			number, added, err = p.file()
-			require.NoError(t, err)
-			assert.Equal(t, 8, number)
-			assert.Empty(t, added)
-			_, _, err = p.file()
-			assert.ErrorIs(t, err, io.EOF)
-		})
-	}
-}
 
 func TestPatchesRefuses(t *testing.T) {
 	t.Parallel()
@@ -136,23 +84,6 @@ func FuzzReadRaw(f *testing.F) {
 			require.NoError(t, checkPath(file.path))
 		}
 	})
-}
-
-func TestCheckPath(t *testing.T) {
-	t.Parallel()
-	for _, path := range []string{
-		"a", "a/b.c", ".github/x", "..a/b..", "a b/-c", "git/.gitignore", strings.Repeat("a/", 2047) + "bc",
-	} {
-		assert.NoError(t, checkPath(path), path)
-	}
-
-	for _, path := range []string{
-		"", "/a", "a/", "a//b", ".", "..", "a/../b", "../../etc/passwd", ".git/config", "a/.GIT",
-	} {
-		assert.ErrorIs(t, checkPath(path), errDamaged, path)
-	}
-
-	assert.ErrorContains(t, checkPath(strings.Repeat("a/", 2048)+"b"), "longer than 4096 bytes")
 }
 
 func FuzzFileIn(f *testing.F) {

@@ -120,19 +120,19 @@ func TestFailedFetchLeavesNothing(t *testing.T) {
 	assert.Empty(t, find(t, dir, "tmp_*"))
 }
 
+// failingGit is a git that does something else for one verb, and fails.
+func failingGit(t *testing.T, verb, instead string) (path string) {
+	t.Helper()
+	git, err := exec.LookPath("git")
+	require.NoError(t, err)
+	return Script(t, fmt.Sprintf("case \" $* \" in *\" %s \"*) %s; exit 128;; esac\nexec '%s' \"$@\"\n", verb, instead, git))
+}
+
 // TestFullDiskMakesRoom has a git that says what it says on a full disk, and
 // leaves behind what it leaves there. A server can have it say so, too.
 func TestFullDiskMakesRoom(t *testing.T) {
-	path, err := exec.LookPath("git")
-	require.NoError(t, err)
-	script := Script(t, fmt.Sprintf(`
-case " $* " in *" fetch "*)
-	echo unfinished > "$GIT_DIR/objects/pack/tmp_pack_x"
-	echo "fatal: write error: No space left on device" >&2
-	exit 128
-esac
-exec '%s' "$@"
-`, path))
+	script := failingGit(t, "fetch",
+		`echo unfinished > "$GIT_DIR/objects/pack/tmp_pack_x"; echo "fatal: write error: No space left on device" >&2`)
 	dir := t.TempDir()
 	good := newStore(t, dir)
 	var last *Repo
@@ -177,15 +177,7 @@ exec '%s' "$@"
 // fault of the one that is to be scanned.
 func TestFailureOfInit(t *testing.T) {
 	t.Parallel()
-	path, err := exec.LookPath("git")
-	require.NoError(t, err)
-	script := Script(t, fmt.Sprintf(`
-case " $* " in *" init "*)
-	echo "fatal: could not set 'core.filemode' to 'true'" >&2
-	exit 128
-esac
-exec '%s' "$@"
-`, path))
+	script := failingGit(t, "init", `echo "fatal: could not set 'core.filemode' to 'true'" >&2`)
 	for name, test := range map[string]struct {
 		room int64 // that the disk must have
 		code string

@@ -83,7 +83,6 @@ func TestWriteConfig(t *testing.T) {
 	after, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.True(t, os.SameFile(before, after))
-
 }
 
 func TestCheck(t *testing.T) {
