@@ -13,7 +13,8 @@ import (
 
 // tag stores a tag of a commit.
 func tag(r *Repo, commit string) string {
-	return r.Object("tag", []byte("object "+commit+"\ntype commit\ntag x\ntagger A <a@example.com> 1700000000 +0000\n\nx\n"))
+	text := "object " + commit + "\ntype commit\ntag x\ntagger A <a@example.com> 1700000000 +0000\n\nx\n"
+	return r.Object("tag", []byte(text))
 }
 
 func TestEnds(t *testing.T) {

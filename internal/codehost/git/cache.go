@@ -35,15 +35,14 @@ const lockPause = 5 * time.Millisecond
 // with a *scan.Failure. A copy in the cache that turns out damaged is fetched
 // anew, once. Canceling ctx ends what it started.
 func (s *Store) Open(ctx context.Context, t scan.Target, remote Remote) (scan.Change, error) {
-	for {
-		c, again, err := s.open(ctx, t, remote)
-		if err == nil {
-			return c, nil
-		}
-		if !again {
-			return nil, err
-		}
+	c, again, err := s.open(ctx, t, remote)
+	for again {
+		c, again, err = s.open(ctx, t, remote)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // open is one attempt. When it fails, again tells whether that may be the fault of
@@ -85,7 +84,7 @@ func (s *Store) open(ctx context.Context, t scan.Target, remote Remote) (opened 
 	// file takes an entry in each of two trees.
 	s.grew(max(0, c.packBytes()-before) + int64(files)*2*treeEntry)
 
-	return opened, !c.fresh && has(c.dir, condemnedName), err
+	return opened, err != nil && !c.fresh && has(c.dir, condemnedName), err
 }
 
 // cached is one organization's copy of one repository: a bare repository. While
@@ -230,12 +229,7 @@ func (c *cached) packBytes() (total int64) {
 func (c *cached) condemn() { _ = os.WriteFile(filepath.Join(c.dir, condemnedName), nil, 0o600) }
 
 // release ends the use of a copy. It can be called again.
-func (c *cached) release() error {
-	if err := c.use.Unlock(); err != nil {
-		return fmt.Errorf("git: release: %w", err)
-	}
-	return nil
-}
+func (c *cached) release() error { return c.use.Unlock() }
 
 // remove removes a copy that nobody reads. It is renamed first, so that no scan
 // takes it while its files go.

@@ -51,16 +51,6 @@ func (c *command) oids(names ...OID) *command {
 	return c
 }
 
-// revision adds the name of a commit that whoever runs the command gave, in any
-// form that git knows.
-func (c *command) revision(name string) *command {
-	if name == "" || name[0] == '-' || strings.ContainsRune(name, 0) {
-		c.err = &RefError{Ref: name}
-	}
-	c.names = append(c.names, name+"^{commit}")
-	return c
-}
-
 // Remote is where a repository is fetched from.
 type Remote struct {
 	URL      string // https, http or file, without credentials
@@ -168,7 +158,8 @@ type git struct {
 	limits Limits
 	env    []string // of every command
 	remote []string // more variables for commands that use the network
-	dir    string   // where commands run
+	config []setting
+	dir    string // where commands run
 }
 
 // in is git within the repository dir and the configuration file. Attributes are
@@ -206,6 +197,7 @@ func (g *git) start(ctx context.Context, c *command) (*process, error) {
 		return nil, c.err
 	}
 
+	c.config = append(c.config, g.config...)
 	argv := append([]string{g.path}, c.args()...)
 	if c.network() {
 		argv = held(argv)

@@ -102,7 +102,7 @@ func (e *gitError) judge() *scan.Failure {
 	case limitSignal(e.signal):
 		return lasting(scan.CodeRepositoryTooLarge, tooMuch)
 	case e.signal == syscall.SIGKILL: // not by us: then the scan has ended
-		return passing(scan.CodeScanFailed, "git was killed on the scanner's machine, which may lack memory.")
+		return passing(scan.CodeScanFailed, "git was killed on the scanner's machine, which may lack memory.", e)
 	}
 
 	for _, v := range verdicts() {
@@ -111,7 +111,7 @@ func (e *gitError) judge() *scan.Failure {
 		}
 	}
 	if e.verb == "init" { // which reads nothing of the repository
-		return passing(scan.CodeScanFailed, "The scanner can't write to its cache.")
+		return passing(scan.CodeScanFailed, "The scanner can't write to its cache.", e)
 	}
 	return nil
 }
@@ -123,13 +123,14 @@ func (s *Store) fail(ctx context.Context, err error, c *cached) *scan.Failure {
 	failure, damaged := judge(ctx, err)
 	var failed *gitError
 	said := errors.As(err, &failed)
-	if damaged && c != nil && (!c.fresh || said && failed.network) {
+	switch {
+	case !damaged || c == nil:
+	case !c.fresh:
 		c.condemn()
-	}
-	if damaged && c != nil && !c.fresh {
 		failure = passing(scan.CodeScanFailed,
-			"The scanner's copy of the repository was damaged and is fetched again by the next scan.")
-		failure.Err = err
+			"The scanner's copy of the repository was damaged and is fetched again by the next scan.", err)
+	case said && failed.network:
+		c.condemn()
 	}
 
 	// git has many words for a write that failed, and none at all for some: with
@@ -138,7 +139,7 @@ func (s *Store) fail(ctx context.Context, err error, c *cached) *scan.Failure {
 	switch failure.Code {
 	case scan.CodeRepositoryInvalid, scan.CodeRepositoryTooLarge, scan.CodeScanFailed:
 		if freeErr == nil && free < s.git.limits.Room && ctx.Err() == nil {
-			failure = &scan.Failure{Code: scan.CodeCacheFull, Message: verdicts()[0].message, Err: err}
+			failure = passing(scan.CodeCacheFull, verdicts()[0].message, err)
 		}
 	}
 	if failure.Code != scan.CodeCacheFull {
@@ -149,10 +150,8 @@ func (s *Store) fail(ctx context.Context, err error, c *cached) *scan.Failure {
 	if !said || freeErr == nil && free < s.git.limits.FileSize {
 		s.shrink(func(size int64) int64 { return size / 2 })
 	} else if failed.network {
-		failure = passing(scan.CodeHostUnreachable, unreachable)
-		failure.Err = err
+		failure = passing(scan.CodeHostUnreachable, unreachable, err)
 	}
-
 	return failure
 }
 
@@ -167,16 +166,16 @@ func judge(ctx context.Context, err error) (failure *scan.Failure, damaged bool)
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded):
 		failure = lasting(scan.CodeScanTimeout, "The scan took longer than it may.")
 	case errors.Is(err, context.Canceled) || ctx.Err() != nil:
-		failure = passing(scan.CodeScanFailed, "The scan was canceled.")
+		failure = passing(scan.CodeScanFailed, "The scan was canceled.", err)
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT): // met by ourselves
-		failure = passing(scan.CodeCacheFull, verdicts()[0].message)
+		failure = passing(scan.CodeCacheFull, verdicts()[0].message, err)
 	case errors.As(err, &failed):
 		failure = failed.judge()
 		if failure == nil && failed.network { // a fetch reads what is in the cache, too
-			failure, damaged = passing(scan.CodeHostUnreachable, unreachable), true
+			failure, damaged = passing(scan.CodeHostUnreachable, unreachable, err), true
 		}
 	case !errors.Is(err, errDamaged):
-		failure = passing(scan.CodeScanFailed, "The scanner could not read the repository.")
+		failure = passing(scan.CodeScanFailed, "The scanner could not read the repository.", err)
 	}
 
 	if failure == nil {
@@ -192,8 +191,8 @@ func lasting(code, format string, args ...any) *scan.Failure {
 	return &scan.Failure{Code: code, Message: fmt.Sprintf(format, args...), Lasting: true}
 }
 
-func passing(code, message string) *scan.Failure {
-	return &scan.Failure{Code: code, Message: message}
+func passing(code, message string, cause error) *scan.Failure {
+	return &scan.Failure{Code: code, Message: message, Err: cause}
 }
 
 func tooLarge(format string, args ...any) *scan.Failure {

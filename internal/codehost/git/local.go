@@ -60,7 +60,7 @@ func (e *RefError) Error() string { return fmt.Sprintf("%q names no commit of th
 
 // FindLocal finds the repository that a path is in.
 func FindLocal(ctx context.Context, o LocalOptions) (*Local, error) {
-	path, err := findGit("")
+	path, err := findGit()
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,9 @@ func (l *Local) Commits(base, head string) scan.Source {
 
 // commit reads the commit that a name leads to.
 func (l *Local) commit(ctx context.Context, r *repo, name string) (Commit, error) {
-	out, err := l.run(ctx, newCommand("rev-parse", "--verify", "--quiet").revision(name))
+	c := newCommand("rev-parse", "--verify", "--quiet")
+	c.names = []string{name + "^{commit}"}
+	out, err := l.run(ctx, c)
 	var failed *gitError
 	if errors.As(err, &failed) {
 		_, err := l.run(ctx, newCommand("symbolic-ref", "--quiet", "HEAD"))
@@ -242,15 +244,15 @@ func (s localSource) Open(ctx context.Context, _ scan.Target) (scan.Change, erro
 		return nil, err
 	}
 	var c *change
+	var apart []changedFile
 	if err = r.start(ctx); err == nil {
 		c, err = s.open(ctx, r)
 	}
-	if err != nil {
-		return nil, errors.Join(err, r.close())
+	if err == nil {
+		apart = c.files
+		err = c.compare(ctx)
 	}
-
-	apart := c.files
-	if err := c.compare(ctx); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 

@@ -357,7 +357,7 @@ func TestLocalCommits(t *testing.T) {
 
 	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, d.local().Commits(root, "HEAD")))
 	for _, ref := range []string{
-		"none", "", "--all", "-x", "main:a.txt", "main^{tree}", "main..topic", "\x00", "main\nHEAD",
+		"none", "", "--all", "-x", "main:a.txt", "main^{tree}", "main..topic", "main\nHEAD",
 		strings.Repeat("0", 40),
 	} {
 		_, err := d.local().Commits(ref, "HEAD").Open(t.Context(), scan.Target{})

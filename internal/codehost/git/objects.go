@@ -25,7 +25,7 @@ type repo struct {
 	git       *git
 	reading   *process // git cat-file
 	answers   *bufio.Reader
-	asked     query    // what the answers are to
+	asked     string   // what the answers are to
 	comparing *process // compares trees when it is told which
 	target    scan.Target
 	remote    Remote
@@ -61,22 +61,20 @@ type object struct {
 	size int64
 }
 
-// query is what cat-file can be asked about objects.
-type query string
-
+// What cat-file can be asked about objects.
 const (
-	queryInfo     query = "info "
-	queryContents query = "contents "
+	queryInfo     = "info "
+	queryContents = "contents "
 )
 
 // ask asks one query about many objects. git works ahead of what is read. next
 // has to be called for each of them before anything else is asked.
-func (r *repo) ask(q query, names ...OID) {
-	r.asked = q
+func (r *repo) ask(query string, names ...OID) {
+	r.asked = query
 	go func() { // git stops reading while its answers are not read
 		w := bufio.NewWriterSize(r.reading.stdin, 16<<10)
 		for _, name := range names {
-			_, _ = w.WriteString(string(q) + string(name) + "\n")
+			_, _ = w.WriteString(query + string(name) + "\n")
 		}
 		_ = w.Flush() // where it fails, an answer is missing
 	}()
@@ -123,19 +121,14 @@ func parseObject(line string) (object, error) {
 	if len(fields) == 2 && (fields[1] == "missing" || fields[1] == "ambiguous") {
 		return object{}, nil
 	}
-	if len(fields) != 3 {
-		return object{}, fmt.Errorf("%w: cat-file said %q", errDamaged, line)
+	if len(fields) == 3 {
+		oid, err := parseOID(fields[0])
+		size, sizeErr := strconv.ParseInt(fields[2], 10, 64)
+		if err == nil && sizeErr == nil && size >= 0 {
+			return object{oid: oid, kind: fields[1], size: size}, nil
+		}
 	}
-
-	oid, err := parseOID(fields[0])
-	if err != nil {
-		return object{}, err
-	}
-	size, err := strconv.ParseInt(fields[2], 10, 64)
-	if err != nil || size < 0 {
-		return object{}, fmt.Errorf("%w: cat-file said %q", errDamaged, line)
-	}
-	return object{oid: oid, kind: fields[1], size: size}, nil
+	return object{}, fmt.Errorf("%w: cat-file said %q", errDamaged, line)
 }
 
 // read returns the first bytes of an object's content, most at most. The object

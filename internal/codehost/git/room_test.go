@@ -120,19 +120,21 @@ func TestFailedFetchLeavesNothing(t *testing.T) {
 	assert.Empty(t, find(t, dir, "tmp_*"))
 }
 
-// failingGit is a git that does something else for one verb, and fails.
-func failingGit(t *testing.T, verb, instead string) (path string) {
+// failGit puts a git into PATH that does something else for one verb, and fails.
+func failGit(t *testing.T, verb, instead string) {
 	t.Helper()
 	git, err := exec.LookPath("git")
 	require.NoError(t, err)
-	return Script(t, fmt.Sprintf("case \" $* \" in *\" %s \"*) %s; exit 128;; esac\nexec '%s' \"$@\"\n", verb, instead, git))
+	text := "case \" $* \" in *\" " + verb + " \"*) " + instead + "; exit 128;; esac\nexec '" + git + "' \"$@\"\n"
+	script := Script(t, text)
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(script, filepath.Join(dir, "git")))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
 // TestFullDiskMakesRoom has a git that says what it says on a full disk, and
 // leaves behind what it leaves there. A server can have it say so, too.
 func TestFullDiskMakesRoom(t *testing.T) {
-	script := failingGit(t, "fetch",
-		`echo unfinished > "$GIT_DIR/objects/pack/tmp_pack_x"; echo "fatal: write error: No space left on device" >&2`)
 	dir := t.TempDir()
 	good := newStore(t, dir)
 	var last *Repo
@@ -148,6 +150,8 @@ func TestFullDiskMakesRoom(t *testing.T) {
 		}
 	}
 
+	failGit(t, "fetch",
+		`echo unfinished > "$GIT_DIR/objects/pack/tmp_pack_x"; echo "fatal: write error: No space left on device" >&2`)
 	p := request(last, 1)
 	for _, test := range []struct {
 		file int64 // that git may write: with less than this, the disk is full
@@ -157,11 +161,8 @@ func TestFullDiskMakesRoom(t *testing.T) {
 		{1 << 20, scan.CodeHostUnreachable, 5},
 		{1 << 60, scan.CodeCacheFull, 2},
 	} {
-		limits := git.DefaultLimits()
-		limits.FileSize = test.file
-		s, err := git.New(git.Options{Dir: dir, Git: script, Limits: limits})
-		require.NoError(t, err)
-		_, err = s.Open(t.Context(), p.target, p.remote)
+		s := newStore(t, dir, func(l *git.Limits) { l.FileSize = test.file })
+		_, err := s.Open(t.Context(), p.target, p.remote)
 		var f *scan.Failure
 		require.ErrorAs(t, err, &f)
 		assert.Equal(t, test.code, f.Code, "%v", f)
@@ -176,28 +177,15 @@ func TestFullDiskMakesRoom(t *testing.T) {
 // TestFailureOfInit has a git that can't make a repository, which is never the
 // fault of the one that is to be scanned.
 func TestFailureOfInit(t *testing.T) {
-	t.Parallel()
-	script := failingGit(t, "init", `echo "fatal: could not set 'core.filemode' to 'true'" >&2`)
-	for name, test := range map[string]struct {
-		room int64 // that the disk must have
-		code string
-	}{
-		"on a disk with room": {0, scan.CodeScanFailed},
-		"on a full disk":      {1 << 60, scan.CodeCacheFull},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			limits := git.DefaultLimits()
-			limits.Room = test.room
-			s, err := git.New(git.Options{Dir: t.TempDir(), Git: script, Limits: limits})
-			require.NoError(t, err)
-			p := request(noisy(t, 1), 1)
-			_, err = s.Open(t.Context(), p.target, p.remote)
-			var f *scan.Failure
-			require.ErrorAs(t, err, &f)
-			assert.Equal(t, test.code, f.Code, "%v", f)
-			assert.False(t, f.Lasting)
-		})
+	p := request(noisy(t, 1), 1)
+	failGit(t, "init", `echo "fatal: could not set 'core.filemode' to 'true'" >&2`)
+	for code, room := range map[string]int64{scan.CodeScanFailed: 0, scan.CodeCacheFull: 1 << 60} {
+		s := newStore(t, t.TempDir(), func(l *git.Limits) { l.Room = room })
+		_, err := s.Open(t.Context(), p.target, p.remote)
+		var f *scan.Failure
+		require.ErrorAs(t, err, &f)
+		assert.Equal(t, code, f.Code, "%v", f)
+		assert.False(t, f.Lasting)
 	}
 }
 

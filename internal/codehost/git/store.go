@@ -107,7 +107,6 @@ func writeConfig(dir string, l Limits) (string, error) {
 // Options are what New needs.
 type Options struct {
 	Dir    string   // of the cache; made when missing
-	Git    string   // path of git; looked for in PATH when empty
 	Limits Limits   // DefaultLimits()
 	Env    []string // `NAME=value` for commands that use the network, such as a proxy
 }
@@ -129,7 +128,7 @@ func New(o Options) (*Store, error) {
 	if !supported {
 		return nil, errors.New("git: scanning needs Linux")
 	}
-	path, err := findGit(o.Git)
+	path, err := findGit()
 	if err != nil {
 		return nil, err
 	}
@@ -152,14 +151,12 @@ func New(o Options) (*Store, error) {
 	return &Store{git: git{path: path, limits: o.Limits, env: env, remote: o.Env}, config: config, dir: dir}, nil
 }
 
-// findGit returns the path of git, which is looked for in PATH when none is
-// given, and refuses one without `cat-file --batch-command`.
-func findGit(path string) (string, error) {
-	if path == "" {
-		var err error
-		if path, err = exec.LookPath("git"); err != nil {
-			return "", fmt.Errorf("%w: %w", ErrNoGit, err)
-		}
+// findGit returns the path of git in PATH, and refuses one without
+// `cat-file --batch-command`.
+func findGit() (string, error) {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoGit, err)
 	}
 
 	cmd := exec.CommandContext(context.Background(), path, "version")

@@ -18,11 +18,11 @@ import (
 // Opening it fails with ErrUnmerged while there are conflicts.
 func (l *Local) Staged() scan.Source {
 	return localSource{l, func(ctx context.Context, r *repo) (*change, error) {
-		ix, err := l.newIndex(ctx, r)
+		index, err := l.index(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		return ix.change(ctx)
+		return l.indexed(ctx, r, index)
 	}}
 }
 
@@ -55,16 +55,16 @@ func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte,
 // too while they are not tracked: what is written about the scan belongs there.
 func (l *Local) Worktree(omit ...string) scan.Source {
 	return localSource{l, func(ctx context.Context, r *repo) (*change, error) {
-		ix, err := l.newIndex(ctx, r)
+		index, err := l.index(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		apart, err := ix.update(ctx, omit)
+		apart, err := l.update(ctx, index, omit)
 		if err != nil {
 			return nil, err
 		}
 
-		c, err := ix.change(ctx)
+		c, err := l.indexed(ctx, r, index)
 		if err == nil {
 			c.files = apart
 		}
@@ -72,17 +72,9 @@ func (l *Local) Worktree(omit ...string) scan.Source {
 	}}
 }
 
-// index is a copy of a repository's index, in a repository that borrows from it.
-type index struct {
-	local    *Local
-	repo     *repo
-	git      git // in the work tree
-	settings []setting
-}
-
-// newIndex takes over the settings that say which files there are and how they are
-// stored.
-func (l *Local) newIndex(ctx context.Context, r *repo) (*index, error) {
+// index is git in the work tree, with the temporary repository's copy of the index
+// and with the settings that say which files there are and how they are stored.
+func (l *Local) index(ctx context.Context, r *repo) (*git, error) {
 	if l.top == "" {
 		return nil, ErrBare
 	}
@@ -93,19 +85,13 @@ func (l *Local) newIndex(ctx context.Context, r *repo) (*index, error) {
 		return nil, err
 	}
 
-	ix := &index{local: l, repo: r, git: *r.git}
-	ix.git.dir, ix.git.env = l.git.dir, append(ix.git.env, "GIT_WORK_TREE="+l.git.dir)
+	g := *r.git
+	g.dir, g.env = l.git.dir, append(g.env, "GIT_WORK_TREE="+l.git.dir)
 	for _, pair := range fields(out) {
 		key, value, _ := strings.Cut(pair, "\n")
-		ix.settings = append(ix.settings, setting{key, value})
+		g.config = append(g.config, setting{key, value})
 	}
-	return ix, nil
-}
-
-func (ix *index) run(ctx context.Context, c *command) (string, error) {
-	c.config = append(c.config, ix.settings...)
-	out, err := ix.git.run(ctx, c)
-	return string(out), err
+	return &g, nil
 }
 
 // fields are what NULs end.
@@ -113,9 +99,9 @@ func fields(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == 0 })
 }
 
-// change is from HEAD to what the index holds.
-func (ix *index) change(ctx context.Context) (*change, error) {
-	out, err := ix.run(ctx, newCommand("write-tree", "--missing-ok"))
+// indexed is the change from HEAD to what the index holds.
+func (l *Local) indexed(ctx context.Context, r *repo, index *git) (*change, error) {
+	out, err := index.run(ctx, newCommand("write-tree", "--missing-ok"))
 	var failed *gitError
 	if errors.As(err, &failed) && failed.says(": unmerged (") {
 		return nil, ErrUnmerged
@@ -123,29 +109,29 @@ func (ix *index) change(ctx context.Context) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := parseOID(strings.TrimSpace(out))
+	tree, err := parseOID(strings.TrimSpace(string(out)))
 	if err != nil {
 		return nil, err
 	}
 
-	base, err := ix.local.commit(ctx, ix.repo, "HEAD")
+	base, err := l.commit(ctx, r, "HEAD")
 	var unborn *RefError
 	if errors.As(err, &unborn) && unborn.Unborn {
 		base, err = Commit{Tree: emptyTree}, nil
 	}
-	return &change{repo: ix.repo, head: Commit{Tree: tree}, base: base, mergeBase: base}, err
+	return &change{repo: r, head: Commit{Tree: tree}, base: base, mergeBase: base}, err
 }
 
 // update brings the index to what the files are now, but new ones to omit. It
 // returns what is told of without its content: large files, and repositories in
 // the work tree. No program of a submodule is run, as `git add` would.
-func (ix *index) update(ctx context.Context, omit []string) (apart []changedFile, err error) {
-	out, err := ix.run(ctx, newCommand("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard"))
+func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []changedFile, err error) {
+	out, err := index.run(ctx, newCommand("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard"))
 	if err != nil {
 		return nil, err
 	}
 
-	found := fields(out) // such as `? path` for a new file, and `C path`
+	found := fields(string(out)) // such as `? path` for a new file, and `C path`
 	// What was a file goes before what is now in a folder of that name.
 	slices.SortFunc(found, func(a, b string) int { return strings.Compare(a[2:], b[2:]) })
 	links := map[string]bool{}
@@ -160,7 +146,7 @@ func (ix *index) update(ctx context.Context, omit []string) (apart []changedFile
 			continue
 		}
 
-		file := filepath.Join(ix.git.dir, filepath.FromSlash(name))
+		file := filepath.Join(index.dir, filepath.FromSlash(name))
 		info, err := os.Lstat(file)
 		if err == nil && info.Mode().IsRegular() && info.Size() > scan.MaxFileSize {
 			apart = append(apart, changedFile{path: name, newMode: typeFile, size: info.Size()})
@@ -170,7 +156,7 @@ func (ix *index) update(ctx context.Context, omit []string) (apart []changedFile
 			err = readable(file, info)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-			ix.local.skipped(name, err)
+			l.skipped(name, err)
 			continue
 		}
 		links[name] = err == nil && info.Mode().Type() == fs.ModeSymlink
@@ -179,7 +165,7 @@ func (ix *index) update(ctx context.Context, omit []string) (apart []changedFile
 
 	add := newCommand("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	add.stdin = strings.NewReader(changed.String())
-	_, err = ix.run(ctx, add)
+	_, err = index.run(ctx, add)
 	return apart, err
 }
 
