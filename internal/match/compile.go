@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/prwarden/prwarden/internal/match/byteset"
 	"github.com/prwarden/prwarden/internal/match/choose"
 	"github.com/prwarden/prwarden/internal/match/confirm"
 	"github.com/prwarden/prwarden/internal/match/extract"
@@ -48,11 +47,10 @@ type weakGroup struct {
 
 // owner is who is asked where the filter found something.
 type owner struct {
-	sequence confirm.Sequence
-	rules    []uint32       // at least one
-	group    *confirm.Group // of the rules when they are several and begin is known
-	begin    int16          // bytes from the begin of the match to the place, or unknownBegin
-	inside   int16          // from the place to a byte that is on the line of the match
+	rules  []uint32       // at least one
+	group  *confirm.Group // of the rules when they are several and begin is known
+	begin  int16          // bytes from the begin of the match to the place, or unknownBegin
+	inside int16          // from the place to a byte that is on the line of the match
 }
 
 const unknownBegin = -1 << 15
@@ -74,7 +72,6 @@ func Compile(rules []Rule) (*Matcher, error) {
 		patterns: make([]parse.Pattern, len(rules)),
 		needles:  map[*plan][]filter.Needle{},
 		owners:   map[string]uint32{},
-		sets:     confirm.Sets{},
 	}
 	i := uint32(0)
 	for some := range slices.Chunk(rules, maxStudied) {
@@ -91,7 +88,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 		b.group(p, room)
 		m.size += p.memory()
 	}
-	m.size += b.size + int64(len(b.sets))*72 + roomFor(len(rules))/4 // it is hardly ever used up
+	m.size += b.size + roomFor(len(rules))/4 // it is hardly ever used up
 	m.workers.New = func() any { return newWorker(m) }
 
 	return m, nil
@@ -104,8 +101,7 @@ type builder struct {
 	needles  map[*plan][]filter.Needle
 	owners   map[string]uint32 // by what they are found by
 	key      []byte            // of owners
-	sets     confirm.Sets
-	grams    int // that the filters look for
+	grams    int               // that the filters look for
 	size     int64
 }
 
@@ -226,7 +222,7 @@ func (b *builder) own(plan *plan, w choose.Window, rule uint32) {
 	id := uint32(len(plan.owners))
 	b.owners[string(b.key)] = id
 	b.needles[plan] = append(b.needles[plan], needle(w, id))
-	o := owner{sequence: confirm.NewSequence(w.Alt.Seq, w.At, b.sets), rules: []uint32{rule}, begin: begin}
+	o := owner{rules: []uint32{rule}, begin: begin}
 	if w.Sets()[0] == choose.AnyByte {
 		o.inside = 1
 	}
@@ -280,7 +276,7 @@ func (b *builder) groupOf(rules []uint32, room *atomic.Int64) *confirm.Group {
 // needle is a window as the filter looks for it, with the byte behind it when
 // that is known.
 func needle(w choose.Window, id uint32) filter.Needle {
-	sets := []byteset.Set(w.Sets())
+	sets := w.Sets()
 	if behind := w.At + w.Len; w.Kind != filter.Run && behind < len(w.Alt.Seq) {
 		sets = append(sets[:len(sets):len(sets)], w.Alt.Seq[behind])
 	}
@@ -289,12 +285,7 @@ func needle(w choose.Window, id uint32) filter.Needle {
 }
 
 func (p *plan) memory() int64 {
-	n := p.filter.Size() + 5*int64(len(p.folds)) + 64*int64(len(p.weak))
-	for i := range p.owners {
-		n += 48 + p.owners[i].sequence.Memory()
-	}
-
-	return n
+	return p.filter.Size() + 48*int64(len(p.owners)) + 5*int64(len(p.folds)) + 64*int64(len(p.weak))
 }
 
 // Len is the number of rules.

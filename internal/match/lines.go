@@ -319,9 +319,7 @@ func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 			w.places, pos = t.Scan(text, pos, min(pos+batch, len(text)), w.places[:0])
 			w.tick(batch / 16)
 			for _, place := range w.places {
-				if o := &p.owners[place.ID]; o.sequence.Holds(text, int(place.At)) {
-					offer(o)
-				}
+				offer(&p.owners[place.ID])
 			}
 		}
 	}

@@ -211,22 +211,12 @@ func (w *worker) located(first *first, missed func(rule int)) []Hit {
 // locate finds the columns of a hit on a line. It fails when the rule's time is
 // used up by that.
 func (w *worker) locate(h *Hit) (ok bool) {
-	rule := uint32(h.Rule)
-	if !w.ended(rule) {
+	line, from := w.text[h.Column:h.EndColumn], -h.EndLine // see hit
+	w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
 		var span Span
-		line, from := w.text[h.Column:h.EndColumn], -h.EndLine // see hit
-		start := time.Now()
-		span, ok = w.matcher.programs[rule].Columns(line, from)
-		r := w.state(rule)
-		r.steps += uint32(min(time.Since(start), time.Second))
-		w.charge(rule, r, 0)
-		if !ok {
-			w.file.session.timed(w.ctx, h.Rule, &w.stopped, func(p *confirm.Program, g *confirm.Guard) {
-				span, ok = p.Find(line, 0, g)
-			})
-		}
+		span, ok = p.Columns(line, from, g)
 		h.Column, h.EndLine, h.EndColumn = span.Start+1, h.Line, span.End+1
-	}
+	})
 
 	return ok
 }
@@ -352,7 +342,7 @@ func (s *Session) timed(
 		return
 	}
 	g := confirm.NewGuard(ctx, &s.used[rule], s.budget)
-	if !g.Check() {
+	if !g.Stopped {
 		work(s.matcher.programs[rule], g)
 	}
 	s.used[rule].Add(int64(g.Spent()))

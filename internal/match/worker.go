@@ -167,9 +167,8 @@ func (w *worker) scan(b block, t *filter.Table) {
 		for pos < to && !w.over {
 			w.places, pos = t.Scan(w.text, pos, to, w.places[:0])
 			for _, p := range w.places {
-				o := &w.plan.owners[p.ID]
-				if o.sequence.Holds(w.text, int(p.At)) && !w.over {
-					w.try(o, int(p.At), b)
+				if !w.over {
+					w.try(&w.plan.owners[p.ID], int(p.At), b)
 				}
 			}
 			w.tick(len(w.places))

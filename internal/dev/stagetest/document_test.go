@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/stagetest"
-	"github.com/prwarden/prwarden/internal/match/byteset"
 	"github.com/prwarden/prwarden/internal/match/choose"
 	"github.com/prwarden/prwarden/internal/match/confirm"
 	"github.com/prwarden/prwarden/internal/match/extract"
@@ -44,8 +43,6 @@ func TestDocument(t *testing.T) {
 	choice := choose.Best(facts.Clauses)
 	var windows []string
 	var needles []filter.Needle
-	var sequences []confirm.Sequence
-	sets := confirm.Sets{}
 	for i, w := range choice.Windows {
 		require.Equal(t, filter.Grams, w.Kind)
 		assert.Zero(t, w.Alt.Start, "a match begins where the sequence does")
@@ -54,7 +51,6 @@ func TestDocument(t *testing.T) {
 		needles = append(needles, filter.Needle{
 			Kind: filter.Grams, Sets: w.Alt.Seq[w.At:end], Around: w.Alt.Seq, At: w.At, ID: uint32(i),
 		})
-		sequences = append(sequences, confirm.NewSequence(w.Alt.Seq, w.At, sets))
 	}
 	assert.Equal(t, []string{`l o r [\t␣=]`, `o r [\t␣=] [\t␣#=]`, `l o u r`, `o l o u`}, windows)
 
@@ -66,27 +62,19 @@ func TestDocument(t *testing.T) {
 	for _, p := range places {
 		begin := int(p.At) - choice.Windows[p.ID].At
 		line, _, _ := strings.Cut(text[strings.LastIndexByte(text[:p.At], '\n')+1:], "\n")
-		outcome := "sequence"
-		if sequences[p.ID].Holds([]byte(text), int(p.At)) {
-			outcome = "automaton"
-			match, _, ok := program.At([]byte(text), begin)
-			require.True(t, ok)
-			if match {
-				outcome = "match"
-			}
+		outcome := "automaton"
+		match, _, ok := program.At([]byte(text), begin)
+		require.True(t, ok)
+		if match {
+			outcome = "match"
 		}
 		story = append(story, line+" : "+outcome)
 	}
 	assert.Equal(t, []string{
-		"color = theme.main; : sequence",
 		"color = #fff; : automaton",
 		"bgcolor = #ff8800; : automaton",
 		"colour = #ff8800; : match",
 	}, story)
-
-	span, ok := program.Columns([]byte("colour = #ff8800;"), 0)
-	require.True(t, ok)
-	assert.Equal(t, confirm.Span{Start: 0, End: 16}, span)
 }
 
 // showClauses writes clauses without their places in the match.
@@ -95,7 +83,7 @@ func showClauses(clauses []extract.Clause) []string {
 	for i, c := range clauses {
 		parts := make([]string, len(c))
 		for k, a := range c {
-			parts[k] = stagetest.Show([]byteset.Set(a.Seq))
+			parts[k] = stagetest.Show(a.Seq)
 		}
 		list[i] = strings.Join(parts, " | ")
 	}

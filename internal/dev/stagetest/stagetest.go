@@ -1,12 +1,12 @@
 // Package stagetest is what the tests of the engine's stages share: a notation
-// for sequences of byte sets, and small random patterns and texts.
+// for sequences of byte sets.
 package stagetest
 
 import (
 	"strconv"
 	"strings"
 
-	"github.com/prwarden/prwarden/internal/match/byteset"
+	"github.com/prwarden/prwarden/internal/match/extract"
 )
 
 // Show writes a sequence of sets for people: a byte by itself, a few in
@@ -15,7 +15,7 @@ import (
 // \x80 to \xff.
 //
 //	c o l o [ru] [\t␣=]
-func Show(seq []byteset.Set) string {
+func Show(seq extract.Seq) string {
 	parts := make([]string, len(seq))
 	for i, set := range seq {
 		parts[i] = showSet(set)
@@ -23,7 +23,7 @@ func Show(seq []byteset.Set) string {
 	return strings.Join(parts, " ")
 }
 
-func showSet(set byteset.Set) string {
+func showSet(set extract.Set) string {
 	not := ""
 	switch n := set.Len(); {
 	case n == 256:
@@ -73,19 +73,19 @@ func showByte(b byte) string {
 // Sets reads a short form of sequences: a byte stands for itself, \d for a
 // digit, \h for a hexadecimal digit in lower case, \w for a letter, digit or
 // underscore, \. for any byte, and \\ for a backslash.
-func Sets(text string) []byteset.Set {
-	digits := byteset.Range('0', '9')
-	class := map[byte]byteset.Set{
+func Sets(text string) extract.Seq {
+	digits := extract.Range('0', '9')
+	class := map[byte]extract.Set{
 		'd':  digits,
-		'h':  digits.Union(byteset.Range('a', 'f')),
-		'w':  digits.Union(byteset.Range('a', 'z')).Union(byteset.Range('A', 'Z')).Union(byteset.Of('_')),
-		'.':  byteset.Range(0, 0xFF),
-		'\\': byteset.Of('\\'),
+		'h':  digits.Union(extract.Range('a', 'f')),
+		'w':  digits.Union(extract.Range('a', 'z')).Union(extract.Range('A', 'Z')).Union(extract.SetOf('_')),
+		'.':  extract.Range(0, 0xFF),
+		'\\': extract.SetOf('\\'),
 	}
-	var seq []byteset.Set
+	var seq extract.Seq
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
-			seq = append(seq, byteset.Of(text[i]))
+			seq = append(seq, extract.SetOf(text[i]))
 			continue
 		}
 		i++
@@ -95,7 +95,7 @@ func Sets(text string) []byteset.Set {
 }
 
 // Stands says whether a sequence stands in text at an offset.
-func Stands(seq []byteset.Set, text string, at int) bool {
+func Stands(seq extract.Seq, text string, at int) bool {
 	if at < 0 || at+len(seq) > len(text) {
 		return false
 	}
@@ -105,20 +105,4 @@ func Stands(seq []byteset.Set, text string, at int) bool {
 		}
 	}
 	return true
-}
-
-// Texts returns all texts of up to most letters, which may have several bytes
-// each.
-func Texts(letters []string, most int) []string {
-	texts := []string{""}
-	for from, n := 0, 0; n < most; n++ {
-		end := len(texts)
-		for _, text := range texts[from:end] {
-			for _, letter := range letters {
-				texts = append(texts, text+letter)
-			}
-		}
-		from = end
-	}
-	return texts
 }

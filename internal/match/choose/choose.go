@@ -27,7 +27,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/prwarden/prwarden/internal/match/byteset"
 	"github.com/prwarden/prwarden/internal/match/extract"
 	"github.com/prwarden/prwarden/internal/match/filter"
 	"github.com/prwarden/prwarden/internal/match/ngram"
@@ -71,7 +70,7 @@ const (
 )
 
 // AnyByte is what stands at places of a window of which nothing is known.
-var AnyByte = byteset.Range(0, 0xFF)
+var AnyByte = extract.Range(0, 0xFF)
 
 // Best picks the cheapest clause and its windows.
 func Best(clauses []extract.Clause) Choice {
@@ -230,7 +229,7 @@ func runOf(alt extract.Alternative) (Window, cost) {
 }
 
 // share is the part of the bytes of code that is in a set.
-func share(set byteset.Set) float64 { return ngram.Rate([]byteset.Set{set}) / (1 << 20) }
+func share(set extract.Set) float64 { return ngram.Rate(extract.Seq{set}) / (1 << 20) }
 
 // Grams is the number of grams that a choice has the filter look for.
 func (c Choice) Grams() int {
@@ -246,7 +245,7 @@ func (c Choice) Grams() int {
 
 // count is the number of grams that a window stands for. A byte of which
 // nothing is known has 128 values, as the filter folds them.
-func count(window []byteset.Set) int {
+func count(window extract.Seq) int {
 	grams := 1
 	for _, s := range window {
 		grams *= min(s.Fold().Len(), 128)

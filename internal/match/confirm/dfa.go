@@ -1,23 +1,21 @@
 package confirm
 
 import (
+	"encoding/binary"
 	"regexp/syntax"
 	"slices"
+	"sync"
 	"sync/atomic"
-	"unicode"
-	"unicode/utf8"
 )
 
 // What a transition leads to. Other values are states.
 const (
 	unknown = 0 // it was not taken yet
-	dead    = 1 // no match can come, or none but what was found
+	dead    = 1 // no match can come
 	noRoom  = 2 // there was no room to build it, and won't be
 	// firstState is above all other values.
 	firstState = 3
-	// accepting is set when a match ends before the character of the transition.
-	// (An automaton that asks only whether there is a match sets it as soon as
-	// that is sure.)
+	// accepting is where a match is sure, whatever follows.
 	accepting = 1 << 31
 )
 
@@ -44,71 +42,120 @@ func contextOf(c byte) before {
 }
 
 // DFA is the program of a pattern as an automaton that is in one state at a
-// time. It is built while it runs: states and transitions are added when a text
-// needs them for the first time, and stay, so that a byte then costs two loads.
+// time. A state is the instructions at which the program may be, and what was
+// before the next character when one of them is an assertion. It is built while
+// it runs: states and transitions are added when a text needs them for the first
+// time, and stay, so that a byte then costs two loads.
 //
 // It is safe for concurrent use. Readers take the table as they find it, by
 // atomic loads, and lock only to add to it. A table that is full is replaced by
 // a larger copy; readers of the old one find out at their next gap.
 type DFA struct {
-	classes *classes
-	table   atomic.Pointer[table]
-	starts  [contexts]atomic.Uint32 // unknown when not built yet
-	builder builder
+	anywhere bool // whether matches may begin behind the start
+	prog     *syntax.Prog
+	classes  *classes
+	starts   [contexts]uint32
+	table    atomic.Pointer[table]
+	stride   uint32 // transitions of a state: one for each class
+	room     *atomic.Int64
+
+	mu    sync.Mutex        // for all that follows, and for writing the table
+	ids   map[string]uint32 // states by key
+	keys  []string          // by state
+	used  int64             // memory
+	full  bool
+	work  []uint32 // instructions that a closure is yet to look at
+	key   []byte
+	seen  []uint32 // by instruction: the round that saw it last
+	round uint32
 }
 
 // table is transitions by state and class. A state is the index of its first.
-type table struct{ next []atomic.Uint32 }
+type table []atomic.Uint32
+
+const (
+	// maxMemory bounds an automaton, in bytes. Few need a tenth of it; those that
+	// need more would need much more.
+	maxMemory = 4 << 20
+	// freeMemory is what each automaton may have, in bytes, however much others
+	// took: it is enough for nearly all of them.
+	freeMemory = 4 << 10
+)
+
+// maxProgram bounds the instructions of a program with an automaton; they are
+// numbered by 16 bits.
+const maxProgram = 20_000
+
+// automata are nil where there is none of a sensible size.
+type automata struct{ here, anywhere *DFA }
+
+func newAutomata(tree *syntax.Regexp, size int, room *atomic.Int64) (a automata) {
+	if size > maxProgram {
+		return a
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return a
+	}
+	a.here = newDFA(prog, false, room)
+	if a.anywhere = a.here; prog.StartCond()&syntax.EmptyBeginText == 0 {
+		a.anywhere = newDFA(prog, true, room)
+	}
+
+	return a
+}
 
 // newDFA makes an automaton, or nil when there is none of a sensible size. room
 // is the memory that it shares with others, in bytes.
-func newDFA(prog *syntax.Prog, m mode, room *atomic.Int64) *DFA {
+func newDFA(prog *syntax.Prog, anywhere bool, room *atomic.Int64) *DFA {
 	c, ok := newClasses(prog)
 	if !ok {
 		return nil
 	}
-	d := &DFA{classes: c}
 	stride := max(len(c.runes), firstState)
-	d.table.Store(&table{next: make([]atomic.Uint32, 8*stride)})
-	d.builder = builder{
-		mode:   m,
-		prog:   prog,
-		stride: uint32(stride),
-		room:   room,
-		ids:    map[string]uint32{},
-		seen:   make([]uint32, len(prog.Inst)),
+	d := &DFA{
+		anywhere: anywhere,
+		prog:     prog,
+		classes:  c,
+		stride:   uint32(stride),
+		room:     room,
+		ids:      map[string]uint32{},
+		seen:     make([]uint32, len(prog.Inst)),
+	}
+	t := make(table, 8*stride)
+	d.table.Store(&t)
+	for context := range contexts {
+		d.round++
+		d.starts[context] = accepting
+		if pcs, ends := d.closure(nil, uint32(prog.Start), false, 0); !ends {
+			d.starts[context] = d.state(pcs, context)
+		}
 	}
 
 	return d
 }
 
-// start returns the state in which matching starts.
-func (d *DFA) start(context before) uint32 {
-	s := d.starts[context].Load()
-	if s == unknown {
-		s = d.buildStart(context)
-	}
-
-	return s
-}
-
 // startAt is the state in which matching starts at text[at].
 func (d *DFA) startAt(text []byte, at int) uint32 {
 	if at == 0 {
-		return d.start(beforeText)
+		return d.starts[beforeText]
 	}
 
-	return d.start(contextOf(text[at-1]))
+	return d.starts[contextOf(text[at-1])]
 }
 
 // Match says whether the program matches a line from text[at] on: there, or
 // anywhere behind when the automaton is not anchored. The line goes on to its
 // ending or the end of the text, and text[at-1], if any, is before it or of it.
 // steps is how many bytes it looked at, and stepsOfBuild for each transition
-// that it built. ok is false when the automaton has become too large to say.
+// that it built. ok is false when there is no automaton, or it has become too
+// large to say.
 func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
+	if d == nil {
+		return false, 0, false
+	}
 	s := d.startAt(text, at)
-	t := d.table.Load()
+	t := *d.table.Load()
 	i := at
 	for isState(s) {
 		// Most bytes go through this loop.
@@ -117,7 +164,7 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 			if c == wide {
 				break
 			}
-			next := t.next[s+uint32(c)].Load()
+			next := t[s+uint32(c)].Load()
 			if !isState(next) {
 				break
 			}
@@ -128,42 +175,24 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 		steps += built
 	}
 
-	return s >= accepting, steps + i - at, s != noRoom
+	return s == accepting, steps + i - at, s != noRoom
 }
 
-// stepsOfBuild is how many bytes it counts as to build a transition: about as long
-// as it takes.
-const stepsOfBuild = 1500
+// groupLooks is how many bytes MayMatch looks at, about: what it does not tell by
+// then the programs of a group are asked themselves.
+const groupLooks = 64
 
-// step takes one transition, whatever it is. built is what it counts as to have
-// built it.
-func (d *DFA) step(t *table, s uint32, text []byte, i int) (state uint32, next int, _ *table, built int) {
-	class, width := uint8(endClass), 0
-	if i < len(text) {
-		if class, width = d.classes.bytes[text[i]], 1; class == wide {
-			class, width = d.classes.forward(text, i)
-		}
-	}
-	state = t.next[s+uint32(class)].Load()
-	if state == unknown {
-		state, t = d.build(s, class)
-		built = stepsOfBuild
-	}
-
-	return state, i + width, t, built
-}
-
-// MayMatch says whether a match may begin at text[at]: false is sure. It looks
-// at limit bytes or a few more, and steps is how many.
-func (d *DFA) MayMatch(text []byte, at, limit int) (may bool, steps int) {
-	if at+limit >= len(text) {
+// MayMatch says whether a match may begin at text[at]: false is sure. steps is
+// how many bytes it looked at.
+func (d *DFA) MayMatch(text []byte, at int) (may bool, steps int) {
+	if d == nil || at+groupLooks >= len(text) {
 		match, steps, ok := d.Match(text, at)
 		return match || !ok, steps
 	}
 	s := d.startAt(text, at)
-	t := d.table.Load()
+	t := *d.table.Load()
 	i := at
-	for end := at + limit; isState(s) && i < end; {
+	for end := at + groupLooks; isState(s) && i < end; {
 		var built int
 		s, i, t, built = d.step(t, s, text, i)
 		steps += built
@@ -172,200 +201,183 @@ func (d *DFA) MayMatch(text []byte, at, limit int) (may bool, steps int) {
 	return s != dead, steps + i - at
 }
 
-// isState says whether a value is a state, and nothing was accepted.
+// stepsOfBuild is how many bytes it counts as to build a transition: about as long
+// as it takes.
+const stepsOfBuild = 1500
+
+// step takes one transition, whatever it is. built is what it counts as to have
+// built it.
+func (d *DFA) step(t table, s uint32, text []byte, i int) (state uint32, next int, _ table, built int) {
+	class, width := uint8(endClass), 0
+	if i < len(text) {
+		if class, width = d.classes.bytes[text[i]], 1; class == wide {
+			class, width = d.classes.at(text, i)
+		}
+	}
+	state = t[s+uint32(class)].Load()
+	if state == unknown {
+		state, t = d.build(s, class)
+		built = stepsOfBuild
+	}
+
+	return state, i + width, t, built
+}
+
+// isState says whether a value is a state.
 func isState(s uint32) bool { return s-firstState < accepting-firstState }
 
-// End returns where the match ends that regexp would choose on a line, which
-// is without its ending, of those that begin at an offset or behind. ok is false
-// when there is none, or when the automaton has become too large to say.
-func (d *DFA) End(line []byte, from int) (end int, ok bool) {
-	return d.last(line, d.startAt(line, from), from, +1)
+// build adds the transition of state s on a class. It returns where it leads,
+// noRoom when there is none for that, and the table as it now is.
+func (d *DFA) build(s uint32, class uint8) (next uint32, t table) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t = *d.table.Load()
+	if next = t[s+uint32(class)].Load(); next != unknown {
+		return next, t
+	}
+	next = d.follow(d.keys[s/d.stride-1], class)
+	t = *d.table.Load() // a new state may have made it larger
+	t[s+uint32(class)].Store(next)
+
+	return next, t
 }
 
-// Begin returns where the longest match begins that ends at an offset of a
-// line. The automaton is that of the pattern backwards.
-func (d *DFA) Begin(line []byte, end int) (begin int, ok bool) {
-	context := beforeText
-	if end < len(line) {
-		context = contextOf(line[end])
+// follow finds what follows a state, given by its key, on a class.
+func (d *DFA) follow(key string, class uint8) uint32 {
+	r := d.classes.runes[class]
+	context, pcs := before(key[0]), key[1:]
+
+	// What the assertions demand can be told now that the next character is
+	// known.
+	flags := syntax.EmptyNoWordBoundary
+	if (context == beforeWord) != (class != endClass && syntax.IsWordChar(r)) {
+		flags = syntax.EmptyWordBoundary
 	}
-
-	return d.last(line, d.start(context), end, -1)
-}
-
-// last runs over a line from an offset on in one direction, and returns where
-// it was when it accepted for the last time.
-func (d *DFA) last(line []byte, s uint32, at, direction int) (found int, ok bool) {
-	t := d.table.Load()
-	for s >= firstState {
-		class, width := uint8(endClass), 0
-		switch {
-		case direction > 0 && at < len(line):
-			if class, width = d.classes.bytes[line[at]], 1; class == wide {
-				class, width = d.classes.forward(line, at)
-			}
-		case direction < 0 && at > 0:
-			if class, width = d.classes.bytes[line[at-1]], 1; class == wide {
-				class, width = d.classes.back(line, at)
-			}
-		}
-		next := t.next[s+uint32(class)].Load()
-		if next == unknown {
-			next, t = d.build(s, class)
-		}
-		if next >= accepting {
-			found, ok = at, true
-		}
-		s = next &^ accepting
-		at += direction * width
+	if context == beforeText {
+		flags |= syntax.EmptyBeginText | syntax.EmptyBeginLine
 	}
-
-	return found, ok && s == dead
-}
-
-const (
-	// endClass is the class of the end of the text.
-	endClass = 0
-	// wide stands in the table of bytes for those that do not tell the class by
-	// themselves: "\r", and the bytes of characters beyond ASCII.
-	wide = 0xFF
-	// maxClasses bounds the classes of a pattern; few have more than 30.
-	maxClasses = 200
-)
-
-// classes divides the characters into those that a program can't tell apart.
-type classes struct {
-	bytes  [256]uint8 // class of an ASCII character, or wide
-	cr     uint8      // class of "\r", which may be of the line's ending instead
-	bounds []rune     // first characters of the ranges beyond ASCII, ascending
-	of     []uint8    // class of each of these ranges
-	runes  []rune     // by class: one of its characters
-}
-
-// newClasses finds the classes of a program; ok is false when they are too many.
-func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
-	bounds := []rune{0, utf8.RuneSelf}
-	var consuming []*syntax.Inst
-	words := false
-	for i := range prog.Inst {
-		inst := &prog.Inst[i]
-		switch inst.Op {
-		case syntax.InstRune, syntax.InstRune1:
-			consuming = append(consuming, inst)
-			bounds = appendBounds(bounds, inst)
-		case syntax.InstRuneAny:
-			consuming = append(consuming, inst)
-		case syntax.InstRuneAnyNotNL:
-			consuming = append(consuming, inst)
-			bounds = append(bounds, '\n', '\n'+1)
-		case syntax.InstEmptyWidth:
-			words = words || syntax.EmptyOp(inst.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+	if class == endClass {
+		flags |= syntax.EmptyEndText | syntax.EmptyEndLine
+	}
+	d.round++
+	var ready []uint32
+	for ; len(pcs) > 0; pcs = pcs[2:] {
+		var ends bool
+		if ready, ends = d.closure(ready, uint32(pcs[0])|uint32(pcs[1])<<8, true, flags); ends {
+			return accepting
 		}
 	}
-	if words {
-		bounds = append(bounds, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
+	if class == endClass {
+		return dead
 	}
-	slices.Sort(bounds)
-	bounds = slices.Compact(bounds)
 
-	c = &classes{runes: []rune{-1}}
-	known := map[string]uint8{}
-	signature := make([]byte, (len(consuming)+8)/8)
-	for i, r := range bounds {
-		if r > unicode.MaxRune {
-			break
-		}
-		clear(signature)
-		for k, inst := range consuming {
-			if inst.MatchRune(r) {
-				signature[k/8] |= 1 << (k % 8)
-			}
-		}
-		if words && syntax.IsWordChar(r) {
-			signature[len(consuming)/8] |= 1 << (len(consuming) % 8)
-		}
-		class, found := known[string(signature)]
-		if !found {
-			if len(c.runes) == maxClasses {
-				return nil, false
-			}
-			class = uint8(len(c.runes))
-			known[string(signature)] = class
-			c.runes = append(c.runes, r)
-		}
-		if r >= utf8.RuneSelf {
-			c.bounds, c.of = append(c.bounds, r), append(c.of, class)
+	d.round++
+	var after []uint32
+	for _, pc := range ready {
+		inst := &d.prog.Inst[pc]
+		if !inst.MatchRune(r) {
 			continue
 		}
-		end := rune(utf8.RuneSelf)
-		if i+1 < len(bounds) {
-			end = min(end, bounds[i+1])
-		}
-		for ; r < end; r++ {
-			c.bytes[r] = class
+		var ends bool
+		if after, ends = d.closure(after, inst.Out, false, 0); ends {
+			return accepting
 		}
 	}
-	for b := utf8.RuneSelf; b < 256; b++ {
-		c.bytes[b] = wide
+	if d.anywhere {
+		after, _ = d.closure(after, uint32(d.prog.Start), false, 0)
 	}
-	c.bytes['\n'] = endClass
-	c.cr, c.bytes['\r'] = c.bytes['\r'], wide
+	context = beforeOther
+	if syntax.IsWordChar(r) {
+		context = beforeWord
+	}
 
-	return c, true
+	return d.state(after, context)
 }
 
-// appendBounds adds the places between characters at which an instruction may
-// change its mind.
-func appendBounds(bounds []rune, inst *syntax.Inst) []rune {
-	if len(inst.Rune) == 1 {
-		r := inst.Rune[0]
-		bounds = append(bounds, r, r+1)
-		if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 {
-			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-				bounds = append(bounds, f, f+1)
+// closure appends the instructions that pc leads to without a character, without
+// those that this round has seen. When resolve is set, flags say which assertions
+// hold; else these are appended to be resolved later. ends says that the end of
+// the program was reached, and that all else is of no meaning.
+func (d *DFA) closure(out []uint32, pc uint32, resolve bool, flags syntax.EmptyOp) (pcs []uint32, ends bool) {
+	d.work = append(d.work[:0], pc)
+	for len(d.work) > 0 {
+		pc := d.work[len(d.work)-1]
+		d.work = d.work[:len(d.work)-1]
+		if d.seen[pc] == d.round {
+			continue
+		}
+		d.seen[pc] = d.round
+		inst := &d.prog.Inst[pc]
+		switch inst.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			d.work = append(d.work, inst.Arg, inst.Out)
+		case syntax.InstNop, syntax.InstCapture:
+			d.work = append(d.work, inst.Out)
+		case syntax.InstEmptyWidth:
+			if !resolve {
+				out = append(out, pc)
+			} else if syntax.EmptyOp(inst.Arg)&^flags == 0 {
+				d.work = append(d.work, inst.Out)
 			}
+		case syntax.InstMatch:
+			return out, true
+		case syntax.InstFail:
+		default:
+			out = append(out, pc)
 		}
-
-		return bounds
-	}
-	for i := 0; i+1 < len(inst.Rune); i += 2 {
-		bounds = append(bounds, inst.Rune[i], inst.Rune[i+1]+1)
 	}
 
-	return bounds
+	return out, false
 }
 
-// forward is the class of what is at text[i], where the class of the byte is
-// wide, and the number of its bytes.
-func (c *classes) forward(text []byte, i int) (class uint8, width int) {
-	if text[i] == '\r' {
-		if i+1 < len(text) && text[i+1] == '\n' {
-			return endClass, 0
-		}
-
-		return c.cr, 1
+// state returns the state of instructions, dead when there are none and noRoom
+// when there is none for it.
+func (d *DFA) state(pcs []uint32, context before) uint32 {
+	if len(pcs) == 0 {
+		return dead
 	}
-	r, width := utf8.DecodeRune(text[i:])
+	slices.Sort(pcs)
+	asserts := slices.ContainsFunc(pcs, func(pc uint32) bool { return d.prog.Inst[pc].Op == syntax.InstEmptyWidth })
+	if !asserts {
+		context = beforeOther // it doesn't matter
+	}
+	d.key = append(d.key[:0], byte(context))
+	for _, pc := range pcs {
+		d.key = binary.LittleEndian.AppendUint16(d.key, uint16(pc))
+	}
+	if s, ok := d.ids[string(d.key)]; ok {
+		return s
+	}
+	if d.full = d.full || !d.grow(len(d.key)); d.full {
+		return noRoom
+	}
+	key := string(d.key)
+	d.keys = append(d.keys, key)
+	s := uint32(len(d.keys)) * d.stride // the first row is not a state's
+	d.ids[key] = s
 
-	return c.beyond(r), width
+	return s
 }
 
-// back is the same for what ends before text[i].
-func (c *classes) back(text []byte, i int) (class uint8, width int) {
-	if text[i-1] == '\r' {
-		return c.cr, 1
+// grow makes room for one more state.
+func (d *DFA) grow(key int) bool {
+	old := *d.table.Load()
+	cost := int64(key + 80)
+	need := (len(d.keys) + 2) * int(d.stride)
+	if need > len(old) {
+		cost += int64(4 * len(old))
 	}
-	r, width := utf8.DecodeLastRune(text[:i])
-
-	return c.beyond(r), width
-}
-
-// beyond is the class of a character beyond ASCII.
-func (c *classes) beyond(r rune) uint8 {
-	i, found := slices.BinarySearch(c.bounds, r)
-	if !found {
-		i--
+	if d.used += cost; d.used > freeMemory && (d.used > maxMemory || d.room.Add(-cost) < 0) {
+		return false
 	}
+	if need <= len(old) {
+		return true
+	}
+	next := make(table, 2*len(old))
+	for i := range old {
+		next[i].Store(old[i].Load())
+	}
+	d.table.Store(&next)
 
-	return c.of[i]
+	return true
 }

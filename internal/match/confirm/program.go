@@ -1,25 +1,15 @@
 // Package confirm is the last stage of the engine: it decides whether a rule
 // matches where the filter says that it may.
 //
-// It asks in three steps, each of which turns away most of what the one before
-// let through:
+// Does the pattern match from the place at which a match must begin, or, where
+// that is not known, anywhere on the line? An automaton says: it is the pattern's
+// program in regexp/syntax, one state for each set of places in it, built as far
+// as texts need it. The standard library's regexp is asked itself where an
+// automaton has become too large, where on a line the match is, and for multiline
+// rules.
 //
-//  1. Sequence: are the bytes around the place those that the rule needs?
-//  2. DFA: does the pattern match from the place at which a match must begin,
-//     or, where that is not known, anywhere on the line? The automaton is the
-//     pattern's program in regexp/syntax, one state for each set of places in
-//     it, built as far as texts need it.
-//  3. Columns: where is the match that regexp would choose? One automaton finds
-//     its end, one of the pattern backwards its begin.
-//
-// The standard library's regexp is asked itself where an automaton has become
-// too large, and for multiline rules.
-//
-// For \bcolou?r\( and the text "x = colour(1)", found by "lour" at offset 6:
-//
-//	Sequence  c o l o u r (           holds from 4 on
-//	DFA       begins behind a blank, so \b is granted; c o l o u r ( : matched
-//	Columns   offsets 4 to 11
+// For \bcolou?r\( and the text "x = colour(1)", found by "lour" at offset 6, the
+// automaton begins at 4, behind a blank, so \b is granted; c o l o u r ( : matched.
 //
 // The standard library stays the sole authority: what a DFA says is tested
 // against it, pattern by pattern and line by line.
@@ -34,6 +24,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/match/parse"
@@ -43,10 +34,8 @@ import (
 // when it is first needed. It is safe for concurrent use.
 type Program struct {
 	automata func() automata
-	locators func() locators
-	atBegin  bool // matches can only begin where the line does
-	begins   bool // matches begin where those of the engine's form do
 
+	begins      bool // a match begins where that of the engine's form does, and not by ^
 	looksBehind bool
 	size        int // estimate of its instructions
 	plainSteps  int
@@ -54,44 +43,18 @@ type Program struct {
 	onward      func() *regexp.Regexp // for a search from within, when it looks behind
 }
 
-// automata are nil where there is none of a sensible size.
-type automata struct{ here, anywhere *DFA }
-
-func newAutomata(tree *syntax.Regexp, size int, room *atomic.Int64) (a automata) {
-	if prog := compile(tree, size); prog != nil {
-		a.here = newDFA(prog, matchHere, room)
-		a.anywhere = newDFA(prog, matchAnywhere, room)
-	}
-
-	return a
-}
-
-// locators find the columns of a match: where it ends, and then, backwards,
-// where it begins.
-type locators struct{ end, begin *DFA }
-
 // NewProgram prepares a pattern, as it was written and as it was parsed. size is
 // an estimate of its instructions. room is the memory for automata that all
 // programs share, in bytes.
 func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int64) *Program {
 	return &Program{
 		automata: sync.OnceValue(func() automata { return newAutomata(parsed.Tree, size, room) }),
-		locators: sync.OnceValue(func() (l locators) {
-			if prog := compile(parsed.Line, size); prog != nil && !loopsThroughAssertion(parsed.Line) {
-				l.end = newDFA(prog, firstMatch, room)
-			}
-			if prog := compile(parse.Reverse(parsed.Line), size); prog != nil {
-				l.begin = newDFA(prog, longestMatch, room)
-			}
-
-			return l
-		}),
-		atBegin:     beginsText(parsed.Tree),
-		begins:      parsed.Begins,
-		looksBehind: looksBehind(parsed.Source),
-		size:        size,
-		plainSteps:  plainSteps,
-		first:       sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }),
+		begins:   parsed.Begins && !hasOp(parsed.Source, syntax.OpBeginLine, syntax.OpBeginText),
+		looksBehind: hasOp(parsed.Source, syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary,
+			syntax.OpNoWordBoundary),
+		size:       size,
+		plainSteps: plainSteps,
+		first:      sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }),
 		// The character before the place is matched first, so that ^ and \b see
 		// it, and the least text after it, so that the match is the leftmost.
 		onward: sync.OnceValue(func() *regexp.Regexp {
@@ -100,17 +63,9 @@ func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int
 	}
 }
 
-// maxProgram bounds the instructions of a program with an automaton; they are
-// numbered by 16 bits.
-const maxProgram = 20_000
-
 // Group is several programs that are asked together, before each of them is,
 // whether any may match. It is safe for concurrent use.
 type Group struct{ automata func() automata }
-
-// groupLooks is how many bytes a group looks at behind a place, about: what it
-// does not tell by then the programs are asked themselves.
-const groupLooks = 64
 
 // NewGroup makes a group of patterns in the engine's form. size is an estimate
 // of their instructions; see NewProgram for room.
@@ -128,136 +83,48 @@ func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
 // MayMatch says whether a match of one of the patterns may begin at text[at]:
 // false is sure. steps is how many bytes it looked at.
 func (g *Group) MayMatch(text []byte, at int) (may bool, steps int) {
-	d := g.automata().here
-	if d == nil {
-		return true, 0
-	}
-
-	return d.MayMatch(text, at, groupLooks)
+	return g.automata().here.MayMatch(text, at)
 }
 
 // MayMatchLine says whether one of the patterns may match on a line: false is
 // sure. steps is how many bytes it looked at.
 func (g *Group) MayMatchLine(line []byte) (may bool, steps int) {
-	d := g.automata().anywhere
-	if d == nil {
-		return true, 0
-	}
-	match, steps, ok := d.Match(line, 0)
+	match, steps, ok := g.automata().anywhere.Match(line, 0)
 
 	return match || !ok, steps
-}
-
-// compile returns the program of a tree, or nil when it is too large.
-func compile(tree *syntax.Regexp, size int) *syntax.Prog {
-	if size > maxProgram {
-		return nil
-	}
-	prog, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return nil
-	}
-
-	return prog
-}
-
-// loopsThroughAssertion says whether a part may repeat that can match nothing
-// but an assertion, as in (?:x|\b)*. After it has, regexp leaves the loop, by the
-// order in which it walks through its program, and no automaton that decides
-// assertions later can know of that. Where a match ends is then regexp's to say.
-func loopsThroughAssertion(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
-		if hasAssertion(re.Sub[0]) {
-			return true
-		}
-	}
-
-	return slices.ContainsFunc(re.Sub, loopsThroughAssertion)
-}
-
-func hasAssertion(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary,
-		syntax.OpNoWordBoundary:
-		return true
-	}
-
-	return slices.ContainsFunc(re.Sub, hasAssertion)
-}
-
-// beginsText says whether a match must begin where the text does.
-func beginsText(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpBeginText:
-		return true
-	case syntax.OpConcat:
-		return beginsText(re.Sub[0])
-	case syntax.OpAlternate:
-		for _, sub := range re.Sub {
-			if !beginsText(sub) {
-				return false
-			}
-		}
-
-		return true
-	}
-
-	return false
 }
 
 // At says whether a match begins at text[at], on a line that goes on to its
 // ending or the end of the text. steps is how many bytes it looked at. ok is
 // false when only a search can tell.
 func (p *Program) At(text []byte, at int) (match bool, steps int, ok bool) {
-	d := p.automata().here
-	if d == nil {
-		return false, 0, false
-	}
-
-	return d.Match(text, at)
+	return p.automata().here.Match(text, at)
 }
 
 // Line says whether a line matches, as At does for one offset.
 func (p *Program) Line(line []byte) (match bool, steps int, ok bool) {
-	if p.atBegin {
-		return p.At(line, 0)
-	}
-	d := p.automata().anywhere
-	if d == nil {
-		return false, 0, false
-	}
-
-	return d.Match(line, 0)
+	return p.automata().anywhere.Match(line, 0)
 }
 
-// Columns returns the leftmost match on a line that has one. No match of the
-// pattern in the engine's form begins before offset from. ok is false when only a
-// search can tell.
-func (p *Program) Columns(line []byte, from int) (span Span, ok bool) {
+// hasOp says whether one of the operators is in re.
+func hasOp(re *syntax.Regexp, ops ...syntax.Op) bool {
+	return slices.Contains(ops, re.Op) ||
+		slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return hasOp(sub, ops...) })
+}
+
+// Columns is Find on a line. No match of the pattern in the engine's form begins
+// before offset from.
+func (p *Program) Columns(line []byte, from int, g *Guard) (match Span, ok bool) {
 	if !p.begins {
 		from = 0
 	}
-	l := p.locators()
-	if l.end == nil || l.begin == nil {
-		return Span{}, false
+	// Cut here, the line looks the same to \b and \B.
+	for from > 0 && (line[from-1] >= utf8.RuneSelf || syntax.IsWordChar(rune(line[from-1]))) {
+		from--
 	}
-	if span.End, ok = l.end.End(line, from); !ok {
-		return Span{}, false
-	}
-	span.Start, ok = l.begin.Begin(line, span.End)
+	match, ok = p.Find(line[from:], 0, g)
 
-	return span, ok
-}
-
-// looksBehind says whether re has an assertion about the text before a place.
-func looksBehind(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return true
-	}
-
-	return slices.ContainsFunc(re.Sub, looksBehind)
+	return Span{Start: match.Start + from, End: match.End + from}, ok
 }
 
 // plainSteps bounds a search that can't be stopped: the length of the text
@@ -314,7 +181,8 @@ type Guard struct {
 
 // NewGuard starts the clock of a rule that has used some of its budget already.
 func NewGuard(ctx context.Context, used *atomic.Int64, budget time.Duration) *Guard {
-	return &Guard{ctx: ctx, used: used, budget: budget, started: time.Now()}
+	stopped := ctx.Err() != nil || time.Duration(used.Load()) > budget
+	return &Guard{ctx: ctx, used: used, budget: budget, started: time.Now(), Stopped: stopped}
 }
 
 // Spent returns the time since the guard started.
@@ -373,4 +241,141 @@ func (p *Program) All(text []byte, g *Guard, found func(Span)) {
 		found(span)
 		from = span.End
 	}
+}
+
+const (
+	// endClass is the class of the end of the text.
+	endClass = 0
+	// wide stands in the table of bytes for those that do not tell the class by
+	// themselves: "\r", and the bytes of characters beyond ASCII.
+	wide = 0xFF
+	// maxClasses bounds the classes of a pattern; few have more than 30.
+	maxClasses = 200
+)
+
+// classes divides the characters into those that a program can't tell apart.
+type classes struct {
+	bytes  [256]uint8 // class of an ASCII character, or wide
+	cr     uint8      // class of "\r", which may be of the line's ending instead
+	bounds []rune     // first characters of the ranges beyond ASCII, ascending
+	of     []uint8    // class of each of these ranges
+	runes  []rune     // by class: one of its characters
+}
+
+// newClasses finds the classes of a program; ok is false when they are too many.
+func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
+	bounds := []rune{0, utf8.RuneSelf}
+	var consuming []*syntax.Inst
+	words := false
+	for i := range prog.Inst {
+		inst := &prog.Inst[i]
+		switch inst.Op {
+		case syntax.InstRune, syntax.InstRune1:
+			consuming = append(consuming, inst)
+			bounds = appendBounds(bounds, inst)
+		case syntax.InstRuneAny:
+			consuming = append(consuming, inst)
+		case syntax.InstRuneAnyNotNL:
+			consuming = append(consuming, inst)
+			bounds = append(bounds, '\n', '\n'+1)
+		case syntax.InstEmptyWidth:
+			words = words || syntax.EmptyOp(inst.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+		}
+	}
+	if words {
+		bounds = append(bounds, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
+	}
+	slices.Sort(bounds)
+	bounds = slices.Compact(bounds)
+
+	c = &classes{runes: []rune{-1}}
+	known := map[string]uint8{}
+	signature := make([]byte, (len(consuming)+8)/8)
+	for i, r := range bounds {
+		if r > unicode.MaxRune {
+			break
+		}
+		clear(signature)
+		for k, inst := range consuming {
+			if inst.MatchRune(r) {
+				signature[k/8] |= 1 << (k % 8)
+			}
+		}
+		if words && syntax.IsWordChar(r) {
+			signature[len(consuming)/8] |= 1 << (len(consuming) % 8)
+		}
+		class, found := known[string(signature)]
+		if !found {
+			if len(c.runes) == maxClasses {
+				return nil, false
+			}
+			class = uint8(len(c.runes))
+			known[string(signature)] = class
+			c.runes = append(c.runes, r)
+		}
+		if r >= utf8.RuneSelf {
+			c.bounds, c.of = append(c.bounds, r), append(c.of, class)
+			continue
+		}
+		end := rune(utf8.RuneSelf)
+		if i+1 < len(bounds) {
+			end = min(end, bounds[i+1])
+		}
+		for ; r < end; r++ {
+			c.bytes[r] = class
+		}
+	}
+	for b := utf8.RuneSelf; b < 256; b++ {
+		c.bytes[b] = wide
+	}
+	c.bytes['\n'] = endClass
+	c.cr, c.bytes['\r'] = c.bytes['\r'], wide
+
+	return c, true
+}
+
+// appendBounds adds the places between characters at which an instruction may
+// change its mind.
+func appendBounds(bounds []rune, inst *syntax.Inst) []rune {
+	if len(inst.Rune) == 1 {
+		r := inst.Rune[0]
+		bounds = append(bounds, r, r+1)
+		if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 {
+			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+				bounds = append(bounds, f, f+1)
+			}
+		}
+
+		return bounds
+	}
+	for i := 0; i+1 < len(inst.Rune); i += 2 {
+		bounds = append(bounds, inst.Rune[i], inst.Rune[i+1]+1)
+	}
+
+	return bounds
+}
+
+// at is the class of what is at text[i], where the class of the byte is
+// wide, and the number of its bytes.
+func (c *classes) at(text []byte, i int) (class uint8, width int) {
+	if text[i] == '\r' {
+		if i+1 < len(text) && text[i+1] == '\n' {
+			return endClass, 0
+		}
+
+		return c.cr, 1
+	}
+	r, width := utf8.DecodeRune(text[i:])
+
+	return c.beyond(r), width
+}
+
+// beyond is the class of a character beyond ASCII.
+func (c *classes) beyond(r rune) uint8 {
+	i, found := slices.BinarySearch(c.bounds, r)
+	if !found {
+		i--
+	}
+
+	return c.of[i]
 }

@@ -1,19 +1,22 @@
 package confirm
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/dev/stagetest"
 	"github.com/prwarden/prwarden/internal/match/parse"
 )
 
@@ -33,45 +36,6 @@ func newProgram(t testing.TB, pattern string, room int64) (*Program, parse.Patte
 }
 
 const plenty = 16 << 20
-
-func TestLineAndColumns(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, pattern, line string
-		want                Span // none when End is 0
-	}{
-		{"the package's example", `\bcolou?r\(`, "x = colour(1)", Span{4, 11}},
-		{"no match", `\bcolou?r\(`, "x = color [1]", Span{}},
-		{"the leftmost of several", `a+b`, "b aab ab", Span{2, 5}},
-		{"as many as can be", `a.*b`, "xaabab.", Span{1, 6}},
-		{"as few as can be", `a.*?b`, "xaabab.", Span{1, 4}},
-		{"the first branch, not the longest", `a|ab|abc`, "abc", Span{0, 1}},
-		{"optional ends belong to it", `\s*secret\s*`, "a  secret ;", Span{1, 10}},
-		{"begin of the line", `^b`, "ab", Span{}},
-		{"end of the line", `b$`, "bab", Span{2, 3}},
-		{"at its ends only", `^ab$`, "ab", Span{0, 2}},
-		{"between words", `\bfoo\b`, "xfoo foox foo", Span{10, 13}},
-		{"characters", `a.c`, "aéc", Span{0, 4}},
-		{"bytes that are not UTF-8", `a.c`, "\xffa\xffc", Span{1, 4}},
-		{"as U+FFFD", `\x{fffd}{2}`, "a\xff\xfeb", Span{1, 3}},
-		{"a carriage return is of the line", `a\rb`, "a\rb", Span{0, 3}},
-		{"the Kelvin sign", `(?i)k\b.`, "\u212a-", Span{}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			p, _ := newProgram(t, test.pattern, plenty)
-			match, _, ok := p.Line([]byte(test.line))
-			require.True(t, ok)
-			assert.Equal(t, test.want.End > 0, match)
-			if !match {
-				return
-			}
-			span, ok := p.Columns([]byte(test.line), 0)
-			require.True(t, ok)
-			assert.Equal(t, test.want, span)
-		})
-	}
-}
 
 // The line of a place ends at "\n" or "\r\n"; what is before the place counts
 // for assertions only.
@@ -163,8 +127,6 @@ func TestNoAutomaton(t *testing.T) {
 		assert.False(t, ok)
 		_, _, ok = p.Line([]byte("abc"))
 		assert.False(t, ok)
-		_, ok = p.Columns([]byte("abc"), 0)
-		assert.False(t, ok)
 	}
 }
 
@@ -181,19 +143,13 @@ func TestConcurrentUse(t *testing.T) {
 			r := rand.New(rand.NewPCG(worker, 2))
 			for range 200 {
 				line := randomAB(r, 3) + "x" + randomAB(r, r.IntN(20)) + "c"
-				want := re.FindStringIndex(line)
+				want := re.MatchString(line)
 				match, _, ok := p.Line([]byte(line))
 				assert.True(t, ok)
-				assert.Equal(t, want != nil, match, line)
-				if at, _, ok := p.At([]byte(line), 3); assert.True(t, ok) {
-					assert.Equal(t, want != nil, at, line)
-				}
-				if want == nil {
-					continue
-				}
-				span, ok := p.Columns([]byte(line), 0)
+				assert.Equal(t, want, match, line)
+				match, _, ok = p.At([]byte(line), 3)
 				assert.True(t, ok)
-				assert.Equal(t, Span{want[0], want[1]}, span, line)
+				assert.Equal(t, want, match, line)
 			}
 		})
 	}
@@ -213,18 +169,23 @@ func TestGroup(t *testing.T) {
 	room.Store(plenty)
 	g := NewGroup(group, 100, room)
 	refused := 0
-	for _, text := range stagetest.Texts([]string{"f", "o", "d", "(", " ", "\n"}, 5) {
+	random := rand.New(rand.NewPCG(1, 3))
+	for range 5000 {
+		text := make([]byte, random.IntN(6))
+		for i := range text {
+			text[i] = "food( \n"[random.IntN(7)]
+		}
 		any := slices.ContainsFunc(each, func(p *Program) bool {
-			match, _, _ := p.At([]byte(text), 0)
+			match, _, _ := p.At(text, 0)
 			return match
 		})
-		may, _ := g.MayMatch([]byte(text), 0)
+		may, _ := g.MayMatch(text, 0)
 		assert.False(t, any && !may, "%q", text)
 		if !may {
 			refused++
 		}
 	}
-	assert.Greater(t, refused, 5000)
+	assert.Greater(t, refused, 2000)
 	// It looks at so many bytes only, and then doesn't know.
 	long, parsed := newProgram(t, `f[^x]*x`, plenty)
 	g = NewGroup([]parse.Pattern{parsed}, 100, room)
@@ -235,4 +196,126 @@ func TestGroup(t *testing.T) {
 	assert.True(t, may)
 	may, _ = g.MayMatch(text[2*groupLooks-20:], 0)
 	assert.False(t, may)
+}
+
+func classesOf(t *testing.T, pattern string) *classes {
+	t.Helper()
+	parsed, err := parse.Parse(pattern, true)
+	require.NoError(t, err)
+	prog, err := syntax.Compile(parsed.Source.Simplify())
+	require.NoError(t, err)
+	c, ok := newClasses(prog)
+	require.True(t, ok)
+
+	return c
+}
+
+// ofRune is the class of a character.
+func (c *classes) ofRune(r rune) uint8 {
+	text := utf8.AppendRune(nil, r)
+	if class := c.bytes[text[0]]; class != wide {
+		return class
+	}
+	class, _ := c.at(text, 0)
+
+	return class
+}
+
+// Characters that a pattern treats alike are one class; one more is the end of
+// the text.
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		pattern string
+		count   int
+		alike   []string // characters of the same class
+		apart   string   // characters of different classes
+	}{
+		{`abc`, 4, []string{"xyz é\t"}, "abcx"},
+		{`[a-f0-9]+x`, 3, []string{"a0f9", "gz-é世"}, "axg"},
+		{`(?i)ab`, 3, []string{"aA", "bB"}, "abc"},
+		{`(?i)k`, 2, []string{"kK\u212a", "jlé"}, "kj"},
+		{`.`, 2, []string{"aé世"}, ""},
+		{`\bx`, 3, []string{"ayZ_09", "- é"}, "xy-"},
+		{`[à-ÿ]`, 2, []string{"àéÿ", "aÀĀ"}, "aà"},
+	} {
+		c := classesOf(t, test.pattern)
+		assert.GreaterOrEqual(t, len(c.runes), test.count, test.pattern)
+		for _, group := range test.alike {
+			for _, r := range group {
+				assert.Equal(t, c.ofRune([]rune(group)[0]), c.ofRune(r), "%s: %q in %q", test.pattern, r, group)
+			}
+		}
+		seen := map[uint8]rune{}
+		for _, r := range test.apart {
+			assert.NotContains(t, seen, c.ofRune(r), "%s: %q", test.pattern, r)
+			seen[c.ofRune(r)] = r
+		}
+	}
+	// A carriage return is of the line's ending where a line feed follows.
+	c := classesOf(t, `[aé世]\r.\x{fffd}`)
+	class, width := c.at([]byte("\r\n"), 0)
+	assert.Equal(t, uint8(endClass), class)
+	assert.Zero(t, width)
+	class, width = c.at([]byte("\ra"), 0)
+	assert.NotEqual(t, uint8(endClass), class)
+	assert.Equal(t, 1, width)
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	used := new(atomic.Int64)
+	fresh := NewGuard(t.Context(), used, time.Hour)
+	assert.False(t, fresh.Check())
+	assert.False(t, fresh.Step(10*plainSteps))
+
+	used.Store(int64(time.Hour))
+	assert.True(t, fresh.Check(), "the budget is used up")
+	assert.True(t, fresh.Stopped)
+	used.Store(0)
+	assert.True(t, fresh.Check(), "once stopped, it stays so")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	g := NewGuard(ctx, used, time.Hour)
+	cancel()
+	assert.False(t, g.Step(1), "few steps do not look at the clock")
+	assert.True(t, g.Step(plainSteps))
+}
+
+// A search that the guard stops finds nothing.
+func TestFindStops(t *testing.T) {
+	t.Parallel()
+	p, _ := newProgram(t, `a[^b]*b`, plenty)
+	p.plainSteps = -1
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	text := make([]byte, 4096)
+	text[0] = 'a'
+	g := NewGuard(ctx, new(atomic.Int64), time.Hour)
+	_, ok := p.Find(append(text, 'b'), 0, g)
+	assert.False(t, ok)
+	assert.True(t, g.Stopped)
+	p.All(text, g, func(Span) { assert.Fail(t, "found") })
+}
+
+// The reader is taken for large texts only; here it is taken always.
+func TestGuardedSearchIsTheSame(t *testing.T) {
+	t.Parallel()
+	texts := []string{"", "abc", "xx abc\xff abc\nabc é", strings.Repeat("ab\n", 1000) + "abc", "\u212a k", "a\xe2\x84"}
+	for _, pattern := range []string{`abc`, `(?m)^abc$`, `\babc`, `(?s)a.*c`, `a.`, `[^a]`, `(?i)k`, `\x{FFFD}`, `b\n`} {
+		for _, text := range texts {
+			var spans []Span
+			parsed, err := parse.Parse(pattern, true)
+			require.NoError(t, err)
+			p := NewProgram(pattern, parsed, 10, new(atomic.Int64))
+			p.plainSteps = -1
+			g := NewGuard(context.Background(), new(atomic.Int64), time.Hour)
+			p.All([]byte(text), g, func(s Span) { spans = append(spans, s) })
+			var want []Span
+			for _, loc := range regexp.MustCompile(pattern).FindAllStringIndex(text, -1) {
+				want = append(want, Span{loc[0], loc[1]})
+			}
+			assert.Equal(t, want, spans, "%s on %.20q", pattern, text)
+		}
+	}
 }

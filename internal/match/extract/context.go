@@ -5,8 +5,6 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/prwarden/prwarden/internal/match/byteset"
 )
 
 // surroundings collects the bytes that may stand at each of the next few places
@@ -37,13 +35,9 @@ func (x *extractor) ahead(items []item, end int) Seq {
 		}
 		i = g.end
 	}
-	var rest *rest
-	for _, re := range slices.Backward(parts) {
-		rest = rest.push(re)
-	}
 	s := surroundings{x: x, budget: 400}
 
-	return s.collect(rest)
+	return s.collect(parts)
 }
 
 // back returns the bytes that the items before index from end with.
@@ -63,12 +57,8 @@ func (x *extractor) back(items []item, from int) Seq {
 		}
 		i = g.first - 1
 	}
-	var rest *rest
-	for _, re := range slices.Backward(parts) {
-		rest = rest.push(re)
-	}
 	s := surroundings{x: x, reverse: true, budget: 400}
-	out := s.collect(rest)
+	out := s.collect(parts)
 	slices.Reverse(out)
 
 	return out
@@ -84,11 +74,15 @@ func (r *rest) push(re *syntax.Regexp) *rest { return &rest{re: re, next: r} }
 
 // step is one byte out of a set and what is yet to be matched after it.
 type step struct {
-	set  byteset.Set
+	set  Set
 	then *rest
 }
 
-func (s *surroundings) collect(start *rest) Seq {
+func (s *surroundings) collect(parts []*syntax.Regexp) Seq {
+	var start *rest
+	for _, re := range slices.Backward(parts) {
+		start = start.push(re)
+	}
 	var out Seq
 	front := []*rest{start}
 	for len(out) < maxContext {
@@ -99,7 +93,7 @@ func (s *surroundings) collect(start *rest) Seq {
 				return out
 			}
 		}
-		var set byteset.Set
+		var set Set
 		front = front[:0]
 		seen := map[*rest]bool{}
 		for _, st := range steps {
@@ -147,9 +141,55 @@ func (s *surroundings) expand(r *rest, out []step) (steps []step, ok bool) {
 		return s.class([]rune{0, unicode.MaxRune}, r.next, out), true
 	case re.Op == syntax.OpAnyCharNotNL:
 		return s.class([]rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}, r.next, out), true
-	default:
-		return s.operator(r, out)
+	case re.Op == syntax.OpConcat:
+		next := r.next
+		for i := range re.Sub {
+			if !s.reverse {
+				i = len(re.Sub) - 1 - i
+			}
+			next = next.push(re.Sub[i])
+		}
+
+		return s.expand(next, out)
+	case re.Op == syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if out, ok = s.expand(r.next.push(sub), out); !ok {
+				return out, false
+			}
+		}
+
+		return out, true
+	case re.Op == syntax.OpQuest, re.Op == syntax.OpStar, re.Op == syntax.OpPlus, re.Op == syntax.OpRepeat:
+		return s.repetition(r, out)
 	}
+
+	return s.expand(r.next, out) // an assertion, or nothing
+}
+
+// repetition appends the ways to go on with what may repeat and, where it may be
+// left out, those without it.
+func (s *surroundings) repetition(r *rest, out []step) (steps []step, ok bool) {
+	re, again, least := r.re, r.next, 0
+	switch re.Op {
+	case syntax.OpStar:
+		again = r
+	case syntax.OpPlus:
+		least, again = 1, again.push(&syntax.Regexp{Op: syntax.OpStar, Sub: re.Sub})
+	case syntax.OpRepeat:
+		if re.Max == 0 {
+			return s.expand(r.next, out)
+		}
+		if least = re.Min; re.Max != 1 {
+			fewer := *re
+			fewer.Min, fewer.Max = max(re.Min-1, 0), max(re.Max-1, -1)
+			again = again.push(&fewer)
+		}
+	}
+	if out, ok = s.expand(again.push(re.Sub[0]), out); !ok || least > 0 {
+		return out, ok
+	}
+
+	return s.expand(r.next, out)
 }
 
 // class appends the first byte of a class, or the last; of characters beyond
@@ -175,69 +215,6 @@ func (s *surroundings) class(ranges []rune, next *rest, out []step) []step {
 	return out
 }
 
-func (s *surroundings) operator(r *rest, out []step) (steps []step, ok bool) {
-	re, next := r.re, r.next
-	switch re.Op {
-	case syntax.OpConcat:
-		for i := range re.Sub {
-			if !s.reverse {
-				i = len(re.Sub) - 1 - i
-			}
-			next = next.push(re.Sub[i])
-		}
-
-		return s.expand(next, out)
-	case syntax.OpAlternate:
-		for _, sub := range re.Sub {
-			if out, ok = s.expand(next.push(sub), out); !ok {
-				return out, false
-			}
-		}
-
-		return out, true
-	case syntax.OpQuest:
-		if out, ok = s.expand(next.push(re.Sub[0]), out); !ok {
-			return out, false
-		}
-
-		return s.expand(next, out)
-	case syntax.OpStar:
-		if out, ok = s.expand(r.push(re.Sub[0]), out); !ok {
-			return out, false
-		}
-
-		return s.expand(next, out)
-	case syntax.OpPlus:
-		again := next.push(&syntax.Regexp{Op: syntax.OpStar, Sub: re.Sub})
-		return s.expand(again.push(re.Sub[0]), out)
-	case syntax.OpRepeat:
-		return s.repeat(re, next, out)
-	}
-
-	return s.expand(next, out) // an assertion, or nothing
-}
-
-func (s *surroundings) repeat(re *syntax.Regexp, next *rest, out []step) (steps []step, ok bool) {
-	fewer := *re
-	fewer.Min = max(re.Min-1, 0)
-	again := next
-	switch {
-	case re.Max > 1:
-		fewer.Max--
-		again = next.push(&fewer)
-	case re.Max < 0:
-		again = next.push(&fewer)
-	}
-	if re.Max == 0 {
-		return s.expand(next, out)
-	}
-	if out, ok = s.expand(again.push(re.Sub[0]), out); ok && re.Min == 0 {
-		return s.expand(next, out)
-	}
-
-	return out, ok
-}
-
 const (
 	longS  = '\u017F' // ſ
 	kelvin = '\u212A' // K
@@ -246,24 +223,33 @@ const (
 )
 
 // beyond is the bytes of characters beyond ASCII, and of what is not UTF-8.
-var beyond = byteset.Range(utf8.RuneSelf, 0xFF)
+var beyond = Range(utf8.RuneSelf, 0xFF)
 
-// ascii returns the bytes of an ASCII character, both cases when case is
-// ignored.
-func (x *extractor) ascii(b byte, fold bool) byteset.Set {
-	set := byteset.Of(b)
-	if fold {
-		set = set.Unfold()
-		x.folds = x.folds || set.Has('s') || set.Has('k')
+// literal makes one item of the characters that have one sequence, and one of
+// each other.
+func (x *extractor) literal(re *syntax.Regexp, out []item) []item {
+	part := func(from, to int) *syntax.Regexp {
+		return &syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: re.Rune[from:to]}
+	}
+	plain, from := make(Seq, 0, len(re.Rune)), 0
+	fold := re.Flags&syntax.FoldCase != 0
+	for i, r := range re.Rune {
+		exact := x.class(rangesOf(r, fold))
+		if len(exact) == 1 {
+			plain = append(plain, exact[0]...)
+			continue
+		}
+		if from < i {
+			out = append(out, item{node{exact: []Seq{plain}}, part(from, i), nil})
+		}
+		out = append(out, item{node{exact: exact}, part(i, i+1), nil})
+		plain, from = nil, i+1
+	}
+	if from < len(re.Rune) {
+		out = append(out, item{node{exact: []Seq{plain}}, part(from, len(re.Rune)), nil})
 	}
 
-	return set
-}
-
-// rune returns the byte sequences of a character beyond ASCII, or of all that it
-// is the same as when case is ignored.
-func (x *extractor) rune(r rune, fold bool) []Seq {
-	return x.class(rangesOf(r, fold))
+	return out
 }
 
 // rangesOf is a character, or all that it is the same as when case is ignored, as
@@ -293,7 +279,7 @@ func (x *extractor) class(ranges []rune) []Seq {
 	for _, r := range wide {
 		var s Seq
 		for _, b := range utf8.AppendRune(nil, r) {
-			s = append(s, byteset.Of(b))
+			s = append(s, SetOf(b))
 		}
 		out = append(out, s)
 	}
@@ -304,8 +290,12 @@ func (x *extractor) class(ranges []rune) []Seq {
 // split takes a class apart: its ASCII, and its characters beyond when they are
 // few and none of them is one that stands for others. It leaves ſ and K out
 // where s and k are there.
-func (x *extractor) split(ranges []rune) (ascii byteset.Set, wide []rune, ok bool) {
-	ascii = asciiOf(ranges)
+func (x *extractor) split(ranges []rune) (ascii Set, wide []rune, ok bool) {
+	for i := 0; i < len(ranges); i += 2 {
+		for r := ranges[i]; r <= min(ranges[i+1], utf8.RuneSelf-1); r++ {
+			ascii.Add(byte(r))
+		}
+	}
 	for i := 0; i < len(ranges); i += 2 {
 		lo, hi := max(ranges[i], utf8.RuneSelf), ranges[i+1]
 		if hi-lo >= maxWide {
@@ -324,16 +314,6 @@ func (x *extractor) split(ranges []rune) (ascii byteset.Set, wide []rune, ok boo
 	}
 
 	return ascii, wide, true
-}
-
-func asciiOf(ranges []rune) (set byteset.Set) {
-	for i := 0; i < len(ranges); i += 2 {
-		if lo, hi := ranges[i], min(ranges[i+1], utf8.RuneSelf-1); lo <= hi {
-			set = set.Union(byteset.Range(byte(lo), byte(hi)))
-		}
-	}
-
-	return set
 }
 
 // run is the sequences of consecutive items.
@@ -397,4 +377,18 @@ func (r *run) add(exact []Seq) bool {
 	r.seqs = out
 
 	return true
+}
+
+// after is the number of bytes before the item that follows one with exact.
+func after(pos int, exact []Seq) int {
+	if pos == Unknown || len(exact) == 0 {
+		return Unknown
+	}
+	for _, s := range exact {
+		if len(s) != len(exact[0]) {
+			return Unknown
+		}
+	}
+
+	return pos + len(exact[0])
 }

@@ -31,15 +31,71 @@ package extract
 
 import (
 	"math"
+	"math/bits"
 	"regexp/syntax"
 	"slices"
-	"unicode/utf8"
-
-	"github.com/prwarden/prwarden/internal/match/byteset"
 )
 
+// Set is a set of bytes: byte b is in it when bit b%64 of word b/64 is set.
+type Set [4]uint64
+
+// SetOf returns the set of some bytes.
+func SetOf(list ...byte) Set {
+	var s Set
+	for _, b := range list {
+		s.Add(b)
+	}
+
+	return s
+}
+
+// Range returns the set of the bytes from lo to hi, both included.
+func Range(lo, hi byte) Set {
+	var s Set
+	for b := int(lo); b <= int(hi); b++ {
+		s.Add(byte(b))
+	}
+
+	return s
+}
+
+// Add puts b into the set.
+func (s *Set) Add(b byte) { s[b>>6] |= 1 << (b & 63) }
+
+// Has says whether b is in the set.
+func (s *Set) Has(b byte) bool { return s[b>>6]>>(b&63)&1 != 0 }
+
+// Union returns the bytes that are in either.
+func (s Set) Union(t Set) Set {
+	return Set{s[0] | t[0], s[1] | t[1], s[2] | t[2], s[3] | t[3]}
+}
+
+// Len is the number of bytes in the set.
+func (s Set) Len() int {
+	return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2]) + bits.OnesCount64(s[3])
+}
+
+// Each calls f with every byte of the set, ascending.
+func (s Set) Each(f func(b byte)) {
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			f(byte(i<<6 | bits.TrailingZeros64(w)))
+		}
+	}
+}
+
+// upper is the bits of A to Z in word 1; a to z are 32 bits further.
+const upper = (1<<26 - 1) << 1
+
+// Fold returns the set with each ASCII upper-case letter replaced by its
+// lower-case one.
+func (s Set) Fold() Set {
+	s[1] = s[1]&^upper | s[1]&upper<<32
+	return s
+}
+
 // Seq is a sequence of bytes, each out of a set.
-type Seq []byteset.Set
+type Seq []Set
 
 // Unknown is the Start of an alternative that stands at varying places.
 const Unknown = -1 << 30
@@ -86,14 +142,11 @@ func Extract(re *syntax.Regexp, cost func(Clause) float64) Facts {
 	return Facts{Clauses: clauses, Folds: x.folds}
 }
 
-// node is what is known of a part of a pattern.
+// node is what is known of a part of a pattern; nothing when it is zero.
 type node struct {
 	exact   []Seq // the part's text is one of these; nil when not known
 	clauses []Clause
 }
-
-// gap is a part of which nothing is known.
-var gap = node{}
 
 type extractor struct {
 	cost  func(Clause) float64
@@ -123,7 +176,7 @@ func (x *extractor) walk(re *syntax.Regexp) node {
 		return x.alternate(re.Sub)
 	}
 
-	return gap
+	return node{}
 }
 
 // item is one of consecutive parts.
@@ -163,61 +216,24 @@ func (x *extractor) flatten(re *syntax.Regexp, out []item) []item {
 	return append(out, item{x.walk(re), re, nil})
 }
 
-// literal makes one item of the characters that have one sequence, and one of
-// each other.
-func (x *extractor) literal(re *syntax.Regexp, out []item) []item {
-	part := func(from, to int) *syntax.Regexp {
-		return &syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: re.Rune[from:to]}
-	}
-	plain, from := make(Seq, 0, len(re.Rune)), 0
-	fold := re.Flags&syntax.FoldCase != 0
-	for i, r := range re.Rune {
-		if r < utf8.RuneSelf {
-			plain = append(plain, x.ascii(byte(r), fold))
-			continue
-		}
-		exact := x.rune(r, fold)
-		if len(exact) == 1 {
-			plain = append(plain, exact[0]...)
-			continue
-		}
-		if from < i {
-			out = append(out, item{node{exact: []Seq{plain}}, part(from, i), nil})
-		}
-		out = append(out, item{node{exact: exact}, part(i, i+1), nil})
-		plain, from = nil, i+1
-	}
-	if from < len(re.Rune) {
-		out = append(out, item{node{exact: []Seq{plain}}, part(from, len(re.Rune)), nil})
-	}
-
-	return out
-}
-
 func (x *extractor) repeat(re *syntax.Regexp, count int, exactly bool, out []item) []item {
 	sub := item{x.walk(re.Sub[0]), re.Sub[0], nil}
 	n := min(count, maxSeq)
 	if sub.exact == nil {
 		n = 1
 	}
+	copies := slices.Repeat([]item{sub}, n)
 	if exactly && n == count {
-		for range n {
-			out = append(out, sub)
-		}
-
-		return out
+		return append(out, copies...)
 	}
 	g := &group{re: re, first: len(out), star: len(out) + n, end: len(out) + n + 1 + n}
-	sub.group = g
-	for range n {
-		out = append(out, sub)
+	for i := range copies {
+		copies[i].group = g
 	}
-	out = append(out, item{gap, &syntax.Regexp{Op: syntax.OpStar, Sub: re.Sub}, g})
-	for range n {
-		out = append(out, sub)
-	}
+	out = append(out, copies...)
+	out = append(out, item{node{}, &syntax.Regexp{Op: syntax.OpStar, Sub: re.Sub}, g})
 
-	return out
+	return append(out, copies...)
 }
 
 // concat finds the sequences that consecutive parts make together: full with
@@ -331,20 +347,6 @@ func shift(c Clause, pos int) Clause {
 	return out
 }
 
-// after is the number of bytes before the item that follows one with exact.
-func after(pos int, exact []Seq) int {
-	if pos == Unknown || len(exact) == 0 {
-		return Unknown
-	}
-	for _, s := range exact {
-		if len(s) != len(exact[0]) {
-			return Unknown
-		}
-	}
-
-	return pos + len(exact[0])
-}
-
 // alternate knows the text when all alternatives do, and else one clause: the
 // best of each alternative.
 func (x *extractor) alternate(subs []*syntax.Regexp) node {
@@ -366,7 +368,7 @@ func (x *extractor) alternate(subs []*syntax.Regexp) node {
 		return node{clauses: []Clause{union}}
 	}
 
-	return gap
+	return node{}
 }
 
 func (x *extractor) cheapest(n node) Clause {

@@ -1,4 +1,4 @@
-package extract
+package extract_test
 
 import (
 	"fmt"
@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/dev/stagetest"
+	"github.com/prwarden/prwarden/internal/match/extract"
 	"github.com/prwarden/prwarden/internal/match/parse"
 )
 
 // longest takes the clause whose shortest sequence is the longest.
-func longest(c Clause) float64 {
+func longest(c extract.Clause) float64 {
 	least := len(c[0].Seq)
 	for _, a := range c {
 		least = min(least, len(a.Seq))
@@ -23,21 +24,21 @@ func longest(c Clause) float64 {
 	return -float64(least)
 }
 
-func factsOf(t *testing.T, pattern string) Facts {
+func factsOf(t *testing.T, pattern string) extract.Facts {
 	t.Helper()
 	p, err := parse.Parse(pattern, false)
 	require.NoError(t, err)
 
-	return Extract(p.Tree, longest)
+	return extract.Extract(p.Tree, longest)
 }
 
 // show writes a clause as its alternatives, each with where in the match it
 // stands: @? when that varies.
-func show(c Clause) string {
+func show(c extract.Clause) string {
 	list := make([]string, len(c))
 	for i, a := range c {
 		at := "?"
-		if a.Start != Unknown {
+		if a.Start != extract.Unknown {
 			at = fmt.Sprint(a.Start)
 		}
 		list[i] = stagetest.Show(a.Seq) + " @" + at
@@ -146,20 +147,18 @@ func words(n int) string {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range factsOf(t, `[a-z]{1000}`).Clauses {
-		assert.LessOrEqual(t, len(c[0].Seq), maxSeq+maxContext)
+		assert.LessOrEqual(t, len(c[0].Seq), 128+4)
 	}
 	// As many branches as are multiplied out, then as many as a clause has.
-	within := factsOf(t, `x(?:`+words(maxAlternatives)+`)y`).Clauses
-	assert.Len(t, within[len(within)-1], maxAlternatives)
+	within := factsOf(t, `x(?:`+words(64)+`)y`).Clauses
+	assert.Len(t, within[len(within)-1], 64)
 	assert.Equal(t, 0, within[len(within)-1][0].Start)
-	beyond := factsOf(t, `x(?:`+words(maxAlternatives+1)+`)y`).Clauses
-	assert.True(t, slices.ContainsFunc(beyond, func(c Clause) bool {
-		return len(c) == maxAlternatives+1 && c[0].Start == 1
-	}))
-	assert.Len(t, factsOf(t, words(maxUnion)).Clauses[0], maxUnion)
-	assert.Empty(t, factsOf(t, words(maxUnion+1)).Clauses)
+	beyond := factsOf(t, `x(?:`+words(65)+`)y`).Clauses
+	assert.True(t, slices.ContainsFunc(beyond, func(c extract.Clause) bool { return len(c) == 65 && c[0].Start == 1 }))
+	assert.Len(t, factsOf(t, words(512)).Clauses[0], 512)
+	assert.Empty(t, factsOf(t, words(513)).Clauses)
 	// A class of few characters beyond ASCII is taken apart, one of more is not.
-	assert.Len(t, factsOf(t, `[\x{400}-\x{407}]`).Clauses[0], maxWide)
+	assert.Len(t, factsOf(t, `[\x{400}-\x{407}]`).Clauses[0], 8)
 	assert.Empty(t, factsOf(t, `[\x{400}-\x{408}]`).Clauses)
 }
 

@@ -20,10 +20,11 @@
 // an even place. Eight places, which is sixteen bytes, are looked up together,
 // and there is one branch for all of them.
 //
-// What is not empty gets two more opinions before anybody else is asked. The
+// What is not empty gets three more opinions before anybody else is asked. The
 // slot itself holds eight bits, of which those are set that the fifth bytes of
 // its windows hash to. And each window comes with a probe, eight bytes around it
-// of which the bits that are known are compared in one instruction. With a
+// of which the bits that are known are compared in one instruction. At last all
+// bytes that are known around the window are compared one by one. With a
 // thousand rules a slot is marked every 64 bytes of code, the fifth byte agrees
 // every 87, and a probe every 390; with five thousand every 19, 28 and 170.
 //
@@ -39,7 +40,7 @@ import (
 	"bytes"
 	"math/bits"
 
-	"github.com/prwarden/prwarden/internal/match/byteset"
+	"github.com/prwarden/prwarden/internal/match/extract"
 )
 
 // Needle is a window to look for.
@@ -48,9 +49,9 @@ type Needle struct {
 	// Sets are the bytes of the window. Grams have three or four, a pair two; a
 	// further one is that of the byte behind the window, when it is known. A run
 	// has as many as it is long, all the same.
-	Sets []byteset.Set
+	Sets extract.Seq
 	// Around is the bytes around the window, which begins at Around[At].
-	Around []byteset.Set
+	Around extract.Seq
 	At     int
 	ID     uint32 // of whom to ask at its places
 }
@@ -109,6 +110,10 @@ func (f *Filter) Size() int64 {
 	n := 320 * int64(len(f.runs))
 	for _, t := range f.Tables {
 		n += int64(len(t.marks)) + 16*int64(len(t.used)) + 4*int64(len(t.first)) + 24*int64(len(t.probes))
+		n += 32*int64(len(t.sequences)) + 72*int64(t.sets)
+		for _, s := range t.sequences {
+			n += 8 * int64(len(s.sets))
+		}
 	}
 
 	return n

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/prwarden/prwarden/internal/match/byteset"
+	"github.com/prwarden/prwarden/internal/match/extract"
 )
 
 // Table finds the places of windows by a hash. All of it but marks is only
@@ -21,6 +21,49 @@ type Table struct {
 	used   []used   // by 64 slots: which are marked
 	first  []uint32 // by marked slot: its first probe; one more at the end
 	probes []probe
+
+	sequences []sequence // by id
+	sets      int        // how many different ones they have
+}
+
+// sequence is the bytes around a window. All of them have to be right before
+// anybody is asked.
+type sequence struct {
+	sets []*extract.Set
+	from int // where it begins, from the window
+}
+
+// setSequences keeps the sequences of needles, and one of each set.
+func (t *Table) setSequences(needles []Needle) {
+	kept := map[extract.Set]*extract.Set{}
+	for _, n := range needles {
+		s := sequence{sets: make([]*extract.Set, len(n.Around)), from: -n.At}
+		for i, set := range n.Around {
+			if kept[set] == nil {
+				one := set
+				kept[set] = &one
+			}
+			s.sets[i] = kept[set]
+		}
+		t.sequences = append(t.sequences, make([]sequence, max(int(n.ID)+1-len(t.sequences), 0))...)
+		t.sequences[n.ID] = s
+	}
+	t.sets = len(kept)
+}
+
+// isAt says whether the sequence is in text around the window at an offset.
+func (s *sequence) isAt(text []byte, at int) bool {
+	from := at + s.from
+	if from < 0 || from+len(s.sets) > len(text) {
+		return false
+	}
+	for i, c := range text[from : from+len(s.sets)] {
+		if !s.sets[i].Has(c) {
+			return false
+		}
+	}
+
+	return true
 }
 
 // used says which of 64 slots are marked, and how many are in all slots before.
@@ -46,20 +89,19 @@ const (
 )
 
 // newTable makes a table of grams or pairs.
-func newTable(needles []Needle, pairs bool) *Table {
+func newTable(needles []Needle, pairs bool) (t *Table) {
 	var es entries
-	if !pairs {
-		for _, n := range needles {
-			es.add(n, 4)
-		}
-		// Up to 2^19 slots: 512 KiB, which stay in the second-level cache.
-		return es.table(min(max(bits.Len(uint(len(es)))+7, minBits), maxBits), gramSlot)
-	}
 	for _, n := range needles {
-		es.add(n, 2)
+		es.add(n, pairs)
 	}
-	t := es.table(16, pairSlot)
-	t.pairs, t.firsts = true, firstBytes(needles)
+	if pairs {
+		t = es.table(16, pairSlot)
+		t.pairs, t.firsts = true, firstBytes(needles)
+	} else {
+		// Up to 2^19 slots: 512 KiB, which stay in the second-level cache.
+		t = es.table(min(max(bits.Len(uint(len(es)))+7, minBits), maxBits), gramSlot)
+	}
+	t.setSequences(needles)
 
 	return t
 }
@@ -73,7 +115,7 @@ const maxFirst = 3
 
 // IsRare says whether bytes are few and not those that text consists of, so
 // that pairs that begin with them are best looked for by them.
-func IsRare(set byteset.Set) bool {
+func IsRare(set extract.Set) bool {
 	frequent := false
 	set.Each(func(b byte) {
 		frequent = frequent || b <= ' ' || b == '_' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
@@ -85,7 +127,7 @@ func IsRare(set byteset.Set) bool {
 // firstBytes returns the bytes that pairs begin with when they are rare, else
 // nil.
 func firstBytes(pairs []Needle) (first []byte) {
-	var set byteset.Set
+	var set extract.Set
 	for _, n := range pairs {
 		set = set.Union(n.Sets[0])
 	}
@@ -107,7 +149,11 @@ type entry struct {
 type entries []entry
 
 // add appends all values that the window of n may have.
-func (es *entries) add(n Needle, size int) {
+func (es *entries) add(n Needle, pairs bool) {
+	size := 4
+	if pairs {
+		size = 2
+	}
 	e := entry{marks: 0xFF, probe: newProbe(n)}
 	if len(n.Sets) > size {
 		e.marks = 0
@@ -117,7 +163,7 @@ func (es *entries) add(n Needle, size int) {
 	for i := range size {
 		folded := allFolded
 		if i < len(n.Sets) {
-			folded = byteset.Set{}
+			folded = extract.Set{}
 			n.Sets[i].Each(func(b byte) { folded.Add(b | 0x20) })
 		}
 		next := values
@@ -142,9 +188,9 @@ func (es *entries) add(n Needle, size int) {
 }
 
 // allFolded is all bytes, folded.
-var allFolded = byteset.Range(0x20, 0x3F).Union(byteset.Range(0x60, 0x7F)).Union(
-	byteset.Range(0xA0, 0xBF),
-).Union(byteset.Range(0xE0, 0xFF))
+var allFolded = extract.Range(0x20, 0x3F).Union(extract.Range(0x60, 0x7F)).Union(
+	extract.Range(0xA0, 0xBF),
+).Union(extract.Range(0xE0, 0xFF))
 
 // markOf is the bit of a byte behind a window, the same for both cases of a
 // letter.
@@ -224,7 +270,7 @@ func (t *Table) ask(text []byte, at int, slot uint32, places []Place) []Place {
 	probes := t.probes[t.first[k]:t.first[k+1]]
 	for i := range probes {
 		p := &probes[i]
-		if eight(text, at+int(p.from))&p.mask == p.want {
+		if eight(text, at+int(p.from))&p.mask == p.want && t.sequences[p.id].isAt(text, at) {
 			places = append(places, Place{At: uint32(at), ID: p.id})
 		}
 	}
@@ -262,7 +308,7 @@ type run struct {
 
 // groupRuns makes one of the runs that have the same set.
 func groupRuns(needles []Needle) []runs {
-	index := map[byteset.Set]int{}
+	index := map[extract.Set]int{}
 	var groups []runs
 	for _, n := range needles {
 		i, ok := index[n.Sets[0]]

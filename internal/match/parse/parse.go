@@ -25,9 +25,6 @@
 // The last step is worth most: what is left begins, more often than not, with
 // a literal, and a literal at a known distance from the begin of the match is
 // what makes it cheap to look for (see package extract).
-//
-// The form in which the ends are still there is asked again on the lines that
-// match, for the columns.
 package parse
 
 import (
@@ -38,10 +35,8 @@ import (
 // Pattern is a pattern, and its form in the engine.
 type Pattern struct {
 	Source *syntax.Regexp // as it was written
-	Line   *syntax.Regexp // for a single line, and without captures
-	Tree   *syntax.Regexp // also without what may be left out at its ends
-	// Begins says that matches of Tree begin where those of Line do: nothing was
-	// dropped at the begin.
+	Tree   *syntax.Regexp // without captures and what may be left out at its ends
+	// Begins says that a match of Tree begins where that of the whole pattern does.
 	Begins bool
 	// Never says that nothing matches the pattern; then Tree is of no use.
 	Never bool
@@ -57,12 +52,11 @@ func Parse(pattern string, multiline bool) (Pattern, error) {
 	}
 	tree := rewrite(re, !multiline)
 	if tree.Op == syntax.OpNoMatch {
-		return Pattern{Source: re, Line: tree, Tree: tree, Never: true}, nil
+		return Pattern{Source: re, Tree: tree, Never: true}, nil
 	}
-	var begin, end trimmer
-	trimmed := end.trim(begin.trim(tree, true), false)
+	trimmed := trim(tree, true)
 
-	return Pattern{Source: re, Line: tree, Tree: trimmed, Begins: !begin.dropped}, nil
+	return Pattern{Source: re, Tree: trim(trimmed, false), Begins: trimmed.Equal(tree)}, nil
 }
 
 var (
@@ -190,26 +184,19 @@ func alternate(subs []*syntax.Regexp) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpAlternate, Sub: list}
 }
 
-// trimmer knows whether it has dropped anything.
-type trimmer struct{ dropped bool }
-
 // trim drops what may be left out at the begin of a match, or at its end.
-func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
-	switch re.Op {
-	case syntax.OpStar, syntax.OpQuest, syntax.OpPlus, syntax.OpRepeat:
-		t.dropped = true
-	}
+func trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 	switch re.Op {
 	case syntax.OpStar, syntax.OpQuest:
 		return empty
 	case syntax.OpPlus:
-		return t.trim(re.Sub[0], begin)
+		return trim(re.Sub[0], begin)
 	case syntax.OpRepeat:
 		switch re.Min {
 		case 0:
 			return empty
 		case 1:
-			return t.trim(re.Sub[0], begin)
+			return trim(re.Sub[0], begin)
 		}
 		copied := *re
 		copied.Max = re.Min
@@ -222,7 +209,7 @@ func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 			if !begin {
 				end = &subs[len(subs)-1]
 			}
-			*end = t.trim(*end, begin)
+			*end = trim(*end, begin)
 			if (*end).Op != syntax.OpEmptyMatch {
 				break
 			}
@@ -237,9 +224,8 @@ func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 	case syntax.OpAlternate:
 		subs := make([]*syntax.Regexp, len(re.Sub))
 		for i, sub := range re.Sub {
-			subs[i] = t.trim(sub, begin)
+			subs[i] = trim(sub, begin)
 			if subs[i].Op == syntax.OpEmptyMatch {
-				t.dropped = true
 				return empty
 			}
 		}
@@ -248,31 +234,4 @@ func (t *trimmer) trim(re *syntax.Regexp, begin bool) *syntax.Regexp {
 	}
 
 	return re
-}
-
-// Reverse returns a tree that matches the same texts read backwards. (Which
-// match is preferred has no meaning then.)
-func Reverse(re *syntax.Regexp) *syntax.Regexp {
-	reversed := *re
-	reversed.Sub = make([]*syntax.Regexp, len(re.Sub))
-	for i, sub := range re.Sub {
-		reversed.Sub[i] = Reverse(sub)
-	}
-	switch re.Op {
-	case syntax.OpLiteral:
-		reversed.Rune = slices.Clone(re.Rune)
-		slices.Reverse(reversed.Rune)
-	case syntax.OpConcat:
-		slices.Reverse(reversed.Sub)
-	case syntax.OpBeginText:
-		reversed.Op = syntax.OpEndText
-	case syntax.OpEndText:
-		reversed.Op = syntax.OpBeginText
-	case syntax.OpBeginLine:
-		reversed.Op = syntax.OpEndLine
-	case syntax.OpEndLine:
-		reversed.Op = syntax.OpBeginLine
-	}
-
-	return &reversed
 }

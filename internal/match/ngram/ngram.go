@@ -34,9 +34,9 @@
 //     a power of two from 1/256 to 256.
 //
 // A window of sets, `SK[0-9a-f]`, has the sum of the rates of all texts it stands
-// for. Up to 64 texts are added up one by one. More are summed by dynamic
-// programming over the last two symbols, without corrections, which even out
-// over many texts; see walk.
+// for. Up to 512 texts of symbols are added up one by one. More are summed by a
+// chain of first order, which knows only the symbol before; over so many texts
+// that makes little difference.
 //
 // # Training
 //
@@ -67,16 +67,8 @@
 // every window of the training text in it. So the error that is left is not in
 // the size of the table but in other code being different.
 //
-// In CPU time, on a machine that was busy with other work: 0.12 µs for four exact
-// bytes; 0.3 µs for three bytes and [0-9a-f], 1.5 µs
-// for [0-9a-f]{4}, 7 µs for [0-9a-z_]{4}, 83 µs for eight sets of any byte; about
-// 2.5 ms to decode the table, once. The file has 59 KiB, the table in memory 330
-// KiB.
-//
-// Whole octaves are precise enough for triples: eighths improved none of these
-// figures by 2 %. Rates of triples under 2 per MiB are left to be estimated
-// from pairs: storing those from 0.3 changed nothing either and took twice the
-// space, which does more good as corrections.
+// Four exact bytes take 0.1 µs, larger windows up to 10 µs, and decoding the table
+// about 2.5 ms, once. The file has 59 KiB, the table in memory 330 KiB.
 package ngram
 
 import (
@@ -88,6 +80,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/prwarden/prwarden/internal/match/extract"
 )
 
 //go:embed table.bin
@@ -95,6 +89,46 @@ var embedded string
 
 // committed is the table that is built in, decoded when it is first asked for.
 var committed = sync.OnceValue(func() *table { return decode(embedded) })
+
+// symbols is the size of the alphabet that bytes are reduced to.
+const symbols = 64
+
+// The order is of no meaning, except that it is part of the table's format.
+const (
+	symControl  = iota // line feed, carriage return and all other ASCII controls but tab
+	symTab             //
+	symDigit           // 0 to 9
+	symTrailing        // 0x80 to 0xbf: the bytes of a UTF-8 character after its first
+	symLeading         // 0xc0 to 0xff: the first byte of a UTF-8 character
+	symLetter          // and the 25 after it: a to z, and A to Z like them
+	symMark     = symLetter + 26
+)
+
+// marks are the bytes that have a symbol each, beginning at symMark.
+const marks = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+
+// symbolOf returns the symbol of a byte. Upper-case letters have that of their
+// lower-case ones.
+func symbolOf(b byte) uint8 {
+	switch {
+	case b == '\t':
+		return symTab
+	case b < ' ' || b == 0x7f:
+		return symControl
+	case '0' <= b && b <= '9':
+		return symDigit
+	case 'a' <= b && b <= 'z':
+		return symLetter + b - 'a'
+	case 'A' <= b && b <= 'Z':
+		return symLetter + b - 'A'
+	case b >= 0xc0:
+		return symLeading
+	case b >= 0x80:
+		return symTrailing
+	}
+
+	return uint8(symMark + strings.IndexByte(marks, b))
+}
 
 // The table's file is
 //
@@ -116,7 +150,6 @@ const (
 const (
 	pairs   = symbols * symbols
 	triples = symbols * pairs
-	quads   = symbols * triples
 
 	levels = 256 + pairs + triples // bytes of a file's body before the corrections
 )
@@ -134,20 +167,7 @@ type table struct {
 	// fix[first[ab]:first[ab+1]], each cd<<4 | step, ascending.
 	first [pairs + 1]uint16
 	fix   []uint16
-	scale [2 * maxStep]float32 // what a step multiplies the rate by
 }
-
-// maxStep is the largest correction, in octaves. Step s under maxStep is
-// 2^(s-maxStep), from maxStep on 2^(s-maxStep+1): never 1.
-const maxStep = 8
-
-// levelOf returns the level nearest to a rate, at least 1.
-func levelOf(rate float64) uint8 {
-	return uint8(min(max(math.Round(base+perOctave*math.Log2(rate)), 1), math.MaxUint8))
-}
-
-// rateAt returns the rate that a level stands for.
-func rateAt(level uint8) float64 { return math.Exp2((float64(level) - base) / perOctave) }
 
 // decode reads a table's file. The file is a part of the program, so it panics
 // when that is damaged; a test reads it.
@@ -160,10 +180,7 @@ func decode(file string) *table {
 	var t table
 	copy(t.triple[:], body[256+pairs:])
 	for i := range t.rate {
-		t.rate[i] = float32(rateAt(uint8(i)))
-	}
-	for i := range t.scale {
-		t.scale[i] = float32(math.Exp2(float64(octaves(uint8(i)))))
+		t.rate[i] = float32(math.Exp2((float64(i) - base) / perOctave))
 	}
 
 	t.divide(body[:256])
@@ -174,8 +191,7 @@ func decode(file string) *table {
 }
 
 // divide computes the rates of symbols, and each byte's share of its own. A line
-// feed has none, as it is in no window; an upper-case letter has that of the
-// lower-case one.
+// feed has none, as it is in no window, and upper-case letters are in none.
 func (t *table) divide(levels []byte) {
 	for i, level := range levels {
 		s := symbolOf(byte(i))
@@ -184,8 +200,8 @@ func (t *table) divide(levels []byte) {
 			t.single[s] += t.rate[level]
 		}
 	}
-	for i := range levels {
-		if level := levels[fold(byte(i))]; level > 0 && i != '\n' {
+	for i, level := range levels {
+		if level > 0 && i != '\n' {
 			t.share[i] = t.rate[level] / t.single[t.symbol[i]]
 		}
 	}
@@ -203,7 +219,7 @@ func (t *table) fill(pair []byte) {
 	}
 	var after [pairs]int // c after b: bc / b, in steps of a level
 	for b := range symbols {
-		single := int(levelOf(float64(t.single[b])))
+		single := int(max(math.Round(base+perOctave*math.Log2(float64(t.single[b]))), 1))
 		for c := range symbols {
 			bc := b*symbols + c
 			after[bc] = -math.MaxUint8
@@ -250,25 +266,133 @@ func (t *table) correct(body []byte) {
 }
 
 // correction is what the chain's rate of four symbols, ab and cd, is to be
-// multiplied by.
+// multiplied by: step s under 8 is 2^(s-8), from 8 on 2^(s-7), so never 1.
 func (t *table) correction(ab, cd int) float32 {
 	fix := t.fix[t.first[ab]:t.first[ab+1]]
 	if len(fix) == 0 {
 		return 1
 	}
 	i, _ := slices.BinarySearch(fix, uint16(cd<<4))
-	if i < len(fix) && int(fix[i]>>4) == cd {
-		return t.scale[fix[i]&15]
+	if i == len(fix) || int(fix[i]>>4) != cd {
+		return 1
+	}
+	octaves := int(fix[i]&15) - 8
+	if octaves >= 0 {
+		octaves++
 	}
 
-	return 1
+	return float32(math.Ldexp(1, octaves))
 }
 
-// octaves is what a step means.
-func octaves(step uint8) int {
-	if step < maxStep {
-		return int(step) - maxStep
+// Rate is the expected number of places per MiB of code at which a window of 1
+// to 4 sets matches: each byte in its set, when ASCII letters are compared
+// without regard to case. A line feed in a set counts for nothing. The first call
+// decodes the table.
+func Rate(window extract.Seq) float64 { return committed().sum(window) }
+
+// maxTexts bounds the texts of symbols that a window is written out as.
+const maxTexts = 512
+
+// part is a symbol in a set, and the share of its bytes that the set has.
+type part struct {
+	symbol int
+	share  float32
+}
+
+// parts is a set in symbols.
+type parts struct {
+	list [symbols]part
+	n    int
+}
+
+func (p *parts) all() []part { return p.list[:p.n] }
+
+// reduce writes a set as symbols.
+func (t *table) reduce(set extract.Set, p *parts) {
+	var place [symbols]uint8 // in the list, from 1
+	set.Fold().Each(func(b byte) {
+		s := t.symbol[b]
+		if t.share[b] == 0 {
+			return
+		}
+		if place[s] == 0 {
+			p.list[p.n].symbol = int(s)
+			p.n++
+			place[s] = uint8(p.n)
+		}
+		p.list[place[s]-1].share += t.share[b]
+	})
+}
+
+// sum adds up the rates of the texts that a window stands for.
+func (t *table) sum(window extract.Seq) float64 {
+	var list [4]parts
+	of, texts := list[:len(window)], 1
+	for i, set := range window {
+		t.reduce(set, &of[i])
+		texts *= of[i].n
+	}
+	if len(of) <= 2 || texts > maxTexts {
+		return t.chain(of)
+	}
+	var sum float32
+	for _, a := range of[0].all() {
+		for _, b := range of[1].all() {
+			ab := a.symbol*symbols + b.symbol
+			sum += a.share * b.share * t.pair[ab] * t.after(of[2:], none, ab)
+		}
 	}
 
-	return int(step) - maxStep + 1
+	return float64(sum)
+}
+
+// none is the pair before the first one.
+const none = -1
+
+// after is the part of the places with the pair ab, behind another pair or none,
+// at which a text of the following sets comes next: abcd = abc · bcd / bc,
+// corrected where that is known to be off.
+func (t *table) after(of []parts, before, ab int) float32 {
+	if len(of) == 0 {
+		return 1
+	}
+	if t.pair[ab] == 0 {
+		return 0
+	}
+	var sum float32
+	for _, c := range of[0].all() {
+		bc := ab%symbols*symbols + c.symbol
+		part := t.rate[t.triple[ab*symbols+c.symbol]] / t.pair[ab]
+		if before != none {
+			part *= t.correction(before, bc)
+		}
+		sum += c.share * part * t.after(of[1:], ab, bc)
+	}
+
+	return sum
+}
+
+// chain is the sum where a symbol depends on the one before it only. One or two
+// sets need no more.
+func (t *table) chain(of []parts) float64 {
+	var rates [symbols]float32 // of the texts so far, by their last symbol
+	for _, a := range of[0].all() {
+		rates[a.symbol] = t.single[a.symbol] * a.share
+	}
+	for i, after := range of[1:] {
+		var next [symbols]float32
+		for _, b := range of[i].all() {
+			rate := rates[b.symbol] / t.single[b.symbol]
+			for _, c := range after.all() {
+				next[c.symbol] += rate * c.share * t.pair[b.symbol*symbols+c.symbol]
+			}
+		}
+		rates = next
+	}
+	var sum float64
+	for _, rate := range rates {
+		sum += float64(rate)
+	}
+
+	return sum
 }
