@@ -72,19 +72,6 @@ func (r findingRow) finding() finding.Finding {
 	return f
 }
 
-// skipColumns are those of skipRow.
-const skipColumns = `review_id, position, file, line, rule_id, reason`
-
-// skipRow is what a scan did not look at as it is stored.
-type skipRow struct {
-	ReviewID string `db:"review_id"`
-	Position int    `db:"position"`
-	File     []byte `db:"file"`
-	Line     int    `db:"line"`
-	RuleID   string `db:"rule_id"`
-	Reason   string `db:"reason"`
-}
-
 // insertResult inserts all that a scan found, compared with the previous
 // review, "" for none. It returns how many findings of all kinds there are. What
 // was fixed is copied, because retention deletes the previous review first.
@@ -119,7 +106,9 @@ func (t *tx) insertResult(ctx context.Context, id, previousID string, o finding.
 		findings += len(part.findings)
 	}
 
-	return findings, t.insert(ctx, "skips", skipColumns, len(o.Skips), func(i int) []any {
+	const columns = "review_id, position, file, line, rule_id, reason"
+
+	return findings, t.insert(ctx, "skips", columns, len(o.Skips), func(i int) []any {
 		s := o.Skips[i]
 
 		return []any{id, i, []byte(s.File), s.Line, s.RuleID, s.Reason}
@@ -153,13 +142,9 @@ func (t *tx) findings(ctx context.Context, id string) (map[finding.Kind][]findin
 // skips reads what the scan of a review that the transaction has found did not
 // look at.
 func (t *tx) skips(ctx context.Context, id string) ([]finding.Skip, error) {
-	var rows []skipRow
-	err := t.list(ctx, &rows, `SELECT `+skipColumns+` FROM skips WHERE review_id = ? ORDER BY position`, id)
-
-	all := make([]finding.Skip, len(rows))
-	for i, r := range rows {
-		all[i] = finding.Skip{File: string(r.File), Line: r.Line, RuleID: r.RuleID, Reason: r.Reason}
-	}
+	var all []finding.Skip
+	err := t.list(ctx, &all, `SELECT file, line, rule_id AS ruleid, reason FROM skips
+		WHERE review_id = ? ORDER BY position`, id)
 
 	return all, err
 }

@@ -61,8 +61,8 @@ func TestOneServesAtATime(t *testing.T) {
 	_, err := Open(t.Context(), o)
 	require.ErrorContains(t, err, "another prwarden serves this database")
 
-	for name, target := range map[string]string{"file": strings.TrimPrefix(o.Database, "sqlite:"),
-		"folder": filepath.Dir(strings.TrimPrefix(o.Database, "sqlite:"))} {
+	file := fileOf(o.Database)
+	for name, target := range map[string]string{"file": file, "folder": filepath.Dir(file)} {
 		link := filepath.Join(t.TempDir(), "link")
 		require.NoError(t, os.Symlink(target, link))
 		if name == "folder" {
@@ -112,18 +112,14 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 	t.Parallel()
 	o := Options{Database: newDatabase(t), Exclusive: true}
 	openAt(t, o)
-	dir := filepath.Dir(strings.TrimPrefix(o.Database, "sqlite:"))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-		info, err := e.Info()
+	dir := filepath.Dir(fileOf(o.Database))
+	all := names(t, dir)
+	assert.Equal(t, []string{"prwarden.db", "prwarden.db-shm", "prwarden.db-wal", "prwarden.db.lock"}, all)
+	for _, name := range all {
+		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
-		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), e.Name())
+		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), name)
 	}
-
-	assert.Equal(t, []string{"prwarden.db", "prwarden.db-shm", "prwarden.db-wal", "prwarden.db.lock"}, names)
 }
 
 func TestPathMeansNothingElse(t *testing.T) {
@@ -140,9 +136,7 @@ func TestPathMeansNothingElse(t *testing.T) {
 		assertPragmas(t, s)
 	}
 
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, entries, 3*6, "each with its log and shared memory")
+	assert.Len(t, names(t, dir), 3*6, "each with its log and shared memory")
 }
 
 func TestPragmas(t *testing.T) {

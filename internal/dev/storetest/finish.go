@@ -79,13 +79,11 @@ func storedOutcome(t *testing.T, h Harness) {
 		Findings: o.Findings, Summary: o.Summary, Skips: o.Skips, Truncated: true, Attempt: 1,
 		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High,
 	}
-	got := get(t, h, acme, "rev_a")
-	assert.Equal(t, want, got)
+	assert.Equal(t, want, get(t, h, acme, "rev_a"))
 
 	want.Findings, want.Skips = nil, nil
 	assert.Equal(t, want, state(t, h, acme, "rev_a"))
-	list := list(t, h, acme, review.Filter{Limit: 1})
-	assert.Equal(t, []review.Review{want}, list)
+	assert.Equal(t, []review.Review{want}, list(t, h, acme, review.Filter{Limit: 1}))
 }
 
 func anyBytes(t *testing.T, h Harness) {
@@ -128,8 +126,7 @@ func refusedOutcome(t *testing.T, h Harness) {
 	assert.Equal(t, review.InProgress, r.Status)
 	assert.Empty(t, r.Findings)
 	assert.Empty(t, r.HeadSHA)
-	l := load(t, h, acme, repo)
-	assert.Zero(t, l.Overall)
+	assert.Zero(t, load(t, h, acme, repo).Overall)
 	require.NoError(t, h.Store.Finish(t.Context(), c, outcome(500)), "the claim still holds")
 }
 

@@ -202,9 +202,8 @@ func organizationLife(t *testing.T, h Harness) {
 	wantOrganizations(t, h.Store, o)
 	require.ErrorIs(t, h.Store.UpdateOrganization(t.Context(), "other", change), organization.ErrNotFound)
 
-	failure := organization.ErrExists
-	err := h.Store.UpdateOrganization(t.Context(), "acme", func(*organization.Organization) error { return failure })
-	require.ErrorIs(t, err, failure)
+	failing := func(*organization.Organization) error { return organization.ErrExists }
+	require.ErrorIs(t, h.Store.UpdateOrganization(t.Context(), "acme", failing), organization.ErrExists)
 }
 
 func organizationsDeclared(t *testing.T, h Harness) {

@@ -167,9 +167,7 @@ func listFilters(t *testing.T, h Harness) {
 	}
 	for name, c := range cases {
 		c.filter.Limit = 10
-		got, err := h.Store.ListReviews(t.Context(), acme, c.filter)
-		require.NoError(t, err, name)
-		assert.Equal(t, c.want, ids(got), name)
+		assert.Equal(t, c.want, ids(list(t, h, acme, c.filter)), name)
 	}
 }
 
@@ -213,8 +211,7 @@ func cancelFinal(t *testing.T, h Harness) {
 func loadAverages(t *testing.T, h Harness) {
 	want := func(org, repo string, l review.Load) {
 		t.Helper()
-		got := load(t, h, org, repo)
-		assert.Equal(t, l, got)
+		assert.Equal(t, l, load(t, h, org, repo))
 	}
 	want(acme, repo, review.Load{})
 	n := 0
@@ -244,8 +241,7 @@ func loadAverages(t *testing.T, h Harness) {
 	for range 40 {
 		scan(acme, "acme/shop", 10*time.Second)
 	}
-	l := load(t, h, acme, "acme/shop")
-	assert.InDelta(t, 10, l.Average.Seconds(), 0.1)
+	assert.InDelta(t, 10, load(t, h, acme, "acme/shop").Average.Seconds(), 0.1)
 }
 
 // ahead holds that Load knows what goes first: claims are fair, so of another
@@ -257,8 +253,7 @@ func ahead(t *testing.T, h Harness) {
 	create(t, h, other, "rev_b")
 
 	for org, want := range map[string]int{acme: 5 + 1, other: 1 + 2, "third": 1 + 1} {
-		l := load(t, h, org, repo)
-		assert.Equal(t, review.Load{Ahead: want}, l, org)
+		assert.Equal(t, review.Load{Ahead: want}, load(t, h, org, repo), org)
 	}
 }
 

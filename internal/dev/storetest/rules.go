@@ -182,7 +182,6 @@ func rulesApart(t *testing.T, h Harness) {
 	assert.Equal(t, "message 1", got.Message)
 	_, err = h.Store.GetRule(t.Context(), other, "custom/only-0")
 	wantError(t, err, errs.NotFound, errs.ReasonRuleNotFound)
-	wantError(t, h.Store.DeleteRule(t.Context(), other, "custom/only-0"), errs.NotFound, errs.ReasonRuleNotFound)
 	list, err := h.Store.ListRules(t.Context(), other, repo)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"custom/only-1"}, fullIDs(list))
