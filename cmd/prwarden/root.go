@@ -101,8 +101,8 @@ func configured(
 	return cmd
 }
 
-// plain is configured for a command without arguments.
-func plain(
+// noArgs is configured for a command without arguments.
+func noArgs(
 	command config.Command, st cli.Streams, do func(context.Context, cli.Streams, config.Config) error,
 	cmd *cobra.Command,
 ) *cobra.Command {
@@ -112,8 +112,8 @@ func plain(
 	}, cmd)
 }
 
-// about is configured for a command with one argument.
-func about(
+// oneArg is configured for a command with one argument.
+func oneArg(
 	command config.Command, st cli.Streams, do func(context.Context, cli.Streams, config.Config, string) error,
 	cmd *cobra.Command,
 ) *cobra.Command {

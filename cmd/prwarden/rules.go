@@ -17,12 +17,6 @@ files and the default ruleset, which is part of the program.`,
 	}, newRulesCheck(st), newRulesTest(st), newRulesTry(st), newRulesExplain(st), newRulesList(st), newRulesSchema(st))
 }
 
-// bindText adds the flag that says how a command prints what is no list of
-// findings.
-func bindText(cmd *cobra.Command, output *string) {
-	cmd.Flags().StringVar(output, "output", rules.OutputText, "How to print: `text|json`.")
-}
-
 func newRulesCheck(st cli.Streams) *cobra.Command {
 	var in rules.CheckInput
 	cmd := &cobra.Command{
@@ -50,7 +44,7 @@ also a warning), 2 when the command line is wrong or a file can't be read.`,
 		},
 	}
 	cmd.Flags().BoolVar(&in.Strict, "strict", false, "Fail on warnings too.")
-	bindText(cmd, &in.Output)
+	cmd.Flags().StringVar(&in.Output, "output", rules.OutputText, "How to print: `text|json`.")
 	return cmd
 }
 
@@ -138,7 +132,7 @@ Exit status: 0, or 2 when there is no such rule.`,
 		},
 	}
 	cmd.Flags().StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
-	bindText(cmd, &in.Output)
+	cmd.Flags().StringVar(&in.Output, "output", rules.OutputText, "How to print: `text|json`.")
 	return cmd
 }
 
@@ -161,7 +155,7 @@ they have here. Those that the file disables are marked.`,
 	flags.StringVar(&in.File, "rules", "", "A rules `FILE` instead of .prwarden/rules.yml.")
 	flags.StringVar(&in.Severity, "severity", "", "Only rules of this `SEVERITY` or a worse one.")
 	flags.StringVar(&in.Category, "category", "", "Only rules of this `CATEGORY`, such as secrets.")
-	bindText(cmd, &in.Output)
+	cmd.Flags().StringVar(&in.Output, "output", rules.OutputText, "How to print: `text|json`.")
 	return cmd
 }
 

@@ -20,7 +20,7 @@ func serverCommands(st cli.Streams) []*cobra.Command {
 }
 
 func newServe(st cli.Streams) *cobra.Command {
-	return plain(config.Serve, st, admin.Serve, &cobra.Command{
+	return noArgs(config.Serve, st, admin.Serve, &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
 		Long: `Run the server: the REST and gRPC APIs, the queue, and a scanner in the same
@@ -40,7 +40,7 @@ good order, a second one at once.`,
 }
 
 func newScanner(st cli.Streams) *cobra.Command {
-	return plain(config.Scanner, st, admin.Scanner, &cobra.Command{
+	return noArgs(config.Scanner, st, admin.Scanner, &cobra.Command{
 		Use:   "scanner",
 		Short: "Run a scanner for servers elsewhere",
 		Long: `Run a scanner by itself, under its own user or on its own machine. It is the
@@ -60,7 +60,7 @@ those hosts in its environment, and no organizations in its configuration.`,
 }
 
 func newMigrate(st cli.Streams) *cobra.Command {
-	cmd := plain(config.Migrate, st, admin.Migrate, &cobra.Command{
+	cmd := noArgs(config.Migrate, st, admin.Migrate, &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring a database to this version's schema",
 		Long: `Bring a database to the schema that this version of prwarden needs. A server
@@ -75,7 +75,7 @@ backup first: there is no way back.`,
 }
 
 func newMigrateStatus(st cli.Streams) *cobra.Command {
-	return plain(config.Migrate, st, admin.MigrationStatus, &cobra.Command{
+	return noArgs(config.Migrate, st, admin.MigrationStatus, &cobra.Command{
 		Use:   "status",
 		Short: "Show the schema's version",
 		Long: `Show the version of a database's schema, the version that this prwarden needs,
@@ -86,7 +86,7 @@ on the database as it is, and 3 when it does not. Nothing is changed.`,
 }
 
 func newBackup(st cli.Streams) *cobra.Command {
-	return about(config.Backup, st, admin.Backup, &cobra.Command{
+	return oneArg(config.Backup, st, admin.Backup, &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy an SQLite database while it is used",
 		Long: `Copy an SQLite database into FILE, which must not exist. A server may use the
@@ -103,7 +103,7 @@ func newRestore(st cli.Streams) *cobra.Command {
 	restore := func(ctx context.Context, st cli.Streams, c config.Config, file string) error {
 		return admin.Restore(ctx, st, c, file, force)
 	}
-	cmd := about(config.Backup, st, restore, &cobra.Command{
+	cmd := oneArg(config.Backup, st, restore, &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Make a backup the SQLite database",
 		Long: `Make FILE, which "backup" made, the SQLite database. No server may use it. If
@@ -153,7 +153,7 @@ only time that it is shown, the database keeps its hash.`,
 	flags.DurationVar(&in.Expires, "expires", 0, "How long the key works, such as 720h. (default for ever)")
 	flags.BoolVar(&in.Create, "create", false, "Make the SQLite database when it is not there.")
 	flags.IntVar(&in.RateLimit, "rate-limit", 0, "Requests a minute. (default 60)")
-	return plain(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
+	return noArgs(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		return admin.CreateKey(ctx, st, c, in)
 	}, cmd)
 }
@@ -166,13 +166,13 @@ func newKeysList(st cli.Streams) *cobra.Command {
 		Example: `  prwarden keys list --org acme`,
 	}
 	cmd.Flags().StringVar(&org, "org", "", "Only keys of this organization.")
-	return plain(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
+	return noArgs(config.Keys, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
 		return admin.ListKeys(ctx, st, c, org)
 	}, cmd)
 }
 
 func newKeysRevoke(st cli.Streams) *cobra.Command {
-	return about(config.Keys, st, admin.RevokeKey, &cobra.Command{
+	return oneArg(config.Keys, st, admin.RevokeKey, &cobra.Command{
 		Use:     "revoke KEY",
 		Short:   "Revoke a key; running servers refuse it within 5 seconds",
 		Example: `  prwarden keys revoke key_3j9x0a7c5v1m`,
@@ -241,13 +241,13 @@ func newOrganizationsCreate(st cli.Streams) *cobra.Command {
 	}
 	change := organizationFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&create, "create", false, "Make the SQLite database when it is not there.")
-	return about(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
+	return oneArg(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
 		return admin.CreateOrganization(ctx, st, c, org, change, create)
 	}, cmd)
 }
 
 func newOrganizationsList(st cli.Streams) *cobra.Command {
-	return plain(config.Organizations, st, admin.ListOrganizations, &cobra.Command{
+	return noArgs(config.Organizations, st, admin.ListOrganizations, &cobra.Command{
 		Use:     "list",
 		Short:   "List the organizations",
 		Example: `  prwarden organizations list --config prwarden.yaml`,
@@ -261,7 +261,7 @@ func newOrganizationsUpdate(st cli.Streams) *cobra.Command {
 		Example: `  prwarden organizations update acme --repositories 'acme/*,shared/tools'`,
 	}
 	change := organizationFlags(cmd.Flags())
-	return about(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
+	return oneArg(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
 		return admin.UpdateOrganization(ctx, st, c, org, change)
 	}, cmd)
 }
@@ -278,7 +278,7 @@ file declares must be removed there first.`,
 		Example: `  prwarden organizations remove acme --yes`,
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "It is meant.")
-	return about(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
+	return oneArg(config.Organizations, st, func(ctx context.Context, st cli.Streams, c config.Config, org string) error {
 		return admin.RemoveOrganization(ctx, st, c, org, yes)
 	}, cmd)
 }
