@@ -201,6 +201,7 @@ func TestLocalChanges(t *testing.T) {
 			inside.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message=m")
 			d.write("sub/x", "not seen\n")
 			d.git("add", "sub")
+			inside.git("config", "core.fsmonitor", "touch "+filepath.Join(d.dir, ".git", "ran"))
 		}, []string{"sub submodule"}, []string{"sub submodule"}},
 		"repository inside": {func(d *desk) {
 			d.git("init", "--quiet", "inner")
