@@ -10,7 +10,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -72,7 +71,7 @@ func play(ctx context.Context) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	server, err := i.Serve(ctx, "--http-addr", freeAddr("127.0.0.1:8080"))
+	server, err := i.Serve(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,16 +102,6 @@ The API is described at http://%[1]s/docs. Ctrl-C stops the server.
 	return nil
 }
 
-// freeAddr is preferred when nobody listens there, else any free port of the same host.
-func freeAddr(preferred string) string {
-	l, err := net.Listen("tcp", preferred)
-	if err != nil {
-		return "127.0.0.1:0"
-	}
-	_ = l.Close() // nothing came
-	return preferred
-}
-
 // show runs through everything once and leaves nothing behind.
 func show(ctx context.Context) (err error) {
 	began := time.Now()
@@ -133,9 +122,9 @@ func show(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("A prwarden server runs at http://%s on an SQLite database (ready after %s).\n"+
+	fmt.Printf("A prwarden server runs at http://%s on an SQLite database.\n"+
 		"The repository %s has pull request %d, which adds refunds in Python and JavaScript.\n",
-		server.HTTP, server.Ready.Round(time.Millisecond), stage.Repo, stage.Small)
+		server.HTTP, stage.Repo, stage.Small)
 
 	c := program.Client{URL: "http://" + server.HTTP, Token: key}
 	if err := scanTwice(ctx, i, c); err != nil {
@@ -201,21 +190,19 @@ func review(ctx context.Context, i *program.Installation, c program.Client, want
 		return "", err
 	}
 	var found struct {
-		ID       string           `json:"review_id"`
-		Findings []map[string]any `json:"findings"`
-		Fixed    []map[string]any `json:"fixed"`
+		ID       string `json:"review_id"`
+		Findings []struct{ State string }
+		Fixed    []any
 	}
-
 	err = json.Unmarshal(text, &found)
 	got := counts{Fixed: len(found.Fixed)}
 	for _, f := range found.Findings {
-		if f["state"] == "new" {
+		if f.State == "new" {
 			got.New++
 		} else {
 			got.Existing++
 		}
 	}
-
 	if err == nil && got != want {
 		err = fmt.Errorf("the findings are %+v, not %+v", got, want)
 	}

@@ -168,19 +168,19 @@ func applies(p rule.Paths, path string) bool {
 	return (len(p.Include) == 0 || slices.ContainsFunc(p.Include, matches)) && !slices.ContainsFunc(p.Exclude, matches)
 }
 
-// Probes is a rules file with rules that fire often: the default ruleset is
-// quiet on good code, and would leave little to compare.
+// probes is a rules file with rules that fire often: the default ruleset is quiet on good code, and would leave little
+// to compare.
 //
 //go:embed probes.yml
-var Probes []byte
+var probes []byte
 
-// LoadRules returns the default ruleset and the probes.
-func LoadRules(ctx context.Context) ([]rule.Rule, error) {
+// LoadRules compiles the default ruleset and the probes.
+func LoadRules(ctx context.Context) (*Rules, error) {
 	rules, err := defaults.Load()
 	if err != nil {
 		return nil, err
 	}
-	file, err := rule.ParseLocalFile(ctx, Probes)
+	file, err := rule.ParseLocalFile(ctx, probes)
 	if err != nil {
 		return nil, err
 	}
@@ -188,5 +188,5 @@ func LoadRules(ctx context.Context) ([]rule.Rule, error) {
 		r.Scope, r.Origin = rule.ScopeOrg, rule.OriginDefault
 		rules = append(rules, r)
 	}
-	return rules, nil
+	return NewRules(rules)
 }

@@ -4,6 +4,7 @@ package difftest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,21 +90,13 @@ func parsePlain(patch string) (Lines, error) {
 			if hunk == nil {
 				return nil, fmt.Errorf("in %s: hunk %q", path, text)
 			}
-			left, right = plainCount(hunk[1]), plainCount(hunk[3])
-			at, _ = strconv.Atoi(hunk[2]) // digits
+			left, _ = strconv.Atoi(cmp.Or(hunk[1], "1")) // digits; git leaves out a 1
+			right, _ = strconv.Atoi(cmp.Or(hunk[3], "1"))
+			at, _ = strconv.Atoi(hunk[2])
 		}
 	}
 
 	return lines, nil
-}
-
-// plainCount is how many lines a hunk has; git leaves out a 1.
-func plainCount(digits string) int {
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 1
-	}
-	return n
 }
 
 // plainName undoes git's quoting, and the tab that follows a name with spaces.

@@ -3,24 +3,20 @@
 package program
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// Bounds of waiting for a process.
-const (
-	startTimeout = 5 * time.Minute // on a machine with far more to do than it can
-	stopTimeout  = 5 * time.Minute
-)
+// timeout bounds the start of a process, on a machine with far more to do than it can, and its end.
+const timeout = 5 * time.Minute
 
 // Options describe a program to run.
 type Options struct {
@@ -39,7 +35,6 @@ func (o Options) TempDir() string { return filepath.Join(o.Dir, "tmp") }
 // Process is a running program.
 type Process struct {
 	HTTP, GRPC, Ops string        // where it serves, HOST:PORT
-	Ready           time.Duration // from its start until it served
 	Exited          chan struct{} // closed when it is gone
 
 	cmd *exec.Cmd
@@ -56,59 +51,56 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = log.Close() }() // the program has its own
 
 	p := &Process{cmd: exec.CommandContext(ctx, o.Path, o.Args...), log: o.LogFile(), Exited: make(chan struct{})}
 	p.cmd.Cancel = func() error { return p.Signal(syscall.SIGTERM) }
 	p.cmd.Dir = o.Dir
 	p.cmd.Env = append(append(os.Environ(), "HOME="+o.Dir, "TMPDIR="+o.TempDir()), o.Env...)
+	p.cmd.Stderr = log
 
 	// In a group of its own, Ctrl-C reaches this program alone, which ends the other one in order.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	stderr, err := p.cmd.StderrPipe()
-	if err != nil {
-		return nil, errors.Join(err, log.Close())
-	}
-	began := time.Now()
+	earlier, began := len(p.Log()), time.Now()
 	if err := p.cmd.Start(); err != nil {
-		return nil, errors.Join(err, log.Close())
+		return nil, err
 	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.Exited)
+	}()
 
-	serving := make(chan struct{})
-	go p.follow(io.TeeReader(stderr, log), serving, log)
-	select {
-	case <-serving:
-		p.Ready = time.Since(began)
-		return p, nil
-	case <-p.Exited:
-	case <-time.After(startTimeout):
-		_ = p.cmd.Process.Kill() // an error says that it has just ended
-		<-p.Exited
+	for !p.serves(p.Log()[earlier:]) {
+		select {
+		case <-p.Exited:
+			text := p.Log()
+			return nil, fmt.Errorf("%s ended before it served: %w; its log ends:\n%s", o.Path, p.err,
+				text[max(0, len(text)-2000):])
+		case <-time.After(5 * time.Millisecond):
+		}
+		if time.Since(began) > timeout {
+			_ = p.Signal(syscall.SIGKILL) // an error says that it has just ended
+		}
 	}
-	text := p.Log()
-	return nil, fmt.Errorf("%s ended before it served: %w; its log ends:\n%s", o.Path, p.err,
-		text[max(0, len(text)-2000):])
+	return p, nil
 }
 
-// follow reads the log to its end, which is that of the process. One line says where the program serves.
-func (p *Process) follow(log io.Reader, serving chan<- struct{}, file io.Closer) {
-	lines := bufio.NewReader(log)
-	for err := error(nil); err == nil; {
-		var line []byte
-		line, err = lines.ReadBytes('\n')
-
+// serves looks for the line of a log that says where the program serves.
+func (p *Process) serves(log string) bool {
+	for line := range strings.Lines(log) {
 		var entry struct {
 			Message string `json:"msg"`
 			HTTP    string `json:"http_addr"`
 			GRPC    string `json:"grpc_addr"`
 			Ops     string `json:"ops_addr"`
 		}
-		if p.HTTP+p.GRPC == "" && json.Unmarshal(line, &entry) == nil && entry.Message == "serving" {
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Message == "serving" {
 			p.HTTP, p.GRPC, p.Ops = entry.HTTP, entry.GRPC, entry.Ops
-			close(serving)
+			return true
 		}
 	}
-	p.err = errors.Join(p.cmd.Wait(), file.Close())
-	close(p.Exited)
+
+	return false
 }
 
 // Log is what the program has said, in all its processes.
@@ -130,8 +122,8 @@ func (p *Process) Stop() error {
 		return fmt.Errorf("the process ended by itself: %w", errors.Join(err, p.err))
 	}
 
-	timeout := time.AfterFunc(stopTimeout, func() { _ = p.cmd.Process.Kill() })
-	defer timeout.Stop()
+	late := time.AfterFunc(timeout, func() { _ = p.cmd.Process.Kill() })
+	defer late.Stop()
 	<-p.Exited
 	return p.err
 }

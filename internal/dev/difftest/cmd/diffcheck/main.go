@@ -16,6 +16,16 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prwarden/prwarden/internal/codehost"
+	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/dev/difftest"
+	"github.com/prwarden/prwarden/internal/dev/program"
+	"github.com/prwarden/prwarden/internal/organization"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 func main() {
@@ -43,35 +53,29 @@ func (t totals) add(counts map[string]int) {
 	}
 }
 
-// differ counts the differences of one change and prints them.
-func (t totals) differ(where string, problems []string) {
-	for _, problem := range problems {
-		fmt.Printf("%s: %s\n", where, problem)
-	}
-	if len(problems) > 0 {
-		t["differ"]++
-	}
-}
-
 func run(ctx context.Context, most int, paths []string) (same bool, err error) {
-	dir, err := os.MkdirTemp("", "diffcheck-")
+	cache, err := os.MkdirTemp("", "diffcheck-")
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-
-	p, err := newPulls(ctx, dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(cache)) }()
+	store, err := git.New(git.Options{Dir: cache, Limits: git.DefaultLimits()})
+	if err != nil {
+		return false, err
+	}
+	rules, err := difftest.LoadRules(ctx)
 	if err != nil {
 		return false, err
 	}
 
+	source := codehost.New(store, nil) // no host names a token
 	all := totals{"differ": 0}
 	for i, path := range paths {
 		if path, err = filepath.Abs(path); err != nil {
 			return false, err
 		}
-		found := totals{}
-		if err := p.check(ctx, path, fmt.Sprintf("acme/r%d", i), most, found); err != nil {
+		found, err := check(ctx, source, rules, path, fmt.Sprintf("acme/r%d", i), most)
+		if err != nil {
 			return false, fmt.Errorf("%s: %w", path, err)
 		}
 		fmt.Println(path, found)
@@ -82,11 +86,62 @@ func run(ctx context.Context, most int, paths []string) (same bool, err error) {
 	return all["differ"] == 0, nil
 }
 
-// link makes the repository with these objects known as dir/repos/NAME.git.
-func link(dir, name, objects string) error {
-	path := filepath.Join(dir, "repos", filepath.FromSlash(name)+".git")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+// check compares pull requests of the repository at path, prints where they differ, and counts.
+func check(
+	ctx context.Context, source scan.Source, rules *difftest.Rules, path, name string, most int,
+) (found totals, err error) {
+	numbers, err := pullNumbers(ctx, path, most)
+	if err != nil {
+		return nil, err
 	}
-	return os.Symlink(objects, path)
+
+	host := organization.Host{Kind: organization.KindGit, URL: "file://" + path}
+	found = totals{}
+	for _, number := range numbers {
+		target := scan.Target{Organization: "check", Host: host, Repo: name, Number: number}
+		r, err := difftest.Compare(ctx, source, path, target)
+		if err != nil {
+			return nil, fmt.Errorf("pull request %d: %w", number, err)
+		}
+		found.add(r.Counts)
+		problems := r.Problems
+		if !r.Failed {
+			if r, err = rules.CompareFindings(ctx, source, path, target); err != nil {
+				return nil, fmt.Errorf("pull request %d: %w", number, err)
+			}
+			found.add(r.Counts)
+			problems = append(problems, r.Problems...)
+		}
+
+		for _, problem := range problems {
+			fmt.Printf("%s: pull request %d: %s\n", path, number, problem)
+		}
+		if len(problems) > 0 {
+			found["differ"]++
+		}
+	}
+
+	return found, nil
+}
+
+// pullNumbers are the numbers to check, ascending and spread over all.
+func pullNumbers(ctx context.Context, dir string, most int) ([]int32, error) {
+	out, err := program.Git(ctx, dir, "", "for-each-ref", "--format=%(refname)", "refs/pull/")
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int32
+	for name := range strings.FieldsSeq(out) {
+		middle, ok := strings.CutSuffix(strings.TrimPrefix(name, "refs/pull/"), "/head")
+		if n, err := strconv.ParseInt(middle, 10, 32); ok && err == nil && n > 0 {
+			numbers = append(numbers, int32(n))
+		}
+	}
+
+	slices.Sort(numbers)
+	spread := make([]int32, min(most, len(numbers)))
+	for i := range spread {
+		spread[i] = numbers[i*len(numbers)/len(spread)]
+	}
+	return spread, nil
 }
