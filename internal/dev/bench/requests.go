@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -149,13 +148,9 @@ func (o requestOptions) measure(ctx context.Context, d *databases, all []contend
 func sameAnswers(ctx context.Context, all []contender) error {
 	var answers []any
 	for _, c := range all {
-		text, err := client(c.Process, c.token).Call(ctx, http.MethodGet, "/v1/reviews/"+c.review, "")
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
 		var got any
-		if err := json.Unmarshal(text, &got); err != nil {
-			return err
+		if err := call(ctx, client(c.Process, c.token), http.MethodGet, "/"+c.review, "", &got); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		answers = append(answers, got)
 		if c.install == nil && !reflect.DeepEqual(answers[0], got) {

@@ -132,12 +132,18 @@ type review struct {
 // creation is the body of a request for a review.
 func creation(pull int) string { return fmt.Sprintf(`{"repo":%q,"pr_number":%d}`, repository, pull) }
 
-func (i *installation) create(ctx context.Context, token string, pull int) (created review, err error) {
-	text, err := client(i.Process, token).Call(ctx, http.MethodPost, "/v1/reviews", creation(pull))
+// call makes a request of a server for its reviews and reads the answer into out.
+func call(ctx context.Context, c program.Client, method, path, body string, out any) error {
+	text, err := c.Call(ctx, method, "/v1/reviews"+path, body)
 	if err != nil {
-		return review{}, err
+		return err
 	}
-	return created, json.Unmarshal(text, &created)
+	return json.Unmarshal(text, out)
+}
+
+func (i *installation) create(ctx context.Context, token string, pull int) (created review, err error) {
+	err = call(ctx, client(i.Process, token), http.MethodPost, "", creation(pull), &created)
+	return created, err
 }
 
 // complete has a pull request of the first organization reviewed and waits for the end. took begins with the request
@@ -150,16 +156,11 @@ func (i *installation) complete(ctx context.Context, pull int) (done review, too
 	}
 
 	// The stream of a review's states ends with the review.
-	path := "/v1/reviews/" + created.ID
-	if _, err := c.Call(ctx, http.MethodGet, path+":watch", ""); err != nil {
+	if _, err := c.Call(ctx, http.MethodGet, "/v1/reviews/"+created.ID+":watch", ""); err != nil {
 		return review{}, 0, err
 	}
 	took = time.Since(began)
-	text, err := c.Call(ctx, http.MethodGet, path, "")
-	if err != nil {
-		return review{}, 0, err
-	}
-	err = json.Unmarshal(text, &done)
+	err = call(ctx, c, http.MethodGet, "/"+created.ID, "", &done)
 	if err == nil && done.Status != "complete" {
 		err = fmt.Errorf("the review of pull request %d ended %s: %v", pull, done.Status, done.Error)
 	}
@@ -201,52 +202,36 @@ func clonePulls(ctx context.Context, dir, source string, ranges []string) error 
 	return program.ServeObjects(ctx, bare)
 }
 
-// peakMemory is the most resident memory that a process had, in MiB.
+// peakMemory is the most resident memory that a process had, in MiB; 0 when the process is gone.
 func peakMemory(pid int) float64 {
-	proc, err := procfs.NewProc(pid)
-	if err != nil {
-		return 0
-	}
-	status, err := proc.NewStatus()
-	if err != nil {
-		return 0
+	var status procfs.ProcStatus
+	if proc, err := procfs.NewProc(pid); err == nil {
+		status, _ = proc.NewStatus() // zero when it has just gone
 	}
 	return float64(status.VmHWM) / (1 << 20)
 }
 
 // processorTime is that of a process and of its finished children; 0 when the process is gone.
 func processorTime(pid int) time.Duration {
-	proc, err := procfs.NewProc(pid)
-	if err != nil {
-		return 0
+	var stat procfs.ProcStat
+	if proc, err := procfs.NewProc(pid); err == nil {
+		stat, _ = proc.Stat() // zero when it has just gone
 	}
-	stat, err := proc.Stat()
-	if err != nil {
-		return 0
-	}
-	return ticks(stat)
+
+	const perSecond = 100 // the kernel counts hundredths
+	n := int64(stat.UTime) + int64(stat.STime) + int64(stat.CUTime) + int64(stat.CSTime)
+	return time.Duration(n) * time.Second / perSecond
 }
 
 // familyTime is that of a process and of its children.
 func familyTime(parent int) time.Duration {
 	sum := processorTime(parent)
-	all, err := procfs.AllProcs()
-	if err != nil {
-		return sum
-	}
-
+	all, _ := procfs.AllProcs() // there is a /proc, as processorTime needs
 	for _, proc := range all {
 		// A process that ended meanwhile has nothing to read, and its parent counts it.
 		if stat, err := proc.Stat(); err == nil && stat.PPID == parent {
-			sum += ticks(stat)
+			sum += processorTime(proc.PID)
 		}
 	}
 	return sum
-}
-
-// ticks turns the kernel's hundredths of a second into a duration.
-func ticks(stat procfs.ProcStat) time.Duration {
-	const perSecond = 100
-	n := int64(stat.UTime) + int64(stat.STime) + int64(stat.CUTime) + int64(stat.CSTime)
-	return time.Duration(n) * time.Second / perSecond
 }

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// The server of a test process, and how many databases New made in it. They are variables because the tests of a package
-// have nothing else in common; nothing but New uses them.
+// The server of a test process, and how many databases New made in it. They are variables because the tests of a
+// package have nothing else in common; nothing but New uses them.
 var (
 	shared = sync.OnceValues(func() (*Cluster, error) {
 		c, err := NewCluster(context.Background(), nil)

@@ -19,8 +19,8 @@ func TestStart(t *testing.T) {
 		}
 	}
 
-	serving := options(`trap 'exit 0' TERM; echo no JSON >&2; echo "{\"msg\":\"serving\",\"http_addr\":\"$WHERE\"}" >&2; ` +
-		`while :; do sleep 0.02; done`)
+	serving := options(`trap 'exit 0' TERM; echo no JSON >&2; ` +
+		`echo "{\"msg\":\"serving\",\"http_addr\":\"$WHERE\"}" >&2; while :; do sleep 0.02; done`)
 	p, err := program.Start(t.Context(), serving)
 	require.NoError(t, err)
 	assert.Equal(t, "127.0.0.1:1", p.HTTP)

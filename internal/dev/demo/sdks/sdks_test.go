@@ -9,7 +9,8 @@ import (
 
 func TestShows(t *testing.T) {
 	t.Parallel()
-	const document = "Text.\n```text\nreview rev_… started\nwatch: in_progress, 3 files done\nwatch: complete\na.py\n```\n"
+	const document = "Text.\n```text\nreview rev_… started\n" +
+		"watch: in_progress, 3 files done\nwatch: complete\na.py\n```\n"
 	assert.True(t, shows(document, "review rev_1a started\nwatch: queued, 0 files done\nwatch: complete\na.py\n"))
 	assert.False(t, shows(document, "review rev_1a started\nwatch: failed\na.py\n"))
 	assert.False(t, shows(document, "review rev_1a started\nwatch: complete\n"))
