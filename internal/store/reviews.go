@@ -70,8 +70,10 @@ func (r reviewRow) review() review.Review {
 	return out
 }
 
-func reviewNotFound(id string) error {
-	return errs.New(errs.NotFound, errs.ReasonReviewNotFound, "There is no review %q.", id)
+// reviewNotFound does not repeat the identifier: it may be a key that somebody put in its place.
+func reviewNotFound() error {
+	return errs.New(errs.NotFound, errs.ReasonReviewNotFound,
+		"There is no such review; its id is the review_id that POST /v1/reviews answered.")
 }
 
 // CreateReview implements review.Reviews.
@@ -173,7 +175,7 @@ func (s *Store) GetReviewState(ctx context.Context, org, id string) (review.Revi
 func (t *tx) review(ctx context.Context, org, id string) (row reviewRow, err error) {
 	err = t.get(ctx, &row, `SELECT `+reviewColumns+` FROM reviews WHERE organization = ? AND id = ?`, org, id)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = reviewNotFound(id)
+		err = reviewNotFound()
 	}
 
 	return row, err
@@ -225,7 +227,7 @@ func (s *Store) CancelReview(ctx context.Context, org, id string) (review.Review
 		err := t.get(ctx, &before, `SELECT status FROM reviews WHERE organization = ? AND id = ?`+t.lock("reviews"), org, id)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return reviewNotFound(id)
+			return reviewNotFound()
 		case err != nil:
 			return err
 		case before.Final():
