@@ -126,7 +126,7 @@ func (g *gathered) notice(n folder.Notice) {
 	case folder.Unreadable:
 		g.progress.say("%s: can't be read: %s", terminal.Safe(n.File), terminal.Safe(n.Err.Error()))
 		return
-	case folder.SkipTooManyHits, folder.SkipGone:
+	case folder.SkipTooManyHits:
 		return
 	}
 

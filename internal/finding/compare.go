@@ -29,20 +29,10 @@ type Comparison struct {
 // skipped, not of a rule that was stopped, and not at all when the current result
 // is truncated. A finding whose rule no longer applies to its file is fixed too.
 func Compare(previous, current Result) Comparison {
-	reported := fingerprints(previous.Findings)
-	suppressed := fingerprints(previous.Suppressed)
-
 	c := Comparison{
-		Reported:   make([]State, len(current.Findings)),
-		Suppressed: make([]State, len(current.Suppressed)),
+		Reported:   states(current.Findings, previous.Findings),
+		Suppressed: states(current.Suppressed, previous.Findings, previous.Suppressed),
 	}
-	for i, f := range current.Findings {
-		c.Reported[i] = stateOf(reported[f.Fingerprint])
-	}
-	for i, f := range current.Suppressed {
-		c.Suppressed[i] = stateOf(reported[f.Fingerprint] || suppressed[f.Fingerprint])
-	}
-
 	if !current.Truncated {
 		c.Fixed = fixed(previous.Findings, current)
 	}
@@ -50,22 +40,26 @@ func Compare(previous, current Result) Comparison {
 	return c
 }
 
-func stateOf(known bool) State {
-	if known {
-		return StateExisting
+// states says which findings are among the previous ones.
+func states(findings []Finding, previous ...[]Finding) []State {
+	known := fingerprints(previous...)
+	all := make([]State, len(findings))
+	for i, f := range findings {
+		all[i] = StateNew
+		if known[f.Fingerprint] {
+			all[i] = StateExisting
+		}
 	}
 
-	return StateNew
+	return all
 }
 
 // fixed returns the indexes of the previous findings that are gone from the
 // current result. A rule that was stopped has a skip only in the file where it
 // happened, but files are matched side by side, so nobody knows in which others it
 // still matched: nothing of it counts as fixed.
-func fixed(previous []Finding, current Result) []int {
-	reported := fingerprints(current.Findings)
-	suppressed := fingerprints(current.Suppressed)
-
+func fixed(previous []Finding, current Result) (gone []int) {
+	there := fingerprints(current.Findings, current.Suppressed)
 	files, rules := map[string]bool{}, map[string]bool{}
 	for _, s := range current.Skips {
 		if s.RuleID != "" {
@@ -75,10 +69,8 @@ func fixed(previous []Finding, current Result) []int {
 		}
 	}
 
-	var gone []int
 	for i, f := range previous {
-		there := reported[f.Fingerprint] || suppressed[f.Fingerprint]
-		if !there && !files[f.File] && !rules[f.RuleID] {
+		if !there[f.Fingerprint] && !files[f.File] && !rules[f.RuleID] {
 			gone = append(gone, i)
 		}
 	}
@@ -86,10 +78,12 @@ func fixed(previous []Finding, current Result) []int {
 	return gone
 }
 
-func fingerprints(findings []Finding) map[string]bool {
-	all := make(map[string]bool, len(findings))
-	for _, f := range findings {
-		all[f.Fingerprint] = true
+func fingerprints(lists ...[]Finding) map[string]bool {
+	all := map[string]bool{}
+	for _, findings := range lists {
+		for _, f := range findings {
+			all[f.Fingerprint] = true
+		}
 	}
 
 	return all

@@ -88,10 +88,8 @@ func (s Skip) Text() string {
 		return "the line is over 16 KiB"
 	case SkipSubmodule:
 		return "a submodule"
-	case "special": // in local scans only, as the next one
+	case "special": // in local scans only
 		return "a FIFO, a device or a socket"
-	case "gone":
-		return "removed meanwhile"
 	case SkipRuleTimeout:
 		return "rule " + s.RuleID + " took too long and was stopped here"
 	}

@@ -68,7 +68,6 @@ type fileScan struct {
 // view is a file as one group of rules looks at it.
 type view struct {
 	group
-	hitting *match.File
 	masking *match.File
 }
 
@@ -148,13 +147,13 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	s.comments = readComments(s.lines, s.plan)
 	var hits, suppressed []hit
 	for i, g := range s.plan.groups {
-		v := view{group: g, hitting: g.hits.File(s.file.Path)}
-		if v.masking = v.hitting; g.masks != g.hits {
-			v.masking = g.masks.File(s.file.Path)
+		file := g.hits.File(s.file.Path)
+		s.views[i] = view{g, file}
+		if g.masks != g.hits {
+			s.views[i].masking = g.masks.File(s.file.Path)
 		}
-		s.views[i] = v
 
-		found, err := v.hitting.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.accept(g.rules))
+		found, err := file.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.accept(g.rules))
 		if err != nil {
 			return nil, err
 		}
@@ -358,19 +357,17 @@ func (s *fileScan) unused(ctx context.Context, x comment) string {
 		}
 	}
 
-	var message []string
-	if len(unknown) > 0 {
-		names := strings.Join(unknown, ", ")
-		if s.masker.hides(ctx, x.line, x.line) {
-			names = "an id" // what is no id may be a secret
-		}
-		message = append(message, "This `prwarden:ignore` names "+names+
-			", and there is no such rule: correct the id or remove it.")
+	if len(unknown) > 0 && s.masker.hides(ctx, x.line, x.line) {
+		unknown = []string{"an id"} // what is no id may be a secret
 	}
-	if len(idle) > 0 {
-		message = append(message, "This `prwarden:ignore` is not needed for "+strings.Join(idle, ", ")+
-			": nothing is found here or on the next line. Remove it.")
+	switch {
+	case len(unknown) > 0:
+		return "This `prwarden:ignore` names " + strings.Join(unknown, ", ") +
+			", and there is no such rule: correct the id or remove it."
+	case len(idle) > 0:
+		return "This `prwarden:ignore` is not needed for " + strings.Join(idle, ", ") +
+			": nothing is found here or on the next line. Remove it."
 	}
 
-	return strings.Join(message, " ")
+	return ""
 }

@@ -19,14 +19,10 @@ type Ruleset struct {
 	digest  string
 	rules   []rule.Rule // by full id, so that indexes sort as findings do
 	matcher *match.Matcher
-	size    int64
 }
 
-// Digest is rule.Digest of the rules.
-func (r *Ruleset) Digest() string { return r.digest }
-
 // Size estimates the memory that it holds, in bytes.
-func (r *Ruleset) Size() int64 { return r.size }
+func (r *Ruleset) Size() int64 { return r.matcher.Size() + 1024*int64(len(r.rules)) }
 
 // Rules returns the rules that were added under digest, when they are still
 // there.
@@ -41,10 +37,6 @@ func (s *Scanner) AddRules(digest string, rules []rule.Rule) (*Ruleset, error) {
 		return nil, fmt.Errorf("the rules have digest %s, not %s", actual, digest)
 	}
 
-	return s.load(digest, rules)
-}
-
-func (s *Scanner) load(digest string, rules []rule.Rule) (*Ruleset, error) {
 	return s.cache.Load(digest, func() (*Ruleset, error) { return newRuleset(digest, rules) })
 }
 
@@ -57,14 +49,10 @@ func newRuleset(digest string, rules []rule.Rule) (_ *Ruleset, err error) {
 		compiled[i] = match.Rule{
 			Pattern: x.Pattern, Multiline: x.Multiline, Include: x.Paths.Include, Exclude: x.Paths.Exclude,
 		}
-		r.size += 400 + int64(len(x.ID)+len(x.Message))
 	}
-	if r.matcher, err = match.Compile(compiled); err != nil {
-		return nil, err
-	}
-	r.size += r.matcher.Size()
+	r.matcher, err = match.Compile(compiled)
 
-	return r, nil
+	return r, err
 }
 
 // plan is what one scan applies.
@@ -136,7 +124,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 		return p, nil
 	}
 	if len(file.Rules) > 0 {
-		rules, err := s.load(rule.Digest(file.Rules), file.Rules)
+		rules, err := s.AddRules(rule.Digest(file.Rules), file.Rules)
 		if err != nil {
 			return nil, err
 		}

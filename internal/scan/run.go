@@ -144,42 +144,35 @@ func (s *Scanner) ScanFiles(
 ) error {
 	matchers := make([]matcher, jobs)
 	for i := range matchers {
-		p, err := s.plan(r, r.File)
-		if err != nil {
-			return err
+		// Making a plan costs as much as some small files, so one serves until files
+		// have used a part of its time.
+		var p *plan
+		used := time.Duration(0)
+		matchers[i] = func(ctx context.Context, f *File) (result FileResult) {
+			if p == nil {
+				if p, result.err = s.plan(r, r.File); result.err != nil {
+					return result
+				}
+			}
+			began := time.Now()
+			result = scanFile(ctx, p, f, r.MaxFindings)
+			if used += time.Since(began); used > rule.Budget/20 {
+				p, used = nil, 0
+			}
+
+			return result.alone(ctx, f)
 		}
-		single := &single{scanner: s, request: r, plan: p}
-		matchers[i] = single.match
 	}
 
 	return pipeline(ctx, matchers, func(context.Context) iter.Seq2[*File, error] { return files }, take)
 }
 
-// single matches rules on files one after the other, each of which has all of the
-// rules' time. Making a plan costs as much as some small files, so one serves until
-// files have used a part of its time.
-type single struct {
-	scanner *Scanner
-	request Request
-	plan    *plan
-	used    time.Duration // by files so far in plan
-}
-
-func (s *single) match(ctx context.Context, f *File) FileResult {
-	began := time.Now()
-	r := scanFile(ctx, s.plan, f, s.request.MaxFindings)
-	if r.err != nil && ctx.Err() == nil { // a panic of one file must not end the scan of all others
+// alone is the result of a file that has no others beside it: with what is found
+// about its comments. A panic in one file must not end the scan of all others.
+func (r FileResult) alone(ctx context.Context, f *File) FileResult {
+	if r.err != nil && ctx.Err() == nil {
 		f.Err = r.err
 		return FileResult{}
-	}
-
-	stopped := slices.ContainsFunc(r.Skips, func(s finding.Skip) bool { return s.Reason == finding.SkipRuleTimeout })
-	if s.used += time.Since(began); stopped || s.used > rule.Budget/20 {
-		p, err := s.scanner.plan(s.request, s.request.File)
-		if err != nil {
-			return FileResult{err: err}
-		}
-		s.plan, s.used = p, 0
 	}
 
 	for _, f := range r.reports {

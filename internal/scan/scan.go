@@ -184,7 +184,7 @@ func (s *Scanner) Scan(ctx context.Context, r Request, progress func(Progress)) 
 	found, err := s.limited(ctx, r, progress)
 	clock[PhaseTotal].Store(int64(time.Since(began)))
 	outcome, times := outcomeOf(err), clock.times()
-	endScan(span, outcome, times, found)
+	endScan(span, outcome, times)
 	if s.options.Observe != nil {
 		s.options.Observe(outcome, times)
 	}
@@ -201,7 +201,7 @@ func (s *Scanner) limited(ctx context.Context, r Request, progress func(Progress
 	defer cancel()
 
 	result, err := s.scan(limited, r, progress)
-	var failure *Failure
+	failure, isFailure := errors.AsType[*Failure](err)
 	switch {
 	case err == nil:
 		return result, nil
@@ -214,7 +214,7 @@ func (s *Scanner) limited(ctx context.Context, r Request, progress func(Progress
 			Lasting: true,
 			Err:     err,
 		}
-	case errors.As(err, &failure):
+	case isFailure:
 		return nil, failure
 	}
 
@@ -283,11 +283,10 @@ const (
 
 // outcomeOf is what a scan's end is called in metrics and traces.
 func outcomeOf(err error) string {
-	var f *Failure
-	switch {
-	case err == nil:
+	if err == nil {
 		return OutcomeComplete
-	case errors.As(err, &f):
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
 		return f.Code
 	}
 
@@ -377,23 +376,15 @@ func startSpan(ctx context.Context, name string) (context.Context, trace.Span) {
 	return trace.SpanFromContext(ctx).TracerProvider().Tracer(scope).Start(ctx, name)
 }
 
-// endScan ends the span of a scan. It has times, counts and codes: nothing that is
-// written in a repository. result is nil when the scan failed.
-func endScan(span trace.Span, outcome string, times Times, result *finding.Result) {
+// endScan ends the span of a scan. It has times and codes: nothing that is written
+// in a repository.
+func endScan(span trace.Span, outcome string, times Times) {
 	span.SetAttributes(attribute.String("prwarden.outcome", outcome))
 	for p, d := range times {
 		span.SetAttributes(attribute.Int64("prwarden."+Phase(p).String()+"_ms", d.Milliseconds()))
 	}
-
-	if result == nil {
+	if outcome != OutcomeComplete {
 		span.SetStatus(codes.Error, outcome)
-	} else {
-		span.SetAttributes(
-			attribute.Int("prwarden.files", result.FilesTotal),
-			attribute.Int("prwarden.findings", len(result.Findings)),
-			attribute.Int("prwarden.suppressed", len(result.Suppressed)),
-			attribute.Int("prwarden.skipped", len(result.Skips)),
-		)
 	}
 	span.End()
 }

@@ -301,7 +301,7 @@ func TestSpans(t *testing.T) {
 	require.Contains(t, spans, "scan")
 	assert.Equal(t, parent.SpanContext().SpanID(), spans["scan"].Parent().SpanID())
 	assert.Equal(t, codes.Unset, spans["scan"].Status().Code)
-	assert.Contains(t, spans["scan"].Attributes(), attribute.Int64("prwarden.findings", 1))
+	assert.Contains(t, spans["scan"].Attributes(), attribute.String("prwarden.outcome", "complete"))
 	require.Contains(t, spans, "rules")
 	assert.Equal(t, spans["scan"].SpanContext().SpanID(), spans["rules"].Parent().SpanID())
 }

@@ -37,8 +37,8 @@ type directive struct {
 	start, end             int      // from the marker to the end of what belongs to it
 	alone                  bool     // there is no letter or digit beside it on the line
 
-	// mistake is a phrase for what is wrong; empty for nothing. It repeats nothing
-	// of the line, which may hold a secret.
+	// mistake is a phrase for what is wrong; empty for nothing. With one the rest may
+	// be read in part. It repeats nothing of the line, which may hold a secret.
 	mistake string
 }
 
@@ -52,13 +52,9 @@ func parseDirective(line []byte) (d directive, ok bool) {
 
 	d = directive{start: at, end: endOf(line, at)}
 	d.alone = !hasWord(line[:at]) && !hasWord(line[d.end:])
-	said := d
-	if mistake := said.read(line); mistake != "" {
-		d.mistake = mistake
-		return d, true
-	}
+	d.mistake = d.read(line)
 
-	return said, true
+	return d, true
 }
 
 // findMarker returns the offset of the first comment in a line, or -1. The marker

@@ -152,8 +152,7 @@ func TestReasonIsMaskedAndCut(t *testing.T) {
 		secret, regex("x", `y`))
 	require.Len(t, got.Findings, 2)
 	assert.NotContains(t, fmt.Sprintf("%+v", got.Findings), "0f0f0f")
-	assert.Equal(t, "This `prwarden:ignore` names an id, and there is no such rule: correct the id or remove it. "+
-		"This `prwarden:ignore` is not needed for custom/x: nothing is found here or on the next line. Remove it.",
+	assert.Equal(t, "This `prwarden:ignore` names an id, and there is no such rule: correct the id or remove it.",
 		got.Findings[1].Message)
 }
 

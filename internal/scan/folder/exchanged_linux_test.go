@@ -8,21 +8,24 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/prwarden/prwarden/internal/finding"
 )
 
 // A file is exchanged after its directory was read and before it is opened.
 func TestFilesThatAreExchanged(t *testing.T) {
 	t.Parallel()
+	special := Notice{Skip: finding.Skip{File: "z", Reason: SkipSpecial}}
+
 	for name, tt := range map[string]struct {
 		change func(path string) error
 		want   Notice
 	}{
-		"removed":         {func(string) error { return nil }, newNotice("z", SkipGone, nil)},
-		"now a FIFO":      {func(z string) error { return syscall.Mkfifo(z, 0o644) }, newNotice("z", SkipSpecial, nil)},
-		"now a directory": {func(z string) error { return os.Mkdir(z, 0o755) }, newNotice("z", SkipSpecial, nil)},
+		"now a FIFO":      {func(z string) error { return syscall.Mkfifo(z, 0o644) }, special},
+		"now a directory": {func(z string) error { return os.Mkdir(z, 0o755) }, special},
 		"now a link": {
 			func(z string) error { return os.Symlink("/etc/passwd", z) },
-			newNotice("z", Unreadable, syscall.ELOOP),
+			Notice{Skip: finding.Skip{File: "z", Reason: Unreadable}, Err: syscall.ELOOP},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

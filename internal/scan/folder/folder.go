@@ -28,7 +28,6 @@ const (
 // The reasons of notices that a review does not have, beside those of finding.Skip.
 const (
 	SkipSpecial     = "special"           // a FIFO, a device or a socket, which is never opened
-	SkipGone        = "gone"              // removed while the scan ran
 	SkipTooManyHits = "too_many_findings" // over the most of a file; the rest is only counted
 	Unreadable      = "unreadable"        // a file or a directory; Err says why
 )
@@ -94,7 +93,11 @@ func Scan(ctx context.Context, root string, rules *Rules, o Options) (Summary, e
 	out := output{o: o, sum: &sum}
 	err = rules.scanner.ScanFiles(ctx, request, jobs, func(yield func(*scan.File, error) bool) {
 		w := walker{rules: rules, omit: o.Omit, yield: func(f *scan.File) bool { return yield(f, nil) }}
-		w.walk(path, filepath.Base(root), info)
+		if info.IsDir() {
+			w.directory(path, "")
+		} else {
+			w.entry(path, filepath.Base(root), info.Mode())
+		}
 	}, out.take)
 
 	return sum, err
@@ -153,7 +156,7 @@ func (w *output) found(file string, r scan.FileResult) error {
 		w.notice(Notice{Skip: s})
 	}
 	if total > len(r.Findings) {
-		w.notice(newNotice(file, SkipTooManyHits, nil))
+		w.notice(Notice{Skip: finding.Skip{File: file, Reason: SkipTooManyHits}})
 	}
 
 	return nil
@@ -168,21 +171,14 @@ func (w *output) notice(n Notice) {
 
 // failed says why a file or directory could not be read.
 func failed(file string, err error) Notice {
+	n := Notice{Skip: finding.Skip{File: file, Reason: Unreadable}, Err: err}
+	var at *fs.PathError
 	switch {
 	case errors.Is(err, errSpecial):
-		return newNotice(file, SkipSpecial, nil)
-	case errors.Is(err, fs.ErrNotExist):
-		return newNotice(file, SkipGone, nil)
+		n.Reason, n.Err = SkipSpecial, nil
+	case errors.As(err, &at):
+		n.Err = at.Err
 	}
 
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-
-	return newNotice(file, Unreadable, err)
-}
-
-func newNotice(file, reason string, err error) Notice {
-	return Notice{Skip: finding.Skip{File: file, Reason: reason}, Err: err}
+	return n
 }

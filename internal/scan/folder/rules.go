@@ -23,9 +23,7 @@ type Sources struct {
 	File       string // a rules file to apply, see rule.ParseLocalFile; "" for the one in Root
 	NoDefaults bool   // without the default ruleset
 
-	// Given stands for the rules file in Root, where what counts is not the one
-	// on the disk.
-	Given *Given
+	Given *Given // stands for the rules file in Root
 }
 
 // Given is a rules file that is somewhere else than on the disk.
@@ -60,9 +58,6 @@ type RulesError struct {
 
 // Error has the first mistakes, each with its line.
 func (e *RulesError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
-
-// Unwrap returns the mistakes.
-func (e *RulesError) Unwrap() error { return e.Err }
 
 // ErrNoRules says that there is nothing to look for.
 var ErrNoRules = errors.New("there are no rules to apply")
@@ -157,8 +152,7 @@ func find(root string) (path string, irregular bool, err error) {
 
 // broken gives mistakes their file.
 func broken(path string, err error) error {
-	var mistakes *rule.FileError
-	if errors.As(err, &mistakes) {
+	if mistakes, ok := errors.AsType[*rule.FileError](err); ok {
 		return &RulesError{Path: path, Err: mistakes}
 	}
 

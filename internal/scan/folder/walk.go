@@ -29,15 +29,6 @@ type walker struct {
 	yield func(f *scan.File) bool // says false when the scan is over
 }
 
-// walk yields all files of the folder at path, or the one file there under name.
-func (w *walker) walk(path, name string, info fs.FileInfo) {
-	if info.IsDir() {
-		w.directory(path, "")
-	} else {
-		w.entry(path, name, info.Mode())
-	}
-}
-
 // directory walks through a directory. It says false when the scan is over.
 func (w *walker) directory(path, file string) bool {
 	prefix := file
@@ -60,7 +51,7 @@ func (w *walker) directory(path, file string) bool {
 		}
 	}
 
-	return err == nil || w.yield(&scan.File{Path: cmp.Or(file, "."), Err: err})
+	return err == nil || isGone(err) || w.yield(&scan.File{Path: cmp.Or(file, "."), Err: err})
 }
 
 // entry yields one file with its content.
@@ -70,13 +61,18 @@ func (w *walker) entry(path, file string, mode fs.FileMode) bool {
 	}
 
 	f := &scan.File{Path: file}
-	f.Content, f.Size, f.Err = read(path, mode)
+	if f.Content, f.Size, f.Err = read(path, mode); isGone(f.Err) {
+		return true
+	}
 	if int64(len(f.Content)) == f.Size {
 		f.Added = []scan.LineRange{{First: 1, Last: match.SplitLines(f.Content).Count()}}
 	}
 
 	return w.yield(f)
 }
+
+// isGone says that something was removed while the scan ran, which is no fault.
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // list reads what was a directory a moment ago, in the order of the walk. With an
 // error it returns the entries before.
