@@ -4,6 +4,7 @@ package servertest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,7 +52,6 @@ type Bundle struct {
 	Rules    *Rules
 	Keys     *auth.Keys
 	Handlers *api.Reviews
-	Metrics  *grpcprom.ServerMetrics
 	Guard    *overload.Guard
 	Clock    time.Time    // of the rate limit; it stands still, so that no minute ends during a test
 	Client   *http.Client // of the REST API, for its URL only; it follows no redirects
@@ -60,7 +60,6 @@ type Bundle struct {
 	Logs     *Logs
 
 	rest, grpc net.Listener
-	store      *keyStore
 }
 
 // Options are what a test may change.
@@ -74,31 +73,22 @@ type Options struct {
 // Start starts a transport that ends with the test.
 func Start(t testing.TB, o Options) *Bundle {
 	t.Helper()
-	if o.Limit == 0 {
-		o.Limit = 1 << 30
-	}
-
+	o.Limit = cmp.Or(o.Limit, 1<<30)
 	if o.Observe == nil {
 		o.Observe = func(rest.Answered) {}
 	}
 
-	b := &Bundle{
-		Reviews: &Reviews{}, Rules: &Rules{}, Logs: &Logs{}, store: &keyStore{keys: map[string]auth.Key{}},
-		Metrics: grpcprom.NewServerMetrics(), Clock: time.Now(),
-	}
-
+	b := &Bundle{Reviews: &Reviews{}, Rules: &Rules{}, Logs: &Logs{}, Clock: time.Now()}
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	b.Keys = auth.NewKeys(b.store, time.Now, log)
+	b.Keys = auth.NewKeys(&keyStore{keys: map[string]auth.Key{}}, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
 	limits := overload.DefaultLimits()
 	maps.Copy(limits, o.Limits)
 	b.Guard = overload.NewGuard(limits, nil, log, func(overload.Limit) {})
 	limiter := auth.NewLimiter(nil, func() time.Time { return b.Clock })
-	admission := rpc.Admission{
-		Admitter: auth.NewAdmitter(b.Keys, limiter, nil, o.Limit), Guard: b.Guard,
-	}
+	admission := rpc.Admission{Admitter: auth.NewAdmitter(b.Keys, limiter, nil, o.Limit), Guard: b.Guard}
 
-	server := rpc.New(rpc.Config{Admission: admission, Metrics: b.Metrics, Log: log, Register: b.register})
+	server := rpc.New(rpc.Config{Admission: admission, Metrics: grpcprom.NewServerMetrics(), Log: log, Register: b.register})
 	gateway, err := rest.New(rest.Config{
 		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log,
 		Tracer:  noop.NewTracerProvider().Tracer("test"),
@@ -276,18 +266,13 @@ func (b *Bundle) Do(t testing.TB, method, path, body string, headers ...string) 
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, b.URL+path, strings.NewReader(body))
 	require.NoError(t, err)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
-		if strings.EqualFold(name, "Content-Type") {
-			req.Header.Set(name, value)
-			continue
-		}
-
 		req.Header.Add(name, value)
+	}
+
+	if _, given := req.Header["Content-Type"]; body != "" && !given {
+		req.Header.Set("Content-Type", "application/json")
 	}
 
 	return b.Send(t, req)

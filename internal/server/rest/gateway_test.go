@@ -160,23 +160,6 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-func TestDeleteAnswersNothing(t *testing.T) {
-	t.Parallel()
-	b, header := start(t)
-	for _, path := range []string{"/v1/rules/security/no-eval", "/v1/rules/security%2Fno-eval"} {
-		create := strings.Replace(ruleBody, "no-print", "security/no-eval", 1)
-		require.Equal(t, 201, b.Do(t, "POST", "/v1/rules", create, header).Status)
-		a := b.Do(t, "DELETE", path, "", header)
-		assert.Equal(t, 204, a.Status)
-		assert.Empty(t, a.Body)
-		assert.Empty(t, a.Header.Get("Content-Type"))
-		assert.NotEmpty(t, a.Header.Get("X-RateLimit-Remaining"))
-		a = b.Do(t, "DELETE", path, "", header)
-		assert.Equal(t, 404, a.Status)
-		assert.Equal(t, errs.ReasonRuleNotFound, a.Reason())
-	}
-}
-
 // assertCommonHeaders checks what every response but those for health bears.
 func assertCommonHeaders(t *testing.T, a servertest.Answer) {
 	t.Helper()
