@@ -88,7 +88,9 @@ func Start(t testing.TB, o Options) *Bundle {
 	limiter := auth.NewLimiter(nil, func() time.Time { return b.Clock })
 	admission := rpc.Admission{Admitter: auth.NewAdmitter(b.Keys, limiter, nil, o.Limit), Guard: b.Guard}
 
-	server := rpc.New(rpc.Config{Admission: admission, Metrics: grpcprom.NewServerMetrics(), Log: log, Register: b.register})
+	server := rpc.New(rpc.Config{
+		Admission: admission, Metrics: grpcprom.NewServerMetrics(), Log: log, Register: b.register,
+	})
 	gateway, err := rest.New(rest.Config{
 		Conn: server.Conn(), Admission: admission, OpenAPI: Document(), Log: log,
 		Tracer:  noop.NewTracerProvider().Tracer("test"),
