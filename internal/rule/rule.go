@@ -4,14 +4,14 @@
 package rule
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -269,29 +269,25 @@ type Set struct {
 // paths, multiline, redact and origin, whatever the order of the rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
-	type decisive struct {
-		ID, Type, Pattern, Message string
-		Severity, Origin           int
-		Include, Exclude           []string
-		Multiline, Redact          bool
-	}
-	list := make([]decisive, len(rules))
+	all := make([]string, len(rules))
 	for i, r := range rules {
-		list[i] = decisive{
-			ID: r.FullID(), Type: r.Type, Pattern: r.Pattern, Message: r.Message,
-			Severity: int(r.Severity), Origin: int(r.Origin),
-			Include: sorted(r.Paths.Include), Exclude: sorted(r.Paths.Exclude),
-			Multiline: r.Multiline, Redact: r.Redact,
-		}
+		all[i] = joined(
+			r.FullID(), r.Type, r.Pattern, r.Message, r.Severity.String(), joinedSet(r.Paths.Include),
+			joinedSet(r.Paths.Exclude), strconv.FormatBool(r.Multiline), strconv.FormatBool(r.Redact), r.Origin.String(),
+		)
 	}
-	slices.SortStableFunc(list, func(a, b decisive) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Origin, b.Origin))
-	})
-
-	hash := sha256.New()
-	_ = json.NewEncoder(hash).Encode([]any{list, sorted(exclude)}) // neither a hash nor such values fail
-	return hex.EncodeToString(hash.Sum(nil))
+	sum := sha256.Sum256([]byte(joined(joinedSet(all), joinedSet(exclude))))
+	return hex.EncodeToString(sum[:])
 }
 
-// sorted is a set of globs, whose order decides nothing.
-func sorted(globs []string) []string { return slices.Sorted(slices.Values(globs)) }
+// joined puts texts together so that different ones never give the same.
+func joined(texts ...string) string {
+	var b []byte
+	for _, text := range texts {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	return string(b)
+}
+
+// joinedSet does so with texts whose order decides nothing.
+func joinedSet(texts []string) string { return joined(slices.Sorted(slices.Values(texts))...) }
