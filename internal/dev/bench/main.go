@@ -59,7 +59,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 
-	printMachine(out)
+	fmt.Fprintf(out, "%s: %d processors, %s, %s/%s.\n\n",
+		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return measure(ctx, out)
 }
 
@@ -101,12 +102,6 @@ func (t *table) print(out io.Writer) {
 	}
 	_ = w.Flush() // to the terminal
 	fmt.Fprintln(out)
-}
-
-// printMachine says in a line where and when something was measured.
-func printMachine(out io.Writer) {
-	fmt.Fprintf(out, "%s: %d processors, %s, %s/%s.\n\n",
-		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // quantile is the least value that the share q of all values do not exceed; the zero value when there are none.

@@ -15,7 +15,7 @@ import (
 )
 
 // A scanner that is frozen costs its scans one attempt, and leaves nothing behind. The log says how long that took, and
-// nothing here limits it: the limit of 30 seconds is that of `make chaos`, which kills scanners, too.
+// nothing here limits it: in `make chaos` all reviews have ended two minutes after the last fault.
 func TestScannerIsFrozen(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, 3, 6)

@@ -162,8 +162,7 @@ func TestCancelOnWhicheverServer(t *testing.T) {
 
 // A server that is stopped past its lease loses its review to the other, which
 // scans it again when that has run out, and when it goes on it ends its own scan
-// and writes nothing. The log says how long that took, and nothing here limits it:
-// the limit of 25 seconds is that of `make chaos`, which is not part of `make test`.
+// and writes nothing. The log says how long that took, and nothing here limits it.
 func TestServerStoppedPastItsLease(t *testing.T) {
 	t.Parallel()
 	h, asked := newSilentHosts(t)
