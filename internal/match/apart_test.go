@@ -64,6 +64,7 @@ func TestMatchApartIsTheReference(t *testing.T) {
 			require.Equal(t, len(wantApart), got.ApartCount, name)
 		}
 	}
+
 	assert.Greater(t, apart, 1000)
 	assert.Greater(t, followed, 100)
 }
@@ -76,6 +77,7 @@ func TestMatchApartOutOfTime(t *testing.T) {
 	// second pattern so large ones that there is no room, and regexp is asked.
 	var text strings.Builder
 	large := "needle"
+
 	for i := range 250 {
 		fmt.Fprintf(&text, "%b", i)
 	}
@@ -83,6 +85,7 @@ func TestMatchApartOutOfTime(t *testing.T) {
 		large += fmt.Sprintf("|1[01]{%d}x", 300+i)
 	}
 	lines := match.SplitLines([]byte(text.String() + "\nneedle\n"))
+
 	for name, pattern := range map[string]string{"an automaton": "needle|1[01]{8}x", "one that is too large": large} {
 		for budget, want := range map[time.Duration]int{forever: 0, -1: 1} {
 			t.Run(fmt.Sprint(name, budget), func(t *testing.T) {

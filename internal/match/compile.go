@@ -74,6 +74,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 		owners:   map[string]uint32{},
 	}
 	i := uint32(0)
+
 	for some := range slices.Chunk(rules, maxStudied) {
 		for k, s := range studyAll(some) {
 			if s.err != nil {
@@ -83,6 +84,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 			i++
 		}
 	}
+
 	for _, p := range []*plan{&m.lines, &m.files} {
 		p.filter = filter.New(b.needles[p])
 		b.group(p, room)
@@ -150,6 +152,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(r.Pattern, p, size, room)
 	b.size += 408 + int64(len(r.Pattern)) + 130*int64(size)
+
 	for _, globs := range [][]string{r.Include, r.Exclude} {
 		for _, g := range globs {
 			b.size += 8 + int64(len(g))
@@ -178,6 +181,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
 	b.grams += grams
 	plan.folds[index] = s.folds
 	plan.anyFolds = plan.anyFolds || s.folds
+
 	for _, w := range s.choice.Windows {
 		b.own(plan, w, index)
 	}
@@ -235,6 +239,7 @@ func (b *builder) setKey(lines bool, w choose.Window, begin int16) {
 	if lines {
 		b.key[0] = 1
 	}
+
 	for _, set := range w.Alt.Seq {
 		for _, word := range set {
 			b.key = binary.LittleEndian.AppendUint64(b.key, word)
@@ -254,6 +259,7 @@ func (b *builder) group(p *plan, room *atomic.Int64) {
 			o.group = b.groupOf(o.rules, room)
 		}
 	}
+
 	for i := range p.weak {
 		p.weak[i].group = b.groupOf(p.weak[i].rules, room)
 	}
@@ -265,6 +271,7 @@ func (b *builder) groupOf(rules []uint32, room *atomic.Int64) *confirm.Group {
 	}
 	var patterns []parse.Pattern
 	size := 0
+
 	for _, r := range rules {
 		patterns = append(patterns, b.patterns[r])
 		size += programSize(b.patterns[r].Source)
@@ -304,6 +311,7 @@ func exprSize(re *syntax.Regexp) int {
 	for _, sub := range re.Sub {
 		sum = min(sum+exprSize(sub), math.MaxInt32)
 	}
+
 	switch re.Op {
 	case syntax.OpLiteral:
 		return len(re.Rune)

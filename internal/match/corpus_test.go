@@ -68,6 +68,7 @@ func goSource(t *testing.T) string {
 	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	require.NoError(t, err)
 	dir, err := filepath.EvalSymlinks(filepath.Join(strings.TrimSpace(string(out)), "src"))
+
 	require.NoError(t, err)
 
 	return dir

@@ -95,6 +95,7 @@ func newGlob(pattern string) glob {
 	if i := strings.IndexAny(plain, `[]{}\`); i >= 0 { // what follows need not be as it is written
 		plain = plain[:i]
 	}
+
 	for part := range strings.FieldsFuncSeq(plain, func(r rune) bool { return r == '*' || r == '?' || r == '/' }) {
 		if len(part) > len(g.part) {
 			g.part = part
@@ -117,6 +118,7 @@ func literalSuffixes(suffix string) []string {
 		alternatives = strings.Split(inner, ",")
 	}
 	var all []string
+
 	for _, a := range alternatives {
 		if fixed+a == "" || strings.ContainsAny(fixed+a, globMeta) {
 			return nil
@@ -311,6 +313,7 @@ func (c *Cache[V]) put(digest string, value V) {
 		return
 	}
 	c.entries[digest] = c.recent.PushFront(entry)
+
 	for c.used += entry.size; c.used > c.limit; {
 		oldest := c.recent.Remove(c.recent.Back()).(cached[V])
 		delete(c.entries, oldest.digest)

@@ -189,6 +189,7 @@ func (w *worker) matchWeakGroup(g *weakGroup, line int) {
 		return
 	}
 	looked := 0
+
 	for i, l := range w.bounds {
 		looked += w.matchWeakLine(g, l, line+i)
 	}
@@ -214,6 +215,7 @@ func (w *worker) matchWeakLine(g *weakGroup, l bounds, line int) (looked int) {
 			return looked
 		}
 	}
+
 	for _, rule := range g.rules {
 		if !w.file.looks(rule) {
 			continue
@@ -265,6 +267,7 @@ func (w *worker) matchSpecial(l bounds, number int) {
 			w.hit(rule, r, number, l, 0)
 		}
 	}
+
 	for i := range w.plan.weak {
 		w.matchWeakLine(&w.plan.weak[i], l, number)
 	}
@@ -295,6 +298,7 @@ func (w *worker) found(f *File, p *plan, text []byte) []uint32 {
 		folded := bytes.ReplaceAll(bytes.ReplaceAll(text, longS, []byte{'s'}), kelvin, []byte{'k'})
 		w.collect(f, p, folded, true)
 	}
+
 	for _, rule := range w.maybe {
 		w.rules[rule].maybe = false
 	}
@@ -314,6 +318,7 @@ func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 			}
 		}
 	}
+
 	for _, t := range p.filter.Tables {
 		for pos := 0; pos < len(text) && !w.over; {
 			w.places, pos = t.Scan(text, pos, min(pos+batch, len(text)), w.places[:0])

@@ -194,6 +194,7 @@ func (w *worker) located(first *first, missed func(rule int)) []Hit {
 		return nil
 	}
 	hits := make([]Hit, 0, len(first.hits))
+
 	for _, h := range first.hits {
 		if w.over {
 			break // nobody wants the result
@@ -324,6 +325,7 @@ func (f *File) Candidates(text []byte, multiline bool) []int {
 		plan = &f.session.matcher.files
 	}
 	var rules []int
+
 	for _, r := range w.candidates(f, plan, text) {
 		rules = append(rules, int(r))
 	}

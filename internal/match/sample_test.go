@@ -55,6 +55,7 @@ func (w *writer) text() []byte {
 	if w.one(16) {
 		out = append(out, "\ufeff"...)
 	}
+
 	for range w.below(48) {
 		out = append(out, w.piece()...)
 		out = append(out, pick(w.choices, separators)...)
@@ -103,6 +104,7 @@ func (w *writer) noise() []byte {
 	}))
 	rnd := rand.New(rand.NewPCG(uint64(w.below(256)), 0))
 	out := make([]byte, 1<<(4+w.below(10)))
+
 	for i := range out {
 		out[i] = letters[rnd.IntN(len(letters))]
 	}
@@ -243,6 +245,7 @@ func (w *writer) times(re *syntax.Regexp, out []byte) []byte {
 		most = least + 20
 	}
 	n := least
+
 	switch w.below(4) {
 	case 1:
 		n = least + w.below(most-least+1)
@@ -251,6 +254,7 @@ func (w *writer) times(re *syntax.Regexp, out []byte) []byte {
 	case 3:
 		n = min(most, least+1)
 	}
+
 	for i := range n {
 		if i >= least && len(out) > maxSample || len(out) > 8*maxSample {
 			break

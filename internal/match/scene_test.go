@@ -81,6 +81,7 @@ func ranges(c *choices, n int) []match.LineRange {
 	}
 	var list []match.LineRange
 	next := c.below(4) - 1
+
 	for range c.below(6) {
 		first := next + c.below(n/2+1)
 		last := first + c.below(6) - 1
@@ -99,6 +100,7 @@ func (s *scene) cheapen() {
 	for i, r := range s.rules {
 		sizes[i] = programSize(r.Pattern)
 	}
+
 	for {
 		longest := 0
 		for _, f := range s.files {
@@ -140,6 +142,7 @@ func (s scene) expect(f file) expected {
 			e.counts[h.Rule]++
 		}
 	}
+
 	for i, line := range splitLines(f.content) {
 		for _, r := range f.added {
 			if r.First <= i+1 && i+1 <= r.Last && len(line) > match.MaxLine {
@@ -177,6 +180,7 @@ func (s scene) engineDiffers(ctx context.Context) string {
 	session := m.NewSession(forever, s.off)
 	want := make([]expected, len(s.files))
 	contents := make([][]byte, len(s.files))
+
 	for i, f := range s.files {
 		want[i] = s.expect(f)
 		contents[i] = f.content
@@ -207,6 +211,7 @@ func (s scene) engineDiffers(ctx context.Context) string {
 	}
 	found := make([]string, 4)
 	var wg sync.WaitGroup
+
 	for k := range found {
 		wg.Go(func() {
 			for i := range s.files {
@@ -246,6 +251,7 @@ func (s scene) spansDiffer(ctx context.Context) string {
 		return "Compile: " + err.Error()
 	}
 	session := m.NewSession(forever, nil)
+
 	for i, r := range s.rules {
 		re, size := regexp.MustCompile(r.Pattern), programSize(r.Pattern)
 		for text := range s.texts(r.Multiline) {
@@ -278,6 +284,7 @@ func (s scene) candidatesDiffer(context.Context) string {
 	}
 	session := m.NewSession(forever, s.off)
 	compiled := make([]*regexp.Regexp, len(s.rules))
+
 	for i, r := range s.rules {
 		compiled[i] = regexp.MustCompile(r.Pattern)
 	}

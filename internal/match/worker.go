@@ -192,6 +192,7 @@ func (w *worker) try(o *owner, at int, b block) {
 		}
 	}
 	w.tick(len(o.rules))
+
 	for _, rule := range o.rules {
 		w.tryRule(o, rule, at, b)
 	}

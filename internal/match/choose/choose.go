@@ -97,6 +97,7 @@ func windowsOf(c extract.Clause, limit float64) (windows []Window, price float64
 	if slices.ContainsFunc(c, func(a extract.Alternative) bool { return a.Start == extract.Unknown }) {
 		stop = wholeLine
 	}
+
 	for _, kind := range []filter.Kind{filter.Grams, filter.Pair, filter.Run} {
 		if list, p := windowsOfKind(c, kind, stop, limit); p < limit {
 			windows, limit = list, p
@@ -172,6 +173,7 @@ func gramsOf(alt extract.Alternative) ([]Window, []cost) {
 		}
 	}
 	seq := alt.Seq
+
 	for i := 0; i+gramLen-1 <= len(seq); i++ {
 		offer(i&1, Window{Kind: filter.Grams, Alt: alt, At: i, Len: min(len(seq)-i, gramLen)})
 	}

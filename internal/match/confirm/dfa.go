@@ -124,6 +124,7 @@ func newDFA(prog *syntax.Prog, anywhere bool, room *atomic.Int64) *DFA {
 	}
 	t := make(table, 8*stride)
 	d.table.Store(&t)
+
 	for context := range contexts {
 		d.round++
 		d.starts[context] = accepting
@@ -157,6 +158,7 @@ func (d *DFA) Match(text []byte, at int) (match bool, steps int, ok bool) {
 	s := d.startAt(text, at)
 	t := *d.table.Load()
 	i := at
+
 	for isState(s) {
 		// Most bytes go through this loop.
 		for class := d.classes; i < len(text); i++ {
@@ -192,6 +194,7 @@ func (d *DFA) MayMatch(text []byte, at int) (may bool, steps int) {
 	s := d.startAt(text, at)
 	t := *d.table.Load()
 	i := at
+
 	for end := at + groupLooks; isState(s) && i < end; {
 		var built int
 		s, i, t, built = d.step(t, s, text, i)
@@ -261,6 +264,7 @@ func (d *DFA) follow(key string, class uint8) uint32 {
 	}
 	d.round++
 	var ready []uint32
+
 	for ; len(pcs) > 0; pcs = pcs[2:] {
 		var ends bool
 		if ready, ends = d.closure(ready, uint32(pcs[0])|uint32(pcs[1])<<8, true, flags); ends {
@@ -342,6 +346,7 @@ func (d *DFA) state(pcs []uint32, context before) uint32 {
 		context = beforeOther // it doesn't matter
 	}
 	d.key = append(d.key[:0], byte(context))
+
 	for _, pc := range pcs {
 		d.key = binary.LittleEndian.AppendUint16(d.key, uint16(pc))
 	}
@@ -374,6 +379,7 @@ func (d *DFA) grow(key int) bool {
 		return true
 	}
 	next := make(table, 2*len(old))
+
 	for i := range old {
 		next[i].Store(old[i].Load())
 	}

@@ -146,6 +146,7 @@ func (p *Program) Find(text []byte, from int, g *Guard) (match Span, ok bool) {
 	}
 	rest := text[start:]
 	var loc []int
+
 	switch {
 	case len(rest)*p.size > p.plainSteps:
 		r := &guardedReader{text: rest, guard: g}
@@ -325,6 +326,7 @@ func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
 			c.bytes[r] = class
 		}
 	}
+
 	for b := utf8.RuneSelf; b < 256; b++ {
 		c.bytes[b] = wide
 	}

@@ -160,6 +160,7 @@ func (t *Table) scanGrams(text []byte, from, to int, places []Place) (_ []Place,
 		}
 		from += 16
 	}
+
 	for ; from < to && len(places) < enough; from += 2 {
 		x := eight(text, from)
 		slot := gramSlot(uint32(x|foldMask)) & t.mask
@@ -212,6 +213,7 @@ func (t *Table) scanPairs(text []byte, from, to int, places []Place) (_ []Place,
 		}
 		from += 6
 	}
+
 	for ; from < to && len(places) < enough; from++ {
 		places = t.pair(text, from, places)
 	}
@@ -244,6 +246,7 @@ func (t *Table) scanFirsts(text []byte, from, to int, places []Place) (_ []Place
 			at[k] = from + i
 		}
 	}
+
 	for k := range t.firsts {
 		find(k, from)
 	}

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -48,6 +47,7 @@ func TestScan(t *testing.T) {
 		return window(Grams, stagetest.Sets(text), at, min(4, len(text)-at), 7)
 	}
 	pair := func(text string) Needle { return window(Pair, stagetest.Sets(text), 0, 2, 7) }
+
 	for _, test := range []struct {
 		name   string
 		needle Needle
@@ -80,10 +80,12 @@ func TestCase(t *testing.T) {
 	exact := New([]Needle{window(Grams, stagetest.Sets("Query"), 0, 4, 1)})
 	assert.Equal(t, []Place{{0, 1}}, scan(t, exact, "Query query QUERY", 0, 17))
 	var either extract.Seq
+
 	for _, c := range []byte("query") {
 		either = append(either, extract.SetOf(c, c-'a'+'A'))
 	}
 	both := New([]Needle{window(Grams, either, 0, 4, 1)})
+
 	assert.Equal(t, []Place{{0, 1}, {6, 1}, {12, 1}}, scan(t, both, "Query query QUERY", 0, 17))
 }
 
@@ -189,6 +191,7 @@ func TestNothingIsMissed(t *testing.T) {
 			}
 		}
 	}
+
 	assert.Greater(t, stood, 1500)
 }
 
@@ -251,6 +254,7 @@ func TestScanRuns(t *testing.T) {
 		extract.Range('a', 'f').Union(extract.Range('0', '9')), extract.SetOf('A', 'a'), extract.Range('a', 'z'),
 	}
 	found := 0
+
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var needles []Needle
@@ -275,6 +279,7 @@ func TestScanRuns(t *testing.T) {
 		require.Equal(t, want, got, "seed %d: %q[%d:%d]", seed, text, from, to)
 		found += len(got)
 	}
+
 	assert.Greater(t, found, 200)
 }
 
@@ -307,55 +312,4 @@ func randomGrams(count int) []Needle {
 	}
 
 	return needles
-}
-
-// code is a text that looks like code: words of the language again and again,
-// and names.
-func code(size int) []byte {
-	r := rand.New(rand.NewPCG(1, 9))
-	words := []string{
-		"return ", "if ", "func ", "(", ")", " {\n\t", "}\n", " := ", ".", "err", "nil", "string", "len(", "\"", "range ",
-		", ", "count", "value", "=", "\n\n// ",
-	}
-	out := make([]byte, 0, size+16)
-	for len(out) < size {
-		if r.IntN(4) == 0 {
-			for range 3 + r.IntN(8) {
-				out = append(out, "etaoinsrhldcumfpgwybvkxjqz"[min(r.IntN(26), r.IntN(26))])
-			}
-
-			continue
-		}
-		out = append(out, words[r.IntN(len(words))]...)
-	}
-
-	return out[:size]
-}
-
-// BenchmarkScan is the loop that all bytes go through, by number of windows.
-func BenchmarkScan(b *testing.B) {
-	text := code(1 << 20)
-	bench := func(name string, needles []Needle) {
-		b.Run(name, func(b *testing.B) {
-			table := New(needles).Tables[0]
-			places := make([]Place, 0, 2*enough)
-			found := 0
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				found = 0
-				for pos := 0; pos < len(text); {
-					places, pos = table.Scan(text, pos, len(text), places[:0])
-					found += len(places)
-				}
-			}
-			b.ReportMetric(float64(found), "places/op")
-		})
-	}
-	for _, count := range []int{10, 100, 1000, 5000, 20000} {
-		bench(fmt.Sprintf("grams=%d", count), randomGrams(count))
-	}
-	bench("pairs=rare", []Needle{window(Pair, stagetest.Sets("${"), 0, 2, 0)})
-	bench("pairs=letters", []Needle{
-		window(Pair, stagetest.Sets("qz"), 0, 2, 0), window(Pair, stagetest.Sets("<<"), 0, 2, 1),
-	})
 }

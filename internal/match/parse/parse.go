@@ -162,6 +162,7 @@ func concat(subs []*syntax.Regexp) *syntax.Regexp {
 			list = append(list, sub)
 		}
 	}
+
 	switch len(list) {
 	case 0:
 		return empty
