@@ -88,8 +88,10 @@ func TestWhatIsNotKnownIsAbsent(t *testing.T) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(
 		toReview(review.Review{ID: "rev_1", Status: review.Queued, Repo: "a/b", PRNumber: 1, Ruleset: "a/b", CreatedAt: day}))
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","pr_number":1,"repo":"a/b","ruleset":"a/b","findings":[],"suppressed":[],"fixed":[],"skipped":[],
-		"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},"created_at":"2026-11-20T09:30:00.123456Z","truncated":false}`, string(data))
+	assert.JSONEq(t, `{"review_id":"rev_1","status":"queued","pr_number":1,"repo":"a/b","ruleset":"a/b","findings":[],
+		"suppressed":[],"fixed":[],"skipped":[],
+		"summary":{"critical":0,"high":0,"medium":0,"warning":0,"low":0,"info":0},
+		"created_at":"2026-11-20T09:30:00.123456Z","truncated":false}`, string(data))
 }
 
 func TestVerdict(t *testing.T) {
