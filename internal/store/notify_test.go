@@ -123,7 +123,7 @@ func TestListenerHearsOtherServers(t *testing.T) {
 func TestListenerFindsThatItIsDeaf(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, Options{Database: pgtest.New(t)})
-	l, _, log := listen(t, s, func(l *Listener) { l.check = 200 * time.Millisecond })
+	l, _, log := listen(t, s, func(l *Listener) { l.check = time.Second })
 	listens(t, l)
 	var pid int
 	require.NoError(t, s.pools.reader.GetContext(t.Context(), &pid,
