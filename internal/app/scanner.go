@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/config"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -80,18 +79,11 @@ func NewScanner(ctx context.Context, c config.Config, env Environment, log *slog
 	return s, err
 }
 
-// newScannerService makes the code hosts, the cache of repositories, the engine,
+// newScannerService makes the cache of repositories, the engine,
 // and the gRPC service over them, in a server and in a process of its own alike.
 func newScannerService(
 	c config.Config, env Environment, r *prometheus.Registry, log *slog.Logger,
 ) (*scanner.Server, *git.Store, error) {
-	limits := git.DefaultLimits()
-	limits.CacheSize = int64(c.CacheSize)
-	repositories, err := git.New(git.Options{Dir: c.CacheDir, Limits: limits, Env: network(env)})
-	if err != nil {
-		return nil, nil, err
-	}
-
 	token := func(name string) (string, error) {
 		if err := c.CheckTokenEnv(name); err != nil {
 			return "", err
@@ -100,6 +92,13 @@ func newScannerService(
 			return value, nil
 		}
 		return "", fmt.Errorf("the environment variable %s is not set", name)
+	}
+
+	limits := git.DefaultLimits()
+	limits.CacheSize = int64(c.CacheSize)
+	repositories, err := git.New(git.Options{Dir: c.CacheDir, Limits: limits, Env: network(env), Token: token})
+	if err != nil {
+		return nil, nil, err
 	}
 
 	for _, o := range c.Organizations {
@@ -111,7 +110,7 @@ func newScannerService(
 		}
 	}
 
-	scans := scan.NewScanner(codehost.New(repositories, token), scan.Options{Observe: newScannerMetrics(r).observe})
+	scans := scan.NewScanner(repositories, scan.Options{Observe: newScannerMetrics(r).observe})
 	service := scanner.NewServer(scans, c.ScanWorkers, log)
 	watchScanner(r, service, repositories, limits.CacheSize)
 	return service, repositories, nil

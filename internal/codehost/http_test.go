@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
 	"github.com/prwarden/prwarden/internal/dev/steady"
@@ -83,10 +82,11 @@ func TestToken(t *testing.T) {
 		dir := t.TempDir()
 		limits := git.DefaultLimits()
 		limits.LowSpeed = time.Hour
-		store, err := git.New(git.Options{Dir: dir, Limits: limits})
+		store, err := git.New(git.Options{
+			Dir: dir, Limits: limits, Token: func(string) (string, error) { return token, nil },
+		})
 		require.NoError(t, err)
-		hosts := codehost.New(store, func(string) (string, error) { return token, nil })
-		c, err := atHost{hosts, settings}.Open(t.Context(), target)
+		c, err := atHost{store, settings}.Open(t.Context(), target)
 		if code == "" {
 			require.NoError(t, err)
 			files(t, c)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/dev/difftest"
 	"github.com/prwarden/prwarden/internal/dev/gittest"
@@ -32,9 +31,9 @@ func source(t *testing.T, host organization.Host, change ...func(*git.Limits)) s
 		c(&limits)
 	}
 
-	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: limits})
+	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: limits, Token: noToken})
 	require.NoError(t, err)
-	return atHost{codehost.New(store, noToken), host}
+	return atHost{store, host}
 }
 
 // atHost opens every target at one host.

@@ -31,20 +31,6 @@ const (
 // lockPause is how long a scan waits before it tries again to get a lock.
 const lockPause = 5 * time.Millisecond
 
-// Open fetches what the target names from remote and opens the change. It fails
-// with a *scan.Failure. A copy in the cache that turns out damaged is fetched
-// anew, once. Canceling ctx ends what it started.
-func (s *Store) Open(ctx context.Context, t scan.Target, remote Remote) (scan.Change, error) {
-	c, again, err := s.open(ctx, t, remote)
-	for again {
-		c, again, err = s.open(ctx, t, remote)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
 // open is one attempt. When it fails, again tells whether that may be the fault of
 // the copy in the cache, which is condemned now.
 func (s *Store) open(ctx context.Context, t scan.Target, remote Remote) (opened *change, again bool, err error) {

@@ -35,18 +35,9 @@ func newStore(t *testing.T, dir string, change ...func(*git.Limits)) *git.Store 
 	return s
 }
 
-// pull is a pull request to open.
-type pull struct {
-	target scan.Target
-	remote git.Remote
-}
-
-func request(r *Repo, number int) pull {
+func request(r *Repo, number int) scan.Target {
 	host := organization.Host{Kind: organization.KindGit, URL: r.URL()}.WithDefaults()
-	return pull{
-		scan.Target{Organization: "acme", Host: host, Repo: Name, Number: int32(number)},
-		git.Remote{URL: "file://" + r.Dir},
-	}
+	return scan.Target{Organization: "acme", Host: host, Repo: Name, Number: int32(number)}
 }
 
 // added is the text that a change adds, all files together.
@@ -65,9 +56,9 @@ func added(t *testing.T, c scan.Change) string {
 	return b.String()
 }
 
-func openAdded(t *testing.T, s *git.Store, p pull) string {
+func openAdded(t *testing.T, s *git.Store, p scan.Target) string {
 	t.Helper()
-	c, err := s.Open(t.Context(), p.target, p.remote)
+	c, err := s.Open(t.Context(), p)
 	require.NoError(t, err)
 	defer c.Close()
 	return added(t, c)
@@ -158,7 +149,7 @@ func TestDamagedCacheIsFetchedAgain(t *testing.T) {
 			// Damage that shows only while files are read ends one scan, in a
 			// way that the queue tries again.
 			p := request(r, 1)
-			c, err := s.Open(t.Context(), p.target, p.remote)
+			c, err := s.Open(t.Context(), p)
 			require.NoError(t, err)
 			for _, fileErr := range c.Files(t.Context()) {
 				if fileErr != nil {
@@ -219,7 +210,7 @@ func TestInvalidPullRequestKeepsAFreshCopy(t *testing.T) {
 	r.Pull(2, r.CommitTree(tree, base))
 
 	p := request(r, 2)
-	_, err := s.Open(t.Context(), p.target, p.remote)
+	_, err := s.Open(t.Context(), p)
 	var f *scan.Failure
 	require.ErrorAs(t, err, &f)
 	assert.Equal(t, scan.CodeRepositoryInvalid, f.Code, "%v", f)
@@ -233,7 +224,7 @@ func TestReadersKeepACondemnedCopy(t *testing.T) {
 	r.Change(Text("a", "0\n"), Text("a", "0\n1\n"))
 	s := newStore(t, dir)
 	p := request(r, 1)
-	reader, err := s.Open(t.Context(), p.target, p.remote)
+	reader, err := s.Open(t.Context(), p)
 	require.NoError(t, err)
 
 	require.NoError(t, os.WriteFile(filepath.Join(copies(t, dir)[0], "prwarden-condemned"), nil, 0o600))
@@ -248,7 +239,7 @@ func TestReadersKeepACondemnedCopy(t *testing.T) {
 
 // onlyOne opens a repository until there is one copy of it. A process that another
 // test starts has the lock of a copy for an instant, which keeps it.
-func onlyOne(t *testing.T, s *git.Store, p pull, dir string) {
+func onlyOne(t *testing.T, s *git.Store, p scan.Target, dir string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		openAdded(t, s, p)
@@ -264,7 +255,7 @@ func TestOrganizationsShareNothing(t *testing.T) {
 
 	for _, organization := range []string{"acme", "other", "../../evil"} {
 		req := request(r, 1)
-		req.target.Organization = organization
+		req.Organization = organization
 		assert.Equal(t, "1\n", openAdded(t, s, req))
 	}
 
@@ -322,18 +313,18 @@ func TestCanceledWhileAnotherScanFetches(t *testing.T) {
 	t.Cleanup(server.Close)
 	s := newStore(t, t.TempDir(), func(l *git.Limits) { l.LowSpeed = time.Hour })
 	p := request(New(t), 1)
-	p.remote.URL = server.URL
+	p.Host.URL = server.URL
 	first, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := s.Open(first, p.target, p.remote)
+		_, err := s.Open(first, p)
 		done <- err
 	}()
 	<-asked
 
 	second, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := s.Open(second, p.target, p.remote)
+	_, err := s.Open(second, p)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	stop()
 	require.ErrorIs(t, <-done, context.Canceled)

@@ -27,6 +27,56 @@ const (
 	namedBase  = refsName + "commits/base"
 )
 
+var _ scan.Source = (*Store)(nil)
+
+// Open fetches what the target names from its host and opens the change. It fails
+// with a *scan.Failure. A copy in the cache that turns out damaged is fetched
+// anew, once. Canceling ctx ends what it started.
+func (s *Store) Open(ctx context.Context, t scan.Target) (scan.Change, error) {
+	t.Host = t.Host.WithDefaults()
+	remote, err := s.remote(t)
+	if err != nil {
+		return nil, err
+	}
+
+	c, again, err := s.open(ctx, t, remote)
+	for again {
+		c, again, err = s.open(ctx, t, remote)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// remote is where the repository of a target is. It checks what comes from others.
+func (s *Store) remote(t scan.Target) (Remote, error) {
+	misconfigured := func(why string) error {
+		return lasting(scan.CodeHostMisconfigured, "The organization %s can't be scanned here: %s.", t.Organization, why)
+	}
+	if problems := t.Host.Validate([]string{t.Repo}); len(problems) > 0 {
+		return Remote{}, misconfigured(problems[0].Field + ": " + problems[0].Message)
+	}
+	if rule.CheckRepository(t.Repo) != nil { // what it lets through is safe in a URL
+		return Remote{}, lasting(scan.CodeRepositoryNotFound, "%q is no repository: it must be `owner/name`.", t.Repo)
+	}
+	if t.Number < 1 {
+		return Remote{}, lasting(scan.CodePullRequestNotFound, "%s has no pull request %d.", t.Repo, t.Number)
+	}
+
+	remote := Remote{URL: t.Host.RepositoryURL(t.Repo), Username: t.Host.Username}
+	if t.Host.TokenEnv == "" {
+		return remote, nil
+	}
+	token, err := s.token(t.Host.TokenEnv)
+	if err != nil {
+		return Remote{}, misconfigured(err.Error())
+	}
+	remote.Token = token
+
+	return remote, nil
+}
+
 // open fetches the target and opens the change. While the remote is waited
 // for, the processes that are needed afterwards start.
 func (r *repo) open(ctx context.Context) (*change, error) {

@@ -31,6 +31,6 @@ func TestMemoryLimitHolds(t *testing.T) {
 	r.Change(Text("a", "0\n"), Text("a", "0\n1\n"))
 	s := newStore(t, t.TempDir(), func(l *git.Limits) { l.Memory = 1 << 20 })
 	p := request(r, 1)
-	_, err := s.Open(t.Context(), p.target, p.remote)
+	_, err := s.Open(t.Context(), p)
 	assert.Error(t, err)
 }

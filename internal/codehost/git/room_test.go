@@ -60,19 +60,19 @@ func TestCacheStaysWithinItsLimit(t *testing.T) {
 			require.NoError(t, os.MkdirAll(leftover, 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(leftover, "pack"), make([]byte, limit), 0o600))
 			require.EqualValues(t, limit, s.Size())
-			var first pull
+			var first scan.Target
 			for seed := range uint32(5) {
 				r := noisy(t, seed)
 				p := request(r, 1)
 				if fails {
 					head := r.Git("rev-parse", "refs/pull/1/head")
-					p.target.Commits = finding.Commits{Head: head, Base: head}
+					p.Commits = finding.Commits{Head: head, Base: head}
 				}
 				if seed == 0 {
 					first = p
 				}
 
-				c, err := s.Open(t.Context(), p.target, p.remote)
+				c, err := s.Open(t.Context(), p)
 				require.Equal(t, fails, err != nil, "%v", err)
 				if err == nil {
 					require.NoError(t, c.Close())
@@ -94,7 +94,7 @@ func TestCopiesInUseAreKept(t *testing.T) {
 	dir := t.TempDir()
 	s := newStore(t, dir, func(l *git.Limits) { l.CacheSize = 250 << 10 })
 	p := request(noisy(t, 0), 1)
-	held, err := s.Open(t.Context(), p.target, p.remote)
+	held, err := s.Open(t.Context(), p)
 	require.NoError(t, err)
 	past := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(copies(t, dir)[0], past, past))
@@ -113,7 +113,7 @@ func TestFailedFetchLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	s := newStore(t, dir, func(l *git.Limits) { l.FileSize = 64 << 10 })
 	p := request(noisy(t, 1), 1)
-	_, err := s.Open(t.Context(), p.target, p.remote)
+	_, err := s.Open(t.Context(), p)
 	var f *scan.Failure
 	require.ErrorAs(t, err, &f)
 	assert.Equal(t, scan.CodeRepositoryTooLarge, f.Code, "%v", f)
@@ -162,7 +162,7 @@ func TestFullDiskMakesRoom(t *testing.T) {
 		{1 << 60, scan.CodeCacheFull, 2},
 	} {
 		s := newStore(t, dir, func(l *git.Limits) { l.FileSize = test.file })
-		_, err := s.Open(t.Context(), p.target, p.remote)
+		_, err := s.Open(t.Context(), p)
 		var f *scan.Failure
 		require.ErrorAs(t, err, &f)
 		assert.Equal(t, test.code, f.Code, "%v", f)
@@ -181,7 +181,7 @@ func TestFailureOfInit(t *testing.T) {
 	failGit(t, "init", `echo "fatal: could not set 'core.filemode' to 'true'" >&2`)
 	for code, room := range map[string]int64{scan.CodeScanFailed: 0, scan.CodeCacheFull: 1 << 60} {
 		s := newStore(t, t.TempDir(), func(l *git.Limits) { l.Room = room })
-		_, err := s.Open(t.Context(), p.target, p.remote)
+		_, err := s.Open(t.Context(), p)
 		var f *scan.Failure
 		require.ErrorAs(t, err, &f)
 		assert.Equal(t, code, f.Code, "%v", f)
@@ -208,8 +208,8 @@ func TestStats(t *testing.T) {
 	assert.Greater(t, again.Fetches, first.Fetches)
 
 	gone := request(r, 1)
-	gone.remote.URL += "-gone"
-	_, err := s.Open(t.Context(), gone.target, gone.remote)
+	gone.Host.URL += "-gone"
+	_, err := s.Open(t.Context(), gone)
 	require.Error(t, err)
 	assert.NotZero(t, s.Stats().FailedFetches)
 }

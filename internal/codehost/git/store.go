@@ -109,6 +109,11 @@ type Options struct {
 	Dir    string   // of the cache; made when missing
 	Limits Limits   // DefaultLimits()
 	Env    []string // `NAME=value` for commands that use the network, such as a proxy
+
+	// Token gives the token in a variable that a host names; it fails with a sentence
+	// for the operator when there is none, or none that a host may use. nil where no
+	// host names one.
+	Token func(name string) (string, error)
 }
 
 // Store is a cache of repositories and the git that fetches them. It is safe
@@ -117,6 +122,7 @@ type Store struct {
 	git    git // without a repository
 	config string
 	dir    string
+	token  func(name string) (string, error)
 
 	mu    sync.Mutex
 	stats Stats
@@ -148,7 +154,12 @@ func New(o Options) (*Store, error) {
 	}
 
 	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/nonexistent"}
-	return &Store{git: git{path: path, limits: o.Limits, env: env, remote: o.Env}, config: config, dir: dir}, nil
+	return &Store{
+		git:    git{path: path, limits: o.Limits, env: env, remote: o.Env},
+		config: config,
+		dir:    dir,
+		token:  o.Token,
+	}, nil
 }
 
 // findGit returns the path of git in PATH, and refuses one without

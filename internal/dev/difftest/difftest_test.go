@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/dev/difftest"
 	. "github.com/prwarden/prwarden/internal/dev/gittest"
@@ -27,7 +26,7 @@ func source(t *testing.T) scan.Source {
 	t.Helper()
 	store, err := git.New(git.Options{Dir: t.TempDir(), Limits: git.DefaultLimits()})
 	require.NoError(t, err)
-	return codehost.New(store, nil) // no host names a token
+	return store
 }
 
 // wrong changes what a Source yields.

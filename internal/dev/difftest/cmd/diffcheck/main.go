@@ -20,7 +20,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/prwarden/prwarden/internal/codehost"
 	"github.com/prwarden/prwarden/internal/codehost/git"
 	"github.com/prwarden/prwarden/internal/dev/difftest"
 	"github.com/prwarden/prwarden/internal/dev/program"
@@ -68,7 +67,7 @@ func run(ctx context.Context, most int, paths []string) (same bool, err error) {
 		return false, err
 	}
 
-	source := codehost.New(store, nil) // no host names a token
+	source := store
 	all := totals{"differ": 0}
 	for i, path := range paths {
 		if path, err = filepath.Abs(path); err != nil {
