@@ -4,8 +4,8 @@
 // give the same alerts:
 // https://github.com/github/codeql-action/blob/main/src/fingerprints.ts
 //
-// The text is read in UTF-16 code units, with U+FFFD for each byte that is not
-// UTF-8. Spaces and tabs don't count, and each of "\r\n", "\r" and
+// The text is read as JavaScript reads it, in UTF-16 code units, with U+FFFD for
+// what is not UTF-8. Spaces and tabs don't count, and each of "\r\n", "\r" and
 // "\n" is "\n". 0xFFFF stands for the end. A line's hash is of the 100 units from
 // its first one on, also of those on later lines, with zeros behind the end: a
 // polynomial in 37 modulo 2⁶⁴. Behind it, after a colon, is its number among the
@@ -113,6 +113,10 @@ func read(text []byte, lines int) units {
 			u.add(uint16(c), end)
 		default:
 			r, size := utf8.DecodeRune(text[at:])
+			if r == utf8.RuneError && size == 1 {
+				size = broken(text[at:])
+			}
+
 			end = at + size
 			for _, value := range utf16.AppendRune(nil, r) {
 				u.add(value, end)
@@ -126,4 +130,15 @@ func read(text []byte, lines int) units {
 		u.add(0, len(text))
 	}
 	return u
+}
+
+// broken is the length of what one U+FFFD stands for at the start of a text that
+// does not start with a character: as much as some character starts with
+// (https://encoding.spec.whatwg.org/#utf-8-decoder).
+func broken(text []byte) int {
+	n := 1
+	for n < len(text) && !utf8.FullRune(text[:n+1]) {
+		n++
+	}
+	return n
 }

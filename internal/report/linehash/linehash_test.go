@@ -2,11 +2,15 @@ package linehash_test
 
 import (
 	"bytes"
+	"fmt"
+	"math/big"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/prwarden/prwarden/internal/report/linehash"
 )
@@ -73,7 +77,10 @@ func TestUnits(t *testing.T) {
 		"é = \"😀\"\nx\n":             "27e77e3bb3025966:1",
 		"\ufeffx\n":                  "51bfbc6e89697e4c:1",
 		"a\xffb\n":                   "9f7bd17d959811b9:1",
+		"a\xe2\x82b\n":               "9f7bd17d959811b9:1", // cut off: one U+FFFD, too
 		"a\xed\xa0\x80b\n":           "617c8b9c28c9a89f:1", // a surrogate: three
+		"a\xf0\x9f\x98":              "41ffb3469667910d:1",
+		"a\xe0\x80\x80\xf4\x90b\xc3": "4cc19e8963890298:1",
 		"a\u00a0\u3000\u2028b\x00\f": "3b8189f2de7ad72a:1", // blanks that count
 	} {
 		assert.Equal(t, want, linehash.Of([]byte(text), []int{1})[0].Text, "%q", text)
@@ -94,23 +101,74 @@ func TestWhatAHashIsMadeOf(t *testing.T) {
 	assert.NotEqual(t, got[1], linehash.Of(changed, []int{2})[0])
 }
 
-// FuzzOf: a hash is made of what it says, and of nothing outside.
+// plain computes the hashes of all lines in the plainest way.
+func plain(t *testing.T, text []byte) (all []string) {
+	t.Helper()
+	text, err := unicode.UTF8.NewDecoder().Bytes(text) // as the standard of encodings has it
+	require.NoError(t, err)
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	text = bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
+	var units []uint16
+	begins := []int{}
+	fresh := true
+	add := func(u uint16) {
+		if fresh {
+			begins = append(begins, len(units))
+		}
+
+		fresh = u == '\n'
+		units = append(units, u)
+	}
+
+	for _, r := range string(text) {
+		if r == ' ' || r == '\t' {
+			continue
+		}
+
+		for _, u := range utf16.Encode([]rune{r}) {
+			add(u)
+		}
+	}
+
+	add(0xFFFF)
+	counts := map[string]int{}
+	for _, b := range begins {
+		sum := new(big.Int)
+		for i := range 100 {
+			sum.Mul(sum, big.NewInt(37))
+			if b+i < len(units) {
+				sum.Add(sum, big.NewInt(int64(units[b+i])))
+			}
+		}
+
+		hash := sum.Mod(sum, new(big.Int).Lsh(big.NewInt(1), 64)).Text(16)
+		counts[hash]++
+		all = append(all, fmt.Sprintf("%s:%d", hash, counts[hash]))
+	}
+	return all
+}
+
 func FuzzOf(f *testing.F) {
 	f.Add([]byte("a\r\n b\rc\n\n\té😀"), uint8(3))
 	f.Add([]byte(strings.Repeat("Lorem ipsum dolor sit amet.\n", 10)), uint8(1))
 	f.Add([]byte("\r \n\r\t\r\n"), uint8(2))
+	f.Add([]byte("a\xe2\x82b\xed\xa0\x80\n\xe0\x80\x80\xf4\x90b\xf0\x9f\x98"), uint8(0))
 	f.Fuzz(func(t *testing.T, text []byte, every uint8) {
+		want := plain(t, text)
 		var lines []int
-		for n := 1; n <= len(text)+1; n += 1 + int(every) {
+
+		for n := 1; n <= len(want)+1; n += 1 + int(every) {
 			lines = append(lines, n)
 		}
+
 		for i, h := range linehash.Of(text, lines) {
-			alone := linehash.Of(text, lines[i:i+1])
-			require.Equal(t, h, alone[0], "line %d", lines[i])
-			if h.Text == "" {
+			if lines[i] > len(want) {
+				require.Empty(t, h.Text)
 				continue
 			}
 
+			require.Equal(t, want[lines[i]-1], h.Text, "line %d", lines[i])
+			// Nothing outside counts.
 			rest := append([]byte("\n"), text[h.Start:]...)
 			require.Equal(t, cut(h.Text), cut(linehash.Of(rest, []int{2})[0].Text))
 		}
