@@ -4,6 +4,8 @@
 package rule
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -11,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -269,25 +270,64 @@ type Set struct {
 // paths, multiline, redact and origin, whatever the order of the rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
-	all := make([]string, len(rules))
-	for i, r := range rules {
-		all[i] = joined(
-			r.FullID(), r.Type, r.Pattern, r.Message, r.Severity.String(), joinedSet(r.Paths.Include),
-			joinedSet(r.Paths.Exclude), strconv.FormatBool(r.Multiline), strconv.FormatBool(r.Redact), r.Origin.String(),
-		)
+	type named struct {
+		id string // full
+		*Rule
 	}
-	sum := sha256.Sum256([]byte(joined(joinedSet(all), joinedSet(exclude))))
-	return hex.EncodeToString(sum[:])
+	sorted := make([]named, len(rules))
+	for i := range rules {
+		sorted[i] = named{rules[i].FullID(), &rules[i]}
+	}
+	slices.SortStableFunc(sorted, func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.Origin, b.Origin))
+	})
+
+	hash := sha256.New()
+	d := digester{bufio.NewWriter(hash)}
+	d.number(len(sorted))
+	for _, r := range sorted {
+		d.text(r.id)
+		d.text(r.Type)
+		d.text(r.Pattern)
+		d.text(r.Message)
+		d.number(int(r.Severity))
+		d.globs(r.Paths.Include)
+		d.globs(r.Paths.Exclude)
+		d.flag(r.Multiline)
+		d.flag(r.Redact)
+		d.number(int(r.Origin))
+	}
+
+	d.globs(exclude)
+
+	_ = d.Flush() // a hash never fails
+	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// joined puts texts together so that different ones never give the same.
-func joined(texts ...string) string {
-	var b []byte
-	for _, text := range texts {
-		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
-	}
-	return string(b)
+// digester writes values so that different values never write the same bytes.
+type digester struct{ *bufio.Writer }
+
+func (d digester) number(n int) {
+	_, _ = d.Write(binary.BigEndian.AppendUint64(d.AvailableBuffer(), uint64(n)))
 }
 
-// joinedSet does so with texts whose order decides nothing.
-func joinedSet(texts []string) string { return joined(slices.Sorted(slices.Values(texts))...) }
+func (d digester) text(s string) {
+	d.number(len(s))
+	_, _ = d.WriteString(s)
+}
+
+func (d digester) flag(b bool) {
+	n := 0
+	if b {
+		n = 1
+	}
+	d.number(n)
+}
+
+// globs writes a set of globs, whose order decides nothing.
+func (d digester) globs(list []string) {
+	d.number(len(list))
+	for _, glob := range slices.Sorted(slices.Values(list)) {
+		d.text(glob)
+	}
+}
