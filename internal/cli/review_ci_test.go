@@ -167,6 +167,16 @@ Passed: no finding is high or worse.
 	assert.Equal(t, `\x3a:rev`+"\n", r.out)
 }
 
+// Outside of CI every call is a scan of its own.
+func TestReviewKeysAtRandom(t *testing.T) {
+	t.Parallel()
+	s := &remembers{answer: passed}
+	require.NoError(t, review(t, s, asked()).err)
+	require.NoError(t, review(t, s, asked(), gitLab("1")...).err, "named by hand")
+	assert.Len(t, s.reviews, 2)
+	assert.JSONEq(t, `{"repo":"acme/web","pr_number":17}`, s.bodies[1])
+}
+
 // A review of an earlier try that failed is no result: the job has another one
 // started, and a further try finds that.
 func TestReviewAfterAFailedTry(t *testing.T) {

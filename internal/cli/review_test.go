@@ -198,6 +198,21 @@ func TestReviewOutputs(t *testing.T) {
 	assert.NotEmpty(t, log.Runs[0].Tool.Driver.Rules[0].HelpURI, "default rules are known")
 }
 
+func TestReviewOutputThatCanNotBeWritten(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "dir")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	in := asked()
+	in.Output.Formats = []string{"json=" + filepath.Join(dir, "x")}
+	server := ending(complete, "complete")
+	r := review(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.NoError(t, os.RemoveAll(dir))
+		server.ServeHTTP(w, r)
+	}), in)
+	require.ErrorContains(t, r.err, "the findings can't be written: json=")
+	assert.Equal(t, cli.ExitFailed, cli.ExitCode(r.err), "a gate that shows nothing is no gate")
+}
+
 // A report of before does not stay where there is none now, for a later step
 // would take it for what was found.
 func TestReviewWithdrawsReports(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -98,7 +97,9 @@ func Scan(ctx context.Context, st Streams, in ScanInput) error {
 }
 
 // lines says whether findings are written as they are found.
-func (in ScanInput) lines() bool { return slices.Equal(in.Output.Formats, []string{FormatLines}) }
+func (in ScanInput) lines() bool {
+	return len(in.Output.Formats) == 1 && strings.TrimSuffix(in.Output.Formats[0], "=-") == FormatLines
+}
 
 // outputs reads what the flags say about the output.
 func (in ScanInput) outputs(st Streams) (*outputs, error) {

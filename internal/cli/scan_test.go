@@ -190,8 +190,9 @@ func TestScanUsage(t *testing.T) {
 		"format": {
 			all(root, formats("xml")), `--output: "xml" is not a format; use table, json, sarif, github, gitlab, junit`,
 		},
+		"lines and more": {all(root, formats("jsonl", "table")), `"jsonl" is not a format`},
 		"lines of changes": {
-			scanInput(func(in *cli.ScanInput) { in.Path, in.Output.Formats = root, []string{"jsonl"} }),
+			scanInput(func(in *cli.ScanInput) { in.Path, in.Output.Formats = root, []string{"jsonl=-"} }),
 			"--output jsonl needs --all",
 		},
 		"ruleset": {
@@ -249,6 +250,26 @@ func TestScanLeavesOutItsReports(t *testing.T) {
 	r := scanLocally(t, all(root))
 	require.NoError(t, r.err)
 	assert.Contains(t, r.out, "r.json", "what no report of this scan is written to is looked at")
+}
+
+// A report of before does not stay where there is none now.
+func TestScanWithdrawsReports(t *testing.T) {
+	t.Parallel()
+	root := project(t)
+	file := filepath.Join(t.TempDir(), "r.sarif")
+	output := func(in *cli.ScanInput) { in.Output.Formats = []string{"sarif=" + file} }
+
+	for name, in := range map[string]cli.ScanInput{
+		"no folder":     all(filepath.Join(root, "none"), output),
+		"no rules file": all(root, output, withRules("none.yml")),
+		"no repository": scanInput(func(in *cli.ScanInput) { in.Path = root; output(in) }),
+	} {
+		require.NoError(t, scanLocally(t, all(root, output)).err, name)
+		assert.FileExists(t, file)
+		r := scanLocally(t, in)
+		assert.Equal(t, cli.ExitUsage, cli.ExitCode(r.err), name)
+		assert.NoFileExists(t, file, name)
+	}
 }
 
 // full is an output that has no room.
