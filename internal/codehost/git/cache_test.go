@@ -313,7 +313,7 @@ func TestCanceledWhileAnotherScanFetches(t *testing.T) {
 	t.Cleanup(server.Close)
 	s := newStore(t, t.TempDir(), func(l *git.Limits) { l.LowSpeed = time.Hour })
 	p := request(New(t), 1)
-	p.Host.URL = server.URL
+	p.Host.URL = server.URL + "/r.git"
 	first, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
