@@ -69,9 +69,11 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 
 // linesTo returns what writes the findings of each file to out, some at a time.
 func linesTo(out io.Writer) func(scan.FileResult) error {
+	var text []byte
 	return func(r scan.FileResult) error {
 		for part := range slices.Chunk(r.Findings, 64) {
-			if _, err := out.Write(report.JSONLines(nil, part[0].File, part)); err != nil {
+			text = report.JSONLines(text[:0], part[0].File, part)
+			if _, err := out.Write(text); err != nil {
 				return err
 			}
 		}
