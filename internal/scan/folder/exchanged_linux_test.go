@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/scan"
 )
 
 // A file is exchanged after its directory was read and before it is opened.
@@ -37,4 +39,17 @@ func TestFilesThatAreExchanged(t *testing.T) {
 			assert.Equal(t, tt.want, failed("z", err))
 		})
 	}
+}
+
+// What is removed after its directory was read is no fault.
+func TestFilesThatAreRemoved(t *testing.T) {
+	t.Parallel()
+	l := Loaded{File: &rule.File{}}
+	rules, err := l.Compile("")
+	require.NoError(t, err)
+
+	w := walker{rules: rules, yield: func(f *scan.File) bool { t.Errorf("%s: %v", f.Path, f.Err); return true }}
+	z := filepath.Join(t.TempDir(), "z")
+	assert.True(t, w.entry(z, "z", 0))
+	assert.True(t, w.directory(z, "z"))
 }
