@@ -56,7 +56,7 @@ type Limits map[Limit]Bounds
 func DefaultLimits() Limits {
 	return Limits{
 		LimitWork:          {Total: 32, Wait: 250 * time.Millisecond},
-		LimitReceiving:     {Total: 256, PerOwner: 64},
+		LimitReceiving:     {Total: 256, PerOwner: 96},
 		LimitOpen:          {Total: 384, PerOwner: 96},
 		LimitOrganization:  {Total: 384, PerOwner: 192},
 		LimitHealth:        {Total: 256, PerOwner: 64},

@@ -144,6 +144,13 @@ func TestGuardBoundsOrganizations(t *testing.T) {
 	require.NoError(t, open(1, "other"))
 }
 
+// All the calls that an address may have open may come at once.
+func TestAddressMayReceiveWhatItMayHaveOpen(t *testing.T) {
+	t.Parallel()
+	limits := DefaultLimits()
+	assert.GreaterOrEqual(t, limits[LimitReceiving].PerOwner, limits[LimitOpen].PerOwner)
+}
+
 func TestRequestIsWorkedOnOrWaits(t *testing.T) {
 	t.Parallel()
 	g, _, _ := newTestGuard()
