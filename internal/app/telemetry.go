@@ -284,10 +284,12 @@ func (s *services) newTracing(
 	if off || to == "" {
 		return tracing{tracer: noop.NewTracerProvider().Tracer(tracerName)}, nil
 	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
-		if p := env(name); p != "" && p != "http/protobuf" {
-			return tracing{}, fmt.Errorf("%s: %q is not supported; traces are sent as http/protobuf", name, p)
-		}
+	name := "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL" // it goes before the one for all signals
+	if env(name) == "" {
+		name = "OTEL_EXPORTER_OTLP_PROTOCOL"
+	}
+	if p := env(name); p != "" && p != "http/protobuf" {
+		return tracing{}, fmt.Errorf("%s: %q is not supported; traces are sent as http/protobuf", name, p)
 	}
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {

@@ -186,4 +186,13 @@ func TestTracesErrors(t *testing.T) {
 	require.ErrorContains(t, err, `OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" is not supported`)
 	_, err = app.NewScanner(t.Context(), b.config, env, b.logger())
 	require.ErrorContains(t, err, "OTEL_EXPORTER_OTLP_PROTOCOL")
+
+	// What is said of traces goes before what is said of all signals.
+	env = environment(map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+		"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+	})
+	scanner, err := app.NewScanner(t.Context(), b.config, env, b.logger())
+	require.NoError(t, err)
+	stop(t, scanner)
 }
