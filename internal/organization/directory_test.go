@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +26,7 @@ type rows struct {
 
 func (r *rows) Organizations(context.Context) ([]organization.Organization, error) {
 	r.reads++
+	<-time.After(10 * time.Millisecond)
 
 	return r.list, r.err
 }
@@ -33,7 +36,8 @@ func TestDirectory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acme := organization.Organization{Name: "acme", Repositories: []string{"acme/*"}, MaxQueued: 7}
 		store := &rows{list: []organization.Organization{acme}}
-		d, err := organization.NewDirectory(t.Context(), store, slog.New(slog.DiscardHandler))
+		var log strings.Builder
+		d, err := organization.NewDirectory(t.Context(), store, slog.New(slog.NewTextHandler(&log, nil)))
 		require.NoError(t, err)
 
 		assert.True(t, d.Allowed("acme", "acme/web"))
@@ -58,6 +62,16 @@ func TestDirectory(t *testing.T) {
 
 		store.err = errors.New("away")
 		<-time.After(time.Minute)
-		assert.True(t, d.Allowed("acme", "acme/web"), "while the database is away, the last reading holds")
+		before := store.reads
+		var callers sync.WaitGroup
+		for range 20 {
+			callers.Go(func() {
+				assert.True(t, d.Allowed("acme", "acme/web"), "while the database is away, the last reading holds")
+			})
+		}
+
+		callers.Wait()
+		assert.Equal(t, 1, store.reads-before, "callers at the same time share a reading")
+		assert.Equal(t, 1, strings.Count(log.String(), "away"), "which is logged once")
 	})
 }

@@ -202,6 +202,10 @@ func (d *Directory) refresh(ctx context.Context) error {
 		defer d.mu.Unlock()
 		d.tried = time.Now()
 		if err != nil {
+			if d.byName != nil {
+				d.log.Warn("the organizations can't be read; what was read before still holds", "error", err)
+			}
+
 			return nil, err
 		}
 
@@ -218,9 +222,7 @@ func (d *Directory) refresh(ctx context.Context) error {
 
 func (d *Directory) lookup(name string) (o Organization, age time.Duration) {
 	if _, _, old := d.remembered(name); old {
-		if err := d.refresh(context.Background()); err != nil {
-			d.log.Warn("the organizations can't be read; what was read before still holds", "error", err)
-		}
+		_ = d.refresh(context.Background()) // it logs; what was read before still holds
 	}
 	o, age, _ = d.remembered(name)
 
