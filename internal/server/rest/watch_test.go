@@ -16,6 +16,7 @@ import (
 	"github.com/prwarden/prwarden/internal/dev/servertest"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/server/api"
 )
 
 // watch opens a watch and returns its response; the test closes it.
@@ -143,6 +144,29 @@ func forever(begun chan<- struct{}) func(context.Context, string, string, func(r
 		<-ctx.Done()
 		return ctx.Err()
 	}
+}
+
+func TestOpenWatchesOfAKeyAreBounded(t *testing.T) {
+	t.Parallel()
+	b, auth := start(t)
+	begun := make(chan struct{}, 2*api.MaxWatches)
+	b.Reviews.WatchFunc = forever(begun)
+	var first *http.Response
+	for range api.MaxWatches {
+		first = watch(t, b, auth)
+		require.Equal(t, 200, first.StatusCode)
+		<-begun
+	}
+
+	a := b.Do(t, "GET", "/v1/reviews/rev_1:watch", "", auth)
+	assert.Equal(t, 503, a.Status)
+	assert.Equal(t, errs.ReasonWatchLimit, a.Reason())
+	assert.NotEmpty(t, a.Header.Get("Retry-After"))
+	_, other := b.Key(t)
+	assert.Equal(t, 200, watch(t, b, servertest.Bearer(other)).StatusCode, "the limit is each key's")
+
+	require.NoError(t, first.Body.Close())
+	require.Eventually(t, func() bool { return watch(t, b, auth).StatusCode == 200 }, patience, time.Millisecond)
 }
 
 func TestWatchEndsWithItsKeyAndWithTheServer(t *testing.T) {
