@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -164,46 +163,55 @@ func (m mode) blob() bool { return m.kind() == typeFile || m.kind() == typeSymli
 // maxTree is the largest directory that a file is looked up in, in bytes.
 const maxTree = 32 << 20
 
-// file finds the content of a regular file in a tree; "" when there is none. The
-// name is a constant. git would not name a content that is not here, so its
-// directory is read.
+// file finds the content of a regular file in a tree; "" when there is none. Its
+// directories are read one by one, because git has one word for what is not in a
+// tree and for what is lost.
 func (r *repo) file(ctx context.Context, tree OID, name string) (found OID, err error) {
-	dir, base := path.Split(name)
-	r.ask(queryContents, tree+OID(":"+dir))
-	err = r.next(ctx, func(obj object, content io.Reader) error {
-		if obj.kind == "" {
-			return nil
+	found, entryMode := tree, "40000"
+	for part := range strings.SplitSeq(name, "/") {
+		if entryMode != "40000" {
+			return "", nil
 		}
-		if obj.size > maxTree {
-			return tooLarge("A directory of the repository is larger than %d bytes.", maxTree)
+		r.ask(queryContents, found)
+		err = r.next(ctx, func(obj object, content io.Reader) error {
+			if obj.size > maxTree {
+				return tooLarge("A directory of the repository is larger than %d bytes.", maxTree)
+			}
+			entries, err := obj.read("tree", content, maxTree)
+			if err == nil {
+				entryMode, found, err = entryIn(entries, part)
+			}
+			return err
+		})
+		if err != nil {
+			return "", err
 		}
-		entries, err := obj.read("tree", content, maxTree)
-		if err == nil {
-			found, err = fileIn(entries, base)
-		}
-		return err
-	})
+	}
 
-	return found, err
+	if !strings.HasPrefix(entryMode, "100") {
+		return "", nil
+	}
+	return found, nil
 }
 
-// fileIn finds a regular file in the content of a tree object: entries of a mode
-// in octal digits, a space, a name, a zero and an object's name in binary.
-func fileIn(tree []byte, name string) (OID, error) {
+// entryIn finds a name in the content of a tree object: entries of a mode in octal
+// digits, a space, a name, a zero and an object's name in binary. The mode is
+// without zeros before it, and "" when there is no such name.
+func entryIn(tree []byte, name string) (mode string, oid OID, err error) {
 	const rawSize = oidSize / 2
 	for len(tree) > 0 {
 		header, rest, ended := bytes.Cut(tree, []byte{0})
 		if !ended || len(rest) < rawSize {
-			return "", fmt.Errorf("%w: a tree is cut off", errDamaged)
+			return "", "", fmt.Errorf("%w: a tree is cut off", errDamaged)
 		}
 		mode, entry, _ := strings.Cut(string(header), " ")
-		if entry == name && strings.HasPrefix(strings.TrimLeft(mode, "0"), "100") {
-			return OID(hex.EncodeToString(rest[:rawSize])), nil
+		if entry == name {
+			return strings.TrimLeft(mode, "0"), OID(hex.EncodeToString(rest[:rawSize])), nil
 		}
 		tree = rest[rawSize:]
 	}
 
-	return "", nil
+	return "", "", nil
 }
 
 // OID is the name of an object: 40 lower-case hexadecimal digits.

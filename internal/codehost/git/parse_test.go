@@ -86,13 +86,13 @@ func FuzzReadRaw(f *testing.F) {
 	})
 }
 
-func FuzzFileIn(f *testing.F) {
+func FuzzEntryIn(f *testing.F) {
 	raw := strings.Repeat("\x01", oidSize/2)
 	f.Add([]byte("100644 a\x00"+raw+"40000 b\x00"+raw+"120000 c\x00"+raw), "b")
 	f.Add([]byte("0100644 old\x00"+raw), "old")
 	f.Add([]byte("100644 a\x00"+raw[:10]), "a")
 	f.Fuzz(func(t *testing.T, data []byte, name string) {
-		found, err := fileIn(data, name)
+		_, found, err := entryIn(data, name)
 		if err == nil && found != "" {
 			require.Contains(t, string(data), " "+name+"\x00")
 			_, err = parseOID(string(found))
