@@ -24,6 +24,7 @@ type Local struct {
 	plain   []string          // the environment without what concerns git
 	objects string            // where the repository has its objects
 	copied  map[string]string // its other files that the temporary one needs, by their paths there
+	index   map[string]string // likewise the index, which comparing commits does not need
 	top     string            // of the work tree; "" for a bare repository
 	only    string            // see LocalOptions
 	skipped func(path string, err error)
@@ -119,7 +120,7 @@ func (l *Local) run(ctx context.Context, c *command) (string, error) {
 
 // locate asks git where everything is.
 func (l *Local) locate(ctx context.Context) error {
-	copied := []string{"shallow", "index", "info/exclude", "info/attributes"}
+	copied := []string{"shallow", "info/exclude", "info/attributes", "index"}
 	c := newCommand("rev-parse", "--is-bare-repository", "--show-object-format", "--absolute-git-dir",
 		"--path-format=absolute", "--git-path", "objects")
 	for _, name := range copied {
@@ -143,9 +144,11 @@ func (l *Local) locate(ctx context.Context) error {
 		l.copied[name] = facts[4+i]
 	}
 
-	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(l.copied["index"]), "sharedindex.*"))
+	l.index = map[string]string{"index": l.copied["index"]}
+	delete(l.copied, "index")
+	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(l.index["index"]), "sharedindex.*"))
 	for _, part := range parts { // of an index that is split
-		l.copied[filepath.Base(part)] = part
+		l.index[filepath.Base(part)] = part
 	}
 	if facts[0] == "true" {
 		return nil
@@ -284,10 +287,7 @@ func (l *Local) borrow() (*repo, error) {
 		err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text)))
 	}
 
-	for name, path := range l.copied {
-		err = errors.Join(err, copyFile(path, filepath.Join(dir, filepath.FromSlash(name))))
-	}
-	if err != nil {
+	if err = errors.Join(err, copyFiles(l.copied, dir)); err != nil {
 		return nil, errors.Join(fmt.Errorf("git: temporary files: %w", err), os.RemoveAll(dir))
 	}
 
@@ -298,6 +298,14 @@ func (l *Local) borrow() (*repo, error) {
 		return failure
 	}
 	return r, nil
+}
+
+// copyFiles copies files to their paths in dir.
+func copyFiles(files map[string]string, dir string) (err error) {
+	for name, path := range files {
+		err = errors.Join(err, copyFile(path, filepath.Join(dir, filepath.FromSlash(name))))
+	}
+	return err
 }
 
 // copyFile copies a file if there is one. The copy is of the same time: by that of

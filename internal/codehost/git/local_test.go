@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/prwarden/prwarden/internal/codehost/git"
+	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -66,6 +67,20 @@ func (d *desk) commit(pathsAndTexts ...string) string {
 	d.git("add", "--all")
 	d.git("commit", "--quiet", "--allow-empty", "--message=m")
 	return d.git("rev-parse", "HEAD")
+}
+
+// conflict has two branches make changes that git can't merge, and merges them.
+func (d *desk) conflict(other, main func()) {
+	d.t.Helper()
+	d.git("checkout", "--quiet", "-b", "other")
+	other()
+	d.commit()
+	d.git("checkout", "--quiet", "main")
+	main()
+	d.commit()
+	merge := exec.CommandContext(d.t.Context(), "git", "merge", "other")
+	merge.Dir, merge.Env = d.dir, d.env
+	require.Error(d.t, merge.Run())
 }
 
 func (d *desk) find(change ...func(*git.LocalOptions)) (*git.Local, error) {
@@ -170,6 +185,12 @@ func TestLocalChanges(t *testing.T) {
 			require.NoError(d.t, os.Symlink("../elsewhere", filepath.Join(d.dir, "dir")))
 			d.write("a.txt", "1\n2\nthree\n")
 		}, []string{"a.txt:3 three", "dir:1 ../elsewhere"}, nil},
+		"ignored symlink for a folder": {func(d *desk) {
+			require.NoError(d.t, os.Rename(filepath.Join(d.dir, "dir"), filepath.Join(d.dir, "../elsewhere")))
+			d.write("../elsewhere/in.txt", "y\n", ".git/info/exclude", "dir\n")
+			require.NoError(d.t, os.Symlink("../elsewhere", filepath.Join(d.dir, "dir")))
+			d.write("a.txt", "1\n2\nthree\n")
+		}, []string{"a.txt:3 three"}, nil},
 		"large": {func(d *desk) {
 			d.write(
 				"big.txt", strings.Repeat("x\n", 3<<20), "some.txt", strings.Repeat("x\n", 1<<20), "a.txt",
@@ -182,16 +203,18 @@ func TestLocalChanges(t *testing.T) {
 		}, []string{"a.txt:3 three"}, nil},
 		"line endings as they are": {func(d *desk) { d.write("a.txt", "1\r\n2\n3\n") }, []string{"a.txt:1 1\r"}, nil},
 		"conflict": {func(d *desk) {
-			d.git("checkout", "--quiet", "-b", "other")
-			d.commit("a.txt", "1\nother\n3\n")
-			d.git("checkout", "--quiet", "main")
-			d.commit("a.txt", "1\nmain\n3\n")
-			merge := exec.CommandContext(d.t.Context(), "git", "merge", "other")
-			merge.Dir, merge.Env = d.dir, d.env
-			require.Error(d.t, merge.Run())
+			d.conflict(func() { d.write("a.txt", "1\nother\n3\n") }, func() { d.write("a.txt", "1\nmain\n3\n") })
 		}, []string{
 			"a.txt:2 <<<<<<< HEAD", "a.txt:4 =======", "a.txt:5 other", "a.txt:6 >>>>>>> other",
 		}, []string{"unmerged"}},
+		"conflict of names": {func(d *desk) {
+			d.conflict(func() { d.git("mv", "a.txt", "b.txt") }, func() { d.git("mv", "a.txt", "c.txt") })
+		}, []string{"b.txt:1 1", "b.txt:2 2", "b.txt:3 3"}, []string{"unmerged"}},
+		"conflict of large files": {func(d *desk) {
+			d.conflict(
+				func() { d.write("big.txt", strings.Repeat("x\n", 1<<20)) },
+				func() { d.write("big.txt", strings.Repeat("y\n", 1<<20)) })
+		}, []string{"big.txt large"}, []string{"unmerged"}},
 		"submodule": {func(d *desk) {
 			sub := newDesk(d.t)
 			sub.commit("x", "x\n")
@@ -373,4 +396,19 @@ func TestLocalCommits(t *testing.T) {
 	var wrong *git.RefError
 	require.ErrorAs(t, err, &wrong)
 	assert.True(t, wrong.Unborn)
+
+	d.write(".git/index", "broken, which does not matter for commits")
+	assert.Equal(t, []string{"b.txt:1 1"}, changes(t, d.local().Commits(root, "main")))
+}
+
+// A rules file that can't be read must not count as none.
+func TestLostRulesFile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	base := d.commit(rule.FilePath, "version: 1\n")
+	d.commit("a.txt", "1\n")
+	oid := d.git("rev-parse", "HEAD:"+filepath.Dir(rule.FilePath))
+	require.NoError(t, os.Remove(filepath.Join(d.dir, ".git", "objects", oid[:2], oid[2:])))
+	_, err := d.local().Commits(base, "HEAD").Open(t.Context(), scan.Target{})
+	require.ErrorContains(t, err, "damaged")
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,7 +19,7 @@ import (
 // Opening it fails with ErrUnmerged while there are conflicts.
 func (l *Local) Staged() scan.Source {
 	return localSource{l, func(ctx context.Context, r *repo) (*change, error) {
-		index, err := l.index(ctx, r)
+		index, err := l.inIndex(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +56,7 @@ func (l *Local) StagedFile(ctx context.Context, path string, limit int) ([]byte,
 // too while they are not tracked: what is written about the scan belongs there.
 func (l *Local) Worktree(omit ...string) scan.Source {
 	return localSource{l, func(ctx context.Context, r *repo) (*change, error) {
-		index, err := l.index(ctx, r)
+		index, err := l.inIndex(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -72,9 +73,9 @@ func (l *Local) Worktree(omit ...string) scan.Source {
 	}}
 }
 
-// index is git in the work tree, with the temporary repository's copy of the index
+// inIndex is git in the work tree, with a copy of the index in the temporary repository
 // and with the settings that say which files there are and how they are stored.
-func (l *Local) index(ctx context.Context, r *repo) (*git, error) {
+func (l *Local) inIndex(ctx context.Context, r *repo) (*git, error) {
 	if l.top == "" {
 		return nil, ErrBare
 	}
@@ -85,6 +86,9 @@ func (l *Local) index(ctx context.Context, r *repo) (*git, error) {
 		return nil, err
 	}
 
+	if err := copyFiles(l.index, r.git.dir); err != nil {
+		return nil, err
+	}
 	g := *r.git
 	g.dir, g.env = l.git.dir, append(g.env, "GIT_WORK_TREE="+l.git.dir)
 	for _, pair := range fields(out) {
@@ -126,19 +130,26 @@ func (l *Local) indexed(ctx context.Context, r *repo, index *git) (*change, erro
 // returns what is told of without its content: large files, and repositories in
 // the work tree. No program of a submodule is run, as `git add` would.
 func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []changedFile, err error) {
-	out, err := index.run(ctx, newCommand("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard"))
+	out, err := index.run(ctx, newCommand(
+		"ls-files", "-z", "-t", "--modified", "--unmerged", "--others", "--exclude-standard"))
 	if err != nil {
 		return nil, err
 	}
 
-	found := fields(string(out)) // such as `? path` for a new file, and `C path`
-	// What was a file goes before what is now in a folder of that name.
-	slices.SortFunc(found, func(a, b string) int { return strings.Compare(a[2:], b[2:]) })
-	links := map[string]bool{}
+	found := fields(string(out)) // such as `? path` for a new file, and `C 100644 <oid> 0<tab>path`
+	for i, line := range found {
+		if _, name, _ := strings.Cut(line, "\t"); line[0] != '?' {
+			found[i] = line[:2] + name
+		}
+	}
+	// What was a file goes before what is now in a folder of that name. One with
+	// conflicts is listed for each side, by M and C.
+	slices.SortFunc(found, func(a, b string) int { return cmp.Or(cmp.Compare(a[2:], b[2:]), cmp.Compare(b, a)) })
+	found = slices.CompactFunc(found, func(a, b string) bool { return a[2:] == b[2:] })
 	var changed strings.Builder
-	for _, line := range slices.Compact(found) { // a file with conflicts is listed thrice
-		name := line[2:]
-		if line[0] == '?' && slices.Contains(omit, name) || below(links, name) {
+	for _, line := range found {
+		tag, name := line[0], line[2:]
+		if tag == '?' && slices.Contains(omit, name) || tag != '?' && beyondLink(index.dir, name) {
 			continue
 		}
 		if inner, ok := strings.CutSuffix(name, "/"); ok {
@@ -148,7 +159,8 @@ func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []
 
 		file := filepath.Join(index.dir, filepath.FromSlash(name))
 		info, err := os.Lstat(file)
-		if err == nil && info.Mode().IsRegular() && info.Size() > scan.MaxFileSize {
+		large := err == nil && info.Mode().IsRegular() && info.Size() > scan.MaxFileSize
+		if large && tag != 'M' { // which must leave the index, or there is no tree of it
 			apart = append(apart, changedFile{path: name, newMode: typeFile, size: info.Size()})
 			continue
 		}
@@ -159,7 +171,6 @@ func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []
 			l.skipped(name, err)
 			continue
 		}
-		links[name] = err == nil && info.Mode().Type() == fs.ModeSymlink
 		changed.WriteString(name + "\x00")
 	}
 
@@ -169,11 +180,12 @@ func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []
 	return apart, err
 }
 
-// below tells whether a path is below one of links, so that it is none of the
-// work tree's.
-func below(links map[string]bool, name string) bool {
+// beyondLink tells whether a folder above a file is a symlink now, so that what is
+// there is none of the work tree's. The link need not be in the index, nor new.
+func beyondLink(top, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if links[dir] {
+		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(dir)))
+		if err == nil && info.Mode().Type() == fs.ModeSymlink {
 			return true
 		}
 	}
