@@ -22,6 +22,15 @@ type rows struct {
 	list  []organization.Organization
 	err   error
 	reads int
+
+	created   []organization.Organization
+	errCreate error
+}
+
+func (r *rows) CreateOrganization(_ context.Context, o organization.Organization) error {
+	r.created = append(r.created, o)
+
+	return r.errCreate
 }
 
 func (r *rows) Organizations(context.Context) ([]organization.Organization, error) {
@@ -74,4 +83,27 @@ func TestDirectory(t *testing.T) {
 		assert.Equal(t, 1, store.reads-before, "callers at the same time share a reading")
 		assert.Equal(t, 1, strings.Count(log.String(), "away"), "which is logged once")
 	})
+}
+
+// Without a declaration there is an organization all the same, but only one that
+// nobody else has made.
+func TestApplyNothing(t *testing.T) {
+	t.Parallel()
+	away := errors.New("away")
+	made := []organization.Organization{organization.NewDefault()}
+	for name, tc := range map[string]struct {
+		store   rows
+		created []organization.Organization
+		err     error
+	}{
+		"none":                 {rows{}, made, nil},
+		"another one":          {rows{list: []organization.Organization{{Name: "acme"}}}, nil, nil},
+		"one made meanwhile":   {rows{errCreate: organization.ErrExists}, made, nil},
+		"it can't be made":     {rows{errCreate: away}, made, away},
+		"nobody knows of them": {rows{err: away}, nil, away},
+	} {
+		err := organization.Apply(t.Context(), &tc.store, nil, slog.New(slog.DiscardHandler))
+		require.ErrorIs(t, err, tc.err, name)
+		assert.Equal(t, tc.created, tc.store.created, name)
+	}
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -228,4 +229,22 @@ func organizationsDeclared(t *testing.T, h Harness) {
 
 		return nil
 	}), "what no file names any more can be changed")
+}
+
+func organizationDefault(t *testing.T, h Harness) {
+	start := func(ctx context.Context, _ int) error {
+		return organization.Apply(ctx, h.Store, nil, slog.New(slog.DiscardHandler))
+	}
+	together(t, 8, start)
+	o := organization.NewDefault()
+	wantOrganizations(t, h.Store, o)
+
+	o.MaxQueued = 7
+	require.NoError(t, h.Store.UpdateOrganization(t.Context(), o.Name, func(stored *organization.Organization) error {
+		stored.MaxQueued = 7
+
+		return nil
+	}))
+	together(t, 8, start)
+	wantOrganizations(t, h.Store, o)
 }

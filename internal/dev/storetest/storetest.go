@@ -92,6 +92,7 @@ func tests() map[string]func(*testing.T, Harness) {
 
 		"Organizations/a created one is read and changed":          organizationLife,
 		"Organizations/a file declares, and the last file applies": organizationsDeclared,
+		"Organizations/without a file there is one":                organizationDefault,
 
 		"Finish/everything in the outcome is stored": storedOutcome,
 		"Finish/any bytes are kept":                  anyBytes,
