@@ -240,6 +240,9 @@ func lostClaim(t *testing.T, h Harness) {
 		forged.Attempt = attempt
 		allLost(t, h, forged)
 	}
+	unknown := c
+	unknown.ReviewID = "rev_none"
+	require.ErrorIs(t, h.Store.Finish(t.Context(), unknown, finding.Result{}), review.ErrLeaseLost)
 	require.NoError(t, h.Store.Release(t.Context(), c, 0))
 	allLost(t, h, c) // released
 	c = claim(t, h)
