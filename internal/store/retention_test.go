@@ -17,28 +17,50 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 )
 
-// TestServersPurgeAtOnce has several servers delete at once. Each row is deleted
-// once, no step waits for another, and none fails.
+// TestServersPurgeAtOnce has several servers delete reviews and keys at once. Each
+// row is deleted once, no step waits for another, and none fails.
 func TestServersPurgeAtOnce(t *testing.T) {
 	t.Parallel()
 	o := Options{Database: pgtest.New(t)}
 	first := openAt(t, o)
 	sow(t, first, "acme", review.Complete, 400, 5)
 	sow(t, first, "other", review.Complete, 400, 5)
+	require.NoError(t, first.write(t.Context(), "add keys", allOrganizations, func(t *tx) error {
+		_, err := t.exec(context.Background(), `INSERT INTO idempotency_keys
+			SELECT o.name, 'key ' || i, 'hash', 'rev', 1, 0 FROM organizations o, generate_series(1, 1500) AS i`)
+
+		return err
+	}))
+	purge := func(s *Store) (int, bool, error) {
+		return s.PurgeReviews(t.Context(), 180*24*time.Hour, time.Now())
+	}
+
+	second := openAt(t, o)
+	require.NoError(t, first.write(t.Context(), "hold", of("acme"), func(x *tx) error {
+		_, err := x.exec(t.Context(), `UPDATE reviews SET repo = repo`)
+		require.NoError(t, err)
+		n, _, err := purge(second)
+		assert.Equal(t, purgeReviews, n, "what another one holds is passed over")
+
+		return err
+	}))
+
 	var all sync.WaitGroup
-	var total atomic.Int64
+	var total, keys atomic.Int64
 	for range 4 {
 		s := openAt(t, o)
 		all.Go(func() {
-			n, err := review.Steps(t.Context(), func() (int, bool, error) {
-				return s.PurgeReviews(t.Context(), 180*24*time.Hour, time.Now())
-			})
+			n, err := review.Steps(t.Context(), func() (int, bool, error) { return purge(s) })
 			assert.NoError(t, err)
 			total.Add(int64(n))
+			n, err = review.Steps(t.Context(), func() (int, bool, error) { return s.PurgeKeys(t.Context(), time.Hour) })
+			assert.NoError(t, err)
+			keys.Add(int64(n))
 		})
 	}
 	all.Wait()
-	assert.EqualValues(t, 800, total.Load())
+	assert.EqualValues(t, 800-purgeReviews, total.Load())
+	assert.EqualValues(t, 2*1500, keys.Load())
 }
 
 // TestPurgeBesideEverything purges while reviews are created, claimed, finished
