@@ -199,7 +199,7 @@ func pathSize(path string) int {
 		inJSON += base64.StdEncoding.EncodedLen(len(path))
 	}
 
-	return max(inJSON, len(url.PathEscape(path)))
+	return max(inJSON, len(url.PathEscape(path))+2*strings.Count(path, ":")) // a log escapes colons, too
 }
 
 // exact stands beside a path that is not UTF-8.

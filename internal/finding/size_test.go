@@ -21,7 +21,7 @@ import (
 func odd() map[string]string {
 	return map[string]string{
 		"control": "\x01", "new line": "\n", "tab": "\t", "delete": "\x7f",
-		"quote": `"`, "backslash": `\`, "markup": "<>&", "space": " +(", "plain": "x",
+		"quote": `"`, "backslash": `\`, "markup": "<>&", "space": " +(", "colon": ":", "plain": "x",
 		"line separator": "\u2028\u2029", "two bytes": "é", "three bytes": "日", "four bytes": "\U0001f41e",
 		"replacement": "\uFFFD", "no UTF-8": "\xff", "no UTF-8 and text": "a\xffb\xfe", "half a character": "\xe6\x97",
 	}
