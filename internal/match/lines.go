@@ -321,8 +321,9 @@ func (w *worker) collect(f *File, p *plan, text []byte, folds bool) {
 
 	for _, t := range p.filter.Tables {
 		for pos := 0; pos < len(text) && !w.over; {
-			w.places, pos = t.Scan(text, pos, min(pos+batch, len(text)), w.places[:0])
-			w.tick(batch / 16)
+			var compared int
+			w.places, pos, compared = t.Scan(text, pos, min(pos+batch, len(text)), w.places[:0])
+			w.tick(batch/16 + compared)
 			for _, place := range w.places {
 				offer(&p.owners[place.ID])
 			}

@@ -165,13 +165,14 @@ func (w *worker) scan(b block, t *filter.Table) {
 	for pos := b.from; pos < b.to && !w.over; {
 		to := min(pos+batch, b.to)
 		for pos < to && !w.over {
-			w.places, pos = t.Scan(w.text, pos, to, w.places[:0])
+			var compared int
+			w.places, pos, compared = t.Scan(w.text, pos, to, w.places[:0])
 			for _, p := range w.places {
 				if !w.over {
 					w.try(&w.plan.owners[p.ID], int(p.At), b)
 				}
 			}
-			w.tick(len(w.places))
+			w.tick(compared)
 		}
 		w.over = w.over || w.ctx.Err() != nil
 	}

@@ -57,7 +57,7 @@ func TestDocument(t *testing.T) {
 	room := new(atomic.Int64)
 	room.Store(1 << 20)
 	program := confirm.NewProgram(pattern, parsed, 30, room)
-	places, _ := filter.New(needles).Tables[0].Scan([]byte(text), 0, len(text), nil)
+	places, _, _ := filter.New(needles).Tables[0].Scan([]byte(text), 0, len(text), nil)
 	var story []string
 	for _, p := range places {
 		begin := int(p.At) - choice.Windows[p.ID].At

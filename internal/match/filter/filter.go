@@ -39,6 +39,7 @@ package filter
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 
 	"github.com/prwarden/prwarden/internal/match/extract"
 )
@@ -121,23 +122,29 @@ func (f *Filter) Size() int64 {
 
 // Scan appends the places where the table's windows may stand that begin in
 // text[from:to], ascending, until there are enough or to is reached. It returns
-// where to go on. text may go on behind to, and what is there counts for the
-// windows that begin before it.
+// where to go on, and at how many places it compared the bytes around a window:
+// these may be many where no sequence stands. text may go on behind to, and what
+// is there counts for the windows that begin before it.
 //
 // Grams are looked for at even offsets. Where from is odd that begins one byte
 // before, for the windows that begin with any byte.
-func (t *Table) Scan(text []byte, from, to int, places []Place) (_ []Place, next int) {
+func (t *Table) Scan(text []byte, from, to int, places []Place) (_ []Place, next, compared int) {
+	kept := len(places)
 	switch {
 	case !t.pairs:
-		return t.scanGrams(text, from&^1, to, places)
+		places, next = t.scanGrams(text, from&^1, to, places)
 	case t.firsts != nil:
-		return t.scanFirsts(text, from, to, places)
+		places, next = t.scanFirsts(text, from, to, places)
+	default:
+		places, next = t.scanPairs(text, from, to, places)
 	}
+	compared = len(places) - kept
+	right := slices.DeleteFunc(places[kept:], func(p Place) bool { return !t.sequences[p.ID].isAt(text, int(p.At)) })
 
-	return t.scanPairs(text, from, to, places)
+	return places[:kept+len(right)], next, compared
 }
 
-// enough is how many places are returned at a time, about.
+// enough is how many places are compared at a time, about.
 const enough = 256
 
 func (t *Table) scanGrams(text []byte, from, to int, places []Place) (_ []Place, next int) {
