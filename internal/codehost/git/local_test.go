@@ -188,9 +188,10 @@ func TestLocalChanges(t *testing.T) {
 		"ignored symlink for a folder": {func(d *desk) {
 			require.NoError(d.t, os.Rename(filepath.Join(d.dir, "dir"), filepath.Join(d.dir, "../elsewhere")))
 			d.write("../elsewhere/in.txt", "y\n", ".git/info/exclude", "dir\n")
+			d.git("update-index", "--cacheinfo", "100644,"+d.git("rev-parse", "HEAD:a.txt")+",dir/in.txt")
 			require.NoError(d.t, os.Symlink("../elsewhere", filepath.Join(d.dir, "dir")))
 			d.write("a.txt", "1\n2\nthree\n")
-		}, []string{"a.txt:3 three"}, nil},
+		}, []string{"a.txt:3 three"}, []string{"dir/in.txt:1 1", "dir/in.txt:2 2", "dir/in.txt:3 3"}},
 		"large": {func(d *desk) {
 			d.write(
 				"big.txt", strings.Repeat("x\n", 3<<20), "some.txt", strings.Repeat("x\n", 1<<20), "a.txt",
@@ -210,6 +211,11 @@ func TestLocalChanges(t *testing.T) {
 		"conflict of names": {func(d *desk) {
 			d.conflict(func() { d.git("mv", "a.txt", "b.txt") }, func() { d.git("mv", "a.txt", "c.txt") })
 		}, []string{"b.txt:1 1", "b.txt:2 2", "b.txt:3 3"}, []string{"unmerged"}},
+		"folder for a file with conflicts": {func(d *desk) {
+			d.conflict(func() { d.write("a.txt", "other\n") }, func() { d.write("a.txt", "main\n") })
+			require.NoError(d.t, os.Remove(filepath.Join(d.dir, "a.txt")))
+			d.write("a.txt/in", "x\n")
+		}, []string{"a.txt/in:1 x"}, []string{"unmerged"}},
 		"conflict of large files": {func(d *desk) {
 			d.conflict(
 				func() { d.write("big.txt", strings.Repeat("x\n", 1<<20)) },

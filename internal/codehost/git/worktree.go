@@ -146,11 +146,15 @@ func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []
 	// conflicts is listed for each side, by M and C.
 	slices.SortFunc(found, func(a, b string) int { return cmp.Or(cmp.Compare(a[2:], b[2:]), cmp.Compare(b, a)) })
 	found = slices.CompactFunc(found, func(a, b string) bool { return a[2:] == b[2:] })
-	var changed strings.Builder
+	var gone, changed strings.Builder
 	for _, line := range found {
 		tag, name := line[0], line[2:]
-		if tag == '?' && slices.Contains(omit, name) || tag != '?' && beyondLink(index.dir, name) {
+		if tag == '?' && slices.Contains(omit, name) {
 			continue
+		}
+		lost := tag != '?' && beyondLink(index.dir, name)
+		if lost || tag == 'M' { // conflicts must leave the index, or there is no tree of it
+			gone.WriteString(name + "\x00")
 		}
 		if inner, ok := strings.CutSuffix(name, "/"); ok {
 			apart = append(apart, changedFile{path: inner, newMode: typeGitlink})
@@ -159,12 +163,13 @@ func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []
 
 		file := filepath.Join(index.dir, filepath.FromSlash(name))
 		info, err := os.Lstat(file)
-		large := err == nil && info.Mode().IsRegular() && info.Size() > scan.MaxFileSize
-		if large && tag != 'M' { // which must leave the index, or there is no tree of it
+		switch {
+		case lost || tag == 'M' && err == nil && info.IsDir():
+			continue
+		case err == nil && info.Mode().IsRegular() && info.Size() > scan.MaxFileSize:
 			apart = append(apart, changedFile{path: name, newMode: typeFile, size: info.Size()})
 			continue
-		}
-		if err == nil {
+		case err == nil:
 			err = readable(file, info)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
@@ -174,6 +179,11 @@ func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []
 		changed.WriteString(name + "\x00")
 	}
 
+	remove := newCommand("update-index", "-z", "--force-remove", "--stdin")
+	remove.stdin = strings.NewReader(gone.String())
+	if _, err := index.run(ctx, remove); err != nil {
+		return nil, err
+	}
 	add := newCommand("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	add.stdin = strings.NewReader(changed.String())
 	_, err = index.run(ctx, add)
