@@ -115,3 +115,11 @@ func FuzzParseCommit(f *testing.F) {
 		require.LessOrEqual(t, len(c.Parents), bytes.Count(data, []byte("parent")))
 	})
 }
+
+// An index that somebody else made may have any path.
+func TestBeyondLinkEnds(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"/etc/passwd", "../x", "a/../../x", "/"} {
+		assert.False(t, beyondLink(t.TempDir(), name), name)
+	}
+}

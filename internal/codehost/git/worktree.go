@@ -193,7 +193,7 @@ func (l *Local) update(ctx context.Context, index *git, omit []string) (apart []
 // beyondLink tells whether a folder above a file is a symlink now, so that what is
 // there is none of the work tree's. The link need not be in the index, nor new.
 func beyondLink(top, name string) bool {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) { // an index may have `/` first
 		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(dir)))
 		if err == nil && info.Mode().Type() == fs.ModeSymlink {
 			return true
