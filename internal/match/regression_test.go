@@ -231,6 +231,10 @@ func TestEasyToGetWrong(t *testing.T) {
 			[]string{`(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)(?:aa|bb|cc|dd|ee|ff|gg|hh|ii)KEYWORD|xyz`, `KEYWORD`, `WORD$`},
 			"xyz\nKEYWORD\n1\nxyz\nKEYWORD KEYWORD xyz\nxyzaKEYWORD", [2]int{9, 8},
 		},
+		"^ where the line is cut for the columns": {
+			[]string{`^-secret|%%%%%%%%%%secret|#secret`, `(?:^-|%zqjx%zqjx%|#)secret`},
+			".-secret  #secret\n.-secret #secret\n.-secret#secret\n..-secret#secret", [2]int{8, 8},
+		},
 		"a hit on every line, and rules that share it": {
 			[]string{`x`, `[x]`, `x?x`, `.`}, strings.Repeat("x\n", 300), [2]int{1200, 1200},
 		},
