@@ -42,7 +42,8 @@ func TestScanOfWhatIsNoFile(t *testing.T) {
 
 	// The folder itself may be a link, as whoever named it wanted it.
 	require.NoError(t, os.Symlink(root, filepath.Join(outside, "link")))
-	again := do(t, filepath.Join(outside, "link"), compile(t, nil, needle("n", "needle|^a/l", rule.High)), folder.Options{})
+	again := do(t, filepath.Join(outside, "link"), compile(t, nil, needle("n", "needle|^a/l", rule.High)),
+		folder.Options{})
 	assert.Equal(t, r.text, again.text)
 
 	fifo := do(t, filepath.Join(root, "fifo"), compile(t, nil, needle("n", "x", rule.High)), folder.Options{})
