@@ -106,10 +106,11 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-const (
-	MaxTime  = 5 * time.Minute // wall time of a scan, reading included
-	maxCache = 256 << 20       // bytes of compiled rules that a Scanner keeps, as estimated
-)
+// MaxTime is the wall time of a scan, reading included.
+const MaxTime = 5 * time.Minute
+
+// maxCache is how many bytes of compiled rules a Scanner keeps, as estimated.
+const maxCache = 256 << 20
 
 // Request says what to scan, and with which rules.
 type Request struct {
