@@ -26,10 +26,6 @@ type Organization struct {
 
 // Install makes the folder, the configuration and the tables of the database.
 func Install(ctx context.Context, binary, dir, database string, organizations []Organization) (*Installation, error) {
-	binary, err := filepath.Abs(binary) // processes work elsewhere
-	if err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -43,7 +39,7 @@ func Install(ctx context.Context, binary, dir, database string, organizations []
 	if err := os.WriteFile(i.Config(), []byte(config), 0o600); err != nil {
 		return nil, err
 	}
-	_, err = i.Command(ctx, "migrate")
+	_, err := i.Command(ctx, "migrate")
 	return i, err
 }
 

@@ -44,6 +44,10 @@ type Process struct {
 
 // Start runs a program and waits until its log says that it serves. When ctx ends, the program is told to end.
 func Start(ctx context.Context, o Options) (*Process, error) {
+	path, err := filepath.Abs(o.Path) // it works elsewhere
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(o.TempDir(), 0o700); err != nil {
 		return nil, err
 	}
@@ -53,7 +57,7 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 	}
 	defer func() { _ = log.Close() }() // the program has its own
 
-	p := &Process{cmd: exec.CommandContext(ctx, o.Path, o.Args...), log: o.LogFile(), Exited: make(chan struct{})}
+	p := &Process{cmd: exec.CommandContext(ctx, path, o.Args...), log: o.LogFile(), Exited: make(chan struct{})}
 	p.cmd.Cancel = func() error { return p.Signal(syscall.SIGTERM) }
 	p.cmd.Dir = o.Dir
 	p.cmd.Env = append(append(os.Environ(), "HOME="+o.Dir, "TMPDIR="+o.TempDir()), o.Env...)

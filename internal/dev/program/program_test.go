@@ -2,6 +2,7 @@ package program_test
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,9 +14,13 @@ import (
 // TestStart has a shell stand for a program that serves.
 func TestStart(t *testing.T) {
 	t.Parallel()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	shell, err := filepath.Rel(here, "/bin/sh") // as a path from where the caller works
+	require.NoError(t, err)
 	options := func(script string) program.Options {
 		return program.Options{
-			Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"WHERE=127.0.0.1:1"}, Dir: t.TempDir(),
+			Path: shell, Args: []string{"-c", script}, Env: []string{"WHERE=127.0.0.1:1"}, Dir: t.TempDir(),
 		}
 	}
 
