@@ -55,7 +55,7 @@ type Limits map[Limit]Bounds
 // a part of what is shared.
 func DefaultLimits() Limits {
 	return Limits{
-		LimitWork:          {Total: 32, Wait: 250 * time.Millisecond},
+		LimitWork:          {Total: 32, Wait: 500 * time.Millisecond},
 		LimitReceiving:     {Total: 256, PerOwner: 96},
 		LimitOpen:          {Total: 384, PerOwner: 96},
 		LimitOrganization:  {Total: 384, PerOwner: 192},
