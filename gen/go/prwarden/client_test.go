@@ -55,11 +55,13 @@ func (s *server) header(name string) []string {
 	return values
 }
 
-func (s *server) CreateReview(ctx context.Context, _ *prwardenv1.CreateReviewRequest) (*prwardenv1.CreateReviewResponse, error) {
+func (s *server) CreateReview(ctx context.Context, _ *prwardenv1.CreateReviewRequest) (*prwardenv1.CreateReviewResponse,
+	error) {
 	return &prwardenv1.CreateReviewResponse{}, s.next(ctx)
 }
 
-func (s *server) CreateRule(ctx context.Context, _ *prwardenv1.CreateRuleRequest) (*prwardenv1.CreateRuleResponse, error) {
+func (s *server) CreateRule(ctx context.Context, _ *prwardenv1.CreateRuleRequest) (*prwardenv1.CreateRuleResponse,
+	error) {
 	return &prwardenv1.CreateRuleResponse{}, s.next(ctx)
 }
 
@@ -73,7 +75,8 @@ func setup(t *testing.T, fails ...error) (*server, *prwarden.Client) {
 	prwardenv1.RegisterRuleServiceServer(g, s)
 	go func() { _ = g.Serve(listener) }()
 	t.Cleanup(g.Stop)
-	client, err := prwarden.New("http://"+listener.Addr().String(), "prw_test", prwarden.Options{Attempts: 3, Timeout: 5 * time.Minute})
+	client, err := prwarden.New("http://"+listener.Addr().String(), "prw_test",
+		prwarden.Options{Attempts: 3, Timeout: 5 * time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, client.Close()) })
 	return s, client
@@ -107,12 +110,17 @@ func TestRepeats(t *testing.T) {
 		want  codes.Code
 		calls int
 	}{
-		"over the rate, then away":       {create, []error{failure(t, codes.ResourceExhausted, soon), failure(t, codes.Unavailable, soon)}, codes.OK, 3},
-		"away without a time":            {create, []error{failure(t, codes.Unavailable)}, codes.OK, 2},
-		"no more often than told":        {create, []error{failure(t, codes.Unavailable, soon), failure(t, codes.Unavailable, soon), failure(t, codes.Unavailable, soon), nil}, codes.Unavailable, 3},
-		"not past the deadline":          {create, []error{failure(t, codes.ResourceExhausted, retry(time.Hour))}, codes.ResourceExhausted, 1},
-		"not a message that is too big":  {create, []error{failure(t, codes.ResourceExhausted)}, codes.ResourceExhausted, 1},
-		"not a mistake":                  {create, []error{failure(t, codes.InvalidArgument, soon)}, codes.InvalidArgument, 1},
+		"over the rate, then away": {create,
+			[]error{failure(t, codes.ResourceExhausted, soon), failure(t, codes.Unavailable, soon)}, codes.OK, 3},
+		"away without a time": {create, []error{failure(t, codes.Unavailable)}, codes.OK, 2},
+		"no more often than told": {create,
+			[]error{failure(t, codes.Unavailable, soon), failure(t, codes.Unavailable, soon),
+				failure(t, codes.Unavailable, soon), nil}, codes.Unavailable, 3},
+		"not past the deadline": {create, []error{failure(t, codes.ResourceExhausted, retry(time.Hour))},
+			codes.ResourceExhausted, 1},
+		"not a message that is too big": {create, []error{failure(t, codes.ResourceExhausted)}, codes.ResourceExhausted, 1},
+		"not a mistake": {create, []error{failure(t, codes.InvalidArgument, soon)}, codes.InvalidArgument,
+			1},
 		"a rule over the rate":           {rule, []error{failure(t, codes.ResourceExhausted, soon)}, codes.OK, 2},
 		"not a rule that may be created": {rule, []error{failure(t, codes.Unavailable, soon)}, codes.Unavailable, 1},
 	} {
@@ -145,7 +153,8 @@ func TestErrorOf(t *testing.T) {
 	t.Parallel()
 	err := failure(t, codes.InvalidArgument,
 		&errdetails.ErrorInfo{Reason: "INVALID_ARGUMENT", Domain: "prwarden", Metadata: map[string]string{"a": "b"}},
-		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: "pr_number", Description: "must be at least 1; it is 0"}}},
+		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: "pr_number",
+			Description: "must be at least 1; it is 0"}}},
 		retry(1500*time.Millisecond))
 	assert.Equal(t, &prwarden.Error{
 		Code: codes.InvalidArgument, Reason: "INVALID_ARGUMENT", Message: "a sentence",
@@ -158,7 +167,8 @@ func TestErrorOf(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"", "prwarden.example.com:9090", "ftp://prwarden.example.com", "https://", "https://prwarden.example.com/v1", "://"} {
+	for _, address := range []string{"", "prwarden.example.com:9090", "ftp://prwarden.example.com", "https://",
+		"https://prwarden.example.com/v1", "://"} {
 		_, err := prwarden.New(address, "prw_test", prwarden.Options{})
 		assert.ErrorContains(t, err, "address must be", address)
 	}

@@ -16,7 +16,8 @@ import (
 
 // WatchReview sends a keep-alive and one update, then fails as it was told to,
 // or says that the review is complete.
-func (s *server) WatchReview(_ *prwardenv1.WatchReviewRequest, stream grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
+func (s *server) WatchReview(_ *prwardenv1.WatchReviewRequest,
+	stream grpc.ServerStreamingServer[prwardenv1.WatchReviewResponse]) error {
 	err := s.next(stream.Context())
 	if status.Code(err) == codes.NotFound {
 		return err
@@ -42,17 +43,23 @@ func TestWatch(t *testing.T) {
 		code  codes.Code
 		calls int
 	}{
-		"to the end": {nil, []prwardenv1.Review_Status{prwardenv1.Review_in_progress, prwardenv1.Review_complete}, codes.OK, 1},
+		"to the end": {
+			nil, []prwardenv1.Review_Status{prwardenv1.Review_in_progress, prwardenv1.Review_complete}, codes.OK, 1,
+		},
 		"breaks more often in all than in a row": {
-			[]error{failure(t, codes.Unavailable, soon), failure(t, codes.Unavailable, soon), failure(t, codes.Unavailable, soon)},
-			[]prwardenv1.Review_Status{prwardenv1.Review_in_progress, prwardenv1.Review_in_progress, prwardenv1.Review_in_progress, prwardenv1.Review_in_progress, prwardenv1.Review_complete}, codes.OK, 4,
+			[]error{failure(t, codes.Unavailable, soon), failure(t, codes.Unavailable, soon),
+				failure(t, codes.Unavailable, soon)},
+			[]prwardenv1.Review_Status{prwardenv1.Review_in_progress, prwardenv1.Review_in_progress,
+				prwardenv1.Review_in_progress, prwardenv1.Review_in_progress, prwardenv1.Review_complete}, codes.OK, 4,
 		},
 		"ends too early": {
 			[]error{failure(t, codes.DataLoss)},
-			[]prwardenv1.Review_Status{prwardenv1.Review_in_progress, prwardenv1.Review_in_progress, prwardenv1.Review_complete}, codes.OK, 2,
+			[]prwardenv1.Review_Status{prwardenv1.Review_in_progress, prwardenv1.Review_in_progress, prwardenv1.Review_complete},
+			codes.OK, 2,
 		},
-		"there is none":      {[]error{failure(t, codes.NotFound)}, nil, codes.NotFound, 1},
-		"breaks for no good": {[]error{failure(t, codes.Internal, soon)}, []prwardenv1.Review_Status{prwardenv1.Review_in_progress}, codes.Internal, 1},
+		"there is none": {[]error{failure(t, codes.NotFound)}, nil, codes.NotFound, 1},
+		"breaks for no good": {[]error{failure(t, codes.Internal, soon)},
+			[]prwardenv1.Review_Status{prwardenv1.Review_in_progress}, codes.Internal, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
