@@ -221,10 +221,11 @@ func (d *Directory) refresh(ctx context.Context) error {
 }
 
 func (d *Directory) lookup(name string) (o Organization, age time.Duration) {
-	if _, _, old := d.remembered(name); old {
+	o, age, old := d.remembered(name)
+	if old {
 		_ = d.refresh(context.Background()) // it logs; what was read before still holds
+		o, age, _ = d.remembered(name)
 	}
-	o, age, _ = d.remembered(name)
 
 	return o, age
 }
@@ -235,7 +236,7 @@ func (d *Directory) remembered(name string) (o Organization, age time.Duration, 
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 
-	return d.byName[name], time.Since(d.read), min(time.Since(d.read), time.Since(d.tried)) > refreshEvery
+	return d.byName[name], time.Since(d.read), time.Since(d.tried) > refreshEvery
 }
 
 // Allowed reports whether an organization may scan a repository, `owner/name`.
