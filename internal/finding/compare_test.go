@@ -78,7 +78,7 @@ func TestCompare(t *testing.T) {
 		},
 		"a rule that was stopped in another file": {
 			previous: finding.Result{Findings: append(found("a", "b"), other)},
-			current:  finding.Result{Skips: []finding.Skip{{File: "z", RuleID: "a/rule", Reason: finding.SkipRuleTimeout}}},
+			current:  finding.Result{Skips: []finding.Skip{{File: "z", RuleID: "a/rule", Reason: finding.SkipRuleStopped}}},
 			want:     finding.Comparison{Fixed: []int{2}},
 		},
 		"a current result that is truncated": {

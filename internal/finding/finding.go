@@ -73,7 +73,7 @@ const (
 	SkipBinary       = "binary"         // a NUL in the first 8,000 bytes
 	SkipFileTooLarge = "file_too_large" // over scan.MaxFileSize
 	SkipLineTooLong  = "line_too_long"  // over match.MaxLine
-	SkipRuleTimeout  = "rule_timeout"   // the rule used up rule.Budget
+	SkipRuleStopped  = "rule_stopped"   // the rule used up the work that it may do
 	SkipSubmodule    = "submodule"      // not followed
 )
 
@@ -90,7 +90,7 @@ func (s Skip) Text() string {
 		return "a submodule"
 	case "special": // in local scans only
 		return "a FIFO, a device or a socket"
-	case SkipRuleTimeout:
+	case SkipRuleStopped:
 		return "rule " + s.RuleID + " took too long and was stopped here"
 	}
 	return s.Reason

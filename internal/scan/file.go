@@ -47,7 +47,7 @@ type FileResult struct {
 // stopped adds skips of rules that ran out of time.
 func (r *FileResult) stopped(file string, rules []rule.Rule, stopped []int) {
 	for _, i := range stopped {
-		skip := finding.Skip{File: file, RuleID: rules[i].FullID(), Reason: finding.SkipRuleTimeout}
+		skip := finding.Skip{File: file, RuleID: rules[i].FullID(), Reason: finding.SkipRuleStopped}
 		r.Skips = append(r.Skips, skip)
 	}
 }

@@ -217,14 +217,14 @@ func TestFailures(t *testing.T) {
 
 // A rule that is too slow is stopped and listed; the others go on, and so does
 // the scan.
-func TestRuleTimeout(t *testing.T) {
+func TestRuleStopped(t *testing.T) {
 	t.Parallel()
 	text := "first\n" + strings.Repeat(strings.Repeat("a", 100)+"\n", 5000) + "todo\n"
 	p := &pull{files: []scan.File{file("1", text), file("2", text)}}
 	got := run(t, p, regex("slow", `first|(?s)a.*z|a`, multiline), regex("todo", "todo"))
 	require.Len(t, got.Skips, 1)
 	assert.Equal(t, "custom/slow", got.Skips[0].RuleID)
-	assert.Equal(t, finding.SkipRuleTimeout, got.Skips[0].Reason)
+	assert.Equal(t, finding.SkipRuleStopped, got.Skips[0].Reason)
 	found := places(got)
 
 	assert.Contains(t, found, "1:5002 custom/todo")

@@ -186,7 +186,7 @@ func Try(ctx context.Context, st cli.Streams, in TryInput) error {
 		}
 		matches += sum.Findings[rule.Info]
 		files += sum.Scanned
-		stopped += sum.Skipped[finding.SkipRuleTimeout]
+		stopped += sum.Skipped[finding.SkipRuleStopped]
 	}
 
 	word := "matches"

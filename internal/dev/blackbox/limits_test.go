@@ -89,7 +89,7 @@ func TestRuleBudget(t *testing.T) {
 	stopped := map[any]bool{}
 	for _, s := range list(m["skipped"]) {
 		s := s.(map[string]any)
-		assert.Equal(t, "rule_timeout", s["reason"])
+		assert.Equal(t, "rule_stopped", s["reason"])
 		assert.NotEmpty(t, s["file"])
 		stopped[s["rule_id"]] = true
 	}

@@ -92,7 +92,7 @@ func differences(got finding.Result, want map[found]bool) *Result {
 	r := &Result{Counts: map[string]int{"findings": len(got.Findings)}}
 	var stopped []string
 	for _, skip := range got.Skips { // a rule is stopped once, for the files that follow too
-		if skip.Reason == finding.SkipRuleTimeout {
+		if skip.Reason == finding.SkipRuleStopped {
 			stopped = append(stopped, skip.RuleID)
 			r.Counts["rules out of time"]++
 		}

@@ -11,7 +11,7 @@ import (
 func TestStoppedRulesMayMissButNotInvent(t *testing.T) {
 	t.Parallel()
 	at := func(path, rule string) finding.Finding { return finding.Finding{File: path, Line: 1, RuleID: rule} }
-	stop := []finding.Skip{{File: "a", RuleID: "p/slow", Reason: finding.SkipRuleTimeout},
+	stop := []finding.Skip{{File: "a", RuleID: "p/slow", Reason: finding.SkipRuleStopped},
 		{File: "b", Reason: finding.SkipBinary}}
 	all := []found{{"a", 1, "p/quick"}, {"a", 1, "p/slow"}, {"b", 1, "p/slow"}}
 	for name, test := range map[string]struct {

@@ -68,7 +68,7 @@ func storedOutcome(t *testing.T, h Harness) {
 	o.Skips = []finding.Skip{
 		{File: "a", Reason: "binary"},
 		{File: "b", Line: 7, Reason: "line_too_long"},
-		{File: "c", RuleID: "custom/r", Reason: "rule_timeout"},
+		{File: "c", RuleID: "custom/r", Reason: "rule_stopped"},
 	}
 	require.NoError(t, h.Store.Finish(t.Context(), c, o))
 

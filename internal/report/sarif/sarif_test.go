@@ -78,7 +78,7 @@ func full() review.Review {
 			{File: "data.json", Reason: "file_too_large"},
 			{File: "min.js", Line: 7, Reason: "line_too_long"},
 			{File: "vendor/lib", Reason: "submodule"},
-			{File: "big.txt", RuleID: "custom/slow", Reason: "rule_timeout"},
+			{File: "big.txt", RuleID: "custom/slow", Reason: "rule_stopped"},
 			{File: "new", Reason: "reason_of_tomorrow"},
 		},
 		Truncated: true, PreviousID: "rev_previous",

@@ -41,7 +41,7 @@ func full() review.Review {
 		PreviousID: "rev_0", Commits: finding.Commits{BaseRef: "main"}, FailOn: rule.Medium,
 		Summary: finding.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 3, rule.Warning: 4, rule.Low: 5, rule.Info: 6},
 		Failure: &review.Failure{Code: "scan_timeout", Message: "too slow"},
-		Skips:   []finding.Skip{{File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_timeout"}}, Truncated: true,
+		Skips:   []finding.Skip{{File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_stopped"}}, Truncated: true,
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
 	}
 }
@@ -155,7 +155,7 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 		require.NotNil(t, toScope(s), s)
 	}
 
-	for _, reason := range []string{"binary", "file_too_large", "line_too_long", "rule_timeout", "submodule"} {
+	for _, reason := range []string{"binary", "file_too_large", "line_too_long", "rule_stopped", "submodule"} {
 		assert.Equal(t, reason, toSkip(finding.Skip{Reason: reason}).GetReason().String())
 	}
 

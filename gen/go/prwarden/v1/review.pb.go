@@ -213,9 +213,9 @@ const (
 	Skip_file_too_large Skip_Reason = 2
 	// The line is over 16 KiB.
 	Skip_line_too_long Skip_Reason = 3
-	// The rule used up its 2 seconds of matching time in this scan and was
-	// stopped; what it had found until then is reported.
-	Skip_rule_timeout Skip_Reason = 4
+	// The rule used up the work that it may do and was stopped; what it had found
+	// until then is reported.
+	Skip_rule_stopped Skip_Reason = 4
 	// The change is of a submodule; submodules are not followed.
 	Skip_submodule Skip_Reason = 5
 )
@@ -227,7 +227,7 @@ var (
 		1: "binary",
 		2: "file_too_large",
 		3: "line_too_long",
-		4: "rule_timeout",
+		4: "rule_stopped",
 		5: "submodule",
 	}
 	Skip_Reason_value = map[string]int32{
@@ -235,7 +235,7 @@ var (
 		"binary":         1,
 		"file_too_large": 2,
 		"line_too_long":  3,
-		"rule_timeout":   4,
+		"rule_stopped":   4,
 		"submodule":      5,
 	}
 )
@@ -2193,7 +2193,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06binary\x10\x01\x12\x12\n" +
 	"\x0efile_too_large\x10\x02\x12\x11\n" +
 	"\rline_too_long\x10\x03\x12\x10\n" +
-	"\frule_timeout\x10\x04\x12\r\n" +
+	"\frule_stopped\x10\x04\x12\r\n" +
 	"\tsubmodule\x10\x05B\a\n" +
 	"\x05_lineB\n" +
 	"\n" +

@@ -456,9 +456,9 @@ class Skip(google.protobuf.message.Message):
         """The file is over 1 MiB."""
         line_too_long: Skip._Reason.ValueType  # 3
         """The line is over 16 KiB."""
-        rule_timeout: Skip._Reason.ValueType  # 4
-        """The rule used up its 2 seconds of matching time in this scan and was
-        stopped; what it had found until then is reported.
+        rule_stopped: Skip._Reason.ValueType  # 4
+        """The rule used up the work that it may do and was stopped; what it had found
+        until then is reported.
         """
         submodule: Skip._Reason.ValueType  # 5
         """The change is of a submodule; submodules are not followed."""
@@ -474,9 +474,9 @@ class Skip(google.protobuf.message.Message):
     """The file is over 1 MiB."""
     line_too_long: Skip.Reason.ValueType  # 3
     """The line is over 16 KiB."""
-    rule_timeout: Skip.Reason.ValueType  # 4
-    """The rule used up its 2 seconds of matching time in this scan and was
-    stopped; what it had found until then is reported.
+    rule_stopped: Skip.Reason.ValueType  # 4
+    """The rule used up the work that it may do and was stopped; what it had found
+    until then is reported.
     """
     submodule: Skip.Reason.ValueType  # 5
     """The change is of a submodule; submodules are not followed."""

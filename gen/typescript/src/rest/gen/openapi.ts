@@ -843,11 +843,11 @@ export interface components {
          *     - binary: The file has a NUL byte in its first 8,000 bytes.
          *     - file_too_large: The file is over 1 MiB.
          *     - line_too_long: The line is over 16 KiB.
-         *     - rule_timeout: The rule used up its 2 seconds of matching time in this scan and was stopped; what it had found until then is reported.
+         *     - rule_stopped: The rule used up the work that it may do and was stopped; what it had found until then is reported.
          *     - submodule: The change is of a submodule; submodules are not followed.
          * @enum {string}
          */
-        SkipReason: "binary" | "file_too_large" | "line_too_long" | "rule_timeout" | "submodule";
+        SkipReason: "binary" | "file_too_large" | "line_too_long" | "rule_stopped" | "submodule";
         /** @description An error. */
         Status: {
             /**

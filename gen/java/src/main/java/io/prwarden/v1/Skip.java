@@ -94,13 +94,13 @@ private static final long serialVersionUID = 0L;
     line_too_long(3),
     /**
      * <pre>
-     * The rule used up its 2 seconds of matching time in this scan and was
-     * stopped; what it had found until then is reported.
+     * The rule used up the work that it may do and was stopped; what it had found
+     * until then is reported.
      * </pre>
      *
-     * <code>rule_timeout = 4;</code>
+     * <code>rule_stopped = 4;</code>
      */
-    rule_timeout(4),
+    rule_stopped(4),
     /**
      * <pre>
      * The change is of a submodule; submodules are not followed.
@@ -155,13 +155,13 @@ private static final long serialVersionUID = 0L;
     public static final int line_too_long_VALUE = 3;
     /**
      * <pre>
-     * The rule used up its 2 seconds of matching time in this scan and was
-     * stopped; what it had found until then is reported.
+     * The rule used up the work that it may do and was stopped; what it had found
+     * until then is reported.
      * </pre>
      *
-     * <code>rule_timeout = 4;</code>
+     * <code>rule_stopped = 4;</code>
      */
-    public static final int rule_timeout_VALUE = 4;
+    public static final int rule_stopped_VALUE = 4;
     /**
      * <pre>
      * The change is of a submodule; submodules are not followed.
@@ -200,7 +200,7 @@ private static final long serialVersionUID = 0L;
         case 1: return binary;
         case 2: return file_too_large;
         case 3: return line_too_long;
-        case 4: return rule_timeout;
+        case 4: return rule_stopped;
         case 5: return submodule;
         default: return null;
       }
