@@ -177,11 +177,28 @@ func FullID(id string) string {
 	return CategoryCustom + "/" + id
 }
 
-// CheckID says what is wrong with a rule's id, or nothing: it is `name` or
-// `category/name`, each part matches `[a-z0-9][a-z0-9._-]*`, it has at most
-// MaxID characters, and its category is not CategoryMeta. The error is a phrase
-// that follows the name of a field.
+// CategorySecrets is the category of default rules that find secrets.
+const CategorySecrets = "secrets"
+
+// CheckID says what is wrong with the id of a rule that somebody writes, or
+// nothing: it is as CheckAnyID has it, and its category is not CategoryMeta. The
+// error is a phrase that follows the name of a field.
 func CheckID(id string) error {
+	if err := CheckAnyID(id); err != nil {
+		return err
+	}
+
+	if category, _, _ := strings.Cut(id, "/"); category == CategoryMeta && category != id {
+		return fmt.Errorf("must not have the category %q, which is prwarden's own", CategoryMeta)
+	}
+	return nil
+}
+
+// CheckAnyID says what is wrong with the id of what a finding may be of, or
+// nothing: it is `name` or `category/name`, each part matches
+// `[a-z0-9][a-z0-9._-]*`, and it has at most MaxID characters. The error is a
+// phrase that follows the name of a field.
+func CheckAnyID(id string) error {
 	if id == "" {
 		return errors.New("is required: `name` or `category/name`")
 	}
@@ -206,9 +223,6 @@ func CheckID(id string) error {
 		}
 	}
 
-	if len(parts) == 2 && parts[0] == CategoryMeta {
-		return fmt.Errorf("must not have the category %q, which is prwarden's own", CategoryMeta)
-	}
 	return nil
 }
 

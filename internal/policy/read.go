@@ -1,0 +1,209 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/match"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// Bounds of a policy.
+const (
+	MaxSize      = 256 << 10 // bytes of a file
+	MaxIDs       = 500       // in each list of ids
+	MaxOverrides = 500
+	MaxMaxDays   = 3660 // of Suppression.MaxDays
+)
+
+// Parse reads a policy from YAML or JSON, which is YAML too. What is not said is as
+// in Default. Unknown keys are mistakes; so is what Validate refuses.
+func Parse(data []byte) (Policy, error) {
+	if len(data) > MaxSize {
+		return Policy{}, fmt.Errorf("the policy has %d bytes; at most %d are allowed", len(data), MaxSize)
+	}
+
+	p := Default()
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&p); err != nil && !errors.Is(err, io.EOF) { // nothing at all is Default
+		return Policy{}, fmt.Errorf("the policy can't be read: %w", err)
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return Policy{}, errors.New("the policy has more than one YAML document")
+	}
+
+	return p, p.Validate()
+}
+
+// FromJSON reads what JSON wrote. Keys of a later version are left out.
+func FromJSON(data []byte) (Policy, error) {
+	p := Default()
+	if err := json.Unmarshal(data, &p); err != nil {
+		return Policy{}, fmt.Errorf("the policy can't be read: %w", err)
+	}
+
+	return p, p.Validate()
+}
+
+// JSON writes the policy whole.
+func (p Policy) JSON() []byte {
+	text, _ := json.Marshal(p) // texts and numbers never fail
+
+	return text
+}
+
+// SkipReasons are the reasons for which something may not have been looked at.
+func SkipReasons() []string {
+	return []string{
+		finding.SkipBinary, finding.SkipSubmodule, finding.SkipFileTooLarge, finding.SkipLineTooLong,
+		finding.SkipRuleTimeout,
+	}
+}
+
+// Validate returns nil or an *errs.Error of kind InvalidArgument that has
+// everything that is wrong, by field.
+func (p Policy) Validate() error {
+	v := &validator{}
+	v.ids("disable", p.Disable, rule.CheckAnyID)
+	v.ids("locked.rules", p.Locked.Rules, checkLock)
+	v.words("locked.rulesets", p.Locked.Rulesets, []string{rule.RulesetDefault, rule.RulesetCustom})
+	v.words("skips.tolerated", p.Skips.Tolerated, SkipReasons())
+	v.overrides(p.Override)
+
+	v.severity("fail_on", p.FailOn)
+	v.severity("suppression.up_to", p.Suppression.UpTo)
+	if p.Suppression.UpTo == "" {
+		v.add("suppression.up_to", "is required; to allow none set suppression.allowed to false")
+	}
+	if n := p.Suppression.MaxDays; n < 0 || n > MaxMaxDays {
+		v.add("suppression.max_days", "must be from 1 to %d, or 0 for no bound", MaxMaxDays)
+	}
+
+	locked := p.Locker()
+	for i, id := range p.Disable {
+		if locked(rule.Rule{ID: id}) {
+			v.add(fmt.Sprintf("disable[%d]", i), "%s is locked too, which would keep it on; leave out one of them", id)
+		}
+	}
+
+	if len(v.list) > 0 {
+		return errs.InvalidFields(v.list...)
+	}
+	return nil
+}
+
+// checkLock says what is wrong with an entry of Locked.Rules.
+func checkLock(id string) error {
+	if category, ok := strings.CutSuffix(id, anyName); ok {
+		id = category + "/name"
+	}
+	return rule.CheckAnyID(id)
+}
+
+type validator struct{ list []errs.FieldViolation }
+
+func (v *validator) add(field, format string, args ...any) {
+	v.list = append(v.list, errs.FieldViolation{Field: field, Description: fmt.Sprintf(format, args...)})
+}
+
+func (v *validator) ids(field string, ids []string, check func(string) error) {
+	if len(ids) > MaxIDs {
+		v.add(field, "has %d entries; at most %d are allowed", len(ids), MaxIDs)
+		return
+	}
+	seen := map[string]bool{}
+	for i, id := range ids {
+		if err := check(id); err != nil {
+			v.add(fmt.Sprintf("%s[%d]", field, i), "an id %v", err)
+		} else if seen[rule.FullID(id)] {
+			v.add(fmt.Sprintf("%s[%d]", field, i), "is there twice")
+		}
+		seen[rule.FullID(id)] = true
+	}
+}
+
+func (v *validator) words(field string, words, known []string) {
+	for i, word := range words {
+		if !slices.Contains(known, word) {
+			v.add(fmt.Sprintf("%s[%d]", field, i), "must be one of %s", strings.Join(known, ", "))
+		} else if slices.Index(words, word) < i {
+			v.add(fmt.Sprintf("%s[%d]", field, i), "is there twice")
+		}
+		if i > len(known) {
+			return
+		}
+	}
+}
+
+func (v *validator) severity(field, word string) {
+	if _, ok := rule.ParseSeverity(word); !ok && word != "" {
+		v.add(field, "is not a severity; one of %s", rule.SeverityList())
+	}
+}
+
+func (v *validator) overrides(all map[string]Override) {
+	if len(all) > MaxOverrides {
+		v.add("override", "has %d ids; at most %d are allowed", len(all), MaxOverrides)
+		return
+	}
+
+	seen := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		o, field := all[id], "override."+id
+		if err := rule.CheckAnyID(id); err != nil {
+			v.add("override", "an id %v", err)
+			continue
+		}
+		if seen[rule.FullID(id)] {
+			v.add(field, "is there twice")
+		}
+		seen[rule.FullID(id)] = true
+
+		v.severity(field+".severity", o.Severity)
+		if len(o.Exclude) > rule.MaxGlobs {
+			v.add(field+".exclude", "has %d entries; at most %d are allowed", len(o.Exclude), rule.MaxGlobs)
+			continue
+		}
+		for i, glob := range o.Exclude {
+			if err := match.CheckGlob(glob); err != nil {
+				v.add(fmt.Sprintf("%s.exclude[%d]", field, i), "%v", err)
+			}
+		}
+		if o.Severity == "" && len(o.Exclude) == 0 {
+			v.add(field, "changes nothing; give it a severity or globs to exclude")
+		}
+	}
+}
+
+// CheckKnown returns nil or an *errs.Error of kind InvalidArgument that names each
+// id in Disable and Override of which nothing is known. Only default rules and
+// findings of the category meta can be named there.
+func (p Policy) CheckKnown(known func(fullID string) bool) error {
+	v := &validator{}
+	for i, id := range p.Disable {
+		if !known(rule.FullID(id)) {
+			v.add(fmt.Sprintf("disable[%d]", i), "%s is not a rule of the default ruleset", id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.Override)) {
+		if !known(rule.FullID(id)) {
+			v.add("override."+id, "is not a rule of the default ruleset")
+		}
+	}
+
+	if len(v.list) > 0 {
+		return errs.InvalidFields(v.list...)
+	}
+	return nil
+}
