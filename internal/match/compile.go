@@ -55,8 +55,8 @@ type owner struct {
 
 const unknownBegin = -1 << 15
 
-// roomFor is the memory for the automata of so many rules, in bytes. Most rules
-// need one or two thousand, a few need megabytes.
+// roomFor is the memory for what is large of the automata and regexps of so many
+// rules, in bytes. Most rules need one or two thousand, a few need megabytes.
 func roomFor(rules int) int64 { return min(8<<20, 256<<10*int64(rules)) + 1<<10*int64(rules) }
 
 // Compile prepares rules. It fails when a pattern is not a regular expression;
@@ -70,6 +70,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 	b := builder{
 		matcher:  m,
 		patterns: make([]parse.Pattern, len(rules)),
+		sizes:    make([]int, len(rules)),
 		needles:  map[*plan][]filter.Needle{},
 		owners:   map[string]uint32{},
 	}
@@ -90,7 +91,7 @@ func Compile(rules []Rule) (*Matcher, error) {
 		b.group(p, room)
 		m.size += p.memory()
 	}
-	m.size += b.size + roomFor(len(rules))/4 // it is hardly ever used up
+	m.size += b.size + roomFor(len(rules))
 	m.workers.New = func() any { return newWorker(m) }
 
 	return m, nil
@@ -99,7 +100,8 @@ func Compile(rules []Rule) (*Matcher, error) {
 // builder collects what the filters of a matcher look for.
 type builder struct {
 	matcher  *Matcher
-	patterns []parse.Pattern
+	patterns []parse.Pattern // lean
+	sizes    []int           // by rule: estimate of its instructions
 	needles  map[*plan][]filter.Needle
 	owners   map[string]uint32 // by what they are found by
 	key      []byte            // of owners
@@ -116,8 +118,8 @@ type study struct {
 }
 
 // maxStudied bounds the rules that are studied before they are added, and so the
-// memory for what was found out.
-const maxStudied = 256
+// memory for their trees and what was found out.
+const maxStudied = 64
 
 // studyAll studies rules on all processors: that is most of the work of
 // compiling.
@@ -151,7 +153,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
 	m, p := b.matcher, s.pattern
 	size := programSize(p.Source)
 	m.programs[index] = confirm.NewProgram(r.Pattern, p, size, room)
-	b.size += 408 + int64(len(r.Pattern)) + 130*int64(size)
+	b.size += m.programs[index].Size() + int64(len(r.Pattern))
 
 	for _, globs := range [][]string{r.Include, r.Exclude} {
 		for _, g := range globs {
@@ -162,7 +164,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
 	if r.Multiline {
 		plan = &m.files
 	}
-	b.patterns[index] = p
+	b.patterns[index], b.sizes[index] = p.Lean(), size
 	if plan.folds == nil {
 		plan.folds = make([]bool, len(m.programs))
 		plan.farthest = make([]int32, len(m.programs))
@@ -274,7 +276,7 @@ func (b *builder) groupOf(rules []uint32, room *atomic.Int64) *confirm.Group {
 
 	for _, r := range rules {
 		patterns = append(patterns, b.patterns[r])
-		size += programSize(b.patterns[r].Source)
+		size += b.sizes[r]
 	}
 
 	return confirm.NewGroup(patterns, size, room)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/prwarden/prwarden/internal/match/choose"
+	"github.com/prwarden/prwarden/internal/match/confirm"
 	"github.com/prwarden/prwarden/internal/match/extract"
 	"github.com/prwarden/prwarden/internal/match/ngram"
 	"github.com/prwarden/prwarden/internal/match/parse"
@@ -20,12 +21,19 @@ const (
 	MaxPattern = 1024
 	// MaxProgram is the number of instructions of a compiled pattern.
 	MaxProgram = 2000
+	// MaxRanges is the number of ranges of characters in a pattern's classes:
+	// [a-z0-9] has two, \pL 659.
+	MaxRanges = 10_000
+	// MaxExpandedRanges is that number where a class counts as often as a repetition
+	// has it copied.
+	MaxExpandedRanges = 200_000
 )
 
 // CheckPattern says what is wrong with a pattern and where, or nothing. A
 // pattern is a regular expression in Go's syntax (RE2) of 1 to MaxPattern
-// bytes that compiles to at most MaxProgram instructions, and every match of
-// it has at least one byte. Places are given in bytes from 1.
+// bytes that compiles to at most MaxProgram instructions, its classes have at most
+// MaxRanges and MaxExpandedRanges ranges, and every match of it has at least one
+// byte. Places are given in bytes from 1.
 func CheckPattern(pattern string) error {
 	switch {
 	case pattern == "":
@@ -46,6 +54,9 @@ func CheckPattern(pattern string) error {
 		return errors.New("can match the empty string (as a*, ^ and \\b do), so it would fire on every line; make " +
 			"some part of it required")
 	}
+	if err := checkRanges(confirm.RangesOf(re)); err != nil {
+		return err
+	}
 	size := programSize(re)
 	if size <= 10*MaxProgram { // near enough to count
 		prog, err := syntax.Compile(re.Simplify())
@@ -59,6 +70,19 @@ func CheckPattern(pattern string) error {
 			"compiles to %d instructions; at most %d are allowed: lower the counts of its {n,m} repetitions", size,
 			MaxProgram,
 		)
+	}
+
+	return nil
+}
+
+func checkRanges(r confirm.Ranges) error {
+	switch {
+	case r.Tree > MaxRanges:
+		return fmt.Errorf("has classes of %d ranges of characters in all; at most %d are allowed: a class such as \\pL "+
+			"has hundreds, so use fewer of them", r.Tree, MaxRanges)
+	case r.Expanded > MaxExpandedRanges:
+		return fmt.Errorf("has classes that its repetitions expand to %d ranges of characters; at most %d are allowed: "+
+			"lower the counts of the repetitions of classes such as \\pL", r.Expanded, MaxExpandedRanges)
 	}
 
 	return nil

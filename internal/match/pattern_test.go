@@ -67,6 +67,12 @@ func TestCheckPattern(t *testing.T) {
 		{`(?:(?:a{10}){10}){10}x`, ""},
 		{strings.Repeat("(?:", 40) + "a" + strings.Repeat("{1,2})", 40), "a count is at most 1000"},
 		{"x?" + strings.Repeat(`(?:\w\d){1000}`, 5), "compiles to 10"},
+		{`[\p{L} ]{3,250}`, ""},
+		{strings.Repeat(`(?i)\pL`, 15), ""},
+		{strings.Repeat(`\PL`, 340), "classes of 224400 ranges of characters in all; at most 10000"},
+		{strings.Repeat(`[\p{Lu}\p{Mn}\p{Nd}]`, 10), "classes of 10440 ranges"},
+		{`\pL{1000}`, "repetitions expand to 659000 ranges of characters; at most 200000"},
+		{`(?:\pL{1,20}){20}`, "repetitions expand to 263600 ranges"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%.40q", tt.pattern), func(t *testing.T) {

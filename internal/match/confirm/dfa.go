@@ -90,28 +90,28 @@ const maxProgram = 20_000
 type automata struct{ here, anywhere *DFA }
 
 func newAutomata(tree *syntax.Regexp, size int, room *atomic.Int64) (a automata) {
-	if size > maxProgram {
+	if size > maxProgram || !take(room, progSize(size, RangesOf(tree))) {
 		return a
 	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return a
 	}
-	a.here = newDFA(prog, false, room)
+	c, ok := newClasses(prog)
+	if !ok {
+		return a
+	}
+	a.here = newDFA(prog, c, false, room)
 	if a.anywhere = a.here; prog.StartCond()&syntax.EmptyBeginText == 0 {
-		a.anywhere = newDFA(prog, true, room)
+		a.anywhere = newDFA(prog, c, true, room)
 	}
 
 	return a
 }
 
-// newDFA makes an automaton, or nil when there is none of a sensible size. room
-// is the memory that it shares with others, in bytes.
-func newDFA(prog *syntax.Prog, anywhere bool, room *atomic.Int64) *DFA {
-	c, ok := newClasses(prog)
-	if !ok {
-		return nil
-	}
+// newDFA makes an automaton of a program and its classes. room is the memory that
+// it shares with others, in bytes.
+func newDFA(prog *syntax.Prog, c *classes, anywhere bool, room *atomic.Int64) *DFA {
 	stride := max(len(c.runes), firstState)
 	d := &DFA{
 		anywhere: anywhere,

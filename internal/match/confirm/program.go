@@ -34,6 +34,7 @@ import (
 // when it is first needed. It is safe for concurrent use.
 type Program struct {
 	automata func() automata
+	memory   int64 // see Size
 
 	begins      bool // a match begins where that of the engine's form does, and not by ^
 	looksBehind bool
@@ -44,20 +45,25 @@ type Program struct {
 }
 
 // NewProgram prepares a pattern, as it was written and as it was parsed. size is
-// an estimate of its instructions. room is the memory for automata that all
-// programs share, in bytes.
+// an estimate of its instructions. room is the memory for what is large that
+// all programs share, in bytes.
 func NewProgram(pattern string, parsed parse.Pattern, size int, room *atomic.Int64) *Program {
+	lean := parsed.Lean()
+	ranges := RangesOf(parsed.Source)
+	weight := regexpSize(parsed.Source, size, ranges)
+
 	return &Program{
-		automata: sync.OnceValue(func() automata { return newAutomata(parsed.Tree, size, room) }),
+		memory:   programSize(parsed, size, ranges, weight),
+		automata: sync.OnceValue(func() automata { return newAutomata(lean.Again(), size, room) }),
 		begins:   parsed.Begins && !hasOp(parsed.Source, syntax.OpBeginLine, syntax.OpBeginText),
 		looksBehind: hasOp(parsed.Source, syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary,
 			syntax.OpNoWordBoundary),
 		size:       size,
 		plainSteps: plainSteps,
-		first:      sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }),
+		first:      keep(weight, room, func() *regexp.Regexp { return regexp.MustCompile(pattern) }),
 		// The character before the place is matched first, so that ^ and \b see
 		// it, and the least text after it, so that the match is the leftmost.
-		onward: sync.OnceValue(func() *regexp.Regexp {
+		onward: keep(weight, room, func() *regexp.Regexp {
 			return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + pattern + `)`)
 		}),
 	}
@@ -70,10 +76,15 @@ type Group struct{ automata func() automata }
 // NewGroup makes a group of patterns in the engine's form. size is an estimate
 // of their instructions; see NewProgram for room.
 func NewGroup(patterns []parse.Pattern, size int, room *atomic.Int64) *Group {
+	lean := make([]parse.Pattern, len(patterns))
+	for i, p := range patterns {
+		lean[i] = p.Lean()
+	}
+
 	return &Group{automata: sync.OnceValue(func() automata {
 		all := &syntax.Regexp{Op: syntax.OpAlternate}
-		for _, p := range patterns {
-			all.Sub = append(all.Sub, p.Tree)
+		for _, p := range lean {
+			all.Sub = append(all.Sub, p.Again())
 		}
 
 		return newAutomata(all, size, room)
@@ -250,6 +261,8 @@ const (
 	// wide stands in the table of bytes for those that do not tell the class by
 	// themselves: "\r", and the bytes of characters beyond ASCII.
 	wide = 0xFF
+	// minCopied is the length of a class from which on its copies are looked for.
+	minCopied = 8
 	// maxClasses bounds the classes of a pattern; few have more than 30.
 	maxClasses = 200
 )
@@ -268,8 +281,15 @@ func newClasses(prog *syntax.Prog) (c *classes, ok bool) {
 	bounds := []rune{0, utf8.RuneSelf}
 	var consuming []*syntax.Inst
 	words := false
+	copies := map[*rune]bool{} // a repetition has many instructions with one class
 	for i := range prog.Inst {
 		inst := &prog.Inst[i]
+		if len(inst.Rune) >= minCopied {
+			if copies[&inst.Rune[0]] {
+				continue
+			}
+			copies[&inst.Rune[0]] = true
+		}
 		switch inst.Op {
 		case syntax.InstRune, syntax.InstRune1:
 			consuming = append(consuming, inst)

@@ -40,6 +40,27 @@ type Pattern struct {
 	Begins bool
 	// Never says that nothing matches the pattern; then Tree is of no use.
 	Never bool
+
+	text      string // Parse was called with
+	multiline bool
+}
+
+// Lean is the pattern without its trees, which can be a hundred times as large as
+// what was written.
+func (p Pattern) Lean() Pattern {
+	p.Source, p.Tree = nil, nil
+
+	return p
+}
+
+// Again parses the pattern once more, also when it is lean, and returns its Tree.
+func (p Pattern) Again() *syntax.Regexp {
+	again, err := Parse(p.text, p.multiline)
+	if err != nil { // it was parsed before
+		return noMatch
+	}
+
+	return again.Tree
 }
 
 // Parse parses a pattern for use on single lines or, when multiline, on whole
@@ -51,12 +72,36 @@ func Parse(pattern string, multiline bool) (Pattern, error) {
 		return Pattern{}, err
 	}
 	tree := rewrite(re, !multiline)
+	p := Pattern{Source: re, Tree: tree, text: pattern, multiline: multiline}
 	if tree.Op == syntax.OpNoMatch {
-		return Pattern{Source: re, Tree: tree, Never: true}, nil
+		p.Never = true
+		return p, nil
 	}
 	trimmed := trim(tree, true)
+	p.Tree, p.Begins = trim(trimmed, false), trimmed.Equal(tree)
+	share(p.Tree, map[string][]rune{})
 
-	return Pattern{Source: re, Tree: trim(trimmed, false), Begins: trimmed.Equal(tree)}, nil
+	return p, nil
+}
+
+// minShared is the length of a class, as pairs of first and last, from which on it
+// is worth sharing.
+const minShared = 64
+
+// share makes equal classes of a tree one: \pL alone has some 1,300 runes.
+func share(re *syntax.Regexp, classes map[string][]rune) {
+	if re.Op == syntax.OpCharClass && len(re.Rune) >= minShared {
+		key := string(re.Rune)
+		if known, ok := classes[key]; ok {
+			re.Rune = known
+		} else {
+			classes[key] = re.Rune
+		}
+	}
+
+	for _, sub := range re.Sub {
+		share(sub, classes)
+	}
 }
 
 var (
