@@ -82,7 +82,7 @@ func TestMatchApartOutOfTime(t *testing.T) {
 		fmt.Fprintf(&text, "%b", i)
 	}
 	for i := range 20 {
-		large += fmt.Sprintf("|1[01]{%d}x", 300+i)
+		large += fmt.Sprintf("|1[01]{%d}x", 80+i)
 	}
 	lines := match.SplitLines([]byte(text.String() + "\nneedle\n"))
 
