@@ -30,7 +30,7 @@ import (
 
 // ReviewInput is what the review command was asked for.
 type ReviewInput struct {
-	Repo    string // `owner/name`; empty, as Number then is, for what the CI service says
+	Repo    string // `owner/name`, or a pull request's address; empty, as Number then is, for what the CI service says
 	Number  string // pull request number, as it was given
 	Ruleset string // empty for the repository's
 
@@ -290,16 +290,10 @@ func (in ReviewInput) target(st Streams, out *outputs) (*target, error) {
 	t := &target{request: restclient.NewReview{Ruleset: in.Ruleset}}
 	var identity []string
 	if in.Repo != "" {
-		number, err := strconv.ParseInt(strings.TrimPrefix(in.Number, "#"), 10, 32)
-		if err != nil || number < 1 {
-			return nil, Usagef("%q is not a pull request number from 1 to %d; write OWNER/REPO NUMBER", in.Number, math.MaxInt32)
+		var err error
+		if t.request.Repo, t.request.PRNumber, err = in.pullRequest(); err != nil {
+			return nil, err
 		}
-
-		if owner, name, ok := strings.Cut(in.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
-			return nil, Usagef("%q is not a repository; write OWNER/REPO", in.Repo)
-		}
-
-		t.request.Repo, t.request.PRNumber = in.Repo, int32(number)
 	} else {
 		job, err := ci.Detect(st.Lookup)
 		if err != nil {
@@ -324,6 +318,27 @@ func (in ReviewInput) target(st Streams, out *outputs) (*target, error) {
 	}
 
 	return t, in.idempotency(t, identity)
+}
+
+// pullRequest reads which pull request the command line names: by its address, or
+// as OWNER/REPO and NUMBER.
+func (in ReviewInput) pullRequest() (repo string, number int32, err error) {
+	if repo, number, ok := ci.PullRequest(in.Repo); ok && in.Number == "" {
+		return repo, number, nil
+	}
+	if strings.Contains(in.Repo, "://") {
+		return "", 0, Usagef("%q is not the address of a pull request; write one as "+
+			"https://HOST/OWNER/REPO/pull/NUMBER, or OWNER/REPO NUMBER", in.Repo)
+	}
+
+	n, err := strconv.ParseInt(strings.TrimPrefix(in.Number, "#"), 10, 32)
+	if err != nil || n < 1 {
+		return "", 0, Usagef("%q is not a pull request number from 1 to %d; write OWNER/REPO NUMBER", in.Number, math.MaxInt32)
+	}
+	if rule.CheckRepository(in.Repo) != nil {
+		return "", 0, Usagef("%q is not a repository; write OWNER/REPO, or GROUP/SUBGROUP/REPO", in.Repo)
+	}
+	return in.Repo, int32(n), nil
 }
 
 var hexSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)

@@ -280,18 +280,18 @@ func TestReviewUsage(t *testing.T) {
 	}
 
 	for says, change := range map[string]func(*cli.ReviewInput){
-		`"x" is not a repository; write OWNER/REPO`:             func(in *cli.ReviewInput) { in.Repo = "x" },
-		`"https://h/a/b" is not a repository; write OWNER/REPO`: func(in *cli.ReviewInput) { in.Repo = "https://h/a/b" },
-		`"0" is not a pull request number`:                      func(in *cli.ReviewInput) { in.Number = "0" },
-		"which pull request?":                                   func(in *cli.ReviewInput) { in.Repo, in.Number = "", "" },
-		`--output: "html" is not a format`:                      formats("html"),
-		"--output: sarif=none/x: there is no folder none":       formats("table", "sarif=none/x"),
-		"--output: sarif=.: this is a folder; name a file":      formats("sarif=."),
-		"--output: two outputs have the format json":            formats("json=-", "json"),
-		`--fail-on: "bad" is no severity; use critical, high,`:  func(in *cli.ReviewInput) { in.Output.FailOn = "bad" },
-		`--suppressed: "x" is neither include nor omit`:         func(in *cli.ReviewInput) { in.Output.Suppressed = "x" },
-		`--color: "x" is none of auto, always, never`:           func(in *cli.ReviewInput) { in.Output.Color = "x" },
-		"--timeout: 0s is no time to wait":                      func(in *cli.ReviewInput) { in.Timeout = 0 },
+		`"x" is not a repository; write OWNER/REPO`:            func(in *cli.ReviewInput) { in.Repo = "x" },
+		`"https://h/a/b" is not the address of a pull request`: func(in *cli.ReviewInput) { in.Repo = "https://h/a/b" },
+		`"0" is not a pull request number`:                     func(in *cli.ReviewInput) { in.Number = "0" },
+		"which pull request?":                                  func(in *cli.ReviewInput) { in.Repo, in.Number = "", "" },
+		`--output: "html" is not a format`:                     formats("html"),
+		"--output: sarif=none/x: there is no folder none":      formats("table", "sarif=none/x"),
+		"--output: sarif=.: this is a folder; name a file":     formats("sarif=."),
+		"--output: two outputs have the format json":           formats("json=-", "json"),
+		`--fail-on: "bad" is no severity; use critical, high,`: func(in *cli.ReviewInput) { in.Output.FailOn = "bad" },
+		`--suppressed: "x" is neither include nor omit`:        func(in *cli.ReviewInput) { in.Output.Suppressed = "x" },
+		`--color: "x" is none of auto, always, never`:          func(in *cli.ReviewInput) { in.Output.Color = "x" },
+		"--timeout: 0s is no time to wait":                     func(in *cli.ReviewInput) { in.Timeout = 0 },
 		"--output: with --no-wait there are no findings": func(in *cli.ReviewInput) {
 			in.NoWait, in.Output.Formats = true, []string{"sarif=x"}
 		},

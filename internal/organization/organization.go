@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +32,8 @@ const MaxScans = 100_000
 type Organization struct {
 	Name string `yaml:"name" json:"-"`
 
-	// Repositories are doublestar globs of `owner/name`. Nothing else may be scanned.
+	// Repositories are doublestar globs of `owner/name`: `*` stays within a group, and
+	// `**` takes its subgroups too. Nothing else may be scanned.
 	Repositories []string `yaml:"repositories" json:"repositories"`
 	Host         Host     `yaml:"host" json:"host"`
 
@@ -50,8 +52,8 @@ type Organization struct {
 	Declared bool `yaml:"-" json:"-"`
 }
 
-// Host is a code host. In URL, `{repo}` stands for `owner/name`, `{owner}` and
-// `{name}` for its parts; in the references, `{number}` for the number of the
+// Host is a code host. In URL, `{repo}` stands for `owner/name`, `{name}` for the
+// part behind its last slash and `{owner}` for what is before that; in the references, `{number}` for the number of the
 // pull request.
 type Host struct {
 	Kind     string `yaml:"kind" json:"kind"`                     // KindGit
@@ -102,7 +104,8 @@ func (h Host) WithDefaults() Host {
 
 // RepositoryURL is where a repository is cloned from.
 func (h Host) RepositoryURL(repo string) string {
-	owner, name, _ := strings.Cut(repo, "/")
+	owner, name := path.Split(repo)
+	owner = strings.TrimSuffix(owner, "/")
 
 	return strings.NewReplacer("{repo}", repo, "{owner}", owner, "{name}", name).Replace(h.URL)
 }

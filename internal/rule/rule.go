@@ -118,7 +118,7 @@ type Rule struct {
 	Message    string
 	Severity   Severity
 	Scope      Scope
-	Repo       string // `owner/name`, with ScopeRepo only
+	Repo       string // `owner/name`, see CheckRepository; with ScopeRepo only
 	Paths      Paths
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
@@ -226,24 +226,30 @@ func CheckAnyID(id string) error {
 	return nil
 }
 
-// maxRepositoryPart is the length, in bytes, of an owner and of a name.
-const maxRepositoryPart = 100
+// Bounds of a repository's name.
+const (
+	maxRepository      = 500 // bytes
+	maxRepositoryPart  = 100 // bytes
+	maxRepositoryParts = 20  // the groups and the name; GitLab has the same bound
+)
 
 // CheckRepository returns nil for a valid repository name, and otherwise an
 // error that says what is allowed, without the name. Such a name is safe in a
-// URL and in a path.
+// URL and in a path. In GitLab the owner is a group within groups; in Bitbucket
+// it may be a person, as `~user`.
 func CheckRepository(name string) error {
-	owner, base, _ := strings.Cut(name, "/")
-	if !validRepositoryPart(owner) || !validRepositoryPart(base) {
-		return errors.New("must be `<owner>/<repository>`, each of 1 to 100 letters, digits, " +
-			"dots, hyphens and underscores, and neither `.` nor `..`")
+	parts := strings.Split(strings.TrimPrefix(name, "~"), "/")
+	if len(name) > maxRepository || len(parts) < 2 || len(parts) > maxRepositoryParts ||
+		slices.ContainsFunc(parts, invalidRepositoryPart) {
+		return errors.New("must be `<owner>/<repository>` or `group/subgroup/name`, 2 to 20 parts and at most 500 " +
+			"characters, each part of 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`")
 	}
 	return nil
 }
 
-func validRepositoryPart(s string) bool {
+func invalidRepositoryPart(s string) bool {
 	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-	return s != "" && len(s) <= maxRepositoryPart && s != "." && s != ".." && strings.Trim(s, allowed) == ""
+	return s == "" || len(s) > maxRepositoryPart || s == "." || s == ".." || strings.Trim(s, allowed) != ""
 }
 
 // RepositoryNotAllowed is the error for a repository that an organization may

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // Job is what a service tells about the job that runs. What it doesn't tell is
@@ -67,15 +69,14 @@ var (
 	pullRef     = regexp.MustCompile(`^refs/pull/(\d+)/`)
 	changeURL   = regexp.MustCompile(`^(https?://.+?)/(?:-/)?(?:merge_requests|pulls?|pull-requests)/(\d+)(?:[/?#].*)?$`)
 	scpAddress  = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]+):([^/].*)$`)
-	bitbucketDC = regexp.MustCompile(`^(?:projects/([^/]+)/repos|scm/([^/]+))/([^/]+)$`)
+	bitbucketDC = regexp.MustCompile(`^(?:projects/([^/]+)/repos|scm/([^/]+)|(users/[^/]+)/repos)/([^/]+)$`)
 )
 
 // settle takes away commits that can't be asked for. It fails when the repository
 // can't be.
 func (j *Job) settle() error {
-	if owner, name, ok := strings.Cut(j.Repo, "/"); !ok || owner == "" || name == "" || strings.Contains(name, "/") {
-		return fmt.Errorf("%s runs for the repository %q; prwarden knows repositories as OWNER/REPO only",
-			j.Service, j.Repo)
+	if err := rule.CheckRepository(j.Repo); err != nil {
+		return fmt.Errorf("%s runs for the repository %q, whose name %w", j.Service, j.Repo, err)
 	}
 
 	if !hexSHA.MatchString(j.BaseSHA) {
@@ -191,13 +192,21 @@ func jenkins(env Lookup, j *Job) error {
 
 // change reads the address of a pull request's page from a variable.
 func (j *Job) change(env Lookup, variable string) error {
-	m := changeURL.FindStringSubmatch(env(variable))
-	if m == nil || number(m[2]) == 0 {
+	var ok bool
+	if j.Repo, j.Number, ok = PullRequest(env(variable)); !ok {
 		return fmt.Errorf("%s is %q and not the address of one", variable, env(variable))
 	}
-	j.Repo = repository(m[1])
-	j.Number = number(m[2])
 	return nil
+}
+
+// PullRequest reads the repository and the number in the address of a pull
+// request's page, as GitHub, GitLab, Gitea, Forgejo and Bitbucket have it.
+func PullRequest(address string) (repo string, pr int32, ok bool) {
+	m := changeURL.FindStringSubmatch(address)
+	if m == nil || number(m[2]) == 0 {
+		return "", 0, false
+	}
+	return repository(m[1]), number(m[2]), true
 }
 
 // repository reads `owner/name` from a repository's address, also from one for git
@@ -214,7 +223,7 @@ func repository(address string) string {
 	repo := strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")
 	// Only pages of Bitbucket Data Center have the key in capitals.
 	if m := bitbucketDC.FindStringSubmatch(repo); m != nil {
-		repo = strings.ToLower(m[1]+m[2]) + "/" + m[3]
+		repo = strings.ToLower(m[1]+m[2]+strings.Replace(m[3], "users/", "~", 1)) + "/" + m[4]
 	}
 	return repo
 }

@@ -180,6 +180,14 @@ func TestDetect(t *testing.T) {
 		"Jenkins, GitLab": {
 			page("https://gitlab.com/acme/shop/-/merge_requests/42"), "", job("Jenkins"),
 		},
+		"Jenkins, GitLab, group in group": {
+			page("https://gitlab.com/acme/web/shop/-/merge_requests/42"), "",
+			job("Jenkins", func(j *ci.Job) { j.Repo = "acme/web/shop" }),
+		},
+		"Jenkins, a person's in Bitbucket Data Center": {
+			page(git + "users/jane/repos/shop/pull-requests/42/overview"), "",
+			job("Jenkins", func(j *ci.Job) { j.Repo = "~jane/shop" }),
+		},
 		"Jenkins, Bitbucket Data Center": {
 			page(git + "projects/ACME/repos/shop/pull-requests/42/overview"), "",
 			job("Jenkins"),
@@ -225,18 +233,16 @@ func TestDetectNoPullRequest(t *testing.T) {
 			gitLab().with(env{"CI_MERGE_REQUEST_IID": "", "CI_PIPELINE_SOURCE": "push"}), "",
 			`this job of GitLab CI is not for a pull request: its pipeline is of the source "push"`,
 		},
-		"GitLab, group in group": {
-			gitLab().with(env{"CI_MERGE_REQUEST_PROJECT_PATH": "acme/web/shop"}), "",
-			`runs for the repository "acme/web/shop"; prwarden knows repositories as OWNER/REPO only`,
+		"GitLab, no such name": {
+			gitLab().with(env{"CI_MERGE_REQUEST_PROJECT_PATH": "acme/../shop"}), "",
+			`runs for the repository "acme/../shop", whose name must be`,
 		},
 		"CircleCI, branch": {circleCI().with(env{"CIRCLE_PULL_REQUEST": ""}), "", `CIRCLE_PULL_REQUEST is ""`},
 		"Buildkite, branch": {buildkite().with(env{"BUILDKITE_PULL_REQUEST": "false"}), "",
 			`BUILDKITE_PULL_REQUEST is "false"`},
 		"Buildkite, no address": {buildkite().with(env{"BUILDKITE_REPO": "/srv/git/shop"}), "",
 			`runs for the repository ""`},
-		"Jenkins, branch": {page(""), "", `CHANGE_URL is "" and not the address of one`},
-		"Jenkins, below a path": {page("https://example.com/git/acme/shop/pulls/42"), "",
-			`runs for the repository "git/acme/shop"`},
+		"Jenkins, branch":   {page(""), "", `CHANGE_URL is "" and not the address of one`},
 		"Jenkins, too high": {page("https://example.com/acme/shop/pulls/99999999999"), "", "not the address of one"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"context"
 	cryptorand "crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -283,7 +284,20 @@ func apiError(resp *http.Response, body []byte) error {
 		e.Message += ": " + line
 	}
 	e.Message += "."
+	switch {
+	case strings.Contains(line, "HTTP request to an HTTPS server"): // as Go's servers say it
+		e.Message += " Begin --server with https://."
+	case e.Status < 400 || e.Status == http.StatusNotFound || e.Status == http.StatusUnsupportedMediaType:
+		e.Message += " Check --server: this is not how a prwarden server answers."
+	}
 	return e
+}
+
+// retryable reports whether a status may be another one later.
+func retryable(status int) bool {
+	return slices.Contains([]int{
+		http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	}, status)
 }
 
 // unreachable says that a call got no answer. The address that it went to is long
@@ -296,7 +310,33 @@ func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s did not answer within %s", c.base, callTimeout)
 	}
+	if what := remedy(err); what != "" {
+		return backoff.Permanent(fmt.Errorf("%s can't be reached: %w; %s", c.base, err, what))
+	}
 	return fmt.Errorf("%s can't be reached: %w", c.base, err)
+}
+
+// remedy says what to change when a call can't succeed as it is; empty when it may
+// later.
+func remedy(err error) string {
+	var distrusted *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var plain tls.RecordHeaderError
+	var alert *net.OpError
+
+	switch {
+	case errors.As(err, &authority):
+		return "--ca-file names the authority to trust"
+	case errors.As(err, &distrusted):
+		return "check --server and --ca-file"
+	case errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
+		return "begin --server with http://, or name the port for https"
+	case strings.Contains(err.Error(), "malformed HTTP response"): // net/http has no type for it
+		return "no REST API is there; --server takes the server's REST address, not its gRPC port"
+	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
+		return "the TLS handshake failed; check --server, --client-cert and --client-key"
+	}
+	return ""
 }
 
 // strange says that an answer is not prwarden's, which it will not be later.
@@ -305,23 +345,17 @@ func (c *Client) strange(what string) error {
 }
 
 // passing reports whether a failure may pass by itself. A name that nobody knows
-// and a certificate that one end does not take will not.
+// will not.
 func passing(err error) bool {
 	var refused *APIError
-	var distrusted *tls.CertificateVerificationError
-	var plain tls.RecordHeaderError // the server doesn't speak TLS
+	var permanent *backoff.PermanentError
 	var name *net.DNSError
-	var op *net.OpError
 
 	switch {
 	case errors.As(err, &refused):
-		return slices.Contains([]int{
-			http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
-		}, refused.Status)
-	case errors.As(err, &distrusted), errors.As(err, &plain):
+		return retryable(refused.Status)
+	case errors.As(err, &permanent):
 		return false
-	case errors.As(err, &name):
-		return !name.IsNotFound
 	}
-	return !errors.As(err, &op) || op.Op != "remote error" && op.Op != "local error" // TLS alerts
+	return !errors.As(err, &name) || !name.IsNotFound
 }

@@ -158,7 +158,7 @@ func TestErrors(t *testing.T) {
 		"status with details":        {403, refusal, "No. (REPOSITORY_NOT_ALLOWED, HTTP 403)"},
 		"no JSON":                    {500, `<html>`, "The server answered Internal Server Error. (HTTP 500)"},
 		"a text":                     {403, "blocked\nby policy", "The server answered Forbidden: blocked. (HTTP 403)"},
-		"a redirect is not followed": {302, ``, "The server answered Found. (HTTP 302)"},
+		"a redirect is not followed": {302, ``, "The server answered Found. Check --server: this is not how a prwarden server answers. (HTTP 302)"},
 		"not the API":                {200, `<html>`, "does not talk like a prwarden server"},
 		"another API":                {200, `[]`, "does not talk like a prwarden server"},
 		"an empty answer":            {200, `null`, "does not talk like a prwarden server: its answer has no status"},
