@@ -1067,8 +1067,10 @@ func (x *Skip) GetFileBytes() []byte {
 // Request of CreateReview.
 type CreateReviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Repository as `<owner>/<repository>`, each of 1 to 100 letters, digits,
-	// dots, hyphens and underscores, and neither `.` nor `..`.
+	// Repository as `<owner>/<repository>`, with its groups where the code host has
+	// them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+	// 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+	// a `~` may stand before the first, as in `~user/name` of Bitbucket.
 	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
 	// Pull request number, from 1.
 	PrNumber int32 `protobuf:"varint,2,opt,name=pr_number,json=prNumber,proto3" json:"pr_number,omitempty"`
@@ -2199,9 +2201,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"\b_rule_idB\t\n" +
 	"\a_reasonB\r\n" +
-	"\v_file_bytes\"\x86\x04\n" +
-	"\x13CreateReviewRequest\x12N\n" +
-	"\x04repo\x18\x01 \x01(\tB:\xe0A\x02\xbaH4r2\x18\xc9\x012-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$R\x04repo\x12'\n" +
+	"\v_file_bytes\"\x84\x04\n" +
+	"\x13CreateReviewRequest\x12L\n" +
+	"\x04repo\x18\x01 \x01(\tB8\xe0A\x02\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$R\x04repo\x12'\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\n" +
 	"\xe0A\x02\xbaH\x04\x1a\x02(\x01R\bprNumber\x12)\n" +
 	"\aruleset\x18\x03 \x01(\tB\n" +
@@ -2271,9 +2273,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\v\n" +
 	"\ainclude\x10\x01\x12\b\n" +
 	"\x04omit\x10\x02B\r\n" +
-	"\v_suppressed\"\xf8\x02\n" +
-	"\x12ListReviewsRequest\x12P\n" +
-	"\x04repo\x18\x01 \x01(\tB7\xbaH4r2\x18\xc9\x012-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$H\x00R\x04repo\x88\x01\x01\x12)\n" +
+	"\v_suppressed\"\xf6\x02\n" +
+	"\x12ListReviewsRequest\x12N\n" +
+	"\x04repo\x18\x01 \x01(\tB5\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$H\x00R\x04repo\x88\x01\x01\x12)\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x01R\bprNumber\x88\x01\x01\x12C\n" +
 	"\x06status\x18\x03 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x02R\x06status\x88\x01\x01\x123\n" +

@@ -534,8 +534,10 @@ class CreateReviewRequest(google.protobuf.message.Message):
     BASE_REF_FIELD_NUMBER: builtins.int
     FAIL_ON_FIELD_NUMBER: builtins.int
     repo: builtins.str
-    """Repository as `<owner>/<repository>`, each of 1 to 100 letters, digits,
-    dots, hyphens and underscores, and neither `.` nor `..`.
+    """Repository as `<owner>/<repository>`, with its groups where the code host has
+    them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+    1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+    a `~` may stand before the first, as in `~user/name` of Bitbucket.
     """
     pr_number: builtins.int
     """Pull request number, from 1."""

@@ -343,7 +343,7 @@ class ListRulesRequest(google.protobuf.message.Message):
     NAME_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Name of the ruleset: `default`, `custom`, or `<owner>/<repository>`, with
-    its slash plain or as %2F.
+    its slashes plain or as %2F.
     """
     def __init__(
         self,

@@ -335,7 +335,7 @@ export interface components {
              * @description Pull request number, from 1.
              */
             pr_number: number;
-            /** @description Repository as `<owner>/<repository>`, each of 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`. */
+            /** @description Repository as `<owner>/<repository>`, with its groups where the code host has them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`; a `~` may stand before the first, as in `~user/name` of Bitbucket. */
             repo: string;
             /** @description Ruleset to apply: `default`, `custom` or this repository's `<owner>/<repository>`. Not given: the ruleset of the repository, which is the default ruleset less what the rules file disables, the organization's rules and the repository's own. */
             ruleset?: string;
@@ -2281,7 +2281,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the ruleset: `default`, `custom`, or `<owner>/<repository>`, with its slash plain or as %2F.
+                 * @description Name of the ruleset: `default`, `custom`, or `<owner>/<repository>`, with its slashes plain or as %2F.
                  * @example default
                  */
                 name: string;

@@ -662,8 +662,10 @@ export const Skip_ReasonSchema: GenEnum<Skip_Reason> = /*@__PURE__*/
  */
 export type CreateReviewRequest = Message<"prwarden.v1.CreateReviewRequest"> & {
   /**
-   * Repository as `<owner>/<repository>`, each of 1 to 100 letters, digits,
-   * dots, hyphens and underscores, and neither `.` nor `..`.
+   * Repository as `<owner>/<repository>`, with its groups where the code host has
+   * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+   * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+   * a `~` may stand before the first, as in `~user/name` of Bitbucket.
    *
    * @generated from field: string repo = 1;
    */

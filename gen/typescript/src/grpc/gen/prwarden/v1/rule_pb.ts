@@ -390,7 +390,7 @@ export const ListRulesetsResponseSchema: GenMessage<ListRulesetsResponse> = /*@_
 export type ListRulesRequest = Message<"prwarden.v1.ListRulesRequest"> & {
   /**
    * Name of the ruleset: `default`, `custom`, or `<owner>/<repository>`, with
-   * its slash plain or as %2F.
+   * its slashes plain or as %2F.
    *
    * @generated from field: string name = 1;
    */

@@ -59,8 +59,10 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object repo_ = "";
   /**
    * <pre>
-   * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-   * dots, hyphens and underscores, and neither `.` nor `..`.
+   * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+   * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+   * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+   * a `~` may stand before the first, as in `~user/name` of Bitbucket.
    * </pre>
    *
    * <code>string repo = 1 [json_name = "repo"];</code>
@@ -81,8 +83,10 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-   * dots, hyphens and underscores, and neither `.` nor `..`.
+   * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+   * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+   * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+   * a `~` may stand before the first, as in `~user/name` of Bitbucket.
    * </pre>
    *
    * <code>string repo = 1 [json_name = "repo"];</code>
@@ -895,8 +899,10 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object repo_ = "";
     /**
      * <pre>
-     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-     * dots, hyphens and underscores, and neither `.` nor `..`.
+     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+     * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+     * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+     * a `~` may stand before the first, as in `~user/name` of Bitbucket.
      * </pre>
      *
      * <code>string repo = 1 [json_name = "repo"];</code>
@@ -916,8 +922,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-     * dots, hyphens and underscores, and neither `.` nor `..`.
+     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+     * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+     * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+     * a `~` may stand before the first, as in `~user/name` of Bitbucket.
      * </pre>
      *
      * <code>string repo = 1 [json_name = "repo"];</code>
@@ -938,8 +946,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-     * dots, hyphens and underscores, and neither `.` nor `..`.
+     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+     * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+     * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+     * a `~` may stand before the first, as in `~user/name` of Bitbucket.
      * </pre>
      *
      * <code>string repo = 1 [json_name = "repo"];</code>
@@ -956,8 +966,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-     * dots, hyphens and underscores, and neither `.` nor `..`.
+     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+     * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+     * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+     * a `~` may stand before the first, as in `~user/name` of Bitbucket.
      * </pre>
      *
      * <code>string repo = 1 [json_name = "repo"];</code>
@@ -971,8 +983,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-     * dots, hyphens and underscores, and neither `.` nor `..`.
+     * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+     * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+     * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+     * a `~` may stand before the first, as in `~user/name` of Bitbucket.
      * </pre>
      *
      * <code>string repo = 1 [json_name = "repo"];</code>

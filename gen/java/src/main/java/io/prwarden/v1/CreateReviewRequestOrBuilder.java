@@ -12,8 +12,10 @@ public interface CreateReviewRequestOrBuilder extends
 
   /**
    * <pre>
-   * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-   * dots, hyphens and underscores, and neither `.` nor `..`.
+   * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+   * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+   * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+   * a `~` may stand before the first, as in `~user/name` of Bitbucket.
    * </pre>
    *
    * <code>string repo = 1 [json_name = "repo"];</code>
@@ -22,8 +24,10 @@ public interface CreateReviewRequestOrBuilder extends
   java.lang.String getRepo();
   /**
    * <pre>
-   * Repository as `&lt;owner&gt;/&lt;repository&gt;`, each of 1 to 100 letters, digits,
-   * dots, hyphens and underscores, and neither `.` nor `..`.
+   * Repository as `&lt;owner&gt;/&lt;repository&gt;`, with its groups where the code host has
+   * them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+   * 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+   * a `~` may stand before the first, as in `~user/name` of Bitbucket.
    * </pre>
    *
    * <code>string repo = 1 [json_name = "repo"];</code>

@@ -54,7 +54,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-   * its slash plain or as %2F.
+   * its slashes plain or as %2F.
    * </pre>
    *
    * <code>string name = 1 [json_name = "name"];</code>
@@ -76,7 +76,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-   * its slash plain or as %2F.
+   * its slashes plain or as %2F.
    * </pre>
    *
    * <code>string name = 1 [json_name = "name"];</code>
@@ -399,7 +399,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-     * its slash plain or as %2F.
+     * its slashes plain or as %2F.
      * </pre>
      *
      * <code>string name = 1 [json_name = "name"];</code>
@@ -420,7 +420,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-     * its slash plain or as %2F.
+     * its slashes plain or as %2F.
      * </pre>
      *
      * <code>string name = 1 [json_name = "name"];</code>
@@ -442,7 +442,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-     * its slash plain or as %2F.
+     * its slashes plain or as %2F.
      * </pre>
      *
      * <code>string name = 1 [json_name = "name"];</code>
@@ -460,7 +460,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-     * its slash plain or as %2F.
+     * its slashes plain or as %2F.
      * </pre>
      *
      * <code>string name = 1 [json_name = "name"];</code>
@@ -475,7 +475,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-     * its slash plain or as %2F.
+     * its slashes plain or as %2F.
      * </pre>
      *
      * <code>string name = 1 [json_name = "name"];</code>

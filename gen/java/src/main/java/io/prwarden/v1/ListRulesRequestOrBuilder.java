@@ -13,7 +13,7 @@ public interface ListRulesRequestOrBuilder extends
   /**
    * <pre>
    * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-   * its slash plain or as %2F.
+   * its slashes plain or as %2F.
    * </pre>
    *
    * <code>string name = 1 [json_name = "name"];</code>
@@ -23,7 +23,7 @@ public interface ListRulesRequestOrBuilder extends
   /**
    * <pre>
    * Name of the ruleset: `default`, `custom`, or `&lt;owner&gt;/&lt;repository&gt;`, with
-   * its slash plain or as %2F.
+   * its slashes plain or as %2F.
    * </pre>
    *
    * <code>string name = 1 [json_name = "name"];</code>
