@@ -67,7 +67,7 @@ func (p Policy) JSON() []byte {
 func SkipReasons() []string {
 	return []string{
 		finding.SkipBinary, finding.SkipSubmodule, finding.SkipFileTooLarge, finding.SkipLineTooLong,
-		finding.SkipRuleTimeout,
+		finding.SkipRuleStopped,
 	}
 }
 
