@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -82,8 +83,13 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 			return errs.New(errs.FailedPrecondition, errs.ReasonRuleQuota,
 				"The organization has %d custom rules, which is the most. Delete one first.", quota)
 		}
+		if err != nil {
+			return err
+		}
 
-		return err
+		return t.audit(ctx, org, audit.Change{Action: audit.RuleCreate, Target: row.FullID, Fields: []audit.Field{
+			{Name: "severity", After: r.Severity.String()}, {Name: "pattern", After: r.Pattern},
+		}})
 	})
 	if err != nil {
 		return rule.Rule{}, err
@@ -119,9 +125,11 @@ func (s *Store) DeleteRule(ctx context.Context, org, fullID string) error {
 		if n == 0 {
 			return ruleNotFound(fullID)
 		}
-		_, err = t.exec(ctx, `UPDATE organizations SET rules = rules - 1 WHERE name = ?`, org)
+		if _, err = t.exec(ctx, `UPDATE organizations SET rules = rules - 1 WHERE name = ?`, org); err != nil {
+			return err
+		}
 
-		return err
+		return t.audit(ctx, org, audit.Change{Action: audit.RuleDelete, Target: fullID})
 	})
 }
 

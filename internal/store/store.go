@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
@@ -41,6 +42,7 @@ var (
 	_ rule.Store         = (*Store)(nil)
 	_ auth.KeyStore      = (*Store)(nil)
 	_ organization.Store = (*Store)(nil)
+	_ audit.Store        = (*Store)(nil)
 )
 
 // Options say which database to open and how.

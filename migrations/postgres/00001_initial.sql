@@ -213,6 +213,25 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
 
+-- Who changed what. Only retention and the removal of an organization delete
+-- from it, and nothing changes a row.
+CREATE TABLE audit_events (
+    organization TEXT   COLLATE "C" NOT NULL CHECK (organization <> ''), -- * for the whole installation
+    at           BIGINT NOT NULL,
+    id           TEXT   COLLATE "C" NOT NULL,
+    actor_kind   TEXT   NOT NULL CHECK (actor_kind IN ('user', 'key', 'cli', 'system')),
+    actor        TEXT   COLLATE "C" NOT NULL, -- with its kind, such as key:key_01k9
+    address      TEXT   NOT NULL, -- '' for none
+    action       TEXT   COLLATE "C" NOT NULL,
+    target       TEXT   NOT NULL,
+    detail       TEXT   NOT NULL, -- JSON array of fields, before and after
+    request_id   TEXT   NOT NULL, -- '' for none
+    PRIMARY KEY (organization, at, id)
+);
+
+-- What retention deletes, oldest first, and the list of all organizations.
+CREATE INDEX audit_events_at ON audit_events (at, id);
+
 -- Requests of the running window, by key. After a crash of
 -- the database it is empty, and windows begin anew.
 CREATE UNLOGGED TABLE rate_limits (
@@ -245,6 +264,8 @@ ALTER TABLE rules_files      ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rules_files      FORCE ROW LEVEL SECURITY;
 ALTER TABLE api_keys         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE api_keys         FORCE ROW LEVEL SECURITY;
+ALTER TABLE audit_events     ENABLE ROW LEVEL SECURITY;
+ALTER TABLE audit_events     FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY own ON organizations USING
     ((SELECT current_setting('prwarden.organization')) IN (name, '*'));
@@ -271,4 +292,6 @@ CREATE POLICY own ON rules USING
 CREATE POLICY own ON rules_files USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON api_keys USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
+CREATE POLICY own ON audit_events USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));

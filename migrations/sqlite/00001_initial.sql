@@ -194,6 +194,25 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
 
+-- Who changed what. Only retention and the removal of an organization delete
+-- from it, and nothing changes a row.
+CREATE TABLE audit_events (
+    organization TEXT    NOT NULL CHECK (organization <> ''), -- * for the whole installation
+    at           INTEGER NOT NULL,
+    id           TEXT    NOT NULL,
+    actor_kind   TEXT    NOT NULL CHECK (actor_kind IN ('user', 'key', 'cli', 'system')),
+    actor        TEXT    NOT NULL, -- with its kind, such as key:key_01k9
+    address      TEXT    NOT NULL, -- '' for none
+    action       TEXT    NOT NULL,
+    target       TEXT    NOT NULL,
+    detail       TEXT    NOT NULL, -- JSON array of fields, before and after
+    request_id   TEXT    NOT NULL, -- '' for none
+    PRIMARY KEY (organization, at, id)
+) STRICT, WITHOUT ROWID;
+
+-- What retention deletes, oldest first, and the list of all organizations.
+CREATE INDEX audit_events_at ON audit_events (at, id);
+
 -- One row that readiness changes, to see whether the database can be written.
 CREATE TABLE write_check (
     checks INTEGER NOT NULL

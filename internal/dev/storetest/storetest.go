@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
@@ -26,6 +27,7 @@ type Store interface {
 	organization.Store
 	rule.Store
 	auth.KeyStore
+	audit.Store
 	review.RetentionStore
 }
 
@@ -124,6 +126,13 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Keys/keys are listed":            listedKeys,
 		"Keys/keys are revoked":           revokedKey,
 		"Keys/use is stored":              touchedKeys,
+
+		"Audit/a change leaves one event":              changesAudited,
+		"Audit/what changes nothing leaves none":       nothingAudited,
+		"Audit/events are newest first, page by page":  auditPages,
+		"Audit/events are filtered":                    auditFilters,
+		"Audit/organizations are apart":                auditApart,
+		"Audit/an event is bounded and holds no token": auditBounded,
 
 		"Retention/only what ended is deleted":  purgedEnded,
 		"Retention/one step does little":        purgedInSteps,

@@ -191,7 +191,7 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 	}
 
 	e.request = request
-	return g.dispatch(e, r.WithContext(auth.NewContext(ctx, caller)))
+	return g.dispatch(e, r.WithContext(rpc.Admitted(ctx, caller)))
 }
 
 // setRateHeaders writes a decision in the spelling that the API documents.

@@ -296,8 +296,8 @@ export interface components {
             expires_at?: string;
             /** @description Name of the key, for people: 1 to 100 characters. */
             name: string;
-            /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, each at most once. */
-            scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin")[];
+            /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read, each at most once. */
+            scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin" | "policy:read" | "policy:write" | "audit:read")[];
         };
         /** @description Response of CreateKey. */
         CreateKeyResponse: {
@@ -994,6 +994,19 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
+        /** @description What was to be changed is not what it was with that etag (reason `ETAG_MISMATCH`). */
+        EtagMismatch: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
         /** @description The idempotency key was used with another request (reason `IDEMPOTENCY_CONFLICT`). */
         IdempotencyConflict: {
             headers: {
@@ -1143,6 +1156,25 @@ export interface components {
          *     - `RULE_QUOTA`: the organization has 5,000 rules, which is the most
          */
         RuleExists: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Status"];
+            };
+        };
+        /**
+         * @description One of these reasons:
+         *
+         *     - `SCOPE_MISSING`: the key lacks the scope that the call needs
+         *     - `REPOSITORY_NOT_ALLOWED`: the organization may not use the repository
+         *     - `DEFAULT_RULE`: rules of the default ruleset can't be changed
+         */
+        RuleNotChangeable: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
