@@ -994,19 +994,6 @@ export interface components {
                 "application/json": components["schemas"]["Status"];
             };
         };
-        /** @description What was to be changed is not what it was with that etag (reason `ETAG_MISMATCH`). */
-        EtagMismatch: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Status"];
-            };
-        };
         /** @description The idempotency key was used with another request (reason `IDEMPOTENCY_CONFLICT`). */
         IdempotencyConflict: {
             headers: {
@@ -1156,25 +1143,6 @@ export interface components {
          *     - `RULE_QUOTA`: the organization has 5,000 rules, which is the most
          */
         RuleExists: {
-            headers: {
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Status"];
-            };
-        };
-        /**
-         * @description One of these reasons:
-         *
-         *     - `SCOPE_MISSING`: the key lacks the scope that the call needs
-         *     - `REPOSITORY_NOT_ALLOWED`: the organization may not use the repository
-         *     - `DEFAULT_RULE`: rules of the default ruleset can't be changed
-         */
-        RuleNotChangeable: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -1729,6 +1697,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ScopeMissing"];
             404: components["responses"]["ReviewNotFound"];
+            409: components["responses"]["ReviewNotComplete"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

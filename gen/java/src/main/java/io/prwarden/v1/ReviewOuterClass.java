@@ -199,7 +199,7 @@ public final class ReviewOuterClass {
       "\022!\n\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\"m\n\006R" +
       "eason\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016fi" +
       "le_too_large\020\002\022\021\n\rline_too_long\020\003\022\020\n\014rul" +
-      "e_timeout\020\004\022\r\n\tsubmodule\020\005B\007\n\005_lineB\n\n\010_" +
+      "e_stopped\020\004\022\r\n\tsubmodule\020\005B\007\n\005_lineB\n\n\010_" +
       "rule_idB\t\n\007_reasonB\r\n\013_file_bytes\"\277\002\n\023Cr" +
       "eateReviewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n" +
       "\tpr_number\030\002 \001(\005R\010prNumber\022\035\n\007ruleset\030\003 " +
