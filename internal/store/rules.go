@@ -12,7 +12,7 @@ import (
 
 // ruleColumns are those of ruleRow.
 const ruleColumns = `organization, full_id, id, type, pattern, message, severity, scope, repo, paths_include, ` +
-	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, created_at`
+	`paths_exclude, multiline, redact, cases_match, cases_no_match, refs, languages, created_at`
 
 // ruleRow is a rule from the API as it is stored.
 type ruleRow struct {
@@ -32,6 +32,7 @@ type ruleRow struct {
 	CasesMatch   jsonOf[[]string] `db:"cases_match"`
 	CasesNoMatch jsonOf[[]string] `db:"cases_no_match"`
 	References   jsonOf[[]string] `db:"refs"`
+	Languages    jsonOf[[]string] `db:"languages"`
 	CreatedAt    timestamp        `db:"created_at"`
 }
 
@@ -48,6 +49,7 @@ func (r ruleRow) rule() rule.Rule {
 		Paths:     rule.Paths{Include: r.PathsInclude.value, Exclude: r.PathsExclude.value},
 		Multiline: r.Multiline, Redact: r.Redact,
 		Cases:      rule.Cases{Match: r.CasesMatch.value, NoMatch: r.CasesNoMatch.value},
+		Languages:  r.Languages.value,
 		References: r.References.value, Origin: origin, CreatedAt: r.CreatedAt.Time,
 	}
 }
@@ -59,7 +61,7 @@ func (s *Store) CreateRule(ctx context.Context, org string, r rule.Rule, quota i
 		Severity: severity(r.Severity), Scope: r.Scope, Repo: r.Repo, Multiline: r.Multiline, Redact: r.Redact,
 		PathsInclude: jsonOf[[]string]{r.Paths.Include}, PathsExclude: jsonOf[[]string]{r.Paths.Exclude},
 		CasesMatch: jsonOf[[]string]{r.Cases.Match}, CasesNoMatch: jsonOf[[]string]{r.Cases.NoMatch},
-		References: jsonOf[[]string]{r.References},
+		References: jsonOf[[]string]{r.References}, Languages: jsonOf[[]string]{r.Languages},
 	}
 	err := s.write(ctx, "create a rule", of(org), func(t *tx) error {
 		if _, err := t.exec(ctx, `INSERT INTO organizations (name) VALUES (?) ON CONFLICT (name) DO NOTHING`,

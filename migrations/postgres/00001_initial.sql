@@ -181,6 +181,7 @@ CREATE TABLE rules (
     cases_match   TEXT    NOT NULL,
     cases_no_match TEXT   NOT NULL,
     refs          TEXT    NOT NULL, -- where to read more
+    languages     TEXT    NOT NULL,
     created_at    BIGINT  NOT NULL,
     PRIMARY KEY (organization, full_id),
     CHECK ((scope = 'repo') = (repo <> ''))

@@ -155,7 +155,9 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 		require.NotNil(t, toScope(s), s)
 	}
 
-	for _, reason := range []string{"binary", "file_too_large", "line_too_long", "rule_stopped", "submodule"} {
+	for _, reason := range []string{
+		"binary", "file_too_large", "line_too_long", "rule_stopped", "submodule", "undecodable",
+	} {
 		assert.Equal(t, reason, toSkip(finding.Skip{Reason: reason}).GetReason().String())
 	}
 
@@ -171,7 +173,7 @@ func TestRuleThereAndBack(t *testing.T) {
 		ID: "a/b", Type: rule.TypeRegex, Pattern: "x", Message: "m", Severity: rule.Low, Scope: rule.ScopeRepo,
 		Repo:  "acme/shop",
 		Paths: rule.Paths{Include: []string{"a"}, Exclude: []string{"b"}}, Multiline: true, Redact: true,
-		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"},
+		Cases: rule.Cases{Match: []string{"x"}, NoMatch: []string{"y"}}, References: []string{"https://example.com"}, Languages: []string{"go"},
 		CreatedAt: day,
 	}
 

@@ -462,6 +462,10 @@ class Skip(google.protobuf.message.Message):
         """
         submodule: Skip._Reason.ValueType  # 5
         """The change is of a submodule; submodules are not followed."""
+        undecodable: Skip._Reason.ValueType  # 6
+        """The file is text by its name or its look, and can't be decoded. Only rules
+        that mask what they match looked at it, as far as they have a fixed prefix.
+        """
 
     class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
         """Reason says why."""
@@ -480,6 +484,10 @@ class Skip(google.protobuf.message.Message):
     """
     submodule: Skip.Reason.ValueType  # 5
     """The change is of a submodule; submodules are not followed."""
+    undecodable: Skip.Reason.ValueType  # 6
+    """The file is text by its name or its look, and can't be decoded. Only rules
+    that mask what they match looked at it, as far as they have a fixed prefix.
+    """
 
     FILE_FIELD_NUMBER: builtins.int
     LINE_FIELD_NUMBER: builtins.int

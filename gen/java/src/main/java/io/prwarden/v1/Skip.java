@@ -109,6 +109,15 @@ private static final long serialVersionUID = 0L;
      * <code>submodule = 5;</code>
      */
     submodule(5),
+    /**
+     * <pre>
+     * The file is text by its name or its look, and can't be decoded. Only rules
+     * that mask what they match looked at it, as far as they have a fixed prefix.
+     * </pre>
+     *
+     * <code>undecodable = 6;</code>
+     */
+    undecodable(6),
     UNRECOGNIZED(-1),
     ;
 
@@ -170,6 +179,15 @@ private static final long serialVersionUID = 0L;
      * <code>submodule = 5;</code>
      */
     public static final int submodule_VALUE = 5;
+    /**
+     * <pre>
+     * The file is text by its name or its look, and can't be decoded. Only rules
+     * that mask what they match looked at it, as far as they have a fixed prefix.
+     * </pre>
+     *
+     * <code>undecodable = 6;</code>
+     */
+    public static final int undecodable_VALUE = 6;
 
 
     public final int getNumber() {
@@ -202,6 +220,7 @@ private static final long serialVersionUID = 0L;
         case 3: return line_too_long;
         case 4: return rule_stopped;
         case 5: return submodule;
+        case 6: return undecodable;
         default: return null;
       }
     }
