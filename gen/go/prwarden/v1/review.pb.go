@@ -213,9 +213,9 @@ const (
 	Skip_file_too_large Skip_Reason = 2
 	// The line is over 16 KiB.
 	Skip_line_too_long Skip_Reason = 3
-	// The rule used up its 2 seconds of matching time in this scan and was
-	// stopped; what it had found until then is reported.
-	Skip_rule_timeout Skip_Reason = 4
+	// The rule used up the work that it may do and was stopped; what it had found
+	// until then is reported.
+	Skip_rule_stopped Skip_Reason = 4
 	// The change is of a submodule; submodules are not followed.
 	Skip_submodule Skip_Reason = 5
 	// The file is text by its name or its look, and can't be decoded. Only rules
@@ -230,7 +230,7 @@ var (
 		1: "binary",
 		2: "file_too_large",
 		3: "line_too_long",
-		4: "rule_timeout",
+		4: "rule_stopped",
 		5: "submodule",
 		6: "undecodable",
 	}
@@ -239,7 +239,7 @@ var (
 		"binary":         1,
 		"file_too_large": 2,
 		"line_too_long":  3,
-		"rule_timeout":   4,
+		"rule_stopped":   4,
 		"submodule":      5,
 		"undecodable":    6,
 	}
@@ -1072,8 +1072,10 @@ func (x *Skip) GetFileBytes() []byte {
 // Request of CreateReview.
 type CreateReviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Repository as `<owner>/<repository>`, each of 1 to 100 letters, digits,
-	// dots, hyphens and underscores, and neither `.` nor `..`.
+	// Repository as `<owner>/<repository>`, with its groups where the code host has
+	// them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
+	// 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`;
+	// a `~` may stand before the first, as in `~user/name` of Bitbucket.
 	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
 	// Pull request number, from 1.
 	PrNumber int32 `protobuf:"varint,2,opt,name=pr_number,json=prNumber,proto3" json:"pr_number,omitempty"`
@@ -2198,16 +2200,16 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06binary\x10\x01\x12\x12\n" +
 	"\x0efile_too_large\x10\x02\x12\x11\n" +
 	"\rline_too_long\x10\x03\x12\x10\n" +
-	"\frule_timeout\x10\x04\x12\r\n" +
+	"\frule_stopped\x10\x04\x12\r\n" +
 	"\tsubmodule\x10\x05\x12\x0f\n" +
 	"\vundecodable\x10\x06B\a\n" +
 	"\x05_lineB\n" +
 	"\n" +
 	"\b_rule_idB\t\n" +
 	"\a_reasonB\r\n" +
-	"\v_file_bytes\"\x86\x04\n" +
-	"\x13CreateReviewRequest\x12N\n" +
-	"\x04repo\x18\x01 \x01(\tB:\xe0A\x02\xbaH4r2\x18\xc9\x012-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$R\x04repo\x12'\n" +
+	"\v_file_bytes\"\x84\x04\n" +
+	"\x13CreateReviewRequest\x12L\n" +
+	"\x04repo\x18\x01 \x01(\tB8\xe0A\x02\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$R\x04repo\x12'\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\n" +
 	"\xe0A\x02\xbaH\x04\x1a\x02(\x01R\bprNumber\x12)\n" +
 	"\aruleset\x18\x03 \x01(\tB\n" +
@@ -2277,9 +2279,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\v\n" +
 	"\ainclude\x10\x01\x12\b\n" +
 	"\x04omit\x10\x02B\r\n" +
-	"\v_suppressed\"\xf8\x02\n" +
-	"\x12ListReviewsRequest\x12P\n" +
-	"\x04repo\x18\x01 \x01(\tB7\xbaH4r2\x18\xc9\x012-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$H\x00R\x04repo\x88\x01\x01\x12)\n" +
+	"\v_suppressed\"\xf6\x02\n" +
+	"\x12ListReviewsRequest\x12N\n" +
+	"\x04repo\x18\x01 \x01(\tB5\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$H\x00R\x04repo\x88\x01\x01\x12)\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x01R\bprNumber\x88\x01\x01\x12C\n" +
 	"\x06status\x18\x03 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x02R\x06status\x88\x01\x01\x123\n" +

@@ -547,7 +547,7 @@ func (x *ListRulesetsResponse) GetRulesets() []*Ruleset {
 type ListRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the ruleset: `default`, `custom`, or `<owner>/<repository>`, with
-	// its slash plain or as %2F.
+	// its slashes plain or as %2F.
 	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1242,15 +1242,15 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\x9b\f\n" +
+	"\x06_scope\"\x99\f\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12,\n" +
 	"\apattern\x18\x03 \x01(\tB\x12\x92A\fx\x80\b\x80\x01\x01\xa2\x02\x03re2\xe0A\x02R\apattern\x12&\n" +
 	"\amessage\x18\x04 \x01(\tB\f\x92A\x06x\xe8\a\x80\x01\x01\xe0A\x02R\amessage\x12A\n" +
 	"\bseverity\x18\x05 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x03\xe0A\x02H\x01R\bseverity\x88\x01\x01\x125\n" +
-	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12V\n" +
-	"\x04repo\x18\a \x01(\tB=\x92A3x\xc9\x01\x8a\x01-^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$\xbaH\x04r\x02\x10\x01H\x03R\x04repo\x88\x01\x01\x12-\n" +
+	"\x05scope\x18\x06 \x01(\x0e2\x1a.prwarden.v1.Ruleset.ScopeH\x02R\x05scope\x88\x01\x01\x12T\n" +
+	"\x04repo\x18\a \x01(\tB;\x92A1x\xf4\x03\x8a\x01+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$\xbaH\x04r\x02\x10\x01H\x03R\x04repo\x88\x01\x01\x12-\n" +
 	"\x05paths\x18\b \x01(\v2\x17.prwarden.v1.Rule.PathsR\x05paths\x12\x1c\n" +
 	"\tmultiline\x18\t \x01(\bR\tmultiline\x12\x16\n" +
 	"\x06redact\x18\n" +
@@ -1288,9 +1288,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\a_advice\"\x15\n" +
 	"\x13ListRulesetsRequest\"\xfe\x01\n" +
 	"\x14ListRulesetsResponse\x120\n" +
-	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"\x80\x01\n" +
-	"\x10ListRulesRequest\x12l\n" +
-	"\x04name\x18\x01 \x01(\tBX\x92ARJ\t\"default\"x\xc9\x01\x80\x01\x01\x8a\x01>^(default|custom|[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100})$\xe0A\x02R\x04name\"\xea\x03\n" +
+	"\brulesets\x18\x01 \x03(\v2\x14.prwarden.v1.RulesetR\brulesets:\xb3\x01\x92A\xaf\x012\xac\x01{\"rulesets\": [{\"id\": \"ruleset_default\", \"name\": \"default\", \"rule_count\": 438, \"scope\": \"org\"}, {\"id\": \"ruleset_custom\", \"name\": \"custom\", \"rule_count\": 1, \"scope\": \"org\"}]}\"~\n" +
+	"\x10ListRulesRequest\x12j\n" +
+	"\x04name\x18\x01 \x01(\tBV\x92APJ\t\"default\"x\xf4\x03\x80\x01\x01\x8a\x01<^(default|custom|~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19})$\xe0A\x02R\x04name\"\xea\x03\n" +
 	"\x11ListRulesResponse\x120\n" +
 	"\x05rules\x18\x01 \x03(\v2\x11.prwarden.v1.RuleB\a\x92A\x04\xa0\x01\xfc*R\x05rules:\xa2\x03\x92A\x9e\x032\x9b\x03{\"rules\": [{\"id\": \"no-print\", \"type\": \"regex\", \"pattern\": \"fmt\\\\.Print(ln|f)?\\\\(\", \"message\": \"Use the logger.\", \"severity\": \"warning\", \"scope\": \"org\", \"paths\": {\"include\": [\"**/*.go\"], \"exclude\": [\"cmd/**\"]}, \"multiline\": false, \"redact\": false, \"cases\": {\"match\": [\"fmt.Println(\\\"x\\\")\"], \"no_match\": [\"log.Print(\\\"x\\\")\"]}, \"references\": [\"https://pkg.go.dev/log/slog\"], \"created_at\": \"2026-11-20T09:30:00Z\"}]}\"r\n" +
 	"\x0eGetRuleRequest\x12`\n" +

@@ -335,7 +335,7 @@ export interface components {
              * @description Pull request number, from 1.
              */
             pr_number: number;
-            /** @description Repository as `<owner>/<repository>`, each of 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`. */
+            /** @description Repository as `<owner>/<repository>`, with its groups where the code host has them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`; a `~` may stand before the first, as in `~user/name` of Bitbucket. */
             repo: string;
             /** @description Ruleset to apply: `default`, `custom` or this repository's `<owner>/<repository>`. Not given: the ruleset of the repository, which is the default ruleset less what the rules file disables, the organization's rules and the repository's own. */
             ruleset?: string;
@@ -847,12 +847,12 @@ export interface components {
          *     - binary: The file has a NUL byte in its first 8,000 bytes.
          *     - file_too_large: The file is over 1 MiB.
          *     - line_too_long: The line is over 16 KiB.
-         *     - rule_timeout: The rule used up its 2 seconds of matching time in this scan and was stopped; what it had found until then is reported.
+         *     - rule_stopped: The rule used up the work that it may do and was stopped; what it had found until then is reported.
          *     - submodule: The change is of a submodule; submodules are not followed.
          *     - undecodable: The file is text by its name or its look, and can't be decoded. Only rules that mask what they match looked at it, as far as they have a fixed prefix.
          * @enum {string}
          */
-        SkipReason: "binary" | "file_too_large" | "line_too_long" | "rule_timeout" | "submodule" | "undecodable";
+        SkipReason: "binary" | "file_too_large" | "line_too_long" | "rule_stopped" | "submodule" | "undecodable";
         /** @description An error. */
         Status: {
             /**
@@ -2287,7 +2287,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the ruleset: `default`, `custom`, or `<owner>/<repository>`, with its slash plain or as %2F.
+                 * @description Name of the ruleset: `default`, `custom`, or `<owner>/<repository>`, with its slashes plain or as %2F.
                  * @example default
                  */
                 name: string;

@@ -198,7 +198,7 @@ public final class ReviewOuterClass {
       "onH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(\014H\003R\nfil" +
       "e_bytes\210\001\001\"~\n\006Reason\022\017\n\013unspecified\020\000\022\n\n" +
       "\006binary\020\001\022\022\n\016file_too_large\020\002\022\021\n\rline_to" +
-      "o_long\020\003\022\020\n\014rule_timeout\020\004\022\r\n\tsubmodule\020" +
+      "o_long\020\003\022\020\n\014rule_stopped\020\004\022\r\n\tsubmodule\020" +
       "\005\022\017\n\013undecodable\020\006B\007\n\005_lineB\n\n\010_rule_idB" +
       "\t\n\007_reasonB\r\n\013_file_bytes\"\277\002\n\023CreateRevi" +
       "ewRequest\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_numb" +
