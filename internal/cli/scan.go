@@ -229,13 +229,20 @@ func looked(files int, kind string, began time.Time) string {
 	return fmt.Sprintf("%s in %.2f s", terminal.Count(files, kind), time.Since(began).Seconds())
 }
 
-// localReview is what a scan found, in the form of a review.
-func localReview(r finding.Result) review.Review {
-	return review.Review{
+// localReview is what a scan found, in the form of a review. Its verdict is what a
+// server's would be for the same threshold; without one there is none.
+func localReview(r finding.Result, failOn rule.Severity) review.Review {
+	r.Judge(failOn, finding.Tolerated)
+	out := review.Review{
 		Status: review.Complete, HeadSHA: r.HeadSHA, BaseSHA: r.BaseSHA, RulesDigest: r.RulesDigest,
 		Findings: r.Findings, Suppressed: r.Suppressed, Skips: r.Skips,
-		Summary: r.Summary, Truncated: r.Truncated,
+		Summary: r.Summary, Truncated: r.Truncated, BaseFoundBy: r.BaseFoundBy, LookedAt: r.LookedAt,
 	}
+	if failOn != 0 {
+		out.Verdict = &r.Verdict
+	}
+
+	return out
 }
 
 const (
@@ -292,7 +299,7 @@ func (in ScanInput) scanChanges(ctx context.Context, st Streams, out *outputs) e
 		st.note("There was no changed file to look at; --base REF scans what a branch changes, --all every file.")
 	}
 	err = out.show(report.Report{
-		Review: localReview(result.Result),
+		Review: localReview(result.Result, out.failOn),
 		Of:     looked(result.FilesTotal, "changed file", began),
 	})
 	return unread(skipped, err)

@@ -33,7 +33,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	}
 
 	progress := newProgress(st)
-	all := gathered{progress: progress}
+	all := gathered{progress: progress, skipCounts: finding.SkipCounts{}}
 	o := folder.Options{
 		Jobs: in.Jobs, Found: all.found, Notice: all.notice, Omit: out.below(in.place()),
 		Progress: func(done int) { progress.local(terminal.Count(done, "file")) },
@@ -59,7 +59,7 @@ func (in ScanInput) scanAll(ctx context.Context, st Streams, out *outputs) error
 	found := all.result(sum)
 	found.Truncated = found.Truncated && !in.lines()
 	err = out.show(report.Report{
-		Review: localReview(found),
+		Review: localReview(found, out.failOn),
 		Of:     looked(sum.Scanned, "file", began),
 		Rules:  rule.ByID(slices.Concat(loaded.Defaults, loaded.File.Rules)),
 	})
@@ -91,7 +91,8 @@ type gathered struct {
 	findings   []finding.Finding
 	suppressed []finding.Finding
 	skips      []finding.Skip
-	skipped    int // in all
+	skipCounts finding.SkipCounts // of all
+	skipped    int                // in all
 }
 
 // found takes what is in one file, in any order.
@@ -134,6 +135,7 @@ func (g *gathered) notice(n folder.Notice) {
 
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.skipCounts[n.Kind()]++
 	if g.skipped++; len(g.skips) < maxFindings {
 		g.skips = append(g.skips, n.Skip)
 	}
@@ -151,6 +153,7 @@ func (g *gathered) result(sum folder.Summary) finding.Result {
 
 	return finding.Result{
 		Findings: g.findings, Suppressed: g.suppressed, Skips: g.skips, Summary: sum.Findings,
-		Truncated: total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
+		SkipCounts: g.skipCounts,
+		Truncated:  total > len(g.findings) || sum.Suppressed > len(g.suppressed) || g.skipped > len(g.skips),
 	}
 }

@@ -27,7 +27,8 @@ type Comparison struct {
 //
 // Fixed is claimed only where the current scan looked: not in a file that was
 // skipped, not of a rule that was stopped, and not at all when the current result
-// is truncated. A finding whose rule no longer applies to its file is fixed too.
+// is truncated or the rules of a broken rules file are missing. A finding whose rule
+// no longer applies to its file is fixed too.
 func Compare(previous, current Result) Comparison {
 	c := Comparison{
 		Reported:   states(current.Findings, previous.Findings),
@@ -62,9 +63,12 @@ func fixed(previous []Finding, current Result) (gone []int) {
 	there := fingerprints(current.Findings, current.Suppressed)
 	files, rules := map[string]bool{}, map[string]bool{}
 	for _, s := range current.Skips {
-		if s.RuleID != "" {
+		switch {
+		case s.Reason == SkipRulesFileInvalid:
+			return nil
+		case s.RuleID != "":
 			rules[s.RuleID] = true
-		} else {
+		default:
 			files[s.File] = true
 		}
 	}

@@ -66,6 +66,9 @@ type Skip struct {
 	Line   int    `json:"line,omitempty"`    // 0 when it is not about a line
 	RuleID string `json:"rule_id,omitempty"` // `category/name`; empty when it is not about a rule
 	Reason string `json:"reason"`            // one of the Skip constants
+
+	Severity  rule.Severity `json:"severity,omitempty"` // of the rule; 0 when it is not about a rule
+	Tolerated bool          `json:"tolerated"`          // the verdict passes over it; see Judge
 }
 
 // The reasons of skips, in the words of the API.
@@ -76,6 +79,9 @@ const (
 	SkipRuleStopped  = "rule_stopped"   // the rule used up the work that it may do
 	SkipUndecodable  = "undecodable"    // text by its name or look that can't be decoded
 	SkipSubmodule    = "submodule"      // not followed
+
+	SkipRulesFileInvalid = "rules_file_invalid" // that of the base, so its rules were not applied
+	SkipSpecial          = "special"            // a FIFO, a device or a socket, in local scans only
 )
 
 // Text says why something was not looked at.
@@ -91,7 +97,9 @@ func (s Skip) Text() string {
 		return "a text that can't be decoded"
 	case SkipSubmodule:
 		return "a submodule"
-	case "special": // in local scans only
+	case SkipRulesFileInvalid:
+		return "the rules file in the base is broken, so its rules were not applied"
+	case SkipSpecial:
 		return "a FIFO, a device or a socket"
 	case SkipRuleStopped:
 		return "rule " + s.RuleID + " took too long and was stopped here"
@@ -133,6 +141,11 @@ type Result struct {
 	Summary    Summary   // of all findings, also of those over the limit
 	Truncated  bool      // there were more findings, suppressed ones or skips than the limits
 	FilesTotal int       // changed files that are there at head
+
+	SkipCounts  SkipCounts // of all skips, also of those over the limit
+	BaseFoundBy BaseFoundBy
+	LookedAt    LookedAt
+	Verdict     Verdict // as Judge decides it
 
 	// RulesFile is the rules of the base's rules file, none when there is no such
 	// file. When that file is broken RulesFileValid is false and there are none:

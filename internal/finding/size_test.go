@@ -105,11 +105,12 @@ func TestSizeOfASkip(t *testing.T) {
 	for name, text := range odd() {
 		s := finding.Skip{
 			File: strings.Repeat(text, 500), Line: number,
-			RuleID: "performance/a-rule-with-a-long-name", Reason: finding.SkipRuleStopped,
+			RuleID: "performance/a-rule-with-a-long-name", Reason: finding.SkipRuleStopped, Severity: rule.Critical,
 		}
 		line := int32(s.Line)
 		m := &prwardenv1.Skip{
 			File: finding.Shown(s.File), Line: &line, RuleId: &s.RuleID, Reason: prwardenv1.Skip_rule_stopped.Enum(),
+			Severity: prwardenv1.Severity_critical.Enum(),
 		}
 		if !utf8.ValidString(s.File) {
 			m.FileBytes = []byte(s.File)

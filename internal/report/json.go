@@ -13,8 +13,6 @@ import (
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/report/sarif"
-	"github.com/prwarden/prwarden/internal/review"
-	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // json is what the server answered, or the review as it would answer it.
@@ -27,14 +25,7 @@ func (r Report) json() (string, error) {
 		return terminal.SafeJSON(b.Bytes()) + "\n", nil
 	}
 
-	type verdict struct {
-		Outcome   string        `json:"outcome"`
-		Threshold rule.Severity `json:"threshold"`
-	}
-	answer := struct {
-		review.Review
-		Verdict *verdict `json:"verdict,omitempty"`
-	}{Review: r.Review}
+	answer := r.Review
 	for _, list := range []*[]finding.Finding{&answer.Findings, &answer.Suppressed, &answer.Fixed} {
 		*list = append([]finding.Finding{}, *list...) // never null
 	}
@@ -42,12 +33,6 @@ func (r Report) json() (string, error) {
 	answer.Summary = finding.NewSummary() // all severities
 	maps.Copy(answer.Summary, r.Review.Summary)
 
-	if r.FailOn != 0 && r.complete() {
-		answer.Verdict = &verdict{Outcome: "pass", Threshold: r.FailOn}
-		if r.Fails() {
-			answer.Verdict.Outcome = "fail"
-		}
-	}
 	return indented(answer)
 }
 

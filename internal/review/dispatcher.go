@@ -197,10 +197,15 @@ func (d *Dispatcher) scan(ctx context.Context, c Claim, progress func(Progress))
 		return finding.Result{}, err
 	}
 
-	return d.scanner.Scan(ctx, Job{
+	result, err := d.scanner.Scan(ctx, Job{
 		Claim: c, Host: d.o.Policy.Host(c.Organization), Rules: rules,
 		RequireReason: d.o.Policy.RequireSuppressionReason(c.Organization), MaxFindings: MaxFindings,
 	}, progress)
+	if err == nil {
+		result.Judge(c.FailOn, finding.Tolerated)
+	}
+
+	return result, err
 }
 
 func (d *Dispatcher) rulesFor(ctx context.Context, c Claim) (rule.Set, error) {

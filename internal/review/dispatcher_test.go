@@ -23,7 +23,7 @@ func TestDispatchCompletes(t *testing.T) {
 	b := setup(t)
 	b.dispatcher(t, nil)
 	commits := finding.Commits{Head: strings.Repeat("a", 40), BaseRef: "main"}
-	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium}
+	in := review.CreateInput{Repo: "acme/api", PRNumber: 1, Commits: commits, FailOn: rule.Medium, RequireBase: true}
 	accepted, err := b.service.Create(t.Context(), org, in)
 	require.NoError(t, err)
 	id := accepted.ReviewID
@@ -31,7 +31,7 @@ func TestDispatchCompletes(t *testing.T) {
 	assert.Equal(t, review.Job{
 		Claim: review.Claim{
 			ReviewID: id, Organization: org, Repo: "acme/api", PRNumber: 1, Ruleset: "acme/api", Commits: commits,
-			Attempt: 1, Today: "2026-11-20",
+			Attempt: 1, Today: "2026-11-20", FailOn: rule.Medium, RequireBase: true,
 		},
 		Host: organization.Host{URL: "https://acme"}, Rules: rule.Set{Digest: "d"}, RequireReason: true,
 		MaxFindings: review.MaxFindings,
@@ -43,16 +43,19 @@ func TestDispatchCompletes(t *testing.T) {
 			RuleID: "a/b", Severity: rule.High, File: "f\xff", Line: 1, EndLine: 2, Column: 3,
 			Message: "m", Snippet: "s", Fingerprint: "p", State: finding.StateNew,
 		}},
-		Skips: []finding.Skip{{File: "g", Reason: "binary"}},
+		Skips:      []finding.Skip{{File: "g", Reason: "binary"}, {File: "h", Reason: "file_too_large"}},
+		SkipCounts: finding.SkipCounts{{Reason: "binary"}: 1, {Reason: "file_too_large"}: 5},
 	}
 
 	scan.end(outcome, nil)
 	r := b.await(t, id)
 	assert.Equal(t, review.Complete, r.Status)
 	assert.Equal(t, outcome.Findings, r.Findings)
-	assert.Equal(t, outcome.Skips, r.Skips)
+	assert.Equal(t, []finding.Skip{
+		{File: "g", Reason: "binary", Tolerated: true}, {File: "h", Reason: "file_too_large"},
+	}, r.Skips)
 	assert.Equal(t, 1, r.Summary[rule.High])
-	assert.False(t, r.Passes())
+	assert.Equal(t, &finding.Verdict{Outcome: finding.Fail, Threshold: rule.Medium, NotLookedAt: 5}, r.Verdict)
 	assert.Equal(t, commits, r.Commits)
 	assert.Equal(t, "bb", r.BaseSHA)
 }

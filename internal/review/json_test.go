@@ -30,7 +30,11 @@ func TestReviewJSON(t *testing.T) {
 		Suppressed: []finding.Finding{f}, Fixed: []finding.Finding{f},
 		Summary: finding.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 0, rule.Warning: 3, rule.Low: 0, rule.Info: 0},
 		Failure: &review.Failure{Code: "c", Message: "m"}, Truncated: true, RulesDigest: "d", PreviousID: "rev_0",
-		Skips: []finding.Skip{{File: "\xff", Line: 1, RuleID: "a/b", Reason: "rule_stopped"}},
+		Skips: []finding.Skip{{
+			File: "\xff", Line: 1, RuleID: "a/b", Reason: "rule_stopped", Severity: rule.Low, Tolerated: true,
+		}},
+		Verdict:     &finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.Medium, NotLookedAt: 4},
+		BaseFoundBy: finding.BaseRequested, LookedAt: finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3},
 	}
 
 	text, err := json.Marshal(want)

@@ -44,8 +44,7 @@ const (
 	IdempotencyTTL = 24 * time.Hour // how long an idempotency key is kept
 )
 
-// Review is one scan of a pull request. Its JSON is that of the REST API, but for
-// the verdict.
+// Review is one scan of a pull request. Its JSON is that of the REST API.
 type Review struct {
 	ID           string            `json:"review_id,omitempty"`
 	Organization string            `json:"-"`
@@ -68,22 +67,15 @@ type Review struct {
 	RulesDigest  string            `json:"rules_digest,omitempty"`
 	Attempt      int               `json:"-"` // rises with every claim
 	Progress     Progress          `json:"-"`
-	Commits      finding.Commits   `json:"-"` // what was asked for
-	FailOn       rule.Severity     `json:"-"` // the least severity that fails
+	Commits      finding.Commits   `json:"-"`                 // what was asked for
+	FailOn       rule.Severity     `json:"-"`                 // the least severity that fails
+	Verdict      *finding.Verdict  `json:"verdict,omitempty"` // only when complete
+
+	BaseFoundBy finding.BaseFoundBy `json:"base_found_by,omitempty"` // only when complete
+	LookedAt    finding.LookedAt    `json:"looked_at,omitzero"`      // likewise
 
 	// PreviousID is the review that State and Fixed compare with; empty for none.
 	PreviousID string `json:"previous_review_id,omitempty"`
-}
-
-// Passes reports whether no finding is as severe as FailOn.
-func (r Review) Passes() bool {
-	for s, n := range r.Summary {
-		if n > 0 && s.AtLeast(r.FailOn) {
-			return false
-		}
-	}
-
-	return true
 }
 
 // Progress says how far the current attempt is.
@@ -130,7 +122,7 @@ type Reviews interface {
 	GetReview(ctx context.Context, org, id string) (Review, error)
 
 	// ListFindings returns findings of a review in their order, at most f.Limit
-	// of them; NotFound. A review that is not complete has none.
+	// of them; NotFound, or FailedPrecondition (REVIEW_NOT_COMPLETE).
 	ListFindings(ctx context.Context, org, id string, f FindingFilter) (FindingPage, error)
 
 	// GetReviewState reads a review without findings and skips; NotFound.
@@ -161,6 +153,7 @@ type NewReview struct {
 	TraceParent  string       // W3C traceparent of the request, at most MaxTraceParent bytes; "" for none
 	Commits      finding.Commits
 	FailOn       rule.Severity // 0 for DefaultFailOn
+	RequireBase  bool          // fail rather than guess the base
 }
 
 // Idempotency makes a retried creation safe.
@@ -243,8 +236,8 @@ type Queue interface {
 	// changed at that moment.
 	Extend(ctx context.Context, beats []Heartbeat, lease time.Duration) (lost []Claim, err error)
 
-	// Finish makes the review complete, with everything in the outcome, in one
-	// transaction, and compares it with the review before: the latest complete
+	// Finish makes the review complete, with everything in the outcome, which has
+	// its verdict, in one transaction, and compares it with the review before: the latest complete
 	// one of the same repository, pull request number and ruleset that was
 	// created earlier. The State of a finding is Existing when that one
 	// reported it, too; that of a suppressed one also when it suppressed it.
@@ -289,6 +282,8 @@ type Claim struct {
 	PRNumber     int32
 	Ruleset      string
 	Commits      finding.Commits
+	FailOn       rule.Severity // the least severity that fails
+	RequireBase  bool          // fail rather than guess the base
 	Attempt      int           // from 1; the fence
 	Failures     int           // passing faults before this attempt
 	Lost         int           // lost leases before this attempt

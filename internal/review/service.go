@@ -42,6 +42,7 @@ type CreateInput struct {
 	Ruleset        string // "" for the repository's
 	Commits        finding.Commits
 	FailOn         rule.Severity // 0 when not given: DefaultFailOn
+	RequireBase    bool          // fail rather than guess the base
 	IdempotencyKey string        // "" for none
 	TraceParent    string        // see NewReview
 }
@@ -66,6 +67,7 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 		TraceParent:  in.TraceParent,
 		Commits:      in.Commits,
 		FailOn:       in.FailOn,
+		RequireBase:  in.RequireBase,
 	}
 
 	if n.Ruleset == "" {
@@ -142,7 +144,7 @@ func checkIdempotencyKey(key string) string {
 func requestHash(in CreateInput) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
 		in.Repo, strconv.Itoa(int(in.PRNumber)), in.Ruleset,
-		in.Commits.Head, in.Commits.Base, in.Commits.BaseRef, in.FailOn.String(),
+		in.Commits.Head, in.Commits.Base, in.Commits.BaseRef, in.FailOn.String(), strconv.FormatBool(in.RequireBase),
 	}, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
@@ -160,10 +162,15 @@ func (s *Service) GetComplete(ctx context.Context, org, id string) (Review, erro
 	case err != nil:
 		return Review{}, err
 	case r.Status != Complete:
-		return Review{}, errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete,
-			"The review %q is %s; only a complete one has findings.", id, r.Status)
+		return Review{}, NotComplete(id, r.Status)
 	}
 	return r, nil
+}
+
+// NotComplete says that a review has no findings in its state.
+func NotComplete(id string, status Status) error {
+	return errs.New(errs.FailedPrecondition, errs.ReasonReviewNotComplete,
+		"The review %q is %s; only a complete one has findings.", id, status)
 }
 
 // Cancel stops a queued or running review and returns it in its new state.

@@ -120,6 +120,7 @@ func TestIdempotency(t *testing.T) {
 		func(in *review.CreateInput) { in.Commits.Head = strings.Repeat("b", 40) },
 		func(in *review.CreateInput) { in.Commits.BaseRef = "next" },
 		func(in *review.CreateInput) { in.Commits = finding.Commits{Head: sha, Base: sha} },
+		func(in *review.CreateInput) { in.RequireBase = true },
 		func(in *review.CreateInput) { in.FailOn = rule.High },
 		func(in *review.CreateInput) { in.FailOn = 0 },
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/scan"
@@ -35,7 +36,10 @@ func (p *pull) Open(context.Context, scan.Target) (scan.Change, error) {
 
 func (p *pull) HeadSHA() string { return strings.Repeat("a", 40) }
 func (p *pull) BaseSHA() string { return strings.Repeat("b", 40) }
-func (p *pull) Close() error    { p.closed = true; return nil }
+func (p *pull) BaseFoundBy() finding.BaseFoundBy {
+	return finding.BaseMergeRef
+}
+func (p *pull) Close() error { p.closed = true; return nil }
 
 func (p *pull) FileCount() int { return len(p.files) }
 

@@ -40,6 +40,7 @@ type FileResult struct {
 	Suppressed []finding.Finding // the first ones, likewise
 	Skips      []finding.Skip    // by line and rule id
 
+	lines           int               // added ones that were looked at
 	suppressedCount int               // of all
 	reports         []finding.Finding // about comments that suppress, by line
 	err             error             // only when the context ended, and of a panic
@@ -48,7 +49,9 @@ type FileResult struct {
 // stopped adds skips of rules that ran out of time.
 func (r *FileResult) stopped(file string, rules []rule.Rule, stopped []int) {
 	for _, i := range stopped {
-		skip := finding.Skip{File: file, RuleID: rules[i].FullID(), Reason: finding.SkipRuleStopped}
+		skip := finding.Skip{
+			File: file, RuleID: rules[i].FullID(), Reason: finding.SkipRuleStopped, Severity: rules[i].Severity,
+		}
 		r.Skips = append(r.Skips, skip)
 	}
 }
@@ -117,6 +120,9 @@ func scanFile(ctx context.Context, p *plan, f *File, limit int) (r FileResult) {
 	s := &fileScan{
 		plan: p, file: f, limit: limit, lines: match.SplitLines(f.Content), views: make([]view, len(p.groups)),
 		prints: fingerprinter{}, out: FileResult{Counts: finding.Summary{}},
+	}
+	for _, r := range f.Added {
+		s.out.lines += r.Last - r.First + 1
 	}
 	s.out.err = s.scan(ctx)
 

@@ -65,6 +65,7 @@ type plan struct {
 	groups        []group
 	exclude       match.Globs
 	digest        string
+	ruleCount     int        // that apply
 	requireReason bool       // see Request.RequireReason
 	today         string     // see Request.Today
 	otherRules    bool       // see Request.OtherRules
@@ -123,6 +124,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 	p.places = sync.OnceValue(p.locate)
 
 	applied := p.add(r.Rules, r.Ruleset, off, changes)
+	p.ruleCount = len(applied)
 	// The usual case is all of the rules, whose digest is known.
 	if given == nil && len(applied) == len(r.Rules.rules) {
 		p.digest = r.Rules.digest
@@ -135,7 +137,7 @@ func (s *Scanner) plan(r Request, file *rule.File) (*plan, error) {
 		}
 		applied = append(applied, p.add(rules, r.Ruleset, nil, nil)...)
 	}
-	p.digest = rule.Digest(applied, file.Exclude...)
+	p.digest, p.ruleCount = rule.Digest(applied, file.Exclude...), len(applied)
 
 	return p, nil
 }
@@ -256,6 +258,12 @@ func readRulesFiles(ctx context.Context, change Change, r Request) (_ *rulesFile
 	}
 
 	return f, err
+}
+
+// missing reports whether rules that the ruleset of the request wants could not be
+// read, because the base's rules file is broken.
+func (f *rulesFiles) missing(ruleset string) bool {
+	return f.baseErr != nil && ruleset != rule.RulesetCustom
 }
 
 // read reads the rules file on one side. One with mistakes is broken.

@@ -198,14 +198,16 @@ type collector struct {
 	suppressedCount int            // of all
 	reports         map[string]int // findings about comments that suppress, by rule
 	skips           []finding.Skip
-	skipCount       int // of all
+	skipCounts      finding.SkipCounts // of all
 	summary         finding.Summary
+	lookedAt        finding.LookedAt // but for the rules
 }
 
 func newCollector(limit, size int) *collector {
 	return &collector{
 		limit: limit, size: size,
 		findings: bySeverity{}, suppressed: bySeverity{}, reports: map[string]int{}, summary: finding.NewSummary(),
+		skipCounts: finding.SkipCounts{},
 	}
 }
 
@@ -225,8 +227,21 @@ func (c *collector) add(r FileResult) {
 		}
 	}
 
-	c.skipCount += len(r.Skips)
-	c.skips = append(c.skips, r.Skips[:min(len(r.Skips), c.limit-len(c.skips))]...)
+	for _, s := range r.Skips {
+		c.skip(s)
+	}
+	if r.lines > 0 {
+		c.lookedAt.Files++
+		c.lookedAt.AddedLines = min(c.lookedAt.AddedLines+r.lines, math.MaxInt32)
+	}
+}
+
+// skip adds something that was not looked at.
+func (c *collector) skip(s finding.Skip) {
+	c.skipCounts[s.Kind()]++
+	if len(c.skips) < c.limit {
+		c.skips = append(c.skips, s)
+	}
 }
 
 // keep adds findings to those that are kept.
@@ -250,13 +265,18 @@ func (c *collector) result(metas []finding.Finding) *finding.Result {
 	}
 
 	// Who makes many of one kind must not be able to hide another.
-	r := &finding.Result{Summary: c.summary}
+	r := &finding.Result{Summary: c.summary, SkipCounts: c.skipCounts, LookedAt: c.lookedAt}
+	slices.SortStableFunc(c.skips, func(a, b finding.Skip) int { return cmp.Compare(a.File, b.File) })
 	suppressed, skips := c.severest(nil, c.suppressed), sizeOf(c.skips)
 	r.Findings = fitting(c.severest(metas, c.findings), max(c.size/2, c.size-sizeOf(suppressed)-skips))
 	left := c.size - sizeOf(r.Findings)
 	r.Suppressed = fitting(suppressed, max(c.size/4, left-skips))
 	r.Skips = fitting(c.skips, left-sizeOf(r.Suppressed))
-	r.Truncated = total > len(r.Findings) || c.suppressedCount > len(r.Suppressed) || c.skipCount > len(r.Skips)
+	skipCount := 0
+	for _, n := range c.skipCounts {
+		skipCount += n
+	}
+	r.Truncated = total > len(r.Findings) || c.suppressedCount > len(r.Suppressed) || skipCount > len(r.Skips)
 	sortFindings(r.Findings)
 	sortFindings(r.Suppressed)
 

@@ -31,6 +31,7 @@ type Target struct {
 	Repo         string // `owner/name`
 	Number       int32  // from 1
 	Commits      finding.Commits
+	RequireBase  bool // fail with CodeBaseUnknown rather than guess the base
 }
 
 // Source opens pull requests. A code host is one.
@@ -55,6 +56,8 @@ type Change interface {
 	// HeadSHA and BaseSHA are the commits at the two ends, in hexadecimal.
 	HeadSHA() string
 	BaseSHA() string
+	// BaseFoundBy says how the base was found.
+	BaseFoundBy() finding.BaseFoundBy
 	// ReadFile reads the rules file, which is at path, on one side. found is false
 	// when there is none. A file over limit bytes is returned cut at limit+1 bytes.
 	ReadFile(ctx context.Context, side Side, path string, limit int) (data []byte, found bool, err error)
@@ -242,6 +245,9 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 	}
 
 	c := newCollector(r.MaxFindings, cmp.Or(r.MaxSize, MaxSize))
+	if files.missing(r.Ruleset) {
+		c.skip(finding.Skip{File: rule.FilePath, Reason: finding.SkipRulesFileInvalid})
+	}
 	edited, err := s.run(ctx, change, plan, c, progress)
 	if err != nil {
 		return nil, err
@@ -249,7 +255,8 @@ func (s *Scanner) scan(ctx context.Context, r Request, progress func(Progress)) 
 
 	result := c.result(files.findings(edited))
 	result.HeadSHA, result.BaseSHA = change.HeadSHA(), change.BaseSHA()
-	result.RulesDigest = plan.digest
+	result.BaseFoundBy = change.BaseFoundBy()
+	result.RulesDigest, result.LookedAt.Rules = plan.digest, plan.ruleCount
 	result.FilesTotal = total
 	result.RulesFileValid = files.baseErr == nil
 	if files.base != nil {

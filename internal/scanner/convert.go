@@ -50,6 +50,7 @@ func startOf(j review.Job) *scannerv1.ScanStart {
 		BaseRef:       j.Commits.BaseRef,
 		RequireReason: j.RequireReason,
 		Today:         j.Today,
+		RequireBase:   j.RequireBase,
 		Host: &scannerv1.CodeHost{
 			Kind: j.Host.Kind, Url: j.Host.URL, TokenEnv: j.Host.TokenEnv, Username: j.Host.Username,
 			HeadRef: j.Host.HeadRef, MergeRef: j.Host.MergeRef,
@@ -79,6 +80,8 @@ func requestOf(p *scannerv1.ScanStart) (scan.Request, error) {
 			Repo:    p.GetRepo(),
 			Number:  p.GetPrNumber(),
 			Commits: finding.Commits{Head: p.GetHeadSha(), Base: p.GetBaseSha(), BaseRef: p.GetBaseRef()},
+
+			RequireBase: p.GetRequireBase(),
 		},
 		Ruleset:       rulesets[selection],
 		MaxFindings:   int(p.GetMaxFindings()),
@@ -117,6 +120,7 @@ func (r *received) addFindings(ps []*scannerv1.ScanFinding) error {
 func (r *received) addSkips(ps []*scannerv1.ScanSkip) error {
 	for _, p := range ps {
 		skip := finding.Skip{File: string(p.GetPath()), Line: int(p.GetLine()), RuleID: p.GetRuleId(), Reason: p.GetReason()}
+		skip.Severity, _ = rule.ParseSeverity(p.GetSeverity())
 		r.Skips = append(r.Skips, skip)
 		r.size += skip.Size()
 	}
@@ -144,6 +148,16 @@ func (r *received) addResult(p *scannerv1.ScanResult) (err error) {
 	r.FilesTotal = int(p.GetFilesTotal())
 	r.RulesFileValid = p.GetRulesFileValid()
 	r.RulesFile, err = fromProtoRules(p.GetRulesFileRules())
+	r.BaseFoundBy = finding.BaseFoundBy(p.GetBaseFoundBy())
+	r.LookedAt = finding.LookedAt{
+		Files: int(p.GetLookedAtFiles()), AddedLines: int(p.GetAddedLines()), Rules: int(p.GetRuleCount()),
+	}
+
+	r.SkipCounts = finding.SkipCounts{}
+	for _, c := range p.GetSkipCounts() {
+		severity, _ := rule.ParseSeverity(c.GetSeverity())
+		r.SkipCounts[finding.SkipKind{Reason: c.GetReason(), Severity: severity}] += int(c.GetCount())
+	}
 
 	r.Summary = finding.Summary{}
 	for word, n := range p.GetSummary() {
@@ -162,6 +176,12 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 	for severity, n := range r.Summary {
 		summary[severity.String()] = int32(n)
 	}
+	var counts []*scannerv1.SkipCount
+	for kind, n := range r.SkipCounts {
+		counts = append(counts, &scannerv1.SkipCount{
+			Reason: kind.Reason, Severity: kind.Severity.String(), Count: int32(n),
+		})
+	}
 
 	return &scannerv1.ScanResult{
 		HeadSha:        r.HeadSHA,
@@ -172,6 +192,11 @@ func toProtoResult(r *scan.Result) *scannerv1.ScanResult {
 		FilesTotal:     int32(r.FilesTotal),
 		RulesFileRules: converted(r.RulesFile, toProtoRule),
 		RulesFileValid: r.RulesFileValid,
+		BaseFoundBy:    string(r.BaseFoundBy),
+		LookedAtFiles:  int32(r.LookedAt.Files),
+		AddedLines:     int32(r.LookedAt.AddedLines),
+		RuleCount:      int32(r.LookedAt.Rules),
+		SkipCounts:     counts,
 	}
 }
 
@@ -228,7 +253,9 @@ func fromProtoFinding(p *scannerv1.ScanFinding) (finding.Finding, error) {
 }
 
 func toProtoSkip(k finding.Skip) *scannerv1.ScanSkip {
-	return &scannerv1.ScanSkip{Path: []byte(k.File), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason}
+	return &scannerv1.ScanSkip{
+		Path: []byte(k.File), Line: int32(k.Line), RuleId: k.RuleID, Reason: k.Reason, Severity: k.Severity.String(),
+	}
 }
 
 // toProtoRule makes a rule one for the wire, where origins have the same numbers.

@@ -31,6 +31,9 @@ type change struct {
 func (*change) HeadSHA() string { return "aaaa" }
 func (*change) BaseSHA() string { return "bbbb" }
 func (*change) Close() error    { return nil }
+
+func (*change) BaseFoundBy() finding.BaseFoundBy { return finding.BaseMergeRef }
+
 func (c *change) ReadFile(_ context.Context, side scan.Side, _ string, _ int) ([]byte, bool, error) {
 	return []byte(c.rulesFile), side == scan.Base && c.rulesFile != "", nil
 }

@@ -106,12 +106,12 @@ func (t *tx) insertResult(ctx context.Context, id, previousID string, o finding.
 		findings += len(part.findings)
 	}
 
-	const columns = "review_id, position, file, line, rule_id, reason"
+	const columns = "review_id, position, file, line, rule_id, reason, severity, tolerated"
 
 	return findings, t.insert(ctx, "skips", columns, len(o.Skips), func(i int) []any {
 		s := o.Skips[i]
 
-		return []any{id, i, []byte(s.File), s.Line, s.RuleID, s.Reason}
+		return []any{id, i, []byte(s.File), s.Line, s.RuleID, s.Reason, s.Severity.String(), s.Tolerated}
 	})
 }
 
@@ -142,9 +142,18 @@ func (t *tx) findings(ctx context.Context, id string) (map[finding.Kind][]findin
 // skips reads what the scan of a review that the transaction has found did not
 // look at.
 func (t *tx) skips(ctx context.Context, id string) ([]finding.Skip, error) {
-	var all []finding.Skip
-	err := t.list(ctx, &all, `SELECT file, line, rule_id AS ruleid, reason FROM skips
+	var rows []struct {
+		finding.Skip
+		Word string `db:"word"` // of the severity; '' for none
+	}
+	err := t.list(ctx, &rows, `SELECT file, line, rule_id AS ruleid, reason, severity AS word, tolerated FROM skips
 		WHERE review_id = ? ORDER BY position`, id)
+
+	all := make([]finding.Skip, len(rows))
+	for i, row := range rows {
+		all[i] = row.Skip
+		all[i].Severity, _ = rule.ParseSeverity(row.Word)
+	}
 
 	return all, err
 }
@@ -158,7 +167,7 @@ const pageQuery = `SELECT ` + findingColumns + ` FROM findings
 			WHEN 'low' THEN 5 ELSE 6 END <= ?
 	ORDER BY position LIMIT ?`
 
-// ListFindings implements review.Reviews. Only complete reviews have findings.
+// ListFindings implements review.Reviews.
 func (s *Store) ListFindings(
 	ctx context.Context, org, id string, f review.FindingFilter,
 ) (page review.FindingPage, err error) {
@@ -177,7 +186,11 @@ func (s *Store) ListFindings(
 
 	var rows []findingRow
 	err = s.read(ctx, "list findings", of(org), func(t *tx) error {
-		if _, err := t.review(ctx, org, id); err != nil {
+		r, err := t.review(ctx, org, id)
+		if err == nil && r.Status != review.Complete {
+			err = review.NotComplete(id, r.Status)
+		}
+		if err != nil {
 			return err
 		}
 

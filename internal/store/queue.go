@@ -10,6 +10,7 @@ import (
 
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 // claimed is a review as a claim returns it.
@@ -97,6 +98,7 @@ func (s *Store) Claim(ctx context.Context, worker string, lease time.Duration) (
 		out = &review.Claim{
 			ReviewID: c.ID, Organization: c.Organization, Repo: c.Repo, PRNumber: c.PRNumber, Ruleset: c.Ruleset,
 			Commits: commitsOf(c.CommitsGiven, c.HeadSHA, c.BaseSHA, c.BaseRef),
+			FailOn:  rule.Severity(c.FailOn), RequireBase: c.RequireBase,
 			Attempt: c.Attempt, Failures: c.Failures, Lost: c.Lost, TraceParent: c.TraceParent,
 			Waited: max(t.now.Sub(c.CreatedAt.Time), 0), Today: t.now.Format(time.DateOnly),
 		}
@@ -307,9 +309,11 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 
 		if err := t.leave(ctx, c, review.Complete, `status = 'complete', completed_at = ?, lease_expires = NULL,
 			head_sha = ?, base_sha = ?, rules_digest = ?, summary = ?, truncated = ?,
-			files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?`,
+			files_done = ?, files_total = ?, previous_id = ?, finding_rows = ?, skip_rows = ?, outcome = ?,
+			not_looked_at = ?, base_found_by = ?, looked_at_files = ?, looked_at_lines = ?, looked_at_rules = ?`,
 			at(t.now), o.HeadSHA, o.BaseSHA, o.RulesDigest, jsonOf[finding.Summary]{o.Summary}, o.Truncated,
-			o.FilesTotal, o.FilesTotal, r.PreviousID, findings, len(o.Skips)); err != nil {
+			o.FilesTotal, o.FilesTotal, r.PreviousID, findings, len(o.Skips), o.Verdict.Outcome,
+			o.Verdict.NotLookedAt, o.BaseFoundBy, o.LookedAt.Files, o.LookedAt.AddedLines, o.LookedAt.Rules); err != nil {
 			return err
 		}
 

@@ -21,7 +21,8 @@ const queueFullRetry = 10 * time.Second
 const reviewColumns = `id, organization, repo, pr_number, ruleset, status, created_at, started_at,
 	completed_at, head_sha, base_sha, rules_digest, summary, truncated, failure_code,
 	failure_message, attempt, files_done, files_total, commits_given, base_ref, fail_on, previous_id,
-	finding_rows, skip_rows`
+	finding_rows, skip_rows, require_base, outcome, not_looked_at, base_found_by, looked_at_files, looked_at_lines,
+	looked_at_rules`
 
 // reviewRow is a review as it is stored.
 type reviewRow struct {
@@ -50,6 +51,13 @@ type reviewRow struct {
 	PreviousID     string                  `db:"previous_id"`
 	FindingRows    int                     `db:"finding_rows"` // of all kinds
 	SkipRows       int                     `db:"skip_rows"`
+	RequireBase    bool                    `db:"require_base"`
+	Outcome        finding.Outcome         `db:"outcome"` // "" until complete
+	NotLookedAt    int                     `db:"not_looked_at"`
+	BaseFoundBy    finding.BaseFoundBy     `db:"base_found_by"`
+	LookedAtFiles  int                     `db:"looked_at_files"`
+	LookedAtLines  int                     `db:"looked_at_lines"`
+	LookedAtRules  int                     `db:"looked_at_rules"`
 }
 
 // review makes the domain's review of the row, without findings and skips.
@@ -61,7 +69,11 @@ func (r reviewRow) review() review.Review {
 		Summary: r.Summary.value, Truncated: r.Truncated, Attempt: r.Attempt,
 		Progress:   review.Progress{FilesDone: r.FilesDone, FilesTotal: r.FilesTotal},
 		Commits:    commitsOf(r.CommitsGiven, r.HeadSHA, r.BaseSHA, r.BaseRef),
-		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn),
+		PreviousID: r.PreviousID, FailOn: rule.Severity(r.FailOn), BaseFoundBy: r.BaseFoundBy,
+		LookedAt: finding.LookedAt{Files: r.LookedAtFiles, AddedLines: r.LookedAtLines, Rules: r.LookedAtRules},
+	}
+	if r.Outcome != "" {
+		out.Verdict = &finding.Verdict{Outcome: r.Outcome, Threshold: out.FailOn, NotLookedAt: r.NotLookedAt}
 	}
 	if r.FailureCode.Valid {
 		out.Failure = &review.Failure{Code: r.FailureCode.String, Message: r.FailureMessage.String}
@@ -104,11 +116,11 @@ func (s *Store) CreateReview(ctx context.Context, n review.NewReview, maxQueued 
 		t.tell(waitsEvent)
 
 		_, err = t.exec(ctx, `INSERT INTO reviews (id, organization, repo, pr_number, ruleset, status, created_at,
-				traceparent, commits_given, head_sha, base_sha, base_ref, fail_on)
-			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
+				traceparent, commits_given, head_sha, base_sha, base_ref, fail_on, require_base)
+			VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
 			n.ID, n.Organization, n.Repo, n.PRNumber, n.Ruleset, at(t.now), n.TraceParent,
 			n.Commits != finding.Commits{}, n.Commits.Head, n.Commits.Base, n.Commits.BaseRef,
-			severity(cmp.Or(n.FailOn, review.DefaultFailOn)))
+			severity(cmp.Or(n.FailOn, review.DefaultFailOn)), n.RequireBase)
 
 		return err
 	})

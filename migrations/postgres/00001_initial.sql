@@ -65,6 +65,14 @@ CREATE TABLE reviews (
     previous_id     TEXT    NOT NULL DEFAULT '', -- the review that it is compared with; '' for none
     finding_rows    INTEGER NOT NULL DEFAULT 0,  -- in findings, of all kinds
     skip_rows       INTEGER NOT NULL DEFAULT 0,  -- in skips
+    require_base    BOOLEAN NOT NULL DEFAULT FALSE, -- fail rather than guess the base
+    outcome         TEXT    NOT NULL DEFAULT ''  -- of the verdict; '' until complete
+                    CHECK (outcome IN ('', 'pass', 'fail', 'incomplete')),
+    not_looked_at   INTEGER NOT NULL DEFAULT 0,  -- skips that the verdict counts
+    base_found_by   TEXT    NOT NULL DEFAULT '', -- '' until complete
+    looked_at_files INTEGER NOT NULL DEFAULT 0,
+    looked_at_lines INTEGER NOT NULL DEFAULT 0,  -- added ones
+    looked_at_rules INTEGER NOT NULL DEFAULT 0,
     CHECK ((status = 'in_progress') = (lease_expires IS NOT NULL)),
     CHECK ((status IN ('complete', 'failed', 'canceled')) = (completed_at IS NOT NULL)),
     CHECK ((status = 'failed') = (failure_code IS NOT NULL)),
@@ -134,6 +142,8 @@ CREATE TABLE skips (
     line         INTEGER NOT NULL, -- 0 when not only a line
     rule_id      TEXT    NOT NULL, -- '' when not only a rule
     reason       TEXT    NOT NULL,
+    severity     TEXT    NOT NULL, -- of the rule; '' when it is not about one
+    tolerated    BOOLEAN NOT NULL,
     organization TEXT    COLLATE "C" NOT NULL DEFAULT current_setting('prwarden.organization')
                  CHECK (organization NOT IN ('', '*')),
     PRIMARY KEY (review_id, position)

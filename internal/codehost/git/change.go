@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -18,6 +19,7 @@ import (
 type change struct {
 	repo                  *repo
 	head, base, mergeBase Commit
+	baseFoundBy           finding.BaseFoundBy
 	files                 []changedFile // by path
 }
 
@@ -28,6 +30,9 @@ func (c *change) HeadSHA() string { return string(c.head.OID) }
 
 // BaseSHA implements scan.Change.
 func (c *change) BaseSHA() string { return string(c.base.OID) }
+
+// BaseFoundBy implements scan.Change.
+func (c *change) BaseFoundBy() finding.BaseFoundBy { return c.baseFoundBy }
 
 // FileCount implements scan.Change.
 func (c *change) FileCount() int { return len(c.files) }

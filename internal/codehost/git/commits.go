@@ -63,7 +63,7 @@ func (r *repo) namedEndpoints(ctx context.Context, want finding.Commits) (*chang
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.between(ctx, base.OID, head)
+	c, err := r.between(ctx, base.OID, head, finding.BaseRequested)
 	if err == nil && c.mergeBase.OID == head.OID {
 		err = baseUnknown("base_sha has head_sha %s in its history already or is equal to it, so there is nothing "+
 			"to compare. Give the commit that it was to be merged into, as it was before.", head.OID)

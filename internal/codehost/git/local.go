@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/scan"
 )
 
@@ -208,7 +209,7 @@ func (l *Local) Commits(base, head string) scan.Source {
 		if err != nil {
 			return nil, err
 		}
-		return r.between(ctx, baseCommit.OID, headCommit)
+		return r.between(ctx, baseCommit.OID, headCommit, finding.BaseRequested)
 	}}
 }
 

@@ -131,7 +131,10 @@ func (r *repo) endpoints(ctx context.Context) (*change, error) {
 
 	// The server's trial merge is of an older head when it is not up to date.
 	if found && len(merge.Parents) == 2 && merge.Parents[1] == head.OID {
-		return r.between(ctx, merge.Parents[0], head)
+		return r.between(ctx, merge.Parents[0], head, finding.BaseMergeRef)
+	}
+	if r.target.RequireBase {
+		return nil, r.baseRequired(found)
 	}
 
 	branch, found, err := r.ref(ctx, defaultRef)
@@ -141,14 +144,36 @@ func (r *repo) endpoints(ctx context.Context) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.beforeMerge(ctx, branch.OID, head, "The pull request was fast-forwarded into the default branch "+
+	c, err := r.beforeMerge(ctx, branch.OID, head, "The pull request was fast-forwarded into the default branch "+
 		"or is equal to it, so what it was to be merged into can't be told.")
+	if err != nil {
+		return nil, err
+	}
+	if c.baseFoundBy = finding.BaseMergeCommit; c.base.OID == branch.OID {
+		c.baseFoundBy = finding.BaseDefaultBranch
+	}
+
+	return c, nil
+}
+
+// baseRequired says that the base would have to be guessed. A trial merge that is
+// there may soon be one of the current head.
+func (r *repo) baseRequired(isStale bool) *scan.Failure {
+	has := "has no trial merge of it"
+	if isStale {
+		has = "has a trial merge of another head only, or one that is in conflict"
+	}
+	f := baseUnknown("What the pull request is to be merged into would have to be guessed: the code host %s. "+
+		"Name it with head_sha and base_sha or base_ref, or leave out require_base.", has)
+	f.Lasting = !isStale
+
+	return f
 }
 
 // beforeMerge is the change of head on a branch as it was before head was merged
 // into it, or as it is when head is not. When that can't be told, it says so.
 func (r *repo) beforeMerge(ctx context.Context, branch OID, head Commit, unknown string) (*change, error) {
-	c, err := r.between(ctx, branch, head)
+	c, err := r.between(ctx, branch, head, finding.BaseRequested)
 	if err != nil || c.mergeBase.OID != head.OID {
 		return c, err
 	}
@@ -160,12 +185,12 @@ func (r *repo) beforeMerge(ctx context.Context, branch OID, head Commit, unknown
 	if len(merged.Parents) == 0 || merged.Parents[0] == head.OID {
 		return nil, baseUnknown("%s", unknown)
 	}
-	return r.between(ctx, merged.Parents[0], head)
+	return r.between(ctx, merged.Parents[0], head, finding.BaseRequested)
 }
 
 // between is the change from where head left base to head. Of several merge bases
 // it takes the first, as `git diff base...head` does.
-func (r *repo) between(ctx context.Context, baseOID OID, head Commit) (*change, error) {
+func (r *repo) between(ctx context.Context, baseOID OID, head Commit, by finding.BaseFoundBy) (*change, error) {
 	out, err := r.git.run(ctx, newCommand("merge-base").oids(baseOID, head.OID))
 	var failed *gitError
 	if errors.As(err, &failed) && failed.code == 1 && failed.signal == 0 && len(out) == 0 {
@@ -181,7 +206,7 @@ func (r *repo) between(ctx context.Context, baseOID OID, head Commit) (*change, 
 		return nil, err
 	}
 	mergeBase, err := r.commit(ctx, OID(strings.TrimSpace(string(out))))
-	return &change{repo: r, head: head, base: base, mergeBase: mergeBase}, err
+	return &change{repo: r, head: head, base: base, mergeBase: mergeBase, baseFoundBy: by}, err
 }
 
 // changedFile is a file that differs between two trees, as git pairs it with

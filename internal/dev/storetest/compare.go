@@ -161,7 +161,7 @@ func keptCommits(t *testing.T, h Harness) {
 		"rev_own": {},
 	} {
 		n := newReview(acme, id)
-		n.Commits, n.FailOn = c, rule.Low
+		n.Commits, n.FailOn, n.RequireBase = c, rule.Low, c.Head == ""
 		accept(t, h, n)
 		r := state(t, h, acme, id)
 		assert.Equal(t, c, r.Commits)
@@ -171,6 +171,8 @@ func keptCommits(t *testing.T, h Harness) {
 
 		claimed := claim(t, h)
 		assert.Equal(t, c, claimed.Commits)
+		assert.Equal(t, rule.Low, claimed.FailOn)
+		assert.Equal(t, c.Head == "", claimed.RequireBase)
 		o := outcome(0)
 		o.HeadSHA = strings.Repeat("a", 40)
 		if c.Base != "" {

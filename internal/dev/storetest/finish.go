@@ -30,6 +30,7 @@ func outcome(n int) finding.Result {
 		})
 		o.Skips = append(o.Skips, finding.Skip{File: fmt.Sprintf("img/%05d.png", i), Reason: "binary"})
 	}
+	o.Judge(review.DefaultFailOn, finding.Tolerated)
 
 	return o
 }
@@ -66,10 +67,12 @@ func storedOutcome(t *testing.T, h Harness) {
 		})
 	}
 	o.Skips = []finding.Skip{
-		{File: "a", Reason: "binary"},
+		{File: "a", Reason: "binary", Tolerated: true},
 		{File: "b", Line: 7, Reason: "line_too_long"},
-		{File: "c", RuleID: "custom/r", Reason: "rule_stopped"},
+		{File: "c", RuleID: "custom/r", Reason: "rule_stopped", Severity: rule.Critical},
 	}
+	o.Verdict = finding.Verdict{Outcome: finding.Incomplete, Threshold: rule.High, NotLookedAt: 7_000_000}
+	o.BaseFoundBy, o.LookedAt = finding.BaseMergeCommit, finding.LookedAt{Files: 1, AddedLines: 1<<31 - 1, Rules: 3}
 	require.NoError(t, h.Store.Finish(t.Context(), c, o))
 
 	want := review.Review{
@@ -77,7 +80,8 @@ func storedOutcome(t *testing.T, h Harness) {
 		HeadSHA: o.HeadSHA, BaseSHA: o.BaseSHA, RulesDigest: o.RulesDigest,
 		CreatedAt: created, StartedAt: started, CompletedAt: h.Clock.Stored(),
 		Findings: o.Findings, Summary: o.Summary, Skips: o.Skips, Truncated: true, Attempt: 1,
-		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High,
+		Progress: review.Progress{FilesDone: 12, FilesTotal: 12}, FailOn: rule.High, Verdict: &o.Verdict,
+		BaseFoundBy: o.BaseFoundBy, LookedAt: o.LookedAt,
 	}
 	assert.Equal(t, want, get(t, h, acme, "rev_a"))
 

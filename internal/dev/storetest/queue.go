@@ -10,6 +10,7 @@ import (
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
+	"github.com/prwarden/prwarden/internal/rule"
 )
 
 func claimed(t *testing.T, h Harness) {
@@ -21,7 +22,7 @@ func claimed(t *testing.T, h Harness) {
 
 	assert.Equal(t, review.Claim{
 		ReviewID: "rev_a", Organization: acme, Repo: "acme/site", PRNumber: 42, Ruleset: "custom", Attempt: 1,
-		TraceParent: traceParent, Waited: time.Minute, Today: "2026-11-20",
+		TraceParent: traceParent, Waited: time.Minute, Today: "2026-11-20", FailOn: rule.High,
 	}, claim(t, h))
 
 	r := state(t, h, acme, "rev_a")

@@ -27,7 +27,7 @@ const (
 
 // The reasons of notices that a review does not have, beside those of finding.Skip.
 const (
-	SkipSpecial     = "special"           // a FIFO, a device or a socket, which is never opened
+	SkipSpecial     = finding.SkipSpecial // which is never opened
 	SkipTooManyHits = "too_many_findings" // over the most of a file; the rest is only counted
 	Unreadable      = "unreadable"        // a file or a directory; Err says why
 )

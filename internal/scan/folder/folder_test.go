@@ -286,7 +286,9 @@ func TestScanStopsSlowRules(t *testing.T) {
 	_, after, _ := strings.Cut(r.text, "b:")
 
 	assert.Equal(t, "1:1 custom/busy\nc:1:1 custom/n\nc:2:1 custom/busy\n", after)
-	assert.Equal(t, finding.Skip{File: "a", RuleID: "custom/busy", Reason: finding.SkipRuleStopped}, r.notices[0].Skip)
+	assert.Equal(t, finding.Skip{
+		File: "a", RuleID: "custom/busy", Reason: finding.SkipRuleStopped, Severity: rule.High,
+	}, r.notices[0].Skip)
 }
 
 // Places are of the same findings, without what is for people.

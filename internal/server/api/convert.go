@@ -25,10 +25,15 @@ func toReview(r review.Review) *prwardenv1.Review {
 		Findings: each(r.Findings, toFinding), Suppressed: each(r.Suppressed, toFinding), Fixed: each(r.Fixed, toFinding),
 		Skipped:          each(r.Skips, toSkip),
 		PreviousReviewId: given(r.PreviousID), BaseRef: given(r.Commits.BaseRef),
+		Verdict:     toVerdict(r.Verdict),
+		BaseFoundBy: enum[prwardenv1.Base_FoundBy](string(r.BaseFoundBy), prwardenv1.Base_FoundBy_value),
 	}
 	if r.Status == review.Complete {
-		out.Verdict = toVerdict(r)
+		out.LookedAt = &prwardenv1.LookedAt{
+			Files: clamp(r.LookedAt.Files), AddedLines: clamp(r.LookedAt.AddedLines), Rules: clamp(r.LookedAt.Rules),
+		}
 	}
+
 	return out
 }
 
@@ -38,7 +43,7 @@ func toListed(r review.Review) *prwardenv1.ListedReview {
 		CompletedAt: toTime(r.CompletedAt), Summary: toSummary(r.Summary), Ruleset: text(r.Ruleset),
 		HeadSha: given(r.HeadSHA), BaseSha: given(r.BaseSHA),
 		CreatedAt: toTime(r.CreatedAt), StartedAt: toTime(r.StartedAt),
-		Error: toFailure(r.Failure), Truncated: r.Truncated,
+		Error: toFailure(r.Failure), Truncated: r.Truncated, Verdict: toVerdict(r.Verdict),
 	}
 }
 
@@ -59,12 +64,15 @@ func toUpdate(u review.Update) *prwardenv1.WatchReviewResponse {
 	return out
 }
 
-func toVerdict(r review.Review) *prwardenv1.Verdict {
-	outcome := prwardenv1.Verdict_fail
-	if r.Passes() {
-		outcome = prwardenv1.Verdict_pass
+func toVerdict(v *finding.Verdict) *prwardenv1.Verdict {
+	if v == nil {
+		return nil
 	}
-	return &prwardenv1.Verdict{Outcome: outcome.Enum(), Threshold: toSeverity(r.FailOn)}
+
+	return &prwardenv1.Verdict{
+		Outcome:   enum[prwardenv1.Verdict_Outcome](string(v.Outcome), prwardenv1.Verdict_Outcome_value),
+		Threshold: toSeverity(v.Threshold), NotLookedAt: clamp(v.NotLookedAt),
+	}
 }
 
 // each converts a list.
@@ -92,7 +100,10 @@ func toFinding(f finding.Finding) *prwardenv1.Finding {
 }
 
 func toSkip(s finding.Skip) *prwardenv1.Skip {
-	out := &prwardenv1.Skip{File: text(s.File), FileBytes: rawPath(s.File), RuleId: given(text(s.RuleID))}
+	out := &prwardenv1.Skip{
+		File: text(s.File), FileBytes: rawPath(s.File), RuleId: given(text(s.RuleID)),
+		Severity: toSeverity(s.Severity), Tolerated: s.Tolerated,
+	}
 	if s.Line > 0 {
 		line := clamp(s.Line)
 		out.Line = &line

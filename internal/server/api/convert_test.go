@@ -41,7 +41,12 @@ func full() review.Review {
 		PreviousID: "rev_0", Commits: finding.Commits{BaseRef: "main"}, FailOn: rule.Medium,
 		Summary: finding.Summary{rule.Critical: 1, rule.High: 2, rule.Medium: 3, rule.Warning: 4, rule.Low: 5, rule.Info: 6},
 		Failure: &review.Failure{Code: "scan_timeout", Message: "too slow"},
-		Skips:   []finding.Skip{{File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_stopped"}}, Truncated: true,
+		Skips: []finding.Skip{{
+			File: "y\xfe", Line: 9, RuleID: "c/d", Reason: "rule_stopped", Severity: rule.Low, Tolerated: true,
+		}},
+		Truncated: true, BaseFoundBy: finding.BaseDefaultBranch,
+		LookedAt:    finding.LookedAt{Files: 1, AddedLines: 2, Rules: 3},
+		Verdict:     &finding.Verdict{Outcome: finding.Fail, Threshold: rule.Medium, NotLookedAt: 4},
 		RulesDigest: "dd", Attempt: 3, Progress: review.Progress{FilesDone: 5, FilesTotal: 8},
 	}
 }
@@ -94,37 +99,6 @@ func TestWhatIsNotKnownIsAbsent(t *testing.T) {
 		"created_at":"2026-11-20T09:30:00.123456Z","truncated":false}`, string(data))
 }
 
-func TestVerdict(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		status    review.Status
-		summary   finding.Summary
-		threshold rule.Severity
-		want      string // "" for none
-	}{
-		"none found":       {review.Complete, finding.Summary{}, rule.Info, "pass"},
-		"counts of zero":   {review.Complete, finding.Summary{rule.Critical: 0, rule.High: 0}, rule.Info, "pass"},
-		"below":            {review.Complete, finding.Summary{rule.Medium: 9, rule.Info: 1}, rule.High, "pass"},
-		"the threshold":    {review.Complete, finding.Summary{rule.High: 1}, rule.High, "fail"},
-		"above":            {review.Complete, finding.Summary{rule.Critical: 1}, rule.Low, "fail"},
-		"not complete yet": {review.InProgress, finding.Summary{}, rule.High, ""},
-		"failed":           {review.Failed, finding.Summary{}, rule.High, ""},
-	}
-
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := toReview(review.Review{Status: tc.status, Summary: tc.summary, FailOn: tc.threshold}).GetVerdict()
-			if tc.want == "" {
-				assert.Nil(t, got)
-				return
-			}
-			assert.Equal(t, tc.want, got.GetOutcome().String())
-			assert.Equal(t, tc.threshold.String(), got.GetThreshold().String())
-		})
-	}
-}
-
 func TestEveryWordHasItsEnumValue(t *testing.T) {
 	t.Parallel()
 	for _, s := range []finding.State{finding.StateNew, finding.StateExisting, finding.StateFixed} {
@@ -155,8 +129,18 @@ func TestEveryWordHasItsEnumValue(t *testing.T) {
 		require.NotNil(t, toScope(s), s)
 	}
 
+	for _, outcome := range []finding.Outcome{finding.Pass, finding.Fail, finding.Incomplete} {
+		assert.Equal(t, string(outcome), toVerdict(&finding.Verdict{Outcome: outcome}).GetOutcome().String())
+	}
+
+	for _, by := range []finding.BaseFoundBy{
+		finding.BaseMergeRef, finding.BaseRequested, finding.BaseMergeCommit, finding.BaseDefaultBranch,
+	} {
+		assert.Equal(t, string(by), toReview(review.Review{BaseFoundBy: by}).GetBaseFoundBy().String())
+	}
+
 	for _, reason := range []string{
-		"binary", "file_too_large", "line_too_long", "rule_stopped", "submodule", "undecodable",
+		"binary", "file_too_large", "line_too_long", "rule_stopped", "submodule", "undecodable", "rules_file_invalid",
 	} {
 		assert.Equal(t, reason, toSkip(finding.Skip{Reason: reason}).GetReason().String())
 	}

@@ -98,6 +98,7 @@ func (h *Reviews) CreateReview(
 		Repo: req.GetRepo(), PRNumber: req.GetPrNumber(), Ruleset: req.GetRuleset(), IdempotencyKey: key,
 		Commits:     finding.Commits{Head: req.GetHeadSha(), Base: req.GetBaseSha(), BaseRef: req.GetBaseRef()},
 		FailOn:      fromSeverity(req.GetFailOn()),
+		RequireBase: req.GetRequireBase(),
 		TraceParent: traceParent(ctx),
 	})
 	if err != nil {

@@ -91,16 +91,21 @@ func (Review_Status) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{0, 0}
 }
 
-// Outcome is one or the other.
+// Outcome is one of three. A finding that fails goes before what was not
+// looked at.
 type Verdict_Outcome int32
 
 const (
 	// Never sent.
 	Verdict_unspecified Verdict_Outcome = 0
-	// No finding is as severe as the threshold.
+	// No finding is as severe as the threshold, and nothing that counts was left
+	// out.
 	Verdict_pass Verdict_Outcome = 1
-	// At least one is.
+	// At least one finding is as severe as the threshold.
 	Verdict_fail Verdict_Outcome = 2
+	// No finding is, but something was not looked at that may have one:
+	// `not_looked_at` counts it.
+	Verdict_incomplete Verdict_Outcome = 3
 )
 
 // Enum value maps for Verdict_Outcome.
@@ -109,11 +114,13 @@ var (
 		0: "unspecified",
 		1: "pass",
 		2: "fail",
+		3: "incomplete",
 	}
 	Verdict_Outcome_value = map[string]int32{
 		"unspecified": 0,
 		"pass":        1,
 		"fail":        2,
+		"incomplete":  3,
 	}
 )
 
@@ -142,6 +149,70 @@ func (x Verdict_Outcome) Number() protoreflect.EnumNumber {
 // Deprecated: Use Verdict_Outcome.Descriptor instead.
 func (Verdict_Outcome) EnumDescriptor() ([]byte, []int) {
 	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{1, 0}
+}
+
+// FoundBy says how the base of a review was found.
+type Base_FoundBy int32
+
+const (
+	// Never sent.
+	Base_unspecified Base_FoundBy = 0
+	// The code host's trial merge of the pull request's head has it as its first
+	// parent.
+	Base_merge_ref Base_FoundBy = 1
+	// The request named the commit or the branch.
+	Base_requested Base_FoundBy = 2
+	// A guess: the pull request's head is in the default branch already, so it is
+	// what the default branch was before the commit that brought it there.
+	Base_merge_commit Base_FoundBy = 3
+	// A guess: the default branch as it is now. The pull request may be for
+	// another one.
+	Base_default_branch Base_FoundBy = 4
+)
+
+// Enum value maps for Base_FoundBy.
+var (
+	Base_FoundBy_name = map[int32]string{
+		0: "unspecified",
+		1: "merge_ref",
+		2: "requested",
+		3: "merge_commit",
+		4: "default_branch",
+	}
+	Base_FoundBy_value = map[string]int32{
+		"unspecified":    0,
+		"merge_ref":      1,
+		"requested":      2,
+		"merge_commit":   3,
+		"default_branch": 4,
+	}
+)
+
+func (x Base_FoundBy) Enum() *Base_FoundBy {
+	p := new(Base_FoundBy)
+	*p = x
+	return p
+}
+
+func (x Base_FoundBy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Base_FoundBy) Descriptor() protoreflect.EnumDescriptor {
+	return file_prwarden_v1_review_proto_enumTypes[2].Descriptor()
+}
+
+func (Base_FoundBy) Type() protoreflect.EnumType {
+	return &file_prwarden_v1_review_proto_enumTypes[2]
+}
+
+func (x Base_FoundBy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Base_FoundBy.Descriptor instead.
+func (Base_FoundBy) EnumDescriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2, 0}
 }
 
 // State compares a finding with the review before, by fingerprint.
@@ -185,11 +256,11 @@ func (x Finding_State) String() string {
 }
 
 func (Finding_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[2].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[3].Descriptor()
 }
 
 func (Finding_State) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[2]
+	return &file_prwarden_v1_review_proto_enumTypes[3]
 }
 
 func (x Finding_State) Number() protoreflect.EnumNumber {
@@ -198,7 +269,7 @@ func (x Finding_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Finding_State.Descriptor instead.
 func (Finding_State) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5, 0}
 }
 
 // Reason says why.
@@ -207,7 +278,8 @@ type Skip_Reason int32
 const (
 	// Never sent.
 	Skip_unspecified Skip_Reason = 0
-	// The file has a NUL byte in its first 8,000 bytes.
+	// The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+	// organization's policy says otherwise.
 	Skip_binary Skip_Reason = 1
 	// The file is over 1 MiB.
 	Skip_file_too_large Skip_Reason = 2
@@ -216,11 +288,15 @@ const (
 	// The rule used up the work that it may do and was stopped; what it had found
 	// until then is reported.
 	Skip_rule_stopped Skip_Reason = 4
-	// The change is of a submodule; submodules are not followed.
+	// The change is of a submodule; submodules are not followed. Tolerated unless
+	// the organization's policy says otherwise.
 	Skip_submodule Skip_Reason = 5
 	// The file is text by its name or its look, and can't be decoded. Only rules
 	// that mask what they match looked at it, as far as they have a fixed prefix.
 	Skip_undecodable Skip_Reason = 6
+	// The rules file in the base is broken, so none of its rules was applied.
+	// `file` is the rules file.
+	Skip_rules_file_invalid Skip_Reason = 7
 )
 
 // Enum value maps for Skip_Reason.
@@ -233,15 +309,17 @@ var (
 		4: "rule_stopped",
 		5: "submodule",
 		6: "undecodable",
+		7: "rules_file_invalid",
 	}
 	Skip_Reason_value = map[string]int32{
-		"unspecified":    0,
-		"binary":         1,
-		"file_too_large": 2,
-		"line_too_long":  3,
-		"rule_stopped":   4,
-		"submodule":      5,
-		"undecodable":    6,
+		"unspecified":        0,
+		"binary":             1,
+		"file_too_large":     2,
+		"line_too_long":      3,
+		"rule_stopped":       4,
+		"submodule":          5,
+		"undecodable":        6,
+		"rules_file_invalid": 7,
 	}
 )
 
@@ -256,11 +334,11 @@ func (x Skip_Reason) String() string {
 }
 
 func (Skip_Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[3].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[4].Descriptor()
 }
 
 func (Skip_Reason) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[3]
+	return &file_prwarden_v1_review_proto_enumTypes[4]
 }
 
 func (x Skip_Reason) Number() protoreflect.EnumNumber {
@@ -269,7 +347,7 @@ func (x Skip_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Skip_Reason.Descriptor instead.
 func (Skip_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7, 0}
 }
 
 // Kind says which findings.
@@ -313,11 +391,11 @@ func (x ListFindingsRequest_Kind) String() string {
 }
 
 func (ListFindingsRequest_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[4].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[5].Descriptor()
 }
 
 func (ListFindingsRequest_Kind) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[4]
+	return &file_prwarden_v1_review_proto_enumTypes[5]
 }
 
 func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
@@ -326,7 +404,7 @@ func (x ListFindingsRequest_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ListFindingsRequest_Kind.Descriptor instead.
 func (ListFindingsRequest_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12, 0}
 }
 
 // Suppressed says what becomes of findings that comments suppress.
@@ -366,11 +444,11 @@ func (x GetSarifRequest_Suppressed) String() string {
 }
 
 func (GetSarifRequest_Suppressed) Descriptor() protoreflect.EnumDescriptor {
-	return file_prwarden_v1_review_proto_enumTypes[5].Descriptor()
+	return file_prwarden_v1_review_proto_enumTypes[6].Descriptor()
 }
 
 func (GetSarifRequest_Suppressed) Type() protoreflect.EnumType {
-	return &file_prwarden_v1_review_proto_enumTypes[5]
+	return &file_prwarden_v1_review_proto_enumTypes[6]
 }
 
 func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
@@ -379,7 +457,7 @@ func (x GetSarifRequest_Suppressed) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GetSarifRequest_Suppressed.Descriptor instead.
 func (GetSarifRequest_Suppressed) EnumDescriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12, 0}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14, 0}
 }
 
 // Review is one scan of a pull request.
@@ -432,15 +510,19 @@ type Review struct {
 	// it was changed, switched off or removed, or the file excluded: the code may
 	// be the same then, and `rules_digest` differs. At most 10,000.
 	Fixed []*Finding `protobuf:"bytes,18,rep,name=fixed,proto3" json:"fixed,omitempty"`
-	// Whether the findings reach the threshold that was asked for; absent until
-	// complete.
+	// Whether the pull request passes; absent until complete.
 	Verdict *Verdict `protobuf:"bytes,19,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	// The latest review of the same pull request and ruleset that was complete
 	// before this one, which `state` and `fixed` compare with; absent until
 	// complete, and for the first.
 	PreviousReviewId *string `protobuf:"bytes,20,opt,name=previous_review_id,json=previousReviewId,proto3,oneof" json:"previous_review_id,omitempty"`
 	// Branch whose commit `base_sha` is, when the request named one.
-	BaseRef       *string `protobuf:"bytes,21,opt,name=base_ref,json=baseRef,proto3,oneof" json:"base_ref,omitempty"`
+	BaseRef *string `protobuf:"bytes,21,opt,name=base_ref,json=baseRef,proto3,oneof" json:"base_ref,omitempty"`
+	// How `base_sha` was found; absent until complete. `merge_commit` and
+	// `default_branch` are guesses, which `require_base` of the request refuses.
+	BaseFoundBy *Base_FoundBy `protobuf:"varint,22,opt,name=base_found_by,json=baseFoundBy,proto3,enum=prwarden.v1.Base_FoundBy,oneof" json:"base_found_by,omitempty"`
+	// How much was looked at; absent until complete.
+	LookedAt      *LookedAt `protobuf:"bytes,23,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -622,13 +704,30 @@ func (x *Review) GetBaseRef() string {
 	return ""
 }
 
+func (x *Review) GetBaseFoundBy() Base_FoundBy {
+	if x != nil && x.BaseFoundBy != nil {
+		return *x.BaseFoundBy
+	}
+	return Base_unspecified
+}
+
+func (x *Review) GetLookedAt() *LookedAt {
+	if x != nil {
+		return x.LookedAt
+	}
+	return nil
+}
+
 // Verdict says whether a pull request passes.
 type Verdict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether the pull request passes.
 	Outcome *Verdict_Outcome `protobuf:"varint,1,opt,name=outcome,proto3,enum=prwarden.v1.Verdict_Outcome,oneof" json:"outcome,omitempty"`
 	// The least severity that fails, as `fail_on` of the request says.
-	Threshold     *Severity_Level `protobuf:"varint,2,opt,name=threshold,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"threshold,omitempty"`
+	Threshold *Severity_Level `protobuf:"varint,2,opt,name=threshold,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"threshold,omitempty"`
+	// How many skips count for the outcome: those that are not `tolerated`, also
+	// those over the 10,000 that are listed. Present for every outcome.
+	NotLookedAt   int32 `protobuf:"varint,3,opt,name=not_looked_at,json=notLookedAt,proto3" json:"not_looked_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -677,6 +776,114 @@ func (x *Verdict) GetThreshold() Severity_Level {
 	return Severity_unspecified
 }
 
+func (x *Verdict) GetNotLookedAt() int32 {
+	if x != nil {
+		return x.NotLookedAt
+	}
+	return 0
+}
+
+// Base is what a pull request is to be merged into.
+type Base struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Base) Reset() {
+	*x = Base{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Base) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Base) ProtoMessage() {}
+
+func (x *Base) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Base.ProtoReflect.Descriptor instead.
+func (*Base) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2}
+}
+
+// LookedAt says how much a scan looked at.
+type LookedAt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Files of which added lines were looked at.
+	Files int32 `protobuf:"varint,1,opt,name=files,proto3" json:"files,omitempty"`
+	// Added lines in them.
+	AddedLines int32 `protobuf:"varint,2,opt,name=added_lines,json=addedLines,proto3" json:"added_lines,omitempty"`
+	// Rules that applied.
+	Rules         int32 `protobuf:"varint,3,opt,name=rules,proto3" json:"rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LookedAt) Reset() {
+	*x = LookedAt{}
+	mi := &file_prwarden_v1_review_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LookedAt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LookedAt) ProtoMessage() {}
+
+func (x *LookedAt) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_v1_review_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LookedAt.ProtoReflect.Descriptor instead.
+func (*LookedAt) Descriptor() ([]byte, []int) {
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *LookedAt) GetFiles() int32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *LookedAt) GetAddedLines() int32 {
+	if x != nil {
+		return x.AddedLines
+	}
+	return 0
+}
+
+func (x *LookedAt) GetRules() int32 {
+	if x != nil {
+		return x.Rules
+	}
+	return 0
+}
+
 // ReviewError says why a review failed.
 type ReviewError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -691,7 +898,7 @@ type ReviewError struct {
 
 func (x *ReviewError) Reset() {
 	*x = ReviewError{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[2]
+	mi := &file_prwarden_v1_review_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +910,7 @@ func (x *ReviewError) String() string {
 func (*ReviewError) ProtoMessage() {}
 
 func (x *ReviewError) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[2]
+	mi := &file_prwarden_v1_review_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +923,7 @@ func (x *ReviewError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewError.ProtoReflect.Descriptor instead.
 func (*ReviewError) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{2}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ReviewError) GetCode() string {
@@ -781,7 +988,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[3]
+	mi := &file_prwarden_v1_review_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +1000,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[3]
+	mi := &file_prwarden_v1_review_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +1013,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{3}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Finding) GetRuleId() string {
@@ -937,7 +1144,7 @@ type Suppression struct {
 
 func (x *Suppression) Reset() {
 	*x = Suppression{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	mi := &file_prwarden_v1_review_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -949,7 +1156,7 @@ func (x *Suppression) String() string {
 func (*Suppression) ProtoMessage() {}
 
 func (x *Suppression) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[4]
+	mi := &file_prwarden_v1_review_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -962,7 +1169,7 @@ func (x *Suppression) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suppression.ProtoReflect.Descriptor instead.
 func (*Suppression) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{4}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Suppression) GetReason() string {
@@ -999,14 +1206,19 @@ type Skip struct {
 	// Why.
 	Reason *Skip_Reason `protobuf:"varint,4,opt,name=reason,proto3,enum=prwarden.v1.Skip_Reason,oneof" json:"reason,omitempty"`
 	// The path when it is not UTF-8.
-	FileBytes     []byte `protobuf:"bytes,5,opt,name=file_bytes,json=fileBytes,proto3,oneof" json:"file_bytes,omitempty"`
+	FileBytes []byte `protobuf:"bytes,5,opt,name=file_bytes,json=fileBytes,proto3,oneof" json:"file_bytes,omitempty"`
+	// Whether the verdict passes over it: the organization tolerates the reason, or
+	// the rule that was stopped is less severe than the threshold.
+	Tolerated bool `protobuf:"varint,6,opt,name=tolerated,proto3" json:"tolerated,omitempty"`
+	// Severity of the rule that was stopped; absent when it is not about a rule.
+	Severity      *Severity_Level `protobuf:"varint,7,opt,name=severity,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"severity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Skip) Reset() {
 	*x = Skip{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	mi := &file_prwarden_v1_review_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1230,7 @@ func (x *Skip) String() string {
 func (*Skip) ProtoMessage() {}
 
 func (x *Skip) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[5]
+	mi := &file_prwarden_v1_review_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1243,7 @@ func (x *Skip) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Skip.ProtoReflect.Descriptor instead.
 func (*Skip) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{5}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Skip) GetFile() string {
@@ -1069,6 +1281,20 @@ func (x *Skip) GetFileBytes() []byte {
 	return nil
 }
 
+func (x *Skip) GetTolerated() bool {
+	if x != nil {
+		return x.Tolerated
+	}
+	return false
+}
+
+func (x *Skip) GetSeverity() Severity_Level {
+	if x != nil && x.Severity != nil {
+		return *x.Severity
+	}
+	return Severity_unspecified
+}
+
 // Request of CreateReview.
 type CreateReviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1098,14 +1324,17 @@ type CreateReviewRequest struct {
 	BaseRef *string `protobuf:"bytes,6,opt,name=base_ref,json=baseRef,proto3,oneof" json:"base_ref,omitempty"`
 	// The least severity that makes the review's verdict `fail`; `high` when not
 	// given.
-	FailOn        *Severity_Level `protobuf:"varint,7,opt,name=fail_on,json=failOn,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"fail_on,omitempty"`
+	FailOn *Severity_Level `protobuf:"varint,7,opt,name=fail_on,json=failOn,proto3,enum=prwarden.v1.Severity_Level,oneof" json:"fail_on,omitempty"`
+	// Whether the review fails with `base_unknown` when the base would have to be
+	// guessed, as `base_found_by` of Review says.
+	RequireBase   bool `protobuf:"varint,8,opt,name=require_base,json=requireBase,proto3" json:"require_base,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateReviewRequest) Reset() {
 	*x = CreateReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[6]
+	mi := &file_prwarden_v1_review_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1117,7 +1346,7 @@ func (x *CreateReviewRequest) String() string {
 func (*CreateReviewRequest) ProtoMessage() {}
 
 func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[6]
+	mi := &file_prwarden_v1_review_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1130,7 +1359,7 @@ func (x *CreateReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewRequest.ProtoReflect.Descriptor instead.
 func (*CreateReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{6}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CreateReviewRequest) GetRepo() string {
@@ -1182,6 +1411,13 @@ func (x *CreateReviewRequest) GetFailOn() Severity_Level {
 	return Severity_unspecified
 }
 
+func (x *CreateReviewRequest) GetRequireBase() bool {
+	if x != nil {
+		return x.RequireBase
+	}
+	return false
+}
+
 // Response of CreateReview.
 type CreateReviewResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1198,7 +1434,7 @@ type CreateReviewResponse struct {
 
 func (x *CreateReviewResponse) Reset() {
 	*x = CreateReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[7]
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1210,7 +1446,7 @@ func (x *CreateReviewResponse) String() string {
 func (*CreateReviewResponse) ProtoMessage() {}
 
 func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[7]
+	mi := &file_prwarden_v1_review_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1223,7 +1459,7 @@ func (x *CreateReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateReviewResponse.ProtoReflect.Descriptor instead.
 func (*CreateReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{7}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CreateReviewResponse) GetReviewId() string {
@@ -1258,7 +1494,7 @@ type GetReviewRequest struct {
 
 func (x *GetReviewRequest) Reset() {
 	*x = GetReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[8]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1506,7 @@ func (x *GetReviewRequest) String() string {
 func (*GetReviewRequest) ProtoMessage() {}
 
 func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[8]
+	mi := &file_prwarden_v1_review_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +1519,7 @@ func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
 func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{8}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetReviewRequest) GetReviewId() string {
@@ -1304,7 +1540,7 @@ type GetReviewResponse struct {
 
 func (x *GetReviewResponse) Reset() {
 	*x = GetReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +1552,7 @@ func (x *GetReviewResponse) String() string {
 func (*GetReviewResponse) ProtoMessage() {}
 
 func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[9]
+	mi := &file_prwarden_v1_review_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1565,7 @@ func (x *GetReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReviewResponse.ProtoReflect.Descriptor instead.
 func (*GetReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{9}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetReviewResponse) GetReview() *Review {
@@ -1367,7 +1603,7 @@ type ListFindingsRequest struct {
 
 func (x *ListFindingsRequest) Reset() {
 	*x = ListFindingsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1379,7 +1615,7 @@ func (x *ListFindingsRequest) String() string {
 func (*ListFindingsRequest) ProtoMessage() {}
 
 func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[10]
+	mi := &file_prwarden_v1_review_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1392,7 +1628,7 @@ func (x *ListFindingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsRequest.ProtoReflect.Descriptor instead.
 func (*ListFindingsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{10}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListFindingsRequest) GetReviewId() string {
@@ -1464,7 +1700,7 @@ type ListFindingsResponse struct {
 
 func (x *ListFindingsResponse) Reset() {
 	*x = ListFindingsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1476,7 +1712,7 @@ func (x *ListFindingsResponse) String() string {
 func (*ListFindingsResponse) ProtoMessage() {}
 
 func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[11]
+	mi := &file_prwarden_v1_review_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1489,7 +1725,7 @@ func (x *ListFindingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFindingsResponse.ProtoReflect.Descriptor instead.
 func (*ListFindingsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{11}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListFindingsResponse) GetFindings() []*Finding {
@@ -1519,7 +1755,7 @@ type GetSarifRequest struct {
 
 func (x *GetSarifRequest) Reset() {
 	*x = GetSarifRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1531,7 +1767,7 @@ func (x *GetSarifRequest) String() string {
 func (*GetSarifRequest) ProtoMessage() {}
 
 func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[12]
+	mi := &file_prwarden_v1_review_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1544,7 +1780,7 @@ func (x *GetSarifRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSarifRequest.ProtoReflect.Descriptor instead.
 func (*GetSarifRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{12}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetSarifRequest) GetReviewId() string {
@@ -1580,7 +1816,7 @@ type ListReviewsRequest struct {
 
 func (x *ListReviewsRequest) Reset() {
 	*x = ListReviewsRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1592,7 +1828,7 @@ func (x *ListReviewsRequest) String() string {
 func (*ListReviewsRequest) ProtoMessage() {}
 
 func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[13]
+	mi := &file_prwarden_v1_review_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1605,7 +1841,7 @@ func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
 func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListReviewsRequest) GetRepo() string {
@@ -1656,7 +1892,7 @@ type ListReviewsResponse struct {
 
 func (x *ListReviewsResponse) Reset() {
 	*x = ListReviewsResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +1904,7 @@ func (x *ListReviewsResponse) String() string {
 func (*ListReviewsResponse) ProtoMessage() {}
 
 func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[14]
+	mi := &file_prwarden_v1_review_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +1917,7 @@ func (x *ListReviewsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviewsResponse.ProtoReflect.Descriptor instead.
 func (*ListReviewsResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{14}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListReviewsResponse) GetReviews() []*ListedReview {
@@ -1727,14 +1963,16 @@ type ListedReview struct {
 	// Why the review failed; absent unless it did.
 	Error *ReviewError `protobuf:"bytes,12,opt,name=error,proto3" json:"error,omitempty"`
 	// Whether there were more findings or skips than are stored.
-	Truncated     bool `protobuf:"varint,13,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	Truncated bool `protobuf:"varint,13,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// Whether the pull request passes; absent until complete.
+	Verdict       *Verdict `protobuf:"bytes,15,opt,name=verdict,proto3" json:"verdict,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListedReview) Reset() {
 	*x = ListedReview{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1984,7 @@ func (x *ListedReview) String() string {
 func (*ListedReview) ProtoMessage() {}
 
 func (x *ListedReview) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[15]
+	mi := &file_prwarden_v1_review_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1997,7 @@ func (x *ListedReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListedReview.ProtoReflect.Descriptor instead.
 func (*ListedReview) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{15}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListedReview) GetReviewId() string {
@@ -1853,6 +2091,13 @@ func (x *ListedReview) GetTruncated() bool {
 	return false
 }
 
+func (x *ListedReview) GetVerdict() *Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return nil
+}
+
 // Request of CancelReview.
 type CancelReviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1864,7 +2109,7 @@ type CancelReviewRequest struct {
 
 func (x *CancelReviewRequest) Reset() {
 	*x = CancelReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1876,7 +2121,7 @@ func (x *CancelReviewRequest) String() string {
 func (*CancelReviewRequest) ProtoMessage() {}
 
 func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[16]
+	mi := &file_prwarden_v1_review_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1889,7 +2134,7 @@ func (x *CancelReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewRequest.ProtoReflect.Descriptor instead.
 func (*CancelReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{16}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelReviewRequest) GetReviewId() string {
@@ -1910,7 +2155,7 @@ type CancelReviewResponse struct {
 
 func (x *CancelReviewResponse) Reset() {
 	*x = CancelReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1922,7 +2167,7 @@ func (x *CancelReviewResponse) String() string {
 func (*CancelReviewResponse) ProtoMessage() {}
 
 func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[17]
+	mi := &file_prwarden_v1_review_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1935,7 +2180,7 @@ func (x *CancelReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReviewResponse.ProtoReflect.Descriptor instead.
 func (*CancelReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{17}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CancelReviewResponse) GetReview() *Review {
@@ -1956,7 +2201,7 @@ type WatchReviewRequest struct {
 
 func (x *WatchReviewRequest) Reset() {
 	*x = WatchReviewRequest{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2213,7 @@ func (x *WatchReviewRequest) String() string {
 func (*WatchReviewRequest) ProtoMessage() {}
 
 func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[18]
+	mi := &file_prwarden_v1_review_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2226,7 @@ func (x *WatchReviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewRequest.ProtoReflect.Descriptor instead.
 func (*WatchReviewRequest) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{18}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WatchReviewRequest) GetReviewId() string {
@@ -2014,7 +2259,7 @@ type WatchReviewResponse struct {
 
 func (x *WatchReviewResponse) Reset() {
 	*x = WatchReviewResponse{}
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2026,7 +2271,7 @@ func (x *WatchReviewResponse) String() string {
 func (*WatchReviewResponse) ProtoMessage() {}
 
 func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_v1_review_proto_msgTypes[19]
+	mi := &file_prwarden_v1_review_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2039,7 +2284,7 @@ func (x *WatchReviewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReviewResponse.ProtoReflect.Descriptor instead.
 func (*WatchReviewResponse) Descriptor() ([]byte, []int) {
-	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{19}
+	return file_prwarden_v1_review_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchReviewResponse) GetReviewId() string {
@@ -2095,7 +2340,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xb2\x11\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xaa\x13\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2122,7 +2367,9 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x05fixed\x18\x12 \x03(\v2\x14.prwarden.v1.FindingB\a\x92A\x04\xa0\x01\x90NR\x05fixed\x12.\n" +
 	"\averdict\x18\x13 \x01(\v2\x14.prwarden.v1.VerdictR\averdict\x121\n" +
 	"\x12previous_review_id\x18\x14 \x01(\tH\x04R\x10previousReviewId\x88\x01\x01\x12\x1e\n" +
-	"\bbase_ref\x18\x15 \x01(\tH\x05R\abaseRef\x88\x01\x01\"^\n" +
+	"\bbase_ref\x18\x15 \x01(\tH\x05R\abaseRef\x88\x01\x01\x12B\n" +
+	"\rbase_found_by\x18\x16 \x01(\x0e2\x19.prwarden.v1.Base.FoundByH\x06R\vbaseFoundBy\x88\x01\x01\x122\n" +
+	"\tlooked_at\x18\x17 \x01(\v2\x15.prwarden.v1.LookedAtR\blookedAt\"^\n" +
 	"\x06Status\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
 	"\n" +
@@ -2131,24 +2378,40 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bcomplete\x10\x03\x12\n" +
 	"\n" +
 	"\x06failed\x10\x04\x12\f\n" +
-	"\bcanceled\x10\x05:\xa9\b\x92A\xa5\b2\xa2\b{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\"}}B\t\n" +
+	"\bcanceled\x10\x05:\x97\t\x92A\x93\t2\x90\t{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"findings\": [{\"rule_id\": \"security/no-eval\", \"severity\": \"high\", \"file\": \"src/cart.js\", \"line\": 17, \"message\": \"Don't evaluate text as code; parse it, for example with JSON.parse.\", \"end_line\": 17, \"column\": 9, \"snippet\": \"  return eval(query)\", \"fingerprint\": \"5f2b8c0e9d714a63b1f0c2d3e4a59687\", \"state\": \"new\", \"end_column\": 14, \"utf16_column\": 9, \"utf16_end_column\": 14, \"line_hash\": \"8c2f6b1d0a9e4573:1\"}], \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"skipped\": [], \"truncated\": false, \"rules_digest\": \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", \"suppressed\": [], \"fixed\": [], \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}, \"base_found_by\": \"merge_ref\", \"looked_at\": {\"files\": 3, \"added_lines\": 87, \"rules\": 433}}B\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_shaB\x0f\n" +
 	"\r_rules_digestB\x15\n" +
 	"\x13_previous_review_idB\v\n" +
-	"\t_base_ref\"\xe0\x01\n" +
+	"\t_base_refB\x10\n" +
+	"\x0e_base_found_by\"\x94\x02\n" +
 	"\aVerdict\x12C\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x1c.prwarden.v1.Verdict.OutcomeB\x06\xbaH\x03\xc8\x01\x01H\x00R\aoutcome\x88\x01\x01\x12F\n" +
-	"\tthreshold\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x01R\tthreshold\x88\x01\x01\".\n" +
+	"\tthreshold\x18\x02 \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\x06\xbaH\x03\xc8\x01\x01H\x01R\tthreshold\x88\x01\x01\x12\"\n" +
+	"\rnot_looked_at\x18\x03 \x01(\x05R\vnotLookedAt\">\n" +
 	"\aOutcome\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\b\n" +
 	"\x04pass\x10\x01\x12\b\n" +
-	"\x04fail\x10\x02B\n" +
+	"\x04fail\x10\x02\x12\x0e\n" +
+	"\n" +
+	"incomplete\x10\x03B\n" +
 	"\n" +
 	"\b_outcomeB\f\n" +
 	"\n" +
-	"_threshold\";\n" +
+	"_threshold\"f\n" +
+	"\x04Base\"^\n" +
+	"\aFoundBy\x12\x0f\n" +
+	"\vunspecified\x10\x00\x12\r\n" +
+	"\tmerge_ref\x10\x01\x12\r\n" +
+	"\trequested\x10\x02\x12\x10\n" +
+	"\fmerge_commit\x10\x03\x12\x12\n" +
+	"\x0edefault_branch\x10\x04\"W\n" +
+	"\bLookedAt\x12\x14\n" +
+	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x1f\n" +
+	"\vadded_lines\x18\x02 \x01(\x05R\n" +
+	"addedLines\x12\x14\n" +
+	"\x05rules\x18\x03 \x01(\x05R\x05rules\";\n" +
 	"\vReviewError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"\xb6\x05\n" +
@@ -2186,14 +2449,16 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
 	"\x05until\x18\x02 \x01(\tH\x00R\x05until\x88\x01\x01\x12\x12\n" +
 	"\x04line\x18\x03 \x01(\x05R\x04lineB\b\n" +
-	"\x06_until\"\xe3\x02\n" +
+	"\x06_until\"\xe5\x03\n" +
 	"\x04Skip\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x17\n" +
 	"\x04line\x18\x02 \x01(\x05H\x00R\x04line\x88\x01\x01\x12\x1c\n" +
 	"\arule_id\x18\x03 \x01(\tH\x01R\x06ruleId\x88\x01\x01\x12=\n" +
 	"\x06reason\x18\x04 \x01(\x0e2\x18.prwarden.v1.Skip.ReasonB\x06\xbaH\x03\xc8\x01\x01H\x02R\x06reason\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"file_bytes\x18\x05 \x01(\fH\x03R\tfileBytes\x88\x01\x01\"~\n" +
+	"file_bytes\x18\x05 \x01(\fH\x03R\tfileBytes\x88\x01\x01\x12\x1c\n" +
+	"\ttolerated\x18\x06 \x01(\bR\ttolerated\x12<\n" +
+	"\bseverity\x18\a \x01(\x0e2\x1b.prwarden.v1.Severity.LevelH\x04R\bseverity\x88\x01\x01\"\x96\x01\n" +
 	"\x06Reason\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\n" +
 	"\n" +
@@ -2202,12 +2467,14 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\rline_too_long\x10\x03\x12\x10\n" +
 	"\frule_stopped\x10\x04\x12\r\n" +
 	"\tsubmodule\x10\x05\x12\x0f\n" +
-	"\vundecodable\x10\x06B\a\n" +
+	"\vundecodable\x10\x06\x12\x16\n" +
+	"\x12rules_file_invalid\x10\aB\a\n" +
 	"\x05_lineB\n" +
 	"\n" +
 	"\b_rule_idB\t\n" +
 	"\a_reasonB\r\n" +
-	"\v_file_bytes\"\x84\x04\n" +
+	"\v_file_bytesB\v\n" +
+	"\t_severity\"\xa7\x04\n" +
 	"\x13CreateReviewRequest\x12L\n" +
 	"\x04repo\x18\x01 \x01(\tB8\xe0A\x02\xbaH2r0\x18\xf4\x032+^~?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){1,19}$R\x04repo\x12'\n" +
 	"\tpr_number\x18\x02 \x01(\x05B\n" +
@@ -2219,7 +2486,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\bbase_ref\x18\x06 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xfa\x01H\x03R\abaseRef\x88\x01\x01\x12E\n" +
 	"\afail_on\x18\a \x01(\x0e2\x1b.prwarden.v1.Severity.LevelB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x06failOn\x88\x01\x01:+\x92A(2&{\"repo\": \"acme/shop\", \"pr_number\": 42}B\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x04R\x06failOn\x88\x01\x01\x12!\n" +
+	"\frequire_base\x18\b \x01(\bR\vrequireBase:+\x92A(2&{\"repo\": \"acme/shop\", \"pr_number\": 42}B\n" +
 	"\n" +
 	"\b_rulesetB\v\n" +
 	"\t_head_shaB\v\n" +
@@ -2294,10 +2562,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\a_statusB\f\n" +
 	"\n" +
 	"_page_sizeB\r\n" +
-	"\v_page_token\"\xfb\x04\n" +
+	"\v_page_token\"\xc4\x05\n" +
 	"\x13ListReviewsResponse\x12<\n" +
 	"\areviews\x18\x01 \x03(\v2\x19.prwarden.v1.ListedReviewB\a\x92A\x04\xa0\x01\xc8\x01R\areviews\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xfd\x03\x92A\xf9\x032\xf6\x03{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false}], \"next_page_token\": \"\"}\"\xe7\x04\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken:\xc6\x04\x92A\xc2\x042\xbf\x04{\"reviews\": [{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"complete\", \"pr_number\": 42, \"repo\": \"acme/shop\", \"completed_at\": \"2026-11-20T09:41:07Z\", \"summary\": {\"critical\": 0, \"high\": 1, \"medium\": 0, \"warning\": 0, \"low\": 0, \"info\": 0}, \"ruleset\": \"acme/shop\", \"head_sha\": \"8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d\", \"base_sha\": \"1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\", \"created_at\": \"2026-11-20T09:41:03Z\", \"started_at\": \"2026-11-20T09:41:03Z\", \"truncated\": false, \"verdict\": {\"outcome\": \"fail\", \"threshold\": \"high\", \"not_looked_at\": 0}}], \"next_page_token\": \"\"}\"\x97\x05\n" +
 	"\fListedReview\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2314,7 +2582,8 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12.\n" +
 	"\x05error\x18\f \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12\x1c\n" +
-	"\ttruncated\x18\r \x01(\bR\ttruncatedB\t\n" +
+	"\ttruncated\x18\r \x01(\bR\ttruncated\x12.\n" +
+	"\averdict\x18\x0f \x01(\v2\x14.prwarden.v1.VerdictR\averdictB\t\n" +
 	"\a_statusB\v\n" +
 	"\t_head_shaB\v\n" +
 	"\t_base_sha\"v\n" +
@@ -2336,8 +2605,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
 	"keep_alive\x18\a \x01(\bR\tkeepAlive:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
-	"\f_files_total2\xff\n" +
-	"\n" +
+	"\f_files_total2\xc6\v\n" +
 	"\rReviewService\x12\xc2\x03\n" +
 	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xec\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
@@ -2349,8 +2617,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x0fIdempotency-Key\x12kMakes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.\x18\x01\xb2\xfb\x18&\n" +
 	"\x04NONE\x12\x1ethe review says who created it\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
 	"\tGetReview\x12\x1d.prwarden.v1.GetReviewRequest\x1a\x1e.prwarden.v1.GetReviewResponse\"'\x82\xd3\xe4\x93\x02!b\x06review\x12\x17/v1/reviews/{review_id}\x12e\n" +
-	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12}\n" +
-	"\fListFindings\x12 .prwarden.v1.ListFindingsRequest\x1a!.prwarden.v1.ListFindingsResponse\"(\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12\xc4\x01\n" +
+	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12\xc3\x01\n" +
+	"\fListFindings\x12 .prwarden.v1.ListFindingsRequest\x1a!.prwarden.v1.ListFindingsResponse\"n\x92ACJA\n" +
+	"\x03409\x12:\n" +
+	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12\xc4\x01\n" +
 	"\bGetSarif\x12\x1c.prwarden.v1.GetSarifRequest\x1a\x14.google.api.HttpBody\"\x83\x01\x92A[:\x16application/sarif+jsonJA\n" +
 	"\x03409\x12:\n" +
 	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\x8b\x02\n" +
@@ -2373,97 +2643,104 @@ func file_prwarden_v1_review_proto_rawDescGZIP() []byte {
 	return file_prwarden_v1_review_proto_rawDescData
 }
 
-var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_prwarden_v1_review_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_prwarden_v1_review_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_prwarden_v1_review_proto_goTypes = []any{
 	(Review_Status)(0),              // 0: prwarden.v1.Review.Status
 	(Verdict_Outcome)(0),            // 1: prwarden.v1.Verdict.Outcome
-	(Finding_State)(0),              // 2: prwarden.v1.Finding.State
-	(Skip_Reason)(0),                // 3: prwarden.v1.Skip.Reason
-	(ListFindingsRequest_Kind)(0),   // 4: prwarden.v1.ListFindingsRequest.Kind
-	(GetSarifRequest_Suppressed)(0), // 5: prwarden.v1.GetSarifRequest.Suppressed
-	(*Review)(nil),                  // 6: prwarden.v1.Review
-	(*Verdict)(nil),                 // 7: prwarden.v1.Verdict
-	(*ReviewError)(nil),             // 8: prwarden.v1.ReviewError
-	(*Finding)(nil),                 // 9: prwarden.v1.Finding
-	(*Suppression)(nil),             // 10: prwarden.v1.Suppression
-	(*Skip)(nil),                    // 11: prwarden.v1.Skip
-	(*CreateReviewRequest)(nil),     // 12: prwarden.v1.CreateReviewRequest
-	(*CreateReviewResponse)(nil),    // 13: prwarden.v1.CreateReviewResponse
-	(*GetReviewRequest)(nil),        // 14: prwarden.v1.GetReviewRequest
-	(*GetReviewResponse)(nil),       // 15: prwarden.v1.GetReviewResponse
-	(*ListFindingsRequest)(nil),     // 16: prwarden.v1.ListFindingsRequest
-	(*ListFindingsResponse)(nil),    // 17: prwarden.v1.ListFindingsResponse
-	(*GetSarifRequest)(nil),         // 18: prwarden.v1.GetSarifRequest
-	(*ListReviewsRequest)(nil),      // 19: prwarden.v1.ListReviewsRequest
-	(*ListReviewsResponse)(nil),     // 20: prwarden.v1.ListReviewsResponse
-	(*ListedReview)(nil),            // 21: prwarden.v1.ListedReview
-	(*CancelReviewRequest)(nil),     // 22: prwarden.v1.CancelReviewRequest
-	(*CancelReviewResponse)(nil),    // 23: prwarden.v1.CancelReviewResponse
-	(*WatchReviewRequest)(nil),      // 24: prwarden.v1.WatchReviewRequest
-	(*WatchReviewResponse)(nil),     // 25: prwarden.v1.WatchReviewResponse
-	(*timestamppb.Timestamp)(nil),   // 26: google.protobuf.Timestamp
-	(*SeveritySummary)(nil),         // 27: prwarden.v1.SeveritySummary
-	(Severity_Level)(0),             // 28: prwarden.v1.Severity.Level
-	(*httpbody.HttpBody)(nil),       // 29: google.api.HttpBody
+	(Base_FoundBy)(0),               // 2: prwarden.v1.Base.FoundBy
+	(Finding_State)(0),              // 3: prwarden.v1.Finding.State
+	(Skip_Reason)(0),                // 4: prwarden.v1.Skip.Reason
+	(ListFindingsRequest_Kind)(0),   // 5: prwarden.v1.ListFindingsRequest.Kind
+	(GetSarifRequest_Suppressed)(0), // 6: prwarden.v1.GetSarifRequest.Suppressed
+	(*Review)(nil),                  // 7: prwarden.v1.Review
+	(*Verdict)(nil),                 // 8: prwarden.v1.Verdict
+	(*Base)(nil),                    // 9: prwarden.v1.Base
+	(*LookedAt)(nil),                // 10: prwarden.v1.LookedAt
+	(*ReviewError)(nil),             // 11: prwarden.v1.ReviewError
+	(*Finding)(nil),                 // 12: prwarden.v1.Finding
+	(*Suppression)(nil),             // 13: prwarden.v1.Suppression
+	(*Skip)(nil),                    // 14: prwarden.v1.Skip
+	(*CreateReviewRequest)(nil),     // 15: prwarden.v1.CreateReviewRequest
+	(*CreateReviewResponse)(nil),    // 16: prwarden.v1.CreateReviewResponse
+	(*GetReviewRequest)(nil),        // 17: prwarden.v1.GetReviewRequest
+	(*GetReviewResponse)(nil),       // 18: prwarden.v1.GetReviewResponse
+	(*ListFindingsRequest)(nil),     // 19: prwarden.v1.ListFindingsRequest
+	(*ListFindingsResponse)(nil),    // 20: prwarden.v1.ListFindingsResponse
+	(*GetSarifRequest)(nil),         // 21: prwarden.v1.GetSarifRequest
+	(*ListReviewsRequest)(nil),      // 22: prwarden.v1.ListReviewsRequest
+	(*ListReviewsResponse)(nil),     // 23: prwarden.v1.ListReviewsResponse
+	(*ListedReview)(nil),            // 24: prwarden.v1.ListedReview
+	(*CancelReviewRequest)(nil),     // 25: prwarden.v1.CancelReviewRequest
+	(*CancelReviewResponse)(nil),    // 26: prwarden.v1.CancelReviewResponse
+	(*WatchReviewRequest)(nil),      // 27: prwarden.v1.WatchReviewRequest
+	(*WatchReviewResponse)(nil),     // 28: prwarden.v1.WatchReviewResponse
+	(*timestamppb.Timestamp)(nil),   // 29: google.protobuf.Timestamp
+	(*SeveritySummary)(nil),         // 30: prwarden.v1.SeveritySummary
+	(Severity_Level)(0),             // 31: prwarden.v1.Severity.Level
+	(*httpbody.HttpBody)(nil),       // 32: google.api.HttpBody
 }
 var file_prwarden_v1_review_proto_depIdxs = []int32{
 	0,  // 0: prwarden.v1.Review.status:type_name -> prwarden.v1.Review.Status
-	26, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
-	9,  // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
-	27, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
-	26, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
-	26, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
-	8,  // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
-	11, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
-	9,  // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
-	9,  // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
-	7,  // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
-	1,  // 11: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
-	28, // 12: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
-	28, // 13: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
-	2,  // 14: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
-	10, // 15: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
-	3,  // 16: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
-	28, // 17: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
-	0,  // 18: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	6,  // 19: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
-	4,  // 20: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
-	28, // 21: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
-	2,  // 22: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
-	9,  // 23: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
-	5,  // 24: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
-	0,  // 25: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
-	21, // 26: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
-	0,  // 27: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
-	26, // 28: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
-	27, // 29: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
-	26, // 30: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
-	26, // 31: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
-	8,  // 32: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
-	6,  // 33: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
-	0,  // 34: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
-	27, // 35: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
-	8,  // 36: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
-	12, // 37: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
-	14, // 38: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
-	19, // 39: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
-	16, // 40: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
-	18, // 41: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
-	22, // 42: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
-	24, // 43: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
-	13, // 44: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
-	15, // 45: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
-	20, // 46: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
-	17, // 47: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
-	29, // 48: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
-	23, // 49: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
-	25, // 50: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
-	44, // [44:51] is the sub-list for method output_type
-	37, // [37:44] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	29, // 1: prwarden.v1.Review.completed_at:type_name -> google.protobuf.Timestamp
+	12, // 2: prwarden.v1.Review.findings:type_name -> prwarden.v1.Finding
+	30, // 3: prwarden.v1.Review.summary:type_name -> prwarden.v1.SeveritySummary
+	29, // 4: prwarden.v1.Review.created_at:type_name -> google.protobuf.Timestamp
+	29, // 5: prwarden.v1.Review.started_at:type_name -> google.protobuf.Timestamp
+	11, // 6: prwarden.v1.Review.error:type_name -> prwarden.v1.ReviewError
+	14, // 7: prwarden.v1.Review.skipped:type_name -> prwarden.v1.Skip
+	12, // 8: prwarden.v1.Review.suppressed:type_name -> prwarden.v1.Finding
+	12, // 9: prwarden.v1.Review.fixed:type_name -> prwarden.v1.Finding
+	8,  // 10: prwarden.v1.Review.verdict:type_name -> prwarden.v1.Verdict
+	2,  // 11: prwarden.v1.Review.base_found_by:type_name -> prwarden.v1.Base.FoundBy
+	10, // 12: prwarden.v1.Review.looked_at:type_name -> prwarden.v1.LookedAt
+	1,  // 13: prwarden.v1.Verdict.outcome:type_name -> prwarden.v1.Verdict.Outcome
+	31, // 14: prwarden.v1.Verdict.threshold:type_name -> prwarden.v1.Severity.Level
+	31, // 15: prwarden.v1.Finding.severity:type_name -> prwarden.v1.Severity.Level
+	3,  // 16: prwarden.v1.Finding.state:type_name -> prwarden.v1.Finding.State
+	13, // 17: prwarden.v1.Finding.suppression:type_name -> prwarden.v1.Suppression
+	4,  // 18: prwarden.v1.Skip.reason:type_name -> prwarden.v1.Skip.Reason
+	31, // 19: prwarden.v1.Skip.severity:type_name -> prwarden.v1.Severity.Level
+	31, // 20: prwarden.v1.CreateReviewRequest.fail_on:type_name -> prwarden.v1.Severity.Level
+	0,  // 21: prwarden.v1.CreateReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	7,  // 22: prwarden.v1.GetReviewResponse.review:type_name -> prwarden.v1.Review
+	5,  // 23: prwarden.v1.ListFindingsRequest.kind:type_name -> prwarden.v1.ListFindingsRequest.Kind
+	31, // 24: prwarden.v1.ListFindingsRequest.min_severity:type_name -> prwarden.v1.Severity.Level
+	3,  // 25: prwarden.v1.ListFindingsRequest.state:type_name -> prwarden.v1.Finding.State
+	12, // 26: prwarden.v1.ListFindingsResponse.findings:type_name -> prwarden.v1.Finding
+	6,  // 27: prwarden.v1.GetSarifRequest.suppressed:type_name -> prwarden.v1.GetSarifRequest.Suppressed
+	0,  // 28: prwarden.v1.ListReviewsRequest.status:type_name -> prwarden.v1.Review.Status
+	24, // 29: prwarden.v1.ListReviewsResponse.reviews:type_name -> prwarden.v1.ListedReview
+	0,  // 30: prwarden.v1.ListedReview.status:type_name -> prwarden.v1.Review.Status
+	29, // 31: prwarden.v1.ListedReview.completed_at:type_name -> google.protobuf.Timestamp
+	30, // 32: prwarden.v1.ListedReview.summary:type_name -> prwarden.v1.SeveritySummary
+	29, // 33: prwarden.v1.ListedReview.created_at:type_name -> google.protobuf.Timestamp
+	29, // 34: prwarden.v1.ListedReview.started_at:type_name -> google.protobuf.Timestamp
+	11, // 35: prwarden.v1.ListedReview.error:type_name -> prwarden.v1.ReviewError
+	8,  // 36: prwarden.v1.ListedReview.verdict:type_name -> prwarden.v1.Verdict
+	7,  // 37: prwarden.v1.CancelReviewResponse.review:type_name -> prwarden.v1.Review
+	0,  // 38: prwarden.v1.WatchReviewResponse.status:type_name -> prwarden.v1.Review.Status
+	30, // 39: prwarden.v1.WatchReviewResponse.summary:type_name -> prwarden.v1.SeveritySummary
+	11, // 40: prwarden.v1.WatchReviewResponse.error:type_name -> prwarden.v1.ReviewError
+	15, // 41: prwarden.v1.ReviewService.CreateReview:input_type -> prwarden.v1.CreateReviewRequest
+	17, // 42: prwarden.v1.ReviewService.GetReview:input_type -> prwarden.v1.GetReviewRequest
+	22, // 43: prwarden.v1.ReviewService.ListReviews:input_type -> prwarden.v1.ListReviewsRequest
+	19, // 44: prwarden.v1.ReviewService.ListFindings:input_type -> prwarden.v1.ListFindingsRequest
+	21, // 45: prwarden.v1.ReviewService.GetSarif:input_type -> prwarden.v1.GetSarifRequest
+	25, // 46: prwarden.v1.ReviewService.CancelReview:input_type -> prwarden.v1.CancelReviewRequest
+	27, // 47: prwarden.v1.ReviewService.WatchReview:input_type -> prwarden.v1.WatchReviewRequest
+	16, // 48: prwarden.v1.ReviewService.CreateReview:output_type -> prwarden.v1.CreateReviewResponse
+	18, // 49: prwarden.v1.ReviewService.GetReview:output_type -> prwarden.v1.GetReviewResponse
+	23, // 50: prwarden.v1.ReviewService.ListReviews:output_type -> prwarden.v1.ListReviewsResponse
+	20, // 51: prwarden.v1.ReviewService.ListFindings:output_type -> prwarden.v1.ListFindingsResponse
+	32, // 52: prwarden.v1.ReviewService.GetSarif:output_type -> google.api.HttpBody
+	26, // 53: prwarden.v1.ReviewService.CancelReview:output_type -> prwarden.v1.CancelReviewResponse
+	28, // 54: prwarden.v1.ReviewService.WatchReview:output_type -> prwarden.v1.WatchReviewResponse
+	48, // [48:55] is the sub-list for method output_type
+	41, // [41:48] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_v1_review_proto_init() }
@@ -2475,23 +2752,23 @@ func file_prwarden_v1_review_proto_init() {
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_review_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[1].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[3].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[4].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[5].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[6].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[7].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[10].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[8].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[9].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[12].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[13].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[14].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[15].OneofWrappers = []any{}
-	file_prwarden_v1_review_proto_msgTypes[19].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[17].OneofWrappers = []any{}
+	file_prwarden_v1_review_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_v1_review_proto_rawDesc), len(file_prwarden_v1_review_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   20,
+			NumEnums:      7,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

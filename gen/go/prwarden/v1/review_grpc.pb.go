@@ -63,8 +63,8 @@ type ReviewServiceClient interface {
 	// ListFindings pages through the findings of a review, in the order of file,
 	// line and rule id; those that were fixed and those that are suppressed, too,
 	// when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-	// INVALID_ARGUMENT for a bad filter or page token. A review that is not
-	// complete has none.
+	// INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
 	ListFindings(ctx context.Context, in *ListFindingsRequest, opts ...grpc.CallOption) (*ListFindingsResponse, error)
 	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
 	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code
@@ -207,8 +207,8 @@ type ReviewServiceServer interface {
 	// ListFindings pages through the findings of a review, in the order of file,
 	// line and rule id; those that were fixed and those that are suppressed, too,
 	// when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-	// INVALID_ARGUMENT for a bad filter or page token. A review that is not
-	// complete has none.
+	// INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+	// (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
 	ListFindings(context.Context, *ListFindingsRequest) (*ListFindingsResponse, error)
 	// GetSarif reads the findings of a complete review as a SARIF 2.1.0 log
 	// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), shaped for GitHub code

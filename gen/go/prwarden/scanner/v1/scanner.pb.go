@@ -261,7 +261,9 @@ type ScanStart struct {
 	// How long to wait for a free slot, in milliseconds; 0 for not at all.
 	WaitMs int32 `protobuf:"varint,13,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
 	// Code host that the repository is on.
-	Host          *CodeHost `protobuf:"bytes,14,opt,name=host,proto3" json:"host,omitempty"`
+	Host *CodeHost `protobuf:"bytes,14,opt,name=host,proto3" json:"host,omitempty"`
+	// Whether the scan fails with `base_unknown` rather than guess the base.
+	RequireBase   bool `protobuf:"varint,16,opt,name=require_base,json=requireBase,proto3" json:"require_base,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -392,6 +394,13 @@ func (x *ScanStart) GetHost() *CodeHost {
 		return x.Host
 	}
 	return nil
+}
+
+func (x *ScanStart) GetRequireBase() bool {
+	if x != nil {
+		return x.RequireBase
+	}
+	return false
 }
 
 // CodeHost is where the repositories of an organization are. In `url`, `{repo}`
@@ -1285,7 +1294,9 @@ type ScanSkip struct {
 	// The rule; empty when all.
 	RuleId string `protobuf:"bytes,3,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
 	// A reason word, as in prwarden.v1.Skip.Reason.
-	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Severity word of the rule; empty when it is not about a rule.
+	Severity      string `protobuf:"bytes,5,opt,name=severity,proto3" json:"severity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1348,6 +1359,77 @@ func (x *ScanSkip) GetReason() string {
 	return ""
 }
 
+func (x *ScanSkip) GetSeverity() string {
+	if x != nil {
+		return x.Severity
+	}
+	return ""
+}
+
+// SkipCount counts skips of one kind.
+type SkipCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A reason word, as in ScanSkip.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Severity word of the rules; empty when they are not about rules.
+	Severity string `protobuf:"bytes,2,opt,name=severity,proto3" json:"severity,omitempty"`
+	// How many there are, at least 1.
+	Count         int32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SkipCount) Reset() {
+	*x = SkipCount{}
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SkipCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SkipCount) ProtoMessage() {}
+
+func (x *SkipCount) ProtoReflect() protoreflect.Message {
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SkipCount.ProtoReflect.Descriptor instead.
+func (*SkipCount) Descriptor() ([]byte, []int) {
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *SkipCount) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *SkipCount) GetSeverity() string {
+	if x != nil {
+		return x.Severity
+	}
+	return ""
+}
+
+func (x *SkipCount) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 // ScanResult ends a scan.
 type ScanResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1369,13 +1451,23 @@ type ScanResult struct {
 	// Whether `rules_file_rules` is what the base has: false when its rules
 	// file is invalid, and then the rules known before stay as they are.
 	RulesFileValid bool `protobuf:"varint,8,opt,name=rules_file_valid,json=rulesFileValid,proto3" json:"rules_file_valid,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// How the base was found, a word of prwarden.v1.Base.FoundBy.
+	BaseFoundBy string `protobuf:"bytes,9,opt,name=base_found_by,json=baseFoundBy,proto3" json:"base_found_by,omitempty"`
+	// Added lines that were looked at.
+	AddedLines int32 `protobuf:"varint,10,opt,name=added_lines,json=addedLines,proto3" json:"added_lines,omitempty"`
+	// Rules that applied.
+	RuleCount int32 `protobuf:"varint,11,opt,name=rule_count,json=ruleCount,proto3" json:"rule_count,omitempty"`
+	// All skips by their kind, also those over the limit; each kind once.
+	SkipCounts []*SkipCount `protobuf:"bytes,12,rep,name=skip_counts,json=skipCounts,proto3" json:"skip_counts,omitempty"`
+	// Files of which added lines were looked at.
+	LookedAtFiles int32 `protobuf:"varint,16,opt,name=looked_at_files,json=lookedAtFiles,proto3" json:"looked_at_files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScanResult) Reset() {
 	*x = ScanResult{}
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1387,7 +1479,7 @@ func (x *ScanResult) String() string {
 func (*ScanResult) ProtoMessage() {}
 
 func (x *ScanResult) ProtoReflect() protoreflect.Message {
-	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[13]
+	mi := &file_prwarden_scanner_v1_scanner_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1400,7 +1492,7 @@ func (x *ScanResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResult.ProtoReflect.Descriptor instead.
 func (*ScanResult) Descriptor() ([]byte, []int) {
-	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{13}
+	return file_prwarden_scanner_v1_scanner_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ScanResult) GetHeadSha() string {
@@ -1459,6 +1551,41 @@ func (x *ScanResult) GetRulesFileValid() bool {
 	return false
 }
 
+func (x *ScanResult) GetBaseFoundBy() string {
+	if x != nil {
+		return x.BaseFoundBy
+	}
+	return ""
+}
+
+func (x *ScanResult) GetAddedLines() int32 {
+	if x != nil {
+		return x.AddedLines
+	}
+	return 0
+}
+
+func (x *ScanResult) GetRuleCount() int32 {
+	if x != nil {
+		return x.RuleCount
+	}
+	return 0
+}
+
+func (x *ScanResult) GetSkipCounts() []*SkipCount {
+	if x != nil {
+		return x.SkipCounts
+	}
+	return nil
+}
+
+func (x *ScanResult) GetLookedAtFiles() int32 {
+	if x != nil {
+		return x.LookedAtFiles
+	}
+	return 0
+}
+
 var File_prwarden_scanner_v1_scanner_proto protoreflect.FileDescriptor
 
 const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
@@ -1467,7 +1594,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vScanRequest\x126\n" +
 	"\x05start\x18\x01 \x01(\v2\x1e.prwarden.scanner.v1.ScanStartH\x00R\x05start\x126\n" +
 	"\x05rules\x18\x02 \x01(\v2\x1e.prwarden.scanner.v1.RuleBatchH\x00R\x05rulesB\t\n" +
-	"\amessage\"\xb4\x04\n" +
+	"\amessage\"\xd7\x04\n" +
 	"\tScanStart\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12\"\n" +
 	"\forganization\x18\x02 \x01(\tR\forganization\x12\x12\n" +
@@ -1483,7 +1610,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x0erequire_reason\x18\v \x01(\bR\rrequireReason\x12\x14\n" +
 	"\x05today\x18\f \x01(\tR\x05today\x12\x17\n" +
 	"\await_ms\x18\r \x01(\x05R\x06waitMs\x121\n" +
-	"\x04host\x18\x0e \x01(\v2\x1d.prwarden.scanner.v1.CodeHostR\x04host\"M\n" +
+	"\x04host\x18\x0e \x01(\v2\x1d.prwarden.scanner.v1.CodeHostR\x04host\x12!\n" +
+	"\frequire_base\x18\x10 \x01(\bR\vrequireBase\"M\n" +
 	"\tSelection\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -1569,12 +1697,17 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\x05until\x18\x02 \x01(\tR\x05until\x12\x12\n" +
 	"\x04line\x18\x03 \x01(\x05R\x04line\"@\n" +
 	"\tSkipBatch\x123\n" +
-	"\x05skips\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanSkipR\x05skips\"c\n" +
+	"\x05skips\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanSkipR\x05skips\"\x7f\n" +
 	"\bScanSkip\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\fR\x04path\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x17\n" +
 	"\arule_id\x18\x03 \x01(\tR\x06ruleId\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x9b\x03\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x1a\n" +
+	"\bseverity\x18\x05 \x01(\tR\bseverity\"U\n" +
+	"\tSkipCount\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1a\n" +
+	"\bseverity\x18\x02 \x01(\tR\bseverity\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05count\"\xe8\x04\n" +
 	"\n" +
 	"ScanResult\x12\x19\n" +
 	"\bhead_sha\x18\x01 \x01(\tR\aheadSha\x12\x19\n" +
@@ -1585,7 +1718,16 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\vfiles_total\x18\x06 \x01(\x05R\n" +
 	"filesTotal\x12G\n" +
 	"\x10rules_file_rules\x18\a \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x0erulesFileRules\x12(\n" +
-	"\x10rules_file_valid\x18\b \x01(\bR\x0erulesFileValid\x1a:\n" +
+	"\x10rules_file_valid\x18\b \x01(\bR\x0erulesFileValid\x12\"\n" +
+	"\rbase_found_by\x18\t \x01(\tR\vbaseFoundBy\x12\x1f\n" +
+	"\vadded_lines\x18\n" +
+	" \x01(\x05R\n" +
+	"addedLines\x12\x1d\n" +
+	"\n" +
+	"rule_count\x18\v \x01(\x05R\truleCount\x12?\n" +
+	"\vskip_counts\x18\f \x03(\v2\x1e.prwarden.scanner.v1.SkipCountR\n" +
+	"skipCounts\x12&\n" +
+	"\x0flooked_at_files\x18\x10 \x01(\x05R\rlookedAtFiles\x1a:\n" +
 	"\fSummaryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x012a\n" +
@@ -1606,7 +1748,7 @@ func file_prwarden_scanner_v1_scanner_proto_rawDescGZIP() []byte {
 }
 
 var file_prwarden_scanner_v1_scanner_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_prwarden_scanner_v1_scanner_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(ScanStart_Selection)(0), // 0: prwarden.scanner.v1.ScanStart.Selection
 	(ScanRule_Origin)(0),     // 1: prwarden.scanner.v1.ScanRule.Origin
@@ -1623,8 +1765,9 @@ var file_prwarden_scanner_v1_scanner_proto_goTypes = []any{
 	(*ScanSuppression)(nil),  // 12: prwarden.scanner.v1.ScanSuppression
 	(*SkipBatch)(nil),        // 13: prwarden.scanner.v1.SkipBatch
 	(*ScanSkip)(nil),         // 14: prwarden.scanner.v1.ScanSkip
-	(*ScanResult)(nil),       // 15: prwarden.scanner.v1.ScanResult
-	nil,                      // 16: prwarden.scanner.v1.ScanResult.SummaryEntry
+	(*SkipCount)(nil),        // 15: prwarden.scanner.v1.SkipCount
+	(*ScanResult)(nil),       // 16: prwarden.scanner.v1.ScanResult
+	nil,                      // 17: prwarden.scanner.v1.ScanResult.SummaryEntry
 }
 var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	3,  // 0: prwarden.scanner.v1.ScanRequest.start:type_name -> prwarden.scanner.v1.ScanStart
@@ -1637,19 +1780,20 @@ var file_prwarden_scanner_v1_scanner_proto_depIdxs = []int32{
 	9,  // 7: prwarden.scanner.v1.ScanResponse.progress:type_name -> prwarden.scanner.v1.ScanProgress
 	10, // 8: prwarden.scanner.v1.ScanResponse.findings:type_name -> prwarden.scanner.v1.FindingBatch
 	13, // 9: prwarden.scanner.v1.ScanResponse.skips:type_name -> prwarden.scanner.v1.SkipBatch
-	15, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
+	16, // 10: prwarden.scanner.v1.ScanResponse.result:type_name -> prwarden.scanner.v1.ScanResult
 	11, // 11: prwarden.scanner.v1.FindingBatch.findings:type_name -> prwarden.scanner.v1.ScanFinding
 	12, // 12: prwarden.scanner.v1.ScanFinding.suppression:type_name -> prwarden.scanner.v1.ScanSuppression
 	14, // 13: prwarden.scanner.v1.SkipBatch.skips:type_name -> prwarden.scanner.v1.ScanSkip
-	16, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
+	17, // 14: prwarden.scanner.v1.ScanResult.summary:type_name -> prwarden.scanner.v1.ScanResult.SummaryEntry
 	6,  // 15: prwarden.scanner.v1.ScanResult.rules_file_rules:type_name -> prwarden.scanner.v1.ScanRule
-	2,  // 16: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
-	7,  // 17: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
-	17, // [17:18] is the sub-list for method output_type
-	16, // [16:17] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	15, // 16: prwarden.scanner.v1.ScanResult.skip_counts:type_name -> prwarden.scanner.v1.SkipCount
+	2,  // 17: prwarden.scanner.v1.ScannerService.Scan:input_type -> prwarden.scanner.v1.ScanRequest
+	7,  // 18: prwarden.scanner.v1.ScannerService.Scan:output_type -> prwarden.scanner.v1.ScanResponse
+	18, // [18:19] is the sub-list for method output_type
+	17, // [17:18] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_prwarden_scanner_v1_scanner_proto_init() }
@@ -1674,7 +1818,7 @@ func file_prwarden_scanner_v1_scanner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_prwarden_scanner_v1_scanner_proto_rawDesc), len(file_prwarden_scanner_v1_scanner_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -83,6 +83,8 @@ class Review(google.protobuf.message.Message):
     VERDICT_FIELD_NUMBER: builtins.int
     PREVIOUS_REVIEW_ID_FIELD_NUMBER: builtins.int
     BASE_REF_FIELD_NUMBER: builtins.int
+    BASE_FOUND_BY_FIELD_NUMBER: builtins.int
+    LOOKED_AT_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -114,6 +116,10 @@ class Review(google.protobuf.message.Message):
     """
     base_ref: builtins.str
     """Branch whose commit `base_sha` is, when the request named one."""
+    base_found_by: Global___Base.FoundBy.ValueType
+    """How `base_sha` was found; absent until complete. `merge_commit` and
+    `default_branch` are guesses, which `require_base` of the request refuses.
+    """
     @property
     def completed_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
         """When the review reached its final state; absent before."""
@@ -163,9 +169,11 @@ class Review(google.protobuf.message.Message):
 
     @property
     def verdict(self) -> Global___Verdict:
-        """Whether the findings reach the threshold that was asked for; absent until
-        complete.
-        """
+        """Whether the pull request passes; absent until complete."""
+
+    @property
+    def looked_at(self) -> Global___LookedAt:
+        """How much was looked at; absent until complete."""
 
     def __init__(
         self,
@@ -191,9 +199,13 @@ class Review(google.protobuf.message.Message):
         verdict: Global___Verdict | None = ...,
         previous_review_id: builtins.str | None = ...,
         base_ref: builtins.str | None = ...,
+        base_found_by: Global___Base.FoundBy.ValueType | None = ...,
+        looked_at: Global___LookedAt | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "previous_review_id", b"previous_review_id", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "looked_at", b"looked_at", "previous_review_id", b"previous_review_id", "rules_digest", b"rules_digest", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_found_by", b"_base_found_by", "_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_previous_review_id", b"_previous_review_id", "_rules_digest", b"_rules_digest", "_status", b"_status", "base_found_by", b"base_found_by", "base_ref", b"base_ref", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "findings", b"findings", "fixed", b"fixed", "head_sha", b"head_sha", "looked_at", b"looked_at", "pr_number", b"pr_number", "previous_review_id", b"previous_review_id", "repo", b"repo", "review_id", b"review_id", "rules_digest", b"rules_digest", "ruleset", b"ruleset", "skipped", b"skipped", "started_at", b"started_at", "status", b"status", "summary", b"summary", "suppressed", b"suppressed", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_base_found_by", b"_base_found_by"]) -> typing.Literal["base_found_by"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_ref", b"_base_ref"]) -> typing.Literal["base_ref"] | None: ...
     @typing.overload
@@ -224,36 +236,133 @@ class Verdict(google.protobuf.message.Message):
         unspecified: Verdict._Outcome.ValueType  # 0
         """Never sent."""
         fail: Verdict._Outcome.ValueType  # 2
-        """At least one is."""
+        """At least one finding is as severe as the threshold."""
+        incomplete: Verdict._Outcome.ValueType  # 3
+        """No finding is, but something was not looked at that may have one:
+        `not_looked_at` counts it.
+        """
 
     class Outcome(_Outcome, metaclass=_OutcomeEnumTypeWrapper):
-        """Outcome is one or the other."""
+        """Outcome is one of three. A finding that fails goes before what was not
+        looked at.
+        """
 
     unspecified: Verdict.Outcome.ValueType  # 0
     """Never sent."""
     fail: Verdict.Outcome.ValueType  # 2
-    """At least one is."""
+    """At least one finding is as severe as the threshold."""
+    incomplete: Verdict.Outcome.ValueType  # 3
+    """No finding is, but something was not looked at that may have one:
+    `not_looked_at` counts it.
+    """
 
     OUTCOME_FIELD_NUMBER: builtins.int
     THRESHOLD_FIELD_NUMBER: builtins.int
+    NOT_LOOKED_AT_FIELD_NUMBER: builtins.int
     outcome: Global___Verdict.Outcome.ValueType
     """Whether the pull request passes."""
     threshold: prwarden.v1.severity_pb2.Severity.Level.ValueType
     """The least severity that fails, as `fail_on` of the request says."""
+    not_looked_at: builtins.int
+    """How many skips count for the outcome: those that are not `tolerated`, also
+    those over the 10,000 that are listed. Present for every outcome.
+    """
     def __init__(
         self,
         *,
         outcome: Global___Verdict.Outcome.ValueType | None = ...,
         threshold: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
+        not_looked_at: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_outcome", b"_outcome", "_threshold", b"_threshold", "outcome", b"outcome", "threshold", b"threshold"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_outcome", b"_outcome", "_threshold", b"_threshold", "outcome", b"outcome", "threshold", b"threshold"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_outcome", b"_outcome", "_threshold", b"_threshold", "not_looked_at", b"not_looked_at", "outcome", b"outcome", "threshold", b"threshold"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_outcome", b"_outcome"]) -> typing.Literal["outcome"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_threshold", b"_threshold"]) -> typing.Literal["threshold"] | None: ...
 
 Global___Verdict: typing_extensions.TypeAlias = Verdict
+
+@typing.final
+class Base(google.protobuf.message.Message):
+    """Base is what a pull request is to be merged into."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _FoundBy:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _FoundByEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Base._FoundBy.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        unspecified: Base._FoundBy.ValueType  # 0
+        """Never sent."""
+        merge_ref: Base._FoundBy.ValueType  # 1
+        """The code host's trial merge of the pull request's head has it as its first
+        parent.
+        """
+        requested: Base._FoundBy.ValueType  # 2
+        """The request named the commit or the branch."""
+        merge_commit: Base._FoundBy.ValueType  # 3
+        """A guess: the pull request's head is in the default branch already, so it is
+        what the default branch was before the commit that brought it there.
+        """
+        default_branch: Base._FoundBy.ValueType  # 4
+        """A guess: the default branch as it is now. The pull request may be for
+        another one.
+        """
+
+    class FoundBy(_FoundBy, metaclass=_FoundByEnumTypeWrapper):
+        """FoundBy says how the base of a review was found."""
+
+    unspecified: Base.FoundBy.ValueType  # 0
+    """Never sent."""
+    merge_ref: Base.FoundBy.ValueType  # 1
+    """The code host's trial merge of the pull request's head has it as its first
+    parent.
+    """
+    requested: Base.FoundBy.ValueType  # 2
+    """The request named the commit or the branch."""
+    merge_commit: Base.FoundBy.ValueType  # 3
+    """A guess: the pull request's head is in the default branch already, so it is
+    what the default branch was before the commit that brought it there.
+    """
+    default_branch: Base.FoundBy.ValueType  # 4
+    """A guess: the default branch as it is now. The pull request may be for
+    another one.
+    """
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+Global___Base: typing_extensions.TypeAlias = Base
+
+@typing.final
+class LookedAt(google.protobuf.message.Message):
+    """LookedAt says how much a scan looked at."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    FILES_FIELD_NUMBER: builtins.int
+    ADDED_LINES_FIELD_NUMBER: builtins.int
+    RULES_FIELD_NUMBER: builtins.int
+    files: builtins.int
+    """Files of which added lines were looked at."""
+    added_lines: builtins.int
+    """Added lines in them."""
+    rules: builtins.int
+    """Rules that applied."""
+    def __init__(
+        self,
+        *,
+        files: builtins.int = ...,
+        added_lines: builtins.int = ...,
+        rules: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["added_lines", b"added_lines", "files", b"files", "rules", b"rules"]) -> None: ...
+
+Global___LookedAt: typing_extensions.TypeAlias = LookedAt
 
 @typing.final
 class ReviewError(google.protobuf.message.Message):
@@ -451,7 +560,9 @@ class Skip(google.protobuf.message.Message):
         unspecified: Skip._Reason.ValueType  # 0
         """Never sent."""
         binary: Skip._Reason.ValueType  # 1
-        """The file has a NUL byte in its first 8,000 bytes."""
+        """The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+        organization's policy says otherwise.
+        """
         file_too_large: Skip._Reason.ValueType  # 2
         """The file is over 1 MiB."""
         line_too_long: Skip._Reason.ValueType  # 3
@@ -461,10 +572,16 @@ class Skip(google.protobuf.message.Message):
         until then is reported.
         """
         submodule: Skip._Reason.ValueType  # 5
-        """The change is of a submodule; submodules are not followed."""
+        """The change is of a submodule; submodules are not followed. Tolerated unless
+        the organization's policy says otherwise.
+        """
         undecodable: Skip._Reason.ValueType  # 6
         """The file is text by its name or its look, and can't be decoded. Only rules
         that mask what they match looked at it, as far as they have a fixed prefix.
+        """
+        rules_file_invalid: Skip._Reason.ValueType  # 7
+        """The rules file in the base is broken, so none of its rules was applied.
+        `file` is the rules file.
         """
 
     class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
@@ -473,7 +590,9 @@ class Skip(google.protobuf.message.Message):
     unspecified: Skip.Reason.ValueType  # 0
     """Never sent."""
     binary: Skip.Reason.ValueType  # 1
-    """The file has a NUL byte in its first 8,000 bytes."""
+    """The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+    organization's policy says otherwise.
+    """
     file_too_large: Skip.Reason.ValueType  # 2
     """The file is over 1 MiB."""
     line_too_long: Skip.Reason.ValueType  # 3
@@ -483,10 +602,16 @@ class Skip(google.protobuf.message.Message):
     until then is reported.
     """
     submodule: Skip.Reason.ValueType  # 5
-    """The change is of a submodule; submodules are not followed."""
+    """The change is of a submodule; submodules are not followed. Tolerated unless
+    the organization's policy says otherwise.
+    """
     undecodable: Skip.Reason.ValueType  # 6
     """The file is text by its name or its look, and can't be decoded. Only rules
     that mask what they match looked at it, as far as they have a fixed prefix.
+    """
+    rules_file_invalid: Skip.Reason.ValueType  # 7
+    """The rules file in the base is broken, so none of its rules was applied.
+    `file` is the rules file.
     """
 
     FILE_FIELD_NUMBER: builtins.int
@@ -494,6 +619,8 @@ class Skip(google.protobuf.message.Message):
     RULE_ID_FIELD_NUMBER: builtins.int
     REASON_FIELD_NUMBER: builtins.int
     FILE_BYTES_FIELD_NUMBER: builtins.int
+    TOLERATED_FIELD_NUMBER: builtins.int
+    SEVERITY_FIELD_NUMBER: builtins.int
     file: builtins.str
     """Path of the file, as in Finding."""
     line: builtins.int
@@ -506,6 +633,12 @@ class Skip(google.protobuf.message.Message):
     """Why."""
     file_bytes: builtins.bytes
     """The path when it is not UTF-8."""
+    tolerated: builtins.bool
+    """Whether the verdict passes over it: the organization tolerates the reason, or
+    the rule that was stopped is less severe than the threshold.
+    """
+    severity: prwarden.v1.severity_pb2.Severity.Level.ValueType
+    """Severity of the rule that was stopped; absent when it is not about a rule."""
     def __init__(
         self,
         *,
@@ -514,9 +647,11 @@ class Skip(google.protobuf.message.Message):
         rule_id: builtins.str | None = ...,
         reason: Global___Skip.Reason.ValueType | None = ...,
         file_bytes: builtins.bytes | None = ...,
+        tolerated: builtins.bool = ...,
+        severity: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line", b"_line", "_reason", b"_reason", "_rule_id", b"_rule_id", "file_bytes", b"file_bytes", "line", b"line", "reason", b"reason", "rule_id", b"rule_id"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line", b"_line", "_reason", b"_reason", "_rule_id", b"_rule_id", "file", b"file", "file_bytes", b"file_bytes", "line", b"line", "reason", b"reason", "rule_id", b"rule_id"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line", b"_line", "_reason", b"_reason", "_rule_id", b"_rule_id", "_severity", b"_severity", "file_bytes", b"file_bytes", "line", b"line", "reason", b"reason", "rule_id", b"rule_id", "severity", b"severity"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_file_bytes", b"_file_bytes", "_line", b"_line", "_reason", b"_reason", "_rule_id", b"_rule_id", "_severity", b"_severity", "file", b"file", "file_bytes", b"file_bytes", "line", b"line", "reason", b"reason", "rule_id", b"rule_id", "severity", b"severity", "tolerated", b"tolerated"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_file_bytes", b"_file_bytes"]) -> typing.Literal["file_bytes"] | None: ...
     @typing.overload
@@ -525,6 +660,8 @@ class Skip(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_reason", b"_reason"]) -> typing.Literal["reason"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_rule_id", b"_rule_id"]) -> typing.Literal["rule_id"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_severity", b"_severity"]) -> typing.Literal["severity"] | None: ...
 
 Global___Skip: typing_extensions.TypeAlias = Skip
 
@@ -541,6 +678,7 @@ class CreateReviewRequest(google.protobuf.message.Message):
     BASE_SHA_FIELD_NUMBER: builtins.int
     BASE_REF_FIELD_NUMBER: builtins.int
     FAIL_ON_FIELD_NUMBER: builtins.int
+    REQUIRE_BASE_FIELD_NUMBER: builtins.int
     repo: builtins.str
     """Repository as `<owner>/<repository>`, with its groups where the code host has
     them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is
@@ -574,6 +712,10 @@ class CreateReviewRequest(google.protobuf.message.Message):
     """The least severity that makes the review's verdict `fail`; `high` when not
     given.
     """
+    require_base: builtins.bool
+    """Whether the review fails with `base_unknown` when the base would have to be
+    guessed, as `base_found_by` of Review says.
+    """
     def __init__(
         self,
         *,
@@ -584,9 +726,10 @@ class CreateReviewRequest(google.protobuf.message.Message):
         base_sha: builtins.str | None = ...,
         base_ref: builtins.str | None = ...,
         fail_on: prwarden.v1.severity_pb2.Severity.Level.ValueType | None = ...,
+        require_base: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_fail_on", b"_fail_on", "_head_sha", b"_head_sha", "_ruleset", b"_ruleset", "base_ref", b"base_ref", "base_sha", b"base_sha", "fail_on", b"fail_on", "head_sha", b"head_sha", "ruleset", b"ruleset"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_fail_on", b"_fail_on", "_head_sha", b"_head_sha", "_ruleset", b"_ruleset", "base_ref", b"base_ref", "base_sha", b"base_sha", "fail_on", b"fail_on", "head_sha", b"head_sha", "pr_number", b"pr_number", "repo", b"repo", "ruleset", b"ruleset"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_base_ref", b"_base_ref", "_base_sha", b"_base_sha", "_fail_on", b"_fail_on", "_head_sha", b"_head_sha", "_ruleset", b"_ruleset", "base_ref", b"base_ref", "base_sha", b"base_sha", "fail_on", b"fail_on", "head_sha", b"head_sha", "pr_number", b"pr_number", "repo", b"repo", "require_base", b"require_base", "ruleset", b"ruleset"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_ref", b"_base_ref"]) -> typing.Literal["base_ref"] | None: ...
     @typing.overload
@@ -924,6 +1067,7 @@ class ListedReview(google.protobuf.message.Message):
     STARTED_AT_FIELD_NUMBER: builtins.int
     ERROR_FIELD_NUMBER: builtins.int
     TRUNCATED_FIELD_NUMBER: builtins.int
+    VERDICT_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier: `rev_` and an opaque suffix."""
     status: Global___Review.Status.ValueType
@@ -960,6 +1104,10 @@ class ListedReview(google.protobuf.message.Message):
     def error(self) -> Global___ReviewError:
         """Why the review failed; absent unless it did."""
 
+    @property
+    def verdict(self) -> Global___Verdict:
+        """Whether the pull request passes; absent until complete."""
+
     def __init__(
         self,
         *,
@@ -976,9 +1124,10 @@ class ListedReview(google.protobuf.message.Message):
         started_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         error: Global___ReviewError | None = ...,
         truncated: builtins.bool = ...,
+        verdict: Global___Verdict | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "started_at", b"started_at", "status", b"status", "summary", b"summary"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "pr_number", b"pr_number", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "truncated", b"truncated"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "started_at", b"started_at", "status", b"status", "summary", b"summary", "verdict", b"verdict"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_base_sha", b"_base_sha", "_head_sha", b"_head_sha", "_status", b"_status", "base_sha", b"base_sha", "completed_at", b"completed_at", "created_at", b"created_at", "error", b"error", "head_sha", b"head_sha", "pr_number", b"pr_number", "repo", b"repo", "review_id", b"review_id", "ruleset", b"ruleset", "started_at", b"started_at", "status", b"status", "summary", b"summary", "truncated", b"truncated", "verdict", b"verdict"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_base_sha", b"_base_sha"]) -> typing.Literal["base_sha"] | None: ...
     @typing.overload

@@ -126,8 +126,8 @@ class ReviewServiceServicer(object):
         """ListFindings pages through the findings of a review, in the order of file,
         line and rule id; those that were fixed and those that are suppressed, too,
         when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-        INVALID_ARGUMENT for a bad filter or page token. A review that is not
-        complete has none.
+        INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+        (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

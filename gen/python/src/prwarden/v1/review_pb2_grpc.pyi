@@ -241,8 +241,8 @@ class ReviewServiceStub(typing.Generic[_ReviewServiceCreateReviewType, _ReviewSe
     """ListFindings pages through the findings of a review, in the order of file,
     line and rule id; those that were fixed and those that are suppressed, too,
     when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-    INVALID_ARGUMENT for a bad filter or page token. A review that is not
-    complete has none.
+    INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+    (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
     """
 
     GetSarif: _ReviewServiceGetSarifType
@@ -359,8 +359,8 @@ class ReviewServiceServicer(metaclass=abc.ABCMeta):
         """ListFindings pages through the findings of a review, in the order of file,
         line and rule id; those that were fixed and those that are suppressed, too,
         when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-        INVALID_ARGUMENT for a bad filter or page token. A review that is not
-        complete has none.
+        INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+        (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
         """
 
     @abc.abstractmethod

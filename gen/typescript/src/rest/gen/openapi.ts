@@ -107,7 +107,7 @@ export interface paths {
         };
         /**
          * List findings
-         * @description Pages through the findings of a review, in the order of file, line and rule id; those that were fixed and those that are suppressed, too, when they are asked for. Scope: reviews:read. Errors: NOT_FOUND; INVALID_ARGUMENT for a bad filter or page token. A review that is not complete has none.
+         * @description Pages through the findings of a review, in the order of file, line and rule id; those that were fixed and those that are suppressed, too, when they are asked for. Scope: reviews:read. Errors: NOT_FOUND; INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
          */
         get: operations["listFindings"];
         put?: never;
@@ -285,6 +285,16 @@ export interface components {
                 field: string;
             }[];
         };
+        /**
+         * @description FoundBy says how the base of a review was found.
+         *
+         *     - merge_ref: The code host's trial merge of the pull request's head has it as its first parent.
+         *     - requested: The request named the commit or the branch.
+         *     - merge_commit: A guess: the pull request's head is in the default branch already, so it is what the default branch was before the commit that brought it there.
+         *     - default_branch: A guess: the default branch as it is now. The pull request may be for another one.
+         * @enum {string}
+         */
+        BaseFoundBy: "merge_ref" | "requested" | "merge_commit" | "default_branch";
         /** @description An empty object. */
         CancelReviewRequest: Record<string, never>;
         /** @description Request of CreateKey. */
@@ -337,6 +347,8 @@ export interface components {
             pr_number: number;
             /** @description Repository as `<owner>/<repository>`, with its groups where the code host has them: `group/subgroup/name`, 2 to 20 parts and at most 500 characters. A part is 1 to 100 letters, digits, dots, hyphens and underscores, and neither `.` nor `..`; a `~` may stand before the first, as in `~user/name` of Bitbucket. */
             repo: string;
+            /** @description Whether the review fails with `base_unknown` when the base would have to be guessed, as `base_found_by` of Review says. */
+            require_base?: boolean;
             /** @description Ruleset to apply: `default`, `custom` or this repository's `<owner>/<repository>`. Not given: the ruleset of the repository, which is the default ruleset less what the rules file disables, the organization's rules and the repository's own. */
             ruleset?: string;
         };
@@ -540,6 +552,26 @@ export interface components {
             summary: components["schemas"]["SeveritySummary"];
             /** @description Whether there were more findings or skips than are stored. */
             truncated: boolean;
+            /** @description Whether the pull request passes; absent until complete. */
+            verdict?: components["schemas"]["Verdict"];
+        };
+        /** @description LookedAt says how much a scan looked at. */
+        LookedAt: {
+            /**
+             * Format: int32
+             * @description Added lines in them.
+             */
+            added_lines: number;
+            /**
+             * Format: int32
+             * @description Files of which added lines were looked at.
+             */
+            files: number;
+            /**
+             * Format: int32
+             * @description Rules that applied.
+             */
+            rules: number;
         };
         /** @description MatchingCost is what a rule is expected to cost a review. It is an estimate from the pattern alone, from how often its characters occur in code of all kinds: the same on every machine, and no measurement. A later version may estimate better. */
         MatchingCost: {
@@ -561,6 +593,8 @@ export interface components {
         };
         /** @description Review is one scan of a pull request. */
         Review: {
+            /** @description How `base_sha` was found; absent until complete. `merge_commit` and `default_branch` are guesses, which `require_base` of the request refuses. */
+            base_found_by?: components["schemas"]["BaseFoundBy"];
             /** @description Branch whose commit `base_sha` is, when the request named one. */
             base_ref?: string;
             /** @description Commit of the base that the pull request is to be merged into, in hexadecimal; absent until known. */
@@ -583,6 +617,8 @@ export interface components {
             fixed: components["schemas"]["Finding"][];
             /** @description Commit at the head of the pull request, in hexadecimal; absent until known. */
             head_sha?: string;
+            /** @description How much was looked at; absent until complete. */
+            looked_at?: components["schemas"]["LookedAt"];
             /**
              * Format: int32
              * @description Pull request number.
@@ -613,7 +649,7 @@ export interface components {
             suppressed: components["schemas"]["Finding"][];
             /** @description Whether there were more findings or skips than are stored. */
             truncated: boolean;
-            /** @description Whether the findings reach the threshold that was asked for; absent until complete. */
+            /** @description Whether the pull request passes; absent until complete. */
             verdict?: components["schemas"]["Verdict"];
         };
         /** @description ReviewError says why a review failed. */
@@ -840,19 +876,24 @@ export interface components {
             reason: components["schemas"]["SkipReason"];
             /** @description The rule, when only a rule was stopped: from this file on. The files after it have no skip of their own. */
             rule_id?: string;
+            /** @description Severity of the rule that was stopped; absent when it is not about a rule. */
+            severity?: components["schemas"]["SeverityLevel"];
+            /** @description Whether the verdict passes over it: the organization tolerates the reason, or the rule that was stopped is less severe than the threshold. */
+            tolerated: boolean;
         };
         /**
          * @description Reason says why.
          *
-         *     - binary: The file has a NUL byte in its first 8,000 bytes.
+         *     - binary: The file has a NUL byte in its first 8,000 bytes. Tolerated unless the organization's policy says otherwise.
          *     - file_too_large: The file is over 1 MiB.
          *     - line_too_long: The line is over 16 KiB.
          *     - rule_stopped: The rule used up the work that it may do and was stopped; what it had found until then is reported.
-         *     - submodule: The change is of a submodule; submodules are not followed.
+         *     - submodule: The change is of a submodule; submodules are not followed. Tolerated unless the organization's policy says otherwise.
          *     - undecodable: The file is text by its name or its look, and can't be decoded. Only rules that mask what they match looked at it, as far as they have a fixed prefix.
+         *     - rules_file_invalid: The rules file in the base is broken, so none of its rules was applied. `file` is the rules file.
          * @enum {string}
          */
-        SkipReason: "binary" | "file_too_large" | "line_too_long" | "rule_stopped" | "submodule" | "undecodable";
+        SkipReason: "binary" | "file_too_large" | "line_too_long" | "rule_stopped" | "submodule" | "undecodable" | "rules_file_invalid";
         /** @description An error. */
         Status: {
             /**
@@ -925,19 +966,25 @@ export interface components {
         };
         /** @description Verdict says whether a pull request passes. */
         Verdict: {
+            /**
+             * Format: int32
+             * @description How many skips count for the outcome: those that are not `tolerated`, also those over the 10,000 that are listed. Present for every outcome.
+             */
+            not_looked_at: number;
             /** @description Whether the pull request passes. */
             outcome: components["schemas"]["VerdictOutcome"];
             /** @description The least severity that fails, as `fail_on` of the request says. */
             threshold: components["schemas"]["SeverityLevel"];
         };
         /**
-         * @description Outcome is one or the other.
+         * @description Outcome is one of three. A finding that fails goes before what was not looked at.
          *
-         *     - pass: No finding is as severe as the threshold.
-         *     - fail: At least one is.
+         *     - pass: No finding is as severe as the threshold, and nothing that counts was left out.
+         *     - fail: At least one finding is as severe as the threshold.
+         *     - incomplete: No finding is, but something was not looked at that may have one: `not_looked_at` counts it.
          * @enum {string}
          */
-        VerdictOutcome: "pass" | "fail";
+        VerdictOutcome: "pass" | "fail" | "incomplete";
         /** @description Response of WatchReview: one message of the stream. */
         WatchReviewResponse: {
             /** @description Why the review failed; absent unless it did. */
@@ -1477,7 +1524,12 @@ export interface operations {
                      *             "medium": 0,
                      *             "warning": 0
                      *           },
-                     *           "truncated": false
+                     *           "truncated": false,
+                     *           "verdict": {
+                     *             "not_looked_at": 0,
+                     *             "outcome": "fail",
+                     *             "threshold": "high"
+                     *           }
                      *         }
                      *       ]
                      *     }
@@ -1573,6 +1625,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "base_found_by": "merge_ref",
                      *       "base_sha": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
                      *       "completed_at": "2026-11-20T09:41:07Z",
                      *       "created_at": "2026-11-20T09:41:03Z",
@@ -1596,6 +1649,11 @@ export interface operations {
                      *       ],
                      *       "fixed": [],
                      *       "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
+                     *       "looked_at": {
+                     *         "added_lines": 87,
+                     *         "files": 3,
+                     *         "rules": 433
+                     *       },
                      *       "pr_number": 42,
                      *       "repo": "acme/shop",
                      *       "review_id": "rev_01k9w3t5zq8h4m2x7d6c0b1a",
@@ -1615,6 +1673,7 @@ export interface operations {
                      *       "suppressed": [],
                      *       "truncated": false,
                      *       "verdict": {
+                     *         "not_looked_at": 0,
                      *         "outcome": "fail",
                      *         "threshold": "high"
                      *       }
@@ -1851,6 +1910,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "base_found_by": "merge_ref",
                      *       "base_sha": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
                      *       "completed_at": "2026-11-20T09:41:07Z",
                      *       "created_at": "2026-11-20T09:41:03Z",
@@ -1874,6 +1934,11 @@ export interface operations {
                      *       ],
                      *       "fixed": [],
                      *       "head_sha": "8f1d3c5b7a9e0f2d4c6b8a0e1f3d5c7b9a1e0f2d",
+                     *       "looked_at": {
+                     *         "added_lines": 87,
+                     *         "files": 3,
+                     *         "rules": 433
+                     *       },
                      *       "pr_number": 42,
                      *       "repo": "acme/shop",
                      *       "review_id": "rev_01k9w3t5zq8h4m2x7d6c0b1a",
@@ -1893,6 +1958,7 @@ export interface operations {
                      *       "suppressed": [],
                      *       "truncated": false,
                      *       "verdict": {
+                     *         "not_looked_at": 0,
                      *         "outcome": "fail",
                      *         "threshold": "high"
                      *       }

@@ -425,6 +425,22 @@ private static final long serialVersionUID = 0L;
     return result == null ? io.prwarden.v1.Severity.Level.UNRECOGNIZED : result;
   }
 
+  public static final int REQUIRE_BASE_FIELD_NUMBER = 8;
+  private boolean requireBase_ = false;
+  /**
+   * <pre>
+   * Whether the review fails with `base_unknown` when the base would have to be
+   * guessed, as `base_found_by` of Review says.
+   * </pre>
+   *
+   * <code>bool require_base = 8 [json_name = "requireBase"];</code>
+   * @return The requireBase.
+   */
+  @java.lang.Override
+  public boolean getRequireBase() {
+    return requireBase_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -460,6 +476,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000010) != 0)) {
       output.writeEnum(7, failOn_);
     }
+    if (requireBase_ != false) {
+      output.writeBool(8, requireBase_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -491,6 +510,10 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000010) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(7, failOn_);
+    }
+    if (requireBase_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(8, requireBase_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -535,6 +558,8 @@ private static final long serialVersionUID = 0L;
     if (hasFailOn()) {
       if (failOn_ != other.failOn_) return false;
     }
+    if (getRequireBase()
+        != other.getRequireBase()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -570,6 +595,9 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + FAIL_ON_FIELD_NUMBER;
       hash = (53 * hash) + failOn_;
     }
+    hash = (37 * hash) + REQUIRE_BASE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getRequireBase());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -712,6 +740,7 @@ private static final long serialVersionUID = 0L;
       baseSha_ = "";
       baseRef_ = "";
       failOn_ = 0;
+      requireBase_ = false;
       return this;
     }
 
@@ -772,6 +801,9 @@ private static final long serialVersionUID = 0L;
         result.failOn_ = failOn_;
         to_bitField0_ |= 0x00000010;
       }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.requireBase_ = requireBase_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -817,6 +849,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasFailOn()) {
         setFailOnValue(other.getFailOnValue());
+      }
+      if (other.getRequireBase() != false) {
+        setRequireBase(other.getRequireBase());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -879,6 +914,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000040;
               break;
             } // case 56
+            case 64: {
+              requireBase_ = input.readBool();
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 64
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1597,6 +1637,53 @@ private static final long serialVersionUID = 0L;
     public Builder clearFailOn() {
       bitField0_ = (bitField0_ & ~0x00000040);
       failOn_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private boolean requireBase_ ;
+    /**
+     * <pre>
+     * Whether the review fails with `base_unknown` when the base would have to be
+     * guessed, as `base_found_by` of Review says.
+     * </pre>
+     *
+     * <code>bool require_base = 8 [json_name = "requireBase"];</code>
+     * @return The requireBase.
+     */
+    @java.lang.Override
+    public boolean getRequireBase() {
+      return requireBase_;
+    }
+    /**
+     * <pre>
+     * Whether the review fails with `base_unknown` when the base would have to be
+     * guessed, as `base_found_by` of Review says.
+     * </pre>
+     *
+     * <code>bool require_base = 8 [json_name = "requireBase"];</code>
+     * @param value The requireBase to set.
+     * @return This builder for chaining.
+     */
+    public Builder setRequireBase(boolean value) {
+
+      requireBase_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the review fails with `base_unknown` when the base would have to be
+     * guessed, as `base_found_by` of Review says.
+     * </pre>
+     *
+     * <code>bool require_base = 8 [json_name = "requireBase"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearRequireBase() {
+      bitField0_ = (bitField0_ & ~0x00000080);
+      requireBase_ = false;
       onChanged();
       return this;
     }

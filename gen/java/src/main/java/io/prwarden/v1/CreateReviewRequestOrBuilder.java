@@ -219,4 +219,15 @@ public interface CreateReviewRequestOrBuilder extends
    * @return The failOn.
    */
   io.prwarden.v1.Severity.Level getFailOn();
+
+  /**
+   * <pre>
+   * Whether the review fails with `base_unknown` when the base would have to be
+   * guessed, as `base_found_by` of Review says.
+   * </pre>
+   *
+   * <code>bool require_base = 8 [json_name = "requireBase"];</code>
+   * @return The requireBase.
+   */
+  boolean getRequireBase();
 }

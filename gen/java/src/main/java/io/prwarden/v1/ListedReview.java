@@ -571,6 +571,44 @@ private static final long serialVersionUID = 0L;
     return truncated_;
   }
 
+  public static final int VERDICT_FIELD_NUMBER = 15;
+  private io.prwarden.v1.Verdict verdict_;
+  /**
+   * <pre>
+   * Whether the pull request passes; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+   * @return Whether the verdict field is set.
+   */
+  @java.lang.Override
+  public boolean hasVerdict() {
+    return ((bitField0_ & 0x00000100) != 0);
+  }
+  /**
+   * <pre>
+   * Whether the pull request passes; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+   * @return The verdict.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.Verdict getVerdict() {
+    return verdict_ == null ? io.prwarden.v1.Verdict.getDefaultInstance() : verdict_;
+  }
+  /**
+   * <pre>
+   * Whether the pull request passes; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.VerdictOrBuilder getVerdictOrBuilder() {
+    return verdict_ == null ? io.prwarden.v1.Verdict.getDefaultInstance() : verdict_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -623,6 +661,9 @@ private static final long serialVersionUID = 0L;
     }
     if (truncated_ != false) {
       output.writeBool(13, truncated_);
+    }
+    if (((bitField0_ & 0x00000100) != 0)) {
+      output.writeMessage(15, getVerdict());
     }
     getUnknownFields().writeTo(output);
   }
@@ -679,6 +720,10 @@ private static final long serialVersionUID = 0L;
     if (truncated_ != false) {
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(13, truncated_);
+    }
+    if (((bitField0_ & 0x00000100) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(15, getVerdict());
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -744,6 +789,11 @@ private static final long serialVersionUID = 0L;
     }
     if (getTruncated()
         != other.getTruncated()) return false;
+    if (hasVerdict() != other.hasVerdict()) return false;
+    if (hasVerdict()) {
+      if (!getVerdict()
+          .equals(other.getVerdict())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -798,6 +848,10 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + TRUNCATED_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getTruncated());
+    if (hasVerdict()) {
+      hash = (37 * hash) + VERDICT_FIELD_NUMBER;
+      hash = (53 * hash) + getVerdict().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -938,6 +992,7 @@ private static final long serialVersionUID = 0L;
         internalGetCreatedAtFieldBuilder();
         internalGetStartedAtFieldBuilder();
         internalGetErrorFieldBuilder();
+        internalGetVerdictFieldBuilder();
       }
     }
     @java.lang.Override
@@ -977,6 +1032,11 @@ private static final long serialVersionUID = 0L;
         errorBuilder_ = null;
       }
       truncated_ = false;
+      verdict_ = null;
+      if (verdictBuilder_ != null) {
+        verdictBuilder_.dispose();
+        verdictBuilder_ = null;
+      }
       return this;
     }
 
@@ -1068,6 +1128,12 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00001000) != 0)) {
         result.truncated_ = truncated_;
       }
+      if (((from_bitField0_ & 0x00002000) != 0)) {
+        result.verdict_ = verdictBuilder_ == null
+            ? verdict_
+            : verdictBuilder_.build();
+        to_bitField0_ |= 0x00000100;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1131,6 +1197,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getTruncated() != false) {
         setTruncated(other.getTruncated());
+      }
+      if (other.hasVerdict()) {
+        mergeVerdict(other.getVerdict());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1233,6 +1302,13 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00001000;
               break;
             } // case 104
+            case 122: {
+              input.readMessage(
+                  internalGetVerdictFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00002000;
+              break;
+            } // case 122
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2685,6 +2761,163 @@ private static final long serialVersionUID = 0L;
       truncated_ = false;
       onChanged();
       return this;
+    }
+
+    private io.prwarden.v1.Verdict verdict_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Verdict, io.prwarden.v1.Verdict.Builder, io.prwarden.v1.VerdictOrBuilder> verdictBuilder_;
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     * @return Whether the verdict field is set.
+     */
+    public boolean hasVerdict() {
+      return ((bitField0_ & 0x00002000) != 0);
+    }
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     * @return The verdict.
+     */
+    public io.prwarden.v1.Verdict getVerdict() {
+      if (verdictBuilder_ == null) {
+        return verdict_ == null ? io.prwarden.v1.Verdict.getDefaultInstance() : verdict_;
+      } else {
+        return verdictBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     */
+    public Builder setVerdict(io.prwarden.v1.Verdict value) {
+      if (verdictBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        verdict_ = value;
+      } else {
+        verdictBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     */
+    public Builder setVerdict(
+        io.prwarden.v1.Verdict.Builder builderForValue) {
+      if (verdictBuilder_ == null) {
+        verdict_ = builderForValue.build();
+      } else {
+        verdictBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     */
+    public Builder mergeVerdict(io.prwarden.v1.Verdict value) {
+      if (verdictBuilder_ == null) {
+        if (((bitField0_ & 0x00002000) != 0) &&
+          verdict_ != null &&
+          verdict_ != io.prwarden.v1.Verdict.getDefaultInstance()) {
+          getVerdictBuilder().mergeFrom(value);
+        } else {
+          verdict_ = value;
+        }
+      } else {
+        verdictBuilder_.mergeFrom(value);
+      }
+      if (verdict_ != null) {
+        bitField0_ |= 0x00002000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     */
+    public Builder clearVerdict() {
+      bitField0_ = (bitField0_ & ~0x00002000);
+      verdict_ = null;
+      if (verdictBuilder_ != null) {
+        verdictBuilder_.dispose();
+        verdictBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     */
+    public io.prwarden.v1.Verdict.Builder getVerdictBuilder() {
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return internalGetVerdictFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     */
+    public io.prwarden.v1.VerdictOrBuilder getVerdictOrBuilder() {
+      if (verdictBuilder_ != null) {
+        return verdictBuilder_.getMessageOrBuilder();
+      } else {
+        return verdict_ == null ?
+            io.prwarden.v1.Verdict.getDefaultInstance() : verdict_;
+      }
+    }
+    /**
+     * <pre>
+     * Whether the pull request passes; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.Verdict, io.prwarden.v1.Verdict.Builder, io.prwarden.v1.VerdictOrBuilder> 
+        internalGetVerdictFieldBuilder() {
+      if (verdictBuilder_ == null) {
+        verdictBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.Verdict, io.prwarden.v1.Verdict.Builder, io.prwarden.v1.VerdictOrBuilder>(
+                getVerdict(),
+                getParentForChildren(),
+                isClean());
+        verdict_ = null;
+      }
+      return verdictBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.ListedReview)

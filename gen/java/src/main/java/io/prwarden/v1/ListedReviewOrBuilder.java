@@ -310,4 +310,31 @@ public interface ListedReviewOrBuilder extends
    * @return The truncated.
    */
   boolean getTruncated();
+
+  /**
+   * <pre>
+   * Whether the pull request passes; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+   * @return Whether the verdict field is set.
+   */
+  boolean hasVerdict();
+  /**
+   * <pre>
+   * Whether the pull request passes; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+   * @return The verdict.
+   */
+  io.prwarden.v1.Verdict getVerdict();
+  /**
+   * <pre>
+   * Whether the pull request passes; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.Verdict verdict = 15 [json_name = "verdict"];</code>
+   */
+  io.prwarden.v1.VerdictOrBuilder getVerdictOrBuilder();
 }

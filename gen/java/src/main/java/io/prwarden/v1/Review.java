@@ -45,6 +45,7 @@ private static final long serialVersionUID = 0L;
     fixed_ = java.util.Collections.emptyList();
     previousReviewId_ = "";
     baseRef_ = "";
+    baseFoundBy_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -1138,8 +1139,7 @@ private static final long serialVersionUID = 0L;
   private io.prwarden.v1.Verdict verdict_;
   /**
    * <pre>
-   * Whether the findings reach the threshold that was asked for; absent until
-   * complete.
+   * Whether the pull request passes; absent until complete.
    * </pre>
    *
    * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -1151,8 +1151,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Whether the findings reach the threshold that was asked for; absent until
-   * complete.
+   * Whether the pull request passes; absent until complete.
    * </pre>
    *
    * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -1164,8 +1163,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Whether the findings reach the threshold that was asked for; absent until
-   * complete.
+   * Whether the pull request passes; absent until complete.
    * </pre>
    *
    * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -1299,6 +1297,84 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int BASE_FOUND_BY_FIELD_NUMBER = 22;
+  private int baseFoundBy_ = 0;
+  /**
+   * <pre>
+   * How `base_sha` was found; absent until complete. `merge_commit` and
+   * `default_branch` are guesses, which `require_base` of the request refuses.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+   * @return Whether the baseFoundBy field is set.
+   */
+  @java.lang.Override public boolean hasBaseFoundBy() {
+    return ((bitField0_ & 0x00001000) != 0);
+  }
+  /**
+   * <pre>
+   * How `base_sha` was found; absent until complete. `merge_commit` and
+   * `default_branch` are guesses, which `require_base` of the request refuses.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+   * @return The enum numeric value on the wire for baseFoundBy.
+   */
+  @java.lang.Override public int getBaseFoundByValue() {
+    return baseFoundBy_;
+  }
+  /**
+   * <pre>
+   * How `base_sha` was found; absent until complete. `merge_commit` and
+   * `default_branch` are guesses, which `require_base` of the request refuses.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+   * @return The baseFoundBy.
+   */
+  @java.lang.Override public io.prwarden.v1.Base.FoundBy getBaseFoundBy() {
+    io.prwarden.v1.Base.FoundBy result = io.prwarden.v1.Base.FoundBy.forNumber(baseFoundBy_);
+    return result == null ? io.prwarden.v1.Base.FoundBy.UNRECOGNIZED : result;
+  }
+
+  public static final int LOOKED_AT_FIELD_NUMBER = 23;
+  private io.prwarden.v1.LookedAt lookedAt_;
+  /**
+   * <pre>
+   * How much was looked at; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+   * @return Whether the lookedAt field is set.
+   */
+  @java.lang.Override
+  public boolean hasLookedAt() {
+    return ((bitField0_ & 0x00002000) != 0);
+  }
+  /**
+   * <pre>
+   * How much was looked at; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+   * @return The lookedAt.
+   */
+  @java.lang.Override
+  public io.prwarden.v1.LookedAt getLookedAt() {
+    return lookedAt_ == null ? io.prwarden.v1.LookedAt.getDefaultInstance() : lookedAt_;
+  }
+  /**
+   * <pre>
+   * How much was looked at; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+   */
+  @java.lang.Override
+  public io.prwarden.v1.LookedAtOrBuilder getLookedAtOrBuilder() {
+    return lookedAt_ == null ? io.prwarden.v1.LookedAt.getDefaultInstance() : lookedAt_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -1375,6 +1451,12 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000800) != 0)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 21, baseRef_);
+    }
+    if (((bitField0_ & 0x00001000) != 0)) {
+      output.writeEnum(22, baseFoundBy_);
+    }
+    if (((bitField0_ & 0x00002000) != 0)) {
+      output.writeMessage(23, getLookedAt());
     }
     getUnknownFields().writeTo(output);
   }
@@ -1460,6 +1542,14 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000800) != 0)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(21, baseRef_);
+    }
+    if (((bitField0_ & 0x00001000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(22, baseFoundBy_);
+    }
+    if (((bitField0_ & 0x00002000) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(23, getLookedAt());
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1553,6 +1643,15 @@ private static final long serialVersionUID = 0L;
       if (!getBaseRef()
           .equals(other.getBaseRef())) return false;
     }
+    if (hasBaseFoundBy() != other.hasBaseFoundBy()) return false;
+    if (hasBaseFoundBy()) {
+      if (baseFoundBy_ != other.baseFoundBy_) return false;
+    }
+    if (hasLookedAt() != other.hasLookedAt()) return false;
+    if (hasLookedAt()) {
+      if (!getLookedAt()
+          .equals(other.getLookedAt())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -1638,6 +1737,14 @@ private static final long serialVersionUID = 0L;
     if (hasBaseRef()) {
       hash = (37 * hash) + BASE_REF_FIELD_NUMBER;
       hash = (53 * hash) + getBaseRef().hashCode();
+    }
+    if (hasBaseFoundBy()) {
+      hash = (37 * hash) + BASE_FOUND_BY_FIELD_NUMBER;
+      hash = (53 * hash) + baseFoundBy_;
+    }
+    if (hasLookedAt()) {
+      hash = (37 * hash) + LOOKED_AT_FIELD_NUMBER;
+      hash = (53 * hash) + getLookedAt().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -1783,6 +1890,7 @@ private static final long serialVersionUID = 0L;
         internalGetSuppressedFieldBuilder();
         internalGetFixedFieldBuilder();
         internalGetVerdictFieldBuilder();
+        internalGetLookedAtFieldBuilder();
       }
     }
     @java.lang.Override
@@ -1858,6 +1966,12 @@ private static final long serialVersionUID = 0L;
       }
       previousReviewId_ = "";
       baseRef_ = "";
+      baseFoundBy_ = 0;
+      lookedAt_ = null;
+      if (lookedAtBuilder_ != null) {
+        lookedAtBuilder_.dispose();
+        lookedAtBuilder_ = null;
+      }
       return this;
     }
 
@@ -2006,6 +2120,16 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00100000) != 0)) {
         result.baseRef_ = baseRef_;
         to_bitField0_ |= 0x00000800;
+      }
+      if (((from_bitField0_ & 0x00200000) != 0)) {
+        result.baseFoundBy_ = baseFoundBy_;
+        to_bitField0_ |= 0x00001000;
+      }
+      if (((from_bitField0_ & 0x00400000) != 0)) {
+        result.lookedAt_ = lookedAtBuilder_ == null
+            ? lookedAt_
+            : lookedAtBuilder_.build();
+        to_bitField0_ |= 0x00002000;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -2193,6 +2317,12 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00100000;
         onChanged();
       }
+      if (other.hasBaseFoundBy()) {
+        setBaseFoundByValue(other.getBaseFoundByValue());
+      }
+      if (other.hasLookedAt()) {
+        mergeLookedAt(other.getLookedAt());
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -2368,6 +2498,18 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00100000;
               break;
             } // case 170
+            case 176: {
+              baseFoundBy_ = input.readEnum();
+              bitField0_ |= 0x00200000;
+              break;
+            } // case 176
+            case 186: {
+              input.readMessage(
+                  internalGetLookedAtFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00400000;
+              break;
+            } // case 186
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -5340,8 +5482,7 @@ private static final long serialVersionUID = 0L;
         io.prwarden.v1.Verdict, io.prwarden.v1.Verdict.Builder, io.prwarden.v1.VerdictOrBuilder> verdictBuilder_;
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5352,8 +5493,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5368,8 +5508,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5389,8 +5528,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5408,8 +5546,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5434,8 +5571,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5452,8 +5588,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5465,8 +5600,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5481,8 +5615,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the findings reach the threshold that was asked for; absent until
-     * complete.
+     * Whether the pull request passes; absent until complete.
      * </pre>
      *
      * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -5717,6 +5850,251 @@ private static final long serialVersionUID = 0L;
       bitField0_ |= 0x00100000;
       onChanged();
       return this;
+    }
+
+    private int baseFoundBy_ = 0;
+    /**
+     * <pre>
+     * How `base_sha` was found; absent until complete. `merge_commit` and
+     * `default_branch` are guesses, which `require_base` of the request refuses.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+     * @return Whether the baseFoundBy field is set.
+     */
+    @java.lang.Override public boolean hasBaseFoundBy() {
+      return ((bitField0_ & 0x00200000) != 0);
+    }
+    /**
+     * <pre>
+     * How `base_sha` was found; absent until complete. `merge_commit` and
+     * `default_branch` are guesses, which `require_base` of the request refuses.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+     * @return The enum numeric value on the wire for baseFoundBy.
+     */
+    @java.lang.Override public int getBaseFoundByValue() {
+      return baseFoundBy_;
+    }
+    /**
+     * <pre>
+     * How `base_sha` was found; absent until complete. `merge_commit` and
+     * `default_branch` are guesses, which `require_base` of the request refuses.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+     * @param value The enum numeric value on the wire for baseFoundBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setBaseFoundByValue(int value) {
+      baseFoundBy_ = value;
+      bitField0_ |= 0x00200000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How `base_sha` was found; absent until complete. `merge_commit` and
+     * `default_branch` are guesses, which `require_base` of the request refuses.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+     * @return The baseFoundBy.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Base.FoundBy getBaseFoundBy() {
+      io.prwarden.v1.Base.FoundBy result = io.prwarden.v1.Base.FoundBy.forNumber(baseFoundBy_);
+      return result == null ? io.prwarden.v1.Base.FoundBy.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * How `base_sha` was found; absent until complete. `merge_commit` and
+     * `default_branch` are guesses, which `require_base` of the request refuses.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+     * @param value The baseFoundBy to set.
+     * @return This builder for chaining.
+     */
+    public Builder setBaseFoundBy(io.prwarden.v1.Base.FoundBy value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00200000;
+      baseFoundBy_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How `base_sha` was found; absent until complete. `merge_commit` and
+     * `default_branch` are guesses, which `require_base` of the request refuses.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearBaseFoundBy() {
+      bitField0_ = (bitField0_ & ~0x00200000);
+      baseFoundBy_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private io.prwarden.v1.LookedAt lookedAt_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.LookedAt, io.prwarden.v1.LookedAt.Builder, io.prwarden.v1.LookedAtOrBuilder> lookedAtBuilder_;
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     * @return Whether the lookedAt field is set.
+     */
+    public boolean hasLookedAt() {
+      return ((bitField0_ & 0x00400000) != 0);
+    }
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     * @return The lookedAt.
+     */
+    public io.prwarden.v1.LookedAt getLookedAt() {
+      if (lookedAtBuilder_ == null) {
+        return lookedAt_ == null ? io.prwarden.v1.LookedAt.getDefaultInstance() : lookedAt_;
+      } else {
+        return lookedAtBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     */
+    public Builder setLookedAt(io.prwarden.v1.LookedAt value) {
+      if (lookedAtBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        lookedAt_ = value;
+      } else {
+        lookedAtBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00400000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     */
+    public Builder setLookedAt(
+        io.prwarden.v1.LookedAt.Builder builderForValue) {
+      if (lookedAtBuilder_ == null) {
+        lookedAt_ = builderForValue.build();
+      } else {
+        lookedAtBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00400000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     */
+    public Builder mergeLookedAt(io.prwarden.v1.LookedAt value) {
+      if (lookedAtBuilder_ == null) {
+        if (((bitField0_ & 0x00400000) != 0) &&
+          lookedAt_ != null &&
+          lookedAt_ != io.prwarden.v1.LookedAt.getDefaultInstance()) {
+          getLookedAtBuilder().mergeFrom(value);
+        } else {
+          lookedAt_ = value;
+        }
+      } else {
+        lookedAtBuilder_.mergeFrom(value);
+      }
+      if (lookedAt_ != null) {
+        bitField0_ |= 0x00400000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     */
+    public Builder clearLookedAt() {
+      bitField0_ = (bitField0_ & ~0x00400000);
+      lookedAt_ = null;
+      if (lookedAtBuilder_ != null) {
+        lookedAtBuilder_.dispose();
+        lookedAtBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     */
+    public io.prwarden.v1.LookedAt.Builder getLookedAtBuilder() {
+      bitField0_ |= 0x00400000;
+      onChanged();
+      return internalGetLookedAtFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     */
+    public io.prwarden.v1.LookedAtOrBuilder getLookedAtOrBuilder() {
+      if (lookedAtBuilder_ != null) {
+        return lookedAtBuilder_.getMessageOrBuilder();
+      } else {
+        return lookedAt_ == null ?
+            io.prwarden.v1.LookedAt.getDefaultInstance() : lookedAt_;
+      }
+    }
+    /**
+     * <pre>
+     * How much was looked at; absent until complete.
+     * </pre>
+     *
+     * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.prwarden.v1.LookedAt, io.prwarden.v1.LookedAt.Builder, io.prwarden.v1.LookedAtOrBuilder> 
+        internalGetLookedAtFieldBuilder() {
+      if (lookedAtBuilder_ == null) {
+        lookedAtBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.prwarden.v1.LookedAt, io.prwarden.v1.LookedAt.Builder, io.prwarden.v1.LookedAtOrBuilder>(
+                getLookedAt(),
+                getParentForChildren(),
+                isClean());
+        lookedAt_ = null;
+      }
+      return lookedAtBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.Review)

@@ -567,8 +567,7 @@ public interface ReviewOrBuilder extends
 
   /**
    * <pre>
-   * Whether the findings reach the threshold that was asked for; absent until
-   * complete.
+   * Whether the pull request passes; absent until complete.
    * </pre>
    *
    * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -577,8 +576,7 @@ public interface ReviewOrBuilder extends
   boolean hasVerdict();
   /**
    * <pre>
-   * Whether the findings reach the threshold that was asked for; absent until
-   * complete.
+   * Whether the pull request passes; absent until complete.
    * </pre>
    *
    * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -587,8 +585,7 @@ public interface ReviewOrBuilder extends
   io.prwarden.v1.Verdict getVerdict();
   /**
    * <pre>
-   * Whether the findings reach the threshold that was asked for; absent until
-   * complete.
+   * Whether the pull request passes; absent until complete.
    * </pre>
    *
    * <code>.prwarden.v1.Verdict verdict = 19 [json_name = "verdict"];</code>
@@ -658,4 +655,62 @@ public interface ReviewOrBuilder extends
    */
   com.google.protobuf.ByteString
       getBaseRefBytes();
+
+  /**
+   * <pre>
+   * How `base_sha` was found; absent until complete. `merge_commit` and
+   * `default_branch` are guesses, which `require_base` of the request refuses.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+   * @return Whether the baseFoundBy field is set.
+   */
+  boolean hasBaseFoundBy();
+  /**
+   * <pre>
+   * How `base_sha` was found; absent until complete. `merge_commit` and
+   * `default_branch` are guesses, which `require_base` of the request refuses.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+   * @return The enum numeric value on the wire for baseFoundBy.
+   */
+  int getBaseFoundByValue();
+  /**
+   * <pre>
+   * How `base_sha` was found; absent until complete. `merge_commit` and
+   * `default_branch` are guesses, which `require_base` of the request refuses.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Base.FoundBy base_found_by = 22 [json_name = "baseFoundBy"];</code>
+   * @return The baseFoundBy.
+   */
+  io.prwarden.v1.Base.FoundBy getBaseFoundBy();
+
+  /**
+   * <pre>
+   * How much was looked at; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+   * @return Whether the lookedAt field is set.
+   */
+  boolean hasLookedAt();
+  /**
+   * <pre>
+   * How much was looked at; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+   * @return The lookedAt.
+   */
+  io.prwarden.v1.LookedAt getLookedAt();
+  /**
+   * <pre>
+   * How much was looked at; absent until complete.
+   * </pre>
+   *
+   * <code>.prwarden.v1.LookedAt looked_at = 23 [json_name = "lookedAt"];</code>
+   */
+  io.prwarden.v1.LookedAtOrBuilder getLookedAtOrBuilder();
 }

@@ -353,8 +353,8 @@ public final class ReviewServiceGrpc {
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-     * INVALID_ARGUMENT for a bad filter or page token. A review that is not
-     * complete has none.
+     * INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+     * (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
      * </pre>
      */
     default void listFindings(io.prwarden.v1.ListFindingsRequest request,
@@ -496,8 +496,8 @@ public final class ReviewServiceGrpc {
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-     * INVALID_ARGUMENT for a bad filter or page token. A review that is not
-     * complete has none.
+     * INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+     * (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
      * </pre>
      */
     public void listFindings(io.prwarden.v1.ListFindingsRequest request,
@@ -622,8 +622,8 @@ public final class ReviewServiceGrpc {
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-     * INVALID_ARGUMENT for a bad filter or page token. A review that is not
-     * complete has none.
+     * INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+     * (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
      * </pre>
      */
     public io.prwarden.v1.ListFindingsResponse listFindings(io.prwarden.v1.ListFindingsRequest request) throws io.grpc.StatusException {
@@ -746,8 +746,8 @@ public final class ReviewServiceGrpc {
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-     * INVALID_ARGUMENT for a bad filter or page token. A review that is not
-     * complete has none.
+     * INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+     * (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
      * </pre>
      */
     public io.prwarden.v1.ListFindingsResponse listFindings(io.prwarden.v1.ListFindingsRequest request) {
@@ -872,8 +872,8 @@ public final class ReviewServiceGrpc {
      * ListFindings pages through the findings of a review, in the order of file,
      * line and rule id; those that were fixed and those that are suppressed, too,
      * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-     * INVALID_ARGUMENT for a bad filter or page token. A review that is not
-     * complete has none.
+     * INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+     * (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.prwarden.v1.ListFindingsResponse> listFindings(

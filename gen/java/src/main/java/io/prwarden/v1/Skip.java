@@ -36,6 +36,7 @@ private static final long serialVersionUID = 0L;
     ruleId_ = "";
     reason_ = 0;
     fileRaw_ = com.google.protobuf.ByteString.EMPTY;
+    severity_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -70,7 +71,8 @@ private static final long serialVersionUID = 0L;
     unspecified(0),
     /**
      * <pre>
-     * The file has a NUL byte in its first 8,000 bytes.
+     * The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+     * organization's policy says otherwise.
      * </pre>
      *
      * <code>binary = 1;</code>
@@ -103,7 +105,8 @@ private static final long serialVersionUID = 0L;
     rule_stopped(4),
     /**
      * <pre>
-     * The change is of a submodule; submodules are not followed.
+     * The change is of a submodule; submodules are not followed. Tolerated unless
+     * the organization's policy says otherwise.
      * </pre>
      *
      * <code>submodule = 5;</code>
@@ -118,6 +121,15 @@ private static final long serialVersionUID = 0L;
      * <code>undecodable = 6;</code>
      */
     undecodable(6),
+    /**
+     * <pre>
+     * The rules file in the base is broken, so none of its rules was applied.
+     * `file` is the rules file.
+     * </pre>
+     *
+     * <code>rules_file_invalid = 7;</code>
+     */
+    rules_file_invalid(7),
     UNRECOGNIZED(-1),
     ;
 
@@ -140,7 +152,8 @@ private static final long serialVersionUID = 0L;
     public static final int unspecified_VALUE = 0;
     /**
      * <pre>
-     * The file has a NUL byte in its first 8,000 bytes.
+     * The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+     * organization's policy says otherwise.
      * </pre>
      *
      * <code>binary = 1;</code>
@@ -173,7 +186,8 @@ private static final long serialVersionUID = 0L;
     public static final int rule_stopped_VALUE = 4;
     /**
      * <pre>
-     * The change is of a submodule; submodules are not followed.
+     * The change is of a submodule; submodules are not followed. Tolerated unless
+     * the organization's policy says otherwise.
      * </pre>
      *
      * <code>submodule = 5;</code>
@@ -188,6 +202,15 @@ private static final long serialVersionUID = 0L;
      * <code>undecodable = 6;</code>
      */
     public static final int undecodable_VALUE = 6;
+    /**
+     * <pre>
+     * The rules file in the base is broken, so none of its rules was applied.
+     * `file` is the rules file.
+     * </pre>
+     *
+     * <code>rules_file_invalid = 7;</code>
+     */
+    public static final int rules_file_invalid_VALUE = 7;
 
 
     public final int getNumber() {
@@ -221,6 +244,7 @@ private static final long serialVersionUID = 0L;
         case 4: return rule_stopped;
         case 5: return submodule;
         case 6: return undecodable;
+        case 7: return rules_file_invalid;
         default: return null;
       }
     }
@@ -478,6 +502,59 @@ private static final long serialVersionUID = 0L;
     return fileRaw_;
   }
 
+  public static final int TOLERATED_FIELD_NUMBER = 6;
+  private boolean tolerated_ = false;
+  /**
+   * <pre>
+   * Whether the verdict passes over it: the organization tolerates the reason, or
+   * the rule that was stopped is less severe than the threshold.
+   * </pre>
+   *
+   * <code>bool tolerated = 6 [json_name = "tolerated"];</code>
+   * @return The tolerated.
+   */
+  @java.lang.Override
+  public boolean getTolerated() {
+    return tolerated_;
+  }
+
+  public static final int SEVERITY_FIELD_NUMBER = 7;
+  private int severity_ = 0;
+  /**
+   * <pre>
+   * Severity of the rule that was stopped; absent when it is not about a rule.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+   * @return Whether the severity field is set.
+   */
+  @java.lang.Override public boolean hasSeverity() {
+    return ((bitField0_ & 0x00000010) != 0);
+  }
+  /**
+   * <pre>
+   * Severity of the rule that was stopped; absent when it is not about a rule.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+   * @return The enum numeric value on the wire for severity.
+   */
+  @java.lang.Override public int getSeverityValue() {
+    return severity_;
+  }
+  /**
+   * <pre>
+   * Severity of the rule that was stopped; absent when it is not about a rule.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+   * @return The severity.
+   */
+  @java.lang.Override public io.prwarden.v1.Severity.Level getSeverity() {
+    io.prwarden.v1.Severity.Level result = io.prwarden.v1.Severity.Level.forNumber(severity_);
+    return result == null ? io.prwarden.v1.Severity.Level.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -507,6 +584,12 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000008) != 0)) {
       output.writeBytes(5, fileRaw_);
     }
+    if (tolerated_ != false) {
+      output.writeBool(6, tolerated_);
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      output.writeEnum(7, severity_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -533,6 +616,14 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000008) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeBytesSize(5, fileRaw_);
+    }
+    if (tolerated_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(6, tolerated_);
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(7, severity_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -570,6 +661,12 @@ private static final long serialVersionUID = 0L;
       if (!getFileRaw()
           .equals(other.getFileRaw())) return false;
     }
+    if (getTolerated()
+        != other.getTolerated()) return false;
+    if (hasSeverity() != other.hasSeverity()) return false;
+    if (hasSeverity()) {
+      if (severity_ != other.severity_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -598,6 +695,13 @@ private static final long serialVersionUID = 0L;
     if (hasFileRaw()) {
       hash = (37 * hash) + FILE_RAW_FIELD_NUMBER;
       hash = (53 * hash) + getFileRaw().hashCode();
+    }
+    hash = (37 * hash) + TOLERATED_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getTolerated());
+    if (hasSeverity()) {
+      hash = (37 * hash) + SEVERITY_FIELD_NUMBER;
+      hash = (53 * hash) + severity_;
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -739,6 +843,8 @@ private static final long serialVersionUID = 0L;
       ruleId_ = "";
       reason_ = 0;
       fileRaw_ = com.google.protobuf.ByteString.EMPTY;
+      tolerated_ = false;
+      severity_ = 0;
       return this;
     }
 
@@ -792,6 +898,13 @@ private static final long serialVersionUID = 0L;
         result.fileRaw_ = fileRaw_;
         to_bitField0_ |= 0x00000008;
       }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.tolerated_ = tolerated_;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.severity_ = severity_;
+        to_bitField0_ |= 0x00000010;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -825,6 +938,12 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasFileRaw()) {
         setFileRaw(other.getFileRaw());
+      }
+      if (other.getTolerated() != false) {
+        setTolerated(other.getTolerated());
+      }
+      if (other.hasSeverity()) {
+        setSeverityValue(other.getSeverityValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -877,6 +996,16 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000010;
               break;
             } // case 42
+            case 48: {
+              tolerated_ = input.readBool();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 48
+            case 56: {
+              severity_ = input.readEnum();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1285,6 +1414,135 @@ private static final long serialVersionUID = 0L;
     public Builder clearFileRaw() {
       bitField0_ = (bitField0_ & ~0x00000010);
       fileRaw_ = getDefaultInstance().getFileRaw();
+      onChanged();
+      return this;
+    }
+
+    private boolean tolerated_ ;
+    /**
+     * <pre>
+     * Whether the verdict passes over it: the organization tolerates the reason, or
+     * the rule that was stopped is less severe than the threshold.
+     * </pre>
+     *
+     * <code>bool tolerated = 6 [json_name = "tolerated"];</code>
+     * @return The tolerated.
+     */
+    @java.lang.Override
+    public boolean getTolerated() {
+      return tolerated_;
+    }
+    /**
+     * <pre>
+     * Whether the verdict passes over it: the organization tolerates the reason, or
+     * the rule that was stopped is less severe than the threshold.
+     * </pre>
+     *
+     * <code>bool tolerated = 6 [json_name = "tolerated"];</code>
+     * @param value The tolerated to set.
+     * @return This builder for chaining.
+     */
+    public Builder setTolerated(boolean value) {
+
+      tolerated_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the verdict passes over it: the organization tolerates the reason, or
+     * the rule that was stopped is less severe than the threshold.
+     * </pre>
+     *
+     * <code>bool tolerated = 6 [json_name = "tolerated"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearTolerated() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      tolerated_ = false;
+      onChanged();
+      return this;
+    }
+
+    private int severity_ = 0;
+    /**
+     * <pre>
+     * Severity of the rule that was stopped; absent when it is not about a rule.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+     * @return Whether the severity field is set.
+     */
+    @java.lang.Override public boolean hasSeverity() {
+      return ((bitField0_ & 0x00000040) != 0);
+    }
+    /**
+     * <pre>
+     * Severity of the rule that was stopped; absent when it is not about a rule.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+     * @return The enum numeric value on the wire for severity.
+     */
+    @java.lang.Override public int getSeverityValue() {
+      return severity_;
+    }
+    /**
+     * <pre>
+     * Severity of the rule that was stopped; absent when it is not about a rule.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+     * @param value The enum numeric value on the wire for severity to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSeverityValue(int value) {
+      severity_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Severity of the rule that was stopped; absent when it is not about a rule.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+     * @return The severity.
+     */
+    @java.lang.Override
+    public io.prwarden.v1.Severity.Level getSeverity() {
+      io.prwarden.v1.Severity.Level result = io.prwarden.v1.Severity.Level.forNumber(severity_);
+      return result == null ? io.prwarden.v1.Severity.Level.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Severity of the rule that was stopped; absent when it is not about a rule.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+     * @param value The severity to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSeverity(io.prwarden.v1.Severity.Level value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000040;
+      severity_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Severity of the rule that was stopped; absent when it is not about a rule.
+     * </pre>
+     *
+     * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSeverity() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      severity_ = 0;
       onChanged();
       return this;
     }

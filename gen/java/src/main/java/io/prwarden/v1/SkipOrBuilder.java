@@ -127,4 +127,43 @@ public interface SkipOrBuilder extends
    * @return The fileRaw.
    */
   com.google.protobuf.ByteString getFileRaw();
+
+  /**
+   * <pre>
+   * Whether the verdict passes over it: the organization tolerates the reason, or
+   * the rule that was stopped is less severe than the threshold.
+   * </pre>
+   *
+   * <code>bool tolerated = 6 [json_name = "tolerated"];</code>
+   * @return The tolerated.
+   */
+  boolean getTolerated();
+
+  /**
+   * <pre>
+   * Severity of the rule that was stopped; absent when it is not about a rule.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+   * @return Whether the severity field is set.
+   */
+  boolean hasSeverity();
+  /**
+   * <pre>
+   * Severity of the rule that was stopped; absent when it is not about a rule.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+   * @return The enum numeric value on the wire for severity.
+   */
+  int getSeverityValue();
+  /**
+   * <pre>
+   * Severity of the rule that was stopped; absent when it is not about a rule.
+   * </pre>
+   *
+   * <code>optional .prwarden.v1.Severity.Level severity = 7 [json_name = "severity"];</code>
+   * @return The severity.
+   */
+  io.prwarden.v1.Severity.Level getSeverity();
 }

@@ -51,7 +51,8 @@ private static final long serialVersionUID = 0L;
 
   /**
    * <pre>
-   * Outcome is one or the other.
+   * Outcome is one of three. A finding that fails goes before what was not
+   * looked at.
    * </pre>
    *
    * Protobuf enum {@code prwarden.v1.Verdict.Outcome}
@@ -68,7 +69,8 @@ private static final long serialVersionUID = 0L;
     unspecified(0),
     /**
      * <pre>
-     * No finding is as severe as the threshold.
+     * No finding is as severe as the threshold, and nothing that counts was left
+     * out.
      * </pre>
      *
      * <code>pass = 1;</code>
@@ -76,12 +78,21 @@ private static final long serialVersionUID = 0L;
     pass(1),
     /**
      * <pre>
-     * At least one is.
+     * At least one finding is as severe as the threshold.
      * </pre>
      *
      * <code>fail = 2;</code>
      */
     fail(2),
+    /**
+     * <pre>
+     * No finding is, but something was not looked at that may have one:
+     * `not_looked_at` counts it.
+     * </pre>
+     *
+     * <code>incomplete = 3;</code>
+     */
+    incomplete(3),
     UNRECOGNIZED(-1),
     ;
 
@@ -104,7 +115,8 @@ private static final long serialVersionUID = 0L;
     public static final int unspecified_VALUE = 0;
     /**
      * <pre>
-     * No finding is as severe as the threshold.
+     * No finding is as severe as the threshold, and nothing that counts was left
+     * out.
      * </pre>
      *
      * <code>pass = 1;</code>
@@ -112,12 +124,21 @@ private static final long serialVersionUID = 0L;
     public static final int pass_VALUE = 1;
     /**
      * <pre>
-     * At least one is.
+     * At least one finding is as severe as the threshold.
      * </pre>
      *
      * <code>fail = 2;</code>
      */
     public static final int fail_VALUE = 2;
+    /**
+     * <pre>
+     * No finding is, but something was not looked at that may have one:
+     * `not_looked_at` counts it.
+     * </pre>
+     *
+     * <code>incomplete = 3;</code>
+     */
+    public static final int incomplete_VALUE = 3;
 
 
     public final int getNumber() {
@@ -147,6 +168,7 @@ private static final long serialVersionUID = 0L;
         case 0: return unspecified;
         case 1: return pass;
         case 2: return fail;
+        case 3: return incomplete;
         default: return null;
       }
     }
@@ -278,6 +300,22 @@ private static final long serialVersionUID = 0L;
     return result == null ? io.prwarden.v1.Severity.Level.UNRECOGNIZED : result;
   }
 
+  public static final int NOT_LOOKED_AT_FIELD_NUMBER = 3;
+  private int notLookedAt_ = 0;
+  /**
+   * <pre>
+   * How many skips count for the outcome: those that are not `tolerated`, also
+   * those over the 10,000 that are listed. Present for every outcome.
+   * </pre>
+   *
+   * <code>int32 not_looked_at = 3 [json_name = "notLookedAt"];</code>
+   * @return The notLookedAt.
+   */
+  @java.lang.Override
+  public int getNotLookedAt() {
+    return notLookedAt_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -298,6 +336,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000002) != 0)) {
       output.writeEnum(2, threshold_);
     }
+    if (notLookedAt_ != 0) {
+      output.writeInt32(3, notLookedAt_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -314,6 +355,10 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000002) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(2, threshold_);
+    }
+    if (notLookedAt_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(3, notLookedAt_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -338,6 +383,8 @@ private static final long serialVersionUID = 0L;
     if (hasThreshold()) {
       if (threshold_ != other.threshold_) return false;
     }
+    if (getNotLookedAt()
+        != other.getNotLookedAt()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -357,6 +404,8 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + THRESHOLD_FIELD_NUMBER;
       hash = (53 * hash) + threshold_;
     }
+    hash = (37 * hash) + NOT_LOOKED_AT_FIELD_NUMBER;
+    hash = (53 * hash) + getNotLookedAt();
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -494,6 +543,7 @@ private static final long serialVersionUID = 0L;
       bitField0_ = 0;
       outcome_ = 0;
       threshold_ = 0;
+      notLookedAt_ = 0;
       return this;
     }
 
@@ -536,6 +586,9 @@ private static final long serialVersionUID = 0L;
         result.threshold_ = threshold_;
         to_bitField0_ |= 0x00000002;
       }
+      if (((from_bitField0_ & 0x00000004) != 0)) {
+        result.notLookedAt_ = notLookedAt_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -556,6 +609,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasThreshold()) {
         setThresholdValue(other.getThresholdValue());
+      }
+      if (other.getNotLookedAt() != 0) {
+        setNotLookedAt(other.getNotLookedAt());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -593,6 +649,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000002;
               break;
             } // case 16
+            case 24: {
+              notLookedAt_ = input.readInt32();
+              bitField0_ |= 0x00000004;
+              break;
+            } // case 24
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -770,6 +831,53 @@ private static final long serialVersionUID = 0L;
     public Builder clearThreshold() {
       bitField0_ = (bitField0_ & ~0x00000002);
       threshold_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private int notLookedAt_ ;
+    /**
+     * <pre>
+     * How many skips count for the outcome: those that are not `tolerated`, also
+     * those over the 10,000 that are listed. Present for every outcome.
+     * </pre>
+     *
+     * <code>int32 not_looked_at = 3 [json_name = "notLookedAt"];</code>
+     * @return The notLookedAt.
+     */
+    @java.lang.Override
+    public int getNotLookedAt() {
+      return notLookedAt_;
+    }
+    /**
+     * <pre>
+     * How many skips count for the outcome: those that are not `tolerated`, also
+     * those over the 10,000 that are listed. Present for every outcome.
+     * </pre>
+     *
+     * <code>int32 not_looked_at = 3 [json_name = "notLookedAt"];</code>
+     * @param value The notLookedAt to set.
+     * @return This builder for chaining.
+     */
+    public Builder setNotLookedAt(int value) {
+
+      notLookedAt_ = value;
+      bitField0_ |= 0x00000004;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How many skips count for the outcome: those that are not `tolerated`, also
+     * those over the 10,000 that are listed. Present for every outcome.
+     * </pre>
+     *
+     * <code>int32 not_looked_at = 3 [json_name = "notLookedAt"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearNotLookedAt() {
+      bitField0_ = (bitField0_ & ~0x00000004);
+      notLookedAt_ = 0;
       onChanged();
       return this;
     }

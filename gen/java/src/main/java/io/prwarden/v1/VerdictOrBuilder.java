@@ -65,4 +65,15 @@ public interface VerdictOrBuilder extends
    * @return The threshold.
    */
   io.prwarden.v1.Severity.Level getThreshold();
+
+  /**
+   * <pre>
+   * How many skips count for the outcome: those that are not `tolerated`, also
+   * those over the 10,000 that are listed. Present for every outcome.
+   * </pre>
+   *
+   * <code>int32 not_looked_at = 3 [json_name = "notLookedAt"];</code>
+   * @return The notLookedAt.
+   */
+  int getNotLookedAt();
 }

@@ -1,0 +1,106 @@
+package finding
+
+import "github.com/prwarden/prwarden/internal/rule"
+
+// Outcome is whether a pull request passes.
+type Outcome string
+
+// The outcomes.
+const (
+	Pass       Outcome = "pass"
+	Fail       Outcome = "fail"
+	Incomplete Outcome = "incomplete" // nothing fails, but not all was looked at
+)
+
+// Verdict says whether a pull request passes. Its JSON is that of the REST API.
+type Verdict struct {
+	Outcome   Outcome       `json:"outcome"`
+	Threshold rule.Severity `json:"threshold"` // the least severity that fails
+
+	// NotLookedAt counts the skips that are not tolerated, whatever the outcome.
+	NotLookedAt int `json:"not_looked_at"`
+}
+
+// Decide is the one place where an outcome is decided: of so many findings that
+// fail, and so many things that were not looked at and are not tolerated.
+func Decide(failing, notLookedAt int) Outcome {
+	switch {
+	case failing > 0:
+		return Fail
+	case notLookedAt > 0:
+		return Incomplete
+	}
+
+	return Pass
+}
+
+// Judge decides the verdict of a result and marks the skips that are tolerated.
+// tolerates says which reasons are. A rule that was stopped counts only when its
+// findings would have failed.
+func (r *Result) Judge(threshold rule.Severity, tolerates func(reason string) bool) {
+	passedOver := func(k SkipKind) bool {
+		return tolerates(k.Reason) || k.Severity != 0 && !k.Severity.AtLeast(threshold)
+	}
+	for i := range r.Skips {
+		r.Skips[i].Tolerated = passedOver(r.Skips[i].Kind())
+	}
+
+	v := Verdict{Threshold: threshold}
+	for kind, n := range r.SkipCounts {
+		if !passedOver(kind) {
+			v.NotLookedAt += n
+		}
+	}
+	v.Outcome = Decide(r.Summary.AtLeast(threshold), v.NotLookedAt)
+	r.Verdict = v
+}
+
+// Tolerated reports whether a reason is tolerated where nobody says otherwise.
+func Tolerated(reason string) bool {
+	return reason == SkipBinary || reason == SkipSubmodule || reason == SkipSpecial
+}
+
+// SkipKind is what skips are counted by.
+type SkipKind struct {
+	Reason   string
+	Severity rule.Severity // of the rule that was stopped; 0 when it is not about a rule
+}
+
+// Kind is what the skip is counted as.
+func (s Skip) Kind() SkipKind { return SkipKind{s.Reason, s.Severity} }
+
+// SkipCounts counts skips by their kind.
+type SkipCounts map[SkipKind]int
+
+// AtLeast counts the findings that are at least as severe.
+func (s Summary) AtLeast(threshold rule.Severity) (n int) {
+	for severity, count := range s {
+		if severity.AtLeast(threshold) {
+			n += count
+		}
+	}
+
+	return n
+}
+
+// LookedAt is how much a scan looked at. Its JSON is that of the REST API.
+type LookedAt struct {
+	Files      int `json:"files"`       // of which added lines were looked at
+	AddedLines int `json:"added_lines"` // in them
+	Rules      int `json:"rules"`       // that applied
+}
+
+// BaseFoundBy is how the base of a pull request was found, in the words of the
+// API. It is empty where nothing is merged, as in the scan of a work tree.
+type BaseFoundBy string
+
+// The ways.
+const (
+	BaseMergeRef      BaseFoundBy = "merge_ref"      // by the code host's trial merge
+	BaseRequested     BaseFoundBy = "requested"      // the caller named it
+	BaseMergeCommit   BaseFoundBy = "merge_commit"   // what the default branch was before head was merged into it
+	BaseDefaultBranch BaseFoundBy = "default_branch" // as it is now
+)
+
+// Guessed reports whether the pull request may be for another base.
+func (b BaseFoundBy) Guessed() bool { return b == BaseMergeCommit || b == BaseDefaultBranch }
