@@ -88,7 +88,7 @@ func TestRemoveOrganization(t *testing.T) {
 		assertCounts(t, s)
 		require.NoError(t, s.read(ctx, "look", allOrganizations, func(t2 *tx) error {
 			for _, table := range []string{
-				"reviews", "rules", "rules_files", "scan_durations", "idempotency_keys", "api_keys", "audit_events",
+				"reviews", "rules", "rules_files", "scan_durations", "idempotency_keys", "api_keys", "audit_events", "finding_days",
 			} {
 				var n int
 				require.NoError(t, t2.get(ctx, &n, "SELECT COUNT(*) FROM "+table+" WHERE organization = ?", "removed"))

@@ -22,6 +22,7 @@ import (
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // Store is the store on an SQL database. It is safe for concurrent use.
@@ -43,6 +44,7 @@ var (
 	_ auth.KeyStore      = (*Store)(nil)
 	_ organization.Store = (*Store)(nil)
 	_ audit.Store        = (*Store)(nil)
+	_ stats.Store        = (*Store)(nil)
 )
 
 // Options say which database to open and how.

@@ -159,6 +159,21 @@ CREATE TABLE scan_durations (
     PRIMARY KEY (organization, repo)
 ) WITH (fillfactor = 50);
 
+-- What rules found, by day and repository; a review adds to it when it finishes.
+-- It outlives the reviews.
+CREATE TABLE finding_days (
+    organization TEXT    COLLATE "C" NOT NULL REFERENCES organizations (name),
+    day          TEXT    COLLATE "C" NOT NULL, -- YYYY-MM-DD in UTC
+    repo         TEXT    COLLATE "C" NOT NULL,
+    rule_id      TEXT    COLLATE "C" NOT NULL, -- with its category
+    severity     TEXT    COLLATE "C" NOT NULL
+                 CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    found        INTEGER NOT NULL CHECK (found >= 0),      -- not known from the review before
+    fixed        INTEGER NOT NULL CHECK (fixed >= 0),      -- reported by the review before, and gone
+    suppressed   INTEGER NOT NULL CHECK (suppressed >= 0), -- by comments that the review before did not have
+    PRIMARY KEY (organization, day, repo, rule_id, severity)
+) WITH (fillfactor = 80);
+
 -- Answers to creations that carried an idempotency key.
 CREATE TABLE idempotency_keys (
     organization TEXT    COLLATE "C" NOT NULL,
@@ -267,6 +282,8 @@ ALTER TABLE skips            ENABLE ROW LEVEL SECURITY;
 ALTER TABLE skips            FORCE ROW LEVEL SECURITY;
 ALTER TABLE scan_durations   ENABLE ROW LEVEL SECURITY;
 ALTER TABLE scan_durations   FORCE ROW LEVEL SECURITY;
+ALTER TABLE finding_days     ENABLE ROW LEVEL SECURITY;
+ALTER TABLE finding_days     FORCE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE rules            ENABLE ROW LEVEL SECURITY;
@@ -296,6 +313,8 @@ CREATE POLICY own ON skips USING
 CREATE POLICY own ON scan_durations USING
     ((SELECT current_setting('prwarden.organization')) <> ''
      AND (organization = '' OR (SELECT current_setting('prwarden.organization')) IN (organization, '*')));
+CREATE POLICY own ON finding_days USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON idempotency_keys USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON rules USING

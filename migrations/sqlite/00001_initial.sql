@@ -140,6 +140,21 @@ CREATE TABLE scan_durations (
     PRIMARY KEY (organization, repo)
 ) STRICT, WITHOUT ROWID;
 
+-- What rules found, by day and repository; a review adds to it when it finishes.
+-- It outlives the reviews.
+CREATE TABLE finding_days (
+    organization TEXT    NOT NULL REFERENCES organizations (name),
+    day          TEXT    NOT NULL, -- YYYY-MM-DD in UTC
+    repo         TEXT    NOT NULL,
+    rule_id      TEXT    NOT NULL, -- with its category
+    severity     TEXT    NOT NULL
+                 CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    found        INTEGER NOT NULL CHECK (found >= 0),      -- not known from the review before
+    fixed        INTEGER NOT NULL CHECK (fixed >= 0),      -- reported by the review before, and gone
+    suppressed   INTEGER NOT NULL CHECK (suppressed >= 0), -- by comments that the review before did not have
+    PRIMARY KEY (organization, day, repo, rule_id, severity)
+) STRICT, WITHOUT ROWID;
+
 -- Answers to creations that carried an idempotency key.
 CREATE TABLE idempotency_keys (
     organization TEXT    NOT NULL,

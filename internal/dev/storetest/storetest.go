@@ -1,5 +1,5 @@
 // Package storetest is the conformance suite of stores: every sentence of
-// review.Store, rule.Store and auth.KeyStore as a test, whichever
+// review.Store, rule.Store, auth.KeyStore and stats.Store as a test, whichever
 // database is behind them.
 package storetest
 
@@ -19,6 +19,7 @@ import (
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // Store is all that a store does.
@@ -29,6 +30,7 @@ type Store interface {
 	auth.KeyStore
 	audit.Store
 	review.RetentionStore
+	stats.Store
 }
 
 // Harness is an empty store to be tested.
@@ -138,6 +140,11 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Retention/one step does little":        purgedInSteps,
 		"Retention/expired idempotency keys go": purgedIdempotency,
 		"Retention/dead API keys go":            purgedKeys,
+
+		"Retention/old numbers go": purgedNumbers,
+
+		"Stats/what changes is counted":       countedFindings,
+		"Stats/numbers are listed and summed": listedNumbers,
 
 		"Reopen/everything is still there": everythingStays,
 		"Reopen/a closed store is away":    closedStore,
