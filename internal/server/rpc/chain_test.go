@@ -56,7 +56,8 @@ func TestEveryMethodHasAScope(t *testing.T) {
 
 	assert.Equal(t, map[string]auth.Scope{
 		"CreateReview": auth.ReviewsWrite, "CancelReview": auth.ReviewsWrite, "GetReview": auth.ReviewsRead,
-		"ListReviews": auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
+		"ListReviews":   auth.ReviewsRead,
+		"ListRuleStats": auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
 		"WatchReview": auth.ReviewsRead, "ListRulesets": auth.RulesRead, "ListRules": auth.RulesRead,
 		"GetRule": auth.RulesRead, "TestRule": auth.RulesRead, "CreateRule": auth.RulesWrite, "DeleteRule": auth.RulesWrite,
 		"CreateKey": auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
