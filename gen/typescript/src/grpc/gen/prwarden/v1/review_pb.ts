@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file prwarden/v1/review.proto.
  */
 export const file_prwarden_v1_review: GenFile = /*@__PURE__*/
-  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIvgGCgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBIl4KBlN0YXR1cxIPCgt1bnNwZWNpZmllZBAAEgoKBnF1ZXVlZBABEg8KC2luX3Byb2dyZXNzEAISDAoIY29tcGxldGUQAxIKCgZmYWlsZWQQBBIMCghjYW5jZWxlZBAFQgkKB19zdGF0dXNCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUIPCg1fcnVsZXNfZGlnZXN0QhUKE19wcmV2aW91c19yZXZpZXdfaWRCCwoJX2Jhc2VfcmVmIrwBCgdWZXJkaWN0EjIKB291dGNvbWUYASABKA4yHC5wcndhcmRlbi52MS5WZXJkaWN0Lk91dGNvbWVIAIgBARIzCgl0aHJlc2hvbGQYAiABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBIi4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACQgoKCF9vdXRjb21lQgwKCl90aHJlc2hvbGQiLAoLUmV2aWV3RXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIocECgdGaW5kaW5nEg8KB3J1bGVfaWQYASABKAkSMgoIc2V2ZXJpdHkYAiABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgAiAEBEgwKBGZpbGUYAyABKAkSDAoEbGluZRgEIAEoBRIPCgdtZXNzYWdlGAUgASgJEhAKCGVuZF9saW5lGAYgASgFEg4KBmNvbHVtbhgHIAEoBRIPCgdzbmlwcGV0GAggASgJEhMKC2ZpbmdlcnByaW50GAkgASgJEhcKCmZpbGVfYnl0ZXMYCiABKAxIAYgBARIuCgVzdGF0ZRgLIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIAogBARISCgplbmRfY29sdW1uGAwgASgFEhQKDHV0ZjE2X2NvbHVtbhgNIAEoBRIYChB1dGYxNl9lbmRfY29sdW1uGA4gASgFEhYKCWxpbmVfaGFzaBgPIAEoCUgDiAEBEi0KC3N1cHByZXNzaW9uGBAgASgLMhgucHJ3YXJkZW4udjEuU3VwcHJlc3Npb24iOgoFU3RhdGUSDwoLdW5zcGVjaWZpZWQQABIHCgNuZXcQARIMCghleGlzdGluZxACEgkKBWZpeGVkEANCCwoJX3NldmVyaXR5Qg0KC19maWxlX2J5dGVzQggKBl9zdGF0ZUIMCgpfbGluZV9oYXNoIkkKC1N1cHByZXNzaW9uEg4KBnJlYXNvbhgBIAEoCRISCgV1bnRpbBgCIAEoCUgAiAEBEgwKBGxpbmUYAyABKAVCCAoGX3VudGlsIrQCCgRTa2lwEgwKBGZpbGUYASABKAkSEQoEbGluZRgCIAEoBUgAiAEBEhQKB3J1bGVfaWQYAyABKAlIAYgBARItCgZyZWFzb24YBCABKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbkgCiAEBEhcKCmZpbGVfYnl0ZXMYBSABKAxIA4gBASJ+CgZSZWFzb24SDwoLdW5zcGVjaWZpZWQQABIKCgZiaW5hcnkQARISCg5maWxlX3Rvb19sYXJnZRACEhEKDWxpbmVfdG9vX2xvbmcQAxIQCgxydWxlX3N0b3BwZWQQBBINCglzdWJtb2R1bGUQBRIPCgt1bmRlY29kYWJsZRAGQgcKBV9saW5lQgoKCF9ydWxlX2lkQgkKB19yZWFzb25CDQoLX2ZpbGVfYnl0ZXMigwIKE0NyZWF0ZVJldmlld1JlcXVlc3QSDAoEcmVwbxgBIAEoCRIRCglwcl9udW1iZXIYAiABKAUSFAoHcnVsZXNldBgDIAEoCUgAiAEBEhUKCGhlYWRfc2hhGAQgASgJSAGIAQESFQoIYmFzZV9zaGEYBSABKAlIAogBARIVCghiYXNlX3JlZhgGIAEoCUgDiAEBEjEKB2ZhaWxfb24YByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBQgoKCF9ydWxlc2V0QgsKCV9oZWFkX3NoYUILCglfYmFzZV9zaGFCCwoJX2Jhc2VfcmVmQgoKCF9mYWlsX29uInsKFENyZWF0ZVJldmlld1Jlc3BvbnNlEhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESFAoMZXN0aW1hdGVkX21zGAMgASgFQgkKB19zdGF0dXMiJQoQR2V0UmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOAoRR2V0UmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IrwDChNMaXN0RmluZGluZ3NSZXF1ZXN0EhEKCXJldmlld19pZBgBIAEoCRI4CgRraW5kGAIgASgOMiUucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVxdWVzdC5LaW5kSACIAQESNgoMbWluX3NldmVyaXR5GAMgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIUCgdydWxlX2lkGAQgASgJSAKIAQESEQoEZmlsZRgFIAEoCUgDiAEBEi4KBXN0YXRlGAYgASgOMhoucHJ3YXJkZW4udjEuRmluZGluZy5TdGF0ZUgEiAEBEhYKCXBhZ2Vfc2l6ZRgHIAEoBUgFiAEBEhcKCnBhZ2VfdG9rZW4YCCABKAlIBogBASJACgRLaW5kEg8KC3Vuc3BlY2lmaWVkEAASDAoIcmVwb3J0ZWQQARIOCgpzdXBwcmVzc2VkEAISCQoFZml4ZWQQA0IHCgVfa2luZEIPCg1fbWluX3NldmVyaXR5QgoKCF9ydWxlX2lkQgcKBV9maWxlQggKBl9zdGF0ZUIMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuIlcKFExpc3RGaW5kaW5nc1Jlc3BvbnNlEiYKCGZpbmRpbmdzGAEgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiqwEKD0dldFNhcmlmUmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkSQAoKc3VwcHJlc3NlZBgCIAEoDjInLnByd2FyZGVuLnYxLkdldFNhcmlmUmVxdWVzdC5TdXBwcmVzc2VkSACIAQEiNAoKU3VwcHJlc3NlZBIPCgt1bnNwZWNpZmllZBAAEgsKB2luY2x1ZGUQARIICgRvbWl0EAJCDQoLX3N1cHByZXNzZWQi4AEKEkxpc3RSZXZpZXdzUmVxdWVzdBIRCgRyZXBvGAEgASgJSACIAQESFgoJcHJfbnVtYmVyGAIgASgFSAGIAQESLwoGc3RhdHVzGAMgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gCiAEBEhYKCXBhZ2Vfc2l6ZRgEIAEoBUgDiAEBEhcKCnBhZ2VfdG9rZW4YBSABKAlIBIgBAUIHCgVfcmVwb0IMCgpfcHJfbnVtYmVyQgkKB19zdGF0dXNCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiJaChNMaXN0UmV2aWV3c1Jlc3BvbnNlEioKB3Jldmlld3MYASADKAsyGS5wcndhcmRlbi52MS5MaXN0ZWRSZXZpZXcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItQDCgxMaXN0ZWRSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KB3N1bW1hcnkYBiABKAsyHC5wcndhcmRlbi52MS5TZXZlcml0eVN1bW1hcnkSDwoHcnVsZXNldBgHIAEoCRIVCghoZWFkX3NoYRgIIAEoCUgBiAEBEhUKCGJhc2Vfc2hhGAkgASgJSAKIAQESLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoFZXJyb3IYDCABKAsyGC5wcndhcmRlbi52MS5SZXZpZXdFcnJvchIRCgl0cnVuY2F0ZWQYDSABKAhCCQoHX3N0YXR1c0ILCglfaGVhZF9zaGFCCwoJX2Jhc2Vfc2hhIigKE0NhbmNlbFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIjsKFENhbmNlbFJldmlld1Jlc3BvbnNlEiMKBnJldmlldxgBIAEoCzITLnByd2FyZGVuLnYxLlJldmlldyInChJXYXRjaFJldmlld1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJIo4CChNXYXRjaFJldmlld1Jlc3BvbnNlEhEKCXJldmlld19pZBgBIAEoCRIvCgZzdGF0dXMYAiABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSACIAQESEgoKZmlsZXNfZG9uZRgDIAEoBRIYCgtmaWxlc190b3RhbBgEIAEoBUgBiAEBEi0KB3N1bW1hcnkYBSABKAsyHC5wcndhcmRlbi52MS5TZXZlcml0eVN1bW1hcnkSJwoFZXJyb3IYBiABKAsyGC5wcndhcmRlbi52MS5SZXZpZXdFcnJvchISCgprZWVwX2FsaXZlGAcgASgIQgkKB19zdGF0dXNCDgoMX2ZpbGVzX3RvdGFsMpgFCg1SZXZpZXdTZXJ2aWNlEn8KDENyZWF0ZVJldmlldxIgLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DcmVhdGVSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIedGhlIHJldmlldyBzYXlzIHdobyBjcmVhdGVkIGl0EkoKCUdldFJldmlldxIdLnByd2FyZGVuLnYxLkdldFJldmlld1JlcXVlc3QaHi5wcndhcmRlbi52MS5HZXRSZXZpZXdSZXNwb25zZRJQCgtMaXN0UmV2aWV3cxIfLnByd2FyZGVuLnYxLkxpc3RSZXZpZXdzUmVxdWVzdBogLnByd2FyZGVuLnYxLkxpc3RSZXZpZXdzUmVzcG9uc2USUwoMTGlzdEZpbmRpbmdzEiAucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVxdWVzdBohLnByd2FyZGVuLnYxLkxpc3RGaW5kaW5nc1Jlc3BvbnNlEj4KCEdldFNhcmlmEhwucHJ3YXJkZW4udjEuR2V0U2FyaWZSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keRJ/CgxDYW5jZWxSZXZpZXcSIC5wcndhcmRlbi52MS5DYW5jZWxSZXZpZXdSZXF1ZXN0GiEucHJ3YXJkZW4udjEuQ2FuY2VsUmV2aWV3UmVzcG9uc2UiKrL7GCYKBE5PTkUSHnJldmlld3MgYXJlIHdvcmssIG5vdCBzZXR0aW5ncxJSCgtXYXRjaFJldmlldxIfLnByd2FyZGVuLnYxLldhdGNoUmV2aWV3UmVxdWVzdBogLnByd2FyZGVuLnYxLldhdGNoUmV2aWV3UmVzcG9uc2UwAUJOCg5pby5wcndhcmRlbi52MVABWjpnaXRodWIuY29tL3Byd2FyZGVuL3Byd2FyZGVuL2dlbi9nby9wcndhcmRlbi92MTtwcndhcmRlbnYxYgZwcm90bzM", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity]);
+  fileDesc("ChhwcndhcmRlbi92MS9yZXZpZXcucHJvdG8SC3Byd2FyZGVuLnYxIusHCgZSZXZpZXcSEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIRCglwcl9udW1iZXIYAyABKAUSDAoEcmVwbxgEIAEoCRIwCgxjb21wbGV0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKCGZpbmRpbmdzGAYgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxItCgdzdW1tYXJ5GAcgASgLMhwucHJ3YXJkZW4udjEuU2V2ZXJpdHlTdW1tYXJ5Eg8KB3J1bGVzZXQYCCABKAkSFQoIaGVhZF9zaGEYCSABKAlIAYgBARIVCghiYXNlX3NoYRgKIAEoCUgCiAEBEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBWVycm9yGA0gASgLMhgucHJ3YXJkZW4udjEuUmV2aWV3RXJyb3ISIgoHc2tpcHBlZBgOIAMoCzIRLnByd2FyZGVuLnYxLlNraXASEQoJdHJ1bmNhdGVkGA8gASgIEhkKDHJ1bGVzX2RpZ2VzdBgQIAEoCUgDiAEBEigKCnN1cHByZXNzZWQYESADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEiMKBWZpeGVkGBIgAygLMhQucHJ3YXJkZW4udjEuRmluZGluZxIlCgd2ZXJkaWN0GBMgASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdBIfChJwcmV2aW91c19yZXZpZXdfaWQYFCABKAlIBIgBARIVCghiYXNlX3JlZhgVIAEoCUgFiAEBEjUKDWJhc2VfZm91bmRfYnkYFiABKA4yGS5wcndhcmRlbi52MS5CYXNlLkZvdW5kQnlIBogBARIoCglsb29rZWRfYXQYFyABKAsyFS5wcndhcmRlbi52MS5Mb29rZWRBdCJeCgZTdGF0dXMSDwoLdW5zcGVjaWZpZWQQABIKCgZxdWV1ZWQQARIPCgtpbl9wcm9ncmVzcxACEgwKCGNvbXBsZXRlEAMSCgoGZmFpbGVkEAQSDAoIY2FuY2VsZWQQBUIJCgdfc3RhdHVzQgsKCV9oZWFkX3NoYUILCglfYmFzZV9zaGFCDwoNX3J1bGVzX2RpZ2VzdEIVChNfcHJldmlvdXNfcmV2aWV3X2lkQgsKCV9iYXNlX3JlZkIQCg5fYmFzZV9mb3VuZF9ieSLjAQoHVmVyZGljdBIyCgdvdXRjb21lGAEgASgOMhwucHJ3YXJkZW4udjEuVmVyZGljdC5PdXRjb21lSACIAQESMwoJdGhyZXNob2xkGAIgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIAYgBARIVCg1ub3RfbG9va2VkX2F0GAMgASgFIj4KB091dGNvbWUSDwoLdW5zcGVjaWZpZWQQABIICgRwYXNzEAESCAoEZmFpbBACEg4KCmluY29tcGxldGUQA0IKCghfb3V0Y29tZUIMCgpfdGhyZXNob2xkImYKBEJhc2UiXgoHRm91bmRCeRIPCgt1bnNwZWNpZmllZBAAEg0KCW1lcmdlX3JlZhABEg0KCXJlcXVlc3RlZBACEhAKDG1lcmdlX2NvbW1pdBADEhIKDmRlZmF1bHRfYnJhbmNoEAQiPQoITG9va2VkQXQSDQoFZmlsZXMYASABKAUSEwoLYWRkZWRfbGluZXMYAiABKAUSDQoFcnVsZXMYAyABKAUiLAoLUmV2aWV3RXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIocECgdGaW5kaW5nEg8KB3J1bGVfaWQYASABKAkSMgoIc2V2ZXJpdHkYAiABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgAiAEBEgwKBGZpbGUYAyABKAkSDAoEbGluZRgEIAEoBRIPCgdtZXNzYWdlGAUgASgJEhAKCGVuZF9saW5lGAYgASgFEg4KBmNvbHVtbhgHIAEoBRIPCgdzbmlwcGV0GAggASgJEhMKC2ZpbmdlcnByaW50GAkgASgJEhcKCmZpbGVfYnl0ZXMYCiABKAxIAYgBARIuCgVzdGF0ZRgLIAEoDjIaLnByd2FyZGVuLnYxLkZpbmRpbmcuU3RhdGVIAogBARISCgplbmRfY29sdW1uGAwgASgFEhQKDHV0ZjE2X2NvbHVtbhgNIAEoBRIYChB1dGYxNl9lbmRfY29sdW1uGA4gASgFEhYKCWxpbmVfaGFzaBgPIAEoCUgDiAEBEi0KC3N1cHByZXNzaW9uGBAgASgLMhgucHJ3YXJkZW4udjEuU3VwcHJlc3Npb24iOgoFU3RhdGUSDwoLdW5zcGVjaWZpZWQQABIHCgNuZXcQARIMCghleGlzdGluZxACEgkKBWZpeGVkEANCCwoJX3NldmVyaXR5Qg0KC19maWxlX2J5dGVzQggKBl9zdGF0ZUIMCgpfbGluZV9oYXNoIkkKC1N1cHByZXNzaW9uEg4KBnJlYXNvbhgBIAEoCRISCgV1bnRpbBgCIAEoCUgAiAEBEgwKBGxpbmUYAyABKAVCCAoGX3VudGlsIqEDCgRTa2lwEgwKBGZpbGUYASABKAkSEQoEbGluZRgCIAEoBUgAiAEBEhQKB3J1bGVfaWQYAyABKAlIAYgBARItCgZyZWFzb24YBCABKA4yGC5wcndhcmRlbi52MS5Ta2lwLlJlYXNvbkgCiAEBEhcKCmZpbGVfYnl0ZXMYBSABKAxIA4gBARIRCgl0b2xlcmF0ZWQYBiABKAgSMgoIc2V2ZXJpdHkYByABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgEiAEBIpYBCgZSZWFzb24SDwoLdW5zcGVjaWZpZWQQABIKCgZiaW5hcnkQARISCg5maWxlX3Rvb19sYXJnZRACEhEKDWxpbmVfdG9vX2xvbmcQAxIQCgxydWxlX3N0b3BwZWQQBBINCglzdWJtb2R1bGUQBRIPCgt1bmRlY29kYWJsZRAGEhYKEnJ1bGVzX2ZpbGVfaW52YWxpZBAHQgcKBV9saW5lQgoKCF9ydWxlX2lkQgkKB19yZWFzb25CDQoLX2ZpbGVfYnl0ZXNCCwoJX3NldmVyaXR5IpkCChNDcmVhdGVSZXZpZXdSZXF1ZXN0EgwKBHJlcG8YASABKAkSEQoJcHJfbnVtYmVyGAIgASgFEhQKB3J1bGVzZXQYAyABKAlIAIgBARIVCghoZWFkX3NoYRgEIAEoCUgBiAEBEhUKCGJhc2Vfc2hhGAUgASgJSAKIAQESFQoIYmFzZV9yZWYYBiABKAlIA4gBARIxCgdmYWlsX29uGAcgASgOMhsucHJ3YXJkZW4udjEuU2V2ZXJpdHkuTGV2ZWxIBIgBARIUCgxyZXF1aXJlX2Jhc2UYCCABKAhCCgoIX3J1bGVzZXRCCwoJX2hlYWRfc2hhQgsKCV9iYXNlX3NoYUILCglfYmFzZV9yZWZCCgoIX2ZhaWxfb24iewoUQ3JlYXRlUmV2aWV3UmVzcG9uc2USEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARIUCgxlc3RpbWF0ZWRfbXMYAyABKAVCCQoHX3N0YXR1cyIlChBHZXRSZXZpZXdSZXF1ZXN0EhEKCXJldmlld19pZBgBIAEoCSI4ChFHZXRSZXZpZXdSZXNwb25zZRIjCgZyZXZpZXcYASABKAsyEy5wcndhcmRlbi52MS5SZXZpZXcivAMKE0xpc3RGaW5kaW5nc1JlcXVlc3QSEQoJcmV2aWV3X2lkGAEgASgJEjgKBGtpbmQYAiABKA4yJS5wcndhcmRlbi52MS5MaXN0RmluZGluZ3NSZXF1ZXN0LktpbmRIAIgBARI2CgxtaW5fc2V2ZXJpdHkYAyABKA4yGy5wcndhcmRlbi52MS5TZXZlcml0eS5MZXZlbEgBiAEBEhQKB3J1bGVfaWQYBCABKAlIAogBARIRCgRmaWxlGAUgASgJSAOIAQESLgoFc3RhdGUYBiABKA4yGi5wcndhcmRlbi52MS5GaW5kaW5nLlN0YXRlSASIAQESFgoJcGFnZV9zaXplGAcgASgFSAWIAQESFwoKcGFnZV90b2tlbhgIIAEoCUgGiAEBIkAKBEtpbmQSDwoLdW5zcGVjaWZpZWQQABIMCghyZXBvcnRlZBABEg4KCnN1cHByZXNzZWQQAhIJCgVmaXhlZBADQgcKBV9raW5kQg8KDV9taW5fc2V2ZXJpdHlCCgoIX3J1bGVfaWRCBwoFX2ZpbGVCCAoGX3N0YXRlQgwKCl9wYWdlX3NpemVCDQoLX3BhZ2VfdG9rZW4iVwoUTGlzdEZpbmRpbmdzUmVzcG9uc2USJgoIZmluZGluZ3MYASADKAsyFC5wcndhcmRlbi52MS5GaW5kaW5nEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKrAQoPR2V0U2FyaWZSZXF1ZXN0EhEKCXJldmlld19pZBgBIAEoCRJACgpzdXBwcmVzc2VkGAIgASgOMicucHJ3YXJkZW4udjEuR2V0U2FyaWZSZXF1ZXN0LlN1cHByZXNzZWRIAIgBASI0CgpTdXBwcmVzc2VkEg8KC3Vuc3BlY2lmaWVkEAASCwoHaW5jbHVkZRABEggKBG9taXQQAkINCgtfc3VwcHJlc3NlZCLgAQoSTGlzdFJldmlld3NSZXF1ZXN0EhEKBHJlcG8YASABKAlIAIgBARIWCglwcl9udW1iZXIYAiABKAVIAYgBARIvCgZzdGF0dXMYAyABKA4yGi5wcndhcmRlbi52MS5SZXZpZXcuU3RhdHVzSAKIAQESFgoJcGFnZV9zaXplGAQgASgFSAOIAQESFwoKcGFnZV90b2tlbhgFIAEoCUgEiAEBQgcKBV9yZXBvQgwKCl9wcl9udW1iZXJCCQoHX3N0YXR1c0IMCgpfcGFnZV9zaXplQg0KC19wYWdlX3Rva2VuIloKE0xpc3RSZXZpZXdzUmVzcG9uc2USKgoHcmV2aWV3cxgBIAMoCzIZLnByd2FyZGVuLnYxLkxpc3RlZFJldmlldxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki+wMKDExpc3RlZFJldmlldxIRCglyZXZpZXdfaWQYASABKAkSLwoGc3RhdHVzGAIgASgOMhoucHJ3YXJkZW4udjEuUmV2aWV3LlN0YXR1c0gAiAEBEhEKCXByX251bWJlchgDIAEoBRIMCgRyZXBvGAQgASgJEjAKDGNvbXBsZXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoHc3VtbWFyeRgGIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRIPCgdydWxlc2V0GAcgASgJEhUKCGhlYWRfc2hhGAggASgJSAGIAQESFQoIYmFzZV9zaGEYCSABKAlIAogBARIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgVlcnJvchgMIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhEKCXRydW5jYXRlZBgNIAEoCBIlCgd2ZXJkaWN0GA8gASgLMhQucHJ3YXJkZW4udjEuVmVyZGljdEIJCgdfc3RhdHVzQgsKCV9oZWFkX3NoYUILCglfYmFzZV9zaGEiKAoTQ2FuY2VsUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkiOwoUQ2FuY2VsUmV2aWV3UmVzcG9uc2USIwoGcmV2aWV3GAEgASgLMhMucHJ3YXJkZW4udjEuUmV2aWV3IicKEldhdGNoUmV2aWV3UmVxdWVzdBIRCglyZXZpZXdfaWQYASABKAkijgIKE1dhdGNoUmV2aWV3UmVzcG9uc2USEQoJcmV2aWV3X2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIaLnByd2FyZGVuLnYxLlJldmlldy5TdGF0dXNIAIgBARISCgpmaWxlc19kb25lGAMgASgFEhgKC2ZpbGVzX3RvdGFsGAQgASgFSAGIAQESLQoHc3VtbWFyeRgFIAEoCzIcLnByd2FyZGVuLnYxLlNldmVyaXR5U3VtbWFyeRInCgVlcnJvchgGIAEoCzIYLnByd2FyZGVuLnYxLlJldmlld0Vycm9yEhIKCmtlZXBfYWxpdmUYByABKAhCCQoHX3N0YXR1c0IOCgxfZmlsZXNfdG90YWwymAUKDVJldmlld1NlcnZpY2USfwoMQ3JlYXRlUmV2aWV3EiAucHJ3YXJkZW4udjEuQ3JlYXRlUmV2aWV3UmVxdWVzdBohLnByd2FyZGVuLnYxLkNyZWF0ZVJldmlld1Jlc3BvbnNlIiqy+xgmCgROT05FEh50aGUgcmV2aWV3IHNheXMgd2hvIGNyZWF0ZWQgaXQSSgoJR2V0UmV2aWV3Eh0ucHJ3YXJkZW4udjEuR2V0UmV2aWV3UmVxdWVzdBoeLnByd2FyZGVuLnYxLkdldFJldmlld1Jlc3BvbnNlElAKC0xpc3RSZXZpZXdzEh8ucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXF1ZXN0GiAucHJ3YXJkZW4udjEuTGlzdFJldmlld3NSZXNwb25zZRJTCgxMaXN0RmluZGluZ3MSIC5wcndhcmRlbi52MS5MaXN0RmluZGluZ3NSZXF1ZXN0GiEucHJ3YXJkZW4udjEuTGlzdEZpbmRpbmdzUmVzcG9uc2USPgoIR2V0U2FyaWYSHC5wcndhcmRlbi52MS5HZXRTYXJpZlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5En8KDENhbmNlbFJldmlldxIgLnByd2FyZGVuLnYxLkNhbmNlbFJldmlld1JlcXVlc3QaIS5wcndhcmRlbi52MS5DYW5jZWxSZXZpZXdSZXNwb25zZSIqsvsYJgoETk9ORRIecmV2aWV3cyBhcmUgd29yaywgbm90IHNldHRpbmdzElIKC1dhdGNoUmV2aWV3Eh8ucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXF1ZXN0GiAucHJ3YXJkZW4udjEuV2F0Y2hSZXZpZXdSZXNwb25zZTABQk4KDmlvLnByd2FyZGVuLnYxUAFaOmdpdGh1Yi5jb20vcHJ3YXJkZW4vcHJ3YXJkZW4vZ2VuL2dvL3Byd2FyZGVuL3YxO3Byd2FyZGVudjFiBnByb3RvMw", [file_google_api_httpbody, file_google_protobuf_timestamp, file_prwarden_v1_audit, file_prwarden_v1_severity]);
 
 /**
  * Review is one scan of a pull request.
@@ -163,8 +163,7 @@ export type Review = Message<"prwarden.v1.Review"> & {
   fixed: Finding[];
 
   /**
-   * Whether the findings reach the threshold that was asked for; absent until
-   * complete.
+   * Whether the pull request passes; absent until complete.
    *
    * @generated from field: prwarden.v1.Verdict verdict = 19;
    */
@@ -185,6 +184,21 @@ export type Review = Message<"prwarden.v1.Review"> & {
    * @generated from field: optional string base_ref = 21;
    */
   baseRef?: string | undefined;
+
+  /**
+   * How `base_sha` was found; absent until complete. `merge_commit` and
+   * `default_branch` are guesses, which `require_base` of the request refuses.
+   *
+   * @generated from field: optional prwarden.v1.Base.FoundBy base_found_by = 22;
+   */
+  baseFoundBy?: Base_FoundBy | undefined;
+
+  /**
+   * How much was looked at; absent until complete.
+   *
+   * @generated from field: prwarden.v1.LookedAt looked_at = 23;
+   */
+  lookedAt?: LookedAt | undefined;
 };
 
 /**
@@ -268,6 +282,14 @@ export type Verdict = Message<"prwarden.v1.Verdict"> & {
    * @generated from field: optional prwarden.v1.Severity.Level threshold = 2;
    */
   threshold?: Severity_Level | undefined;
+
+  /**
+   * How many skips count for the outcome: those that are not `tolerated`, also
+   * those over the 10,000 that are listed. Present for every outcome.
+   *
+   * @generated from field: int32 not_looked_at = 3;
+   */
+  notLookedAt: number;
 };
 
 /**
@@ -278,7 +300,8 @@ export const VerdictSchema: GenMessage<Verdict> = /*@__PURE__*/
   messageDesc(file_prwarden_v1_review, 1);
 
 /**
- * Outcome is one or the other.
+ * Outcome is one of three. A finding that fails goes before what was not
+ * looked at.
  *
  * @generated from enum prwarden.v1.Verdict.Outcome
  */
@@ -291,18 +314,27 @@ export enum Verdict_Outcome {
   unspecified = 0,
 
   /**
-   * No finding is as severe as the threshold.
+   * No finding is as severe as the threshold, and nothing that counts was left
+   * out.
    *
    * @generated from enum value: pass = 1;
    */
   pass = 1,
 
   /**
-   * At least one is.
+   * At least one finding is as severe as the threshold.
    *
    * @generated from enum value: fail = 2;
    */
   fail = 2,
+
+  /**
+   * No finding is, but something was not looked at that may have one:
+   * `not_looked_at` counts it.
+   *
+   * @generated from enum value: incomplete = 3;
+   */
+  incomplete = 3,
 }
 
 /**
@@ -310,6 +342,107 @@ export enum Verdict_Outcome {
  */
 export const Verdict_OutcomeSchema: GenEnum<Verdict_Outcome> = /*@__PURE__*/
   enumDesc(file_prwarden_v1_review, 1, 0);
+
+/**
+ * Base is what a pull request is to be merged into.
+ *
+ * @generated from message prwarden.v1.Base
+ */
+export type Base = Message<"prwarden.v1.Base"> & {
+};
+
+/**
+ * Describes the message prwarden.v1.Base.
+ * Use `create(BaseSchema)` to create a new message.
+ */
+export const BaseSchema: GenMessage<Base> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 2);
+
+/**
+ * FoundBy says how the base of a review was found.
+ *
+ * @generated from enum prwarden.v1.Base.FoundBy
+ */
+export enum Base_FoundBy {
+  /**
+   * Never sent.
+   *
+   * @generated from enum value: unspecified = 0;
+   */
+  unspecified = 0,
+
+  /**
+   * The code host's trial merge of the pull request's head has it as its first
+   * parent.
+   *
+   * @generated from enum value: merge_ref = 1;
+   */
+  merge_ref = 1,
+
+  /**
+   * The request named the commit or the branch.
+   *
+   * @generated from enum value: requested = 2;
+   */
+  requested = 2,
+
+  /**
+   * A guess: the pull request's head is in the default branch already, so it is
+   * what the default branch was before the commit that brought it there.
+   *
+   * @generated from enum value: merge_commit = 3;
+   */
+  merge_commit = 3,
+
+  /**
+   * A guess: the default branch as it is now. The pull request may be for
+   * another one.
+   *
+   * @generated from enum value: default_branch = 4;
+   */
+  default_branch = 4,
+}
+
+/**
+ * Describes the enum prwarden.v1.Base.FoundBy.
+ */
+export const Base_FoundBySchema: GenEnum<Base_FoundBy> = /*@__PURE__*/
+  enumDesc(file_prwarden_v1_review, 2, 0);
+
+/**
+ * LookedAt says how much a scan looked at.
+ *
+ * @generated from message prwarden.v1.LookedAt
+ */
+export type LookedAt = Message<"prwarden.v1.LookedAt"> & {
+  /**
+   * Files of which added lines were looked at.
+   *
+   * @generated from field: int32 files = 1;
+   */
+  files: number;
+
+  /**
+   * Added lines in them.
+   *
+   * @generated from field: int32 added_lines = 2;
+   */
+  addedLines: number;
+
+  /**
+   * Rules that applied.
+   *
+   * @generated from field: int32 rules = 3;
+   */
+  rules: number;
+};
+
+/**
+ * Describes the message prwarden.v1.LookedAt.
+ * Use `create(LookedAtSchema)` to create a new message.
+ */
+export const LookedAtSchema: GenMessage<LookedAt> = /*@__PURE__*/
+  messageDesc(file_prwarden_v1_review, 3);
 
 /**
  * ReviewError says why a review failed.
@@ -338,7 +471,7 @@ export type ReviewError = Message<"prwarden.v1.ReviewError"> & {
  * Use `create(ReviewErrorSchema)` to create a new message.
  */
 export const ReviewErrorSchema: GenMessage<ReviewError> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 2);
+  messageDesc(file_prwarden_v1_review, 4);
 
 /**
  * Finding is one place where a rule fired.
@@ -471,7 +604,7 @@ export type Finding = Message<"prwarden.v1.Finding"> & {
  * Use `create(FindingSchema)` to create a new message.
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 3);
+  messageDesc(file_prwarden_v1_review, 5);
 
 /**
  * State compares a finding with the review before, by fingerprint.
@@ -512,7 +645,7 @@ export enum Finding_State {
  * Describes the enum prwarden.v1.Finding.State.
  */
 export const Finding_StateSchema: GenEnum<Finding_State> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 3, 0);
+  enumDesc(file_prwarden_v1_review, 5, 0);
 
 /**
  * Suppression is a comment in the code, `prwarden:ignore`, that accepts a
@@ -548,7 +681,7 @@ export type Suppression = Message<"prwarden.v1.Suppression"> & {
  * Use `create(SuppressionSchema)` to create a new message.
  */
 export const SuppressionSchema: GenMessage<Suppression> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 4);
+  messageDesc(file_prwarden_v1_review, 6);
 
 /**
  * Skip is something that a scan did not look at.
@@ -591,6 +724,21 @@ export type Skip = Message<"prwarden.v1.Skip"> & {
    * @generated from field: optional bytes file_bytes = 5;
    */
   fileBytes?: Uint8Array | undefined;
+
+  /**
+   * Whether the verdict passes over it: the organization tolerates the reason, or
+   * the rule that was stopped is less severe than the threshold.
+   *
+   * @generated from field: bool tolerated = 6;
+   */
+  tolerated: boolean;
+
+  /**
+   * Severity of the rule that was stopped; absent when it is not about a rule.
+   *
+   * @generated from field: optional prwarden.v1.Severity.Level severity = 7;
+   */
+  severity?: Severity_Level | undefined;
 };
 
 /**
@@ -598,7 +746,7 @@ export type Skip = Message<"prwarden.v1.Skip"> & {
  * Use `create(SkipSchema)` to create a new message.
  */
 export const SkipSchema: GenMessage<Skip> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 5);
+  messageDesc(file_prwarden_v1_review, 7);
 
 /**
  * Reason says why.
@@ -614,7 +762,8 @@ export enum Skip_Reason {
   unspecified = 0,
 
   /**
-   * The file has a NUL byte in its first 8,000 bytes.
+   * The file has a NUL byte in its first 8,000 bytes. Tolerated unless the
+   * organization's policy says otherwise.
    *
    * @generated from enum value: binary = 1;
    */
@@ -643,7 +792,8 @@ export enum Skip_Reason {
   rule_stopped = 4,
 
   /**
-   * The change is of a submodule; submodules are not followed.
+   * The change is of a submodule; submodules are not followed. Tolerated unless
+   * the organization's policy says otherwise.
    *
    * @generated from enum value: submodule = 5;
    */
@@ -656,13 +806,21 @@ export enum Skip_Reason {
    * @generated from enum value: undecodable = 6;
    */
   undecodable = 6,
+
+  /**
+   * The rules file in the base is broken, so none of its rules was applied.
+   * `file` is the rules file.
+   *
+   * @generated from enum value: rules_file_invalid = 7;
+   */
+  rules_file_invalid = 7,
 }
 
 /**
  * Describes the enum prwarden.v1.Skip.Reason.
  */
 export const Skip_ReasonSchema: GenEnum<Skip_Reason> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 5, 0);
+  enumDesc(file_prwarden_v1_review, 7, 0);
 
 /**
  * Request of CreateReview.
@@ -731,6 +889,14 @@ export type CreateReviewRequest = Message<"prwarden.v1.CreateReviewRequest"> & {
    * @generated from field: optional prwarden.v1.Severity.Level fail_on = 7;
    */
   failOn?: Severity_Level | undefined;
+
+  /**
+   * Whether the review fails with `base_unknown` when the base would have to be
+   * guessed, as `base_found_by` of Review says.
+   *
+   * @generated from field: bool require_base = 8;
+   */
+  requireBase: boolean;
 };
 
 /**
@@ -738,7 +904,7 @@ export type CreateReviewRequest = Message<"prwarden.v1.CreateReviewRequest"> & {
  * Use `create(CreateReviewRequestSchema)` to create a new message.
  */
 export const CreateReviewRequestSchema: GenMessage<CreateReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 6);
+  messageDesc(file_prwarden_v1_review, 8);
 
 /**
  * Response of CreateReview.
@@ -774,7 +940,7 @@ export type CreateReviewResponse = Message<"prwarden.v1.CreateReviewResponse"> &
  * Use `create(CreateReviewResponseSchema)` to create a new message.
  */
 export const CreateReviewResponseSchema: GenMessage<CreateReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 7);
+  messageDesc(file_prwarden_v1_review, 9);
 
 /**
  * Request of GetReview.
@@ -795,7 +961,7 @@ export type GetReviewRequest = Message<"prwarden.v1.GetReviewRequest"> & {
  * Use `create(GetReviewRequestSchema)` to create a new message.
  */
 export const GetReviewRequestSchema: GenMessage<GetReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 8);
+  messageDesc(file_prwarden_v1_review, 10);
 
 /**
  * Response of GetReview. Over REST the review is the body.
@@ -816,7 +982,7 @@ export type GetReviewResponse = Message<"prwarden.v1.GetReviewResponse"> & {
  * Use `create(GetReviewResponseSchema)` to create a new message.
  */
 export const GetReviewResponseSchema: GenMessage<GetReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 9);
+  messageDesc(file_prwarden_v1_review, 11);
 
 /**
  * Request of ListFindings.
@@ -889,7 +1055,7 @@ export type ListFindingsRequest = Message<"prwarden.v1.ListFindingsRequest"> & {
  * Use `create(ListFindingsRequestSchema)` to create a new message.
  */
 export const ListFindingsRequestSchema: GenMessage<ListFindingsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 10);
+  messageDesc(file_prwarden_v1_review, 12);
 
 /**
  * Kind says which findings.
@@ -930,7 +1096,7 @@ export enum ListFindingsRequest_Kind {
  * Describes the enum prwarden.v1.ListFindingsRequest.Kind.
  */
 export const ListFindingsRequest_KindSchema: GenEnum<ListFindingsRequest_Kind> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 10, 0);
+  enumDesc(file_prwarden_v1_review, 12, 0);
 
 /**
  * Response of ListFindings.
@@ -958,7 +1124,7 @@ export type ListFindingsResponse = Message<"prwarden.v1.ListFindingsResponse"> &
  * Use `create(ListFindingsResponseSchema)` to create a new message.
  */
 export const ListFindingsResponseSchema: GenMessage<ListFindingsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 11);
+  messageDesc(file_prwarden_v1_review, 13);
 
 /**
  * Request of GetSarif.
@@ -986,7 +1152,7 @@ export type GetSarifRequest = Message<"prwarden.v1.GetSarifRequest"> & {
  * Use `create(GetSarifRequestSchema)` to create a new message.
  */
 export const GetSarifRequestSchema: GenMessage<GetSarifRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 12);
+  messageDesc(file_prwarden_v1_review, 14);
 
 /**
  * Suppressed says what becomes of findings that comments suppress.
@@ -1020,7 +1186,7 @@ export enum GetSarifRequest_Suppressed {
  * Describes the enum prwarden.v1.GetSarifRequest.Suppressed.
  */
 export const GetSarifRequest_SuppressedSchema: GenEnum<GetSarifRequest_Suppressed> = /*@__PURE__*/
-  enumDesc(file_prwarden_v1_review, 12, 0);
+  enumDesc(file_prwarden_v1_review, 14, 0);
 
 /**
  * Request of ListReviews.
@@ -1069,7 +1235,7 @@ export type ListReviewsRequest = Message<"prwarden.v1.ListReviewsRequest"> & {
  * Use `create(ListReviewsRequestSchema)` to create a new message.
  */
 export const ListReviewsRequestSchema: GenMessage<ListReviewsRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 13);
+  messageDesc(file_prwarden_v1_review, 15);
 
 /**
  * Response of ListReviews.
@@ -1097,7 +1263,7 @@ export type ListReviewsResponse = Message<"prwarden.v1.ListReviewsResponse"> & {
  * Use `create(ListReviewsResponseSchema)` to create a new message.
  */
 export const ListReviewsResponseSchema: GenMessage<ListReviewsResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 14);
+  messageDesc(file_prwarden_v1_review, 16);
 
 /**
  * ListedReview is a Review without its findings and skips, which
@@ -1196,6 +1362,13 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
    * @generated from field: bool truncated = 13;
    */
   truncated: boolean;
+
+  /**
+   * Whether the pull request passes; absent until complete.
+   *
+   * @generated from field: prwarden.v1.Verdict verdict = 15;
+   */
+  verdict?: Verdict | undefined;
 };
 
 /**
@@ -1203,7 +1376,7 @@ export type ListedReview = Message<"prwarden.v1.ListedReview"> & {
  * Use `create(ListedReviewSchema)` to create a new message.
  */
 export const ListedReviewSchema: GenMessage<ListedReview> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 15);
+  messageDesc(file_prwarden_v1_review, 17);
 
 /**
  * Request of CancelReview.
@@ -1224,7 +1397,7 @@ export type CancelReviewRequest = Message<"prwarden.v1.CancelReviewRequest"> & {
  * Use `create(CancelReviewRequestSchema)` to create a new message.
  */
 export const CancelReviewRequestSchema: GenMessage<CancelReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 16);
+  messageDesc(file_prwarden_v1_review, 18);
 
 /**
  * Response of CancelReview. Over REST the review is the body.
@@ -1245,7 +1418,7 @@ export type CancelReviewResponse = Message<"prwarden.v1.CancelReviewResponse"> &
  * Use `create(CancelReviewResponseSchema)` to create a new message.
  */
 export const CancelReviewResponseSchema: GenMessage<CancelReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 17);
+  messageDesc(file_prwarden_v1_review, 19);
 
 /**
  * Request of WatchReview.
@@ -1266,7 +1439,7 @@ export type WatchReviewRequest = Message<"prwarden.v1.WatchReviewRequest"> & {
  * Use `create(WatchReviewRequestSchema)` to create a new message.
  */
 export const WatchReviewRequestSchema: GenMessage<WatchReviewRequest> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 18);
+  messageDesc(file_prwarden_v1_review, 20);
 
 /**
  * Response of WatchReview: one message of the stream.
@@ -1329,7 +1502,7 @@ export type WatchReviewResponse = Message<"prwarden.v1.WatchReviewResponse"> & {
  * Use `create(WatchReviewResponseSchema)` to create a new message.
  */
 export const WatchReviewResponseSchema: GenMessage<WatchReviewResponse> = /*@__PURE__*/
-  messageDesc(file_prwarden_v1_review, 19);
+  messageDesc(file_prwarden_v1_review, 21);
 
 /**
  * ReviewService starts scans of pull requests and reads their results.
@@ -1390,8 +1563,8 @@ export const ReviewService: GenService<{
    * ListFindings pages through the findings of a review, in the order of file,
    * line and rule id; those that were fixed and those that are suppressed, too,
    * when they are asked for. Scope: reviews:read. Errors: NOT_FOUND;
-   * INVALID_ARGUMENT for a bad filter or page token. A review that is not
-   * complete has none.
+   * INVALID_ARGUMENT for a bad filter or page token; FAILED_PRECONDITION
+   * (REVIEW_NOT_COMPLETE) for a review that waits, runs, failed or was canceled.
    *
    * @generated from rpc prwarden.v1.ReviewService.ListFindings
    */
