@@ -14,7 +14,7 @@ import (
 func newReview(st cli.Streams) *cobra.Command {
 	var in cli.ReviewInput
 	cmd := &cobra.Command{
-		Use:   "review [OWNER/REPO NUMBER]",
+		Use:   "review [OWNER/REPO NUMBER | URL]",
 		Short: "Have a server scan a pull request",
 		Long: `Ask a server to scan a pull request, wait, and show what it finds. Progress goes
 to stderr, findings to stdout or to files.
@@ -33,6 +33,9 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 
   # Anywhere: scan a pull request and show the findings
   PRWARDEN_API_KEY=prw_... prwarden review acme/web 17
+
+  # The same, by the address of its page
+  prwarden review https://github.com/acme/web/pull/17
 
   # Only the default rules, the answer as JSON, from another server
   prwarden review acme/web 17 --ruleset default --output json --fail-on none \
@@ -54,10 +57,57 @@ configuration or the request is wrong, 3 when the service or the review failed.`
 	flags.BoolVar(&in.NoWait, "no-wait", false, "Print the review's identifier as soon as it is queued.")
 	flags.StringVar(&in.IdempotencyKey, "idempotency-key", "",
 		"Requests with the same `KEY` start one scan. (default made of the CI job, else at random)")
+	cmd.AddCommand(newReviewShow(st), newReviewList(st), newReviewCancel(st))
 	return configured(config.Review, st, func(ctx context.Context, c config.Config, args []string) error {
 		if len(args) > 0 {
 			in.Repo, in.Number = args[0], strings.Join(args[1:], "")
 		}
 		return cli.Review(ctx, st, c.Client, in)
 	}, cmd)
+}
+
+func newReviewShow(st cli.Streams) *cobra.Command {
+	var out cli.Output
+	cmd := &cobra.Command{
+		Use:   "show REVIEW",
+		Short: "Show a review that was begun before",
+		Long: `Show the review with the identifier REVIEW, as --no-wait printed it. While it goes
+on, only its state is shown, and the exit status is 0.
+
+Exit status, when it has ended: that of prwarden review.`,
+		Example: `  prwarden review show rev_01k9w3t5zq8h4m2x7d6c0b1a -o sarif=prwarden.sarif`,
+	}
+	bindOutput(cmd, &out, "")
+	return oneArg(config.Review, st, func(ctx context.Context, st cli.Streams, c config.Config, id string) error {
+		return cli.ShowReview(ctx, st, c.Client, out, id)
+	}, cmd)
+}
+
+func newReviewList(st cli.Streams) *cobra.Command {
+	var in cli.ListInput
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List reviews, newest first",
+		Example: `  prwarden review list --repo acme/web --status failed`,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&in.Repo, "repo", "", "Only reviews of this repository, `OWNER/REPO`.")
+	flags.Int32Var(&in.Number, "number", 0, "Only reviews of the pull request with this `NUMBER`.")
+	flags.StringVar(&in.Status, "status", "",
+		"Only reviews in this `STATE`: queued, in_progress, complete, failed or canceled.")
+	flags.IntVar(&in.Limit, "limit", 20, "List at most `N`.")
+	flags.StringVarP(&in.Output, "output", "o", cli.OutputTable, "How to show them, `table|json`; json has one a line.")
+	return noArgs(config.Review, st, func(ctx context.Context, st cli.Streams, c config.Config) error {
+		return cli.ListReviews(ctx, st, c.Client, in)
+	}, cmd)
+}
+
+func newReviewCancel(st cli.Streams) *cobra.Command {
+	return oneArg(config.Review, st, func(ctx context.Context, st cli.Streams, c config.Config, id string) error {
+		return cli.CancelReview(ctx, st, c.Client, id)
+	}, &cobra.Command{
+		Use:     "cancel REVIEW",
+		Short:   "Cancel a review that has not ended",
+		Example: `  prwarden review cancel rev_01k9w3t5zq8h4m2x7d6c0b1a`,
+	})
 }

@@ -28,7 +28,6 @@ import (
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/server/rpc"
-	"github.com/prwarden/prwarden/internal/stats"
 	"github.com/prwarden/prwarden/internal/store"
 )
 
@@ -143,7 +142,7 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 	notifier := review.NewNotifier()
 	rules := rule.NewService(s.store, s.organizations, builtin)
 
-	reviews := review.NewService(s.store, s.organizations, notifier, c.ScanWorkers)
+	reviews := review.NewService(s.store, s.organizations, notifier, client, c.ScanWorkers)
 	s.keys = auth.NewKeys(s.store, s.store.Now, s.log)
 	s.ready = newReadiness(s.store.Ping, s.log)
 	s.listener = s.store.NewListener(notifier, s.log)
@@ -164,11 +163,11 @@ func (s *Server) assemble(c config.Config, client review.Scanner) error {
 			"Whether this server hears what others write to the same Postgres; 0 while it only polls.",
 			func() float64 { return number(s.listener.Listening()) })
 	}
-	return s.assembleFace(c, rules)
+	return s.assembleFace(c, rules, client)
 }
 
 // assembleFace makes what callers talk to.
-func (s *Server) assembleFace(c config.Config, rules *rule.Service) (err error) {
+func (s *Server) assembleFace(c config.Config, rules *rule.Service, client review.Scanner) (err error) {
 	limiter := auth.NewLimiter(s.store.Windows(), time.Now)
 	admission := rpc.Admission{
 		Admitter: auth.NewAdmitter(s.keys, limiter, c.TrustedProxies, auth.DefaultLimit),
@@ -181,7 +180,6 @@ func (s *Server) assembleFace(c config.Config, rules *rule.Service) (err error) 
 			prwardenv1.RegisterReviewServiceServer(r, s.watches)
 			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))
 			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
-			prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(s.store, s.store.Now)))
 			healthpb.RegisterHealthServer(r, s.ready.health)
 			if with, ok := r.(reflection.GRPCServer); ok {
 				reflection.Register(with)
@@ -189,7 +187,8 @@ func (s *Server) assembleFace(c config.Config, rules *rule.Service) (err error) 
 		},
 	})
 	gateway, err := rest.New(rest.Config{
-		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Ready: s.ready.Check, Log: s.log,
+		Conn: s.grpc.Conn(), Admission: admission, OpenAPI: openapi.JSON(), Log: s.log,
+		Ready: s.ready.Check, Scanner: client.Available,
 		Observe: s.metrics.answered, Tracer: s.tracing.tracer,
 	})
 	if err != nil {

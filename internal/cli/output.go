@@ -155,6 +155,8 @@ func (p *progress) update(u restclient.Update) {
 	switch {
 	case u.KeepAlive:
 		return
+	case u.Status == "queued" && u.Available != nil:
+		text = "waiting: the server reaches no scanner"
 	case u.Status == "queued":
 		text = "waiting for a worker"
 	case u.Status == "in_progress" && u.FilesTotal > 0:

@@ -59,19 +59,14 @@ func (in ReviewInput) review(ctx context.Context, st Streams, c config.Client, o
 	if err != nil {
 		return err
 	}
-	key, err := apiKey(st, c)
-	if err != nil {
-		return err
-	}
-	client, err := clientTLS(c)
-	if err != nil {
-		return err
-	}
 
 	r := reviewer{st: st, out: out, target: target, progress: newProgress(st)}
-	r.client = restclient.New(c.Server, key, client, func(err error) {
+	r.client, err = newClient(st, c, func(err error) {
 		r.progress.say("%s; trying again for up to %s", terminal.Safe(err.Error()), min(restclient.Patience, in.Timeout))
 	})
+	if err != nil {
+		return err
+	}
 	if target.service != "" {
 		st.note("%s: %s", target.service, terminal.Safe(target.String()))
 	}
@@ -163,8 +158,12 @@ func (r *reviewer) create(ctx context.Context, key string) (created restclient.C
 	if err != nil {
 		return created, raw, reviewError(err)
 	}
-	r.progress.say("review %s %s, done in about %s", terminal.Safe(created.ReviewID), terminal.Safe(created.Status),
+	when := fmt.Sprintf("done in about %s",
 		max(time.Second, (time.Duration(created.EstimatedMS)*time.Millisecond).Round(time.Second)))
+	if created.Available != nil {
+		when = "but the server reaches no scanner now; it waits until one is there"
+	}
+	r.progress.say("review %s %s, %s", terminal.Safe(created.ReviewID), terminal.Safe(created.Status), when)
 	return created, raw, nil
 }
 
@@ -202,6 +201,20 @@ func (r *reviewer) show(answer review.Review, raw []byte) error {
 		return ErrSilent
 	}
 	return err
+}
+
+// newClient returns a client of the server with the key that the configuration
+// names. trouble hears of failures that are tried again.
+func newClient(st Streams, c config.Client, trouble func(error)) (*restclient.Client, error) {
+	key, err := apiKey(st, c)
+	if err != nil {
+		return nil, err
+	}
+	files, err := clientTLS(c)
+	if err != nil {
+		return nil, err
+	}
+	return restclient.New(c.Server, key, files, trouble), nil
 }
 
 // clientTLS is what an https server must show and is shown; nil for what the

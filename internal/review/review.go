@@ -168,6 +168,8 @@ type Accepted struct {
 	ReviewID    string
 	EstimatedMS int32
 	Replayed    bool // an earlier answer, given again
+
+	ScannerAvailable bool // whether a scanner can be reached now
 }
 
 // Filter selects reviews. Zero fields select all.
@@ -316,6 +318,9 @@ type Scanner interface {
 	// Await returns when a scan could begin as far as is known, and when ctx is
 	// done.
 	Await(ctx context.Context)
+
+	// Available reports whether a scanner can be reached, though it may be busy.
+	Available() bool
 }
 
 // Job is what a scanner is to do: a claimed review, and how its organization has

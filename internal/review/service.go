@@ -25,14 +25,16 @@ type Service struct {
 	store    Reviews
 	policy   Policy
 	notifier *Notifier
+	scanner  Scanner
 	workers  int
 }
 
 // NewService returns a service over a store. Changes of state are told to
 // notifier; workers is how many scans this server has run at once, for estimates:
-// where others share the queue, as many count as run.
-func NewService(store Reviews, policy Policy, notifier *Notifier, workers int) *Service {
-	return &Service{store: store, policy: policy, notifier: notifier, workers: max(workers, 1)}
+// where others share the queue, as many count as run. scanner is asked only whether
+// one can be reached.
+func NewService(store Reviews, policy Policy, notifier *Notifier, scanner Scanner, workers int) *Service {
+	return &Service{store: store, policy: policy, notifier: notifier, scanner: scanner, workers: max(workers, 1)}
 }
 
 // CreateInput is a request to scan a pull request.
@@ -83,6 +85,7 @@ func (s *Service) Create(ctx context.Context, org string, in CreateInput) (Accep
 	if !accepted.Replayed {
 		s.notifier.Enqueued()
 	}
+	accepted.ScannerAvailable = s.scanner.Available()
 
 	return accepted, nil
 }
@@ -278,6 +281,7 @@ const (
 type Update struct {
 	Review    Review // without findings and skips
 	KeepAlive bool   // nothing changed
+	Stranded  bool   // it is queued, and no scanner can be reached
 }
 
 // Watch sends the review's state at once, after changes of state and on
@@ -293,7 +297,9 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 	if err != nil {
 		return err
 	}
-	if err := send(Update{Review: current}); err != nil {
+	stranded := func(r Review) bool { return r.Status == Queued && !s.scanner.Available() }
+	was := stranded(current)
+	if err := send(Update{Review: current, Stranded: was}); err != nil {
 		return err
 	}
 	poll := time.NewTicker(watchPoll)
@@ -320,14 +326,16 @@ func (s *Service) Watch(ctx context.Context, org, id string, send func(Update) e
 		default:
 			return err
 		}
-		changed := next.Status != current.Status || next.Attempt != current.Attempt || next.Progress != current.Progress
+		is := stranded(next)
+		changed := next.Status != current.Status || next.Attempt != current.Attempt ||
+			next.Progress != current.Progress || is != was
 		if !changed && !quiet {
 			continue
 		}
-		if err := send(Update{Review: next, KeepAlive: !changed}); err != nil {
+		if err := send(Update{Review: next, KeepAlive: !changed, Stranded: is}); err != nil {
 			return err
 		}
-		current = next
+		current, was = next, is
 		alive.Reset(keepAlive)
 	}
 

@@ -259,7 +259,7 @@ func TestWatchWhileTheStoreIsAway(t *testing.T) {
 				store := &outage{from: 5 * time.Second, lasts: c.lasts}
 				var statuses []review.Status
 				alive := 0
-				service := review.NewService(store, nil, review.NewNotifier(), 1)
+				service := review.NewService(store, nil, review.NewNotifier(), &scanner{}, 1)
 				err := service.Watch(t.Context(), org, "rev_a", func(u review.Update) error {
 					if u.KeepAlive {
 						alive++

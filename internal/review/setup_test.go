@@ -66,7 +66,7 @@ func newBundle(t testing.TB, o store.Options) *bundle {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
 	require.NoError(t, b.store.Migrate(t.Context()))
-	b.service = review.NewService(b.store, policy{}, b.notifier, 2)
+	b.service = review.NewService(b.store, policy{}, b.notifier, b.scanner, 2)
 	return b
 }
 
@@ -186,6 +186,8 @@ func (s *scanner) Await(ctx context.Context) {
 	case <-ctx.Done():
 	}
 }
+
+func (s *scanner) Available() bool { return s.reachable == nil }
 
 // next waits for the next call of the scanner.
 func (s *scanner) next(t testing.TB) call {

@@ -226,6 +226,13 @@ func (c *Client) Await(ctx context.Context) {
 	}
 }
 
+// Available implements review.Scanner.
+func (c *Client) Available() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.peers, (*peer).usable)
+}
+
 // wait returns when something changed, when a scanner that failed may be asked
 // again, or when ctx is done. It gives up mu meanwhile.
 func (c *Client) wait(ctx context.Context) {

@@ -81,8 +81,15 @@ type Created struct {
 	ReviewID    string `json:"review_id"`
 	Status      string `json:"status"`
 	EstimatedMS int64  `json:"estimated_ms"`
+	Available   *bool  `json:"scanner_available"` // false when no scanner can be reached, else not there
 
 	At time.Time `json:"-"` // when the server answered, by its own clock; zero when it didn't say
+}
+
+// ReviewPage is a part of the list of reviews.
+type ReviewPage struct {
+	Reviews       []review.Review `json:"reviews"` // without findings
+	NextPageToken string          `json:"next_page_token"`
 }
 
 // Update is one message of a watch stream.
@@ -92,6 +99,7 @@ type Update struct {
 	FilesDone  int    `json:"files_done"`
 	FilesTotal int    `json:"files_total"` // 0 when not known
 	KeepAlive  bool   `json:"keep_alive"`
+	Available  *bool  `json:"scanner_available"` // as in Created
 }
 
 // CreateReview starts a scan, or answers the one that was started with the same
@@ -119,6 +127,19 @@ func (c *Client) GetReview(ctx context.Context, id string) (r review.Review, raw
 	if err == nil && r.Status == "" {
 		err = c.strange("its answer has no status")
 	}
+	return r, raw, err
+}
+
+// ListReviews reads a page of reviews, newest first. query is that of the API.
+func (c *Client) ListReviews(ctx context.Context, query url.Values) (page ReviewPage, raw []byte, err error) {
+	raw, err = c.call(ctx, request{method: http.MethodGet, path: "/v1/reviews?" + query.Encode()}, &page)
+	return page, raw, err
+}
+
+// CancelReview cancels a review that has not ended.
+func (c *Client) CancelReview(ctx context.Context, id string) (r review.Review, raw []byte, err error) {
+	path := "/v1/reviews/" + url.PathEscape(id) + ":cancel"
+	raw, err = c.call(ctx, request{method: http.MethodPost, path: path, body: []byte("{}")}, &r)
 	return r, raw, err
 }
 

@@ -1,5 +1,5 @@
-// Package api answers the calls of ReviewService, RuleService, KeyService and
-// StatsService: each handler decodes, calls the domain, and encodes. Who calls
+// Package api answers the calls of ReviewService, RuleService and
+// KeyService: each handler decodes, calls the domain, and encodes. Who calls
 // and whether they may is decided before (internal/server/rpc), and
 // what an error looks like after.
 package api
@@ -105,9 +105,13 @@ func (h *Reviews) CreateReview(
 		return nil, err
 	}
 	rpc.SetReviewID(ctx, accepted.ReviewID)
-	return &prwardenv1.CreateReviewResponse{
+	resp := &prwardenv1.CreateReviewResponse{
 		ReviewId: accepted.ReviewID, Status: prwardenv1.Review_queued.Enum(), EstimatedMs: accepted.EstimatedMS,
-	}, nil
+	}
+	if !accepted.ScannerAvailable {
+		resp.ScannerAvailable = new(bool)
+	}
+	return resp, nil
 }
 
 // fromSeverity returns 0 for what is not given.

@@ -6,7 +6,7 @@ package rest
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -39,6 +39,8 @@ type Config struct {
 
 	// Ready says why the server can't answer calls now; nil when it can.
 	Ready func(context.Context) error
+	// Scanner reports whether a scanner can be reached.
+	Scanner func() bool
 
 	Log *slog.Logger
 
@@ -88,7 +90,6 @@ func New(c Config) (*Gateway, error) {
 		prwardenv1.RegisterReviewServiceHandlerClient(ctx, g.mux, prwardenv1.NewReviewServiceClient(c.Conn)),
 		prwardenv1.RegisterRuleServiceHandlerClient(ctx, g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
 		prwardenv1.RegisterKeyServiceHandlerClient(ctx, g.mux, prwardenv1.NewKeyServiceClient(c.Conn)),
-		prwardenv1.RegisterStatsServiceHandlerClient(ctx, g.mux, prwardenv1.NewStatsServiceClient(c.Conn)),
 	)
 }
 
@@ -192,7 +193,7 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 	}
 
 	e.request = request
-	return g.dispatch(e, r.WithContext(rpc.Admitted(ctx, caller)))
+	return g.dispatch(e, r.WithContext(auth.NewContext(ctx, caller)))
 }
 
 // setRateHeaders writes a decision in the spelling that the API documents.
@@ -265,18 +266,21 @@ func (g *Gateway) health(e *exchange, r *http.Request) error {
 		return refuseMethod(e, http.MethodGet, http.MethodHead)
 	}
 
-	word := "ok"
+	answer := `{"status":"ok"}`
 	if r.URL.Path == readyPath {
 		if err := g.Ready(r.Context()); err != nil {
 			g.Log.Debug("not ready", "error", err)
 			return errs.New(errs.Unavailable, errs.ReasonUnavailable, "The server is not ready.")
 		}
 
-		word = "ready"
+		answer = `{"status":"ready"}`
+		if !g.Scanner() { // what is accepted waits, and all else works
+			answer = `{"status":"ready","warning":"no scanner can be reached; reviews wait until one can"}`
+		}
 	}
 
 	e.Header().Set("Content-Type", jsonType)
-	_, _ = fmt.Fprintf(e, `{"status":%q}`, word) // the client may be gone
+	_, _ = io.WriteString(e, answer) // the client may be gone
 	return nil
 }
 

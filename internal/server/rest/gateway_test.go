@@ -24,7 +24,7 @@ func start(t *testing.T) (*servertest.Bundle, string) {
 	t.Helper()
 	b := servertest.Start(t, servertest.Options{})
 	b.Reviews.CreateFunc = func(string, review.CreateInput) (review.Accepted, error) {
-		return review.Accepted{ReviewID: "rev_1", EstimatedMS: 4200}, nil
+		return review.Accepted{ReviewID: "rev_1", EstimatedMS: 4200, ScannerAvailable: true}, nil
 	}
 
 	b.Reviews.GetFunc = func(_, id string) (review.Review, error) {

@@ -1427,9 +1427,12 @@ type CreateReviewResponse struct {
 	Status *Review_Status `protobuf:"varint,2,opt,name=status,proto3,enum=prwarden.v1.Review_Status,oneof" json:"status,omitempty"`
 	// Expected time until the review is complete, in milliseconds: the wait in
 	// the queue and the scan itself.
-	EstimatedMs   int32 `protobuf:"varint,3,opt,name=estimated_ms,json=estimatedMs,proto3" json:"estimated_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	EstimatedMs int32 `protobuf:"varint,3,opt,name=estimated_ms,json=estimatedMs,proto3" json:"estimated_ms,omitempty"`
+	// Given, and false, when no scanner can be reached at the moment: the review
+	// waits until one can, which estimated_ms does not count.
+	ScannerAvailable *bool `protobuf:"varint,4,opt,name=scanner_available,json=scannerAvailable,proto3,oneof" json:"scanner_available,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *CreateReviewResponse) Reset() {
@@ -1481,6 +1484,13 @@ func (x *CreateReviewResponse) GetEstimatedMs() int32 {
 		return x.EstimatedMs
 	}
 	return 0
+}
+
+func (x *CreateReviewResponse) GetScannerAvailable() bool {
+	if x != nil && x.ScannerAvailable != nil {
+		return *x.ScannerAvailable
+	}
+	return false
 }
 
 // Request of GetReview.
@@ -2252,9 +2262,11 @@ type WatchReviewResponse struct {
 	// Why the review failed; absent unless it did.
 	Error *ReviewError `protobuf:"bytes,6,opt,name=error,proto3" json:"error,omitempty"`
 	// Whether nothing changed and this message only keeps the stream alive.
-	KeepAlive     bool `protobuf:"varint,7,opt,name=keep_alive,json=keepAlive,proto3" json:"keep_alive,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	KeepAlive bool `protobuf:"varint,7,opt,name=keep_alive,json=keepAlive,proto3" json:"keep_alive,omitempty"`
+	// Given, and false, while the review is queued and no scanner can be reached.
+	ScannerAvailable *bool `protobuf:"varint,8,opt,name=scanner_available,json=scannerAvailable,proto3,oneof" json:"scanner_available,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *WatchReviewResponse) Reset() {
@@ -2336,11 +2348,18 @@ func (x *WatchReviewResponse) GetKeepAlive() bool {
 	return false
 }
 
+func (x *WatchReviewResponse) GetScannerAvailable() bool {
+	if x != nil && x.ScannerAvailable != nil {
+		return *x.ScannerAvailable
+	}
+	return false
+}
+
 var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xaa\x13\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xaa\x13\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2494,12 +2513,14 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\t_base_shaB\v\n" +
 	"\t_base_refB\n" +
 	"\n" +
-	"\b_fail_on\"\x80\x02\n" +
+	"\b_fail_on\"\xc8\x02\n" +
 	"\x14CreateReviewResponse\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12!\n" +
-	"\festimated_ms\x18\x03 \x01(\x05R\vestimatedMs:\\\x92AY2W{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"queued\", \"estimated_ms\": 4200}B\t\n" +
-	"\a_status\"s\n" +
+	"\festimated_ms\x18\x03 \x01(\x05R\vestimatedMs\x120\n" +
+	"\x11scanner_available\x18\x04 \x01(\bH\x01R\x10scannerAvailable\x88\x01\x01:\\\x92AY2W{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"queued\", \"estimated_ms\": 4200}B\t\n" +
+	"\a_statusB\x14\n" +
+	"\x12_scanner_available\"s\n" +
 	"\x10GetReviewRequest\x12_\n" +
 	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"@\n" +
 	"\x11GetReviewResponse\x12+\n" +
@@ -2592,7 +2613,7 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x14CancelReviewResponse\x12+\n" +
 	"\x06review\x18\x01 \x01(\v2\x13.prwarden.v1.ReviewR\x06review\"u\n" +
 	"\x12WatchReviewRequest\x12_\n" +
-	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"\xe2\x03\n" +
+	"\treview_id\x18\x01 \x01(\tBB\x92A<J\x1e\"rev_01k9w3t5zq8h4m2x7d6c0b1a\"xD\x80\x01\x05\x8a\x01\x14^rev_[0-9a-z]{1,64}$\xe0A\x02R\breviewId\"\xaa\x04\n" +
 	"\x13WatchReviewResponse\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1d\n" +
@@ -2603,19 +2624,21 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\asummary\x18\x05 \x01(\v2\x1c.prwarden.v1.SeveritySummaryR\asummary\x12.\n" +
 	"\x05error\x18\x06 \x01(\v2\x18.prwarden.v1.ReviewErrorR\x05error\x12\x1d\n" +
 	"\n" +
-	"keep_alive\x18\a \x01(\bR\tkeepAlive:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
+	"keep_alive\x18\a \x01(\bR\tkeepAlive\x120\n" +
+	"\x11scanner_available\x18\b \x01(\bH\x02R\x10scannerAvailable\x88\x01\x01:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
-	"\f_files_total2\xc6\v\n" +
-	"\rReviewService\x12\xc2\x03\n" +
-	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xec\x02\x92A\xa8\x02JE\n" +
+	"\f_files_totalB\x14\n" +
+	"\x12_scanner_available2\xf2\n" +
+	"\n" +
+	"\rReviewService\x12\x98\x03\n" +
+	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xc2\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
 	"\x15The review is queued.\x12%\n" +
 	"#\x1a!.prwarden.v1.CreateReviewResponseJY\n" +
 	"\x03409\x12R\n" +
 	"PThe idempotency key was used with another request (reason IDEMPOTENCY_CONFLICT).r\x83\x01\n" +
 	"\x80\x01\n" +
-	"\x0fIdempotency-Key\x12kMakes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.\x18\x01\xb2\xfb\x18&\n" +
-	"\x04NONE\x12\x1ethe review says who created it\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
+	"\x0fIdempotency-Key\x12kMakes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.\x18\x01\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
 	"\tGetReview\x12\x1d.prwarden.v1.GetReviewRequest\x1a\x1e.prwarden.v1.GetReviewResponse\"'\x82\xd3\xe4\x93\x02!b\x06review\x12\x17/v1/reviews/{review_id}\x12e\n" +
 	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12\xc3\x01\n" +
 	"\fListFindings\x12 .prwarden.v1.ListFindingsRequest\x1a!.prwarden.v1.ListFindingsResponse\"n\x92ACJA\n" +
@@ -2623,11 +2646,10 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12\xc4\x01\n" +
 	"\bGetSarif\x12\x1c.prwarden.v1.GetSarifRequest\x1a\x14.google.api.HttpBody\"\x83\x01\x92A[:\x16application/sarif+jsonJA\n" +
 	"\x03409\x12:\n" +
-	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\x8b\x02\n" +
-	"\fCancelReview\x12 .prwarden.v1.CancelReviewRequest\x1a!.prwarden.v1.CancelReviewResponse\"\xb5\x01\x92AWJU\n" +
+	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\xe1\x01\n" +
+	"\fCancelReview\x12 .prwarden.v1.CancelReviewRequest\x1a!.prwarden.v1.CancelReviewResponse\"\x8b\x01\x92AWJU\n" +
 	"\x03409\x12N\n" +
-	"LThe review is complete, failed or canceled already (reason REVIEW_FINISHED).\xb2\xfb\x18&\n" +
-	"\x04NONE\x12\x1ereviews are work, not settings\x82\xd3\xe4\x93\x02+:\x01*b\x06review\"\x1e/v1/reviews/{review_id}:cancel\x12y\n" +
+	"LThe review is complete, failed or canceled already (reason REVIEW_FINISHED).\x82\xd3\xe4\x93\x02+:\x01*b\x06review\"\x1e/v1/reviews/{review_id}:cancel\x12y\n" +
 	"\vWatchReview\x12\x1f.prwarden.v1.WatchReviewRequest\x1a .prwarden.v1.WatchReviewResponse\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}:watch0\x01BN\n" +
 	"\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3"
 
@@ -2748,7 +2770,6 @@ func file_prwarden_v1_review_proto_init() {
 	if File_prwarden_v1_review_proto != nil {
 		return
 	}
-	file_prwarden_v1_audit_proto_init()
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_review_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[1].OneofWrappers = []any{}

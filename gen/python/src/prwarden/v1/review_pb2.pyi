@@ -752,6 +752,7 @@ class CreateReviewResponse(google.protobuf.message.Message):
     REVIEW_ID_FIELD_NUMBER: builtins.int
     STATUS_FIELD_NUMBER: builtins.int
     ESTIMATED_MS_FIELD_NUMBER: builtins.int
+    SCANNER_AVAILABLE_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier of the new review."""
     status: Global___Review.Status.ValueType
@@ -760,15 +761,23 @@ class CreateReviewResponse(google.protobuf.message.Message):
     """Expected time until the review is complete, in milliseconds: the wait in
     the queue and the scan itself.
     """
+    scanner_available: builtins.bool
+    """Given, and false, when no scanner can be reached at the moment: the review
+    waits until one can, which estimated_ms does not count.
+    """
     def __init__(
         self,
         *,
         review_id: builtins.str = ...,
         status: Global___Review.Status.ValueType | None = ...,
         estimated_ms: builtins.int = ...,
+        scanner_available: builtins.bool | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_status", b"_status", "status", b"status"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_status", b"_status", "estimated_ms", b"estimated_ms", "review_id", b"review_id", "status", b"status"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_scanner_available", b"_scanner_available", "_status", b"_status", "scanner_available", b"scanner_available", "status", b"status"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_scanner_available", b"_scanner_available", "_status", b"_status", "estimated_ms", b"estimated_ms", "review_id", b"review_id", "scanner_available", b"scanner_available", "status", b"status"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_scanner_available", b"_scanner_available"]) -> typing.Literal["scanner_available"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
 
 Global___CreateReviewResponse: typing_extensions.TypeAlias = CreateReviewResponse
@@ -1207,6 +1216,7 @@ class WatchReviewResponse(google.protobuf.message.Message):
     SUMMARY_FIELD_NUMBER: builtins.int
     ERROR_FIELD_NUMBER: builtins.int
     KEEP_ALIVE_FIELD_NUMBER: builtins.int
+    SCANNER_AVAILABLE_FIELD_NUMBER: builtins.int
     review_id: builtins.str
     """Identifier of the review."""
     status: Global___Review.Status.ValueType
@@ -1217,6 +1227,8 @@ class WatchReviewResponse(google.protobuf.message.Message):
     """Changed files of the pull request; absent until known."""
     keep_alive: builtins.bool
     """Whether nothing changed and this message only keeps the stream alive."""
+    scanner_available: builtins.bool
+    """Given, and false, while the review is queued and no scanner can be reached."""
     @property
     def summary(self) -> prwarden.v1.severity_pb2.SeveritySummary:
         """Counts of all findings; present with the state complete."""
@@ -1235,11 +1247,14 @@ class WatchReviewResponse(google.protobuf.message.Message):
         summary: prwarden.v1.severity_pb2.SeveritySummary | None = ...,
         error: Global___ReviewError | None = ...,
         keep_alive: builtins.bool = ...,
+        scanner_available: builtins.bool | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_files_total", b"_files_total", "_status", b"_status", "error", b"error", "files_total", b"files_total", "status", b"status", "summary", b"summary"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_files_total", b"_files_total", "_status", b"_status", "error", b"error", "files_done", b"files_done", "files_total", b"files_total", "keep_alive", b"keep_alive", "review_id", b"review_id", "status", b"status", "summary", b"summary"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_files_total", b"_files_total", "_scanner_available", b"_scanner_available", "_status", b"_status", "error", b"error", "files_total", b"files_total", "scanner_available", b"scanner_available", "status", b"status", "summary", b"summary"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_files_total", b"_files_total", "_scanner_available", b"_scanner_available", "_status", b"_status", "error", b"error", "files_done", b"files_done", "files_total", b"files_total", "keep_alive", b"keep_alive", "review_id", b"review_id", "scanner_available", b"scanner_available", "status", b"status", "summary", b"summary"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_files_total", b"_files_total"]) -> typing.Literal["files_total"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_scanner_available", b"_scanner_available"]) -> typing.Literal["scanner_available"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_status", b"_status"]) -> typing.Literal["status"] | None: ...
 

@@ -105,8 +105,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * rules:read, rules:write, keys:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -119,8 +118,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * rules:read, rules:write, keys:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -132,8 +130,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * rules:read, rules:write, keys:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -146,8 +143,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * rules:read, rules:write, keys:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -682,8 +678,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -697,8 +692,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -710,8 +704,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -724,8 +717,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -739,8 +731,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -760,8 +751,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -780,8 +770,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -800,8 +789,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -817,8 +805,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-     * each at most once.
+     * rules:read, rules:write, keys:admin, each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>

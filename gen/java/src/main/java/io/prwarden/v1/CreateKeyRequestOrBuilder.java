@@ -33,8 +33,7 @@ public interface CreateKeyRequestOrBuilder extends
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * rules:read, rules:write, keys:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -45,8 +44,7 @@ public interface CreateKeyRequestOrBuilder extends
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * rules:read, rules:write, keys:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -56,8 +54,7 @@ public interface CreateKeyRequestOrBuilder extends
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * rules:read, rules:write, keys:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -68,8 +65,7 @@ public interface CreateKeyRequestOrBuilder extends
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
-   * each at most once.
+   * rules:read, rules:write, keys:admin, each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>

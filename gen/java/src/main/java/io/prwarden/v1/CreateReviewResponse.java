@@ -150,6 +150,35 @@ private static final long serialVersionUID = 0L;
     return estimatedMs_;
   }
 
+  public static final int SCANNER_AVAILABLE_FIELD_NUMBER = 4;
+  private boolean scannerAvailable_ = false;
+  /**
+   * <pre>
+   * Given, and false, when no scanner can be reached at the moment: the review
+   * waits until one can, which estimated_ms does not count.
+   * </pre>
+   *
+   * <code>optional bool scanner_available = 4 [json_name = "scannerAvailable"];</code>
+   * @return Whether the scannerAvailable field is set.
+   */
+  @java.lang.Override
+  public boolean hasScannerAvailable() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * Given, and false, when no scanner can be reached at the moment: the review
+   * waits until one can, which estimated_ms does not count.
+   * </pre>
+   *
+   * <code>optional bool scanner_available = 4 [json_name = "scannerAvailable"];</code>
+   * @return The scannerAvailable.
+   */
+  @java.lang.Override
+  public boolean getScannerAvailable() {
+    return scannerAvailable_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -173,6 +202,9 @@ private static final long serialVersionUID = 0L;
     if (estimatedMs_ != 0) {
       output.writeInt32(3, estimatedMs_);
     }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      output.writeBool(4, scannerAvailable_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -192,6 +224,10 @@ private static final long serialVersionUID = 0L;
     if (estimatedMs_ != 0) {
       size += com.google.protobuf.CodedOutputStream
         .computeInt32Size(3, estimatedMs_);
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(4, scannerAvailable_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -216,6 +252,11 @@ private static final long serialVersionUID = 0L;
     }
     if (getEstimatedMs()
         != other.getEstimatedMs()) return false;
+    if (hasScannerAvailable() != other.hasScannerAvailable()) return false;
+    if (hasScannerAvailable()) {
+      if (getScannerAvailable()
+          != other.getScannerAvailable()) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -235,6 +276,11 @@ private static final long serialVersionUID = 0L;
     }
     hash = (37 * hash) + ESTIMATED_MS_FIELD_NUMBER;
     hash = (53 * hash) + getEstimatedMs();
+    if (hasScannerAvailable()) {
+      hash = (37 * hash) + SCANNER_AVAILABLE_FIELD_NUMBER;
+      hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+          getScannerAvailable());
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -373,6 +419,7 @@ private static final long serialVersionUID = 0L;
       reviewId_ = "";
       status_ = 0;
       estimatedMs_ = 0;
+      scannerAvailable_ = false;
       return this;
     }
 
@@ -417,6 +464,10 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000004) != 0)) {
         result.estimatedMs_ = estimatedMs_;
       }
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.scannerAvailable_ = scannerAvailable_;
+        to_bitField0_ |= 0x00000002;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -442,6 +493,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getEstimatedMs() != 0) {
         setEstimatedMs(other.getEstimatedMs());
+      }
+      if (other.hasScannerAvailable()) {
+        setScannerAvailable(other.getScannerAvailable());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -484,6 +538,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000004;
               break;
             } // case 24
+            case 32: {
+              scannerAvailable_ = input.readBool();
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 32
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -718,6 +777,66 @@ private static final long serialVersionUID = 0L;
     public Builder clearEstimatedMs() {
       bitField0_ = (bitField0_ & ~0x00000004);
       estimatedMs_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private boolean scannerAvailable_ ;
+    /**
+     * <pre>
+     * Given, and false, when no scanner can be reached at the moment: the review
+     * waits until one can, which estimated_ms does not count.
+     * </pre>
+     *
+     * <code>optional bool scanner_available = 4 [json_name = "scannerAvailable"];</code>
+     * @return Whether the scannerAvailable field is set.
+     */
+    @java.lang.Override
+    public boolean hasScannerAvailable() {
+      return ((bitField0_ & 0x00000008) != 0);
+    }
+    /**
+     * <pre>
+     * Given, and false, when no scanner can be reached at the moment: the review
+     * waits until one can, which estimated_ms does not count.
+     * </pre>
+     *
+     * <code>optional bool scanner_available = 4 [json_name = "scannerAvailable"];</code>
+     * @return The scannerAvailable.
+     */
+    @java.lang.Override
+    public boolean getScannerAvailable() {
+      return scannerAvailable_;
+    }
+    /**
+     * <pre>
+     * Given, and false, when no scanner can be reached at the moment: the review
+     * waits until one can, which estimated_ms does not count.
+     * </pre>
+     *
+     * <code>optional bool scanner_available = 4 [json_name = "scannerAvailable"];</code>
+     * @param value The scannerAvailable to set.
+     * @return This builder for chaining.
+     */
+    public Builder setScannerAvailable(boolean value) {
+
+      scannerAvailable_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Given, and false, when no scanner can be reached at the moment: the review
+     * waits until one can, which estimated_ms does not count.
+     * </pre>
+     *
+     * <code>optional bool scanner_available = 4 [json_name = "scannerAvailable"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearScannerAvailable() {
+      bitField0_ = (bitField0_ & ~0x00000008);
+      scannerAvailable_ = false;
       onChanged();
       return this;
     }

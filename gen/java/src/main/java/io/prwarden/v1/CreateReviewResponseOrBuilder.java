@@ -68,4 +68,25 @@ public interface CreateReviewResponseOrBuilder extends
    * @return The estimatedMs.
    */
   int getEstimatedMs();
+
+  /**
+   * <pre>
+   * Given, and false, when no scanner can be reached at the moment: the review
+   * waits until one can, which estimated_ms does not count.
+   * </pre>
+   *
+   * <code>optional bool scanner_available = 4 [json_name = "scannerAvailable"];</code>
+   * @return Whether the scannerAvailable field is set.
+   */
+  boolean hasScannerAvailable();
+  /**
+   * <pre>
+   * Given, and false, when no scanner can be reached at the moment: the review
+   * waits until one can, which estimated_ms does not count.
+   * </pre>
+   *
+   * <code>optional bool scanner_available = 4 [json_name = "scannerAvailable"];</code>
+   * @return The scannerAvailable.
+   */
+  boolean getScannerAvailable();
 }

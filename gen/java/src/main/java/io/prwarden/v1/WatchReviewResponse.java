@@ -267,6 +267,33 @@ private static final long serialVersionUID = 0L;
     return keepAlive_;
   }
 
+  public static final int SCANNER_AVAILABLE_FIELD_NUMBER = 8;
+  private boolean scannerAvailable_ = false;
+  /**
+   * <pre>
+   * Given, and false, while the review is queued and no scanner can be reached.
+   * </pre>
+   *
+   * <code>optional bool scanner_available = 8 [json_name = "scannerAvailable"];</code>
+   * @return Whether the scannerAvailable field is set.
+   */
+  @java.lang.Override
+  public boolean hasScannerAvailable() {
+    return ((bitField0_ & 0x00000010) != 0);
+  }
+  /**
+   * <pre>
+   * Given, and false, while the review is queued and no scanner can be reached.
+   * </pre>
+   *
+   * <code>optional bool scanner_available = 8 [json_name = "scannerAvailable"];</code>
+   * @return The scannerAvailable.
+   */
+  @java.lang.Override
+  public boolean getScannerAvailable() {
+    return scannerAvailable_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -301,6 +328,9 @@ private static final long serialVersionUID = 0L;
     }
     if (keepAlive_ != false) {
       output.writeBool(7, keepAlive_);
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      output.writeBool(8, scannerAvailable_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -337,6 +367,10 @@ private static final long serialVersionUID = 0L;
     if (keepAlive_ != false) {
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(7, keepAlive_);
+    }
+    if (((bitField0_ & 0x00000010) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(8, scannerAvailable_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -378,6 +412,11 @@ private static final long serialVersionUID = 0L;
     }
     if (getKeepAlive()
         != other.getKeepAlive()) return false;
+    if (hasScannerAvailable() != other.hasScannerAvailable()) return false;
+    if (hasScannerAvailable()) {
+      if (getScannerAvailable()
+          != other.getScannerAvailable()) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -412,6 +451,11 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + KEEP_ALIVE_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getKeepAlive());
+    if (hasScannerAvailable()) {
+      hash = (37 * hash) + SCANNER_AVAILABLE_FIELD_NUMBER;
+      hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+          getScannerAvailable());
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -569,6 +613,7 @@ private static final long serialVersionUID = 0L;
         errorBuilder_ = null;
       }
       keepAlive_ = false;
+      scannerAvailable_ = false;
       return this;
     }
 
@@ -632,6 +677,10 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000040) != 0)) {
         result.keepAlive_ = keepAlive_;
       }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.scannerAvailable_ = scannerAvailable_;
+        to_bitField0_ |= 0x00000010;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -669,6 +718,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getKeepAlive() != false) {
         setKeepAlive(other.getKeepAlive());
+      }
+      if (other.hasScannerAvailable()) {
+        setScannerAvailable(other.getScannerAvailable());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -735,6 +787,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000040;
               break;
             } // case 56
+            case 64: {
+              scannerAvailable_ = input.readBool();
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 64
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1380,6 +1437,62 @@ private static final long serialVersionUID = 0L;
     public Builder clearKeepAlive() {
       bitField0_ = (bitField0_ & ~0x00000040);
       keepAlive_ = false;
+      onChanged();
+      return this;
+    }
+
+    private boolean scannerAvailable_ ;
+    /**
+     * <pre>
+     * Given, and false, while the review is queued and no scanner can be reached.
+     * </pre>
+     *
+     * <code>optional bool scanner_available = 8 [json_name = "scannerAvailable"];</code>
+     * @return Whether the scannerAvailable field is set.
+     */
+    @java.lang.Override
+    public boolean hasScannerAvailable() {
+      return ((bitField0_ & 0x00000080) != 0);
+    }
+    /**
+     * <pre>
+     * Given, and false, while the review is queued and no scanner can be reached.
+     * </pre>
+     *
+     * <code>optional bool scanner_available = 8 [json_name = "scannerAvailable"];</code>
+     * @return The scannerAvailable.
+     */
+    @java.lang.Override
+    public boolean getScannerAvailable() {
+      return scannerAvailable_;
+    }
+    /**
+     * <pre>
+     * Given, and false, while the review is queued and no scanner can be reached.
+     * </pre>
+     *
+     * <code>optional bool scanner_available = 8 [json_name = "scannerAvailable"];</code>
+     * @param value The scannerAvailable to set.
+     * @return This builder for chaining.
+     */
+    public Builder setScannerAvailable(boolean value) {
+
+      scannerAvailable_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Given, and false, while the review is queued and no scanner can be reached.
+     * </pre>
+     *
+     * <code>optional bool scanner_available = 8 [json_name = "scannerAvailable"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearScannerAvailable() {
+      bitField0_ = (bitField0_ & ~0x00000080);
+      scannerAvailable_ = false;
       onChanged();
       return this;
     }

@@ -150,4 +150,23 @@ public interface WatchReviewResponseOrBuilder extends
    * @return The keepAlive.
    */
   boolean getKeepAlive();
+
+  /**
+   * <pre>
+   * Given, and false, while the review is queued and no scanner can be reached.
+   * </pre>
+   *
+   * <code>optional bool scanner_available = 8 [json_name = "scannerAvailable"];</code>
+   * @return Whether the scannerAvailable field is set.
+   */
+  boolean hasScannerAvailable();
+  /**
+   * <pre>
+   * Given, and false, while the review is queued and no scanner can be reached.
+   * </pre>
+   *
+   * <code>optional bool scanner_available = 8 [json_name = "scannerAvailable"];</code>
+   * @return The scannerAvailable.
+   */
+  boolean getScannerAvailable();
 }
