@@ -128,7 +128,10 @@ and may do what its scopes say:
     reviews:write  start and cancel reviews
     rules:read     read rules
     rules:write    create and delete rules
-    keys:admin     manage keys over the API`,
+    keys:admin     manage keys over the API
+    policy:read    read the organization's policy
+    policy:write   change it
+    audit:read     read the audit log`,
 	}, newKeysCreate(st), newKeysList(st), newKeysRevoke(st))
 }
 
@@ -149,7 +152,7 @@ only time that it is shown, the database keeps its hash.`,
 	flags := cmd.Flags()
 	flags.StringVar(&in.Organization, "org", "", "Organization that the key belongs to.")
 	flags.StringVar(&in.Name, "name", "", "Name that tells the key from others.")
-	flags.StringSliceVar(&in.Scopes, "scopes", nil, "Scopes, separated by commas. (default all but keys:admin)")
+	flags.StringSliceVar(&in.Scopes, "scopes", nil, "Scopes, separated by commas. (default the first four)")
 	flags.DurationVar(&in.Expires, "expires", 0, "How long the key works, such as 720h. (default for ever)")
 	flags.BoolVar(&in.Create, "create", false, "Make the SQLite database when it is not there.")
 	flags.IntVar(&in.RateLimit, "rate-limit", 0, "Requests a minute. (default 60)")

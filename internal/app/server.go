@@ -28,6 +28,7 @@ import (
 	"github.com/prwarden/prwarden/internal/server/overload"
 	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/server/rpc"
+	"github.com/prwarden/prwarden/internal/stats"
 	"github.com/prwarden/prwarden/internal/store"
 )
 
@@ -180,6 +181,7 @@ func (s *Server) assembleFace(c config.Config, rules *rule.Service, client revie
 			prwardenv1.RegisterReviewServiceServer(r, s.watches)
 			prwardenv1.RegisterRuleServiceServer(r, api.NewRules(rules))
 			prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(s.keys))
+			prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(s.store, s.store.Now)))
 			healthpb.RegisterHealthServer(r, s.ready.health)
 			if with, ok := r.(reflection.GRPCServer); ok {
 				reflection.Register(with)

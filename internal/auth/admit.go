@@ -97,14 +97,35 @@ func limited(d Decision, authErr error) error {
 	return e
 }
 
+// Address returns where a request comes from, for people; "" when its peer has
+// no IP address.
+func (a *Admitter) Address(c Credentials) string {
+	addr := clientAddress(c.PeerAddr, c.ForwardedFor, a.trusted)
+	if !addr.IsValid() {
+		return ""
+	}
+
+	return addr.String()
+}
+
 // ClientAddress returns the address that a request without a key counts
-// against: the peer's, or, while that is one of the trusted proxies, the one
-// that it says it forwards for. forwardedFor are the values of the
-// X-Forwarded-For headers in order; proxies append, so they are read from the
-// right, and only as far as trusted proxies wrote them. The result is invalid
-// when the peer has no IP address. IPv6 addresses are cut to their first
-// addressBits.
+// against: that of its client, of which an IPv6 address is cut to its first
+// addressBits. It is invalid when the peer has no IP address.
 func ClientAddress(peer string, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
+	addr := clientAddress(peer, forwardedFor, trusted)
+	if addr.Is6() {
+		p, _ := addr.Prefix(addressBits) // they fit every IPv6 address
+		return p.Addr()
+	}
+
+	return addr
+}
+
+// clientAddress returns the peer's address, or, while that is one of the trusted
+// proxies, the one that it says it forwards for. forwardedFor are the values of
+// the X-Forwarded-For headers in order; proxies append, so they are read from
+// the right, and only as far as trusted proxies wrote them.
+func clientAddress(peer string, forwardedFor []string, trusted []netip.Prefix) netip.Addr {
 	addr := parseAddress(peer)
 	if addr.IsValid() && contains(trusted, addr) {
 		hops := strings.Split(strings.Join(forwardedFor, ","), ",")
@@ -119,10 +140,7 @@ func ClientAddress(peer string, forwardedFor []string, trusted []netip.Prefix) n
 			}
 		}
 	}
-	if addr.Is6() {
-		p, _ := addr.Prefix(addressBits) // they fit every IPv6 address
-		return p.Addr()
-	}
+
 	return addr
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/errs"
 )
 
@@ -26,13 +27,18 @@ const (
 	RulesRead    Scope = "rules:read"
 	RulesWrite   Scope = "rules:write"
 	KeysAdmin    Scope = "keys:admin"
+	PolicyRead   Scope = "policy:read"
+	PolicyWrite  Scope = "policy:write"
+	AuditRead    Scope = "audit:read"
 )
 
 // Scopes returns all of them.
-func Scopes() []Scope { return []Scope{ReviewsRead, ReviewsWrite, RulesRead, RulesWrite, KeysAdmin} }
+func Scopes() []Scope {
+	return append(DefaultScopes(), KeysAdmin, PolicyRead, PolicyWrite, AuditRead)
+}
 
-// DefaultScopes returns those of a key that is created without naming any: all
-// but KeysAdmin.
+// DefaultScopes returns those of a key that is created without naming any. A
+// scope that is added later is not among them.
 func DefaultScopes() []Scope { return []Scope{ReviewsRead, ReviewsWrite, RulesRead, RulesWrite} }
 
 // Key is what is stored of an API key. The token itself is not.
@@ -47,6 +53,18 @@ type Key struct {
 	ExpiresAt    time.Time // zero when never
 	LastUsedAt   time.Time // zero when never
 	RevokedAt    time.Time // zero unless revoked
+}
+
+// Audited returns what the event of the key's creation says of it.
+func (k Key) Audited() []audit.Field {
+	expires := ""
+	if !k.ExpiresAt.IsZero() {
+		expires = stamp(k.ExpiresAt)
+	}
+
+	return audit.Diff(nil, map[string]any{
+		"name": k.Name, "scopes": k.Scopes, "rate_limit": k.RateLimit, "expires_at": expires,
+	})
 }
 
 // bearer returns whom the key makes its bearer. It fails with Unauthenticated

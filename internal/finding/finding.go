@@ -77,6 +77,7 @@ const (
 	SkipFileTooLarge = "file_too_large" // over scan.MaxFileSize
 	SkipLineTooLong  = "line_too_long"  // over match.MaxLine
 	SkipRuleStopped  = "rule_stopped"   // the rule used up the work that it may do
+	SkipUndecodable  = "undecodable"    // text by its name or look that can't be decoded
 	SkipSubmodule    = "submodule"      // not followed
 
 	SkipRulesFileInvalid = "rules_file_invalid" // that of the base, so its rules were not applied
@@ -92,6 +93,8 @@ func (s Skip) Text() string {
 		return "the file is over 1 MiB"
 	case SkipLineTooLong:
 		return "the line is over 16 KiB"
+	case SkipUndecodable:
+		return "a text that can't be decoded"
 	case SkipSubmodule:
 		return "a submodule"
 	case SkipRulesFileInvalid:

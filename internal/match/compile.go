@@ -155,7 +155,7 @@ func (b *builder) add(index uint32, r Rule, s study, room *atomic.Int64) {
 	m.programs[index] = confirm.NewProgram(r.Pattern, p, size, room)
 	b.size += m.programs[index].Size() + int64(len(r.Pattern))
 
-	for _, globs := range [][]string{r.Include, r.Exclude} {
+	for _, globs := range [][]string{r.Include, r.Exclude, r.Languages} {
 		for _, g := range globs {
 			b.size += 8 + int64(len(g))
 		}

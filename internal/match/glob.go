@@ -167,20 +167,21 @@ func (gs Globs) Match(path string) bool {
 	return false
 }
 
-// selector decides which rules look at a path. Rules with the same globs are
-// one group, which is decided once a path; and so is a glob.
+// selector decides which rules look at a file. Rules with the same globs and
+// languages are one group, which is decided once a file; and so is a glob.
 type selector struct {
-	globs  Globs
-	groups []globGroup
-	group  []uint32 // by rule
-	all    []bool   // the answer when there are no globs
+	globs     Globs
+	languages map[string]int32 // index by name
+	groups    []globGroup
+	group     []uint32 // by rule
+	all       []bool   // the answer when there are neither globs nor languages
 }
 
-// globGroup is the globs of some rules, as indexes into the selector's.
-type globGroup struct{ include, exclude []int32 }
+// globGroup is the globs and languages of some rules, as indexes into the selector's.
+type globGroup struct{ include, exclude, languages []int32 }
 
 func newSelector(rules []Rule) selector {
-	s := selector{group: make([]uint32, len(rules))}
+	s := selector{group: make([]uint32, len(rules)), languages: map[string]int32{}}
 	known := map[string]int32{}
 	index := func(patterns []string) []int32 {
 		var list []int32
@@ -196,28 +197,43 @@ func newSelector(rules []Rule) selector {
 
 		return list
 	}
+	named := func(names []string) (list []int32) {
+		for _, name := range names {
+			if _, ok := s.languages[name]; !ok {
+				s.languages[name] = int32(len(s.languages))
+			}
+			list = append(list, s.languages[name])
+		}
+
+		return list
+	}
 	groups := map[string]uint32{}
 	for i, r := range rules {
-		key := strings.Join(r.Include, "\x00") + "\x00\x00" + strings.Join(r.Exclude, "\x00")
+		var parts []string
+		for _, list := range [][]string{r.Include, r.Exclude, r.Languages} {
+			parts = append(parts, strings.Join(list, "\x00"))
+		}
+		key := strings.Join(parts, "\x00\x00")
 		g, ok := groups[key]
 		if !ok {
 			g = uint32(len(s.groups))
 			groups[key] = g
-			s.groups = append(s.groups, globGroup{index(r.Include), index(r.Exclude)})
+			s.groups = append(s.groups, globGroup{index(r.Include), index(r.Exclude), named(r.Languages)})
 		}
 		s.group[i] = g
 	}
-	if len(s.globs) == 0 {
+	if len(s.globs)+len(s.languages) == 0 {
 		s.all = slices.Repeat([]bool{true}, len(s.groups))
 	}
 
 	return s
 }
 
-// active says for each group whether its rules look at path. Every rule looks
-// at a path over 4,096 bytes: a path must not hide a file.
-func (s selector) active(path string) []bool {
-	if len(s.globs) == 0 {
+// active says for each group whether its rules look at the file at path that has
+// the given languages. Every rule looks at a path over 4,096 bytes: a path must not
+// hide a file.
+func (s selector) active(path string, languages []string) []bool {
+	if s.all != nil {
 		return s.all
 	}
 	active := make([]bool, len(s.groups))
@@ -237,8 +253,16 @@ func (s selector) active(path string) []bool {
 
 		return false
 	}
+	spoken := make([]bool, len(s.languages))
+	for _, name := range languages {
+		if i, ok := s.languages[name]; ok {
+			spoken[i] = true
+		}
+	}
+	isSpoken := func(i int32) bool { return spoken[i] }
 	for i, g := range s.groups {
-		active[i] = len(path) > maxGlobPath || (len(g.include) == 0 || anyOf(g.include)) && !anyOf(g.exclude)
+		ofLanguage := len(g.languages) == 0 || slices.ContainsFunc(g.languages, isSpoken)
+		active[i] = len(path) > maxGlobPath || ofLanguage && (len(g.include) == 0 || anyOf(g.include)) && !anyOf(g.exclude)
 	}
 
 	return active

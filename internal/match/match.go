@@ -24,6 +24,7 @@ type Rule struct {
 	Multiline bool     // match on the whole file instead of line by line
 	Include   []string // doublestar globs, valid by CheckGlob; all files when empty
 	Exclude   []string // doublestar globs, valid by CheckGlob
+	Languages []string // of which the file must have one; any when empty
 }
 
 // Hit is one match. Lines and columns count from 1, columns in bytes.
@@ -266,9 +267,10 @@ type File struct {
 	off     []bool // by rule; nil for none
 }
 
-// File decides which rules look at the file at path.
-func (s *Session) File(path string) *File {
-	f := &File{session: s, groups: s.matcher.selector.active(path), off: s.off}
+// File decides which rules look at the file at path, which has the given
+// languages. See NeedsLanguages.
+func (s *Session) File(path string, languages ...string) *File {
+	f := &File{session: s, groups: s.matcher.selector.active(path, languages), off: s.off}
 	own := false
 	for _, spare := range s.spares {
 		if !spare.Files.Match(path) {
@@ -284,6 +286,9 @@ func (s *Session) File(path string) *File {
 
 	return f
 }
+
+// NeedsLanguages says whether the languages of a file decide which rules look at it.
+func (s *Session) NeedsLanguages() bool { return len(s.matcher.selector.languages) > 0 }
 
 // looks says whether a rule looks at the file.
 func (f *File) looks(rule uint32) bool {

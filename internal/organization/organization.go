@@ -14,6 +14,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/sync/singleflight"
+
+	"github.com/prwarden/prwarden/internal/audit"
 )
 
 // Default is the name of the organization that an installation has when nobody
@@ -290,6 +292,8 @@ func (d *Directory) Host(org string) Host {
 // makes sure that there is an organization at all. Where several servers' files
 // differ, the one that is applied last holds, and log says so.
 func Apply(ctx context.Context, store Store, declared []Organization, log *slog.Logger) error {
+	// Whoever starts a program changes nothing by that; the file does.
+	ctx = audit.NewContext(ctx, audit.Actor{Kind: audit.System})
 	if declared == nil {
 		all, err := store.Organizations(ctx)
 		if err != nil || len(all) > 0 {

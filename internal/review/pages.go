@@ -2,15 +2,14 @@ package review
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
-	"hash/crc32"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/page"
 	"github.com/prwarden/prwarden/internal/rule"
 )
 
@@ -44,7 +43,7 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 	f := Filter{Repo: in.Repo, PRNumber: in.PRNumber, Status: in.Status, Limit: size + 1}
 	filters := []string{f.Repo, strconv.Itoa(int(f.PRNumber)), string(f.Status)}
 	if in.PageToken != "" {
-		place, ok := decodeToken(in.PageToken, filters)
+		place, ok := page.Place(in.PageToken, filters...)
 		if ok {
 			f.After, ok = parseCursor(place)
 		}
@@ -58,7 +57,7 @@ func (s *Service) List(ctx context.Context, org string, in ListInput) ([]Review,
 		return reviews, "", err
 	}
 	last := reviews[size-1]
-	return reviews[:size], encodeToken(fmt.Sprintf("%d.%s", last.CreatedAt.UnixMicro(), last.ID), filters), nil
+	return reviews[:size], page.Token(fmt.Sprintf("%d.%s", last.CreatedAt.UnixMicro(), last.ID), filters...), nil
 }
 
 func parseCursor(place string) (Cursor, bool) {
@@ -105,7 +104,7 @@ func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([
 	}
 	filters := []string{in.ReviewID, string(f.Kind), f.MinSeverity.String(), f.RuleID, f.File, string(f.State)}
 	if in.PageToken != "" {
-		place, ok := decodeToken(in.PageToken, filters)
+		place, ok := page.Place(in.PageToken, filters...)
 		after, err := strconv.Atoi(place)
 		if !ok || err != nil || after < 1 || after > 2*MaxFindings {
 			return nil, "", errs.Invalid("page_token",
@@ -114,30 +113,10 @@ func (s *Service) Findings(ctx context.Context, org string, in FindingsInput) ([
 		f.After = after
 	}
 
-	page, err := s.store.ListFindings(ctx, org, in.ReviewID, f)
-	if err != nil || page.Next == 0 {
-		return page.Findings, "", err
+	found, err := s.store.ListFindings(ctx, org, in.ReviewID, f)
+	if err != nil || found.Next == 0 {
+		return found.Findings, "", err
 	}
 
-	return page.Findings, encodeToken(strconv.Itoa(page.Next), filters), nil
-}
-
-// A page token is a place in a list and a checksum of the filters that it belongs
-// to. It grants nothing: the organization always comes from the caller's key.
-func encodeToken(place string, filters []string) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s.%08x", place, checksum(filters)))
-}
-
-// decodeToken returns the place of a token that was made with the same filters.
-func decodeToken(token string, filters []string) (place string, ok bool) {
-	plain, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		return "", false
-	}
-
-	return strings.CutSuffix(string(plain), fmt.Sprintf(".%08x", checksum(filters)))
-}
-
-func checksum(filters []string) uint32 {
-	return crc32.ChecksumIEEE([]byte(strings.Join(filters, "\x00")))
+	return found.Findings, page.Token(strconv.Itoa(found.Next), filters...), nil
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // RetentionStore is what retention needs of a database. A purge is one short
@@ -21,6 +23,10 @@ type RetentionStore interface {
 	// PurgeKeys deletes idempotency keys that are expired, and API keys that were
 	// revoked or expired more than keep ago.
 	PurgeKeys(ctx context.Context, keep time.Duration) (n int, more bool, err error)
+
+	// PurgeStats deletes numbers of rules that are of so many days ago or more, by
+	// the same clock as PurgeReviews.
+	PurgeStats(ctx context.Context, days int, latest time.Time) (n int, more bool, err error)
 
 	// FoldLog empties a log that grew because readers kept the database from
 	// doing that by itself.
@@ -93,19 +99,21 @@ func (r *Retention) every(gap time.Duration, what string, task func(context.Cont
 
 func (r *Retention) purge(ctx context.Context) error {
 	began, reviews := time.Now(), 0
+	latest := began.Add(clockSlack)
 	var errReviews error
 	if r.keep > 0 {
 		reviews, errReviews = Steps(ctx, func() (int, bool, error) {
-			return r.store.PurgeReviews(ctx, r.keep, time.Now().Add(clockSlack))
+			return r.store.PurgeReviews(ctx, r.keep, latest)
 		})
 	}
 	keys, errKeys := Steps(ctx, func() (int, bool, error) { return r.store.PurgeKeys(ctx, KeepKeys) })
-	if reviews+keys > 0 {
-		r.log.Info("deleted what is old", "reviews", reviews, "keys", keys,
+	numbers, errNumbers := Steps(ctx, func() (int, bool, error) { return r.store.PurgeStats(ctx, stats.Keep, latest) })
+	if reviews+keys+numbers > 0 {
+		r.log.Info("deleted what is old", "reviews", reviews, "keys", keys, "numbers", numbers,
 			"duration_ms", time.Since(began).Milliseconds())
 	}
 
-	return errors.Join(errReviews, errKeys)
+	return errors.Join(errReviews, errKeys, errNumbers)
 }
 
 // How long requests have the database to themselves after a step, as a multiple

@@ -51,6 +51,10 @@ func (f *oldStore) PurgeKeys(context.Context, time.Duration) (int, bool, error) 
 	return f.step("keys", 3)
 }
 
+func (f *oldStore) PurgeStats(context.Context, int, time.Time) (int, bool, error) {
+	return f.step("numbers", 4)
+}
+
 func (f *oldStore) FoldLog(context.Context) error {
 	_, _, err := f.step("fold", 0)
 
@@ -104,7 +108,7 @@ func TestRetentionGoesOnAfterErrors(t *testing.T) {
 	f := &oldStore{err: errors.New("the database is away")}
 	log := retained(t, f, time.Hour)
 
-	assert.Equal(t, map[string]int{"fold": 25, "reviews": 2, "keys": 2}, f.calls)
+	assert.Equal(t, map[string]int{"fold": 25, "reviews": 2, "keys": 2, "numbers": 2}, f.calls)
 	assert.Contains(t, log, "the database is away")
 }
 

@@ -241,6 +241,7 @@ func (d *decoder) rule(n *yaml.Node, place string) (r Rule) {
 		"multiline":  d.flag(&r.Multiline),
 		"redact":     d.flag(&r.Redact),
 		"references": d.texts(&r.References, MaxReferences),
+		"languages":  d.texts(&r.Languages, MaxLanguages),
 		"paths": lists(map[string]reader{
 			"include": d.texts(&r.Paths.Include, MaxGlobs),
 			"exclude": d.texts(&r.Paths.Exclude, MaxGlobs),

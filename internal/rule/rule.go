@@ -120,6 +120,7 @@ type Rule struct {
 	Scope      Scope
 	Repo       string // `owner/name`, see CheckRepository; with ScopeRepo only
 	Paths      Paths
+	Languages  []string // the file has one of them; any file when empty
 	Multiline  bool
 	Redact     bool // mask the matched text wherever it is stored or shown
 	Cases      Cases
@@ -287,7 +288,7 @@ type Set struct {
 
 // Digest returns the SHA-256, in hexadecimal, of what decides the results of a
 // scan with rules: for each rule its full id, type, pattern, message, severity,
-// paths, multiline, redact and origin, whatever the order of the rules; and the
+// paths, languages, multiline, redact and origin, whatever the order of the rules; and the
 // globs of paths that no rule looks at.
 func Digest(rules []Rule, exclude ...string) string {
 	type named struct {
@@ -311,14 +312,15 @@ func Digest(rules []Rule, exclude ...string) string {
 		d.text(r.Pattern)
 		d.text(r.Message)
 		d.number(int(r.Severity))
-		d.globs(r.Paths.Include)
-		d.globs(r.Paths.Exclude)
+		d.set(r.Paths.Include)
+		d.set(r.Paths.Exclude)
+		d.set(r.Languages)
 		d.flag(r.Multiline)
 		d.flag(r.Redact)
 		d.number(int(r.Origin))
 	}
 
-	d.globs(exclude)
+	d.set(exclude)
 
 	_ = d.Flush() // a hash never fails
 	return hex.EncodeToString(hash.Sum(nil))
@@ -344,10 +346,10 @@ func (d digester) flag(b bool) {
 	d.number(n)
 }
 
-// globs writes a set of globs, whose order decides nothing.
-func (d digester) globs(list []string) {
+// set writes texts whose order decides nothing.
+func (d digester) set(list []string) {
 	d.number(len(list))
-	for _, glob := range slices.Sorted(slices.Values(list)) {
-		d.text(glob)
+	for _, text := range slices.Sorted(slices.Values(list)) {
+		d.text(text)
 	}
 }

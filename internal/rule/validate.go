@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/errs"
+	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
 )
 
@@ -18,6 +19,7 @@ import (
 const (
 	MaxMessage    = 1000     // characters
 	MaxGlobs      = 100      // in each list of Paths
+	MaxLanguages  = 50       // of a rule
 	MaxCases      = 50       // in each list of Cases
 	MaxCase       = 16 << 10 // bytes
 	MaxReferences = 10
@@ -101,6 +103,7 @@ func (t *trials) violations(ctx context.Context, r Rule) violationList {
 	if n := size(r.Paths.Include, r.Paths.Exclude); n > MaxAllGlobs {
 		v.add("paths", "has globs of %d bytes in all; at most %d are allowed", n, MaxAllGlobs)
 	}
+	checkList(&v, "languages", r.Languages, MaxLanguages, checkLanguage)
 	checkList(&v, "references", r.References, MaxReferences, checkReference)
 
 	before := len(v)
@@ -151,6 +154,18 @@ func checkList(v *violationList, field string, list []string, limit int, check f
 			v.add(fmt.Sprintf("%s[%d]", field, i), "%v", err)
 		}
 	}
+}
+
+// checkLanguage says what is wrong with the name of a language.
+func checkLanguage(name string) error {
+	if _, ok := language.Canonical(name); ok {
+		return nil
+	}
+	if near := nearest(strings.ToLower(name), language.Names()); near != "" && len(name) <= language.MaxName {
+		return fmt.Errorf("is no language that is known; did you mean `%s`?", near)
+	}
+
+	return errors.New("is no language that is known; use the names of GitHub's linguist, such as `python` and `c++`")
 }
 
 func checkReference(ref string) error {

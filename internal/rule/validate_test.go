@@ -53,10 +53,13 @@ severity: is required; one of critical, high, medium, warning, low, info`},
 pattern: can match the empty string
 repo: is allowed with scope "repo" only`},
 
-		"type":          {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex`},
-		"severity":      {func(r *rule.Rule) { r.Severity = 7 }, "severity: is required; one of critical"},
-		"pattern":       {func(r *rule.Rule) { r.Pattern = "a(?!b)" }, "pattern: at byte 2: negative lookahead"},
-		"blank message": {func(r *rule.Rule) { r.Message = " \n" }, "message: is required"},
+		"languages": {func(r *rule.Rule) { r.Languages = []string{"Go", "pyton", "", "qqqqqq"} },
+			"languages[1]: is no language that is known; did you mean `python`?\nlanguages[2]: is no language\nlanguages[3]: is no language"},
+		"too many languages": {func(r *rule.Rule) { r.Languages = repeat("go", 51) }, "languages: has 51 entries"},
+		"type":               {func(r *rule.Rule) { r.Type = "glob" }, `type: "glob" is not a type of rule; known types: regex`},
+		"severity":           {func(r *rule.Rule) { r.Severity = 7 }, "severity: is required; one of critical"},
+		"pattern":            {func(r *rule.Rule) { r.Pattern = "a(?!b)" }, "pattern: at byte 2: negative lookahead"},
+		"blank message":      {func(r *rule.Rule) { r.Message = " \n" }, "message: is required"},
 		"long message": {
 			func(r *rule.Rule) { r.Message = strings.Repeat("é", 1001) }, "message: has 1001 characters; at most 1000",
 		},

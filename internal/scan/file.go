@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/report/linehash"
 	"github.com/prwarden/prwarden/internal/rule"
@@ -151,12 +152,13 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	defer Begin(ctx, PhaseMatch)()
 
 	s.comments = readComments(s.lines, s.plan)
+	languages := s.languages()
 	var hits, suppressed []hit
 	for i, g := range s.plan.groups {
-		file := g.hits.File(s.file.Path)
+		file := g.hits.File(s.file.Path, languages...)
 		s.views[i] = view{g, file}
 		if g.masks != g.hits {
-			s.views[i].masking = g.masks.File(s.file.Path)
+			s.views[i].masking = g.masks.File(s.file.Path, languages...)
 		}
 
 		found, err := file.MatchApart(ctx, s.lines, s.file.Added, s.limit, s.comments.accept(g.rules))
@@ -184,6 +186,16 @@ func (s *fileScan) match(ctx context.Context) ([]hit, error) {
 	}
 
 	return s.sorted(append(s.first(hits), s.first(suppressed)...)), nil
+}
+
+// languages are those of the file, when they decide anything.
+func (s *fileScan) languages() []string {
+	isNeeded := func(g group) bool { return g.hits.NeedsLanguages() }
+	if !slices.ContainsFunc(s.plan.groups, isNeeded) || s.lines.Count() == 0 {
+		return nil
+	}
+
+	return language.Of(s.file.Path, s.lines.Line(1))
 }
 
 func (s *fileScan) rule(h hit) rule.Rule { return s.views[h.group].rules[h.Rule] }

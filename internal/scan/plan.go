@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 )
@@ -48,6 +49,10 @@ func newRuleset(digest string, rules []rule.Rule) (_ *Ruleset, err error) {
 	for i, x := range r.rules {
 		compiled[i] = match.Rule{
 			Pattern: x.Pattern, Multiline: x.Multiline, Include: x.Paths.Include, Exclude: x.Paths.Exclude,
+		}
+		for _, name := range x.Languages {
+			canonical, _ := language.Canonical(name) // an unknown one is of no file
+			compiled[i].Languages = append(compiled[i].Languages, canonical)
 		}
 	}
 	r.matcher, err = match.Compile(compiled)

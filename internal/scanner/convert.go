@@ -274,6 +274,7 @@ func toProtoRule(r rule.Rule) *scannerv1.ScanRule {
 		CaseMatch:   r.Cases.Match,
 		CaseNoMatch: r.Cases.NoMatch,
 		References:  r.References,
+		Languages:   r.Languages,
 	}
 }
 
@@ -299,6 +300,7 @@ func fromProtoRule(p *scannerv1.ScanRule) (rule.Rule, error) {
 		Origin:     origin,
 		Cases:      rule.Cases{Match: p.GetCaseMatch(), NoMatch: p.GetCaseNoMatch()},
 		References: p.GetReferences(),
+		Languages:  p.GetLanguages(),
 	}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // findingColumns are those of findingRow.
@@ -73,15 +74,18 @@ func (r findingRow) finding() finding.Finding {
 }
 
 // insertResult inserts all that a scan found, compared with the previous
-// review, "" for none. It returns how many findings of all kinds there are. What
-// was fixed is copied, because retention deletes the previous review first.
-func (t *tx) insertResult(ctx context.Context, id, previousID string, o finding.Result) (findings int, err error) {
+// review, "" for none. It returns how many findings of all kinds there are, and
+// what counts for the numbers of rules. What was fixed is copied, because
+// retention deletes the previous review first.
+func (t *tx) insertResult(
+	ctx context.Context, id, previousID string, o finding.Result,
+) (findings int, counts []stats.Count, err error) {
 	var previous finding.Result
 	if previousID != "" {
 		// Retention may just have deleted them, and then all is new.
 		all, err := t.findings(ctx, previousID)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		previous.Findings, previous.Suppressed = all[finding.KindReported], all[finding.KindSuppressed]
 	}
@@ -101,14 +105,14 @@ func (t *tx) insertResult(ctx context.Context, id, previousID string, o finding.
 		{finding.KindFixed, fixed},
 	} {
 		if err := t.insertFindings(ctx, id, part.kind, part.findings); err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		findings += len(part.findings)
 	}
 
 	const columns = "review_id, position, file, line, rule_id, reason, severity, tolerated"
 
-	return findings, t.insert(ctx, "skips", columns, len(o.Skips), func(i int) []any {
+	return findings, stats.Of(previous, o, compared), t.insert(ctx, "skips", columns, len(o.Skips), func(i int) []any {
 		s := o.Skips[i]
 
 		return []any{id, i, []byte(s.File), s.Line, s.RuleID, s.Reason, s.Severity.String(), s.Tolerated}

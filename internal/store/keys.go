@@ -2,12 +2,15 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 )
@@ -46,7 +49,11 @@ func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
 	err := s.write(ctx, "create a key", of(k.Organization), func(t *tx) error {
 		row.CreatedAt = at(t.now)
 
-		return t.insertRow(ctx, "api_keys", keyColumns, row)
+		if err := t.insertRow(ctx, "api_keys", keyColumns, row); err != nil {
+			return err
+		}
+
+		return t.audit(ctx, k.Organization, audit.Change{Action: audit.KeyCreate, Target: k.ID, Fields: row.key().Audited()})
 	})
 	if err != nil {
 		return auth.Key{}, err
@@ -97,13 +104,17 @@ func keyScope(org string) scope {
 // RevokeKey implements auth.KeyStore.
 func (s *Store) RevokeKey(ctx context.Context, org, id string) error {
 	return s.write(ctx, "revoke a key", keyScope(org), func(t *tx) error {
-		n, err := t.exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL
-			AND (organization = ? OR ? = '')`, at(t.now), id, org, org)
-		if err == nil && n == 0 {
+		var owner string
+		err := t.get(ctx, &owner, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL
+			AND (organization = ? OR ? = '') RETURNING organization`, at(t.now), id, org, org)
+		if errors.Is(err, sql.ErrNoRows) {
 			return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no key %q.", id)
 		}
+		if err != nil {
+			return err
+		}
 
-		return err
+		return t.audit(ctx, owner, audit.Change{Action: audit.KeyRevoke, Target: id})
 	})
 }
 

@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"reflect"
+	"slices"
+	"strconv"
 	"time"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 )
@@ -67,8 +70,7 @@ func (s *Store) DeclareOrganizations(
 			before[o.Name] = o
 		}
 
-		// None is declared any more but these.
-		if _, err := t.exec(ctx, `UPDATE organizations SET declared = ? WHERE declared = ?`, false, true); err != nil {
+		if err := t.undeclare(ctx, stored, declared); err != nil {
 			return err
 		}
 		for _, o := range declared {
@@ -76,7 +78,14 @@ func (s *Store) DeclareOrganizations(
 			if err := t.putOrganization(ctx, o); err != nil {
 				return err
 			}
-			if was := before[o.Name]; was.Declared && !reflect.DeepEqual(was, o) {
+			var earlier *organization.Organization
+			if was, ok := before[o.Name]; ok {
+				earlier = &was
+			}
+			if err := t.auditOrganization(ctx, earlier, o); err != nil {
+				return err
+			}
+			if earlier != nil && earlier.Declared && !reflect.DeepEqual(*earlier, o) {
 				changed = append(changed, o.Name)
 			}
 		}
@@ -85,6 +94,51 @@ func (s *Store) DeclareOrganizations(
 	})
 
 	return changed, err
+}
+
+// undeclare takes the mark from the stored organizations that are no more
+// declared.
+func (t *tx) undeclare(ctx context.Context, stored, declared []organization.Organization) error {
+	for _, was := range stored {
+		if !was.Declared || slices.ContainsFunc(declared, func(o organization.Organization) bool {
+			return o.Name == was.Name
+		}) {
+			continue
+		}
+
+		o := was
+		o.Declared = false
+		if err := t.putOrganization(ctx, o); err != nil {
+			return err
+		}
+		if err := t.auditOrganization(ctx, &was, o); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// auditOrganization writes the event of an organization that was made, before
+// being nil, or changed. Where nothing changed there is none.
+func (t *tx) auditOrganization(
+	ctx context.Context, before *organization.Organization, o organization.Organization,
+) error {
+	c := audit.Change{Action: audit.OrganizationUpdate, Target: o.Name}
+	if before == nil {
+		c.Action, before = audit.OrganizationCreate, &organization.Organization{}
+	}
+	c.Fields = audit.Diff(before, o)
+	if before.Declared != o.Declared {
+		c.Fields = append(c.Fields, audit.Field{
+			Name: "declared", Before: strconv.FormatBool(before.Declared), After: strconv.FormatBool(o.Declared),
+		})
+	}
+	if c.Action == audit.OrganizationUpdate && len(c.Fields) == 0 {
+		return nil
+	}
+
+	return t.audit(ctx, o.Name, c)
 }
 
 // CreateOrganization implements organization.Store.
@@ -97,8 +151,11 @@ func (s *Store) CreateOrganization(ctx context.Context, o organization.Organizat
 		if len(list) > 0 {
 			return organization.ErrExists
 		}
+		if err := t.putOrganization(ctx, o); err != nil {
+			return err
+		}
 
-		return t.putOrganization(ctx, o)
+		return t.auditOrganization(ctx, nil, o)
 	})
 }
 
@@ -114,12 +171,15 @@ func (s *Store) UpdateOrganization(
 		if row.Removed {
 			return organization.ErrNotFound
 		}
-		o := row.organization()
+		before, o := row.organization(), row.organization()
 		if err := change(&o); err != nil {
 			return err
 		}
+		if err := t.putOrganization(ctx, o); err != nil {
+			return err
+		}
 
-		return t.putOrganization(ctx, o)
+		return t.auditOrganization(ctx, &before, o)
 	})
 }
 
@@ -197,7 +257,7 @@ func (s *Store) RemoveOrganization(
 	ctx context.Context, name string, settled time.Duration,
 ) (total Removed, err error) {
 	began := time.Now()
-	err = s.write(ctx, "end an organization", of(name), func(t *tx) (err error) {
+	err = s.write(ctx, "end an organization", allOrganizations, func(t *tx) (err error) {
 		total.Keys, err = t.endOrganization(ctx, name)
 
 		return err
@@ -230,7 +290,8 @@ func (s *Store) RemoveOrganization(
 // endOrganization deletes the keys of an organization and its settings, and
 // cancels its reviews that wait.
 func (t *tx) endOrganization(ctx context.Context, name string) (keys int, err error) {
-	if _, err := t.changeable(ctx, name); err != nil {
+	row, err := t.changeable(ctx, name)
+	if err != nil {
 		return 0, err
 	}
 	deleted, err := t.exec(ctx, `DELETE FROM api_keys WHERE organization = ?`, name)
@@ -242,9 +303,16 @@ func (t *tx) endOrganization(ctx context.Context, name string) (keys int, err er
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.exec(ctx, `UPDATE organizations SET settings = NULL, queued = queued - ? WHERE name = ?`, canceled, name)
+	if _, err = t.exec(ctx, `UPDATE organizations SET settings = NULL, queued = queued - ? WHERE name = ?`,
+		canceled, name); err != nil || row.Removed {
+		return int(deleted), err
+	}
 
-	return int(deleted), err
+	// The organization's own events are deleted with it.
+	return int(deleted), t.audit(ctx, audit.Installation, audit.Change{
+		Action: audit.OrganizationRemove, Target: name,
+		Fields: []audit.Field{{Name: "keys", Before: strconv.FormatInt(deleted, 10)}},
+	})
 }
 
 // removeStep deletes a part of what there is of an organization, and returns how
@@ -266,7 +334,9 @@ func (t *tx) removeStep(ctx context.Context, name string) (int, error) {
 		return len(reviews), nil
 	}
 
-	for _, table := range []string{"idempotency_keys", "rules", "rules_files", "scan_durations"} {
+	for _, table := range []string{
+		"idempotency_keys", "rules", "rules_files", "scan_durations", "audit_events", "finding_days",
+	} {
 		if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE organization = ?`, name); err != nil {
 			return 0, err
 		}

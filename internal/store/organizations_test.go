@@ -88,7 +88,7 @@ func TestRemoveOrganization(t *testing.T) {
 		assertCounts(t, s)
 		require.NoError(t, s.read(ctx, "look", allOrganizations, func(t2 *tx) error {
 			for _, table := range []string{
-				"reviews", "rules", "rules_files", "scan_durations", "idempotency_keys", "api_keys",
+				"reviews", "rules", "rules_files", "scan_durations", "idempotency_keys", "api_keys", "audit_events", "finding_days",
 			} {
 				var n int
 				require.NoError(t, t2.get(ctx, &n, "SELECT COUNT(*) FROM "+table+" WHERE organization = ?", "removed"))
@@ -113,7 +113,7 @@ func TestRemoveOrganizationEndsAtOnce(t *testing.T) {
 		_, err := s.CreateKey(t.Context(), auth.Key{ID: "key_a", Organization: "acme", Name: "n", Hash: "h"})
 		require.NoError(t, err)
 
-		require.NoError(t, s.write(t.Context(), "end", of("acme"), func(x *tx) error {
+		require.NoError(t, s.write(t.Context(), "end", allOrganizations, func(x *tx) error {
 			keys, err := x.endOrganization(t.Context(), "acme")
 			assert.Equal(t, 1, keys)
 

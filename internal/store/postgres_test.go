@@ -119,7 +119,7 @@ func TestHeartbeatsBesideAFinish(t *testing.T) {
 	c := claim(t, s)
 
 	finishing := func(t *tx) error {
-		_, err := t.insertResult(ctx, c.ReviewID, "", manyFindings(10))
+		_, _, err := t.insertResult(ctx, c.ReviewID, "", manyFindings(10))
 		return err
 	}
 

@@ -293,7 +293,7 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 			return err
 		}
 
-		findings, err := t.insertResult(ctx, c.ReviewID, r.PreviousID, o)
+		findings, counts, err := t.insertResult(ctx, c.ReviewID, r.PreviousID, o)
 		if err != nil {
 			if s.dialect.classify(err) == duplicate { // another attempt has finished meanwhile
 				return review.ErrLeaseLost
@@ -305,6 +305,10 @@ func (s *Store) Finish(ctx context.Context, c review.Claim, o finding.Result) er
 			if err := t.setRulesFile(ctx, c.Organization, r.Repo, o.RulesFile); err != nil {
 				return err
 			}
+		}
+
+		if err := t.countDay(ctx, c.Organization, r.Repo, counts); err != nil {
+			return err
 		}
 
 		if err := t.leave(ctx, c, review.Complete, `status = 'complete', completed_at = ?, lease_expires = NULL,

@@ -230,11 +230,11 @@ func TestContextEndsInTheMiddle(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	err := s.write(ctx, "break off", allOrganizations, func(tx *tx) error {
-		if _, err := tx.insertResult(ctx, c.ReviewID, "", manyFindings(1_000)); err != nil {
+		if _, _, err := tx.insertResult(ctx, c.ReviewID, "", manyFindings(1_000)); err != nil {
 			return err
 		}
 		cancel()
-		_, err := tx.insertResult(ctx, c.ReviewID, "", finding.Result{Skips: []finding.Skip{{File: "a", Reason: "binary"}}})
+		_, _, err := tx.insertResult(ctx, c.ReviewID, "", finding.Result{Skips: []finding.Skip{{File: "a", Reason: "binary"}}})
 
 		return err
 	})
@@ -274,7 +274,7 @@ func TestCommitFails(t *testing.T) {
 			return err
 		}
 
-		_, err := tx.insertResult(t.Context(), "rev_none", "", manyFindings(1))
+		_, _, err := tx.insertResult(t.Context(), "rev_none", "", manyFindings(1))
 
 		return err
 	})

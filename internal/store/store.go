@@ -17,10 +17,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // Store is the store on an SQL database. It is safe for concurrent use.
@@ -41,6 +43,8 @@ var (
 	_ rule.Store         = (*Store)(nil)
 	_ auth.KeyStore      = (*Store)(nil)
 	_ organization.Store = (*Store)(nil)
+	_ audit.Store        = (*Store)(nil)
+	_ stats.Store        = (*Store)(nil)
 )
 
 // Options say which database to open and how.

@@ -167,10 +167,16 @@ const rowsPerInsert = 100
 
 // insert inserts n rows into a table; row returns the values of the row i.
 func (t *tx) insert(ctx context.Context, table, columns string, n int, row func(i int) []any) error {
+	return t.upsert(ctx, table, columns, "", n, row)
+}
+
+// upsert is insert with what is done about rows that are there already.
+func (t *tx) upsert(ctx context.Context, table, columns, conflict string, n int, row func(i int) []any) error {
 	values := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
 	for i := 0; i < n; {
 		size := min(rowsPerInsert, n-i)
-		query := "INSERT INTO " + table + " (" + columns + ") VALUES " + values + strings.Repeat(", "+values, size-1)
+		query := "INSERT INTO " + table + " (" + columns + ") VALUES " + values + strings.Repeat(", "+values, size-1) +
+			conflict
 		var args []any
 		for end := i + size; i < end; i++ {
 			args = append(args, row(i)...)

@@ -159,6 +159,21 @@ CREATE TABLE scan_durations (
     PRIMARY KEY (organization, repo)
 ) WITH (fillfactor = 50);
 
+-- What rules found, by day and repository; a review adds to it when it finishes.
+-- It outlives the reviews.
+CREATE TABLE finding_days (
+    organization TEXT    COLLATE "C" NOT NULL REFERENCES organizations (name),
+    day          TEXT    COLLATE "C" NOT NULL, -- YYYY-MM-DD in UTC
+    repo         TEXT    COLLATE "C" NOT NULL,
+    rule_id      TEXT    COLLATE "C" NOT NULL, -- with its category
+    severity     TEXT    COLLATE "C" NOT NULL
+                 CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    found        INTEGER NOT NULL CHECK (found >= 0),      -- not known from the review before
+    fixed        INTEGER NOT NULL CHECK (fixed >= 0),      -- reported by the review before, and gone
+    suppressed   INTEGER NOT NULL CHECK (suppressed >= 0), -- by comments that the review before did not have
+    PRIMARY KEY (organization, day, repo, rule_id, severity)
+) WITH (fillfactor = 80);
+
 -- Answers to creations that carried an idempotency key.
 CREATE TABLE idempotency_keys (
     organization TEXT    COLLATE "C" NOT NULL,
@@ -191,6 +206,7 @@ CREATE TABLE rules (
     cases_match   TEXT    NOT NULL,
     cases_no_match TEXT   NOT NULL,
     refs          TEXT    NOT NULL, -- where to read more
+    languages     TEXT    NOT NULL,
     created_at    BIGINT  NOT NULL,
     PRIMARY KEY (organization, full_id),
     CHECK ((scope = 'repo') = (repo <> ''))
@@ -223,6 +239,25 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
 
+-- Who changed what. Only retention and the removal of an organization delete
+-- from it, and nothing changes a row.
+CREATE TABLE audit_events (
+    organization TEXT   COLLATE "C" NOT NULL CHECK (organization <> ''), -- * for the whole installation
+    at           BIGINT NOT NULL,
+    id           TEXT   COLLATE "C" NOT NULL,
+    actor_kind   TEXT   NOT NULL CHECK (actor_kind IN ('user', 'key', 'cli', 'system')),
+    actor        TEXT   COLLATE "C" NOT NULL, -- with its kind, such as key:key_01k9
+    address      TEXT   NOT NULL, -- '' for none
+    action       TEXT   COLLATE "C" NOT NULL,
+    target       TEXT   NOT NULL,
+    detail       TEXT   NOT NULL, -- JSON array of fields, before and after
+    request_id   TEXT   NOT NULL, -- '' for none
+    PRIMARY KEY (organization, at, id)
+);
+
+-- What retention deletes, oldest first, and the list of all organizations.
+CREATE INDEX audit_events_at ON audit_events (at, id);
+
 -- Requests of the running window, by key. After a crash of
 -- the database it is empty, and windows begin anew.
 CREATE UNLOGGED TABLE rate_limits (
@@ -247,6 +282,8 @@ ALTER TABLE skips            ENABLE ROW LEVEL SECURITY;
 ALTER TABLE skips            FORCE ROW LEVEL SECURITY;
 ALTER TABLE scan_durations   ENABLE ROW LEVEL SECURITY;
 ALTER TABLE scan_durations   FORCE ROW LEVEL SECURITY;
+ALTER TABLE finding_days     ENABLE ROW LEVEL SECURITY;
+ALTER TABLE finding_days     FORCE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE rules            ENABLE ROW LEVEL SECURITY;
@@ -255,6 +292,8 @@ ALTER TABLE rules_files      ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rules_files      FORCE ROW LEVEL SECURITY;
 ALTER TABLE api_keys         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE api_keys         FORCE ROW LEVEL SECURITY;
+ALTER TABLE audit_events     ENABLE ROW LEVEL SECURITY;
+ALTER TABLE audit_events     FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY own ON organizations USING
     ((SELECT current_setting('prwarden.organization')) IN (name, '*'));
@@ -274,6 +313,8 @@ CREATE POLICY own ON skips USING
 CREATE POLICY own ON scan_durations USING
     ((SELECT current_setting('prwarden.organization')) <> ''
      AND (organization = '' OR (SELECT current_setting('prwarden.organization')) IN (organization, '*')));
+CREATE POLICY own ON finding_days USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON idempotency_keys USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON rules USING
@@ -281,4 +322,6 @@ CREATE POLICY own ON rules USING
 CREATE POLICY own ON rules_files USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
 CREATE POLICY own ON api_keys USING
+    ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));
+CREATE POLICY own ON audit_events USING
     ((SELECT current_setting('prwarden.organization')) IN (organization, '*'));

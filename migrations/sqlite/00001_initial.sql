@@ -140,6 +140,21 @@ CREATE TABLE scan_durations (
     PRIMARY KEY (organization, repo)
 ) STRICT, WITHOUT ROWID;
 
+-- What rules found, by day and repository; a review adds to it when it finishes.
+-- It outlives the reviews.
+CREATE TABLE finding_days (
+    organization TEXT    NOT NULL REFERENCES organizations (name),
+    day          TEXT    NOT NULL, -- YYYY-MM-DD in UTC
+    repo         TEXT    NOT NULL,
+    rule_id      TEXT    NOT NULL, -- with its category
+    severity     TEXT    NOT NULL
+                 CHECK (severity IN ('critical', 'high', 'medium', 'warning', 'low', 'info')),
+    found        INTEGER NOT NULL CHECK (found >= 0),      -- not known from the review before
+    fixed        INTEGER NOT NULL CHECK (fixed >= 0),      -- reported by the review before, and gone
+    suppressed   INTEGER NOT NULL CHECK (suppressed >= 0), -- by comments that the review before did not have
+    PRIMARY KEY (organization, day, repo, rule_id, severity)
+) STRICT, WITHOUT ROWID;
+
 -- Answers to creations that carried an idempotency key.
 CREATE TABLE idempotency_keys (
     organization TEXT    NOT NULL,
@@ -172,6 +187,7 @@ CREATE TABLE rules (
     cases_match   TEXT    NOT NULL,
     cases_no_match TEXT   NOT NULL,
     refs          TEXT    NOT NULL, -- where to read more
+    languages     TEXT    NOT NULL,
     created_at    INTEGER NOT NULL,
     PRIMARY KEY (organization, full_id),
     CHECK ((scope = 'repo') = (repo <> ''))
@@ -203,6 +219,25 @@ CREATE TABLE api_keys (
 ) STRICT;
 
 CREATE INDEX api_keys_created ON api_keys (organization, created_at, id);
+
+-- Who changed what. Only retention and the removal of an organization delete
+-- from it, and nothing changes a row.
+CREATE TABLE audit_events (
+    organization TEXT    NOT NULL CHECK (organization <> ''), -- * for the whole installation
+    at           INTEGER NOT NULL,
+    id           TEXT    NOT NULL,
+    actor_kind   TEXT    NOT NULL CHECK (actor_kind IN ('user', 'key', 'cli', 'system')),
+    actor        TEXT    NOT NULL, -- with its kind, such as key:key_01k9
+    address      TEXT    NOT NULL, -- '' for none
+    action       TEXT    NOT NULL,
+    target       TEXT    NOT NULL,
+    detail       TEXT    NOT NULL, -- JSON array of fields, before and after
+    request_id   TEXT    NOT NULL, -- '' for none
+    PRIMARY KEY (organization, at, id)
+) STRICT, WITHOUT ROWID;
+
+-- What retention deletes, oldest first, and the list of all organizations.
+CREATE INDEX audit_events_at ON audit_events (at, id);
 
 -- One row that readiness changes, to see whether the database can be written.
 CREATE TABLE write_check (

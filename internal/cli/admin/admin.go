@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/user"
 
 	"github.com/prwarden/prwarden/internal/app"
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/cli"
 	"github.com/prwarden/prwarden/internal/cli/terminal"
 	"github.com/prwarden/prwarden/internal/config"
@@ -27,10 +30,13 @@ func withDatabase(ctx context.Context, o store.Options, do func(*store.Store) er
 }
 
 // withStore runs do with the configured database, which has the schema of this
-// program and the organizations that the configuration file declares. create
+// program and the organizations that the configuration file declares. The
+// context that do gets says who runs the command. create
 // makes an SQLite database that is not there, so that a key can be made before
 // the first server ran. Postgres is shared: its schema is for `migrate`.
-func withStore(ctx context.Context, st cli.Streams, c config.Config, create bool, do func(*store.Store) error) error {
+func withStore(
+	ctx context.Context, st cli.Streams, c config.Config, create bool, do func(context.Context, *store.Store) error,
+) error {
 	create = create && !c.Shared()
 	return withDatabase(ctx, store.Options{Database: c.Database, Existing: !create}, func(store *store.Store) error {
 		if create {
@@ -46,8 +52,21 @@ func withStore(ctx context.Context, st cli.Streams, c config.Config, create bool
 		if err := organization.Apply(ctx, store, c.Organizations, log); err != nil {
 			return err
 		}
-		return do(store)
+		return do(audit.NewContext(ctx, operator()), store)
 	})
+}
+
+// operator is who runs a command, as far as the machine knows.
+func operator() audit.Actor {
+	name, host := "unknown", "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if h, err := os.Hostname(); err == nil {
+		host = h
+	}
+
+	return audit.Actor{Kind: audit.CLI, ID: name + "@" + host}
 }
 
 // createSchema gives a database that is new its schema. It says so, because a

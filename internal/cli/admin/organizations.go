@@ -42,7 +42,7 @@ func CreateKey(ctx context.Context, st cli.Streams, c config.Config, in KeyInput
 		n.Scopes = append(n.Scopes, auth.Scope(s))
 	}
 
-	return withStore(ctx, st, c, in.Create, func(store *store.Store) error {
+	return withStore(ctx, st, c, in.Create, func(ctx context.Context, store *store.Store) error {
 		if err := checkOrganization(ctx, store, in.Organization); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func checkOrganization(ctx context.Context, store *store.Store, name string) err
 // ListKeys prints the keys that are not revoked: of an organization, or of all
 // for "".
 func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) error {
-	return withStore(ctx, st, c, false, func(store *store.Store) error {
+	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
 		list, err := newKeys(store).List(ctx, org)
 		if err != nil {
 			return usageError(err)
@@ -106,7 +106,7 @@ func ListKeys(ctx context.Context, st cli.Streams, c config.Config, org string) 
 
 // RevokeKey revokes a key of any organization by its identifier.
 func RevokeKey(ctx context.Context, st cli.Streams, c config.Config, id string) error {
-	return withStore(ctx, st, c, false, func(store *store.Store) error {
+	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
 		if err := newKeys(store).Revoke(ctx, "", id); err != nil {
 			return usageError(err)
 		}
@@ -176,7 +176,7 @@ func CreateOrganization(
 		return err
 	}
 
-	return withStore(ctx, st, c, create, func(store *store.Store) error {
+	return withStore(ctx, st, c, create, func(ctx context.Context, store *store.Store) error {
 		return told(st, name, "is there; running servers know it within 2 seconds", store.CreateOrganization(ctx, o))
 	})
 }
@@ -185,7 +185,7 @@ func CreateOrganization(
 func UpdateOrganization(
 	ctx context.Context, st cli.Streams, c config.Config, name string, change OrganizationChange,
 ) error {
-	return withStore(ctx, st, c, false, func(store *store.Store) error {
+	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
 		err := store.UpdateOrganization(ctx, name, func(o *organization.Organization) error { return change.checked(c, o) })
 		return told(st, name, "is changed; running servers know it within 2 seconds", err)
 	})
@@ -199,7 +199,7 @@ func RemoveOrganization(ctx context.Context, st cli.Streams, c config.Config, na
 			terminal.Safe(name))
 	}
 
-	return withStore(ctx, st, c, false, func(store *store.Store) error {
+	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
 		n, err := store.RemoveOrganization(ctx, name, auth.RevokedWithin)
 		return told(st, name, fmt.Sprintf("is gone: %d reviews, %d keys, and its rules",
 			n.Reviews, n.Keys), err)
@@ -217,7 +217,7 @@ func told(st cli.Streams, name, what string, err error) error {
 
 // ListOrganizations prints all organizations with what each has.
 func ListOrganizations(ctx context.Context, st cli.Streams, c config.Config) error {
-	return withStore(ctx, st, c, false, func(store *store.Store) error {
+	return withStore(ctx, st, c, false, func(ctx context.Context, store *store.Store) error {
 		list, err := store.OrganizationUsage(ctx)
 		if err != nil {
 			return err

@@ -115,6 +115,7 @@ type known struct {
 	Redact     bool     `json:"redact"`
 	Include    []string `json:"include,omitempty"`
 	Exclude    []string `json:"exclude,omitempty"`
+	Languages  []string `json:"languages,omitempty"`
 	Match      []string `json:"match,omitempty"`
 	NoMatch    []string `json:"no_match,omitempty"`
 	References []string `json:"references,omitempty"`
@@ -137,7 +138,7 @@ func newKnown(r rule.Rule, ruleset string) known {
 		ID: r.FullID(), Ruleset: ruleset, Type: r.Type, Severity: r.Severity.String(), Message: r.Message,
 		Pattern: r.Pattern, Multiline: r.Multiline, Redact: r.Redact,
 		Include: r.Paths.Include, Exclude: r.Paths.Exclude, Match: r.Cases.Match, NoMatch: r.Cases.NoMatch,
-		References: r.References, rule: r,
+		References: r.References, Languages: r.Languages, rule: r,
 	}
 }
 
@@ -315,6 +316,7 @@ func (k known) text(price string) string {
 
 	row("Matched on", on)
 	row("Files", cmp.Or(strings.Join(k.Include, "  "), "all"))
+	row("Languages", strings.Join(k.Languages, "  "))
 	row("But not", strings.Join(k.Exclude, "  "))
 	if k.Redact {
 		row("Masked", "what it matches is shown nowhere: it is a secret")

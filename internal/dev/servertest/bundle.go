@@ -38,6 +38,7 @@ import (
 	"github.com/prwarden/prwarden/internal/server/port"
 	"github.com/prwarden/prwarden/internal/server/rest"
 	"github.com/prwarden/prwarden/internal/server/rpc"
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // patience bounds every wait; it is only reached when something is broken.
@@ -51,6 +52,7 @@ type Bundle struct {
 	Reviews  *Reviews
 	Rules    *Rules
 	Keys     *auth.Keys
+	Stats    *Stats
 	Handlers *api.Reviews
 	Guard    *overload.Guard
 	Clock    time.Time    // of the rate limit; it stands still, so that no minute ends during a test
@@ -78,7 +80,7 @@ func Start(t testing.TB, o Options) *Bundle {
 		o.Observe = func(rest.Answered) {}
 	}
 
-	b := &Bundle{Reviews: &Reviews{}, Rules: &Rules{}, Logs: &Logs{}, Clock: time.Now()}
+	b := &Bundle{Reviews: &Reviews{}, Rules: &Rules{}, Stats: &Stats{}, Logs: &Logs{}, Clock: time.Now()}
 	log := slog.New(slog.NewJSONHandler(b.Logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Keys = auth.NewKeys(&keyStore{keys: map[string]auth.Key{}}, time.Now, log)
 	b.Handlers = api.NewReviews(b.Reviews, b.Keys, api.SARIF{})
@@ -187,6 +189,7 @@ func (b *Bundle) register(r grpc.ServiceRegistrar) {
 	prwardenv1.RegisterReviewServiceServer(r, b.Handlers)
 	prwardenv1.RegisterRuleServiceServer(r, api.NewRules(b.Rules))
 	prwardenv1.RegisterKeyServiceServer(r, api.NewKeys(b.Keys))
+	prwardenv1.RegisterStatsServiceServer(r, api.NewStats(stats.NewService(b.Stats, func() time.Time { return Epoch })))
 	healthpb.RegisterHealthServer(r, health.NewServer())
 	if s, ok := r.(reflection.GRPCServer); ok {
 		reflection.Register(s)

@@ -12,6 +12,7 @@ import (
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/server/api"
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // Reviews is an api.ReviewService whose answers a test gives. A function that is
@@ -159,4 +160,17 @@ func (s *keyStore) RevokeKey(_ context.Context, org, id string) error {
 	}
 
 	return errs.New(errs.NotFound, errs.ReasonKeyNotFound, "There is no such key.")
+}
+
+// Stats is a stats.Store with given numbers.
+type Stats struct {
+	Rules []stats.Rule
+	Asked stats.Filter // what was asked last
+}
+
+// RuleStats implements stats.Store.
+func (f *Stats) RuleStats(_ context.Context, _ string, filter stats.Filter) ([]stats.Rule, error) {
+	f.Asked = filter
+
+	return f.Rules, nil
 }

@@ -42,6 +42,7 @@ func storedRule(t *testing.T, h Harness) {
 			Severity: rule.Critical, Scope: rule.ScopeRepo, Repo: repo, Multiline: true, Redact: true,
 			Paths:      rule.Paths{Include: []string{"**/*.go", "a b"}, Exclude: []string{"cmd/**"}},
 			Cases:      rule.Cases{Match: []string{"fmt.Print(\"x\")\n\x00\t<&>", ""}, NoMatch: []string{"log.Print()"}},
+			Languages:  []string{"python", "c++"},
 			References: []string{"https://cwe.mitre.org/data/definitions/532.html"},
 		},
 	} {

@@ -1,5 +1,5 @@
 // Package storetest is the conformance suite of stores: every sentence of
-// review.Store, rule.Store and auth.KeyStore as a test, whichever
+// review.Store, rule.Store, auth.KeyStore and stats.Store as a test, whichever
 // database is behind them.
 package storetest
 
@@ -12,12 +12,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 	"github.com/prwarden/prwarden/internal/finding"
 	"github.com/prwarden/prwarden/internal/organization"
 	"github.com/prwarden/prwarden/internal/review"
 	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/stats"
 )
 
 // Store is all that a store does.
@@ -26,7 +28,9 @@ type Store interface {
 	organization.Store
 	rule.Store
 	auth.KeyStore
+	audit.Store
 	review.RetentionStore
+	stats.Store
 }
 
 // Harness is an empty store to be tested.
@@ -125,10 +129,22 @@ func tests() map[string]func(*testing.T, Harness) {
 		"Keys/keys are revoked":           revokedKey,
 		"Keys/use is stored":              touchedKeys,
 
+		"Audit/a change leaves one event":              changesAudited,
+		"Audit/what changes nothing leaves none":       nothingAudited,
+		"Audit/events are newest first, page by page":  auditPages,
+		"Audit/events are filtered":                    auditFilters,
+		"Audit/organizations are apart":                auditApart,
+		"Audit/an event is bounded and holds no token": auditBounded,
+
 		"Retention/only what ended is deleted":  purgedEnded,
 		"Retention/one step does little":        purgedInSteps,
 		"Retention/expired idempotency keys go": purgedIdempotency,
 		"Retention/dead API keys go":            purgedKeys,
+
+		"Retention/old numbers go": purgedNumbers,
+
+		"Stats/what changes is counted":       countedFindings,
+		"Stats/numbers are listed and summed": listedNumbers,
 
 		"Reopen/everything is still there": everythingStays,
 		"Reopen/a closed store is away":    closedStore,

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/prwarden/prwarden/internal/language"
 	"github.com/prwarden/prwarden/internal/match"
 	"github.com/prwarden/prwarden/internal/rule"
 	"github.com/prwarden/prwarden/internal/rule/schema"
@@ -141,6 +142,8 @@ func TestIsThatOfTheParser(t *testing.T) {
 		properties + ".pattern.maxLength":                         match.MaxPattern,
 		properties + ".message.maxLength":                         rule.MaxMessage,
 		properties + ".references.maxItems":                       rule.MaxReferences,
+		properties + ".languages.maxItems":                        rule.MaxLanguages,
+		properties + ".languages.items.maxLength":                 language.MaxName,
 		properties + ".references.items.maxLength":                rule.MaxReference,
 		properties + ".paths.properties.include.maxItems":         rule.MaxGlobs,
 		properties + ".paths.properties.exclude.maxItems":         rule.MaxGlobs,

@@ -167,7 +167,7 @@ func toRule(r rule.Rule) *prwardenv1.Rule {
 	out := &prwardenv1.Rule{
 		Id: text(r.ID), Pattern: text(r.Pattern), Message: text(r.Message), Severity: toSeverity(r.Severity),
 		Scope: toScope(r.Scope), Repo: given(r.Repo), Multiline: r.Multiline, Redact: r.Redact,
-		References: each(r.References, text), CreatedAt: toTime(r.CreatedAt),
+		References: each(r.References, text), Languages: each(r.Languages, text), CreatedAt: toTime(r.CreatedAt),
 	}
 	out.Type = enum[prwardenv1.Rule_Type](r.Type, prwardenv1.Rule_Type_value)
 	if len(r.Paths.Include)+len(r.Paths.Exclude) > 0 {
@@ -204,8 +204,9 @@ func fromRule(r *prwardenv1.Rule) rule.Rule {
 		ID: r.GetId(), Type: word(r.GetType()), Pattern: r.GetPattern(), Message: r.GetMessage(),
 		Scope: rule.Scope(word(r.GetScope())), Repo: r.GetRepo(),
 		Multiline: r.GetMultiline(), Redact: r.GetRedact(), References: r.GetReferences(),
-		Paths: rule.Paths{Include: r.GetPaths().GetInclude(), Exclude: r.GetPaths().GetExclude()},
-		Cases: rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
+		Paths:     rule.Paths{Include: r.GetPaths().GetInclude(), Exclude: r.GetPaths().GetExclude()},
+		Languages: r.GetLanguages(),
+		Cases:     rule.Cases{Match: r.GetCases().GetMatch(), NoMatch: r.GetCases().GetNoMatch()},
 	}
 	out.Severity = fromSeverity(r.GetSeverity())
 	return out

@@ -1,5 +1,5 @@
-// Package api answers the calls of ReviewService, RuleService and
-// KeyService: each handler decodes, calls the domain, and encodes. Who calls
+// Package api answers the calls of ReviewService, RuleService, KeyService and
+// StatsService: each handler decodes, calls the domain, and encodes. Who calls
 // and whether they may is decided before (internal/server/rpc), and
 // what an error looks like after.
 package api

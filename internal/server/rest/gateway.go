@@ -90,6 +90,7 @@ func New(c Config) (*Gateway, error) {
 		prwardenv1.RegisterReviewServiceHandlerClient(ctx, g.mux, prwardenv1.NewReviewServiceClient(c.Conn)),
 		prwardenv1.RegisterRuleServiceHandlerClient(ctx, g.mux, prwardenv1.NewRuleServiceClient(c.Conn)),
 		prwardenv1.RegisterKeyServiceHandlerClient(ctx, g.mux, prwardenv1.NewKeyServiceClient(c.Conn)),
+		prwardenv1.RegisterStatsServiceHandlerClient(ctx, g.mux, prwardenv1.NewStatsServiceClient(c.Conn)),
 	)
 }
 
@@ -193,7 +194,7 @@ func (g *Gateway) admit(e *exchange, r *http.Request) error {
 	}
 
 	e.request = request
-	return g.dispatch(e, r.WithContext(auth.NewContext(ctx, caller)))
+	return g.dispatch(e, r.WithContext(rpc.Admitted(ctx, caller)))
 }
 
 // setRateHeaders writes a decision in the spelling that the API documents.

@@ -266,7 +266,7 @@ func readRoutes() ([]*route, error) {
 	var out []*route
 	for _, file := range []protoreflect.FileDescriptor{
 		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto,
-		prwardenv1.File_prwarden_v1_key_proto,
+		prwardenv1.File_prwarden_v1_key_proto, prwardenv1.File_prwarden_v1_stats_proto,
 	} {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()

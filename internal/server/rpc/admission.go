@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"google.golang.org/grpc/tap"
 	"google.golang.org/protobuf/proto"
 
-	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/server/overload"
 )
@@ -44,11 +45,26 @@ func (a Admission) Admit(ctx context.Context, c auth.Credentials) (auth.Caller, 
 	}
 
 	caller, decision, err := a.Admitter.Admit(ctx, c)
-	callOf(ctx).Caller = caller
+	call := callOf(ctx)
+	call.Caller, call.Actor = caller, a.actor(caller, c, call.RequestID)
 	if err == nil {
 		err = request.Identify(ctx, caller.Organization)
 	}
 	return caller, decision, err
+}
+
+// actor returns who makes the changes of a request; the zero Actor for nobody.
+func (a Admission) actor(caller auth.Caller, c auth.Credentials, requestID string) audit.Actor {
+	if caller.KeyID == "" {
+		return audit.Actor{}
+	}
+
+	return audit.Actor{Kind: audit.Key, ID: caller.KeyID, Address: a.Admitter.Address(c), RequestID: requestID}
+}
+
+// Admitted returns the context of an admitted request's handler.
+func Admitted(ctx context.Context, caller auth.Caller) context.Context {
+	return audit.NewContext(auth.NewContext(ctx, caller), callOf(ctx).Actor)
 }
 
 // RateMetadata is a decision as response metadata, the same in gRPC and, as
@@ -76,25 +92,35 @@ func Authorize(caller auth.Caller, method string) error {
 // reflection, needs a key and no scope, so that it says nothing to strangers.
 func scopeOf(method string) auth.Scope {
 	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
-	reads := false
-	for _, verb := range []string{"Get", "List", "Watch", "Test"} {
-		reads = reads || strings.HasPrefix(name, verb)
+	reads := slices.ContainsFunc([]string{"Get", "List", "Watch", "Test", "Try"}, func(verb string) bool {
+		return strings.HasPrefix(name, verb)
+	})
+	scopes := scopesOf(service)
+	if reads {
+		return scopes.read
 	}
 
-	switch {
-	case service == prwardenv1.ReviewService_ServiceDesc.ServiceName && reads:
-		return auth.ReviewsRead
-	case service == prwardenv1.ReviewService_ServiceDesc.ServiceName:
-		return auth.ReviewsWrite
-	case service == prwardenv1.RuleService_ServiceDesc.ServiceName && reads:
-		return auth.RulesRead
-	case service == prwardenv1.RuleService_ServiceDesc.ServiceName:
-		return auth.RulesWrite
-	case service == prwardenv1.KeyService_ServiceDesc.ServiceName:
-		return auth.KeysAdmin
+	return scopes.write
+}
+
+// scopes are those that a service's methods need.
+type scopes struct{ read, write auth.Scope }
+
+func scopesOf(service string) scopes {
+	switch strings.TrimPrefix(service, "prwarden.v1.") {
+	case "ReviewService", "StatsService":
+		return scopes{auth.ReviewsRead, auth.ReviewsWrite}
+	case "RuleService":
+		return scopes{auth.RulesRead, auth.RulesWrite}
+	case "PolicyService":
+		return scopes{auth.PolicyRead, auth.PolicyWrite}
+	case "KeyService":
+		return scopes{auth.KeysAdmin, auth.KeysAdmin}
+	case "AuditService":
+		return scopes{auth.AuditRead, auth.AuditRead}
 	}
 
-	return ""
+	return scopes{}
 }
 
 // credentialsOf returns what the metadata of a network call says of the caller.
@@ -170,7 +196,7 @@ func (a Admission) admit(ctx context.Context) (context.Context, error) {
 		err = Authorize(caller, method)
 	}
 	admitted = err == nil
-	return auth.NewContext(ctx, caller), err
+	return Admitted(ctx, caller), err
 }
 
 // boundedUnary is the link that ends the request of a call, and counts a large

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/prwarden/prwarden/internal/audit"
 	"github.com/prwarden/prwarden/internal/auth"
 	"github.com/prwarden/prwarden/internal/errs"
 )
@@ -183,6 +184,7 @@ type Call struct {
 	RequestID string
 	Peer      string      // IP address and port
 	Caller    auth.Caller // the zero Caller until it is admitted
+	Actor     audit.Actor // the zero Actor until then
 	ReviewID  string      // of the review that it created
 	Reason    string      // of the error that was answered
 }
@@ -276,6 +278,7 @@ func (l *RequestLog) Write(ctx context.Context, message string, c *Call, o Outco
 	attrs := append([]slog.Attr{
 		slog.String("request_id", c.RequestID),
 		slog.String("key_id", c.Caller.KeyID),
+		slog.String("actor", c.Actor.String()),
 		slog.String("organization", c.Caller.Organization),
 		slog.String("peer", c.Peer),
 	}, what...)

@@ -8,7 +8,10 @@ import (
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	prwardenv1 "github.com/prwarden/prwarden/gen/go/prwarden/v1"
 	"github.com/prwarden/prwarden/internal/auth"
@@ -47,26 +50,54 @@ func TestPanicInAdmissionGivesItsRoomBack(t *testing.T) {
 func TestEveryMethodHasAScope(t *testing.T) {
 	t.Parallel()
 	scopes := map[string]auth.Scope{}
-	for _, file := range []protoreflect.FileDescriptor{
-		prwardenv1.File_prwarden_v1_review_proto, prwardenv1.File_prwarden_v1_rule_proto,
-		prwardenv1.File_prwarden_v1_key_proto,
-	} {
-		for i := range file.Services().Len() {
-			s := file.Services().Get(i)
-			for j := range s.Methods().Len() {
-				name := string(s.Methods().Get(j).Name())
-				scopes[name] = scopeOf("/" + string(s.FullName()) + "/" + name)
-			}
-		}
+	for _, m := range methods() {
+		scopes[string(m.Name())] = scopeOf("/" + string(m.Parent().FullName()) + "/" + string(m.Name()))
 	}
 
 	assert.Equal(t, map[string]auth.Scope{
 		"CreateReview": auth.ReviewsWrite, "CancelReview": auth.ReviewsWrite, "GetReview": auth.ReviewsRead,
-		"ListReviews": auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
+		"ListReviews":   auth.ReviewsRead,
+		"ListRuleStats": auth.ReviewsRead, "ListFindings": auth.ReviewsRead, "GetSarif": auth.ReviewsRead,
 		"WatchReview": auth.ReviewsRead, "ListRulesets": auth.RulesRead, "ListRules": auth.RulesRead,
 		"GetRule": auth.RulesRead, "TestRule": auth.RulesRead, "CreateRule": auth.RulesWrite, "DeleteRule": auth.RulesWrite,
 		"CreateKey": auth.KeysAdmin, "ListKeys": auth.KeysAdmin, "DeleteKey": auth.KeysAdmin,
 	}, scopes)
+}
+
+// methods are those of the API, also of services that are yet to come.
+func methods() (all []protoreflect.MethodDescriptor) {
+	pkg := prwardenv1.File_prwarden_v1_review_proto.Package()
+	protoregistry.GlobalFiles.RangeFilesByPackage(pkg, func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			s := file.Services().Get(i)
+			for j := range s.Methods().Len() {
+				all = append(all, s.Methods().Get(j))
+			}
+		}
+
+		return true
+	})
+
+	return all
+}
+
+// A method that can change something says what it leaves in the audit log, or
+// why it leaves nothing.
+func TestEveryChangeIsAudited(t *testing.T) {
+	t.Parallel()
+	for _, m := range methods() {
+		rest, _ := proto.GetExtension(m.Options(), annotations.E_Http).(*annotations.HttpRule)
+		rule, _ := proto.GetExtension(m.Options(), prwardenv1.E_Audit).(*prwardenv1.AuditRule)
+		switch {
+		case rest.GetGet() != "":
+			assert.Nil(t, rule, "%s only reads", m.FullName())
+		case rule.GetAction() == "NONE":
+			assert.NotEmpty(t, rule.GetReason(), "%s needs the reason why it leaves no event", m.FullName())
+		default:
+			assert.Regexp(t, `^[a-z]+\.[a-z]+$`, rule.GetAction(), "%s needs the option `audit`", m.FullName())
+			assert.Empty(t, rule.GetReason(), m.FullName())
+		}
+	}
 }
 
 func TestChooseRequestID(t *testing.T) {

@@ -176,6 +176,8 @@ func TestViolationsNameTheField(t *testing.T) {
 		prwardenv1.NewKeyServiceClient(conn)
 	ptr := func(n int32) *int32 { return &n }
 	str := func(s string) *string { return &s }
+	allScopes := "must be in list [reviews:read, reviews:write, rules:read, rules:write, keys:admin, policy:read, " +
+		"policy:write, audit:read]"
 	tests := map[string]struct {
 		call func(context.Context) error
 		want map[string]string
@@ -217,8 +219,8 @@ func TestViolationsNameTheField(t *testing.T) {
 		}, map[string]string{
 			"name":      "must be at least 1 characters",
 			"scopes":    "repeated value must contain unique items",
-			"scopes[0]": "must be in list [reviews:read, reviews:write, rules:read, rules:write, keys:admin]",
-			"scopes[1]": "must be in list [reviews:read, reviews:write, rules:read, rules:write, keys:admin]",
+			"scopes[0]": allScopes,
+			"scopes[1]": allScopes,
 		}},
 	}
 

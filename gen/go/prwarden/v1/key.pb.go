@@ -122,7 +122,8 @@ type CreateKeyRequest struct {
 	// Name of the key, for people: 1 to 100 characters.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// What the key may do: at least one of reviews:read, reviews:write,
-	// rules:read, rules:write, keys:admin, each at most once.
+	// rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+	// each at most once.
 	Scopes []string `protobuf:"bytes,2,rep,name=scopes,proto3" json:"scopes,omitempty"`
 	// When the key stops working, in the future; never when not given.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
@@ -443,29 +444,30 @@ var File_prwarden_v1_key_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\n" +
-	"\x15prwarden/v1/key.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\"\x8c\x02\n" +
+	"\x15prwarden/v1/key.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\"\x8c\x02\n" +
 	"\x03Key\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1e\n" +
-	"\x06scopes\x18\x03 \x03(\tB\x06\x92A\x03\xa0\x01\x05R\x06scopes\x12A\n" +
+	"\x06scopes\x18\x03 \x03(\tB\x06\x92A\x03\xa0\x01\bR\x06scopes\x12A\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
 	"expires_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12<\n" +
 	"\flast_used_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"lastUsedAt\"\xa0\x02\n" +
+	"lastUsedAt\"\xc8\x02\n" +
 	"\x10CreateKeyRequest\x12 \n" +
-	"\x04name\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18dR\x04name\x12m\n" +
-	"\x06scopes\x18\x02 \x03(\tBU\xe0A\x02\xbaHO\x92\x01L\b\x01\x10\x05\x18\x01\"DrBR\freviews:readR\rreviews:writeR\n" +
+	"\x04name\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18dR\x04name\x12\x94\x01\n" +
+	"\x06scopes\x18\x02 \x03(\tB|\xe0A\x02\xbaHv\x92\x01s\b\x01\x10\b\x18\x01\"kriR\freviews:readR\rreviews:writeR\n" +
 	"rules:readR\vrules:writeR\n" +
-	"keys:adminR\x06scopes\x129\n" +
+	"keys:adminR\vpolicy:readR\fpolicy:writeR\n" +
+	"audit:readR\x06scopes\x129\n" +
 	"\n" +
 	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt:@\x92A=2;{\"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"]}\"\xb4\x03\n" +
 	"\x11CreateKeyResponse\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1e\n" +
-	"\x06scopes\x18\x04 \x03(\tB\x06\x92A\x03\xa0\x01\x05R\x06scopes\x12A\n" +
+	"\x06scopes\x18\x04 \x03(\tB\x06\x92A\x03\xa0\x01\bR\x06scopes\x12A\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
 	"\n" +
@@ -475,18 +477,22 @@ const file_prwarden_v1_key_proto_rawDesc = "" +
 	"\x04keys\x18\x01 \x03(\v2\x10.prwarden.v1.KeyR\x04keys:\xbe\x01\x92A\xba\x012\xb7\x01{\"keys\": [{\"key_id\": \"key_01k9w3t5zq8h4m2x\", \"name\": \"ci\", \"scopes\": [\"reviews:read\", \"reviews:write\"], \"created_at\": \"2026-11-20T09:30:00Z\", \"last_used_at\": \"2026-11-20T09:41:00Z\"}]}\"e\n" +
 	"\x10DeleteKeyRequest\x12Q\n" +
 	"\x06key_id\x18\x01 \x01(\tB:\x92A4J\x16\"key_01k9w3t5zq8h4m2x\"xD\x80\x01\x05\x8a\x01\x14^key_[0-9a-z]{1,64}$\xe0A\x02R\x05keyId\"\x13\n" +
-	"\x11DeleteKeyResponse2\x99\x03\n" +
+	"\x11DeleteKeyResponse2\xb9\x03\n" +
 	"\n" +
-	"KeyService\x12\xa5\x01\n" +
-	"\tCreateKey\x12\x1d.prwarden.v1.CreateKeyRequest\x1a\x1e.prwarden.v1.CreateKeyResponse\"Y\x92ACJA\n" +
+	"KeyService\x12\xb5\x01\n" +
+	"\tCreateKey\x12\x1d.prwarden.v1.CreateKeyRequest\x1a\x1e.prwarden.v1.CreateKeyResponse\"i\x92ACJA\n" +
 	"\x03201\x12:\n" +
 	"\x14The key was created.\x12\"\n" +
-	" \x1a\x1e.prwarden.v1.CreateKeyResponse\x82\xd3\xe4\x93\x02\r:\x01*\"\b/v1/keys\x12Y\n" +
+	" \x1a\x1e.prwarden.v1.CreateKeyResponse\xb2\xfb\x18\f\n" +
+	"\n" +
+	"key.create\x82\xd3\xe4\x93\x02\r:\x01*\"\b/v1/keys\x12Y\n" +
 	"\bListKeys\x12\x1c.prwarden.v1.ListKeysRequest\x1a\x1d.prwarden.v1.ListKeysResponse\"\x10\x82\xd3\xe4\x93\x02\n" +
-	"\x12\b/v1/keys\x12\x87\x01\n" +
-	"\tDeleteKey\x12\x1d.prwarden.v1.DeleteKeyRequest\x1a\x1e.prwarden.v1.DeleteKeyResponse\";\x92A\x1fJ\x1d\n" +
+	"\x12\b/v1/keys\x12\x97\x01\n" +
+	"\tDeleteKey\x12\x1d.prwarden.v1.DeleteKeyRequest\x1a\x1e.prwarden.v1.DeleteKeyResponse\"K\x92A\x1fJ\x1d\n" +
 	"\x03204\x12\x16\n" +
-	"\x14The key was revoked.\x82\xd3\xe4\x93\x02\x13*\x11/v1/keys/{key_id}BN\n" +
+	"\x14The key was revoked.\xb2\xfb\x18\f\n" +
+	"\n" +
+	"key.revoke\x82\xd3\xe4\x93\x02\x13*\x11/v1/keys/{key_id}BN\n" +
 	"\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3"
 
 var (
@@ -538,6 +544,7 @@ func file_prwarden_v1_key_proto_init() {
 	if File_prwarden_v1_key_proto != nil {
 		return
 	}
+	file_prwarden_v1_audit_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -2359,7 +2359,7 @@ var File_prwarden_v1_review_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\n" +
-	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xaa\x13\n" +
+	"\x18prwarden/v1/review.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/httpbody.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xaa\x13\n" +
 	"\x06Review\x12\x1b\n" +
 	"\treview_id\x18\x01 \x01(\tR\breviewId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1a.prwarden.v1.Review.StatusB\x06\xbaH\x03\xc8\x01\x01H\x00R\x06status\x88\x01\x01\x12\x1b\n" +
@@ -2628,17 +2628,17 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"\x11scanner_available\x18\b \x01(\bH\x02R\x10scannerAvailable\x88\x01\x01:\x85\x01\x92A\x81\x012\x7f{\"review_id\": \"rev_01k9w3t5zq8h4m2x7d6c0b1a\", \"status\": \"in_progress\", \"files_done\": 3, \"files_total\": 12, \"keep_alive\": false}B\t\n" +
 	"\a_statusB\x0e\n" +
 	"\f_files_totalB\x14\n" +
-	"\x12_scanner_available2\xf2\n" +
-	"\n" +
-	"\rReviewService\x12\x98\x03\n" +
-	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xc2\x02\x92A\xa8\x02JE\n" +
+	"\x12_scanner_available2\xc6\v\n" +
+	"\rReviewService\x12\xc2\x03\n" +
+	"\fCreateReview\x12 .prwarden.v1.CreateReviewRequest\x1a!.prwarden.v1.CreateReviewResponse\"\xec\x02\x92A\xa8\x02JE\n" +
 	"\x03202\x12>\n" +
 	"\x15The review is queued.\x12%\n" +
 	"#\x1a!.prwarden.v1.CreateReviewResponseJY\n" +
 	"\x03409\x12R\n" +
 	"PThe idempotency key was used with another request (reason IDEMPOTENCY_CONFLICT).r\x83\x01\n" +
 	"\x80\x01\n" +
-	"\x0fIdempotency-Key\x12kMakes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.\x18\x01\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
+	"\x0fIdempotency-Key\x12kMakes a retry safe: for 24 hours the same key with the same request gets the first answer again, unchanged.\x18\x01\xb2\xfb\x18&\n" +
+	"\x04NONE\x12\x1ethe review says who created it\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/reviews\x12s\n" +
 	"\tGetReview\x12\x1d.prwarden.v1.GetReviewRequest\x1a\x1e.prwarden.v1.GetReviewResponse\"'\x82\xd3\xe4\x93\x02!b\x06review\x12\x17/v1/reviews/{review_id}\x12e\n" +
 	"\vListReviews\x12\x1f.prwarden.v1.ListReviewsRequest\x1a .prwarden.v1.ListReviewsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\v/v1/reviews\x12\xc3\x01\n" +
 	"\fListFindings\x12 .prwarden.v1.ListFindingsRequest\x1a!.prwarden.v1.ListFindingsResponse\"n\x92ACJA\n" +
@@ -2646,10 +2646,11 @@ const file_prwarden_v1_review_proto_rawDesc = "" +
 	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\"\x12 /v1/reviews/{review_id}/findings\x12\xc4\x01\n" +
 	"\bGetSarif\x12\x1c.prwarden.v1.GetSarifRequest\x1a\x14.google.api.HttpBody\"\x83\x01\x92A[:\x16application/sarif+jsonJA\n" +
 	"\x03409\x12:\n" +
-	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\xe1\x01\n" +
-	"\fCancelReview\x12 .prwarden.v1.CancelReviewRequest\x1a!.prwarden.v1.CancelReviewResponse\"\x8b\x01\x92AWJU\n" +
+	"8The review is not complete (reason REVIEW_NOT_COMPLETE).\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}/sarif\x12\x8b\x02\n" +
+	"\fCancelReview\x12 .prwarden.v1.CancelReviewRequest\x1a!.prwarden.v1.CancelReviewResponse\"\xb5\x01\x92AWJU\n" +
 	"\x03409\x12N\n" +
-	"LThe review is complete, failed or canceled already (reason REVIEW_FINISHED).\x82\xd3\xe4\x93\x02+:\x01*b\x06review\"\x1e/v1/reviews/{review_id}:cancel\x12y\n" +
+	"LThe review is complete, failed or canceled already (reason REVIEW_FINISHED).\xb2\xfb\x18&\n" +
+	"\x04NONE\x12\x1ereviews are work, not settings\x82\xd3\xe4\x93\x02+:\x01*b\x06review\"\x1e/v1/reviews/{review_id}:cancel\x12y\n" +
 	"\vWatchReview\x12\x1f.prwarden.v1.WatchReviewRequest\x1a .prwarden.v1.WatchReviewResponse\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/reviews/{review_id}:watch0\x01BN\n" +
 	"\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3"
 
@@ -2770,6 +2771,7 @@ func file_prwarden_v1_review_proto_init() {
 	if File_prwarden_v1_review_proto != nil {
 		return
 	}
+	file_prwarden_v1_audit_proto_init()
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_review_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_review_proto_msgTypes[1].OneofWrappers = []any{}

@@ -243,7 +243,12 @@ type Rule struct {
 	// What matching the rule costs. In the answers of CreateRule and GetRule;
 	// absent in ListRules, where thousands of estimates would take as long as
 	// all the rest.
-	MatchingCost  *MatchingCost `protobuf:"bytes,14,opt,name=matching_cost,json=matchingCost,proto3" json:"matching_cost,omitempty"`
+	MatchingCost *MatchingCost `protobuf:"bytes,14,opt,name=matching_cost,json=matchingCost,proto3" json:"matching_cost,omitempty"`
+	// The languages of the files that the rule looks at, beside `paths`; any when
+	// not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+	// `shell`, or their aliases; case doesn't matter. A file has the languages that
+	// its name says and those that its first line says.
+	Languages     []string `protobuf:"bytes,15,rep,name=languages,proto3" json:"languages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -372,6 +377,13 @@ func (x *Rule) GetCreatedAt() *timestamppb.Timestamp {
 func (x *Rule) GetMatchingCost() *MatchingCost {
 	if x != nil {
 		return x.MatchingCost
+	}
+	return nil
+}
+
+func (x *Rule) GetLanguages() []string {
+	if x != nil {
+		return x.Languages
 	}
 	return nil
 }
@@ -1219,7 +1231,7 @@ var File_prwarden_v1_rule_proto protoreflect.FileDescriptor
 
 const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\n" +
-	"\x16prwarden/v1/rule.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x1aprwarden/v1/severity.proto\"\xc2\x01\n" +
+	"\x16prwarden/v1/rule.proto\x12\vprwarden.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a.protoc-gen-openapiv2/options/annotations.proto\x1a\x17prwarden/v1/audit.proto\x1a\x1aprwarden/v1/severity.proto\"\xc2\x01\n" +
 	"\aRuleset\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -1230,7 +1242,7 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"\vunspecified\x10\x00\x12\a\n" +
 	"\x03org\x10\x01\x12\b\n" +
 	"\x04repo\x10\x02B\b\n" +
-	"\x06_scope\"\xe9\v\n" +
+	"\x06_scope\"\x99\f\n" +
 	"\x04Rule\x12L\n" +
 	"\x02id\x18\x01 \x01(\tB<\x92A6xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\x124\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x16.prwarden.v1.Rule.TypeB\x03\xe0A\x02H\x00R\x04type\x88\x01\x01\x12,\n" +
@@ -1251,7 +1263,9 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"references\x12>\n" +
 	"\n" +
 	"created_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x03R\tcreatedAt\x12C\n" +
-	"\rmatching_cost\x18\x0e \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x1aa\n" +
+	"\rmatching_cost\x18\x0e \x01(\v2\x19.prwarden.v1.MatchingCostB\x03\xe0A\x03R\fmatchingCost\x12.\n" +
+	"\tlanguages\x18\x0f \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\tlanguages\x1aa\n" +
 	"\x05Paths\x12+\n" +
 	"\ainclude\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\ainclude\x12+\n" +
 	"\aexclude\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10d\"\ar\x05\x10\x01\x18\xff\x01R\aexclude\x1a\\\n" +
@@ -1305,23 +1319,26 @@ const file_prwarden_v1_rule_proto_rawDesc = "" +
 	"end_column\x18\x04 \x01(\x05R\tendColumn:\x9e\x01\x92A\x9a\x012\x97\x01{\"hits\": [{\"line\": 3, \"column\": 15, \"end_line\": 3, \"end_column\": 27}], \"truncated\": false, \"matching_cost\": {\"microseconds_per_mib\": 1, \"weak\": false}}\"u\n" +
 	"\x11DeleteRuleRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\x92AJJ\x12\"security/no-eval\"xd\x80\x01\x01\x8a\x01.^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$\xe0A\x02R\x02id\"\x14\n" +
-	"\x12DeleteRuleResponse2\xd4\x06\n" +
+	"\x12DeleteRuleResponse2\x93\a\n" +
 	"\vRuleService\x12f\n" +
 	"\fListRulesets\x12 .prwarden.v1.ListRulesetsRequest\x1a!.prwarden.v1.ListRulesetsResponse\"\x11\x82\xd3\xe4\x93\x02\v\x12\t/v1/rules\x12p\n" +
 	"\tListRules\x12\x1d.prwarden.v1.ListRulesRequest\x1a\x1e.prwarden.v1.ListRulesResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/rulesets/{name=**}/rules\x12e\n" +
-	"\aGetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\"\x1f\x82\xd3\xe4\x93\x02\x19b\x04rule\x12\x11/v1/rules/{id=**}\x12\x91\x02\n" +
+	"\aGetRule\x12\x1b.prwarden.v1.GetRuleRequest\x1a\x1c.prwarden.v1.GetRuleResponse\"\x1f\x82\xd3\xe4\x93\x02\x19b\x04rule\x12\x11/v1/rules/{id=**}\x12\xa2\x02\n" +
 	"\n" +
-	"CreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"\xc1\x01\x92A\xa0\x01J5\n" +
+	"CreateRule\x12\x1e.prwarden.v1.CreateRuleRequest\x1a\x1f.prwarden.v1.CreateRuleResponse\"\xd2\x01\x92A\xa0\x01J5\n" +
 	"\x03201\x12.\n" +
 	"\x15The rule was created.\x12\x15\n" +
 	"\x13\x1a\x11.prwarden.v1.RuleJg\n" +
 	"\x03409\x12`\n" +
-	"^The id is taken (reason RULE_EXISTS), or the organization has 5,000 rules (reason RULE_QUOTA).\x82\xd3\xe4\x93\x02\x17:\x04ruleb\x04rule\"\t/v1/rules\x12b\n" +
-	"\bTestRule\x12\x1c.prwarden.v1.TestRuleRequest\x1a\x1d.prwarden.v1.TestRuleResponse\"\x19\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v1/rules:test\x12\x8b\x01\n" +
+	"^The id is taken (reason RULE_EXISTS), or the organization has 5,000 rules (reason RULE_QUOTA).\xb2\xfb\x18\r\n" +
+	"\vrule.create\x82\xd3\xe4\x93\x02\x17:\x04ruleb\x04rule\"\t/v1/rules\x12\x7f\n" +
+	"\bTestRule\x12\x1c.prwarden.v1.TestRuleRequest\x1a\x1d.prwarden.v1.TestRuleResponse\"6\xb2\xfb\x18\x19\n" +
+	"\x04NONE\x12\x11it stores nothing\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v1/rules:test\x12\x9c\x01\n" +
 	"\n" +
-	"DeleteRule\x12\x1e.prwarden.v1.DeleteRuleRequest\x1a\x1f.prwarden.v1.DeleteRuleResponse\"<\x92A J\x1e\n" +
+	"DeleteRule\x12\x1e.prwarden.v1.DeleteRuleRequest\x1a\x1f.prwarden.v1.DeleteRuleResponse\"M\x92A J\x1e\n" +
 	"\x03204\x12\x17\n" +
-	"\x15The rule was deleted.\x82\xd3\xe4\x93\x02\x13*\x11/v1/rules/{id=**}BN\n" +
+	"\x15The rule was deleted.\xb2\xfb\x18\r\n" +
+	"\vrule.delete\x82\xd3\xe4\x93\x02\x13*\x11/v1/rules/{id=**}BN\n" +
 	"\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3"
 
 var (
@@ -1403,6 +1420,7 @@ func file_prwarden_v1_rule_proto_init() {
 	if File_prwarden_v1_rule_proto != nil {
 		return
 	}
+	file_prwarden_v1_audit_proto_init()
 	file_prwarden_v1_severity_proto_init()
 	file_prwarden_v1_rule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_prwarden_v1_rule_proto_msgTypes[1].OneofWrappers = []any{}

@@ -581,7 +581,9 @@ type ScanRule struct {
 	// Texts that the rule must not match. Only sent back.
 	CaseNoMatch []string `protobuf:"bytes,12,rep,name=case_no_match,json=caseNoMatch,proto3" json:"case_no_match,omitempty"`
 	// Where to read more. Only sent back.
-	References    []string `protobuf:"bytes,13,rep,name=references,proto3" json:"references,omitempty"`
+	References []string `protobuf:"bytes,13,rep,name=references,proto3" json:"references,omitempty"`
+	// Languages of files to look at; any when empty.
+	Languages     []string `protobuf:"bytes,14,rep,name=languages,proto3" json:"languages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -703,6 +705,13 @@ func (x *ScanRule) GetCaseNoMatch() []string {
 func (x *ScanRule) GetReferences() []string {
 	if x != nil {
 		return x.References
+	}
+	return nil
+}
+
+func (x *ScanRule) GetLanguages() []string {
+	if x != nil {
+		return x.Languages
 	}
 	return nil
 }
@@ -1619,7 +1628,7 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\tmerge_ref\x18\x06 \x01(\tR\bmergeRef\"T\n" +
 	"\tRuleBatch\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.prwarden.scanner.v1.ScanRuleR\x05rules\x12\x12\n" +
-	"\x04last\x18\x02 \x01(\bR\x04last\"\xe5\x03\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\x83\x04\n" +
 	"\bScanRule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
@@ -1637,7 +1646,8 @@ const file_prwarden_scanner_v1_scanner_proto_rawDesc = "" +
 	"\rcase_no_match\x18\f \x03(\tR\vcaseNoMatch\x12\x1e\n" +
 	"\n" +
 	"references\x18\r \x03(\tR\n" +
-	"references\"Z\n" +
+	"references\x12\x1c\n" +
+	"\tlanguages\x18\x0e \x03(\tR\tlanguages\"Z\n" +
 	"\x06Origin\x12\x0f\n" +
 	"\vunspecified\x10\x00\x12\x13\n" +
 	"\x0fdefault_ruleset\x10\x01\x12\n" +

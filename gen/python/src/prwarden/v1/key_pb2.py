@@ -23,9 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from prwarden.v1 import audit_pb2 as prwarden_dot_v1_dot_audit__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15prwarden/v1/key.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfc\x01\n\x03Key\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x03 \x03(\tR\x06scopes\x12\x39\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12<\n\x0clast_used_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nlastUsedAt\"y\n\x10\x43reateKeyRequest\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x02 \x03(\tR\x06scopes\x12\x39\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"\xe2\x01\n\x11\x43reateKeyResponse\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x14\n\x05token\x18\x02 \x01(\tR\x05token\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x04 \x03(\tR\x06scopes\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"\x11\n\x0fListKeysRequest\"8\n\x10ListKeysResponse\x12$\n\x04keys\x18\x01 \x03(\x0b\x32\x10.prwarden.v1.KeyR\x04keys\")\n\x10\x44\x65leteKeyRequest\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\"\x13\n\x11\x44\x65leteKeyResponse2\xed\x01\n\nKeyService\x12J\n\tCreateKey\x12\x1d.prwarden.v1.CreateKeyRequest\x1a\x1e.prwarden.v1.CreateKeyResponse\x12G\n\x08ListKeys\x12\x1c.prwarden.v1.ListKeysRequest\x1a\x1d.prwarden.v1.ListKeysResponse\x12J\n\tDeleteKey\x12\x1d.prwarden.v1.DeleteKeyRequest\x1a\x1e.prwarden.v1.DeleteKeyResponseBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15prwarden/v1/key.proto\x12\x0bprwarden.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17prwarden/v1/audit.proto\"\xfc\x01\n\x03Key\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x03 \x03(\tR\x06scopes\x12\x39\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12<\n\x0clast_used_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nlastUsedAt\"y\n\x10\x43reateKeyRequest\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x02 \x03(\tR\x06scopes\x12\x39\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"\xe2\x01\n\x11\x43reateKeyResponse\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x14\n\x05token\x18\x02 \x01(\tR\x05token\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12\x16\n\x06scopes\x18\x04 \x03(\tR\x06scopes\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nexpires_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"\x11\n\x0fListKeysRequest\"8\n\x10ListKeysResponse\x12$\n\x04keys\x18\x01 \x03(\x0b\x32\x10.prwarden.v1.KeyR\x04keys\")\n\x10\x44\x65leteKeyRequest\x12\x15\n\x06key_id\x18\x01 \x01(\tR\x05keyId\"\x13\n\x11\x44\x65leteKeyResponse2\x91\x02\n\nKeyService\x12\\\n\tCreateKey\x12\x1d.prwarden.v1.CreateKeyRequest\x1a\x1e.prwarden.v1.CreateKeyResponse\"\x10\xb2\xfb\x18\x0c\n\nkey.create\x12G\n\x08ListKeys\x12\x1c.prwarden.v1.ListKeysRequest\x1a\x1d.prwarden.v1.ListKeysResponse\x12\\\n\tDeleteKey\x12\x1d.prwarden.v1.DeleteKeyRequest\x1a\x1e.prwarden.v1.DeleteKeyResponse\"\x10\xb2\xfb\x18\x0c\n\nkey.revokeBN\n\x0eio.prwarden.v1P\x01Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,20 +34,24 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'prwarden.v1.key_pb2', _glob
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\016io.prwarden.v1P\001Z:github.com/prwarden/prwarden/gen/go/prwarden/v1;prwardenv1'
-  _globals['_KEY']._serialized_start=72
-  _globals['_KEY']._serialized_end=324
-  _globals['_CREATEKEYREQUEST']._serialized_start=326
-  _globals['_CREATEKEYREQUEST']._serialized_end=447
-  _globals['_CREATEKEYRESPONSE']._serialized_start=450
-  _globals['_CREATEKEYRESPONSE']._serialized_end=676
-  _globals['_LISTKEYSREQUEST']._serialized_start=678
-  _globals['_LISTKEYSREQUEST']._serialized_end=695
-  _globals['_LISTKEYSRESPONSE']._serialized_start=697
-  _globals['_LISTKEYSRESPONSE']._serialized_end=753
-  _globals['_DELETEKEYREQUEST']._serialized_start=755
-  _globals['_DELETEKEYREQUEST']._serialized_end=796
-  _globals['_DELETEKEYRESPONSE']._serialized_start=798
-  _globals['_DELETEKEYRESPONSE']._serialized_end=817
-  _globals['_KEYSERVICE']._serialized_start=820
-  _globals['_KEYSERVICE']._serialized_end=1057
+  _globals['_KEYSERVICE'].methods_by_name['CreateKey']._loaded_options = None
+  _globals['_KEYSERVICE'].methods_by_name['CreateKey']._serialized_options = b'\262\373\030\014\n\nkey.create'
+  _globals['_KEYSERVICE'].methods_by_name['DeleteKey']._loaded_options = None
+  _globals['_KEYSERVICE'].methods_by_name['DeleteKey']._serialized_options = b'\262\373\030\014\n\nkey.revoke'
+  _globals['_KEY']._serialized_start=97
+  _globals['_KEY']._serialized_end=349
+  _globals['_CREATEKEYREQUEST']._serialized_start=351
+  _globals['_CREATEKEYREQUEST']._serialized_end=472
+  _globals['_CREATEKEYRESPONSE']._serialized_start=475
+  _globals['_CREATEKEYRESPONSE']._serialized_end=701
+  _globals['_LISTKEYSREQUEST']._serialized_start=703
+  _globals['_LISTKEYSREQUEST']._serialized_end=720
+  _globals['_LISTKEYSRESPONSE']._serialized_start=722
+  _globals['_LISTKEYSRESPONSE']._serialized_end=778
+  _globals['_DELETEKEYREQUEST']._serialized_start=780
+  _globals['_DELETEKEYREQUEST']._serialized_end=821
+  _globals['_DELETEKEYRESPONSE']._serialized_start=823
+  _globals['_DELETEKEYRESPONSE']._serialized_end=842
+  _globals['_KEYSERVICE']._serialized_start=845
+  _globals['_KEYSERVICE']._serialized_end=1118
 # @@protoc_insertion_point(module_scope)

@@ -80,7 +80,8 @@ class CreateKeyRequest(google.protobuf.message.Message):
     @property
     def scopes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """What the key may do: at least one of reviews:read, reviews:write,
-        rules:read, rules:write, keys:admin, each at most once.
+        rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+        each at most once.
         """
 
     @property

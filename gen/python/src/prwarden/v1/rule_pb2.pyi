@@ -177,6 +177,7 @@ class Rule(google.protobuf.message.Message):
     REFERENCES_FIELD_NUMBER: builtins.int
     CREATED_AT_FIELD_NUMBER: builtins.int
     MATCHING_COST_FIELD_NUMBER: builtins.int
+    LANGUAGES_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Identifier chosen by the caller: `name` or `category/name`, where each
     part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and
@@ -231,6 +232,14 @@ class Rule(google.protobuf.message.Message):
         all the rest.
         """
 
+    @property
+    def languages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """The languages of the files that the rule looks at, beside `paths`; any when
+        not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+        `shell`, or their aliases; case doesn't matter. A file has the languages that
+        its name says and those that its first line says.
+        """
+
     def __init__(
         self,
         *,
@@ -248,9 +257,10 @@ class Rule(google.protobuf.message.Message):
         references: collections.abc.Iterable[builtins.str] | None = ...,
         created_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         matching_cost: Global___MatchingCost | None = ...,
+        languages: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "cases", b"cases", "created_at", b"created_at", "matching_cost", b"matching_cost", "paths", b"paths", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "cases", b"cases", "created_at", b"created_at", "id", b"id", "matching_cost", b"matching_cost", "message", b"message", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_repo", b"_repo", "_scope", b"_scope", "_severity", b"_severity", "_type", b"_type", "cases", b"cases", "created_at", b"created_at", "id", b"id", "languages", b"languages", "matching_cost", b"matching_cost", "message", b"message", "multiline", b"multiline", "paths", b"paths", "pattern", b"pattern", "redact", b"redact", "references", b"references", "repo", b"repo", "scope", b"scope", "severity", b"severity", "type", b"type"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_repo", b"_repo"]) -> typing.Literal["repo"] | None: ...
     @typing.overload

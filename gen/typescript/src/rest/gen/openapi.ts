@@ -306,8 +306,8 @@ export interface components {
             expires_at?: string;
             /** @description Name of the key, for people: 1 to 100 characters. */
             name: string;
-            /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, each at most once. */
-            scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin")[];
+            /** @description What the key may do: at least one of reviews:read, reviews:write, rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read, each at most once. */
+            scopes: ("reviews:read" | "reviews:write" | "rules:read" | "rules:write" | "keys:admin" | "policy:read" | "policy:write" | "audit:read")[];
         };
         /** @description Response of CreateKey. */
         CreateKeyResponse: {
@@ -683,6 +683,8 @@ export interface components {
             readonly created_at?: string;
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
+            /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
+            languages: string[];
             /** @description What matching the rule costs. In the answers of CreateRule and GetRule; absent in ListRules, where thousands of estimates would take as long as all the rest. */
             readonly matching_cost?: components["schemas"]["MatchingCost"];
             /** @description What a finding says: 1 to 1,000 characters. */
@@ -729,6 +731,8 @@ export interface components {
             cases?: components["schemas"]["RuleCasesInput"];
             /** @description Identifier chosen by the caller: `name` or `category/name`, where each part matches `[a-z0-9][a-z0-9._-]*`; at most 100 characters. `name` and `custom/name` are the same rule. Answered as it was sent. */
             id: string;
+            /** @description The languages of the files that the rule looks at, beside `paths`; any when not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and `shell`, or their aliases; case doesn't matter. A file has the languages that its name says and those that its first line says. */
+            languages?: string[];
             /** @description What a finding says: 1 to 1,000 characters. */
             message: string;
             /** @description Match on the whole file instead of line by line, and report a match when it touches an added line. */

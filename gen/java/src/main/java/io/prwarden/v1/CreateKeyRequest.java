@@ -105,7 +105,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, each at most once.
+   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+   * each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -118,7 +119,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, each at most once.
+   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+   * each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -130,7 +132,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, each at most once.
+   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+   * each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -143,7 +146,8 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, each at most once.
+   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+   * each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -678,7 +682,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -692,7 +697,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -704,7 +710,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -717,7 +724,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -731,7 +739,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -751,7 +760,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -770,7 +780,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -789,7 +800,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -805,7 +817,8 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What the key may do: at least one of reviews:read, reviews:write,
-     * rules:read, rules:write, keys:admin, each at most once.
+     * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+     * each at most once.
      * </pre>
      *
      * <code>repeated string scopes = 2 [json_name = "scopes"];</code>

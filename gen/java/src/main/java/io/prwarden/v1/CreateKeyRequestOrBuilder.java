@@ -33,7 +33,8 @@ public interface CreateKeyRequestOrBuilder extends
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, each at most once.
+   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+   * each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -44,7 +45,8 @@ public interface CreateKeyRequestOrBuilder extends
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, each at most once.
+   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+   * each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -54,7 +56,8 @@ public interface CreateKeyRequestOrBuilder extends
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, each at most once.
+   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+   * each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>
@@ -65,7 +68,8 @@ public interface CreateKeyRequestOrBuilder extends
   /**
    * <pre>
    * What the key may do: at least one of reviews:read, reviews:write,
-   * rules:read, rules:write, keys:admin, each at most once.
+   * rules:read, rules:write, keys:admin, policy:read, policy:write, audit:read,
+   * each at most once.
    * </pre>
    *
    * <code>repeated string scopes = 2 [json_name = "scopes"];</code>

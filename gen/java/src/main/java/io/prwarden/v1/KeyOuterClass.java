@@ -71,39 +71,42 @@ public final class KeyOuterClass {
   static {
     java.lang.String[] descriptorData = {
       "\n\025prwarden/v1/key.proto\022\013prwarden.v1\032\037go" +
-      "ogle/protobuf/timestamp.proto\"\374\001\n\003Key\022\025\n" +
-      "\006key_id\030\001 \001(\tR\005keyId\022\022\n\004name\030\002 \001(\tR\004name" +
-      "\022\026\n\006scopes\030\003 \003(\tR\006scopes\0229\n\ncreated_at\030\004" +
-      " \001(\0132\032.google.protobuf.TimestampR\tcreate" +
-      "dAt\0229\n\nexpires_at\030\005 \001(\0132\032.google.protobu" +
-      "f.TimestampR\texpiresAt\022<\n\014last_used_at\030\006" +
-      " \001(\0132\032.google.protobuf.TimestampR\nlastUs" +
-      "edAt\"y\n\020CreateKeyRequest\022\022\n\004name\030\001 \001(\tR\004" +
-      "name\022\026\n\006scopes\030\002 \003(\tR\006scopes\0229\n\nexpires_" +
-      "at\030\003 \001(\0132\032.google.protobuf.TimestampR\tex" +
-      "piresAt\"\342\001\n\021CreateKeyResponse\022\025\n\006key_id\030" +
-      "\001 \001(\tR\005keyId\022\024\n\005token\030\002 \001(\tR\005token\022\022\n\004na" +
-      "me\030\003 \001(\tR\004name\022\026\n\006scopes\030\004 \003(\tR\006scopes\0229" +
-      "\n\ncreated_at\030\005 \001(\0132\032.google.protobuf.Tim" +
-      "estampR\tcreatedAt\0229\n\nexpires_at\030\006 \001(\0132\032." +
-      "google.protobuf.TimestampR\texpiresAt\"\021\n\017" +
-      "ListKeysRequest\"8\n\020ListKeysResponse\022$\n\004k" +
-      "eys\030\001 \003(\0132\020.prwarden.v1.KeyR\004keys\")\n\020Del" +
-      "eteKeyRequest\022\025\n\006key_id\030\001 \001(\tR\005keyId\"\023\n\021" +
-      "DeleteKeyResponse2\355\001\n\nKeyService\022J\n\tCrea" +
-      "teKey\022\035.prwarden.v1.CreateKeyRequest\032\036.p" +
-      "rwarden.v1.CreateKeyResponse\022G\n\010ListKeys" +
-      "\022\034.prwarden.v1.ListKeysRequest\032\035.prwarde" +
-      "n.v1.ListKeysResponse\022J\n\tDeleteKey\022\035.prw" +
-      "arden.v1.DeleteKeyRequest\032\036.prwarden.v1." +
-      "DeleteKeyResponseBN\n\016io.prwarden.v1P\001Z:g" +
-      "ithub.com/prwarden/prwarden/gen/go/prwar" +
-      "den/v1;prwardenv1b\006proto3"
+      "ogle/protobuf/timestamp.proto\032\027prwarden/" +
+      "v1/audit.proto\"\374\001\n\003Key\022\025\n\006key_id\030\001 \001(\tR\005" +
+      "keyId\022\022\n\004name\030\002 \001(\tR\004name\022\026\n\006scopes\030\003 \003(" +
+      "\tR\006scopes\0229\n\ncreated_at\030\004 \001(\0132\032.google.p" +
+      "rotobuf.TimestampR\tcreatedAt\0229\n\nexpires_" +
+      "at\030\005 \001(\0132\032.google.protobuf.TimestampR\tex" +
+      "piresAt\022<\n\014last_used_at\030\006 \001(\0132\032.google.p" +
+      "rotobuf.TimestampR\nlastUsedAt\"y\n\020CreateK" +
+      "eyRequest\022\022\n\004name\030\001 \001(\tR\004name\022\026\n\006scopes\030" +
+      "\002 \003(\tR\006scopes\0229\n\nexpires_at\030\003 \001(\0132\032.goog" +
+      "le.protobuf.TimestampR\texpiresAt\"\342\001\n\021Cre" +
+      "ateKeyResponse\022\025\n\006key_id\030\001 \001(\tR\005keyId\022\024\n" +
+      "\005token\030\002 \001(\tR\005token\022\022\n\004name\030\003 \001(\tR\004name\022" +
+      "\026\n\006scopes\030\004 \003(\tR\006scopes\0229\n\ncreated_at\030\005 " +
+      "\001(\0132\032.google.protobuf.TimestampR\tcreated" +
+      "At\0229\n\nexpires_at\030\006 \001(\0132\032.google.protobuf" +
+      ".TimestampR\texpiresAt\"\021\n\017ListKeysRequest" +
+      "\"8\n\020ListKeysResponse\022$\n\004keys\030\001 \003(\0132\020.prw" +
+      "arden.v1.KeyR\004keys\")\n\020DeleteKeyRequest\022\025" +
+      "\n\006key_id\030\001 \001(\tR\005keyId\"\023\n\021DeleteKeyRespon" +
+      "se2\221\002\n\nKeyService\022\\\n\tCreateKey\022\035.prwarde" +
+      "n.v1.CreateKeyRequest\032\036.prwarden.v1.Crea" +
+      "teKeyResponse\"\020\262\373\030\014\n\nkey.create\022G\n\010ListK" +
+      "eys\022\034.prwarden.v1.ListKeysRequest\032\035.prwa" +
+      "rden.v1.ListKeysResponse\022\\\n\tDeleteKey\022\035." +
+      "prwarden.v1.DeleteKeyRequest\032\036.prwarden." +
+      "v1.DeleteKeyResponse\"\020\262\373\030\014\n\nkey.revokeBN" +
+      "\n\016io.prwarden.v1P\001Z:github.com/prwarden/" +
+      "prwarden/gen/go/prwarden/v1;prwardenv1b\006" +
+      "proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
         new com.google.protobuf.Descriptors.FileDescriptor[] {
           com.google.protobuf.TimestampProto.getDescriptor(),
+          io.prwarden.v1.Audit.getDescriptor(),
         });
     internal_static_prwarden_v1_Key_descriptor =
       getDescriptor().getMessageTypes().get(0);
@@ -149,6 +152,12 @@ public final class KeyOuterClass {
         new java.lang.String[] { });
     descriptor.resolveAllFeaturesImmutable();
     com.google.protobuf.TimestampProto.getDescriptor();
+    io.prwarden.v1.Audit.getDescriptor();
+    com.google.protobuf.ExtensionRegistry registry =
+        com.google.protobuf.ExtensionRegistry.newInstance();
+    registry.add(io.prwarden.v1.Audit.audit);
+    com.google.protobuf.Descriptors.FileDescriptor
+        .internalUpdateFileDescriptor(descriptor, registry);
   }
 
   // @@protoc_insertion_point(outer_class_scope)

@@ -147,184 +147,188 @@ public final class ReviewOuterClass {
     java.lang.String[] descriptorData = {
       "\n\030prwarden/v1/review.proto\022\013prwarden.v1\032" +
       "\031google/api/httpbody.proto\032\037google/proto" +
-      "buf/timestamp.proto\032\032prwarden/v1/severit" +
-      "y.proto\"\324\t\n\006Review\022\033\n\treview_id\030\001 \001(\tR\010r" +
-      "eviewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Re" +
-      "view.StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 " +
-      "\001(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014com" +
-      "pleted_at\030\005 \001(\0132\032.google.protobuf.Timest" +
-      "ampR\013completedAt\0220\n\010findings\030\006 \003(\0132\024.prw" +
-      "arden.v1.FindingR\010findings\0226\n\007summary\030\007 " +
-      "\001(\0132\034.prwarden.v1.SeveritySummaryR\007summa" +
-      "ry\022\030\n\007ruleset\030\010 \001(\tR\007ruleset\022\036\n\010head_sha" +
-      "\030\t \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\n \001(\tH\002" +
-      "R\007baseSha\210\001\001\0229\n\ncreated_at\030\013 \001(\0132\032.googl" +
-      "e.protobuf.TimestampR\tcreatedAt\0229\n\nstart" +
-      "ed_at\030\014 \001(\0132\032.google.protobuf.TimestampR" +
-      "\tstartedAt\022.\n\005error\030\r \001(\0132\030.prwarden.v1." +
-      "ReviewErrorR\005error\022+\n\007skipped\030\016 \003(\0132\021.pr" +
-      "warden.v1.SkipR\007skipped\022\034\n\ttruncated\030\017 \001" +
-      "(\010R\ttruncated\022&\n\014rules_digest\030\020 \001(\tH\003R\013r" +
-      "ulesDigest\210\001\001\0224\n\nsuppressed\030\021 \003(\0132\024.prwa" +
-      "rden.v1.FindingR\nsuppressed\022*\n\005fixed\030\022 \003" +
-      "(\0132\024.prwarden.v1.FindingR\005fixed\022.\n\007verdi" +
-      "ct\030\023 \001(\0132\024.prwarden.v1.VerdictR\007verdict\022" +
-      "1\n\022previous_review_id\030\024 \001(\tH\004R\020previousR" +
-      "eviewId\210\001\001\022\036\n\010base_ref\030\025 \001(\tH\005R\007baseRef\210" +
-      "\001\001\022B\n\rbase_found_by\030\026 \001(\0162\031.prwarden.v1." +
-      "Base.FoundByH\006R\013baseFoundBy\210\001\001\0222\n\tlooked" +
-      "_at\030\027 \001(\0132\025.prwarden.v1.LookedAtR\010looked" +
-      "At\"^\n\006Status\022\017\n\013unspecified\020\000\022\n\n\006queued\020" +
-      "\001\022\017\n\013in_progress\020\002\022\014\n\010complete\020\003\022\n\n\006fail" +
-      "ed\020\004\022\014\n\010canceled\020\005B\t\n\007_statusB\013\n\t_head_s" +
-      "haB\013\n\t_base_shaB\017\n\r_rules_digestB\025\n\023_pre" +
-      "vious_review_idB\013\n\t_base_refB\020\n\016_base_fo" +
-      "und_by\"\204\002\n\007Verdict\022;\n\007outcome\030\001 \001(\0162\034.pr" +
-      "warden.v1.Verdict.OutcomeH\000R\007outcome\210\001\001\022" +
-      ">\n\tthreshold\030\002 \001(\0162\033.prwarden.v1.Severit" +
-      "y.LevelH\001R\tthreshold\210\001\001\022\"\n\rnot_looked_at" +
-      "\030\003 \001(\005R\013notLookedAt\">\n\007Outcome\022\017\n\013unspec" +
-      "ified\020\000\022\010\n\004pass\020\001\022\010\n\004fail\020\002\022\016\n\nincomplet" +
-      "e\020\003B\n\n\010_outcomeB\014\n\n_threshold\"f\n\004Base\"^\n" +
-      "\007FoundBy\022\017\n\013unspecified\020\000\022\r\n\tmerge_ref\020\001" +
-      "\022\r\n\trequested\020\002\022\020\n\014merge_commit\020\003\022\022\n\016def" +
-      "ault_branch\020\004\"W\n\010LookedAt\022\024\n\005files\030\001 \001(\005" +
-      "R\005files\022\037\n\013added_lines\030\002 \001(\005R\naddedLines" +
-      "\022\024\n\005rules\030\003 \001(\005R\005rules\";\n\013ReviewError\022\022\n" +
-      "\004code\030\001 \001(\tR\004code\022\030\n\007message\030\002 \001(\tR\007mess" +
-      "age\"\245\005\n\007Finding\022\027\n\007rule_id\030\001 \001(\tR\006ruleId" +
-      "\022<\n\010severity\030\002 \001(\0162\033.prwarden.v1.Severit" +
-      "y.LevelH\000R\010severity\210\001\001\022\022\n\004file\030\003 \001(\tR\004fi" +
-      "le\022\022\n\004line\030\004 \001(\005R\004line\022\030\n\007message\030\005 \001(\tR" +
-      "\007message\022\031\n\010end_line\030\006 \001(\005R\007endLine\022\026\n\006c" +
-      "olumn\030\007 \001(\005R\006column\022\030\n\007snippet\030\010 \001(\tR\007sn" +
-      "ippet\022 \n\013fingerprint\030\t \001(\tR\013fingerprint\022" +
-      "!\n\010file_raw\030\n \001(\014H\001R\nfile_bytes\210\001\001\0225\n\005st" +
-      "ate\030\013 \001(\0162\032.prwarden.v1.Finding.StateH\002R" +
-      "\005state\210\001\001\022\035\n\nend_column\030\014 \001(\005R\tendColumn" +
-      "\022!\n\014utf16_column\030\r \001(\005R\013utf16Column\022(\n\020u" +
-      "tf16_end_column\030\016 \001(\005R\016utf16EndColumn\022 \n" +
-      "\tline_hash\030\017 \001(\tH\003R\010lineHash\210\001\001\022:\n\013suppr" +
-      "ession\030\020 \001(\0132\030.prwarden.v1.SuppressionR\013" +
-      "suppression\":\n\005State\022\017\n\013unspecified\020\000\022\007\n" +
-      "\003new\020\001\022\014\n\010existing\020\002\022\t\n\005fixed\020\003B\013\n\t_seve" +
-      "rityB\r\n\013_file_bytesB\010\n\006_stateB\014\n\n_line_h" +
-      "ash\"^\n\013Suppression\022\026\n\006reason\030\001 \001(\tR\006reas" +
-      "on\022\031\n\005until\030\002 \001(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 " +
-      "\001(\005R\004lineB\010\n\006_until\"\334\003\n\004Skip\022\022\n\004file\030\001 \001" +
-      "(\tR\004file\022\027\n\004line\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rul" +
-      "e_id\030\003 \001(\tH\001R\006ruleId\210\001\001\0225\n\006reason\030\004 \001(\0162" +
-      "\030.prwarden.v1.Skip.ReasonH\002R\006reason\210\001\001\022!" +
-      "\n\010file_raw\030\005 \001(\014H\003R\nfile_bytes\210\001\001\022\034\n\ttol" +
-      "erated\030\006 \001(\010R\ttolerated\022<\n\010severity\030\007 \001(" +
-      "\0162\033.prwarden.v1.Severity.LevelH\004R\010severi" +
-      "ty\210\001\001\"\226\001\n\006Reason\022\017\n\013unspecified\020\000\022\n\n\006bin" +
-      "ary\020\001\022\022\n\016file_too_large\020\002\022\021\n\rline_too_lo" +
-      "ng\020\003\022\020\n\014rule_stopped\020\004\022\r\n\tsubmodule\020\005\022\017\n" +
-      "\013undecodable\020\006\022\026\n\022rules_file_invalid\020\007B\007" +
-      "\n\005_lineB\n\n\010_rule_idB\t\n\007_reasonB\r\n\013_file_" +
-      "bytesB\013\n\t_severity\"\342\002\n\023CreateReviewReque" +
-      "st\022\022\n\004repo\030\001 \001(\tR\004repo\022\033\n\tpr_number\030\002 \001(" +
-      "\005R\010prNumber\022\035\n\007ruleset\030\003 \001(\tH\000R\007ruleset\210" +
-      "\001\001\022\036\n\010head_sha\030\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010ba" +
-      "se_sha\030\005 \001(\tH\002R\007baseSha\210\001\001\022\036\n\010base_ref\030\006" +
-      " \001(\tH\003R\007baseRef\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.pr" +
-      "warden.v1.Severity.LevelH\004R\006failOn\210\001\001\022!\n" +
-      "\014require_base\030\010 \001(\010R\013requireBaseB\n\n\010_rul" +
-      "esetB\013\n\t_head_shaB\013\n\t_base_shaB\013\n\t_base_" +
-      "refB\n\n\010_fail_on\"\342\001\n\024CreateReviewResponse" +
-      "\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030" +
-      "\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006sta" +
-      "tus\210\001\001\022!\n\014estimated_ms\030\003 \001(\005R\013estimatedM" +
-      "s\0220\n\021scanner_available\030\004 \001(\010H\001R\020scannerA" +
-      "vailable\210\001\001B\t\n\007_statusB\024\n\022_scanner_avail" +
-      "able\"/\n\020GetReviewRequest\022\033\n\treview_id\030\001 " +
-      "\001(\tR\010reviewId\"@\n\021GetReviewResponse\022+\n\006re" +
-      "view\030\001 \001(\0132\023.prwarden.v1.ReviewR\006review\"" +
-      "\203\004\n\023ListFindingsRequest\022\033\n\treview_id\030\001 \001" +
-      "(\tR\010reviewId\022>\n\004kind\030\002 \001(\0162%.prwarden.v1" +
-      ".ListFindingsRequest.KindH\000R\004kind\210\001\001\022C\n\014" +
-      "min_severity\030\003 \001(\0162\033.prwarden.v1.Severit" +
-      "y.LevelH\001R\013minSeverity\210\001\001\022\034\n\007rule_id\030\004 \001" +
-      "(\tH\002R\006ruleId\210\001\001\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001" +
-      "\0225\n\005state\030\006 \001(\0162\032.prwarden.v1.Finding.St" +
-      "ateH\004R\005state\210\001\001\022 \n\tpage_size\030\007 \001(\005H\005R\010pa" +
-      "geSize\210\001\001\022\"\n\npage_token\030\010 \001(\tH\006R\tpageTok" +
-      "en\210\001\001\"@\n\004Kind\022\017\n\013unspecified\020\000\022\014\n\010report" +
-      "ed\020\001\022\016\n\nsuppressed\020\002\022\t\n\005fixed\020\003B\007\n\005_kind" +
-      "B\017\n\r_min_severityB\n\n\010_rule_idB\007\n\005_fileB\010" +
-      "\n\006_stateB\014\n\n_page_sizeB\r\n\013_page_token\"p\n" +
-      "\024ListFindingsResponse\0220\n\010findings\030\001 \003(\0132" +
-      "\024.prwarden.v1.FindingR\010findings\022&\n\017next_" +
-      "page_token\030\002 \001(\tR\rnextPageToken\"\301\001\n\017GetS" +
-      "arifRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId" +
-      "\022L\n\nsuppressed\030\002 \001(\0162\'.prwarden.v1.GetSa" +
-      "rifRequest.SuppressedH\000R\nsuppressed\210\001\001\"4" +
-      "\n\nSuppressed\022\017\n\013unspecified\020\000\022\013\n\007include" +
-      "\020\001\022\010\n\004omit\020\002B\r\n\013_suppressed\"\215\002\n\022ListRevi" +
-      "ewsRequest\022\027\n\004repo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tp" +
-      "r_number\030\002 \001(\005H\001R\010prNumber\210\001\001\0227\n\006status\030" +
-      "\003 \001(\0162\032.prwarden.v1.Review.StatusH\002R\006sta" +
-      "tus\210\001\001\022 \n\tpage_size\030\004 \001(\005H\003R\010pageSize\210\001\001" +
-      "\022\"\n\npage_token\030\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005" +
-      "_repoB\014\n\n_pr_numberB\t\n\007_statusB\014\n\n_page_" +
-      "sizeB\r\n\013_page_token\"r\n\023ListReviewsRespon" +
-      "se\0223\n\007reviews\030\001 \003(\0132\031.prwarden.v1.Listed" +
-      "ReviewR\007reviews\022&\n\017next_page_token\030\002 \001(\t" +
-      "R\rnextPageToken\"\377\004\n\014ListedReview\022\033\n\trevi" +
-      "ew_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032." +
-      "prwarden.v1.Review.StatusH\000R\006status\210\001\001\022\033" +
-      "\n\tpr_number\030\003 \001(\005R\010prNumber\022\022\n\004repo\030\004 \001(" +
-      "\tR\004repo\022=\n\014completed_at\030\005 \001(\0132\032.google.p" +
-      "rotobuf.TimestampR\013completedAt\0226\n\007summar" +
-      "y\030\006 \001(\0132\034.prwarden.v1.SeveritySummaryR\007s" +
-      "ummary\022\030\n\007ruleset\030\007 \001(\tR\007ruleset\022\036\n\010head" +
-      "_sha\030\010 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\t \001" +
-      "(\tH\002R\007baseSha\210\001\001\0229\n\ncreated_at\030\n \001(\0132\032.g" +
-      "oogle.protobuf.TimestampR\tcreatedAt\0229\n\ns" +
-      "tarted_at\030\013 \001(\0132\032.google.protobuf.Timest" +
-      "ampR\tstartedAt\022.\n\005error\030\014 \001(\0132\030.prwarden" +
-      ".v1.ReviewErrorR\005error\022\034\n\ttruncated\030\r \001(" +
-      "\010R\ttruncated\022.\n\007verdict\030\017 \001(\0132\024.prwarden" +
-      ".v1.VerdictR\007verdictB\t\n\007_statusB\013\n\t_head" +
-      "_shaB\013\n\t_base_sha\"2\n\023CancelReviewRequest" +
-      "\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"C\n\024CancelR" +
-      "eviewResponse\022+\n\006review\030\001 \001(\0132\023.prwarden" +
-      ".v1.ReviewR\006review\"1\n\022WatchReviewRequest" +
-      "\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"\232\003\n\023WatchR" +
-      "eviewResponse\022\033\n\treview_id\030\001 \001(\tR\010review" +
-      "Id\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Review." +
-      "StatusH\000R\006status\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R" +
-      "\tfilesDone\022$\n\013files_total\030\004 \001(\005H\001R\nfiles" +
-      "Total\210\001\001\0226\n\007summary\030\005 \001(\0132\034.prwarden.v1." +
-      "SeveritySummaryR\007summary\022.\n\005error\030\006 \001(\0132" +
-      "\030.prwarden.v1.ReviewErrorR\005error\022\035\n\nkeep" +
-      "_alive\030\007 \001(\010R\tkeepAlive\0220\n\021scanner_avail" +
-      "able\030\010 \001(\010H\002R\020scannerAvailable\210\001\001B\t\n\007_st" +
-      "atusB\016\n\014_files_totalB\024\n\022_scanner_availab" +
-      "le2\300\004\n\rReviewService\022S\n\014CreateReview\022 .p" +
-      "rwarden.v1.CreateReviewRequest\032!.prwarde" +
-      "n.v1.CreateReviewResponse\022J\n\tGetReview\022\035" +
-      ".prwarden.v1.GetReviewRequest\032\036.prwarden" +
-      ".v1.GetReviewResponse\022P\n\013ListReviews\022\037.p" +
-      "rwarden.v1.ListReviewsRequest\032 .prwarden" +
-      ".v1.ListReviewsResponse\022S\n\014ListFindings\022" +
-      " .prwarden.v1.ListFindingsRequest\032!.prwa" +
-      "rden.v1.ListFindingsResponse\022>\n\010GetSarif" +
-      "\022\034.prwarden.v1.GetSarifRequest\032\024.google." +
-      "api.HttpBody\022S\n\014CancelReview\022 .prwarden." +
-      "v1.CancelReviewRequest\032!.prwarden.v1.Can" +
-      "celReviewResponse\022R\n\013WatchReview\022\037.prwar" +
-      "den.v1.WatchReviewRequest\032 .prwarden.v1." +
-      "WatchReviewResponse0\001BN\n\016io.prwarden.v1P" +
-      "\001Z:github.com/prwarden/prwarden/gen/go/p" +
-      "rwarden/v1;prwardenv1b\006proto3"
+      "buf/timestamp.proto\032\027prwarden/v1/audit.p" +
+      "roto\032\032prwarden/v1/severity.proto\"\324\t\n\006Rev" +
+      "iew\022\033\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006stat" +
+      "us\030\002 \001(\0162\032.prwarden.v1.Review.StatusH\000R\006" +
+      "status\210\001\001\022\033\n\tpr_number\030\003 \001(\005R\010prNumber\022\022" +
+      "\n\004repo\030\004 \001(\tR\004repo\022=\n\014completed_at\030\005 \001(\013" +
+      "2\032.google.protobuf.TimestampR\013completedA" +
+      "t\0220\n\010findings\030\006 \003(\0132\024.prwarden.v1.Findin" +
+      "gR\010findings\0226\n\007summary\030\007 \001(\0132\034.prwarden." +
+      "v1.SeveritySummaryR\007summary\022\030\n\007ruleset\030\010" +
+      " \001(\tR\007ruleset\022\036\n\010head_sha\030\t \001(\tH\001R\007headS" +
+      "ha\210\001\001\022\036\n\010base_sha\030\n \001(\tH\002R\007baseSha\210\001\001\0229\n" +
+      "\ncreated_at\030\013 \001(\0132\032.google.protobuf.Time" +
+      "stampR\tcreatedAt\0229\n\nstarted_at\030\014 \001(\0132\032.g" +
+      "oogle.protobuf.TimestampR\tstartedAt\022.\n\005e" +
+      "rror\030\r \001(\0132\030.prwarden.v1.ReviewErrorR\005er" +
+      "ror\022+\n\007skipped\030\016 \003(\0132\021.prwarden.v1.SkipR" +
+      "\007skipped\022\034\n\ttruncated\030\017 \001(\010R\ttruncated\022&" +
+      "\n\014rules_digest\030\020 \001(\tH\003R\013rulesDigest\210\001\001\0224" +
+      "\n\nsuppressed\030\021 \003(\0132\024.prwarden.v1.Finding" +
+      "R\nsuppressed\022*\n\005fixed\030\022 \003(\0132\024.prwarden.v" +
+      "1.FindingR\005fixed\022.\n\007verdict\030\023 \001(\0132\024.prwa" +
+      "rden.v1.VerdictR\007verdict\0221\n\022previous_rev" +
+      "iew_id\030\024 \001(\tH\004R\020previousReviewId\210\001\001\022\036\n\010b" +
+      "ase_ref\030\025 \001(\tH\005R\007baseRef\210\001\001\022B\n\rbase_foun" +
+      "d_by\030\026 \001(\0162\031.prwarden.v1.Base.FoundByH\006R" +
+      "\013baseFoundBy\210\001\001\0222\n\tlooked_at\030\027 \001(\0132\025.prw" +
+      "arden.v1.LookedAtR\010lookedAt\"^\n\006Status\022\017\n" +
+      "\013unspecified\020\000\022\n\n\006queued\020\001\022\017\n\013in_progres" +
+      "s\020\002\022\014\n\010complete\020\003\022\n\n\006failed\020\004\022\014\n\010cancele" +
+      "d\020\005B\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_sha" +
+      "B\017\n\r_rules_digestB\025\n\023_previous_review_id" +
+      "B\013\n\t_base_refB\020\n\016_base_found_by\"\204\002\n\007Verd" +
+      "ict\022;\n\007outcome\030\001 \001(\0162\034.prwarden.v1.Verdi" +
+      "ct.OutcomeH\000R\007outcome\210\001\001\022>\n\tthreshold\030\002 " +
+      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\tthre" +
+      "shold\210\001\001\022\"\n\rnot_looked_at\030\003 \001(\005R\013notLook" +
+      "edAt\">\n\007Outcome\022\017\n\013unspecified\020\000\022\010\n\004pass" +
+      "\020\001\022\010\n\004fail\020\002\022\016\n\nincomplete\020\003B\n\n\010_outcome" +
+      "B\014\n\n_threshold\"f\n\004Base\"^\n\007FoundBy\022\017\n\013uns" +
+      "pecified\020\000\022\r\n\tmerge_ref\020\001\022\r\n\trequested\020\002" +
+      "\022\020\n\014merge_commit\020\003\022\022\n\016default_branch\020\004\"W" +
+      "\n\010LookedAt\022\024\n\005files\030\001 \001(\005R\005files\022\037\n\013adde" +
+      "d_lines\030\002 \001(\005R\naddedLines\022\024\n\005rules\030\003 \001(\005" +
+      "R\005rules\";\n\013ReviewError\022\022\n\004code\030\001 \001(\tR\004co" +
+      "de\022\030\n\007message\030\002 \001(\tR\007message\"\245\005\n\007Finding" +
+      "\022\027\n\007rule_id\030\001 \001(\tR\006ruleId\022<\n\010severity\030\002 " +
+      "\001(\0162\033.prwarden.v1.Severity.LevelH\000R\010seve" +
+      "rity\210\001\001\022\022\n\004file\030\003 \001(\tR\004file\022\022\n\004line\030\004 \001(" +
+      "\005R\004line\022\030\n\007message\030\005 \001(\tR\007message\022\031\n\010end" +
+      "_line\030\006 \001(\005R\007endLine\022\026\n\006column\030\007 \001(\005R\006co" +
+      "lumn\022\030\n\007snippet\030\010 \001(\tR\007snippet\022 \n\013finger" +
+      "print\030\t \001(\tR\013fingerprint\022!\n\010file_raw\030\n \001" +
+      "(\014H\001R\nfile_bytes\210\001\001\0225\n\005state\030\013 \001(\0162\032.prw" +
+      "arden.v1.Finding.StateH\002R\005state\210\001\001\022\035\n\nen" +
+      "d_column\030\014 \001(\005R\tendColumn\022!\n\014utf16_colum" +
+      "n\030\r \001(\005R\013utf16Column\022(\n\020utf16_end_column" +
+      "\030\016 \001(\005R\016utf16EndColumn\022 \n\tline_hash\030\017 \001(" +
+      "\tH\003R\010lineHash\210\001\001\022:\n\013suppression\030\020 \001(\0132\030." +
+      "prwarden.v1.SuppressionR\013suppression\":\n\005" +
+      "State\022\017\n\013unspecified\020\000\022\007\n\003new\020\001\022\014\n\010exist" +
+      "ing\020\002\022\t\n\005fixed\020\003B\013\n\t_severityB\r\n\013_file_b" +
+      "ytesB\010\n\006_stateB\014\n\n_line_hash\"^\n\013Suppress" +
+      "ion\022\026\n\006reason\030\001 \001(\tR\006reason\022\031\n\005until\030\002 \001" +
+      "(\tH\000R\005until\210\001\001\022\022\n\004line\030\003 \001(\005R\004lineB\010\n\006_u" +
+      "ntil\"\334\003\n\004Skip\022\022\n\004file\030\001 \001(\tR\004file\022\027\n\004lin" +
+      "e\030\002 \001(\005H\000R\004line\210\001\001\022\034\n\007rule_id\030\003 \001(\tH\001R\006r" +
+      "uleId\210\001\001\0225\n\006reason\030\004 \001(\0162\030.prwarden.v1.S" +
+      "kip.ReasonH\002R\006reason\210\001\001\022!\n\010file_raw\030\005 \001(" +
+      "\014H\003R\nfile_bytes\210\001\001\022\034\n\ttolerated\030\006 \001(\010R\tt" +
+      "olerated\022<\n\010severity\030\007 \001(\0162\033.prwarden.v1" +
+      ".Severity.LevelH\004R\010severity\210\001\001\"\226\001\n\006Reaso" +
+      "n\022\017\n\013unspecified\020\000\022\n\n\006binary\020\001\022\022\n\016file_t" +
+      "oo_large\020\002\022\021\n\rline_too_long\020\003\022\020\n\014rule_st" +
+      "opped\020\004\022\r\n\tsubmodule\020\005\022\017\n\013undecodable\020\006\022" +
+      "\026\n\022rules_file_invalid\020\007B\007\n\005_lineB\n\n\010_rul" +
+      "e_idB\t\n\007_reasonB\r\n\013_file_bytesB\013\n\t_sever" +
+      "ity\"\342\002\n\023CreateReviewRequest\022\022\n\004repo\030\001 \001(" +
+      "\tR\004repo\022\033\n\tpr_number\030\002 \001(\005R\010prNumber\022\035\n\007" +
+      "ruleset\030\003 \001(\tH\000R\007ruleset\210\001\001\022\036\n\010head_sha\030" +
+      "\004 \001(\tH\001R\007headSha\210\001\001\022\036\n\010base_sha\030\005 \001(\tH\002R" +
+      "\007baseSha\210\001\001\022\036\n\010base_ref\030\006 \001(\tH\003R\007baseRef" +
+      "\210\001\001\0229\n\007fail_on\030\007 \001(\0162\033.prwarden.v1.Sever" +
+      "ity.LevelH\004R\006failOn\210\001\001\022!\n\014require_base\030\010" +
+      " \001(\010R\013requireBaseB\n\n\010_rulesetB\013\n\t_head_s" +
+      "haB\013\n\t_base_shaB\013\n\t_base_refB\n\n\010_fail_on" +
+      "\"\342\001\n\024CreateReviewResponse\022\033\n\treview_id\030\001" +
+      " \001(\tR\010reviewId\0227\n\006status\030\002 \001(\0162\032.prwarde" +
+      "n.v1.Review.StatusH\000R\006status\210\001\001\022!\n\014estim" +
+      "ated_ms\030\003 \001(\005R\013estimatedMs\0220\n\021scanner_av" +
+      "ailable\030\004 \001(\010H\001R\020scannerAvailable\210\001\001B\t\n\007" +
+      "_statusB\024\n\022_scanner_available\"/\n\020GetRevi" +
+      "ewRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\"@" +
+      "\n\021GetReviewResponse\022+\n\006review\030\001 \001(\0132\023.pr" +
+      "warden.v1.ReviewR\006review\"\203\004\n\023ListFinding" +
+      "sRequest\022\033\n\treview_id\030\001 \001(\tR\010reviewId\022>\n" +
+      "\004kind\030\002 \001(\0162%.prwarden.v1.ListFindingsRe" +
+      "quest.KindH\000R\004kind\210\001\001\022C\n\014min_severity\030\003 " +
+      "\001(\0162\033.prwarden.v1.Severity.LevelH\001R\013minS" +
+      "everity\210\001\001\022\034\n\007rule_id\030\004 \001(\tH\002R\006ruleId\210\001\001" +
+      "\022\027\n\004file\030\005 \001(\tH\003R\004file\210\001\001\0225\n\005state\030\006 \001(\016" +
+      "2\032.prwarden.v1.Finding.StateH\004R\005state\210\001\001" +
+      "\022 \n\tpage_size\030\007 \001(\005H\005R\010pageSize\210\001\001\022\"\n\npa" +
+      "ge_token\030\010 \001(\tH\006R\tpageToken\210\001\001\"@\n\004Kind\022\017" +
+      "\n\013unspecified\020\000\022\014\n\010reported\020\001\022\016\n\nsuppres" +
+      "sed\020\002\022\t\n\005fixed\020\003B\007\n\005_kindB\017\n\r_min_severi" +
+      "tyB\n\n\010_rule_idB\007\n\005_fileB\010\n\006_stateB\014\n\n_pa" +
+      "ge_sizeB\r\n\013_page_token\"p\n\024ListFindingsRe" +
+      "sponse\0220\n\010findings\030\001 \003(\0132\024.prwarden.v1.F" +
+      "indingR\010findings\022&\n\017next_page_token\030\002 \001(" +
+      "\tR\rnextPageToken\"\301\001\n\017GetSarifRequest\022\033\n\t" +
+      "review_id\030\001 \001(\tR\010reviewId\022L\n\nsuppressed\030" +
+      "\002 \001(\0162\'.prwarden.v1.GetSarifRequest.Supp" +
+      "ressedH\000R\nsuppressed\210\001\001\"4\n\nSuppressed\022\017\n" +
+      "\013unspecified\020\000\022\013\n\007include\020\001\022\010\n\004omit\020\002B\r\n" +
+      "\013_suppressed\"\215\002\n\022ListReviewsRequest\022\027\n\004r" +
+      "epo\030\001 \001(\tH\000R\004repo\210\001\001\022 \n\tpr_number\030\002 \001(\005H" +
+      "\001R\010prNumber\210\001\001\0227\n\006status\030\003 \001(\0162\032.prwarde" +
+      "n.v1.Review.StatusH\002R\006status\210\001\001\022 \n\tpage_" +
+      "size\030\004 \001(\005H\003R\010pageSize\210\001\001\022\"\n\npage_token\030" +
+      "\005 \001(\tH\004R\tpageToken\210\001\001B\007\n\005_repoB\014\n\n_pr_nu" +
+      "mberB\t\n\007_statusB\014\n\n_page_sizeB\r\n\013_page_t" +
+      "oken\"r\n\023ListReviewsResponse\0223\n\007reviews\030\001" +
+      " \003(\0132\031.prwarden.v1.ListedReviewR\007reviews" +
+      "\022&\n\017next_page_token\030\002 \001(\tR\rnextPageToken" +
+      "\"\377\004\n\014ListedReview\022\033\n\treview_id\030\001 \001(\tR\010re" +
+      "viewId\0227\n\006status\030\002 \001(\0162\032.prwarden.v1.Rev" +
+      "iew.StatusH\000R\006status\210\001\001\022\033\n\tpr_number\030\003 \001" +
+      "(\005R\010prNumber\022\022\n\004repo\030\004 \001(\tR\004repo\022=\n\014comp" +
+      "leted_at\030\005 \001(\0132\032.google.protobuf.Timesta" +
+      "mpR\013completedAt\0226\n\007summary\030\006 \001(\0132\034.prwar" +
+      "den.v1.SeveritySummaryR\007summary\022\030\n\007rules" +
+      "et\030\007 \001(\tR\007ruleset\022\036\n\010head_sha\030\010 \001(\tH\001R\007h" +
+      "eadSha\210\001\001\022\036\n\010base_sha\030\t \001(\tH\002R\007baseSha\210\001" +
+      "\001\0229\n\ncreated_at\030\n \001(\0132\032.google.protobuf." +
+      "TimestampR\tcreatedAt\0229\n\nstarted_at\030\013 \001(\013" +
+      "2\032.google.protobuf.TimestampR\tstartedAt\022" +
+      ".\n\005error\030\014 \001(\0132\030.prwarden.v1.ReviewError" +
+      "R\005error\022\034\n\ttruncated\030\r \001(\010R\ttruncated\022.\n" +
+      "\007verdict\030\017 \001(\0132\024.prwarden.v1.VerdictR\007ve" +
+      "rdictB\t\n\007_statusB\013\n\t_head_shaB\013\n\t_base_s" +
+      "ha\"2\n\023CancelReviewRequest\022\033\n\treview_id\030\001" +
+      " \001(\tR\010reviewId\"C\n\024CancelReviewResponse\022+" +
+      "\n\006review\030\001 \001(\0132\023.prwarden.v1.ReviewR\006rev" +
+      "iew\"1\n\022WatchReviewRequest\022\033\n\treview_id\030\001" +
+      " \001(\tR\010reviewId\"\232\003\n\023WatchReviewResponse\022\033" +
+      "\n\treview_id\030\001 \001(\tR\010reviewId\0227\n\006status\030\002 " +
+      "\001(\0162\032.prwarden.v1.Review.StatusH\000R\006statu" +
+      "s\210\001\001\022\035\n\nfiles_done\030\003 \001(\005R\tfilesDone\022$\n\013f" +
+      "iles_total\030\004 \001(\005H\001R\nfilesTotal\210\001\001\0226\n\007sum" +
+      "mary\030\005 \001(\0132\034.prwarden.v1.SeveritySummary" +
+      "R\007summary\022.\n\005error\030\006 \001(\0132\030.prwarden.v1.R" +
+      "eviewErrorR\005error\022\035\n\nkeep_alive\030\007 \001(\010R\tk" +
+      "eepAlive\0220\n\021scanner_available\030\010 \001(\010H\002R\020s" +
+      "cannerAvailable\210\001\001B\t\n\007_statusB\016\n\014_files_" +
+      "totalB\024\n\022_scanner_available2\230\005\n\rReviewSe" +
+      "rvice\022\177\n\014CreateReview\022 .prwarden.v1.Crea" +
+      "teReviewRequest\032!.prwarden.v1.CreateRevi" +
+      "ewResponse\"*\262\373\030&\n\004NONE\022\036the review says " +
+      "who created it\022J\n\tGetReview\022\035.prwarden.v" +
+      "1.GetReviewRequest\032\036.prwarden.v1.GetRevi" +
+      "ewResponse\022P\n\013ListReviews\022\037.prwarden.v1." +
+      "ListReviewsRequest\032 .prwarden.v1.ListRev" +
+      "iewsResponse\022S\n\014ListFindings\022 .prwarden." +
+      "v1.ListFindingsRequest\032!.prwarden.v1.Lis" +
+      "tFindingsResponse\022>\n\010GetSarif\022\034.prwarden" +
+      ".v1.GetSarifRequest\032\024.google.api.HttpBod" +
+      "y\022\177\n\014CancelReview\022 .prwarden.v1.CancelRe" +
+      "viewRequest\032!.prwarden.v1.CancelReviewRe" +
+      "sponse\"*\262\373\030&\n\004NONE\022\036reviews are work, no" +
+      "t settings\022R\n\013WatchReview\022\037.prwarden.v1." +
+      "WatchReviewRequest\032 .prwarden.v1.WatchRe" +
+      "viewResponse0\001BN\n\016io.prwarden.v1P\001Z:gith" +
+      "ub.com/prwarden/prwarden/gen/go/prwarden" +
+      "/v1;prwardenv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
         new com.google.protobuf.Descriptors.FileDescriptor[] {
           com.google.api.HttpBodyProto.getDescriptor(),
           com.google.protobuf.TimestampProto.getDescriptor(),
+          io.prwarden.v1.Audit.getDescriptor(),
           io.prwarden.v1.SeverityOuterClass.getDescriptor(),
         });
     internal_static_prwarden_v1_Review_descriptor =
@@ -462,7 +466,13 @@ public final class ReviewOuterClass {
     descriptor.resolveAllFeaturesImmutable();
     com.google.api.HttpBodyProto.getDescriptor();
     com.google.protobuf.TimestampProto.getDescriptor();
+    io.prwarden.v1.Audit.getDescriptor();
     io.prwarden.v1.SeverityOuterClass.getDescriptor();
+    com.google.protobuf.ExtensionRegistry registry =
+        com.google.protobuf.ExtensionRegistry.newInstance();
+    registry.add(io.prwarden.v1.Audit.audit);
+    com.google.protobuf.Descriptors.FileDescriptor
+        .internalUpdateFileDescriptor(descriptor, registry);
   }
 
   // @@protoc_insertion_point(outer_class_scope)

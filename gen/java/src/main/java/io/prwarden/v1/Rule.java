@@ -42,6 +42,8 @@ private static final long serialVersionUID = 0L;
     repo_ = "";
     references_ =
         com.google.protobuf.LazyStringArrayList.emptyList();
+    languages_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -2640,6 +2642,71 @@ private static final long serialVersionUID = 0L;
     return matchingCost_ == null ? io.prwarden.v1.MatchingCost.getDefaultInstance() : matchingCost_;
   }
 
+  public static final int LANGUAGES_FIELD_NUMBER = 15;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList languages_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * The languages of the files that the rule looks at, beside `paths`; any when
+   * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+   * `shell`, or their aliases; case doesn't matter. A file has the languages that
+   * its name says and those that its first line says.
+   * </pre>
+   *
+   * <code>repeated string languages = 15 [json_name = "languages"];</code>
+   * @return A list containing the languages.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getLanguagesList() {
+    return languages_;
+  }
+  /**
+   * <pre>
+   * The languages of the files that the rule looks at, beside `paths`; any when
+   * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+   * `shell`, or their aliases; case doesn't matter. A file has the languages that
+   * its name says and those that its first line says.
+   * </pre>
+   *
+   * <code>repeated string languages = 15 [json_name = "languages"];</code>
+   * @return The count of languages.
+   */
+  public int getLanguagesCount() {
+    return languages_.size();
+  }
+  /**
+   * <pre>
+   * The languages of the files that the rule looks at, beside `paths`; any when
+   * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+   * `shell`, or their aliases; case doesn't matter. A file has the languages that
+   * its name says and those that its first line says.
+   * </pre>
+   *
+   * <code>repeated string languages = 15 [json_name = "languages"];</code>
+   * @param index The index of the element to return.
+   * @return The languages at the given index.
+   */
+  public java.lang.String getLanguages(int index) {
+    return languages_.get(index);
+  }
+  /**
+   * <pre>
+   * The languages of the files that the rule looks at, beside `paths`; any when
+   * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+   * `shell`, or their aliases; case doesn't matter. A file has the languages that
+   * its name says and those that its first line says.
+   * </pre>
+   *
+   * <code>repeated string languages = 15 [json_name = "languages"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the languages at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getLanguagesBytes(int index) {
+    return languages_.getByteString(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -2695,6 +2762,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000080) != 0)) {
       output.writeMessage(14, getMatchingCost());
+    }
+    for (int i = 0; i < languages_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 15, languages_.getRaw(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -2761,6 +2831,14 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(14, getMatchingCost());
     }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < languages_.size(); i++) {
+        dataSize += computeStringSizeNoTag(languages_.getRaw(i));
+      }
+      size += dataSize;
+      size += 1 * getLanguagesList().size();
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -2825,6 +2903,8 @@ private static final long serialVersionUID = 0L;
       if (!getMatchingCost()
           .equals(other.getMatchingCost())) return false;
     }
+    if (!getLanguagesList()
+        .equals(other.getLanguagesList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -2883,6 +2963,10 @@ private static final long serialVersionUID = 0L;
     if (hasMatchingCost()) {
       hash = (37 * hash) + MATCHING_COST_FIELD_NUMBER;
       hash = (53 * hash) + getMatchingCost().hashCode();
+    }
+    if (getLanguagesCount() > 0) {
+      hash = (37 * hash) + LANGUAGES_FIELD_NUMBER;
+      hash = (53 * hash) + getLanguagesList().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -3060,6 +3144,8 @@ private static final long serialVersionUID = 0L;
         matchingCostBuilder_.dispose();
         matchingCostBuilder_ = null;
       }
+      languages_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       return this;
     }
 
@@ -3153,6 +3239,10 @@ private static final long serialVersionUID = 0L;
             : matchingCostBuilder_.build();
         to_bitField0_ |= 0x00000080;
       }
+      if (((from_bitField0_ & 0x00004000) != 0)) {
+        languages_.makeImmutable();
+        result.languages_ = languages_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -3224,6 +3314,16 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasMatchingCost()) {
         mergeMatchingCost(other.getMatchingCost());
+      }
+      if (!other.languages_.isEmpty()) {
+        if (languages_.isEmpty()) {
+          languages_ = other.languages_;
+          bitField0_ |= 0x00004000;
+        } else {
+          ensureLanguagesIsMutable();
+          languages_.addAll(other.languages_);
+        }
+        onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -3330,6 +3430,12 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00002000;
               break;
             } // case 114
+            case 122: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureLanguagesIsMutable();
+              languages_.add(s);
+              break;
+            } // case 122
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -4893,6 +4999,180 @@ private static final long serialVersionUID = 0L;
         matchingCost_ = null;
       }
       return matchingCostBuilder_;
+    }
+
+    private com.google.protobuf.LazyStringArrayList languages_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureLanguagesIsMutable() {
+      if (!languages_.isModifiable()) {
+        languages_ = new com.google.protobuf.LazyStringArrayList(languages_);
+      }
+      bitField0_ |= 0x00004000;
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @return A list containing the languages.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getLanguagesList() {
+      languages_.makeImmutable();
+      return languages_;
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @return The count of languages.
+     */
+    public int getLanguagesCount() {
+      return languages_.size();
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @param index The index of the element to return.
+     * @return The languages at the given index.
+     */
+    public java.lang.String getLanguages(int index) {
+      return languages_.get(index);
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the languages at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getLanguagesBytes(int index) {
+      return languages_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @param index The index to set the value at.
+     * @param value The languages to set.
+     * @return This builder for chaining.
+     */
+    public Builder setLanguages(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureLanguagesIsMutable();
+      languages_.set(index, value);
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @param value The languages to add.
+     * @return This builder for chaining.
+     */
+    public Builder addLanguages(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureLanguagesIsMutable();
+      languages_.add(value);
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @param values The languages to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllLanguages(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureLanguagesIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, languages_);
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearLanguages() {
+      languages_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00004000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The languages of the files that the rule looks at, beside `paths`; any when
+     * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+     * `shell`, or their aliases; case doesn't matter. A file has the languages that
+     * its name says and those that its first line says.
+     * </pre>
+     *
+     * <code>repeated string languages = 15 [json_name = "languages"];</code>
+     * @param value The bytes of the languages to add.
+     * @return This builder for chaining.
+     */
+    public Builder addLanguagesBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureLanguagesIsMutable();
+      languages_.add(value);
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:prwarden.v1.Rule)

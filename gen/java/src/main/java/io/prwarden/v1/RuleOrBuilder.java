@@ -374,4 +374,57 @@ public interface RuleOrBuilder extends
    * <code>.prwarden.v1.MatchingCost matching_cost = 14 [json_name = "matchingCost"];</code>
    */
   io.prwarden.v1.MatchingCostOrBuilder getMatchingCostOrBuilder();
+
+  /**
+   * <pre>
+   * The languages of the files that the rule looks at, beside `paths`; any when
+   * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+   * `shell`, or their aliases; case doesn't matter. A file has the languages that
+   * its name says and those that its first line says.
+   * </pre>
+   *
+   * <code>repeated string languages = 15 [json_name = "languages"];</code>
+   * @return A list containing the languages.
+   */
+  java.util.List<java.lang.String>
+      getLanguagesList();
+  /**
+   * <pre>
+   * The languages of the files that the rule looks at, beside `paths`; any when
+   * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+   * `shell`, or their aliases; case doesn't matter. A file has the languages that
+   * its name says and those that its first line says.
+   * </pre>
+   *
+   * <code>repeated string languages = 15 [json_name = "languages"];</code>
+   * @return The count of languages.
+   */
+  int getLanguagesCount();
+  /**
+   * <pre>
+   * The languages of the files that the rule looks at, beside `paths`; any when
+   * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+   * `shell`, or their aliases; case doesn't matter. A file has the languages that
+   * its name says and those that its first line says.
+   * </pre>
+   *
+   * <code>repeated string languages = 15 [json_name = "languages"];</code>
+   * @param index The index of the element to return.
+   * @return The languages at the given index.
+   */
+  java.lang.String getLanguages(int index);
+  /**
+   * <pre>
+   * The languages of the files that the rule looks at, beside `paths`; any when
+   * not given. At most 50 names of GitHub's linguist, such as `python`, `c++` and
+   * `shell`, or their aliases; case doesn't matter. A file has the languages that
+   * its name says and those that its first line says.
+   * </pre>
+   *
+   * <code>repeated string languages = 15 [json_name = "languages"];</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the languages at the given index.
+   */
+  com.google.protobuf.ByteString
+      getLanguagesBytes(int index);
 }

@@ -1,0 +1,143 @@
+// Package language says which languages a file is written in, by the tables of
+// GitHub's linguist. What the name of a file says and what its first line says add
+// up: nothing in a file takes a language away from it.
+package language
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-enry/go-enry/v2/data"
+)
+
+// MaxName is the length of the longest name of a language, in bytes.
+const MaxName = 100
+
+// Canonical returns the name of a language by which files have it, in lower case,
+// for any of its names, as `golang` is `go`. ok is false for none.
+func Canonical(name string) (canonical string, ok bool) {
+	if len(name) > MaxName || strings.Contains(name, ",") {
+		return "", false
+	}
+	found, ok := data.LanguageByAlias(name)
+
+	return strings.ToLower(found), ok
+}
+
+// Names are the canonical names of all languages, sorted.
+func Names() []string {
+	names := make([]string, 0, len(data.LanguagesType))
+	for name := range data.LanguagesType {
+		names = append(names, strings.ToLower(name))
+	}
+	slices.Sort(names)
+
+	return names
+}
+
+// Of returns the languages of the file at a path whose first line is known, each by
+// its canonical name and once. Case decides nothing, and of a name that several
+// languages use the file has all.
+func Of(file string, firstLine []byte) []string {
+	return unite(byName(file), byFirstLine(firstLine))
+}
+
+// IsText says whether a file is text by its name or its first line, so that it
+// should be possible to read it as text.
+func IsText(file string, firstLine []byte) bool {
+	if len(byFirstLine(firstLine)) > 0 {
+		return true
+	}
+
+	return len(byName(file)) > 0 && !slices.Contains(binaryToo, strings.ToLower(path.Ext(file)))
+}
+
+// binaryToo are the endings of text that common binary formats have too, and whose
+// languages no rule of the default ruleset looks at.
+var binaryToo = []string{
+	".ai", ".bin", ".brd", ".cur", ".dat", ".doc", ".eps", ".epsi", ".fits", ".mat", ".mo", ".mod", ".nb", ".obj",
+	".pb", ".pic", ".pkl", ".plist", ".ps", ".raw", ".res", ".sav", ".sch", ".stl", ".x",
+}
+
+// filenames are the languages of whole names, in lower case.
+var filenames = sync.OnceValue(func() map[string][]string {
+	all := make(map[string][]string, len(data.LanguagesByFilename))
+	for name, languages := range data.LanguagesByFilename {
+		name = strings.ToLower(name)
+		all[name] = append(all[name], languages...)
+	}
+
+	return all
+})
+
+// byName returns the languages of a file by its name and by its longest ending
+// that is known.
+func byName(file string) []string {
+	name := strings.ToLower(path.Base(file))
+	languages := filenames()[name]
+	for _, image := range []string{"dockerfile", "containerfile"} { // Dockerfile.web, Dockerfile-web
+		if rest, ok := strings.CutPrefix(name, image); ok && rest != "" && strings.ContainsAny(rest[:1], ".-") {
+			languages = []string{"Dockerfile"}
+		}
+	}
+
+	for at := range len(name) {
+		if name[at] != '.' {
+			continue
+		}
+		if byEnding, ok := data.LanguagesByExtension[name[at:]]; ok {
+			return slices.Concat(languages, byEnding)
+		}
+	}
+
+	return languages
+}
+
+// maxFirstLine is how much of a first line is looked at, in bytes. Linux takes no
+// more of a line that names an interpreter.
+const maxFirstLine = 256
+
+// beginnings are what a first line begins with, in lower case, after blanks.
+var beginnings = []struct{ text, language string }{
+	{"<?php", "PHP"}, {"<?xml", "XML"}, {"<!doctype html", "HTML"}, {"<html", "HTML"},
+}
+
+// byFirstLine returns the languages that the first line of a file names: its
+// interpreters, whatever program starts them, or how markup begins.
+func byFirstLine(line []byte) (languages []string) {
+	line, _, _ = bytes.Cut(line[:min(len(line), maxFirstLine)], []byte{'\n'})
+	text := strings.ToLower(strings.TrimPrefix(string(line), "\ufeff"))
+	words, isScript := strings.CutPrefix(text, "#!")
+	if isScript {
+		for word := range strings.FieldsSeq(words) {
+			name := strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe")
+			languages = append(languages, data.LanguagesByInterpreter[name]...)
+			languages = append(languages, data.LanguagesByInterpreter[strings.TrimRight(name, "0123456789.-")]...)
+		}
+	}
+
+	for _, b := range beginnings {
+		if strings.HasPrefix(strings.TrimLeft(text, " \t"), b.text) {
+			languages = append(languages, b.language)
+		}
+	}
+
+	return languages
+}
+
+// unite returns the canonical names of languages, each once.
+func unite(lists ...[]string) []string {
+	var all []string
+	for _, list := range lists {
+		for _, name := range list {
+			if name = strings.ToLower(name); !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+
+	return all
+}

@@ -1,0 +1,93 @@
+package language_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/prwarden/prwarden/internal/language"
+)
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		file, line string
+		want       string // a language that the file has; "" for none
+	}{
+		{"app.py", "", "python"},
+		{"APP.PY", "", "python"},
+		{"a/app.pyw", "", "python"},
+		{"deploy", "#!/usr/bin/env python3", "python"},
+		{"deploy", "\ufeff#! /usr/bin/python3.12 -u", "python"},
+		{"deploy", "#!/usr/bin/env -S uv run --script", "python"},
+		{"deploy", "#!/USR/BIN/ENV PYTHON", "python"},
+		{"deploy", "#!C:\\Python\\python.exe", "python"},
+		{"deploy", "#!/usr/bin/pypy3", "python"},
+		{"run", "#!/bin/sh -e", "shell"},
+		{"run.py", "#!/bin/sh", "python"},
+		{"run.py", "#!/bin/sh", "shell"},
+		{"app.py", "# -*- mode: text -*-", "python"},
+		{"index", "<?php echo 1;", "php"},
+		{"index.PHTML", "", "html+php"},
+		{"Dockerfile", "", "dockerfile"},
+		{"x/dockerfile", "", "dockerfile"},
+		{"x/DOCKERFILE.prod", "", "dockerfile"},
+		{"Dockerfile-web", "", "dockerfile"},
+		{"web.Dockerfile", "", "dockerfile"},
+		{"Containerfile", "", "dockerfile"},
+		{"GNUMakefile", "", "makefile"},
+		{"a.h", "", "c"},
+		{"a.h", "", "c++"},
+		{"a.d.ts", "", "typescript"},
+		{"main.tf", "", "hcl"},
+		{"notes", "python", ""},
+		{"notes", "", ""},
+		{"", "", ""},
+		{"a.", "#!", ""},
+	} {
+		got := language.Of(test.file, []byte(test.line))
+		if test.want == "" {
+			assert.Empty(t, got, test.file)
+			continue
+		}
+		assert.Contains(t, got, test.want, "%s %q", test.file, test.line)
+	}
+}
+
+func TestIsText(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]bool{
+		"app.py": true, "x.TXT": true, "README.md": true, "a.json": true, "Dockerfile": true, "v.ts": true,
+		"logo.png": false, "a.jar": false, "noname": false, "messages.mo": false, "mesh.STL": false, "a.woff2": false,
+	} {
+		assert.Equal(t, want, language.IsText(file, nil), file)
+	}
+	assert.True(t, language.IsText("noname", []byte("#!/bin/sh")))
+}
+
+func TestCanonical(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"python": "python", "Python": "python", "golang": "go", "js": "javascript", "C++": "c++", "cpp": "c++",
+		"csharp": "c#", "bash": "shell", "HTML+PHP": "html+php",
+	} {
+		got, ok := language.Canonical(name)
+		assert.True(t, ok, name)
+		assert.Equal(t, want, got)
+	}
+
+	for _, name := range []string{"", "pyton", "python,x", "*", strings.Repeat("p", 200)} {
+		_, ok := language.Canonical(name)
+		assert.False(t, ok, name)
+	}
+
+	for _, name := range language.Names() {
+		if strings.Contains(name, ",") { // a name that no rule can give
+			continue
+		}
+		got, ok := language.Canonical(name)
+		assert.True(t, ok, name)
+		assert.Equal(t, name, got)
+	}
+}

@@ -1,0 +1,77 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/prwarden/prwarden/internal/finding"
+	"github.com/prwarden/prwarden/internal/rule"
+)
+
+// Count is what one review adds to the numbers of a rule.
+type Count struct {
+	RuleID     string // `category/name`
+	Severity   rule.Severity
+	Found      int // neither reported nor suppressed by the review before
+	Fixed      int // reported by the review before, and gone
+	Suppressed int // suppressed by a comment, and not by the review before
+}
+
+// Of counts what changed from the previous review of a pull request to the
+// current one, whose comparison is c, so that a repeated scan counts nothing
+// twice. It is ordered by rule and severity, and has only what changed.
+//
+// A finding that a comment suppressed and that is reported now is new to those
+// who gate by new findings, but it was found before.
+func Of(previous, current finding.Result, c finding.Comparison) []Count {
+	type key struct {
+		rule     string
+		severity rule.Severity
+	}
+	counts := map[key]*Count{}
+	of := func(f finding.Finding) *Count {
+		k := key{f.RuleID, f.Severity}
+		if counts[k] == nil {
+			counts[k] = &Count{RuleID: f.RuleID, Severity: f.Severity}
+		}
+
+		return counts[k]
+	}
+
+	reported, suppressed := map[string]bool{}, map[string]bool{}
+	for _, f := range previous.Findings {
+		reported[f.Fingerprint] = true
+	}
+	for _, f := range previous.Suppressed {
+		suppressed[f.Fingerprint] = true
+	}
+
+	for _, f := range current.Findings {
+		if !reported[f.Fingerprint] && !suppressed[f.Fingerprint] {
+			of(f).Found++
+		}
+	}
+	for _, f := range current.Suppressed {
+		if suppressed[f.Fingerprint] {
+			continue
+		}
+		n := of(f)
+		n.Suppressed++
+		if !reported[f.Fingerprint] {
+			n.Found++
+		}
+	}
+	for _, i := range c.Fixed {
+		of(previous.Findings[i]).Fixed++
+	}
+
+	all := make([]Count, 0, len(counts))
+	for _, n := range counts {
+		all = append(all, *n)
+	}
+	slices.SortFunc(all, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.Severity, b.Severity))
+	})
+
+	return all
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/prwarden/prwarden/internal/rule"
+	"github.com/prwarden/prwarden/internal/stats"
+)
+
+// countDay adds what a review changed to the numbers of its repository and day.
+// Reviews of one repository that finish at the same time change the rows in the
+// same order, which stats.Of gives, so none is in the way of another.
+func (t *tx) countDay(ctx context.Context, org, repo string, counts []stats.Count) error {
+	const (
+		columns = "organization, day, repo, rule_id, severity, found, fixed, suppressed"
+		add     = ` ON CONFLICT (organization, day, repo, rule_id, severity) DO UPDATE SET
+			found = finding_days.found + excluded.found, fixed = finding_days.fixed + excluded.fixed,
+			suppressed = finding_days.suppressed + excluded.suppressed`
+	)
+	day := t.now.Format(time.DateOnly)
+
+	return t.upsert(ctx, "finding_days", columns, add, len(counts), func(i int) []any {
+		n := counts[i]
+
+		return []any{org, day, repo, n.RuleID, severity(n.Severity), n.Found, n.Fixed, n.Suppressed}
+	})
+}
+
+// ruleStatsQuery sums numbers up. The first parameter says whether repositories
+// are told apart, and the last but four whether a page before has ended at what
+// follows.
+const ruleStatsQuery = `SELECT rule_id, repo, found, fixed, suppressed FROM (
+		SELECT rule_id, CASE WHEN ? THEN repo ELSE '' END AS repo,
+			CAST(SUM(found) AS BIGINT) AS found, CAST(SUM(fixed) AS BIGINT) AS fixed,
+			CAST(SUM(suppressed) AS BIGINT) AS suppressed
+		FROM finding_days
+		WHERE organization = ? AND day >= ? AND day <= ? AND (? = '' OR repo = ?) AND (? = '' OR rule_id = ?)
+			AND CASE severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2 WHEN 'medium' THEN 3 WHEN 'warning' THEN 4
+				WHEN 'low' THEN 5 ELSE 6 END <= ?
+		GROUP BY 1, 2) sums
+	WHERE ? = '' OR found < ? OR (found = ? AND (rule_id, repo) > (?, ?))
+	ORDER BY found DESC, rule_id, repo LIMIT ?`
+
+// RuleStats implements stats.Store.
+func (s *Store) RuleStats(ctx context.Context, org string, f stats.Filter) ([]stats.Rule, error) {
+	rank := slices.Index(rule.Severities(), f.MinSeverity) + 1
+	if rank == 0 {
+		rank = len(rule.Severities())
+	}
+
+	var rows []struct {
+		RuleID     string `db:"rule_id"`
+		Repo       string
+		Found      int64
+		Fixed      int64
+		Suppressed int64
+	}
+	err := s.read(ctx, "read the numbers of rules", of(org), func(t *tx) error {
+		return t.list(ctx, &rows, ruleStatsQuery, f.ByRepository, org, f.Since, f.Until, f.Repo, f.Repo, f.RuleID, f.RuleID,
+			rank, f.After.RuleID, f.After.Found, f.After.Found, f.After.RuleID, f.After.Repo, max(f.Limit, 1))
+	})
+	out := make([]stats.Rule, len(rows))
+	for i, row := range rows {
+		out[i] = stats.Rule(row)
+	}
+
+	return out, err
+}
+
+// PurgeStats implements review.RetentionStore.
+func (s *Store) PurgeStats(ctx context.Context, days int, latest time.Time) (n int, more bool, err error) {
+	err = s.write(ctx, "delete old numbers", allOrganizations, func(t *tx) error {
+		now := t.now
+		if latest.Before(now) {
+			now = latest.UTC()
+		}
+		before := now.AddDate(0, 0, -days).Format(time.DateOnly)
+		deleted, err := t.exec(ctx, `DELETE FROM finding_days WHERE (organization, day, repo, rule_id, severity) IN
+			(SELECT d.organization, d.day, d.repo, d.rule_id, d.severity FROM organizations o
+			 JOIN finding_days d ON d.organization = o.name AND d.day <= ? LIMIT ?`+t.lockFree("d")+`)`, before, purgeRows)
+		n, more = int(deleted), deleted == purgeRows
+
+		return err
+	})
+
+	return n, more, err
+}
